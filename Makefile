@@ -1,0 +1,137 @@
+# weir - `make help` lists the targets.
+#
+# Three builds stand side by side: release (build/), debug (build/debug/) and san (build/san/: AddressSanitizer and
+# UndefinedBehaviorSanitizer). V=release|debug|san chooses; everything that is built goes under build/.
+V ?= release
+PREFIX ?= /usr/local
+CC = gcc
+VERSION := $(shell sed -n 's/^.define WEIR_VERSION "\(.*\)"/\1/p' core/weir.h)
+
+OUT := $(if $(filter release,$(V)),build,build/$(V))
+OBJ := build/obj/$(V)
+LUA_CFLAGS := -I/usr/include/lua5.4
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+OPT_release := -O2 -g -DNDEBUG
+OPT_debug := -O0 -g
+OPT_san := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT_$(V))
+LDFLAGS += $(if $(filter san,$(V)),-fsanitize=address$(,)undefined)
+, := ,
+LIBS := -ljansson -lhwloc -lyaml -lexpat -lm
+
+CORE := $(patsubst core/%.c,$(OBJ)/core/%.o,$(wildcard core/*.c))
+BIND := $(patsubst bindings/%.c,$(OBJ)/bindings/%.o,$(filter-out bindings/main.c,$(wildcard bindings/*.c)))
+TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
+LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua))
+SPECS := $(wildcard spec/*_spec.lua)
+
+.PHONY: all build deps demo check test-c spec lint layers format bench install uninstall clean help
+.DELETE_ON_ERROR:
+
+all: deps build ## dependencies, then the release build
+build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+# ---- dependencies: Debian packages, installed where one is missing ----
+PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libyaml-dev libexpat1-dev lua-busted lua-check clang
+deps: ## install the Debian packages that are missing
+	@missing=; for p in $(PACKAGES); do \
+	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
+	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; fi
+
+# ---- building ----
+$(OBJ)/core/%.o: core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore -c $< -o $@
+$(OBJ)/bindings/%.o: bindings/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore $(LUA_CFLAGS) -c $< -o $@
+$(OBJ)/test/%.o: spec/c/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -Icore -c $< -o $@
+
+$(OUT)/libweir.a: $(CORE)
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $^
+$(OUT)/libweir.so: $(CORE)
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libweir.so.0 -o $@ $^ $(LIBS)
+$(OUT)/lua/weir/core.so: $(BIND) $(CORE)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -shared -o $@ $^ $(LIBS)
+$(OUT)/weir: $(OBJ)/bindings/main.o $(BIND) $(OUT)/libweir.a $(LUAS) | build/policies
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(OUT)/libweir.a $(LIBS) -llua5.4 -Wl,-E
+$(OUT)/lua/%: lua/%
+	@mkdir -p $(@D)
+	cp $< $@
+build/policies:
+	@mkdir -p build && ln -sfn ../policies $@
+$(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
+.SECONDARY:
+-include $(shell find build/obj -name '*.d' 2>/dev/null)
+
+# ---- the main job ----
+demo: deps build ## this machine, a jobspec, a policy in Lua; then three policies side by side
+	@build/weir run lua/weir/demo.lua
+
+# ---- checking ----
+check: deps ## everything: lint, layers, C tests and specs, both again under sanitizers
+	@$(MAKE) --no-print-directory build lint
+	@$(MAKE) --no-print-directory test-c spec
+	@$(MAKE) --no-print-directory V=san build test-c spec
+
+test-c: $(TESTS) ## the C tests of this build
+	@for t in $(TESTS); do echo "-- $$t"; $$t || exit 1; done
+
+# Debian's busted starts Lua 5.1; under sanitizers the host itself runs it.
+spec: build $(OUT)/test/env ## the specs of this build
+	@echo "-- specs ($(V))"; set -e; . $(OUT)/test/env; $$BUSTED -o plainTerminal spec
+
+$(OUT)/test/env: Makefile
+	@mkdir -p $(@D)
+	@{ echo "export WEIR_BIN=$(CURDIR)/$(OUT)/weir"; \
+	   echo "export LUA_PATH='$(CURDIR)/$(OUT)/lua/?.lua;$(CURDIR)/$(OUT)/lua/?/init.lua;$(CURDIR)/?.lua;;'"; \
+	   echo "export LUA_CPATH='$(CURDIR)/$(OUT)/lua/?.so;;'"; \
+	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1"; \
+	     echo "BUSTED='$(CURDIR)/$(OUT)/weir run /usr/bin/busted'"; else echo "BUSTED='lua5.4 /usr/bin/busted'"; fi; } > $@
+
+lint: layers ## warnings of gcc and clang are errors; luacheck
+	@for cc in gcc clang; do for f in core/*.c bindings/*.c spec/c/*.c; do \
+	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore $(LUA_CFLAGS) $$f || exit 1; done; done
+	@luacheck -q lua policies spec
+layers: ## no #include and no require points upward
+	@lua5.4 spec/support/layers.lua
+
+format: ## clang-format on every C file
+	clang-format -i core/*.[ch] bindings/*.[ch] spec/c/*.[ch]
+
+bench: deps build ## time and count; writes build/bench.json
+	@build/weir run spec/bench/run.lua
+
+# ---- installing ----
+LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir
+install: build ## into $(PREFIX), below DESTDIR
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
+	  $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir $(DESTDIR)$(PREFIX)/share/weir/policies
+	install build/weir $(DESTDIR)$(PREFIX)/bin/weir
+	install -m 644 core/weir.h $(DESTDIR)$(PREFIX)/include/weir.h
+	install -m 644 build/libweir.a $(DESTDIR)$(PREFIX)/lib/libweir.a
+	install build/libweir.so $(DESTDIR)$(PREFIX)/lib/libweir.so.0
+	ln -sf libweir.so.0 $(DESTDIR)$(PREFIX)/lib/libweir.so
+	install build/lua/weir/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir/core.so
+	cd lua/weir && find . -name '*.lua' -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
+	install -m 644 policies/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/
+	printf 'prefix=%s\nName: weir\nDescription: Lua-scriptable resource engine\nVersion: %s\nLibs: -L$${prefix}/lib -lweir\nLibs.private: %s\nCflags: -I$${prefix}/include\n' \
+	  '$(PREFIX)' '$(VERSION)' '$(LIBS)' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/weir.pc
+
+uninstall: ## what install put there
+	rm -rf $(LUA_SHARE) $(DESTDIR)$(PREFIX)/share/weir $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir
+	rm -f $(DESTDIR)$(PREFIX)/bin/weir $(DESTDIR)$(PREFIX)/include/weir.h $(DESTDIR)$(PREFIX)/lib/libweir.a \
+	  $(DESTDIR)$(PREFIX)/lib/libweir.so $(DESTDIR)$(PREFIX)/lib/libweir.so.0 $(DESTDIR)$(PREFIX)/lib/pkgconfig/weir.pc
+
+clean: ## removes build/
+	rm -rf build

@@ -1,0 +1,279 @@
+/* vertex.c - a vertex in Lua: a light userdata of 64 bits, so that it costs nothing to make and equals itself.
+ *
+ *      63 62   61 .. 52     51 .. 32       31 .. 0
+ *      kind    generation   graph number   vertex index
+ *
+ * Invariant: bits are turned into a vertex in one place, which finds the graph by number and compares the generation;
+ * a graph number is never 0, so that NULL is no vertex. */
+#include "weirlua.h"
+
+#include <string.h>
+
+#define VERTEX "weir.vertex"
+
+static void push_bits(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind)
+{
+    uint64_t generation = weir_vertex_generation(box->g, v) & 1023;
+    uint64_t bits = (uint64_t)kind << 62 | generation << 52 | (uint64_t)box->number << 32 | v;
+
+    lua_pushlightuserdata(L, (void *)(uintptr_t)bits);
+}
+
+void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v)
+{
+    if (v == WEIR_NONE)
+        lua_pushnil(L);
+    else
+        push_bits(L, box, v, WEIRLUA_VERTEX);
+}
+
+void weirlua_push_view(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind)
+{
+    push_bits(L, box, v, kind);
+}
+
+/* NULL, or what is wrong with the bits. */
+static const char *resolve(struct weirlua *s, uint64_t bits, struct weirlua_handle *h)
+{
+    uint32_t number = (uint32_t)(bits >> 32) & WEIRLUA_NUMBER_MAX;
+
+    *h = (struct weirlua_handle){NULL, NULL, (weir_vertex)bits, (int)(bits >> 62)};
+    if (number == 0)
+        return "not a vertex: a light userdata of someone else";
+    h->box = weirlua_graph_find(s, number);
+    if (!h->box)
+        return "the vertex is stale: its graph was closed";
+    h->g = h->box->g;
+    if (h->v >= weir_graph_limit(h->g) || !weir_vertex_live(h->g, h->v) ||
+        (weir_vertex_generation(h->g, h->v) & 1023) != (bits >> 52 & 1023))
+        return "the vertex is stale: it was removed from its graph";
+    return NULL;
+}
+
+struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg)
+{
+    struct weirlua_handle h;
+    const char *trouble;
+
+    if (lua_type(L, arg) != LUA_TLIGHTUSERDATA)
+        luaL_argerror(L, arg, lua_pushfstring(L, "vertex expected, got %s", luaL_typename(L, arg)));
+    trouble = resolve(s, (uintptr_t)lua_touserdata(L, arg), &h);
+    if (trouble)
+        luaL_argerror(L, arg, trouble);
+    return h;
+}
+
+struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int arg)
+{
+    struct weirlua_handle h = weirlua_check_handle(L, s, arg);
+
+    if (h.kind != WEIRLUA_VERTEX)
+        luaL_argerror(L, arg, lua_pushfstring(L, "vertex expected, got its %s", weirlua_view_name(h.kind)));
+    return h;
+}
+
+weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *box)
+{
+    struct weirlua_handle h = weirlua_check_vertex(L, s, arg);
+
+    if (h.box != box)
+        luaL_argerror(L, arg, "the vertex belongs to another graph");
+    return h.v;
+}
+
+/* ---- fields ---- */
+
+static const struct {
+    const char *name;
+    int code;
+} fields[] = {
+    {"type", FIELD_TYPE},   {"basename", FIELD_BASENAME}, {"name", FIELD_NAME},   {"id", FIELD_ID},
+    {"size", FIELD_SIZE},   {"unit", FIELD_UNIT},         {"state", FIELD_STATE}, {"rank", FIELD_RANK},
+    {"path", FIELD_PATH},   {"uuid", FIELD_UUID},         {"free", FIELD_FREE},   {"exclusive", FIELD_EXCLUSIVE},
+    {"index", FIELD_INDEX}, {"tags", FIELD_TAGS},         {"data", FIELD_DATA},   {"properties", FIELD_PROPERTIES},
+};
+
+int weirlua_field_code(const char *name)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return fields[i].code;
+    return FIELD_NONE;
+}
+
+/* Texts that are computed, mostly short. */
+static void push_computed(lua_State *L, const weir_graph *g, weir_vertex v,
+                          size_t (*write)(const weir_graph *, weir_vertex, char *, size_t))
+{
+    char text[256];
+    size_t len = write(g, v, text, sizeof text);
+    luaL_Buffer b;
+
+    if (len < sizeof text) {
+        lua_pushlstring(L, text, len);
+        return;
+    }
+    write(g, v, luaL_buffinitsize(L, &b, len + 1), len + 1);
+    luaL_pushresultsize(&b, len);
+}
+
+static void push_optional(lua_State *L, int64_t value, bool there)
+{
+    if (there)
+        lua_pushinteger(L, value);
+    else
+        lua_pushnil(L);
+}
+
+static void push_uuid(lua_State *L, const weir_graph *g, weir_vertex v)
+{
+    char uuid[37];
+
+    weir_vertex_uuid(g, v, uuid);
+    lua_pushstring(L, uuid);
+}
+
+static int64_t free_now(const weir_graph *g, weir_vertex v)
+{
+    int64_t now = weir_graph_now(g);
+    return weir_vertex_available(g, v, now, now + 1);
+}
+
+void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field)
+{
+    const weir_graph *g = box->g;
+    int64_t n;
+
+    switch (field) {
+    case FIELD_TYPE: lua_pushstring(L, weir_vertex_type(g, v)); break;
+    case FIELD_BASENAME: lua_pushstring(L, weir_vertex_basename(g, v)); break;
+    case FIELD_NAME: push_computed(L, g, v, weir_vertex_name); break;
+    case FIELD_ID: n = weir_vertex_id(g, v), push_optional(L, n, n != WEIR_NO_ID); break;
+    case FIELD_SIZE: lua_pushinteger(L, weir_vertex_size(g, v)); break;
+    case FIELD_UNIT: lua_pushstring(L, weir_vertex_unit(g, v)); break;
+    case FIELD_STATE: lua_pushstring(L, weir_state_name(weir_vertex_state(g, v))); break;
+    case FIELD_RANK: n = weir_vertex_rank(g, v), push_optional(L, n, n != WEIR_NO_RANK); break;
+    case FIELD_PATH: push_computed(L, g, v, weir_vertex_path); break;
+    case FIELD_UUID: push_uuid(L, g, v); break;
+    case FIELD_EXCLUSIVE: lua_pushboolean(L, weir_vertex_exclusive(g, v)); break;
+    case FIELD_FREE: lua_pushinteger(L, free_now(g, v)); break;
+    case FIELD_INDEX: lua_pushinteger(L, v); break;
+    case FIELD_PROPERTIES: push_bits(L, box, v, WEIRLUA_PROPERTIES); break;
+    case FIELD_TAGS: push_bits(L, box, v, WEIRLUA_TAGS); break;
+    case FIELD_DATA: push_bits(L, box, v, WEIRLUA_DATA); break;
+    default: lua_pushnil(L);
+    }
+}
+
+/* ---- the metatable of light userdata ---- */
+
+/* Upvalue 2: name -> method, or code of a field. */
+static int vertex_index(lua_State *L)
+{
+    struct weirlua_handle h = weirlua_check_handle(L, weirlua_of(L), 1);
+
+    if (h.kind != WEIRLUA_VERTEX)
+        return weirlua_view_index(L, &h);
+    lua_settop(L, 2);
+    switch (lua_rawget(L, lua_upvalueindex(2))) {
+    case LUA_TFUNCTION: break;
+    case LUA_TNUMBER: weirlua_push_field(L, h.box, h.v, (int)lua_tointeger(L, -1)); break;
+    default: return luaL_error(L, "a vertex has no such field or method; see v.type, v.name, v.id, v.size, v.state, "
+                                  "v.properties, v.tags, v.data");
+    }
+    return 1;
+}
+
+static int set_state(lua_State *L, const struct weirlua_handle *h)
+{
+    const char *name = luaL_checkstring(L, 3);
+    int state = weir_state_parse(name);
+    weir_err err = {0};
+
+    if (state < 0)
+        return luaL_error(L, "there is no state '%s'", name);
+    return weir_vertex_set_state(h->g, h->v, state, &err) ? weirlua_raise(L, &err) : 0;
+}
+
+static int set_rank(lua_State *L, const struct weirlua_handle *h)
+{
+    int64_t rank = lua_isnil(L, 3) ? WEIR_NO_RANK : luaL_checkinteger(L, 3);
+    weir_err err = {0};
+
+    return weir_vertex_set_rank(h->g, h->v, rank, &err) ? weirlua_raise(L, &err) : 0;
+}
+
+static int vertex_newindex(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_handle(L, s, 1);
+    const char *key;
+
+    weirlua_check_writable(L, s, h.box);
+    luaL_checkany(L, 3);
+    if (h.kind != WEIRLUA_VERTEX)
+        return weirlua_view_newindex(L, &h);
+    key = luaL_checkstring(L, 2);
+    if (strcmp(key, "state") == 0)
+        return set_state(L, &h);
+    if (strcmp(key, "rank") == 0)
+        return set_rank(L, &h);
+    return luaL_error(L, "field '%s' of a vertex cannot be set; state, rank, properties.KEY, tags.KEY and data.KEY can",
+                      key);
+}
+
+/* Never raises: what is printed in an error message may be stale. */
+static int vertex_tostring(lua_State *L)
+{
+    struct weirlua_handle h;
+    const char *trouble;
+
+    if (lua_type(L, 1) != LUA_TLIGHTUSERDATA)
+        return luaL_argerror(L, 1, "vertex expected");
+    if (!lua_touserdata(L, 1)) {
+        lua_pushliteral(L, "null");
+        return 1;
+    }
+    trouble = resolve(weirlua_of(L), (uintptr_t)lua_touserdata(L, 1), &h);
+    if (trouble)
+        lua_pushfstring(L, "(%s)", trouble);
+    else
+        weirlua_push_field(L, h.box, h.v, FIELD_PATH);
+    if (!trouble && h.kind != WEIRLUA_VERTEX) {
+        lua_pushfstring(L, " (%s)", weirlua_view_name(h.kind));
+        lua_concat(L, 2);
+    }
+    return 1;
+}
+
+static void push_members(lua_State *L, struct weirlua *s)
+{
+    lua_newtable(L);
+    lua_pushlightuserdata(L, s);
+    luaL_setfuncs(L, weirlua_vertex_methods, 1);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        lua_pushinteger(L, fields[i].code);
+        lua_setfield(L, -2, fields[i].name);
+    }
+}
+
+/* All light userdata of a lua_State share one metatable. If another library has set one already, there is no telling
+ * its pointers from vertices: loading is refused. */
+void weirlua_vertex_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg meta[] = {{"__newindex", vertex_newindex}, {"__tostring", vertex_tostring},
+                                    {"__len", weirlua_view_len},     {"__pairs", weirlua_view_pairs},
+                                    {NULL, NULL}};
+
+    lua_pushlightuserdata(L, NULL);
+    if (lua_getmetatable(L, -1))
+        luaL_error(L, "weir needs the metatable of light userdata, and another library has set it in this Lua state");
+    weirlua_class(L, s, VERTEX, NULL, meta);
+    luaL_getmetatable(L, VERTEX);
+    lua_pushlightuserdata(L, s);
+    push_members(L, s);
+    lua_pushcclosure(L, vertex_index, 2);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+}

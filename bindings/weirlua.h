@@ -1,0 +1,169 @@
+/* weirlua.h - what the files of the Lua binding share: the state of one lua_State, handles and how they are checked,
+ * boxes for C memory, results.
+ *
+ * Conventions. Misuse raises a Lua error; expected outcomes return nil, message, code. C memory that must be given back
+ * lives in a box (a userdata made empty, then filled), so that an error raised at any point leaks nothing. The core is
+ * never left by a longjmp: hooks run under lua_pcall, and nothing that can raise stands between entering and leaving
+ * weir_match. Every C function has the struct weirlua of its lua_State as its first upvalue.
+ */
+#ifndef WEIRLUA_H
+#define WEIRLUA_H
+
+#include <jansson.h>
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include "weir.h"
+
+#define WEIRLUA_BUCKETS    256
+#define WEIRLUA_NUMBER_MAX 0xfffffu /* graph numbers are 1..NUMBER_MAX */
+
+/* ---- state.c: one per lua_State ---- */
+
+/* A graph handle. Created closed (g NULL). In the state of a policy it is borrowed: only the number counts, and the
+ * graph itself belongs to the handle of that number in the home state. */
+struct weirlua_graph {
+    weir_graph *g;
+    uint32_t number;
+    bool borrowed, matching;
+    struct weirlua_graph *next; /* in its bucket */
+};
+
+struct weirlua {
+    struct weirlua *home; /* where graphs are registered: itself, or the state that loaded the policy */
+    bool readonly;        /* the state of a policy */
+    uint32_t last_number;
+    uint64_t serials;
+    struct weirlua_graph *recent; /* the graph looked up last */
+    struct weirlua_graph *buckets[WEIRLUA_BUCKETS];
+};
+
+/* Makes the state, or finds the one that is there. Raises. */
+struct weirlua *weirlua_state(lua_State *L, struct weirlua *home);
+struct weirlua *weirlua_of(lua_State *L); /* inside a C function of ours */
+/* A live graph by number, or NULL. */
+struct weirlua_graph *weirlua_graph_find(struct weirlua *s, uint32_t number);
+void weirlua_graph_register(lua_State *L, struct weirlua *s, struct weirlua_graph *box);
+void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *box);
+/* A number that tells policy versions apart: no two in one state are alike, and two states cannot share a graph. */
+uint64_t weirlua_serial(struct weirlua *s);
+
+/* A class: metatable `name` in the registry, closed to getmetatable. `methods` become __index unless `meta` has it. */
+void weirlua_class(lua_State *L, struct weirlua *s, const char *name, const luaL_Reg *methods, const luaL_Reg *meta);
+
+/* ---- support.c ---- */
+
+/* A box for one piece of C memory. */
+struct weirlua_box {
+    void *p;
+    void (*release)(void *p);
+};
+struct weirlua_box *weirlua_box_push(lua_State *L, void (*release)(void *p));
+void weirlua_box_clear(struct weirlua_box *b);
+void weirlua_box_open(lua_State *L, struct weirlua *s);
+
+/* Pushes nil, message, code. */
+int weirlua_fail(lua_State *L, const weir_err *err, int code);
+/* Raises the text of an error. */
+int weirlua_raise(lua_State *L, const weir_err *err);
+/* Pushes true, or nil, message, code. */
+int weirlua_status(lua_State *L, int rc, const weir_err *err);
+/* Pushes text made by the core, which is freed; on NULL nil, message, code. `b` was pushed before the call. */
+int weirlua_text(lua_State *L, struct weirlua_box *b, char *text, const weir_err *err);
+
+void weirlua_push_time(lua_State *L, int64_t us); /* seconds; math.huge for no end */
+int64_t weirlua_check_time(lua_State *L, int arg);
+/* Refuses keys of an options table that are not in the NULL-terminated list; nil and none are an empty table. The
+ * table is at `arg` afterwards. */
+void weirlua_options(lua_State *L, int arg, const char *const *known);
+/* Fields of an options table; they raise with the field's name. Strings live as long as the table. */
+const char *weirlua_field_string(lua_State *L, int table, const char *key, const char *otherwise);
+int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t otherwise);
+int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t otherwise);
+bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherwise);
+
+/* ---- graph.c, graph_build.c, vertex.c, view.c, walk.c ---- */
+
+enum weirlua_kind { WEIRLUA_VERTEX, WEIRLUA_PROPERTIES, WEIRLUA_TAGS, WEIRLUA_DATA };
+
+#define WEIRLUA_GRAPH "weir.graph"
+/* An open graph: the registered handle, never the borrowed one. */
+struct weirlua_graph *weirlua_check_graph(lua_State *L, struct weirlua *s, int arg);
+/* Raises when the graph may not be changed now. */
+void weirlua_check_writable(lua_State *L, const struct weirlua *s, const struct weirlua_graph *box);
+/* Pushes the handle of a live graph. */
+void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *box);
+/* Pushes {type = {total, free, idle}}. */
+int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v);
+void weirlua_graph_open(lua_State *L, struct weirlua *s);
+int weirlua_graph_new(lua_State *L);
+int weirlua_graph_load(lua_State *L);
+int weirlua_graph_parse(lua_State *L);
+int weirlua_graph_synthetic(lua_State *L);
+int weirlua_graph_discover(lua_State *L);
+extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
+/* Pushes the table of one edge. */
+void weirlua_push_edge(lua_State *L, const struct weirlua_graph *box, const weir_edge *e);
+
+struct weirlua_handle {
+    struct weirlua_graph *box;
+    weir_graph *g;
+    weir_vertex v;
+    int kind;
+};
+void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v); /* nil for WEIR_NONE */
+void weirlua_push_view(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind);
+/* Any light userdata: its handle, live or an error. */
+struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg);
+struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int arg);
+/* The vertex must be one of this graph. */
+weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *box);
+/* Pushes one field of a vertex by code, as the policy's `fields` name them too. */
+enum weirlua_field {
+    FIELD_NONE, FIELD_TYPE, FIELD_BASENAME, FIELD_NAME, FIELD_ID, FIELD_SIZE, FIELD_UNIT, FIELD_STATE, FIELD_RANK,
+    FIELD_PATH, FIELD_UUID, FIELD_EXCLUSIVE, FIELD_FREE, FIELD_INDEX, FIELD_PROPERTIES, FIELD_TAGS, FIELD_DATA
+};
+int weirlua_field_code(const char *name); /* FIELD_NONE: there is none of that name */
+void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field);
+void weirlua_vertex_open(lua_State *L, struct weirlua *s);
+extern const luaL_Reg weirlua_vertex_methods[];
+int weirlua_view_index(lua_State *L, const struct weirlua_handle *h);
+int weirlua_view_newindex(lua_State *L, const struct weirlua_handle *h);
+int weirlua_view_pairs(lua_State *L);
+int weirlua_view_len(lua_State *L);
+const char *weirlua_view_name(int kind);
+
+int weirlua_walk(lua_State *L); /* g:walk{...} */
+void weirlua_walk_open(lua_State *L, struct weirlua *s);
+
+/* ---- json.c ---- */
+
+void weirlua_json_open(lua_State *L, struct weirlua *s);
+/* Pushes the JSON text of the value at idx. `place` names it in errors. */
+void weirlua_json_write(lua_State *L, int idx, size_t flags);
+/* Pushes the value that the text stands for, or nil, message, code; returns how many values. */
+int weirlua_json_read(lua_State *L, const char *text, size_t len);
+int weirlua_json_encode(lua_State *L);
+int weirlua_json_decode(lua_State *L);
+int weirlua_json_array(lua_State *L);
+
+/* ---- request.c, allocation.c, engine.c ---- */
+
+int weirlua_request_new(lua_State *L);
+/* Replaces what is at `arg` (request, text or table) by a request. NULL: nil, message, code were pushed. */
+weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg);
+void weirlua_request_open(lua_State *L, struct weirlua *s);
+
+/* Pushes a copy of an allocation. Raises when out of memory. */
+void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a);
+/* The job of an allocation, or an integer, at `arg`. */
+int64_t weirlua_check_job(lua_State *L, int arg);
+void weirlua_allocation_open(lua_State *L, struct weirlua *s);
+
+int weirlua_engine_new(lua_State *L);
+void weirlua_engine_open(lua_State *L, struct weirlua *s);
+
+int luaopen_weir_core(lua_State *L);
+
+#endif

@@ -1,0 +1,114 @@
+/* accum.c - the best vertices by score. Invariant: with a limit, the entries are a heap whose top is the worst; among
+ * equal scores the one added later is worse. */
+#include "base.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct scored {
+    double score;
+    uint64_t order;
+    weir_vertex v;
+};
+
+struct weir_accum {
+    struct scored *list;
+    uint32_t n, cap;
+    size_t best;
+    uint64_t added;
+    bool sorted;
+};
+
+weir_accum *weir_accum_new(size_t best)
+{
+    weir_accum *a = weir_mem_zalloc(1, sizeof *a);
+    if (a)
+        a->best = best;
+    return a;
+}
+
+void weir_accum_free(weir_accum *a)
+{
+    if (a) {
+        weir_mem_free(a->list);
+        weir_mem_free(a);
+    }
+}
+
+static bool worse(const struct scored *a, const struct scored *b)
+{
+    return a->score != b->score ? a->score < b->score : a->order > b->order;
+}
+
+static void sift_down(weir_accum *a, uint32_t at)
+{
+    struct scored it = a->list[at];
+
+    for (;;) {
+        uint32_t kid = 2 * at + 1;
+        if (kid + 1 < a->n && worse(&a->list[kid + 1], &a->list[kid]))
+            kid++;
+        if (kid >= a->n || !worse(&a->list[kid], &it))
+            break;
+        a->list[at] = a->list[kid];
+        at = kid;
+    }
+    a->list[at] = it;
+}
+
+static void make_heap(weir_accum *a)
+{
+    for (uint32_t i = a->n / 2; i-- > 0;)
+        sift_down(a, i);
+    a->sorted = false;
+}
+
+int weir_accum_add(weir_accum *a, weir_vertex v, double score)
+{
+    struct scored it = {score, a->added, v};
+
+    if (isnan(score))
+        return WEIR_EINVAL;
+    if (a->best && a->n >= a->best) {
+        if (a->sorted)
+            make_heap(a);
+        a->added++;
+        if (!worse(&it, &a->list[0])) {
+            a->list[0] = it;
+            sift_down(a, 0);
+        }
+        return WEIR_OK;
+    }
+    if (weir_array_reserve(&a->list, &a->cap, (size_t)a->n + 1, sizeof *a->list))
+        return WEIR_ENOMEM;
+    a->added++;
+    a->list[a->n++] = it;
+    a->sorted = false;
+    if (a->best && a->n == a->best)
+        make_heap(a);
+    return WEIR_OK;
+}
+
+size_t weir_accum_count(const weir_accum *a)
+{
+    return a->n;
+}
+
+static int best_first(const void *x, const void *y)
+{
+    const struct scored *a = x, *b = y;
+    return worse(b, a) ? -1 : worse(a, b);
+}
+
+weir_vertex weir_accum_get(weir_accum *a, size_t i, double *score)
+{
+    if (i >= a->n)
+        return WEIR_NONE;
+    if (!a->sorted) {
+        qsort(a->list, a->n, sizeof *a->list, best_first);
+        a->sorted = true;
+    }
+    if (score)
+        *score = a->list[i].score;
+    return a->list[i].v;
+}

@@ -1,0 +1,269 @@
+/* base.c - memory, errors, growing arrays and strings. See base.h. */
+#include "base.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static _Thread_local long fail_countdown; /* 0: allocations succeed */
+
+void weir_mem_fail_after(long n)
+{
+    fail_countdown = n;
+}
+
+static bool must_fail(void)
+{
+    return fail_countdown > 0 && --fail_countdown == 0;
+}
+
+void *weir_mem_realloc(void *p, size_t size)
+{
+    if (must_fail())
+        return NULL;
+    return realloc(p, size ? size : 1);
+}
+
+void *weir_mem_alloc(size_t size)
+{
+    return weir_mem_realloc(NULL, size);
+}
+
+void *weir_mem_zalloc(size_t count, size_t size)
+{
+    if (must_fail())
+        return NULL;
+    return calloc(count ? count : 1, size ? size : 1);
+}
+
+char *weir_mem_strndup(const char *s, size_t n)
+{
+    char *copy = weir_mem_alloc(n + 1);
+    if (copy) {
+        memcpy(copy, s, n);
+        copy[n] = '\0';
+    }
+    return copy;
+}
+
+char *weir_mem_strdup(const char *s)
+{
+    return weir_mem_strndup(s, strlen(s));
+}
+
+void weir_mem_free(void *p)
+{
+    free(p);
+}
+
+int weir_array_reserve(void *array, uint32_t *cap, size_t need, size_t size)
+{
+    void **slot = array;
+    size_t want = *cap ? *cap : 8;
+    void *grown;
+
+    if (need <= *cap)
+        return WEIR_OK;
+    if (need > UINT32_MAX)
+        return WEIR_ENOMEM;
+    while (want < need)
+        want *= 2;
+    if (want > UINT32_MAX)
+        want = UINT32_MAX;
+    if (want > SIZE_MAX / size)
+        return WEIR_ENOMEM;
+    memcpy(&grown, slot, sizeof grown);
+    grown = weir_mem_realloc(grown, want * size);
+    if (!grown)
+        return WEIR_ENOMEM;
+    memcpy(slot, &grown, sizeof grown);
+    *cap = (uint32_t)want;
+    return WEIR_OK;
+}
+
+static void err_fill(weir_err *err, int code, const char *fmt, va_list ap)
+{
+    err->code = code;
+    vsnprintf(err->text, sizeof err->text, fmt, ap);
+}
+
+int weir_fail(weir_err *err, int code, const char *fmt, ...)
+{
+    if (err && err->code == WEIR_OK) {
+        va_list ap;
+        va_start(ap, fmt);
+        err_fill(err, code, fmt, ap);
+        va_end(ap);
+    }
+    return code;
+}
+
+int weir_fail_at(weir_err *err, int code, const char *source, int line, int column, const char *fmt, ...)
+{
+    if (err && err->code == WEIR_OK) {
+        va_list ap;
+        va_start(ap, fmt);
+        err_fill(err, code, fmt, ap);
+        va_end(ap);
+        err->line = line;
+        err->column = column;
+        weir_err_source(err, source);
+    }
+    return code;
+}
+
+int weir_fail_nomem(weir_err *err)
+{
+    return weir_fail(err, WEIR_ENOMEM, "out of memory");
+}
+
+void weir_err_source(weir_err *err, const char *source)
+{
+    if (err && source && !err->source[0])
+        snprintf(err->source, sizeof err->source, "%s", source);
+}
+
+void weir_err_clear(weir_err *err)
+{
+    if (err)
+        memset(err, 0, sizeof *err);
+}
+
+size_t weir_err_format(const weir_err *err, char *buf, size_t size)
+{
+    int n;
+    if (err->source[0] && err->line > 0 && err->column > 0)
+        n = snprintf(buf, size, "%s:%d:%d: %s", err->source, err->line, err->column, err->text);
+    else if (err->source[0] && err->line > 0)
+        n = snprintf(buf, size, "%s:%d: %s", err->source, err->line, err->text);
+    else if (err->source[0])
+        n = snprintf(buf, size, "%s: %s", err->source, err->text);
+    else
+        n = snprintf(buf, size, "%s", err->text);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+const char *weir_status_name(int code)
+{
+    switch (code) {
+    case WEIR_OK: return "ok";
+    case WEIR_ENOMEM: return "nomem";
+    case WEIR_EINVAL: return "invalid";
+    case WEIR_EPARSE: return "parse";
+    case WEIR_EIO: return "io";
+    case WEIR_ENOENT: return "unknown";
+    case WEIR_EEXIST: return "exists";
+    case WEIR_EBUSY: return "busy";
+    case WEIR_EINFEASIBLE: return "infeasible";
+    case WEIR_EPOLICY: return "policy";
+    case WEIR_ELIMIT: return "limit";
+    default: return "error";
+    }
+}
+
+static bool buf_room(weir_buf *b, size_t more)
+{
+    size_t want = b->cap ? b->cap : 256;
+    char *grown;
+
+    if (b->failed)
+        return false;
+    if (b->len + more + 1 <= b->cap)
+        return true;
+    while (want < b->len + more + 1)
+        want *= 2;
+    grown = weir_mem_realloc(b->data, want);
+    if (!grown) {
+        b->failed = true;
+        return false;
+    }
+    b->data = grown;
+    b->cap = want;
+    return true;
+}
+
+void weir_buf_add(weir_buf *b, const char *s, size_t n)
+{
+    if (!buf_room(b, n))
+        return;
+    memcpy(b->data + b->len, s, n);
+    b->len += n;
+    b->data[b->len] = '\0';
+}
+
+void weir_buf_puts(weir_buf *b, const char *s)
+{
+    weir_buf_add(b, s, strlen(s));
+}
+
+void weir_buf_printf(weir_buf *b, const char *fmt, ...)
+{
+    char small[256];
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(small, sizeof small, fmt, ap);
+    va_end(ap);
+    if (n < 0) {
+        b->failed = true;
+    } else if ((size_t)n < sizeof small) {
+        weir_buf_add(b, small, (size_t)n);
+    } else if (buf_room(b, (size_t)n)) {
+        va_start(ap, fmt);
+        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+        va_end(ap);
+        b->len += (size_t)n;
+    }
+}
+
+void weir_buf_free(weir_buf *b)
+{
+    weir_mem_free(b->data);
+    memset(b, 0, sizeof *b);
+}
+
+static int read_all(FILE *f, const char *path, char **text, size_t *len, weir_err *err)
+{
+    weir_buf b = {0};
+    char chunk[65536];
+    size_t n;
+
+    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
+        weir_buf_add(&b, chunk, n);
+    if (ferror(f)) {
+        weir_buf_free(&b);
+        return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot read: %s", strerror(errno));
+    }
+    weir_buf_add(&b, "", 0);
+    if (b.failed) {
+        weir_buf_free(&b);
+        return weir_fail_nomem(err);
+    }
+    *text = b.data;
+    *len = b.len;
+    return WEIR_OK;
+}
+
+int weir_file_read(const char *path, char **text, size_t *len, weir_err *err)
+{
+    struct stat st;
+    FILE *f;
+    int rc;
+
+    if (strcmp(path, "-") == 0)
+        return read_all(stdin, "<stdin>", text, len, err);
+    f = fopen(path, "rb");
+    if (!f)
+        return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot open: %s", strerror(errno));
+    if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
+        fclose(f);
+        return weir_fail_at(err, WEIR_EIO, path, 0, 0, "is a directory, a file is wanted");
+    }
+    rc = read_all(f, path, text, len, err);
+    fclose(f);
+    return rc;
+}

@@ -1,0 +1,63 @@
+/* base.h - what every other file of the core stands on: memory, errors, growing
+ * arrays.
+ *
+ * Invariant: all memory of the core comes from weir_mem_realloc(), so that a
+ * test can make the n-th allocation fail. No function here aborts; each that can
+ * fail returns NULL or a negative weir_status.
+ */
+#ifndef WEIR_BASE_H
+#define WEIR_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weir.h"
+
+#define WEIR_CHECKED __attribute__((warn_unused_result))
+#define WEIR_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* Memory. weir_mem_free(NULL) is fine. */
+void *weir_mem_realloc(void *p, size_t size) WEIR_CHECKED;
+void *weir_mem_alloc(size_t size) WEIR_CHECKED;                 /* not cleared */
+void *weir_mem_zalloc(size_t count, size_t size) WEIR_CHECKED;  /* cleared, overflow-checked */
+char *weir_mem_strdup(const char *s) WEIR_CHECKED;
+char *weir_mem_strndup(const char *s, size_t n) WEIR_CHECKED;
+void weir_mem_free(void *p);
+
+/* Makes the n-th allocation from now on fail, once (1 = the next); 0 = never. */
+void weir_mem_fail_after(long n);
+
+/* Makes room for `need` elements of `size` bytes in *array, whose capacity is *cap.
+ * Doubles; amortised O(1) an element. On failure nothing has changed. */
+int weir_array_reserve(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
+
+/* Errors: fill *err (NULL allowed) and return `code`, so that a caller can write
+ * `return weir_fail(err, WEIR_EINVAL, "...")`. The first writer wins: an err that
+ * is already filled keeps its text; its return value is still `code`. */
+int weir_fail(weir_err *err, int code, const char *fmt, ...) WEIR_PRINTF(3, 4);
+int weir_fail_at(weir_err *err, int code, const char *source, int line, int column, const char *fmt, ...)
+    WEIR_PRINTF(6, 7);
+int weir_fail_nomem(weir_err *err);
+
+/* Names the source (a file, or "<string>") of an error that has none yet. */
+void weir_err_source(weir_err *err, const char *source);
+
+/* A growing byte string for writers. Errors stick: check `failed` once, at the end. */
+typedef struct weir_buf {
+    char *data;     /* NUL-terminated once anything was added */
+    size_t len;
+    size_t cap;
+    bool failed;    /* an allocation failed; later additions do nothing */
+} weir_buf;
+
+void weir_buf_add(weir_buf *b, const char *s, size_t n);
+void weir_buf_puts(weir_buf *b, const char *s);
+void weir_buf_printf(weir_buf *b, const char *fmt, ...) WEIR_PRINTF(2, 3);
+void weir_buf_free(weir_buf *b);
+
+/* Reads a whole file ("-" is standard input) into *text, NUL-terminated, to be freed with
+ * weir_mem_free(). A directory, a missing or an unreadable file is WEIR_EIO. */
+int weir_file_read(const char *path, char **text, size_t *len, weir_err *err) WEIR_CHECKED;
+
+#endif

@@ -1,0 +1,208 @@
+/* candidate.c - what one vertex can give for one resource of a request. Invariant: what is taken here does not overlap
+ * anything booked in the window, nor any pick of the same match. */
+#include <string.h>
+
+#include "book.h"
+#include "match.h"
+#include "rows.h"
+#include "window.h"
+
+/* How a vertex serves a resource. */
+enum use {
+    USE_WHOLE,  /* the vertex and all below it */
+    USE_UNITS,  /* some of its units */
+    USE_SHARED, /* without units, beside others */
+    USE_WITHIN  /* not itself: only what the request asks for below it */
+};
+
+int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive)
+{
+    if (weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + 1, sizeof *m->picks))
+        return weir_fail_nomem(m->err);
+    m->picks[m->npicks++] = (weir_pick){v, r->index, amount, exclusive};
+    return WEIR_OK;
+}
+
+static bool policy_whole(const struct match *m, const char *type)
+{
+    for (uint32_t i = 0; i < m->policy->nexclusive; i++)
+        if (strcmp(m->policy->exclusive[i], type) == 0)
+            return true;
+    return false;
+}
+
+static bool has_kids(const weir_graph *g, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    return in && in->nkids > in->holes;
+}
+
+static enum use use_of(const struct match *m, weir_vertex v, const weir_resource *r)
+{
+    bool leaf = !has_kids(m->g, v);
+    const struct kind *k = kind_of(m->g, v);
+
+    if (k->exclusive || r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
+        return USE_WHOLE;
+    if (r->takes)
+        return leaf ? USE_UNITS : USE_WHOLE;
+    if (r->nwith > 0)
+        return USE_WITHIN;
+    return leaf && r->exclusive == WEIR_EXCLUSIVE_UNSET ? USE_UNITS : USE_SHARED;
+}
+
+bool weir_candidate_idle(const struct match *m, const weir_resource *r)
+{
+    weir_type t = weir_type_find(m->g, r->type);
+    uint8_t flags = t == WEIR_NO_TYPE ? 0 : m->g->type_flags[t];
+
+    if (r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
+        return true;
+    return r->takes && (flags & TYPE_HAS_KIDS) && !(flags & TYPE_POOLED);
+}
+
+/* ---- the picks of this match that compete ---- */
+
+/* Whether v, as a whole or not, overlaps a rival pick that cannot be shared; *used: units of v that rivals have. */
+static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, int64_t *used)
+{
+    *used = 0;
+    for (uint32_t i = m->rivals; i < m->npicks; i++) {
+        const weir_pick *p = &m->picks[i];
+        if (p->exclusive && weir_vertex_within(m->g, v, p->vertex))
+            return true;
+        if (whole && weir_vertex_within(m->g, p->vertex, v))
+            return true;
+        if (p->vertex == v)
+            *used += p->amount;
+    }
+    return false;
+}
+
+/* ---- taking ---- */
+
+static bool window_unused(const struct match *m, weir_vertex v)
+{
+    return m->view >= VIEW_CAPACITY || weir_window_unused(m->g, v, m->t0, m->t1);
+}
+
+static bool unit_fits(const struct match *m, weir_vertex v, const weir_resource *r)
+{
+    const char *unit = weir_vertex_unit(m->g, v);
+    return !r->unit[0] || !unit[0] || strcmp(r->unit, unit) == 0;
+}
+
+/* Whether aggregates alone tell that v, taken as a whole, holds what is asked for below it: counts of distinct types of
+ * which no more is asked. */
+static bool plain_below(const struct match *m, const weir_resource *r)
+{
+    if (r->nwith > SEARCH_NEEDS)
+        return false;
+    for (uint32_t i = 0; i < r->nwith; i++) {
+        const weir_resource *w = &r->with[i];
+        if (w->slot || w->nwith > 0 || w->unit[0] || w->count.op == 0)
+            return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(r->with[k].type, w->type) == 0)
+                return false;
+        if (weir_type_find(m->g, w->type) == m->node_type && weir_request_constrained(m->request))
+            return false;
+    }
+    return !m->policy->prune;
+}
+
+/* Whether v, free as a whole, holds what the request asks for below it. 1, 0 or negative. */
+static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
+{
+    enum match_view view = m->view;
+    uint32_t npicks = m->npicks, rivals = m->rivals;
+    int rc;
+
+    /* the search has weighed the needs against the totals below v: where those are what is up, it is decided */
+    if (plain_below(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
+        return 1;
+    if (view < VIEW_CAPACITY)
+        m->view = VIEW_CAPACITY;
+    m->rivals = WEIR_NONE;
+    rc = weir_place(m, v, r->with, r->nwith, 1);
+    m->view = view;
+    m->rivals = rivals;
+    m->npicks = npicks;
+    return rc;
+}
+
+static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r)
+{
+    int64_t size = kind_of(m->g, v)->size, used;
+    int rc;
+
+    if (size == 0 || rivals_clash(m, v, true, &used))
+        return 0;
+    if (!window_unused(m, v)) {
+        m->stats.busy++;
+        return 0;
+    }
+    rc = r->nwith ? capacity(m, v, r) : 1;
+    if (rc <= 0)
+        return rc;
+    rc = weir_pick_add(m, v, r, size, true);
+    return rc ? rc : size;
+}
+
+static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
+{
+    int64_t size = kind_of(m->g, v)->size, left = size, used;
+    int rc;
+
+    if (rivals_clash(m, v, false, &used))
+        return 0;
+    if (m->view <= VIEW_LATER)
+        left = weir_window_free(m->g, v, m->t0, m->t1);
+    left -= used;
+    if (left > want)
+        left = want;
+    /* all units to one job is exclusive (A2): nobody may share the pool then */
+    if (left == size && (used > 0 || !window_unused(m, v)))
+        left = size - 1;
+    if (left <= 0) {
+        m->stats.busy++;
+        return 0;
+    }
+    rc = weir_pick_add(m, v, r, left, left == size);
+    return rc ? rc : left;
+}
+
+static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
+{
+    int64_t size = kind_of(m->g, v)->size, used;
+    int rc;
+
+    if (size == 0 || rivals_clash(m, v, false, &used))
+        return 0;
+    rc = weir_pick_add(m, v, r, 0, false);
+    return rc ? rc : size < want ? size : want;
+}
+
+static int64_t take_within(struct match *m, weir_vertex v, const weir_resource *r)
+{
+    int64_t used;
+    int rc;
+
+    if (rivals_clash(m, v, false, &used))
+        return 0;
+    rc = weir_place(m, v, r->with, r->nwith, 1);
+    return rc <= 0 ? rc : kind_of(m->g, v)->size;
+}
+
+int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
+{
+    if (!unit_fits(m, v, r))
+        return 0;
+    switch (use_of(m, v, r)) {
+    case USE_WHOLE: return take_whole(m, v, r);
+    case USE_UNITS: return take_units(m, v, r, want);
+    case USE_SHARED: return take_shared(m, v, r, want);
+    case USE_WITHIN: return take_within(m, v, r);
+    }
+    return 0;
+}

@@ -1,0 +1,259 @@
+/* check.c - weir_check(): every invariant, computed anew from the vertices and the jobs alone. For tests. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "book.h"
+#include "graph.h"
+#include "index.h"
+#include "job.h"
+#include "rows.h"
+#include "taken.h"
+
+static int broken(weir_err *err, const char *what, uint32_t v)
+{
+    return weir_fail(err, WEIR_EINVAL, "weir_check: %s (vertex or record %u)", what, v);
+}
+
+/* ---- the tree ---- */
+
+static int check_vertex(const weir_graph *g, weir_vertex v, weir_err *err)
+{
+    const struct vertex *x = vertex_at(g, v);
+    const struct inner *in = inner_of(g, v);
+
+    if (x->kind >= g->nkinds)
+        return broken(err, "kind out of range", v);
+    if (x->parent == WEIR_NONE) {
+        if (x->pos >= g->nroots || g->roots[x->pos] != v)
+            return broken(err, "a root does not stand where it says", v);
+    } else if (!vertex_valid(g, x->parent) || !inner_of(g, x->parent) || x->pos >= inner_of(g, x->parent)->nkids ||
+               inner_of(g, x->parent)->kids[x->pos] != v) {
+        return broken(err, "a child does not stand where it says", v);
+    }
+    if (in && in->vertex != v)
+        return broken(err, "an inner record belongs to another vertex", v);
+    if (book_of(g, v) && book_of(g, v)->vertex != v)
+        return broken(err, "a book belongs to another vertex", v);
+    return WEIR_OK;
+}
+
+static int check_kids(const weir_graph *g, const struct inner *in, weir_err *err)
+{
+    uint32_t holes = 0;
+
+    for (uint32_t i = 0; i < in->nkids; i++) {
+        weir_vertex kid = in->kids[i];
+        holes += kid == WEIR_NONE;
+        if (kid != WEIR_NONE && (!vertex_valid(g, kid) || vertex_at(g, kid)->parent != in->vertex))
+            return broken(err, "a kid has another parent", in->vertex);
+    }
+    return holes == in->holes ? WEIR_OK : broken(err, "holes are miscounted", in->vertex);
+}
+
+static int check_tree(const weir_graph *g, weir_err *err)
+{
+    uint32_t live = 0, unavailable = 0;
+
+    for (weir_vertex v = 0; v < g->limit; v++) {
+        int rc;
+        if (!vertex_valid(g, v))
+            continue;
+        live++;
+        unavailable += !state_available(vertex_at(g, v)->state);
+        rc = check_vertex(g, v, err);
+        if (!rc && inner_of(g, v))
+            rc = check_kids(g, inner_of(g, v), err);
+        if (rc)
+            return rc;
+    }
+    if (live != g->live)
+        return broken(err, "live vertices are miscounted", live);
+    return unavailable == g->unavailable ? WEIR_OK : broken(err, "unavailable vertices are miscounted", unavailable);
+}
+
+/* ---- rows and indices ---- */
+
+static int check_row(const weir_graph *g, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r,
+                     int64_t *sum, int64_t *one, weir_err *err)
+{
+    const struct schema *s = g->schemas[in->schema];
+    uint32_t begin, end;
+    bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
+
+    memset(sum, 0, s->width * sizeof *sum);
+    for (uint32_t i = begin; i < end; i++) {
+        if (kids && in->kids[i] == WEIR_NONE)
+            continue;
+        if (kids)
+            weir_row_contribute(g, in->kids[i], in->schema, one);
+        else
+            memcpy(one, row_cells(g, in, i), s->width * sizeof *one);
+        for (uint32_t c = 0; c < s->width; c++)
+            if (!cell_is_max(s, c))
+                sum[c] += one[c];
+            else if (one[c] > sum[c])
+                sum[c] = one[c];
+    }
+    return memcmp(sum, row_cells(g, in, r), s->width * sizeof *sum) ? broken(err, "a row is not what its entries make",
+                                                                           in->vertex)
+                                                                    : WEIR_OK;
+}
+
+static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
+{
+    for (uint32_t i = 0; i < g->ninners; i++) {
+        const struct inner *in = &g->inners[i];
+        struct levels lv;
+        int rc;
+        if (in->vertex == WEIR_NONE || !in->cells)
+            continue;
+        weir_levels_of(in->rows_cap, &lv);
+        rc = check_row(g, in, &lv, 0, 0, scratch, scratch + g->scratch_width, err);
+        for (uint32_t l = 1; !rc && l <= lv.n; l++)
+            for (uint32_t r = lv.first[l]; !rc && r < lv.first[l] + lv.count[l]; r++)
+                rc = check_row(g, in, &lv, l, r, scratch, scratch + g->scratch_width, err);
+        if (rc)
+            return rc;
+    }
+    for (uint32_t i = 0; i < g->nindexes; i++)
+        if (!weir_index_check(g, g->indexes[i]))
+            return broken(err, "an index does not name the best", i);
+    return WEIR_OK;
+}
+
+/* ---- books ---- */
+
+static const struct span *spans_of(const struct book *b)
+{
+    return b->cap ? b->spans : &b->one;
+}
+
+static int check_book_sums(const weir_graph *g, const struct book *b, weir_err *err)
+{
+    const struct span *s = spans_of(b);
+    uint32_t active = 0, held = 0;
+    int64_t used = 0, next = WEIR_FOREVER, size = kind_of(g, b->vertex)->size;
+
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct job *j = &g->jobs[s[i].job];
+        if (s[i].job >= g->njobs || !j->used || j->a.start != s[i].start || j->a.end != s[i].end)
+            return broken(err, "a span is of no job", b->vertex);
+        if (i && s[i].start < s[i - 1].start)
+            return broken(err, "spans are not sorted", b->vertex);
+        if (s[i].active != (s[i].start <= g->now))
+            return broken(err, "a span has begun too early or too late", b->vertex);
+        active += s[i].active;
+        held += s[i].active && s[i].exclusive;
+        used += !s[i].active ? 0 : s[i].exclusive ? size : s[i].amount;
+        if (!s[i].active && s[i].start < next)
+            next = s[i].start;
+    }
+    if (active != b->active || held != b->held || used != b->used || next != b->next || b->count == 0)
+        return broken(err, "the sums of a book are wrong", b->vertex);
+    return b->plan ? weir_plan_check(b->plan, err) : WEIR_OK;
+}
+
+/* Never more than the size at any instant, and nobody beside an exclusive holder (A1, A2). */
+static int check_overlaps(const weir_graph *g, const struct book *b, weir_err *err)
+{
+    const struct span *s = spans_of(b);
+    int64_t size = kind_of(g, b->vertex)->size;
+
+    for (uint32_t i = 0; i < b->count; i++) {
+        int64_t sum = 0;
+        for (uint32_t k = 0; k < b->count && s[k].start <= s[i].start; k++) {
+            if (s[k].end <= s[i].start)
+                continue;
+            sum += s[k].exclusive ? size : s[k].amount;
+            if (k != i && (s[k].exclusive || s[i].exclusive))
+                return broken(err, "two jobs at once where one is exclusive", b->vertex);
+        }
+        if (sum > size)
+            return broken(err, "more is allocated than there is", b->vertex);
+    }
+    return WEIR_OK;
+}
+
+/* Nobody has anything below what somebody has as a whole (A3). */
+static int check_ancestors(const weir_graph *g, const struct book *b, weir_err *err)
+{
+    const struct span *s = spans_of(b);
+
+    for (weir_vertex u = vertex_at(g, b->vertex)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
+        const struct book *up = book_of(g, u);
+        for (uint32_t i = 0; up && i < b->count; i++)
+            for (uint32_t k = 0; k < up->count; k++) {
+                const struct span *x = &spans_of(up)[k];
+                if (x->exclusive && x->start < s[i].end && s[i].start < x->end)
+                    return broken(err, "something below a vertex that is held as a whole", b->vertex);
+            }
+    }
+    return WEIR_OK;
+}
+
+static int check_books(const weir_graph *g, weir_err *err)
+{
+    uint64_t spans = 0, picks = 0;
+
+    for (uint32_t i = 0; i < g->nbooks; i++) {
+        const struct book *b = &g->books[i];
+        int rc;
+        if (b->vertex == WEIR_NONE)
+            continue;
+        if (!vertex_valid(g, b->vertex) || vertex_at(g, b->vertex)->book != i)
+            return broken(err, "a book has no vertex", i);
+        spans += b->count;
+        rc = check_book_sums(g, b, err);
+        rc = rc ? rc : check_overlaps(g, b, err);
+        rc = rc ? rc : check_ancestors(g, b, err);
+        if (rc)
+            return rc;
+    }
+    for (uint32_t i = 0; i < g->njobs; i++)
+        for (uint32_t k = 0; g->jobs[i].used && k < g->jobs[i].a.npicks; k++, picks++)
+            if (!weir_book_find(g, g->jobs[i].picks[k].vertex, i))
+                return broken(err, "a pick is in no book", g->jobs[i].picks[k].vertex);
+    return spans == picks ? WEIR_OK : broken(err, "spans and picks differ in number", (uint32_t)spans);
+}
+
+static int check_jobs(const weir_graph *g, weir_err *err)
+{
+    uint32_t live = 0, pending = 0;
+
+    for (uint32_t i = 0; i < g->njobs; i++) {
+        const struct job *j = &g->jobs[i];
+        if (!j->used)
+            continue;
+        live++;
+        if (j->place >= g->live_jobs || g->job_list[j->place] != i)
+            return broken(err, "a job does not stand in the list where it says", i);
+        if (weir_job_index(g, j->a.job) != i)
+            return broken(err, "a job is not found by its id", i);
+        if ((j->pending != WEIR_NONE) != (j->a.start > g->now) || (j->a.state == WEIR_RESERVED) != (j->a.start > g->now))
+            return broken(err, "a job is pending that has begun, or the other way round", i);
+        if (j->pending != WEIR_NONE && (j->pending >= g->npending || g->pending[j->pending] != i))
+            return broken(err, "a job does not stand in the heap where it says", i);
+        pending += j->pending != WEIR_NONE;
+    }
+    for (uint32_t i = 1; i < g->npending; i++)
+        if (g->jobs[g->pending[(i - 1) / 2]].a.start > g->jobs[g->pending[i]].a.start)
+            return broken(err, "the heap of pending jobs is out of order", i);
+    return live == g->live_jobs && pending == g->npending ? WEIR_OK : broken(err, "jobs are miscounted", live);
+}
+
+int weir_check(const weir_graph *g, weir_err *err)
+{
+    int64_t *scratch;
+    int rc = check_tree(g, err);
+
+    if (rc || g->building)
+        return rc;
+    scratch = weir_mem_alloc((size_t)(g->scratch_width ? g->scratch_width : 1) * 2 * sizeof *scratch);
+    if (!scratch)
+        return weir_fail_nomem(err);
+    rc = check_rows(g, scratch, err);
+    weir_mem_free(scratch);
+    rc = rc ? rc : check_books(g, err);
+    rc = rc ? rc : check_jobs(g, err);
+    return rc ? rc : weir_taken_check(g, err);
+}

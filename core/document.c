@@ -1,0 +1,139 @@
+/* document.c - the JSON value that a jobspec is read into, the places of its parts, and errors about them.
+ *
+ * Invariant: a mark is kept only for values that exist once (containers, strings, numbers), so a pointer tells them
+ * apart; the values of a document are not freed before its last error is made.
+ */
+#include "request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void weir_document_free(weir_document *d)
+{
+    json_decref(d->root);
+    weir_mem_free(d->marks);
+    memset(d, 0, sizeof *d);
+}
+
+int weir_document_mark(weir_document *d, const json_t *value, int line, int column)
+{
+    if (json_is_boolean(value) || json_is_null(value) || d->nmarks == WEIR_DOCUMENT_MARKS)
+        return WEIR_OK;
+    if (weir_array_reserve(&d->marks, &d->cap, (size_t)d->nmarks + 1, sizeof *d->marks) != WEIR_OK)
+        return WEIR_ENOMEM;
+    d->marks[d->nmarks++] = (struct weir_mark){value, line, column};
+    d->sorted = false;
+    return WEIR_OK;
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const struct weir_mark *)a)->value, y = (uintptr_t)((const struct weir_mark *)b)->value;
+    return (x > y) - (x < y);
+}
+
+void weir_document_find(weir_document *d, const json_t *value, int *line, int *column)
+{
+    struct weir_mark wanted = {value, 0, 0};
+    const struct weir_mark *found = NULL;
+
+    if (!d->sorted && d->nmarks)
+        qsort(d->marks, d->nmarks, sizeof *d->marks, compare_marks);
+    d->sorted = true;
+    if (value && d->nmarks)
+        found = bsearch(&wanted, d->marks, d->nmarks, sizeof *d->marks, compare_marks);
+    *line = found ? found->line : 0;
+    *column = found ? found->column : 0;
+}
+
+/* The last part of a long path says more than the first. */
+static const char *path_tail(const char *path, const char **dots)
+{
+    size_t n = strlen(path), room = 160;
+
+    *dots = n > room ? "..." : "";
+    return n > room ? path + n - room : path;
+}
+
+int weir_document_fail(weir_document *d, struct weir_spot at, weir_err *err, int code, const char *fmt, ...)
+{
+    char text[384];
+    const char *dots, *path = path_tail(at.path, &dots);
+    bool named = d->kind != WEIR_DOCUMENT_SHAPE && *path;
+    int line, column;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    weir_document_find(d, at.value, &line, &column);
+    if (line == 0)
+        weir_document_find(d, at.around, &line, &column);
+    return weir_fail_at(err, code, d->source, line, column, "%s%s%s%s", named ? dots : "", named ? path : "",
+                        named ? ": " : "", text);
+}
+
+const char *weir_quote(const char *s, char buf[WEIR_QUOTE])
+{
+    size_t room = WEIR_QUOTE - 6, n = 0; /* two quotes, three dots, NUL */
+    char *out = buf;
+
+    *out++ = '"';
+    for (; s[n] && n < room; n++)
+        *out++ = (unsigned char)s[n] < ' ' || s[n] == 0x7f ? '?' : s[n];
+    if (s[n]) {
+        while (out > buf + 1 && (s[n] & 0xc0) == 0x80) { /* do not cut a character in two */
+            out--;
+            n--;
+        }
+        memcpy(out, "...", 3);
+        out += 3;
+    }
+    *out++ = '"';
+    *out = '\0';
+    return buf;
+}
+
+const char *weir_json_kind(const json_t *value)
+{
+    if (!value)
+        return "missing";
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: return "a dictionary";
+    case JSON_ARRAY: return "a list";
+    case JSON_STRING: return "a string";
+    case JSON_INTEGER: return "an integer";
+    case JSON_REAL: return "a fraction";
+    case JSON_TRUE:
+    case JSON_FALSE: return "a boolean";
+    default: return "null";
+    }
+}
+
+int weir_json_fail(weir_err *err, const char *source, const json_error_t *e)
+{
+    char text[sizeof e->text];
+    int code = WEIR_EPARSE;
+
+    switch (json_error_code(e)) {
+    case json_error_out_of_memory: return weir_fail_nomem(err);
+    case json_error_stack_overflow:
+    case json_error_numeric_overflow: code = WEIR_ELIMIT; break;
+    default: break;
+    }
+    snprintf(text, sizeof text, "%s", e->text);
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < ' ')
+            *p = ' ';
+    return weir_fail_at(err, code, source, e->line, e->column > 0 ? e->column : 1, "not valid JSON: %s", text);
+}
+
+int weir_document_read_json(weir_document *d, const char *text, size_t len, weir_err *err)
+{
+    json_error_t e;
+
+    d->kind = WEIR_DOCUMENT_JSON;
+    d->root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+    return d->root ? WEIR_OK : weir_json_fail(err, d->source, &e);
+}

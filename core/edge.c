@@ -1,0 +1,278 @@
+/* edge.c - subsystems: their edges, their roots; lookup by URI. Invariant: an edge is in the chain of edges that leave
+ * its source and in the chain of those that enter its target. The edges of containment are the tree itself. */
+#include "graph.h"
+
+#include <string.h>
+
+/* The number of a subsystem, or WEIR_NONE. */
+static uint32_t subsystem_find(const weir_graph *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->nsubsystems; i++)
+        if (strcmp(weir_names_text(&g->names, g->subsystems[i]), name) == 0)
+            return i;
+    return WEIR_NONE;
+}
+
+static uint32_t subsystem_add(weir_graph *g, const char *name)
+{
+    uint32_t i = subsystem_find(g, name);
+    weir_name n;
+
+    if (i != WEIR_NONE)
+        return i;
+    n = weir_names_add(&g->names, name, strlen(name));
+    if (n == WEIR_NO_NAME || weir_array_reserve(&g->subsystems, &g->subsystems_cap, g->nsubsystems + 1, sizeof n))
+        return WEIR_NONE;
+    g->subsystems[g->nsubsystems] = n;
+    return g->nsubsystems++;
+}
+
+static int check_edge(const weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem,
+                      const char *type, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (!vertex_valid(g, source) || !vertex_valid(g, target))
+        return weir_fail(err, WEIR_ENOENT, "an edge joins two vertices that are there; %u or %u is not", source, target);
+    if (!subsystem || !subsystem[0] || !type || !type[0])
+        return weir_fail(err, WEIR_EINVAL, "an edge needs a subsystem and a type");
+    if (strcmp(subsystem, "containment") == 0)
+        return weir_fail(err, WEIR_EINVAL, "containment is made by adding vertices below their parent, not by edges");
+    return WEIR_OK;
+}
+
+static uint32_t take_edge(weir_graph *g)
+{
+    uint32_t i = g->free_edges;
+
+    if (i != WEIR_NONE) {
+        g->free_edges = g->edges[i].next_out;
+        return i;
+    }
+    if (weir_array_reserve(&g->edges, &g->edges_cap, g->nedges + 1, sizeof *g->edges))
+        return WEIR_NONE;
+    return g->nedges++;
+}
+
+/* Appends to a chain, so that edges are met in the order in which they were added. */
+static void append(weir_graph *g, uint32_t *head, uint32_t i, bool out)
+{
+    while (*head != WEIR_NONE)
+        head = out ? &g->edges[*head].next_out : &g->edges[*head].next_in;
+    *head = i;
+}
+
+int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
+                  const char *back, weir_err *err)
+{
+    struct pool *from, *to;
+    weir_name name, back_name = WEIR_NO_NAME;
+    uint32_t s, i;
+    int rc = check_edge(g, source, target, subsystem, type, err);
+
+    if (rc)
+        return rc;
+    s = subsystem_add(g, subsystem);
+    name = weir_names_add(&g->names, type, strlen(type));
+    if (back)
+        back_name = weir_names_add(&g->names, back, strlen(back));
+    from = weir_pool_get(g, source);
+    to = weir_pool_get(g, target);
+    from = to ? pool_of(g, source) : NULL; /* the second call may have moved the first */
+    i = from && s != WEIR_NONE && name != WEIR_NO_NAME && !(back && back_name == WEIR_NO_NAME) ? take_edge(g) : WEIR_NONE;
+    if (i == WEIR_NONE)
+        return weir_fail_nomem(err);
+    g->edges[i] = (struct edge){source, target, name, back_name, s, WEIR_NONE, WEIR_NONE};
+    append(g, &from->edges_out, i, true);
+    append(g, &to->edges_in, i, false);
+    g->live_edges++;
+    g->serial++;
+    return WEIR_OK;
+}
+
+static void unchain(weir_graph *g, uint32_t *head, uint32_t i, bool out)
+{
+    while (*head != i)
+        head = out ? &g->edges[*head].next_out : &g->edges[*head].next_in;
+    *head = out ? g->edges[i].next_out : g->edges[i].next_in;
+}
+
+static void edge_drop(weir_graph *g, uint32_t i)
+{
+    struct edge *e = &g->edges[i];
+
+    unchain(g, &pool_of(g, e->source)->edges_out, i, true);
+    unchain(g, &pool_of(g, e->target)->edges_in, i, false);
+    e->source = e->target = WEIR_NONE;
+    e->next_out = g->free_edges;
+    g->free_edges = i;
+    g->live_edges--;
+}
+
+void weir_edges_drop(weir_graph *g, weir_vertex v)
+{
+    struct pool *p = pool_of(g, v);
+
+    while (p && p->edges_out != WEIR_NONE)
+        edge_drop(g, p->edges_out);
+    while (p && p->edges_in != WEIR_NONE)
+        edge_drop(g, p->edges_in);
+}
+
+uint32_t weir_edge_count(const weir_graph *g)
+{
+    return g->live_edges;
+}
+
+static void edge_out(const weir_graph *g, const struct edge *e, weir_edge *out)
+{
+    *out = (weir_edge){e->source, e->target, weir_names_text(&g->names, g->subsystems[e->subsystem]),
+                       weir_names_text(&g->names, e->type),
+                       e->back == WEIR_NO_NAME ? NULL : weir_names_text(&g->names, e->back)};
+}
+
+bool weir_edge_get(const weir_graph *g, uint32_t i, weir_edge *out)
+{
+    if (i >= g->nedges || g->edges[i].source == WEIR_NONE)
+        return false;
+    edge_out(g, &g->edges[i], out);
+    return true;
+}
+
+static bool contained_edge(const weir_graph *g, weir_vertex v, bool out, uint32_t i, weir_edge *e)
+{
+    weir_vertex child = out ? weir_vertex_child(g, v, i) : v;
+    weir_vertex parent = child == WEIR_NONE ? WEIR_NONE : vertex_at(g, child)->parent;
+
+    if (parent == WEIR_NONE || (!out && i > 0))
+        return false;
+    *e = (weir_edge){parent, child, "containment", "contains", "in"};
+    return true;
+}
+
+bool weir_vertex_edge(const weir_graph *g, weir_vertex v, const char *subsystem, bool out, uint32_t i, weir_edge *e)
+{
+    const struct pool *p = pool_of(g, v);
+    uint32_t s = subsystem ? subsystem_find(g, subsystem) : WEIR_NONE;
+    uint32_t contained = out ? weir_vertex_children(g, v) : vertex_at(g, v)->parent != WEIR_NONE;
+
+    if (subsystem && s == WEIR_NONE)
+        return false;
+    if (!subsystem || s == 0) {
+        if (i < contained)
+            return contained_edge(g, v, out, i, e);
+        i -= contained;
+    }
+    for (uint32_t k = p ? (out ? p->edges_out : p->edges_in) : WEIR_NONE; k != WEIR_NONE;
+         k = out ? g->edges[k].next_out : g->edges[k].next_in)
+        if ((!subsystem || g->edges[k].subsystem == s) && i-- == 0) {
+            edge_out(g, &g->edges[k], e);
+            return true;
+        }
+    return false;
+}
+
+uint32_t weir_subsystem_count(const weir_graph *g)
+{
+    return g->nsubsystems;
+}
+
+const char *weir_subsystem_name(const weir_graph *g, uint32_t i)
+{
+    return i < g->nsubsystems ? weir_names_text(&g->names, g->subsystems[i]) : NULL;
+}
+
+/* ---- roots and lookup ---- */
+
+static bool in_other_subsystem(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p && (p->edges_in != WEIR_NONE || p->edges_out != WEIR_NONE);
+}
+
+static weir_vertex containment_root(const weir_graph *g, uint32_t i)
+{
+    for (uint32_t k = 0; k < g->nroots; k++) {
+        weir_vertex v = g->roots[k];
+        if (v != WEIR_NONE && (weir_vertex_children(g, v) || !in_other_subsystem(g, v)) && i-- == 0)
+            return v;
+    }
+    return WEIR_NONE;
+}
+
+weir_vertex weir_graph_root(const weir_graph *g, const char *subsystem, uint32_t i)
+{
+    uint32_t s = subsystem ? subsystem_find(g, subsystem) : 0;
+    weir_edge e;
+
+    if (s == 0)
+        return containment_root(g, i);
+    for (weir_vertex v = 0; s != WEIR_NONE && v < g->limit; v++)
+        if (vertex_valid(g, v) && pool_of(g, v) && weir_vertex_edge(g, v, subsystem, true, 0, &e) &&
+            !weir_vertex_edge(g, v, subsystem, false, 0, &e) && i-- == 0)
+            return v;
+    return WEIR_NONE;
+}
+
+static bool named(const weir_graph *g, weir_vertex v, const char *name, size_t len)
+{
+    char buf[WEIR_NAME_MAX + 32];
+    return weir_vertex_name(g, v, buf, sizeof buf) == len && memcmp(buf, name, len) == 0;
+}
+
+/* The child of `at` (or the root, for WEIR_NONE) of that name in a subsystem. */
+static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *subsystem, const char *name, size_t len)
+{
+    weir_edge e;
+    weir_vertex v;
+
+    if (at == WEIR_NONE) {
+        for (uint32_t i = 0; (v = weir_graph_root(g, subsystem, i)) != WEIR_NONE; i++)
+            if (named(g, v, name, len))
+                return v;
+        return WEIR_NONE;
+    }
+    for (uint32_t i = 0; weir_vertex_edge(g, at, subsystem, true, i, &e); i++)
+        if (named(g, e.target, name, len))
+            return e.target;
+    return WEIR_NONE;
+}
+
+int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, weir_err *err)
+{
+    const char *colon = strchr(uri, ':'), *slash = strchr(uri, '/'), *at = uri;
+    char subsystem[256] = "containment";
+    weir_vertex v = WEIR_NONE;
+
+    if (colon && (!slash || colon < slash)) {
+        if ((size_t)(colon - uri) >= sizeof subsystem)
+            return weir_fail(err, WEIR_ENOENT, "there is no subsystem with so long a name");
+        memcpy(subsystem, uri, (size_t)(colon - uri));
+        subsystem[colon - uri] = '\0';
+        at = colon + 1;
+    }
+    if (subsystem_find(g, subsystem) == WEIR_NONE)
+        return weir_fail(err, WEIR_ENOENT, "there is no subsystem '%s'", subsystem);
+    if (*at != '/')
+        return weir_fail(err, WEIR_EINVAL, "'%.200s' is not a URI: subsystem:/path/to/resource or /path/to/resource", uri);
+    while (*at) {
+        size_t len;
+        while (*at == '/')
+            at++;
+        len = strcspn(at, "/");
+        if (len == 0)
+            break;
+        v = step_down(g, v, subsystem, at, len);
+        if (v == WEIR_NONE)
+            return weir_fail(err, WEIR_ENOENT, "%.300s: there is no '%.*s' there", uri, (int)(len > 100 ? 100 : len), at);
+        at += len;
+    }
+    if (v == WEIR_NONE)
+        v = weir_graph_root(g, subsystem, 0);
+    if (v == WEIR_NONE)
+        return weir_fail(err, WEIR_ENOENT, "%.300s: the subsystem is empty", uri);
+    *out = v;
+    return WEIR_OK;
+}

@@ -1,0 +1,83 @@
+/* format.h - the readers of machines, and what they share. Private to the core.
+ *
+ * Every reader builds a new graph between weir_graph_begin() and weir_graph_end(), and hands it over only when it is
+ * whole. `source` names the text in errors; `text` need not end in a NUL.
+ *
+ * Pools of type "node" get the execution ranks 0, 1, ... in preorder from the readers of recipes, synthetic strings and
+ * hwloc; JSON graphs and R bring their own.
+ *
+ * Formats that weir_graph_parse() takes, and their arguments:
+ *   grug        GraphML recipes
+ *   synthetic   one line, below
+ *   jgf         JSON Graph Format: {"graph": {"nodes": [...], "edges": [...]}}, or an R that has one
+ *   rv1         R version 1
+ *   hwloc       XML; "hwloc:LEVEL" stops at node, socket, numanode, core (the default) or pu; with ",all" processors
+ *               that the machine does not allow us count too: "hwloc:core,all"
+ *
+ * Synthetic strings:
+ *   machine    = word { word }
+ *   word       = type [":" count] ["(" attribute {"," attribute} ")"] ["[" machine "]"]
+ *   attribute  = "size=" n | "unit=" text | "basename=" text | "id=" first | "scope=" ("local" | "global")
+ *              | "exclusive" | name of a property | "property=" key ["=" value]
+ * A word lies in the nearest word before it that takes others in: core, gpu, memory, storage, pu, ssd and nic take
+ * none, and neither does a word whose content was given in brackets. Inside brackets, the word before them starts.
+ * Ids count from `id` on: local in the parent; global over the machine; otherwise over the nearest node for what is
+ * below a node, and over the machine for the rest. Pools of one basename, scope and first id share their count.
+ * What is not one single pool at the top is put into "cluster0".
+ */
+#ifndef WEIR_FORMAT_H
+#define WEIR_FORMAT_H
+
+#include <expat.h>
+#include <jansson.h>
+
+#include "base.h"
+
+#define WEIR_VERTICES_MAX 0x80000000u /* 2^31: more are refused before they are made */
+
+int weir_grug_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
+int weir_synthetic_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
+int weir_jgf_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
+int weir_rv1_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
+
+/* `level` is where the graph ends: "node", "socket", "numanode", "core", "pu"; NULL: core. `all` counts processors too
+ * that are not allowed. */
+int weir_hwloc_parse(const char *text, size_t len, const char *source, const char *level, bool all, weir_graph **out,
+                     weir_err *err);
+int weir_hwloc_discover(const char *level, bool all, weir_graph **out, weir_err *err);
+
+/* Builds from the value of "graph"; `path` is where it lies in the document, such as "scheduling.graph". */
+int weir_jgf_build(const json_t *graph, const char *path, const char *source, weir_graph **out, weir_err *err);
+/* The outermost object of a JSON text, to be given back with json_decref(). */
+int weir_json_object(const char *text, size_t len, const char *source, json_t **out, weir_err *err);
+
+/* Keys and values that every pool of one kind gets. Zero-initialise. */
+struct weir_prop {
+    char *key, *value;
+};
+struct weir_props {
+    struct weir_prop *list;
+    uint32_t count, cap;
+};
+/* Adds "KEY" or "KEY=VALUE", of `len` bytes. */
+int weir_props_add(struct weir_props *p, const char *text, size_t len) WEIR_CHECKED;
+void weir_props_free(struct weir_props *p);
+
+/* Adds `count` siblings with ids d->id, d->id + stride, ...; nodes among them take their ranks from *next_rank on. */
+int weir_siblings_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, const struct weir_props *props,
+                      uint32_t count, int64_t stride, int64_t *next_rank, weir_vertex *first, weir_err *err);
+
+/* What is wrong with a type, name or unit: "is empty", ...; NULL: nothing. `part` is one part of a path. */
+const char *weir_text_fault(const char *s, bool part);
+/* Whether the bytes are UTF-8. */
+bool weir_text_utf8(const char *s, size_t len);
+/* Describes a host by its name: what ends in a number becomes basename and id, and keeps its name where these two do
+ * not give it back ("node007"). `basename` has room for the whole name. */
+void weir_host_describe(const char *name, char *basename, weir_pool_desc *d);
+
+/* XML: a parser whose memory comes from weir_mem_*, and a run over a whole text. The handlers report by filling err and
+ * calling XML_StopParser(). */
+XML_Parser weir_xml_new(void);
+int weir_xml_run(XML_Parser xml, const char *text, size_t len, const char *source, weir_err *err);
+
+#endif

@@ -1,0 +1,222 @@
+/* graph.h - how a graph is laid out in memory. Private to the core.
+ *
+ *   vertices[]  40 bytes each: what traversal reads (P14). Everything else hangs off by index, WEIR_NONE = none:
+ *   kinds[]     type, basename, unit, size, exclusive flag: shared by all pools alike
+ *   inners[]    for a vertex with children: its kids, and its rows (aggregates, see rows.h)
+ *   pools[]     for a pool with something of its own: name, uuid, rank, properties, tags, extended data, edges
+ *   books[]     for a vertex that a job has, or will have: its spans (book.h)
+ *   jobs[]      who has what (job.h)
+ *   indexes[]   for each policy order in use and type: the best candidate below each row (index.h)
+ *
+ * Main invariant: between public calls, outside begin/end, every row equals what its kids contribute, every
+ * index names the best candidate of its row, and every book agrees with the jobs. weir_check() verifies it.
+ */
+#ifndef WEIR_GRAPH_H
+#define WEIR_GRAPH_H
+
+#include "base.h"
+#include "names.h"
+#include "plan.h"
+
+typedef uint16_t weir_type;
+#define WEIR_NO_TYPE UINT16_MAX
+#define WEIR_FAN 32 /* siblings under one row */
+
+struct kind {
+    int64_t size;
+    weir_name basename, unit;
+    weir_type type;
+    bool exclusive;
+};
+
+enum { VERTEX_LIVE = 1 };
+enum { TYPE_HAS_KIDS = 1, TYPE_POOLED = 2 }; /* some vertex of the type has, or once had, kids; a size other than 1 */
+
+struct vertex {
+    int64_t id; /* WEIR_NO_ID for none */
+    uint32_t kind;
+    weir_vertex parent;
+    uint32_t pos;   /* among the parent's kids; among the roots for a root */
+    uint32_t inner; /* WEIR_NONE for a leaf */
+    uint32_t pool;
+    uint32_t book;
+    uint16_t generation;
+    uint8_t state;
+    uint8_t flags;
+};
+
+struct inner {
+    weir_vertex vertex; /* whose; WEIR_NONE in a free record */
+    uint32_t schema;    /* which types are below (schema.h); 0: none */
+    uint32_t lift;      /* how row 0 maps into the parent's rows; WEIR_NONE for a root */
+    uint32_t nkids, kids_cap; /* nkids counts the holes that removed kids left (WEIR_NONE) */
+    uint32_t holes;
+    uint32_t row; /* number of row 0; the rows of one inner are consecutive */
+    uint32_t nrows, rows_cap;
+    weir_vertex *kids;
+    int64_t *cells; /* nrows times the schema's width */
+};
+
+struct entry { /* of a map */
+    weir_name key, value;
+};
+
+struct map {
+    struct entry *entries;
+    uint32_t count, cap;
+};
+
+struct pool {
+    struct map maps[3]; /* by enum weir_map */
+    int64_t rank;
+    weir_name name; /* WEIR_NO_NAME: derived */
+    uint32_t edges_out, edges_in; /* heads of chains in edges[] */
+    bool used;
+};
+
+struct edge {
+    weir_vertex source, target; /* source WEIR_NONE: free */
+    weir_name type, back;       /* back WEIR_NO_NAME: none */
+    uint32_t subsystem;
+    uint32_t next_out, next_in;
+};
+
+struct span {
+    int64_t start, end;
+    int64_t amount; /* 0: shared */
+    uint32_t job;   /* index into jobs[] */
+    bool exclusive, active;
+};
+
+struct book {
+    weir_vertex vertex; /* WEIR_NONE in a free record, whose `count` then chains to the next */
+    uint32_t count, cap;
+    uint32_t active; /* spans that have begun */
+    uint32_t held;   /* of these, exclusive ones */
+    int64_t used;    /* sum of the amounts of the active ones */
+    int64_t next;    /* start of the first that has not begun; WEIR_FOREVER */
+    struct span *spans; /* sorted by start; &one while there is one */
+    struct span one;
+    weir_plan *plan; /* kept from BOOK_PLAN spans on: amounts over time */
+};
+
+struct job {
+    weir_allocation a; /* a.picks belongs to the job */
+    weir_pick *picks;  /* the same, to change */
+    uint32_t cap;
+    uint32_t pending; /* place in the heap of pending jobs; WEIR_NONE */
+    uint32_t place;   /* in the list of jobs that are there */
+    bool used;
+};
+
+struct index; /* index.h */
+
+struct weir_graph {
+    weir_names names;
+    weir_name *types; /* name of each type */
+    uint8_t *type_flags;
+    uint32_t ntypes, types_cap, type_flags_cap;
+    uint16_t *type_of_name; /* by name, WEIR_NO_TYPE */
+    uint32_t type_names_cap;
+    struct kind *kinds;
+    uint32_t nkinds, kinds_cap;
+    uint32_t *kind_slots, nkind_slots;
+    uint32_t last_kind;
+    struct vertex *vertices;
+    uint32_t limit, vertices_cap, live;
+    uint32_t free_vertices; /* chain through `pos` */
+    struct inner *inners;
+    uint32_t ninners, inners_cap, free_inners; /* chain through `schema` */
+    struct pool *pools;
+    uint32_t npools, pools_cap, free_pools; /* chain through `edges_out` */
+    struct edge *edges;
+    uint32_t nedges, edges_cap, live_edges, free_edges; /* chain through `next_out` */
+    weir_name *subsystems;
+    uint32_t nsubsystems, subsystems_cap;
+    weir_vertex *roots; /* of containment, and pools outside it */
+    uint32_t nroots, roots_cap;
+    uint32_t nrows; /* row numbers given out */
+    struct schema **schemas;
+    uint32_t nschemas, schemas_cap;
+    struct lift **lifts;
+    uint32_t nlifts, lifts_cap;
+    int64_t *scratch; /* four vectors of the widest schema */
+    uint32_t scratch_width;
+    struct book *books;
+    uint32_t nbooks, books_cap, free_books;
+    struct job *jobs;
+    uint32_t njobs, jobs_cap, live_jobs;
+    uint32_t *job_list; /* the first live_jobs entries are the jobs that are there, the rest are free records */
+    uint32_t job_list_cap;
+    uint32_t *job_slots, njob_slots; /* by id: index + 1 */
+    uint32_t *pending;               /* jobs that have not begun: a heap by start */
+    uint32_t npending, pending_cap;
+    weir_plan **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
+    uint32_t ntaken;
+    struct index **indexes;
+    uint32_t nindexes, indexes_cap;
+    int64_t now, next_job;
+    uint64_t serial, uses; /* uses: a counter to tell the index used least recently */
+    uint32_t unavailable;  /* vertices whose own state is not available */
+    uint8_t (*uuids)[16]; /* by vertex, all zero where derived; NULL while nobody gave one */
+    uint32_t uuids_cap;
+    bool building, matching;
+};
+
+static inline struct vertex *vertex_at(const weir_graph *g, weir_vertex v)
+{
+    return &g->vertices[v];
+}
+
+static inline const struct kind *kind_of(const weir_graph *g, weir_vertex v)
+{
+    return &g->kinds[g->vertices[v].kind];
+}
+
+static inline struct inner *inner_of(const weir_graph *g, weir_vertex v)
+{
+    uint32_t i = g->vertices[v].inner;
+    return i == WEIR_NONE ? NULL : &g->inners[i];
+}
+
+static inline struct book *book_of(const weir_graph *g, weir_vertex v)
+{
+    uint32_t i = g->vertices[v].book;
+    return i == WEIR_NONE ? NULL : &g->books[i];
+}
+
+static inline struct pool *pool_of(const weir_graph *g, weir_vertex v)
+{
+    uint32_t i = g->vertices[v].pool;
+    return i == WEIR_NONE ? NULL : &g->pools[i];
+}
+
+static inline bool state_available(int state)
+{
+    return state == WEIR_UP || state == WEIR_DEGRADED;
+}
+
+static inline bool vertex_valid(const weir_graph *g, weir_vertex v)
+{
+    return v < g->limit && (g->vertices[v].flags & VERTEX_LIVE);
+}
+
+/* The type number of a name, or WEIR_NO_TYPE. */
+weir_type weir_type_find(const weir_graph *g, const char *name);
+weir_type weir_type_add(weir_graph *g, const char *name, size_t len); /* WEIR_NO_TYPE: out of memory or numbers */
+static inline const char *type_text(const weir_graph *g, weir_type t)
+{
+    return weir_names_text(&g->names, g->types[t]);
+}
+
+/* The pool record of v, made if there is none; NULL: out of memory. */
+struct pool *weir_pool_get(weir_graph *g, weir_vertex v);
+void weir_pool_drop(weir_graph *g, weir_vertex v);
+int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err);
+void weir_map_clear(struct map *m);
+void weir_edges_drop(weir_graph *g, weir_vertex v); /* all that leave or enter v */
+
+/* Refuses changes while a match runs or outside what is live. */
+int weir_graph_writable(const weir_graph *g, weir_err *err);
+
+#endif

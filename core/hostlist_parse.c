@@ -1,0 +1,346 @@
+/* hostlist_parse.c - reading hostlists (RFC 29). One pass over the text, appending as it goes; what was appended is
+ * undone when the text turns out to be wrong, so that a list is never changed by half.
+ *
+ * The numbers between brackets have the digits that they are written with. Leading zeros of the first one hold for
+ * all: [005,4] is 005,004 (RFC 29).
+ */
+#include "hostlist_private.h"
+
+#include <string.h>
+
+struct reader {
+    weir_hostlist *list;
+    const char *text;
+    size_t len;
+    size_t at;       /* the next character */
+    size_t expanded; /* bytes of names with a suffix */
+    weir_err *err;
+};
+
+/* An expression prefix[ids]suffix as it stands in the text. */
+struct expression {
+    const char *prefix, *suffix;
+    size_t prefix_len, suffix_len;
+    size_t padding; /* digits of the first number when it has leading zeros, or 0 */
+};
+
+struct range {
+    uint64_t lo, hi;
+    size_t width; /* digits that are written at least */
+};
+
+static int peek(const struct reader *r)
+{
+    return r->at < r->len ? (unsigned char)r->text[r->at] : -1;
+}
+
+static bool is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_blank(int c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static int column_of(size_t at)
+{
+    return at < INT32_MAX ? (int)at + 1 : INT32_MAX;
+}
+
+/* Fails at character `at`; `wanted` says what would be right there. */
+static int refuse(const struct reader *r, size_t at, const char *wanted)
+{
+    int column = column_of(at);
+    int c = at < r->len ? (unsigned char)r->text[at] : -1;
+
+    if (c < 0)
+        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: it ends at column %d, where %s", column,
+                            wanted);
+    if (c < ' ' || c > '~')
+        return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: byte 0x%02x at column %d, where %s", c,
+                            column, wanted);
+    return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "hostlist: '%c' at column %d, where %s", c, column,
+                        wanted);
+}
+
+static int exceeds(const struct reader *r, size_t at, const char *what)
+{
+    return weir_fail_at(r->err, WEIR_ELIMIT, NULL, 1, column_of(at), "hostlist: at column %d, %s", column_of(at), what);
+}
+
+/* Turns a status of the list into an error with a place. */
+static int report(const struct reader *r, size_t at, int rc)
+{
+    if (rc == WEIR_ENOMEM)
+        return weir_fail_nomem(r->err);
+    if (rc == WEIR_ELIMIT)
+        return exceeds(r, at, "the list gets more hosts than can be counted");
+    return rc;
+}
+
+static uint32_t digits_of(uint64_t n)
+{
+    uint32_t digits = 1;
+
+    while (n >= 10) {
+        n /= 10;
+        digits++;
+    }
+    return digits;
+}
+
+static uint64_t power_of_ten(uint32_t n)
+{
+    uint64_t power = 1;
+
+    while (n-- > 0)
+        power *= 10;
+    return power;
+}
+
+/* Appends prefix + number for lo to hi, all written with `digits` digits. Digits at the end of the prefix are part of
+ * the number of these names. */
+static int append_digits(struct reader *r, const struct expression *e, uint64_t lo, uint64_t hi, uint32_t digits)
+{
+    struct name prefix = weir_name_split(e->prefix, e->prefix_len);
+    uint32_t take = WEIR_HOSTLIST_DIGITS - digits;
+    uint64_t above;
+    struct run run = {.digits = digits};
+
+    if (take > prefix.digits)
+        take = prefix.digits;
+    above = prefix.number % power_of_ten(take) * power_of_ten(digits);
+    run.lo = above + lo;
+    run.hi = above + hi;
+    run.digits += take;
+    if (weir_prefix_intern(&r->list->prefixes, e->prefix, e->prefix_len - take, &run.prefix) != WEIR_OK)
+        return WEIR_ENOMEM;
+    return weir_hostlist_append_run(r->list, &run);
+}
+
+/* More digits than a number has: the zeros in front belong to the prefix. */
+static int append_wide(struct reader *r, const struct expression *e, const struct range *range)
+{
+    size_t zeros = range->width - WEIR_HOSTLIST_DIGITS;
+    struct expression wide = *e;
+    char *prefix = weir_mem_alloc(e->prefix_len + zeros);
+    int rc;
+
+    if (!prefix)
+        return WEIR_ENOMEM;
+    memcpy(prefix, e->prefix, e->prefix_len);
+    memset(prefix + e->prefix_len, '0', zeros);
+    wide.prefix = prefix;
+    wide.prefix_len += zeros;
+    rc = append_digits(r, &wide, range->lo, range->hi, WEIR_HOSTLIST_DIGITS);
+    weir_mem_free(prefix);
+    return rc;
+}
+
+/* Appends the names of a range without a suffix: a run for each number of digits. */
+static int append_range(struct reader *r, const struct expression *e, const struct range *range)
+{
+    uint64_t lo = range->lo;
+    int rc = WEIR_OK;
+
+    if (range->width > WEIR_HOSTLIST_DIGITS)
+        return append_wide(r, e, range);
+    while (rc == WEIR_OK && lo <= range->hi) {
+        uint32_t digits = digits_of(lo);
+        uint64_t hi;
+        if (digits < range->width)
+            digits = (uint32_t)range->width;
+        hi = power_of_ten(digits) - 1;
+        if (hi > range->hi)
+            hi = range->hi;
+        rc = append_digits(r, e, lo, hi, digits);
+        lo = hi + 1;
+    }
+    return rc;
+}
+
+/* Appends the names of a range with a suffix, one by one. */
+static int append_names(struct reader *r, const struct expression *e, const struct range *range)
+{
+    weir_buf b = {0};
+    size_t digits = range->width > digits_of(range->hi) ? range->width : digits_of(range->hi);
+    size_t left = (WEIR_HOSTLIST_EXPAND - r->expanded) / (e->prefix_len + digits + e->suffix_len + 1);
+    int rc = WEIR_OK;
+
+    if (range->hi - range->lo >= left)
+        return exceeds(r, r->at, "the names with something behind the bracket take too much room");
+    for (uint64_t n = range->lo; n <= range->hi && rc == WEIR_OK; n++) {
+        b.len = 0;
+        weir_buf_add(&b, e->prefix, e->prefix_len);
+        weir_buf_printf(&b, "%0*llu", (int)range->width, (unsigned long long)n);
+        weir_buf_add(&b, e->suffix, e->suffix_len);
+        rc = b.failed ? WEIR_ENOMEM : weir_hostlist_append_name(r->list, b.data, b.len, r->err);
+        r->expanded += b.len + 1;
+    }
+    weir_buf_free(&b);
+    return rc;
+}
+
+static int read_number(struct reader *r, uint64_t *number, size_t *width)
+{
+    size_t start = r->at;
+    uint32_t counted = 0;
+
+    if (!is_digit(peek(r)))
+        return refuse(r, r->at, "a number is wanted");
+    *number = 0;
+    for (; is_digit(peek(r)); r->at++) {
+        counted += counted > 0 || peek(r) != '0';
+        if (counted > WEIR_HOSTLIST_DIGITS)
+            return exceeds(r, start, "a number in brackets has more than 18 digits");
+        *number = *number * 10 + (uint64_t)(peek(r) - '0');
+    }
+    *width = r->at - start;
+    return WEIR_OK;
+}
+
+/* Reads "7", "07" or "07-9". */
+static int read_range(struct reader *r, struct expression *e, struct range *range)
+{
+    size_t start = r->at;
+    size_t written, ignored, end;
+    bool first = r->text[start - 1] == '[';
+    int rc = read_number(r, &range->lo, &written);
+
+    if (rc != WEIR_OK)
+        return rc;
+    range->hi = range->lo;
+    if (peek(r) == '-') {
+        end = ++r->at;
+        rc = read_number(r, &range->hi, &ignored);
+        if (rc != WEIR_OK)
+            return rc;
+        if (range->hi < range->lo)
+            return refuse(r, end, "a range must not end below its start");
+    }
+    range->width = written > 1 && r->text[start] == '0' ? written : 0;
+    if (first)
+        e->padding = range->width;
+    if (range->width < e->padding)
+        range->width = e->padding;
+    if (e->prefix_len + e->suffix_len + range->width > WEIR_NAME_MAX - WEIR_HOSTLIST_DIGITS)
+        return exceeds(r, start, "a host name is too long");
+    return WEIR_OK;
+}
+
+/* Reads from behind '[' to behind ']'. */
+static int read_bracket(struct reader *r, struct expression *e)
+{
+    struct range range;
+    size_t start;
+    int rc;
+
+    do {
+        start = ++r->at;
+        rc = read_range(r, e, &range);
+        if (rc != WEIR_OK)
+            return rc;
+        rc = e->suffix_len ? append_names(r, e, &range) : append_range(r, e, &range);
+        if (rc != WEIR_OK)
+            return report(r, start, rc);
+    } while (peek(r) == ',');
+    if (peek(r) != ']')
+        return refuse(r, r->at, "',', '-' or ']' is wanted");
+    r->at++;
+    return WEIR_OK;
+}
+
+/* The length of the part of a name that begins at `at`. */
+static size_t plain_length(const struct reader *r, size_t at)
+{
+    size_t end = at;
+
+    while (end < r->len && weir_name_char((unsigned char)r->text[end]))
+        end++;
+    return end - at;
+}
+
+static int read_expression(struct reader *r)
+{
+    struct expression e = {.prefix = r->text + r->at, .prefix_len = plain_length(r, r->at)};
+    const char *close;
+    size_t start = r->at;
+    int rc;
+
+    r->at += e.prefix_len;
+    if (peek(r) == '[') {
+        close = memchr(r->text + r->at, ']', r->len - r->at);
+        if (close) {
+            e.suffix = close + 1;
+            e.suffix_len = plain_length(r, (size_t)(e.suffix - r->text));
+        }
+        rc = read_bracket(r, &e);
+        r->at += e.suffix_len;
+    } else if (e.prefix_len > 0) {
+        rc = weir_hostlist_append_name(r->list, e.prefix, e.prefix_len, r->err);
+        rc = report(r, start, rc);
+    } else {
+        return refuse(r, r->at, "a host name is wanted");
+    }
+    return rc;
+}
+
+static void skip_blanks(struct reader *r)
+{
+    while (is_blank(peek(r)))
+        r->at++;
+}
+
+/* Reads expressions between commas. Empty ones stand for no host. */
+static int read_all(struct reader *r)
+{
+    int rc;
+
+    for (;;) {
+        skip_blanks(r);
+        if (peek(r) >= 0 && peek(r) != ',') {
+            rc = read_expression(r);
+            if (rc != WEIR_OK)
+                return rc;
+            skip_blanks(r);
+        }
+        if (peek(r) < 0)
+            return WEIR_OK;
+        if (peek(r) != ',')
+            return refuse(r, r->at, "',' or the end is wanted");
+        r->at++;
+    }
+}
+
+int weir_hostlist_append(weir_hostlist *h, const char *text, size_t len, weir_err *err)
+{
+    struct reader r = {.list = h, .text = text, .len = len, .err = err};
+    struct mark before;
+    int rc;
+
+    if (!h || !text)
+        return weir_fail(err, WEIR_EINVAL, "hostlist: there is no %s", text ? "list to append to" : "text to read");
+    before = weir_hostlist_mark(h);
+    rc = read_all(&r);
+    if (rc != WEIR_OK)
+        weir_hostlist_rollback(h, &before);
+    return rc;
+}
+
+int weir_hostlist_parse(const char *text, size_t len, weir_hostlist **out, weir_err *err)
+{
+    weir_hostlist *h = weir_hostlist_new();
+    int rc;
+
+    if (!h)
+        return weir_fail_nomem(err);
+    rc = weir_hostlist_append(h, text, len, err);
+    if (rc != WEIR_OK) {
+        weir_hostlist_free(h);
+        return rc;
+    }
+    *out = h;
+    return WEIR_OK;
+}

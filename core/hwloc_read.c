@@ -1,0 +1,511 @@
+/* hwloc_read.c - reads this machine, or the XML of another, by libhwloc.
+ *
+ * cluster0 -> node, called by the host's name -> socket (hwloc: Package) -> numanode, where a package has several ->
+ * core. What hwloc does not place in a package lies in the node. A NUMA node gives a memory pool (MB of 2^20 bytes,
+ * property "kind" where hwloc tells); one without processors, such as the memory of a GPU, gives none. A GPU is one
+ * pool however many drivers show it: what has the same PCI address is the same. A disk whose size hwloc knows is
+ * "storage" (GB). Cores count 0, 1, ... over the node; a GPU has the number of its driver where that is unique.
+ *
+ * Main invariant: places[0] is the node, and each other place lies in one of a lower level; so an object belongs into
+ * the place of the highest level that has all of its processors.
+ */
+#include "format.h"
+
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum level { NODE, SOCKET, NUMANODE, CORE, PU };
+
+/* A vertex that others are put into. */
+struct place {
+    weir_vertex v;
+    enum level level; /* NODE, SOCKET, NUMANODE */
+    hwloc_obj_t obj;
+};
+
+/* A GPU. Those without a PCI address are told apart by their number. */
+struct gpu {
+    hwloc_obj_t pci; /* or NULL */
+    int driver;      /* that `number` and `obj` are from: lower is better */
+    int64_t number, id;
+    hwloc_obj_t obj;
+};
+
+struct reader {
+    const char *source;
+    weir_err *err;
+    enum level level;
+    hwloc_topology_t topology;
+    weir_graph *g;
+    struct place *places;
+    uint32_t nplaces, places_cap;
+    struct gpu *gpus;
+    uint32_t ngpus, gpus_cap;
+};
+
+/* ---- places --------------------------------------------------------------------------------------------------- */
+
+static int add_place(struct reader *r, weir_vertex v, enum level level, hwloc_obj_t obj)
+{
+    if (weir_array_reserve(&r->places, &r->places_cap, (size_t)r->nplaces + 1, sizeof *r->places) < 0)
+        return weir_fail_nomem(r->err);
+    r->places[r->nplaces++] = (struct place){v, level, obj};
+    return WEIR_OK;
+}
+
+static bool has_cpus(hwloc_obj_t obj)
+{
+    return obj->cpuset && !hwloc_bitmap_iszero(obj->cpuset);
+}
+
+/* Whether a is a nearer place than b: further in, and if that does not tell, smaller. */
+static bool is_nearer(const struct place *a, const struct place *b)
+{
+    if (a->level != b->level)
+        return a->level > b->level;
+    return hwloc_bitmap_weight(a->obj->cpuset) < hwloc_bitmap_weight(b->obj->cpuset);
+}
+
+/* The nearest place, `deepest` at most, that has all processors of obj. */
+static weir_vertex find_place(const struct reader *r, hwloc_obj_t obj, enum level deepest)
+{
+    const struct place *best = &r->places[0];
+
+    if (!has_cpus(obj) || obj->type == HWLOC_OBJ_MACHINE)
+        return best->v;
+    for (const struct place *p = r->places + 1; p < r->places + r->nplaces; p++)
+        if (p->level <= deepest && hwloc_bitmap_isincluded(obj->cpuset, p->obj->cpuset) && is_nearer(p, best))
+            best = p;
+    return best->v;
+}
+
+static int add_pool(struct reader *r, weir_vertex parent, const char *type, int64_t id, weir_vertex *v)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+
+    d.type = type;
+    d.id = id;
+    return weir_graph_add(r->g, parent, &d, v, r->err);
+}
+
+static int add_quantity(struct reader *r, weir_vertex parent, const char *type, int64_t id, uint64_t size,
+                        const char *unit, weir_vertex *v)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+
+    d.type = type;
+    d.id = id;
+    d.size = size < 1 ? 1 : size > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)size;
+    d.unit = unit;
+    return weir_graph_add(r->g, parent, &d, v, r->err);
+}
+
+/* Keeps what hwloc tells about a pool as a property. */
+static int set_info(struct reader *r, weir_vertex v, const char *key, const char *value)
+{
+    if (!value || !*value || !weir_text_utf8(value, strlen(value)))
+        return WEIR_OK;
+    return weir_vertex_set(r->g, v, WEIR_PROPERTIES, key, value, r->err);
+}
+
+static int add_node(struct reader *r)
+{
+    hwloc_obj_t machine = hwloc_get_root_obj(r->topology);
+    const char *host = hwloc_obj_get_info_by_name(machine, "HostName");
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex cluster, v;
+    char *basename = NULL;
+    int rc = add_pool(r, WEIR_NONE, "cluster", 0, &cluster);
+
+    d.type = "node";
+    d.rank = d.id = 0;
+    if (host && !weir_text_fault(host, true) && weir_text_utf8(host, strlen(host))) {
+        basename = weir_mem_alloc(strlen(host) + 1);
+        if (!basename)
+            return weir_fail_nomem(r->err);
+        weir_host_describe(host, basename, &d);
+    }
+    if (rc == WEIR_OK)
+        rc = weir_graph_add(r->g, cluster, &d, &v, r->err);
+    weir_mem_free(basename);
+    return rc < 0 ? rc : add_place(r, v, NODE, machine);
+}
+
+static int add_sockets(struct reader *r)
+{
+    hwloc_obj_t p = NULL;
+    int rc = WEIR_OK;
+
+    while (rc == WEIR_OK && (p = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_PACKAGE, p))) {
+        weir_vertex v;
+        rc = add_pool(r, r->places[0].v, "socket", p->logical_index, &v);
+        if (rc == WEIR_OK && has_cpus(p))
+            rc = add_place(r, v, SOCKET, p);
+    }
+    return rc;
+}
+
+/* How many NUMA nodes with processors lie in the place v. */
+static unsigned count_memories(const struct reader *r, weir_vertex v)
+{
+    hwloc_obj_t m = NULL;
+    unsigned n = 0;
+
+    while ((m = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_NUMANODE, m)))
+        n += has_cpus(m) && find_place(r, m, SOCKET) == v;
+    return n;
+}
+
+/* A NUMA node is a vertex where it is one of several in its package, or in a machine without packages. */
+static int add_numanodes(struct reader *r)
+{
+    hwloc_obj_t m = NULL;
+    bool packages = r->nplaces > 1;
+    int rc = WEIR_OK;
+
+    while (rc == WEIR_OK && (m = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_NUMANODE, m))) {
+        weir_vertex in = find_place(r, m, SOCKET), v;
+        if (!has_cpus(m) || (packages && in == r->places[0].v) || count_memories(r, in) < 2)
+            continue;
+        rc = add_pool(r, in, "numanode", m->logical_index, &v);
+        if (rc == WEIR_OK)
+            rc = add_place(r, v, NUMANODE, m);
+    }
+    return rc;
+}
+
+/* ---- what is in them ------------------------------------------------------------------------------------------ */
+
+static int add_processors(struct reader *r, hwloc_obj_t core, weir_vertex v)
+{
+    hwloc_obj_t p = NULL;
+    int rc = WEIR_OK;
+
+    while (rc == WEIR_OK &&
+           (p = hwloc_get_next_obj_inside_cpuset_by_type(r->topology, core->cpuset, HWLOC_OBJ_PU, p))) {
+        weir_vertex pu;
+        rc = add_pool(r, v, "pu", p->logical_index, &pu);
+    }
+    return rc;
+}
+
+/* Where hwloc knows of no cores, its processors are the cores. */
+static int add_cores(struct reader *r)
+{
+    hwloc_obj_type_t type = HWLOC_OBJ_CORE;
+    hwloc_obj_t c = NULL;
+    int rc = WEIR_OK;
+
+    if (hwloc_get_nbobjs_by_type(r->topology, type) <= 0)
+        type = HWLOC_OBJ_PU;
+    while (rc == WEIR_OK && (c = hwloc_get_next_obj_by_type(r->topology, type, c))) {
+        weir_vertex v;
+        rc = add_pool(r, find_place(r, c, NUMANODE), "core", c->logical_index, &v);
+        if (rc == WEIR_OK && r->level == PU)
+            rc = add_processors(r, c, v);
+    }
+    return rc;
+}
+
+static int add_memories(struct reader *r)
+{
+    hwloc_obj_t m = NULL;
+    int rc = WEIR_OK;
+
+    while (rc == WEIR_OK && (m = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_NUMANODE, m))) {
+        weir_vertex in = find_place(r, m, SOCKET), v;
+        if (!has_cpus(m))
+            continue;
+        for (uint32_t i = 0; i < r->nplaces; i++)
+            if (r->places[i].obj == m)
+                in = r->places[i].v;
+        rc = add_quantity(r, in, "memory", m->logical_index, m->attr->numanode.local_memory >> 20, "MB", &v);
+        if (rc == WEIR_OK)
+            rc = set_info(r, v, "kind", m->subtype);
+    }
+    return rc;
+}
+
+/* Where an I/O device lies. */
+static weir_vertex device_place(const struct reader *r, hwloc_obj_t device)
+{
+    return find_place(r, hwloc_get_non_io_ancestor_obj(r->topology, device), NUMANODE);
+}
+
+/* Whether a device is a GPU that can compute, by the driver that shows it, and its number there. */
+static bool is_gpu(hwloc_obj_t dev, int *driver, int64_t *number)
+{
+    static const char *const drivers[] = {"cuda", "rsmi", "nvml", "ze", "opencl"};
+    const char *kind = hwloc_obj_get_info_by_name(dev, "OpenCLDeviceType"), *rest = NULL;
+
+    if (!dev->name || !dev->attr ||
+        (dev->attr->osdev.type != HWLOC_OBJ_OSDEV_COPROC && dev->attr->osdev.type != HWLOC_OBJ_OSDEV_GPU))
+        return false;
+    for (int i = 0; i < (int)(sizeof drivers / sizeof *drivers); i++) {
+        size_t n = strlen(drivers[i]);
+        if (strncmp(dev->name, drivers[i], n) == 0 && dev->name[n] >= '0' && dev->name[n] <= '9') {
+            *driver = i;
+            rest = dev->name + n;
+        }
+    }
+    if (!rest)
+        return false;
+    if (strcmp(drivers[*driver], "opencl") == 0) { /* "opencl", platform, "d", device */
+        rest = strchr(rest, 'd');
+        if (!rest++ || !kind || strcmp(kind, "GPU") != 0)
+            return false;
+    }
+    *number = strtoll(rest, NULL, 10);
+    return true;
+}
+
+static hwloc_obj_t pci_of(hwloc_obj_t dev)
+{
+    while (dev && dev->type != HWLOC_OBJ_PCI_DEVICE)
+        dev = dev->parent;
+    return dev;
+}
+
+static int note_gpu(struct reader *r, hwloc_obj_t dev, int driver, int64_t number)
+{
+    struct gpu *g, found = {pci_of(dev), driver, number, 0, dev};
+
+    for (g = r->gpus; g < r->gpus + r->ngpus; g++)
+        if (g->pci == found.pci && (g->pci || g->number == number)) {
+            if (driver < g->driver)
+                *g = found;
+            return WEIR_OK;
+        }
+    if (weir_array_reserve(&r->gpus, &r->gpus_cap, (size_t)r->ngpus + 1, sizeof *r->gpus) < 0)
+        return weir_fail_nomem(r->err);
+    r->gpus[r->ngpus++] = found;
+    return WEIR_OK;
+}
+
+/* Whether the i-th GPU may not have this id: one before it does, or it is the number of another. */
+static bool id_taken(const struct reader *r, uint32_t i, int64_t id)
+{
+    for (uint32_t k = 0; k < r->ngpus; k++)
+        if ((k < i && r->gpus[k].id == id) || (k != i && id != r->gpus[i].number && r->gpus[k].number == id))
+            return true;
+    return false;
+}
+
+static int compare_gpus(const void *a, const void *b)
+{
+    const struct gpu *x = a, *y = b;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int add_gpus(struct reader *r)
+{
+    hwloc_obj_t dev = NULL;
+    int rc = WEIR_OK, driver = 0;
+    int64_t number;
+
+    while (rc == WEIR_OK && (dev = hwloc_get_next_osdev(r->topology, dev)))
+        if (is_gpu(dev, &driver, &number))
+            rc = note_gpu(r, dev, driver, number);
+    for (uint32_t i = 0; i < r->ngpus; i++) {
+        int64_t id = r->gpus[i].number;
+        if (id_taken(r, i, id))
+            for (id = 0; id_taken(r, i, id); id++)
+                ;
+        r->gpus[i].id = id;
+    }
+    if (r->ngpus > 0)
+        qsort(r->gpus, r->ngpus, sizeof *r->gpus, compare_gpus);
+    for (uint32_t i = 0; rc == WEIR_OK && i < r->ngpus; i++) {
+        weir_vertex v;
+        rc = add_pool(r, device_place(r, r->gpus[i].obj), "gpu", r->gpus[i].id, &v);
+        if (rc == WEIR_OK)
+            rc = set_info(r, v, "model", hwloc_obj_get_info_by_name(r->gpus[i].obj, "GPUModel"));
+    }
+    return rc;
+}
+
+/* hwloc gives the size of a disk in units of 1000 bytes. */
+static int add_storages(struct reader *r)
+{
+    hwloc_obj_t dev = NULL;
+    int64_t id = 0;
+    int rc = WEIR_OK;
+
+    while (rc == WEIR_OK && (dev = hwloc_get_next_osdev(r->topology, dev))) {
+        const char *size = hwloc_obj_get_info_by_name(dev, "Size");
+        weir_vertex v;
+        if (!dev->attr || dev->attr->osdev.type != HWLOC_OBJ_OSDEV_BLOCK || !size || strtoull(size, NULL, 10) == 0 ||
+            (dev->subtype && strcmp(dev->subtype, "Disk") != 0))
+            continue;
+        rc = add_quantity(r, device_place(r, dev), "storage", id++, strtoull(size, NULL, 10) / 1000000, "GB", &v);
+        if (rc == WEIR_OK)
+            rc = set_info(r, v, "device", dev->name);
+        if (rc == WEIR_OK)
+            rc = set_info(r, v, "LinuxDeviceID", hwloc_obj_get_info_by_name(dev, "LinuxDeviceID"));
+    }
+    return rc;
+}
+
+/* ---- machines ------------------------------------------------------------------------------------------------- */
+
+static int add_all(struct reader *r)
+{
+    int rc = add_node(r);
+
+    if (rc == WEIR_OK && r->level >= SOCKET)
+        rc = add_sockets(r);
+    if (rc == WEIR_OK && r->level >= NUMANODE)
+        rc = add_numanodes(r);
+    if (rc < 0 || r->level < CORE)
+        return rc;
+    rc = add_cores(r);
+    if (rc == WEIR_OK)
+        rc = add_gpus(r);
+    if (rc == WEIR_OK)
+        rc = add_memories(r);
+    return rc < 0 ? rc : add_storages(r);
+}
+
+static int build(struct reader *r)
+{
+    int rc;
+
+    r->g = weir_graph_new();
+    if (!r->g)
+        return weir_fail_nomem(r->err);
+    weir_graph_begin(r->g);
+    rc = add_all(r);
+    return rc < 0 ? rc : weir_graph_end(r->g, r->err);
+}
+
+/* Loads the topology: of the XML, or of this machine. There, Linux itself tells what is on PCI (libpciaccess, which
+ * hwloc would ask too, does not give its memory back), and no X server has to be asked for displays. */
+static int load(struct reader *r, const char *text, size_t len, bool all)
+{
+    if (hwloc_topology_init(&r->topology) < 0) {
+        r->topology = NULL;
+        return weir_fail_nomem(r->err);
+    }
+    if (hwloc_topology_set_io_types_filter(r->topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) < 0 ||
+        hwloc_topology_set_flags(r->topology, all ? HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED : 0) < 0)
+        return weir_fail(r->err, WEIR_EIO, "hwloc does not take its options");
+    if (!text && (hwloc_topology_set_components(r->topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci") < 0 ||
+                  hwloc_topology_set_components(r->topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "gl") < 0))
+        return weir_fail(r->err, WEIR_EIO, "hwloc does not take its options");
+    if (text && hwloc_topology_set_xmlbuffer(r->topology, text, (int)len) < 0)
+        return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "hwloc does not understand this XML");
+    if (hwloc_topology_load(r->topology) < 0)
+        return weir_fail_at(r->err, text ? WEIR_EPARSE : WEIR_EIO, r->source, 0, 0,
+                            text ? "hwloc finds no machine in this XML" : "hwloc cannot look at this machine");
+    return WEIR_OK;
+}
+
+static int read_machine(const char *text, size_t len, const char *source, const char *level, bool all, weir_graph **out,
+                        weir_err *err)
+{
+    static const char *const levels[] = {"node", "socket", "numanode", "core", "pu"};
+    struct reader r = {.source = source, .err = err, .level = NODE};
+    int rc;
+
+    while (r.level < PU && strcmp(levels[r.level], level ? level : "core") != 0)
+        r.level++;
+    rc = load(&r, text, len, all);
+    if (rc == WEIR_OK)
+        rc = build(&r);
+    if (r.topology)
+        hwloc_topology_destroy(r.topology);
+    weir_mem_free(r.places);
+    weir_mem_free(r.gpus);
+    if (rc < 0)
+        weir_graph_free(r.g);
+    else
+        *out = r.g;
+    return rc;
+}
+
+int weir_hwloc_discover(const char *level, bool all, weir_graph **out, weir_err *err)
+{
+    return read_machine(NULL, 0, "this machine", level, all, out, err);
+}
+
+/* Looks at the XML before hwloc does, which would neither say what is wrong nor survive any depth. */
+struct look {
+    XML_Parser xml;
+    const char *source;
+    weir_err *err;
+    int depth, rc;
+};
+
+#define DEPTH_MAX 200
+
+static const char *attribute(const char **attrs, const char *name)
+{
+    for (; *attrs; attrs += 2)
+        if (strcmp(attrs[0], name) == 0)
+            return attrs[1];
+    return "";
+}
+
+/* All but devices must say which processors they have, and processors must have one; hwloc takes that for granted. */
+static const char *object_fault(const char **attrs)
+{
+    static const char *const devices[] = {"Bridge", "PCIDev", "OSDev", "Misc"};
+    static const char digits[] = "0123456789abcdefABCDEFx,";
+    const char *type = attribute(attrs, "type"), *cpus = attribute(attrs, "cpuset");
+    const char *complete = attribute(attrs, "complete_cpuset"), *nodes = attribute(attrs, "nodeset");
+
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        if (strcmp(type, devices[i]) == 0)
+            return NULL;
+    if (!*type)
+        return "has no type";
+    if (!*cpus || cpus[strspn(cpus, digits)] || !*complete || complete[strspn(complete, digits)])
+        return "has no cpuset and complete_cpuset such as 0x0000000f";
+    if (!*nodes != !*attribute(attrs, "complete_nodeset") || (!*nodes && strcmp(type, "NUMANode") == 0))
+        return "has no nodeset and complete_nodeset";
+    if (strcmp(type, "PU") == 0 && !cpus[strcspn(cpus, "123456789abcdefABCDEF")])
+        return "has an empty cpuset";
+    return NULL;
+}
+
+static void XMLCALL on_start(void *user, const char *name, const char **attrs)
+{
+    struct look *l = user;
+    const char *fault = strcmp(name, "object") == 0 ? object_fault(attrs) : NULL;
+    int line = (int)XML_GetCurrentLineNumber(l->xml);
+
+    if (++l->depth == 1 && strcmp(name, "topology") != 0)
+        l->rc = weir_fail_at(l->err, WEIR_EPARSE, l->source, line, 0, "<%.64s>: <topology> is wanted", name);
+    else if (l->depth > DEPTH_MAX)
+        l->rc =
+            weir_fail_at(l->err, WEIR_ELIMIT, l->source, line, 0, "more than %d elements inside each other", DEPTH_MAX);
+    else if (fault)
+        l->rc = weir_fail_at(l->err, WEIR_EINVAL, l->source, line, 0, "<object type=\"%.64s\"> %s",
+                             attribute(attrs, "type"), fault);
+    if (l->rc < 0)
+        XML_StopParser(l->xml, XML_FALSE);
+}
+
+static void XMLCALL on_end(void *user, const char *name)
+{
+    (void)name;
+    ((struct look *)user)->depth--;
+}
+
+int weir_hwloc_parse(const char *text, size_t len, const char *source, const char *level, bool all, weir_graph **out,
+                     weir_err *err)
+{
+    struct look l = {.xml = weir_xml_new(), .source = source, .err = err};
+    int rc;
+
+    if (!l.xml)
+        return weir_fail_nomem(err);
+    XML_SetUserData(l.xml, &l);
+    XML_SetElementHandler(l.xml, on_start, on_end);
+    rc = weir_xml_run(l.xml, text, len, source, err);
+    XML_ParserFree(l.xml);
+    if (l.rc < 0 || rc < 0)
+        return l.rc < 0 ? l.rc : rc;
+    return read_machine(text, len, source, level, all, out, err);
+}

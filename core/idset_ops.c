@@ -1,0 +1,165 @@
+/* idset_ops.c - algebra on sets of ids. Each operation is one pass over the runs of both sets, in ascending order,
+ * that appends to a new set; only a complete result is handed out or takes the place of the old one.
+ */
+#include "idset_private.h"
+
+/* Appends ids that begin at or above the last run of s, and joins it where they touch or overlap. */
+static int append(weir_idset *s, uint32_t lo, uint32_t hi)
+{
+    struct run *last = s->n ? &s->runs[s->n - 1] : NULL;
+
+    if (last && (uint64_t)last->hi + 1 >= lo) {
+        if (hi > last->hi) {
+            s->count += hi - last->hi;
+            last->hi = hi;
+        }
+        return WEIR_OK;
+    }
+    return weir_idset_add_range(s, lo, hi);
+}
+
+static int merge(weir_idset *to, const weir_idset *a, const weir_idset *b)
+{
+    uint32_t i = 0;
+    uint32_t j = 0;
+
+    while (i < a->n || j < b->n) {
+        bool from_a = j == b->n || (i < a->n && a->runs[i].lo <= b->runs[j].lo);
+        struct run r = from_a ? a->runs[i++] : b->runs[j++];
+        if (append(to, r.lo, r.hi) != WEIR_OK)
+            return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+static int common(weir_idset *to, const weir_idset *a, const weir_idset *b)
+{
+    uint32_t i = 0;
+    uint32_t j = 0;
+
+    while (i < a->n && j < b->n) {
+        struct run x = a->runs[i];
+        struct run y = b->runs[j];
+        uint32_t lo = x.lo > y.lo ? x.lo : y.lo;
+        uint32_t hi = x.hi < y.hi ? x.hi : y.hi;
+        if (lo <= hi && append(to, lo, hi) != WEIR_OK)
+            return WEIR_ENOMEM;
+        if (x.hi < y.hi)
+            i++;
+        else
+            j++;
+    }
+    return WEIR_OK;
+}
+
+static int without(weir_idset *to, const weir_idset *a, const weir_idset *b)
+{
+    uint32_t j = 0;
+
+    for (uint32_t i = 0; i < a->n; i++) {
+        uint64_t lo = a->runs[i].lo; /* what is left of the run begins here */
+        uint64_t hi = a->runs[i].hi;
+        while (j < b->n && b->runs[j].hi < lo)
+            j++;
+        for (uint32_t k = j; k < b->n && b->runs[k].lo <= hi && lo <= hi; k++) {
+            if (b->runs[k].lo > lo && append(to, (uint32_t)lo, b->runs[k].lo - 1) != WEIR_OK)
+                return WEIR_ENOMEM;
+            lo = (uint64_t)b->runs[k].hi + 1;
+            j = k;
+        }
+        if (lo <= hi && append(to, (uint32_t)lo, (uint32_t)hi) != WEIR_OK)
+            return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+typedef int operation(weir_idset *to, const weir_idset *a, const weir_idset *b);
+
+static int make(operation *op, const weir_idset *a, const weir_idset *b, weir_idset **out)
+{
+    weir_idset *to = weir_idset_new();
+
+    if (!to || op(to, a, b) != WEIR_OK) {
+        weir_idset_free(to);
+        return WEIR_ENOMEM;
+    }
+    *out = to;
+    return WEIR_OK;
+}
+
+static int change(operation *op, weir_idset *a, const weir_idset *b)
+{
+    weir_idset *to, old;
+
+    if (!a)
+        return WEIR_EINVAL;
+    if (!b || b->n == 0)
+        return WEIR_OK;
+    if (make(op, a, b, &to) != WEIR_OK)
+        return WEIR_ENOMEM;
+    old = *a;
+    *a = *to;
+    *to = old;
+    weir_idset_free(to);
+    return WEIR_OK;
+}
+
+int weir_idset_add(weir_idset *a, const weir_idset *b)
+{
+    return change(merge, a, b);
+}
+
+int weir_idset_subtract(weir_idset *a, const weir_idset *b)
+{
+    return change(without, a, b);
+}
+
+int weir_idset_union(const weir_idset *a, const weir_idset *b, weir_idset **out)
+{
+    if (!a || !b)
+        return weir_idset_copy(a, out);
+    return make(merge, a, b, out);
+}
+
+int weir_idset_difference(const weir_idset *a, const weir_idset *b, weir_idset **out)
+{
+    if (!a || !b)
+        return weir_idset_copy(a, out);
+    return make(without, a, b, out);
+}
+
+int weir_idset_intersect(const weir_idset *a, const weir_idset *b, weir_idset **out)
+{
+    if (!a || !b)
+        return WEIR_EINVAL;
+    return make(common, a, b, out);
+}
+
+bool weir_idset_has_intersection(const weir_idset *a, const weir_idset *b)
+{
+    uint32_t i = 0;
+    uint32_t j = 0;
+
+    while (a && b && i < a->n && j < b->n) {
+        if (a->runs[i].hi < b->runs[j].lo)
+            i++;
+        else if (b->runs[j].hi < a->runs[i].lo)
+            j++;
+        else
+            return true;
+    }
+    return false;
+}
+
+bool weir_idset_contains(const weir_idset *a, const weir_idset *b)
+{
+    uint32_t i = 0;
+
+    for (uint32_t j = 0; b && j < b->n; j++) {
+        while (a && i < a->n && a->runs[i].hi < b->runs[j].lo)
+            i++;
+        if (!a || i == a->n || a->runs[i].lo > b->runs[j].lo || a->runs[i].hi < b->runs[j].hi)
+            return false;
+    }
+    return true;
+}

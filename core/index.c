@@ -1,0 +1,246 @@
+/* index.c - the first candidate in order below each row. Invariant: best[row] is the first in order of what the
+ * entries of the row offer; WEIR_NONE where none qualifies. */
+#include "index.h"
+
+#include "rows.h"
+
+static void index_free(struct index *x)
+{
+    if (x) {
+        weir_order_clear(&x->order);
+        weir_mem_free(x->best);
+        weir_mem_free(x);
+    }
+}
+
+static void drop_at(weir_graph *g, uint32_t i)
+{
+    index_free(g->indexes[i]);
+    g->indexes[i] = g->indexes[--g->nindexes];
+}
+
+void weir_indexes_drop(weir_graph *g)
+{
+    while (g->nindexes > 0)
+        drop_at(g, g->nindexes - 1);
+}
+
+void weir_indexes_drop_maps(weir_graph *g)
+{
+    for (uint32_t i = g->nindexes; i-- > 0;)
+        if (g->indexes[i]->order.reads_maps)
+            drop_at(g, i);
+}
+
+static bool qualifies(const weir_graph *g, const struct index *x, weir_vertex v)
+{
+    if (kind_of(g, v)->type != x->type)
+        return false;
+    switch (x->mode) {
+    case INDEX_ANY: return true;
+    case INDEX_FREE: return vertex_open(g, v) && vertex_unallocated(g, v) > 0;
+    case INDEX_IDLE: return vertex_open(g, v) && vertex_unused(g, v) && kind_of(g, v)->size > 0;
+    }
+    return false;
+}
+
+static weir_vertex first_of(const weir_graph *g, const struct index *x, weir_vertex a, weir_vertex b)
+{
+    if (a == WEIR_NONE || b == WEIR_NONE)
+        return a == WEIR_NONE ? b : a;
+    return weir_order_before(g, &x->order, b, a) ? b : a;
+}
+
+weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v)
+{
+    weir_vertex own = qualifies(g, x, v) ? v : WEIR_NONE, below = WEIR_NONE;
+    const struct inner *in = inner_of(g, v);
+
+    if (in && type_cell(g->schemas[in->schema], x->type) && (x->mode == INDEX_ANY || vertex_open(g, v)))
+        below = x->best[in->row];
+    return first_of(g, x, own, below);
+}
+
+/* The first of the entries of one row. */
+static weir_vertex first_of_row(const weir_graph *g, const struct index *x, const struct inner *in,
+                                const struct levels *lv, uint32_t l, uint32_t r)
+{
+    uint32_t begin, end;
+    bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
+    weir_vertex best = WEIR_NONE;
+
+    for (uint32_t i = begin; i < end; i++) {
+        if (!kids)
+            best = first_of(g, x, best, x->best[in->row + i]);
+        else if (in->kids[i] != WEIR_NONE)
+            best = first_of(g, x, best, weir_index_offer(g, x, in->kids[i]));
+    }
+    return best;
+}
+
+/* Computes the rows of one inner vertex, after those below it. The depth of the tree is bounded. */
+static void fill_below(weir_graph *g, struct index *x, const struct inner *in)
+{
+    struct levels lv;
+
+    if (!type_cell(g->schemas[in->schema], x->type))
+        return;
+    for (uint32_t i = 0; i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE && inner_of(g, in->kids[i]))
+            fill_below(g, x, inner_of(g, in->kids[i]));
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t l = 1; l <= lv.n; l++)
+        for (uint32_t r = 0; r < lv.count[l]; r++)
+            x->best[in->row + lv.first[l] + r] = first_of_row(g, x, in, &lv, l, lv.first[l] + r);
+    x->best[in->row] = first_of_row(g, x, in, &lv, 0, 0);
+}
+
+static int compute_keys(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
+{
+    if (x->order.serial == 0)
+        return WEIR_OK;
+    if (weir_order_reserve(g, &x->order))
+        return weir_fail_nomem(err);
+    for (weir_vertex v = 0; v < g->limit; v++) {
+        int rc = vertex_valid(g, v) && kind_of(g, v)->type == x->type
+                     ? weir_order_compute(g, p, &x->order, v, err)
+                     : WEIR_OK;
+        if (rc)
+            return rc;
+    }
+    return WEIR_OK;
+}
+
+static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
+{
+    int rc;
+
+    x->rows = g->nrows;
+    x->best = weir_mem_alloc(((size_t)x->rows + 1) * sizeof *x->best);
+    if (!x->best)
+        return weir_fail_nomem(err);
+    for (uint32_t i = 0; i < x->rows; i++)
+        x->best[i] = WEIR_NONE;
+    rc = compute_keys(g, p, x, err);
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; i < g->nroots; i++)
+        if (g->roots[i] != WEIR_NONE && inner_of(g, g->roots[i]))
+            fill_below(g, x, inner_of(g, g->roots[i]));
+    return WEIR_OK;
+}
+
+static struct index *find(weir_graph *g, const struct order *o, weir_type t, enum index_mode mode)
+{
+    for (uint32_t i = 0; i < g->nindexes; i++) {
+        struct index *x = g->indexes[i];
+        if (x->type == t && x->mode == mode && weir_order_same(&x->order, o))
+            return x;
+    }
+    return NULL;
+}
+
+static void make_room(weir_graph *g)
+{
+    uint32_t oldest = 0;
+
+    if (g->nindexes < INDEX_MAX)
+        return;
+    for (uint32_t i = 1; i < g->nindexes; i++)
+        if (g->indexes[i]->last_use < g->indexes[oldest]->last_use)
+            oldest = i;
+    drop_at(g, oldest);
+}
+
+int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_mode mode, struct index **out,
+                   weir_err *err)
+{
+    struct order o;
+    struct index *x;
+    int rc = weir_order_read(g, p, &o, err);
+
+    if (rc)
+        return rc;
+    x = find(g, &o, t, mode);
+    if (!x) {
+        if (weir_array_reserve(&g->indexes, &g->indexes_cap, INDEX_MAX, sizeof *g->indexes))
+            return weir_fail_nomem(err);
+        x = weir_mem_zalloc(1, sizeof *x);
+        if (!x)
+            return weir_fail_nomem(err);
+        x->order = o;
+        x->type = t;
+        x->mode = mode;
+        rc = build(g, p, x, err);
+        if (rc) {
+            index_free(x);
+            return rc;
+        }
+        make_room(g);
+        g->indexes[g->nindexes++] = x;
+    }
+    x->last_use = ++g->uses;
+    *out = x;
+    return WEIR_OK;
+}
+
+/* Whether w is v or below it, w being below v's parent. */
+static bool comes_from(const weir_graph *g, weir_vertex w, weir_vertex v)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+    while (w != v && vertex_at(g, w)->parent != p)
+        w = vertex_at(g, w)->parent;
+    return w == v;
+}
+
+static void touch_rows(weir_graph *g, struct index *x, weir_vertex v, const struct inner *in)
+{
+    weir_vertex offer = weir_index_offer(g, x, v);
+    uint32_t pos = vertex_at(g, v)->pos;
+    struct levels lv;
+
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t step = 1; step <= lv.n + 1; step++) {
+        uint32_t l = step <= lv.n ? step : 0, r = row_over(&lv, l, pos);
+        weir_vertex *best = &x->best[in->row + r];
+        if (*best == offer)
+            continue;
+        if (*best != WEIR_NONE && comes_from(g, *best, v) && (offer == WEIR_NONE || first_of(g, x, *best, offer) != offer))
+            *best = first_of_row(g, x, in, &lv, l, r);
+        else
+            *best = first_of(g, x, *best, offer);
+    }
+}
+
+void weir_indexes_touch(weir_graph *g, weir_vertex v)
+{
+    for (uint32_t i = 0; i < g->nindexes; i++) {
+        struct index *x = g->indexes[i];
+        weir_vertex p, u = v;
+        if (x->mode == INDEX_ANY)
+            continue;
+        for (; (p = vertex_at(g, u)->parent) != WEIR_NONE; u = p) {
+            const struct inner *in = inner_of(g, p);
+            if (type_cell(g->schemas[in->schema], x->type))
+                touch_rows(g, x, u, in);
+        }
+    }
+}
+
+bool weir_index_check(const weir_graph *g, const struct index *x)
+{
+    for (uint32_t i = 0; i < g->ninners; i++) {
+        const struct inner *in = &g->inners[i];
+        struct levels lv;
+        if (in->vertex == WEIR_NONE || !type_cell(g->schemas[in->schema], x->type))
+            continue;
+        weir_levels_of(in->rows_cap, &lv);
+        if (x->best[in->row] != first_of_row(g, x, in, &lv, 0, 0))
+            return false;
+        for (uint32_t l = 1; l <= lv.n; l++)
+            for (uint32_t r = lv.first[l]; r < lv.first[l] + lv.count[l]; r++)
+                if (x->best[in->row + r] != first_of_row(g, x, in, &lv, l, r))
+                    return false;
+    }
+    return true;
+}

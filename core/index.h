@@ -1,0 +1,39 @@
+/* index.h - for one order and one type: the first vertex in that order below each row, among those that qualify.
+ *
+ * Kept while the policy is in use; touched by every change of the books, O(d f); dropped when the structure changes
+ * (or, where the order reads properties or tags, these), and built anew when it is next asked for, O(n).
+ */
+#ifndef WEIR_INDEX_H
+#define WEIR_INDEX_H
+
+#include "order.h"
+
+#define INDEX_MAX 32 /* kept per graph; the one used least recently makes room */
+
+enum index_mode {
+    INDEX_ANY,  /* every vertex of the type: for times other than now */
+    INDEX_FREE, /* reachable from the row, and with units that no job has now */
+    INDEX_IDLE  /* ... and unused, in it and below it */
+};
+
+struct index {
+    struct order order;
+    weir_type type;
+    enum index_mode mode;
+    uint64_t last_use;
+    weir_vertex *best; /* by row number */
+    uint32_t rows;
+};
+
+/* The index of a policy's order, built where there is none. */
+int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_mode mode, struct index **out,
+                   weir_err *err);
+/* The first in order of what v offers to its parent's rows: v itself, or what is below it. */
+weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v);
+void weir_indexes_touch(weir_graph *g, weir_vertex v); /* v changed its state or book */
+void weir_indexes_drop(weir_graph *g);                 /* the structure changed */
+void weir_indexes_drop_maps(weir_graph *g);            /* properties or tags changed */
+/* Computes the best of every row anew and compares: for weir_check(). */
+bool weir_index_check(const weir_graph *g, const struct index *x);
+
+#endif

@@ -1,0 +1,394 @@
+/* job.c - the jobs of a graph. Invariant: every pick of every job has one span in the book of its vertex, with the
+ * job's times, and no book has any other; job ids are unique. */
+#include "job.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "book.h"
+#include "pending.h"
+#include "rows.h"
+#include "taken.h"
+#include "window.h"
+
+/* ---- ids ---- */
+
+static uint32_t id_hash(int64_t id)
+{
+    return (uint32_t)((uint64_t)id * 0x9E3779B97F4A7C15u >> 32);
+}
+
+static uint32_t id_slot(const weir_graph *g, int64_t id)
+{
+    uint32_t mask = g->njob_slots - 1, at = id_hash(id) & mask;
+    while (g->job_slots[at] && g->jobs[g->job_slots[at] - 1].a.job != id)
+        at = (at + 1) & mask;
+    return at;
+}
+
+uint32_t weir_job_index(const weir_graph *g, int64_t id)
+{
+    return g->njob_slots ? g->job_slots[id_slot(g, id)] - 1 : WEIR_NONE;
+}
+
+static int ids_grow(weir_graph *g)
+{
+    uint32_t wide = g->njob_slots ? g->njob_slots * 2 : 64, *old = g->job_slots, had = g->njob_slots;
+    uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
+
+    if (!slots)
+        return WEIR_ENOMEM;
+    g->job_slots = slots;
+    g->njob_slots = wide;
+    for (uint32_t i = 0; i < had; i++)
+        if (old[i])
+            slots[id_slot(g, g->jobs[old[i] - 1].a.job)] = old[i];
+    weir_mem_free(old);
+    return WEIR_OK;
+}
+
+/* Linear probing without gravestones: what stood behind the hole moves up. */
+static void id_remove(weir_graph *g, int64_t id)
+{
+    uint32_t mask = g->njob_slots - 1, hole = id_slot(g, id), at = hole;
+
+    g->job_slots[hole] = 0;
+    while (g->job_slots[at = (at + 1) & mask]) {
+        uint32_t entry = g->job_slots[at], home = id_hash(g->jobs[entry - 1].a.job) & mask;
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            g->job_slots[hole] = entry;
+            g->job_slots[at] = 0;
+            hole = at;
+        }
+    }
+}
+
+/* ---- records ---- */
+
+static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
+{
+    uint32_t i;
+
+    if (id < 0)
+        return weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", id);
+    while (id == 0 && weir_job_index(g, g->next_job) != WEIR_NONE)
+        g->next_job++;
+    id = id ? id : g->next_job;
+    if (weir_job_index(g, id) != WEIR_NONE)
+        return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", id);
+    if (((g->live_jobs + 1) * 2 > g->njob_slots && ids_grow(g)) ||
+        weir_array_reserve(&g->jobs, &g->jobs_cap, g->njobs + 1, sizeof *g->jobs) ||
+        weir_array_reserve(&g->job_list, &g->job_list_cap, g->njobs + 1, sizeof *g->job_list) ||
+        weir_pending_reserve(g, g->njobs + 1))
+        return weir_fail_nomem(err);
+    if (g->live_jobs == g->njobs) {
+        g->job_list[g->njobs] = g->njobs;
+        g->njobs++;
+    }
+    i = g->job_list[g->live_jobs];
+    memset(&g->jobs[i], 0, sizeof g->jobs[i]);
+    g->jobs[i].a.job = id;
+    g->jobs[i].pending = WEIR_NONE;
+    g->jobs[i].used = true;
+    g->jobs[i].place = g->live_jobs;
+    g->job_slots[id_slot(g, id)] = i + 1;
+    g->live_jobs++;
+    *out = i;
+    return WEIR_OK;
+}
+
+/* Forgets a job that has no spans left. */
+static void job_forget(weir_graph *g, uint32_t i)
+{
+    uint32_t place = g->jobs[i].place, last = g->job_list[g->live_jobs - 1];
+
+    g->job_list[place] = last;
+    g->jobs[last].place = place;
+    g->job_list[g->live_jobs - 1] = i;
+    weir_pending_remove(g, i);
+    id_remove(g, g->jobs[i].a.job);
+    weir_mem_free(g->jobs[i].picks);
+    memset(&g->jobs[i], 0, sizeof g->jobs[i]);
+    g->live_jobs--;
+}
+
+void weir_jobs_clear(weir_graph *g)
+{
+    for (uint32_t i = 0; i < g->njobs; i++)
+        weir_mem_free(g->jobs[i].picks);
+    weir_taken_clear(g);
+    weir_mem_free(g->jobs);
+    weir_mem_free(g->job_list);
+    weir_mem_free(g->job_slots);
+    weir_mem_free(g->pending);
+}
+
+static int reserve_picks(struct job *j, size_t n)
+{
+    if (weir_array_reserve(&j->picks, &j->cap, n, sizeof *j->picks))
+        return WEIR_ENOMEM;
+    j->a.picks = j->picks;
+    return WEIR_OK;
+}
+
+/* ---- spans ---- */
+
+static int span_add(weir_graph *g, uint32_t job, const weir_pick *p)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    struct span s = {a->start, a->end, p->amount, job, p->exclusive, a->start <= g->now};
+    int rc;
+
+    weir_rows_before(g, p->vertex);
+    rc = weir_book_add(g, p->vertex, &s);
+    if (!rc)
+        weir_rows_after(g, p->vertex);
+    return rc;
+}
+
+static void span_remove(weir_graph *g, uint32_t job, weir_vertex v)
+{
+    weir_rows_before(g, v);
+    weir_book_remove(g, v, job);
+    weir_rows_after(g, v);
+}
+
+int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
+                    uint32_t *out, weir_err *err)
+{
+    uint32_t i = 0, done = 0;
+    struct job *j;
+    int rc = job_make(g, id, &i, err);
+
+    if (rc)
+        return rc;
+    j = &g->jobs[i];
+    j->a.start = start;
+    j->a.end = end;
+    j->a.state = start <= g->now ? WEIR_ALLOCATED : WEIR_RESERVED;
+    rc = reserve_picks(j, n);
+    for (; !rc && done < n; done += rc == WEIR_OK) {
+        rc = span_add(g, i, &picks[done]);
+        if (!rc)
+            j->picks[done] = picks[done];
+    }
+    j->a.npicks = done;
+    if (!rc)
+        rc = weir_taken_add(g, i);
+    if (rc) {
+        while (done-- > 0)
+            span_remove(g, i, picks[done].vertex);
+        job_forget(g, i);
+        return weir_fail_nomem(err);
+    }
+    if (start > g->now)
+        weir_pending_add(g, i);
+    *out = i;
+    return WEIR_OK;
+}
+
+void weir_job_drop(weir_graph *g, uint32_t job)
+{
+    struct job *j = &g->jobs[job];
+
+    weir_taken_remove(g, job);
+    for (uint32_t i = j->a.npicks; i-- > 0;)
+        span_remove(g, job, j->picks[i].vertex);
+    job_forget(g, job);
+}
+
+int weir_release(weir_graph *g, int64_t job, weir_err *err)
+{
+    uint32_t i = weir_job_index(g, job);
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (i == WEIR_NONE)
+        return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
+    weir_job_drop(g, i);
+    return WEIR_OK;
+}
+
+const weir_allocation *weir_job_get(const weir_graph *g, int64_t job)
+{
+    uint32_t i = weir_job_index(g, job);
+    return i == WEIR_NONE ? NULL : &g->jobs[i].a;
+}
+
+uint32_t weir_job_count(const weir_graph *g)
+{
+    return g->live_jobs;
+}
+
+const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i)
+{
+    return i < g->live_jobs ? &g->jobs[g->job_list[i]].a : NULL;
+}
+
+/* ---- the clock ---- */
+
+int64_t weir_graph_now(const weir_graph *g)
+{
+    return g->now;
+}
+
+static void job_begin(weir_graph *g, uint32_t job)
+{
+    struct job *j = &g->jobs[job];
+
+    j->a.state = WEIR_ALLOCATED;
+    for (uint32_t i = 0; i < j->a.npicks; i++) {
+        weir_rows_before(g, j->picks[i].vertex);
+        weir_book_begin(g, j->picks[i].vertex, job);
+        weir_rows_after(g, j->picks[i].vertex);
+    }
+}
+
+int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+    uint32_t job;
+
+    if (rc)
+        return rc;
+    if (now < g->now || now == WEIR_FOREVER)
+        return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set to %" PRId64 " us", g->now,
+                         now);
+    g->now = now;
+    while ((job = weir_pending_first(g)) != WEIR_NONE && g->jobs[job].a.start <= now) {
+        weir_pending_remove(g, job);
+        job_begin(g, job);
+    }
+    return WEIR_OK;
+}
+
+/* ---- single vertices (M14, M15) ---- */
+
+static weir_pick *pick_of(const struct job *j, weir_vertex v)
+{
+    for (uint32_t i = 0; i < j->a.npicks; i++)
+        if (j->picks[i].vertex == v)
+            return &j->picks[i];
+    return NULL;
+}
+
+static int check_window(const weir_graph *g, const struct job *j, int64_t start, int64_t end, weir_err *err)
+{
+    if (start >= end)
+        return weir_fail(err, WEIR_EINVAL, "the allocation ends at %" PRId64 " us, not after its start at %" PRId64 " us",
+                         end, start);
+    if (start < g->now)
+        return weir_fail(err, WEIR_EINVAL, "the allocation starts at %" PRId64 " us, before the clock (%" PRId64 " us)",
+                         start, g->now);
+    if (j && (j->a.end != end || (j->a.start != start && (j->a.start > g->now || start > g->now))))
+        return weir_fail(err, WEIR_EINVAL, "job %" PRId64 " has other times, [%" PRId64 ", %" PRId64 ") us", j->a.job,
+                         j->a.start, j->a.end);
+    return WEIR_OK;
+}
+
+/* Whether `amount` more units of v fit, `had` being what the job has of it already. */
+static int check_fits(const weir_graph *g, weir_vertex v, int64_t amount, int64_t had, int64_t start, int64_t end,
+                      weir_err *err)
+{
+    int64_t size = kind_of(g, v)->size, free_units = weir_window_free(g, v, start, end);
+    bool whole = had + amount == size;
+
+    if (amount <= 0)
+        return weir_fail(err, WEIR_EINVAL, "%" PRId64 " units cannot be allocated", amount);
+    if (kind_of(g, v)->exclusive && !whole)
+        return weir_fail(err, WEIR_EINVAL, "this pool is exclusive: all %" PRId64 " units or none", size);
+    if (!weir_window_above(g, v, start, end))
+        return weir_fail(err, WEIR_EBUSY, "a job has an ancestor of the vertex as a whole");
+    if (amount > free_units)
+        return weir_fail(err, WEIR_EBUSY, "%" PRId64 " units are wanted, %" PRId64 " of %" PRId64 " are free", amount,
+                         free_units, size);
+    if (whole && had == 0 && !weir_window_unused(g, v, start, end))
+        return weir_fail(err, WEIR_EBUSY, "a job has something below the vertex");
+    return WEIR_OK;
+}
+
+/* Changes what a job has of a vertex it has something of. */
+static int pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
+{
+    bool whole = amount == kind_of(g, p->vertex)->size;
+    int rc;
+
+    weir_taken_remove(g, job);
+    weir_rows_before(g, p->vertex);
+    rc = weir_book_resize(g, p->vertex, job, amount, whole);
+    weir_rows_after(g, p->vertex);
+    if (!rc) {
+        p->amount = amount;
+        p->exclusive = whole;
+    }
+    if (weir_taken_add(g, job))
+        weir_taken_clear(g); /* built anew when it is next needed */
+    return rc;
+}
+
+/* One more vertex for a job that is there. */
+static int pick_add(weir_graph *g, uint32_t job, const weir_pick *p)
+{
+    struct job *j = &g->jobs[job];
+
+    if (reserve_picks(j, (size_t)j->a.npicks + 1) || span_add(g, job, p))
+        return WEIR_ENOMEM;
+    weir_taken_remove(g, job);
+    j->picks[j->a.npicks++] = *p;
+    if (weir_taken_add(g, job))
+        weir_taken_clear(g);
+    return WEIR_OK;
+}
+
+int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, int64_t start, int64_t end,
+                         weir_err *err)
+{
+    uint32_t i = weir_job_index(g, job);
+    struct job *j = i == WEIR_NONE ? NULL : &g->jobs[i];
+    weir_pick *had = j ? pick_of(j, v) : NULL;
+    weir_pick p = {v, WEIR_NONE, amount, false};
+    int rc = weir_graph_writable(g, err);
+
+    if (!rc && !vertex_valid(g, v))
+        rc = weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+    if (!rc && job <= 0)
+        rc = weir_fail(err, WEIR_EINVAL, "a job id is a positive number, not %" PRId64, job);
+    rc = rc ? rc : check_window(g, j, start, end, err);
+    rc = rc ? rc : check_fits(g, v, amount, had ? had->amount : 0, start, end, err);
+    if (rc)
+        return rc;
+    p.exclusive = amount == kind_of(g, v)->size;
+    if (had)
+        rc = pick_resize(g, i, had, had->amount + amount);
+    else if (j)
+        rc = pick_add(g, i, &p);
+    else
+        return weir_job_commit(g, job, start, end, &p, 1, &i, err);
+    return rc ? weir_fail_nomem(err) : WEIR_OK;
+}
+
+int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err)
+{
+    uint32_t i = weir_job_index(g, job);
+    weir_pick *p = i == WEIR_NONE ? NULL : pick_of(&g->jobs[i], v);
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (!p)
+        return weir_fail(err, WEIR_ENOENT, "job %" PRId64 " has nothing of vertex %u", job, v);
+    if (amount < 0 || amount > p->amount)
+        return weir_fail(err, WEIR_EINVAL, "%" PRId64 " units cannot be freed: job %" PRId64 " has %" PRId64, amount, job,
+                         p->amount);
+    if (amount > 0 && amount < p->amount)
+        return pick_resize(g, i, p, p->amount - amount) ? weir_fail_nomem(err) : WEIR_OK;
+    weir_taken_remove(g, i);
+    span_remove(g, i, v);
+    memmove(p, p + 1, (size_t)(g->jobs[i].picks + g->jobs[i].a.npicks - p - 1) * sizeof *p);
+    if (--g->jobs[i].a.npicks == 0)
+        job_forget(g, i);
+    else if (weir_taken_add(g, i))
+        weir_taken_clear(g);
+    return WEIR_OK;
+}

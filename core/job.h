@@ -1,0 +1,15 @@
+/* job.h - jobs and what they have: the only place where books change. Private to the core. */
+#ifndef WEIR_JOB_H
+#define WEIR_JOB_H
+
+#include "graph.h"
+
+/* Books picks for a job, as a whole or not at all. The caller has seen that they fit. Job 0: the next free id.
+ * *out is the index of the job. */
+int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
+                    uint32_t *out, weir_err *err);
+void weir_job_drop(weir_graph *g, uint32_t job); /* cannot fail */
+uint32_t weir_job_index(const weir_graph *g, int64_t id); /* WEIR_NONE: no such job */
+void weir_jobs_clear(weir_graph *g);
+
+#endif

@@ -1,0 +1,514 @@
+/* jobspec.c - a document to a request: RFC 14, and RFC 25 for jobspecs that say "version: 1".
+ *
+ * Invariant: the pool of resources has its final size before the first resource is filled, so pointers into it stay
+ * good; a resource is filled before its children, and all siblings before the first child.
+ *
+ * Decisions where the RFCs leave room: versions 999 (RFC 14's examples) and 9999 (Fluxion's) mean the full grammar.
+ * A version 1 jobspec that starts at a cluster, as some of Fluxion's do, is read by the full grammar too. Without a
+ * version only `resources` must be there, and a lone slot is labelled "default". A gpu count of 0, which version 1
+ * jobspecs are allowed to have, drops that resource. `exclusive` of a slot says nothing about its contents.
+ */
+#include "request.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct compiler {
+    weir_document *doc;
+    weir_err *err;
+    weir_request *req;
+    json_t *labels; /* label -> whether it is a slot's */
+    bool v1;
+    bool lenient;  /* no version, or a shape */
+    uint32_t used; /* of the pool */
+    uint32_t next; /* preorder number */
+    char path[1024];
+    size_t path_len;
+};
+
+/* An error at what the path leads to. */
+#define FAIL(c, value, around, ...) fail_code(c, value, around, WEIR_EINVAL, __VA_ARGS__)
+#define fail_code(c, value, around, code, ...)                                                                         \
+    weir_document_fail((c)->doc, (struct weir_spot){value, around, (c)->path}, (c)->err, code, __VA_ARGS__)
+
+static size_t path_push(struct compiler *c, const char *name, size_t index)
+{
+    size_t before = c->path_len;
+    int n = snprintf(c->path + before, sizeof c->path - before, "%s%s[%zu]", before ? "." : "", name, index);
+
+    if (n > 0 && before + (size_t)n < sizeof c->path)
+        c->path_len += (size_t)n;
+    return before;
+}
+
+static void path_pop(struct compiler *c, size_t before)
+{
+    c->path_len = before;
+    c->path[before] = '\0';
+}
+
+/* ---- one resource ------------------------------------------------------------------------------------------ */
+
+static bool among(const char *s, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(s, *words) == 0)
+            return true;
+    return false;
+}
+
+static int check_keys(struct compiler *c, const json_t *vertex)
+{
+    static const char *const known[] = {"type", "count", "unit", "exclusive", "with", "label", "id", NULL};
+    char quoted[WEIR_QUOTE];
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)vertex, key, value)
+    {
+        if (!among(key, known))
+            return FAIL(c, value, vertex, "unknown key %s; known: type, count, unit, exclusive, with, label, id",
+                        weir_quote(key, quoted));
+        if (c->v1 && strcmp(key, "id") == 0)
+            return FAIL(c, value, vertex, "key \"id\" is not in jobspec version 1; say version: 9999");
+    }
+    return WEIR_OK;
+}
+
+/* A string, "" where it is not there. */
+static int get_string(struct compiler *c, const json_t *vertex, const char *key, const char **out)
+{
+    const json_t *value = json_object_get(vertex, key);
+
+    *out = "";
+    if (!value)
+        return WEIR_OK;
+    if (!json_is_string(value))
+        return FAIL(c, value, vertex, "%s must be a string, not %s; put it in quotes", key, weir_json_kind(value));
+    if (json_string_length(value) == 0 || json_string_length(value) > WEIR_NAME_MAX)
+        return FAIL(c, value, vertex, "%s must have 1 to %d bytes, not %zu", key, WEIR_NAME_MAX,
+                    json_string_length(value));
+    *out = json_string_value(value);
+    return WEIR_OK;
+}
+
+static int get_exclusive(struct compiler *c, const json_t *vertex, weir_resource *r)
+{
+    const json_t *value = json_object_get(vertex, "exclusive");
+
+    if (!value)
+        return WEIR_OK;
+    if (!json_is_boolean(value))
+        return FAIL(c, value, vertex, "exclusive must be true or false, not %s", weir_json_kind(value));
+    if (c->v1 && strcmp(r->type, "node") != 0 && !r->slot)
+        return FAIL(c, value, vertex, "exclusive is for nodes and slots only in jobspec version 1");
+    r->exclusive = json_is_true(value) ? WEIR_EXCLUSIVE_YES : WEIR_EXCLUSIVE_NO;
+    return WEIR_OK;
+}
+
+static int get_count(struct compiler *c, const json_t *vertex, weir_resource *r)
+{
+    const json_t *value = json_object_get(vertex, "count");
+    weir_err why = {0};
+    int rc;
+
+    if (!value)
+        return FAIL(c, vertex, NULL, "count is missing");
+    if (c->v1 && !json_is_number(value))
+        return FAIL(c, value, vertex, "count must be an integer in jobspec version 1, not %s", weir_json_kind(value));
+    rc = weir_count_from_json(value, &r->count, &why);
+    if (rc == WEIR_ENOMEM)
+        return weir_fail_nomem(c->err);
+    return rc == WEIR_OK ? rc : fail_code(c, value, vertex, rc, "%s", why.text);
+}
+
+static int check_label(struct compiler *c, const json_t *vertex, const weir_resource *r)
+{
+    const json_t *value = json_object_get(vertex, "label");
+    char quoted[WEIR_QUOTE];
+
+    if (r->slot && !value && c->lenient)
+        return FAIL(c, vertex, NULL, "a slot without a label; only a slot that is the only one may do without");
+    if (r->slot && !value)
+        return FAIL(c, vertex, NULL, "a slot must have a label");
+    if (!value)
+        return WEIR_OK;
+    if (json_object_get(c->labels, r->label))
+        return FAIL(c, value, vertex, "label %s is there twice", weir_quote(r->label, quoted));
+    if (json_object_set_new(c->labels, r->label, json_boolean(r->slot)) != 0)
+        return weir_fail_nomem(c->err);
+    return WEIR_OK;
+}
+
+static bool in_slot(const weir_resource *r)
+{
+    for (r = r->parent; r; r = r->parent)
+        if (r->slot)
+            return true;
+    return false;
+}
+
+/* What jobspec version 1 allows: [node >] slot > core [, gpu]. */
+static int check_v1_type(struct compiler *c, const json_t *vertex, const weir_resource *r)
+{
+    static const char *const top[] = {"node", "slot", NULL}, *const node[] = {"slot", NULL};
+    static const char *const slot[] = {"core", "gpu", NULL}, *const none[] = {NULL};
+    const weir_resource *p = r->parent;
+    const char *const *allowed = !p ? top : p->slot ? slot : strcmp(p->type, "node") == 0 ? node : none;
+    char quoted[WEIR_QUOTE];
+
+    if (among(r->type, allowed))
+        return WEIR_OK;
+    return FAIL(c, json_object_get(vertex, "type"), vertex,
+                "type %s is not allowed here in jobspec version 1, which has slot>core, slot>(core,gpu) and these "
+                "within a node; say version: 9999 for more",
+                weir_quote(r->type, quoted));
+}
+
+static int check_place(struct compiler *c, const json_t *vertex, const weir_resource *r)
+{
+    const json_t *with = json_object_get(vertex, "with");
+
+    if (c->v1 && check_v1_type(c, vertex, r) != WEIR_OK)
+        return WEIR_EINVAL;
+    if (r->slot && in_slot(r))
+        return FAIL(c, vertex, NULL, "a slot within a slot; slots do not nest");
+    if (with && !json_is_array(with))
+        return FAIL(c, with, vertex, "with must be a list of resources, not %s", weir_json_kind(with));
+    if (with && json_array_size(with) == 0)
+        return FAIL(c, with, vertex, "with is an empty list; it must have a resource");
+    if (r->slot && !with)
+        return FAIL(c, vertex, NULL, "a slot must have resources in it (with)");
+    return WEIR_OK;
+}
+
+static int fill_resource(struct compiler *c, const json_t *vertex, weir_resource *r)
+{
+    int rc;
+
+    if (!json_is_object(vertex))
+        return FAIL(c, vertex, NULL, "a resource must be a dictionary with type and count, not %s",
+                    weir_json_kind(vertex));
+    if (!json_object_get(vertex, "type"))
+        return FAIL(c, vertex, NULL, "type is missing");
+    rc = check_keys(c, vertex);
+    if (rc == WEIR_OK)
+        rc = get_string(c, vertex, "type", &r->type);
+    if (rc == WEIR_OK)
+        rc = get_string(c, vertex, "unit", &r->unit);
+    if (rc == WEIR_OK)
+        rc = get_string(c, vertex, "label", &r->label);
+    if (rc == WEIR_OK)
+        rc = get_string(c, vertex, "id", &r->id);
+    if (rc != WEIR_OK)
+        return rc;
+    r->slot = strcmp(r->type, "slot") == 0;
+    rc = check_place(c, vertex, r);
+    if (rc == WEIR_OK)
+        rc = get_count(c, vertex, r);
+    if (rc == WEIR_OK)
+        rc = get_exclusive(c, vertex, r);
+    if (rc == WEIR_OK)
+        rc = check_label(c, vertex, r);
+    r->takes = !r->slot && (r->exclusive == WEIR_EXCLUSIVE_YES || (r->exclusive == WEIR_EXCLUSIVE_UNSET && in_slot(r)));
+    return rc;
+}
+
+/* ---- lists of resources ------------------------------------------------------------------------------------ */
+
+/* RFC 25: one resource at the top and in a node; in a slot a core, and perhaps a gpu. */
+static int check_v1_list(struct compiler *c, const json_t *list, const weir_resource *first, uint32_t n,
+                         const weir_resource *parent)
+{
+    uint32_t cores = 0;
+
+    if (!parent || !parent->slot) {
+        if (n == 1)
+            return WEIR_OK;
+        return FAIL(c, list, NULL, "%u resources where jobspec version 1 wants one", n);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        cores += strcmp(first[i].type, "core") == 0;
+    if (cores == 1 && n - cores <= 1)
+        return WEIR_OK;
+    return FAIL(c, list, NULL, "a slot must have one core and at most one gpu in jobspec version 1");
+}
+
+/* Whether RFC 25's schema lets flux-core drop the resource: a gpu of count 0. */
+static bool is_dropped(const struct compiler *c, const json_t *vertex)
+{
+    const json_t *count = json_object_get(vertex, "count");
+    const char *type = json_string_value(json_object_get(vertex, "type"));
+
+    return c->v1 && type && strcmp(type, "gpu") == 0 && json_is_integer(count) && json_integer_value(count) == 0;
+}
+
+static void drop_unwanted(const struct compiler *c, json_t *list)
+{
+    for (size_t i = json_array_size(list); i-- > 0;)
+        if (is_dropped(c, json_array_get(list, i)))
+            json_array_remove(list, i);
+}
+
+static int compile_list(struct compiler *c, const char *name, json_t *list, weir_resource *parent);
+
+/* The children of siblings already filled, and the preorder numbers. */
+static int descend(struct compiler *c, const char *name, const json_t *list, weir_resource *first)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *with = json_object_get(json_array_get(list, i), "with");
+        size_t before = path_push(c, name, i);
+        int rc = WEIR_OK;
+
+        first[i].index = c->next;
+        c->req->order[c->next++] = &first[i];
+        if (with)
+            rc = compile_list(c, "with", with, &first[i]);
+        else if (c->v1 && strcmp(first[i].type, "node") == 0)
+            rc = FAIL(c, json_array_get(list, i), NULL, "a node must have a slot in it in jobspec version 1");
+        if (rc != WEIR_OK)
+            return rc;
+        path_pop(c, before);
+    }
+    return WEIR_OK;
+}
+
+static int compile_list(struct compiler *c, const char *name, json_t *list, weir_resource *parent)
+{
+    weir_resource *first = c->req->pool + c->used;
+    size_t n;
+
+    drop_unwanted(c, list);
+    n = json_array_size(list);
+    c->used += (uint32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        size_t before = path_push(c, name, i);
+        int rc;
+        first[i].parent = parent;
+        rc = fill_resource(c, json_array_get(list, i), &first[i]);
+        if (rc != WEIR_OK)
+            return rc;
+        path_pop(c, before);
+    }
+    if (parent) {
+        parent->with = first;
+        parent->nwith = (uint32_t)n;
+    }
+    if (c->v1) {
+        int rc = check_v1_list(c, list, first, (uint32_t)n, parent);
+        if (rc != WEIR_OK)
+            return rc;
+    }
+    return descend(c, name, list, first);
+}
+
+/* Counts the resources of a list and below, as far as they are well formed. */
+static int count_list(struct compiler *c, const json_t *list, uint32_t depth, uint32_t *total)
+{
+    if (depth >= WEIR_REQUEST_DEPTH)
+        return fail_code(c, list, NULL, WEIR_ELIMIT, "resources are nested more than 32 deep");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *with = json_object_get(json_array_get(list, i), "with");
+        int rc;
+        if (++*total > WEIR_REQUEST_RESOURCES)
+            return fail_code(c, json_array_get(list, i), NULL, WEIR_ELIMIT, "more than 4096 resources");
+        if (!json_is_array(with) || json_array_size(with) == 0)
+            continue;
+        rc = count_list(c, with, depth + 1, total);
+        if (rc != WEIR_OK)
+            return rc;
+    }
+    return WEIR_OK;
+}
+
+static int compile_resources(struct compiler *c)
+{
+    json_t *list = json_object_get(c->doc->root, "resources");
+    uint32_t total = 0;
+    int rc;
+
+    if (!list)
+        return FAIL(c, c->doc->root, NULL, "no resources; a jobspec needs a list of them under the key resources");
+    if (!json_is_array(list) || json_array_size(list) == 0)
+        return FAIL(c, list, c->doc->root, "resources must be a list with a resource in it, not %s",
+                    json_is_array(list) ? "an empty one" : weir_json_kind(list));
+    rc = count_list(c, list, 0, &total);
+    if (rc != WEIR_OK)
+        return rc;
+    c->req->pool = weir_mem_zalloc(total, sizeof *c->req->pool);
+    c->req->order = weir_mem_zalloc(total, sizeof *c->req->order);
+    if (!c->req->pool || !c->req->order)
+        return weir_fail_nomem(c->err);
+    c->req->count = total; /* so that what has been filled is freed */
+    rc = compile_list(c, "resources", list, NULL);
+    c->req->count = c->used;
+    c->req->top = (uint32_t)json_array_size(list);
+    return rc;
+}
+
+/* ---- the rest of the jobspec ------------------------------------------------------------------------------- */
+
+static bool starts_at_cluster(const json_t *root)
+{
+    const json_t *top = json_array_get(json_object_get(root, "resources"), 0);
+    const char *type = json_string_value(json_object_get(top, "type"));
+
+    return type && strcmp(type, "cluster") == 0;
+}
+
+static int check_top(struct compiler *c)
+{
+    static const char *const wanted[] = {"version", "resources", "tasks", "attributes"};
+    const json_t *root = c->doc->root, *version = json_object_get(root, "version");
+    json_int_t n = json_integer_value(version);
+
+    if (!json_is_object(root))
+        return FAIL(c, root, NULL,
+                    "a jobspec must be a dictionary with version, resources, tasks and attributes, not %s",
+                    weir_json_kind(root));
+    c->lenient = !version;
+    if (!version)
+        return WEIR_OK;
+    if (!json_is_integer(version))
+        return FAIL(c, version, root, "version must be an integer, not %s", weir_json_kind(version));
+    if (n != 1 && n != 999 && n != 9999)
+        return FAIL(c, version, root,
+                    "version %" JSON_INTEGER_FORMAT " is not known; 1 is RFC 25, 9999 or 999 the full RFC 14", n);
+    for (size_t i = 0; i < 4; i++)
+        if (!json_object_get(root, wanted[i]))
+            return FAIL(c, root, NULL, "the key %s is missing", wanted[i]);
+    c->v1 = n == 1 && !starts_at_cluster(root);
+    return WEIR_OK;
+}
+
+/* Counts slots and finds one that has no label. */
+static uint32_t find_slots(json_t *list, uint32_t depth, json_t **unlabelled)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; depth < WEIR_REQUEST_DEPTH && i < json_array_size(list); i++) {
+        json_t *vertex = json_array_get(list, i);
+        const char *type = json_string_value(json_object_get(vertex, "type"));
+        if (type && strcmp(type, "slot") == 0) {
+            n++;
+            if (!json_object_get(vertex, "label"))
+                *unlabelled = vertex;
+        }
+        n += find_slots(json_object_get(vertex, "with"), depth + 1, unlabelled);
+    }
+    return n;
+}
+
+/* RFC 46: the label of a slot that is alone may be left out. */
+static int label_lone_slot(struct compiler *c)
+{
+    json_t *slot = NULL;
+
+    if (!c->lenient || find_slots(json_object_get(c->doc->root, "resources"), 0, &slot) != 1 || !slot)
+        return WEIR_OK;
+    return json_object_set_new(slot, "label", json_string("default")) == 0 ? WEIR_OK : weir_fail_nomem(c->err);
+}
+
+static int read_duration(struct compiler *c, const json_t *system)
+{
+    const json_t *value = json_object_get(system, "duration");
+    double seconds = json_number_value(value);
+
+    c->req->duration = WEIR_FOREVER;
+    if (!value && c->v1)
+        return FAIL(c, system, json_object_get(c->doc->root, "attributes"),
+                    "attributes.system.duration is missing; jobspec version 1 wants it, in seconds");
+    if (!value)
+        return WEIR_OK;
+    if (!json_is_number(value))
+        return FAIL(c, value, system, "attributes.system.duration must be a number of seconds, such as 3600, not %s",
+                    weir_json_kind(value));
+    if (!(seconds >= 0))
+        return FAIL(c, value, system, "attributes.system.duration must be 0 (no end) or more seconds, not %.17g",
+                    seconds);
+    if (seconds > 9e12)
+        return FAIL(c, value, system, "attributes.system.duration is more than 9e12 seconds; 0 means no end");
+    if (seconds > 0) { /* what is not 0 must not become 0 */
+        c->req->duration = (int64_t)llround(seconds * 1e6);
+        c->req->duration += c->req->duration == 0;
+    }
+    return WEIR_OK;
+}
+
+static int read_constraints(struct compiler *c, const json_t *system)
+{
+    const json_t *value = json_object_get(system, "constraints");
+    weir_err why = {0};
+    int rc;
+
+    if (!value || json_is_null(value))
+        return WEIR_OK;
+    rc = weir_constraint_compile(value, &c->req->constraint, &why);
+    if (rc == WEIR_ENOMEM)
+        return weir_fail_nomem(c->err);
+    return rc == WEIR_OK ? rc : fail_code(c, value, system, rc, "attributes.system.constraints: %s", why.text);
+}
+
+static int read_attributes(struct compiler *c)
+{
+    const json_t *root = c->doc->root, *attributes = json_object_get(root, "attributes"), *part;
+    static const char *const parts[] = {"user", "system"};
+    int rc;
+
+    if (attributes && !json_is_object(attributes) && !json_is_null(attributes))
+        return FAIL(c, attributes, root, "attributes must be a dictionary, not %s", weir_json_kind(attributes));
+    for (size_t i = 0; i < 2; i++) {
+        part = json_object_get(attributes, parts[i]);
+        if (part && !json_is_object(part))
+            return FAIL(c, part, attributes, "attributes.%s must be a dictionary, not %s", parts[i],
+                        weir_json_kind(part));
+    }
+    part = json_object_get(attributes, "system");
+    rc = read_duration(c, part);
+    return rc == WEIR_OK ? read_constraints(c, part) : rc;
+}
+
+static int read_tasks(struct compiler *c)
+{
+    const json_t *tasks = json_object_get(c->doc->root, "tasks");
+
+    if (!tasks && c->lenient)
+        return WEIR_OK;
+    return weir_jobspec_check_tasks(c->doc, tasks, c->labels, c->v1, c->err);
+}
+
+static int compile(struct compiler *c)
+{
+    int rc = check_top(c);
+
+    if (rc == WEIR_OK)
+        rc = label_lone_slot(c);
+    if (rc == WEIR_OK)
+        rc = compile_resources(c);
+    c->path_len = 0;
+    c->path[0] = '\0';
+    if (rc == WEIR_OK)
+        rc = read_attributes(c);
+    if (rc == WEIR_OK)
+        rc = read_tasks(c);
+    if (rc == WEIR_OK && weir_request_compute_needs(c->req) != WEIR_OK)
+        rc = weir_fail_nomem(c->err);
+    return rc;
+}
+
+int weir_jobspec_compile(weir_document *d, weir_request **out, weir_err *err)
+{
+    struct compiler c = {.doc = d, .err = err, .labels = json_object(), .req = weir_mem_zalloc(1, sizeof *c.req)};
+    int rc = c.req && c.labels ? compile(&c) : weir_fail_nomem(err);
+
+    json_decref(c.labels);
+    if (rc != WEIR_OK) {
+        weir_request_free(c.req);
+        return rc;
+    }
+    c.req->root = d->root;
+    d->root = NULL;
+    *out = c.req;
+    return WEIR_OK;
+}

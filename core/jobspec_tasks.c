@@ -1,0 +1,128 @@
+/* jobspec_tasks.c - checks the tasks of a jobspec. Nothing of them is used for matching; they are kept and handed on,
+ * so only what would make the jobspec useless to whoever runs it is refused. Keys that RFC 14 does not know are kept.
+ * That a task names a slot that is there is asked of version 1 only: Fluxion's own jobspecs of the full grammar do not.
+ */
+#include "request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct checker {
+    weir_document *doc;
+    const json_t *labels;
+    weir_err *err;
+    bool v1;
+    char path[40];
+};
+
+#define FAIL(c, value, around, ...)                                                                                    \
+    weir_document_fail((c)->doc, (struct weir_spot){value, around, (c)->path}, (c)->err, WEIR_EINVAL, __VA_ARGS__)
+
+static int check_command(struct checker *c, const json_t *task)
+{
+    const json_t *command = json_object_get(task, "command");
+
+    if (c->v1 && json_is_string(command)) /* the schema of RFC 25 lets this pass */
+        return WEIR_OK;
+    if (!json_is_array(command) || json_array_size(command) == 0)
+        return FAIL(c, command, task, "command must be a list of strings, such as [\"app\"], not %s",
+                    json_is_array(command) ? "an empty one" : weir_json_kind(command));
+    for (size_t i = 0; i < json_array_size(command); i++) {
+        const json_t *word = json_array_get(command, i);
+        if (!json_is_string(word))
+            return FAIL(c, word, command, "command[%zu] must be a string, not %s; put it in quotes", i,
+                        weir_json_kind(word));
+    }
+    return WEIR_OK;
+}
+
+static int check_slot(struct checker *c, const json_t *task)
+{
+    const json_t *slot = json_object_get(task, "slot");
+    char quoted[WEIR_QUOTE];
+
+    if (!json_is_string(slot))
+        return FAIL(c, slot, task, "slot must be the label of a slot, not %s", weir_json_kind(slot));
+    if (c->v1 && !json_is_true(json_object_get(c->labels, json_string_value(slot))))
+        return FAIL(c, slot, task, "slot %s is not the label of a slot", weir_quote(json_string_value(slot), quoted));
+    return WEIR_OK;
+}
+
+static bool is_positive(const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) > 0;
+}
+
+static int check_entry(struct checker *c, const json_t *count, const char *key, const json_t *value)
+{
+    bool per_slot = strcmp(key, "per_slot") == 0, per_resource = strcmp(key, "per_resource") == 0;
+    char quoted[WEIR_QUOTE];
+
+    if (!per_slot && !per_resource && strcmp(key, "total") != 0)
+        return c->v1 ? FAIL(c, value, count, "count.%s is not known in jobspec version 1", weir_quote(key, quoted))
+                     : WEIR_OK;
+    if (per_resource && c->v1)
+        return FAIL(c, value, count, "count.per_resource is not in jobspec version 1; say per_slot or total");
+    if (per_resource) {
+        if (!json_is_string(json_object_get(value, "type")) || !is_positive(json_object_get(value, "count")))
+            return FAIL(c, value, count, "count.per_resource must have a type and a count of 1 or more");
+        return WEIR_OK;
+    }
+    if (!is_positive(value))
+        return FAIL(c, value, count, "count.%s must be an integer of 1 or more", key);
+    if (per_slot && c->v1 && json_integer_value(value) != 1)
+        return FAIL(c, value, count, "count.per_slot must be 1 in jobspec version 1");
+    return WEIR_OK;
+}
+
+static int check_count(struct checker *c, const json_t *task)
+{
+    const json_t *count = json_object_get(task, "count");
+    const char *key;
+    json_t *value;
+
+    if (!json_is_object(count) || json_object_size(count) != 1)
+        return FAIL(c, count, task, "count must be a dictionary with one of per_slot, per_resource and total%s%s",
+                    json_is_object(count) ? "" : ", not ", json_is_object(count) ? "" : weir_json_kind(count));
+    json_object_foreach((json_t *)count, key, value)
+    {
+        int rc = check_entry(c, count, key, value);
+        if (rc != WEIR_OK)
+            return rc;
+    }
+    return WEIR_OK;
+}
+
+static int check_task(struct checker *c, const json_t *tasks, const json_t *task)
+{
+    int rc;
+
+    if (!json_is_object(task))
+        return FAIL(c, task, tasks, "a task must be a dictionary with command, slot and count, not %s",
+                    weir_json_kind(task));
+    if (c->v1 && json_object_size(task) > 3)
+        return FAIL(c, task, tasks, "a task has only command, slot and count in jobspec version 1");
+    rc = check_command(c, task);
+    if (rc == WEIR_OK)
+        rc = check_slot(c, task);
+    return rc == WEIR_OK ? check_count(c, task) : rc;
+}
+
+int weir_jobspec_check_tasks(weir_document *d, const json_t *tasks, const json_t *labels, bool v1, weir_err *err)
+{
+    struct checker c = {d, labels, err, v1, "tasks"};
+
+    if (!json_is_array(tasks) || json_array_size(tasks) == 0)
+        return FAIL(&c, tasks, d->root, "must be a list with a task in it, not %s",
+                    json_is_array(tasks) ? "an empty one" : weir_json_kind(tasks));
+    if (v1 && json_array_size(tasks) != 1)
+        return FAIL(&c, tasks, d->root, "%zu tasks where jobspec version 1 wants one", json_array_size(tasks));
+    for (size_t i = 0; i < json_array_size(tasks); i++) {
+        int rc;
+        snprintf(c.path, sizeof c.path, "tasks[%zu]", i);
+        rc = check_task(&c, tasks, json_array_get(tasks, i));
+        if (rc != WEIR_OK)
+            return rc;
+    }
+    return WEIR_OK;
+}

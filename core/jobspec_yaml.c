@@ -1,0 +1,287 @@
+/* jobspec_yaml.c - YAML text to a JSON document, through libyaml's events.
+ *
+ * Invariant: a container hangs in the document as soon as it is open, so freeing the root frees all. Scalars follow
+ * YAML 1.1 for null and booleans and JSON for numbers; whatever else is plain (0644, 1:30, .inf) stays a string.
+ * Aliases are refused: they can make a small text huge.
+ */
+#include "request.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include <yaml.h>
+
+struct frame {
+    json_t *box; /* borrowed from the document */
+    char *key;   /* of a dictionary: the key whose value comes next */
+};
+
+struct reader {
+    yaml_parser_t parser;
+    weir_document *doc;
+    weir_err *err;
+    const char *text;
+    struct frame stack[WEIR_DOCUMENT_DEPTH];
+    int depth;
+};
+
+static int fail_at(struct reader *r, int code, const yaml_mark_t *at, const char *text)
+{
+    return weir_fail_at(r->err, code, r->doc->source, (int)at->line + 1, (int)at->column + 1, "%s", text);
+}
+
+/* Bytes that are no text: libyaml gives their offset only. */
+static int fail_bytes(struct reader *r)
+{
+    int line = 1;
+
+    for (size_t i = 0; i < r->parser.problem_offset; i++)
+        line += r->text[i] == '\n';
+    return weir_fail_at(r->err, WEIR_EPARSE, r->doc->source, line, 0, "not valid YAML: %s", r->parser.problem);
+}
+
+/* What libyaml found wrong. */
+static int fail_parser(struct reader *r)
+{
+    const yaml_parser_t *p = &r->parser;
+    const yaml_mark_t *at = p->problem_mark.index ? &p->problem_mark : &p->mark;
+    const char *context = p->context ? p->context : "", *problem = p->problem ? p->problem : "unreadable";
+
+    if (p->error == YAML_MEMORY_ERROR)
+        return weir_fail_nomem(r->err);
+    if (p->error == YAML_READER_ERROR)
+        return fail_bytes(r);
+    return weir_fail_at(r->err, WEIR_EPARSE, r->doc->source, (int)at->line + 1, (int)at->column + 1,
+                        "not valid YAML: %s%s%s", problem, *context ? " " : "", context);
+}
+
+static bool one_of(const char *s, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(s, *words) == 0)
+            return true;
+    return false;
+}
+
+static json_t *plain_word(const char *s)
+{
+    static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
+    static const char *const yes[] = {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", NULL};
+    static const char *const no[] = {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", NULL};
+
+    if (one_of(s, nulls))
+        return json_null();
+    if (one_of(s, yes))
+        return json_true();
+    return one_of(s, no) ? json_false() : NULL;
+}
+
+/* [-+] digits [. digits] [e [-+] digits], without leading zeros: 1 integer, 2 fraction, 0 neither. */
+static int number_form(const char *s)
+{
+    size_t whole, part = 0;
+    int form = 1;
+
+    s += *s == '-' || *s == '+';
+    whole = strspn(s, "0123456789");
+    if (whole > 1 && *s == '0')
+        return 0;
+    s += whole;
+    if (*s == '.') {
+        part = strspn(++s, "0123456789");
+        s += part;
+        form = 2;
+    }
+    if (whole + part == 0)
+        return 0;
+    if (*s == 'e' || *s == 'E') {
+        s++;
+        s += *s == '-' || *s == '+';
+        if (!*s)
+            return 0;
+        s += strspn(s, "0123456789");
+        form = 2;
+    }
+    return *s ? 0 : form;
+}
+
+/* NULL: out of memory, or larger than any number (then *huge). */
+static json_t *plain_number(const char *s, int form, bool *huge)
+{
+    double d;
+
+    if (form == 1) {
+        long long n;
+        errno = 0;
+        n = strtoll(s, NULL, 10);
+        if (errno == 0)
+            return json_integer(n);
+    }
+    d = strtod(s, NULL);
+    *huge = !isfinite(d);
+    return *huge ? NULL : json_real(d);
+}
+
+/* Whether the tag wants the text taken as it is (1), resolved (0), or is not known (-1). */
+static int tag_meaning(const yaml_event_t *e)
+{
+    static const char *const resolved[] = {YAML_NULL_TAG, YAML_BOOL_TAG, YAML_INT_TAG, YAML_FLOAT_TAG, NULL};
+    const char *tag = (const char *)e->data.scalar.tag;
+
+    if (!tag)
+        return e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    if (strcmp(tag, YAML_STR_TAG) == 0 || strcmp(tag, "!") == 0)
+        return 1;
+    return one_of(tag, resolved) ? 0 : -1;
+}
+
+static int scalar_value(struct reader *r, const yaml_event_t *e, json_t **out)
+{
+    const char *s = (const char *)e->data.scalar.value;
+    int as_text = tag_meaning(e), form = number_form(s);
+    bool huge = false;
+
+    if (as_text < 0)
+        return fail_at(r, WEIR_EPARSE, &e->start_mark, "unknown YAML tag; write the value without it");
+    *out = as_text ? NULL : plain_word(s);
+    if (!*out && !as_text && form)
+        *out = plain_number(s, form, &huge);
+    else if (!*out)
+        *out = json_stringn(s, e->data.scalar.length);
+    if (huge)
+        return fail_at(r, WEIR_ELIMIT, &e->start_mark, "the number is too large");
+    return *out ? WEIR_OK : weir_fail_nomem(r->err);
+}
+
+/* Hangs a value, which it consumes, into the open container. */
+static int attach(struct reader *r, json_t *value, const yaml_mark_t *at)
+{
+    struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
+    int rc = weir_document_mark(r->doc, value, (int)at->line + 1, (int)at->column + 1);
+
+    if (rc != WEIR_OK) {
+        json_decref(value);
+    } else if (!f) {
+        r->doc->root = value;
+    } else if (json_is_array(f->box)) {
+        rc = json_array_append_new(f->box, value);
+    } else {
+        rc = json_object_set_new(f->box, f->key, value);
+        weir_mem_free(f->key);
+        f->key = NULL;
+    }
+    return rc == 0 ? WEIR_OK : weir_fail_nomem(r->err);
+}
+
+static bool wants_key(const struct reader *r)
+{
+    const struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
+    return f && json_is_object(f->box) && !f->key;
+}
+
+static int read_key(struct reader *r, const yaml_event_t *e)
+{
+    struct frame *f = &r->stack[r->depth - 1];
+    const char *key = (const char *)e->data.scalar.value;
+    char quoted[WEIR_QUOTE];
+
+    if (json_object_get(f->box, key))
+        return weir_fail_at(r->err, WEIR_EPARSE, r->doc->source, (int)e->start_mark.line + 1,
+                            (int)e->start_mark.column + 1, "key %s is there twice", weir_quote(key, quoted));
+    f->key = weir_mem_strndup(key, e->data.scalar.length);
+    return f->key ? WEIR_OK : weir_fail_nomem(r->err);
+}
+
+static int read_scalar(struct reader *r, const yaml_event_t *e)
+{
+    json_t *value;
+    int rc;
+
+    if (memchr(e->data.scalar.value, 0, e->data.scalar.length))
+        return fail_at(r, WEIR_EPARSE, &e->start_mark, "a NUL character is not allowed");
+    if (wants_key(r))
+        return read_key(r, e);
+    rc = scalar_value(r, e, &value);
+    return rc == WEIR_OK ? attach(r, value, &e->start_mark) : rc;
+}
+
+static int open_box(struct reader *r, json_t *box, const yaml_mark_t *at)
+{
+    int rc;
+
+    if (!box)
+        return weir_fail_nomem(r->err);
+    if (wants_key(r) || r->depth == WEIR_DOCUMENT_DEPTH) {
+        json_decref(box);
+        if (r->depth == WEIR_DOCUMENT_DEPTH)
+            return fail_at(r, WEIR_ELIMIT, at, "nested more than 256 deep");
+        return fail_at(r, WEIR_EPARSE, at, "a key must be a string");
+    }
+    rc = attach(r, box, at);
+    if (rc == WEIR_OK)
+        r->stack[r->depth++] = (struct frame){box, NULL};
+    return rc;
+}
+
+static int read_event(struct reader *r, const yaml_event_t *e)
+{
+    switch (e->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (r->doc->root)
+            return fail_at(r, WEIR_EPARSE, &e->start_mark, "a second YAML document; a jobspec is a single one");
+        return WEIR_OK;
+    case YAML_ALIAS_EVENT:
+        return fail_at(r, WEIR_EPARSE, &e->start_mark, "YAML aliases are not supported; write the value out");
+    case YAML_SCALAR_EVENT: return read_scalar(r, e);
+    case YAML_SEQUENCE_START_EVENT: return open_box(r, json_array(), &e->start_mark);
+    case YAML_MAPPING_START_EVENT: return open_box(r, json_object(), &e->start_mark);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT: r->depth--; return WEIR_OK;
+    default: return WEIR_OK;
+    }
+}
+
+static int read_events(struct reader *r)
+{
+    bool more = true;
+
+    while (more) {
+        yaml_event_t e;
+        int rc;
+        if (!yaml_parser_parse(&r->parser, &e))
+            return fail_parser(r);
+        rc = read_event(r, &e);
+        more = e.type != YAML_STREAM_END_EVENT;
+        yaml_event_delete(&e);
+        if (rc != WEIR_OK)
+            return rc;
+    }
+    if (!r->doc->root)
+        return weir_fail_at(r->err, WEIR_EPARSE, r->doc->source, 1, 1, "no YAML document in it");
+    return WEIR_OK;
+}
+
+int weir_document_read_yaml(weir_document *d, const char *text, size_t len, weir_err *err)
+{
+    struct reader *r = weir_mem_zalloc(1, sizeof *r);
+    int rc;
+
+    d->kind = WEIR_DOCUMENT_YAML;
+    if (!r)
+        return weir_fail_nomem(err);
+    if (!yaml_parser_initialize(&r->parser)) {
+        weir_mem_free(r);
+        return weir_fail_nomem(err);
+    }
+    r->doc = d;
+    r->err = err;
+    r->text = text;
+    yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, len);
+    rc = read_events(r);
+    while (r->depth)
+        weir_mem_free(r->stack[--r->depth].key);
+    yaml_parser_delete(&r->parser);
+    weir_mem_free(r);
+    return rc;
+}

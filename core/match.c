@@ -1,0 +1,252 @@
+/* match.c - from a request to an allocation: the modes, the earliest start, the commit. Invariant: the graph changes
+ * only in weir_job_commit(), and only when everything has been placed. */
+#include "match.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job.h"
+#include "taken.h"
+#include "window.h"
+
+#define START_TRIES 100000 /* start times tried for one reservation */
+
+int weir_match_policy_failed(struct match *m, const char *hook)
+{
+    return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->policy->name ? m->policy->name : "?", hook);
+}
+
+/* Places the whole request in one view. 1, 0 or negative. */
+static int attempt(struct match *m, enum match_view view, int64_t t0)
+{
+    uint32_t n;
+    const weir_resource *list = weir_request_resources(m->request, &n);
+    int rc;
+
+    m->view = view;
+    m->t0 = t0;
+    m->t1 = time_add(t0, weir_request_duration(m->request));
+    m->npicks = 0;
+    m->rivals = WEIR_NONE;
+    m->contested = false;
+    m->g->matching = true;
+    rc = weir_place(m, WEIR_NONE, list, n, 1);
+    m->g->matching = false;
+    return rc;
+}
+
+static int by_vertex(const void *a, const void *b)
+{
+    const weir_pick *x = a, *y = b;
+    return x->vertex != y->vertex ? (x->vertex < y->vertex ? -1 : 1) : (x->resource < y->resource ? -1 : 1);
+}
+
+/* Siblings that competed may each have units of one pool: one pick a vertex. */
+static void merge_picks(struct match *m)
+{
+    uint32_t kept = 0;
+
+    if (!m->contested || m->npicks == 0)
+        return;
+    qsort(m->picks, m->npicks, sizeof *m->picks, by_vertex);
+    for (uint32_t i = 1; i < m->npicks; i++) {
+        weir_pick *last = &m->picks[kept];
+        if (m->picks[i].vertex == last->vertex) {
+            last->amount += m->picks[i].amount;
+            last->exclusive |= m->picks[i].exclusive;
+        } else {
+            m->picks[++kept] = m->picks[i];
+        }
+    }
+    m->npicks = kept + 1;
+    for (uint32_t i = 0; i < m->npicks; i++)
+        m->picks[i].exclusive |= m->picks[i].amount > 0 && m->picks[i].amount == kind_of(m->g, m->picks[i].vertex)->size;
+}
+
+/* ---- the earliest start ---- */
+
+static int64_t total_of(const weir_graph *g, weir_type t)
+{
+    weir_aggregate a;
+    return weir_graph_aggregate(g, WEIR_NONE, t, &a) ? a.total : 0;
+}
+
+/* The earliest time from `t` on at which the totals of all types that the request needs would do. */
+static int64_t totals_fit(const struct match *m, int64_t t)
+{
+    uint32_t n;
+    const struct weir_need *needs = weir_request_needs(m->request, &n);
+    int64_t duration = weir_request_duration(m->request), before;
+
+    do {
+        before = t;
+        for (uint32_t i = 0; i < n && t != WEIR_FOREVER; i++) {
+            weir_type type = weir_type_find(m->g, needs[i].type);
+            int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - needs[i].amount;
+            t = limit < 0 ? WEIR_FOREVER : weir_plan_first_fit(m->g->taken[type], t, duration, limit);
+        }
+    } while (t != before && t != WEIR_FOREVER);
+    return t;
+}
+
+/* The next time after t at which a job begins or ends. */
+static int64_t next_change(const weir_graph *g, int64_t t)
+{
+    int64_t first = WEIR_FOREVER;
+
+    for (uint32_t i = 0; i < g->ntaken; i++) {
+        int64_t at = weir_plan_next_change(g->taken[i], t);
+        first = at < first ? at : first;
+    }
+    return first;
+}
+
+/* Places the request at the earliest time after t. 1 with *start set, 0 when there is none, or negative. */
+static int place_later(struct match *m, int64_t t, int64_t *start)
+{
+    if (weir_taken_build(m->g))
+        return weir_fail_nomem(m->err);
+    for (uint32_t tries = 0; tries < START_TRIES; tries++) {
+        int rc;
+        t = next_change(m->g, t);
+        if (t != WEIR_FOREVER)
+            t = totals_fit(m, t);
+        if (t == WEIR_FOREVER)
+            return 0;
+        m->stats.starts++;
+        rc = attempt(m, VIEW_LATER, t);
+        if (rc) {
+            *start = t;
+            return rc;
+        }
+    }
+    return weir_fail(m->err, WEIR_ELIMIT, "no start was found among the first %d times tried", START_TRIES);
+}
+
+/* ---- modes ---- */
+
+static int not_now(struct match *m)
+{
+    int rc = attempt(m, VIEW_ALL, m->g->now);
+
+    if (rc < 0)
+        return rc;
+    if (rc == 0)
+        return weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources");
+    return weir_fail(m->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
+}
+
+static int run_mode(struct match *m, const weir_match_options *o, int64_t *start)
+{
+    bool now = o->at <= m->g->now;
+    int rc;
+
+    *start = o->at > m->g->now ? o->at : m->g->now;
+    if (o->mode == WEIR_FEASIBLE) {
+        rc = attempt(m, VIEW_ALL, *start);
+        return rc == 0 ? weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources") : rc;
+    }
+    rc = attempt(m, now ? VIEW_NOW : VIEW_LATER, *start);
+    if (rc == 0 && o->mode == WEIR_RESERVE) {
+        rc = attempt(m, VIEW_ALL, *start);
+        if (rc == 0)
+            return weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources");
+        rc = rc < 0 ? rc : place_later(m, *start, start);
+    }
+    return rc == 0 ? not_now(m) : rc;
+}
+
+static void add_stats(weir_stats *to, const weir_stats *s)
+{
+    if (!to)
+        return;
+    to->visited += s->visited;
+    to->pruned += s->pruned;
+    to->state += s->state;
+    to->constraint += s->constraint;
+    to->busy += s->busy;
+    to->policy += s->policy;
+    to->callbacks += s->callbacks;
+    to->starts += s->starts;
+}
+
+static int check_options(const weir_graph *g, const weir_match_options *o, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (o->mode < WEIR_NOW || o->mode > WEIR_PREVIEW)
+        return weir_fail(err, WEIR_EINVAL, "there is no match mode %d", o->mode);
+    if (g->building)
+        return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
+    if (o->at < g->now)
+        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at, g->now);
+    if (o->policy && o->policy->keys && o->policy->serial == 0)
+        return weir_fail(err, WEIR_EINVAL, "a policy with an order function needs a serial number");
+    if (o->job != 0 && weir_job_index(g, o->job) != WEIR_NONE)
+        return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", o->job);
+    return WEIR_OK;
+}
+
+/* Hands the picks over as an allocation that is in no book. */
+static int give_preview(struct match *m, int64_t start, const weir_allocation **out)
+{
+    weir_allocation *a = weir_mem_zalloc(1, sizeof *a);
+
+    if (!a)
+        return weir_fail_nomem(m->err);
+    *a = (weir_allocation){0, start, time_add(start, weir_request_duration(m->request)), WEIR_MATCHED, m->picks,
+                           m->npicks};
+    m->picks = NULL;
+    *out = a;
+    return WEIR_OK;
+}
+
+static int give_result(struct match *m, const weir_match_options *o, int64_t start, const weir_allocation **out)
+{
+    uint32_t job;
+    int rc;
+
+    if (o->mode == WEIR_FEASIBLE)
+        return WEIR_OK;
+    merge_picks(m);
+    if (o->mode == WEIR_PREVIEW)
+        return give_preview(m, start, out);
+    rc = weir_job_commit(m->g, o->job, start, time_add(start, weir_request_duration(m->request)), m->picks, m->npicks,
+                         &job, m->err);
+    if (!rc)
+        *out = &m->g->jobs[job].a;
+    return rc;
+}
+
+int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
+               weir_err *err)
+{
+    static const weir_policy first_found = {.name = "first"};
+    struct match m = {.g = g, .request = r, .policy = o->policy ? o->policy : &first_found, .err = err};
+    weir_err own = {0};
+    int64_t start;
+    int rc = check_options(g, o, err);
+
+    *out = NULL;
+    if (rc)
+        return rc;
+    if (!err)
+        m.err = &own;
+    m.node_type = weir_type_find(g, "node");
+    rc = run_mode(&m, o, &start);
+    rc = rc < 0 ? rc : give_result(&m, o, start, out);
+    weir_mem_free(m.picks);
+    add_stats(o->stats, &m.stats);
+    return rc;
+}
+
+void weir_allocation_free(const weir_allocation *a)
+{
+    if (a) {
+        weir_mem_free((void *)(uintptr_t)a->picks);
+        weir_mem_free((void *)(uintptr_t)a);
+    }
+}

@@ -1,0 +1,68 @@
+/* match.h - what the files of the matcher share. Private to the core.
+ *
+ *   match.c      the modes, reservations, commit
+ *   place.c      how the resources of a request are placed below a vertex
+ *   contest.c    ... when siblings compete for the same vertices
+ *   candidate.c  what one vertex can give for one resource
+ *   search.c     the candidates of a type, best first
+ */
+#ifndef WEIR_MATCH_H
+#define WEIR_MATCH_H
+
+#include "graph.h"
+#include "request.h"
+#include "search.h"
+
+/* What counts as available while a request is placed. */
+enum match_view {
+    VIEW_NOW,      /* free at the clock's time and all over the window */
+    VIEW_LATER,    /* free all over a window that starts later */
+    VIEW_CAPACITY, /* below a vertex that is free as a whole: what is up */
+    VIEW_ALL       /* feasibility: whatever is there */
+};
+
+struct match {
+    weir_graph *g;
+    const weir_request *request;
+    const weir_policy *policy; /* never NULL */
+    enum match_view view;
+    int64_t t0, t1;
+    weir_type node_type; /* what constraints are about */
+    weir_pick *picks;
+    uint32_t npicks, picks_cap;
+    uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
+    bool contested;  /* siblings competed: one vertex may have several picks */
+    weir_stats stats;
+    weir_err *err;
+};
+
+/* How much of a resource was placed: units, and the number of picks after each vertex that gave some. */
+struct gain {
+    uint32_t npicks;
+    int64_t units;
+};
+
+/* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). 1: placed, picks added; 0: does not
+ * fit, no pick added; negative: failed. */
+int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+/* The same where siblings compete (contest.c). */
+int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);
+/* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
+int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
+
+/* Whether only vertices that nobody uses can serve r. */
+bool weir_candidate_idle(const struct match *m, const weir_resource *r);
+/* What v gives for r, at most `want` units, its picks added; 0: it does not fit; negative: failed. */
+int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want);
+
+int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive);
+/* Fails a match because a hook failed; keeps what the hook said. */
+int weir_match_policy_failed(struct match *m, const char *hook);
+
+static inline int64_t saturating_mul(int64_t a, int64_t b)
+{
+    return a != 0 && b > WEIR_FOREVER / a ? WEIR_FOREVER : a * b;
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* names.c - interned strings. Invariant: slots hold every number once, at most half full. */
+#include "names.h"
+
+#include <string.h>
+
+#define BLOCK 65536
+
+static uint32_t hash_text(const char *s, size_t len)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)s[i]) * 16777619u;
+    return h ^ (h >> 15);
+}
+
+int weir_names_init(weir_names *n)
+{
+    memset(n, 0, sizeof *n);
+    n->nslots = 64;
+    n->slots = weir_mem_zalloc(n->nslots, sizeof *n->slots);
+    if (!n->slots || weir_names_add(n, "", 0) != 0) {
+        weir_names_clear(n);
+        return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+void weir_names_clear(weir_names *n)
+{
+    for (uint32_t i = 0; i < n->nblocks; i++)
+        weir_mem_free(n->blocks[i]);
+    weir_mem_free(n->blocks);
+    weir_mem_free(n->texts);
+    weir_mem_free(n->hashes);
+    weir_mem_free(n->slots);
+    memset(n, 0, sizeof *n);
+}
+
+/* The slot of a text: where it is, or the empty one where it would go. */
+static uint32_t find_slot(const weir_names *n, const char *s, size_t len, uint32_t h)
+{
+    uint32_t at = h & (n->nslots - 1);
+    while (n->slots[at]) {
+        uint32_t i = n->slots[at] - 1;
+        if (n->hashes[i] == h && strncmp(n->texts[i], s, len) == 0 && n->texts[i][len] == '\0')
+            return at;
+        at = (at + 1) & (n->nslots - 1);
+    }
+    return at;
+}
+
+static int grow_slots(weir_names *n)
+{
+    uint32_t wide = n->nslots * 2;
+    uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
+
+    if (!slots)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < n->count; i++) {
+        uint32_t at = n->hashes[i] & (wide - 1);
+        while (slots[at])
+            at = (at + 1) & (wide - 1);
+        slots[at] = i + 1;
+    }
+    weir_mem_free(n->slots);
+    n->slots = slots;
+    n->nslots = wide;
+    return WEIR_OK;
+}
+
+/* A copy of a text in the blocks; NULL: out of memory. */
+static const char *store(weir_names *n, const char *s, size_t len)
+{
+    char *at;
+
+    if (n->nblocks == 0 || n->room - n->used < len + 1) {
+        size_t size = len + 1 > BLOCK / 4 ? len + 1 : n->nblocks < 4 ? 1024 : BLOCK;
+        char *block;
+        if (weir_array_reserve(&n->blocks, &n->blocks_cap, n->nblocks + 1, sizeof *n->blocks))
+            return NULL;
+        block = weir_mem_alloc(size);
+        if (!block)
+            return NULL;
+        n->blocks[n->nblocks++] = block;
+        n->used = 0;
+        n->room = size;
+        n->bytes += size;
+    }
+    at = n->blocks[n->nblocks - 1] + n->used;
+    memcpy(at, s, len);
+    at[len] = '\0';
+    n->used += len + 1;
+    return at;
+}
+
+weir_name weir_names_add(weir_names *n, const char *s, size_t len)
+{
+    uint32_t h = hash_text(s, len);
+    uint32_t at = find_slot(n, s, len, h);
+    const char *text;
+
+    if (n->slots[at])
+        return n->slots[at] - 1;
+    if ((n->count + 1) * 2 > n->nslots) {
+        if (grow_slots(n))
+            return WEIR_NO_NAME;
+        at = find_slot(n, s, len, h);
+    }
+    if (weir_array_reserve(&n->texts, &n->cap, n->count + 1, sizeof *n->texts) ||
+        weir_array_reserve(&n->hashes, &n->hashes_cap, n->count + 1, sizeof *n->hashes))
+        return WEIR_NO_NAME;
+    text = store(n, s, len);
+    if (!text)
+        return WEIR_NO_NAME;
+    n->texts[n->count] = text;
+    n->hashes[n->count] = h;
+    n->slots[at] = ++n->count;
+    return n->count - 1;
+}
+
+weir_name weir_names_find(const weir_names *n, const char *s, size_t len)
+{
+    uint32_t at = find_slot(n, s, len, hash_text(s, len));
+    return n->slots[at] ? n->slots[at] - 1 : WEIR_NO_NAME;
+}

@@ -1,0 +1,189 @@
+/* order.c - the static order of a policy. Invariant: before() is a strict total order over live vertices. */
+#include "order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int unknown_field(weir_err *err, const weir_policy *p, const char *text)
+{
+    return weir_fail(err, WEIR_EPOLICY,
+                     "policy %s: order field '%s' is not known; use id, index, size, rank, properties.KEY, or TYPE.FIELD "
+                     "of an ancestor, each with '-' in front for descending",
+                     p->name ? p->name : "?", text);
+}
+
+static bool plain_field(const char *text, enum order_what *what)
+{
+    static const struct {
+        const char *text;
+        enum order_what what;
+    } known[] = {{"id", ORDER_ID}, {"index", ORDER_INDEX}, {"size", ORDER_SIZE}, {"rank", ORDER_RANK}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(text, known[i].text) == 0) {
+            *what = known[i].what;
+            return true;
+        }
+    return false;
+}
+
+static int read_field(weir_graph *g, const weir_policy *p, const char *text, struct order_field *f, weir_err *err)
+{
+    const char *at = text, *dot;
+
+    *f = (struct order_field){ORDER_ID, WEIR_NO_TYPE, WEIR_NO_NAME, false};
+    if (*at == '-') {
+        f->descending = true;
+        at++;
+    }
+    if (plain_field(at, &f->what))
+        return WEIR_OK;
+    dot = strchr(at, '.');
+    if (dot && dot != at && strncmp(at, "properties.", 11) != 0) {
+        f->of = weir_type_add(g, at, (size_t)(dot - at));
+        if (f->of == WEIR_NO_TYPE)
+            return weir_fail_nomem(err);
+        at = dot + 1;
+        if (plain_field(at, &f->what))
+            return WEIR_OK;
+    }
+    if (strncmp(at, "properties.", 11) != 0 || !at[11])
+        return unknown_field(err, p, text);
+    f->what = ORDER_PROPERTY;
+    f->property = weir_names_add(&g->names, at + 11, strlen(at + 11));
+    return f->property == WEIR_NO_NAME ? weir_fail_nomem(err) : WEIR_OK;
+}
+
+int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err)
+{
+    memset(o, 0, sizeof *o);
+    if (p->keys) {
+        o->serial = p->serial;
+        o->nkeys = WEIR_ORDER_KEYS;
+        o->reads_maps = true;
+        return WEIR_OK;
+    }
+    if (p->norder > WEIR_ORDER_KEYS)
+        return weir_fail(err, WEIR_EPOLICY, "policy %s: order has %u fields, at most %d are possible",
+                         p->name ? p->name : "?", p->norder, WEIR_ORDER_KEYS);
+    o->nkeys = p->norder;
+    for (uint32_t i = 0; i < p->norder; i++) {
+        int rc = read_field(g, p, p->order[i], &o->fields[i], err);
+        if (rc)
+            return rc;
+        o->reads_maps |= o->fields[i].what == ORDER_PROPERTY;
+    }
+    o->by_id = o->nkeys == 1 && o->fields[0].what == ORDER_ID && o->fields[0].of == WEIR_NO_TYPE;
+    return WEIR_OK;
+}
+
+static bool same_field(const struct order_field *a, const struct order_field *b)
+{
+    return a->what == b->what && a->of == b->of && a->property == b->property && a->descending == b->descending;
+}
+
+bool weir_order_same(const struct order *a, const struct order *b)
+{
+    if (a->serial != b->serial || a->nkeys != b->nkeys)
+        return false;
+    for (uint32_t i = 0; a->serial == 0 && i < a->nkeys; i++)
+        if (!same_field(&a->fields[i], &b->fields[i]))
+            return false;
+    return true;
+}
+
+void weir_order_clear(struct order *o)
+{
+    weir_mem_free(o->leaf_keys);
+    weir_mem_free(o->inner_keys);
+    memset(o, 0, sizeof *o);
+}
+
+int weir_order_reserve(const weir_graph *g, struct order *o)
+{
+    if (o->serial == 0)
+        return WEIR_OK;
+    o->leaf_keys = weir_mem_zalloc((size_t)g->limit * o->nkeys, sizeof *o->leaf_keys);
+    o->inner_keys = weir_mem_zalloc((size_t)g->ninners * o->nkeys, sizeof *o->inner_keys);
+    return o->leaf_keys && o->inner_keys ? WEIR_OK : WEIR_ENOMEM;
+}
+
+static double *computed_keys(const weir_graph *g, const struct order *o, weir_vertex v)
+{
+    uint32_t inner = vertex_at(g, v)->inner;
+    return inner == WEIR_NONE ? o->leaf_keys + (size_t)v * o->nkeys : o->inner_keys + (size_t)inner * o->nkeys;
+}
+
+int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *o, weir_vertex v, weir_err *err)
+{
+    double *keys = computed_keys(g, o, v);
+    int n = p->keys(p->data, g, v, keys);
+
+    if (n < 0 || n > WEIR_ORDER_KEYS)
+        return weir_fail(err, WEIR_EPOLICY, "policy %s: order failed", p->name ? p->name : "?");
+    for (int i = 0; i < n; i++)
+        if (isnan(keys[i]))
+            return weir_fail(err, WEIR_EPOLICY, "policy %s: order gave a key that is not a number",
+                             p->name ? p->name : "?");
+    for (int i = n; i < WEIR_ORDER_KEYS; i++)
+        keys[i] = 0;
+    return WEIR_OK;
+}
+
+static double property_value(const weir_graph *g, const struct pool *p, weir_name key)
+{
+    const struct map *m = p ? &p->maps[WEIR_PROPERTIES] : NULL;
+    char *end;
+    double value;
+
+    for (uint32_t i = 0; m && i < m->count; i++)
+        if (m->entries[i].key == key) {
+            const char *text = weir_names_text(&g->names, m->entries[i].value);
+            value = strtod(text, &end);
+            return end == text || *end || isnan(value) ? HUGE_VAL : value;
+        }
+    return HUGE_VAL;
+}
+
+/* A field as a number; what is not there comes last, whatever the direction. */
+static double field_value(const weir_graph *g, const struct order_field *f, weir_vertex v)
+{
+    double value = HUGE_VAL;
+
+    while (f->of != WEIR_NO_TYPE && v != WEIR_NONE && kind_of(g, v)->type != f->of)
+        v = vertex_at(g, v)->parent;
+    if (v == WEIR_NONE)
+        return HUGE_VAL;
+    switch (f->what) {
+    case ORDER_ID: value = vertex_at(g, v)->id == WEIR_NO_ID ? -1 : (double)vertex_at(g, v)->id; break;
+    case ORDER_INDEX: value = v; break;
+    case ORDER_SIZE: value = (double)kind_of(g, v)->size; break;
+    case ORDER_RANK: value = (double)weir_vertex_rank(g, v); break;
+    case ORDER_PROPERTY: value = property_value(g, pool_of(g, v), f->property); break;
+    }
+    return f->descending && value < HUGE_VAL ? -value : value;
+}
+
+static bool before_by_id(const weir_graph *g, bool descending, weir_vertex a, weir_vertex b)
+{
+    int64_t x = vertex_at(g, a)->id, y = vertex_at(g, b)->id;
+    x = x == WEIR_NO_ID ? -1 : x;
+    y = y == WEIR_NO_ID ? -1 : y;
+    if (x != y)
+        return (x < y) != descending;
+    return a < b;
+}
+
+bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
+{
+    if (o->by_id)
+        return before_by_id(g, o->fields[0].descending, a, b);
+    for (uint32_t i = 0; i < o->nkeys; i++) {
+        double x = o->serial ? computed_keys(g, o, a)[i] : field_value(g, &o->fields[i], a);
+        double y = o->serial ? computed_keys(g, o, b)[i] : field_value(g, &o->fields[i], b);
+        if (x < y || x > y)
+            return x < y;
+    }
+    return a < b;
+}

@@ -1,0 +1,36 @@
+/* order.h - static preference among vertices: up to WEIR_ORDER_KEYS numbers, smallest first, ties by vertex index. */
+#ifndef WEIR_ORDER_H
+#define WEIR_ORDER_H
+
+#include "graph.h"
+
+enum order_what { ORDER_ID, ORDER_INDEX, ORDER_SIZE, ORDER_RANK, ORDER_PROPERTY };
+
+struct order_field {
+    enum order_what what;
+    weir_type of;       /* of the ancestor of this type; WEIR_NO_TYPE: of the vertex itself */
+    weir_name property; /* WEIR_NO_NAME: no pool has it */
+    bool descending;
+};
+
+struct order {
+    uint64_t serial; /* of the policy whose `keys` computes the order; 0: fields */
+    struct order_field fields[WEIR_ORDER_KEYS];
+    uint32_t nkeys;
+    bool by_id;        /* the one field is "id": the common case, compared without arithmetic */
+    bool reads_maps;   /* depends on properties or tags */
+    double *leaf_keys; /* with serial: nkeys numbers a vertex that is a leaf, */
+    double *inner_keys; /* ... and a vertex with children, by inner record */
+};
+
+/* Reads the fields of a policy. WEIR_EPOLICY names the one that is wrong. */
+int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err);
+bool weir_order_same(const struct order *a, const struct order *b);
+/* Calls the policy's `keys` for v and keeps what it says. */
+int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *o, weir_vertex v, weir_err *err);
+int weir_order_reserve(const weir_graph *g, struct order *o);
+void weir_order_clear(struct order *o);
+/* Whether a comes before b. */
+bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b);
+
+#endif

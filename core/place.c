@@ -1,0 +1,293 @@
+/* place.c - placing the resources of a request below a vertex, siblings one after the other. Invariant: on "does not
+ * fit" and on failure the picks are as they were. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match.h"
+
+/* The gains of one resource, one entry a vertex that gave something. */
+struct gains {
+    uint32_t from; /* picks before the first gain */
+    struct gain *list;
+    uint32_t n, cap;
+    int64_t units;
+};
+
+static int gain_add(struct match *m, struct gains *gs, int64_t units)
+{
+    if (weir_array_reserve(&gs->list, &gs->cap, (size_t)gs->n + 1, sizeof *gs->list))
+        return weir_fail_nomem(m->err);
+    gs->list[gs->n++] = (struct gain){m->npicks, units};
+    gs->units += units;
+    return WEIR_OK;
+}
+
+/* ---- in the order of the search ---- */
+
+static int gather_ordered(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
+{
+    struct search s;
+    weir_vertex v;
+    int rc = weir_search_begin(&s, m, under, r, weir_candidate_idle(m, r));
+
+    if (rc)
+        return rc;
+    while (gs->units < want && (rc = weir_search_next(&s, &v)) > 0) {
+        int64_t units = weir_candidate_take(m, v, r, want - gs->units);
+        if (units > 0)
+            rc = gain_add(m, gs, units);
+        else
+            rc = units < 0 ? (int)units : weir_search_rejected(&s, v);
+        if (rc)
+            break;
+    }
+    weir_search_end(&s);
+    return rc < 0 ? rc : WEIR_OK;
+}
+
+/* ---- by score ---- */
+
+struct scored {
+    weir_vertex v;
+    double score;
+    uint32_t order;
+};
+
+struct scores {
+    struct scored *list;
+    uint32_t n, cap;
+};
+
+static int by_score(const void *a, const void *b)
+{
+    const struct scored *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Asks the policy about a vertex that fits. 1 when it is a candidate. */
+static int evaluate(struct match *m, weir_vertex v, const weir_resource *r, double *score)
+{
+    int rc;
+
+    *score = 0;
+    if (!m->policy->evaluate)
+        return 1;
+    m->stats.callbacks++;
+    rc = m->policy->evaluate(m->policy->data, m->g, v, r, score);
+    if (rc < 0 || (rc > 0 && isnan(*score)))
+        return weir_match_policy_failed(m, "evaluate");
+    m->stats.policy += rc == 0;
+    return rc;
+}
+
+/* Every vertex that fits, with its score; takes nothing. */
+static int score_all(struct match *m, weir_vertex under, const weir_resource *r, struct scores *sc)
+{
+    struct search s;
+    weir_vertex v;
+    int rc = weir_search_begin(&s, m, under, r, weir_candidate_idle(m, r));
+
+    if (rc)
+        return rc;
+    while ((rc = weir_search_next(&s, &v)) > 0) {
+        uint32_t npicks = m->npicks;
+        int64_t units = weir_candidate_take(m, v, r, WEIR_FOREVER);
+        double score;
+        m->npicks = npicks;
+        rc = units < 0 ? (int)units : units > 0 ? evaluate(m, v, r, &score) : 0;
+        if (rc == 0)
+            rc = units > 0 ? 0 : weir_search_rejected(&s, v);
+        else if (rc > 0)
+            rc = weir_array_reserve(&sc->list, &sc->cap, (size_t)sc->n + 1, sizeof *sc->list)
+                     ? weir_fail_nomem(m->err)
+                     : (sc->list[sc->n] = (struct scored){v, score, sc->n}, sc->n++, 0);
+        if (rc)
+            break;
+    }
+    weir_search_end(&s);
+    if (!rc && sc->n)
+        qsort(sc->list, sc->n, sizeof *sc->list, by_score);
+    return rc;
+}
+
+/* Puts what the policy's select chose to the front of the list. */
+static int reorder_selected(struct match *m, struct scores *sc, const uint32_t *chosen, int64_t count)
+{
+    struct scored *picked = weir_mem_alloc((size_t)(count ? count : 1) * sizeof *picked);
+
+    if (!picked)
+        return weir_fail_nomem(m->err);
+    for (int64_t i = 0; i < count; i++) {
+        if (chosen[i] >= sc->n || sc->list[chosen[i]].v == WEIR_NONE) {
+            weir_mem_free(picked);
+            return weir_match_policy_failed(m, "select (it chose what is no candidate, or the same twice)");
+        }
+        picked[i] = sc->list[chosen[i]];
+        sc->list[chosen[i]].v = WEIR_NONE;
+    }
+    memcpy(sc->list, picked, (size_t)count * sizeof *picked);
+    sc->n = (uint32_t)count;
+    weir_mem_free(picked);
+    return WEIR_OK;
+}
+
+static int call_select(struct match *m, const weir_resource *r, int64_t want, struct scores *sc, weir_vertex *v,
+                       double *score, uint32_t *chosen)
+{
+    size_t max = want < (int64_t)sc->n ? (size_t)want : sc->n;
+    size_t min = r->count.min < (int64_t)max ? (size_t)r->count.min : max;
+    int64_t count;
+
+    for (uint32_t i = 0; i < sc->n; i++) {
+        v[i] = sc->list[i].v;
+        score[i] = sc->list[i].score;
+    }
+    m->stats.callbacks++;
+    count = m->policy->select(m->policy->data, m->g, r, v, score, sc->n, min, max, chosen);
+    if (count < 0 || count > (int64_t)sc->n)
+        return weir_match_policy_failed(m, "select");
+    return reorder_selected(m, sc, chosen, count);
+}
+
+static int apply_select(struct match *m, const weir_resource *r, int64_t want, struct scores *sc)
+{
+    weir_vertex *v;
+    double *score;
+    uint32_t *chosen;
+    int rc;
+
+    if (!m->policy->select || sc->n == 0)
+        return WEIR_OK;
+    v = weir_mem_alloc(sc->n * sizeof *v);
+    score = weir_mem_alloc(sc->n * sizeof *score);
+    chosen = weir_mem_alloc(sc->n * sizeof *chosen);
+    rc = v && score && chosen ? call_select(m, r, want, sc, v, score, chosen) : weir_fail_nomem(m->err);
+    weir_mem_free(v);
+    weir_mem_free(score);
+    weir_mem_free(chosen);
+    return rc;
+}
+
+static int gather_scored(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
+{
+    struct scores sc = {0};
+    int rc = score_all(m, under, r, &sc);
+
+    rc = rc ? rc : apply_select(m, r, want, &sc);
+    for (uint32_t i = 0; !rc && i < sc.n && gs->units < want; i++) {
+        int64_t units = weir_candidate_take(m, sc.list[i].v, r, want - gs->units);
+        rc = units < 0 ? (int)units : units > 0 ? gain_add(m, gs, units) : 0;
+    }
+    weir_mem_free(sc.list);
+    return rc;
+}
+
+/* Gathers up to `want` units of r below `under`. */
+static int gather(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
+{
+    bool scored = m->view <= VIEW_LATER && (m->policy->evaluate || m->policy->select);
+    return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
+}
+
+/* Gives back what is above `want` units: whole vertices, last first. A pool that gave units in part gives some back. */
+static void trim(struct match *m, struct gains *gs, int64_t want)
+{
+    while (gs->n > 0 && gs->units - gs->list[gs->n - 1].units >= want) {
+        gs->units -= gs->list[--gs->n].units;
+        m->npicks = gs->n ? gs->list[gs->n - 1].npicks : gs->from;
+    }
+    if (gs->n > 0 && gs->units > want && !m->picks[m->npicks - 1].exclusive && m->picks[m->npicks - 1].amount > 0) {
+        m->picks[m->npicks - 1].amount -= gs->units - want;
+        gs->units = want;
+    }
+}
+
+int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
+{
+    struct gains gs = {.from = m->npicks};
+    int rc = gather(m, under, r, want, &gs);
+
+    weir_mem_free(gs.list);
+    if (rc)
+        m->npicks = gs.from;
+    return rc ? rc : gs.units;
+}
+
+static int place_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
+{
+    int64_t least = saturating_mul(r->count.min, times), count;
+    int64_t most = saturating_mul(weir_count_floor(&r->count, WEIR_FOREVER - 1), times);
+    struct gains gs = {.from = m->npicks};
+    int rc;
+
+    if (!weir_search_hopeful(m, under, r, least, weir_candidate_idle(m, r))) {
+        m->stats.pruned++;
+        return least == 0;
+    }
+    rc = gather(m, under, r, most, &gs);
+    count = weir_count_floor(&r->count, gs.units / times);
+    if (!rc && count >= 0)
+        trim(m, &gs, saturating_mul(count, times));
+    weir_mem_free(gs.list);
+    if (rc || count < 0)
+        m->npicks = gs.from;
+    return rc ? rc : count >= 0;
+}
+
+/* ---- slots ---- */
+
+/* The most slots that fit, as far as each of what they hold tells by itself. */
+static int64_t slots_that_fit(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
+{
+    int64_t most = weir_count_floor(&slot->count, WEIR_FOREVER - 1);
+
+    for (uint32_t i = 0; i < slot->nwith; i++) {
+        const weir_resource *r = &slot->with[i];
+        uint32_t npicks = m->npicks;
+        int64_t each = saturating_mul(r->count.min, times);
+        int64_t units = each ? weir_place_some(m, under, r, saturating_mul(most, each)) : 0;
+        m->npicks = npicks;
+        if (units < 0)
+            return units;
+        if (each && units / each < most)
+            most = units / each;
+    }
+    return most;
+}
+
+static int place_slot(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
+{
+    int64_t most = weir_count_floor(&slot->count, WEIR_FOREVER - 1), n = most;
+
+    if (slot->count.min != most) {
+        n = slots_that_fit(m, under, slot, times);
+        if (n < 0)
+            return (int)n;
+        n = weir_count_floor(&slot->count, n);
+    }
+    for (; n >= 0; n = weir_count_floor(&slot->count, n - 1)) {
+        int rc = weir_place(m, under, slot->with, slot->nwith, saturating_mul(n, times));
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+{
+    uint32_t npicks = m->npicks;
+    int rc = 1;
+
+    if (times == 0)
+        return 1;
+    if (m->rivals == WEIR_NONE && weir_place_competes(m, list, n))
+        return weir_place_rivals(m, under, list, n, times);
+    for (uint32_t i = 0; rc == 1 && i < n; i++)
+        rc = list[i].slot ? place_slot(m, under, &list[i], times) : place_resource(m, under, &list[i], times);
+    if (rc != 1)
+        m->npicks = npicks;
+    return rc;
+}

@@ -1,0 +1,241 @@
+/* pool.c - what single pools have of their own: names, ranks, UUIDs, properties, tags, extended data. Invariant: the
+ * keys of a map are unique and in the order in which they were set first. */
+#include "graph.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "index.h"
+
+struct pool *weir_pool_get(weir_graph *g, weir_vertex v)
+{
+    uint32_t i = vertex_at(g, v)->pool;
+
+    if (i != WEIR_NONE)
+        return &g->pools[i];
+    i = g->free_pools;
+    if (i != WEIR_NONE) {
+        g->free_pools = g->pools[i].edges_out;
+    } else {
+        if (weir_array_reserve(&g->pools, &g->pools_cap, g->npools + 1, sizeof *g->pools))
+            return NULL;
+        i = g->npools++;
+    }
+    memset(&g->pools[i], 0, sizeof g->pools[i]);
+    g->pools[i].name = WEIR_NO_NAME;
+    g->pools[i].rank = WEIR_NO_RANK;
+    g->pools[i].edges_out = g->pools[i].edges_in = WEIR_NONE;
+    g->pools[i].used = true;
+    vertex_at(g, v)->pool = i;
+    return &g->pools[i];
+}
+
+void weir_map_clear(struct map *m)
+{
+    weir_mem_free(m->entries);
+    memset(m, 0, sizeof *m);
+}
+
+void weir_pool_drop(weir_graph *g, weir_vertex v)
+{
+    struct pool *p = pool_of(g, v);
+
+    if (!p)
+        return;
+    for (int m = 0; m < 3; m++)
+        weir_map_clear(&p->maps[m]);
+    memset(p, 0, sizeof *p);
+    p->edges_out = g->free_pools;
+    g->free_pools = (uint32_t)(p - g->pools);
+    vertex_at(g, v)->pool = WEIR_NONE;
+}
+
+/* ---- UUIDs ---- */
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static bool uuid_parse(const char *text, uint8_t out[16])
+{
+    uint32_t digits = 0;
+
+    for (uint32_t i = 0; i < 36; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        int value = hex_value(text[i]);
+        if (dash ? text[i] != '-' : value < 0)
+            return false;
+        if (!dash) {
+            out[digits / 2] = (uint8_t)(digits % 2 ? out[digits / 2] | value : value << 4);
+            digits++;
+        }
+    }
+    return text[36] == '\0';
+}
+
+int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
+{
+    uint8_t uuid[16];
+    uint32_t had = g->uuids_cap;
+
+    if (strlen(text) != 36 || !uuid_parse(text, uuid))
+        return weir_fail(err, WEIR_EINVAL, "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits are wanted", text);
+    if (weir_array_reserve(&g->uuids, &g->uuids_cap, (size_t)v + 1, sizeof *g->uuids))
+        return weir_fail_nomem(err);
+    memset(g->uuids + had, 0, (size_t)(g->uuids_cap - had) * sizeof *g->uuids);
+    memcpy(g->uuids[v], uuid, sizeof uuid);
+    return WEIR_OK;
+}
+
+static uint64_t mix(uint64_t h, const char *s)
+{
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001B3u;
+    h ^= h >> 29;
+    return h * 0xBF58476D1CE4E5B9u;
+}
+
+/* A UUID nobody gave follows from the names and places on the way to the vertex, so that it is the same after a
+ * save and a load, and on every run. Version 8: made by the application. */
+static void uuid_derive(const weir_graph *g, weir_vertex v, uint8_t out[16])
+{
+    uint64_t a = 0x9E3779B97F4A7C15u, b = 0xD1B54A32D192ED03u;
+    char name[64];
+
+    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
+        weir_vertex_name(g, u, name, sizeof name);
+        a = mix(a, name) + vertex_at(g, u)->pos;
+        b = mix(b ^ a, weir_vertex_type(g, u)) + (vertex_at(g, u)->parent == WEIR_NONE);
+    }
+    memcpy(out, &a, 8);
+    memcpy(out + 8, &b, 8);
+    out[6] = (uint8_t)((out[6] & 0x0F) | 0x80);
+    out[8] = (uint8_t)((out[8] & 0x3F) | 0x80);
+}
+
+void weir_vertex_uuid(const weir_graph *g, weir_vertex v, char out[37])
+{
+    static const uint8_t none[16];
+    uint8_t u[16];
+
+    if (v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0)
+        memcpy(u, g->uuids[v], 16);
+    else
+        uuid_derive(g, v, u);
+    snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3],
+             u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+}
+
+/* ---- maps ---- */
+
+static const struct map *map_of(const weir_graph *g, weir_vertex v, int map)
+{
+    const struct pool *p = pool_of(g, v);
+    return p && map >= 0 && map < 3 ? &p->maps[map] : NULL;
+}
+
+static struct entry *entry_find(const struct map *m, weir_name key)
+{
+    for (uint32_t i = 0; m && i < m->count; i++)
+        if (m->entries[i].key == key)
+            return &m->entries[i];
+    return NULL;
+}
+
+const char *weir_vertex_get(const weir_graph *g, weir_vertex v, int map, const char *key)
+{
+    const struct map *m = map_of(g, v, map);
+    const struct entry *e;
+    weir_name n;
+
+    if (!m || m->count == 0)
+        return NULL;
+    n = weir_names_find(&g->names, key, strlen(key));
+    e = n == WEIR_NO_NAME ? NULL : entry_find(m, n);
+    return e ? weir_names_text(&g->names, e->value) : NULL;
+}
+
+static void maps_changed(weir_graph *g, int map)
+{
+    if (map != WEIR_EXTENDED)
+        weir_indexes_drop_maps(g);
+}
+
+static int check_entry(const weir_graph *g, weir_vertex v, int map, const char *key, const char *value, weir_err *err)
+{
+    if (!vertex_valid(g, v))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+    if (map < 0 || map > WEIR_EXTENDED)
+        return weir_fail(err, WEIR_EINVAL, "there is no map %d", map);
+    if (!key || !key[0])
+        return weir_fail(err, WEIR_EINVAL, "a key must not be empty");
+    if (strlen(key) > WEIR_NAME_MAX || (map != WEIR_EXTENDED && strlen(value) > WEIR_NAME_MAX))
+        return weir_fail(err, WEIR_ELIMIT, "a key or value is longer than %d bytes", WEIR_NAME_MAX);
+    return weir_graph_writable(g, err);
+}
+
+int weir_vertex_set(weir_graph *g, weir_vertex v, int map, const char *key, const char *value, weir_err *err)
+{
+    int rc = check_entry(g, v, map, key, value ? value : "", err);
+    struct pool *p;
+    struct map *m;
+    struct entry *e;
+    weir_name k, val;
+
+    if (rc)
+        return rc;
+    k = weir_names_add(&g->names, key, strlen(key));
+    val = weir_names_add(&g->names, value ? value : "", value ? strlen(value) : 0);
+    p = k == WEIR_NO_NAME || val == WEIR_NO_NAME ? NULL : weir_pool_get(g, v);
+    if (!p)
+        return weir_fail_nomem(err);
+    m = &p->maps[map];
+    e = entry_find(m, k);
+    if (!e) {
+        if (weir_array_reserve(&m->entries, &m->cap, m->count + 1, sizeof *m->entries))
+            return weir_fail_nomem(err);
+        e = &m->entries[m->count++];
+    }
+    *e = (struct entry){k, val};
+    maps_changed(g, map);
+    return WEIR_OK;
+}
+
+int weir_vertex_unset(weir_graph *g, weir_vertex v, int map, const char *key)
+{
+    struct pool *p = vertex_valid(g, v) ? pool_of(g, v) : NULL;
+    weir_name k = weir_names_find(&g->names, key, strlen(key));
+    struct map *m = p && map >= 0 && map < 3 ? &p->maps[map] : NULL;
+    struct entry *e = k == WEIR_NO_NAME ? NULL : entry_find(m, k);
+
+    if (!e)
+        return WEIR_ENOENT;
+    memmove(e, e + 1, (size_t)(m->entries + m->count - e - 1) * sizeof *e);
+    m->count--;
+    maps_changed(g, map);
+    return WEIR_OK;
+}
+
+uint32_t weir_vertex_count(const weir_graph *g, weir_vertex v, int map)
+{
+    const struct map *m = map_of(g, v, map);
+    return m ? m->count : 0;
+}
+
+bool weir_vertex_entry(const weir_graph *g, weir_vertex v, int map, uint32_t i, const char **key, const char **value)
+{
+    const struct map *m = map_of(g, v, map);
+
+    if (!m || i >= m->count)
+        return false;
+    *key = weir_names_text(&g->names, m->entries[i].key);
+    *value = weir_names_text(&g->names, m->entries[i].value);
+    return true;
+}

@@ -1,0 +1,150 @@
+/* request_needs.c - the fewest units of each type that a resource needs below it.
+ *
+ * Invariant: never more than is needed. What the job takes is its own, so it adds up over siblings, slots and
+ * instances. What it only uses may be one and the same pool for all of them, so only the largest single demand counts.
+ */
+#include "request.h"
+
+#include <string.h>
+
+struct demand {
+    int64_t taken, shared;
+};
+
+struct needer {
+    weir_request *req;
+    const char **types; /* all types but "slot", sorted */
+    uint32_t ntypes;
+    uint32_t *type_of;  /* by preorder number */
+    struct demand *row; /* by type: what is being summed up */
+    uint32_t *touched;  /* the types in the row */
+    uint32_t ntouched;
+    struct demand *demands; /* parallel to req->needs */
+    uint32_t nneeds, needs_cap, demands_cap;
+};
+
+static int compare_types(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static uint32_t find_type(const struct needer *s, const char *type)
+{
+    const char **found = bsearch(&type, s->types, s->ntypes, sizeof *s->types, compare_types);
+    return (uint32_t)(found - s->types);
+}
+
+static void sort_types(struct needer *s)
+{
+    const weir_request *r = s->req;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->pool[i].slot)
+            s->types[n++] = r->pool[i].type;
+    qsort(s->types, n, sizeof *s->types, compare_types);
+    for (uint32_t i = 0; i < n; i++)
+        if (s->ntypes == 0 || strcmp(s->types[i], s->types[s->ntypes - 1]) != 0)
+            s->types[s->ntypes++] = s->types[i];
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->order[i]->slot)
+            s->type_of[i] = find_type(s, r->order[i]->type);
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+    return a && b > INT64_MAX / a ? INT64_MAX : a * b;
+}
+
+static void demand(struct needer *s, uint32_t type, int64_t taken, int64_t shared)
+{
+    struct demand *d = &s->row[type];
+
+    if (d->taken == 0 && d->shared == 0)
+        s->touched[s->ntouched++] = type;
+    d->taken = d->taken > INT64_MAX - taken ? INT64_MAX : d->taken + taken;
+    if (d->shared < shared)
+        d->shared = shared;
+}
+
+/* Adds what a child and all below it need; the needs of the child are known. */
+static void add_child(struct needer *s, const weir_resource *child)
+{
+    const struct weir_need_span *span = &s->req->spans[child->index];
+    int64_t n = child->count.min;
+
+    if (!child->slot)
+        demand(s, s->type_of[child->index], child->takes ? n : 0, child->takes ? 0 : n);
+    for (uint32_t i = span->first; i < span->first + span->count; i++)
+        demand(s, find_type(s, s->req->needs[i].type), times(s->demands[i].taken, n), s->demands[i].shared);
+}
+
+/* Stores the row as the needs of one resource and clears it. */
+static int store(struct needer *s, struct weir_need_span *span)
+{
+    size_t total = (size_t)s->nneeds + s->ntouched;
+
+    if (weir_array_reserve(&s->req->needs, &s->needs_cap, total, sizeof *s->req->needs) != WEIR_OK ||
+        weir_array_reserve(&s->demands, &s->demands_cap, total, sizeof *s->demands) != WEIR_OK)
+        return WEIR_ENOMEM;
+    span->first = s->nneeds;
+    span->count = s->ntouched;
+    for (uint32_t i = 0; i < s->ntouched; i++) {
+        struct demand d = s->row[s->touched[i]];
+        int64_t amount = d.taken > d.shared ? d.taken : d.shared;
+        s->req->needs[s->nneeds] = (struct weir_need){s->types[s->touched[i]], amount};
+        s->demands[s->nneeds++] = d;
+        s->row[s->touched[i]] = (struct demand){0, 0};
+    }
+    s->ntouched = 0;
+    return WEIR_OK;
+}
+
+static int sum_up(struct needer *s)
+{
+    weir_request *r = s->req;
+
+    sort_types(s);
+    for (uint32_t i = r->count; i-- > 0;) { /* children have higher numbers than their parents */
+        for (uint32_t j = 0; j < r->order[i]->nwith; j++)
+            add_child(s, &r->order[i]->with[j]);
+        if (store(s, &r->spans[i]) != WEIR_OK)
+            return WEIR_ENOMEM;
+    }
+    for (uint32_t i = 0; i < r->top; i++)
+        add_child(s, &r->pool[i]);
+    return store(s, &r->spans[r->count]);
+}
+
+int weir_request_compute_needs(weir_request *r)
+{
+    struct needer s = {.req = r};
+    int rc = WEIR_ENOMEM;
+
+    s.types = weir_mem_zalloc(r->count, sizeof *s.types);
+    s.type_of = weir_mem_zalloc(r->count, sizeof *s.type_of);
+    s.row = weir_mem_zalloc(r->count, sizeof *s.row);
+    s.touched = weir_mem_zalloc(r->count, sizeof *s.touched);
+    r->spans = weir_mem_zalloc((size_t)r->count + 1, sizeof *r->spans);
+    if (s.types && s.type_of && s.row && s.touched && r->spans)
+        rc = sum_up(&s);
+    weir_mem_free(s.types);
+    weir_mem_free(s.type_of);
+    weir_mem_free(s.row);
+    weir_mem_free(s.touched);
+    weir_mem_free(s.demands);
+    return rc;
+}
+
+const struct weir_need *weir_resource_needs(const weir_request *r, uint32_t index, uint32_t *n)
+{
+    const struct weir_need_span *span = &r->spans[index];
+
+    *n = span->count;
+    return span->count ? r->needs + span->first : NULL;
+}
+
+const struct weir_need *weir_request_needs(const weir_request *r, uint32_t *n)
+{
+    return weir_resource_needs(r, r->count, n);
+}

@@ -1,0 +1,210 @@
+/* schema.c - schemas and lifts, each kind stored once. Invariant: schema 0 has no types. */
+#include "schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void schema_free(struct schema *s)
+{
+    if (s) {
+        weir_mem_free(s->codes);
+        weir_mem_free(s->cols);
+        weir_mem_free(s);
+    }
+}
+
+void weir_schemas_clear(weir_graph *g)
+{
+    for (uint32_t i = 0; i < g->nschemas; i++)
+        schema_free(g->schemas[i]);
+    for (uint32_t i = 0; i < g->nlifts; i++) {
+        weir_mem_free(g->lifts[i]->moves);
+        weir_mem_free(g->lifts[i]);
+    }
+    weir_mem_free(g->schemas);
+    weir_mem_free(g->lifts);
+    weir_mem_free(g->scratch);
+}
+
+static struct schema *schema_new(const weir_graph *g, const uint32_t *codes, uint32_t n)
+{
+    struct schema *s = weir_mem_zalloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->ncols = g->ntypes;
+    s->codes = weir_mem_alloc((n ? n : 1) * sizeof *s->codes);
+    s->cols = weir_mem_zalloc(s->ncols, sizeof *s->cols);
+    if (!s->codes || !s->cols) {
+        schema_free(s);
+        return NULL;
+    }
+    if (n)
+        memcpy(s->codes, codes, n * sizeof *codes);
+    while (s->ntypes < n && codes[s->ntypes] <= UINT16_MAX) {
+        s->cols[codes[s->ntypes]] = (uint16_t)(CELL_TYPES + TYPE_CELLS * s->ntypes);
+        s->ntypes++;
+    }
+    s->npairs = n - s->ntypes;
+    s->width = CELL_TYPES + TYPE_CELLS * s->ntypes + PAIR_CELLS * s->npairs;
+    return s;
+}
+
+static int widen_scratch(weir_graph *g, uint32_t width)
+{
+    int64_t *wide;
+    if (width <= g->scratch_width)
+        return WEIR_OK;
+    wide = weir_mem_realloc(g->scratch, (size_t)width * 4 * sizeof *wide);
+    if (!wide)
+        return WEIR_ENOMEM;
+    g->scratch = wide;
+    g->scratch_width = width;
+    return WEIR_OK;
+}
+
+uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n)
+{
+    struct schema *s;
+
+    for (uint32_t i = g->nschemas; i-- > 0;) {
+        s = g->schemas[i];
+        if (s->ntypes + s->npairs == n && (n == 0 || memcmp(s->codes, codes, n * sizeof *codes) == 0))
+            return i;
+    }
+    if (weir_array_reserve(&g->schemas, &g->schemas_cap, g->nschemas + 1, sizeof *g->schemas))
+        return WEIR_NONE;
+    s = schema_new(g, codes, n);
+    if (!s)
+        return WEIR_NONE;
+    if (widen_scratch(g, s->width)) {
+        schema_free(s);
+        return WEIR_NONE;
+    }
+    g->schemas[g->nschemas] = s;
+    return g->nschemas++;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t pair_code(uint32_t outer, uint32_t t)
+{
+    return (outer + 1) << 16 | t;
+}
+
+/* Sorts, drops repeats, and drops the pairs where there are too many types. */
+static uint32_t tidy_codes(uint32_t *codes, uint32_t n)
+{
+    uint32_t kept = 0, types = 0;
+    qsort(codes, n, sizeof *codes, by_value);
+    for (uint32_t i = 0; i < n; i++)
+        if (kept == 0 || codes[kept - 1] != codes[i])
+            codes[kept++] = codes[i];
+    while (types < kept && codes[types] <= UINT16_MAX)
+        types++;
+    return types > SCHEMA_PAIR_TYPES ? types : kept;
+}
+
+uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema)
+{
+    const struct schema *s = g->schemas[schema], *k = g->schemas[kid_schema];
+    uint32_t ns = s->ntypes + s->npairs, nk = k->ntypes + k->npairs;
+    uint32_t *codes = weir_mem_alloc(((size_t)ns + nk + k->ntypes + 1) * sizeof *codes);
+    uint32_t n = 0, made;
+
+    if (!codes)
+        return WEIR_NONE;
+    for (uint32_t i = 0; i < ns; i++)
+        codes[n++] = s->codes[i];
+    for (uint32_t i = 0; i < nk; i++)
+        codes[n++] = k->codes[i];
+    codes[n++] = kid_type;
+    for (uint32_t i = 0; i < k->ntypes; i++)
+        codes[n++] = pair_code(kid_type, k->codes[i]);
+    n = tidy_codes(codes, n);
+    made = weir_schema_intern(g, codes, n);
+    weir_mem_free(codes);
+    return made;
+}
+
+uint32_t weir_pair_cell(const struct schema *s, weir_type outer, weir_type t)
+{
+    uint32_t code = pair_code(outer, t), lo = s->ntypes, hi = s->ntypes + s->npairs;
+
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (s->codes[mid] == code)
+            return CELL_TYPES + TYPE_CELLS * s->ntypes + PAIR_CELLS * (mid - s->ntypes);
+        if (s->codes[mid] < code)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return 0;
+}
+
+static void add_move(struct lift *l, uint32_t from, uint32_t to, bool max, bool gated)
+{
+    l->moves[l->nmoves++] = (struct move){(uint16_t)from, (uint16_t)to, max, gated};
+}
+
+static void lift_type(struct lift *l, const struct schema *p, const struct schema *k, weir_type t)
+{
+    uint32_t from = type_cell(k, t), to = type_cell(p, t), pair = weir_pair_cell(p, l->kid_type, t);
+
+    add_move(l, from + TYPE_TOTAL, to + TYPE_TOTAL, false, false);
+    add_move(l, from + TYPE_FREE, to + TYPE_FREE, false, true);
+    add_move(l, from + TYPE_IDLE, to + TYPE_IDLE, false, true);
+    if (pair) {
+        add_move(l, from + TYPE_FREE, pair + PAIR_FREE, true, true);
+        add_move(l, from + TYPE_TOTAL, pair + PAIR_TOTAL, true, false);
+    }
+}
+
+static void lift_pairs(struct lift *l, const struct schema *p, const struct schema *k)
+{
+    for (uint32_t i = 0; i < k->npairs; i++) {
+        uint32_t code = k->codes[k->ntypes + i];
+        uint32_t from = CELL_TYPES + TYPE_CELLS * k->ntypes + PAIR_CELLS * i;
+        uint32_t to = weir_pair_cell(p, (weir_type)((code >> 16) - 1), (weir_type)(code & UINT16_MAX));
+        if (to) {
+            add_move(l, from + PAIR_FREE, to + PAIR_FREE, true, true);
+            add_move(l, from + PAIR_TOTAL, to + PAIR_TOTAL, true, false);
+        }
+    }
+}
+
+uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type)
+{
+    const struct schema *p = g->schemas[parent], *k = g->schemas[kid];
+    struct lift *l;
+
+    for (uint32_t i = g->nlifts; i-- > 0;) {
+        l = g->lifts[i];
+        if (l->parent == parent && l->kid == kid && l->kid_type == kid_type)
+            return i;
+    }
+    if (weir_array_reserve(&g->lifts, &g->lifts_cap, g->nlifts + 1, sizeof *g->lifts))
+        return WEIR_NONE;
+    l = weir_mem_zalloc(1, sizeof *l);
+    if (!l)
+        return WEIR_NONE;
+    l->moves = weir_mem_alloc(((size_t)k->ntypes * 5 + (size_t)k->npairs * 2 + 1) * sizeof *l->moves);
+    if (!l->moves) {
+        weir_mem_free(l);
+        return WEIR_NONE;
+    }
+    l->parent = parent;
+    l->kid = kid;
+    l->kid_type = kid_type;
+    l->own = (uint16_t)type_cell(p, kid_type);
+    for (uint32_t i = 0; i < k->ntypes; i++)
+        lift_type(l, p, k, (weir_type)k->codes[i]);
+    lift_pairs(l, p, k);
+    g->lifts[g->nlifts] = l;
+    return g->nlifts++;
+}

@@ -1,0 +1,69 @@
+/* schema.h - which types a vertex has below it, and so which columns its rows have.
+ *
+ * A row is a vector of int64_t cells, all zero for "nothing below":
+ *   CELL_SOON    WEIR_FOREVER minus the start of the next reservation below (maximum, so 0: none)
+ *   CELL_ACTIVE  spans below that have begun (sum)
+ *   then for each type t:   TOTAL, FREE, IDLE units (sums; weir_aggregate)
+ *   then for each pair (T, t), t below T: the most FREE and the most TOTAL units of t in one vertex of type T (maxima).
+ * Pairs let one look tell that no single node has 40 cores left. They are kept while a vertex has at most
+ * SCHEMA_PAIR_TYPES types below; without them a search is only less well informed.
+ */
+#ifndef WEIR_SCHEMA_H
+#define WEIR_SCHEMA_H
+
+#include "graph.h"
+
+enum { CELL_SOON, CELL_ACTIVE, CELL_TYPES };
+enum { TYPE_TOTAL, TYPE_FREE, TYPE_IDLE, TYPE_CELLS };
+enum { PAIR_FREE, PAIR_TOTAL, PAIR_CELLS };
+#define SCHEMA_PAIR_TYPES 32
+
+struct schema {
+    uint32_t ntypes, npairs, width, ncols;
+    uint32_t *codes; /* ascending: types, then pairs as (T + 1) << 16 | t */
+    uint16_t *cols;  /* by type: its first cell, 0 = not below */
+};
+
+/* How row 0 of a vertex of kid_type maps into the rows of its parent. */
+struct move {
+    uint16_t from, to;
+    bool max;   /* else sum */
+    bool gated; /* counts only while the vertex is open (up, and not held) */
+};
+
+struct lift {
+    uint32_t parent, kid; /* schemas */
+    weir_type kid_type;
+    uint16_t own; /* the parent's cells of the vertex's own type */
+    uint32_t nmoves;
+    struct move *moves;
+};
+
+/* The schema whose codes are these n ascending ones; WEIR_NONE: out of memory. */
+uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n);
+/* The union of a schema with what one more kid brings. */
+uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema);
+/* The lift between two schemas; WEIR_NONE: out of memory. */
+uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type);
+void weir_schemas_clear(weir_graph *g);
+
+static inline const struct schema *schema_at(const weir_graph *g, uint32_t i)
+{
+    return g->schemas[i];
+}
+
+/* The first cell of a type, or 0 when it is not below. */
+static inline uint32_t type_cell(const struct schema *s, weir_type t)
+{
+    return t < s->ncols ? s->cols[t] : 0;
+}
+
+/* The first cell of a pair, or 0. O(log pairs) */
+uint32_t weir_pair_cell(const struct schema *s, weir_type outer, weir_type t);
+
+static inline bool cell_is_max(const struct schema *s, uint32_t cell)
+{
+    return cell == CELL_SOON || cell >= CELL_TYPES + TYPE_CELLS * s->ntypes;
+}
+
+#endif

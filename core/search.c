@@ -1,0 +1,311 @@
+/* search.c - best-first search over rows. Invariant: each item's key is not before the key of any item taken earlier,
+ * as long as the policy's order is kept by the index. */
+#include "search.h"
+
+#include <string.h>
+
+#include "book.h"
+#include "match.h"
+#include "rows.h"
+
+static bool before(const struct search *s, const struct item *a, const struct item *b)
+{
+    if (a->key == b->key)
+        return a->kind < b->kind;
+    return weir_order_before(s->m->g, &s->index->order, a->key, b->key);
+}
+
+static int push(struct search *s, struct item it)
+{
+    uint32_t at = s->n;
+
+    if (weir_array_reserve(&s->heap, &s->cap, (size_t)s->n + 1, sizeof *s->heap))
+        return weir_fail_nomem(s->m->err);
+    s->n++;
+    while (at > 0 && before(s, &it, &s->heap[(at - 1) / 2])) {
+        s->heap[at] = s->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    s->heap[at] = it;
+    return WEIR_OK;
+}
+
+static struct item pop(struct search *s)
+{
+    struct item top = s->heap[0], last = s->heap[--s->n];
+    uint32_t at = 0;
+
+    for (;;) {
+        uint32_t kid = 2 * at + 1;
+        if (kid + 1 < s->n && before(s, &s->heap[kid + 1], &s->heap[kid]))
+            kid++;
+        if (kid >= s->n || !before(s, &s->heap[kid], &last))
+            break;
+        s->heap[at] = s->heap[kid];
+        at = kid;
+    }
+    s->heap[at] = last;
+    return top;
+}
+
+/* ---- what aggregates tell ---- */
+
+/* The cell of a type, and of a pair, that bounds what can be had in a view. */
+static uint32_t cell_for(const struct search *s)
+{
+    if (s->m->view != VIEW_NOW)
+        return TYPE_TOTAL;
+    return s->idle ? TYPE_IDLE : TYPE_FREE;
+}
+
+static bool row_hopeful(const struct search *s, const struct schema *sc, const int64_t *cells)
+{
+    uint32_t cell = type_cell(sc, s->type), pair_cell = s->m->view == VIEW_NOW ? PAIR_FREE : PAIR_TOTAL;
+
+    if (!cell || cells[cell + cell_for(s)] <= 0)
+        return false;
+    for (uint32_t i = 0; i < s->nneeds; i++) {
+        uint32_t pair = weir_pair_cell(sc, s->type, s->needs[i].type);
+        if (pair && cells[pair + pair_cell] < s->needs[i].amount)
+            return false;
+    }
+    return true;
+}
+
+static bool below_hopeful(const struct search *s, weir_vertex v)
+{
+    const struct inner *in = inner_of(s->m->g, v);
+    return in && in->cells && row_hopeful(s, s->m->g->schemas[in->schema], in->cells);
+}
+
+/* Whether v itself, a vertex of the type, may do. */
+static bool vertex_hopeful(const struct search *s, weir_vertex v)
+{
+    const weir_graph *g = s->m->g;
+    const struct inner *in = inner_of(g, v);
+    const struct schema *sc;
+
+    if (s->nneeds == 0)
+        return true;
+    if (!in || !in->cells)
+        return false;
+    sc = g->schemas[in->schema];
+    for (uint32_t i = 0; i < s->nneeds; i++) {
+        uint32_t cell = type_cell(sc, s->needs[i].type);
+        if (!cell || in->cells[cell + (s->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL)] < s->needs[i].amount)
+            return false;
+    }
+    return true;
+}
+
+/* ---- going down ---- */
+
+/* The first candidate that v offers: itself or below it. In a view other than now the index holds every vertex. */
+static int push_kid(struct search *s, weir_vertex v)
+{
+    bool typed = kind_of(s->m->g, v)->type == s->type;
+    weir_vertex key = weir_index_offer(s->m->g, s->index, v);
+
+    if (key == WEIR_NONE)
+        return WEIR_OK;
+    if (typed)
+        return push(s, (struct item){key, v, 0, ITEM_VERTEX, 0});
+    return push(s, (struct item){key, v, 0, ITEM_BELOW, 0});
+}
+
+static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t row)
+{
+    const weir_graph *g = s->m->g;
+    const struct inner *in = inner_of(g, v);
+    const struct schema *sc = g->schemas[in->schema];
+    struct levels lv;
+    uint32_t begin, end;
+    int rc = WEIR_OK;
+
+    weir_levels_of(in->rows_cap, &lv);
+    if (weir_row_entries(in, &lv, level, row, &begin, &end)) {
+        for (uint32_t i = begin; !rc && i < end; i++)
+            if (in->kids[i] != WEIR_NONE)
+                rc = push_kid(s, in->kids[i]);
+        return rc;
+    }
+    for (uint32_t i = begin; !rc && i < end; i++) {
+        weir_vertex key = s->index->best[in->row + i];
+        if (key == WEIR_NONE)
+            continue;
+        if (row_hopeful(s, sc, row_cells(g, in, i)))
+            rc = push(s, (struct item){key, v, i, ITEM_ROW, (uint8_t)(level == 0 ? lv.n : level - 1)});
+        else
+            s->m->stats.pruned++;
+    }
+    return rc;
+}
+
+/* Whether the search may go to v at all: its state, who has it, the constraint, the policy. 1, 0 or negative. */
+static int admit(struct search *s, weir_vertex v)
+{
+    struct match *m = s->m;
+    const weir_graph *g = m->g;
+    int go;
+
+    if (m->view != VIEW_ALL && !state_available(vertex_at(g, v)->state)) {
+        m->stats.state++;
+        return 0;
+    }
+    if (m->view <= VIEW_LATER && book_of(g, v) && weir_book_touched(g, v, m->t0, m->t1, true)) {
+        m->stats.busy++;
+        return 0;
+    }
+    if (kind_of(g, v)->type == m->node_type && weir_request_constraint(m->request) &&
+        !weir_constraint_match(weir_request_constraint(m->request), g, v)) {
+        m->stats.constraint++;
+        return 0;
+    }
+    if (!m->policy->prune)
+        return 1;
+    m->stats.callbacks++;
+    go = m->policy->prune(m->policy->data, g, v, s->r);
+    if (go < 0)
+        return weir_match_policy_failed(m, "prune");
+    m->stats.policy += go == 0;
+    return go > 0;
+}
+
+int weir_search_rejected(struct search *s, weir_vertex v)
+{
+    if (!below_hopeful(s, v))
+        return WEIR_OK;
+    return open_row(s, v, 0, 0);
+}
+
+/* A vertex on the way down. */
+static int open_vertex(struct search *s, weir_vertex v)
+{
+    int go;
+
+    if (!below_hopeful(s, v)) {
+        s->m->stats.pruned++;
+        return WEIR_OK;
+    }
+    go = admit(s, v);
+    return go <= 0 ? go : open_row(s, v, 0, 0);
+}
+
+/* A vertex of the type: 1 when it is to be looked at closely. */
+static int weigh_vertex(struct search *s, weir_vertex v)
+{
+    int go;
+
+    if (!vertex_hopeful(s, v)) {
+        s->m->stats.pruned++;
+        return weir_search_rejected(s, v);
+    }
+    go = admit(s, v);
+    return go;
+}
+
+int weir_search_next(struct search *s, weir_vertex *v)
+{
+    while (s->n > 0) {
+        struct item it = pop(s);
+        int rc;
+        s->m->stats.visited++;
+        switch (it.kind) {
+        case ITEM_VERTEX: rc = weigh_vertex(s, it.vertex); break;
+        case ITEM_BELOW: rc = open_vertex(s, it.vertex); break;
+        default: rc = open_row(s, it.vertex, it.level, it.row); break;
+        }
+        if (rc == 1)
+            *v = it.vertex;
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+void weir_search_end(struct search *s)
+{
+    weir_mem_free(s->heap);
+    s->heap = NULL;
+}
+
+/* ---- starting ---- */
+
+static void read_needs(struct search *s)
+{
+    uint32_t n;
+    const struct weir_need *needs = weir_resource_needs(s->m->request, s->r->index, &n);
+
+    for (uint32_t i = 0; i < n && s->nneeds < SEARCH_NEEDS; i++)
+        if (needs[i].amount > 0) {
+            s->needs[s->nneeds].type = weir_type_find(s->m->g, needs[i].type);
+            s->needs[s->nneeds++].amount = needs[i].amount;
+        }
+}
+
+static void prepare(struct search *s, struct match *m, const weir_resource *r, bool idle)
+{
+    memset(s, 0, sizeof *s);
+    s->m = m;
+    s->r = r;
+    s->idle = idle;
+    s->type = weir_type_find(m->g, r->type);
+    read_needs(s);
+}
+
+int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle)
+{
+    static const weir_policy unordered;
+    enum index_mode mode = m->view != VIEW_NOW ? INDEX_ANY : idle ? INDEX_IDLE : INDEX_FREE;
+    struct index *index;
+    int rc;
+
+    prepare(s, m, r, idle);
+    if (s->type == WEIR_NO_TYPE)
+        return WEIR_OK;
+    rc = weir_index_get(m->g, m->view >= VIEW_CAPACITY ? &unordered : m->policy, s->type, mode, &index, m->err);
+    if (rc)
+        return rc;
+    s->index = index;
+    if (under != WEIR_NONE)
+        rc = below_hopeful(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
+    for (uint32_t i = 0; under == WEIR_NONE && !rc && i < m->g->nroots; i++)
+        if (m->g->roots[i] != WEIR_NONE)
+            rc = push_kid(s, m->g->roots[i]);
+    if (rc)
+        weir_search_end(s);
+    return rc;
+}
+
+/* Units in all of the type and of each need, below `under`. */
+static int64_t units_below(const struct search *s, weir_vertex under, weir_type t, bool own)
+{
+    const weir_graph *g = s->m->g;
+    uint32_t which = own ? cell_for(s) : s->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL;
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < (under == WEIR_NONE ? g->nroots : 1); i++) {
+        weir_vertex v = under == WEIR_NONE ? g->roots[i] : under;
+        const struct inner *in = v == WEIR_NONE ? NULL : inner_of(g, v);
+        uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+        sum += cell ? in->cells[cell + which] : 0;
+        if (under == WEIR_NONE && v != WEIR_NONE && kind_of(g, v)->type == t)
+            sum += kind_of(g, v)->size;
+    }
+    return sum;
+}
+
+bool weir_search_hopeful(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle)
+{
+    struct search s;
+
+    prepare(&s, m, r, idle);
+    m->stats.visited++;
+    if (s.type == WEIR_NO_TYPE || units_below(&s, under, s.type, true) < times)
+        return false;
+    for (uint32_t i = 0; i < s.nneeds; i++)
+        if (s.needs[i].type == WEIR_NO_TYPE ||
+            units_below(&s, under, s.needs[i].type, false) < saturating_mul(s.needs[i].amount, r->takes ? times : 1))
+            return false;
+    return true;
+}

@@ -1,0 +1,51 @@
+/* search.h - the candidates of one type below a vertex, in the order of the policy: a best-first descent over rows.
+ *
+ * The heap holds vertices and rows, keyed by the first candidate in or below them, so that what is taken from it is
+ * always the next in order. Rows that cannot hold what is needed, by their aggregates, are never opened. Taking k
+ * candidates costs O(k d f) row visits, however large the machine is.
+ */
+#ifndef WEIR_SEARCH_H
+#define WEIR_SEARCH_H
+
+#include "index.h"
+
+struct match;
+
+#define SEARCH_NEEDS 16 /* types looked at when a row is weighed; more needs only prune less */
+
+enum item_kind { ITEM_VERTEX, ITEM_BELOW, ITEM_ROW };
+
+struct item {
+    weir_vertex key;    /* the first candidate in it */
+    weir_vertex vertex; /* the vertex, or the one whose rows these are */
+    uint32_t row;
+    uint8_t kind, level;
+};
+
+struct search {
+    struct match *m;
+    const weir_resource *r;
+    weir_type type;
+    bool idle; /* only vertices that can be taken as a whole */
+    const struct index *index;
+    struct item *heap;
+    uint32_t n, cap;
+    struct {
+        weir_type type;
+        int64_t amount;
+    } needs[SEARCH_NEEDS];
+    uint32_t nneeds;
+};
+
+/* Starts at the kids of `under`; WEIR_NONE: at the roots. On failure there is nothing to end. */
+int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle);
+/* The next candidate; 1, 0 at the end, or negative. */
+int weir_search_next(struct search *s, weir_vertex *v);
+/* The last candidate did not fit: what is below it may (a type inside the same type). */
+int weir_search_rejected(struct search *s, weir_vertex v);
+void weir_search_end(struct search *s);
+
+/* Whether the whole of what is below `under` can hold `times` of r, as far as aggregates tell. */
+bool weir_search_hopeful(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle);
+
+#endif

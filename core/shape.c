@@ -1,0 +1,398 @@
+/* shape.c - RFC 46 shape strings, "slot=4/node/core=8", to the resources list of a jobspec.
+ *
+ * Invariant: every value hangs in the document as soon as it is made, so freeing the root frees all. What a key may
+ * hold is not judged here: the compiler of jobspecs does that, with the columns that are marked here.
+ */
+#include "request.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct reader {
+    weir_document *doc;
+    weir_err *err;
+    const char *text, *end;
+    const char *at;
+    const char *line_start;
+    int line;
+    uint32_t vertices;
+    int depth;
+};
+
+/* The column in characters, not bytes. */
+static int column_of(const struct reader *r, const char *at)
+{
+    int column = 1;
+
+    for (const char *p = r->line_start; p < at; p++)
+        column += ((unsigned char)*p & 0xc0) != 0x80;
+    return column;
+}
+
+static int fail_here(struct reader *r, const char *at, const char *what)
+{
+    return weir_fail_at(r->err, WEIR_EPARSE, r->doc->source, r->line, column_of(r, at), "shape: %s", what);
+}
+
+static char peek(const struct reader *r)
+{
+    return r->at < r->end ? *r->at : '\0';
+}
+
+static bool take(struct reader *r, char wanted)
+{
+    if (r->at == r->end || *r->at != wanted)
+        return false;
+    r->at++;
+    return true;
+}
+
+static void skip_blanks(struct reader *r)
+{
+    while (peek(r) == ' ' || peek(r) == '\t')
+        r->at++;
+}
+
+/* Marks the value and hangs it into the list or, with a key, the dictionary `box`. Consumes the value. */
+static int attach(struct reader *r, json_t *box, const char *key, json_t *value, const char *at)
+{
+    int rc;
+
+    if (!value)
+        return weir_fail_nomem(r->err);
+    if (weir_document_mark(r->doc, value, r->line, column_of(r, at)) != WEIR_OK) {
+        json_decref(value);
+        return weir_fail_nomem(r->err);
+    }
+    rc = key ? json_object_set_new(box, key, value) : json_array_append_new(box, value);
+    return rc == 0 ? WEIR_OK : weir_fail_nomem(r->err);
+}
+
+static bool is_plain(char c)
+{
+    return (unsigned char)c > ' ' && c != 0x7f && !strchr("[]{};=/,:\"", c);
+}
+
+static const char *plain_end(const struct reader *r)
+{
+    const char *p = r->at;
+    while (p < r->end && is_plain(*p))
+        p++;
+    return p;
+}
+
+/* From the opening quote to behind the closing one; NULL: there is none. */
+static const char *quoted_end(const struct reader *r)
+{
+    for (const char *p = r->at + 1; p < r->end; p++) {
+        if (*p == '"')
+            return p + 1;
+        if (*p == '\\')
+            p++;
+    }
+    return NULL;
+}
+
+static int read_json(struct reader *r, const char *end, json_t **out)
+{
+    json_error_t e;
+
+    *out = json_loadb(r->at, (size_t)(end - r->at), JSON_DECODE_ANY, &e);
+    if (*out) {
+        r->at = end;
+        return WEIR_OK;
+    }
+    if (json_error_code(&e) == json_error_out_of_memory)
+        return weir_fail_nomem(r->err);
+    return fail_here(r, r->at, "not a valid JSON string");
+}
+
+/* A type, label or key, quoted or not. */
+static int read_string(struct reader *r, const char *missing, json_t **out)
+{
+    const char *end;
+
+    if (peek(r) == '"') {
+        end = quoted_end(r);
+        return end ? read_json(r, end, out) : fail_here(r, r->at, "the closing '\"' is missing");
+    }
+    end = plain_end(r);
+    if (end == r->at)
+        return fail_here(r, r->at, missing);
+    *out = json_stringn(r->at, (size_t)(end - r->at));
+    if (!*out)
+        return fail_here(r, r->at, "not valid UTF-8");
+    r->at = end;
+    return WEIR_OK;
+}
+
+/* ---- dictionaries ------------------------------------------------------------------------------------------ */
+
+static int read_items(struct reader *r, json_t *dict, bool vertex, bool labelled);
+static int read_value(struct reader *r, json_t *box, const char *key);
+
+static int enter(struct reader *r, int limit, const char *what)
+{
+    if (r->depth++ < limit)
+        return WEIR_OK;
+    return weir_fail_at(r->err, WEIR_ELIMIT, r->doc->source, r->line, column_of(r, r->at), "shape: %s", what);
+}
+
+static int read_array(struct reader *r, json_t *list)
+{
+    int rc = enter(r, WEIR_DOCUMENT_DEPTH, "nested more than 256 deep");
+
+    r->at++;
+    skip_blanks(r);
+    if (rc == WEIR_OK && peek(r) != ']') {
+        do {
+            skip_blanks(r);
+            rc = read_value(r, list, NULL);
+            skip_blanks(r);
+        } while (rc == WEIR_OK && take(r, ','));
+    }
+    if (rc == WEIR_OK && !take(r, ']'))
+        rc = fail_here(r, r->at, "',' or ']' is wanted here");
+    r->depth--;
+    return rc;
+}
+
+static int read_object(struct reader *r, json_t *dict)
+{
+    int rc = enter(r, WEIR_DOCUMENT_DEPTH, "nested more than 256 deep");
+
+    r->at++;
+    if (rc == WEIR_OK)
+        rc = read_items(r, dict, false, false);
+    r->depth--;
+    return rc;
+}
+
+/* A word without quotes: a JSON literal or number if it is one, else a string. */
+static int read_word(struct reader *r, json_t **out)
+{
+    const char *end = plain_end(r);
+
+    if (end == r->at)
+        return fail_here(r, r->at, "a value is wanted here; quote it if it has any of []{};=/,:");
+    *out = json_loadb(r->at, (size_t)(end - r->at), JSON_DECODE_ANY, NULL);
+    if (!*out)
+        return read_string(r, "", out);
+    r->at = end;
+    return WEIR_OK;
+}
+
+/* Reads a value into the list or, with a key, the dictionary `box`. */
+static int read_value(struct reader *r, json_t *box, const char *key)
+{
+    const char *start = r->at;
+    json_t *value = NULL;
+    int rc = WEIR_OK;
+
+    if (peek(r) == '[' || peek(r) == '{') {
+        value = *start == '[' ? json_array() : json_object();
+        rc = attach(r, box, key, value, start);
+        if (rc != WEIR_OK)
+            return rc;
+        return *start == '[' ? read_array(r, value) : read_object(r, value);
+    }
+    rc = peek(r) == '"' ? read_string(r, "", &value) : read_word(r, &value);
+    return rc == WEIR_OK ? attach(r, box, key, value, start) : rc;
+}
+
+/* What follows the key of an item. */
+static int read_item_value(struct reader *r, json_t *dict, const char *key, char sign, const char *start)
+{
+    if (json_object_get(dict, key))
+        return fail_here(r, start, "this key is there twice");
+    skip_blanks(r);
+    if (peek(r) != ':') {
+        if (json_object_set_new(dict, key, json_boolean(sign != '-')) != 0)
+            return weir_fail_nomem(r->err);
+        return WEIR_OK;
+    }
+    if (sign)
+        return fail_here(r, r->at, "a key with '+' or '-' in front has no value");
+    r->at++;
+    skip_blanks(r);
+    return read_value(r, dict, key);
+}
+
+/* key:value, key, +key or -key; in a vertex, x is short for exclusive. */
+static int read_item(struct reader *r, json_t *dict, bool vertex)
+{
+    const char *start = r->at, *name;
+    char sign = peek(r) == '+' || peek(r) == '-' ? *r->at++ : '\0';
+    json_t *key;
+    int rc = read_string(r, "a key is wanted here, as in {unit:GB} or {x}", &key);
+
+    if (rc != WEIR_OK)
+        return rc;
+    name = json_string_value(key);
+    if (vertex && strcmp(name, "x") == 0)
+        name = "exclusive";
+    if (vertex && strcmp(name, "with") == 0)
+        rc = fail_here(r, start, "what is within a resource follows a '/', as in node/core");
+    else
+        rc = read_item_value(r, dict, name, sign, start);
+    json_decref(key);
+    return rc;
+}
+
+/* The first entry of a slot's braces: the label alone. */
+static int read_label(struct reader *r, json_t *dict)
+{
+    const char *start = r->at;
+    json_t *label;
+    int rc;
+
+    if (*start == '+' || *start == '-')
+        return fail_here(r, start, "the first entry of a slot's braces is its label, as in slot{name,+x}");
+    rc = read_string(r, "the label of the slot is wanted here, as in slot{name}", &label);
+    if (rc != WEIR_OK)
+        return rc;
+    skip_blanks(r);
+    if (peek(r) == ':') {
+        json_decref(label);
+        return fail_here(r, start, "the first entry of a slot's braces is its label alone, as in slot{name,unit:GB}");
+    }
+    return attach(r, dict, "label", label, start);
+}
+
+/* From behind '{' to behind '}'. `labelled`: a label comes first. */
+static int read_items(struct reader *r, json_t *dict, bool vertex, bool labelled)
+{
+    bool first = true;
+    int rc = WEIR_OK;
+
+    skip_blanks(r);
+    if (!labelled && take(r, '}'))
+        return WEIR_OK;
+    do {
+        skip_blanks(r);
+        rc = labelled && first ? read_label(r, dict) : read_item(r, dict, vertex);
+        first = false;
+        skip_blanks(r);
+    } while (rc == WEIR_OK && take(r, ','));
+    if (rc == WEIR_OK && !take(r, '}'))
+        rc = fail_here(r, r->at, "',' or '}' is wanted here");
+    return rc;
+}
+
+/* ---- vertices ---------------------------------------------------------------------------------------------- */
+
+static int read_list(struct reader *r, json_t *list);
+
+/* Takes the text of a count: up to what cannot be part of one. */
+static int read_count_text(struct reader *r, json_t *vertex)
+{
+    const char *start = r->at, *p = start;
+    weir_err why = {0};
+    weir_count count;
+    json_t *value;
+    int rc;
+
+    while (p < r->end && !strchr("{/;", *p) && (unsigned char)*p > ' ' && (*p != ']' || *start == '['))
+        if (*p++ == ']')
+            break;
+    rc = weir_count_parse(start, (size_t)(p - start), &count, &why);
+    if (rc == WEIR_ENOMEM)
+        return weir_fail_nomem(r->err);
+    if (rc != WEIR_OK)
+        return weir_fail_at(r->err, rc == WEIR_ELIMIT ? rc : WEIR_EPARSE, r->doc->source, r->line,
+                            column_of(r, start + why.column - 1), "shape: %s", why.text);
+    r->at = p;
+    value = weir_count_to_json(&count);
+    weir_count_clear(&count);
+    return attach(r, vertex, "count", value, start);
+}
+
+static int read_count(struct reader *r, json_t *vertex)
+{
+    if (take(r, '='))
+        return read_count_text(r, vertex);
+    return attach(r, vertex, "count", json_integer(1), r->at);
+}
+
+static int read_children(struct reader *r, json_t *vertex)
+{
+    json_t *list = json_array();
+    int rc = attach(r, vertex, "with", list, r->at);
+
+    if (rc != WEIR_OK)
+        return rc;
+    rc = enter(r, WEIR_REQUEST_DEPTH - 1, "resources are nested more than 32 deep");
+    if (rc == WEIR_OK)
+        rc = read_list(r, list);
+    r->depth--;
+    return rc;
+}
+
+static int read_vertex(struct reader *r, json_t *list)
+{
+    const char *start = r->at;
+    json_t *vertex = json_object(), *type;
+    bool slot;
+    int rc = attach(r, list, NULL, vertex, start);
+
+    if (rc == WEIR_OK && ++r->vertices > WEIR_REQUEST_RESOURCES)
+        rc = weir_fail_at(r->err, WEIR_ELIMIT, r->doc->source, r->line, column_of(r, start),
+                          "shape: more than 4096 resources");
+    if (rc == WEIR_OK)
+        rc = read_string(r, "a resource type is wanted here, as in slot=4/node/core=8", &type);
+    if (rc != WEIR_OK)
+        return rc;
+    slot = strcmp(json_string_value(type), "slot") == 0;
+    rc = attach(r, vertex, "type", type, start);
+    if (rc == WEIR_OK)
+        rc = read_count(r, vertex);
+    if (rc == WEIR_OK && take(r, '{'))
+        rc = read_items(r, vertex, true, slot);
+    if (rc == WEIR_OK && take(r, '/'))
+        rc = read_children(r, vertex);
+    else if (rc == WEIR_OK && slot)
+        rc = fail_here(r, r->at, "a slot needs resources in it, as in slot/node");
+    return rc;
+}
+
+static int read_list(struct reader *r, json_t *list)
+{
+    bool many = take(r, '[');
+    int rc;
+
+    do
+        rc = read_vertex(r, list);
+    while (rc == WEIR_OK && many && take(r, ';'));
+    if (rc == WEIR_OK && many && !take(r, ']'))
+        rc = fail_here(r, r->at, "';', '/' or ']' is wanted here");
+    return rc;
+}
+
+static void trim(struct reader *r)
+{
+    while (r->at < r->end && isspace((unsigned char)*r->at)) {
+        if (*r->at++ == '\n') {
+            r->line++;
+            r->line_start = r->at;
+        }
+    }
+    while (r->end > r->at && isspace((unsigned char)r->end[-1]))
+        r->end--;
+}
+
+int weir_document_read_shape(weir_document *d, const char *text, size_t len, weir_err *err)
+{
+    struct reader r = {d, err, text, text + len, text, text, 1, 0, 0};
+    json_t *list = json_array();
+    int rc;
+
+    d->kind = WEIR_DOCUMENT_SHAPE;
+    trim(&r);
+    d->root = json_object();
+    if (!d->root || json_object_set_new(d->root, "resources", list) != 0)
+        return weir_fail_nomem(err);
+    rc = read_list(&r, list);
+    if (rc == WEIR_OK && r.at < r.end)
+        rc = fail_here(&r, r.at, "unexpected here; resources side by side look like [node=2;switch]");
+    return rc;
+}

@@ -1,0 +1,105 @@
+/* taken.c - see taken.h. Invariant: taken[t] is the sum over all jobs of the units of type t that their picks take,
+ * those below an exclusive pick included. */
+#include "taken.h"
+
+#include "rows.h"
+
+void weir_taken_clear(weir_graph *g)
+{
+    for (uint32_t t = 0; t < g->ntaken; t++)
+        weir_plan_free(g->taken[t]);
+    weir_mem_free(g->taken);
+    g->taken = NULL;
+    g->ntaken = 0;
+}
+
+/* Units of type t that one pick takes. */
+static int64_t pick_takes(const weir_graph *g, const weir_pick *p, weir_type t)
+{
+    const struct inner *in = p->exclusive ? inner_of(g, p->vertex) : NULL;
+    uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+    int64_t own = kind_of(g, p->vertex)->type != t ? 0 : p->exclusive ? kind_of(g, p->vertex)->size : p->amount;
+
+    return own + (cell ? in->cells[cell + TYPE_TOTAL] : 0);
+}
+
+static int64_t job_takes(const weir_graph *g, const struct job *j, weir_type t)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < j->a.npicks; i++)
+        sum += pick_takes(g, &j->picks[i], t);
+    return sum;
+}
+
+int weir_taken_add(weir_graph *g, uint32_t job)
+{
+    const struct job *j = &g->jobs[job];
+
+    for (uint32_t t = 0; t < g->ntaken; t++) {
+        int64_t n = job_takes(g, j, (weir_type)t);
+        if (n == 0 || weir_plan_add(g->taken[t], j->a.start, j->a.end, n) == WEIR_OK)
+            continue;
+        while (t-- > 0) {
+            n = job_takes(g, j, (weir_type)t);
+            if (n && weir_plan_add(g->taken[t], j->a.start, j->a.end, -n)) {
+                weir_taken_clear(g); /* built anew when it is next needed */
+                break;
+            }
+        }
+        return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+void weir_taken_remove(weir_graph *g, uint32_t job)
+{
+    const struct job *j = &g->jobs[job];
+
+    for (uint32_t t = 0; t < g->ntaken; t++) {
+        int64_t n = job_takes(g, j, (weir_type)t);
+        if (n && weir_plan_add(g->taken[t], j->a.start, j->a.end, -n)) {
+            weir_taken_clear(g); /* built anew when it is next needed */
+            return;
+        }
+    }
+}
+
+int weir_taken_build(weir_graph *g)
+{
+    if (g->taken && g->ntaken == g->ntypes)
+        return WEIR_OK;
+    weir_taken_clear(g);
+    g->taken = weir_mem_zalloc(g->ntypes, sizeof *g->taken);
+    if (!g->taken)
+        return WEIR_ENOMEM;
+    for (; g->ntaken < g->ntypes; g->ntaken++) {
+        g->taken[g->ntaken] = weir_plan_new();
+        if (!g->taken[g->ntaken]) {
+            weir_taken_clear(g);
+            return WEIR_ENOMEM;
+        }
+    }
+    for (uint32_t i = 0; i < g->njobs; i++)
+        if (g->jobs[i].used && weir_taken_add(g, i)) {
+            weir_taken_clear(g);
+            return WEIR_ENOMEM;
+        }
+    return WEIR_OK;
+}
+
+int weir_taken_check(const weir_graph *g, weir_err *err)
+{
+    for (uint32_t t = 0; t < g->ntaken; t++)
+        for (uint32_t i = 0; i < g->njobs; i++) {
+            int64_t at = g->jobs[i].a.start, sum = 0;
+            if (!g->jobs[i].used)
+                continue;
+            for (uint32_t k = 0; k < g->njobs; k++)
+                if (g->jobs[k].used && g->jobs[k].a.start <= at && at < g->jobs[k].a.end)
+                    sum += job_takes(g, &g->jobs[k], (weir_type)t);
+            if (sum != weir_plan_used_at(g->taken[t], at))
+                return weir_fail(err, WEIR_EINVAL, "weir_check: the units of %s taken over time are wrong",
+                                 type_text(g, (weir_type)t));
+        }
+    return WEIR_OK;
+}

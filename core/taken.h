@@ -1,0 +1,15 @@
+/* taken.h - units that all jobs together take over time, by type: an upper bound on what can be free at some time,
+ * which tells where to look for the start of a reservation. Not kept until the first reservation is asked for. */
+#ifndef WEIR_TAKEN_H
+#define WEIR_TAKEN_H
+
+#include "graph.h"
+
+int weir_taken_build(weir_graph *g) WEIR_CHECKED;
+int weir_taken_add(weir_graph *g, uint32_t job) WEIR_CHECKED; /* nothing changed when it fails */
+void weir_taken_remove(weir_graph *g, uint32_t job);
+void weir_taken_clear(weir_graph *g);
+/* Compares with sums made anew, at the start of each job. O(jobs^2) */
+int weir_taken_check(const weir_graph *g, weir_err *err);
+
+#endif

@@ -1,0 +1,293 @@
+/* vertex.c - reading and setting the base data of a pool, and lookup by path. Invariant: what can be derived (name,
+ * path, rank of what is below a node) is computed here and stored nowhere. */
+#include "graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "index.h"
+#include "rows.h"
+
+static const char *const state_names[WEIR_STATES] = {"up", "down", "degraded", "failing", "unknown", "null", "draining"};
+
+const char *weir_state_name(int state)
+{
+    return state >= 0 && state < WEIR_STATES ? state_names[state] : "?";
+}
+
+int weir_state_parse(const char *name)
+{
+    for (int i = 0; i < WEIR_STATES; i++)
+        if (strcmp(name, state_names[i]) == 0)
+            return i;
+    return WEIR_ENOENT;
+}
+
+const char *weir_vertex_type(const weir_graph *g, weir_vertex v)
+{
+    return type_text(g, kind_of(g, v)->type);
+}
+
+const char *weir_vertex_basename(const weir_graph *g, weir_vertex v)
+{
+    return weir_names_text(&g->names, kind_of(g, v)->basename);
+}
+
+const char *weir_vertex_unit(const weir_graph *g, weir_vertex v)
+{
+    return weir_names_text(&g->names, kind_of(g, v)->unit);
+}
+
+int64_t weir_vertex_id(const weir_graph *g, weir_vertex v)
+{
+    return vertex_at(g, v)->id;
+}
+
+int64_t weir_vertex_size(const weir_graph *g, weir_vertex v)
+{
+    return kind_of(g, v)->size;
+}
+
+bool weir_vertex_exclusive(const weir_graph *g, weir_vertex v)
+{
+    return kind_of(g, v)->exclusive;
+}
+
+int64_t weir_vertex_rank(const weir_graph *g, weir_vertex v)
+{
+    for (; v != WEIR_NONE; v = vertex_at(g, v)->parent) {
+        const struct pool *p = pool_of(g, v);
+        if (p && p->rank != WEIR_NO_RANK)
+            return p->rank;
+    }
+    return WEIR_NO_RANK;
+}
+
+int weir_vertex_set_rank(weir_graph *g, weir_vertex v, int64_t rank, weir_err *err)
+{
+    struct pool *p;
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (!vertex_valid(g, v))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+    if (rank < WEIR_NO_RANK || rank > UINT32_MAX)
+        return weir_fail(err, WEIR_EINVAL, "rank %" PRId64 " is out of range", rank);
+    p = weir_pool_get(g, v);
+    if (!p)
+        return weir_fail_nomem(err);
+    p->rank = rank;
+    weir_indexes_drop_maps(g);
+    return WEIR_OK;
+}
+
+/* ---- names (P4, P5) ---- */
+
+/* The value of ${key} in a name: an attribute of the pool, or else one of its properties. */
+static void add_attribute(const weir_graph *g, weir_vertex v, const char *key, weir_buf *b)
+{
+    const char *value = weir_vertex_get(g, v, WEIR_PROPERTIES, key);
+
+    if (strcmp(key, "id") == 0 && weir_vertex_id(g, v) != WEIR_NO_ID)
+        weir_buf_printf(b, "%" PRId64, weir_vertex_id(g, v));
+    else if (strcmp(key, "type") == 0)
+        weir_buf_puts(b, weir_vertex_type(g, v));
+    else if (strcmp(key, "basename") == 0)
+        weir_buf_puts(b, weir_vertex_basename(g, v));
+    else if (strcmp(key, "size") == 0)
+        weir_buf_printf(b, "%" PRId64, weir_vertex_size(g, v));
+    else if (strcmp(key, "rank") == 0)
+        weir_buf_printf(b, "%" PRId64, weir_vertex_rank(g, v));
+    else if (value)
+        weir_buf_puts(b, value);
+    else
+        weir_buf_printf(b, "${%s}", key);
+}
+
+static size_t expand_name(const weir_graph *g, weir_vertex v, const char *text, char *buf, size_t size)
+{
+    weir_buf b = {0};
+    size_t n;
+
+    while (*text) {
+        const char *open = strstr(text, "${"), *close = open ? strchr(open, '}') : NULL;
+        char key[256];
+        if (!close || (size_t)(close - open) - 2 >= sizeof key) {
+            weir_buf_puts(&b, text);
+            break;
+        }
+        weir_buf_add(&b, text, (size_t)(open - text));
+        snprintf(key, sizeof key, "%.*s", (int)(close - open - 2), open + 2);
+        add_attribute(g, v, key, &b);
+        text = close + 1;
+    }
+    n = (size_t)snprintf(buf, size, "%s", b.data ? b.data : "");
+    weir_buf_free(&b);
+    return n;
+}
+
+size_t weir_vertex_name(const weir_graph *g, weir_vertex v, char *buf, size_t size)
+{
+    const struct pool *p = pool_of(g, v);
+    int n;
+
+    if (p && p->name != WEIR_NO_NAME) {
+        const char *text = weir_names_text(&g->names, p->name);
+        if (strstr(text, "${"))
+            return expand_name(g, v, text, buf, size);
+        n = snprintf(buf, size, "%s", text);
+    } else if (weir_vertex_id(g, v) == WEIR_NO_ID) {
+        n = snprintf(buf, size, "%s", weir_vertex_basename(g, v));
+    } else {
+        n = snprintf(buf, size, "%s%" PRId64, weir_vertex_basename(g, v), weir_vertex_id(g, v));
+    }
+    return n < 0 ? 0 : (size_t)n;
+}
+
+size_t weir_vertex_path(const weir_graph *g, weir_vertex v, char *buf, size_t size)
+{
+    weir_vertex way[WEIR_PATH_DEPTH + 2];
+    size_t depth = 0, len = 0;
+
+    for (; v != WEIR_NONE && depth < WEIR_PATH_DEPTH + 2; v = vertex_at(g, v)->parent)
+        way[depth++] = v;
+    if (size)
+        buf[0] = '\0';
+    while (depth-- > 0) {
+        if (len + 1 < size) {
+            buf[len] = '/';
+            buf[len + 1] = '\0';
+        }
+        len++;
+        len += weir_vertex_name(g, way[depth], len < size ? buf + len : NULL, len < size ? size - len : 0);
+    }
+    return len;
+}
+
+/* ---- state (P11) ---- */
+
+int weir_vertex_state(const weir_graph *g, weir_vertex v)
+{
+    return vertex_at(g, v)->state;
+}
+
+int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+    struct vertex *x;
+
+    if (rc)
+        return rc;
+    if (!vertex_valid(g, v))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+    if (state < 0 || state >= WEIR_STATES)
+        return weir_fail(err, WEIR_EINVAL, "there is no state %d", state);
+    x = vertex_at(g, v);
+    weir_rows_before(g, v);
+    g->unavailable += (uint32_t)!state_available(state) - (uint32_t)!state_available(x->state);
+    x->state = (uint8_t)state;
+    weir_rows_after(g, v);
+    return WEIR_OK;
+}
+
+/* ---- containment ---- */
+
+weir_vertex weir_vertex_parent(const weir_graph *g, weir_vertex v)
+{
+    return vertex_at(g, v)->parent;
+}
+
+uint32_t weir_vertex_children(const weir_graph *g, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    return in ? in->nkids - in->holes : 0;
+}
+
+weir_vertex weir_vertex_child(const weir_graph *g, weir_vertex v, uint32_t i)
+{
+    const struct inner *in = inner_of(g, v);
+
+    if (!in || i >= in->nkids - in->holes)
+        return WEIR_NONE;
+    if (in->holes == 0)
+        return in->kids[i];
+    for (uint32_t k = 0;; k++)
+        if (in->kids[k] != WEIR_NONE && i-- == 0)
+            return in->kids[k];
+}
+
+weir_vertex weir_vertex_ancestor(const weir_graph *g, weir_vertex v, const char *type)
+{
+    weir_type t = weir_type_find(g, type);
+
+    while (v != WEIR_NONE && kind_of(g, v)->type != t)
+        v = vertex_at(g, v)->parent;
+    return v;
+}
+
+bool weir_vertex_within(const weir_graph *g, weir_vertex v, weir_vertex top)
+{
+    while (v != WEIR_NONE && v != top)
+        v = vertex_at(g, v)->parent;
+    return v == top;
+}
+
+bool weir_vertex_reachable(const weir_graph *g, weir_vertex v)
+{
+    while (v != WEIR_NONE && vertex_open(g, v))
+        v = vertex_at(g, v)->parent;
+    return v == WEIR_NONE;
+}
+
+/* ---- aggregates (M9) ---- */
+
+static void add_row(const weir_graph *g, weir_vertex v, weir_type t, bool open, weir_aggregate *out)
+{
+    const struct inner *in = inner_of(g, v);
+    uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+
+    if (!cell)
+        return;
+    out->total += in->cells[cell + TYPE_TOTAL];
+    out->free += open ? in->cells[cell + TYPE_FREE] : 0;
+    out->idle += open ? in->cells[cell + TYPE_IDLE] : 0;
+}
+
+/* The i-th type of the whole graph: all roots and what is below them. */
+static bool aggregate_all(const weir_graph *g, uint32_t i, weir_aggregate *out)
+{
+    if (i >= g->ntypes)
+        return false;
+    *out = (weir_aggregate){type_text(g, (weir_type)i), 0, 0, 0};
+    for (uint32_t r = 0; r < g->nroots; r++) {
+        weir_vertex v = g->roots[r];
+        bool open = v != WEIR_NONE && vertex_open(g, v);
+        if (v == WEIR_NONE)
+            continue;
+        add_row(g, v, (weir_type)i, open, out);
+        if (kind_of(g, v)->type == i) {
+            out->total += kind_of(g, v)->size;
+            out->free += open ? vertex_unallocated(g, v) : 0;
+            out->idle += open && vertex_unused(g, v) ? kind_of(g, v)->size : 0;
+        }
+    }
+    return true;
+}
+
+bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_aggregate *out)
+{
+    const struct inner *in;
+    weir_type t;
+
+    if (v == WEIR_NONE)
+        return aggregate_all(g, i, out);
+    in = inner_of(g, v);
+    if (!in || i >= g->schemas[in->schema]->ntypes)
+        return false;
+    t = (weir_type)g->schemas[in->schema]->codes[i];
+    *out = (weir_aggregate){type_text(g, t), 0, 0, 0};
+    add_row(g, v, t, weir_vertex_reachable(g, v), out);
+    return true;
+}

@@ -1,0 +1,414 @@
+/* weir.h - the one public header of libweir: a resource engine.
+ *
+ * A graph holds a machine as vertices (resource pools) and edges, its books (who has what, when), and answers
+ * requests with allocations. It implements the Flux resource model (RFC 4) and its scheduling methods.
+ *
+ * Conventions, for every function here:
+ *   status    `int` functions return WEIR_OK (0) or a negative enum weir_status; on failure nothing has changed
+ *             and nothing was consumed. They fill `err`, which the caller owns and which may be NULL; the first
+ *             writer wins, so clear it (weir_err_clear) before it is used again.
+ *   strings   are UTF-8. `const char *` results belong to the graph and live until it next changes, unless said
+ *             otherwise. Functions that fill a buffer work like snprintf: they return the length that the whole
+ *             text has, and always terminate what they wrote.
+ *   time      is int64_t microseconds, on a clock of the caller's choice. WEIR_FOREVER is "no end". Intervals are
+ *             [start, end).
+ *   amounts   are int64_t, in the unit of the pool. They are never negative.
+ *   threads   one graph is used by one thread at a time; different graphs are independent. There are no globals.
+ *   costs     n: vertices of the graph; d: depth of the containment tree; f: log of the widest fan-out.
+ *   free(NULL) is fine everywhere.
+ */
+#ifndef WEIR_H
+#define WEIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_VERSION "0.1.0"
+
+/* ---- status and errors ------------------------------------------------------------------------------------- */
+
+enum weir_status {
+    WEIR_OK = 0,
+    WEIR_ENOMEM = -1,      /* "nomem": out of memory */
+    WEIR_EINVAL = -2,      /* "invalid": an argument or a value makes no sense */
+    WEIR_EPARSE = -3,      /* "parse": malformed text; see line and column */
+    WEIR_EIO = -4,         /* "io": a file cannot be read or written */
+    WEIR_ENOENT = -5,      /* "unknown": no such vertex, job, type, subsystem */
+    WEIR_EEXIST = -6,      /* "exists": the id or name is taken */
+    WEIR_EBUSY = -7,       /* "busy": it would fit, but not now */
+    WEIR_EINFEASIBLE = -8, /* "infeasible": it could never fit on this machine */
+    WEIR_EPOLICY = -9,     /* "policy": a policy hook failed */
+    WEIR_ELIMIT = -10      /* "limit": a documented limit was reached */
+};
+
+/* Where and why something failed. Zero-initialise it. */
+typedef struct weir_err {
+    int code;         /* enum weir_status; 0 while unused */
+    int line, column; /* 1-based; 0 where they mean nothing */
+    char source[256]; /* file name, or "" */
+    char text[512];   /* what was wrong, where, and what would be right */
+} weir_err;
+
+void weir_err_clear(weir_err *err);
+/* "source:line:column: text", as much of it as is known. */
+size_t weir_err_format(const weir_err *err, char *buf, size_t size);
+/* The lower-case word of a status, as in the comments above; "error" for others. */
+const char *weir_status_name(int code);
+
+/* ---- graphs ------------------------------------------------------------------------------------------------ */
+
+typedef struct weir_graph weir_graph;
+
+/* A vertex by index. Indices of removed vertices are used again, with another generation. */
+typedef uint32_t weir_vertex;
+#define WEIR_NONE UINT32_MAX   /* no vertex */
+#define WEIR_NO_ID INT64_MIN   /* a pool without a numeric id */
+#define WEIR_NO_RANK (-1)
+#define WEIR_FOREVER INT64_MAX
+#define WEIR_PATH_DEPTH 200    /* the deepest containment tree */
+#define WEIR_NAME_MAX 65536    /* bytes of a name, type, key or value */
+
+weir_graph *weir_graph_new(void); /* NULL: out of memory */
+void weir_graph_free(weir_graph *g); /* L9: gives all memory back. O(n) */
+
+/* Brackets many additions: between begin and end the aggregates are not kept, end computes them once. O(n).
+ * Without the brackets each addition costs O(d f). They do not nest, and nothing may be matched between them. */
+void weir_graph_begin(weir_graph *g);
+int weir_graph_end(weir_graph *g, weir_err *err);
+/* Makes room for n vertices in all. */
+int weir_graph_reserve(weir_graph *g, uint32_t n);
+
+/* What a pool is made from (RFC 4, resource pool data). Zero-initialise, then set type. */
+typedef struct weir_pool_desc {
+    const char *type;     /* P1: any string */
+    const char *basename; /* P3: NULL means the type */
+    const char *name;     /* P4, P5: NULL means basename..id; may be a template "node-${rack}" */
+    const char *unit;     /* P10: NULL means none */
+    const char *uuid;     /* P2: 36 characters; NULL means derived */
+    int64_t id;           /* P6: WEIR_NO_ID for none */
+    int64_t size;         /* P9: 0 is a pool of nothing */
+    int64_t rank;         /* execution target, WEIR_NO_RANK for none */
+    bool exclusive;       /* A5: only ever allocated as a whole */
+} weir_pool_desc;
+#define WEIR_POOL_DESC_INIT {NULL, NULL, NULL, NULL, NULL, WEIR_NO_ID, 1, WEIR_NO_RANK, false}
+
+/* Adds a vertex below `parent` in the containment hierarchy; WEIR_NONE makes a root, or a pool that belongs to
+ * other subsystems only. */
+int weir_graph_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, weir_vertex *out, weir_err *err);
+/* Adds `count` pools alike, with ids d->id, d->id + stride, ...; *first is the first of consecutive indices. */
+int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, uint32_t count, int64_t stride,
+                        weir_vertex *first, weir_err *err);
+/* M5: unlinks v and all below it from containment and reclaims the pools that are then in no subsystem. Refuses
+ * with WEIR_EBUSY while a job holds or has reserved something there. O(removed + d f). */
+int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err);
+
+uint32_t weir_graph_count(const weir_graph *g);          /* live vertices */
+uint32_t weir_graph_limit(const weir_graph *g);          /* indices are below this */
+uint64_t weir_graph_serial(const weir_graph *g);         /* goes up with each change of structure */
+size_t weir_graph_bytes(const weir_graph *g);            /* memory held, for benchmarks */
+bool weir_vertex_live(const weir_graph *g, weir_vertex v);
+uint32_t weir_vertex_generation(const weir_graph *g, weir_vertex v); /* 10 bits */
+
+/* Verifies every invariant of the graph, its aggregates, its indices and its books, from nothing but the vertices
+ * and the jobs. For tests: O(n log n) and more. WEIR_EINVAL names the first that does not hold. */
+int weir_check(const weir_graph *g, weir_err *err);
+
+/* ---- pools: base data (P) ---------------------------------------------------------------------------------- */
+
+enum weir_state { WEIR_UP, WEIR_DOWN, WEIR_DEGRADED, WEIR_FAILING, WEIR_UNKNOWN, WEIR_NULL, WEIR_DRAINING, WEIR_STATES };
+/* Only "up" and "degraded" vertices are given to jobs. A state counts for all that is below the vertex. */
+const char *weir_state_name(int state);
+int weir_state_parse(const char *name); /* a weir_state, or WEIR_ENOENT */
+
+const char *weir_vertex_type(const weir_graph *g, weir_vertex v);
+const char *weir_vertex_basename(const weir_graph *g, weir_vertex v);
+const char *weir_vertex_unit(const weir_graph *g, weir_vertex v); /* "" for none */
+int64_t weir_vertex_id(const weir_graph *g, weir_vertex v);       /* WEIR_NO_ID for none */
+int64_t weir_vertex_size(const weir_graph *g, weir_vertex v);
+bool weir_vertex_exclusive(const weir_graph *g, weir_vertex v);   /* the A5 flag */
+/* The execution target of v or of its nearest ancestor that has one. O(d) */
+int64_t weir_vertex_rank(const weir_graph *g, weir_vertex v);
+size_t weir_vertex_name(const weir_graph *g, weir_vertex v, char *buf, size_t size);
+size_t weir_vertex_path(const weir_graph *g, weir_vertex v, char *buf, size_t size); /* "/cluster0/rack0". O(d) */
+void weir_vertex_uuid(const weir_graph *g, weir_vertex v, char out[37]);
+int weir_vertex_state(const weir_graph *g, weir_vertex v);
+int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err); /* O(d f) */
+int weir_vertex_set_rank(weir_graph *g, weir_vertex v, int64_t rank, weir_err *err);
+
+/* Key to value maps of a pool. A value is never NULL; "" stands for "no value". */
+enum weir_map { WEIR_PROPERTIES /* P7 */, WEIR_TAGS /* P8 */, WEIR_EXTENDED /* P12: JSON text */ };
+const char *weir_vertex_get(const weir_graph *g, weir_vertex v, int map, const char *key); /* NULL: not there */
+int weir_vertex_set(weir_graph *g, weir_vertex v, int map, const char *key, const char *value, weir_err *err);
+int weir_vertex_unset(weir_graph *g, weir_vertex v, int map, const char *key); /* WEIR_ENOENT: was not there */
+uint32_t weir_vertex_count(const weir_graph *g, weir_vertex v, int map);
+bool weir_vertex_entry(const weir_graph *g, weir_vertex v, int map, uint32_t i, const char **key, const char **value);
+
+/* ---- structure: containment, edges, subsystems (G) --------------------------------------------------------- */
+
+weir_vertex weir_vertex_parent(const weir_graph *g, weir_vertex v);         /* WEIR_NONE for a root */
+uint32_t weir_vertex_children(const weir_graph *g, weir_vertex v);          /* how many */
+weir_vertex weir_vertex_child(const weir_graph *g, weir_vertex v, uint32_t i); /* in the order they were added */
+/* The nearest of v and its ancestors with that type, or WEIR_NONE. O(d) */
+weir_vertex weir_vertex_ancestor(const weir_graph *g, weir_vertex v, const char *type);
+bool weir_vertex_within(const weir_graph *g, weir_vertex v, weir_vertex top); /* v is top or below it. O(d) */
+
+/* Edges of subsystems other than containment (G4, G5). `type` names the relation from source to target, `back`
+ * (NULL for none) the accompanying opposite one. */
+int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
+                  const char *back, weir_err *err);
+typedef struct weir_edge {
+    weir_vertex source, target;
+    const char *subsystem, *type, *back; /* back may be NULL */
+} weir_edge;
+uint32_t weir_edge_count(const weir_graph *g);
+bool weir_edge_get(const weir_graph *g, uint32_t i, weir_edge *out); /* false: i is not in use */
+/* The i-th edge that leaves or enters v in `subsystem` (NULL: any), containment included; false: no more.
+ * `out` selects those that leave v. O(edges of v) */
+bool weir_vertex_edge(const weir_graph *g, weir_vertex v, const char *subsystem, bool out, uint32_t i, weir_edge *e);
+
+uint32_t weir_subsystem_count(const weir_graph *g); /* number 0 is "containment" */
+const char *weir_subsystem_name(const weir_graph *g, uint32_t i);
+/* The i-th root of a subsystem: a vertex that edges leave but none enters. WEIR_NONE: no more. */
+weir_vertex weir_graph_root(const weir_graph *g, const char *subsystem, uint32_t i);
+/* G1: "containment:/cluster0/rack0/node3", or just the path. WEIR_ENOENT names the part that is missing.
+ * O(children on the way) */
+int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, weir_err *err);
+
+/* ---- aggregates -------------------------------------------------------------------------------------------- */
+
+typedef struct weir_aggregate {
+    const char *type;
+    int64_t total; /* units in all */
+    int64_t free;  /* units that are up, and that no job holds now */
+    int64_t idle;  /* units of pools that are up and in or below which no job has anything now */
+} weir_aggregate;
+/* M9: what is below v (v itself not counted) and v == WEIR_NONE for the whole graph, a row a type, i = 0..;
+ * false: no more. Exact after every change; O(1). */
+bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_aggregate *out);
+/* Whether v and all above it are up and no job holds one of them as a whole. O(d) */
+bool weir_vertex_reachable(const weir_graph *g, weir_vertex v);
+/* M13, A12: units of v that are free over all of [t0, t1). O(d + spans of v) */
+int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
+
+/* ---- walks (W) --------------------------------------------------------------------------------------------- */
+
+enum weir_visit { WEIR_WALK_DONE = 0, WEIR_PREORDER = 1, WEIR_POSTORDER = 2 };
+
+/* A walk is pulled: each call of next returns one visit. It lives on the caller's side and holds no lock: if the
+ * graph's structure changes under it, next returns WEIR_EINVAL, and only free may follow. */
+typedef struct weir_walk weir_walk;
+typedef struct weir_walk_options {
+    weir_vertex start;       /* W1; WEIR_NONE: the roots of the subsystem */
+    const char *subsystem;   /* NULL: containment */
+    unsigned events;         /* WEIR_PREORDER | WEIR_POSTORDER; 0 means preorder */
+    bool reverse;            /* children last to first */
+    bool upward;             /* follow edges against their direction */
+    const char *type;        /* report only vertices of this type; NULL: all */
+} weir_walk_options;
+weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_err *err);
+/* WEIR_PREORDER, WEIR_POSTORDER with *v set, WEIR_WALK_DONE at the end, or negative. In a subsystem that is not a
+ * tree each vertex is visited once (W2). */
+int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err);
+void weir_walk_prune(weir_walk *w); /* W3: do not descend below the vertex that next gave last (preorder) */
+uint32_t weir_walk_depth(const weir_walk *w);
+void weir_walk_free(weir_walk *w);
+
+/* W5: keeps vertices in descending score; among equals the first one added comes first. best = 0: all. */
+typedef struct weir_accum weir_accum;
+weir_accum *weir_accum_new(size_t best);
+int weir_accum_add(weir_accum *a, weir_vertex v, double score); /* WEIR_EINVAL: score is not a number. O(log k) */
+size_t weir_accum_count(const weir_accum *a);
+/* The i-th best. Sorts first if something was added since. */
+weir_vertex weir_accum_get(weir_accum *a, size_t i, double *score);
+void weir_accum_free(weir_accum *a);
+
+/* ---- requests (RFC 14, 31, 46) ----------------------------------------------------------------------------- */
+
+typedef struct weir_request weir_request;
+
+/* Counts of RFC 14 and RFC 45: an integer, a range {min,max,operator,operand}, or a set. */
+typedef struct weir_count {
+    int64_t min, max; /* max WEIR_FOREVER: no upper bound */
+    char op;          /* '+', '*', '^'; 0: an explicit set of values */
+    int64_t operand;
+    const int64_t *set; /* with op 0: ascending */
+    uint32_t nset;
+} weir_count;
+/* The largest allowed count that is not above n, or -1. */
+int64_t weir_count_floor(const weir_count *c, int64_t n);
+
+enum weir_exclusivity { WEIR_EXCLUSIVE_UNSET, WEIR_EXCLUSIVE_NO, WEIR_EXCLUSIVE_YES };
+
+/* One resource of a request. A slot has type "slot" and only groups. */
+typedef struct weir_resource weir_resource;
+struct weir_resource {
+    const char *type, *unit, *label, *id; /* "" where not given */
+    weir_count count;
+    int exclusive;                        /* as written: enum weir_exclusivity */
+    bool slot;                            /* type is "slot" */
+    bool takes;                           /* is given to the job: in a slot and not exclusive: false, or exclusive: true */
+    const weir_resource *with;            /* children */
+    uint32_t nwith;
+    const weir_resource *parent;          /* NULL at the top */
+    uint32_t index;                       /* preorder number in the request */
+};
+
+/* Reads a jobspec (YAML or JSON, RFC 14 version 1 and the full grammar) or a shape string (RFC 46), told apart by
+ * content. `source` names the text in errors. Limits: depth 32, 4096 resources. */
+int weir_request_parse(const char *text, size_t len, const char *source, weir_request **out, weir_err *err);
+int weir_request_load(const char *path, weir_request **out, weir_err *err);
+void weir_request_free(weir_request *r);
+const weir_resource *weir_request_resources(const weir_request *r, uint32_t *n);
+uint32_t weir_request_count(const weir_request *r);                       /* resources in all */
+int64_t weir_request_duration(const weir_request *r);                     /* microseconds; WEIR_FOREVER for none */
+int weir_request_set_duration(weir_request *r, int64_t duration, weir_err *err);
+bool weir_request_constrained(const weir_request *r);
+/* A string of attributes.system, such as "queue"; NULL where it is not there or is no string. */
+const char *weir_request_attribute(const weir_request *r, const char *key);
+/* The canonical jobspec, JSON, to be freed with weir_free. */
+char *weir_request_format(const weir_request *r);
+
+/* RFC 31 constraint, compiled once. */
+typedef struct weir_constraint weir_constraint;
+int weir_constraint_parse(const char *json, size_t len, weir_constraint **out, weir_err *err);
+bool weir_constraint_match(const weir_constraint *c, const weir_graph *g, weir_vertex v);
+void weir_constraint_free(weir_constraint *c);
+
+/* ---- policies ---------------------------------------------------------------------------------------------- */
+
+#define WEIR_ORDER_KEYS 4
+
+/* A placement policy: what to prefer among what fits. Feasibility is the engine's: no hook can double-book, and only
+ * `prune` can take candidates away. Hooks may read the graph; they must not change it. A negative return aborts the
+ * match with WEIR_EPOLICY. Everything is optional; an all-zero policy takes what it finds first. */
+typedef struct weir_policy {
+    const char *name;
+    void *data; /* given to every hook */
+    /* Static preference, smallest keys first, ties by vertex index. `order` lists fields: "id", "index", "size", "rank",
+     * "properties.KEY", "TYPE.FIELD" of the ancestor of that type, each with '-' in front for descending.
+     * `keys` computes up to WEIR_ORDER_KEYS numbers instead and returns how many; it is called once for each vertex
+     * of a requested type, and again after a change. `serial` tells its versions apart: never 0, unique per graph. */
+    const char *const *order;
+    uint32_t norder;
+    int (*keys)(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_ORDER_KEYS]);
+    uint64_t serial;
+    /* Types that are always taken whole (Fluxion's node-exclusive scheduling). */
+    const char *const *exclusive;
+    uint32_t nexclusive;
+    /* Preorder: 1 go on, 0 prune this vertex and all below it. */
+    int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r);
+    /* Postorder, for each candidate that fits: 1 with *score (higher is better), 0 no candidate. */
+    int (*evaluate)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r, double *score);
+    /* Chooses at least `min` and at most `max` of n candidates (best first): fills chosen[] with their positions and
+     * returns how many. */
+    int64_t (*select)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, const double *score,
+                      size_t n, size_t min, size_t max, uint32_t *chosen);
+} weir_policy;
+
+/* ---- matching and jobs (A) --------------------------------------------------------------------------------- */
+
+enum weir_mode {
+    WEIR_NOW,      /* allocate at `at`, or fail with WEIR_EBUSY or WEIR_EINFEASIBLE */
+    WEIR_RESERVE,  /* now, or at the earliest later time at which it fits */
+    WEIR_FEASIBLE, /* could it run on what is here, be it down or busy? nothing is taken */
+    WEIR_PREVIEW   /* what WEIR_NOW would take, taking nothing */
+};
+
+typedef struct weir_stats {
+    uint64_t visited;    /* vertices looked at, groups of siblings included */
+    uint64_t pruned;     /* of these, cut by aggregates */
+    uint64_t state;      /* ... by state */
+    uint64_t constraint; /* ... by the constraint */
+    uint64_t busy;       /* ... because a job has them in the window asked for */
+    uint64_t policy;     /* ... by the policy's filters */
+    uint64_t callbacks;  /* calls of policy hooks */
+    uint64_t starts;     /* start times tried (WEIR_RESERVE) */
+} weir_stats;
+
+typedef struct weir_match_options {
+    int mode;                  /* enum weir_mode */
+    int64_t at;                /* start; not before the graph's clock */
+    int64_t job;               /* id to use; 0: the next free one */
+    const weir_policy *policy; /* NULL: first found */
+    weir_stats *stats;         /* NULL, or added to */
+} weir_match_options;
+
+/* One thing that a job has. An exclusive pick of a vertex implies all below it (A3). */
+typedef struct weir_pick {
+    weir_vertex vertex;
+    uint32_t resource; /* preorder number of the resource in the request that it was taken for */
+    int64_t amount;    /* units; 0: shared use */
+    bool exclusive;    /* the whole pool and what is below it */
+} weir_pick;
+
+enum weir_job_state { WEIR_ALLOCATED, WEIR_RESERVED, WEIR_MATCHED /* a preview: not in the books */ };
+
+/* What a match gave. Allocations of jobs belong to the graph and live until the job changes; a preview belongs to
+ * the caller (weir_allocation_free). */
+typedef struct weir_allocation {
+    int64_t job;
+    int64_t start, end;
+    int state; /* enum weir_job_state */
+    const weir_pick *picks;
+    uint32_t npicks;
+} weir_allocation;
+
+/* Finds resources for a request and, but for WEIR_FEASIBLE and WEIR_PREVIEW, books them under a job id, as a whole
+ * or not at all (A6). *out is NULL for WEIR_FEASIBLE. A node with an exclusive pick costs its ancestors, never its
+ * cores. Cost: O(k d f) for k picks where aggregates and order decide; with `evaluate`, each candidate that fits. */
+int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
+               weir_err *err);
+void weir_allocation_free(const weir_allocation *a); /* previews only */
+
+/* A10: gives everything back. WEIR_ENOENT: no such job. O(picks d f) */
+int weir_release(weir_graph *g, int64_t job, weir_err *err);
+/* The job's allocation, or NULL. O(1) */
+const weir_allocation *weir_job_get(const weir_graph *g, int64_t job);
+uint32_t weir_job_count(const weir_graph *g);
+const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i); /* i < count, in no particular order */
+
+/* The clock: never goes back. Reservations whose start is reached become allocations. What is allocated stays so until
+ * it is released, also past its end: that a job is gone is for the caller to say. */
+int64_t weir_graph_now(const weir_graph *g);
+int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err);
+
+/* M14, M15, A8: books `amount` units of v for a job over [start, end) without a match; amount == size is exclusive.
+ * An allocation of that job on v over the same time grows. */
+int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, int64_t start, int64_t end,
+                         weir_err *err);
+/* Frees `amount` units (0: all) that the job has on v. */
+int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err);
+/* A11: the i-th job with something on v itself. False: no more. */
+typedef struct weir_use {
+    int64_t job, start, end, amount;
+    bool exclusive;
+} weir_use;
+bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out);
+
+/* ---- formats ----------------------------------------------------------------------------------------------- */
+
+/* Reads a machine into a new graph. Formats: "grug" (GraphML recipes), "jgf" (JSON Graph Format), "rv1" (RFC 20),
+ * "hwloc" (XML), "synthetic" ("cluster:1 rack:4 node:16 ..."); NULL: told by content. */
+int weir_graph_parse(const char *text, size_t len, const char *source, const char *format, weir_graph **out,
+                     weir_err *err);
+int weir_graph_load(const char *path, const char *format, weir_graph **out, weir_err *err);
+/* L2: this machine, by hwloc. */
+int weir_graph_discover(weir_graph **out, weir_err *err);
+/* The format that weir_graph_parse would take the text for; NULL: none. */
+const char *weir_format_guess(const char *text, size_t len);
+
+/* Writers. The result is to be freed with weir_free; NULL: err says why. Formats for allocations: "rv1", "rv1_nosched",
+ * "rlite", "jgf", "tree"; for graphs: "jgf", "rv1", "dot", "tree". */
+char *weir_allocation_format(const weir_graph *g, const weir_allocation *a, const char *format, weir_err *err);
+char *weir_graph_format(const weir_graph *g, const char *format, weir_err *err);
+void weir_free(void *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+/* window.c - free over an interval. Invariant: reads only; an answer of "free" holds at every instant of it. */
+#include "window.h"
+
+#include "book.h"
+#include "rows.h"
+
+bool weir_window_above(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
+{
+    for (v = vertex_at(g, v)->parent; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+        if (book_of(g, v) && weir_book_touched(g, v, t0, t1, true))
+            return false;
+    return true;
+}
+
+static bool below_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
+{
+    const struct inner *in = inner_of(g, v);
+
+    if (!in || !in->cells)
+        return true;
+    if (in->cells[CELL_ACTIVE] == 0 && WEIR_FOREVER - in->cells[CELL_SOON] >= t1)
+        return true;
+    if (in->cells[CELL_ACTIVE] > 0 && t0 <= g->now)
+        return false;
+    for (uint32_t i = 0; i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE && !weir_window_unused(g, in->kids[i], t0, t1))
+            return false;
+    return true;
+}
+
+bool weir_window_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
+{
+    return !(book_of(g, v) && weir_book_touched(g, v, t0, t1, false)) && below_unused(g, v, t0, t1);
+}
+
+int64_t weir_window_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
+{
+    return kind_of(g, v)->size - (book_of(g, v) ? weir_book_used(g, v, t0, t1) : 0);
+}
+
+int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
+{
+    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(g, u)->parent)
+        if (!state_available(vertex_at(g, u)->state))
+            return 0;
+    return t0 < t1 && weir_window_above(g, v, t0, t1) ? weir_window_free(g, v, t0, t1) : 0;
+}

@@ -1,0 +1,79 @@
+--- cli.lua - the command line: which command, with what options, and the exit status.
+--
+-- 0: done. 1: no match, nothing found. 2: wrong use or unreadable input.
+
+local core = require "weir.core"
+local options = require "weir.options"
+local out = require "weir.cli.output"
+local suggest = require "weir.suggest"
+
+local M = {}
+
+-- In the order of `weir --help`; each is the module weir.cli.NAME.
+local COMMANDS = { "match", "show", "find", "run", "policy" }
+
+local function command(name)
+  for _, known in ipairs(COMMANDS) do
+    if known == name then return require("weir.cli." .. name) end
+  end
+  out.fail(2, 'unknown command "%s"%s; see weir --help', name, suggest.hint(name, COMMANDS))
+end
+
+local function show_help()
+  out.line "usage: weir COMMAND [OPTION...] [ARGUMENT...]\n"
+  out.line "Finds, allocates and releases parts of a machine for jobs, by policies written in Lua.\n"
+  for _, name in ipairs(COMMANDS) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
+  out.line "\n  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
+  return 0
+end
+
+local function show_version()
+  out.line("weir " .. core.version)
+  return 0
+end
+
+local GLOBAL = { ["--help"] = show_help, ["-h"] = show_help, ["--version"] = show_version, ["-V"] = show_version }
+
+local function run_command(name, words)
+  local chosen = command(name)
+  local opts, why = options.parse(chosen, words)
+  if not opts then out.fail(2, "%s: %s; see weir %s --help", name, why, name) end
+  if not opts.help then return chosen.run(opts) end
+  out.write(options.help(chosen))
+  return 0
+end
+
+-- `weir help match` is `weir match --help`.
+local function dispatch(words)
+  local first = words[1]
+  if not first then out.fail(2, "a command is wanted: %s; see weir --help", table.concat(COMMANDS, ", ")) end
+  if GLOBAL[first] then return GLOBAL[first]() end
+  if first == "help" then return words[2] and run_command(words[2], { "--help" }) or show_help() end
+  if first:sub(1, 1) == "-" then
+    out.fail(2, "unknown option %s%s; see weir --help", first, suggest.hint(first, { "--help", "--version" }))
+  end
+  return run_command(first, table.move(words, 2, #words, 1, {}))
+end
+
+-- Errors that are no failures are faults of weir itself; the trace is what a report of one needs.
+local function explain(raised)
+  return out.failure(raised) or { status = 2, text = debug.traceback("internal error: " .. tostring(raised), 2) }
+end
+
+local function guarded(...)
+  local ok, result = xpcall(...)
+  if ok then return result end
+  if result.text then out.warn(result.text) end
+  return result.status
+end
+
+--- Runs a command line (without the program's name) and returns the exit status.
+function M.main(words)
+  local status = guarded(dispatch, explain, words)
+  return math.max(status, guarded(function()
+    out.flush()
+    return 0
+  end, explain))
+end
+
+return M

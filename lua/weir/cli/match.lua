@@ -1,0 +1,146 @@
+--- weir match: allocates jobs one after the other, and prints what each got.
+
+local core = require "weir.core"
+local inputs = require "weir.cli.inputs"
+local out = require "weir.cli.output"
+local view = require "weir.view"
+local weir = require "weir"
+
+local M = {
+  name = "match",
+  doc = "Match jobs on a machine, one after the other on the same books, and print what each one got.",
+  usage = "-r RESOURCES [OPTION...] JOB...",
+  operand = "JOB", min = 1,
+  options = {
+    { "r", "resources", "RESOURCES", inputs.resources_option[4], required = true },
+    { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
+    { "m", "mode", "MODE", "now (the default), reserve (now or at the earliest later time), feasible (could it ever run "
+      .. "here), preview (what now would take)", choices = { "now", "reserve", "feasible", "preview" } },
+    { "F", "format", "FORMAT", "tree for people (the default), or one document a job and line",
+      choices = { "tree", "rv1", "rv1_nosched", "rlite", "jgf" } },
+    { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "number" },
+    { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
+    { nil, "stats", nil, "what the search cost: vertices visited, pruned and by what" },
+    { "q", "quiet", nil, "print nothing on standard output; the exit status tells" },
+  },
+  notes = [[
+A JOB is a jobspec file (YAML or JSON), - for standard input, or a shape such as slot=4/node/core=8. What names
+no existing file and does not look like a path is read as a shape.
+
+Exit status: 0 all jobs matched, 1 some did not, 2 wrong use or unreadable input (nothing is matched then).
+
+  weir match -r local slot=1/core=2
+  weir match -r "rack:2 node:4 core:8" -p spread -F rlite job.yaml slot=1/node]],
+}
+
+-- ---- what is said of a job ----------------------------------------------------------------------------------
+
+local function duration(a)
+  return a.duration == math.huge and "no end" or "for " .. out.seconds(a.duration)
+end
+
+local function headline(job, a)
+  local id = a.state == "matched" and "preview" or "job " .. a.id
+  return ("%s: %s  %s  start %s  %s"):format(out.style().bold(id), job.name, a.state, out.seconds(a.at), duration(a))
+end
+
+local function show_tree(job, a)
+  if a == true then return out.line(("%s: feasible"):format(job.name)) end
+  out.line(headline(job, a))
+  for _, tree in ipairs(view.allocation(a)) do out.tree(tree) end
+end
+
+local function show_document(_, a, format)
+  if a ~= true then out.line((out.check(a:format(format)):gsub("%s+$", ""))) end
+end
+
+local function finite(t) return t < math.huge and t or core.null end
+
+local function picks(a)
+  local list = core.array {}
+  for i, pick in ipairs(a:vertices()) do
+    local v = pick.vertex
+    list[i] = { path = v.path, type = v.type, unit = v.unit, amount = pick.amount, exclusive = pick.exclusive }
+  end
+  return list
+end
+
+local function as_json(job, a)
+  if a == true then return { request = job.name, feasible = true } end
+  local id = a.state ~= "matched" and a.id or nil
+  return { request = job.name, job = id, state = a.state, start = a.at, duration = finite(a.duration), vertices = picks(a) }
+end
+
+local STATS = { "visited", "pruned", "state", "constraint", "busy", "policy", "callbacks", "starts" }
+
+local function stats_line(stats)
+  local parts = {}
+  for _, key in ipairs(STATS) do
+    if (stats[key] or 0) > 0 then parts[#parts + 1] = key .. " " .. stats[key] end
+  end
+  return "stats: " .. table.concat(parts, ", ")
+end
+
+local function plain_table(stats)
+  local t = {}
+  for _, key in ipairs(STATS) do t[key] = stats[key] end
+  return t
+end
+
+-- ---- the work -----------------------------------------------------------------------------------------------
+
+-- Documents must stay documents: with -F the stats go to stderr.
+local function show_stats(run)
+  if not run.opts.stats or run.opts.json then return end
+  local line = stats_line(run.engine:stats())
+  if run.opts.quiet or run.opts.format then io.stderr:write(line, "\n") else out.line(line) end
+end
+
+local function show(run, job, a)
+  local opts, format = run.opts, run.opts.format or "tree"
+  if opts.quiet then return end
+  if opts.json then
+    local value = as_json(job, a)
+    value.stats = opts.stats and plain_table(run.engine:stats()) or nil
+    out.json(value)
+  elseif format == "tree" then
+    show_tree(job, a)
+  else
+    show_document(job, a, format)
+  end
+end
+
+local NO_MATCH = { busy = true, infeasible = true }
+
+local function refuse(run, job, why, code)
+  why = ("%s: %s"):format(job.name, why)
+  if not NO_MATCH[code] then out.fail(2, why) end
+  if run.opts.json and not run.opts.quiet then out.json { request = job.name, error = why, code = code } end
+  out.warn(why)
+end
+
+-- Whether the job got something.
+local function match_one(run, job)
+  local a, why, code = run.engine:match(job.request, { mode = run.opts.mode, at = run.opts.at })
+  if a then show(run, job, a) else refuse(run, job, why, code) end
+  show_stats(run)
+  return a ~= nil
+end
+
+local function check_options(opts)
+  if opts.json and opts.format then out.fail(2, "match: --json and -F %s: one of them is wanted", opts.format) end
+end
+
+function M.run(opts)
+  check_options(opts)
+  local policy = inputs.policy(opts.policy or "low")
+  local jobs = inputs.jobs(opts)
+  local engine = out.check(weir.engine { resources = inputs.resources(opts), policy = policy })
+  local status, run = 0, { engine = engine, opts = opts }
+  for _, job in ipairs(jobs) do
+    if not match_one(run, job) then status = 1 end
+  end
+  return status
+end
+
+return M

@@ -1,0 +1,132 @@
+--- output.lua - what commands print, and how they fail.
+--
+-- A command fails by raising: fail(status, ...) makes one line on stderr and that exit status. Colours and line
+-- drawing only where the reader is a person: on a terminal, without NO_COLOR, in a UTF-8 locale.
+
+local core = require "weir.core"
+local tree = require "weir.tree"
+
+local M = {}
+
+local Failure = {}
+Failure.__index = Failure
+
+--- Ends the command with a status and one line on stderr; without text, silently.
+function M.fail(status, text, ...)
+  error(setmetatable({ status = status, text = text and select("#", ...) > 0 and text:format(...) or text }, Failure), 0)
+end
+
+--- The {status, text} of what `fail` raised, or nil.
+function M.failure(raised)
+  return getmetatable(raised) == Failure and raised or nil
+end
+
+--- Passes results on, or fails with status 2 and the message of `nil, message`.
+function M.check(value, why, ...)
+  if value == nil then M.fail(2, why or "failed without saying why") end
+  return value, why, ...
+end
+
+-- Control characters and lengths that would spoil a line.
+local function one_line(text)
+  text = text:gsub("[%c\127]", function(c) return c == "\n" and "\\n" or ("\\x%02x"):format(c:byte()) end)
+  if #text <= 1000 then return text end
+  return text:sub(1, 700) .. "..." .. text:sub(-200)
+end
+
+--- One line on stderr.
+function M.warn(text)
+  io.stdout:flush()
+  io.stderr:write("weir: ", one_line(tostring(text)), "\n")
+end
+
+-- Nobody reads any more: end quietly, as a filter does. Anything else is worth a line.
+local function check_written(ok, why)
+  if ok then return end
+  if tostring(why):find "[Bb]roken pipe" then M.fail(1) end
+  M.fail(2, "cannot write: " .. tostring(why))
+end
+
+function M.write(...) check_written(io.stdout:write(...)) end
+
+function M.line(text) check_written(io.stdout:write(text, "\n")) end
+
+function M.flush() check_written(io.stdout:flush()) end
+
+function M.json(value) M.line(core.json_encode(value, { sort = true })) end
+
+-- ---- for people ---------------------------------------------------------------------------------------------
+
+local terminal
+
+--- Whether standard output is a terminal.
+function M.is_terminal()
+  if terminal == nil then terminal = os.execute "test -t 1" == true end
+  return terminal
+end
+
+local function has_utf8()
+  for _, name in ipairs { "LC_ALL", "LC_CTYPE", "LANG" } do
+    local value = os.getenv(name)
+    if value and value ~= "" then return value:upper():find "UTF%-?8" ~= nil end
+  end
+  return false
+end
+
+local function has_colours()
+  local no, term = os.getenv "NO_COLOR", os.getenv "TERM"
+  return (no == nil or no == "") and term ~= "dumb"
+end
+
+local function painter(code)
+  return function(text) return text == "" and "" or ("\27[%sm%s\27[0m"):format(code, text) end
+end
+
+local function plain(text) return text end
+
+local style
+
+--- {bold=, dim=, guides=}: functions of a text, and the lines of trees.
+function M.style()
+  if style then return style end
+  local person = M.is_terminal()
+  local colours = person and has_colours()
+  style = {
+    bold = colours and painter "1" or plain, dim = colours and painter "2" or plain,
+    guides = person and has_utf8() and tree.utf8 or tree.ascii,
+  }
+  return style
+end
+
+function M.tree(node) tree.draw(node, M.line, M.style()) end
+
+local function widths_of(rows)
+  local widths = {}
+  for _, row in ipairs(rows) do
+    for i, cell in ipairs(row) do widths[i] = math.max(widths[i] or 0, utf8.len(cell) or #cell) end
+  end
+  return widths
+end
+
+local function pad(cell, width, right)
+  local space = (" "):rep(width - (utf8.len(cell) or #cell))
+  return right and space .. cell or cell .. space
+end
+
+--- Rows of texts in columns, the first row being the heads. `right[i]`: numbers, lined up at their end.
+function M.table(rows, right)
+  local widths = widths_of(rows)
+  for n, row in ipairs(rows) do
+    local cells = {}
+    for i, cell in ipairs(row) do cells[i] = pad(cell, widths[i], right and right[i]) end
+    local text = table.concat(cells, "  "):gsub("%s+$", "")
+    M.line(n == 1 and M.style().bold(text) or text)
+  end
+end
+
+--- "1.5 s", "3600 s".
+function M.seconds(t)
+  return (t == math.floor(t) and ("%d"):format(t) or ("%.6f"):format(t):gsub("0+$", "")) .. " s"
+end
+
+return M

@@ -1,0 +1,45 @@
+--- weir run: a Lua script with weir at hand.
+
+local files = require "weir.files"
+local out = require "weir.cli.output"
+local weir = require "weir"
+
+local M = {
+  name = "run",
+  doc = "Run a Lua script. `weir` is a global there, `arg` has the script's arguments.",
+  usage = "SCRIPT.lua [ARGUMENT...]",
+  operand = "SCRIPT.lua", min = 1, stop = true,
+  notes = [[
+SCRIPT.lua can be - for standard input. The exit status is the script's: of os.exit, or 1 after an error.]],
+}
+
+local function set_globals(opts)
+  local arguments = { [0] = opts[1] }
+  table.move(opts, 2, #opts, 1, arguments)
+  rawset(_G, "arg", arguments)
+  rawset(_G, "weir", weir)
+end
+
+local function compile(path)
+  local text = out.check(files.read(path)):gsub("^#[^\n]*", "--")
+  return out.check(load(text, "@" .. path, "t"))
+end
+
+-- Errors of a script are for its author: with the way there. What a command raised stays as it is.
+local function explain(raised)
+  if out.failure(raised) then return raised end
+  return debug.traceback(tostring(raised), 2)
+end
+
+function M.run(opts)
+  local chunk = compile(opts[1])
+  set_globals(opts)
+  local ok, raised = xpcall(chunk, explain, table.unpack(opts, 2))
+  if ok then return 0 end
+  if out.failure(raised) then error(raised, 0) end
+  io.stdout:flush()
+  io.stderr:write("weir: ", raised, "\n")
+  return 1
+end
+
+return M

@@ -1,0 +1,100 @@
+--- weir - resource graphs, and policies that choose from them. See `weir.engine` for the usual way in.
+--
+-- Wrong use raises. What can fail for reasons outside of the program returns nil, a message and a code (a word such as
+-- "parse", "busy", "infeasible").
+
+local core = require "weir.core"
+local files = require "weir.files"
+local find = require "weir.find"
+local policy = require "weir.policy"
+local recipe = require "weir.recipe"
+
+local weir = {
+  version = core.version, states = core.states, null = core.null, array = core.array,
+  json = { encode = core.json_encode, decode = core.json_decode },
+  new = core.new, parse = core.parse, synthetic = core.synthetic, discover = core.discover,
+  recipe = recipe.build,
+}
+
+--- A graph from a file. The format is told by content, but for recipes, which are files that end in ".lua";
+--- opts.format forces one.
+function weir.load(path, opts)
+  local format = opts and opts.format
+  if format == "recipe" or (format == nil and path:match "%.lua$") then return recipe.load(path) end
+  return core.load(path, opts)
+end
+
+local function looks_synthetic(text)
+  return text:find "^%s*[%a_][%w_.-]*[:%(%[]" or text:find "^%s*[%a_][%w_.-]*%s.*:"
+end
+
+--- A graph from whatever names one: a graph, a recipe's table, "local" for this machine, a file, a synthetic string.
+function weir.resources(x, opts)
+  if type(x) == "table" then return recipe.build(x) end
+  if type(x) ~= "string" then return x end
+  if x == "local" then return core.discover(opts) end
+  if not files.exists(x) and looks_synthetic(x) then return core.synthetic(x) end
+  return weir.load(x, opts)
+end
+
+-- A name that can only be a file's: has an extension, or starts like a path.
+local function looks_like_path(text)
+  return text:find "^%.?%.?/" or text:find "%.%a+$"
+end
+
+--- What a text is as a request: "file" or "text" (a jobspec or a shape string).
+function weir.request_kind(text)
+  if text:find "[\n{]" then return "text" end
+  return (files.exists(text) or looks_like_path(text)) and "file" or "text"
+end
+
+--- A request from a jobspec as a table, as YAML or JSON text, as the name of a file, or from a shape string.
+function weir.request(x)
+  if type(x) ~= "string" or weir.request_kind(x) == "text" then return core.request(x) end
+  local text, why, code = files.read(x)
+  if not text then return nil, why, code end
+  return core.request(text, x)
+end
+
+--- A policy by name or path, to be given to an engine; tables are given as they are.
+function weir.policy(x)
+  return policy.load(x)
+end
+
+--- An engine: weir.engine{resources = graph or what weir.resources takes, policy = "low"}.
+function weir.engine(opts)
+  local graph, why, code = weir.resources(opts.resources)
+  if not graph then return nil, why, code end
+  local chosen
+  chosen, why, code = policy.load(opts.policy or policy.default)
+  if not chosen then return nil, why, code end
+  return core.engine { resources = graph, policy = chosen }
+end
+
+-- ---- methods that are written in Lua ------------------------------------------------------------------------
+
+local methods = core.methods
+
+--- The vertices that an expression holds for: g:find "type=node and state=up".
+methods.graph.find = find.vertices
+
+local use, match = methods.engine.use, methods.engine.match
+
+--- Replaces the policy, by name, path, table or policy. The old one stays when the new one does not load.
+function methods.engine.use(engine, x)
+  local chosen, why, code = policy.load(x)
+  if not chosen then return nil, why, code end
+  return use(engine, chosen)
+end
+
+--- Matches what weir.request takes.
+function methods.engine.match(engine, request, opts)
+  if type(request) == "string" then
+    local why, code
+    request, why, code = weir.request(request)
+    if not request then return nil, why, code end
+  end
+  return match(engine, request, opts)
+end
+
+return weir

@@ -1,0 +1,292 @@
+/* test_formats_bad.c - what the machine readers refuse, and what happens when memory runs out. */
+#include "formats.h"
+
+#include <stdint.h>
+
+/* ---- refusals -----------------------------------------------------------------------------------------------------
+ */
+
+#define ROOTED(body)  RECIPE(NODE("cluster", D("root", "1")) NODE("node", "") body)
+#define CORE          V("a", "\"type\":\"core\"")
+#define TWO           CORE "," V("b", "\"type\":\"node\"")
+#define LIST(entries) R("\"R_lite\":[" entries "]")
+
+static const struct {
+    const char *format, *text, *error; /* the whole error, or its end after "..." */
+} bad[] = {
+    {NULL, "", "test: is empty, a machine is wanted"},
+    {"jgf", " \n", "test: is empty, a machine is wanted"},
+    {NULL, "\1\2\3", "...(GraphML recipe, JSON graph, R, hwloc XML, \"node:4 core:8\")"},
+    {"yaml", "x", "test: unknown format \"yaml\": one of grug, jgf, rv1, hwloc, synthetic is wanted"},
+    {"hwloc:rack", "<topology/>", "...the level is node, socket, numanode, core or pu"},
+    {"hwloc:core,none", "<topology/>", "...only \"all\" may follow the level"},
+    /* synthetic */
+    {NULL, "node:0", "test:1:6: this count: an integer from 1 to 2147483647 is wanted"},
+    {NULL, "node:-1", "test:1:6: this count: an integer from 1 to 2147483647 is wanted"},
+    {NULL, "node:9223372036854775808", "test:1:6: this count: an integer from 1 to 2147483647 is wanted"},
+    {NULL, "node:4 core:x", "test:1:13: this count: an integer from 1 to 2147483647 is wanted"},
+    {NULL, "node:4\n core:4(size=x)", "test:2:14: an integer from 0 to 2^61 is wanted"},
+    {NULL, "node:4(size=-1)", "test:1:13: an integer from 0 to 2^61 is wanted"},
+    {NULL, "node:4(szie=1)", "...property=KEY=VALUE, exclusive, or a property's name is wanted"},
+    {NULL, "node:4(scope=rack)", "test:1:14: scope is local or global"},
+    {NULL, "node:4(basename=a/b)", "test:1:17: this text: has a '/' in it"},
+    {NULL, "node:4(basename=a\nb)", "test:1:17: this text: has a control character in it"},
+    {NULL, "node:4(size=1", "test:1:14: the text ends inside \"(\": a \")\" is wanted"},
+    {NULL, "node:4()", "test:1:8: an attribute is wanted, such as size=16"},
+    {NULL, "node:4 [core:1", "test:1:8: this \"[\" is not closed"},
+    {NULL, "node:4 core:1]", "test:1:14: this \"]\" closes nothing"},
+    {NULL, "node:4 []", "test:1:9: a type is wanted here, such as node:4"},
+    {NULL, "node:4 :3", "test:1:8: a type is wanted here, such as node:4"},
+    {NULL, "node:4(a)core:3", "test:1:10: a space, \"[\" or \"]\" is wanted here"},
+    {NULL, "node:65536 core:65536", "test: more than 2^31 pools, with all of \"core\""},
+    {"synthetic", "node\xff", "test: is not UTF-8"},
+    /* recipes */
+    {NULL, "<graphml><graph>", "test:1:17: XML: no element found"},
+    {NULL, "<graphml><graph></graphml>", "test:1:19: XML: mismatched tag"},
+    {NULL, "<graphml><graph/></graphml>", "test: the recipe has no <node>"},
+    {NULL, RECIPE(NODE("node", "")), "test: no node has \"root\" 1, so there is nothing to start from"},
+    {NULL, RECIPE("<node id='a'/>"), "test:1: \"type\" of node \"a\" is empty"},
+    {NULL, RECIPE("<node/>"), "test:1: <node> has no id=\"...\""},
+    {NULL, ROOTED(""), "test:1: no edges lead from a root to node \"node\""},
+    {NULL, ROOTED(NODE("node", "")), "test:1: node \"node\" is there already, on line 1"},
+    {NULL, ROOTED(EDGE("cluster", "core", "")), "test:1: edge \"cluster2core\" goes to \"core\", which is no node"},
+    {NULL, ROOTED(EDGE("cluster", "node", D("n", "0"))),
+     "test:1: \"multi_scale\" of \"cluster2node\" is 0, it must be from 1 to 2147483647"},
+    {NULL, ROOTED(EDGE("cluster", "node", D("n", "-1"))),
+     "test:1: \"multi_scale\" of \"cluster2node\" is -1, it must be from 1 to 2147483647"},
+    {NULL, ROOTED(EDGE("cluster", "node", D("n", "9223372036854775808"))),
+     "test:1: \"multi_scale\" of \"cluster2node\" is \"9223372036854775808\", an integer is wanted"},
+    {NULL, ROOTED(EDGE("cluster", "node", D("n", "2147483647"))),
+     "test:1: more than 2^31 pools, with 2147483647 of \"node\""},
+    {NULL, ROOTED(EDGE("cluster", "node", "") EDGE("cluster", "node", "")),
+     "test:1: node \"node\" is made twice: two edges lead to it; give each parent a node of its own"},
+    {NULL, ROOTED(EDGE("cluster", "node", "") EDGE("node", "cluster", "")),
+     "test:1: node \"cluster\" is made twice: it is a root, and an edge leads to it; give each parent a node of its "
+     "own"},
+    {NULL, ROOTED(EDGE("cluster", "node", "") EDGE("node", "cluster", POWER D("gen", "ASSOCIATE_IN"))),
+     "test:1: node \"cluster\" is below itself: the edges make a cycle"},
+    {NULL, ROOTED(EDGE("cluster", "node", D("gen", "ADD"))),
+     "test:1: \"gen_method\" is \"ADD\", MULTIPLY, ASSOCIATE_IN or ASSOCIATE_BY_PATH_IN is wanted"},
+    {NULL, ROOTED(EDGE("cluster", "node", D("size", "1"))), "test:1: \"size\" does not belong to an edge"},
+    {NULL, ROOTED(EDGE("cluster", "node", D("nn", "1"))), "test:1: <data key=\"nn\">: no <key> has this id"},
+    {NULL, ROOTED(EDGE("cluster", "node", D("n", "1") D("n", "1"))), "test:1: \"n\" is given twice"},
+    {NULL, "<graphml><key id='x' for='node' attr.name='colour'/>\n</graphml>",
+     "test:1: <key>: attr.name \"colour\" is nothing that a recipe can say"},
+    {NULL, RECIPE(NODE("a", D("bn", "x&#10;y"))), "test:1: \"basename\" of node \"a\" has a control character in it"},
+    {NULL, RECIPE(NODE("a", "<node id='b'/>")), "test:1: <node> inside another node or edge"},
+    /* hwloc */
+    {"hwloc", "<machine/>", "test:1: <machine>: <topology> is wanted"},
+    {NULL, "<topology>\n<object", "test:2:1: XML: unclosed token"},
+    {NULL, "<topology/>", "...in this XML"},
+    {NULL, "<topology><object/></topology>", "test:1: <object type=\"\"> has no type"},
+    {NULL, "<topology>\n<object type='Core'/></topology>",
+     "test:2: <object type=\"Core\"> has no cpuset and complete_cpuset such as 0x0000000f"},
+    {NULL, "<topology><object type='PU' cpuset='0x0' complete_cpuset='0x1'/></topology>",
+     "test:1: <object type=\"PU\"> has an empty cpuset"},
+    {NULL, "<topology><object type='NUMANode' cpuset='0x1' complete_cpuset='0x1'/></topology>",
+     "test:1: <object type=\"NUMANode\"> has no nodeset and complete_nodeset"},
+    /* JSON graphs */
+    {"jgf", "{\"graph\":", "test:1:9: JSON: unexpected token near end of file"},
+    {"jgf", "{\"a\":9223372036854775808}", "test:1:24: JSON: too big integer near '9223372036854775808'"},
+    {"jgf", "[]", "test: an object is wanted, such as {\"graph\": ...}"},
+    {"jgf", "{}", "test: there is no \"graph\" in the outermost object"},
+    {NULL, "{\"graph\":[]}", "test: graph: an object with nodes and edges is wanted"},
+    {NULL, "{\"graph\":{\"edges\":[]}}", "test: graph.nodes: an array of vertices is wanted"},
+    {NULL, "{\"graph\":{\"nodes\":[1]}}", "test: graph.edges: an array of edges is wanted"},
+    {NULL, GRAPH("1", ""), "test: graph.nodes[0]: is an integer, an object is wanted"},
+    {NULL, GRAPH("{\"id\":1}", ""), "test: graph.nodes[0].id: is an integer, a string is wanted"},
+    {NULL, GRAPH("{\"metadata\":{}}", ""), "test: graph.nodes[0].id: is missing, a string is wanted"},
+    {NULL, GRAPH("{\"id\":\"1\"}", ""), "test: graph.nodes[0].metadata: is missing, an object is wanted"},
+    {NULL, GRAPH(V("1", ""), ""), "test: graph.nodes[0].metadata.type: is missing or empty"},
+    {NULL, GRAPH(CORE "," V("b", "\"type\":7"), ""),
+     "test: graph.nodes[1].metadata.type: is an integer, a string is wanted"},
+    {NULL, GRAPH(V("a", "\"type\":\"core\",\"size\":\"x\""), ""),
+     "test: graph.nodes[0].metadata.size: is a string, an integer is wanted"},
+    {NULL, GRAPH(V("a", "\"type\":\"core\",\"size\":-1"), ""),
+     "test: graph.nodes[0].metadata.size: is -1, it must be from 0 to 9223372036854775807"},
+    {NULL, GRAPH(V("a", "\"type\":\"core\",\"exclusive\":1"), ""),
+     "test: graph.nodes[0].metadata.exclusive: is an integer, true or false is wanted"},
+    {NULL, GRAPH(V("a", "\"type\":\"core\",\"name\":\"x\\ny\""), ""),
+     "test: graph.nodes[0].metadata.name: this text has a control character in it"},
+    {NULL, GRAPH(V("a", "\"type\":\"core\",\"properties\":{\"x\":1}"), ""),
+     "test: graph.nodes[0].metadata.properties.x: is an integer, a string is wanted"},
+    {NULL, GRAPH(V("a", "\"type\":\"core\",\"state\":\"tired\""), ""),
+     "test: graph.nodes[0].metadata.state: \"tired\" is no state"},
+    {NULL, GRAPH(CORE "," CORE, ""), "test: graph.nodes[1].id: \"a\" is taken by graph.nodes[0]"},
+    {NULL, GRAPH(CORE, E("a", "b", "")), "test: graph.edges[0].target: there is no vertex \"b\""},
+    {NULL, GRAPH(CORE, "{\"target\":\"a\"}"), "test: graph.edges[0].source: is missing, the id of a vertex is wanted"},
+    {NULL, GRAPH(TWO, E("a", "b", META("\"subsystem\":3"))),
+     "test: graph.edges[0].metadata.subsystem: is an integer, a string is wanted"},
+    {NULL, GRAPH(CORE, E("a", "a", "")), "test: graph.edges[0]: vertex \"a\" contains itself"},
+    {NULL, GRAPH(TWO, E("a", "b", "") "," E("b", "a", "")),
+     "test: graph.nodes[0]: vertex \"a\" is below itself: the edges make a cycle"},
+    {NULL, GRAPH(TWO "," V("c", "\"type\":\"core\""), E("a", "c", "") "," E("b", "c", "")),
+     "test: graph.edges[1]: vertex \"c\" has two parents, \"a\" and \"b\""},
+    {"rv1", "{\"version\":1,\"scheduling\":" GRAPH(CORE, E("a", "b", "")) "}",
+     "test: scheduling.graph.edges[0].target: there is no vertex \"b\""},
+    /* R */
+    {"rv1", "{\"version\":2,\"execution\":{}}", "test: version: 1 is wanted"},
+    {"rv1", "{\"execution\":{}}", "test: version: 1 is wanted"},
+    {"rv1", "{\"version\":1}", "test: neither execution nor scheduling.graph is there"},
+    {NULL, "{\"version\":1,\"execution\":[]}", "test: execution: an object with R_lite and nodelist is wanted"},
+    {NULL, R(""), "test: execution.R_lite: an array of {\"rank\": ..., \"children\": ...} is wanted"},
+    {NULL, LIST("3"), "test: execution.R_lite[0]: an object with rank and children is wanted"},
+    {NULL, LIST("{\"rank\":0}"), "test: execution.R_lite[0].rank: a string such as \"0-3,7\" is wanted"},
+    {NULL, LIST("{\"rank\":\"0\"}"),
+     "test: execution.R_lite[0].children: an object such as {\"core\": \"0-3\"} is wanted"},
+    {NULL, LIST(ENTRY("", "")), "test: execution.R_lite[0].rank: is empty, a rank is wanted"},
+    {NULL, LIST(ENTRY("0", "\"core\":1")),
+     "test: execution.R_lite[0].children.core: a string such as \"0-3,7\" is wanted"},
+    {NULL, LIST(ENTRY("0-3", "") "," ENTRY("3", "")),
+     "test: execution.R_lite[1].rank: \"3\" has a rank that an earlier entry has"},
+    {NULL, LIST(ENTRY("0-99999", "\"core\":\"0-99999\"")), "test: execution.R_lite[0]: more than 2^31 pools"},
+    {NULL, R("\"R_lite\":[" ENTRY("0-3", "") "],\"nodelist\":[\"a[0-2]\"]"),
+     "test: execution.nodelist: names 3 hosts, but R_lite has 4 ranks"},
+    {NULL, R("\"R_lite\":[" ENTRY("0", "") "],\"nodelist\":\"a\""),
+     "test: execution.nodelist: an array of host lists is wanted"},
+    {NULL, R("\"R_lite\":[" ENTRY("0", "") "],\"properties\":{\"a|b\":\"0\"}"),
+     "test: execution.properties: the name \"a|b\" has a '|' in it; none of !&'\"^`|() may be"},
+    {NULL, R("\"R_lite\":[" ENTRY("0", "") "],\"properties\":{\"a\":\"0-1\"}"),
+     "test: execution.properties.a: \"0-1\" has a rank that R_lite does not have"},
+};
+
+static void test_bad(void)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        weir_err err;
+        char text[1024];
+        weir_graph *g = parse(bad[i].format, bad[i].text, &err);
+        const char *want = bad[i].error;
+        size_t n;
+
+        if (!CHECK(g == NULL, "%.200s is refused", bad[i].text)) {
+            weir_graph_free(g);
+            continue;
+        }
+        weir_err_format(&err, text, sizeof text);
+        n = strlen(text);
+        if (strncmp(want, "...", 3) == 0) {
+            want += 3;
+            CHECK(n >= strlen(want) && strcmp(text + n - strlen(want), want) == 0, "%s does not end in %s", text, want);
+        } else {
+            CHECK(strcmp(text, want) == 0, "%s is not %s", text, want);
+        }
+        CHECK(weir_graph_parse(bad[i].text, strlen(bad[i].text), NULL, bad[i].format, &g, NULL) < 0, "without err");
+    }
+}
+
+/* Every beginning of a good text: no crash, no leak, an error with a text. */
+static void test_truncated(void)
+{
+    static const char *const texts[] = {small_recipe, power_recipe, small_graph, small_r, small_topology};
+    static const char *const formats[] = {"grug", "grug", "jgf", "rv1", "hwloc"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t n = 0; n + 1 < strlen(texts[i]); n += 7) {
+            weir_graph *g = NULL;
+            weir_err err = {0};
+            char *copy = malloc(n ? n : 1); /* the reader must not look past the end */
+            int rc;
+            memcpy(copy, texts[i], n);
+            rc = weir_graph_parse(copy, n, NULL, formats[i], &g, &err);
+            CHECK(rc < 0 && err.code == rc && err.text[0], "%s: %zu bytes", formats[i], n);
+            free(copy);
+        }
+}
+
+static void test_long_names(void)
+{
+    static const struct {
+        const char *format, *before, *after;
+    } cases[] = {
+        {"synthetic", "node:1(basename=", ")"},
+        {"synthetic", "", ":1"},
+        {"grug",
+         "<graphml><key id='t' for='node' attr.name='type'/><key id='r' for='node' attr.name='root'/><graph><node "
+         "id='a'>"
+         "<data key='r'>1</data><data key='t'>",
+         "</data></node></graph></graphml>"},
+        {"jgf", "{\"graph\":{\"edges\":[],\"nodes\":[{\"id\":\"a\",\"metadata\":{\"type\":\"t\",\"name\":\"",
+         "\"}}]}}"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int n = 10000; n < 100000; n += 80000) {
+            weir_buf b = {0};
+            weir_err err;
+            weir_graph *g;
+            weir_buf_puts(&b, cases[i].before);
+            for (int k = 0; k < n; k++)
+                weir_buf_puts(&b, "x");
+            weir_buf_puts(&b, cases[i].after);
+            g = parse(cases[i].format, b.data, &err);
+            CHECK((g != NULL) == (n == 10000), "%s: a name of %d: %s", cases[i].format, n, err.text);
+            weir_graph_free(g);
+            weir_buf_free(&b);
+        }
+}
+
+static void test_nesting(void)
+{
+    static const struct {
+        const char *format, *before, *each;
+    } cases[] = {
+        {"synthetic", "", "a["}, {"jgf", "{\"graph\":", "["},         {"grug", "<graphml>", "<graph><x>"},
+        {"rv1", "", "{\"a\":"},  {"hwloc", "<topology>", "<object>"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        weir_buf b = {0};
+        weir_err err;
+        weir_graph *g;
+        weir_buf_puts(&b, cases[i].before);
+        for (int k = 0; k < 30000; k++)
+            weir_buf_puts(&b, cases[i].each);
+        g = parse(cases[i].format, b.data, &err);
+        CHECK(g == NULL && err.text[0], "%s is refused: %s", cases[i].format, err.text);
+        weir_graph_free(g);
+        weir_buf_free(&b);
+    }
+}
+
+static int once(void *arg)
+{
+    const char *text = arg;
+    weir_graph *g = NULL;
+    int rc = weir_graph_parse(text, strlen(text), "test", NULL, &g, NULL);
+
+    weir_graph_free(g);
+    return rc;
+}
+
+static void test_nomem(void)
+{
+    check_nomem(once, (void *)(uintptr_t)small_recipe, "grug");
+    check_nomem(once, (void *)(uintptr_t)power_recipe, "grug with power");
+    check_nomem(once, (void *)(uintptr_t)small_graph, "jgf");
+    check_nomem(once, (void *)(uintptr_t)small_r, "rv1");
+    check_nomem(once, (void *)(uintptr_t)small_topology, "hwloc");
+    check_nomem(once, (void *)(uintptr_t) "node:2(big,property=a=b,unit=x,basename=y) core:2 gpu", "synthetic");
+}
+
+static void test_load(void)
+{
+    weir_err err = {0};
+    weir_graph *g = NULL;
+
+    CHECK(weir_graph_load("/nonexistent/machine.json", NULL, &g, &err) == WEIR_EIO && strstr(err.text, "cannot open"),
+          "%s", err.text);
+    weir_err_clear(&err);
+    CHECK(weir_graph_load("/", NULL, &g, &err) == WEIR_EIO && strstr(err.text, "directory"), "%s", err.text);
+}
+
+int main(void)
+{
+    test_bad();
+    test_truncated();
+    test_long_names();
+    test_nesting();
+    test_load();
+    test_nomem();
+    return check_report();
+}

@@ -1,0 +1,656 @@
+/* test_request.c - the request layer: jobspecs and shapes.
+ *
+ * Rows in this file always run; the files below $WEIR_DATA (default ../shared/data) are tried where they are there.
+ */
+#include "check.h"
+
+#include <ftw.h>
+
+#include "../../core/request.h"
+
+#define SLOT1 "\"with\":[{\"type\":\"node\",\"count\":1}]"
+
+static int parse(const char *text, weir_request **out, weir_err *err)
+{
+    weir_err_clear(err);
+    *out = NULL;
+    return weir_request_parse(text, strlen(text), NULL, out, err);
+}
+
+static const char *show(const weir_err *err)
+{
+    static char text[1024];
+    weir_err_format(err, text, sizeof text);
+    return text;
+}
+
+/* ---- refused texts ------------------------------------------------------------------------------------------ */
+
+struct refused {
+    const char *text;
+    int code, line, column;
+    const char *error;
+};
+
+/* A jobspec in full around one resource. */
+#define RES(r) "{\"resources\":[" r "]}"
+#define FULL(version, r, tasks, attributes)                                                                            \
+    "{\"version\":" version ",\"resources\":[" r "],\"tasks\":[" tasks "],\"attributes\":" attributes "}"
+#define V1(r)                                                                                                          \
+    FULL("1", r, "{\"command\":[\"a\"],\"slot\":\"s\",\"count\":{\"per_slot\":1}}", "{\"system\":{\"duration\":1}}")
+#define SLOT_CORE "{\"type\":\"slot\",\"count\":1,\"label\":\"s\",\"with\":[{\"type\":\"core\",\"count\":1}]}"
+#define SYSTEM(s) "{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":{\"system\":{" s "}}}"
+#define KNOWN     "type, count, unit, exclusive, with, label, id"
+#define COUNTS    "counts look like 4, 2-8, 2+, 2-16:2:* or 4,9,16"
+#define V1_GRAPHS                                                                                                      \
+    "is not allowed here in jobspec version 1, which has slot>core, slot>(core,gpu) and these within a node; say "     \
+    "version: 9999 for more"
+
+static const struct refused refused[] = {
+    {"", WEIR_EPARSE, 0, 0, "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted"},
+    {" \n\t ", WEIR_EPARSE, 0, 0, "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted"},
+    /* JSON */
+    {"{\"resources\":[", WEIR_EPARSE, 1, 14, "not valid JSON: ']' expected near end of file"},
+    {"{\"a\":1,\"a\":2}", WEIR_EPARSE, 1, 10, "not valid JSON: duplicate object key near '\"a\"'"},
+    {"{\"version\":9223372036854775808}", WEIR_ELIMIT, 1, 30,
+     "not valid JSON: too big integer near '9223372036854775808'"},
+    {"[{}]", WEIR_EINVAL, 0, 0,
+     "a jobspec must be a dictionary with version, resources, tasks and attributes, not a list"},
+    {"{}", WEIR_EINVAL, 0, 0, "no resources; a jobspec needs a list of them under the key resources"},
+    {"{\"resources\":[]}", WEIR_EINVAL, 0, 0, "resources must be a list with a resource in it, not an empty one"},
+    {"{\"resources\":{}}", WEIR_EINVAL, 0, 0, "resources must be a list with a resource in it, not a dictionary"},
+    {RES("3"), WEIR_EINVAL, 0, 0, "resources[0]: a resource must be a dictionary with type and count, not an integer"},
+    {RES("{\"count\":1}"), WEIR_EINVAL, 0, 0, "resources[0]: type is missing"},
+    {RES("{\"type\":\"\",\"count\":1}"), WEIR_EINVAL, 0, 0, "resources[0]: type must have 1 to 65536 bytes, not 0"},
+    {RES("{\"type\":\"node\"}"), WEIR_EINVAL, 0, 0, "resources[0]: count is missing"},
+    {RES("{\"type\":\"node\",\"count\":0}"), WEIR_EINVAL, 0, 0, "resources[0]: count must be 1 or more, not 0"},
+    {RES("{\"type\":\"node\",\"count\":-1}"), WEIR_EINVAL, 0, 0, "resources[0]: count must be 1 or more, not -1"},
+    {RES("{\"type\":\"node\",\"count\":1.5}"), WEIR_EINVAL, 0, 0, "resources[0]: count must be an integer, not 1.5"},
+    {RES("{\"type\":\"node\",\"count\":{\"min\":0.5}}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: min of a count must be 1 or more, not 0.5"},
+    {RES("{\"type\":\"node\",\"count\":null}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: count must be an integer, a range or a set, not null"},
+    {RES("{\"type\":\"node\",\"count\":9007199254740993}"), WEIR_ELIMIT, 0, 0,
+     "resources[0]: count is larger than 2^53, the largest count"},
+    {RES("{\"type\":\"node\",\"count\":1e30}"), WEIR_ELIMIT, 0, 0,
+     "resources[0]: count is larger than 2^53, the largest count"},
+    {RES("{\"type\":\"node\",\"count\":{\"min\":2,\"step\":1}}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: unknown key \"step\" in a count; known: min, max, operator, operand"},
+    {RES("{\"type\":\"node\",\"count\":{\"min\":2,\"max\":4,\"operator\":\"*\"}}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: operator of a count without an operand; both must be there"},
+    {RES("{\"type\":\"node\",\"count\":1,\"colour\":\"red\"}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: unknown key \"colour\"; known: " KNOWN},
+    {RES("{\"type\":\"node\",\"count\":1,\"a\\nb\":1}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: unknown key \"a?b\"; known: " KNOWN},
+    {RES("{\"type\":\"node\",\"count\":1,\"exclusive\":\"yes\"}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: exclusive must be true or false, not a string"},
+    {RES("{\"type\":\"node\",\"count\":1,\"with\":[]}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: with is an empty list; it must have a resource"},
+    {RES("{\"type\":\"node\",\"count\":1,\"with\":2}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: with must be a list of resources, not an integer"},
+    {RES("{\"type\":\"slot\",\"count\":1}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: a slot must have resources in it (with)"},
+    {RES("{\"type\":\"slot\",\"count\":1,\"label\":3," SLOT1 "}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: label must be a string, not an integer; put it in quotes"},
+    {RES("{\"type\":\"slot\",\"count\":1," SLOT1 "},{\"type\":\"slot\",\"count\":1," SLOT1 "}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: a slot without a label; only a slot that is the only one may do without"},
+    {RES("{\"type\":\"slot\",\"count\":1,\"label\":\"a\"," SLOT1 "},{\"type\":\"core\",\"count\":1,\"label\":\"a\"}"),
+     WEIR_EINVAL, 0, 0, "resources[1]: label \"a\" is there twice"},
+    {RES("{\"type\":\"slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":\"node\",\"count\":1,\"with\":[{"
+         "\"type\":\"slot\",\"count\":1,\"label\":\"b\"," SLOT1 "}]}]}"),
+     WEIR_EINVAL, 0, 0, "resources[0].with[0].with[0]: a slot within a slot; slots do not nest"},
+    /* the jobspec around */
+    {"{\"version\":2}", WEIR_EINVAL, 0, 0, "version 2 is not known; 1 is RFC 25, 9999 or 999 the full RFC 14"},
+    {"{\"version\":\"1\"}", WEIR_EINVAL, 0, 0, "version must be an integer, not a string"},
+    {"{\"version\":9999,\"resources\":[],\"attributes\":null}", WEIR_EINVAL, 0, 0, "the key tasks is missing"},
+    {SYSTEM("\"duration\":-1"), WEIR_EINVAL, 0, 0,
+     "attributes.system.duration must be 0 (no end) or more seconds, not -1"},
+    {SYSTEM("\"duration\":\"1h\""), WEIR_EINVAL, 0, 0,
+     "attributes.system.duration must be a number of seconds, such as 3600, not a string"},
+    {SYSTEM("\"duration\":1e300"), WEIR_EINVAL, 0, 0,
+     "attributes.system.duration is more than 9e12 seconds; 0 means no end"},
+    {SYSTEM("\"constraints\":{\"xor\":[]}"), WEIR_EINVAL, 0, 0,
+     "attributes.system.constraints: unknown constraint operator \"xor\"; known: and, or, not, properties, hostlist, "
+     "ranks"},
+    {"{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":3}", WEIR_EINVAL, 0, 0,
+     "attributes must be a dictionary, not an integer"},
+    {"{\"resources\":[{\"type\":\"node\",\"count\":1}],\"tasks\":[]}", WEIR_EINVAL, 0, 0,
+     "tasks: must be a list with a task in it, not an empty one"},
+    {FULL("9999", SLOT_CORE, "{\"command\":[],\"slot\":\"s\",\"count\":{\"total\":1}}", "null"), WEIR_EINVAL, 0, 0,
+     "tasks[0]: command must be a list of strings, such as [\"app\"], not an empty one"},
+    {FULL("1", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":\"t\",\"count\":{\"total\":1}}",
+          "{\"system\":{\"duration\":1}}"),
+     WEIR_EINVAL, 0, 0, "tasks[0]: slot \"t\" is not the label of a slot"},
+    {FULL("9999", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":3,\"count\":{\"total\":1}}", "null"), WEIR_EINVAL, 0, 0,
+     "tasks[0]: slot must be the label of a slot, not an integer"},
+    {FULL("9999", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":\"s\",\"count\":{\"total\":0}}", "null"), WEIR_EINVAL, 0, 0,
+     "tasks[0]: count.total must be an integer of 1 or more"},
+    /* version 1 */
+    {V1("{\"type\":\"rack\",\"count\":1}"), WEIR_EINVAL, 0, 0, "resources[0]: type \"rack\" " V1_GRAPHS},
+    {V1("{\"type\":\"node\",\"count\":1}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: a node must have a slot in it in jobspec version 1"},
+    {V1("{\"type\":\"slot\",\"count\":1,\"label\":\"s\",\"with\":[{\"type\":\"gpu\",\"count\":1}]}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: a slot must have one core and at most one gpu in jobspec version 1"},
+    {V1("{\"type\":\"slot\",\"count\":\"1-2\",\"label\":\"s\",\"with\":[{\"type\":\"core\",\"count\":1}]}"),
+     WEIR_EINVAL, 0, 0, "resources[0]: count must be an integer in jobspec version 1, not a string"},
+    {V1(SLOT_CORE "," SLOT_CORE), WEIR_EINVAL, 0, 0, "resources[1]: label \"s\" is there twice"},
+    {FULL("1", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":\"s\",\"count\":{\"per_slot\":2}}",
+          "{\"system\":{\"duration\":1}}"),
+     WEIR_EINVAL, 0, 0, "tasks[0]: count.per_slot must be 1 in jobspec version 1"},
+    {FULL("1", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":\"s\",\"count\":{\"per_slot\":1}}", "{\"system\":{}}"),
+     WEIR_EINVAL, 0, 0, "attributes.system.duration is missing; jobspec version 1 wants it, in seconds"},
+    /* YAML */
+    {"resources:\n  - type: node\n    count: 0\n", WEIR_EINVAL, 3, 12, "resources[0]: count must be 1 or more, not 0"},
+    {"resources:\n  - type: node\n    count: 1\n    coutn: 1\n", WEIR_EINVAL, 4, 12,
+     "resources[0]: unknown key \"coutn\"; known: " KNOWN},
+    {"resources:\n  - type: node\n    count: 2-\n", WEIR_EINVAL, 3, 12,
+     "resources[0]: count \"2-\": a positive integer is wanted here"},
+    {"resources:\n  - type: node\n    count: 010\n", WEIR_EINVAL, 3, 12,
+     "resources[0]: count \"010\": leading zeros are not allowed"},
+    {"resources:\n  - type: node\n    count: 9223372036854775808\n", WEIR_ELIMIT, 3, 12,
+     "resources[0]: count is larger than 2^53, the largest count"},
+    {"resources:\n - type: slot\n   count: 1\n   with:\n", WEIR_EINVAL, 2, 4,
+     "resources[0]: with must be a list of resources, not null"},
+    {"resources:\n  - type: node\n   count: 1\n", WEIR_EPARSE, 3, 4,
+     "not valid YAML: did not find expected '-' indicator while parsing a block collection"},
+    {"resources: [\n", WEIR_EPARSE, 2, 1,
+     "not valid YAML: did not find expected node content while parsing a flow node"},
+    {"a: 1\na: 2\n", WEIR_EPARSE, 2, 1, "key \"a\" is there twice"},
+    {"a: &x 1\nb: *x\n", WEIR_EPARSE, 2, 4, "YAML aliases are not supported; write the value out"},
+    {"a: 1\n---\nb: 1\n", WEIR_EPARSE, 2, 1, "a second YAML document; a jobspec is a single one"},
+    {"a: 1\nb: \xff\n", WEIR_EPARSE, 2, 0, "not valid YAML: invalid leading UTF-8 octet"},
+    {"a: \x01\n", WEIR_EPARSE, 1, 0, "not valid YAML: control characters are not allowed"},
+    {"a: !gone 1\n", WEIR_EPARSE, 1, 4, "unknown YAML tag; write the value without it"},
+    {"a: \"\\0\"\n", WEIR_EPARSE, 1, 4, "a NUL character is not allowed"},
+    {"? [a]\n: 1\n---\n", WEIR_EPARSE, 1, 3, "a key must be a string"},
+    {"a: 1e999\n", WEIR_ELIMIT, 1, 4, "the number is too large"},
+    {"# nothing\n", WEIR_EPARSE, 1, 1, "no YAML document in it"},
+    {"- type: node\n", WEIR_EINVAL, 1, 1,
+     "a jobspec must be a dictionary with version, resources, tasks and attributes, not a list"},
+    {"hello\nworld\n", WEIR_EINVAL, 1, 1,
+     "a jobspec must be a dictionary with version, resources, tasks and attributes, not a string"},
+    {"attributes:\n  system:\n    duration: .inf\nresources:\n- type: node\n  count: 1\n", WEIR_EINVAL, 3, 15,
+     "attributes.system.duration must be a number of seconds, such as 3600, not a string"},
+    {"attributes:\n  system:\n    constraints:\n      ranks: [5]\nresources:\n- type: node\n  count: 1\n", WEIR_EINVAL,
+     4, 7, "attributes.system.constraints: ranks value must be a list of strings; element 0 is an integer"},
+    /* shapes */
+    {"slot", WEIR_EPARSE, 1, 5, "shape: a slot needs resources in it, as in slot/node"},
+    {"slot=4", WEIR_EPARSE, 1, 7, "shape: a slot needs resources in it, as in slot/node"},
+    {"slot=4/", WEIR_EPARSE, 1, 8, "shape: a resource type is wanted here, as in slot=4/node/core=8"},
+    {"slot=0/node", WEIR_EPARSE, 1, 6, "shape: count \"0\": 0 is no count, the least is 1"},
+    {"slot=-1/node", WEIR_EPARSE, 1, 6, "shape: count \"-1\": a positive integer is wanted here"},
+    {"slot=/node", WEIR_EPARSE, 1, 6, "shape: count \"\": empty"},
+    {"slot=9223372036854775808/node", WEIR_ELIMIT, 1, 6,
+     "shape: count \"9223372036854775808\": larger than 2^53, the largest count"},
+    {"slot=[4/node", WEIR_EPARSE, 1, 8, "shape: count \"[4\": ']' is missing"},
+    {"slot=4x/node", WEIR_EPARSE, 1, 7, "shape: count \"4x\": unexpected here; " COUNTS},
+    {"slot/node core", WEIR_EPARSE, 1, 10, "shape: unexpected here; resources side by side look like [node=2;switch]"},
+    {"node;core", WEIR_EPARSE, 1, 5, "shape: unexpected here; resources side by side look like [node=2;switch]"},
+    {"[node;core", WEIR_EPARSE, 1, 11, "shape: ';', '/' or ']' is wanted here"},
+    {"[]", WEIR_EPARSE, 1, 2, "shape: a resource type is wanted here, as in slot=4/node/core=8"},
+    {"node{unit:GB", WEIR_EPARSE, 1, 13, "shape: ',' or '}' is wanted here"},
+    {"node{unit:}", WEIR_EPARSE, 1, 11, "shape: a value is wanted here; quote it if it has any of []{};=/,:"},
+    {"node{unit:GB,unit:MB}", WEIR_EPARSE, 1, 14, "shape: this key is there twice"},
+    {"node{type:x}", WEIR_EPARSE, 1, 6, "shape: this key is there twice"},
+    {"node{+unit:GB}", WEIR_EPARSE, 1, 11, "shape: a key with '+' or '-' in front has no value"},
+    {"node{with:3}", WEIR_EPARSE, 1, 6, "shape: what is within a resource follows a '/', as in node/core"},
+    {"slot{}/node", WEIR_EPARSE, 1, 6, "shape: the label of the slot is wanted here, as in slot{name}"},
+    {"slot{-x}/node", WEIR_EPARSE, 1, 6, "shape: the first entry of a slot's braces is its label, as in slot{name,+x}"},
+    {"slot{label:a}/node", WEIR_EPARSE, 1, 6,
+     "shape: the first entry of a slot's braces is its label alone, as in slot{name,unit:GB}"},
+    {"node{colour:1}", WEIR_EINVAL, 1, 13, "unknown key \"colour\"; known: " KNOWN},
+    {"node{unit:1}", WEIR_EINVAL, 1, 11, "unit must be a string, not an integer; put it in quotes"},
+    {"node{unit}", WEIR_EINVAL, 1, 1, "unit must be a string, not a boolean; put it in quotes"},
+    {"\"nod", WEIR_EPARSE, 1, 1, "shape: the closing '\"' is missing"},
+    {"slot/node/slot{a}/core", WEIR_EINVAL, 1, 1,
+     "a slot without a label; only a slot that is the only one may do without"},
+    {"slot{a}/node/slot{b}/core", WEIR_EINVAL, 1, 14, "a slot within a slot; slots do not nest"},
+    {"  \xc3\xa9=0", WEIR_EPARSE, 1, 5, "shape: count \"0\": 0 is no count, the least is 1"},
+};
+
+static void test_refused(void)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const struct refused *t = &refused[i];
+        weir_request *r;
+        weir_err err = {0};
+        int rc = parse(t->text, &r, &err);
+        CHECK(rc == t->code && err.code == rc, "[J1] %s: status %s, text %s", t->text, weir_status_name(rc), err.text);
+        CHECK(check_same(err.text, t->error), "[J1] %s:\n  got  %s\n  want %s", t->text, err.text, t->error);
+        CHECK(err.line == t->line && err.column == t->column, "[J1] %s: at %d:%d, want %d:%d", t->text, err.line,
+              err.column, t->line, t->column);
+        CHECK(!r, "[J1] %s: nothing comes out", t->text);
+        weir_request_free(r);
+    }
+}
+
+/* ---- what comes out ----------------------------------------------------------------------------------------- */
+
+/* The resources in one line: "slot:default=4(node!=1)", ! where it is given to the job. */
+static void outline(const weir_resource *r, uint32_t n, weir_buf *b)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        weir_buf_printf(b, "%s%s", i ? " " : "", r[i].type);
+        if (*r[i].label)
+            weir_buf_printf(b, ":%s", r[i].label);
+        weir_buf_puts(b, r[i].takes ? "!=" : "=");
+        weir_count_write(&r[i].count, b);
+        weir_buf_puts(b, r[i].unit);
+        if (r[i].nwith) {
+            weir_buf_puts(b, "(");
+            outline(r[i].with, r[i].nwith, b);
+            weir_buf_puts(b, ")");
+        }
+    }
+}
+
+static void check_outline(const weir_request *r, const char *expected, const char *what)
+{
+    weir_buf b = {0};
+    uint32_t n;
+    const weir_resource *top = weir_request_resources(r, &n);
+
+    outline(top, n, &b);
+    CHECK(check_same(b.data, expected), "[J1] %s:\n  got  %s\n  want %s", what, b.data, expected);
+    weir_buf_free(&b);
+}
+
+/* Parents, preorder numbers, and that what is written reads back as the same. */
+static void check_sound(const weir_request *r, const char *what)
+{
+    char *text = weir_request_format(r), *again = NULL;
+    weir_request *copy = NULL;
+    weir_err err = {0};
+    bool good = true;
+
+    for (uint32_t i = 0; i < weir_request_count(r); i++) {
+        const weir_resource *v = weir_request_resource(r, i);
+        good = good && v->index == i;
+        for (uint32_t j = 0; j < v->nwith; j++)
+            good = good && v->with[j].parent == v && v->with[j].index > i;
+    }
+    CHECK(good, "[J1] %s: numbers and parents", what);
+    if (CHECK(text && weir_request_parse(text, strlen(text), NULL, &copy, &err) == WEIR_OK,
+              "[J1] %s: %s reads back: %s", what, text, err.text))
+        again = weir_request_format(copy);
+    CHECK(check_same(text, again), "[J1] %s: written %s, again %s", what, text, again);
+    CHECK(!copy || weir_request_duration(copy) == weir_request_duration(r), "[J1] %s: duration reads back", what);
+    weir_request_free(copy);
+    weir_free(text);
+    weir_free(again);
+}
+
+/* RFC 46 use cases and more: shape, outline. */
+static const char *const shapes[][2] = {
+    {"slot=4/node", "slot:default=4(node!=1)"},
+    {"slot=3-30/node", "slot:default=3-30(node!=1)"},
+    {"slot=4{nodelevel}/node{-x}/socket=2+/core=4+", "slot:nodelevel=4(node=1(socket!=2+(core!=4+)))"},
+    {"slot=4{nodelevel}/node/socket=2/core=4", "slot:nodelevel=4(node!=1(socket!=2(core!=4)))"},
+    {"[cluster/slot=2{ib}/node/[memory=4{unit:GB};ib10g];switch/slot=2{bicore}/node/core=2]",
+     "cluster=1(slot:ib=2(node!=1(memory!=4GB ib10g!=1))) switch=1(slot:bicore=2(node!=1(core!=2)))"},
+    {"cluster=2/slot/node=1+{-x}/core=30", "cluster=2(slot:default=1(node=1+(core!=30)))"},
+    {"switch=3/slot/node=1+{-x}/core", "switch=3(slot:default=1(node=1+(core!=1)))"},
+    {"slot=4,9,16,25/node", "slot:default=4,9,16,25(node!=1)"},
+    {"slot=10/core=2", "slot:default=10(core!=2)"},
+    {"node/[slot=10{read-db}/[core;memory=4{unit:GB}];slot{db}/[core=6;memory=24{unit:GB}]]",
+     "node=1(slot:read-db=10(core!=1 memory!=4GB) slot:db=1(core!=6 memory!=24GB))"},
+    {"slot=10/[memory=2+{unit:GB};core]", "slot:default=10(memory!=2+GB core!=1)"},
+    {"slot=2{4GB-node}/node/memory=4+{unit:GB}", "slot:4GB-node=2(node!=1(memory!=4+GB))"},
+    {"slot/node", "slot:default=1(node!=1)"},
+    {"slot=1/numa{x}", "slot:default=1(numa!=1)"},
+    {"node{x}/socket", "node!=1(socket=1)"},
+    {"node{+x}", "node!=1"},
+    {"node{exclusive:true}", "node!=1"},
+    {"node{x:false}", "node=1"},
+    {"node{}", "node=1"},
+    {"[node]", "node=1"},
+    {"  slot/node \n", "slot:default=1(node!=1)"},
+    {"\"my type\"=2{ unit : \"a,b\" }", "my type=2a,b"},
+    {"slot=[2-8:2:*]{\"a b\",-x,unit:u}/[core]", "slot:a b=2-8:2:*u(core!=1)"},
+    {"x=[1-3,7]{label:1x}", "x:1x=1-3,7"},
+};
+
+static void test_shapes(void)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        weir_request *r;
+        weir_err err = {0};
+        if (!CHECK(parse(shapes[i][0], &r, &err) == WEIR_OK, "[J1] %s: %s", shapes[i][0], err.text))
+            continue;
+        check_outline(r, shapes[i][1], shapes[i][0]);
+        check_sound(r, shapes[i][0]);
+        CHECK(weir_request_duration(r) == WEIR_FOREVER, "[J1] %s: no duration", shapes[i][0]);
+        weir_request_free(r);
+    }
+}
+
+static void check_format(const char *text, const char *expected)
+{
+    weir_request *r;
+    weir_err err = {0};
+    char *out = NULL;
+
+    if (CHECK(parse(text, &r, &err) == WEIR_OK, "[J1] %s: %s", text, err.text))
+        out = weir_request_format(r);
+    CHECK(check_same(out, expected), "[J1] %s:\n  got  %s\n  want %s", text, out, expected);
+    weir_free(out);
+    weir_request_free(r);
+}
+
+static void test_format(void)
+{
+    check_format(
+        "slot=2+/[node=3;core=1,3,4]",
+        "{\"attributes\":{\"system\":{}},\"resources\":[{\"count\":{\"min\":2},\"label\":\"default\",\"type\":"
+        "\"slot\",\"with\":[{\"count\":3,\"type\":\"node\"},{\"count\":\"1,3-4\",\"type\":\"core\"}]}],"
+        "\"tasks\":[{\"command\":[\"true\"],\"count\":{\"per_slot\":1},\"slot\":\"default\"}],\"version\":9999}");
+    check_format(
+        "node=2-4",
+        "{\"attributes\":{\"system\":{}},\"resources\":[{\"count\":{\"max\":4,\"min\":2,\"operand\":1,"
+        "\"operator\":\"+\"},\"type\":\"node\"}],\"tasks\":[{\"command\":[\"true\"],\"count\":{\"per_slot\":1},"
+        "\"slot\":\"default\"}],\"version\":9999}");
+    check_format(
+        "resources: [{type: node, count: {min: 2, max: 2}}]\nversion: 9999\nattributes:\n"
+        "tasks: [{command: [a], slot: x, count: {total: 2}, more: ~}]\n",
+        "{\"attributes\":{\"system\":{}},\"resources\":[{\"count\":2,\"type\":\"node\"}],\"tasks\":[{\"command\":"
+        "[\"a\"],\"count\":{\"total\":2},\"more\":null,\"slot\":\"x\"}],\"version\":9999}");
+}
+
+static void test_attributes(void)
+{
+    weir_request *r;
+    weir_err err = {0};
+
+    if (!CHECK(
+            parse(
+                "resources: [{type: node, count: 2}]\nattributes:\n  system: {duration: 0.5, queue: batch, n: 1, own: "
+                "{a: yes}}\n",
+                &r, &err) == WEIR_OK,
+            "[J1] %s", err.text))
+        return;
+    CHECK(weir_request_duration(r) == 500000, "[J1] duration in microseconds");
+    CHECK(check_same(weir_request_attribute(r, "queue"), "batch"), "[J1] a string attribute");
+    CHECK(!weir_request_attribute(r, "n") && !weir_request_attribute(r, "none"), "[J1] not a string, not there");
+    CHECK(!weir_request_constrained(r), "[C1] no constraint");
+    CHECK(weir_request_set_duration(r, 0, &err) == WEIR_EINVAL && weir_request_duration(r) == 500000,
+          "[J1] bad duration");
+    CHECK(weir_request_set_duration(r, 1250000, NULL) == WEIR_OK && weir_request_duration(r) == 1250000, "[J1] set");
+    check_sound(r, "a duration that was set");
+    CHECK(weir_request_set_duration(r, WEIR_FOREVER, NULL) == WEIR_OK, "[J1] no end");
+    check_sound(r, "no duration");
+    weir_request_free(r);
+    parse("resources: [{type: node, count: 2}]\nattributes: {system: {duration: 1e-9}}", &r, &err);
+    CHECK(r && weir_request_duration(r) == 1, "[J1] a tiny duration is not none");
+    weir_request_free(r);
+    parse(
+        V1("{\"type\":\"slot\",\"count\":1,\"label\":\"s\",\"with\":[{\"type\":\"core\",\"count\":2},{\"type\":\"gpu\","
+           "\"count\":0}]}"),
+        &r, &err);
+    CHECK(r != NULL, "[J1] gpu 0: %s", err.text);
+    if (r)
+        check_outline(r, "slot:s=1(core!=2)", "a gpu count of 0 drops it");
+    weir_request_free(r);
+}
+
+/* ---- needs -------------------------------------------------------------------------------------------------- */
+
+/* Shape, what the request needs, what its first resource needs below it. */
+static const char *const needs[][3] = {
+    {"slot=4/node/core=8", "node=4 core=32", "node=1 core=8"},
+    {"slot=4/node{-x}/core=8", "core=32 node=1", "core=8 node=1"},
+    {"node=2/slot=3/[core=2+;gpu=1,3]", "node=2 core=12 gpu=6", "core=6 gpu=3"},
+    {"rack=2/node=3/slot/core", "rack=2 core=6 node=3", "core=3 node=3"},
+    {"[node=2/slot{a}/core;node=3/slot{b}/core=5]", "core=17 node=3", "core=1"},
+    {"slot/[node;node{-x}/core]", "node=1 core=1", "node=1 core=1"},
+    {"zone{x}/zone{x}/core", "zone=2 core=1", "zone=1 core=1"},
+    {"a=9007199254740992{x}/b=9007199254740992{x}/c=4{x}",
+     "a=9007199254740992 b=9223372036854775807 c=9223372036854775807", "b=9007199254740992 c=36028797018963968"},
+    {"core", "core=1", ""},
+};
+
+static int compare_needs(const void *a, const void *b)
+{
+    const struct weir_need *x = a, *y = b;
+    return strcmp(x->type, y->type);
+}
+
+static void check_needs(const struct weir_need *list, uint32_t n, const char *expected, const char *what)
+{
+    char want[256], *save, *word;
+    uint32_t found = 0, words = 0;
+
+    snprintf(want, sizeof want, "%s", expected);
+    for (word = strtok_r(want, " ", &save); word; word = strtok_r(NULL, " ", &save), words++) {
+        char *amount = strchr(word, '=');
+        struct weir_need key = {word, 0};
+        *amount++ = '\0';
+        for (uint32_t i = 0; i < n; i++)
+            found += compare_needs(&key, &list[i]) == 0 && list[i].amount == strtoll(amount, NULL, 10);
+    }
+    CHECK(found == words && n == words, "[J1] needs of %s: %s, %u of %u match, %u there", what, expected, found, words,
+          n);
+}
+
+static void test_needs(void)
+{
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        const struct weir_need *list;
+        weir_request *r;
+        weir_err err = {0};
+        uint32_t n;
+        if (!CHECK(parse(needs[i][0], &r, &err) == WEIR_OK, "[J1] %s: %s", needs[i][0], err.text))
+            continue;
+        list = weir_request_needs(r, &n);
+        check_needs(list, n, needs[i][1], needs[i][0]);
+        list = weir_resource_needs(r, 0, &n);
+        check_needs(list, n, needs[i][2], needs[i][0]);
+        weir_request_free(r);
+    }
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------------- */
+
+static void repeat(weir_buf *b, const char *s, int n)
+{
+    while (n-- > 0)
+        weir_buf_puts(b, s);
+}
+
+/* before, n times piece, last, after */
+static void check_repeat(const char *before, const char *piece, int n, const char *last, int code, const char *error)
+{
+    weir_buf b = {0};
+    weir_request *r;
+    weir_err err = {0};
+    int rc;
+
+    weir_buf_puts(&b, before);
+    repeat(&b, piece, n);
+    weir_buf_puts(&b, last);
+    rc = parse(b.data, &r, &err);
+    CHECK(rc == code && check_same(err.text, error), "[J1] %d times %s: %s, %s", n, piece, weir_status_name(rc),
+          err.text);
+    weir_request_free(r);
+    weir_buf_free(&b);
+}
+
+static void test_limits(void)
+{
+    char *text;
+
+    check_repeat("", "a/", 31, "a", WEIR_OK, "");
+    check_repeat("", "a/", 32, "a", WEIR_ELIMIT, "shape: resources are nested more than 32 deep");
+    check_repeat("", "a/", 100000, "a", WEIR_ELIMIT, "shape: resources are nested more than 32 deep");
+    check_repeat("[", "a;", 4095, "a]", WEIR_OK, "");
+    check_repeat("[", "a;", 4096, "a]", WEIR_ELIMIT, "shape: more than 4096 resources");
+    check_repeat("a{k:", "[", 100000, "", WEIR_ELIMIT, "shape: nested more than 256 deep");
+    check_repeat("a{k:", "{b:", 100000, "", WEIR_ELIMIT, "shape: nested more than 256 deep");
+    check_repeat("a: ", "[", 100000, "", WEIR_ELIMIT, "nested more than 256 deep");
+    check_repeat("{\"a\":", "[", 100000, "", WEIR_ELIMIT, "not valid JSON: maximum parsing depth reached near '['");
+    check_repeat("{\"resources\":[", "{\"type\":\"a\",\"count\":1,\"with\":[", 33, "", WEIR_EPARSE,
+                 "not valid JSON: ']' expected near end of file");
+    check_repeat("resources: [", "{type: a, count: 1},", 4096, "]", WEIR_OK, "");
+    check_repeat("resources: [", "{type: a, count: 1},", 4097, "]", WEIR_ELIMIT, "more than 4096 resources");
+    check_repeat("resources: [", "{type: a, count: 1, with: [", 32, "]", WEIR_EPARSE,
+                 "not valid YAML: did not find expected ',' or '}' while parsing a flow mapping");
+    check_repeat("a=1,3-", "9", 9, "", WEIR_ELIMIT,
+                 "shape: count \"1,3-999999999\": a set of more than 65536 values; give a range");
+    text = calloc(1, WEIR_REQUEST_BYTES + 2);
+    if (text) {
+        weir_err err = {0};
+        weir_request *r = NULL;
+        memset(text, 'a', WEIR_REQUEST_BYTES + 1);
+        CHECK(weir_request_parse(text, WEIR_REQUEST_BYTES + 1, NULL, &r, &err) == WEIR_ELIMIT, "[J1] size: %s",
+              err.text);
+        CHECK(weir_request_parse(text, WEIR_NAME_MAX + 1, NULL, &r, NULL) == WEIR_EINVAL, "[J1] long type");
+        free(text);
+    }
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------- */
+
+static bool must_load;
+static unsigned files_tried;
+
+static int try_file(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    const char *dot = strrchr(path, '.');
+    weir_request *r = NULL;
+    weir_err err = {0};
+    int rc;
+
+    (void)st;
+    (void)ftw;
+    if (kind != FTW_F || !dot || strcmp(dot, ".yaml") != 0)
+        return 0;
+    files_tried++;
+    rc = weir_request_load(path, &r, &err);
+    CHECK((rc == WEIR_OK) == must_load, "[J1] %s", rc == WEIR_OK ? path : show(&err));
+    if (rc == WEIR_OK)
+        check_sound(r, path);
+    else
+        CHECK(err.line > 0 && err.source[0] && err.text[0], "[J1] %s: says where and why: %s", path, show(&err));
+    weir_request_free(r);
+    return 0;
+}
+
+static void try_folder(const char *name, bool good, unsigned at_least)
+{
+    char path[512];
+
+    must_load = good;
+    files_tried = 0;
+    if (nftw(check_data(name, path, sizeof path), try_file, 16, FTW_PHYS) != 0)
+        printf("skipped: no %s\n", path);
+    else
+        CHECK(files_tried >= at_least, "[J1] %u files in %s", files_tried, path);
+}
+
+/* Those of RFC 14; its example 2 says version 1, but has a node in a slot, which RFC 25 does not allow. */
+static void try_rfc14(void)
+{
+    char path[512];
+    static const char *const cases[] = {"example1",     "use_case_1.1", "use_case_1.2", "use_case_1.3", "use_case_1.4",
+                                        "use_case_1.5", "use_case_1.6", "use_case_1.7", "use_case_1.8", "use_case_2.1",
+                                        "use_case_2.2", "use_case_2.3", "use_case_2.4", "use_case_2.5", "use_case_2.6",
+                                        "use_case_2.7", "use_case_2.8", "use_case_2.9"};
+
+    must_load = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stat st;
+        char name[128];
+        snprintf(name, sizeof name, "jobspec/rfc14/spec_14/%s.yaml", cases[i]);
+        if (stat(check_data(name, path, sizeof path), &st) == 0)
+            try_file(path, &st, FTW_F, NULL);
+        else
+            printf("skipped: no %s\n", path);
+    }
+}
+
+static void test_files(void)
+{
+    weir_request *r = NULL;
+    weir_err err = {0};
+
+    try_folder("jobspec/valid_v1", true, 7);
+    try_folder("jobspec/invalid_v1", false, 13);
+    try_folder("jobspec/rfc14/spec_25", true, 6);
+    try_folder("fluxion/data/resource/jobspecs", true, 80);
+    try_rfc14();
+    CHECK(weir_request_load("/nowhere/at/all", &r, &err) == WEIR_EIO && err.text[0], "[J1] no file: %s", err.text);
+    weir_err_clear(&err);
+    CHECK(weir_request_load("/", &r, &err) == WEIR_EIO, "[J1] a folder: %s", err.text);
+}
+
+/* ---- out of memory ------------------------------------------------------------------------------------------ */
+
+static int parse_once(void *text)
+{
+    weir_request *r = NULL;
+    weir_err err = {0};
+    int rc = weir_request_parse(text, strlen(text), "x", &r, &err);
+
+    if (rc == WEIR_OK) {
+        char *out = weir_request_format(r);
+        if (!out)
+            rc = WEIR_ENOMEM;
+        weir_free(out);
+    }
+    weir_request_free(r);
+    return rc;
+}
+
+static void test_nomem(void)
+{
+    char yaml[] =
+        "version: 9999\nresources:\n- {type: slot, count: '1,3,7', label: s, with: [{type: core, count: 2-4},"
+        " {type: gpu, count: 1}]}\ntasks: [{command: [a], slot: s, count: {total: 1}}]\nattributes:\n  system:\n"
+        "    constraints: {and: [{properties: [a]}, {hostlist: ['a[1-2]']}, {ranks: ['1-2', '7']}]}\n";
+    char shape[] = "[slot=1,4{a,unit:x}/node/core=2+;slot{b}/gpu{k:[1,{a:b}]}]", good[] = "slot=1,4/node=2-7:2/core";
+    weir_request *r;
+    weir_err err = {0};
+
+    check_nomem(parse_once, yaml, "[J1] YAML");
+    check_nomem(parse_once, good, "[J1] shape");
+    CHECK(parse(shape, &r, &err) == WEIR_EINVAL, "[J1] an unknown key, after all was read: %s", err.text);
+}
+
+/* Cut and changed texts: none may do harm (run under the sanitizers). */
+static void test_mangled(void)
+{
+    static const char *const texts[] = {"[slot=1,4{a,unit:\"x\\n\"}/node/core=2+;slot{b}/gpu{id:[1,{a:b}]}]",
+                                        V1(SLOT_CORE),
+                                        "resources: [{type: node, count: {min: 2, max: 4}}]\nversion: 9\n"};
+    static const char bytes[] = "{}[]\":,;=/+-\n x0\\\xff";
+
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        for (size_t i = 0; i < strlen(texts[t]); i++) {
+            for (size_t b = 0; b < sizeof bytes; b++) {
+                char *copy = strdup(texts[t]);
+                weir_request *r = NULL;
+                weir_err err = {0};
+                int rc;
+                copy[i] = bytes[b];
+                rc = weir_request_parse(copy, b + 1 < sizeof bytes ? strlen(copy) : i, "x", &r, &err);
+                if ((rc == WEIR_OK) != (r != NULL) || (rc != WEIR_OK && (!err.text[0] || strchr(err.text, '\n'))))
+                    CHECK(false, "[J1] %s: %s", copy, err.text);
+                weir_request_free(r);
+                free(copy);
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    test_refused();
+    test_shapes();
+    test_format();
+    test_attributes();
+    test_needs();
+    test_limits();
+    test_files();
+    test_nomem();
+    test_mangled();
+    return check_report();
+}
