@@ -138,7 +138,10 @@ void weirlua_options(lua_State *L, int arg, const char *const *known)
 
 static bool absent(lua_State *L, int table, const char *key)
 {
-    bool none = lua_getfield(L, table, key) == LUA_TNIL;
+    bool none;
+
+    lua_pushstring(L, key);
+    none = lua_rawget(L, table) == LUA_TNIL; /* raw: no metamethod runs in the middle of our work */
     if (none)
         lua_pop(L, 1);
     return none;

@@ -102,18 +102,22 @@ int weirlua_field_code(const char *name)
 }
 
 /* Texts that are computed, mostly short. */
-static void push_computed(lua_State *L, const weir_graph *g, weir_vertex v,
+static void push_computed(lua_State *L, const struct weirlua_graph *box, weir_vertex v,
                           size_t (*write)(const weir_graph *, weir_vertex, char *, size_t))
 {
-    char text[256];
-    size_t len = write(g, v, text, sizeof text);
+    char text[256], *at;
+    size_t len = write(box->g, v, text, sizeof text);
+    uint32_t number = box->number;
     luaL_Buffer b;
 
     if (len < sizeof text) {
         lua_pushlstring(L, text, len);
         return;
     }
-    write(g, v, luaL_buffinitsize(L, &b, len + 1), len + 1);
+    at = luaL_buffinitsize(L, &b, len + 1);
+    if (weirlua_graph_find(weirlua_state(L, NULL), number) != box) /* that may have collected the graph */
+        luaL_error(L, "the graph was closed");
+    write(box->g, v, at, len + 1);
     luaL_pushresultsize(&b, len);
 }
 
@@ -147,13 +151,13 @@ void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vert
     switch (field) {
     case FIELD_TYPE: lua_pushstring(L, weir_vertex_type(g, v)); break;
     case FIELD_BASENAME: lua_pushstring(L, weir_vertex_basename(g, v)); break;
-    case FIELD_NAME: push_computed(L, g, v, weir_vertex_name); break;
+    case FIELD_NAME: push_computed(L, box, v, weir_vertex_name); break;
     case FIELD_ID: n = weir_vertex_id(g, v), push_optional(L, n, n != WEIR_NO_ID); break;
     case FIELD_SIZE: lua_pushinteger(L, weir_vertex_size(g, v)); break;
     case FIELD_UNIT: lua_pushstring(L, weir_vertex_unit(g, v)); break;
     case FIELD_STATE: lua_pushstring(L, weir_state_name(weir_vertex_state(g, v))); break;
     case FIELD_RANK: n = weir_vertex_rank(g, v), push_optional(L, n, n != WEIR_NO_RANK); break;
-    case FIELD_PATH: push_computed(L, g, v, weir_vertex_path); break;
+    case FIELD_PATH: push_computed(L, box, v, weir_vertex_path); break;
     case FIELD_UUID: push_uuid(L, g, v); break;
     case FIELD_EXCLUSIVE: lua_pushboolean(L, weir_vertex_exclusive(g, v)); break;
     case FIELD_FREE: lua_pushinteger(L, free_now(g, v)); break;
@@ -175,11 +179,11 @@ static int vertex_index(lua_State *L)
     if (h.kind != WEIRLUA_VERTEX)
         return weirlua_view_index(L, &h);
     lua_settop(L, 2);
+    lua_pushvalue(L, 2);
     switch (lua_rawget(L, lua_upvalueindex(2))) {
     case LUA_TFUNCTION: break;
     case LUA_TNUMBER: weirlua_push_field(L, h.box, h.v, (int)lua_tointeger(L, -1)); break;
-    default: return luaL_error(L, "a vertex has no such field or method; see v.type, v.name, v.id, v.size, v.state, "
-                                  "v.properties, v.tags, v.data");
+    default: return luaL_error(L, "a vertex has no field or method '%s'", luaL_tolstring(L, 2, NULL));
     }
     return 1;
 }

@@ -19,11 +19,12 @@ static int map_of(int kind)
 static void push_value(lua_State *L, int kind, const char *value)
 {
     if (kind == WEIRLUA_DATA) {
-        int n = weirlua_json_read(L, value, strlen(value));
-        if (n > 1) { /* kept as it is, should it not be JSON */
-            lua_pop(L, n);
-            lua_pushstring(L, value);
-        }
+        int top = lua_gettop(L) + 1, n;
+        lua_pushstring(L, value); /* a copy: the text may not outlive the allocations below */
+        n = weirlua_json_read(L, lua_tostring(L, top), lua_rawlen(L, top));
+        lua_pushvalue(L, n == 1 ? -1 : top); /* kept as it is, should it not be JSON */
+        lua_replace(L, top);
+        lua_settop(L, top);
     } else if (value[0]) {
         lua_pushstring(L, value);
     } else {
@@ -117,6 +118,7 @@ int weirlua_view_pairs(lua_State *L)
     struct weirlua_handle h = check_view(L);
     const char *key, *value;
 
+    weirlua_anchor(L, weirlua_of(L), h.box);
     lua_pushcfunction(L, next_entry);
     lua_newtable(L);
     for (uint32_t i = 0; weir_vertex_entry(h.g, h.v, map_of(h.kind), i, &key, &value); i++) {

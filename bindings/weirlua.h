@@ -90,10 +90,14 @@ enum weirlua_kind { WEIRLUA_VERTEX, WEIRLUA_PROPERTIES, WEIRLUA_TAGS, WEIRLUA_DA
 #define WEIRLUA_GRAPH "weir.graph"
 /* An open graph: the registered handle, never the borrowed one. */
 struct weirlua_graph *weirlua_check_graph(lua_State *L, struct weirlua *s, int arg);
-/* Raises when the graph may not be changed now. */
+/* Raises when the graph may not be changed now: in a policy, while a match runs, or in a finalizer, as that may run in
+ * the middle of any of our functions. */
 void weirlua_check_writable(lua_State *L, const struct weirlua *s, const struct weirlua_graph *box);
 /* Pushes the handle of a live graph. */
 void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *box);
+/* The same, to keep the graph from being collected: needed where a vertex is all one has, and the graph is read after
+ * something was allocated in Lua, which may collect garbage. */
+#define weirlua_anchor weirlua_push_graph
 /* Pushes {type = {total, free, idle}}. */
 int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v);
 void weirlua_graph_open(lua_State *L, struct weirlua *s);

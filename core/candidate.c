@@ -86,7 +86,7 @@ static bool window_unused(const struct match *m, weir_vertex v)
     return m->view >= VIEW_CAPACITY || weir_window_unused(m->g, v, m->t0, m->t1);
 }
 
-static bool unit_fits(const struct match *m, weir_vertex v, const weir_resource *r)
+bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r)
 {
     const char *unit = weir_vertex_unit(m->g, v);
     return !r->unit[0] || !unit[0] || strcmp(r->unit, unit) == 0;
@@ -146,7 +146,12 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
     if (rc <= 0)
         return rc;
     rc = weir_pick_add(m, v, r, size, true);
-    return rc ? rc : size;
+    if (rc || m->g->nsubsystems == 1 || r->nwith == 0 || m->view == VIEW_CAPACITY)
+        return rc ? rc : size;
+    rc = weir_channels_place(m, v, r->with, r->nwith, 1);
+    if (rc == 0)
+        m->npicks--;
+    return rc <= 0 ? rc : size;
 }
 
 static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
@@ -196,7 +201,7 @@ static int64_t take_within(struct match *m, weir_vertex v, const weir_resource *
 
 int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
 {
-    if (!unit_fits(m, v, r))
+    if (!weir_candidate_unit(m, v, r))
         return 0;
     switch (use_of(m, v, r)) {
     case USE_WHOLE: return take_whole(m, v, r);

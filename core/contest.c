@@ -15,6 +15,7 @@
 struct demand {
     const weir_resource *r;
     int64_t times, units, most;
+    uint32_t subsystem; /* WEIR_NONE, or whose units these are (channel.c) */
     weir_vertex *candidates; /* NULL: units, placed last */
     uint32_t n, cap;
 };
@@ -97,6 +98,12 @@ static int place_units(struct contest *c)
             uint32_t npicks = m->npicks;
             if (d->candidates || want <= 0)
                 continue;
+            if (d->subsystem != WEIR_NONE) {
+                int rc = round ? 1 : weir_channel_place(m, c->under, d->subsystem, d->r, d->times);
+                if (rc != 1)
+                    return rc;
+                continue;
+            }
             got = weir_place_some(m, c->under, d->r, want);
             if (got < 0)
                 return (int)got;
@@ -192,6 +199,7 @@ static int add_demands(struct contest *c, const weir_resource *list, uint32_t n,
         } else {
             d->r = &list[i];
             d->times = times;
+            d->subsystem = weir_channel_find(c->m->g, list[i].type);
             d->most = saturating_mul(weir_count_floor(&list[i].count, WEIR_FOREVER - 1), times);
             c->n++;
             rc = t != WEIR_NO_TYPE && (c->m->g->type_flags[t] & TYPE_HAS_KIDS) ? list_candidates(c, d) : WEIR_OK;

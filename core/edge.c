@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* The number of a subsystem, or WEIR_NONE. */
-static uint32_t subsystem_find(const weir_graph *g, const char *name)
+uint32_t weir_subsystem_find(const weir_graph *g, const char *name)
 {
     for (uint32_t i = 0; i < g->nsubsystems; i++)
         if (strcmp(weir_names_text(&g->names, g->subsystems[i]), name) == 0)
@@ -15,7 +14,7 @@ static uint32_t subsystem_find(const weir_graph *g, const char *name)
 
 static uint32_t subsystem_add(weir_graph *g, const char *name)
 {
-    uint32_t i = subsystem_find(g, name);
+    uint32_t i = weir_subsystem_find(g, name);
     weir_name n;
 
     if (i != WEIR_NONE)
@@ -56,12 +55,25 @@ static uint32_t take_edge(weir_graph *g)
     return g->nedges++;
 }
 
-/* Appends to a chain, so that edges are met in the order in which they were added. */
-static void append(weir_graph *g, uint32_t *head, uint32_t i, bool out)
+/* Edges stand in their chains in the order in which they were added. */
+static void chain_out(weir_graph *g, struct pool *p, uint32_t i)
 {
-    while (*head != WEIR_NONE)
-        head = out ? &g->edges[*head].next_out : &g->edges[*head].next_in;
-    *head = i;
+    struct edge *e = &g->edges[i];
+
+    e->prev_out = p->last_out;
+    e->next_out = WEIR_NONE;
+    *(p->last_out == WEIR_NONE ? &p->edges_out : &g->edges[p->last_out].next_out) = i;
+    p->last_out = i;
+}
+
+static void chain_in(weir_graph *g, struct pool *p, uint32_t i)
+{
+    struct edge *e = &g->edges[i];
+
+    e->prev_in = p->last_in;
+    e->next_in = WEIR_NONE;
+    *(p->last_in == WEIR_NONE ? &p->edges_in : &g->edges[p->last_in].next_in) = i;
+    p->last_in = i;
 }
 
 int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
@@ -84,31 +96,34 @@ int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const c
     i = from && s != WEIR_NONE && name != WEIR_NO_NAME && !(back && back_name == WEIR_NO_NAME) ? take_edge(g) : WEIR_NONE;
     if (i == WEIR_NONE)
         return weir_fail_nomem(err);
-    g->edges[i] = (struct edge){source, target, name, back_name, s, WEIR_NONE, WEIR_NONE};
-    append(g, &from->edges_out, i, true);
-    append(g, &to->edges_in, i, false);
+    g->edges[i] = (struct edge){.source = source, .target = target, .type = name, .back = back_name, .subsystem = s};
+    chain_out(g, from, i);
+    chain_in(g, to, i);
     g->live_edges++;
     g->serial++;
     return WEIR_OK;
 }
 
-static void unchain(weir_graph *g, uint32_t *head, uint32_t i, bool out)
+static void unchain(weir_graph *g, const struct edge *e)
 {
-    while (*head != i)
-        head = out ? &g->edges[*head].next_out : &g->edges[*head].next_in;
-    *head = out ? g->edges[i].next_out : g->edges[i].next_in;
+    struct pool *from = pool_of(g, e->source), *to = pool_of(g, e->target);
+
+    *(e->prev_out == WEIR_NONE ? &from->edges_out : &g->edges[e->prev_out].next_out) = e->next_out;
+    *(e->next_out == WEIR_NONE ? &from->last_out : &g->edges[e->next_out].prev_out) = e->prev_out;
+    *(e->prev_in == WEIR_NONE ? &to->edges_in : &g->edges[e->prev_in].next_in) = e->next_in;
+    *(e->next_in == WEIR_NONE ? &to->last_in : &g->edges[e->next_in].prev_in) = e->prev_in;
 }
 
-static void edge_drop(weir_graph *g, uint32_t i)
+void weir_edge_drop(weir_graph *g, uint32_t i)
 {
     struct edge *e = &g->edges[i];
 
-    unchain(g, &pool_of(g, e->source)->edges_out, i, true);
-    unchain(g, &pool_of(g, e->target)->edges_in, i, false);
+    unchain(g, e);
     e->source = e->target = WEIR_NONE;
     e->next_out = g->free_edges;
     g->free_edges = i;
     g->live_edges--;
+    g->serial++;
 }
 
 void weir_edges_drop(weir_graph *g, weir_vertex v)
@@ -116,9 +131,9 @@ void weir_edges_drop(weir_graph *g, weir_vertex v)
     struct pool *p = pool_of(g, v);
 
     while (p && p->edges_out != WEIR_NONE)
-        edge_drop(g, p->edges_out);
+        weir_edge_drop(g, p->edges_out);
     while (p && p->edges_in != WEIR_NONE)
-        edge_drop(g, p->edges_in);
+        weir_edge_drop(g, p->edges_in);
 }
 
 uint32_t weir_edge_count(const weir_graph *g)
@@ -155,7 +170,7 @@ static bool contained_edge(const weir_graph *g, weir_vertex v, bool out, uint32_
 bool weir_vertex_edge(const weir_graph *g, weir_vertex v, const char *subsystem, bool out, uint32_t i, weir_edge *e)
 {
     const struct pool *p = pool_of(g, v);
-    uint32_t s = subsystem ? subsystem_find(g, subsystem) : WEIR_NONE;
+    uint32_t s = subsystem ? weir_subsystem_find(g, subsystem) : WEIR_NONE;
     uint32_t contained = out ? weir_vertex_children(g, v) : vertex_at(g, v)->parent != WEIR_NONE;
 
     if (subsystem && s == WEIR_NONE)
@@ -172,6 +187,26 @@ bool weir_vertex_edge(const weir_graph *g, weir_vertex v, const char *subsystem,
             return true;
         }
     return false;
+}
+
+uint32_t weir_edge_first(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool out)
+{
+    const struct pool *p = pool_of(g, v);
+    uint32_t i = p ? (out ? p->edges_out : p->edges_in) : WEIR_NONE;
+
+    while (i != WEIR_NONE && g->edges[i].subsystem != subsystem)
+        i = out ? g->edges[i].next_out : g->edges[i].next_in;
+    return i;
+}
+
+uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out)
+{
+    uint32_t subsystem = g->edges[i].subsystem;
+
+    do
+        i = out ? g->edges[i].next_out : g->edges[i].next_in;
+    while (i != WEIR_NONE && g->edges[i].subsystem != subsystem);
+    return i;
 }
 
 uint32_t weir_subsystem_count(const weir_graph *g)
@@ -204,14 +239,13 @@ static weir_vertex containment_root(const weir_graph *g, uint32_t i)
 
 weir_vertex weir_graph_root(const weir_graph *g, const char *subsystem, uint32_t i)
 {
-    uint32_t s = subsystem ? subsystem_find(g, subsystem) : 0;
-    weir_edge e;
+    uint32_t s = subsystem ? weir_subsystem_find(g, subsystem) : 0;
 
     if (s == 0)
         return containment_root(g, i);
     for (weir_vertex v = 0; s != WEIR_NONE && v < g->limit; v++)
-        if (vertex_valid(g, v) && pool_of(g, v) && weir_vertex_edge(g, v, subsystem, true, 0, &e) &&
-            !weir_vertex_edge(g, v, subsystem, false, 0, &e) && i-- == 0)
+        if (vertex_valid(g, v) && weir_edge_first(g, v, s, true) != WEIR_NONE &&
+            weir_edge_first(g, v, s, false) == WEIR_NONE && i-- == 0)
             return v;
     return WEIR_NONE;
 }
@@ -253,7 +287,7 @@ int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, we
         subsystem[colon - uri] = '\0';
         at = colon + 1;
     }
-    if (subsystem_find(g, subsystem) == WEIR_NONE)
+    if (weir_subsystem_find(g, subsystem) == WEIR_NONE)
         return weir_fail(err, WEIR_ENOENT, "there is no subsystem '%s'", subsystem);
     if (*at != '/')
         return weir_fail(err, WEIR_EINVAL, "'%.200s' is not a URI: subsystem:/path/to/resource or /path/to/resource", uri);

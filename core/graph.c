@@ -16,7 +16,7 @@ weir_graph *weir_graph_new(void)
     if (!g)
         return NULL;
     g->free_vertices = g->free_inners = g->free_pools = g->free_edges = g->free_books = WEIR_NONE;
-    g->last_kind = WEIR_NONE;
+    g->last_kind = g->late = WEIR_NONE;
     g->next_job = 1;
     if (weir_names_init(&g->names) || weir_schema_intern(g, NULL, 0) == WEIR_NONE ||
         weir_array_reserve(&g->subsystems, &g->subsystems_cap, 1, sizeof *g->subsystems)) {
@@ -279,12 +279,22 @@ static int reserve_kids(weir_graph *g, weir_vertex p, uint32_t more)
     return weir_array_reserve(&in->kids, &in->kids_cap, (size_t)in->nkids + more, sizeof *in->kids);
 }
 
+static weir_vertex *kids_of(const weir_graph *g, weir_vertex p)
+{
+    return p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
+}
+
+static uint32_t nkids_of(const weir_graph *g, weir_vertex p)
+{
+    return p == WEIR_NONE ? g->nroots : inner_of(g, p)->nkids;
+}
+
 /* Writes vertices [first, first + count) behind the kids of p, not counted in yet. */
 static void write_vertices(weir_graph *g, weir_vertex p, const weir_pool_desc *d, uint32_t kind, uint32_t count,
                            int64_t stride, weir_vertex first)
 {
-    weir_vertex *kids = p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
-    uint32_t pos = p == WEIR_NONE ? g->nroots : inner_of(g, p)->nkids;
+    weir_vertex *kids = kids_of(g, p);
+    uint32_t pos = nkids_of(g, p);
 
     for (uint32_t i = 0; i < count; i++) {
         struct vertex *v = vertex_at(g, first + i);
@@ -364,6 +374,7 @@ static int link_vertices(weir_graph *g, weir_vertex p, uint32_t count)
         return WEIR_ENOMEM;
     }
     g->live += count;
+    g->units += kind_of(g, kids_of(g, p)[nkids_of(g, p) - 1])->size * (int64_t)count;
     g->serial++;
     weir_taken_clear(g);
     return WEIR_OK;
@@ -400,6 +411,8 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
         return rc;
     if (count == 0)
         return weir_fail(err, WEIR_EINVAL, "0 vertices cannot be added");
+    if (d->size > (WEIR_UNITS_MAX - g->units) / (int64_t)count)
+        return weir_fail(err, WEIR_ELIMIT, "the sizes of all pools add up to more than %lld", (long long)WEIR_UNITS_MAX);
     if (reserve_kids(g, parent, count))
         return weir_fail_nomem(err);
     v = take_vertices(g, count);
@@ -450,6 +463,7 @@ static void reclaim_one(weir_graph *g, weir_vertex v)
 
     if (!state_available(x->state))
         g->unavailable--;
+    g->units -= kind_of(g, v)->size;
     weir_edges_drop(g, v);
     weir_pool_drop(g, v);
     if (v < g->uuids_cap)

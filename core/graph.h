@@ -20,6 +20,7 @@
 
 typedef uint16_t weir_type;
 #define WEIR_NO_TYPE UINT16_MAX
+#define SCRATCH_VECTORS 5
 #define WEIR_FAN 32 /* siblings under one row */
 
 struct kind {
@@ -71,6 +72,7 @@ struct pool {
     int64_t rank;
     weir_name name; /* WEIR_NO_NAME: derived */
     uint32_t edges_out, edges_in; /* heads of chains in edges[] */
+    uint32_t last_out, last_in;   /* their tails */
     bool used;
 };
 
@@ -79,6 +81,7 @@ struct edge {
     weir_name type, back;       /* back WEIR_NO_NAME: none */
     uint32_t subsystem;
     uint32_t next_out, next_in;
+    uint32_t prev_out, prev_in;
 };
 
 struct span {
@@ -140,8 +143,9 @@ struct weir_graph {
     uint32_t nschemas, schemas_cap;
     struct lift **lifts;
     uint32_t nlifts, lifts_cap;
-    int64_t *scratch; /* four vectors of the widest schema */
+    int64_t *scratch; /* SCRATCH_VECTORS vectors of the widest schema: rows.c */
     uint32_t scratch_width;
+    weir_vertex late; /* a vertex whose kids' changes have yet to be carried further up: rows.c */
     struct book *books;
     uint32_t nbooks, books_cap, free_books;
     struct job *jobs;
@@ -157,10 +161,11 @@ struct weir_graph {
     uint32_t nindexes, indexes_cap;
     int64_t now, next_job;
     uint64_t serial, uses; /* uses: a counter to tell the index used least recently */
+    int64_t units;         /* all sizes together: so that no sum of them overflows */
     uint32_t unavailable;  /* vertices whose own state is not available */
     uint8_t (*uuids)[16]; /* by vertex, all zero where derived; NULL while nobody gave one */
     uint32_t uuids_cap;
-    bool building, matching;
+    bool building, matching, batch; /* batch: several changes of the books in a row */
 };
 
 static inline struct vertex *vertex_at(const weir_graph *g, weir_vertex v)
@@ -215,6 +220,11 @@ void weir_pool_drop(weir_graph *g, weir_vertex v);
 int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err);
 void weir_map_clear(struct map *m);
 void weir_edges_drop(weir_graph *g, weir_vertex v); /* all that leave or enter v */
+void weir_edge_drop(weir_graph *g, uint32_t i);
+uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: none of that name */
+/* The first edge that leaves (or enters) v in a subsystem other than containment, and the next one; WEIR_NONE: no more. */
+uint32_t weir_edge_first(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool out);
+uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out);
 
 /* Refuses changes while a match runs or outside what is live. */
 int weir_graph_writable(const weir_graph *g, weir_err *err);

@@ -438,6 +438,7 @@ struct look {
 };
 
 #define DEPTH_MAX 200
+#define INDEX_MAX (1u << 20) /* hwloc sets one bit for each lower one */
 
 static const char *attribute(const char **attrs, const char *name)
 {
@@ -447,23 +448,52 @@ static const char *attribute(const char **attrs, const char *name)
     return "";
 }
 
+/* Whether a text is a set as hwloc writes it: "0x0000000f,,0x1", "0xf...f,0x0". */
+static bool is_bitmap(const char *s)
+{
+    if (*s == '\0' || *s == ',')
+        return false;
+    if (strncmp(s, "0xf...f", 7) == 0)
+        s += s[7] == ',' ? 8 : 7;
+    for (;; s++) {
+        bool prefix = strncmp(s, "0x", 2) == 0;
+        size_t n = strspn(s += prefix ? 2 : 0, "0123456789abcdefABCDEF");
+        if (n > 8 || (n == 0 && prefix))
+            return false;
+        s += n;
+        if (*s != ',')
+            return *s == '\0';
+    }
+}
+
+static bool ends_with(const char *s, const char *tail)
+{
+    size_t n = strlen(s), k = strlen(tail);
+    return n >= k && strcmp(s + n - k, tail) == 0;
+}
+
 /* All but devices must say which processors they have, and processors must have one; hwloc takes that for granted. */
 static const char *object_fault(const char **attrs)
 {
     static const char *const devices[] = {"Bridge", "PCIDev", "OSDev", "Misc"};
-    static const char digits[] = "0123456789abcdefABCDEFx,";
-    const char *type = attribute(attrs, "type"), *cpus = attribute(attrs, "cpuset");
-    const char *complete = attribute(attrs, "complete_cpuset"), *nodes = attribute(attrs, "nodeset");
+    const char *type = attribute(attrs, "type"), *cpus = attribute(attrs, "cpuset"),
+               *nodes = attribute(attrs, "nodeset");
 
+    for (const char **a = attrs; *a; a += 2)
+        if ((ends_with(a[0], "cpuset") || ends_with(a[0], "nodeset")) && !is_bitmap(a[1]))
+            return "has a malformed set, not one such as 0x0000000f";
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         if (strcmp(type, devices[i]) == 0)
             return NULL;
     if (!*type)
         return "has no type";
-    if (!*cpus || cpus[strspn(cpus, digits)] || !*complete || complete[strspn(complete, digits)])
+    if (!*cpus || !*attribute(attrs, "complete_cpuset"))
         return "has no cpuset and complete_cpuset such as 0x0000000f";
     if (!*nodes != !*attribute(attrs, "complete_nodeset") || (!*nodes && strcmp(type, "NUMANode") == 0))
         return "has no nodeset and complete_nodeset";
+    if ((strcmp(type, "PU") == 0 || strcmp(type, "NUMANode") == 0) &&
+        strtoull(attribute(attrs, "os_index"), NULL, 10) > INDEX_MAX)
+        return "has an os_index above 1048576";
     if (strcmp(type, "PU") == 0 && !cpus[strcspn(cpus, "123456789abcdefABCDEF")])
         return "has an empty cpuset";
     return NULL;

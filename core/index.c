@@ -212,19 +212,30 @@ static void touch_rows(weir_graph *g, struct index *x, weir_vertex v, const stru
     }
 }
 
+/* Brings the rows of v's parent up to date; returns that, or WEIR_NONE. */
+static weir_vertex touch_parent(weir_graph *g, struct index *x, weir_vertex v)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+    const struct inner *in = p == WEIR_NONE ? NULL : inner_of(g, p);
+
+    if (in && type_cell(g->schemas[in->schema], x->type))
+        touch_rows(g, x, v, in);
+    return p;
+}
+
+void weir_indexes_touch_one(weir_graph *g, weir_vertex v)
+{
+    for (uint32_t i = 0; i < g->nindexes; i++)
+        if (g->indexes[i]->mode != INDEX_ANY)
+            (void)touch_parent(g, g->indexes[i], v);
+}
+
 void weir_indexes_touch(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->nindexes; i++) {
-        struct index *x = g->indexes[i];
-        weir_vertex p, u = v;
-        if (x->mode == INDEX_ANY)
-            continue;
-        for (; (p = vertex_at(g, u)->parent) != WEIR_NONE; u = p) {
-            const struct inner *in = inner_of(g, p);
-            if (type_cell(g->schemas[in->schema], x->type))
-                touch_rows(g, x, u, in);
-        }
-    }
+    for (uint32_t i = 0; i < g->nindexes; i++)
+        if (g->indexes[i]->mode != INDEX_ANY)
+            for (weir_vertex u = v; u != WEIR_NONE;)
+                u = touch_parent(g, g->indexes[i], u);
 }
 
 bool weir_index_check(const weir_graph *g, const struct index *x)

@@ -31,6 +31,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_
 /* The first in order of what v offers to its parent's rows: v itself, or what is below it. */
 weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v);
 void weir_indexes_touch(weir_graph *g, weir_vertex v); /* v changed its state or book */
+void weir_indexes_touch_one(weir_graph *g, weir_vertex v); /* ... in the rows of its parent only */
 void weir_indexes_drop(weir_graph *g);                 /* the structure changed */
 void weir_indexes_drop_maps(weir_graph *g);            /* properties or tags changed */
 /* Computes the best of every row anew and compares: for weir_check(). */

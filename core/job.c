@@ -123,7 +123,7 @@ void weir_jobs_clear(weir_graph *g)
     weir_mem_free(g->pending);
 }
 
-static int reserve_picks(struct job *j, size_t n)
+int weir_job_reserve(struct job *j, size_t n)
 {
     if (weir_array_reserve(&j->picks, &j->cap, n, sizeof *j->picks))
         return WEIR_ENOMEM;
@@ -133,7 +133,7 @@ static int reserve_picks(struct job *j, size_t n)
 
 /* ---- spans ---- */
 
-static int span_add(weir_graph *g, uint32_t job, const weir_pick *p)
+int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     const weir_allocation *a = &g->jobs[job].a;
     struct span s = {a->start, a->end, p->amount, job, p->exclusive, a->start <= g->now};
@@ -146,11 +146,26 @@ static int span_add(weir_graph *g, uint32_t job, const weir_pick *p)
     return rc;
 }
 
-static void span_remove(weir_graph *g, uint32_t job, weir_vertex v)
+void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v)
 {
     weir_rows_before(g, v);
     weir_book_remove(g, v, job);
     weir_rows_after(g, v);
+}
+
+int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
+{
+    bool whole = amount == kind_of(g, p->vertex)->size;
+    int rc;
+
+    weir_rows_before(g, p->vertex);
+    rc = weir_book_resize(g, p->vertex, job, amount, whole);
+    weir_rows_after(g, p->vertex);
+    if (!rc) {
+        p->amount = amount;
+        p->exclusive = whole;
+    }
+    return rc;
 }
 
 int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
@@ -166,9 +181,10 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
     j->a.start = start;
     j->a.end = end;
     j->a.state = start <= g->now ? WEIR_ALLOCATED : WEIR_RESERVED;
-    rc = reserve_picks(j, n);
+    rc = weir_job_reserve(j, n);
+    weir_rows_batch(g, true);
     for (; !rc && done < n; done += rc == WEIR_OK) {
-        rc = span_add(g, i, &picks[done]);
+        rc = weir_span_add(g, i, &picks[done]);
         if (!rc)
             j->picks[done] = picks[done];
     }
@@ -177,10 +193,12 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
         rc = weir_taken_add(g, i);
     if (rc) {
         while (done-- > 0)
-            span_remove(g, i, picks[done].vertex);
+            weir_span_remove(g, i, picks[done].vertex);
+        weir_rows_batch(g, false);
         job_forget(g, i);
         return weir_fail_nomem(err);
     }
+    weir_rows_batch(g, false);
     if (start > g->now)
         weir_pending_add(g, i);
     *out = i;
@@ -192,8 +210,10 @@ void weir_job_drop(weir_graph *g, uint32_t job)
     struct job *j = &g->jobs[job];
 
     weir_taken_remove(g, job);
+    weir_rows_batch(g, true);
     for (uint32_t i = j->a.npicks; i-- > 0;)
-        span_remove(g, job, j->picks[i].vertex);
+        weir_span_remove(g, job, j->picks[i].vertex);
+    weir_rows_batch(g, false);
     job_forget(g, job);
 }
 
@@ -238,11 +258,13 @@ static void job_begin(weir_graph *g, uint32_t job)
     struct job *j = &g->jobs[job];
 
     j->a.state = WEIR_ALLOCATED;
+    weir_rows_batch(g, true);
     for (uint32_t i = 0; i < j->a.npicks; i++) {
         weir_rows_before(g, j->picks[i].vertex);
         weir_book_begin(g, j->picks[i].vertex, job);
         weir_rows_after(g, j->picks[i].vertex);
     }
+    weir_rows_batch(g, false);
 }
 
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
@@ -308,20 +330,13 @@ static int check_fits(const weir_graph *g, weir_vertex v, int64_t amount, int64_
     return WEIR_OK;
 }
 
-/* Changes what a job has of a vertex it has something of. */
-static int pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
+/* Changes what a job has of a vertex it has something of. On failure nothing has changed. */
+static int resize_units(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
 {
-    bool whole = amount == kind_of(g, p->vertex)->size;
     int rc;
 
     weir_taken_remove(g, job);
-    weir_rows_before(g, p->vertex);
-    rc = weir_book_resize(g, p->vertex, job, amount, whole);
-    weir_rows_after(g, p->vertex);
-    if (!rc) {
-        p->amount = amount;
-        p->exclusive = whole;
-    }
+    rc = weir_pick_resize(g, job, p, amount);
     if (weir_taken_add(g, job))
         weir_taken_clear(g); /* built anew when it is next needed */
     return rc;
@@ -332,7 +347,7 @@ static int pick_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     struct job *j = &g->jobs[job];
 
-    if (reserve_picks(j, (size_t)j->a.npicks + 1) || span_add(g, job, p))
+    if (weir_job_reserve(j, (size_t)j->a.npicks + 1) || weir_span_add(g, job, p))
         return WEIR_ENOMEM;
     weir_taken_remove(g, job);
     j->picks[j->a.npicks++] = *p;
@@ -360,7 +375,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
         return rc;
     p.exclusive = amount == kind_of(g, v)->size;
     if (had)
-        rc = pick_resize(g, i, had, had->amount + amount);
+        rc = resize_units(g, i, had, had->amount + amount);
     else if (j)
         rc = pick_add(g, i, &p);
     else
@@ -382,9 +397,9 @@ int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amoun
         return weir_fail(err, WEIR_EINVAL, "%" PRId64 " units cannot be freed: job %" PRId64 " has %" PRId64, amount, job,
                          p->amount);
     if (amount > 0 && amount < p->amount)
-        return pick_resize(g, i, p, p->amount - amount) ? weir_fail_nomem(err) : WEIR_OK;
+        return resize_units(g, i, p, p->amount - amount) ? weir_fail_nomem(err) : WEIR_OK;
     weir_taken_remove(g, i);
-    span_remove(g, i, v);
+    weir_span_remove(g, i, v);
     memmove(p, p + 1, (size_t)(g->jobs[i].picks + g->jobs[i].a.npicks - p - 1) * sizeof *p);
     if (--g->jobs[i].a.npicks == 0)
         job_forget(g, i);

@@ -9,6 +9,13 @@
 int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
                     uint32_t *out, weir_err *err);
 void weir_job_drop(weir_graph *g, uint32_t job); /* cannot fail */
+/* Single spans and picks of a job, without the units taken over time (taken.h), which the caller keeps. */
+int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p) WEIR_CHECKED;
+void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v);
+int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount) WEIR_CHECKED;
+int weir_job_reserve(struct job *j, size_t n) WEIR_CHECKED; /* room for n picks */
+/* Books more picks for a job, as a whole or not at all; they fit. A vertex it has units of grows. */
+int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n) WEIR_CHECKED;
 uint32_t weir_job_index(const weir_graph *g, int64_t id); /* WEIR_NONE: no such job */
 void weir_jobs_clear(weir_graph *g);
 

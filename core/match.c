@@ -26,7 +26,7 @@ static int attempt(struct match *m, enum match_view view, int64_t t0)
 
     m->view = view;
     m->t0 = t0;
-    m->t1 = time_add(t0, weir_request_duration(m->request));
+    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, weir_request_duration(m->request));
     m->npicks = 0;
     m->rivals = WEIR_NONE;
     m->contested = false;
@@ -83,6 +83,8 @@ static int64_t totals_fit(const struct match *m, int64_t t)
         before = t;
         for (uint32_t i = 0; i < n && t != WEIR_FOREVER; i++) {
             weir_type type = weir_type_find(m->g, needs[i].type);
+            if (weir_channel_find(m->g, needs[i].type) != WEIR_NONE)
+                continue;
             int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - needs[i].amount;
             t = limit < 0 ? WEIR_FOREVER : weir_plan_first_fit(m->g->taken[type], t, duration, limit);
         }
@@ -221,25 +223,62 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
     return rc;
 }
 
+static struct match start_match(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_err *err)
+{
+    static const weir_policy first_found = {.name = "first"};
+
+    return (struct match){.g = g,
+                          .request = r,
+                          .policy = o->policy ? o->policy : &first_found,
+                          .node_type = weir_type_find(g, "node"),
+                          .end = WEIR_NO_END,
+                          .err = err};
+}
+
 int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
                weir_err *err)
 {
-    static const weir_policy first_found = {.name = "first"};
-    struct match m = {.g = g, .request = r, .policy = o->policy ? o->policy : &first_found, .err = err};
     weir_err own = {0};
+    struct match m = start_match(g, r, o, err ? err : &own);
     int64_t start;
     int rc = check_options(g, o, err);
 
     *out = NULL;
     if (rc)
         return rc;
-    if (!err)
-        m.err = &own;
-    m.node_type = weir_type_find(g, "node");
     rc = run_mode(&m, o, &start);
     rc = rc < 0 ? rc : give_result(&m, o, start, out);
     weir_mem_free(m.picks);
     add_stats(o->stats, &m.stats);
+    return rc;
+}
+
+int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
+                  const weir_allocation **out, weir_err *err)
+{
+    uint32_t i = weir_job_index(g, job);
+    weir_err own = {0};
+    struct match m = start_match(g, r, o, err ? err : &own);
+    const weir_allocation *a = i == WEIR_NONE ? NULL : &g->jobs[i].a;
+    int rc = weir_graph_writable(g, err);
+
+    if (!rc && !a)
+        rc = weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
+    if (!rc && a->end <= g->now)
+        rc = weir_fail(err, WEIR_EINVAL, "job %" PRId64 " has ended", job);
+    if (rc)
+        return rc;
+    m.end = a->end;
+    rc = attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
+    rc = rc == 0 ? not_now(&m) : rc;
+    if (rc == 1) {
+        merge_picks(&m);
+        rc = weir_job_extend(g, i, m.picks, m.npicks) ? weir_fail_nomem(m.err) : WEIR_OK;
+    }
+    weir_mem_free(m.picks);
+    add_stats(o->stats, &m.stats);
+    if (!rc && out)
+        *out = &g->jobs[i].a;
     return rc;
 }
 

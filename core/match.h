@@ -4,6 +4,7 @@
  *   place.c      how the resources of a request are placed below a vertex
  *   contest.c    ... when siblings compete for the same vertices
  *   candidate.c  what one vertex can give for one resource
+ *   channel.c    units on the way to the source of another subsystem
  *   search.c     the candidates of a type, best first
  */
 #ifndef WEIR_MATCH_H
@@ -12,6 +13,8 @@
 #include "graph.h"
 #include "request.h"
 #include "search.h"
+
+#define WEIR_NO_END INT64_MIN
 
 /* What counts as available while a request is placed. */
 enum match_view {
@@ -27,6 +30,7 @@ struct match {
     const weir_policy *policy; /* never NULL */
     enum match_view view;
     int64_t t0, t1;
+    int64_t end; /* of the window, where it does not follow from the request; WEIR_NO_END */
     weir_type node_type; /* what constraints are about */
     weir_pick *picks;
     uint32_t npicks, picks_cap;
@@ -56,6 +60,15 @@ bool weir_candidate_idle(const struct match *m, const weir_resource *r);
 /* What v gives for r, at most `want` units, its picks added; 0: it does not fit; negative: failed. */
 int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want);
 
+/* The subsystem whose units a resource of that name asks for; WEIR_NONE: it names a type of vertices. */
+uint32_t weir_channel_find(const weir_graph *g, const char *name);
+/* Takes `times` times the units of r on the way up from `under`; 1, 0 or negative. */
+int weir_channel_place(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times);
+/* The same for all resources of a list, and of its slots, that name subsystems. */
+int weir_channels_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+
+/* Whether the units that r asks for are those of v. */
+bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r);
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive);
 /* Fails a match because a hook failed; keeps what the hook said. */
 int weir_match_policy_failed(struct match *m, const char *hook);

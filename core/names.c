@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define BLOCK 65536
+#define FIRST_BLOCKS 1024 /* small graphs stay small */
 
 static uint32_t hash_text(const char *s, size_t len)
 {
@@ -74,7 +75,7 @@ static const char *store(weir_names *n, const char *s, size_t len)
     char *at;
 
     if (n->nblocks == 0 || n->room - n->used < len + 1) {
-        size_t size = len + 1 > BLOCK / 4 ? len + 1 : n->nblocks < 4 ? 1024 : BLOCK;
+        size_t size = len + 1 > BLOCK / 4 ? len + 1 : n->nblocks < 4 && len < FIRST_BLOCKS ? FIRST_BLOCKS : BLOCK;
         char *block;
         if (weir_array_reserve(&n->blocks, &n->blocks_cap, n->nblocks + 1, sizeof *n->blocks))
             return NULL;

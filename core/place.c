@@ -247,7 +247,7 @@ static int64_t slots_that_fit(struct match *m, weir_vertex under, const weir_res
     for (uint32_t i = 0; i < slot->nwith; i++) {
         const weir_resource *r = &slot->with[i];
         uint32_t npicks = m->npicks;
-        int64_t each = saturating_mul(r->count.min, times);
+        int64_t each = weir_channel_find(m->g, r->type) == WEIR_NONE ? saturating_mul(r->count.min, times) : 0;
         int64_t units = each ? weir_place_some(m, under, r, saturating_mul(most, each)) : 0;
         m->npicks = npicks;
         if (units < 0)
@@ -276,6 +276,17 @@ static int place_slot(struct match *m, weir_vertex under, const weir_resource *s
     return 0;
 }
 
+static int place_one(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
+{
+    uint32_t subsystem = r->slot ? WEIR_NONE : weir_channel_find(m->g, r->type);
+
+    if (r->slot)
+        return place_slot(m, under, r, times);
+    if (subsystem == WEIR_NONE)
+        return place_resource(m, under, r, times);
+    return m->view == VIEW_CAPACITY ? 1 : weir_channel_place(m, under, subsystem, r, times);
+}
+
 int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     uint32_t npicks = m->npicks;
@@ -286,7 +297,7 @@ int weir_place(struct match *m, weir_vertex under, const weir_resource *list, ui
     if (m->rivals == WEIR_NONE && weir_place_competes(m, list, n))
         return weir_place_rivals(m, under, list, n, times);
     for (uint32_t i = 0; rc == 1 && i < n; i++)
-        rc = list[i].slot ? place_slot(m, under, &list[i], times) : place_resource(m, under, &list[i], times);
+        rc = place_one(m, under, &list[i], times);
     if (rc != 1)
         m->npicks = npicks;
     return rc;

@@ -25,6 +25,7 @@ struct pool *weir_pool_get(weir_graph *g, weir_vertex v)
     g->pools[i].name = WEIR_NO_NAME;
     g->pools[i].rank = WEIR_NO_RANK;
     g->pools[i].edges_out = g->pools[i].edges_in = WEIR_NONE;
+    g->pools[i].last_out = g->pools[i].last_in = WEIR_NONE;
     g->pools[i].used = true;
     vertex_at(g, v)->pool = i;
     return &g->pools[i];

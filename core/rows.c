@@ -82,24 +82,22 @@ void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_
     }
 }
 
-/* One maximum cell of what v contributes. */
-static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell)
+/* One maximum cell of what v contributes; `pairs` is the first cell of the pairs. */
+static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell, uint32_t pairs)
 {
     const struct inner *in = inner_of(g, v);
-    int64_t best = cell == CELL_SOON ? book_soon(book_of(g, v)) : 0;
-    const struct lift *l;
-    bool open;
+    const uint16_t *from;
+    int64_t best;
 
-    if (!in || !in->cells)
-        return best;
-    if (cell == CELL_SOON)
-        return max64(best, in->cells[CELL_SOON]);
-    l = g->lifts[in->lift];
-    open = vertex_open(g, v);
-    for (uint32_t i = 0; i < l->nmoves; i++)
-        if (l->moves[i].to == cell && (open || !l->moves[i].gated))
-            best = max64(best, in->cells[l->moves[i].from]);
-    return best;
+    if (cell == CELL_SOON) {
+        best = book_soon(book_of(g, v));
+        return in && in->cells ? max64(best, in->cells[CELL_SOON]) : best;
+    }
+    if (!in || !in->cells || ((cell - pairs) % PAIR_CELLS == PAIR_FREE && !vertex_open(g, v)))
+        return 0;
+    from = g->lifts[in->lift]->sources[cell - pairs];
+    best = from[0] ? in->cells[from[0]] : 0;
+    return from[1] ? max64(best, in->cells[from[1]]) : best;
 }
 
 /* The maximum of one cell over the entries of a row; it cannot be above `bound`. */
@@ -108,13 +106,14 @@ static int64_t rescan(const weir_graph *g, const struct inner *in, const struct 
 {
     uint32_t begin, end;
     bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
+    uint32_t pairs = CELL_TYPES + TYPE_CELLS * g->schemas[in->schema]->ntypes;
     int64_t best = 0;
 
     for (uint32_t i = begin; i < end && best < bound; i++) {
         if (!kids)
             best = max64(best, row_cells(g, in, i)[cell]);
         else if (in->kids[i] != WEIR_NONE)
-            best = max64(best, contribute_max(g, in->kids[i], cell));
+            best = max64(best, contribute_max(g, in->kids[i], cell, pairs));
     }
     return best;
 }
@@ -141,40 +140,97 @@ static void update_rows(weir_graph *g, struct inner *in, uint32_t pos, const int
     }
 }
 
-/* Carries a difference from v to the root: scratch[0] holds what v contributed before. */
+enum { OLD, NEW, OLD_UP, FILL, LATE };
+
+static int64_t *scratch(const weir_graph *g, int which)
+{
+    return g->scratch + (size_t)which * g->scratch_width;
+}
+
+/* What v contributes to its parent; nothing for a root. */
+static void contribute_up(const weir_graph *g, weir_vertex v, int64_t *out)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+    if (p != WEIR_NONE)
+        weir_row_contribute(g, v, inner_of(g, p)->schema, out);
+}
+
+/* One step of a change of v, which contributed `old`, up into the rows of its parent. False: nothing changed. */
+static bool carry_one(weir_graph *g, weir_vertex v, const int64_t *old)
+{
+    struct inner *in = inner_of(g, vertex_at(g, v)->parent);
+    int64_t *new = scratch(g, NEW);
+
+    weir_row_contribute(g, v, in->schema, new);
+    if (memcmp(old, new, g->schemas[in->schema]->width * sizeof *old) == 0)
+        return false;
+    update_rows(g, in, vertex_at(g, v)->pos, old, new);
+    return true;
+}
+
+/* Carries a difference from v to the root: OLD holds what v contributed before. */
 static void carry_up(weir_graph *g, weir_vertex v)
 {
-    int64_t *old = g->scratch, *new = old + g->scratch_width;
-    int64_t *old_up = new + g->scratch_width;
+    int64_t *old = scratch(g, OLD), *old_up = scratch(g, OLD_UP);
     weir_vertex p;
 
     while ((p = vertex_at(g, v)->parent) != WEIR_NONE) {
-        struct inner *in = inner_of(g, p);
         weir_vertex pp = vertex_at(g, p)->parent;
-        uint32_t width = g->schemas[in->schema]->width;
-        weir_row_contribute(g, v, in->schema, new);
-        if (memcmp(old, new, width * sizeof *old) == 0)
+        contribute_up(g, p, old_up);
+        if (!carry_one(g, v, old))
             return;
-        if (pp != WEIR_NONE)
-            weir_row_contribute(g, p, inner_of(g, pp)->schema, old_up);
-        update_rows(g, in, vertex_at(g, v)->pos, old, new);
         v = p;
         if (pp != WEIR_NONE)
             memcpy(old, old_up, g->schemas[inner_of(g, pp)->schema]->width * sizeof *old);
     }
 }
 
+/* Carries what a batch has held back at g->late. */
+static void carry_late(weir_graph *g)
+{
+    weir_vertex v = g->late;
+
+    if (v == WEIR_NONE)
+        return;
+    g->late = WEIR_NONE;
+    if (vertex_at(g, v)->parent == WEIR_NONE)
+        return;
+    memcpy(scratch(g, OLD), scratch(g, LATE), g->scratch_width * sizeof(int64_t));
+    carry_up(g, v);
+    weir_indexes_touch(g, v);
+}
+
+void weir_rows_batch(weir_graph *g, bool on)
+{
+    carry_late(g);
+    g->batch = on;
+}
+
 void weir_rows_before(weir_graph *g, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
-    if (p != WEIR_NONE && !g->building)
-        weir_row_contribute(g, v, inner_of(g, p)->schema, g->scratch);
+
+    if (g->building)
+        return;
+    if (p != g->late)
+        carry_late(g);
+    contribute_up(g, v, scratch(g, OLD));
 }
 
 void weir_rows_after(weir_graph *g, weir_vertex v)
 {
+    weir_vertex p = vertex_at(g, v)->parent;
+
     if (g->building)
         return;
+    if (g->batch && p != WEIR_NONE) {
+        if (g->late == WEIR_NONE)
+            contribute_up(g, p, scratch(g, LATE));
+        g->late = p;
+        carry_one(g, v, scratch(g, OLD));
+        weir_indexes_touch_one(g, v);
+        return;
+    }
     carry_up(g, v);
     weir_indexes_touch(g, v);
 }
@@ -280,7 +336,7 @@ static void refit_commit(weir_graph *g, const struct refit *f)
     in->nrows = lv.rows;
     in->rows_cap = f->cap;
     set_lifts(g, in);
-    fill_rows(g, in, g->scratch + 3 * (size_t)g->scratch_width);
+    fill_rows(g, in, scratch(g, FILL));
 }
 
 /* The schema of what the kids of `in` are. */
@@ -398,7 +454,7 @@ static void link_each(weir_graph *g, struct inner *in, uint32_t count)
         struct inner *k = inner_of(g, kid);
         if (k)
             k->lift = weir_lift_intern(g, in->schema, k->schema, kind_of(g, kid)->type);
-        memset(g->scratch, 0, g->scratch_width * sizeof *g->scratch);
+        memset(scratch(g, OLD), 0, g->scratch_width * sizeof(int64_t));
         carry_up(g, kid);
     }
 }
@@ -438,15 +494,13 @@ void weir_rows_unlink(weir_graph *g, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
     struct inner *in = inner_of(g, p);
-    int64_t *old = g->scratch, *zero = old + g->scratch_width;
+    int64_t *old = scratch(g, OLD), *zero = scratch(g, NEW), *old_up = scratch(g, OLD_UP);
     weir_vertex pp = vertex_at(g, p)->parent;
-    int64_t *old_up = zero + g->scratch_width;
 
     weir_indexes_drop(g);
     weir_row_contribute(g, v, in->schema, old);
     memset(zero, 0, g->scratch_width * sizeof *zero);
-    if (pp != WEIR_NONE)
-        weir_row_contribute(g, p, inner_of(g, pp)->schema, old_up);
+    contribute_up(g, p, old_up);
     in->kids[vertex_at(g, v)->pos] = WEIR_NONE;
     in->holes++;
     update_rows(g, in, vertex_at(g, v)->pos, old, zero);

@@ -68,6 +68,9 @@ void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_
 void weir_rows_before(weir_graph *g, weir_vertex v);
 void weir_rows_after(weir_graph *g, weir_vertex v);
 
+/* Brackets many such changes: those of siblings in a row are carried up from their parent together. */
+void weir_rows_batch(weir_graph *g, bool on);
+
 /* Computes schema and rows of every inner vertex anew. O(n). On failure the graph cannot be matched on. */
 int weir_rows_build(weir_graph *g);
 /* Counts in `count` kids alike that stand in p's kids behind nkids, and raises nkids. On failure nothing has changed. */

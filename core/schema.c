@@ -13,13 +13,21 @@ static void schema_free(struct schema *s)
     }
 }
 
+static void lift_free(struct lift *l)
+{
+    if (l) {
+        weir_mem_free(l->moves);
+        weir_mem_free(l->sources);
+        weir_mem_free(l);
+    }
+}
+
 void weir_schemas_clear(weir_graph *g)
 {
     for (uint32_t i = 0; i < g->nschemas; i++)
         schema_free(g->schemas[i]);
     for (uint32_t i = 0; i < g->nlifts; i++) {
-        weir_mem_free(g->lifts[i]->moves);
-        weir_mem_free(g->lifts[i]);
+        lift_free(g->lifts[i]);
     }
     weir_mem_free(g->schemas);
     weir_mem_free(g->lifts);
@@ -55,7 +63,7 @@ static int widen_scratch(weir_graph *g, uint32_t width)
     int64_t *wide;
     if (width <= g->scratch_width)
         return WEIR_OK;
-    wide = weir_mem_realloc(g->scratch, (size_t)width * 4 * sizeof *wide);
+    wide = weir_mem_realloc(g->scratch, (size_t)width * SCRATCH_VECTORS * sizeof *wide);
     if (!wide)
         return WEIR_ENOMEM;
     g->scratch = wide;
@@ -152,6 +160,15 @@ static void add_move(struct lift *l, uint32_t from, uint32_t to, bool max, bool 
     l->moves[l->nmoves++] = (struct move){(uint16_t)from, (uint16_t)to, max, gated};
 }
 
+/* A cell of a pair, which is a maximum: at most two cells of a kid lead to it, T's own and that of a T below it. */
+static void add_source(struct lift *l, const struct schema *p, uint32_t from, uint32_t to, bool gated)
+{
+    uint16_t *sources = l->sources[to - CELL_TYPES - TYPE_CELLS * p->ntypes];
+
+    sources[sources[0] ? 1 : 0] = (uint16_t)from;
+    add_move(l, from, to, true, gated);
+}
+
 static void lift_type(struct lift *l, const struct schema *p, const struct schema *k, weir_type t)
 {
     uint32_t from = type_cell(k, t), to = type_cell(p, t), pair = weir_pair_cell(p, l->kid_type, t);
@@ -160,8 +177,8 @@ static void lift_type(struct lift *l, const struct schema *p, const struct schem
     add_move(l, from + TYPE_FREE, to + TYPE_FREE, false, true);
     add_move(l, from + TYPE_IDLE, to + TYPE_IDLE, false, true);
     if (pair) {
-        add_move(l, from + TYPE_FREE, pair + PAIR_FREE, true, true);
-        add_move(l, from + TYPE_TOTAL, pair + PAIR_TOTAL, true, false);
+        add_source(l, p, from + TYPE_FREE, pair + PAIR_FREE, true);
+        add_source(l, p, from + TYPE_TOTAL, pair + PAIR_TOTAL, false);
     }
 }
 
@@ -172,8 +189,8 @@ static void lift_pairs(struct lift *l, const struct schema *p, const struct sche
         uint32_t from = CELL_TYPES + TYPE_CELLS * k->ntypes + PAIR_CELLS * i;
         uint32_t to = weir_pair_cell(p, (weir_type)((code >> 16) - 1), (weir_type)(code & UINT16_MAX));
         if (to) {
-            add_move(l, from + PAIR_FREE, to + PAIR_FREE, true, true);
-            add_move(l, from + PAIR_TOTAL, to + PAIR_TOTAL, true, false);
+            add_source(l, p, from + PAIR_FREE, to + PAIR_FREE, true);
+            add_source(l, p, from + PAIR_TOTAL, to + PAIR_TOTAL, false);
         }
     }
 }
@@ -194,8 +211,9 @@ uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_typ
     if (!l)
         return WEIR_NONE;
     l->moves = weir_mem_alloc(((size_t)k->ntypes * 5 + (size_t)k->npairs * 2 + 1) * sizeof *l->moves);
-    if (!l->moves) {
-        weir_mem_free(l);
+    l->sources = weir_mem_zalloc((size_t)p->npairs * PAIR_CELLS, sizeof *l->sources);
+    if (!l->moves || !l->sources) {
+        lift_free(l);
         return WEIR_NONE;
     }
     l->parent = parent;

@@ -37,6 +37,7 @@ struct lift {
     uint16_t own; /* the parent's cells of the vertex's own type */
     uint32_t nmoves;
     struct move *moves;
+    uint16_t (*sources)[2]; /* by pair cell of the parent: the cells it is the maximum of; 0: none */
 };
 
 /* The schema whose codes are these n ascending ones; WEIR_NONE: out of memory. */

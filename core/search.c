@@ -237,7 +237,7 @@ static void read_needs(struct search *s)
     const struct weir_need *needs = weir_resource_needs(s->m->request, s->r->index, &n);
 
     for (uint32_t i = 0; i < n && s->nneeds < SEARCH_NEEDS; i++)
-        if (needs[i].amount > 0) {
+        if (needs[i].amount > 0 && weir_channel_find(s->m->g, needs[i].type) == WEIR_NONE) {
             s->needs[s->nneeds].type = weir_type_find(s->m->g, needs[i].type);
             s->needs[s->nneeds++].amount = needs[i].amount;
         }

@@ -1,93 +1,125 @@
-/* walk.c - walks over one subsystem, pulled one visit at a time. Invariant: the stack holds the way from the start to
- * the vertex visited last, with a cursor into the edges of each; the structure has not changed since the walk began. */
+/* walk.c - walks over one subsystem, pulled one visit at a time. Invariant: `way` holds the path from the start to the
+ * vertex visited last (breadth-first: the queue), each with the vertices that its edges lead to; the structure has not
+ * changed since the walk began. */
 #include "graph.h"
 
 #include <string.h>
 
 struct frame {
     weir_vertex v;
-    uint32_t cursor; /* edges taken so far */
-    uint32_t edges;  /* how many there are */
+    uint32_t cursor; /* ends taken so far */
+    uint32_t first, count; /* in `ends`; the kids of v themselves in a tree */
+    uint32_t depth;  /* breadth-first only */
 };
 
 struct weir_walk {
     const weir_graph *g;
     weir_walk_options o;
-    char *subsystem;
+    uint32_t subsystem;
     bool tree; /* containment downward: no vertex can be met twice */
     weir_type type;
     uint64_t serial;
-    struct frame *stack;
-    uint32_t depth, cap;
-    uint32_t root;  /* the next root to start from */
-    uint8_t *seen;  /* bits by vertex, where it is not a tree */
+    struct frame *way;
+    uint32_t n, cap, head; /* head: of the queue */
+    weir_vertex *ends;
+    uint32_t nends, ends_cap;
+    uint32_t root;     /* the next root to start from */
+    uint8_t *seen;     /* bits by vertex, where it is not a tree */
+    uint32_t depth;    /* of the vertex told last */
     bool prune, fresh; /* fresh: the top was pushed and not yet visited */
 };
+
+static weir_walk *fail(weir_walk *w, weir_err *err)
+{
+    weir_fail_nomem(err);
+    weir_walk_free(w);
+    return NULL;
+}
 
 weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_err *err)
 {
     weir_walk *w;
-    const char *name = o->subsystem ? o->subsystem : "containment";
 
     if (o->start != WEIR_NONE && !vertex_valid(g, o->start)) {
         weir_fail(err, WEIR_ENOENT, "there is no vertex %u to start from", o->start);
         return NULL;
     }
     w = weir_mem_zalloc(1, sizeof *w);
-    if (!w) {
-        weir_fail_nomem(err);
-        return NULL;
-    }
+    if (!w)
+        return fail(w, err);
     w->g = g;
     w->o = *o;
+    w->o.subsystem = w->o.type = NULL; /* the caller's; not kept */
     w->serial = g->serial;
-    w->tree = strcmp(name, "containment") == 0 && !o->upward;
-    w->type = o->type ? weir_type_find(g, o->type) : WEIR_NO_TYPE;
-    w->subsystem = weir_mem_strdup(name);
-    w->seen = w->tree ? NULL : weir_mem_zalloc(g->limit / 8 + 1, 1);
-    if (!w->subsystem || (!w->tree && !w->seen)) {
+    w->subsystem = o->subsystem ? weir_subsystem_find(g, o->subsystem) : 0;
+    if (w->subsystem == WEIR_NONE) {
+        weir_fail(err, WEIR_ENOENT, "there is no subsystem '%.100s'", o->subsystem);
         weir_walk_free(w);
-        weir_fail_nomem(err);
         return NULL;
     }
-    w->o.subsystem = w->subsystem;
-    if (w->o.events == 0)
+    w->tree = w->subsystem == 0 && !o->upward;
+    w->type = o->type ? weir_type_find(g, o->type) : WEIR_NO_TYPE;
+    w->o.type = o->type ? "" : NULL; /* whether there is one */
+    if (w->o.events == 0 || w->o.breadth)
         w->o.events = WEIR_PREORDER;
-    return w;
+    w->seen = w->tree ? NULL : weir_mem_zalloc(g->limit / 8 + 1, 1);
+    return w->tree || w->seen ? w : fail(w, err);
 }
 
 void weir_walk_free(weir_walk *w)
 {
     if (w) {
-        weir_mem_free(w->subsystem);
-        weir_mem_free(w->stack);
+        weir_mem_free(w->way);
+        weir_mem_free(w->ends);
         weir_mem_free(w->seen);
         weir_mem_free(w);
     }
 }
 
-static uint32_t count_edges(const weir_walk *w, weir_vertex v)
+static int add_end(weir_walk *w, weir_vertex v)
 {
-    weir_edge e;
-    uint32_t n = 0;
-
-    if (w->tree)
-        return inner_of(w->g, v) ? inner_of(w->g, v)->nkids : 0;
-    while (weir_vertex_edge(w->g, v, w->subsystem, !w->o.upward, n, &e))
-        n++;
-    return n;
+    if (weir_array_reserve(&w->ends, &w->ends_cap, (size_t)w->nends + 1, sizeof *w->ends))
+        return WEIR_ENOMEM;
+    w->ends[w->nends++] = v;
+    return WEIR_OK;
 }
 
-/* The vertex at the end of the i-th edge; WEIR_NONE for a hole. */
-static weir_vertex end_of_edge(const weir_walk *w, weir_vertex v, uint32_t i)
+/* Lists where the edges of v lead, in a subsystem that is no tree or against the direction of one. */
+static int list_ends(weir_walk *w, weir_vertex v)
 {
-    weir_edge e;
+    bool out = !w->o.upward;
 
+    if (w->subsystem == 0) {
+        weir_vertex p = vertex_at(w->g, v)->parent;
+        return p == WEIR_NONE ? WEIR_OK : add_end(w, p);
+    }
+    for (uint32_t i = weir_edge_first(w->g, v, w->subsystem, out); i != WEIR_NONE; i = weir_edge_next(w->g, i, out))
+        if (add_end(w, out ? w->g->edges[i].target : w->g->edges[i].source))
+            return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
+static uint32_t depth_below(const weir_walk *w)
+{
+    return w->o.breadth && w->head > 0 ? w->way[w->head - 1].depth + 1 : 0;
+}
+
+static int push(weir_walk *w, weir_vertex v)
+{
+    struct frame f = {v, 0, w->nends, 0, depth_below(w)};
+    const struct inner *in = inner_of(w->g, v);
+
+    if (weir_array_reserve(&w->way, &w->cap, (size_t)w->n + 1, sizeof *w->way))
+        return WEIR_ENOMEM;
     if (w->tree)
-        return inner_of(w->g, v)->kids[i];
-    if (!weir_vertex_edge(w->g, v, w->subsystem, !w->o.upward, i, &e))
-        return WEIR_NONE;
-    return w->o.upward ? e.source : e.target;
+        f.count = in ? in->nkids : 0;
+    else if (!w->o.breadth && list_ends(w, v))
+        return WEIR_ENOMEM;
+    else
+        f.count = w->nends - f.first;
+    w->way[w->n++] = f;
+    w->fresh = true;
+    return WEIR_OK;
 }
 
 /* Marks v as met; false when it was met before. */
@@ -101,48 +133,30 @@ static bool meet(weir_walk *w, weir_vertex v)
     return true;
 }
 
-static int push(weir_walk *w, weir_vertex v)
+/* The next root that was not met, or the start. WEIR_NONE at the end. */
+static weir_vertex next_root(weir_walk *w)
 {
-    if (weir_array_reserve(&w->stack, &w->cap, (size_t)w->depth + 1, sizeof *w->stack))
-        return WEIR_ENOMEM;
-    w->stack[w->depth++] = (struct frame){v, 0, count_edges(w, v)};
-    w->fresh = true;
-    return WEIR_OK;
+    weir_vertex v;
+
+    if (w->o.start != WEIR_NONE)
+        return w->root++ == 0 && meet(w, w->o.start) ? w->o.start : WEIR_NONE;
+    do
+        v = weir_graph_root(w->g, weir_subsystem_name(w->g, w->subsystem), w->root++);
+    while (v != WEIR_NONE && !meet(w, v));
+    return v;
 }
 
-/* Pushes the next root, or the start. 1, 0 at the end, or negative. */
-static int push_root(weir_walk *w)
+/* The next vertex below a frame that was not met. WEIR_NONE: no more. */
+static weir_vertex next_end(weir_walk *w, struct frame *f)
 {
-    weir_vertex v = w->o.start;
-    int rc;
-
-    if (v != WEIR_NONE)
-        v = w->root++ == 0 ? v : WEIR_NONE;
-    else
-        v = weir_graph_root(w->g, w->subsystem, w->root++);
-    if (v == WEIR_NONE)
-        return 0;
-    if (!meet(w, v))
-        return push_root(w);
-    rc = push(w, v);
-    return rc ? rc : 1;
-}
-
-/* Pushes the next child of the top that was not met. 1, 0 when there is none, or negative. */
-static int push_child(weir_walk *w)
-{
-    struct frame *f = &w->stack[w->depth - 1];
-
-    while (f->cursor < f->edges) {
-        uint32_t i = w->o.reverse ? f->edges - 1 - f->cursor : f->cursor;
-        weir_vertex v = end_of_edge(w, f->v, i);
+    while (f->cursor < f->count) {
+        uint32_t i = w->o.reverse ? f->count - 1 - f->cursor : f->cursor;
+        weir_vertex v = w->tree ? inner_of(w->g, f->v)->kids[i] : w->ends[f->first + i];
         f->cursor++;
-        if (v != WEIR_NONE && meet(w, v)) {
-            int rc = push(w, v);
-            return rc ? rc : 1;
-        }
+        if (v != WEIR_NONE && meet(w, v))
+            return v;
     }
-    return 0;
+    return WEIR_NONE;
 }
 
 static bool reported(const weir_walk *w, weir_vertex v, unsigned event)
@@ -150,27 +164,74 @@ static bool reported(const weir_walk *w, weir_vertex v, unsigned event)
     return (w->o.events & event) && (!w->o.type || kind_of(w->g, v)->type == w->type);
 }
 
-/* One step: *event is set when a visit is to be told. */
+/* One step in depth: *event is set when a visit is to be told. 1, 0 at the end, or negative. */
 static int step(weir_walk *w, weir_vertex *v, int *event)
 {
+    weir_vertex next;
     int rc;
 
-    if (w->depth == 0)
-        return push_root(w);
-    *v = w->stack[w->depth - 1].v;
+    if (w->n == 0) {
+        next = next_root(w);
+        rc = next == WEIR_NONE ? 0 : push(w, next);
+        return rc || next == WEIR_NONE ? rc : 1;
+    }
+    *v = w->way[w->n - 1].v;
     if (w->fresh) {
         w->fresh = false;
+        w->depth = w->n - 1;
         *event = reported(w, *v, WEIR_PREORDER) ? WEIR_PREORDER : 0;
         return 1;
     }
-    rc = w->prune ? 0 : push_child(w);
+    next = w->prune ? WEIR_NONE : next_end(w, &w->way[w->n - 1]);
     w->prune = false;
-    if (rc == 0) {
-        *event = reported(w, *v, WEIR_POSTORDER) ? WEIR_POSTORDER : 0;
-        w->depth--;
-        rc = 1;
+    if (next != WEIR_NONE)
+        return push(w, next) ? WEIR_ENOMEM : 1;
+    *event = reported(w, *v, WEIR_POSTORDER) ? WEIR_POSTORDER : 0;
+    if (!w->tree)
+        w->nends = w->way[w->n - 1].first;
+    w->depth = --w->n;
+    return 1;
+}
+
+/* Puts what the vertex told last leads to into the queue. */
+static int enqueue_ends(weir_walk *w)
+{
+    struct frame *f = &w->way[w->head - 1];
+    weir_vertex next;
+
+    w->nends = 0;
+    f->first = 0;
+    if (!w->tree) {
+        if (list_ends(w, f->v))
+            return WEIR_ENOMEM;
+        f->count = w->nends;
     }
-    return rc;
+    while ((next = next_end(w, &w->way[w->head - 1])) != WEIR_NONE)
+        if (push(w, next))
+            return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
+/* One step in breadth. */
+static int step_breadth(weir_walk *w, weir_vertex *v, int *event)
+{
+    weir_vertex next;
+
+    if (w->head > 0 && !w->prune && enqueue_ends(w))
+        return WEIR_ENOMEM;
+    w->prune = false;
+    if (w->head == w->n) {
+        w->n = w->head = 0;
+        next = next_root(w);
+        if (next == WEIR_NONE)
+            return 0;
+        if (push(w, next))
+            return WEIR_ENOMEM;
+    }
+    w->depth = w->way[w->head].depth;
+    *v = w->way[w->head++].v;
+    *event = reported(w, *v, WEIR_PREORDER) ? WEIR_PREORDER : 0;
+    return 1;
 }
 
 int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err)
@@ -180,7 +241,7 @@ int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err)
     if (w->serial != w->g->serial)
         return weir_fail(err, WEIR_EINVAL, "the graph changed while it was walked");
     while (event == 0) {
-        int rc = step(w, v, &event);
+        int rc = w->o.breadth ? step_breadth(w, v, &event) : step(w, v, &event);
         if (rc < 0)
             return weir_fail_nomem(err);
         if (rc == 0)
@@ -196,5 +257,5 @@ void weir_walk_prune(weir_walk *w)
 
 uint32_t weir_walk_depth(const weir_walk *w)
 {
-    return w->depth ? w->depth - 1 : 0;
+    return w->depth;
 }

@@ -72,6 +72,7 @@ typedef uint32_t weir_vertex;
 #define WEIR_FOREVER INT64_MAX
 #define WEIR_PATH_DEPTH 200    /* the deepest containment tree */
 #define WEIR_NAME_MAX 65536    /* bytes of a name, type, key or value */
+#define WEIR_UNITS_MAX (INT64_MAX / 4) /* the sizes of all pools together */
 
 weir_graph *weir_graph_new(void); /* NULL: out of memory */
 void weir_graph_free(weir_graph *g); /* L9: gives all memory back. O(n) */
@@ -106,6 +107,8 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
 /* M5: unlinks v and all below it from containment and reclaims the pools that are then in no subsystem. Refuses
  * with WEIR_EBUSY while a job holds or has reserved something there. O(removed + d f). */
 int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err);
+/* M5: takes v out of another subsystem: its edges there go. A pool that is then in no subsystem is reclaimed. */
+int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_err *err);
 
 uint32_t weir_graph_count(const weir_graph *g);          /* live vertices */
 uint32_t weir_graph_limit(const weir_graph *g);          /* indices are below this */
@@ -206,6 +209,7 @@ typedef struct weir_walk_options {
     weir_vertex start;       /* W1; WEIR_NONE: the roots of the subsystem */
     const char *subsystem;   /* NULL: containment */
     unsigned events;         /* WEIR_PREORDER | WEIR_POSTORDER; 0 means preorder */
+    bool breadth;            /* breadth-first: preorder events only */
     bool reverse;            /* children last to first */
     bool upward;             /* follow edges against their direction */
     const char *type;        /* report only vertices of this type; NULL: all */
@@ -372,6 +376,14 @@ const weir_allocation *weir_job_get(const weir_graph *g, int64_t job);
 uint32_t weir_job_count(const weir_graph *g);
 const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i); /* i < count, in no particular order */
 
+/* A9: what a request finds more, for a job that is there, from now (or its start) to its end, as a whole or not at all. */
+int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
+                  const weir_allocation **out, weir_err *err);
+/* A9: gives back what the job has at and below the vertices of a list, as a whole or not at all. Where the job has an
+ * ancestor of one of them as a whole, it keeps the rest of that. A job that has nothing left is released.
+ * WEIR_ENOENT names a vertex at and below which it has nothing. */
+int weir_job_shrink(weir_graph *g, int64_t job, const weir_vertex *list, uint32_t n, weir_err *err);
+
 /* The clock: never goes back. Reservations whose start is reached become allocations. What is allocated stays so until
  * it is released, also past its end: that a job is gone is for the caller to say. */
 int64_t weir_graph_now(const weir_graph *g);
@@ -389,6 +401,41 @@ typedef struct weir_use {
     bool exclusive;
 } weir_use;
 bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out);
+
+/* ---- find (M10, M12) --------------------------------------------------------------------------------------- */
+
+/* A condition on pools, compiled once: "type=node and state=up and not tag=maintenance and size>=64 and
+ * (property=bigmem or name=n[1-16])". Fields: type name basename id uuid size unit state rank path free idle allocated
+ * job=ID property=KEY property.KEY tag=KEY tag.KEY data.KEY; operators = != < <= > >=; and, or, not, parentheses. */
+typedef struct weir_query weir_query;
+int weir_query_parse(const char *text, size_t len, weir_query **out, weir_err *err);
+bool weir_query_match(const weir_query *q, const weir_graph *g, weir_vertex v);
+void weir_query_free(weir_query *q);
+/* All matches at or below `start` (WEIR_NONE: anywhere), in preorder. *out is to be freed with weir_free. O(n), less where
+ * a type or a path in the condition tells where not to look. */
+int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_vertex **out, uint32_t *n, weir_err *err);
+
+/* ---- copies (M1 to M4, M12, G10) --------------------------------------------------------------------------- */
+
+/* M3: the whole graph, books included; vertices keep their indices. O(n) */
+int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err);
+/* M2: what is below v and available now, with v's ancestors; sizes become what is free, nothing is allocated. */
+int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_err *err);
+/* M12, M1: the vertices of a list, all below them and all their ancestors, and the edges between these, as a graph of
+ * their own without books. */
+int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n, weir_graph **out, weir_err *err);
+/* M4: adds what `other` has and g has not. `uri` names the vertex of g that the root of other is: it must be of the same
+ * type; NULL: the vertex with the path of that root, or a new root. Vertices are the same when their paths are; where the
+ * base data of such a pair differ, nothing is merged and WEIR_EEXIST says where. */
+int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err);
+/* Whether two graphs have the same vertices (base and extended data), order of children, edges, and, with `books`, jobs.
+ * WEIR_EINVAL names the first difference. */
+int weir_graph_compare(const weir_graph *a, const weir_graph *b, bool books, weir_err *err);
+/* G10: a coarse view: the vertices of the types listed in `keep` (and the roots) stay; below each of them, everything else
+ * becomes one pool a type and unit, whose size is the sum. *map, to be freed with weir_free, holds for each vertex of g the
+ * vertex of the view that stands for it (WEIR_NONE: none). Books are not copied: what jobs have counts as not there. */
+int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_graph **out, weir_vertex **map,
+                       weir_err *err);
 
 /* ---- formats ----------------------------------------------------------------------------------------------- */
 

@@ -57,13 +57,14 @@ end
 
 -- Errors that are no failures are faults of weir itself; the trace is what a report of one needs.
 local function explain(raised)
-  return out.failure(raised) or { status = 2, text = debug.traceback("internal error: " .. tostring(raised), 2) }
+  return out.failure(raised) or { status = 2, text = "internal error: " .. tostring(raised), trace = debug.traceback("", 2) }
 end
 
 local function guarded(...)
   local ok, result = xpcall(...)
   if ok then return result end
   if result.text then out.warn(result.text) end
+  if result.trace then io.stderr:write(result.trace:sub(2), "\n") end
   return result.status
 end
 

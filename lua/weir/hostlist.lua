@@ -28,7 +28,8 @@ local function parse_item(text, at)
   while pos <= #text do
     local open = text:find("[", pos, true)
     local literal = text:sub(pos, (open or 0) - 1)
-    if literal:find("]", 1, true) then error { text = 'a "]" without a "["', offset = at + pos - 1 } end
+    local stray = literal:find("]", 1, true)
+    if stray then error { text = 'a "]" without a "["', offset = at + pos + stray - 2 } end
     if literal ~= "" then parts[#parts + 1] = literal end
     if not open then break end
     local close = text:find("]", open, true)

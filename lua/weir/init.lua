@@ -48,12 +48,20 @@ function weir.request_kind(text)
   return (files.exists(text) or looks_like_path(text)) and "file" or "text"
 end
 
+-- Puts the name of a text where the compiled module has a stand-in for it.
+local function named(name, request, why, code)
+  if request or not name then return request, why, code end
+  local rest = why:match "^<request>(.*)$" or ": " .. why
+  return nil, name .. rest, code
+end
+
 --- A request from a jobspec as a table, as YAML or JSON text, as the name of a file, or from a shape string.
-function weir.request(x)
-  if type(x) ~= "string" or weir.request_kind(x) == "text" then return core.request(x) end
+--- `name`: what errors call a text; it is then never a file's name.
+function weir.request(x, name)
+  if type(x) ~= "string" or name or weir.request_kind(x) == "text" then return named(name, core.request(x)) end
   local text, why, code = files.read(x)
   if not text then return nil, why, code end
-  return core.request(text, x)
+  return named(x, core.request(text))
 end
 
 --- A policy by name or path, to be given to an engine; tables are given as they are.
@@ -73,28 +81,31 @@ end
 
 -- ---- methods that are written in Lua ------------------------------------------------------------------------
 
-local methods = core.methods
+-- The methods of a class of handles, as the compiled module made them.
+local function methods_of(class) return debug.getregistry()["weir." .. class].__index end
+
+local graph, engine = methods_of "graph", methods_of "engine"
 
 --- The vertices that an expression holds for: g:find "type=node and state=up".
-methods.graph.find = find.vertices
+graph.find = find.vertices
 
-local use, match = methods.engine.use, methods.engine.match
+local use, match = engine.use, engine.match
 
 --- Replaces the policy, by name, path, table or policy. The old one stays when the new one does not load.
-function methods.engine.use(engine, x)
+function engine.use(self, x)
   local chosen, why, code = policy.load(x)
   if not chosen then return nil, why, code end
-  return use(engine, chosen)
+  return use(self, chosen)
 end
 
 --- Matches what weir.request takes.
-function methods.engine.match(engine, request, opts)
+function engine.match(self, request, opts)
   if type(request) == "string" then
     local why, code
     request, why, code = weir.request(request)
     if not request then return nil, why, code end
   end
-  return match(engine, request, opts)
+  return match(self, request, opts)
 end
 
 return weir

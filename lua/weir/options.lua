@@ -114,11 +114,11 @@ end
 
 local function check_operands(command, out)
   local operand = command.operand or "operand"
-  if #out < (command.min or 0) then fail("%s is missing", operand) end
-  if command.max and #out > command.max then fail('"%s" is one %s too many', out[command.max + 1], operand) end
   for _, option in ipairs(command.options or {}) do
     if option.required and not out[option[2]] then fail("-%s %s is missing", option[1], option[3]) end
   end
+  if #out < (command.min or 0) then fail("%s is missing", operand) end
+  if command.max and #out > command.max then fail('"%s" is one %s too many', out[command.max + 1], operand) end
 end
 
 --- Options by long name and operands by number; or nil and a message. With --help given, nothing else is checked.

@@ -23,7 +23,7 @@ local LIMIT = math.maxinteger // 4
 local function fail(path, ...) error { text = path .. ": " .. string.format(...) } end
 
 local function show(value)
-  if type(value) == "string" then return ('"%s"'):format(value:sub(1, 40)) end
+  if type(value) == "string" then return (("%q"):format(value:sub(1, 40)):gsub("\n", "n")) end
   return type(value) == "number" and tostring(value) or "a " .. type(value)
 end
 
@@ -37,6 +37,13 @@ end
 
 local function text(value)
   if type(value) ~= "string" or value == "" then return "a text" end
+  if #value > 65536 then return "a text of at most 65536 bytes" end
+  if value:find "%c" or not utf8.len(value) then return "a text in UTF-8 without control characters" end
+end
+
+-- A part of a path.
+local function word(value)
+  return text(value) or value:find("/", 1, true) and 'a text without "/"' or nil
 end
 
 local function optional_id(value)
@@ -67,7 +74,7 @@ local function map(value)
 end
 
 local FIELDS = {
-  type = text, count = integer(1, POOLS), basename = text, name = text, id = optional_id, size = integer(0, LIMIT),
+  type = word, count = integer(1, POOLS), basename = word, name = word, id = optional_id, size = integer(0, LIMIT),
   unit = text, exclusive = boolean, properties = map, tags = map, rank = integer(0, LIMIT), scope = scope,
 }
 
@@ -239,7 +246,7 @@ local function run_file(path)
   if not content then error { text = why, code = code } end
   local chunk
   chunk, why = load(content, "@" .. path, "t", environment())
-  if not chunk then error { text = why, code = "parse" } end
+  if not chunk then error { text = why:find(path, 1, true) and why or path .. ": " .. why, code = "parse" } end
   local ok, spec = pcall(chunk)
   if not ok then error { text = tostring(spec) } end
   if type(spec) ~= "table" then fail(path, "returns no table: a recipe file ends in return { type=... }") end

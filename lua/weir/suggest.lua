@@ -24,7 +24,7 @@ local function begins(word, start) return #start >= 2 and word:sub(1, #start) ==
 
 --- The entry of `words` nearest to `word`, or nil when none is near.
 function M.nearest(word, words)
-  local best, least = nil, math.max(1, #word // 3) + 1
+  local best, least = nil, (#word < 4 and 1 or math.max(2, #word // 3)) + 1
   if #word > 64 then return nil end
   for _, known in ipairs(words) do
     local d = begins(known, word) and 1 or M.distance(word:lower(), known:lower())

@@ -25,15 +25,19 @@ local function ranges(ids)
   return table.concat(out, ",")
 end
 
-local function join(run, item)
-  run.n, run.free, run.size = run.n + 1, run.free + item.free, run.size + item.size
-  run.ids[#run.ids + 1] = item.ids[1]
+local function join(run, free, size, id)
+  run.n, run.free, run.size = run.n + 1, run.free + free, run.size + size
+  run.ids[#run.ids + 1] = id
 end
 
 -- Appends an item to a list of runs.
 local function append(runs, item)
   local run = runs[#runs]
-  if run and run.key == item.key then join(run, item) else runs[#runs + 1] = item end
+  if run and run.key == item.key then
+    join(run, item.free, item.size, item.ids[1])
+  else
+    runs[#runs + 1] = item
+  end
 end
 
 -- What a key has of the basics of a vertex. A name that is not basename and id stands for itself.
@@ -120,9 +124,19 @@ end
 
 local scan
 
+-- Whether a vertex is one more of a run of leaves. Most vertices are, and this makes no item for them.
+local function continues(run, v)
+  local id = v.id
+  return run and run.leaf and id and v.type == run.type and v.size == run.each and v.state == run.state
+    and v.basename == run.basename and (v.unit or "") == run.unit and v:nchildren() == 0 and v.name == run.basename .. id
+end
+
 local function scan_children(v, depth, marks)
   local runs = {}
-  for child in v:children() do append(runs, scan(child, depth, marks)) end
+  for child in v:children() do
+    local run = runs[#runs]
+    if continues(run, child) then join(run, child.free, run.each, child.id) else append(runs, scan(child, depth, marks)) end
+  end
   return runs
 end
 
@@ -139,7 +153,7 @@ end
 function scan(v, depth, marks)
   local item = new_item(v)
   if v:nchildren() == 0 then
-    item.key = table.concat(item.words, "\0")
+    item.key, item.leaf = table.concat(item.words, "\0"), #item.ids == 1
     return item
   end
   if depth > 1 then item.kids = scan_children(v, depth - 1, marks) else item.summary = summarize(v) end
@@ -182,9 +196,12 @@ local function place(items, tops, v)
   return item
 end
 
+local function in_graph_order(a, b) return a.vertex.index < b.vertex.index end
+
 -- Gives an item its key, children first. Unlike in graphs the ids below are part of it: what is shown is exact.
 local function settle(item)
   local words = { table.concat(item.words, "\0"), pick_note(item) }
+  table.sort(item.children, in_graph_order)
   for _, child in ipairs(item.children) do settle(child) end
   if #item.children > 0 then item.kids = {} end
   for _, child in ipairs(item.children) do append(item.kids, child) end
@@ -196,6 +213,7 @@ end
 function M.allocation(allocation, opts)
   local items, tops, trees = {}, {}, {}
   for _, pick in ipairs(allocation:vertices()) do place(items, tops, pick.vertex).pick = pick end
+  table.sort(tops, in_graph_order)
   for i, item in ipairs(tops) do
     settle(item)
     trees[i] = to_tree(item, exact_label, opts and opts.limit or math.huge)

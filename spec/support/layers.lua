@@ -7,7 +7,7 @@ local layers = {
   { "request", "count", "document", "jobspec", "shape", "constraint", "data", "text" },
   { "walk", "accum" },
   { "book", "window", "pending", "taken", "job" },
-  { "search", "match", "candidate", "place", "contest" },
+  { "search", "match", "candidate", "place", "contest", "channel" },
   { "check" },
   { "format", "grug", "synthetic", "hwloc", "jgf", "rv1", "write", "tree", "dot" },
 }

@@ -11,7 +11,7 @@ local M = {
   usage = "-r RESOURCES [OPTION...] EXPRESSION",
   operand = "EXPRESSION", min = 1,
   options = {
-    { "r", "resources", "RESOURCES", inputs.resources_option[4], required = true },
+    { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "F", "format", "FORMAT", "paths (the default), or one a line", choices = { "paths", "names", "json", "count" } },
   },
   notes = [[
@@ -55,7 +55,8 @@ function M.run(opts)
   local expression = table.concat(opts, " ")
   local test, why = find.compile(expression)
   if not test then out.fail(2, "find: %s, in: %s", why, expression) end
-  local found = out.check(find.vertices(inputs.resources(opts), expression))
+  local g <close> = inputs.resources(opts)
+  local found = out.check(find.vertices(g, expression))
   SHOW[opts.format or "paths"](found)
   return #found > 0 and 0 or 1
 end

@@ -1,49 +1,37 @@
 --- inputs.lua - what commands read: machines, jobs, policies. What cannot be read ends the command with status 2.
 
-local core = require "weir.core"
 local files = require "weir.files"
 local out = require "weir.cli.output"
 local weir = require "weir"
 
 local M = {}
 
-M.resources_option = { "r", "resources", "RESOURCES", "the machine: a file (JGF, R, GRUG, hwloc XML, recipe.lua), a synthetic "
-  .. 'string such as "node:4 core:8", or "local" for this machine' }
-
-M.format_option = { nil, "format", "FORMAT", "take the resources for this format, not for what they look like",
-  choices = { "grug", "jgf", "rv1", "hwloc", "recipe", "synthetic" } }
+--- What -r takes, for --help.
+M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, recipe.lua), a synthetic string such as "
+  .. '"node:4 core:8", or "local" for this machine'
 
 --- The graph that -r names.
 function M.resources(opts)
-  return out.check(weir.resources(opts.resources or "local", opts.input and { format = opts.input }))
+  return out.check(weir.resources(opts.resources or "local"))
 end
 
 --- The policy that -p names.
 function M.policy(name) return out.check(weir.policy(name)) end
 
--- "JOB: why", once.
-local function name_job(job, why)
-  if why:sub(1, #job) == job then return why end
-  return job .. ": " .. why
-end
-
-local function read_job(job)
-  local text = out.check(files.read(job))
-  local request, why = core.request(text, job == "-" and "<stdin>" or job)
-  if not request then out.fail(2, name_job(job, why)) end
-  return request
+local function read_file(job)
+  return out.check(weir.request(out.check(files.read(job)), job == "-" and "<stdin>" or job))
 end
 
 local function read_shape(job)
-  local request, why = core.request(job)
-  if not request then out.fail(2, "%s: %s (there is no such file, so it was read as a shape)", job, why) end
+  local request, why = weir.request(job, job)
+  if not request then out.fail(2, "%s (there is no such file, so it was read as a shape)", why) end
   return request
 end
 
 -- One JOB of the command line: a file, "-", or a shape.
 local function read_request(job)
   if job == "" then out.fail(2, 'JOB: "" is neither a file nor a shape') end
-  if job == "-" or weir.request_kind(job) == "file" then return read_job(job) end
+  if job == "-" or weir.request_kind(job) == "file" then return read_file(job) end
   return read_shape(job)
 end
 

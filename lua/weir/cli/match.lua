@@ -12,11 +12,10 @@ local M = {
   usage = "-r RESOURCES [OPTION...] JOB...",
   operand = "JOB", min = 1,
   options = {
-    { "r", "resources", "RESOURCES", inputs.resources_option[4], required = true },
+    { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
-    { "m", "mode", "MODE", "now (the default), reserve (now or at the earliest later time), feasible (could it ever run "
-      .. "here), preview (what now would take)", choices = { "now", "reserve", "feasible", "preview" } },
-    { "F", "format", "FORMAT", "tree for people (the default), or one document a job and line",
+    { "m", "mode", "MODE", "what is asked; now if not given", choices = { "now", "reserve", "feasible", "preview" } },
+    { "F", "format", "FORMAT", "how it is written; tree if not given",
       choices = { "tree", "rv1", "rv1_nosched", "rlite", "jgf" } },
     { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "number" },
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
@@ -26,6 +25,10 @@ local M = {
   notes = [[
 A JOB is a jobspec file (YAML or JSON), - for standard input, or a shape such as slot=4/node/core=8. What names
 no existing file and does not look like a path is read as a shape.
+
+Modes: now gives the job its resources or fails; reserve gives them now or at the earliest later time; feasible
+tells whether it could ever run on this machine; preview shows what now would take, and takes nothing.
+Formats: a tree is for people; the others are one JSON document a job and line.
 
 Exit status: 0 all jobs matched, 1 some did not, 2 wrong use or unreadable input (nothing is matched then).
 
@@ -60,7 +63,8 @@ local function picks(a)
   local list = core.array {}
   for i, pick in ipairs(a:vertices()) do
     local v = pick.vertex
-    list[i] = { path = v.path, type = v.type, unit = v.unit, amount = pick.amount, exclusive = pick.exclusive }
+    local unit = v.unit ~= "" and v.unit or nil
+    list[i] = { path = v.path, type = v.type, unit = unit, amount = pick.amount, exclusive = pick.exclusive }
   end
   return list
 end

@@ -11,7 +11,7 @@ local M = {
   usage = "[-r RESOURCES] [OPTION...] [URI]",
   operand = "URI", max = 1,
   options = {
-    { "r", "resources", "RESOURCES", inputs.resources_option[4] .. " (the default)" },
+    { "r", "resources", "RESOURCES", inputs.resources_help .. " (the default)" },
     { nil, "tree", nil, "a tree (the default); pools that are alike share a line" },
     { "d", "depth", "N", "only so many levels of the tree", kind = "count" },
     { "a", "all", nil, "do not shorten long lists of siblings in the tree" },
@@ -68,7 +68,8 @@ end
 
 -- The unit of a type is that of its first pool.
 local function unit_of(g, type)
-  for v in g:walk { type = type } do return v.unit end
+  local step, walk = g:walk { type = type }
+  return step(walk).unit
 end
 
 local function totals(g, uri)
@@ -117,7 +118,7 @@ end
 
 function M.run(opts)
   check_options(opts)
-  local g = inputs.resources(opts)
+  local g <close> = inputs.resources(opts)
   if opts.dot then
     show_dot(g, opts)
   elseif opts.totals then

@@ -1,0 +1,151 @@
+/* allocation.c - what a match gave, as a copy that outlives the job. Invariant: each pick keeps the generation that its
+ * vertex had, so that a vertex that is gone since is known as stale. */
+#include "weirlua.h"
+
+#include <string.h>
+
+#define ALLOCATION "weir.allocation"
+
+/* User value 1 is the graph. */
+struct allocation {
+    weir_allocation a; /* a.picks: NULL; the picks follow */
+    uint32_t number;
+    struct taken {
+        weir_pick pick;
+        uint64_t handle; /* the light userdata of its vertex */
+    } taken[];
+};
+
+void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a)
+{
+    struct allocation *own = lua_newuserdatauv(L, sizeof *own + a->npicks * sizeof own->taken[0], 1);
+
+    own->a = *a;
+    own->a.picks = NULL;
+    own->number = box->number;
+    for (uint32_t i = 0; i < a->npicks; i++) {
+        own->taken[i].pick = a->picks[i];
+        weirlua_push_vertex(L, box, a->picks[i].vertex);
+        own->taken[i].handle = (uint64_t)(uintptr_t)lua_touserdata(L, -1);
+        lua_pop(L, 1);
+    }
+    luaL_setmetatable(L, ALLOCATION);
+}
+
+int64_t weirlua_check_job(lua_State *L, int arg)
+{
+    struct allocation *own = luaL_testudata(L, arg, ALLOCATION);
+
+    return own ? own->a.job : luaL_checkinteger(L, arg);
+}
+
+static int allocation_vertices(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+
+    lua_createtable(L, (int)own->a.npicks, 0);
+    for (uint32_t i = 0; i < own->a.npicks; i++) {
+        lua_createtable(L, 0, 4);
+        lua_pushlightuserdata(L, (void *)(uintptr_t)own->taken[i].handle);
+        lua_setfield(L, -2, "vertex");
+        lua_pushinteger(L, own->taken[i].pick.amount);
+        lua_setfield(L, -2, "amount");
+        lua_pushboolean(L, own->taken[i].pick.exclusive);
+        lua_setfield(L, -2, "exclusive");
+        lua_pushinteger(L, own->taken[i].pick.resource);
+        lua_setfield(L, -2, "resource");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+/* All vertices must still be there. */
+static void check_alive(lua_State *L, const struct weirlua_graph *box, const struct allocation *own)
+{
+    for (uint32_t i = 0; i < own->a.npicks; i++) {
+        weir_vertex v = own->taken[i].pick.vertex;
+        uint64_t generation = own->taken[i].handle >> 52 & 1023;
+        if (v >= weir_graph_limit(box->g) || !weir_vertex_live(box->g, v) ||
+            (weir_vertex_generation(box->g, v) & 1023) != generation)
+            luaL_error(L, "the allocation is stale: a vertex of it was removed from the graph");
+    }
+}
+
+static int allocation_format(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+    const char *format = luaL_checkstring(L, 2);
+    struct weirlua_box *text = weirlua_box_push(L, weir_free);
+    weir_pick *picks = lua_newuserdatauv(L, (own->a.npicks + 1) * sizeof *picks, 0);
+    struct weirlua_graph *box = weirlua_graph_find(s, own->number);
+    weir_allocation a = own->a;
+    weir_err err = {0};
+
+    if (!box)
+        return luaL_error(L, "the graph of the allocation is closed");
+    check_alive(L, box, own);
+    for (uint32_t i = 0; i < a.npicks; i++)
+        picks[i] = own->taken[i].pick;
+    a.picks = picks;
+    return weirlua_text(L, text, weir_allocation_format(box->g, &a, format, &err), &err);
+}
+
+static const char *state_name(int state)
+{
+    return state == WEIR_ALLOCATED ? "allocated" : state == WEIR_RESERVED ? "reserved" : "matched";
+}
+
+static int64_t duration_of(const weir_allocation *a)
+{
+    return a->end == WEIR_FOREVER ? WEIR_FOREVER : a->end - a->start;
+}
+
+/* Upvalue 2: the methods. */
+static int allocation_index(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+    const char *key;
+
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL)
+        return 1;
+    key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    if (strcmp(key, "id") == 0)
+        lua_pushinteger(L, own->a.job);
+    else if (strcmp(key, "at") == 0)
+        weirlua_push_time(L, own->a.start);
+    else if (strcmp(key, "end_") == 0)
+        weirlua_push_time(L, own->a.end);
+    else if (strcmp(key, "duration") == 0)
+        weirlua_push_time(L, duration_of(&own->a));
+    else if (strcmp(key, "state") == 0)
+        lua_pushstring(L, state_name(own->a.state));
+    else
+        return luaL_error(L, "an allocation has no field or method '%s'", luaL_tolstring(L, 2, NULL));
+    return 1;
+}
+
+static int allocation_tostring(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+
+    lua_pushfstring(L, "job %I: %s, %I picks", (LUAI_UACINT)own->a.job, state_name(own->a.state),
+                    (LUAI_UACINT)own->a.npicks);
+    return 1;
+}
+
+void weirlua_allocation_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {{"vertices", allocation_vertices}, {"format", allocation_format}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__tostring", allocation_tostring}, {NULL, NULL}};
+
+    weirlua_class(L, s, ALLOCATION, methods, meta);
+    luaL_getmetatable(L, ALLOCATION);
+    lua_pushlightuserdata(L, s);
+    lua_getfield(L, -2, "__index");
+    lua_pushcclosure(L, allocation_index, 2);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 1);
+}

@@ -1,0 +1,172 @@
+/* graph_build.c - the methods that change a graph. Invariant: each asks weirlua_check_writable first. */
+#include "weirlua.h"
+
+#include <string.h>
+
+static struct weirlua_graph *check_writable_graph(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *box = weirlua_check_graph(L, s, 1);
+
+    weirlua_check_writable(L, s, box);
+    return box;
+}
+
+static int graph_begin(lua_State *L)
+{
+    weir_graph_begin(check_writable_graph(L)->g);
+    return 0;
+}
+
+static int graph_finish(lua_State *L)
+{
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_graph_end(check_writable_graph(L)->g, &err), &err);
+}
+
+/* The maps of a new vertex: KEY = true | string | number. The table is on top of the stack. */
+static int set_entries(lua_State *L, weir_graph *g, weir_vertex v, int map, weir_err *err)
+{
+    int rc = WEIR_OK;
+
+    for (lua_pushnil(L); !rc && lua_next(L, -2); lua_pop(L, 1)) {
+        const char *value = lua_isboolean(L, -1) && lua_toboolean(L, -1) ? "" : lua_tostring(L, -1);
+        rc = weir_vertex_set(g, v, map, lua_tostring(L, -2), value, err);
+    }
+    if (rc)
+        lua_pop(L, 2);
+    return rc;
+}
+
+/* Refuses the wrong kind of entries before anything is added. */
+static void check_entries(lua_State *L, int table, const char *field)
+{
+    lua_pushstring(L, field);
+    if (lua_rawget(L, table) != LUA_TNIL) {
+        if (lua_type(L, -1) != LUA_TTABLE)
+            luaL_error(L, "field '%s': table expected, got %s", field, luaL_typename(L, -1));
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+            bool value = lua_isstring(L, -1) || (lua_isboolean(L, -1) && lua_toboolean(L, -1));
+            if (lua_type(L, -2) != LUA_TSTRING || !value)
+                luaL_error(L, "field '%s': names with true, a string or a number expected", field);
+        }
+    }
+    lua_pop(L, 1);
+}
+
+static int set_maps(lua_State *L, int table, weir_graph *g, weir_vertex first, uint32_t count, weir_err *err)
+{
+    static const char *const names[] = {"properties", "tags"};
+    static const int maps[] = {WEIR_PROPERTIES, WEIR_TAGS};
+    int rc = WEIR_OK;
+
+    for (int i = 0; i < 2; i++) {
+        lua_pushstring(L, names[i]);
+        if (lua_rawget(L, table) == LUA_TTABLE)
+            for (uint32_t k = 0; !rc && k < count; k++)
+                rc = set_entries(L, g, first + k, maps[i], err);
+        lua_pop(L, 1);
+    }
+    return rc;
+}
+
+static void read_desc(lua_State *L, int table, weir_pool_desc *d)
+{
+    static const char *const known[] = {"type", "basename", "name", "id", "size", "unit", "rank", "exclusive", "uuid",
+                                        "properties", "tags", NULL};
+
+    luaL_checktype(L, table, LUA_TTABLE);
+    weirlua_options(L, table, known);
+    d->type = weirlua_field_string(L, table, "type", NULL);
+    d->basename = weirlua_field_string(L, table, "basename", NULL);
+    d->name = weirlua_field_string(L, table, "name", NULL);
+    d->unit = weirlua_field_string(L, table, "unit", NULL);
+    d->uuid = weirlua_field_string(L, table, "uuid", NULL);
+    d->id = weirlua_field_integer(L, table, "id", WEIR_NO_ID);
+    d->size = weirlua_field_integer(L, table, "size", 1);
+    d->rank = weirlua_field_integer(L, table, "rank", WEIR_NO_RANK);
+    d->exclusive = weirlua_field_boolean(L, table, "exclusive", false);
+    if (!d->type)
+        luaL_error(L, "field 'type': string expected, got nothing");
+    check_entries(L, table, "properties");
+    check_entries(L, table, "tags");
+}
+
+static void undo_add(weir_graph *g, weir_vertex first, uint32_t count)
+{
+    weir_err ignored = {0};
+    bool left = false;
+
+    for (uint32_t k = 0; k < count; k++)
+        left |= weir_graph_unlink(g, first + k, &ignored) != WEIR_OK;
+    (void)left; /* unlinking what was just added does not fail */
+}
+
+/* add(parent | nil, pool[, count[, stride]]): the vertex, or the first of `count`. */
+static int graph_add(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *box = check_writable_graph(L);
+    weir_vertex parent = lua_isnil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, box), v = WEIR_NONE;
+    lua_Integer count = luaL_optinteger(L, 4, 1), stride = luaL_optinteger(L, 5, 1);
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_err err = {0};
+    int rc;
+
+    luaL_argcheck(L, count >= 1 && count < UINT32_MAX, 4, "a count from 1 on expected");
+    lua_settop(L, 3);
+    read_desc(L, 3, &d);
+    if (count == 1)
+        rc = weir_graph_add(box->g, parent, &d, &v, &err);
+    else
+        rc = weir_graph_add_many(box->g, parent, &d, (uint32_t)count, stride, &v, &err);
+    if (!rc && (rc = set_maps(L, 3, box->g, v, (uint32_t)count, &err)) != WEIR_OK)
+        undo_add(box->g, v, (uint32_t)count);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    weirlua_push_vertex(L, box, v);
+    return 1;
+}
+
+static int graph_unlink(lua_State *L)
+{
+    struct weirlua_graph *box = check_writable_graph(L);
+    weir_vertex v = weirlua_check_vertex_of(L, weirlua_of(L), 2, box);
+    weir_err err = {0};
+
+    if (strcmp(luaL_optstring(L, 3, "containment"), "containment") != 0)
+        return luaL_argerror(L, 3, "vertices can be unlinked from containment only");
+    return weirlua_status(L, weir_graph_unlink(box->g, v, &err), &err);
+}
+
+static int graph_add_edge(lua_State *L)
+{
+    static const char *const known[] = {"subsystem", "type", "back", NULL};
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *box = check_writable_graph(L);
+    weir_vertex source = weirlua_check_vertex_of(L, s, 2, box), target = weirlua_check_vertex_of(L, s, 3, box);
+    const char *subsystem, *type, *back;
+    weir_err err = {0};
+
+    luaL_checktype(L, 4, LUA_TTABLE);
+    weirlua_options(L, 4, known);
+    subsystem = weirlua_field_string(L, 4, "subsystem", NULL);
+    type = weirlua_field_string(L, 4, "type", "contains");
+    back = weirlua_field_string(L, 4, "back", NULL);
+    luaL_argcheck(L, subsystem, 4, "field 'subsystem': string expected, got nothing");
+    return weirlua_status(L, weir_edge_add(box->g, source, target, subsystem, type, back, &err), &err);
+}
+
+static int graph_advance(lua_State *L)
+{
+    struct weirlua_graph *box = check_writable_graph(L);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
+}
+
+const luaL_Reg weirlua_graph_writers[] = {{"begin", graph_begin},       {"finish", graph_finish},
+                                          {"add", graph_add},           {"unlink", graph_unlink},
+                                          {"add_edge", graph_add_edge}, {"advance", graph_advance},
+                                          {NULL, NULL}};

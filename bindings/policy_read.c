@@ -1,0 +1,167 @@
+/* policy_read.c - checks the table of a policy. Invariant: it is read raw, once; what is used later is in the anchor,
+ * so that the table may change afterwards without effect. */
+#include "policy.h"
+
+#include <string.h>
+
+/* Stack: 1 policy table, 2 spec, 3 default name, 4 anchor. */
+#define TABLE  1
+#define ANCHOR 4
+
+static int refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...)
+{
+    va_list args;
+
+    lua_pushfstring(L, "policy %s: ", spec->name);
+    va_start(args, fmt);
+    lua_pushvfstring(L, fmt, args);
+    va_end(args);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
+static int field(lua_State *L, const char *key)
+{
+    lua_pushstring(L, key);
+    return lua_rawget(L, TABLE);
+}
+
+/* Pops a string and keeps it for as long as the anchor lives. */
+static const char *keep(lua_State *L, const struct policy_spec *spec, const char *key)
+{
+    const char *s;
+    size_t len;
+
+    if (lua_type(L, -1) != LUA_TSTRING)
+        refuse(L, spec, "field '%s': string expected, got %s", key, luaL_typename(L, -1));
+    s = lua_tolstring(L, -1, &len);
+    if (strlen(s) != len || len > WEIR_NAME_MAX)
+        refuse(L, spec, "field '%s': the string is too long, or has a zero byte", key);
+    lua_rawseti(L, ANCHOR, (lua_Integer)lua_rawlen(L, ANCHOR) + 1);
+    return s;
+}
+
+/* A string or a list of strings. Returns how many. */
+static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const char *key, const char **out, uint32_t max)
+{
+    uint32_t n = 0;
+    int type = field(L, key);
+
+    if (type == LUA_TNIL)
+        return 0;
+    if (type == LUA_TSTRING) {
+        out[0] = keep(L, spec, key);
+        return 1;
+    }
+    if (type != LUA_TTABLE)
+        refuse(L, spec, "field '%s': string or list of strings expected, got %s", key, luaL_typename(L, -1));
+    while (lua_rawgeti(L, -1, (lua_Integer)n + 1) != LUA_TNIL) {
+        if (n == max)
+            refuse(L, spec, "field '%s': at most %d entries", key, (int)max);
+        out[n++] = keep(L, spec, key);
+    }
+    lua_pop(L, 2);
+    return n;
+}
+
+static void check_known(lua_State *L, const struct policy_spec *spec)
+{
+    static const char *const known[] = {"name",     "doc",    "subsystem", "order",  "prune",
+                                        "evaluate", "select", "exclusive", "fields", "options"};
+
+    for (lua_pushnil(L); lua_next(L, TABLE); lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+        size_t i = 0, n = sizeof known / sizeof *known;
+        while (key && i < n && strcmp(known[i], key) != 0)
+            i++;
+        if (!key || i == n)
+            refuse(L, spec, "there is no field '%s'; a policy has name, doc, subsystem, order, prune, evaluate, select, "
+                            "exclusive, fields, options", key ? key : luaL_typename(L, -2));
+    }
+}
+
+/* Reserves the places of the hooks in the anchor and fills them. */
+static void read_hooks(lua_State *L, struct policy_spec *spec)
+{
+    static const char *const names[HOOKS] = {"order", "prune", "evaluate", "select"};
+
+    for (int i = 0; i < HOOKS; i++) {
+        int type = field(L, names[i]);
+        spec->has[i] = type == LUA_TFUNCTION;
+        if (type != LUA_TNIL && type != LUA_TFUNCTION && i != HOOK_ORDER)
+            refuse(L, spec, "field '%s': function expected, got %s", names[i], luaL_typename(L, -1));
+        if (!spec->has[i]) {
+            lua_pop(L, 1);
+            lua_pushboolean(L, 0);
+        }
+        lua_rawseti(L, ANCHOR, i + 1);
+    }
+}
+
+static void read_fields(lua_State *L, struct policy_spec *spec)
+{
+    const char *names[POLICY_FIELDS];
+    uint32_t n = keep_list(L, spec, "fields", names, POLICY_FIELDS);
+
+    for (uint32_t i = 0; i < n; i++) {
+        int code = weirlua_field_code(names[i]);
+        switch (code) {
+        case FIELD_TYPE:
+        case FIELD_NAME:
+        case FIELD_STATE: spec->texts = true; break;
+        case FIELD_ID:
+        case FIELD_SIZE:
+        case FIELD_FREE:
+        case FIELD_RANK:
+        case FIELD_INDEX: break;
+        default:
+            refuse(L, spec, "field 'fields': '%s' cannot be passed; type, id, size, free, rank, name, state and index can",
+                   names[i]);
+        }
+        spec->fields[i] = code;
+    }
+    spec->nfields = n;
+}
+
+static void check_subsystem(lua_State *L, const struct policy_spec *spec)
+{
+    if (field(L, "subsystem") != LUA_TNIL) {
+        const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+        if (strcmp(name, "containment") != 0)
+            refuse(L, spec, "field 'subsystem': matches follow \"containment\"; filters may walk others");
+    }
+    lua_pop(L, 1);
+    if (field(L, "options") != LUA_TNIL && lua_type(L, -1) != LUA_TTABLE)
+        refuse(L, spec, "field 'options': table expected, got %s", luaL_typename(L, -1));
+    lua_pop(L, 1);
+}
+
+int weirlua_policy_read(lua_State *L)
+{
+    struct policy_spec *spec = lua_touserdata(L, 2);
+
+    *spec = (struct policy_spec){.name = lua_tostring(L, 3)};
+    if (lua_type(L, TABLE) != LUA_TTABLE)
+        return refuse(L, spec, "the file must return a table, it returned %s", luaL_typename(L, TABLE));
+    lua_createtable(L, 16, 0);
+    read_hooks(L, spec);
+    lua_pushvalue(L, 3);
+    spec->name = keep(L, spec, "name");
+    if (field(L, "name") != LUA_TNIL)
+        spec->name = keep(L, spec, "name");
+    lua_settop(L, ANCHOR);
+    if (field(L, "doc") != LUA_TNIL)
+        spec->doc = keep(L, spec, "doc");
+    lua_settop(L, ANCHOR);
+    check_known(L, spec);
+    if (!spec->has[HOOK_ORDER])
+        spec->norder = keep_list(L, spec, "order", spec->order, WEIR_ORDER_KEYS);
+    lua_settop(L, ANCHOR);
+    spec->nexclusive = keep_list(L, spec, "exclusive", spec->exclusive, POLICY_EXCLUSIVE);
+    lua_settop(L, ANCHOR);
+    read_fields(L, spec);
+    lua_settop(L, ANCHOR);
+    check_subsystem(L, spec);
+    lua_settop(L, ANCHOR);
+    return 1;
+}

@@ -1,0 +1,255 @@
+/* sandbox_lib.c - what a policy may call: parts of base, string, table, math, utf8. Invariant: no function here runs
+ * for long without being charged, none reads files or loads code, and none can catch the end of a budget. */
+#include "policy.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PATTERN_STEPS  1e8    /* a pattern that may take more is refused */
+#define PATTERN_CHEAP  1e6    /* one that takes less is not timed */
+#define MOVE_MAX       10000000
+#define NS_INSTRUCTION 10     /* nanoseconds of a C function for one instruction */
+
+/* Calls the original, upvalue 1, with all arguments. */
+static int forward(lua_State *S)
+{
+    lua_pushvalue(S, lua_upvalueindex(1));
+    lua_insert(S, 1);
+    lua_call(S, lua_gettop(S) - 1, LUA_MULTRET);
+    return lua_gettop(S);
+}
+
+/* ---- pcall ---- */
+
+/* A failed call: returns when the policy may see the error. */
+static void rethrow(lua_State *S, int status)
+{
+    struct sandbox *sb = weirlua_sandbox_of(S);
+
+    if (status == LUA_ERRMEM)
+        sb->exhausted = true;
+    if (sb->exhausted)
+        lua_error(S);
+}
+
+static int safe_pcall(lua_State *S)
+{
+    int status;
+
+    luaL_checkany(S, 1);
+    lua_pushboolean(S, 1);
+    lua_insert(S, 1);
+    status = lua_pcall(S, lua_gettop(S) - 2, LUA_MULTRET, 0);
+    if (status == LUA_OK)
+        return lua_gettop(S);
+    rethrow(S, status);
+    lua_pushboolean(S, 0);
+    lua_insert(S, -2);
+    return 2;
+}
+
+/* The handler is called after the error has unwound: within it, no count hook would run. */
+static int safe_xpcall(lua_State *S)
+{
+    int status;
+
+    luaL_checktype(S, 2, LUA_TFUNCTION);
+    lua_pushboolean(S, 1);
+    lua_pushvalue(S, 1);
+    lua_rotate(S, 3, 2); /* f, handler, true, f, arguments */
+    status = lua_pcall(S, lua_gettop(S) - 4, LUA_MULTRET, 0);
+    if (status == LUA_OK)
+        return lua_gettop(S) - 2;
+    rethrow(S, status);
+    lua_pushboolean(S, 0);
+    lua_insert(S, -2);
+    lua_pushvalue(S, 2);
+    lua_insert(S, -2);
+    lua_call(S, 1, 1);
+    return 2;
+}
+
+static int safe_setmetatable(lua_State *S)
+{
+    if (lua_type(S, 2) == LUA_TTABLE) {
+        lua_pushliteral(S, "__gc");
+        if (lua_rawget(S, 2) != LUA_TNIL)
+            return luaL_error(S, "a policy has no finalizers (__gc)");
+        lua_pop(S, 1);
+    }
+    return forward(S);
+}
+
+/* ---- tables: no metatables, and loops are charged ---- */
+
+static void check_plain(lua_State *S, int arg)
+{
+    if (lua_type(S, arg) == LUA_TTABLE && lua_getmetatable(S, arg))
+        luaL_argerror(S, arg, "a table without a metatable expected");
+}
+
+static int safe_table(lua_State *S)
+{
+    check_plain(S, 1);
+    if (lua_type(S, 1) == LUA_TTABLE && lua_gettop(S) > 1)
+        weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(lua_rawlen(S, 1) / 4));
+    return forward(S);
+}
+
+static int safe_append(lua_State *S)
+{
+    check_plain(S, 1);
+    if (lua_type(S, 1) == LUA_TTABLE && lua_gettop(S) > 2)
+        weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(lua_rawlen(S, 1) / 4));
+    return forward(S);
+}
+
+static int safe_sort(lua_State *S)
+{
+    check_plain(S, 1);
+    if (lua_type(S, 1) == LUA_TTABLE)
+        weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)lua_rawlen(S, 1) * 4);
+    return forward(S);
+}
+
+static int safe_move(lua_State *S)
+{
+    lua_Integer f = luaL_checkinteger(S, 2), e = luaL_checkinteger(S, 3);
+
+    check_plain(S, 1);
+    check_plain(S, 5);
+    luaL_argcheck(S, e < f || (uint64_t)e - (uint64_t)f < MOVE_MAX, 3, "too many elements");
+    if (e >= f)
+        weirlua_sandbox_charge(weirlua_sandbox_of(S), (e - f) / 4);
+    return forward(S);
+}
+
+/* ---- patterns: how long one may take grows with the length of the string to the number of its repetitions ---- */
+
+static double steps_of(const char *pattern, size_t plen, size_t len)
+{
+    double steps = plen && pattern[0] == '^' ? 1 : (double)len + 1;
+
+    for (size_t i = 0; i < plen; i++) {
+        if (pattern[i] == '%')
+            i++;
+        else if (strchr("*+-", pattern[i]))
+            steps *= (double)len + 1;
+        else if (pattern[i] == '?')
+            steps *= 2;
+    }
+    return steps * ((double)plen + 1);
+}
+
+static int64_t clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The steps that a call of find, match, gmatch or gsub may take. */
+static double check_pattern(lua_State *S)
+{
+    size_t len, plen;
+    const char *pattern;
+    double steps;
+
+    luaL_checklstring(S, 1, &len);
+    pattern = luaL_checklstring(S, 2, &plen);
+    steps = steps_of(pattern, plen, len);
+    if (steps > PATTERN_STEPS)
+        luaL_error(S, "this pattern may take too long on a string of %d bytes", (int)len);
+    return steps;
+}
+
+static int safe_pattern(lua_State *S)
+{
+    double steps = check_pattern(S);
+    int64_t begin;
+    int n;
+
+    weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)fmin(steps, PATTERN_CHEAP) / 1000);
+    if (steps < PATTERN_CHEAP)
+        return forward(S);
+    begin = clock_ns();
+    n = forward(S);
+    weirlua_sandbox_charge(weirlua_sandbox_of(S), (clock_ns() - begin) / NS_INSTRUCTION);
+    return n;
+}
+
+static int safe_find(lua_State *S)
+{
+    if (lua_toboolean(S, 4)) {
+        weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(lua_rawlen(S, 1) / 64));
+        return forward(S);
+    }
+    return safe_pattern(S);
+}
+
+static int safe_gmatch(lua_State *S)
+{
+    weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(check_pattern(S) / 100));
+    return forward(S);
+}
+
+/* ---- the whitelist ---- */
+
+/* Wraps functions of the table on top of the stack. */
+static void wrap(lua_State *S, const luaL_Reg *list)
+{
+    for (; list->name; list++) {
+        lua_getfield(S, -1, list->name);
+        lua_pushcclosure(S, list->func, 1);
+        lua_setfield(S, -2, list->name);
+    }
+}
+
+static void drop(lua_State *S, const char *const *names)
+{
+    for (; *names; names++) {
+        lua_pushnil(S);
+        lua_setfield(S, -2, *names);
+    }
+}
+
+/* The same numbers in every run: a match must be repeatable. */
+static void fix_random(lua_State *S)
+{
+    lua_getfield(S, -1, "randomseed");
+    lua_pushinteger(S, 1);
+    lua_call(S, 1, 0);
+}
+
+void weirlua_sandbox_libraries(lua_State *S)
+{
+    static const luaL_Reg libraries[] = {{LUA_STRLIBNAME, luaopen_string},
+                                         {LUA_TABLIBNAME, luaopen_table},
+                                         {LUA_MATHLIBNAME, luaopen_math},
+                                         {LUA_UTF8LIBNAME, luaopen_utf8},
+                                         {LUA_GNAME, luaopen_base},
+                                         {NULL, NULL}};
+    static const char *const base[] = {"dofile", "loadfile", "load", "print", "warn", "collectgarbage", NULL};
+    static const char *const strings[] = {"dump", NULL}, *const maths[] = {"randomseed", NULL};
+    static const luaL_Reg calls[] = {
+        {"pcall", safe_pcall}, {"xpcall", safe_xpcall}, {"setmetatable", safe_setmetatable}, {NULL, NULL}};
+    static const luaL_Reg patterns[] = {
+        {"find", safe_find}, {"match", safe_pattern}, {"gsub", safe_pattern}, {"gmatch", safe_gmatch}, {NULL, NULL}};
+    static const luaL_Reg tables[] = {{"concat", safe_table}, {"unpack", safe_table}, {"insert", safe_append},
+                                      {"remove", safe_table}, {"move", safe_move},    {"sort", safe_sort},
+                                      {NULL, NULL}};
+
+    for (const luaL_Reg *lib = libraries; lib->name; lib++) {
+        luaL_requiref(S, lib->name, lib->func, 1);
+        if (lib->func == luaopen_string)
+            drop(S, strings), wrap(S, patterns);
+        else if (lib->func == luaopen_table)
+            wrap(S, tables);
+        else if (lib->func == luaopen_math)
+            fix_random(S), drop(S, maths);
+        else if (lib->func == luaopen_base)
+            drop(S, base), wrap(S, calls);
+        lua_pop(S, 1);
+    }
+}

@@ -1,0 +1,107 @@
+/* channel.c - channelled pools (RFC 4): a resource of a request that names a subsystem, such as power=2 or pfs1=4, takes
+ * its units on every distribution unit on the way from the vertex it stands below up to the source of that subsystem, or
+ * the vertex does not fit. Where several ways lead up, the first that fits is taken.
+ *
+ * Invariant: the units that this match has already taken of a distribution unit count as used. */
+#include <string.h>
+
+#include "match.h"
+#include "schema.h"
+#include "window.h"
+
+static bool contained(const weir_graph *g, weir_type t)
+{
+    for (uint32_t i = 0; i < g->nroots; i++) {
+        weir_vertex v = g->roots[i];
+        const struct inner *in = v == WEIR_NONE ? NULL : inner_of(g, v);
+        if (in && (kind_of(g, v)->type == t || type_cell(g->schemas[in->schema], t)))
+            return true;
+    }
+    return false;
+}
+
+uint32_t weir_channel_find(const weir_graph *g, const char *name)
+{
+    uint32_t s = g->nsubsystems > 1 ? weir_subsystem_find(g, name) : WEIR_NONE;
+    weir_type t = s == WEIR_NONE || s == 0 ? WEIR_NO_TYPE : weir_type_find(g, name);
+
+    if (s == WEIR_NONE || s == 0 || (t != WEIR_NO_TYPE && contained(g, t)))
+        return WEIR_NONE;
+    return s;
+}
+
+/* Units of a distribution unit that are left to this match. */
+static int64_t left_of(const struct match *m, weir_vertex v)
+{
+    int64_t left = kind_of(m->g, v)->size;
+
+    if (m->view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state))
+        return 0;
+    if (m->view <= VIEW_LATER)
+        left = weir_window_free(m->g, v, m->t0, m->t1);
+    for (uint32_t i = 0; i < m->npicks; i++)
+        if (m->picks[i].vertex == v)
+            left -= m->picks[i].amount;
+    return left;
+}
+
+/* Takes units of everything above v. 1, 0 (and no pick) when no way up fits, or negative. */
+static int climb(struct match *m, weir_vertex v, uint32_t subsystem, const weir_resource *r, int64_t units, uint32_t depth)
+{
+    uint32_t npicks = m->npicks;
+    uint32_t i = weir_edge_first(m->g, v, subsystem, false);
+
+    if (i == WEIR_NONE)
+        return depth > 0;
+    if (depth >= WEIR_PATH_DEPTH)
+        return 0;
+    for (; i != WEIR_NONE; i = weir_edge_next(m->g, i, false)) {
+        weir_vertex up = m->g->edges[i].source;
+        int rc;
+        m->stats.visited++;
+        if (!weir_candidate_unit(m, up, r) || left_of(m, up) < units) {
+            m->stats.busy++;
+            continue;
+        }
+        rc = weir_pick_add(m, up, r, units, units == kind_of(m->g, up)->size);
+        rc = rc ? rc : climb(m, up, subsystem, r, units, depth + 1);
+        if (rc)
+            return rc;
+        m->npicks = npicks;
+    }
+    return 0;
+}
+
+int weir_channel_place(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)
+{
+    int64_t most = weir_count_floor(&r->count, WEIR_FOREVER - 1);
+
+    if (most > r->count.min && most >= WEIR_FOREVER / 2)
+        most = r->count.min; /* "at least": no more than that */
+    /* what is inside a node is fed where the node is */
+    while (under != WEIR_NONE && weir_edge_first(m->g, under, subsystem, false) == WEIR_NONE)
+        under = vertex_at(m->g, under)->parent;
+    if (under == WEIR_NONE)
+        return 0;
+    m->contested = true; /* one distribution unit may have several picks */
+    for (int64_t n = most; n >= r->count.min && n >= 0; n = weir_count_floor(&r->count, n - 1)) {
+        int rc = climb(m, under, subsystem, r, saturating_mul(n, times), 0);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int weir_channels_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+{
+    int rc = 1;
+
+    for (uint32_t i = 0; rc == 1 && i < n; i++) {
+        uint32_t s = list[i].slot ? WEIR_NONE : weir_channel_find(m->g, list[i].type);
+        if (list[i].slot)
+            rc = weir_channels_place(m, under, list[i].with, list[i].nwith, saturating_mul(times, list[i].count.min));
+        else if (s != WEIR_NONE)
+            rc = weir_channel_place(m, under, s, &list[i], times);
+    }
+    return rc;
+}

@@ -1,0 +1,410 @@
+/* format_write.c - writing machines and allocations: which writer a format has, the tree of an allocation, and how
+ * texts are made fit for what they are written into. See write.h.
+ *
+ * Main invariant: a part that is in a tree has every part above it there too, and a chain of parts is in the order in
+ * which the graph has the vertices, whatever the order of the picks.
+ */
+#include "write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers by number ---------------------------------------------------------------------------------------- */
+
+static uint32_t map32_home(const struct weir_map32 *m, uint32_t key)
+{
+    return (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & m->mask;
+}
+
+uint32_t weir_map32_get(const struct weir_map32 *m, uint32_t key)
+{
+    if (!m->slots)
+        return WEIR_NONE;
+    for (uint32_t i = map32_home(m, key); m->slots[2 * (size_t)i + 1]; i = (i + 1) & m->mask)
+        if (m->slots[2 * (size_t)i] == key)
+            return m->slots[2 * (size_t)i + 1] - 1;
+    return WEIR_NONE;
+}
+
+static void map32_put(struct weir_map32 *m, uint32_t key, uint32_t value)
+{
+    uint32_t i = map32_home(m, key);
+
+    while (m->slots[2 * (size_t)i + 1])
+        i = (i + 1) & m->mask;
+    m->slots[2 * (size_t)i] = key;
+    m->slots[2 * (size_t)i + 1] = value + 1;
+}
+
+static int map32_grow(struct weir_map32 *m)
+{
+    size_t had = m->slots ? (size_t)m->mask + 1 : 0, wide = had ? 2 * had : 64;
+    struct weir_map32 grown = {weir_mem_zalloc(wide, 2 * sizeof *m->slots), (uint32_t)(wide - 1), m->count};
+
+    if (!grown.slots || wide > UINT32_MAX) {
+        weir_mem_free(grown.slots);
+        return WEIR_ENOMEM;
+    }
+    for (size_t i = 0; i < had; i++)
+        if (m->slots[2 * i + 1])
+            map32_put(&grown, m->slots[2 * i], m->slots[2 * i + 1] - 1);
+    weir_mem_free(m->slots);
+    *m = grown;
+    return WEIR_OK;
+}
+
+int weir_map32_add(struct weir_map32 *m, uint32_t key, uint32_t value)
+{
+    if ((!m->slots || m->count >= m->mask / 2) && map32_grow(m) < 0)
+        return WEIR_ENOMEM;
+    map32_put(m, key, value);
+    m->count++;
+    return WEIR_OK;
+}
+
+void weir_map32_free(struct weir_map32 *m)
+{
+    weir_mem_free(m->slots);
+    memset(m, 0, sizeof *m);
+}
+
+/* ---- the tree of an allocation -------------------------------------------------------------------------------- */
+
+/* Appends part i to the chain of its parent, or to the roots. */
+static void chain_part(const weir_graph *g, struct weir_parts *p, uint32_t i)
+{
+    struct weir_part *part = &p->list[i];
+    uint32_t *first = part->above == WEIR_NONE ? &p->first : &p->list[part->above].first;
+    uint32_t *last = part->above == WEIR_NONE ? &p->last : &p->list[part->above].last;
+
+    part->next = WEIR_NONE;
+    if (*last == WEIR_NONE) {
+        *first = i;
+    } else {
+        p->list[*last].next = i;
+        if (vertex_at(g, p->list[*last].v)->pos > vertex_at(g, part->v)->pos)
+            p->unsorted = true;
+    }
+    *last = i;
+}
+
+/* The part of v, made with all above it if it is not there; WEIR_NONE: out of memory. */
+static uint32_t get_part(const weir_graph *g, struct weir_parts *p, weir_vertex v)
+{
+    uint32_t i = weir_map32_get(&p->numbers, v), above = WEIR_NONE;
+
+    if (i != WEIR_NONE)
+        return i;
+    if (vertex_at(g, v)->parent != WEIR_NONE) {
+        above = get_part(g, p, vertex_at(g, v)->parent);
+        if (above == WEIR_NONE)
+            return WEIR_NONE;
+    }
+    i = p->count;
+    if (weir_array_reserve(&p->list, &p->cap, (size_t)i + 1, sizeof *p->list) < 0 ||
+        weir_map32_add(&p->numbers, v, i) < 0)
+        return WEIR_NONE;
+    p->list[i] = (struct weir_part){v, above, WEIR_NONE, WEIR_NONE, WEIR_NONE, 0, false, false};
+    p->count++;
+    chain_part(g, p, i);
+    return i;
+}
+
+struct place {
+    uint32_t above, pos, part;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->above != y->above)
+        return x->above < y->above ? -1 : 1;
+    return x->pos < y->pos ? -1 : x->pos > y->pos;
+}
+
+/* Makes all chains anew, in the graph's order. */
+static int sort_parts(const weir_graph *g, struct weir_parts *p)
+{
+    struct place *places = weir_mem_alloc(p->count * sizeof *places);
+
+    if (!places)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < p->count; i++) {
+        places[i] = (struct place){p->list[i].above, vertex_at(g, p->list[i].v)->pos, i};
+        p->list[i].first = p->list[i].last = WEIR_NONE;
+    }
+    p->first = p->last = WEIR_NONE;
+    qsort(places, p->count, sizeof *places, compare_places);
+    for (uint32_t i = 0; i < p->count; i++)
+        chain_part(g, p, places[i].part);
+    weir_mem_free(places);
+    return WEIR_OK;
+}
+
+static int add_pick(const weir_graph *g, struct weir_parts *p, const weir_pick *pick, weir_err *err)
+{
+    struct weir_part *part;
+    uint32_t i;
+
+    if (!vertex_valid(g, pick->vertex))
+        return weir_fail(err, WEIR_EINVAL, "the allocation has vertex %u, which is not in the graph (any more)",
+                         pick->vertex);
+    i = get_part(g, p, pick->vertex);
+    if (i == WEIR_NONE)
+        return weir_fail_nomem(err);
+    part = &p->list[i];
+    part->picked = true;
+    part->whole |= pick->exclusive;
+    if (part->whole || pick->amount > kind_of(g, part->v)->size - part->amount)
+        part->amount = kind_of(g, part->v)->size;
+    else
+        part->amount += pick->amount;
+    return WEIR_OK;
+}
+
+int weir_parts_build(const weir_graph *g, const weir_allocation *a, struct weir_parts *out, weir_err *err)
+{
+    struct weir_parts p = {.first = WEIR_NONE, .last = WEIR_NONE};
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < a->npicks; i++)
+        rc = add_pick(g, &p, &a->picks[i], err);
+    if (rc == WEIR_OK && p.unsorted && sort_parts(g, &p) < 0)
+        rc = weir_fail_nomem(err);
+    if (rc == WEIR_OK)
+        *out = p;
+    else
+        weir_parts_free(&p);
+    return rc;
+}
+
+void weir_parts_free(struct weir_parts *p)
+{
+    weir_mem_free(p->list);
+    weir_map32_free(&p->numbers);
+    memset(p, 0, sizeof *p);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+void weir_write_int(weir_buf *b, int64_t n)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    uint64_t rest = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (n < 0)
+        digits[--at] = '-';
+    weir_buf_add(b, digits + at, sizeof digits - at);
+}
+
+/* A name of the pool's own, which may be long, or have other values in it. */
+static void write_own_name(weir_buf *b, const weir_graph *g, weir_vertex v)
+{
+    char small[256], *large;
+    size_t n = weir_vertex_name(g, v, small, sizeof small);
+
+    if (n < sizeof small) {
+        weir_buf_add(b, small, n);
+        return;
+    }
+    large = weir_mem_alloc(n + 1);
+    if (!large) {
+        b->failed = true;
+        return;
+    }
+    weir_vertex_name(g, v, large, n + 1);
+    weir_buf_add(b, large, n);
+    weir_mem_free(large);
+}
+
+void weir_write_name(weir_buf *b, const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+
+    if (p && p->name != WEIR_NO_NAME) {
+        write_own_name(b, g, v);
+        return;
+    }
+    weir_buf_puts(b, weir_names_text(&g->names, kind_of(g, v)->basename));
+    if (vertex_at(g, v)->id != WEIR_NO_ID)
+        weir_write_int(b, vertex_at(g, v)->id);
+}
+
+/* Bytes of the UTF-8 character at s, and the character; 0: there is none. */
+static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
+
+    if (n == 0 || n > len)
+        return 0;
+    *c = n == 1 ? s[0] : s[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *c = *c << 6 | (s[i] & 0x3f);
+    }
+    return *c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
+}
+
+/* Bytes at the start of s that both kinds of text take as they are. */
+static size_t count_safe(const char *s, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && s[i] >= ' ' && s[i] <= '~' && s[i] != '"' && s[i] != '\\')
+        i++;
+    return i;
+}
+
+static void escape_char(weir_buf *b, const char *s, size_t n, uint32_t c)
+{
+    if (c == '"' || c == '\\') {
+        WEIR_WRITE(b, "\\");
+        weir_buf_add(b, s, 1);
+    } else if (c == '\n') {
+        WEIR_WRITE(b, "\\n");
+    } else if (c == '\t') {
+        WEIR_WRITE(b, "\\t");
+    } else if (c < ' ' || c == 0x7f) {
+        weir_buf_printf(b, "\\u%04x", (unsigned)c);
+    } else {
+        weir_buf_add(b, s, n);
+    }
+}
+
+static void plain_char(weir_buf *b, const char *s, size_t n, uint32_t c)
+{
+    if (c < ' ' || (c >= 0x7f && c < 0xa0))
+        WEIR_WRITE(b, "?");
+    else
+        weir_buf_add(b, s, n);
+}
+
+static void write_chars(weir_buf *b, const char *s, size_t n,
+                        void (*one)(weir_buf *b, const char *s, size_t n, uint32_t c))
+{
+    for (;;) {
+        size_t k = count_safe(s, n);
+        uint32_t c = 0;
+        weir_buf_add(b, s, k);
+        s += k;
+        n -= k;
+        if (n == 0)
+            return;
+        k = decode((const unsigned char *)s, n, &c);
+        if (k == 0)
+            WEIR_WRITE(b, "\xef\xbf\xbd");
+        else
+            one(b, s, k, c);
+        s += k ? k : 1;
+        n -= k ? k : 1;
+    }
+}
+
+void weir_write_escaped(weir_buf *b, const char *s, size_t n)
+{
+    write_chars(b, s, n, escape_char);
+}
+
+void weir_write_string(weir_buf *b, const char *s)
+{
+    WEIR_WRITE(b, "\"");
+    write_chars(b, s, strlen(s), escape_char);
+    WEIR_WRITE(b, "\"");
+}
+
+void weir_write_plain(weir_buf *b, const char *s, size_t n)
+{
+    write_chars(b, s, n, plain_char);
+}
+
+/* ---- formats -------------------------------------------------------------------------------------------------- */
+
+static int write_jgf(const struct weir_written *w, weir_buf *b, weir_err *err)
+{
+    int rc;
+
+    WEIR_WRITE(b, "{\"graph\":");
+    rc = weir_jgf_write(w, b, err);
+    WEIR_WRITE(b, "}");
+    return rc;
+}
+
+static int write_rv1(const struct weir_written *w, weir_buf *b, weir_err *err)
+{
+    return weir_rv1_write(w, true, b, err);
+}
+
+static int write_rv1_nosched(const struct weir_written *w, weir_buf *b, weir_err *err)
+{
+    return weir_rv1_write(w, false, b, err);
+}
+
+enum { FOR_GRAPHS = 1, FOR_ALLOCATIONS = 2 };
+
+static const struct writer {
+    const char *name;
+    int (*write)(const struct weir_written *w, weir_buf *b, weir_err *err);
+    unsigned what;
+} writers[] = {
+    {"rv1", write_rv1, FOR_GRAPHS | FOR_ALLOCATIONS},   {"rv1_nosched", write_rv1_nosched, FOR_ALLOCATIONS},
+    {"rlite", weir_rlite_write, FOR_ALLOCATIONS},       {"jgf", write_jgf, FOR_GRAPHS | FOR_ALLOCATIONS},
+    {"tree", weir_tree_write, FOR_GRAPHS | FOR_ALLOCATIONS}, {"dot", weir_dot_write, FOR_GRAPHS},
+};
+
+static const struct writer *find_writer(const char *format, unsigned what, weir_err *err)
+{
+    for (size_t i = 0; format && i < sizeof writers / sizeof *writers; i++)
+        if (strcmp(writers[i].name, format) == 0 && (writers[i].what & what))
+            return &writers[i];
+    if (what == FOR_GRAPHS)
+        weir_fail(err, WEIR_EINVAL, "a graph cannot be written as \"%.64s\": one of jgf, rv1, dot, tree is wanted",
+                  format ? format : "");
+    else
+        weir_fail(err, WEIR_EINVAL,
+                  "an allocation cannot be written as \"%.64s\": one of rv1, rv1_nosched, rlite, jgf, tree is wanted",
+                  format ? format : "");
+    return NULL;
+}
+
+/* Runs a writer and hands over what it wrote. */
+static char *run_writer(const struct writer *to, const struct weir_written *w, weir_err *err)
+{
+    weir_buf b = {0};
+    int rc;
+
+    weir_buf_add(&b, "", 0);
+    rc = to->write(w, &b, err);
+    if (rc == WEIR_OK && b.failed)
+        rc = weir_fail_nomem(err);
+    if (rc == WEIR_OK)
+        return b.data;
+    weir_buf_free(&b);
+    return NULL;
+}
+
+char *weir_allocation_format(const weir_graph *g, const weir_allocation *a, const char *format, weir_err *err)
+{
+    const struct writer *to = find_writer(format, FOR_ALLOCATIONS, err);
+    struct weir_parts parts = {0};
+    char *text;
+
+    if (!to || weir_parts_build(g, a, &parts, err) < 0)
+        return NULL;
+    text = run_writer(to, &(struct weir_written){g, &parts, a}, err);
+    weir_parts_free(&parts);
+    return text;
+}
+
+char *weir_graph_format(const weir_graph *g, const char *format, weir_err *err)
+{
+    const struct writer *to = find_writer(format, FOR_GRAPHS, err);
+
+    return to ? run_writer(to, &(struct weir_written){g, NULL, NULL}, err) : NULL;
+}

@@ -1,0 +1,204 @@
+/* job_change.c - growing and shrinking a job that is there (A9). Invariant: what can fail is done first and undone when
+ * something fails; giving back cannot fail. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "job.h"
+#include "taken.h"
+
+static weir_pick *find_pick(const struct job *j, weir_vertex v)
+{
+    for (uint32_t i = 0; i < j->a.npicks; i++)
+        if (j->picks[i].vertex == v)
+            return &j->picks[i];
+    return NULL;
+}
+
+static void keep_taken(weir_graph *g, uint32_t job)
+{
+    if (weir_taken_add(g, job))
+        weir_taken_clear(g); /* built anew when it is next needed */
+}
+
+/* ---- growing ---- */
+
+/* One pick more: a new vertex, or more units of one that the job has. */
+static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
+{
+    struct job *j = &g->jobs[job];
+    weir_pick *had = find_pick(j, p->vertex);
+
+    if (had)
+        return weir_pick_resize(g, job, had, had->amount + p->amount);
+    if (weir_span_add(g, job, p))
+        return WEIR_ENOMEM;
+    j->picks[j->a.npicks++] = *p;
+    return WEIR_OK;
+}
+
+/* Takes back the last of what extend_one did; a smaller amount always fits. */
+static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
+{
+    struct job *j = &g->jobs[job];
+    weir_pick *had = find_pick(j, p->vertex);
+
+    if (had->amount > p->amount) {
+        int rc = weir_pick_resize(g, job, had, had->amount - p->amount);
+        (void)rc;
+        return;
+    }
+    weir_span_remove(g, job, p->vertex);
+    j->a.npicks--;
+}
+
+int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n)
+{
+    struct job *j = &g->jobs[job];
+    uint32_t done = 0;
+    int rc = weir_job_reserve(j, (size_t)j->a.npicks + n);
+
+    if (rc)
+        return rc;
+    weir_taken_remove(g, job);
+    while (!rc && done < n) {
+        rc = extend_one(g, job, &picks[done]);
+        done += rc == WEIR_OK;
+    }
+    while (rc && done-- > 0)
+        retract_one(g, job, &picks[done]);
+    keep_taken(g, job);
+    return rc;
+}
+
+/* ---- shrinking ---- */
+
+/* The picks that a job shall have afterwards, worked out before anything changes. */
+struct plan {
+    weir_pick *picks;
+    uint32_t n, cap;
+};
+
+static int plan_add(struct plan *p, weir_pick pick)
+{
+    if (weir_array_reserve(&p->picks, &p->cap, (size_t)p->n + 1, sizeof *p->picks))
+        return WEIR_ENOMEM;
+    p->picks[p->n++] = pick;
+    return WEIR_OK;
+}
+
+static void plan_drop(struct plan *p, uint32_t i)
+{
+    memmove(&p->picks[i], &p->picks[i + 1], (p->n - i - 1) * sizeof *p->picks);
+    p->n--;
+}
+
+/* Instead of `held` as a whole, the job keeps everything beside the way from there down to v. */
+static int split(const weir_graph *g, struct plan *p, weir_pick held, weir_vertex v)
+{
+    while (v != held.vertex) {
+        weir_vertex parent = weir_vertex_parent(g, v);
+        for (uint32_t i = 0; i < weir_vertex_children(g, parent); i++) {
+            weir_vertex kid = weir_vertex_child(g, parent, i);
+            weir_pick whole = {kid, held.resource, weir_vertex_size(g, kid), true};
+            if (kid != v && whole.amount > 0 && plan_add(p, whole))
+                return WEIR_ENOMEM;
+        }
+        v = parent;
+    }
+    return WEIR_OK;
+}
+
+/* Takes v and what is below it out of the plan. WEIR_ENOENT: there is nothing. */
+static int plan_give_back(const weir_graph *g, struct plan *p, weir_vertex v)
+{
+    int rc = WEIR_ENOENT;
+
+    for (uint32_t i = p->n; i-- > 0;)
+        if (weir_vertex_within(g, p->picks[i].vertex, v)) {
+            plan_drop(p, i);
+            rc = WEIR_OK;
+        }
+    for (uint32_t i = 0; rc && i < p->n; i++)
+        if (p->picks[i].exclusive && weir_vertex_within(g, v, p->picks[i].vertex)) {
+            weir_pick held = p->picks[i];
+            plan_drop(p, i);
+            return split(g, p, held, v);
+        }
+    return rc;
+}
+
+static int make_plan(const weir_graph *g, uint32_t job, const weir_vertex *list, uint32_t n, struct plan *p, weir_err *err)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+
+    for (uint32_t i = 0; i < a->npicks; i++)
+        if (plan_add(p, a->picks[i]))
+            return weir_fail_nomem(err);
+    for (uint32_t i = 0; i < n; i++) {
+        char path[256];
+        int rc;
+        if (!vertex_valid(g, list[i]))
+            return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", list[i]);
+        rc = plan_give_back(g, p, list[i]);
+        if (rc == WEIR_ENOMEM)
+            return weir_fail_nomem(err);
+        if (rc) {
+            weir_vertex_path(g, list[i], path, sizeof path);
+            return weir_fail(err, rc, "job %" PRId64 " has nothing at or below %s", a->job, path);
+        }
+    }
+    return WEIR_OK;
+}
+
+static bool plan_has(const struct plan *p, weir_vertex v)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->picks[i].vertex == v)
+            return true;
+    return false;
+}
+
+/* Books what is new in the plan; then, which cannot fail, takes what is not in it out of the books. */
+static int apply(weir_graph *g, uint32_t job, struct plan *p)
+{
+    struct job *j = &g->jobs[job];
+    uint32_t i;
+
+    for (i = 0; i < p->n; i++)
+        if (!find_pick(j, p->picks[i].vertex) && weir_span_add(g, job, &p->picks[i]))
+            break;
+    if (i < p->n) {
+        while (i-- > 0)
+            if (!find_pick(j, p->picks[i].vertex))
+                weir_span_remove(g, job, p->picks[i].vertex);
+        return WEIR_ENOMEM;
+    }
+    for (i = 0; i < j->a.npicks; i++)
+        if (!plan_has(p, j->picks[i].vertex))
+            weir_span_remove(g, job, j->picks[i].vertex);
+    memcpy(j->picks, p->picks, p->n * sizeof *p->picks);
+    j->a.npicks = p->n;
+    return WEIR_OK;
+}
+
+int weir_job_shrink(weir_graph *g, int64_t id, const weir_vertex *list, uint32_t n, weir_err *err)
+{
+    uint32_t job = weir_job_index(g, id);
+    struct plan p = {0};
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (job == WEIR_NONE)
+        return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, id);
+    rc = make_plan(g, job, list, n, &p, err);
+    if (!rc && p.n == 0) {
+        weir_job_drop(g, job);
+    } else if (!rc) {
+        weir_taken_remove(g, job);
+        rc = weir_job_reserve(&g->jobs[job], p.n) || apply(g, job, &p) ? weir_fail_nomem(err) : WEIR_OK;
+        keep_taken(g, job);
+    }
+    weir_mem_free(p.picks);
+    return rc;
+}

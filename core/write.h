@@ -1,0 +1,101 @@
+/* write.h - the writers of machines and allocations, and what they share. Private to the core.
+ *
+ * Every writer adds to one weir_buf, whose `failed` is looked at once, at the end. Nothing is allocated for single
+ * vertices: what is kept while writing lies in a few growing arrays.
+ */
+#ifndef WEIR_WRITE_H
+#define WEIR_WRITE_H
+
+#include "graph.h"
+
+/* One vertex of the tree that an allocation makes: a pick, or something above one. What lies below a whole part is
+ * meant too, and has no parts unless it was picked once more. Parts are in no order; the chains are in the graph's. */
+struct weir_part {
+    weir_vertex v;
+    uint32_t above;             /* number of the part over it, WEIR_NONE for a root */
+    uint32_t first, last, next; /* the chain of the parts below it; WEIR_NONE: ends */
+    int64_t amount;             /* units taken, 0 for shared use and for what is not picked */
+    bool picked, whole;
+};
+
+/* Numbers by number, for finding what was seen before. A key is added once. */
+struct weir_map32 {
+    uint32_t *slots; /* pairs: key, value + 1; 0 is empty */
+    uint32_t mask, count;
+};
+
+struct weir_parts {
+    struct weir_part *list;
+    uint32_t count, cap;
+    uint32_t first, last; /* the roots */
+    struct weir_map32 numbers;
+    bool unsorted;
+};
+
+/* The value of a key, or WEIR_NONE. */
+uint32_t weir_map32_get(const struct weir_map32 *m, uint32_t key);
+int weir_map32_add(struct weir_map32 *m, uint32_t key, uint32_t value) WEIR_CHECKED;
+void weir_map32_free(struct weir_map32 *m);
+
+/* The tree of an allocation. WEIR_EINVAL: it has a vertex that is not there. O(picks d + p log p for p parts). */
+int weir_parts_build(const weir_graph *g, const weir_allocation *a, struct weir_parts *out, weir_err *err) WEIR_CHECKED;
+void weir_parts_free(struct weir_parts *p);
+
+/* Adds a number; the text of a pool's name. */
+void weir_write_int(weir_buf *b, int64_t n);
+void weir_write_name(weir_buf *b, const weir_graph *g, weir_vertex v);
+/* Adds a text as the inside of a JSON string, or with its quotes; bytes that are no UTF-8 become U+FFFD. */
+void weir_write_escaped(weir_buf *b, const char *s, size_t n);
+void weir_write_string(weir_buf *b, const char *s);
+/* Adds a text for people: control characters become '?', bytes that are no UTF-8 become U+FFFD. */
+void weir_write_plain(weir_buf *b, const char *s, size_t n);
+
+#define WEIR_WRITE(b, literal) weir_buf_add((b), "" literal, sizeof(literal) - 1)
+
+/* The kids of v with their holes; NULL: none. Sets *n. */
+static inline const weir_vertex *kids_of(const weir_graph *g, weir_vertex v, uint32_t *n)
+{
+    const struct inner *in = inner_of(g, v);
+    *n = in ? in->nkids : 0;
+    return in ? in->kids : NULL;
+}
+
+/* A leaf with nothing of its own but its id. */
+static inline bool is_plain(const struct vertex *x)
+{
+    return x->inner == WEIR_NONE && x->pool == WEIR_NONE && x->id >= 0 && x->id < UINT32_MAX;
+}
+
+/* The end of the run that kid i begins: plain leaves of one kind and state whose ids go up by one. */
+static inline uint32_t run_of_kids(const weir_graph *g, const weir_vertex *kids, uint32_t n, uint32_t i)
+{
+    const struct vertex *first = vertex_at(g, kids[i]);
+    int64_t id = first->id;
+
+    i++;
+    if (!is_plain(first) || id > (int64_t)UINT32_MAX - n)
+        return i;
+    for (; i < n && kids[i] != WEIR_NONE; i++) {
+        const struct vertex *x = vertex_at(g, kids[i]);
+        if (x->id != ++id || x->kind != first->kind || x->inner != WEIR_NONE || x->pool != WEIR_NONE ||
+            x->state != first->state)
+            break;
+    }
+    return i;
+}
+
+/* The writers. `p` is the tree of an allocation; NULL: the whole graph. */
+struct weir_written {
+    const weir_graph *g;
+    const struct weir_parts *parts;
+    const weir_allocation *a; /* NULL with parts */
+};
+
+/* {"nodes": [...], "edges": [...]} */
+int weir_jgf_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
+int weir_rv1_write(const struct weir_written *w, bool scheduling, weir_buf *b, weir_err *err) WEIR_CHECKED;
+int weir_rlite_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
+int weir_tree_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
+int weir_dot_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
+
+#endif

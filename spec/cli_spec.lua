@@ -1,0 +1,499 @@
+-- The command line: what each command prints, how it fails, and with which exit status.
+local weir = require "weir"
+
+local BIN = os.getenv "WEIR_BIN" or "build/weir"
+local MACHINE = "cluster:1 rack:2 node:4 core:8 memory:2(size=16,unit=GB)"
+
+local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
+
+local function slurp(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
+
+local temporary = {}
+
+-- A file with this text, removed at the end.
+local function write_file(text, extension)
+  local path = os.tmpname()
+  temporary[#temporary + 1] = path
+  if extension then
+    path = path .. extension
+    temporary[#temporary + 1] = path
+  end
+  local file <close> = assert(io.open(path, "wb"))
+  file:write(text)
+  return path
+end
+
+-- Runs weir with words; returns what it wrote and its status. opts: stdin (a text), before (shell text in front).
+local function run(words, opts)
+  opts = opts or {}
+  local quoted = {}
+  for i, word in ipairs(words) do quoted[i] = quote(word) end
+  local stdout, stderr = os.tmpname(), os.tmpname()
+  local stdin = opts.stdin and write_file(opts.stdin) or "/dev/null"
+  local _, how, status = os.execute(("%s %s %s <%s >%s 2>%s"):format(opts.before or "", quote(BIN),
+    table.concat(quoted, " "), stdin, opts.stdout or stdout, stderr))
+  local result = { out = slurp(stdout), err = slurp(stderr), status = how == "exit" and status or -status }
+  os.remove(stdout)
+  os.remove(stderr)
+  return result
+end
+
+local function match(...) return run { "match", "-r", MACHINE, ... } end
+
+local function assert_line(text)
+  assert.matches("^weir: [^\n]+\n$", text)
+  assert.is_nil(text:find("traceback", 1, true))
+end
+
+local JOBSPEC = [[
+version: 1
+resources:
+  - type: slot
+    count: 2
+    label: task
+    with: [{type: node, count: 1}]
+tasks: [{command: [a], slot: task, count: {per_slot: 1}}]
+attributes: {system: {duration: 60}}
+]]
+
+local POLICY = 'return { name = "last", doc = "The last first.", order = "-id" }'
+
+describe("weir", function()
+  teardown(function()
+    for _, path in ipairs(temporary) do os.remove(path) end
+  end)
+
+  -- {words, pattern of what is printed}
+  local PRINTS = {
+    { { "--version" }, "^weir " .. weir.version:gsub("%.", "%%.") .. "\n$" },
+    { { "--help" }, "usage: weir COMMAND.*match.*show.*find.*run.*policy" },
+    { { "help", "match" }, "usage: weir match" },
+    { { "match", "--help" }, "%-r, %-%-resources RESOURCES.*%-%-stats.*JOB" },
+    { { "show", "-h" }, "usage: weir show.*%-%-totals" },
+    { { "find", "--help" }, "EXPRESSION.*property=KEY" },
+    { { "run", "--help" }, "SCRIPT.lua" },
+    { { "policy", "--help" }, "WEIR_POLICY_PATH" },
+  }
+
+  for _, case in ipairs(PRINTS) do
+    it("prints for " .. table.concat(case[1], " "), function()
+      local r = run(case[1])
+      assert.equal("", r.err)
+      assert.equal(0, r.status)
+      assert.matches(case[2], r.out)
+    end)
+  end
+
+  -- {words, part of the line on stderr}
+  local WRONG = {
+    { {}, "a command is wanted" },
+    { { "mach" }, 'unknown command "mach" (did you mean "match"?)' },
+    { { "--versoin" }, 'did you mean "--version"' },
+    { { "match", "-r", MACHINE }, "JOB is missing" },
+    { { "match", "slot=1/node" }, "-r RESOURCES is missing" },
+    { { "match", "-r" }, "--resources needs an argument" },
+    { { "match", "--resorces=x", "a" }, 'unknown option --resorces (did you mean "--resources"?)' },
+    { { "match", "-z", "a" }, "unknown option -z" },
+    { { "match", "-r", MACHINE, "-m", "reserv", "slot=1/node" }, '"reserv" is none of now, reserve' },
+    { { "match", "-r", MACHINE, "-F", "rv2", "slot=1/node" }, '"rv2" is none of tree, rv1' },
+    { { "match", "-r", MACHINE, "--at", "soon", "slot=1/node" }, '--at: a number' },
+    { { "match", "-r", MACHINE, "--at=-1", "slot=1/node" }, '--at: a number' },
+    { { "match", "-r", MACHINE, "--quiet=1", "slot=1/node" }, "--quiet takes no argument" },
+    { { "match", "-r", MACHINE, "--json", "-F", "rv1", "slot=1/node" }, "one of them" },
+    { { "match", "-r", MACHINE, "-p", "lwo", "slot=1/node" }, 'no policy "lwo" (did you mean "low"?)' },
+    { { "match", "-r", MACHINE, "-p", "/no/such.lua", "slot=1/node" }, "/no/such.lua" },
+    { { "match", "-r", MACHINE, "no/such.yaml" }, "no/such.yaml: No such file" },
+    { { "match", "-r", MACHINE, "slot=1" }, "slot=1" },
+    { { "match", "-r", MACHINE, "slot=0/node" }, "slot=0/node: " },
+    { { "match", "-r", MACHINE, "slot=-1/node" }, "slot=-1/node: " },
+    { { "match", "-r", MACHINE, "slot=9223372036854775808/node" }, "slot=9223372036854775808/node: " },
+    { { "match", "-r", MACHINE, "" }, "JOB" },
+    { { "match", "-r", MACHINE, "-", "-" }, "given twice" },
+    { { "match", "-r", "/no/such.json", "slot=1/node" }, "/no/such.json: No such file" },
+    { { "match", "-r", "node:x", "slot=1/node" }, "count" },
+    { { "show", "-r", "/" }, "directory" },
+    { { "show", "-r", MACHINE, "/cluster0/rack9" }, "rack9" },
+    { { "show", "-r", MACHINE, "power:/cluster0" }, "power" },
+    { { "show", "-r", MACHINE, "--tree", "--totals" }, "--tree and --totals" },
+    { { "show", "-r", MACHINE, "--dot", "/cluster0" }, "--dot" },
+    { { "show", "-r", MACHINE, "--depth", "0" }, "--depth" },
+    { { "show", "-r", MACHINE, "--depth", "x" }, "--depth: a whole number" },
+    { { "show", "-r", MACHINE, "/a", "/b" }, "one URI too many" },
+    { { "find", "-r", MACHINE }, "EXPRESSION is missing" },
+    { { "find", "-r", MACHINE, "typ=node" }, 'column 1: unknown field "typ"' },
+    { { "find", "-r", MACHINE, "-F", "xml", "type=node" }, '"xml" is none of' },
+    { { "run" }, "SCRIPT.lua is missing" },
+    { { "run", "/no/such.lua" }, "/no/such.lua: No such file" },
+    { { "run", "/" }, "directory" },
+    { { "policy", "lits" }, 'did you mean "list"' },
+  }
+
+  for _, case in ipairs(WRONG) do
+    it("refuses: weir " .. table.concat(case[1], " "), function()
+      local r = run(case[1])
+      assert.equal("", r.out)
+      assert_line(r.err)
+      assert.matches(case[2], r.err, 1, true)
+      assert.equal(2, r.status)
+    end)
+  end
+
+  -- Files that are no machines.
+  local BAD_MACHINES = {
+    { "is empty", "" }, { "is blank", " \n\n" }, { "is truncated JSON", '{"graph": {"nodes": [{"id": "0"' },
+    { "is truncated XML", '<?xml version="1.0"?>\n<graphml><graph id="a"' }, { "is binary", ("\0\1\2\255"):rep(100) },
+    { "is some other JSON", '{"a": 1}' }, { "is a list", "[1,2]" },
+    { "has a name with a newline", 'cluster:1 node:1(basename=a\nb)' },
+    { "has a name of 100,000 characters", "cluster:1 " .. ("n"):rep(100000) .. ":1" },
+  }
+
+  for _, case in ipairs(BAD_MACHINES) do
+    it("refuses a machine that " .. case[1], function()
+      local path = write_file(case[2])
+      local r = run { "show", "-r", path }
+      assert.equal("", r.out)
+      assert_line(r.err)
+      assert.matches(path, r.err, 1, true)
+      assert.is_true(#r.err < 1100)
+      assert.equal(2, r.status)
+    end)
+  end
+
+  -- Files that are no jobs.
+  local BAD_JOBS = {
+    { "is empty", "" }, { "is truncated JSON", '{"version": 1, "resources": [' }, { "is truncated YAML", "resources: [a, {b: " },
+    { "has no resources", "version: 1\ntasks: []\n" }, { "has an unknown key", JOBSPEC .. "colour: red\n" },
+    { "has a slot without children", JOBSPEC:gsub(" *with:[^\n]*\n", "") }, { "is binary", ("\0\1\2\255"):rep(50) },
+    { "has a count of 0", (JOBSPEC:gsub("count: 2", "count: 0")) },
+    { "has a count of 2^63", (JOBSPEC:gsub("count: 2", "count: 9223372036854775808")) },
+  }
+
+  for _, case in ipairs(BAD_JOBS) do
+    it("refuses a job that " .. case[1] .. ", and matches nothing", function()
+      local path = write_file(case[2])
+      local r = match("slot=1/node", path)
+      assert.equal("", r.out)
+      assert_line(r.err)
+      assert.matches(path, r.err, 1, true)
+      assert.equal(2, r.status)
+    end)
+  end
+
+  -- Files that are no policies.
+  local BAD_POLICIES = {
+    { "is empty", "", nil }, { "has a syntax error", "return {", nil }, { "raises", 'error "oops"', "oops" },
+    { "returns no table", "return 7", nil }, { "has an unknown field", "return { odrer = 'id' }", "odrer" },
+    { "has a field of the wrong type", "return { prune = 7 }", "prune" },
+    { "raises in a hook", "return { evaluate = function() error 'hook' end }", "hook" },
+    { "never ends", "return { evaluate = function() while true do end end }", nil },
+  }
+
+  for _, case in ipairs(BAD_POLICIES) do
+    it("[K2] refuses a policy that " .. case[1], function()
+      local path = write_file(case[2], ".lua")
+      local r = match("-p", path, "slot=1/node")
+      assert.equal("", r.out)
+      assert_line(r.err)
+      assert.matches(case[3] or path, r.err, 1, true)
+      assert.equal(2, r.status)
+    end)
+  end
+end)
+
+describe("weir match", function()
+  it("[A2] prints the tree of each job, one after the other on the same books", function()
+    local r = match("slot=1/node", "slot=2/core=4")
+    assert.equal("", r.err)
+    assert.equal([[
+job 1: slot=1/node  allocated  start 0 s  no end
+cluster0
+`-- rack0
+    `-- node0  whole
+job 2: slot=2/core=4  allocated  start 0 s  no end
+cluster0
+`-- rack0
+    `-- node1
+        `-- core[0-7]
+]], r.out)
+    assert.equal(0, r.status)
+  end)
+
+  it("reads jobspecs from files and from standard input", function()
+    local path = write_file(JOBSPEC, ".yaml")
+    local r = run({ "match", "-r", MACHINE, path, "-" }, { stdin = JOBSPEC })
+    assert.equal("", r.err)
+    assert.matches("job 1: " .. path:gsub("%p", "%%%0") .. "  allocated  start 0 s  for 60 s\n.*node%[0%-1%]", r.out)
+    assert.matches("job 2: %-  allocated.*node%[2%-3%]", r.out)
+  end)
+
+  it("[P13] shows amounts of pools in their units", function()
+    local r = match "slot=1/node{-x}/[core=1;memory=8{unit:GB}]"
+    assert.equal("", r.err)
+    assert.matches("memory0  8 of 16 GB", r.out)
+  end)
+
+  it("says which jobs do not fit, and matches the others", function()
+    local r = match("slot=8/node", "slot=1/node", "slot=1/quantum=1", "slot=9/node")
+    assert.equal(1, r.status)
+    assert.matches("^job 1: slot=8/node", r.out)
+    assert.is_nil(r.out:find("job 2", 1, true))
+    local lines = {}
+    for line in r.err:gmatch "[^\n]+" do lines[#lines + 1] = line end
+    assert.equal(3, #lines)
+    assert.matches("weir: slot=1/node: ", lines[1], 1, true)
+    assert.matches("weir: slot=1/quantum=1: .*quantum", lines[2])
+    assert.matches("weir: slot=9/node: ", lines[3], 1, true)
+  end)
+
+  it("has a mode for every question", function()
+    local full = write_file(JOBSPEC:gsub("count: 2", "count: 8"), ".yaml")
+    assert.matches("job 2: slot=1/node  reserved  start 60 s", match("-m", "reserve", full, "slot=1/node").out)
+    assert.equal(("%s: feasible\nslot=1/node: feasible\n"):format(full), match("-m", "feasible", full, "slot=1/node").out)
+    local preview = match("-m", "preview", full, "slot=1/node")
+    assert.equal(0, preview.status)
+    assert.matches("preview: slot=1/node  matched.*node0  whole", preview.out)
+    assert.equal(1, match("-m", "feasible", "slot=9/node").status)
+  end)
+
+  it("[A8] starts jobs at the time asked for", function()
+    assert.matches("start 12%.5 s", match("--at", "12.5", "slot=1/node").out)
+    assert.matches("start 3600 s", match("--at=3600", "slot=1/node").out)
+  end)
+
+  it("[K1] chooses by a policy from a file, a name, or the path of policies", function()
+    local path = write_file(POLICY, ".lua")
+    local dir, name = path:match "^(.*)/([^/]*)%.lua$"
+    assert.matches("node7", match("-p", path, "slot=1/node").out)
+    assert.matches("node7", match("-p", "high", "slot=1/node").out)
+    local r = run({ "match", "-r", MACHINE, "-p", name, "slot=1/node" }, { before = "WEIR_POLICY_PATH=/nowhere:" .. dir })
+    assert.matches("node7", r.out)
+  end)
+
+  for _, format in ipairs { "rv1", "rv1_nosched", "rlite", "jgf" } do
+    it(("-F %s prints one document a job and line"):format(format), function()
+      local r = match("-F", format, "slot=1/node", "slot=1/core=2")
+      assert.equal("", r.err)
+      local n = 0
+      for line in r.out:gmatch "[^\n]+" do
+        assert.is_table(weir.json.decode(line))
+        n = n + 1
+      end
+      assert.equal(2, n)
+    end)
+  end
+
+  it("[R2] gives a R that loads again", function()
+    local r = match("-F", "rv1", "slot=2/node")
+    local path = write_file(r.out, ".json")
+    local again = run { "show", "-r", path, "--totals", "--json" }
+    assert.equal("", again.err)
+    assert.equal(16, weir.json.decode(again.out).core.total)
+  end)
+
+  it("--json prints what each job got, or why not", function()
+    local r = match("--json", "--stats", "slot=1/core=2", "slot=9/node")
+    local first, second = r.out:match "^([^\n]+)\n([^\n]+)\n$"
+    local got, refused = weir.json.decode(first), weir.json.decode(second)
+    assert.equal("slot=1/core=2", got.request)
+    assert.equal("allocated", got.state)
+    assert.equal(1, got.job)
+    assert.equal(weir.null, got.duration)
+    assert.equal("/cluster0/rack0/node0/core0", got.vertices[1].path)
+    assert.is_true(got.stats.visited > 0)
+    assert.equal("infeasible", refused.code)
+    assert.equal(1, r.status)
+  end)
+
+  it("--stats tells what the search cost, apart from documents", function()
+    assert.matches("\nstats: visited %d+", match("--stats", "slot=1/node").out)
+    local r = match("--stats", "-F", "rlite", "slot=1/node")
+    assert.matches("^stats: visited %d+", r.err)
+    assert.is_table(weir.json.decode(r.out))
+  end)
+
+  it("--quiet only sets the status", function()
+    assert.same({ out = "", err = "", status = 0 }, match("-q", "slot=1/node"))
+    assert.equal(1, match("-q", "slot=9/node").status)
+  end)
+end)
+
+describe("weir show", function()
+  it("[G2] draws a machine as a tree, alike pools in one line", function()
+    local r = run { "show", "-r", MACHINE }
+    assert.equal("", r.err)
+    assert.equal([[
+cluster0
+`-- rack[0-1]
+    `-- 4 node
+        |-- 8 core
+        `-- 2 memory  16 GB each
+]], r.out)
+  end)
+
+  it("[G1] starts at a vertex that a path or a URI names", function()
+    local expected = "node5\n|-- core[0-7]\n`-- memory[0-1]  16 GB each\n"
+    for _, uri in ipairs { "/cluster0/rack1/node5", "containment:/cluster0/rack1/node5" } do
+      assert.equal(expected, run({ "show", "-r", MACHINE, uri }).out)
+    end
+  end)
+
+  it("stops at a depth, and sums up what is below", function()
+    local r = run { "show", "-r", MACHINE, "--depth", "2" }
+    assert.equal("cluster0\n`-- rack[0-1]  128 memory, 32 core, 4 node\n", r.out)
+  end)
+
+  it("keeps pools apart that differ", function()
+    local r = run { "show", "-r", "cluster:1 [node:2[core:2] node:1[core:4 gpu:1] node:1(basename=login)]" }
+    assert.equal("cluster0\n|-- node[0-1]\n|   `-- 2 core\n|-- node2\n|   |-- core[0-3]\n|   `-- gpu0\n`-- login0\n", r.out)
+  end)
+
+  it("cuts long lists of siblings, unless --all is given", function()
+    local words = {}
+    for i = 1, 50 do words[i] = ("node:1[core:%d]"):format(i) end
+    local machine = "cluster:1 [" .. table.concat(words, " ") .. "]"
+    assert.matches("`%-%- %.%.%. 10 more\n$", run({ "show", "-r", machine }).out)
+    assert.matches("node49\n    `%-%- core%[0%-49%]\n$", run({ "show", "--all", "-r", machine }).out)
+  end)
+
+  it("[M9] --totals sums by type", function()
+    local r = run { "show", "-r", MACHINE, "--totals" }
+    assert.equal("", r.err)
+    assert.matches("type +total +free +idle +unit\n", r.out)
+    assert.matches("core +64 +64 +64\n", r.out)
+    assert.matches("memory +256 +256 +256 +GB\n", r.out)
+    assert.matches("core +8 +8 +8\n", run({ "show", "-r", MACHINE, "-t", "/cluster0/rack0/node0" }).out)
+  end)
+
+  it("--json gives the tree and the totals", function()
+    local tree = weir.json.decode(run({ "show", "-r", MACHINE, "--json", "/cluster0/rack0" }).out)
+    assert.equal("/cluster0/rack0", tree.path)
+    assert.equal(4, #tree.children)
+    assert.equal("GB", tree.children[4].children[10].unit)
+    local totals = weir.json.decode(run({ "show", "-r", MACHINE, "--json", "--totals" }).out)
+    assert.equal(64, totals.core.total)
+    assert.equal(2, totals.rack.free)
+  end)
+
+  it("--dot writes a graph for Graphviz", function()
+    local r = run { "show", "-r", "cluster:1 node:2", "--dot" }
+    assert.equal("", r.err)
+    assert.matches("^%s*%a*graph.*node1.*}%s*$", r.out)
+  end)
+
+  it("[L2] shows this machine when no other is named", function()
+    local r = run { "show" }
+    assert.equal("", r.err)
+    assert.matches("^cluster0\n.*core", r.out)
+    assert.equal(r.out, run({ "show", "-r", "local" }).out)
+  end)
+
+  it("[L1] shows a machine of a recipe file", function()
+    local path = write_file("return { type = 'cluster', { type = 'node', count = 3, { type = 'core', count = 2 } } }", ".lua")
+    assert.equal("cluster0\n`-- node[0-2]\n    `-- 2 core\n", run({ "show", "-r", path }).out)
+  end)
+
+  it("ends quietly when nobody reads", function()
+    local big = "cluster:1 rack:100 node:100 core:4"
+    local command = ("{ %s show --json -r '%s'; echo status $? >&2; } 2>&1 >/dev/full | head -c 2000"):format(BIN, big)
+    local full <close> = assert(io.popen(command))
+    assert.matches("^weir: cannot write: [^\n]+\nstatus 2\n$", full:read "a")
+    local pipe <close> = assert(io.popen(("{ %s find -r '%s' 'size>0' | head -1 >/dev/null; } 2>&1"):format(BIN, big)))
+    assert.equal("", pipe:read "a")
+  end)
+end)
+
+describe("weir find", function()
+  -- {words, what is printed, status}
+  local FINDS = {
+    { { "type=node and id>=6" }, "/cluster0/rack1/node6\n/cluster0/rack1/node7\n", 0 },
+    { { "type=node", "and", "id=3" }, "/cluster0/rack0/node3\n", 0 },
+    { { "--format", "names", "name=node[2-3]" }, "node2\nnode3\n", 0 },
+    { { "-F", "count", "type=core" }, "64\n", 0 },
+    { { "-F", "count", "type=quark" }, "0\n", 1 },
+    { { "type=quark" }, "", 1 },
+    { { "-F", "json", "type=quark" }, "[]\n", 1 },
+  }
+
+  for _, case in ipairs(FINDS) do
+    it("[M10] " .. table.concat(case[1], " "), function()
+      local r = run { "find", "-r", MACHINE, table.unpack(case[1]) }
+      assert.same({ out = case[2], err = "", status = case[3] }, r)
+    end)
+  end
+
+  it("[M10] --format json has the fields", function()
+    local list = weir.json.decode(run({ "find", "-r", MACHINE, "-F", "json", "type=memory and id=1" }).out)
+    assert.equal(8, #list)
+    assert.equal("GB", list[1].unit)
+    assert.equal(16, list[1].free)
+  end)
+end)
+
+describe("weir run", function()
+  it("runs a script with weir and arg at hand", function()
+    local path = write_file([[#!/usr/bin/env weir
+      print(weir.version == require "weir".version, arg[1], arg[2], ..., weir.synthetic("node:2"):count())]], ".lua")
+    local r = run { "run", path, "--help", "b c" }
+    assert.same({ out = "true\t--help\tb c\t--help\t3\n", err = "", status = 0 }, r)
+  end)
+
+  it("reads a script from standard input", function()
+    assert.equal("7\n", run({ "run", "-", "7" }, { stdin = "print(...)" }).out)
+  end)
+
+  it("gives the status of the script", function()
+    assert.equal(7, run({ "run", write_file("os.exit(7)", ".lua") }).status)
+    local r = run { "run", write_file("error 'oops'", ".lua") }
+    assert.equal(1, r.status)
+    assert.matches("^weir: [^\n]*:1: oops\n", r.err)
+  end)
+
+  it("refuses a script with a syntax error", function()
+    local r = run { "run", write_file("x =", ".lua") }
+    assert_line(r.err)
+    assert.equal(2, r.status)
+  end)
+end)
+
+describe("weir policy", function()
+  it("lists the bundled policies, each with what it does", function()
+    local r = run { "policy", "list" }
+    assert.equal("", r.err)
+    for _, name in ipairs { "first", "low", "high", "lonode", "hinode", "lonodex", "hinodex", "locality", "best_fit",
+      "spread" } do
+      assert.matches("\n" .. name .. " +%u[^\n]+", r.out)
+    end
+    assert.is_nil(r.out:find("cannot be read", 1, true))
+  end)
+
+  it("puts those of WEIR_POLICY_PATH first", function()
+    local path = write_file(POLICY, ".lua")
+    local dir, name = path:match "^(.*)/([^/]*)%.lua$"
+    local r = run({ "policy", "list", "--json" }, { before = "WEIR_POLICY_PATH=" .. dir })
+    local found
+    for _, entry in ipairs(weir.json.decode(r.out)) do
+      if entry.name == name then found = entry end
+    end
+    assert.equal("The last first.", found.doc)
+  end)
+end)
+
+describe("output", function()
+  it("is plain when piped, and for a terminal has lines and bold", function()
+    local function on_terminal(environment)
+      local command = ("%s script -qec %s /dev/null </dev/null"):format(environment,
+        quote(BIN .. " show -r 'cluster:1 node:1'"))
+      local pipe <close> = assert(io.popen(command))
+      return (pipe:read "a":gsub("\r", ""))
+    end
+    assert.is_nil(run({ "show", "-r", "cluster:1 node:1" }).out:find "[\27\128-\255]")
+    local fancy = on_terminal "NO_COLOR= TERM=xterm LC_ALL=C.UTF-8"
+    assert.matches("\27[1mnode0", fancy, 1, true)
+    assert.matches("└── ", fancy, 1, true)
+    assert.equal("cluster0\n└── node0\n", on_terminal "NO_COLOR=1 TERM=xterm LC_ALL=C.UTF-8")
+    assert.equal("cluster0\n`-- node0\n", on_terminal "NO_COLOR=1 TERM=xterm LC_ALL=C")
+  end)
+end)

@@ -1,0 +1,514 @@
+--- cases.lua - random machines, requests and histories, played on the engine and on the reference side by side.
+--
+-- A case is plain data, {machine = recipe, policy = "low", steps = {...}}, so that it can be printed, made smaller, and
+-- played again: a failing case is cut down as long as it still fails.
+
+local weir = require "weir"
+local Reference = require "spec.support.reference"
+
+local M = {}
+
+-- ---- random numbers of our own, the same everywhere ---------------------------------------------------------
+
+local Random = {}
+Random.__index = Random
+
+function M.random(seed) return setmetatable({ state = seed * 2654435761 + 12345 }, Random) end
+
+--- An integer from `low` to `high`.
+function Random:between(low, high)
+  self.state = self.state * 6364136223846793005 + 1442695040888963407
+  return low + (self.state >> 33) % (high - low + 1)
+end
+
+function Random:chance(percent) return self:between(1, 100) <= percent end
+
+function Random:pick(list) return list[self:between(1, #list)] end
+
+function Random:shuffled(n)
+  local list = {}
+  for i = 1, n do list[i] = i - 1 end
+  for i = n, 2, -1 do
+    local k = self:between(1, i)
+    list[i], list[k] = list[k], list[i]
+  end
+  return list
+end
+
+-- ---- machines -----------------------------------------------------------------------------------------------
+
+local INTERIOR, LEAVES = { "rack", "node", "socket" }, { "core", "gpu", "memory" }
+
+local function leaf(rnd, type, id, count)
+  local spec = { type = type, id = id, scope = "local" }
+  if count > 1 then spec.count = count end
+  if type == "memory" then
+    spec.size = rnd:pick { 4, 8, 16, 6 }
+    spec.unit = rnd:chance(50) and "GB" or nil
+  end
+  spec.exclusive = rnd:chance(3) or nil
+  return spec
+end
+
+local function add_leaves(rnd, spec, type, most)
+  local n = rnd:between(1, type == "core" and most or 2)
+  if rnd:chance(60) then
+    spec[#spec + 1] = leaf(rnd, type, rnd:pick { 0, 0, 3 }, n)
+    return
+  end
+  for _, id in ipairs(rnd:shuffled(n)) do spec[#spec + 1] = leaf(rnd, type, id * rnd:pick { 1, 1, 7 }, 1) end
+end
+
+local function node_properties(rnd)
+  local list = {}
+  for _, name in ipairs { "a", "b" } do
+    if rnd:chance(45) then list[#list + 1] = name end
+  end
+  return list
+end
+
+local grow
+
+local function add_interior(rnd, spec, levels, at)
+  local n = rnd:between(1, at == 1 and 4 or 3)
+  local order, shift = rnd:shuffled(n), rnd:pick { 0, 0, 5 }
+  for i = 1, n do spec[#spec + 1] = grow(rnd, levels, at, order[i] + shift) end
+end
+
+-- Memory and gpus lie at the bottom or, now and then, further up.
+local function add_content(rnd, spec, levels, at)
+  local bottom = at == #levels
+  if not bottom then add_interior(rnd, spec, levels, at + 1) end
+  if bottom and rnd:chance(94) then add_leaves(rnd, spec, "core", 4) end
+  if rnd:chance(bottom and 40 or 10) then add_leaves(rnd, spec, "gpu", 2) end
+  if rnd:chance(bottom and 40 or 15) then add_leaves(rnd, spec, "memory", 2) end
+end
+
+function grow(rnd, levels, at, id)
+  local spec = { type = levels[at] or "cluster", id = id, scope = "local" }
+  spec.exclusive = at > 0 and rnd:chance(4) or nil
+  if spec.type == "node" then spec.properties = node_properties(rnd) end
+  add_content(rnd, spec, levels, at)
+  return spec
+end
+
+local function size_of(spec)
+  local n = spec.count or 1
+  for i = 1, #spec do n = n + size_of(spec[i]) end
+  return n
+end
+
+--- A recipe of 2 to 4 levels and at most 40 vertices.
+function M.machine(rnd)
+  while true do
+    local levels = {}
+    for _, type in ipairs(INTERIOR) do
+      if rnd:chance(type == "node" and 85 or 45) then levels[#levels + 1] = type end
+    end
+    local spec = grow(rnd, levels, 0, 0)
+    if #levels > 0 and size_of(spec) <= 40 then return spec, levels end
+  end
+end
+
+-- ---- requests -----------------------------------------------------------------------------------------------
+
+local function flexible(rnd, low)
+  local kind = rnd:between(1, 5)
+  if kind == 1 then return { min = low, max = low + rnd:between(0, 4), operator = "+", operand = rnd:between(1, 2) } end
+  if kind == 2 then return { min = low } end
+  if kind == 3 then return { min = low, max = low * 8, operator = "*", operand = 2 } end
+  if kind == 4 then return { min = low + 1, max = 20, operator = "^", operand = 2 } end
+  return ("%d,%d"):format(low, low + rnd:between(1, 4))
+end
+
+local function count(rnd, type)
+  local n = type == "memory" and rnd:between(1, 12) or rnd:pick { 1, 1, 1, 2, 2, 3 }
+  return rnd:chance(15) and flexible(rnd, n) or n
+end
+
+local resources
+
+local function contents(rnd, levels, at, in_slot)
+  local list = {}
+  for i, r in ipairs(resources(rnd, levels, at, in_slot)) do list[i] = r end
+  return list
+end
+
+local function leaf_request(rnd, type)
+  local r = { type = type, count = count(rnd, type) }
+  if type == "memory" and rnd:chance(30) then r.unit = rnd:pick { "GB", "GB", "MB" } end
+  local n = rnd:between(1, 100)
+  if n <= 4 then r.exclusive = true elseif n <= 10 then r.exclusive = false end
+  return r
+end
+
+local function interior_request(rnd, levels, at, in_slot)
+  local r = { type = levels[at], count = count(rnd, levels[at]) }
+  local n = rnd:between(1, 100)
+  if n <= 7 then r.exclusive = true elseif n <= 20 then r.exclusive = false end
+  if rnd:chance(65) then r.with = contents(rnd, levels, at + 1, in_slot) end
+  return r
+end
+
+local function resource(rnd, levels, at, in_slot, leaves)
+  if at <= #levels and rnd:chance(60) then
+    return interior_request(rnd, levels, rnd:between(at, #levels), in_slot)
+  end
+  if #leaves == 0 or rnd:chance(4) then return leaf_request(rnd, rnd:pick(LEAVES)) end
+  return leaf_request(rnd, table.remove(leaves, rnd:between(1, #leaves)))
+end
+
+-- A list of one to three resources; now and then some of it stands in a slot.
+function resources(rnd, levels, at, in_slot)
+  local list, leaves = {}, { "core", "core", "gpu", "memory" }
+  if rnd:chance(93) then table.remove(leaves, 1) end
+  local slotted = not in_slot and rnd:chance(45)
+  for i = 1, rnd:pick { 1, 1, 1, 1, 2, 2, 3 } do
+    list[i] = resource(rnd, levels, at, in_slot or slotted, leaves)
+    leaves = rnd:chance(97) and leaves or { "core", "gpu", "memory" }
+    if i > 1 and list[i].with and rnd:chance(70) then list[i] = leaf_request(rnd, rnd:pick(LEAVES)) end
+  end
+  if not slotted then return list end
+  return { { type = "slot", count = count(rnd, "slot"), with = list } }
+end
+
+local function constraint(rnd, depth)
+  local kind = rnd:between(1, depth > 1 and 6 or 9)
+  if kind <= 3 then return { properties = { rnd:pick { "a", "b", "^a", "^b" } } } end
+  if kind == 4 then return { properties = { "a", "^b" } } end
+  if kind == 5 then return { ranks = { rnd:pick { "0", "0-1", "1-3,5" } } } end
+  if kind == 6 then return { hostlist = { rnd:pick { "node0", "node[0-1]", "node[1,3,5-7]" } } } end
+  local list = { constraint(rnd, depth + 1), constraint(rnd, depth + 1) }
+  if kind == 7 then return { ["and"] = list } end
+  if kind == 8 then return { ["or"] = list } end
+  return { ["not"] = { list[1] } }
+end
+
+local function label_slots(list, n)
+  for _, r in ipairs(list) do
+    if r.type == "slot" then
+      n = n + 1
+      r.label = "s" .. n
+    end
+    n = label_slots(r.with or {}, n)
+  end
+  return n
+end
+
+--- A jobspec for machines of these levels.
+function M.request(rnd, levels)
+  local system = {}
+  if rnd:chance(80) then system.duration = rnd:between(1, 20) end
+  if rnd:chance(15) then system.constraints = constraint(rnd, 1) end
+  local jobspec = { resources = resources(rnd, levels, 1, false), attributes = { system = system } }
+  label_slots(jobspec.resources, 0)
+  return jobspec
+end
+
+-- ---- histories ----------------------------------------------------------------------------------------------
+
+local MODES = { "now", "now", "now", "reserve", "reserve", "feasible", "preview" }
+local STATES = { "down", "down", "up", "up", "up", "degraded", "draining", "failing" }
+
+local function match_step(rnd, levels, jobs)
+  local step = { op = "match", mode = rnd:pick(MODES), job = jobs + 1, request = M.request(rnd, levels) }
+  if step.mode == "reserve" and rnd:chance(25) then step.after = rnd:between(1, 15) end
+  return step
+end
+
+local function other_step(rnd, jobs)
+  local n = rnd:between(1, 100)
+  if n <= 45 and jobs > 0 then return { op = "release", job = rnd:between(1, jobs) } end
+  if n <= 70 then return { op = "state", at = rnd:between(1, 40), state = rnd:pick(STATES) } end
+  return { op = "advance", by = rnd:between(1, 9) }
+end
+
+--- A machine with ten steps of what can happen to it.
+function M.case(seed, steps)
+  local rnd, case, jobs = M.random(seed), { seed = seed, steps = {} }, 0
+  local levels
+  case.machine, levels = M.machine(rnd)
+  case.policy = rnd:pick { "low", "high" }
+  case.whole = rnd:chance(12) and rnd:pick(levels) or nil
+  for i = 1, steps or 10 do
+    local matches = i == 1 or rnd:chance(60)
+    case.steps[i] = matches and match_step(rnd, levels, jobs) or other_step(rnd, jobs)
+    if matches then jobs = jobs + 1 end
+  end
+  return case
+end
+
+-- ---- playing ------------------------------------------------------------------------------------------------
+
+local ORDERS = { low = { "id" }, high = { "-id" } }
+
+local function policies(case)
+  if not case.whole then return case.policy, case.policy end
+  local engine = { name = case.policy .. "x", order = ORDERS[case.policy], exclusive = case.whole }
+  return engine, { order = case.policy, exclusive = { [case.whole] = true } }
+end
+
+local function engine_picks(ref, allocation)
+  local picks = {}
+  for i, p in ipairs(allocation:vertices()) do
+    picks[i] = { vertex = ref.of[p.vertex], amount = p.amount, exclusive = p.exclusive }
+  end
+  return picks
+end
+
+local function fail(kind, fmt, ...) error({ kind = kind, fault = fmt:format(...) }, 0) end
+
+-- Where rivals stand in a request only its correctness is judged, else the choice as well.
+local function judge(ref, step, answer, allocation)
+  local picks = engine_picks(ref, allocation)
+  local why = ref:fault(step.request, picks, allocation.at)
+  if why then fail("fault", "the engine gave %s, but %s", Reference.show(picks), why) end
+  if answer.start and allocation.at ~= answer.start then
+    fail("start", "starts at %s, but can at %s", allocation.at, answer.start)
+  end
+  if answer.picks and Reference.show(picks) ~= Reference.show(answer.picks) then
+    fail("choice", "took    %s\nwanted  %s", Reference.show(picks), Reference.show(answer.picks))
+  end
+  return picks
+end
+
+local function judge_refusal(ref, step, answer, why, code)
+  if answer.contested and code == "limit" then return "limit" end
+  if answer.fits == nil then return "unknown" end
+  if answer.code ~= code then
+    local wanted = answer.code or "a match, such as " .. Reference.show(answer.picks or {})
+    fail(code .. " for " .. (answer.code or "match"), "gives %s (%s), wanted %s", code, why, wanted)
+  end
+  if not ref:agrees(step.request) then fail("reference", "the reference does not agree with itself") end
+  return code
+end
+
+local PLAY = {}
+
+function PLAY.match(world, step)
+  local ref, at = world.ref, step.after and world.ref.clock + step.after
+  local answer = ref:match(step.request, { mode = step.mode, at = at })
+  local a, why, code = world.engine:match(step.request, { mode = step.mode, at = at, job = step.job })
+  if not a then return judge_refusal(ref, step, answer, why, code) end
+  if answer.code then fail("match for " .. answer.code, "fits, but must be %s", answer.code) end
+  if step.mode == "feasible" then return "fits" end
+  local picks = judge(ref, step, answer, a)
+  if step.mode ~= "preview" then
+    local finish = a.at + (step.request.attributes.system.duration or math.huge)
+    ref:commit(step.job, a.at, finish, picks)
+  end
+  return answer.contested and "contested" or "fits"
+end
+
+function PLAY.release(world, step)
+  local known = world.ref:release(step.job)
+  local done, _, code = world.engine:release(step.job)
+  if known and not done then fail("release", "release of job %d: %s", step.job, code) end
+  if not known and code ~= "unknown" then fail("release", "release of no job %d: %s", step.job, code) end
+end
+
+function PLAY.state(world, step)
+  local v = world.ref.list[step.at]
+  if not v then return end
+  v.state = step.state
+  v.handle.state = step.state
+end
+
+function PLAY.advance(world, step)
+  world.ref:advance(world.ref.clock + step.by)
+  world.engine:advance(world.ref.clock)
+end
+
+local function show_spans(spans, finish)
+  local lines = {}
+  for i, s in ipairs(spans) do
+    lines[i] = ("job %d: %s to %s, %d%s"):format(s.job, s.start, s[finish], s.amount, s.exclusive and "x" or "")
+  end
+  table.sort(lines)
+  return table.concat(lines, "; ")
+end
+
+local function compare_books(world, v)
+  local ref, now = world.ref, world.ref.clock
+  local have, wanted = show_spans(v.handle:uses(), "end"), show_spans(v.spans, "finish")
+  if have ~= wanted then fail("uses", "%s is used by [%s], wanted [%s]", v.path, have, wanted) end
+  local free = ref:available(v, now, now + 1e-6)
+  if v.handle.free ~= free then fail("free", "%s has %d free, wanted %d", v.path, v.handle.free, free) end
+  for _, w in ipairs(world.windows) do
+    local t0, t1 = now + w[1], now + w[1] + w[2]
+    have, wanted = v.handle:available(t0, t1), ref:available(v, t0, t1)
+    if have ~= wanted then fail("available", "%s has %d available from %s to %s, wanted %d", v.path, have, t0, t1, wanted) end
+  end
+end
+
+-- M9 in its own words: what is below the root, by type.
+local function compare_aggregate(world)
+  local wanted = {}
+  for i = 2, #world.ref.list do
+    local v = world.ref.list[i]
+    local now = world.ref.clock
+    wanted[v.type] = (wanted[v.type] or 0) + world.ref:available(v, now, now + 1e-6)
+  end
+  local have = world.ref.list[1].handle:aggregate()
+  for type, free in pairs(wanted) do
+    local row = have[type] or { free = 0 }
+    if row.free ~= free then fail("aggregate", "%d %s free in all, wanted %d", row.free, type, free) end
+  end
+end
+
+local function check_world(world)
+  local ok, why = world.graph:check()
+  if not ok then fail("check", "check: %s", why) end
+  for _, v in ipairs(world.ref.list) do compare_books(world, v) end
+  compare_aggregate(world)
+end
+
+local function start(case)
+  local graph = assert(weir.recipe(case.machine))
+  local engine_policy, ref_policy = policies(case)
+  return {
+    graph = graph, engine = assert(weir.engine { resources = graph, policy = engine_policy }),
+    ref = Reference.read(graph, ref_policy), windows = { { 0, 4 }, { 0, math.huge }, { 3, 5 }, { 11, 60 } },
+  }
+end
+
+local function close(world)
+  world.engine:close()
+  world.graph:close()
+end
+
+--- Plays a case; returns nothing, or the number of the step at which engine and reference differ, how, and a word for
+-- the kind of difference.
+function M.play(case, tally)
+  local world = start(case)
+  for i, step in ipairs(case.steps) do
+    local ok, result = pcall(function()
+      local outcome = PLAY[step.op](world, step)
+      check_world(world)
+      return outcome
+    end)
+    if not ok then
+      close(world)
+      if type(result) ~= "table" then result = { fault = tostring(result), kind = "error" } end
+      return i, result.fault, result.kind
+    end
+    if tally and result then tally[result] = (tally[result] or 0) + 1 end
+  end
+  close(world)
+end
+
+-- ---- making a failing case small ----------------------------------------------------------------------------
+
+-- Each thing that can be left out: a table and a key in it.
+local function parts_of(list, out)
+  for i = #list, 1, -1 do
+    out[#out + 1] = { list, i }
+    local r = list[i]
+    for _, key in ipairs { "exclusive", "unit", "size", "properties" } do
+      if r[key] ~= nil then out[#out + 1] = { r, key } end
+    end
+    if type(r.count) == "number" and r.count > 1 then out[#out + 1] = { r, "count", 1 } end
+    if r.with then out[#out + 1] = { r, "with" } end
+    parts_of(r.with or r, out)
+  end
+  return out
+end
+
+local function parts(case)
+  local out = { { case, "whole" } }
+  for i = #case.steps, 1, -1 do
+    local step = case.steps[i]
+    out[#out + 1] = { case.steps, i }
+    if step.request then
+      local system = step.request.attributes.system
+      parts_of(step.request.resources, out)
+      out[#out + 1] = { system, "constraints" }
+      out[#out + 1] = { system, "duration" }
+    end
+  end
+  return parts_of(case.machine, out)
+end
+
+-- Leaves a part out and returns what puts it back.
+local function leave_out(part)
+  local t, key, instead = part[1], part[2], part[3]
+  local old = t[key]
+  if math.type(key) == "integer" then
+    table.remove(t, key)
+    return function() table.insert(t, key, old) end
+  end
+  t[key] = instead
+  return function() t[key] = old end
+end
+
+local function still_fails(case, kind)
+  local ok, _, _, now = pcall(M.play, case)
+  return ok and now == kind
+end
+
+local function shrink_once(case, kind)
+  local smaller = false
+  for _, part in ipairs(parts(case)) do
+    if part[1][part[2]] ~= part[3] then
+      local put_back = leave_out(part)
+      if still_fails(case, kind) then smaller = true else put_back() end
+    end
+  end
+  return smaller
+end
+
+--- Leaves out all that a failure of this kind does not need.
+function M.shrink(case, kind)
+  local rounds = 0
+  repeat
+    rounds = rounds + 1
+  until not shrink_once(case, kind) or rounds == 6
+  return case
+end
+
+-- ---- printing -----------------------------------------------------------------------------------------------
+
+local show
+
+local function show_key(key)
+  return key:match "^[%a_][%w_]*$" and key ~= "and" and key ~= "or" and key ~= "not" and key or ("[%q]"):format(key)
+end
+
+local function show_table(t)
+  local keys, out = {}, {}
+  for key in pairs(t) do
+    if type(key) == "string" then keys[#keys + 1] = key end
+  end
+  table.sort(keys)
+  for _, key in ipairs(keys) do out[#out + 1] = ("%s=%s"):format(show_key(key), show(t[key])) end
+  for _, value in ipairs(t) do out[#out + 1] = show(value) end
+  return "{" .. table.concat(out, ", ") .. "}"
+end
+
+function show(value)
+  if type(value) == "table" then return show_table(value) end
+  return type(value) == "string" and ("%q"):format(value) or tostring(value)
+end
+
+--- A case as Lua: cases.play(...) of it shows the failure again.
+function M.show(case)
+  local lines = { ("{ seed = %d, policy = %q, whole = %s,"):format(case.seed, case.policy, show(case.whole)) }
+  lines[2] = "  machine = " .. show(case.machine) .. ","
+  lines[3] = "  steps = {"
+  for _, step in ipairs(case.steps) do lines[#lines + 1] = "    " .. show(step) .. "," end
+  lines[#lines + 1] = "  } }"
+  return table.concat(lines, "\n")
+end
+
+--- Plays the case of a seed; on failure returns a text that says all.
+function M.try(seed, tally)
+  local case = M.case(seed)
+  local step, why, kind = M.play(case, tally)
+  if not step then return nil end
+  M.shrink(case, kind)
+  local last, short = M.play(case)
+  local text = "seed %d, step %d: %s\nsmallest: step %s: %s\n%s"
+  return text:format(seed, step, why, last, short, M.show(case)), kind
+end
+
+return M

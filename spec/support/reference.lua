@@ -1,0 +1,758 @@
+--- reference.lua - a slow, obvious matcher, to prove the engine by.
+--
+-- It reads a machine through the public API once, into plain tables, and from then on keeps books of its own: which job
+-- has what of which pool, and when. Nothing is indexed, nothing is summed up in advance; every question is answered by
+-- looking at all vertices. Requests are the jobspec tables that are given to the engine.
+--
+-- Two searches: `place` takes the best vertices in the policy's order that fit, one resource after the other; `possible`
+-- tries every choice. Where resources beside each other compete for the same vertices only the second one tells whether
+-- a request fits, and which vertices it gets is left open.
+
+local Reference = {}
+Reference.__index = Reference
+
+local FOREVER = math.huge
+local UNITS_MAX = 4096 -- more than any machine here has
+local TRIES = 60000    -- choices that `possible` tries
+
+-- ---- the machine --------------------------------------------------------------------------------------------
+
+local function read_vertex(handle, parent, list)
+  local v = {
+    handle = handle, parent = parent, index = #list + 1, kids = {}, spans = {}, properties = {},
+    type = handle.type, name = handle.name, id = handle.id, size = handle.size, unit = handle.unit or "",
+    rank = handle.rank, state = handle.state, exclusive = handle.exclusive, path = handle.path,
+  }
+  for key in pairs(handle.properties) do v.properties[key] = true end
+  list[v.index] = v
+  for child in handle:children() do v.kids[#v.kids + 1] = read_vertex(child, v, list) end
+  v.last = #list
+  return v
+end
+
+--- Reads a graph that no job uses yet. `policy` is "low", "high", or {order=, exclusive={TYPE=true}}.
+function Reference.read(graph, policy)
+  local self = setmetatable({ list = {}, of = {}, jobs = {}, clock = graph:now(), policy = policy }, Reference)
+  for _, root in ipairs(graph:roots()) do read_vertex(root, nil, self.list) end
+  for _, v in ipairs(self.list) do self.of[v.handle] = v end
+  return self
+end
+
+--- Whether v lies below `under` (nil: below nothing in particular).
+local function is_below(v, under)
+  return not under or (v.index > under.index and v.index <= under.last)
+end
+
+local function is_up(v)
+  while v do
+    if v.state ~= "up" and v.state ~= "degraded" then return false end
+    v = v.parent
+  end
+  return true
+end
+
+-- ---- counts -------------------------------------------------------------------------------------------------
+
+local OPERATORS = {
+  ["+"] = function(n, operand) return n + operand end,
+  ["*"] = function(n, operand) return n * operand end,
+  ["^"] = function(n, operand) return math.tointeger(n ^ operand) or UNITS_MAX + 1 end,
+}
+
+local function series(count)
+  local list, n = {}, count.min
+  local step, last = OPERATORS[count.operator or "+"], math.min(count.max or UNITS_MAX, UNITS_MAX)
+  while n <= last and n ~= list[#list] do
+    list[#list + 1] = n
+    n = step(n, count.operand or 1)
+  end
+  return list
+end
+
+--- All counts that are allowed, ascending: of 3, {min=1,max=4}, "1,3,5".
+local function allowed(count)
+  if type(count) == "number" then return { count } end
+  if type(count) == "table" then return series(count) end
+  local list = {}
+  for n in count:gmatch "%d+" do list[#list + 1] = math.tointeger(n) end
+  return list
+end
+
+local function largest(list, most)
+  for i = #list, 1, -1 do
+    if list[i] <= most then return list[i] end
+  end
+end
+
+-- ---- constraints (RFC 31) -----------------------------------------------------------------------------------
+
+-- "0-2,5" or "node[0-2,5]", plain enough for the specs.
+local function in_numbers(text, n)
+  for first, last in text:gmatch "(%d+)%-?(%d*)" do
+    local from, to = tonumber(first), tonumber(last) or tonumber(first)
+    if n and n >= from and n <= to then return true end
+  end
+  return false
+end
+
+local function is_host(v, text)
+  local prefix, numbers = text:match "^(%a+)%[(.*)%]$"
+  if not prefix then return v.name == text end
+  local n = v.name:match("^" .. prefix .. "(%d+)$")
+  return n ~= nil and in_numbers(numbers, tonumber(n))
+end
+
+local satisfies
+
+local OPERATIONS = {
+  properties = function(v, list)
+    for _, name in ipairs(list) do
+      local negated, plain = name:match "^(%^?)(.*)$"
+      local has = v.properties[plain] == true or v.name == plain
+      if has == (negated == "^") then return false end
+    end
+    return true
+  end,
+  ranks = function(v, list)
+    for _, text in ipairs(list) do
+      if in_numbers(text, v.rank) then return true end
+    end
+    return false
+  end,
+  hostlist = function(v, list)
+    for _, text in ipairs(list) do
+      if is_host(v, text) then return true end
+    end
+    return false
+  end,
+  ["and"] = function(v, list)
+    for _, c in ipairs(list) do
+      if not satisfies(v, c) then return false end
+    end
+    return true
+  end,
+  ["or"] = function(v, list)
+    for _, c in ipairs(list) do
+      if satisfies(v, c) then return true end
+    end
+    return #list == 0
+  end,
+  ["not"] = function(v, list)
+    for _, c in ipairs(list) do
+      if not satisfies(v, c) then return true end
+    end
+    return false
+  end,
+}
+
+function satisfies(v, constraint)
+  for operator, list in pairs(constraint) do
+    if not OPERATIONS[operator](v, list) then return false end
+  end
+  return true
+end
+
+-- ---- books --------------------------------------------------------------------------------------------------
+
+-- A job that has begun has its things until it is released, at the clock's time; a window that starts later goes by the
+-- times that were agreed.
+local function has_begun(self, span, t0)
+  return t0 <= self.clock and span.start <= self.clock
+end
+
+local function overlaps(self, span, t0, t1)
+  return has_begun(self, span, t0) or (span.start < t1 and t0 < span.finish)
+end
+
+local function used_at(self, v, t, t0)
+  local sum = 0
+  for _, s in ipairs(v.spans) do
+    if (t == t0 and has_begun(self, s, t0)) or (s.start <= t and t < s.finish) then sum = sum + s.amount end
+  end
+  return sum
+end
+
+--- The most of v that is in use at any time of [t0, t1).
+function Reference:used(v, t0, t1)
+  local most = used_at(self, v, t0, t0)
+  for _, s in ipairs(v.spans) do
+    if s.start > t0 and s.start < t1 then most = math.max(most, used_at(self, v, s.start, t0)) end
+  end
+  return most
+end
+
+function Reference:touched(v, t0, t1, exclusively)
+  for _, s in ipairs(v.spans) do
+    if overlaps(self, s, t0, t1) and (s.exclusive or not exclusively) then return true end
+  end
+  return false
+end
+
+--- Units of v that are free over all of [t0, t1): none below what is down or taken as a whole.
+function Reference:available(v, t0, t1)
+  if not is_up(v) then return 0 end
+  local up = v.parent
+  while up do
+    if self:touched(up, t0, t1, true) then return 0 end
+    up = up.parent
+  end
+  return math.max(0, v.size - self:used(v, t0, t1))
+end
+
+local function add_span(v, job, pick)
+  for _, s in ipairs(v.spans) do
+    if s.job == job.id then
+      s.amount = s.amount + pick.amount
+      s.exclusive = s.exclusive or pick.exclusive or s.amount == v.size
+      return
+    end
+  end
+  v.spans[#v.spans + 1] = {
+    job = job.id, start = job.start, finish = job.finish, amount = pick.amount, exclusive = pick.exclusive,
+  }
+end
+
+--- Books picks {vertex=, amount=, exclusive=} for a job.
+function Reference:commit(id, start, finish, picks)
+  local job = { id = id, start = start, finish = finish, picks = picks }
+  self.jobs[id] = job
+  for _, pick in ipairs(picks) do add_span(pick.vertex, job, pick) end
+end
+
+--- Gives back all that a job has; false: there is no such job.
+function Reference:release(id)
+  if not self.jobs[id] then return false end
+  self.jobs[id] = nil
+  for _, v in ipairs(self.list) do
+    for i = #v.spans, 1, -1 do
+      if v.spans[i].job == id then table.remove(v.spans, i) end
+    end
+  end
+  return true
+end
+
+function Reference:advance(t) self.clock = t end
+
+-- ---- views: what counts as there, and as free, while a request is placed ------------------------------------
+
+-- `ideal`: state and use do not count (feasibility). `top`: only what is below it, used by nobody. `given`: a job's
+-- picks, which are then all that there is. `held`: picks of the match that is going on.
+local View = {}
+View.__index = View
+
+local function new_view(self, fields)
+  fields.machine, fields.held, fields.tries = self, {}, fields.tries or { left = TRIES }
+  return setmetatable(fields, View)
+end
+
+function View:inner(top)
+  return new_view(self.machine, {
+    top = top, request = self.request, ideal = self.ideal, tries = self.tries,
+  })
+end
+
+function View:books_count() return not (self.ideal or self.top or self.given) end
+
+function View:held_on(v, exclusively)
+  for _, h in ipairs(self.held) do
+    if h.vertex == v and (h.exclusive or not exclusively) then return true end
+  end
+  return false
+end
+
+function View:used_on(v, exclusively)
+  if self:held_on(v, exclusively) then return true end
+  return self:books_count() and self.machine:touched(v, self.t0, self.t1, exclusively)
+end
+
+local function node_fits(view, v)
+  local constraint = view.request.constraints
+  return not constraint or v.type ~= "node" or satisfies(v, constraint)
+end
+
+--- Whether v can be used at all: it and what is above it are up, not held as a whole, and as the constraint wants.
+function View:reaches(v)
+  local at = v
+  while at do
+    if self:used_on(at, true) or not node_fits(self, at) then return false end
+    at = at.parent
+  end
+  return self.ideal or is_up(v)
+end
+
+function View:unused(v)
+  for i = v.index, v.last do
+    if self:used_on(self.machine.list[i], false) then return false end
+  end
+  return true
+end
+
+local function given_amount(view, v, exclusively)
+  local sum
+  for _, p in ipairs(view.given) do
+    if p.vertex == v and (p.exclusive or not exclusively) then sum = (sum or 0) + p.amount end
+  end
+  return sum
+end
+
+local function is_shared(view, v)
+  for _, h in ipairs(view.held) do
+    if h.vertex == v and h.amount == 0 then return true end
+  end
+  if not view:books_count() then return false end
+  for _, s in ipairs(v.spans) do
+    if s.amount == 0 and overlaps(view.machine, s, view.t0, view.t1) then return true end
+  end
+  return false
+end
+
+--- Units of a leaf that the match may still take.
+function View:free(v)
+  if not self:reaches(v) then return 0 end
+  local held, most = 0, v.size
+  for _, h in ipairs(self.held) do
+    if h.vertex == v then held = held + h.amount end
+  end
+  if self.given then most = given_amount(self, v) or 0 end
+  local used = self:books_count() and self.machine:used(v, self.t0, self.t1) or 0
+  if is_shared(self, v) then most = math.min(most, v.size - 1) end
+  return math.max(0, math.min(v.size - used, most) - held)
+end
+
+function View:can_take_whole(v)
+  if self.given and not given_amount(self, v, true) then return false end
+  return self:reaches(v) and self:unused(v)
+end
+
+function View:can_share(v)
+  if self.given and not given_amount(self, v) then return false end
+  return self:reaches(v)
+end
+
+function View:hold(v, amount, exclusive)
+  self.held[#self.held + 1] = { vertex = v, amount = amount, exclusive = exclusive }
+end
+
+function View:forget(mark)
+  for i = #self.held, mark + 1, -1 do self.held[i] = nil end
+end
+
+-- ---- requests -----------------------------------------------------------------------------------------------
+
+local function compile_resource(r, in_slot)
+  local slot = r.type == "slot"
+  local out = {
+    type = r.type, slot = slot, unit = r.unit or "", exclusive = r.exclusive, counts = allowed(r.count),
+    in_slot = in_slot, takes = not slot and (r.exclusive or (in_slot and r.exclusive == nil)) or false,
+  }
+  if r.with then
+    out.with = {}
+    for i, child in ipairs(r.with) do out.with[i] = compile_resource(child, in_slot or slot) end
+  end
+  return out
+end
+
+local function compile(jobspec)
+  local list, system = {}, (jobspec.attributes or {}).system or {}
+  for i, r in ipairs(jobspec.resources) do list[i] = compile_resource(r, false) end
+  local duration = system.duration
+  if not duration or duration == 0 then duration = FOREVER end
+  return { list = list, duration = duration, constraints = system.constraints }
+end
+
+--- How v serves r: "whole", "units", "shared" or "within".
+local function use_of(self, v, r)
+  local leaf = #v.kids == 0
+  local types = type(self.policy) == "table" and self.policy.exclusive or {}
+  if v.exclusive or r.exclusive or types[r.type] or (r.takes and not leaf) then return "whole" end
+  if leaf and (r.takes or (not r.in_slot and r.exclusive == nil)) then return "units" end
+  return (leaf or not r.with) and "shared" or "within"
+end
+
+local function before(self, a, b)
+  local order = type(self.policy) == "table" and self.policy.order or self.policy
+  if a.id ~= b.id then
+    if order == "high" then return a.id > b.id end
+    return a.id < b.id
+  end
+  return a.index < b.index
+end
+
+--- The vertices that r asks for below `under`, best first.
+local function candidates(self, under, r)
+  local list = {}
+  for _, v in ipairs(self.list) do
+    local unit_fits = v.unit == "" or r.unit == "" or v.unit == r.unit
+    if v.type == r.type and is_below(v, under) and unit_fits then list[#list + 1] = v end
+  end
+  table.sort(list, function(a, b) return before(self, a, b) end)
+  return list
+end
+
+-- What stands beside each other once the slots are opened.
+local function open_slots(list, out)
+  for _, r in ipairs(list) do
+    if r.slot then open_slots(r.with, out) else out[#out + 1] = r end
+  end
+  return out
+end
+
+local function type_is_above(self, outer, inner)
+  for _, v in ipairs(self.list) do
+    if v.type == inner then
+      local up = v.parent
+      while up do
+        if up.type == outer then return true end
+        up = up.parent
+      end
+    end
+  end
+  return false
+end
+
+local function rivals(self, a, b)
+  return a.type == b.type or type_is_above(self, a.type, b.type) or type_is_above(self, b.type, a.type)
+end
+
+--- Whether resources beside each other, anywhere in the list, want the same vertices.
+local function competes(self, list)
+  local flat = open_slots(list, {})
+  for i, a in ipairs(flat) do
+    for j = i + 1, #flat do
+      if rivals(self, a, flat[j]) then return true end
+    end
+    if a.with and competes(self, a.with) then return true end
+  end
+  return false
+end
+
+-- ---- placing in the policy's order --------------------------------------------------------------------------
+
+local place, possible
+
+local function contents_fit(view, v, r)
+  if not r.with then return true end
+  local inner = view:inner(v)
+  if competes(view.machine, r.with) then return possible(inner, v, r.with) end
+  return place(inner, v, r.with, 1)
+end
+
+local TAKE = {
+  whole = function(view, v, r)
+    if not view:can_take_whole(v) or not contents_fit(view, v, r) then return 0 end
+    view:hold(v, v.size, true)
+    return v.size
+  end,
+  units = function(view, v, r, want)
+    local n = r.with and 0 or math.min(view:free(v), want)
+    if n > 0 then view:hold(v, n, n == v.size) end
+    return n
+  end,
+  shared = function(view, v, r)
+    if r.with or not view:can_share(v) then return 0 end
+    view:hold(v, 0, false)
+    return v.size
+  end,
+  within = function(view, v, r)
+    return view:reaches(v) and place(view, v, r.with, 1) and v.size or 0
+  end,
+}
+
+local function gather(view, under, r, want)
+  local got = 0
+  for _, v in ipairs(candidates(view.machine, under, r)) do
+    if got >= want then break end
+    got = got + TAKE[use_of(view.machine, v, r)](view, v, r, want - got)
+  end
+  return got
+end
+
+local function place_resource(view, under, r, times)
+  local mark = #view.held
+  local got = gather(view, under, r, r.counts[#r.counts] * times)
+  local count = largest(r.counts, got // times)
+  if count and count * times < got then
+    view:forget(mark)
+    gather(view, under, r, count * times)
+  end
+  return count ~= nil
+end
+
+local function units_of_type(self, type)
+  local sum = 0
+  for _, v in ipairs(self.list) do
+    if v.type == type then sum = sum + v.size end
+  end
+  return sum
+end
+
+local function place_slot(view, under, r, times)
+  local first = open_slots(r.with, {})[1]
+  local most = units_of_type(view.machine, first.type) // (first.counts[1] * times)
+  for i = #r.counts, 1, -1 do
+    if r.counts[i] <= most and place(view, under, r.with, r.counts[i] * times) then return true end
+  end
+  return false
+end
+
+--- Places `times` times each of a list of resources below `under`; on false nothing is held.
+function place(view, under, list, times)
+  local mark = #view.held
+  for _, r in ipairs(list) do
+    if not (r.slot and place_slot or place_resource)(view, under, r, times) then
+      view:forget(mark)
+      return false
+    end
+  end
+  return true
+end
+
+-- ---- trying everything --------------------------------------------------------------------------------------
+
+-- Units that are wanted are put off until all else is chosen; whether they can be had then is a question of flow:
+-- each demand draws from its own leaves, and each leaf gives what is free of it.
+
+local function augment(demand, leaves, seen)
+  for _, leaf in ipairs(demand.leaves) do
+    if not seen[leaf] then
+      seen[leaf] = true
+      local l = leaves[leaf]
+      if l.used < l.free then
+        l.used = l.used + 1
+        l.by[demand] = (l.by[demand] or 0) + 1
+        return true
+      end
+      for other, n in pairs(l.by) do
+        if n > 0 and other ~= demand and augment(other, leaves, seen) then
+          l.by[other] = n - 1
+          l.by[demand] = (l.by[demand] or 0) + 1
+          return true
+        end
+      end
+    end
+  end
+  return false
+end
+
+local function units_suffice(view, demands)
+  local leaves = {}
+  for _, d in ipairs(demands) do
+    for _, leaf in ipairs(d.leaves) do leaves[leaf] = { free = view:free(leaf), used = 0, by = {} } end
+  end
+  for _, d in ipairs(demands) do
+    for _ = 1, d.need do
+      if not augment(d, leaves, {}) then return false end
+    end
+  end
+  return true
+end
+
+local function spend(view)
+  view.tries.left = view.tries.left - 1
+  if view.tries.left < 0 then error({ too_many_tries = true }, 0) end
+end
+
+local function split(self, under, r)
+  local pools, leaves = {}, {}
+  for _, v in ipairs(candidates(self, under, r)) do
+    local units = use_of(self, v, r) == "units"
+    if not units then pools[#pools + 1] = v elseif not r.with then leaves[#leaves + 1] = v end
+  end
+  return pools, leaves
+end
+
+local choose
+
+-- Goes through the chain of what is still to be placed: {r=, under=, times=, rest=}. Units are in view.demands.
+-- A link that has `go` is a choice to be gone on with.
+local function continue(view, chain)
+  spend(view)
+  if not chain then return units_suffice(view, view.demands) end
+  if chain.go then return chain.go() end
+  local r, rest = chain.r, chain.rest
+  if r.slot then
+    for i = #r.with, 1, -1 do
+      rest = { r = r.with[i], under = chain.under, times = chain.times * r.counts[1], rest = rest }
+    end
+    return continue(view, rest)
+  end
+  local pools, leaves = split(view.machine, chain.under, r)
+  return choose(view, { pools = pools, leaves = leaves, r = r, rest = rest }, 1, r.counts[1] * chain.times)
+end
+
+local function put_off(view, wanted, need)
+  if need > 0 and #wanted.leaves == 0 then return false end
+  local demands = view.demands
+  if need > 0 then demands[#demands + 1] = { leaves = wanted.leaves, need = need } end
+  local ok = units_suffice(view, demands) and continue(view, wanted.rest)
+  if need > 0 then demands[#demands] = nil end
+  return ok
+end
+
+local function with_hold(view, v, amount, exclusive, go)
+  local mark = #view.held
+  view:hold(v, amount, exclusive)
+  local ok = go()
+  view:forget(mark)
+  return ok
+end
+
+-- The ways in which a pool, taken, leads on; `go` continues with the next pool.
+local TRY = {
+  whole = function(view, v, wanted, go)
+    return view:can_take_whole(v) and contents_fit(view, v, wanted.r) and with_hold(view, v, v.size, true, go)
+  end,
+  shared = function(view, v, wanted, go)
+    return not wanted.r.with and view:can_share(v) and with_hold(view, v, 0, false, go)
+  end,
+  within = function(view, v, wanted, go)
+    if not view:reaches(v) then return false end
+    local chain = { r = { slot = true, counts = { 1 }, with = wanted.r.with }, under = v, times = 1, rest = { go = go } }
+    return continue(view, chain)
+  end,
+}
+
+local function units_from(pools, i)
+  local sum = 0
+  for k = i, #pools do sum = sum + pools[k].size end
+  return sum
+end
+
+function choose(view, wanted, i, need)
+  spend(view)
+  if need <= 0 or i > #wanted.pools then return put_off(view, wanted, need) end
+  if #wanted.leaves == 0 and units_from(wanted.pools, i) < need then return false end
+  local v = wanted.pools[i]
+  local try = TRY[use_of(view.machine, v, wanted.r)]
+  if try(view, v, wanted, function() return choose(view, wanted, i + 1, need - v.size) end) then return true end
+  return choose(view, wanted, i + 1, need)
+end
+
+--- Whether the least that a list of resources asks for can be placed below `under` in any way at all.
+function possible(view, under, list)
+  local demands = view.demands
+  view.demands = {}
+  local ok = continue(view, { r = { slot = true, counts = { 1 }, with = list }, under = under, times = 1 })
+  view.demands = demands
+  return ok
+end
+
+-- ---- matching -----------------------------------------------------------------------------------------------
+
+local function try_everything(view, list)
+  local ok, answer = pcall(possible, view, nil, list)
+  if ok then return answer end
+  if type(answer) == "table" and answer.too_many_tries then return nil end
+  error(answer, 0)
+end
+
+-- An answer: {fits = true|false|nil, picks = where the choice is certain, contested = }; fits is nil where trying
+-- everything takes too long.
+local function attempt(self, request, fields)
+  fields.request = request
+  local view, contested = new_view(self, fields), competes(self, request.list)
+  if contested then return { fits = try_everything(view, request.list), contested = true } end
+  local fits = place(view, nil, request.list, 1)
+  return { fits = fits, picks = fits and view.held, contested = false }
+end
+
+local function at_time(self, request, t)
+  local answer = attempt(self, request, { t0 = t, t1 = t + request.duration })
+  answer.start, answer.finish = t, t + request.duration
+  return answer
+end
+
+-- Times at which something changes. Only at an end is there more than before; but for the jobs that are past theirs,
+-- which are not in the way of any later start: for them the next change is as good a time as any.
+local function starts(self, from)
+  local list = { from }
+  for _, job in pairs(self.jobs) do
+    for _, t in ipairs { job.start, job.finish } do
+      if t > from and t < FOREVER then list[#list + 1] = t end
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+local function earliest(self, request, from)
+  for _, t in ipairs(starts(self, from)) do
+    local answer = at_time(self, request, t)
+    if answer.fits ~= false then return answer end
+  end
+  return { fits = false }
+end
+
+--- What the engine must say to a match: an answer as above, with `start` and `finish` where it fits, or with `code`.
+function Reference:match(jobspec, opts)
+  local request = compile(jobspec)
+  local mode = opts.mode or "now"
+  local ever = attempt(self, request, { ideal = true })
+  if mode == "feasible" or ever.fits == false then
+    ever.code = ever.fits == false and "infeasible" or nil
+    return ever
+  end
+  local from = math.max(opts.at or self.clock, self.clock)
+  local answer = mode == "reserve" and earliest(self, request, from) or at_time(self, request, from)
+  if answer.fits == false then
+    if ever.fits == nil then return ever end
+    answer.code = "busy"
+  end
+  return answer
+end
+
+--- Whether trying everything agrees with placing in order, for a request without rivals: a check of this file.
+function Reference:agrees(jobspec)
+  local request = compile(jobspec)
+  local fields = { t0 = self.clock, t1 = self.clock + request.duration }
+  local answer = attempt(self, request, fields)
+  if answer.contested then return true end
+  local view = new_view(self, { t0 = fields.t0, t1 = fields.t1, request = request })
+  local all = try_everything(view, request.list)
+  return all == nil or all == answer.fits
+end
+
+-- ---- judging what the engine chose --------------------------------------------------------------------------
+
+local function describe(pick)
+  return ("%s:%d%s"):format(pick.vertex.path, pick.amount, pick.exclusive and "x" or "")
+end
+
+--- Picks as one line, in the order of the vertices.
+function Reference.show(picks)
+  local sorted, lines = table.move(picks, 1, #picks, 1, {}), {}
+  table.sort(sorted, function(a, b)
+    if a.vertex ~= b.vertex then return a.vertex.index < b.vertex.index end
+    return a.amount < b.amount
+  end)
+  for i, pick in ipairs(sorted) do lines[i] = describe(pick) end
+  return table.concat(lines, " ")
+end
+
+local function pick_fault(view, pick)
+  local v = pick.vertex
+  if not view:reaches(v) then return "cannot be used" end
+  if pick.exclusive then
+    if not view:unused(v) then return "is in use" end
+    if pick.amount ~= v.size then return "is held as a whole, but not all of its units" end
+  elseif pick.amount > view:free(v) then
+    return "has not that much"
+  elseif pick.amount == v.size then
+    return "is given away whole, but not exclusively"
+  end
+end
+
+--- Why a job cannot have these picks from `start` on; nil: it can, and they hold what it asked for.
+function Reference:fault(jobspec, picks, start)
+  local request = compile(jobspec)
+  local view = new_view(self, { t0 = start, t1 = start + request.duration, request = request })
+  for _, pick in ipairs(picks) do
+    local why = pick_fault(view, pick)
+    if why then return ("%s %s"):format(describe(pick), why) end
+    view:hold(pick.vertex, pick.amount, pick.exclusive)
+  end
+  local fits = try_everything(new_view(self, { given = picks, request = request }), request.list)
+  if fits == false then return "the request does not fit into what it got" end
+end
+
+return Reference
