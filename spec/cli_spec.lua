@@ -49,7 +49,7 @@ local function assert_line(text)
 end
 
 local JOBSPEC = [[
-version: 1
+version: 9999
 resources:
   - type: slot
     count: 2
@@ -107,12 +107,12 @@ describe("weir", function()
     { { "match", "-r", MACHINE, "-p", "/no/such.lua", "slot=1/node" }, "/no/such.lua" },
     { { "match", "-r", MACHINE, "no/such.yaml" }, "no/such.yaml: No such file" },
     { { "match", "-r", MACHINE, "slot=1" }, "slot=1" },
-    { { "match", "-r", MACHINE, "slot=0/node" }, "slot=0/node: " },
-    { { "match", "-r", MACHINE, "slot=-1/node" }, "slot=-1/node: " },
-    { { "match", "-r", MACHINE, "slot=9223372036854775808/node" }, "slot=9223372036854775808/node: " },
+    { { "match", "-r", MACHINE, "slot=0/node" }, "slot=0/node:1:6: " },
+    { { "match", "-r", MACHINE, "slot=-1/node" }, "slot=-1/node:1:6: " },
+    { { "match", "-r", MACHINE, "slot=9223372036854775808/node" }, "slot=9223372036854775808/node:1:6: " },
     { { "match", "-r", MACHINE, "" }, "JOB" },
     { { "match", "-r", MACHINE, "-", "-" }, "given twice" },
-    { { "match", "-r", "/no/such.json", "slot=1/node" }, "/no/such.json: No such file" },
+    { { "match", "-r", "/no/such.json", "slot=1/node" }, "/no/such.json: cannot open: No such file" },
     { { "match", "-r", "node:x", "slot=1/node" }, "count" },
     { { "show", "-r", "/" }, "directory" },
     { { "show", "-r", MACHINE, "/cluster0/rack9" }, "rack9" },
@@ -244,7 +244,7 @@ cluster0
     for line in r.err:gmatch "[^\n]+" do lines[#lines + 1] = line end
     assert.equal(3, #lines)
     assert.matches("weir: slot=1/node: ", lines[1], 1, true)
-    assert.matches("weir: slot=1/quantum=1: .*quantum", lines[2])
+    assert.matches("weir: slot=1/quantum=1: .*no \"quantum\" here", lines[2])
     assert.matches("weir: slot=9/node: ", lines[3], 1, true)
   end)
 

@@ -2,21 +2,27 @@
 
 local M = {}
 
--- One row of the edit distance table, from the row above it.
-local function next_row(above, a, i, b)
+-- Whether the letters before i of a and before j of b are the same two, exchanged.
+local function exchanged(a, i, b, j)
+  return i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j)
+end
+
+-- One row of the edit distance table, from the two above it.
+local function next_row(above, before, a, i, b)
   local row = { [0] = i }
   for j = 1, #b do
     local cost = a:byte(i) == b:byte(j) and 0 or 1
     row[j] = math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + cost)
+    if exchanged(a, i, b, j) then row[j] = math.min(row[j], before[j - 2] + 1) end
   end
   return row
 end
 
---- How many letters have to be added, removed or replaced to turn `a` into `b`.
+--- How many letters have to be added, removed, replaced or exchanged with the next to turn `a` into `b`.
 function M.distance(a, b)
-  local row = {}
+  local row, before = {}, nil
   for j = 0, #b do row[j] = j end
-  for i = 1, #a do row = next_row(row, a, i, b) end
+  for i = 1, #a do row, before = next_row(row, before, a, i, b), row end
   return row[#b]
 end
 

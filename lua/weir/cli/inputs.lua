@@ -35,14 +35,17 @@ local function read_request(job)
   return read_shape(job)
 end
 
+local function count(list, word)
+  local n = 0
+  for _, w in ipairs(list) do n = n + (w == word and 1 or 0) end
+  return n
+end
+
 --- Reads all jobs: {name=, request=} each.
 function M.jobs(names)
-  local jobs, stdin = {}, false
-  for i, name in ipairs(names) do
-    if name == "-" and stdin then out.fail(2, "- is given twice: there is one standard input") end
-    stdin = stdin or name == "-"
-    jobs[i] = { name = name, request = read_request(name) }
-  end
+  if count(names, "-") > 1 then out.fail(2, "- is given twice: there is one standard input") end
+  local jobs = {}
+  for i, name in ipairs(names) do jobs[i] = { name = name, request = read_request(name) } end
   return jobs
 end
 

@@ -116,8 +116,24 @@ end
 
 local NO_MATCH = { busy = true, infeasible = true }
 
+-- The first type of a request that the machine does not have.
+local function missing_type(resources, known)
+  for _, r in ipairs(resources) do
+    if r.type ~= "slot" and not known[r.type] then return r.type end
+    local below = missing_type(r.with or {}, known)
+    if below then return below end
+  end
+end
+
+local function types_of(g)
+  local known = {}
+  for _, type in ipairs(g:types()) do known[type] = true end
+  return known
+end
+
 local function refuse(run, job, why, code)
-  why = ("%s: %s"):format(job.name, why)
+  local missing = code == "infeasible" and missing_type(job.request:resources(), types_of(run.engine:resources()))
+  why = ("%s: %s%s"):format(job.name, why, missing and (': there is no "%s" here'):format(missing) or "")
   if not NO_MATCH[code] then out.fail(2, why) end
   if run.opts.json and not run.opts.quiet then out.json { request = job.name, error = why, code = code } end
   out.warn(why)
