@@ -280,7 +280,8 @@ static int graph_aggregate(lua_State *L)
 static int next_edge(lua_State *L)
 {
     struct weirlua_graph *box;
-    uint32_t i = (uint32_t)lua_tointeger(L, lua_upvalueindex(3)), left = (uint32_t)lua_tointeger(L, lua_upvalueindex(4));
+    uint32_t i = (uint32_t)lua_tointeger(L, lua_upvalueindex(3)),
+             left = (uint32_t)lua_tointeger(L, lua_upvalueindex(4));
     weir_edge e;
 
     lua_settop(L, 0);
@@ -346,14 +347,18 @@ static int graph_now(lua_State *L)
 
 void weirlua_graph_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg readers[] = {
-        {"root", graph_root},       {"roots", graph_roots},           {"vertex", graph_vertex},
-        {"count", graph_count},     {"types", graph_types},           {"subsystems", graph_subsystems},
-        {"edges", graph_edges},     {"aggregate", graph_aggregate},   {"format", graph_format},
-        {"check", graph_check},     {"bytes", graph_bytes},           {"now", graph_now},
-        {"walk", weirlua_walk},     {NULL, NULL}};
-    static const luaL_Reg meta[] = {
-        {"__gc", graph_gc}, {"__close", graph_close}, {"__tostring", graph_tostring}, {"__call", graph_vertex}, {NULL, NULL}};
+    static const luaL_Reg readers[] = {{"root", graph_root},     {"roots", graph_roots},
+                                       {"vertex", graph_vertex}, {"count", graph_count},
+                                       {"types", graph_types},   {"subsystems", graph_subsystems},
+                                       {"edges", graph_edges},   {"aggregate", graph_aggregate},
+                                       {"format", graph_format}, {"check", graph_check},
+                                       {"bytes", graph_bytes},   {"now", graph_now},
+                                       {"walk", weirlua_walk},   {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", graph_gc},
+                                    {"__close", graph_close},
+                                    {"__tostring", graph_tostring},
+                                    {"__call", graph_vertex},
+                                    {NULL, NULL}};
     static const luaL_Reg closer[] = {{"close", graph_close}, {NULL, NULL}};
 
     weirlua_class(L, s, WEIRLUA_GRAPH, readers, meta);

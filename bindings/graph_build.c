@@ -73,8 +73,8 @@ static int set_maps(lua_State *L, int table, weir_graph *g, weir_vertex first, u
 
 static void read_desc(lua_State *L, int table, weir_pool_desc *d)
 {
-    static const char *const known[] = {"type", "basename", "name", "id", "size", "unit", "rank", "exclusive", "uuid",
-                                        "properties", "tags", NULL};
+    static const char *const known[] = {"type", "basename",  "name", "id",         "size", "unit",
+                                        "rank", "exclusive", "uuid", "properties", "tags", NULL};
 
     luaL_checktype(L, table, LUA_TTABLE);
     weirlua_options(L, table, known);
@@ -166,7 +166,6 @@ static int graph_advance(lua_State *L)
     return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
 }
 
-const luaL_Reg weirlua_graph_writers[] = {{"begin", graph_begin},       {"finish", graph_finish},
-                                          {"add", graph_add},           {"unlink", graph_unlink},
-                                          {"add_edge", graph_add_edge}, {"advance", graph_advance},
-                                          {NULL, NULL}};
+const luaL_Reg weirlua_graph_writers[] = {
+    {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add}, {"unlink", graph_unlink},
+    {"add_edge", graph_add_edge}, {"advance", graph_advance}, {NULL, NULL}};

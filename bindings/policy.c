@@ -1,5 +1,5 @@
-/* policy.c - policies as Lua values: made from a file or a text (in a sandbox) or from a table (trusted, in the state of
- * its user). Invariant: a policy that a script can reach is complete; it never changes. */
+/* policy.c - policies as Lua values: made from a file or a text (in a sandbox) or from a table (trusted, in the state
+ * of its user). Invariant: a policy that a script can reach is complete; it never changes. */
 #include "policy.h"
 
 #include <string.h>

@@ -86,14 +86,14 @@ void weirlua_policy_open(lua_State *L, struct weirlua *s);
 
 /* The hooks during one match. */
 struct hooks {
-    lua_State *L;           /* where they run */
-    int base;               /* stack: the hooks, then the table of requests */
-    struct policy *policy;  /* NULL: none */
+    lua_State *L;          /* where they run */
+    int base;              /* stack: the hooks, then the table of requests */
+    struct policy *policy; /* NULL: none */
     struct weirlua_graph *box;
     const weir_request *request;
-    const char *failed;     /* the hook that failed */
-    const char *complaint;  /* what was wrong with its result; NULL: the error value is on top of the stack */
-    weir_policy given;      /* to the core */
+    const char *failed;    /* the hook that failed */
+    const char *complaint; /* what was wrong with its result; NULL: the error value is on top of the stack */
+    weir_policy given;     /* to the core */
 };
 
 /* Puts the hooks on the stack. Raises on L; a status for what goes wrong in a sandbox. `policy` is on the stack. */

@@ -75,8 +75,10 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
         while (key && i < n && strcmp(known[i], key) != 0)
             i++;
         if (!key || i == n)
-            refuse(L, spec, "there is no field '%s'; a policy has name, doc, subsystem, order, prune, evaluate, select, "
-                            "exclusive, fields, options", key ? key : luaL_typename(L, -2));
+            refuse(L, spec,
+                   "there is no field '%s'; a policy has name, doc, subsystem, order, prune, evaluate, select, "
+                   "exclusive, fields, options",
+                   key ? key : luaL_typename(L, -2));
     }
 }
 
@@ -115,7 +117,8 @@ static void read_fields(lua_State *L, struct policy_spec *spec)
         case FIELD_RANK:
         case FIELD_INDEX: break;
         default:
-            refuse(L, spec, "field 'fields': '%s' cannot be passed; type, id, size, free, rank, name, state and index can",
+            refuse(L, spec,
+                   "field 'fields': '%s' cannot be passed; type, id, size, free, rank, name, state and index can",
                    names[i]);
         }
         spec->fields[i] = code;

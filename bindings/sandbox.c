@@ -1,5 +1,6 @@
-/* sandbox.c - the lua_State of a policy that was loaded from a file: budgets of memory and instructions. Invariant: code
- * of the policy runs under lua_pcall only, with the count hook set; outside of it nothing is called on S that can raise.
+/* sandbox.c - the lua_State of a policy that was loaded from a file: budgets of memory and instructions. Invariant:
+ * code of the policy runs under lua_pcall only, with the count hook set; outside of it nothing is called on S that can
+ * raise.
  *
  * A match may spend SANDBOX_INSTRUCTIONS, and SHARE more for each call of a hook, so that large machines do not exhaust
  * an honest policy. What C functions do for it is charged too: memory by the allocator, loops by sandbox_lib.c. As the
@@ -11,7 +12,8 @@
 
 #define COUNT        1000  /* instructions between two looks at the budget */
 #define SHARE        10000 /* instructions that each call of a hook adds */
-#define BYTES        64    /* of allocated memory cost one instruction */
+#define BYTES        8     /* of allocated memory cost one instruction */
+#define LARGE        65536 /* bytes that are not given once the budget is used up: the count hook may be far away */
 #define CALL_SECONDS 5
 
 static const char anchor_key = 0;
@@ -32,7 +34,7 @@ static void *allocate(void *ud, void *p, size_t old, size_t size)
         sb->used -= old;
         return NULL;
     }
-    if (size > old && size - old > sb->limit - sb->used)
+    if (size > old && (size - old > sb->limit - sb->used || (sb->left < 0 && size > LARGE)))
         return NULL;
     q = realloc(p, size);
     if (q) {
@@ -191,19 +193,22 @@ static int to_text(lua_State *S)
 
 void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hook, weir_err *err)
 {
-    const char *text;
+    const char *text, *budget = sb->left < 0 ? " (it used up its instructions)" : " (it may have 64 MB)";
 
     weirlua_sandbox_begin(sb);
     lua_pushcfunction(sb->S, to_text);
     lua_insert(sb->S, -2);
     lua_pcall(sb->S, 1, 1, 0);
     text = lua_type(sb->S, -1) == LUA_TSTRING ? lua_tostring(sb->S, -1) : "an error that cannot be shown";
+    if (strcmp(text, "not enough memory") != 0)
+        budget = "";
     weir_err_clear(err);
     err->code = WEIR_EPOLICY;
     if (!hook && strncmp(text, "policy ", 7) == 0)
         snprintf(err->text, sizeof err->text, "%s", text);
     else
-        snprintf(err->text, sizeof err->text, "policy %s: %s%s%s", name, hook ? hook : "", hook ? ": " : "", text);
+        snprintf(err->text, sizeof err->text, "policy %s: %s%s%s%s", name, hook ? hook : "", hook ? ": " : "", text,
+                 budget);
     for (char *at = err->text; (at = strpbrk(at, "\r\n\t")) != NULL; at++)
         *at = ' ';
     lua_pop(sb->S, 1);

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#define PATTERN_STEPS  1e8    /* a pattern that may take more is refused */
-#define PATTERN_CHEAP  1e6    /* one that takes less is not timed */
+#define PATTERN_STEPS  1e8 /* a pattern that may take more is refused */
+#define PATTERN_CHEAP  1e6 /* one that takes less is not timed */
 #define MOVE_MAX       10000000
-#define NS_INSTRUCTION 10     /* nanoseconds of a C function for one instruction */
+#define NS_INSTRUCTION 10 /* nanoseconds of a C function for one instruction */
 
 /* Calls the original, upvalue 1, with all arguments. */
 static int forward(lua_State *S)
@@ -224,20 +224,21 @@ static void fix_random(lua_State *S)
 
 void weirlua_sandbox_libraries(lua_State *S)
 {
-    static const luaL_Reg libraries[] = {{LUA_STRLIBNAME, luaopen_string},
-                                         {LUA_TABLIBNAME, luaopen_table},
-                                         {LUA_MATHLIBNAME, luaopen_math},
-                                         {LUA_UTF8LIBNAME, luaopen_utf8},
-                                         {LUA_GNAME, luaopen_base},
-                                         {NULL, NULL}};
+    static const luaL_Reg libraries[] = {{LUA_STRLIBNAME, luaopen_string}, {LUA_TABLIBNAME, luaopen_table},
+                                         {LUA_MATHLIBNAME, luaopen_math},  {LUA_UTF8LIBNAME, luaopen_utf8},
+                                         {LUA_GNAME, luaopen_base},        {NULL, NULL}};
     static const char *const base[] = {"dofile", "loadfile", "load", "print", "warn", "collectgarbage", NULL};
     static const char *const strings[] = {"dump", NULL}, *const maths[] = {"randomseed", NULL};
     static const luaL_Reg calls[] = {
         {"pcall", safe_pcall}, {"xpcall", safe_xpcall}, {"setmetatable", safe_setmetatable}, {NULL, NULL}};
     static const luaL_Reg patterns[] = {
         {"find", safe_find}, {"match", safe_pattern}, {"gsub", safe_pattern}, {"gmatch", safe_gmatch}, {NULL, NULL}};
-    static const luaL_Reg tables[] = {{"concat", safe_table}, {"unpack", safe_table}, {"insert", safe_append},
-                                      {"remove", safe_table}, {"move", safe_move},    {"sort", safe_sort},
+    static const luaL_Reg tables[] = {{"concat", safe_table},
+                                      {"unpack", safe_table},
+                                      {"insert", safe_append},
+                                      {"remove", safe_table},
+                                      {"move", safe_move},
+                                      {"sort", safe_sort},
                                       {NULL, NULL}};
 
     for (const luaL_Reg *lib = libraries; lib->name; lib++) {

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#define BOX         "weir.box"
-#define TIME_LIMIT  9.2e12 /* seconds; int64_t microseconds end a little later */
-#define PER_SECOND  1000000
+#define BOX        "weir.box"
+#define TIME_LIMIT 9.2e12 /* seconds; int64_t microseconds end a little later */
+#define PER_SECOND 1000000
 
 /* ---- boxes ---- */
 

@@ -58,6 +58,8 @@ struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int 
     if (lua_type(L, arg) != LUA_TLIGHTUSERDATA)
         luaL_argerror(L, arg, lua_pushfstring(L, "vertex expected, got %s", luaL_typename(L, arg)));
     trouble = resolve(s, (uintptr_t)lua_touserdata(L, arg), &h);
+    if (trouble && arg == 1)
+        luaL_error(L, "%s", trouble);
     if (trouble)
         luaL_argerror(L, arg, trouble);
     return h;
@@ -265,8 +267,10 @@ static void push_members(lua_State *L, struct weirlua *s)
  * its pointers from vertices: loading is refused. */
 void weirlua_vertex_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg meta[] = {{"__newindex", vertex_newindex}, {"__tostring", vertex_tostring},
-                                    {"__len", weirlua_view_len},     {"__pairs", weirlua_view_pairs},
+    static const luaL_Reg meta[] = {{"__newindex", vertex_newindex},
+                                    {"__tostring", vertex_tostring},
+                                    {"__len", weirlua_view_len},
+                                    {"__pairs", weirlua_view_pairs},
                                     {NULL, NULL}};
 
     lua_pushlightuserdata(L, NULL);

@@ -263,10 +263,19 @@ static int vertex_graph(lua_State *L)
     return 1;
 }
 
-const luaL_Reg weirlua_vertex_methods[] = {
-    {"uri", vertex_uri},           {"parent", vertex_parent},       {"children", vertex_children},
-    {"child", vertex_child},       {"nchildren", vertex_nchildren}, {"edges", vertex_edges},
-    {"ancestor", vertex_ancestor}, {"within", vertex_within},       {"available", vertex_available},
-    {"uses", vertex_uses},         {"allocate", vertex_allocate},   {"release", vertex_release},
-    {"below", vertex_below},       {"aggregate", vertex_aggregate}, {"graph", vertex_graph},
-    {NULL, NULL}};
+const luaL_Reg weirlua_vertex_methods[] = {{"uri", vertex_uri},
+                                           {"parent", vertex_parent},
+                                           {"children", vertex_children},
+                                           {"child", vertex_child},
+                                           {"nchildren", vertex_nchildren},
+                                           {"edges", vertex_edges},
+                                           {"ancestor", vertex_ancestor},
+                                           {"within", vertex_within},
+                                           {"available", vertex_available},
+                                           {"uses", vertex_uses},
+                                           {"allocate", vertex_allocate},
+                                           {"release", vertex_release},
+                                           {"below", vertex_below},
+                                           {"aggregate", vertex_aggregate},
+                                           {"graph", vertex_graph},
+                                           {NULL, NULL}};

@@ -1,5 +1,5 @@
-/* walk.c - g:walk{...}. Invariant: the walk lives in a userdata that anchors its graph, and the graph is looked up again
- * after each call of Lua code, so that a filter may do anything, closing the graph included. */
+/* walk.c - g:walk{...}. Invariant: the walk lives in a userdata that anchors its graph, and the graph is looked up
+ * again after each call of Lua code, so that a filter may do anything, closing the graph included. */
 #include "weirlua.h"
 
 #include <string.h>
@@ -70,14 +70,16 @@ static int next_visit(lua_State *L, int at, struct walk *walk, weir_vertex *v)
     }
 }
 
+/* Upvalue 2 is the walk; what is passed does not matter. */
 static int walk_step(lua_State *L)
 {
-    struct walk *walk = luaL_checkudata(L, 1, WALK);
+    struct walk *walk = lua_touserdata(L, lua_upvalueindex(2));
     weir_vertex v = WEIR_NONE;
     int event;
 
-    luaL_argcheck(L, walk->w, 1, "the walk is closed");
-    event = next_visit(L, 1, walk, &v);
+    if (!walk->w)
+        return luaL_error(L, "the walk is closed");
+    event = next_visit(L, lua_upvalueindex(2), walk, &v);
     if (!event)
         return 0;
     weirlua_push_vertex(L, graph_of(L, walk), v);
@@ -210,8 +212,8 @@ static void open_walk(lua_State *L, struct walk *walk, struct weirlua_graph *box
 
 int weirlua_walk(lua_State *L)
 {
-    static const char *const known[] = {"start", "subsystem", "order", "reverse", "upward", "type", "prune", "evaluate",
-                                        "best", NULL};
+    static const char *const known[] = {"start", "subsystem", "order",    "reverse", "upward",
+                                        "type",  "prune",     "evaluate", "best",    NULL};
     struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
     struct walk *walk;
     bool evaluates;
@@ -234,7 +236,8 @@ int weirlua_walk(lua_State *L)
     if (evaluates)
         return collect(L, 3, walk, best);
     lua_pushvalue(L, lua_upvalueindex(1));
-    lua_pushcclosure(L, walk_step, 1);
+    lua_pushvalue(L, 3);
+    lua_pushcclosure(L, walk_step, 2);
     lua_pushvalue(L, 3);
     lua_pushnil(L);
     lua_pushvalue(L, 3);

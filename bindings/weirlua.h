@@ -125,8 +125,23 @@ struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int 
 weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *box);
 /* Pushes one field of a vertex by code, as the policy's `fields` name them too. */
 enum weirlua_field {
-    FIELD_NONE, FIELD_TYPE, FIELD_BASENAME, FIELD_NAME, FIELD_ID, FIELD_SIZE, FIELD_UNIT, FIELD_STATE, FIELD_RANK,
-    FIELD_PATH, FIELD_UUID, FIELD_EXCLUSIVE, FIELD_FREE, FIELD_INDEX, FIELD_PROPERTIES, FIELD_TAGS, FIELD_DATA
+    FIELD_NONE,
+    FIELD_TYPE,
+    FIELD_BASENAME,
+    FIELD_NAME,
+    FIELD_ID,
+    FIELD_SIZE,
+    FIELD_UNIT,
+    FIELD_STATE,
+    FIELD_RANK,
+    FIELD_PATH,
+    FIELD_UUID,
+    FIELD_EXCLUSIVE,
+    FIELD_FREE,
+    FIELD_INDEX,
+    FIELD_PROPERTIES,
+    FIELD_TAGS,
+    FIELD_DATA
 };
 int weirlua_field_code(const char *name); /* FIELD_NONE: there is none of that name */
 void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field);

@@ -15,6 +15,7 @@
 struct demand {
     const weir_resource *r;
     int64_t times, units, most;
+    bool hosted; /* r is a slot, the candidates are nodes, the units slots */
     uint32_t subsystem; /* WEIR_NONE, or whose units these are (channel.c) */
     weir_vertex *candidates; /* NULL: units, placed last */
     uint32_t n, cap;
@@ -27,29 +28,13 @@ struct contest {
     uint32_t n, tries;
 };
 
-/* Whether vertices of type t stand below vertices of type T, as far as the roots know. */
-static bool type_above(const weir_graph *g, weir_type outer, weir_type t)
-{
-    for (uint32_t i = 0; i < g->nroots; i++) {
-        const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
-        const struct schema *s = in ? g->schemas[in->schema] : NULL;
-        if (!s)
-            continue;
-        if (kind_of(g, g->roots[i])->type == outer && type_cell(s, t))
-            return true;
-        if (weir_pair_cell(s, outer, t) || s->ntypes > SCHEMA_PAIR_TYPES)
-            return true;
-    }
-    return false;
-}
-
 static bool types_compete(const weir_graph *g, const char *a, const char *b)
 {
     weir_type x = weir_type_find(g, a), y = weir_type_find(g, b);
 
     if (x == WEIR_NO_TYPE || y == WEIR_NO_TYPE)
         return false;
-    return x == y || type_above(g, x, y) || type_above(g, y, x);
+    return x == y || weir_type_above(g, x, y) || weir_type_above(g, y, x);
 }
 
 /* The resources of a list with those that slots hold in their place; at most `max` are written. */
@@ -123,31 +108,55 @@ static int place_units(struct contest *c)
 
 static int solve(struct contest *c, uint32_t i);
 
+static int solve_from(struct contest *c, uint32_t i, uint32_t from);
+
+/* Takes `units` of a candidate and goes on. 1, 0 (and nothing taken) or negative. */
+static int take_and_go_on(struct contest *c, uint32_t i, uint32_t k, int64_t units)
+{
+    struct demand *d = &c->demands[i];
+    struct match *m = c->m;
+    uint32_t npicks = m->npicks;
+    int64_t had = d->units;
+    int rc;
+
+    if (++c->tries > CONTEST_TRIES)
+        return weir_fail(m->err, WEIR_ELIMIT,
+                         "the resources asked for side by side compete for the same vertices, and %d tries did not "
+                         "tell whether they fit; ask for them one below the other, or in two jobs",
+                         CONTEST_TRIES);
+    if (d->hosted) {
+        rc = weir_place(m, d->candidates[k], d->r->with, d->r->nwith, units);
+        units = rc == 1 ? units : rc;
+    } else {
+        units = weir_candidate_take(m, d->candidates[k], d->r, units);
+    }
+    if (units <= 0)
+        return (int)units;
+    d->units += units;
+    rc = solve_from(c, i, k + 1);
+    if (rc == 0) {
+        d->units = had;
+        m->npicks = npicks;
+    }
+    return rc;
+}
+
 /* Goes on with the i-th demand, which may take its candidates from `from` on. 1, 0 or negative. */
 static int solve_from(struct contest *c, uint32_t i, uint32_t from)
 {
     struct demand *d = &c->demands[i];
-    struct match *m = c->m;
 
     for (uint32_t k = from; d->units < d->most && k < d->n; k++) {
-        uint32_t npicks = m->npicks;
-        int64_t had = d->units, units;
-        int rc;
-        if (++c->tries > CONTEST_TRIES)
-            return weir_fail(m->err, WEIR_ELIMIT,
-                             "the resources asked for side by side compete for the same vertices, and %d tries did not "
-                             "tell whether they fit; ask for them one below the other, or in two jobs", CONTEST_TRIES);
-        units = weir_candidate_take(m, d->candidates[k], d->r, d->most - d->units);
-        if (units < 0)
-            return (int)units;
-        if (units == 0)
-            continue;
-        d->units += units;
-        rc = solve_from(c, i, k + 1);
+        int64_t want = d->most - d->units;
+        int rc = 0;
+        if (d->hosted)
+            want = weir_slot_bound(c->m, d->candidates[k], d->r, want);
+        if (want < 0)
+            return (int)want;
+        for (; rc == 0 && want > 0; want = d->hosted ? want - 1 : 0)
+            rc = take_and_go_on(c, i, k, want);
         if (rc)
             return rc;
-        d->units = had;
-        m->npicks = npicks;
     }
     if (saturating_mul(weir_count_floor(&d->r->count, d->units / d->times), d->times) != d->units)
         return 0;
@@ -170,7 +179,8 @@ static int list_candidates(struct contest *c, struct demand *d)
 {
     struct search s;
     weir_vertex v;
-    int rc = weir_search_begin(&s, c->m, c->under, d->r, weir_candidate_idle(c->m, d->r));
+    int rc = d->hosted ? weir_search_hosts(&s, c->m, c->under, d->r, d->r->with, c->m->node_type)
+                       : weir_search_begin(&s, c->m, c->under, d->r, weir_candidate_idle(c->m, d->r));
 
     if (rc)
         return rc;
@@ -193,8 +203,9 @@ static int add_demands(struct contest *c, const weir_resource *list, uint32_t n,
     for (uint32_t i = 0; i < n; i++) {
         struct demand *d = &c->demands[c->n];
         weir_type t = weir_type_find(c->m->g, list[i].type);
-        int rc;
-        if (list[i].slot) {
+        int rc = WEIR_OK;
+        d->hosted = list[i].slot && weir_slot_hosted(c->m, c->under, &list[i]);
+        if (list[i].slot && !d->hosted) {
             rc = add_demands(c, list[i].with, list[i].nwith, saturating_mul(times, list[i].count.min));
         } else {
             d->r = &list[i];
@@ -202,7 +213,8 @@ static int add_demands(struct contest *c, const weir_resource *list, uint32_t n,
             d->subsystem = weir_channel_find(c->m->g, list[i].type);
             d->most = saturating_mul(weir_count_floor(&list[i].count, WEIR_FOREVER - 1), times);
             c->n++;
-            rc = t != WEIR_NO_TYPE && (c->m->g->type_flags[t] & TYPE_HAS_KIDS) ? list_candidates(c, d) : WEIR_OK;
+            if (d->hosted || (t != WEIR_NO_TYPE && (c->m->g->type_flags[t] & TYPE_HAS_KIDS)))
+                rc = list_candidates(c, d);
         }
         if (rc)
             return rc;

@@ -36,15 +36,22 @@ static void map32_put(struct weir_map32 *m, uint32_t key, uint32_t value)
     m->slots[2 * (size_t)i + 1] = value + 1;
 }
 
-static int map32_grow(struct weir_map32 *m)
+/* Makes room for `want` numbers in all. */
+static int map32_reserve(struct weir_map32 *m, size_t want)
 {
-    size_t had = m->slots ? (size_t)m->mask + 1 : 0, wide = had ? 2 * had : 64;
-    struct weir_map32 grown = {weir_mem_zalloc(wide, 2 * sizeof *m->slots), (uint32_t)(wide - 1), m->count};
+    size_t had = m->slots ? (size_t)m->mask + 1 : 0, wide = had ? had : 64;
+    struct weir_map32 grown = {NULL, 0, m->count};
 
-    if (!grown.slots || wide > UINT32_MAX) {
-        weir_mem_free(grown.slots);
+    while (wide < 2 * want)
+        wide *= 2;
+    if (wide == had)
+        return WEIR_OK;
+    if (wide > (size_t)UINT32_MAX + 1)
         return WEIR_ENOMEM;
-    }
+    grown.mask = (uint32_t)(wide - 1);
+    grown.slots = weir_mem_zalloc(wide, 2 * sizeof *m->slots);
+    if (!grown.slots)
+        return WEIR_ENOMEM;
     for (size_t i = 0; i < had; i++)
         if (m->slots[2 * i + 1])
             map32_put(&grown, m->slots[2 * i], m->slots[2 * i + 1] - 1);
@@ -55,7 +62,7 @@ static int map32_grow(struct weir_map32 *m)
 
 int weir_map32_add(struct weir_map32 *m, uint32_t key, uint32_t value)
 {
-    if ((!m->slots || m->count >= m->mask / 2) && map32_grow(m) < 0)
+    if (map32_reserve(m, (size_t)m->count + 1) < 0)
         return WEIR_ENOMEM;
     map32_put(m, key, value);
     m->count++;
@@ -167,6 +174,8 @@ int weir_parts_build(const weir_graph *g, const weir_allocation *a, struct weir_
     struct weir_parts p = {.first = WEIR_NONE, .last = WEIR_NONE};
     int rc = WEIR_OK;
 
+    if (weir_array_reserve(&p.list, &p.cap, a->npicks, sizeof *p.list) < 0 || map32_reserve(&p.numbers, a->npicks) < 0)
+        rc = weir_fail_nomem(err);
     for (uint32_t i = 0; rc == WEIR_OK && i < a->npicks; i++)
         rc = add_pick(g, &p, &a->picks[i], err);
     if (rc == WEIR_OK && p.unsorted && sort_parts(g, &p) < 0)
@@ -353,9 +362,12 @@ static const struct writer {
     int (*write)(const struct weir_written *w, weir_buf *b, weir_err *err);
     unsigned what;
 } writers[] = {
-    {"rv1", write_rv1, FOR_GRAPHS | FOR_ALLOCATIONS},   {"rv1_nosched", write_rv1_nosched, FOR_ALLOCATIONS},
-    {"rlite", weir_rlite_write, FOR_ALLOCATIONS},       {"jgf", write_jgf, FOR_GRAPHS | FOR_ALLOCATIONS},
-    {"tree", weir_tree_write, FOR_GRAPHS | FOR_ALLOCATIONS}, {"dot", weir_dot_write, FOR_GRAPHS},
+    {"rv1", write_rv1, FOR_GRAPHS | FOR_ALLOCATIONS},
+    {"rv1_nosched", write_rv1_nosched, FOR_ALLOCATIONS},
+    {"rlite", weir_rlite_write, FOR_ALLOCATIONS},
+    {"jgf", write_jgf, FOR_GRAPHS | FOR_ALLOCATIONS},
+    {"tree", weir_tree_write, FOR_GRAPHS | FOR_ALLOCATIONS},
+    {"dot", weir_dot_write, FOR_GRAPHS},
 };
 
 static const struct writer *find_writer(const char *format, unsigned what, weir_err *err)

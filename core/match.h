@@ -2,6 +2,7 @@
  *
  *   match.c      the modes, reservations, commit
  *   place.c      how the resources of a request are placed below a vertex
+ *   slot.c       ... slots, each inside one node
  *   contest.c    ... when siblings compete for the same vertices
  *   candidate.c  what one vertex can give for one resource
  *   channel.c    units on the way to the source of another subsystem
@@ -31,7 +32,7 @@ struct match {
     enum match_view view;
     int64_t t0, t1;
     int64_t end; /* of the window, where it does not follow from the request; WEIR_NO_END */
-    weir_type node_type; /* what constraints are about */
+    weir_type node_type; /* what constraints are about, and where a slot has its place */
     weir_pick *picks;
     uint32_t npicks, picks_cap;
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
@@ -49,6 +50,16 @@ struct gain {
 /* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). 1: placed, picks added; 0: does not
  * fit, no pick added; negative: failed. */
 int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+/* How often what a slot holds fits below `under`, at most `most`, as far as each part tells by itself. */
+int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);
+/* Whether each of these slots has to lie inside one node, and `under` is not inside one. */
+bool weir_slot_hosted(const struct match *m, weir_vertex under, const weir_resource *slot);
+/* Places slots, each inside one node. */
+int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot);
+/* Asks the policy for the score of a vertex that fits. 1, 0: no candidate, or negative. */
+int weir_place_evaluate(struct match *m, weir_vertex v, const weir_resource *r, double *score);
+/* Whether vertices of type t stand below vertices of type `outer`, as far as the roots know. */
+bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t);
 /* The same where siblings compete (contest.c). */
 int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);

@@ -67,8 +67,7 @@ static int by_score(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Asks the policy about a vertex that fits. 1 when it is a candidate. */
-static int evaluate(struct match *m, weir_vertex v, const weir_resource *r, double *score)
+int weir_place_evaluate(struct match *m, weir_vertex v, const weir_resource *r, double *score)
 {
     int rc;
 
@@ -97,7 +96,7 @@ static int score_all(struct match *m, weir_vertex under, const weir_resource *r,
         int64_t units = weir_candidate_take(m, v, r, WEIR_FOREVER);
         double score;
         m->npicks = npicks;
-        rc = units < 0 ? (int)units : units > 0 ? evaluate(m, v, r, &score) : 0;
+        rc = units < 0 ? (int)units : units > 0 ? weir_place_evaluate(m, v, r, &score) : 0;
         if (rc == 0)
             rc = units > 0 ? 0 : weir_search_rejected(&s, v);
         else if (rc > 0)
@@ -237,33 +236,14 @@ static int place_resource(struct match *m, weir_vertex under, const weir_resourc
     return rc ? rc : count >= 0;
 }
 
-/* ---- slots ---- */
-
-/* The most slots that fit, as far as each of what they hold tells by itself. */
-static int64_t slots_that_fit(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
-{
-    int64_t most = weir_count_floor(&slot->count, WEIR_FOREVER - 1);
-
-    for (uint32_t i = 0; i < slot->nwith; i++) {
-        const weir_resource *r = &slot->with[i];
-        uint32_t npicks = m->npicks;
-        int64_t each = weir_channel_find(m->g, r->type) == WEIR_NONE ? saturating_mul(r->count.min, times) : 0;
-        int64_t units = each ? weir_place_some(m, under, r, saturating_mul(most, each)) : 0;
-        m->npicks = npicks;
-        if (units < 0)
-            return units;
-        if (each && units / each < most)
-            most = units / each;
-    }
-    return most;
-}
-
 static int place_slot(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
 {
     int64_t most = weir_count_floor(&slot->count, WEIR_FOREVER - 1), n = most;
 
+    if (times == 1 && weir_slot_hosted(m, under, slot))
+        return weir_slot_place(m, under, slot);
     if (slot->count.min != most) {
-        n = slots_that_fit(m, under, slot, times);
+        n = weir_slot_bound(m, under, slot, most);
         if (n < 0)
             return (int)n;
         n = weir_count_floor(&slot->count, n);

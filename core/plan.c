@@ -93,6 +93,27 @@ void weir_plan_free(weir_plan *p)
     weir_mem_free(p);
 }
 
+weir_plan *weir_plan_copy(const weir_plan *p)
+{
+    size_t size = is_tree(p) ? ((size_t)p->cap + 1) * sizeof(struct node) : p->cap > FEW ? p->cap * sizeof(struct point) : 0;
+    weir_plan *copy = weir_mem_alloc(sizeof *copy);
+    void *more = copy && size ? weir_mem_alloc(size) : NULL;
+
+    if (!copy || (size && !more)) {
+        weir_mem_free(copy);
+        return NULL;
+    }
+    *copy = *p;
+    if (is_tree(p)) {
+        copy->u.tree.nodes = more;
+        memcpy(more, p->u.tree.nodes, p->u.tree.top * sizeof(struct node));
+    } else if (size) {
+        copy->u.many = more;
+        memcpy(more, p->u.many, p->n * sizeof(struct point));
+    }
+    return copy;
+}
+
 /* ---- the tree ---- */
 
 static void node_update(struct node *nodes, uint32_t i)

@@ -14,6 +14,7 @@ typedef struct weir_plan weir_plan;
 
 weir_plan *weir_plan_new(void) WEIR_CHECKED; /* NULL: out of memory */
 void weir_plan_free(weir_plan *p);
+weir_plan *weir_plan_copy(const weir_plan *p) WEIR_CHECKED; /* NULL: out of memory. O(n) */
 
 /* Adds `amount` to the level over [start, end); a negative amount takes back what was added. WEIR_EINVAL, and no
  * change: the interval is empty, or the level would fall below 0 or grow too large. To take back a whole earlier

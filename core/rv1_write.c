@@ -231,6 +231,22 @@ static void sort(void *list, uint32_t n, size_t size, int (*compare)(const void 
         qsort(list, n, size, compare);
 }
 
+/* Sorts the runs of one host, mostly a handful: qsort() would take longer than all the rest. */
+static void sort_runs(struct run *runs, uint32_t n)
+{
+    if (n > 32) {
+        sort(runs, n, sizeof *runs, compare_runs);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        struct run r = runs[i];
+        uint32_t k = i;
+        for (; k > 0 && compare_runs(&runs[k - 1], &r) > 0; k--)
+            runs[k] = runs[k - 1];
+        runs[k] = r;
+    }
+}
+
 /* Joins what can be joined among the runs of one host, which are sorted, and returns how many are left. */
 static uint32_t join_runs(struct run *runs, uint32_t n)
 {
@@ -265,7 +281,7 @@ static void settle(struct rv1 *w)
         h->first = i;
         while (i < w->nruns && w->runs[i].host == h->number)
             i++;
-        sort(w->runs + h->first, i - h->first, sizeof *w->runs, compare_runs);
+        sort_runs(w->runs + h->first, i - h->first);
         h->nruns = join_runs(w->runs + h->first, i - h->first);
     }
     sort(w->hosts, w->nhosts, sizeof *w->hosts, compare_hosts);

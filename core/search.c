@@ -65,7 +65,7 @@ static bool row_hopeful(const struct search *s, const struct schema *sc, const i
     if (!cell || cells[cell + cell_for(s)] <= 0)
         return false;
     for (uint32_t i = 0; i < s->nneeds; i++) {
-        uint32_t pair = weir_pair_cell(sc, s->type, s->needs[i].type);
+        uint32_t pair = weir_pair_cell(sc, s->outer, s->needs[i].type);
         if (pair && cells[pair + pair_cell] < s->needs[i].amount)
             return false;
     }
@@ -181,14 +181,20 @@ int weir_search_rejected(struct search *s, weir_vertex v)
 /* A vertex on the way down. */
 static int open_vertex(struct search *s, weir_vertex v)
 {
+    bool host = kind_of(s->m->g, v)->type == s->host;
     int go;
 
-    if (!below_hopeful(s, v)) {
+    if (host ? !vertex_hopeful(s, v) : !below_hopeful(s, v)) {
         s->m->stats.pruned++;
         return WEIR_OK;
     }
     go = admit(s, v);
-    return go <= 0 ? go : open_row(s, v, 0, 0);
+    return go <= 0 || host ? go : open_row(s, v, 0, 0);
+}
+
+int weir_search_again(struct search *s, weir_vertex host, weir_vertex key, uint32_t tag)
+{
+    return push(s, (struct item){key, host, tag, ITEM_AGAIN, 0});
 }
 
 /* A vertex of the type: 1 when it is to be looked at closely. */
@@ -213,8 +219,10 @@ int weir_search_next(struct search *s, weir_vertex *v)
         switch (it.kind) {
         case ITEM_VERTEX: rc = weigh_vertex(s, it.vertex); break;
         case ITEM_BELOW: rc = open_vertex(s, it.vertex); break;
+        case ITEM_AGAIN: rc = 1; break;
         default: rc = open_row(s, it.vertex, it.level, it.row); break;
         }
+        s->tag = it.kind == ITEM_AGAIN ? it.row : WEIR_NONE;
         if (rc == 1)
             *v = it.vertex;
         if (rc)
@@ -231,10 +239,10 @@ void weir_search_end(struct search *s)
 
 /* ---- starting ---- */
 
-static void read_needs(struct search *s)
+static void read_needs(struct search *s, const weir_resource *r)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_resource_needs(s->m->request, s->r->index, &n);
+    const struct weir_need *needs = weir_resource_needs(s->m->request, r->index, &n);
 
     for (uint32_t i = 0; i < n && s->nneeds < SEARCH_NEEDS; i++)
         if (needs[i].amount > 0 && weir_channel_find(s->m->g, needs[i].type) == WEIR_NONE) {
@@ -249,18 +257,18 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
     s->m = m;
     s->r = r;
     s->idle = idle;
-    s->type = weir_type_find(m->g, r->type);
-    read_needs(s);
+    s->type = s->outer = weir_type_find(m->g, r->type);
+    s->host = WEIR_NO_TYPE;
 }
 
-int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle)
+static int begin(struct search *s, weir_vertex under)
 {
     static const weir_policy unordered;
-    enum index_mode mode = m->view != VIEW_NOW ? INDEX_ANY : idle ? INDEX_IDLE : INDEX_FREE;
+    struct match *m = s->m;
+    enum index_mode mode = m->view != VIEW_NOW ? INDEX_ANY : s->idle ? INDEX_IDLE : INDEX_FREE;
     struct index *index;
     int rc;
 
-    prepare(s, m, r, idle);
     if (s->type == WEIR_NO_TYPE)
         return WEIR_OK;
     rc = weir_index_get(m->g, m->view >= VIEW_CAPACITY ? &unordered : m->policy, s->type, mode, &index, m->err);
@@ -275,6 +283,22 @@ int weir_search_begin(struct search *s, struct match *m, weir_vertex under, cons
     if (rc)
         weir_search_end(s);
     return rc;
+}
+
+int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle)
+{
+    prepare(s, m, r, idle);
+    read_needs(s, r);
+    return begin(s, under);
+}
+
+int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, const weir_resource *slot,
+                      const weir_resource *r, weir_type host)
+{
+    prepare(s, m, r, weir_candidate_idle(m, r));
+    read_needs(s, slot);
+    s->outer = s->host = host;
+    return begin(s, under);
 }
 
 /* Units in all of the type and of each need, below `under`. */
@@ -300,6 +324,7 @@ bool weir_search_hopeful(struct match *m, weir_vertex under, const weir_resource
     struct search s;
 
     prepare(&s, m, r, idle);
+    read_needs(&s, r);
     m->stats.visited++;
     if (s.type == WEIR_NO_TYPE || units_below(&s, under, s.type, true) < times)
         return false;

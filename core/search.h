@@ -13,7 +13,7 @@ struct match;
 
 #define SEARCH_NEEDS 16 /* types looked at when a row is weighed; more needs only prune less */
 
-enum item_kind { ITEM_VERTEX, ITEM_BELOW, ITEM_ROW };
+enum item_kind { ITEM_VERTEX, ITEM_BELOW, ITEM_ROW, ITEM_AGAIN };
 
 struct item {
     weir_vertex key;    /* the first candidate in it */
@@ -26,6 +26,9 @@ struct search {
     struct match *m;
     const weir_resource *r;
     weir_type type;
+    weir_type outer; /* the needs are those of one vertex of this type: `type`, or the host */
+    weir_type host;  /* vertices of this type are the candidates, in the order of what is below; WEIR_NO_TYPE: none */
+    uint32_t tag;    /* of the candidate found last; WEIR_NONE the first time */
     bool idle; /* only vertices that can be taken as a whole */
     const struct index *index;
     struct item *heap;
@@ -39,6 +42,11 @@ struct search {
 
 /* Starts at the kids of `under`; WEIR_NONE: at the roots. On failure there is nothing to end. */
 int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle);
+/* The hosts, vertices of a type above, that may hold a slot: in the order of the first r that each has. */
+int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, const weir_resource *slot,
+                      const weir_resource *r, weir_type host);
+/* Puts a host back, to be found again where `key`, something below it, stands in the order; s->tag then tells the tag. */
+int weir_search_again(struct search *s, weir_vertex host, weir_vertex key, uint32_t tag);
 /* The next candidate; 1, 0 at the end, or negative. */
 int weir_search_next(struct search *s, weir_vertex *v);
 /* The last candidate did not fit: what is below it may (a type inside the same type). */

@@ -98,7 +98,7 @@ static void flush(struct tree *w)
     struct line *l = &w->line;
     const char *basename;
 
-    if (l->count == 0)
+    if (l->count == 0 || !keep_on(w))
         return;
     for (uint32_t i = 0; i < l->depth; i++)
         WEIR_WRITE(w->b, "  ");
@@ -392,8 +392,7 @@ int weir_tree_write(const struct weir_written *in, weir_buf *b, weir_err *err)
             if (in->g->roots[i] != WEIR_NONE)
                 write_vertex(&w, in->g->roots[i], 1, 0);
     }
-    if (keep_on(&w))
-        flush(&w);
+    flush(&w);
     failed = w.failed || w.text.failed;
     free_tree(&w);
     return failed ? weir_fail_nomem(err) : WEIR_OK;

@@ -362,7 +362,21 @@ typedef struct weir_allocation {
     uint32_t npicks;
 } weir_allocation;
 
-/* Finds resources for a request and, but for WEIR_FEASIBLE and WEIR_PREVIEW, books them under a job id, as a whole
+/* How a request is read:
+ *   - A resource is looked for anywhere below the vertex of the resource it stands in; levels left out (racks) are searched
+ *     through.
+ *   - What is inside a slot, or exclusive, is given to the job: a vertex with others below it as a whole, a pool without in
+ *     units, so many of its size (A1). A vertex taken as a whole must be unused, in it and below it; what the request asks
+ *     for inside it says how large it has to be.
+ *   - Outside of slots a vertex with resources asked for inside it is only passed through; a pool gives units; with
+ *     `exclusive: false` or where nothing is asked for inside it, it is shared (A13).
+ *   - The tasks of a slot run on one node: what a slot holds of things inside nodes comes from one node, for each slot.
+ *   - A resource named like a subsystem (power=2) takes its units on every vertex on the way from where it stands up to the
+ *     source of that subsystem (G8).
+ *   - Constraints are about vertices of type "node".
+ *   - Of a count that may vary, the largest allowed that fits is taken.
+ *
+ * Finds resources for a request and, but for WEIR_FEASIBLE and WEIR_PREVIEW, books them under a job id, as a whole
  * or not at all (A6). *out is NULL for WEIR_FEASIBLE. A node with an exclusive pick costs its ancestors, never its
  * cores. Cost: O(k d f) for k picks where aggregates and order decide; with `evaluate`, each candidate that fits. */
 int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,

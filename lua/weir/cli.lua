@@ -57,6 +57,7 @@ end
 
 -- Errors that are no failures are faults of weir itself; the trace is what a report of one needs.
 local function explain(raised)
+  if raised == "interrupted" then return { status = 130 } end
   return out.failure(raised) or { status = 2, text = "internal error: " .. tostring(raised), trace = debug.traceback("", 2) }
 end
 

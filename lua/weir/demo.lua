@@ -67,33 +67,28 @@ local POLICIES = { "low", "best_fit", "spread" }
 local REQUEST = "slot=12/node"
 local SEED, JOBS = 7, 300
 
--- Jobs that come and go: {shape, whether one of those running ends then, and which (0..1)}.
+-- Jobs that come and go: {shape=, stays=}; those that do not stay end after the last one came.
 local function make_mix()
   local mix = {}
   math.randomseed(SEED)
   for i = 1, JOBS do
-    local big = math.random() < 0.3
-    local shape = ("slot=%d/node"):format(big and math.random(8, 28) or math.random(1, 4))
-    mix[i] = { shape = shape, ends = math.random() < 0.6, which = math.random() }
+    local big = math.random() < 0.1
+    local shape = ("slot=%d/node"):format(big and math.random(8, 24) or math.random(1, 4))
+    mix[i] = { shape = shape, stays = math.random() < 0.7 }
   end
   return mix
 end
 
 -- Runs the mix, and returns how many jobs are left running.
 local function fragment(engine, mix, requests)
-  local running = {}
+  local leaving, running = {}, 0
   for _, job in ipairs(mix) do
     requests[job.shape] = requests[job.shape] or weir.request(job.shape)
     local a = engine:match(requests[job.shape])
-    if a then running[#running + 1] = a.id end
-    if job.ends and #running > 0 then
-      local i = 1 + math.floor(job.which * #running)
-      engine:release(running[i])
-      running[i] = running[#running]
-      running[#running] = nil
-    end
+    if a and job.stays then running = running + 1 elseif a then leaving[#leaving + 1] = a.id end
   end
-  return #running
+  for _, id in ipairs(leaving) do engine:release(id) end
+  return running
 end
 
 -- The state of each node before the match: "#" or "."; by rack, in order.

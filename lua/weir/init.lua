@@ -19,6 +19,7 @@ local weir = {
 --- A graph from a file. The format is told by content, but for recipes, which are files that end in ".lua";
 --- opts.format forces one.
 function weir.load(path, opts)
+  if type(path) ~= "string" then error("weir.load: a file name expected, got " .. type(path), 2) end
   local format = opts and opts.format
   if format == "recipe" or (format == nil and path:match "%.lua$") then return recipe.load(path) end
   return core.load(path, opts)
@@ -71,6 +72,12 @@ end
 
 --- An engine: weir.engine{resources = graph or what weir.resources takes, policy = "low"}.
 function weir.engine(opts)
+  if type(opts) ~= "table" then error("weir.engine: a table expected, {resources=..., policy=...}", 2) end
+  for key in pairs(opts) do
+    if key ~= "resources" and key ~= "policy" then
+      error(("weir.engine: there is no option '%s' here"):format(tostring(key)), 2)
+    end
+  end
   local graph, why, code = weir.resources(opts.resources)
   if not graph then return nil, why, code end
   local chosen

@@ -88,7 +88,10 @@ function M.load(policy)
   if type(policy) ~= "string" then return policy end
   local path, why, code = M.find(policy)
   if not path then return nil, why, code end
-  return core.policy_load(path)
+  local loaded
+  loaded, why, code = core.policy_load(path)
+  if loaded then return loaded end
+  return nil, why:find(path, 1, true) and why or path .. ": " .. why, code
 end
 
 return M

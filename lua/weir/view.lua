@@ -82,7 +82,8 @@ end
 local function note(item)
   local parts = {}
   if item.state ~= "up" then parts[1] = item.state end
-  for _, text in ipairs { amount_note(item), item.summary or "" } do
+  local summary = item.summary and item.n > 1 and "each: " .. item.summary or item.summary or ""
+  for _, text in ipairs { amount_note(item), summary } do
     if text ~= "" then parts[#parts + 1] = text end
   end
   return table.concat(parts, ", ")
@@ -112,13 +113,16 @@ end
 -- ---- graphs -------------------------------------------------------------------------------------------------
 
 -- "16 core, 1 of 2 gpu free": what lies below a vertex whose children are not shown.
-local function summarize(v)
+local function summarize(v, types)
   local parts, totals = {}, v:aggregate()
-  for type, row in pairs(totals) do
-    local free = row.free < row.total and ("%d of %d %s free"):format(row.free, row.total, type)
-    parts[#parts + 1] = free or ("%d %s"):format(row.total, type)
+  for _, type in ipairs(types) do
+    local row = totals[type]
+    if row and row.free < row.total then
+      parts[#parts + 1] = ("%d of %d %s free"):format(row.free, row.total, type)
+    elseif row and row.total > 0 then
+      parts[#parts + 1] = ("%d %s"):format(row.total, type)
+    end
   end
-  table.sort(parts)
   return table.concat(parts, ", ")
 end
 
@@ -142,11 +146,12 @@ end
 
 -- Long keys are replaced by numbers, so that a key is as long as one vertex's children, not as its subtree.
 local function intern(marks, text)
-  if not marks[text] then
+  local known = marks.known
+  if not known[text] then
     marks.n = marks.n + 1
-    marks[text] = "#" .. marks.n
+    known[text] = "#" .. marks.n
   end
-  return marks[text]
+  return known[text]
 end
 
 -- Leaves that are alike make one run whether they are free or not; what has children, only if all of it is the same.
@@ -156,7 +161,7 @@ function scan(v, depth, marks)
     item.key, item.leaf = table.concat(item.words, "\0"), #item.ids == 1
     return item
   end
-  if depth > 1 then item.kids = scan_children(v, depth - 1, marks) else item.summary = summarize(v) end
+  if depth > 1 then item.kids = scan_children(v, depth - 1, marks) else item.summary = summarize(v, marks.types) end
   local words = table.move(item.words, 1, #item.words, 1, { item.free, item.summary or "" })
   for _, kid in ipairs(item.kids or {}) do words[#words + 1] = ("%s*%d/%d"):format(kid.key, kid.n, kid.free) end
   words[#words + 1] = table.concat(item.words, "\0")
@@ -167,7 +172,7 @@ end
 --- The tree of a vertex. opts: depth (levels shown), limit (runs shown below one vertex).
 function M.vertex(v, opts)
   opts = opts or {}
-  local item = scan(v, opts.depth or math.huge, { n = 0 })
+  local item = scan(v, opts.depth or math.huge, { n = 0, known = {}, types = v:graph():types() })
   return to_tree(item, exact_label, opts.limit or math.huge)
 end
 

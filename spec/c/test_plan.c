@@ -328,6 +328,33 @@ static void test_shrinks(void)
     weir_plan_free(p);
 }
 
+/* A copy has the same points and goes its own way: in every form, also after some was taken back. */
+static void test_copy(void)
+{
+    static const int64_t adds[] = {0, 1, 2, 3, 20, 32, 33, 500};
+
+    for (size_t k = 0; k < sizeof adds / sizeof *adds; k++) {
+        weir_plan *p = weir_plan_new(), *c;
+        weir_err err = {0};
+        int bad = 0;
+        for (int64_t i = 0; i < adds[k]; i++)
+            bad += weir_plan_add(p, 10 * i, 10 * i + 5, 1 + i) != WEIR_OK;
+        for (int64_t i = 0; i < adds[k] / 5; i++)
+            bad += weir_plan_add(p, 10 * i, 10 * i + 5, -1 - i) != WEIR_OK;
+        c = weir_plan_copy(p);
+        CHECK(bad == 0 && c && weir_plan_check(c, &err) == WEIR_OK, "%s", err.text);
+        for (uint32_t i = 0; i < weir_plan_points(p); i++) {
+            int64_t t[2] = {0}, n[2] = {0};
+            bad += !weir_plan_point(p, i, &t[0], &n[0]) || !weir_plan_point(c, i, &t[1], &n[1]) || t[0] != t[1] || n[0] != n[1];
+        }
+        CHECK(bad == 0 && weir_plan_points(p) == weir_plan_points(c), "a copy has the same points");
+        CHECK(weir_plan_add(c, 3, 7, 1) == WEIR_OK && weir_plan_check(c, &err) == WEIR_OK, "%s", err.text);
+        weir_plan_free(c);
+        CHECK(weir_plan_check(p, &err) == WEIR_OK && weir_plan_used_at(p, 6) == 0, "the original stays as it was");
+        weir_plan_free(p);
+    }
+}
+
 /* Starts over each time, so that the form changes under failing allocations. */
 static int nomem_once(void *arg)
 {
@@ -345,6 +372,11 @@ static int nomem_once(void *arg)
     }
     for (int64_t i = 0; i < *adds && rc == WEIR_OK; i++)
         rc = weir_plan_add(p, 10 * i, 10 * i + 5, -1 - i);
+    if (rc == WEIR_OK) {
+        weir_plan *c = weir_plan_copy(p);
+        rc = c ? WEIR_OK : WEIR_ENOMEM;
+        weir_plan_free(c);
+    }
     weir_plan_free(p);
     return rc;
 }
@@ -370,6 +402,7 @@ int main(void)
         test_random(seed, SLOTS, -700, 1, 3000);
     test_take_back_needs_no_memory();
     test_shrinks();
+    test_copy();
     test_nomem();
     return check_report();
 }

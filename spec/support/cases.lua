@@ -80,8 +80,8 @@ local function add_content(rnd, spec, levels, at)
   local bottom = at == #levels
   if not bottom then add_interior(rnd, spec, levels, at + 1) end
   if bottom and rnd:chance(94) then add_leaves(rnd, spec, "core", 4) end
-  if rnd:chance(bottom and 40 or 10) then add_leaves(rnd, spec, "gpu", 2) end
-  if rnd:chance(bottom and 40 or 15) then add_leaves(rnd, spec, "memory", 2) end
+  if rnd:chance(bottom and 55 or 10) then add_leaves(rnd, spec, "gpu", 2) end
+  if rnd:chance(bottom and 60 or 15) then add_leaves(rnd, spec, "memory", 2) end
 end
 
 function grow(rnd, levels, at, id)
@@ -92,21 +92,33 @@ function grow(rnd, levels, at, id)
   return spec
 end
 
-local function size_of(spec)
+-- How many vertices a recipe makes; `types` is filled with what they are.
+local function survey(spec, types)
   local n = spec.count or 1
-  for i = 1, #spec do n = n + size_of(spec[i]) end
+  types[spec.type] = true
+  for i = 1, #spec do n = n + survey(spec[i], types) end
   return n
 end
 
---- A recipe of 2 to 4 levels and at most 40 vertices.
+local function leaf_types(types)
+  local list = {}
+  for _, type in ipairs(LEAVES) do
+    if types[type] then list[#list + 1] = type end
+  end
+  return list
+end
+
+--- A recipe of 2 to 4 levels and at most 40 vertices; and its types, outermost first, those of leaves in `leaves`.
 function M.machine(rnd)
   while true do
-    local levels = {}
+    local levels, types = {}, {}
     for _, type in ipairs(INTERIOR) do
       if rnd:chance(type == "node" and 85 or 45) then levels[#levels + 1] = type end
     end
     local spec = grow(rnd, levels, 0, 0)
-    if #levels > 0 and size_of(spec) <= 40 then return spec, levels end
+    local small = survey(spec, types) <= 40
+    levels.leaves = leaf_types(types)
+    if #levels > 0 and small then return spec, levels end
   end
 end
 
@@ -117,26 +129,20 @@ local function flexible(rnd, low)
   if kind == 1 then return { min = low, max = low + rnd:between(0, 4), operator = "+", operand = rnd:between(1, 2) } end
   if kind == 2 then return { min = low } end
   if kind == 3 then return { min = low, max = low * 8, operator = "*", operand = 2 } end
-  if kind == 4 then return { min = low + 1, max = 20, operator = "^", operand = 2 } end
+  if kind == 4 then return { min = math.max(2, low), max = 20, operator = "^", operand = 2 } end
   return ("%d,%d"):format(low, low + rnd:between(1, 4))
 end
 
 local function count(rnd, type)
-  local n = type == "memory" and rnd:between(1, 12) or rnd:pick { 1, 1, 1, 2, 2, 3 }
+  local n = type == "memory" and rnd:between(1, 7) or rnd:pick { 1, 1, 1, 1, 1, 1, 2, 2, 3 }
   return rnd:chance(15) and flexible(rnd, n) or n
 end
 
 local resources
 
-local function contents(rnd, levels, at, in_slot)
-  local list = {}
-  for i, r in ipairs(resources(rnd, levels, at, in_slot)) do list[i] = r end
-  return list
-end
-
 local function leaf_request(rnd, type)
   local r = { type = type, count = count(rnd, type) }
-  if type == "memory" and rnd:chance(30) then r.unit = rnd:pick { "GB", "GB", "MB" } end
+  if type == "memory" and rnd:chance(12) then r.unit = rnd:pick { "GB", "GB", "MB" } end
   local n = rnd:between(1, 100)
   if n <= 4 then r.exclusive = true elseif n <= 10 then r.exclusive = false end
   return r
@@ -146,7 +152,7 @@ local function interior_request(rnd, levels, at, in_slot)
   local r = { type = levels[at], count = count(rnd, levels[at]) }
   local n = rnd:between(1, 100)
   if n <= 7 then r.exclusive = true elseif n <= 20 then r.exclusive = false end
-  if rnd:chance(65) then r.with = contents(rnd, levels, at + 1, in_slot) end
+  if rnd:chance(65) then r.with = resources(rnd, levels, at + 1, in_slot) end
   return r
 end
 
@@ -154,19 +160,23 @@ local function resource(rnd, levels, at, in_slot, leaves)
   if at <= #levels and rnd:chance(60) then
     return interior_request(rnd, levels, rnd:between(at, #levels), in_slot)
   end
-  if #leaves == 0 or rnd:chance(4) then return leaf_request(rnd, rnd:pick(LEAVES)) end
+  if #leaves == 0 or rnd:chance(2) then return leaf_request(rnd, rnd:pick(LEAVES)) end
   return leaf_request(rnd, table.remove(leaves, rnd:between(1, #leaves)))
+end
+
+local function leaves_of(rnd, levels)
+  local list = table.move(levels.leaves, 1, #levels.leaves, 1, {})
+  if rnd:chance(7) then list[#list + 1] = "core" end
+  return list
 end
 
 -- A list of one to three resources; now and then some of it stands in a slot.
 function resources(rnd, levels, at, in_slot)
-  local list, leaves = {}, { "core", "core", "gpu", "memory" }
-  if rnd:chance(93) then table.remove(leaves, 1) end
+  local list, leaves = {}, leaves_of(rnd, levels)
   local slotted = not in_slot and rnd:chance(45)
-  for i = 1, rnd:pick { 1, 1, 1, 1, 2, 2, 3 } do
-    list[i] = resource(rnd, levels, at, in_slot or slotted, leaves)
-    leaves = rnd:chance(97) and leaves or { "core", "gpu", "memory" }
-    if i > 1 and list[i].with and rnd:chance(70) then list[i] = leaf_request(rnd, rnd:pick(LEAVES)) end
+  for i = 1, rnd:pick { 1, 1, 1, 1, 1, 2, 2, 3 } do
+    if i > 1 and #leaves == 0 then break end
+    list[i] = resource(rnd, i > 1 and rnd:chance(70) and { leaves = leaves } or levels, at, in_slot or slotted, leaves)
   end
   if not slotted then return list end
   return { { type = "slot", count = count(rnd, "slot"), with = list } }
@@ -199,7 +209,7 @@ end
 function M.request(rnd, levels)
   local system = {}
   if rnd:chance(80) then system.duration = rnd:between(1, 20) end
-  if rnd:chance(15) then system.constraints = constraint(rnd, 1) end
+  if rnd:chance(12) then system.constraints = constraint(rnd, 1) end
   local jobspec = { resources = resources(rnd, levels, 1, false), attributes = { system = system } }
   label_slots(jobspec.resources, 0)
   return jobspec
@@ -216,14 +226,29 @@ local function match_step(rnd, levels, jobs)
   return step
 end
 
+-- Without a match: units of a single pool, for a new job or for one that is there; some of it given back.
+local function pool_step(rnd, jobs)
+  if jobs > 0 and rnd:chance(40) then
+    return { op = "free", job = rnd:between(1, jobs), nth = rnd:between(1, 6), amount = rnd:pick { 1, 2, 5, nil } }
+  end
+  local step = { op = "allocate", job = jobs + 1, at = rnd:between(1, 40), amount = rnd:pick { 1, 1, 1, 2, 3, 4, 6, 8 } }
+  if jobs > 0 and rnd:chance(50) then
+    step.job = rnd:between(1, jobs)
+    return step
+  end
+  step.after, step.duration = rnd:pick { 0, 0, 0, 3, 7 }, rnd:pick { 2, 5, 20, nil }
+  return step
+end
+
 local function other_step(rnd, jobs)
   local n = rnd:between(1, 100)
-  if n <= 45 and jobs > 0 then return { op = "release", job = rnd:between(1, jobs) } end
+  if n > 90 then return pool_step(rnd, jobs) end
+  if n <= 40 and jobs > 0 then return { op = "release", job = rnd:between(1, jobs) } end
   if n <= 70 then return { op = "state", at = rnd:between(1, 40), state = rnd:pick(STATES) } end
   return { op = "advance", by = rnd:between(1, 9) }
 end
 
---- A machine with ten steps of what can happen to it.
+--- A machine with ten steps (or `steps`) of what can happen to it.
 function M.case(seed, steps)
   local rnd, case, jobs = M.random(seed), { seed = seed, steps = {} }, 0
   local levels
@@ -233,14 +258,14 @@ function M.case(seed, steps)
   for i = 1, steps or 10 do
     local matches = i == 1 or rnd:chance(60)
     case.steps[i] = matches and match_step(rnd, levels, jobs) or other_step(rnd, jobs)
-    if matches then jobs = jobs + 1 end
+    jobs = math.max(jobs, case.steps[i].job or 0)
   end
   return case
 end
 
 -- ---- playing ------------------------------------------------------------------------------------------------
 
-local ORDERS = { low = { "id" }, high = { "-id" } }
+local ORDERS = { low = { "id" }, high = { "-id", "-index" } }
 
 local function policies(case)
   if not case.whole then return case.policy, case.policy end
@@ -305,6 +330,46 @@ function PLAY.release(world, step)
   local done, _, code = world.engine:release(step.job)
   if known and not done then fail("release", "release of job %d: %s", step.job, code) end
   if not known and code ~= "unknown" then fail("release", "release of no job %d: %s", step.job, code) end
+end
+
+-- A step for a job that is there goes by the job's times.
+local function times_of(ref, step)
+  local job = ref.jobs[step.job]
+  if job then return math.max(job.start, ref.clock), job.finish end
+  local start = ref.clock + (step.after or 0)
+  return start, start + (step.duration or math.huge)
+end
+
+function PLAY.allocate(world, step)
+  local ref, v = world.ref, world.ref.list[step.at]
+  local start, finish = times_of(ref, step)
+  local had = v and Reference.span_of(v, step.job)
+  if not v or start >= finish or (had and had.amount == 0) then return end
+  local may = ref:may_allocate(v, step.job, step.amount, start, finish)
+  local done, why = v.handle:allocate {
+    job = step.job, amount = step.amount, start = start, duration = finish - start,
+  }
+  if may ~= (done ~= nil) then
+    fail("allocate", "%d of %s for job %d: %s, wanted %s", step.amount, v.path, step.job, why or "done", may)
+  end
+  if may then ref:allocate(v, step.job, step.amount, start, finish) end
+end
+
+-- The nth pool that a job has something of.
+local function pool_of(ref, id, nth)
+  local list = {}
+  for _, v in ipairs(ref.list) do
+    if Reference.span_of(v, id) then list[#list + 1] = v end
+  end
+  return list[1 + nth % math.max(1, #list)]
+end
+
+function PLAY.free(world, step)
+  local v = pool_of(world.ref, step.job, step.nth)
+  if not v then return end
+  local may = world.ref:free(v, step.job, step.amount)
+  local done, why = v.handle:release(step.job, step.amount)
+  if may ~= (done ~= nil) then fail("freeing", "%s of job %d: %s, wanted %s", v.path, step.job, why or "done", may) end
 end
 
 function PLAY.state(world, step)
@@ -501,8 +566,8 @@ function M.show(case)
 end
 
 --- Plays the case of a seed; on failure returns a text that says all.
-function M.try(seed, tally)
-  local case = M.case(seed)
+function M.try(seed, tally, steps)
+  local case = M.case(seed, steps)
   local step, why, kind = M.play(case, tally)
   if not step then return nil end
   M.shrink(case, kind)

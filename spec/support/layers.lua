@@ -7,7 +7,9 @@ local layers = {
   { "request", "count", "document", "jobspec", "shape", "constraint", "data", "text" },
   { "walk", "accum" },
   { "book", "window", "pending", "taken", "job" },
-  { "search", "match", "candidate", "place", "contest", "channel" },
+  { "query", "find" },
+  { "copy", "dup", "compare", "merge", "coarsen" },
+  { "search", "match", "candidate", "place", "contest", "slot", "channel" },
   { "check" },
   { "format", "grug", "synthetic", "hwloc", "jgf", "rv1", "write", "tree", "dot" },
 }

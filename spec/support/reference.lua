@@ -214,7 +214,7 @@ end
 
 --- Books picks {vertex=, amount=, exclusive=} for a job.
 function Reference:commit(id, start, finish, picks)
-  local job = { id = id, start = start, finish = finish, picks = picks }
+  local job = { id = id, start = start, finish = finish }
   self.jobs[id] = job
   for _, pick in ipairs(picks) do add_span(pick.vertex, job, pick) end
 end
@@ -228,6 +228,62 @@ function Reference:release(id)
       if v.spans[i].job == id then table.remove(v.spans, i) end
     end
   end
+  return true
+end
+
+-- What a job has of v itself, or nil.
+local function span_of(v, id)
+  for i, s in ipairs(v.spans) do
+    if s.job == id then return s, i end
+  end
+end
+
+Reference.span_of = span_of
+
+local function is_free_of_others(self, v, id, t0, t1)
+  for _, s in ipairs(v.spans) do
+    if s.job ~= id and overlaps(self, s, t0, t1) then return false end
+  end
+  for i = v.index + 1, v.last do
+    if self:touched(self.list[i], t0, t1, false) then return false end
+  end
+  return true
+end
+
+--- Whether a job may have `amount` more units of v over [t0, t1) (M14), whatever the state of v.
+function Reference:may_allocate(v, id, amount, t0, t1)
+  local had, up = span_of(v, id), v.parent
+  local whole = (had and had.amount or 0) + amount == v.size
+  while up do
+    if self:touched(up, t0, t1, true) then return false end
+    up = up.parent
+  end
+  if v.exclusive and not whole or amount > v.size - self:used(v, t0, t1) then return false end
+  return not whole or is_free_of_others(self, v, id, t0, t1)
+end
+
+--- One more pick for a job, which is made if it is new.
+function Reference:allocate(v, id, amount, t0, t1)
+  local job = self.jobs[id] or { id = id, start = t0, finish = t1 }
+  self.jobs[id] = job
+  add_span(v, job, { amount = amount, exclusive = amount == v.size })
+end
+
+local function has_nothing(self, id)
+  for _, v in ipairs(self.list) do
+    if span_of(v, id) then return false end
+  end
+  return true
+end
+
+--- Frees `amount` units (nil: all) that a job has of v (M15); a job without anything is gone.
+function Reference:free(v, id, amount)
+  local span, i = span_of(v, id)
+  if not span or (amount or 0) > span.amount then return false end
+  span.amount = span.amount - (amount or span.amount)
+  span.exclusive = false
+  if span.amount == 0 then table.remove(v.spans, i) end
+  if has_nothing(self, id) then self.jobs[id] = nil end
   return true
 end
 
@@ -371,10 +427,8 @@ end
 
 local function before(self, a, b)
   local order = type(self.policy) == "table" and self.policy.order or self.policy
-  if a.id ~= b.id then
-    if order == "high" then return a.id > b.id end
-    return a.id < b.id
-  end
+  if order == "high" then a, b = b, a end
+  if a.id ~= b.id then return a.id < b.id end
   return a.index < b.index
 end
 

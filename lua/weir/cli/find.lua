@@ -29,7 +29,8 @@ Exit status: 0 something was found, 1 nothing was, 2 wrong use or unreadable inp
 }
 
 local function as_json(v)
-  return { path = v.path, type = v.type, name = v.name, id = v.id, size = v.size, unit = v.unit, free = v.free,
+  local unit = v.unit ~= "" and v.unit or nil
+  return { path = v.path, type = v.type, name = v.name, id = v.id, size = v.size, unit = unit, free = v.free,
     state = v.state, rank = v.rank }
 end
 

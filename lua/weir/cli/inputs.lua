@@ -12,6 +12,7 @@ M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, recipe.lua), a
 
 --- The graph that -r names.
 function M.resources(opts)
+  if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
   return out.check(weir.resources(opts.resources or "local"))
 end
 

@@ -17,7 +17,7 @@ local M = {
     { "m", "mode", "MODE", "what is asked; now if not given", choices = { "now", "reserve", "feasible", "preview" } },
     { "F", "format", "FORMAT", "how it is written; tree if not given",
       choices = { "tree", "rv1", "rv1_nosched", "rlite", "jgf" } },
-    { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "number" },
+    { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "time" },
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
     { nil, "stats", nil, "what the search cost: vertices visited, pruned and by what" },
     { "q", "quiet", nil, "print nothing on standard output; the exit status tells" },

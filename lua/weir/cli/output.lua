@@ -40,11 +40,9 @@ function M.warn(text)
   io.stderr:write("weir: ", one_line(tostring(text)), "\n")
 end
 
--- Nobody reads any more: end quietly, as a filter does. Anything else is worth a line.
-local function check_written(ok, why)
-  if ok then return end
-  if tostring(why):find "[Bb]roken pipe" then M.fail(1) end
-  M.fail(2, "cannot write: " .. tostring(why))
+-- Ends the command when nothing can be written any more; the host tells why, and keeps quiet about closed pipes.
+local function check_written(ok)
+  if not ok then M.fail(2) end
 end
 
 function M.write(...) check_written(io.stdout:write(...)) end

@@ -9,7 +9,7 @@ local M = {
   name = "policy",
   doc = "List the placement policies that -p takes by name.",
   usage = "list [--json]",
-  operand = "what to do (list)", min = 1, max = 1,
+  operand = "ACTION", min = 1, max = 1,
   options = {
     { nil, "json", nil, "as JSON, with the files" },
   },

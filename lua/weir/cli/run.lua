@@ -27,7 +27,7 @@ end
 
 -- Errors of a script are for its author: with the way there. What a command raised stays as it is.
 local function explain(raised)
-  if out.failure(raised) then return raised end
+  if out.failure(raised) or raised == "interrupted" then return raised end
   return debug.traceback(tostring(raised), 2)
 end
 
@@ -36,7 +36,7 @@ function M.run(opts)
   set_globals(opts)
   local ok, raised = xpcall(chunk, explain, table.unpack(opts, 2))
   if ok then return 0 end
-  if out.failure(raised) then error(raised, 0) end
+  if out.failure(raised) or raised == "interrupted" then error(raised, 0) end
   io.stdout:flush()
   io.stderr:write("weir: ", raised, "\n")
   return 1

@@ -50,8 +50,9 @@ local function map_of(view_of_map)
 end
 
 local function as_json(v, depth)
+  local unit = v.unit ~= "" and v.unit or nil
   local t = {
-    path = v.path, type = v.type, name = v.name, id = v.id, size = v.size, unit = v.unit, free = v.free,
+    path = v.path, type = v.type, name = v.name, id = v.id, size = v.size, unit = unit, free = v.free,
     state = v.state, rank = v.rank, properties = map_of(v.properties), tags = map_of(v.tags),
   }
   if depth <= 1 or v:nchildren() == 0 then return t end
@@ -69,7 +70,8 @@ end
 -- The unit of a type is that of its first pool.
 local function unit_of(g, type)
   local step, walk = g:walk { type = type }
-  return step(walk).unit
+  local unit = step(walk).unit
+  return unit ~= "" and unit or nil
 end
 
 local function totals(g, uri)

@@ -1,0 +1,310 @@
+/* engine.c - an engine: a graph, a policy, matches. Invariant: weir_match is entered with everything allocated and left
+ * before anything may raise; while it runs the graph is marked, so that no hook can change or close it. */
+#include "policy.h"
+
+#include <string.h>
+
+#define ENGINE "weir.engine"
+
+/* User values: 1 the graph, 2 the policy or nil. */
+struct engine {
+    uint32_t number; /* of the graph; 0: closed */
+    weir_stats stats;
+};
+
+/* The engine, open, with its graph open and no match running on it. */
+static struct engine *check_engine(lua_State *L, struct weirlua_graph **box)
+{
+    struct engine *e = luaL_checkudata(L, 1, ENGINE);
+
+    luaL_argcheck(L, e->number, 1, "the engine is closed");
+    *box = weirlua_graph_find(weirlua_of(L), e->number);
+    luaL_argcheck(L, *box, 1, "the graph of the engine is closed");
+    return e;
+}
+
+static struct engine *check_idle(lua_State *L, struct weirlua_graph **box)
+{
+    struct engine *e = check_engine(L, box);
+
+    if ((*box)->matching)
+        luaL_error(L, "the engine cannot be used by a hook of the policy while a match runs");
+    weirlua_check_writable(L, weirlua_of(L), *box);
+    return e;
+}
+
+/* engine{resources = graph, policy = policy | table | nil} */
+int weirlua_engine_new(lua_State *L)
+{
+    static const char *const known[] = {"resources", "policy", NULL};
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *box;
+    struct engine *e;
+
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    weirlua_options(L, 1, known);
+    lua_pushliteral(L, "resources");
+    lua_rawget(L, 1);
+    if (!luaL_testudata(L, 2, WEIRLUA_GRAPH))
+        return luaL_error(L, "field 'resources': graph expected, got %s", luaL_typename(L, 2));
+    box = weirlua_check_graph(L, s, 2);
+    e = lua_newuserdatauv(L, sizeof *e, 2);
+    *e = (struct engine){0};
+    luaL_setmetatable(L, ENGINE);
+    lua_pushliteral(L, "policy");
+    lua_rawget(L, 1);
+    if (!weirlua_policy_at(L, s, 4))
+        return 3;
+    lua_setiuservalue(L, 3, 2);
+    lua_pushvalue(L, 2);
+    lua_setiuservalue(L, 3, 1);
+    e->number = box->number;
+    lua_settop(L, 3);
+    return 1;
+}
+
+/* ---- match ---- */
+
+static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
+{
+    static const char *const known[] = {"mode", "at", "job", "stats", NULL};
+    static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
+    const char *mode;
+    int i = 0;
+
+    weirlua_options(L, arg, known);
+    mode = weirlua_field_string(L, arg, "mode", "now");
+    while (i < 4 && strcmp(modes[i], mode) != 0)
+        i++;
+    if (i == 4)
+        luaL_error(L, "field 'mode': now, reserve, feasible or preview expected, got '%s'", mode);
+    o->mode = i; /* enum weir_mode is in this order */
+    o->at = weirlua_field_time(L, arg, "at", weir_graph_now(box->g));
+    o->job = weirlua_field_integer(L, arg, "job", 0);
+    *stats = weirlua_field_boolean(L, arg, "stats", true);
+    if (o->job < 0 || o->at == WEIR_FOREVER)
+        luaL_error(L, "a job number above 0 and a start that comes are expected");
+}
+
+/* (graph handle, allocation) */
+static int copy_allocation(lua_State *L)
+{
+    weirlua_push_allocation(L, lua_touserdata(L, 1), lua_touserdata(L, 2));
+    return 1;
+}
+
+/* Pushes a copy of what the match gave; without memory for it, the match is undone. `graph` is the stack index of the
+ * handle. */
+static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, const weir_allocation *a)
+{
+    weir_err err = {0};
+    int64_t job = a->job;
+    bool preview = a->state == WEIR_MATCHED;
+    int rc, undone = WEIR_OK;
+
+    lua_pushcfunction(L, copy_allocation);
+    lua_pushlightuserdata(L, box);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)a);
+    rc = lua_pcall(L, 2, 1, 0);
+    if (preview)
+        weir_allocation_free(a);
+    else if (rc != LUA_OK)
+        undone = weir_release(box->g, job, &err);
+    if (rc != LUA_OK)
+        return undone ? weirlua_raise(L, &err) : lua_error(L);
+    lua_pushvalue(L, graph);
+    lua_setiuservalue(L, -2, 1);
+    return 1;
+}
+
+/* match(request[, options]) */
+static int engine_match(lua_State *L)
+{
+    struct weirlua_graph *box;
+    struct engine *e = check_idle(L, &box);
+    weir_stats stats = {0};
+    weir_match_options o = {.stats = &stats};
+    const weir_allocation *a = NULL;
+    const weir_request *request;
+    struct hooks hooks;
+    weir_err err = {0};
+    bool keep;
+    int rc;
+
+    luaL_checkany(L, 2);
+    lua_settop(L, 3);
+    read_options(L, 3, box, &o, &keep);
+    lua_getiuservalue(L, 1, 1); /* 4: both stay alive, whatever a hook does to the engine */
+    lua_getiuservalue(L, 1, 2); /* 5 */
+    request = weirlua_request_at(L, weirlua_of(L), 2);
+    if (!request)
+        return 3;
+    check_engine(L, &box);
+    rc = weirlua_hooks_begin(L, &hooks, 5, box, request, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    o.policy = hooks.policy ? &hooks.given : NULL;
+    box->matching = true;
+    rc = weir_match(box->g, request, &o, &a, &err);
+    box->matching = false;
+    weirlua_hooks_end(L, &hooks, &err);
+    if (keep)
+        e->stats = stats;
+    if (rc < 0)
+        return weirlua_fail(L, &err, rc);
+    if (a)
+        return give_allocation(L, box, 4, a);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* ---- jobs ---- */
+
+static int engine_release(lua_State *L)
+{
+    struct weirlua_graph *box;
+    weir_err err = {0};
+
+    check_idle(L, &box);
+    return weirlua_status(L, weir_release(box->g, weirlua_check_job(L, 2), &err), &err);
+}
+
+static void push_job(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a)
+{
+    weirlua_push_allocation(L, box, a);
+    lua_getiuservalue(L, 1, 1);
+    lua_setiuservalue(L, -2, 1);
+}
+
+static int engine_job(lua_State *L)
+{
+    struct weirlua_graph *box;
+    const weir_allocation *a;
+
+    check_engine(L, &box);
+    a = weir_job_get(box->g, luaL_checkinteger(L, 2));
+    if (!a)
+        return weirlua_fail(L, &(weir_err){.code = WEIR_ENOENT, .text = "there is no such job"}, WEIR_ENOENT);
+    push_job(L, box, a);
+    return 1;
+}
+
+static int engine_jobs(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    check_engine(L, &box);
+    lua_getiuservalue(L, 1, 1);
+    lua_newtable(L);
+    for (uint32_t i = 0; i < weir_job_count(box->g); i++) {
+        push_job(L, box, weir_job_at(box->g, i));
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static int engine_advance(lua_State *L)
+{
+    struct weirlua_graph *box;
+    weir_err err = {0};
+
+    check_idle(L, &box);
+    return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
+}
+
+static int engine_now(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    check_engine(L, &box);
+    weirlua_push_time(L, weir_graph_now(box->g));
+    return 1;
+}
+
+/* ---- the engine itself ---- */
+
+/* use(policy): from the next match on. What cannot be loaded leaves the policy as it was. */
+static int engine_use(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    check_idle(L, &box);
+    lua_settop(L, 2);
+    if (!weirlua_policy_at(L, weirlua_of(L), 2))
+        return 3;
+    lua_setiuservalue(L, 1, 2);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+static int engine_policy(lua_State *L)
+{
+    struct weirlua_graph *box;
+    struct policy *p;
+
+    check_engine(L, &box);
+    lua_getiuservalue(L, 1, 2);
+    p = luaL_testudata(L, -1, WEIRLUA_POLICY);
+    lua_pushstring(L, p && p->open ? p->spec.name : "first");
+    return 1;
+}
+
+static int engine_stats(lua_State *L)
+{
+    struct weirlua_graph *box;
+    const weir_stats *st = &check_engine(L, &box)->stats;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } list[] = {{"visited", st->visited},       {"pruned", st->pruned}, {"state", st->state},
+                {"constraint", st->constraint}, {"busy", st->busy},     {"policy", st->policy},
+                {"callbacks", st->callbacks},   {"starts", st->starts}};
+
+    lua_createtable(L, 0, 8);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        lua_pushinteger(L, (lua_Integer)list[i].value);
+        lua_setfield(L, -2, list[i].name);
+    }
+    return 1;
+}
+
+static int engine_resources(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    check_engine(L, &box);
+    lua_getiuservalue(L, 1, 1);
+    return 1;
+}
+
+/* The graph stays open: it is not the engine's. */
+static int engine_close(lua_State *L)
+{
+    struct engine *e = luaL_checkudata(L, 1, ENGINE);
+    struct weirlua_graph *box = e->number ? weirlua_graph_find(weirlua_of(L), e->number) : NULL;
+
+    if (box && box->matching)
+        return luaL_error(L, "the engine cannot be closed while a match runs");
+    e->number = 0;
+    return 0;
+}
+
+static int engine_tostring(lua_State *L)
+{
+    struct engine *e = luaL_checkudata(L, 1, ENGINE);
+
+    lua_pushfstring(L, "engine%s: %p", e->number ? "" : " (closed)", (void *)e);
+    return 1;
+}
+
+void weirlua_engine_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {
+        {"match", engine_match}, {"release", engine_release},     {"jobs", engine_jobs},       {"job", engine_job},
+        {"use", engine_use},     {"policy", engine_policy},       {"advance", engine_advance}, {"now", engine_now},
+        {"stats", engine_stats}, {"resources", engine_resources}, {"close", engine_close},     {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__close", engine_close}, {"__tostring", engine_tostring}, {NULL, NULL}};
+
+    weirlua_class(L, s, ENGINE, methods, meta);
+}

@@ -1,0 +1,196 @@
+/* main.c - the host of the `weir` command: a Lua 5.4 with weir.core inside; all else is lua/weir/cli. Invariant: one
+ * lua_State, whose errors all end here.
+ *
+ * Exit status: what weir.cli returns; 1 after an error that nobody caught; 130 when interrupted; 141 when the reader of
+ * a pipe went away, as a program that SIGPIPE ends would give. WEIR_TRACE=1 adds a traceback to errors. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "weirlua.h"
+
+#define INTERRUPTED "interrupted"
+
+static lua_State *interruptible; /* for the signal handler, which has no other way to know */
+
+static void on_interrupt(int signal_number);
+
+static void stop(lua_State *L, lua_Debug *ar)
+{
+    (void)ar;
+    lua_sethook(L, NULL, 0, 0);
+    signal(SIGINT, on_interrupt);
+    lua_pushliteral(L, INTERRUPTED);
+    lua_error(L);
+}
+
+/* The running chunk gets an error; a second signal before it does ends the program. */
+static void on_interrupt(int signal_number)
+{
+    signal(signal_number, SIG_DFL);
+    lua_sethook(interruptible, stop, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+/* ---- where things are ---- */
+
+/* Pushes the folder of this executable. */
+static void push_exe_dir(lua_State *L)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    char *slash;
+
+    path[n < 0 ? 0 : n] = '\0';
+    slash = strrchr(path, '/');
+    lua_pushlstring(L, slash ? path : ".", slash ? (size_t)(slash - path) : 1);
+}
+
+/* The first of the folders, below the one of the executable, in which `probe` is there; pushes its real path, or nil.
+ */
+static void push_folder(lua_State *L, const char *dir, const char *const *folders, const char *probe)
+{
+    char real[PATH_MAX];
+
+    for (; *folders; folders++) {
+        const char *found = realpath(lua_pushfstring(L, "%s/%s", dir, *folders), real);
+        lua_pop(L, 1);
+        if (found && access(lua_pushfstring(L, "%s/%s", real, probe), R_OK) == 0) {
+            lua_pop(L, 1);
+            lua_pushstring(L, real);
+            return;
+        }
+        lua_settop(L, found ? -2 : -1);
+    }
+    lua_pushnil(L);
+}
+
+static void set_paths(lua_State *L, const char *dir)
+{
+    static const char *const folders[] = {"lua", "../share/lua/5.4", NULL};
+    const char *lua;
+
+    push_folder(L, dir, folders, "weir/init.lua");
+    lua = lua_tostring(L, -1);
+    if (!lua)
+        luaL_error(L, "cannot find its Lua files: neither %s/lua nor %s/../share/lua/5.4 has weir/init.lua", dir, dir);
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "path");
+    lua_pushfstring(L, "%s/?.lua;%s/?/init.lua;%s", lua, lua, lua_tostring(L, -1));
+    lua_setfield(L, -3, "path");
+    lua_pop(L, 1);
+    lua_getfield(L, -1, "cpath");
+    lua_pushfstring(L, "%s/../lib/lua/5.4/?.so;%s", dir, lua_tostring(L, -1));
+    lua_setfield(L, -3, "cpath");
+    lua_pop(L, 3);
+}
+
+/* weir.core, with core.prefix.policies. */
+static int open_core(lua_State *L)
+{
+    static const char *const folders[] = {"../policies", "../../policies", "../share/weir/policies", NULL};
+
+    luaopen_weir_core(L);
+    lua_createtable(L, 0, 1);
+    push_exe_dir(L);
+    push_folder(L, lua_tostring(L, -1), folders, "low.lua");
+    lua_setfield(L, -3, "policies");
+    lua_pop(L, 1);
+    lua_setfield(L, -2, "prefix");
+    return 1;
+}
+
+static void set_arg(lua_State *L, int argc, char **argv)
+{
+    lua_createtable(L, argc, 1);
+    for (int i = 0; i < argc; i++) {
+        lua_pushstring(L, argv[i]);
+        lua_rawseti(L, -2, i);
+    }
+    lua_setglobal(L, "arg");
+}
+
+/* ---- running ---- */
+
+/* (argc, argv): returns what weir.cli's main returns. */
+static int run(lua_State *L)
+{
+    int argc = (int)lua_tointeger(L, 1);
+    char **argv = lua_touserdata(L, 2);
+
+    luaL_openlibs(L);
+    set_arg(L, argc, argv);
+    push_exe_dir(L);
+    set_paths(L, lua_tostring(L, -1));
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, open_core);
+    lua_setfield(L, -2, "weir.core");
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "weir.cli");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "main");
+    lua_getglobal(L, "arg");
+    lua_call(L, 1, 1);
+    return 1;
+}
+
+static int on_error(lua_State *L)
+{
+    const char *message = luaL_tolstring(L, 1, NULL), *trace = getenv("WEIR_TRACE");
+
+    if (trace && trace[0] == '1' && strcmp(message, INTERRUPTED) != 0)
+        luaL_traceback(L, L, message, 1);
+    return 1;
+}
+
+static int status_of(lua_State *L, int rc)
+{
+    const char *message;
+
+    if (rc == LUA_OK)
+        return lua_isinteger(L, -1) ? (int)lua_tointeger(L, -1) : lua_isboolean(L, -1) && !lua_toboolean(L, -1);
+    message = lua_tostring(L, -1);
+    if (message && strcmp(message, INTERRUPTED) == 0)
+        return 130;
+    fprintf(stderr, "weir: %s\n", message ? message : "an error that is no text");
+    return 1;
+}
+
+/* What was written must have arrived: else 141 for a pipe without a reader, 1 for a full disk. */
+static int finish_output(int status)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    if (poll(&out, 1, 0) == 1 && (out.revents & POLLERR))
+        return 141;
+    fprintf(stderr, "weir: cannot write the output: %s\n", strerror(errno));
+    return status ? status : 1;
+}
+
+int main(int argc, char **argv)
+{
+    lua_State *L = luaL_newstate();
+    int status;
+
+    if (!L) {
+        fputs("weir: out of memory\n", stderr);
+        return 1;
+    }
+    interruptible = L;
+    signal(SIGINT, on_interrupt);
+    signal(SIGPIPE, SIG_IGN);
+    lua_pushcfunction(L, on_error);
+    lua_pushcfunction(L, run);
+    lua_pushinteger(L, argc);
+    lua_pushlightuserdata(L, argv);
+    status = status_of(L, lua_pcall(L, 2, 1, 1));
+    signal(SIGINT, SIG_DFL);
+    lua_close(L);
+    return finish_output(status);
+}

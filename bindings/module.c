@@ -1,0 +1,61 @@
+/* module.c - luaopen_weir_core: the module "weir.core". Invariant: loading it again in the same lua_State gives the
+ * same classes and handles. */
+#include "policy.h"
+
+static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
+                                     {"load", weirlua_graph_load},
+                                     {"parse", weirlua_graph_parse},
+                                     {"synthetic", weirlua_graph_synthetic},
+                                     {"discover", weirlua_graph_discover},
+                                     {"request", weirlua_request_new},
+                                     {"engine", weirlua_engine_new},
+                                     {"policy_load", weirlua_policy_load},
+                                     {"policy_source", weirlua_policy_source},
+                                     {"json_encode", weirlua_json_encode},
+                                     {"json_decode", weirlua_json_decode},
+                                     {"array", weirlua_json_array},
+                                     {NULL, NULL}};
+
+static void open_classes(lua_State *L, struct weirlua *s)
+{
+    if (luaL_getmetatable(L, WEIRLUA_GRAPH) == LUA_TNIL) {
+        weirlua_vertex_open(L, s); /* first, as it may refuse */
+        weirlua_box_open(L, s);
+        weirlua_json_open(L, s);
+        weirlua_request_open(L, s);
+        weirlua_allocation_open(L, s);
+        weirlua_walk_open(L, s);
+        weirlua_policy_open(L, s);
+        weirlua_engine_open(L, s);
+        weirlua_graph_open(L, s);
+    }
+    lua_pop(L, 1);
+}
+
+static void push_states(lua_State *L)
+{
+    lua_createtable(L, WEIR_STATES, 0);
+    for (int i = 0; i < WEIR_STATES; i++) {
+        lua_pushstring(L, weir_state_name(i));
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
+int luaopen_weir_core(lua_State *L)
+{
+    struct weirlua *s;
+
+    luaL_checkversion(L);
+    s = weirlua_state(L, NULL);
+    open_classes(L, s);
+    lua_newtable(L);
+    lua_pushlightuserdata(L, s);
+    luaL_setfuncs(L, functions, 1);
+    lua_pushliteral(L, WEIR_VERSION);
+    lua_setfield(L, -2, "version");
+    lua_pushlightuserdata(L, NULL);
+    lua_setfield(L, -2, "null");
+    push_states(L);
+    lua_setfield(L, -2, "states");
+    return 1;
+}

@@ -1,0 +1,377 @@
+/* policy_hooks.c - the calls from the matcher into Lua. Invariant: nothing here raises: only pushes that cannot fail,
+ * and lua_pcall. The first failure is kept on the stack until the core has unwound; no hook is called after it. */
+#include "policy.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Above the base: the hooks by number, the requests by index, an error or results. */
+#define SLOT_REQUESTS HOOKS
+#define SLOTS         (HOOKS + 1)
+#define STACK         (SLOTS + POLICY_FIELDS + 24)
+
+static struct sandbox *sandbox_of(const struct hooks *h)
+{
+    return h->policy->sandbox.S ? &h->policy->sandbox : NULL;
+}
+
+static int fail(struct hooks *h, const char *hook, const char *complaint)
+{
+    h->failed = hook;
+    h->complaint = complaint;
+    return WEIR_EPOLICY;
+}
+
+/* ---- the request as the hook sees it ---- */
+
+static const char *leaf_type(const weir_resource *r)
+{
+    while (r->nwith > 0)
+        r = &r->with[0];
+    return r->type;
+}
+
+static void set_text(lua_State *L, const char *key, const char *value)
+{
+    if (value[0]) {
+        lua_pushstring(L, value);
+        lua_setfield(L, -2, key);
+    }
+}
+
+static void set_integer(lua_State *L, const char *key, int64_t value)
+{
+    lua_pushinteger(L, value);
+    lua_setfield(L, -2, key);
+}
+
+/* (table of requests, resource, request): makes and keeps the table of one resource. */
+static int make_request(lua_State *L)
+{
+    const weir_resource *r = lua_touserdata(L, 2);
+    const weir_request *request = lua_touserdata(L, 3);
+
+    lua_createtable(L, 0, 10);
+    set_text(L, "type", r->type);
+    set_text(L, "unit", r->unit);
+    set_text(L, "label", r->label);
+    set_integer(L, "index", r->index);
+    set_integer(L, "count", r->count.min);
+    set_integer(L, "min", r->count.min);
+    if (r->count.max == WEIR_FOREVER)
+        lua_pushnumber(L, HUGE_VAL);
+    else
+        lua_pushinteger(L, r->count.max);
+    lua_setfield(L, -2, "max");
+    lua_pushboolean(L, r->exclusive == WEIR_EXCLUSIVE_YES);
+    lua_setfield(L, -2, "exclusive");
+    weirlua_push_time(L, weir_request_duration(request));
+    lua_setfield(L, -2, "duration");
+    if (r->nwith)
+        set_text(L, "below", leaf_type(r));
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, 1, (lua_Integer)r->index + 1);
+    return 1;
+}
+
+static int push_request(struct hooks *h, const weir_resource *r)
+{
+    lua_State *L = h->L;
+
+    if (lua_rawgeti(L, h->base + SLOT_REQUESTS, (lua_Integer)r->index + 1) == LUA_TTABLE)
+        return WEIR_OK;
+    lua_pop(L, 1);
+    lua_pushcfunction(L, make_request);
+    lua_pushvalue(L, h->base + SLOT_REQUESTS);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)r);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)h->request);
+    return lua_pcall(L, 3, 1, 0) == LUA_OK ? WEIR_OK : WEIR_EPOLICY;
+}
+
+/* ---- calls ---- */
+
+/* (hooks, function, vertex, request): adds fields, of which some are strings, and calls. */
+static int call_with_texts(lua_State *L)
+{
+    const struct hooks *h = lua_touserdata(L, 1);
+    weir_vertex v = (weir_vertex)(uintptr_t)lua_touserdata(L, 3); /* the low 32 bits are its index */
+    const struct policy_spec *spec = &h->policy->spec;
+
+    for (uint32_t i = 0; i < spec->nfields; i++)
+        weirlua_push_field(L, h->box, v, spec->fields[i]);
+    lua_call(L, 2 + (int)spec->nfields, 1);
+    return 1;
+}
+
+/* Pushes the function and its arguments, and calls it for one result. */
+static int call_filter(struct hooks *h, int slot, weir_vertex v, const weir_resource *r, const char *name)
+{
+    const struct policy_spec *spec = &h->policy->spec;
+    struct sandbox *sb = sandbox_of(h);
+    lua_State *L = h->L;
+    int nargs = 2;
+
+    if (h->failed)
+        return WEIR_EPOLICY;
+    if (sb)
+        weirlua_sandbox_call(sb);
+    if (spec->texts) {
+        lua_pushcfunction(L, call_with_texts);
+        lua_pushlightuserdata(L, h);
+        nargs += 2;
+    }
+    lua_pushvalue(L, h->base + slot);
+    weirlua_push_vertex(L, h->box, v);
+    if (push_request(h, r))
+        return fail(h, name, NULL);
+    for (uint32_t i = 0; !spec->texts && i < spec->nfields; i++, nargs++)
+        weirlua_push_field(L, h->box, v, spec->fields[i]);
+    return lua_pcall(L, nargs, 1, 0) == LUA_OK ? WEIR_OK : fail(h, name, NULL);
+}
+
+static int hook_prune(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r)
+{
+    struct hooks *h = data;
+    int rc = call_filter(h, HOOK_PRUNE, v, r, "prune"), go_on;
+
+    (void)g;
+    if (rc)
+        return rc;
+    go_on = lua_toboolean(h->L, -1);
+    lua_pop(h->L, 1);
+    return go_on;
+}
+
+static int hook_evaluate(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r, double *score)
+{
+    struct hooks *h = data;
+    int rc = call_filter(h, HOOK_EVALUATE, v, r, "evaluate"), type;
+
+    (void)g;
+    if (rc)
+        return rc;
+    type = lua_type(h->L, -1);
+    *score = type == LUA_TNUMBER ? lua_tonumber(h->L, -1) : 0;
+    lua_pop(h->L, 1);
+    if (type == LUA_TNIL)
+        return 0;
+    if (type != LUA_TNUMBER || isnan(*score))
+        return fail(h, "evaluate", "it must return a number (the score) or nil (no candidate)");
+    return 1;
+}
+
+/* The static order: up to WEIR_ORDER_KEYS numbers; nil comes last. */
+static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_ORDER_KEYS])
+{
+    struct hooks *h = data;
+    lua_State *L = h->L;
+    struct sandbox *sb = sandbox_of(h);
+    int top = lua_gettop(L), n;
+
+    (void)g;
+    if (h->failed)
+        return WEIR_EPOLICY;
+    if (sb)
+        weirlua_sandbox_call(sb);
+    lua_pushvalue(L, h->base + HOOK_ORDER);
+    weirlua_push_vertex(L, h->box, v);
+    if (lua_pcall(L, 1, LUA_MULTRET, 0) != LUA_OK)
+        return fail(h, "order", NULL);
+    n = lua_gettop(L) - top;
+    for (int i = 0; i < n && i < WEIR_ORDER_KEYS; i++) {
+        int type = lua_type(L, top + 1 + i);
+        out[i] = type == LUA_TNUMBER ? lua_tonumber(L, top + 1 + i) : HUGE_VAL;
+        if ((type != LUA_TNUMBER && type != LUA_TNIL) || isnan(out[i]))
+            n = -1;
+    }
+    lua_settop(L, top);
+    if (n < 0 || n > WEIR_ORDER_KEYS)
+        return fail(h, "order", "it must return up to 4 numbers");
+    return n;
+}
+
+/* ---- select ---- */
+
+struct selection {
+    struct hooks *h;
+    const weir_vertex *v;
+    const double *score;
+    size_t n, min, max;
+    uint32_t *chosen;
+    int64_t count;
+};
+
+/* The position of a candidate: itself, or found by its vertex in the table of positions, made when first needed. */
+static lua_Integer position_of(lua_State *L, int candidates, int positions)
+{
+    lua_Integer at;
+
+    if (lua_isinteger(L, -1))
+        return lua_tointeger(L, -1);
+    if (!lua_islightuserdata(L, -1))
+        luaL_error(L, "it must return a list of candidates or of their positions, or nil");
+    if (lua_isnil(L, positions)) {
+        lua_newtable(L);
+        for (lua_Integer i = 1; lua_rawgeti(L, candidates, i) != LUA_TNIL; i++) {
+            lua_pushinteger(L, i);
+            lua_rawset(L, -3);
+        }
+        lua_pop(L, 1);
+        lua_replace(L, positions);
+    }
+    lua_pushvalue(L, -1);
+    lua_rawget(L, positions);
+    at = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    return at;
+}
+
+static void read_choice(lua_State *L, struct selection *s, int result, int candidates, int positions)
+{
+    s->count = 0;
+    while (lua_rawgeti(L, result, s->count + 1) != LUA_TNIL) {
+        lua_Integer at = position_of(L, candidates, positions);
+        if (at < 1 || (uint64_t)at > s->n || (size_t)s->count == s->n)
+            luaL_error(L, "it chose what is no candidate, or one twice");
+        s->chosen[s->count++] = (uint32_t)(at - 1);
+        lua_pop(L, 1);
+    }
+}
+
+/* (selection, function, request): calls select(candidates, request, min, max, scores). */
+static int call_select(lua_State *L)
+{
+    struct selection *s = lua_touserdata(L, 1);
+    int candidates, result;
+
+    lua_createtable(L, (int)s->n, 0);
+    candidates = lua_gettop(L);
+    for (size_t i = 0; i < s->n; i++) {
+        weirlua_push_vertex(L, s->h->box, s->v[i]);
+        lua_rawseti(L, candidates, (lua_Integer)i + 1);
+    }
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, candidates);
+    lua_pushvalue(L, 3);
+    lua_pushinteger(L, (lua_Integer)s->min);
+    lua_pushinteger(L, (lua_Integer)s->max);
+    lua_createtable(L, (int)s->n, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        lua_pushnumber(L, s->score[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_call(L, 5, 1);
+    result = lua_gettop(L);
+    if (lua_isnil(L, result)) { /* no opinion: the best ones */
+        for (s->count = 0; s->count < (int64_t)s->n; s->count++)
+            s->chosen[s->count] = (uint32_t)s->count;
+        return 0;
+    }
+    if (!lua_istable(L, result))
+        return luaL_error(L, "it must return a list of candidates or of their positions, or nil");
+    lua_pushnil(L);
+    read_choice(L, s, result, candidates, result + 1);
+    return 0;
+}
+
+static int64_t hook_select(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v,
+                           const double *score, size_t n, size_t min, size_t max, uint32_t *chosen)
+{
+    struct hooks *h = data;
+    struct selection s = {h, v, score, n, min, max, chosen, 0};
+    struct sandbox *sb = sandbox_of(h);
+
+    (void)g;
+    if (h->failed)
+        return WEIR_EPOLICY;
+    if (sb)
+        weirlua_sandbox_call(sb);
+    lua_pushcfunction(h->L, call_select);
+    lua_pushlightuserdata(h->L, &s);
+    lua_pushvalue(h->L, h->base + HOOK_SELECT);
+    if (push_request(h, r) || lua_pcall(h->L, 3, 0, 0) != LUA_OK)
+        return fail(h, "select", NULL);
+    return s.count;
+}
+
+/* ---- around a match ---- */
+
+static int new_table(lua_State *L)
+{
+    lua_newtable(L);
+    return 1;
+}
+
+static void give(struct hooks *h)
+{
+    const struct policy_spec *spec = &h->policy->spec;
+
+    h->given = (weir_policy){.name = spec->name,
+                             .data = h,
+                             .order = spec->order,
+                             .norder = spec->norder,
+                             .serial = h->policy->serial,
+                             .exclusive = spec->exclusive,
+                             .nexclusive = spec->nexclusive,
+                             .keys = spec->has[HOOK_ORDER] ? hook_keys : NULL,
+                             .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,
+                             .evaluate = spec->has[HOOK_EVALUATE] ? hook_evaluate : NULL,
+                             .select = spec->has[HOOK_SELECT] ? hook_select : NULL};
+}
+
+int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *box,
+                        const weir_request *request, weir_err *err)
+{
+    struct sandbox *sb;
+    int anchor;
+
+    *h = (struct hooks){.L = L, .box = box, .request = request};
+    if (lua_isnil(L, policy))
+        return WEIR_OK;
+    h->policy = luaL_checkudata(L, policy, WEIRLUA_POLICY);
+    luaL_argcheck(L, h->policy->open, policy, "the policy is closed");
+    give(h);
+    sb = sandbox_of(h);
+    h->L = sb ? sb->S : L;
+    h->base = lua_gettop(h->L) + 1;
+    if (!lua_checkstack(h->L, STACK)) {
+        err->code = WEIR_ENOMEM;
+        return WEIR_ENOMEM;
+    }
+    if (sb) {
+        weirlua_sandbox_begin(sb);
+        weirlua_sandbox_anchor(sb);
+    } else {
+        lua_getiuservalue(L, policy, 1);
+    }
+    anchor = h->base;
+    for (int i = 0; i < HOOKS; i++)
+        lua_rawgeti(h->L, anchor, i + 1);
+    lua_remove(h->L, anchor);
+    lua_pushcfunction(h->L, new_table);
+    if (lua_pcall(h->L, 0, 1, 0) != LUA_OK) {
+        lua_settop(h->L, h->base - 1);
+        err->code = WEIR_ENOMEM;
+        return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+static void trusted_error(lua_State *L, const struct hooks *h, weir_err *err)
+{
+    weir_err_clear(err);
+    err->code = WEIR_EPOLICY;
+    snprintf(err->text, sizeof err->text, "policy %s: %s: %s", h->policy->spec.name, h->failed,
+             h->complaint ? h->complaint : luaL_tolstring(L, -1, NULL));
+}
+
+void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err)
+{
+    if (!h->policy)
+        return;
+    if (h->failed && !h->complaint && sandbox_of(h))
+        weirlua_sandbox_error(sandbox_of(h), h->policy->spec.name, h->failed, err);
+    else if (h->failed)
+        trusted_error(L, h, err);
+    lua_settop(h->L, h->base - 1);
+}

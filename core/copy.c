@@ -1,0 +1,261 @@
+/* copy.c - parts of a graph as a graph of their own: what is available (M2), and any subset (M1, M12). Invariant: the
+ * graph that is copied is only read; parents are carried before their children, in the order that these have. */
+#include "copy.h"
+
+#include <string.h>
+
+#include "window.h"
+
+/* ---- one vertex ---- */
+
+int weir_carry_begin(struct weir_carry *c, const weir_graph *from, weir_graph *to, weir_err *err)
+{
+    *c = (struct weir_carry){from, to, NULL, false};
+    c->map = to ? weir_mem_alloc((size_t)from->limit * sizeof *c->map) : NULL;
+    if (!c->map)
+        return weir_fail_nomem(err);
+    memset(c->map, 0xFF, (size_t)from->limit * sizeof *c->map);
+    return WEIR_OK;
+}
+
+void weir_carry_end(struct weir_carry *c)
+{
+    weir_mem_free(c->map);
+    c->map = NULL;
+}
+
+/* The name as it was, where it is a template that would read otherwise with another size. *made is to be freed. */
+static int carry_name(const struct weir_carry *c, weir_vertex v, int64_t size, const char **name, char **made)
+{
+    const struct pool *p = pool_of(c->from, v);
+    size_t len;
+
+    *name = NULL;
+    *made = NULL;
+    if (!p || p->name == WEIR_NO_NAME)
+        return WEIR_OK;
+    *name = weir_names_text(&c->from->names, p->name);
+    if (size == kind_of(c->from, v)->size || !strstr(*name, "${size}"))
+        return WEIR_OK;
+    len = weir_vertex_name(c->from, v, NULL, 0);
+    *made = weir_mem_alloc(len + 1);
+    if (!*made)
+        return WEIR_ENOMEM;
+    weir_vertex_name(c->from, v, *made, len + 1);
+    *name = *made;
+    return WEIR_OK;
+}
+
+static int carry_base(const struct weir_carry *c, weir_vertex v, weir_vertex parent, int64_t size, weir_vertex *out,
+                      weir_err *err)
+{
+    const weir_graph *g = c->from;
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    char *made;
+    int rc;
+
+    d.type = weir_vertex_type(g, v);
+    d.basename = weir_vertex_basename(g, v);
+    d.unit = weir_vertex_unit(g, v);
+    d.id = vertex_at(g, v)->id;
+    d.size = size;
+    d.rank = own_rank(g, v);
+    d.exclusive = kind_of(g, v)->exclusive;
+    if (carry_name(c, v, size, &d.name, &made))
+        return weir_fail_nomem(err);
+    rc = weir_graph_add(c->to, parent, &d, out, err);
+    weir_mem_free(made);
+    return rc;
+}
+
+static int carry_maps(const struct weir_carry *c, weir_vertex v, weir_vertex u, weir_err *err)
+{
+    const char *key, *value;
+    int rc = WEIR_OK;
+
+    if (!pool_of(c->from, v))
+        return WEIR_OK;
+    for (int m = 0; m < 3; m++)
+        for (uint32_t i = 0; !rc && weir_vertex_entry(c->from, v, m, i, &key, &value); i++)
+            rc = weir_vertex_set(c->to, u, m, key, value, err);
+    return rc;
+}
+
+static bool uuid_given(const weir_graph *g, weir_vertex v)
+{
+    static const uint8_t none[16];
+    return v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0;
+}
+
+/* A derived UUID follows from names and places: it need not be given where these are the same. */
+static int carry_uuid(const struct weir_carry *c, weir_vertex v, weir_vertex u, bool same, weir_err *err)
+{
+    char was[37], is[37];
+
+    if (c->renew || (same && !uuid_given(c->from, v)))
+        return WEIR_OK;
+    weir_vertex_uuid(c->from, v, was);
+    weir_vertex_uuid(c->to, u, is);
+    return strcmp(was, is) == 0 ? WEIR_OK : weir_uuid_set(c->to, u, was, err);
+}
+
+int weir_carry_vertex(struct weir_carry *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same, weir_err *err)
+{
+    int state = vertex_at(c->from, v)->state;
+    weir_vertex u;
+    int rc = carry_base(c, v, parent, size, &u, err);
+
+    if (rc)
+        return rc;
+    c->map[v] = u;
+    *same = *same && vertex_at(c->from, v)->pos == vertex_at(c->to, u)->pos;
+    if (state != WEIR_UP)
+        rc = weir_vertex_set_state(c->to, u, state, err);
+    rc = rc ? rc : carry_maps(c, v, u, err);
+    return rc ? rc : carry_uuid(c, v, u, *same, err);
+}
+
+int weir_carry_edges(struct weir_carry *c, weir_err *err)
+{
+    weir_edge e;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < c->from->nedges; i++)
+        if (weir_edge_get(c->from, i, &e) && c->map[e.source] != WEIR_NONE && c->map[e.target] != WEIR_NONE)
+            rc = weir_edge_add(c->to, c->map[e.source], c->map[e.target], e.subsystem, e.type, e.back, err);
+    return rc;
+}
+
+/* ---- the graph that is made ---- */
+
+static int part_begin(struct weir_carry *c, const weir_graph *g, weir_err *err)
+{
+    weir_graph *to = weir_graph_new();
+    int rc = weir_carry_begin(c, g, to, err);
+
+    if (rc)
+        weir_graph_free(to);
+    else
+        weir_graph_begin(to);
+    return rc;
+}
+
+/* Hands the graph over, or drops it. */
+static int part_end(struct weir_carry *c, int rc, weir_graph **out, weir_err *err)
+{
+    rc = rc ? rc : weir_carry_edges(c, err);
+    rc = rc ? rc : weir_graph_end(c->to, err);
+    weir_carry_end(c);
+    if (rc)
+        weir_graph_free(c->to);
+    else
+        *out = c->to;
+    return rc;
+}
+
+static int check_listed(const weir_graph *g, weir_vertex v, weir_err *err)
+{
+    return vertex_valid(g, v) ? WEIR_OK : weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+}
+
+/* ---- copy (M2) ---- */
+
+/* v and what is below it, as far as it is free now; what is above v is. */
+static int copy_free(struct weir_carry *c, weir_vertex v, weir_vertex parent, bool same, weir_err *err)
+{
+    const weir_graph *g = c->from;
+    const struct inner *in = inner_of(g, v);
+    int64_t size = state_available(vertex_at(g, v)->state) ? weir_window_free(g, v, g->now, g->now + 1) : 0;
+    int rc;
+
+    if (size <= 0)
+        return WEIR_OK;
+    rc = weir_carry_vertex(c, v, parent, size, &same, err);
+    for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE)
+            rc = copy_free(c, in->kids[i], c->map[v], same, err);
+    return rc;
+}
+
+/* The ancestors of v, root first: how many. */
+static uint32_t way_to(const weir_graph *g, weir_vertex v, weir_vertex way[WEIR_PATH_DEPTH + 2])
+{
+    uint32_t depth = 0;
+
+    for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent)
+        depth++;
+    v = vertex_at(g, v)->parent;
+    for (uint32_t i = depth; i-- > 0; v = vertex_at(g, v)->parent)
+        way[i] = v;
+    return depth;
+}
+
+int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_err *err)
+{
+    weir_vertex way[WEIR_PATH_DEPTH + 2], parent = WEIR_NONE;
+    struct weir_carry c;
+    bool same = true, open;
+    int rc = check_listed(g, v, err);
+
+    rc = rc ? rc : part_begin(&c, g, err);
+    if (rc)
+        return rc;
+    open = weir_window_above(g, v, g->now, g->now + 1);
+    for (uint32_t i = 0, n = way_to(g, v, way); !rc && i < n; i++) {
+        open = open && state_available(vertex_at(g, way[i])->state);
+        rc = weir_carry_vertex(&c, way[i], parent, kind_of(g, way[i])->size, &same, err);
+        parent = c.map[way[i]];
+    }
+    if (!rc && open)
+        rc = copy_free(&c, v, parent, same, err);
+    return part_end(&c, rc, out, err);
+}
+
+/* ---- extract (M1, M12) ---- */
+
+enum { MARK_NONE, MARK_WAY, MARK_WHOLE };
+
+static int mark_listed(const weir_graph *g, const weir_vertex *list, uint32_t n, uint8_t *marks, weir_err *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        int rc = check_listed(g, list[i], err);
+        if (rc)
+            return rc;
+        marks[list[i]] = MARK_WHOLE;
+        for (weir_vertex u = vertex_at(g, list[i])->parent; u != WEIR_NONE && !marks[u]; u = vertex_at(g, u)->parent)
+            marks[u] = MARK_WAY;
+    }
+    return WEIR_OK;
+}
+
+/* v, and below it what is marked, or all. */
+static int extract_marked(struct weir_carry *c, const uint8_t *marks, weir_vertex v, weir_vertex parent, bool whole,
+                          bool same, weir_err *err)
+{
+    const struct inner *in = inner_of(c->from, v);
+    int rc = weir_carry_vertex(c, v, parent, kind_of(c->from, v)->size, &same, err);
+
+    whole = whole || marks[v] == MARK_WHOLE;
+    for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE && (whole || marks[in->kids[i]]))
+            rc = extract_marked(c, marks, in->kids[i], c->map[v], whole, same, err);
+    return rc;
+}
+
+int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n, weir_graph **out, weir_err *err)
+{
+    uint8_t *marks = weir_mem_zalloc(g->limit, sizeof *marks);
+    struct weir_carry c;
+    int rc = marks ? mark_listed(g, list, n, marks, err) : weir_fail_nomem(err);
+
+    rc = rc ? rc : part_begin(&c, g, err);
+    if (rc) {
+        weir_mem_free(marks);
+        return rc;
+    }
+    for (uint32_t i = 0; !rc && i < g->nroots; i++)
+        if (g->roots[i] != WEIR_NONE && marks[g->roots[i]])
+            rc = extract_marked(&c, marks, g->roots[i], WEIR_NONE, false, true, err);
+    weir_mem_free(marks);
+    return part_end(&c, rc, out, err);
+}

@@ -1,0 +1,282 @@
+/* dup.c - a whole graph once more (M3). Invariant: every array of the copy is its own and counts only what it holds, so
+ * that weir_graph_free() can take a copy that is half made. Indices of policy orders and the units taken over time are
+ * left out: they are made again when they are next needed. */
+#include <string.h>
+
+#include "book.h"
+#include "schema.h"
+
+/* A copy of some bytes in *to; NULL stays NULL. */
+static int copy_bytes(void *to, const void *from, size_t bytes)
+{
+    void *copy = NULL;
+
+    if (from && bytes) {
+        copy = weir_mem_alloc(bytes);
+        if (!copy)
+            return WEIR_ENOMEM;
+        memcpy(copy, from, bytes);
+    }
+    memcpy(to, &copy, sizeof copy);
+    return WEIR_OK;
+}
+
+/* A copy of n elements in *to, with room for no more. */
+static int copy_array(void *to, uint32_t *count, uint32_t *cap, const void *from, uint32_t n, size_t size)
+{
+    if (copy_bytes(to, from, (size_t)n * size))
+        return WEIR_ENOMEM;
+    *count = *cap = n;
+    return WEIR_OK;
+}
+
+/* ---- names and schemas ---- */
+
+static size_t text_bytes(const weir_names *n)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < n->count; i++)
+        bytes += strlen(n->texts[i]) + 1;
+    return bytes;
+}
+
+/* All texts come to lie in one block. */
+static int copy_texts(const weir_names *from, weir_names *to)
+{
+    size_t bytes = text_bytes(from), at = 0;
+    char *block;
+
+    if (weir_array_reserve(&to->blocks, &to->blocks_cap, 1, sizeof *to->blocks))
+        return WEIR_ENOMEM;
+    block = weir_mem_alloc(bytes);
+    if (!block)
+        return WEIR_ENOMEM;
+    to->blocks[to->nblocks++] = block;
+    to->used = to->room = to->bytes = bytes;
+    for (uint32_t i = 0; i < from->count; i++) {
+        size_t len = strlen(from->texts[i]) + 1;
+        memcpy(block + at, from->texts[i], len);
+        to->texts[i] = block + at;
+        at += len;
+    }
+    return WEIR_OK;
+}
+
+static int copy_names(const weir_names *from, weir_names *to)
+{
+    uint32_t unused;
+
+    if (copy_array(&to->texts, &to->count, &to->cap, from->texts, from->count, sizeof *from->texts) ||
+        copy_array(&to->hashes, &unused, &to->hashes_cap, from->hashes, from->count, sizeof *from->hashes) ||
+        copy_array(&to->slots, &unused, &to->nslots, from->slots, from->nslots, sizeof *from->slots))
+        return WEIR_ENOMEM;
+    return copy_texts(from, to);
+}
+
+static int copy_schema(const struct schema *from, struct schema **out)
+{
+    struct schema *s;
+
+    if (copy_bytes(&s, from, sizeof *from))
+        return WEIR_ENOMEM;
+    s->codes = NULL;
+    s->cols = NULL;
+    if (copy_bytes(&s->codes, from->codes, ((size_t)from->ntypes + from->npairs) * sizeof *s->codes) ||
+        copy_bytes(&s->cols, from->cols, from->ncols * sizeof *s->cols)) {
+        weir_mem_free(s->codes);
+        weir_mem_free(s);
+        return WEIR_ENOMEM;
+    }
+    *out = s;
+    return WEIR_OK;
+}
+
+static int copy_lift(const weir_graph *g, const struct lift *from, struct lift **out)
+{
+    size_t pairs = (size_t)g->schemas[from->parent]->npairs * PAIR_CELLS;
+    struct lift *l;
+
+    if (copy_bytes(&l, from, sizeof *from))
+        return WEIR_ENOMEM;
+    l->moves = NULL;
+    l->sources = NULL;
+    if (copy_bytes(&l->moves, from->moves, from->nmoves * sizeof *l->moves) ||
+        copy_bytes(&l->sources, from->sources, pairs * sizeof *l->sources)) {
+        weir_mem_free(l->moves);
+        weir_mem_free(l);
+        return WEIR_ENOMEM;
+    }
+    *out = l;
+    return WEIR_OK;
+}
+
+static int copy_schemas(const weir_graph *g, weir_graph *c)
+{
+    if (weir_array_reserve(&c->schemas, &c->schemas_cap, g->nschemas, sizeof *c->schemas) ||
+        weir_array_reserve(&c->lifts, &c->lifts_cap, g->nlifts, sizeof *c->lifts) ||
+        copy_bytes(&c->scratch, g->scratch, (size_t)g->scratch_width * SCRATCH_VECTORS * sizeof *g->scratch))
+        return WEIR_ENOMEM;
+    for (; c->nschemas < g->nschemas; c->nschemas++)
+        if (copy_schema(g->schemas[c->nschemas], &c->schemas[c->nschemas]))
+            return WEIR_ENOMEM;
+    for (; c->nlifts < g->nlifts; c->nlifts++)
+        if (copy_lift(g, g->lifts[c->nlifts], &c->lifts[c->nlifts]))
+            return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
+/* ---- records that own something ---- */
+
+static int copy_inners(const weir_graph *g, weir_graph *c)
+{
+    if (copy_array(&c->inners, &c->ninners, &c->inners_cap, g->inners, g->ninners, sizeof *g->inners))
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < c->ninners; i++) {
+        c->inners[i].kids = NULL;
+        c->inners[i].cells = NULL;
+        c->inners[i].kids_cap = 0;
+    }
+    for (uint32_t i = 0; i < c->ninners; i++) {
+        const struct inner *from = &g->inners[i];
+        struct inner *to = &c->inners[i];
+        size_t row = from->cells ? g->schemas[from->schema]->width * sizeof *from->cells : 0;
+        if (copy_array(&to->kids, &to->nkids, &to->kids_cap, from->kids, from->nkids, sizeof *from->kids) ||
+            copy_bytes(&to->cells, from->cells, from->nrows * row))
+            return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+static int copy_pools(const weir_graph *g, weir_graph *c)
+{
+    if (copy_array(&c->pools, &c->npools, &c->pools_cap, g->pools, g->npools, sizeof *g->pools))
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < c->npools; i++)
+        memset(c->pools[i].maps, 0, sizeof c->pools[i].maps);
+    for (uint32_t i = 0; i < c->npools; i++)
+        for (int m = 0; m < 3; m++) {
+            const struct map *from = &g->pools[i].maps[m];
+            struct map *to = &c->pools[i].maps[m];
+            if (copy_array(&to->entries, &to->count, &to->cap, from->entries, from->count, sizeof *from->entries))
+                return WEIR_ENOMEM;
+        }
+    return WEIR_OK;
+}
+
+static int copy_books(const weir_graph *g, weir_graph *c)
+{
+    if (copy_array(&c->books, &c->nbooks, &c->books_cap, g->books, g->nbooks, sizeof *g->books))
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < c->nbooks; i++) {
+        c->books[i].spans = NULL;
+        c->books[i].plan = NULL;
+    }
+    for (uint32_t i = 0; i < c->nbooks; i++) {
+        const struct book *from = &g->books[i];
+        struct book *to = &c->books[i];
+        if (copy_bytes(&to->spans, from->spans, from->cap * sizeof *from->spans))
+            return WEIR_ENOMEM;
+        to->plan = from->plan ? weir_plan_copy(from->plan) : NULL;
+        if (from->plan && !to->plan)
+            return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+static int copy_jobs(const weir_graph *g, weir_graph *c)
+{
+    if (copy_array(&c->jobs, &c->njobs, &c->jobs_cap, g->jobs, g->njobs, sizeof *g->jobs))
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < c->njobs; i++)
+        c->jobs[i].picks = NULL;
+    for (uint32_t i = 0; i < c->njobs; i++) {
+        const struct job *from = &g->jobs[i];
+        struct job *to = &c->jobs[i];
+        if (copy_array(&to->picks, &to->a.npicks, &to->cap, from->picks, from->a.npicks, sizeof *from->picks))
+            return WEIR_ENOMEM;
+        to->a.picks = to->picks;
+    }
+    return WEIR_OK;
+}
+
+/* ---- the graph ---- */
+
+static int copy_types(const weir_graph *g, weir_graph *c)
+{
+    uint32_t n;
+
+    if (copy_array(&c->types, &c->ntypes, &c->types_cap, g->types, g->ntypes, sizeof *g->types) ||
+        copy_array(&c->type_flags, &n, &c->type_flags_cap, g->type_flags, g->ntypes, sizeof *g->type_flags) ||
+        copy_array(&c->type_of_name, &n, &c->type_names_cap, g->type_of_name, g->type_names_cap,
+                   sizeof *g->type_of_name) ||
+        copy_array(&c->kinds, &c->nkinds, &c->kinds_cap, g->kinds, g->nkinds, sizeof *g->kinds) ||
+        copy_array(&c->kind_slots, &n, &c->nkind_slots, g->kind_slots, g->nkind_slots, sizeof *g->kind_slots))
+        return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
+/* The arrays whose elements own nothing. */
+static int copy_flat(const weir_graph *g, weir_graph *c)
+{
+    uint32_t n;
+
+    if (copy_array(&c->vertices, &c->limit, &c->vertices_cap, g->vertices, g->limit, sizeof *g->vertices) ||
+        copy_array(&c->edges, &c->nedges, &c->edges_cap, g->edges, g->nedges, sizeof *g->edges) ||
+        copy_array(&c->subsystems, &c->nsubsystems, &c->subsystems_cap, g->subsystems, g->nsubsystems,
+                   sizeof *g->subsystems) ||
+        copy_array(&c->roots, &c->nroots, &c->roots_cap, g->roots, g->nroots, sizeof *g->roots) ||
+        copy_array(&c->uuids, &n, &c->uuids_cap, g->uuids, g->uuids_cap, sizeof *g->uuids) ||
+        copy_array(&c->job_list, &n, &c->job_list_cap, g->job_list, g->njobs, sizeof *g->job_list) ||
+        copy_array(&c->job_slots, &n, &c->njob_slots, g->job_slots, g->njob_slots, sizeof *g->job_slots) ||
+        copy_array(&c->pending, &c->npending, &c->pending_cap, g->pending, g->npending, sizeof *g->pending))
+        return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
+/* Leaves the numbers of a graph that was copied flat, and takes away what belongs to the original. */
+static void forget_arrays(weir_graph *c)
+{
+    memset(&c->names, 0, sizeof c->names);
+    c->types = NULL;
+    c->type_flags = NULL;
+    c->type_of_name = NULL;
+    c->kinds = NULL;
+    c->kind_slots = NULL;
+    c->vertices = NULL;
+    c->inners = NULL;
+    c->pools = NULL;
+    c->edges = NULL;
+    c->subsystems = NULL;
+    c->roots = NULL;
+    c->schemas = NULL;
+    c->lifts = NULL;
+    c->scratch = NULL;
+    c->books = NULL;
+    c->jobs = NULL;
+    c->job_list = NULL;
+    c->job_slots = NULL;
+    c->pending = NULL;
+    c->taken = NULL;
+    c->indexes = NULL;
+    c->uuids = NULL;
+    c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->nindexes = 0;
+    c->schemas_cap = c->lifts_cap = c->indexes_cap = 0;
+}
+
+int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
+{
+    weir_graph *c = weir_mem_alloc(sizeof *c);
+
+    if (!c)
+        return weir_fail_nomem(err);
+    *c = *g;
+    c->matching = c->batch = false;
+    forget_arrays(c);
+    if (copy_names(&g->names, &c->names) || copy_schemas(g, c) || copy_types(g, c) || copy_flat(g, c) ||
+        copy_inners(g, c) || copy_pools(g, c) || copy_books(g, c) || copy_jobs(g, c)) {
+        weir_graph_free(c);
+        return weir_fail_nomem(err);
+    }
+    *out = c;
+    return WEIR_OK;
+}

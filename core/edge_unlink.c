@@ -1,0 +1,69 @@
+/* edge_unlink.c - taking a pool out of a subsystem (M5). Invariant: nothing is changed before it is certain that
+ * nothing can fail. Only the pool that is named is reclaimed, not those at the other ends of its edges: whoever moves a
+ * node from one power unit to another still needs both. */
+#include "graph.h"
+
+#include <string.h>
+
+static int check_unlink(const weir_graph *g, weir_vertex v, const char *subsystem, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (!vertex_valid(g, v))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+    if (!subsystem || !subsystem[0])
+        return weir_fail(err, WEIR_EINVAL, "the name of a subsystem is wanted");
+    if (strcmp(subsystem, "containment") == 0)
+        return weir_fail(err, WEIR_EINVAL, "a vertex leaves containment with all below it, not by its edges");
+    return WEIR_OK;
+}
+
+/* Whether v has edges of a subsystem, or (`others`) of any other one. */
+static bool has_edges(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool others)
+{
+    const struct pool *p = pool_of(g, v);
+
+    if (!p || subsystem == WEIR_NONE)
+        return false;
+    if (!others)
+        return weir_edge_first(g, v, subsystem, true) != WEIR_NONE ||
+               weir_edge_first(g, v, subsystem, false) != WEIR_NONE;
+    for (uint32_t i = p->edges_out; i != WEIR_NONE; i = g->edges[i].next_out)
+        if (g->edges[i].subsystem != subsystem)
+            return true;
+    for (uint32_t i = p->edges_in; i != WEIR_NONE; i = g->edges[i].next_in)
+        if (g->edges[i].subsystem != subsystem)
+            return true;
+    return false;
+}
+
+static void drop_edges(weir_graph *g, weir_vertex v, uint32_t subsystem, bool out)
+{
+    for (uint32_t i = weir_edge_first(g, v, subsystem, out), next; i != WEIR_NONE; i = next) {
+        next = weir_edge_next(g, i, out);
+        weir_edge_drop(g, i);
+    }
+}
+
+int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_err *err)
+{
+    char path[256];
+    uint32_t s;
+    int rc = check_unlink(g, v, subsystem, err);
+
+    if (rc)
+        return rc;
+    s = weir_subsystem_find(g, subsystem);
+    if (!has_edges(g, v, s, false)) {
+        weir_vertex_path(g, v, path, sizeof path);
+        return weir_fail(err, WEIR_ENOENT, "%s is not in the subsystem '%.100s'", path, subsystem);
+    }
+    /* A pool without parent and children is in no containment while it has edges: these were all that held it. */
+    if (vertex_at(g, v)->parent == WEIR_NONE && weir_vertex_children(g, v) == 0 && !has_edges(g, v, s, true))
+        return weir_graph_unlink(g, v, err);
+    drop_edges(g, v, s, true);
+    drop_edges(g, v, s, false);
+    return WEIR_OK;
+}

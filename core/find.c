@@ -1,0 +1,168 @@
+/* find.c - all vertices that a condition holds for. Invariant: what is left out of the walk cannot match: the condition
+ * was asked once for each type, and for each path on the way, whether it can hold there at all. */
+#include "query.h"
+
+#include <string.h>
+
+#include "schema.h"
+
+#define OUTLOOKS (1u << 22) /* tests looked at to know the types beforehand; beyond that it does not pay */
+
+struct search {
+    const weir_graph *g;
+    const weir_query *q;
+    struct query_subject subject;
+    uint32_t *bound; /* by test */
+    uint8_t *reach;  /* by test, for weir_query_outlook */
+    uint8_t *types;  /* by type: what the condition may come to */
+    uint8_t *enter;  /* by schema: there may be matches below; NULL: schemas are not up to date */
+    weir_vertex *list;
+    uint32_t n, cap;
+};
+
+static void ask_types(struct search *s)
+{
+    const weir_graph *g = s->g;
+    bool pays = (uint64_t)g->ntypes * s->q->ntests <= OUTLOOKS;
+
+    for (uint32_t t = 0; t < g->ntypes; t++) {
+        struct query_outlook o = {type_text(g, (weir_type)t), NULL, 0};
+        s->types[t] = pays ? (uint8_t)weir_query_outlook(s->q, &o, s->reach) : OUTLOOK_NO | OUTLOOK_YES;
+    }
+    for (uint32_t i = 0; s->enter && i < g->nschemas; i++) {
+        const struct schema *schema = schema_at(g, i);
+        for (uint32_t k = 0; k < schema->ntypes; k++)
+            s->enter[i] |= s->types[schema->codes[k]] & OUTLOOK_YES;
+    }
+}
+
+static void search_clear(struct search *s)
+{
+    weir_query_subject_clear(&s->subject);
+    weir_mem_free(s->bound);
+    weir_mem_free(s->reach);
+    weir_mem_free(s->types);
+    weir_mem_free(s->enter);
+}
+
+static int search_begin(struct search *s, const weir_graph *g, const weir_query *q)
+{
+    memset(s, 0, sizeof *s);
+    s->g = s->subject.g = g;
+    s->q = q;
+    s->bound = weir_mem_alloc(q->ntests * sizeof *s->bound);
+    s->reach = weir_mem_alloc(q->ntests);
+    s->types = weir_mem_zalloc(g->ntypes, 1);
+    s->enter = weir_mem_zalloc(g->nschemas, 1);
+    if (!s->bound || !s->reach || !s->types || !s->enter)
+        return WEIR_ENOMEM;
+    if (g->building) {
+        weir_mem_free(s->enter);
+        s->enter = NULL;
+    }
+    weir_query_bind(q, g, s->bound);
+    s->subject.bound = s->bound;
+    ask_types(s);
+    return WEIR_OK;
+}
+
+static bool out_of_memory(const struct search *s)
+{
+    return s->subject.path.failed || s->subject.name_text.failed;
+}
+
+static int visit(struct search *s, weir_vertex v)
+{
+    uint8_t may = s->types[kind_of(s->g, v)->type];
+    bool holds = may == OUTLOOK_YES;
+
+    if (!(may & OUTLOOK_YES))
+        return WEIR_OK;
+    if (!holds) {
+        weir_query_move(&s->subject, v);
+        holds = weir_query_holds(s->q, &s->subject);
+        if (out_of_memory(s))
+            return WEIR_ENOMEM;
+    }
+    if (!holds)
+        return WEIR_OK;
+    if (s->n == s->cap && weir_array_reserve(&s->list, &s->cap, (size_t)s->n + 1, sizeof *s->list))
+        return WEIR_ENOMEM;
+    s->list[s->n++] = v;
+    return WEIR_OK;
+}
+
+/* Whether there may be matches below v. */
+static bool worth_entering(struct search *s, weir_vertex v, const struct inner *in)
+{
+    struct query_outlook o = {NULL, NULL, 0};
+
+    if (s->enter && !s->enter[in->schema])
+        return false;
+    if (!s->q->paths)
+        return true;
+    weir_query_move(&s->subject, v);
+    return !weir_query_path(&s->subject, &o.below, &o.below_len) ||
+           (weir_query_outlook(s->q, &o, s->reach) & OUTLOOK_YES);
+}
+
+static weir_vertex kid_from(const struct inner *in, uint32_t pos)
+{
+    while (pos < in->nkids && in->kids[pos] == WEIR_NONE)
+        pos++;
+    return pos < in->nkids ? in->kids[pos] : WEIR_NONE;
+}
+
+/* The vertex after v in preorder below top; WEIR_NONE: no more. */
+static weir_vertex after(struct search *s, weir_vertex v, weir_vertex top)
+{
+    const struct inner *in = inner_of(s->g, v);
+    weir_vertex found = in && worth_entering(s, v, in) ? kid_from(in, 0) : WEIR_NONE;
+
+    while (found == WEIR_NONE && v != top) {
+        weir_vertex parent = vertex_at(s->g, v)->parent;
+        found = kid_from(inner_of(s->g, parent), vertex_at(s->g, v)->pos + 1);
+        v = parent;
+    }
+    return found;
+}
+
+static int find_below(struct search *s, weir_vertex top)
+{
+    for (weir_vertex v = top; v != WEIR_NONE; v = after(s, v, top)) {
+        int rc = visit(s, v);
+        if (rc)
+            return rc;
+    }
+    return out_of_memory(s) ? WEIR_ENOMEM : WEIR_OK;
+}
+
+static int find_all(struct search *s)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < s->g->nroots; i++)
+        if (s->g->roots[i] != WEIR_NONE)
+            rc = find_below(s, s->g->roots[i]);
+    return rc;
+}
+
+int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_vertex **out, uint32_t *n,
+              weir_err *err)
+{
+    struct search s;
+    int rc;
+
+    if (start != WEIR_NONE && !vertex_valid(g, start))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u to start from", start);
+    rc = search_begin(&s, g, q);
+    rc = rc ? rc : start == WEIR_NONE ? find_all(&s) : find_below(&s, start);
+    search_clear(&s);
+    if (rc) {
+        weir_mem_free(s.list);
+        return weir_fail_nomem(err);
+    }
+    *out = s.list;
+    *n = s.n;
+    return WEIR_OK;
+}

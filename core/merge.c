@@ -1,0 +1,375 @@
+/* merge.c - adding to a graph what another one has more (M4). Invariant: everything that was added is on record, in
+ * order, until the whole is done; going back in reverse order restores what was there, to the places of children. */
+#include "copy.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index.h"
+
+enum { NOTE_RANK = 3 }; /* beside the three maps */
+
+/* Something that a vertex that was there has got. */
+struct note {
+    weir_vertex v;
+    int what;        /* enum weir_map, or NOTE_RANK */
+    const char *key; /* belongs to the other graph */
+};
+
+struct merge {
+    struct weir_carry carry; /* from the other graph; its map: what is there already, then everything */
+    weir_vertex moved;       /* the root of the other graph that a URI gives another path */
+    weir_vertex *tops;       /* of the other graph: added below what was there */
+    uint32_t ntops, tops_cap;
+    struct note *notes;
+    uint32_t nnotes, notes_cap;
+    uint32_t *edges; /* added to the graph */
+    uint32_t nedges, edges_cap;
+    uint32_t nsubsystems; /* that were there */
+    weir_err *err;
+};
+
+/* ---- who is who: nothing is changed here ---- */
+
+/* One of the children of a vertex, or of the roots. */
+struct named {
+    uint32_t hash; /* of the name */
+    uint32_t pos;
+    weir_vertex v;
+    bool taken; /* stands for a vertex of the other graph */
+};
+
+static uint32_t name_hash(const weir_graph *g, weir_vertex v)
+{
+    char name[256];
+    uint32_t h = 2166136261u;
+
+    weir_vertex_name(g, v, name, sizeof name);
+    for (const char *s = name; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return x->pos < y->pos ? -1 : x->pos > y->pos;
+}
+
+/* The vertices of a list by name, in *n elements; NULL: out of memory. */
+static struct named *list_named(const weir_graph *g, const weir_vertex *kids, uint32_t nkids, uint32_t *n)
+{
+    struct named *list = weir_mem_alloc(nkids * sizeof *list);
+
+    *n = 0;
+    for (uint32_t i = 0; list && i < nkids; i++)
+        if (kids[i] != WEIR_NONE)
+            list[(*n)++] = (struct named){name_hash(g, kids[i]), i, kids[i], false};
+    if (list)
+        qsort(list, *n, sizeof *list, by_hash);
+    return list;
+}
+
+/* The first of that name which is not taken; siblings of one name are matched in their order. */
+static weir_vertex take_named(const struct merge *m, weir_vertex o, struct named *list, uint32_t n)
+{
+    uint32_t hash = name_hash(m->carry.from, o), lo = 0, hi = n;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (list[mid].hash < hash)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < n && list[lo].hash == hash; lo++)
+        if (!list[lo].taken && weir_names_agree(m->carry.from, o, m->carry.to, list[lo].v)) {
+            list[lo].taken = true;
+            return list[lo].v;
+        }
+    return WEIR_NONE;
+}
+
+/* Puts into the map which of the vertices `there` those of a list stand for. */
+static int match_list(struct merge *m, const weir_vertex *list, uint32_t n, const weir_vertex *there, uint32_t nthere)
+{
+    uint32_t count;
+    struct named *names = list_named(m->carry.to, there, nthere, &count);
+
+    if (!names)
+        return weir_fail_nomem(m->err);
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i] != WEIR_NONE && m->carry.map[list[i]] == WEIR_NONE)
+            m->carry.map[list[i]] = take_named(m, list[i], names, count);
+    weir_mem_free(names);
+    return WEIR_OK;
+}
+
+static int clash(const struct merge *m, weir_vertex v, const char *what)
+{
+    char path[200];
+
+    weir_vertex_path(m->carry.to, v, path, sizeof path);
+    return weir_fail(m->err, WEIR_EEXIST, "%s is there already, but %s", path, what);
+}
+
+/* Properties are part of what a pool is; tags and extended data come and go: there, what the graph has stays. */
+static int check_properties(const struct merge *m, weir_vertex o, weir_vertex v)
+{
+    const char *key, *value, *had;
+
+    for (uint32_t i = 0; weir_vertex_entry(m->carry.from, o, WEIR_PROPERTIES, i, &key, &value); i++) {
+        had = weir_vertex_get(m->carry.to, v, WEIR_PROPERTIES, key);
+        if (had && strcmp(had, value) != 0) {
+            weir_buf b = {0};
+            int rc;
+            weir_buf_printf(&b, "property '%.80s' is '%.80s', not '%.80s'", key, had, value);
+            rc = b.failed ? weir_fail_nomem(m->err) : clash(m, v, b.data);
+            weir_buf_free(&b);
+            return rc;
+        }
+    }
+    return WEIR_OK;
+}
+
+static int check_pair(const struct merge *m, weir_vertex o, weir_vertex v)
+{
+    int64_t rank = weir_vertex_rank(m->carry.from, o), had = weir_vertex_rank(m->carry.to, v);
+    bool moved = o == m->moved;
+    char buf[300];
+
+    if (moved && strcmp(weir_vertex_type(m->carry.from, o), weir_vertex_type(m->carry.to, v)) != 0)
+        return weir_fail(m->err, WEIR_EINVAL,
+                         "the URI names a vertex of type %.80s; a root of type %.80s cannot be that one",
+                         weir_vertex_type(m->carry.to, v), weir_vertex_type(m->carry.from, o));
+    if (weir_bases_differ(m->carry.to, v, m->carry.from, o, !moved, buf, sizeof buf))
+        return clash(m, v, buf);
+    if (rank != WEIR_NO_RANK && had != WEIR_NO_RANK && rank != had)
+        return clash(m, v, "its rank is another one");
+    return pool_of(m->carry.from, o) ? check_properties(m, o, v) : WEIR_OK;
+}
+
+/* o stands for v: sees that they agree, and finds those below o that are below v. */
+static int match_below(struct merge *m, weir_vertex o, weir_vertex v)
+{
+    const struct inner *in = inner_of(m->carry.from, o), *there = inner_of(m->carry.to, v);
+    int rc = check_pair(m, o, v);
+
+    if (rc || !in || !there)
+        return rc;
+    rc = match_list(m, in->kids, in->nkids, there->kids, there->nkids);
+    for (uint32_t i = 0; !rc && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE && m->carry.map[in->kids[i]] != WEIR_NONE)
+            rc = match_below(m, in->kids[i], m->carry.map[in->kids[i]]);
+    return rc;
+}
+
+/* Whether v is where o is, by path. */
+static bool same_place(const struct merge *m, weir_vertex o, weir_vertex v)
+{
+    return vertex_at(m->carry.to, v)->parent == WEIR_NONE && weir_names_agree(m->carry.from, o, m->carry.to, v);
+}
+
+/* The root of the other graph stands for the vertex that a URI names. */
+static int match_uri(struct merge *m, const char *uri)
+{
+    weir_vertex v, o = weir_graph_root(m->carry.from, NULL, 0);
+    int rc = weir_graph_lookup(m->carry.to, uri, &v, m->err);
+
+    if (rc)
+        return rc;
+    if (o == WEIR_NONE || weir_graph_root(m->carry.from, NULL, 1) != WEIR_NONE)
+        return weir_fail(m->err, WEIR_EINVAL, "a graph merged at a URI has one root, this one has %s",
+                         o == WEIR_NONE ? "none" : "several");
+    m->carry.map[o] = v;
+    if (!same_place(m, o, v))
+        m->moved = o;
+    return WEIR_OK;
+}
+
+static int match_all(struct merge *m, const char *uri)
+{
+    const weir_graph *from = m->carry.from, *to = m->carry.to;
+    int rc = uri ? match_uri(m, uri) : WEIR_OK;
+
+    rc = rc ? rc : match_list(m, from->roots, from->nroots, to->roots, to->nroots);
+    for (uint32_t i = 0; !rc && i < from->nroots; i++)
+        if (from->roots[i] != WEIR_NONE && m->carry.map[from->roots[i]] != WEIR_NONE)
+            rc = match_below(m, from->roots[i], m->carry.map[from->roots[i]]);
+    return rc;
+}
+
+/* ---- adding ---- */
+
+static int add_note(struct merge *m, weir_vertex v, int what, const char *key)
+{
+    if (weir_array_reserve(&m->notes, &m->notes_cap, (size_t)m->nnotes + 1, sizeof *m->notes))
+        return weir_fail_nomem(m->err);
+    m->notes[m->nnotes++] = (struct note){v, what, key};
+    return WEIR_OK;
+}
+
+/* What o has of its own and v, which was there, has not. */
+static int add_own(struct merge *m, weir_vertex o, weir_vertex v)
+{
+    weir_graph *g = m->carry.to;
+    const char *key, *value;
+    int64_t rank = own_rank(m->carry.from, o);
+    int rc = WEIR_OK;
+
+    for (int map = 0; map < 3; map++)
+        for (uint32_t i = 0; !rc && weir_vertex_entry(m->carry.from, o, map, i, &key, &value); i++) {
+            if (weir_vertex_get(g, v, map, key))
+                continue;
+            rc = weir_vertex_set(g, v, map, key, value, m->err);
+            if (!rc && (rc = add_note(m, v, map, key)))
+                weir_vertex_unset(g, v, map, key);
+        }
+    if (rc || rank == WEIR_NO_RANK || weir_vertex_rank(g, v) == rank)
+        return rc;
+    rc = add_note(m, v, NOTE_RANK, NULL);
+    return rc ? rc : weir_vertex_set_rank(g, v, rank, m->err);
+}
+
+/* Adds o below `parent`, which was there (then it is one to take back) or was added itself. */
+static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool top, bool *same)
+{
+    if (top) {
+        if (weir_array_reserve(&m->tops, &m->tops_cap, (size_t)m->ntops + 1, sizeof *m->tops))
+            return weir_fail_nomem(m->err);
+        m->tops[m->ntops++] = o;
+    }
+    return weir_carry_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, same, m->err);
+}
+
+/* o and what is below it. `there`: its parent was there before; `same`: and has the UUIDs of the other graph. */
+static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool there, bool same)
+{
+    const struct inner *in = inner_of(m->carry.from, o);
+    weir_vertex v = m->carry.map[o];
+    bool found = v != WEIR_NONE;
+    int rc;
+
+    if (found) {
+        same = same && vertex_at(m->carry.from, o)->pos == vertex_at(m->carry.to, v)->pos && o != m->moved;
+        rc = pool_of(m->carry.from, o) ? add_own(m, o, v) : WEIR_OK;
+    } else {
+        rc = add_vertex(m, o, parent, there, &same);
+    }
+    for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE)
+            rc = add_below(m, in->kids[i], m->carry.map[o], found, same);
+    return rc;
+}
+
+static bool has_edge(const weir_graph *g, const weir_edge *e)
+{
+    uint32_t subsystem = weir_subsystem_find(g, e->subsystem);
+    weir_name type = weir_names_find(&g->names, e->type, strlen(e->type));
+    weir_name back = e->back ? weir_names_find(&g->names, e->back, strlen(e->back)) : WEIR_NO_NAME;
+
+    if (subsystem == WEIR_NONE || type == WEIR_NO_NAME || (e->back && back == WEIR_NO_NAME))
+        return false;
+    for (uint32_t i = weir_edge_first(g, e->source, subsystem, true); i != WEIR_NONE; i = weir_edge_next(g, i, true))
+        if (g->edges[i].target == e->target && g->edges[i].type == type && g->edges[i].back == back)
+            return true;
+    return false;
+}
+
+static int add_edge(struct merge *m, const weir_edge *e)
+{
+    weir_graph *g = m->carry.to;
+    int rc;
+
+    if (has_edge(g, e))
+        return WEIR_OK;
+    if (weir_array_reserve(&m->edges, &m->edges_cap, (size_t)m->nedges + 1, sizeof *m->edges))
+        return weir_fail_nomem(m->err);
+    rc = weir_edge_add(g, e->source, e->target, e->subsystem, e->type, e->back, m->err);
+    if (!rc)
+        m->edges[m->nedges++] = pool_of(g, e->source)->last_out;
+    return rc;
+}
+
+static int add_all(struct merge *m)
+{
+    const weir_graph *from = m->carry.from;
+    weir_edge e;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < from->nroots; i++) {
+        if (from->roots[i] == WEIR_NONE)
+            continue;
+        m->carry.renew = from->roots[i] == m->moved;
+        rc = add_below(m, from->roots[i], WEIR_NONE, true, true);
+    }
+    for (uint32_t i = 0; !rc && i < from->nedges; i++)
+        if (weir_edge_get(from, i, &e)) {
+            e.source = m->carry.map[e.source];
+            e.target = m->carry.map[e.target];
+            rc = add_edge(m, &e);
+        }
+    return rc;
+}
+
+/* ---- taking back ---- */
+
+/* Removes an added vertex and all below it, and the hole that it leaves: it was the last child. */
+static void take_back(weir_graph *g, weir_vertex v)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+
+    if (weir_graph_unlink(g, v, NULL))
+        return;
+    if (p == WEIR_NONE) {
+        g->nroots--;
+    } else {
+        inner_of(g, p)->nkids--;
+        inner_of(g, p)->holes--;
+    }
+}
+
+static void undo(struct merge *m)
+{
+    weir_graph *g = m->carry.to;
+
+    while (m->nedges > 0)
+        weir_edge_drop(g, m->edges[--m->nedges]);
+    while (m->ntops > 0)
+        if (m->carry.map[m->tops[--m->ntops]] != WEIR_NONE)
+            take_back(g, m->carry.map[m->tops[m->ntops]]);
+    while (m->nnotes > 0) {
+        const struct note *n = &m->notes[--m->nnotes];
+        if (n->what != NOTE_RANK)
+            weir_vertex_unset(g, n->v, n->what, n->key);
+        else if (pool_of(g, n->v))
+            pool_of(g, n->v)->rank = WEIR_NO_RANK;
+    }
+    g->nsubsystems = m->nsubsystems;
+    weir_indexes_drop_maps(g);
+}
+
+int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err)
+{
+    struct merge m = {.moved = WEIR_NONE, .nsubsystems = g->nsubsystems, .err = err};
+    int rc = weir_graph_writable(g, err);
+
+    if (!rc && g == other)
+        rc = weir_fail(err, WEIR_EINVAL, "a graph cannot be merged into itself");
+    if (!rc && (g->building || other->building))
+        rc = weir_fail(err, WEIR_EINVAL, "nothing can be merged between begin and end");
+    rc = rc ? rc : weir_carry_begin(&m.carry, other, g, err);
+    if (rc)
+        return rc;
+    rc = match_all(&m, uri);
+    if (!rc && (rc = add_all(&m)))
+        undo(&m);
+    weir_carry_end(&m.carry);
+    weir_mem_free(m.tops);
+    weir_mem_free(m.notes);
+    weir_mem_free(m.edges);
+    return rc;
+}

@@ -1,0 +1,518 @@
+/* query_match.c - whether a condition holds for a vertex. Invariant: reads only; whatever is computed of a vertex is
+ * computed once, when the first test needs it. */
+#include "query.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#include "rows.h"
+
+/* ---- names and paths ----------------------------------------------------------------------------------------- */
+
+void weir_query_move(struct query_subject *s, weir_vertex v)
+{
+    s->v = v;
+    s->name = NULL;
+    s->has_path = false;
+}
+
+void weir_query_subject_clear(struct query_subject *s)
+{
+    weir_buf_free(&s->name_text);
+    weir_buf_free(&s->path);
+}
+
+/* Adds any name: one with attributes in it is not known before it is written. */
+static void add_name(struct query_subject *s, weir_vertex v, weir_buf *b)
+{
+    const struct pool *p = pool_of(s->g, v);
+    char name[256];
+    size_t n;
+
+    if (!p || p->name == WEIR_NO_NAME) {
+        weir_buf_puts(b, weir_vertex_basename(s->g, v));
+        if (vertex_at(s->g, v)->id != WEIR_NO_ID)
+            weir_buf_printf(b, "%" PRId64, vertex_at(s->g, v)->id);
+        return;
+    }
+    n = weir_vertex_name(s->g, v, name, sizeof name);
+    if (n < sizeof name) {
+        weir_buf_add(b, name, n);
+    } else {
+        char *text = weir_mem_alloc(n + 1);
+        if (text) {
+            weir_vertex_name(s->g, v, text, n + 1);
+            weir_buf_add(b, text, n);
+        }
+        b->failed |= !text;
+        weir_mem_free(text);
+    }
+}
+
+/* basename and id, without the detour over printf. False: too long. */
+static bool write_usual(struct query_subject *s, const char *basename, int64_t id)
+{
+    char digits[24];
+    size_t n = strlen(basename), at = sizeof digits;
+    uint64_t rest = id < 0 ? 0 - (uint64_t)id : (uint64_t)id;
+
+    if (n + sizeof digits > sizeof s->small)
+        return false;
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (id < 0)
+        digits[--at] = '-';
+    memcpy(s->small, basename, n);
+    memcpy(s->small + n, digits + at, sizeof digits - at);
+    s->name = s->small;
+    s->name_len = n + sizeof digits - at;
+    return true;
+}
+
+static bool fetch_name(struct query_subject *s)
+{
+    const struct pool *p = pool_of(s->g, s->v);
+    const char *basename = weir_vertex_basename(s->g, s->v);
+    int64_t id = vertex_at(s->g, s->v)->id;
+
+    if (s->name)
+        return true;
+    if (!p || p->name == WEIR_NO_NAME) {
+        if (id != WEIR_NO_ID && write_usual(s, basename, id))
+            return true;
+    }
+    s->name_text.len = 0;
+    add_name(s, s->v, &s->name_text);
+    s->name = s->name_text.data;
+    s->name_len = s->name_text.len;
+    return s->name && !s->name_text.failed;
+}
+
+static void add_path(struct query_subject *s, weir_vertex v)
+{
+    weir_vertex way[WEIR_PATH_DEPTH + 2];
+    size_t depth = 0;
+
+    for (; v != WEIR_NONE && depth < WEIR_PATH_DEPTH + 2; v = vertex_at(s->g, v)->parent)
+        way[depth++] = v;
+    while (depth-- > 0) {
+        weir_buf_add(&s->path, "/", 1);
+        add_name(s, way[depth], &s->path);
+    }
+}
+
+/* Siblings share all but the last name of their path: that is kept. */
+bool weir_query_path(struct query_subject *s, const char **path, size_t *len)
+{
+    weir_vertex above = vertex_at(s->g, s->v)->parent;
+
+    if (!s->has_path) {
+        if (s->stem == 0 || s->above != above) {
+            s->path.len = 0;
+            add_path(s, above);
+            s->above = above;
+        } else {
+            s->path.len = s->stem - 1;
+        }
+        s->stem = s->path.len + 1;
+        weir_buf_add(&s->path, "/", 1);
+        if (fetch_name(s))
+            weir_buf_add(&s->path, s->name, s->name_len);
+        s->has_path = true;
+    }
+    *path = s->path.data;
+    *len = s->path.len;
+    return s->path.data && !s->path.failed && !s->name_text.failed;
+}
+
+/* ---- patterns ------------------------------------------------------------------------------------------------ */
+
+/* The places of a text that a pattern may have come to so far: a bit each, the end included. */
+#define PLACES (QUERY_PATTERN / 64 + 1)
+
+struct places {
+    const char *text;
+    size_t len, words;
+    uint64_t *at, *next;
+};
+
+static void mark(struct places *p, size_t i)
+{
+    p->next[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+static bool in_runs(const struct query_run *runs, uint32_t n, uint32_t digits, uint64_t number)
+{
+    uint32_t lo = 0, hi = n;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        const struct query_run *r = &runs[mid];
+        if (r->digits < digits || (r->digits == digits && r->hi < number))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < n && runs[lo].digits == digits && runs[lo].lo <= number;
+}
+
+static void step_set(const weir_query *q, const struct query_piece *piece, struct places *p, size_t from)
+{
+    uint64_t number = 0;
+
+    for (uint32_t digits = 1; digits <= 18 && from + digits <= p->len; digits++) {
+        char c = p->text[from + digits - 1];
+        if (c < '0' || c > '9')
+            return;
+        number = number * 10 + (uint64_t)(c - '0');
+        if (in_runs(q->runs + piece->first, piece->len, digits, number))
+            mark(p, from + digits);
+    }
+}
+
+static void step_any(struct places *p, size_t from)
+{
+    for (size_t i = from; i <= p->len; i++)
+        mark(p, i);
+}
+
+static void step_one(struct places *p, size_t from)
+{
+    size_t to = from + 1;
+
+    if (from >= p->len)
+        return;
+    while (to < p->len && ((unsigned char)p->text[to] & 0xC0) == 0x80) /* the rest of a character in UTF-8 */
+        to++;
+    mark(p, to);
+}
+
+static void step_from(const weir_query *q, const struct query_piece *piece, struct places *p, size_t from)
+{
+    if (piece->kind == PIECE_SET)
+        step_set(q, piece, p, from);
+    else if (piece->kind == PIECE_ONE)
+        step_one(p, from);
+    else if (p->len - from >= piece->len && memcmp(p->text + from, piece->text, piece->len) == 0)
+        mark(p, from + piece->len);
+}
+
+/* One piece further, from all places at once. False: nowhere. */
+static bool step(const weir_query *q, const struct query_piece *piece, struct places *p)
+{
+    uint64_t *was = p->at, some = 0;
+
+    memset(p->next, 0, p->words * sizeof *p->next);
+    for (size_t w = 0; w < p->words; w++)
+        for (uint64_t bits = p->at[w]; bits; bits &= bits - 1) {
+            size_t from = w * 64 + (size_t)__builtin_ctzll(bits);
+            if (piece->kind == PIECE_ANY) { /* the lowest place reaches all that the others do */
+                step_any(p, from);
+                w = p->words - 1;
+                break;
+            }
+            step_from(q, piece, p, from);
+        }
+    p->at = p->next;
+    p->next = was;
+    for (size_t w = 0; w < p->words; w++)
+        some |= p->at[w];
+    return some != 0;
+}
+
+/* Whether the whole text is one of the patterns of a list. O(pieces * length) */
+static bool match_pattern(const weir_query *q, const struct query_test *t, const char *text, size_t len)
+{
+    uint64_t a[PLACES], b[PLACES];
+    struct places p = {text, len, len / 64 + 1, a, b};
+    const struct query_piece *piece = q->pieces + t->first_piece, *end = piece + t->npieces;
+
+    if (len >= QUERY_PATTERN)
+        return false;
+    while (piece < end) {
+        bool some = true;
+        memset(p.at, 0, p.words * sizeof *p.at);
+        p.at[0] = 1;
+        for (; piece < end && piece->kind != PIECE_OR; piece++)
+            some = some && step(q, piece, &p);
+        if (some && (p.at[len / 64] >> len % 64 & 1))
+            return true;
+        piece++;
+    }
+    return false;
+}
+
+static bool match_text(const weir_query *q, const struct query_test *t, const char *text, size_t len)
+{
+    if (t->npieces)
+        return match_pattern(q, t, text, len);
+    return len == t->len && memcmp(text, t->text, len) == 0;
+}
+
+/* ---- amounts and jobs ---------------------------------------------------------------------------------------- */
+
+static bool held_above(const weir_graph *g, weir_vertex v)
+{
+    for (; v != WEIR_NONE; v = vertex_at(g, v)->parent) {
+        const struct book *b = book_of(g, v);
+        if (b && b->held)
+            return true;
+    }
+    return false;
+}
+
+static int64_t amount_of(const weir_graph *g, weir_vertex v, uint8_t field)
+{
+    const struct book *b = book_of(g, v);
+    int64_t size = kind_of(g, v)->size;
+
+    switch (field) {
+    case QUERY_SIZE: return size;
+    case QUERY_FREE: return weir_vertex_reachable(g, v) ? vertex_unallocated(g, v) : 0;
+    case QUERY_IDLE: return weir_vertex_reachable(g, v) && vertex_unused(g, v) ? size : 0;
+    default:
+        if (held_above(g, v))
+            return size;
+        return !b ? 0 : b->used < size ? b->used : size;
+    }
+}
+
+static bool in_numbers(const struct query_test *t, int64_t n)
+{
+    if (t->set)
+        return n >= 0 && n <= WEIR_IDSET_MAX && weir_idset_test(t->set, (uint32_t)n);
+    return n >= t->lo && n <= t->hi;
+}
+
+/* Whether one of these jobs has, or has reserved, something on v, or something above it as a whole. */
+static bool match_job(const struct query_test *t, const weir_graph *g, weir_vertex v)
+{
+    weir_use use;
+
+    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(g, u)->parent)
+        for (uint32_t i = 0; book_of(g, u) && weir_vertex_use(g, u, i, &use); i++)
+            if ((u == v || use.exclusive) && in_numbers(t, use.job))
+                return true;
+    return false;
+}
+
+/* ---- properties, tags, extended data ------------------------------------------------------------------------- */
+
+static const char *value_of(const struct query_subject *s, const struct query_test *t, uint32_t bound)
+{
+    const struct pool *p = pool_of(s->g, s->v);
+    const struct map *m = p ? &p->maps[t->field - QUERY_PROPERTY] : NULL;
+
+    if (!m || m->count == 0)
+        return NULL;
+    if (!s->bound)
+        bound = weir_names_find(&s->g->names, t->key, strlen(t->key));
+    for (uint32_t i = 0; i < m->count; i++)
+        if (m->entries[i].key == bound)
+            return weir_names_text(&s->g->names, m->entries[i].value);
+    return NULL;
+}
+
+/* `ordered`: has a place in the order of numbers and texts. */
+static bool compare(const struct query_test *t, const char *text, size_t len, bool ordered)
+{
+    struct query_number have;
+    size_t shorter = len < t->len ? len : t->len;
+    int c;
+
+    if (t->numeric && ordered && weir_query_number(text, len, &have)) {
+        c = weir_query_number_compare(&have, &t->number);
+    } else {
+        if (t->op != QUERY_EQ && !(t->quoted && ordered))
+            return false;
+        c = memcmp(text, t->text, shorter);
+        c = c ? c : len < t->len ? -1 : len > t->len;
+    }
+    switch (t->op) {
+    case QUERY_EQ: return c == 0;
+    case QUERY_LT: return c < 0;
+    case QUERY_LE: return c <= 0;
+    case QUERY_GT: return c > 0;
+    default: return c >= 0;
+    }
+}
+
+/* JSON strings and numbers compare by what they mean, all else is equal to its own text only. */
+static bool compare_json(const struct query_test *t, const char *text)
+{
+    size_t len;
+    json_t *value;
+    bool holds = false;
+
+    text += strspn(text, " \t\r\n");
+    len = strlen(text);
+    while (len && strchr(" \t\r\n", text[len - 1]))
+        len--;
+    if (len < 2 || text[0] != '"')
+        return compare(t, text, len, len && strchr("-0123456789", text[0]));
+    if (!memchr(text, '\\', len))
+        return compare(t, text + 1, len - 2, true);
+    value = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    if (json_is_string(value))
+        holds = compare(t, json_string_value(value), json_string_length(value), true);
+    json_decref(value);
+    return holds;
+}
+
+static bool match_map(const struct query_subject *s, const struct query_test *t, uint32_t bound)
+{
+    const char *have = value_of(s, t, bound);
+
+    if (!have || t->op == QUERY_HAS)
+        return have != NULL;
+    return t->field == QUERY_DATA ? compare_json(t, have) : compare(t, have, strlen(have), true);
+}
+
+/* ---- tests --------------------------------------------------------------------------------------------------- */
+
+static bool match_type(const weir_query *q, const struct query_subject *s, const struct query_test *t, uint32_t bound)
+{
+    const char *type;
+
+    if (t->npieces == 0 && s->bound)
+        return kind_of(s->g, s->v)->type == bound;
+    type = weir_vertex_type(s->g, s->v);
+    return match_text(q, t, type, strlen(type));
+}
+
+static bool match_path(const weir_query *q, struct query_subject *s, const struct query_test *t)
+{
+    const char *path;
+    size_t len;
+    return weir_query_path(s, &path, &len) && match_text(q, t, path, len);
+}
+
+static bool match_uuid(const struct query_subject *s, const struct query_test *t)
+{
+    char uuid[37];
+
+    if (t->len != 36)
+        return false;
+    weir_vertex_uuid(s->g, s->v, uuid);
+    return strcasecmp(uuid, t->text) == 0;
+}
+
+static bool match_test(const weir_query *q, struct query_subject *s, uint32_t i)
+{
+    const struct query_test *t = &q->tests[i];
+    const weir_graph *g = s->g;
+    uint32_t bound = s->bound ? s->bound[i] : 0;
+    const char *basename = weir_vertex_basename(g, s->v);
+
+    switch (t->field) {
+    case QUERY_TYPE: return match_type(q, s, t, bound);
+    case QUERY_STATE: return vertex_at(g, s->v)->state == t->lo;
+    case QUERY_NAME: return fetch_name(s) && match_text(q, t, s->name, s->name_len);
+    case QUERY_BASENAME: return match_text(q, t, basename, strlen(basename));
+    case QUERY_PATH: return match_path(q, s, t);
+    case QUERY_UUID: return match_uuid(s, t);
+    case QUERY_UNIT: return strcmp(weir_vertex_unit(g, s->v), t->text) == 0;
+    case QUERY_ID: return in_numbers(t, vertex_at(g, s->v)->id);
+    case QUERY_RANK: return in_numbers(t, weir_vertex_rank(g, s->v));
+    case QUERY_JOB: return match_job(t, g, s->v);
+    case QUERY_SIZE:
+    case QUERY_FREE:
+    case QUERY_IDLE:
+    case QUERY_ALLOCATED: return in_numbers(t, amount_of(g, s->v, t->field));
+    case QUERY_EXCLUSIVE: return kind_of(g, s->v)->exclusive;
+    case QUERY_LEAF: return weir_vertex_children(g, s->v) == 0;
+    default: return match_map(s, t, bound);
+    }
+}
+
+bool weir_query_holds(const weir_query *q, struct query_subject *s)
+{
+    uint32_t i = 0;
+
+    while (i < QUERY_NO)
+        i = match_test(q, s, i) ? q->tests[i].yes : q->tests[i].no;
+    return i == QUERY_YES;
+}
+
+bool weir_query_match(const weir_query *q, const weir_graph *g, weir_vertex v)
+{
+    struct query_subject s;
+    bool holds;
+
+    if (!vertex_valid(g, v))
+        return false;
+    memset(&s, 0, offsetof(struct query_subject, small));
+    s.g = g;
+    s.v = v;
+    holds = weir_query_holds(q, &s);
+    if (s.name_text.failed || s.path.failed)
+        holds = false;
+    weir_query_subject_clear(&s);
+    return holds;
+}
+
+void weir_query_bind(const weir_query *q, const weir_graph *g, uint32_t *bound)
+{
+    for (uint32_t i = 0; i < q->ntests; i++) {
+        const struct query_test *t = &q->tests[i];
+        bound[i] = 0;
+        if (t->field == QUERY_TYPE && t->npieces == 0)
+            bound[i] = weir_type_find(g, t->text);
+        else if (t->key)
+            bound[i] = weir_names_find(&g->names, t->key, strlen(t->key));
+    }
+}
+
+/* ---- outlooks ------------------------------------------------------------------------------------------------ */
+
+/* Whether a path that begins with `below` and a slash may match: as far as both are known they have to agree. */
+static bool path_possible(const weir_query *q, const struct query_test *t, const char *below, size_t len)
+{
+    const struct query_piece *piece = t->npieces ? &q->pieces[t->first_piece] : NULL;
+    const char *start = !piece ? t->text : piece->kind == PIECE_TEXT ? piece->text : "";
+    size_t n = !piece ? t->len : piece->kind == PIECE_TEXT ? piece->len : 0;
+
+    if (memcmp(start, below, n < len ? n : len) != 0)
+        return false;
+    return n > len ? start[len] == '/' : piece != NULL;
+}
+
+static unsigned outlook_of(const weir_query *q, const struct query_test *t, const struct query_outlook *o)
+{
+    if (t->field == QUERY_TYPE && o->type)
+        return match_text(q, t, o->type, strlen(o->type)) ? OUTLOOK_YES : OUTLOOK_NO;
+    if (t->field == QUERY_PATH && o->below && !path_possible(q, t, o->below, o->below_len))
+        return OUTLOOK_NO;
+    return OUTLOOK_NO | OUTLOOK_YES;
+}
+
+static void reach_way(uint8_t *reach, uint32_t way, unsigned *outcome)
+{
+    if (way == QUERY_YES)
+        *outcome |= OUTLOOK_YES;
+    else if (way == QUERY_NO)
+        *outcome |= OUTLOOK_NO;
+    else
+        reach[way] = 1;
+}
+
+unsigned weir_query_outlook(const weir_query *q, const struct query_outlook *o, uint8_t *reach)
+{
+    unsigned outcome = 0;
+
+    memset(reach, 0, q->ntests);
+    reach[0] = 1;
+    for (uint32_t i = 0; i < q->ntests; i++) {
+        unsigned may = reach[i] ? outlook_of(q, &q->tests[i], o) : 0;
+        if (may & OUTLOOK_YES)
+            reach_way(reach, q->tests[i].yes, &outcome);
+        if (may & OUTLOOK_NO)
+            reach_way(reach, q->tests[i].no, &outcome);
+    }
+    return outcome;
+}

@@ -1,0 +1,230 @@
+/* slot.c - slots. The tasks of a slot run on one node: what a slot holds of things inside nodes comes from one node, a
+ * slot at a time. (Slots of whole nodes, or inside a node, need no such care: there the resources are just multiplied.)
+ *
+ * Hosts are taken in the order of the first resource each would give, so that a policy that orders cores by id still
+ * decides core by core. Invariant: the number of slots a host gives never exceeds what it can hold.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "match.h"
+#include "schema.h"
+
+struct host {
+    weir_vertex v;
+    int64_t most, given; /* slots */
+    uint32_t first;      /* its keys: the first vertex of each slot it could give */
+    double score;
+};
+
+struct hosts {
+    struct match *m;
+    const weir_resource *slot;
+    struct search search;
+    struct host *list;
+    uint32_t n, cap;
+    weir_vertex *keys;
+    uint32_t nkeys, keys_cap;
+    uint32_t *order; /* which host gave the i-th slot */
+    uint32_t norder, order_cap;
+};
+
+bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t)
+{
+    for (uint32_t i = 0; i < g->nroots; i++) {
+        const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
+        const struct schema *s = in ? g->schemas[in->schema] : NULL;
+        if (!s)
+            continue;
+        if (kind_of(g, g->roots[i])->type == outer && type_cell(s, t))
+            return true;
+        if (weir_pair_cell(s, outer, t) || s->ntypes > SCHEMA_PAIR_TYPES)
+            return true;
+    }
+    return false;
+}
+
+
+int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
+{
+    for (uint32_t i = 0; i < slot->nwith && most > 0; i++) {
+        const weir_resource *r = &slot->with[i];
+        uint32_t npicks = m->npicks;
+        int64_t units;
+        if (weir_channel_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
+            continue;
+        units = weir_place_some(m, under, r, saturating_mul(most, r->count.min));
+        m->npicks = npicks;
+        if (units < 0)
+            return units;
+        if (units / r->count.min < most)
+            most = units / r->count.min;
+    }
+    return most;
+}
+
+bool weir_slot_hosted(const struct match *m, weir_vertex under, const weir_resource *slot)
+{
+    const weir_resource *first = slot->with;
+
+    if (m->node_type == WEIR_NO_TYPE || (slot->nwith == 1 && first->count.min == 1 && weir_count_floor(&first->count, 2) == 1))
+        return false;
+    for (uint32_t i = 0; i < slot->nwith; i++) {
+        weir_type t = weir_type_find(m->g, slot->with[i].type);
+        if (weir_channel_find(m->g, slot->with[i].type) == WEIR_NONE &&
+            (t == WEIR_NO_TYPE || !weir_type_above(m->g, m->node_type, t)))
+            return false;
+    }
+    for (; under != WEIR_NONE; under = vertex_at(m->g, under)->parent)
+        if (kind_of(m->g, under)->type == m->node_type)
+            return false;
+    return weir_channel_find(m->g, first->type) == WEIR_NONE;
+}
+
+/* How many slots v holds, and the first vertex of each of them. 1: v is a host; 0: it holds none. */
+static int add_host(struct hosts *h, weir_vertex v, int64_t want)
+{
+    struct match *m = h->m;
+    const weir_resource *first = h->slot->with;
+    struct host host = {v, weir_slot_bound(m, v, h->slot, want), 0, h->nkeys, 0};
+    uint32_t npicks = m->npicks;
+    int64_t units = 0;
+
+    if (host.most <= 0)
+        return (int)host.most;
+    if (weir_array_reserve(&h->list, &h->cap, (size_t)h->n + 1, sizeof *h->list) ||
+        weir_array_reserve(&h->keys, &h->keys_cap, h->nkeys + (size_t)host.most, sizeof *h->keys))
+        return weir_fail_nomem(m->err);
+    units = weir_place_some(m, v, first, host.most * first->count.min);
+    if (units < 0)
+        return (int)units;
+    units = 0;
+    for (uint32_t i = npicks; i < m->npicks; i++) {
+        for (; h->nkeys - host.first < host.most && (h->nkeys - host.first) * first->count.min <= units; h->nkeys++)
+            h->keys[h->nkeys] = m->picks[i].vertex;
+        units += m->picks[i].amount ? m->picks[i].amount : 1;
+    }
+    for (; h->nkeys - host.first < host.most; h->nkeys++)
+        h->keys[h->nkeys] = v;
+    m->npicks = npicks;
+    h->list[h->n++] = host;
+    return 1;
+}
+
+static int give_slot(struct hosts *h, uint32_t i)
+{
+    if (weir_array_reserve(&h->order, &h->order_cap, (size_t)h->norder + 1, sizeof *h->order))
+        return weir_fail_nomem(h->m->err);
+    h->order[h->norder++] = i;
+    h->list[i].given++;
+    return WEIR_OK;
+}
+
+/* Slot by slot, each where its first resource stands first in the policy's order. */
+static int fill_ordered(struct hosts *h, int64_t want)
+{
+    weir_vertex v;
+    int rc = 1;
+
+    while (h->norder < want && (rc = weir_search_next(&h->search, &v)) > 0) {
+        uint32_t i = h->search.tag;
+        if (i == WEIR_NONE) {
+            rc = add_host(h, v, want - h->norder);
+            if (rc < 0)
+                return rc;
+            if (rc == 0)
+                continue;
+            i = h->n - 1;
+        }
+        rc = give_slot(h, i);
+        if (!rc && h->list[i].given < h->list[i].most)
+            rc = weir_search_again(&h->search, v, h->keys[h->list[i].first + h->list[i].given], i);
+        if (rc)
+            return rc;
+    }
+    return rc < 0 ? rc : WEIR_OK;
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const struct host *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Host by host, the best score first. */
+static int fill_scored(struct hosts *h, int64_t want)
+{
+    weir_vertex v;
+    int rc;
+
+    while ((rc = weir_search_next(&h->search, &v)) > 0) {
+        rc = add_host(h, v, want);
+        if (rc > 0)
+            rc = weir_place_evaluate(h->m, v, h->slot, &h->list[h->n - 1].score);
+        if (rc < 0)
+            return rc;
+        if (rc == 0 && h->n && h->list[h->n - 1].v == v)
+            h->n--;
+    }
+    if (rc < 0)
+        return rc;
+    if (h->n)
+        qsort(h->list, h->n, sizeof *h->list, by_score);
+    for (uint32_t i = 0; !rc && i < h->n; i++)
+        while (!rc && h->norder < want && h->list[i].given < h->list[i].most)
+            rc = give_slot(h, i);
+    return rc;
+}
+
+/* Places the first `count` slots that were given. 1, 0 or negative. */
+static int place_given(struct hosts *h, int64_t count)
+{
+    uint32_t npicks = h->m->npicks;
+    int rc = 1;
+
+    while (h->norder > count)
+        h->list[h->order[--h->norder]].given--;
+    for (uint32_t i = 0; rc == 1 && i < h->n; i++)
+        if (h->list[i].given)
+            rc = weir_place(h->m, h->list[i].v, h->slot->with, h->slot->nwith, h->list[i].given);
+    if (rc != 1)
+        h->m->npicks = npicks;
+    return rc;
+}
+
+/* Whether there is enough for that many slots in all. */
+static bool hopeful(struct match *m, weir_vertex under, const weir_resource *r, int64_t slots)
+{
+    if (weir_channel_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
+        return true;
+    if (weir_search_hopeful(m, under, r, saturating_mul(r->count.min, slots), weir_candidate_idle(m, r)))
+        return true;
+    m->stats.pruned++;
+    return false;
+}
+
+int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot)
+{
+    struct hosts h = {.m = m, .slot = slot};
+    int64_t want = weir_count_floor(&slot->count, WEIR_FOREVER - 1), count;
+    bool scored = m->view <= VIEW_LATER && m->policy->evaluate;
+    int rc;
+
+    for (uint32_t i = 0; i < slot->nwith; i++)
+        if (!hopeful(m, under, &slot->with[i], slot->count.min))
+            return 0;
+    rc = weir_search_hosts(&h.search, m, under, slot, slot->with, m->node_type);
+    if (rc)
+        return rc;
+    rc = scored ? fill_scored(&h, want) : fill_ordered(&h, want);
+    weir_search_end(&h.search);
+    count = weir_count_floor(&slot->count, h.norder);
+    if (!rc)
+        rc = count < 0 ? 0 : place_given(&h, count);
+    weir_mem_free(h.list);
+    weir_mem_free(h.keys);
+    weir_mem_free(h.order);
+    return rc;
+}

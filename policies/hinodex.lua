@@ -1,0 +1,6 @@
+return {
+  name = "hinodex",
+  doc = "Highest node first, and nodes are given whole: unshared nodes, the low end kept for last.",
+  order = { "-node.id", "-id", "-index" },
+  exclusive = "node",
+}
