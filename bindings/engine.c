@@ -94,9 +94,9 @@ static int copy_allocation(lua_State *L)
     return 1;
 }
 
-/* Pushes a copy of what the match gave; without memory for it, the match is undone. `graph` is the stack index of the
+/* Pushes a copy of what the match gave; without memory for it, a new job is undone. `graph` is the stack index of the
  * handle. */
-static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, const weir_allocation *a)
+static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, const weir_allocation *a, bool grown)
 {
     weir_err err = {0};
     int64_t job = a->job;
@@ -109,7 +109,7 @@ static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, c
     rc = lua_pcall(L, 2, 1, 0);
     if (preview)
         weir_allocation_free(a);
-    else if (rc != LUA_OK)
+    else if (rc != LUA_OK && !grown)
         undone = weir_release(box->g, job, &err);
     if (rc != LUA_OK)
         return undone ? weirlua_raise(L, &err) : lua_error(L);
@@ -118,8 +118,8 @@ static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, c
     return 1;
 }
 
-/* match(request[, options]) */
-static int engine_match(lua_State *L)
+/* Stack: engine, request, options. Looks for resources for a new job, or for more of the job `grown`. */
+static int search(lua_State *L, int64_t grown)
 {
     struct weirlua_graph *box;
     struct engine *e = check_idle(L, &box);
@@ -132,8 +132,6 @@ static int engine_match(lua_State *L)
     bool keep;
     int rc;
 
-    luaL_checkany(L, 2);
-    lua_settop(L, 3);
     read_options(L, 3, box, &o, &keep);
     lua_getiuservalue(L, 1, 1); /* 4: both stay alive, whatever a hook does to the engine */
     lua_getiuservalue(L, 1, 2); /* 5 */
@@ -146,7 +144,7 @@ static int engine_match(lua_State *L)
         return weirlua_fail(L, &err, rc);
     o.policy = hooks.policy ? &hooks.given : NULL;
     box->matching = true;
-    rc = weir_match(box->g, request, &o, &a, &err);
+    rc = grown ? weir_job_grow(box->g, grown, request, &o, &a, &err) : weir_match(box->g, request, &o, &a, &err);
     box->matching = false;
     weirlua_hooks_end(L, &hooks, &err);
     if (keep)
@@ -154,7 +152,67 @@ static int engine_match(lua_State *L)
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
     if (a)
-        return give_allocation(L, box, 4, a);
+        return give_allocation(L, box, 4, a, grown != 0);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* match(request[, options]) */
+static int engine_match(lua_State *L)
+{
+    luaL_checkudata(L, 1, ENGINE);
+    luaL_checkany(L, 2);
+    lua_settop(L, 3);
+    return search(L, 0);
+}
+
+/* grow(job, request): the job with more. */
+static int engine_grow(lua_State *L)
+{
+    int64_t job;
+
+    luaL_checkudata(L, 1, ENGINE);
+    job = weirlua_check_job(L, 2);
+    luaL_argcheck(L, job > 0, 2, "a job number above 0 expected");
+    luaL_checkany(L, 3);
+    lua_remove(L, 2);
+    lua_settop(L, 2);
+    lua_pushnil(L);
+    return search(L, job);
+}
+
+/* shrink(job, vertex | list of vertices): the job with less, or true when nothing is left of it. */
+static int engine_shrink(lua_State *L)
+{
+    struct weirlua_graph *box;
+    int64_t job;
+    uint32_t n = 1;
+    weir_vertex *list;
+    const weir_allocation *a;
+    weir_err err = {0};
+    int rc;
+
+    check_idle(L, &box);
+    job = weirlua_check_job(L, 2);
+    lua_settop(L, 3);
+    lua_getiuservalue(L, 1, 1); /* 4 */
+    if (lua_type(L, 3) == LUA_TTABLE)
+        n = (uint32_t)lua_rawlen(L, 3);
+    list = lua_newuserdatauv(L, (n + (size_t)1) * sizeof *list, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        if (lua_type(L, 3) == LUA_TTABLE)
+            lua_rawgeti(L, 3, (lua_Integer)i + 1);
+        else
+            lua_pushvalue(L, 3);
+        list[i] = weirlua_check_vertex_of(L, weirlua_of(L), 6, box);
+        lua_settop(L, 5);
+    }
+    rc = weir_job_shrink(box->g, job, list, n, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    a = weir_job_get(box->g, job);
+    if (a)
+        return give_allocation(L, box, 4, a, true);
     lua_pushboolean(L, 1);
     return 1;
 }
@@ -300,10 +358,13 @@ static int engine_tostring(lua_State *L)
 
 void weirlua_engine_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {
-        {"match", engine_match}, {"release", engine_release},     {"jobs", engine_jobs},       {"job", engine_job},
-        {"use", engine_use},     {"policy", engine_policy},       {"advance", engine_advance}, {"now", engine_now},
-        {"stats", engine_stats}, {"resources", engine_resources}, {"close", engine_close},     {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"match", engine_match},     {"release", engine_release},
+                                       {"jobs", engine_jobs},       {"job", engine_job},
+                                       {"use", engine_use},         {"policy", engine_policy},
+                                       {"advance", engine_advance}, {"now", engine_now},
+                                       {"stats", engine_stats},     {"resources", engine_resources},
+                                       {"grow", engine_grow},       {"shrink", engine_shrink},
+                                       {"close", engine_close},     {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__close", engine_close}, {"__tostring", engine_tostring}, {NULL, NULL}};
 
     weirlua_class(L, s, ENGINE, methods, meta);

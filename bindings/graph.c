@@ -179,6 +179,28 @@ int weirlua_graph_discover(lua_State *L)
     return finish_graph(L, box, weir_graph_discover(&box->g, &err), &err);
 }
 
+/* dup(): the whole graph, with its books. */
+static int graph_dup(lua_State *L)
+{
+    struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *box = push_closed(L);
+    weir_err err = {0};
+
+    return finish_graph(L, box, weir_graph_dup(from->g, &box->g, &err), &err);
+}
+
+/* copy(v): what is below v and available now. */
+static int graph_copy(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *from = weirlua_check_graph(L, s, 1);
+    weir_vertex v = weirlua_check_vertex_of(L, s, 2, from);
+    struct weirlua_graph *box = push_closed(L);
+    weir_err err = {0};
+
+    return finish_graph(L, box, weir_graph_copy(from->g, v, &box->g, &err), &err);
+}
+
 /* ---- reading ---- */
 
 static int graph_root(lua_State *L)
@@ -347,19 +369,25 @@ static int graph_now(lua_State *L)
 
 void weirlua_graph_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg readers[] = {{"root", graph_root},     {"roots", graph_roots},
-                                       {"vertex", graph_vertex}, {"count", graph_count},
-                                       {"types", graph_types},   {"subsystems", graph_subsystems},
-                                       {"edges", graph_edges},   {"aggregate", graph_aggregate},
-                                       {"format", graph_format}, {"check", graph_check},
-                                       {"bytes", graph_bytes},   {"now", graph_now},
-                                       {"walk", weirlua_walk},   {NULL, NULL}};
+    static const luaL_Reg readers[] = {{"root", graph_root},
+                                       {"roots", graph_roots},
+                                       {"vertex", graph_vertex},
+                                       {"count", graph_count},
+                                       {"types", graph_types},
+                                       {"subsystems", graph_subsystems},
+                                       {"edges", graph_edges},
+                                       {"aggregate", graph_aggregate},
+                                       {"now", graph_now},
+                                       {"walk", weirlua_walk},
+                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", graph_gc},
                                     {"__close", graph_close},
                                     {"__tostring", graph_tostring},
                                     {"__call", graph_vertex},
                                     {NULL, NULL}};
-    static const luaL_Reg closer[] = {{"close", graph_close}, {NULL, NULL}};
+    static const luaL_Reg owners[] = {{"format", graph_format}, /* these may take long: not for policies */
+                                      {"check", graph_check},   {"bytes", graph_bytes}, {"dup", graph_dup},
+                                      {"copy", graph_copy},     {"close", graph_close}, {NULL, NULL}};
 
     weirlua_class(L, s, WEIRLUA_GRAPH, readers, meta);
     luaL_getmetatable(L, WEIRLUA_GRAPH);
@@ -368,7 +396,7 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
         lua_pushlightuserdata(L, s);
         luaL_setfuncs(L, weirlua_graph_writers, 1);
         lua_pushlightuserdata(L, s);
-        luaL_setfuncs(L, closer, 1);
+        luaL_setfuncs(L, owners, 1);
         lua_pop(L, 1);
     }
     lua_pop(L, 1);

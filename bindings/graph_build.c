@@ -134,10 +134,11 @@ static int graph_unlink(lua_State *L)
     struct weirlua_graph *box = check_writable_graph(L);
     weir_vertex v = weirlua_check_vertex_of(L, weirlua_of(L), 2, box);
     weir_err err = {0};
+    const char *subsystem = luaL_optstring(L, 3, "containment");
+    int rc = strcmp(subsystem, "containment") == 0 ? weir_graph_unlink(box->g, v, &err)
+                                                   : weir_edge_unlink(box->g, v, subsystem, &err);
 
-    if (strcmp(luaL_optstring(L, 3, "containment"), "containment") != 0)
-        return luaL_argerror(L, 3, "vertices can be unlinked from containment only");
-    return weirlua_status(L, weir_graph_unlink(box->g, v, &err), &err);
+    return weirlua_status(L, rc, &err);
 }
 
 static int graph_add_edge(lua_State *L)
@@ -158,6 +159,16 @@ static int graph_add_edge(lua_State *L)
     return weirlua_status(L, weir_edge_add(box->g, source, target, subsystem, type, back, &err), &err);
 }
 
+/* merge(other[, uri]) */
+static int graph_merge(lua_State *L)
+{
+    struct weirlua_graph *box = check_writable_graph(L), *other = weirlua_check_graph(L, weirlua_of(L), 2);
+    weir_err err = {0};
+
+    luaL_argcheck(L, box != other, 2, "another graph expected");
+    return weirlua_status(L, weir_graph_merge(box->g, other->g, luaL_optstring(L, 3, NULL), &err), &err);
+}
+
 static int graph_advance(lua_State *L)
 {
     struct weirlua_graph *box = check_writable_graph(L);
@@ -167,5 +178,5 @@ static int graph_advance(lua_State *L)
 }
 
 const luaL_Reg weirlua_graph_writers[] = {
-    {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add}, {"unlink", graph_unlink},
-    {"add_edge", graph_add_edge}, {"advance", graph_advance}, {NULL, NULL}};
+    {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add},     {"unlink", graph_unlink},
+    {"add_edge", graph_add_edge}, {"advance", graph_advance}, {"merge", graph_merge}, {NULL, NULL}};

@@ -217,6 +217,7 @@ static int vertex_newindex(lua_State *L)
 
     weirlua_check_writable(L, s, h.box);
     luaL_checkany(L, 3);
+    weirlua_anchor(L, s, h.box);
     if (h.kind != WEIRLUA_VERTEX)
         return weirlua_view_newindex(L, &h);
     key = luaL_checkstring(L, 2);

@@ -1,5 +1,5 @@
 /* vertex_methods.c - what can be asked of a vertex. Invariant: the graph is anchored on the stack wherever it is read
- * after an allocation. */
+ * after an allocation; arguments that may be converted to strings are taken before the vertex is looked up. */
 #include "weirlua.h"
 
 #include <string.h>
@@ -40,8 +40,8 @@ static int uri_elsewhere(lua_State *L, const struct weirlua_handle *h, const cha
 static int vertex_uri(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
     const char *subsystem = luaL_optstring(L, 2, "containment");
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
 
     if (strcmp(subsystem, "containment") != 0) {
         weirlua_anchor(L, s, h.box);
@@ -122,8 +122,8 @@ void weirlua_push_edge(lua_State *L, const struct weirlua_graph *box, const weir
 static int vertex_edges(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
     const char *subsystem = luaL_optstring(L, 2, NULL);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
     lua_Integer n = 0;
     weir_edge e;
 
@@ -139,9 +139,10 @@ static int vertex_edges(lua_State *L)
 
 static int vertex_ancestor(lua_State *L)
 {
+    const char *type = luaL_checkstring(L, 2);
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
 
-    weirlua_push_vertex(L, h.box, weir_vertex_ancestor(h.g, h.v, luaL_checkstring(L, 2)));
+    weirlua_push_vertex(L, h.box, weir_vertex_ancestor(h.g, h.v, type));
     return 1;
 }
 
@@ -205,6 +206,7 @@ static int vertex_allocate(lua_State *L)
 
     luaL_checktype(L, 2, LUA_TTABLE);
     weirlua_check_writable(L, s, h.box);
+    weirlua_anchor(L, s, h.box);
     weirlua_options(L, 2, known);
     job = weirlua_field_integer(L, 2, "job", 0);
     amount = weirlua_field_integer(L, 2, "amount", weir_vertex_size(h.g, h.v));
@@ -240,8 +242,8 @@ static int vertex_aggregate(lua_State *L)
 /* total, free, idle of one type below v: what aggregate() tells, without a table. */
 static int vertex_below(lua_State *L)
 {
-    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
     const char *type = luaL_checkstring(L, 2);
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
     weir_aggregate a, found = {NULL, 0, 0, 0};
 
     for (uint32_t i = 0; weir_graph_aggregate(h.g, h.v, i, &a); i++)

@@ -237,6 +237,17 @@ bool weir_book_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t
     return false;
 }
 
+bool weir_book_others(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
+{
+    const struct book *b = book_of(g, v);
+    const struct span *s = b ? spans_of(b) : NULL;
+
+    for (uint32_t i = 0; b && i < b->count && s[i].start < t1; i++)
+        if (s[i].job != job && touches(g, &s[i], t0, t1))
+            return true;
+    return false;
+}
+
 /* The most that overlaps at the start of some span in [t0, t1), or at t0. */
 static int64_t most_overlap(const weir_graph *g, const struct book *b, int64_t t0, int64_t t1)
 {

@@ -23,5 +23,7 @@ void weir_books_clear(weir_graph *g);
 int64_t weir_book_used(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 /* Whether any span at all, or any exclusive one, touches [t0, t1). */
 bool weir_book_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1, bool exclusive_only);
+/* Whether a span of any job but this one touches [t0, t1). */
+bool weir_book_others(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1);
 
 #endif

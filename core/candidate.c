@@ -51,6 +51,11 @@ static enum use use_of(const struct match *m, weir_vertex v, const weir_resource
     return leaf && r->exclusive == WEIR_EXCLUSIVE_UNSET ? USE_UNITS : USE_SHARED;
 }
 
+bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r)
+{
+    return use_of(m, v, r) == USE_UNITS;
+}
+
 bool weir_candidate_idle(const struct match *m, const weir_resource *r)
 {
     weir_type t = weir_type_find(m->g, r->type);
@@ -63,18 +68,26 @@ bool weir_candidate_idle(const struct match *m, const weir_resource *r)
 
 /* ---- the picks of this match that compete ---- */
 
-/* Whether v, as a whole or not, overlaps a rival pick that cannot be shared; *used: units of v that rivals have. */
-static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, int64_t *used)
+/* What rivals have of a vertex. */
+struct rivalry {
+    int64_t used;
+    bool touched; /* any of them, also without units */
+};
+
+/* Whether v, as a whole or not, overlaps a rival pick that cannot be shared. */
+static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struct rivalry *r)
 {
-    *used = 0;
+    *r = (struct rivalry){0, false};
     for (uint32_t i = m->rivals; i < m->npicks; i++) {
         const weir_pick *p = &m->picks[i];
         if (p->exclusive && weir_vertex_within(m->g, v, p->vertex))
             return true;
         if (whole && weir_vertex_within(m->g, p->vertex, v))
             return true;
-        if (p->vertex == v)
-            *used += p->amount;
+        if (p->vertex == v) {
+            r->used += p->amount;
+            r->touched = true;
+        }
     }
     return false;
 }
@@ -92,23 +105,32 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
     return !r->unit[0] || !unit[0] || strcmp(r->unit, unit) == 0;
 }
 
-/* Whether aggregates alone tell that v, taken as a whole, holds what is asked for below it: counts of distinct types of
- * which no more is asked. */
-static bool plain_below(const struct match *m, const weir_resource *r)
+/* Whether aggregates alone tell that a vertex taken as a whole holds what is asked for below it: counts of types that have
+ * nothing to do with each other, of which no more is asked. */
+static bool is_plain(const struct match *m, const weir_resource *r)
 {
-    if (r->nwith > SEARCH_NEEDS)
+    if (r->nwith > SEARCH_NEEDS || weir_place_competes(m, r->with, r->nwith))
         return false;
     for (uint32_t i = 0; i < r->nwith; i++) {
         const weir_resource *w = &r->with[i];
         if (w->slot || w->nwith > 0 || w->unit[0] || w->count.op == 0)
             return false;
-        for (uint32_t k = 0; k < i; k++)
-            if (strcmp(r->with[k].type, w->type) == 0)
-                return false;
         if (weir_type_find(m->g, w->type) == m->node_type && weir_request_constrained(m->request))
             return false;
     }
     return !m->policy->prune;
+}
+
+static bool plain_below(struct match *m, const weir_resource *r)
+{
+    bool plain;
+
+    if (r->index < PLAIN_MEMO && m->plain[r->index])
+        return m->plain[r->index] == 1;
+    plain = is_plain(m, r);
+    if (r->index < PLAIN_MEMO)
+        m->plain[r->index] = plain ? 1 : 2;
+    return plain;
 }
 
 /* Whether v, free as a whole, holds what the request asks for below it. 1, 0 or negative. */
@@ -133,10 +155,11 @@ static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
 
 static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r)
 {
-    int64_t size = kind_of(m->g, v)->size, used;
+    int64_t size = kind_of(m->g, v)->size;
+    struct rivalry rivals;
     int rc;
 
-    if (size == 0 || rivals_clash(m, v, true, &used))
+    if (size == 0 || rivals_clash(m, v, true, &rivals))
         return 0;
     if (!window_unused(m, v)) {
         m->stats.busy++;
@@ -156,18 +179,19 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
 
 static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
 {
-    int64_t size = kind_of(m->g, v)->size, left = size, used;
+    int64_t size = kind_of(m->g, v)->size, left = size;
+    struct rivalry rivals;
     int rc;
 
-    if (rivals_clash(m, v, false, &used))
+    if (rivals_clash(m, v, false, &rivals))
         return 0;
     if (m->view <= VIEW_LATER)
         left = weir_window_free(m->g, v, m->t0, m->t1);
-    left -= used;
+    left -= rivals.used;
     if (left > want)
         left = want;
     /* all units to one job is exclusive (A2): nobody may share the pool then */
-    if (left == size && (used > 0 || !window_unused(m, v)))
+    if (left == size && (rivals.touched || !window_unused(m, v)))
         left = size - 1;
     if (left <= 0) {
         m->stats.busy++;
@@ -179,10 +203,11 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
 
 static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
 {
-    int64_t size = kind_of(m->g, v)->size, used;
+    int64_t size = kind_of(m->g, v)->size;
+    struct rivalry rivals;
     int rc;
 
-    if (size == 0 || rivals_clash(m, v, false, &used))
+    if (size == 0 || rivals_clash(m, v, false, &rivals))
         return 0;
     rc = weir_pick_add(m, v, r, 0, false);
     return rc ? rc : size < want ? size : want;
@@ -190,10 +215,10 @@ static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *
 
 static int64_t take_within(struct match *m, weir_vertex v, const weir_resource *r)
 {
-    int64_t used;
+    struct rivalry rivals;
     int rc;
 
-    if (rivals_clash(m, v, false, &used))
+    if (rivals_clash(m, v, false, &rivals))
         return 0;
     rc = weir_place(m, v, r->with, r->nwith, 1);
     return rc <= 0 ? rc : kind_of(m->g, v)->size;

@@ -74,7 +74,7 @@ static int climb(struct match *m, weir_vertex v, uint32_t subsystem, const weir_
 
 int weir_channel_place(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)
 {
-    int64_t most = weir_count_floor(&r->count, WEIR_FOREVER - 1);
+    int64_t most = count_most(m, &r->count);
 
     if (most > r->count.min && most >= WEIR_FOREVER / 2)
         most = r->count.min; /* "at least": no more than that */

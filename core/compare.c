@@ -25,13 +25,20 @@ static char *name_text(const weir_graph *g, weir_vertex v)
     return text;
 }
 
+/* The text that a name is given by; "" where it follows from basename and id. */
+static const char *given_name(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p && p->name != WEIR_NO_NAME ? weir_names_text(&g->names, p->name) : "";
+}
+
 bool weir_names_agree(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb)
 {
     char x[256], y[256], *long_x, *long_y;
     size_t nx, ny;
     bool agree;
 
-    if (!pool_of(a, va) && !pool_of(b, vb) && vertex_at(a, va)->id == vertex_at(b, vb)->id)
+    if (!given_name(a, va)[0] && !given_name(b, vb)[0] && vertex_at(a, va)->id == vertex_at(b, vb)->id)
         return strcmp(weir_vertex_basename(a, va), weir_vertex_basename(b, vb)) == 0;
     nx = weir_vertex_name(a, va, x, sizeof x);
     ny = weir_vertex_name(b, vb, y, sizeof y);
@@ -67,7 +74,7 @@ static bool numbers_differ(const char *what, int64_t a, int64_t b, char *buf, si
     return a != b && texts_differ(what, id_text(a, x), id_text(b, y), buf, size);
 }
 
-/* What the name is made of. */
+/* What the name is made of. What else a template may name, rank and properties, is compared beside it. */
 static bool naming_differs(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb, char *buf,
                            size_t size)
 {
@@ -76,7 +83,7 @@ static bool naming_differs(const weir_graph *a, weir_vertex va, const weir_graph
     if (texts_differ("basename", weir_vertex_basename(a, va), weir_vertex_basename(b, vb), buf, size) ||
         numbers_differ("id", vertex_at(a, va)->id, vertex_at(b, vb)->id, buf, size))
         return true;
-    if (weir_names_agree(a, va, b, vb))
+    if (strcmp(given_name(a, va), given_name(b, vb)) == 0 || weir_names_agree(a, va, b, vb))
         return false;
     weir_vertex_name(a, va, x, sizeof x);
     weir_vertex_name(b, vb, y, sizeof y);

@@ -211,7 +211,7 @@ static int add_demands(struct contest *c, const weir_resource *list, uint32_t n,
             d->r = &list[i];
             d->times = times;
             d->subsystem = weir_channel_find(c->m->g, list[i].type);
-            d->most = saturating_mul(weir_count_floor(&list[i].count, WEIR_FOREVER - 1), times);
+            d->most = saturating_mul(count_most(c->m, &list[i].count), times);
             c->n++;
             if (d->hosted || (t != WEIR_NO_TYPE && (c->m->g->type_flags[t] & TYPE_HAS_KIDS)))
                 rc = list_candidates(c, d);
@@ -222,24 +222,39 @@ static int add_demands(struct contest *c, const weir_resource *list, uint32_t n,
     return WEIR_OK;
 }
 
-int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+/* One try: 1, 0 or negative; the picks are as they were unless it is 1. */
+static int contest_once(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     struct contest c = {m, under, NULL, 0, 0};
-    uint32_t npicks = m->npicks, count = flatten(list, n, NULL, 0);
+    uint32_t npicks = m->npicks;
     int rc;
 
-    c.demands = weir_mem_zalloc(count, sizeof *c.demands);
+    c.demands = weir_mem_zalloc(flatten(list, n, NULL, 0), sizeof *c.demands);
     if (!c.demands)
         return weir_fail_nomem(m->err);
-    m->rivals = npicks;
-    m->contested = true;
     rc = add_demands(&c, list, n, times);
     rc = rc ? rc : solve(&c, 0);
     if (rc != 1)
         m->npicks = npicks;
-    m->rivals = WEIR_NONE;
     for (uint32_t i = 0; i < c.n; i++)
         weir_mem_free(c.demands[i].candidates);
     weir_mem_free(c.demands);
+    return rc;
+}
+
+int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+{
+    bool least = m->least;
+    int rc;
+
+    m->rivals = m->npicks;
+    m->contested = true;
+    rc = contest_once(m, under, list, n, times);
+    if (rc == 0 && !least) { /* what may vary may have taken too much from the others */
+        m->least = true;
+        rc = contest_once(m, under, list, n, times);
+        m->least = least;
+    }
+    m->rivals = WEIR_NONE;
     return rc;
 }

@@ -87,16 +87,22 @@ static bool uuid_given(const weir_graph *g, weir_vertex v)
     return v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0;
 }
 
-/* A derived UUID follows from names and places: it need not be given where these are the same. */
+/* A derived UUID follows from names and places: it need not be given where these are the same, and hardly ever is the
+ * same where they are not. */
 static int carry_uuid(const struct weir_carry *c, weir_vertex v, weir_vertex u, bool same, weir_err *err)
 {
+    bool given = uuid_given(c->from, v);
     char was[37], is[37];
 
-    if (c->renew || (same && !uuid_given(c->from, v)))
+    if (c->renew || (same && !given))
         return WEIR_OK;
     weir_vertex_uuid(c->from, v, was);
-    weir_vertex_uuid(c->to, u, is);
-    return strcmp(was, is) == 0 ? WEIR_OK : weir_uuid_set(c->to, u, was, err);
+    if (given) {
+        weir_vertex_uuid(c->to, u, is);
+        if (strcmp(was, is) == 0)
+            return WEIR_OK;
+    }
+    return weir_uuid_set(c->to, u, was, err);
 }
 
 int weir_carry_vertex(struct weir_carry *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same, weir_err *err)

@@ -6,7 +6,8 @@
 
 #include "schema.h"
 
-#define OUTLOOKS (1u << 22) /* tests looked at to know the types beforehand; beyond that it does not pay */
+/* Tests and pieces of patterns looked at to know the types beforehand; beyond that it does not pay. */
+#define OUTLOOKS (1u << 22)
 
 struct search {
     const weir_graph *g;
@@ -23,7 +24,7 @@ struct search {
 static void ask_types(struct search *s)
 {
     const weir_graph *g = s->g;
-    bool pays = (uint64_t)g->ntypes * s->q->ntests <= OUTLOOKS;
+    bool pays = (uint64_t)g->ntypes * (s->q->ntests + s->q->npieces) <= OUTLOOKS;
 
     for (uint32_t t = 0; t < g->ntypes; t++) {
         struct query_outlook o = {type_text(g, (weir_type)t), NULL, 0};

@@ -223,6 +223,8 @@ static int check_desc(const weir_pool_desc *d, weir_err *err)
     if (d->size < 0)
         return weir_fail(err, WEIR_EINVAL, "a pool of type %.60s has size %lld; sizes are not negative", d->type,
                          (long long)d->size);
+    if (d->rank < WEIR_NO_RANK || d->rank > UINT32_MAX)
+        return weir_fail(err, WEIR_EINVAL, "rank %lld is out of range", (long long)d->rank);
     rc = check_text("type", d->type, err);
     rc = rc ? rc : check_text("basename", d->basename, err);
     rc = rc ? rc : check_text("name", d->name, err);

@@ -310,8 +310,8 @@ static int check_window(const weir_graph *g, const struct job *j, int64_t start,
 }
 
 /* Whether `amount` more units of v fit, `had` being what the job has of it already. */
-static int check_fits(const weir_graph *g, weir_vertex v, int64_t amount, int64_t had, int64_t start, int64_t end,
-                      weir_err *err)
+static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, int64_t had, int64_t start,
+                      int64_t end, weir_err *err)
 {
     int64_t size = kind_of(g, v)->size, free_units = weir_window_free(g, v, start, end);
     bool whole = had + amount == size;
@@ -325,8 +325,8 @@ static int check_fits(const weir_graph *g, weir_vertex v, int64_t amount, int64_
     if (amount > free_units)
         return weir_fail(err, WEIR_EBUSY, "%" PRId64 " units are wanted, %" PRId64 " of %" PRId64 " are free", amount,
                          free_units, size);
-    if (whole && had == 0 && !weir_window_unused(g, v, start, end))
-        return weir_fail(err, WEIR_EBUSY, "a job has something below the vertex");
+    if (whole && !weir_window_alone(g, v, job, start, end))
+        return weir_fail(err, WEIR_EBUSY, "all units are exclusive, and another job shares the vertex or has something below");
     return WEIR_OK;
 }
 
@@ -370,7 +370,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
     if (!rc && job <= 0)
         rc = weir_fail(err, WEIR_EINVAL, "a job id is a positive number, not %" PRId64, job);
     rc = rc ? rc : check_window(g, j, start, end, err);
-    rc = rc ? rc : check_fits(g, v, amount, had ? had->amount : 0, start, end, err);
+    rc = rc ? rc : check_fits(g, v, i, amount, had ? had->amount : 0, start, end, err);
     if (rc)
         return rc;
     p.exclusive = amount == kind_of(g, v)->size;

@@ -16,6 +16,7 @@
 #include "search.h"
 
 #define WEIR_NO_END INT64_MIN
+#define PLAIN_MEMO 32
 
 /* What counts as available while a request is placed. */
 enum match_view {
@@ -36,6 +37,8 @@ struct match {
     weir_pick *picks;
     uint32_t npicks, picks_cap;
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
+    bool least;      /* take the least of what may vary */
+    uint8_t plain[PLAIN_MEMO]; /* by resource: whether aggregates tell all about what is inside it; 0: not known yet */
     bool contested;  /* siblings competed: one vertex may have several picks */
     weir_stats stats;
     weir_err *err;
@@ -66,6 +69,8 @@ bool weir_place_competes(const struct match *m, const weir_resource *list, uint3
 /* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
 int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
+/* Whether v can give r some of its units only. */
+bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether only vertices that nobody uses can serve r. */
 bool weir_candidate_idle(const struct match *m, const weir_resource *r);
 /* What v gives for r, at most `want` units, its picks added; 0: it does not fit; negative: failed. */
@@ -83,6 +88,12 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive);
 /* Fails a match because a hook failed; keeps what the hook said. */
 int weir_match_policy_failed(struct match *m, const char *hook);
+
+/* The most that a count may be in this match. */
+static inline int64_t count_most(const struct match *m, const weir_count *c)
+{
+    return m->least ? c->min : weir_count_floor(c, WEIR_FOREVER - 1);
+}
 
 static inline int64_t saturating_mul(int64_t a, int64_t b)
 {

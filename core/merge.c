@@ -254,7 +254,7 @@ static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool th
     int rc;
 
     if (found) {
-        same = same && vertex_at(m->carry.from, o)->pos == vertex_at(m->carry.to, v)->pos && o != m->moved;
+        same = same && vertex_at(m->carry.from, o)->pos == vertex_at(m->carry.to, v)->pos;
         rc = pool_of(m->carry.from, o) ? add_own(m, o, v) : WEIR_OK;
     } else {
         rc = add_vertex(m, o, parent, there, &same);

@@ -191,15 +191,19 @@ static int gather(struct match *m, weir_vertex under, const weir_resource *r, in
     return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
 }
 
-/* Gives back what is above `want` units: whole vertices, last first. A pool that gave units in part gives some back. */
-static void trim(struct match *m, struct gains *gs, int64_t want)
+/* Gives back what is above `want` units: whole vertices, last first; a pool that gives units, some of these. */
+static void trim(struct match *m, const weir_resource *r, struct gains *gs, int64_t want)
 {
+    weir_pick *last;
+
     while (gs->n > 0 && gs->units - gs->list[gs->n - 1].units >= want) {
         gs->units -= gs->list[--gs->n].units;
         m->npicks = gs->n ? gs->list[gs->n - 1].npicks : gs->from;
     }
-    if (gs->n > 0 && gs->units > want && !m->picks[m->npicks - 1].exclusive && m->picks[m->npicks - 1].amount > 0) {
-        m->picks[m->npicks - 1].amount -= gs->units - want;
+    last = gs->n ? &m->picks[m->npicks - 1] : NULL;
+    if (last && gs->units > want && last->amount > gs->units - want && weir_candidate_divisible(m, last->vertex, r)) {
+        last->amount -= gs->units - want;
+        last->exclusive = false;
         gs->units = want;
     }
 }
@@ -218,7 +222,7 @@ int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource 
 static int place_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
 {
     int64_t least = saturating_mul(r->count.min, times), count;
-    int64_t most = saturating_mul(weir_count_floor(&r->count, WEIR_FOREVER - 1), times);
+    int64_t most = saturating_mul(count_most(m, &r->count), times);
     struct gains gs = {.from = m->npicks};
     int rc;
 
@@ -229,7 +233,7 @@ static int place_resource(struct match *m, weir_vertex under, const weir_resourc
     rc = gather(m, under, r, most, &gs);
     count = weir_count_floor(&r->count, gs.units / times);
     if (!rc && count >= 0)
-        trim(m, &gs, saturating_mul(count, times));
+        trim(m, r, &gs, saturating_mul(count, times));
     weir_mem_free(gs.list);
     if (rc || count < 0)
         m->npicks = gs.from;
@@ -238,7 +242,7 @@ static int place_resource(struct match *m, weir_vertex under, const weir_resourc
 
 static int place_slot(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
 {
-    int64_t most = weir_count_floor(&slot->count, WEIR_FOREVER - 1), n = most;
+    int64_t most = count_most(m, &slot->count), n = most;
 
     if (times == 1 && weir_slot_hosted(m, under, slot))
         return weir_slot_place(m, under, slot);

@@ -95,7 +95,7 @@ void weir_plan_free(weir_plan *p)
 
 weir_plan *weir_plan_copy(const weir_plan *p)
 {
-    size_t size = is_tree(p) ? ((size_t)p->cap + 1) * sizeof(struct node) : p->cap > FEW ? p->cap * sizeof(struct point) : 0;
+    size_t size = weir_plan_bytes(p) - sizeof *p;
     weir_plan *copy = weir_mem_alloc(sizeof *copy);
     void *more = copy && size ? weir_mem_alloc(size) : NULL;
 

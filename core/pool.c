@@ -2,7 +2,6 @@
  * keys of a map are unique and in the order in which they were set first. */
 #include "graph.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "index.h"
@@ -123,6 +122,7 @@ static void uuid_derive(const weir_graph *g, weir_vertex v, uint8_t out[16])
 
 void weir_vertex_uuid(const weir_graph *g, weir_vertex v, char out[37])
 {
+    static const char digits[] = "0123456789abcdef";
     static const uint8_t none[16];
     uint8_t u[16];
 
@@ -130,8 +130,13 @@ void weir_vertex_uuid(const weir_graph *g, weir_vertex v, char out[37])
         memcpy(u, g->uuids[v], 16);
     else
         uuid_derive(g, v, u);
-    snprintf(out, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3],
-             u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+    for (uint32_t i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *out++ = '-';
+        *out++ = digits[u[i] >> 4];
+        *out++ = digits[u[i] & 15];
+    }
+    *out = '\0';
 }
 
 /* ---- maps ---- */

@@ -208,7 +208,7 @@ static bool hopeful(struct match *m, weir_vertex under, const weir_resource *r, 
 int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot)
 {
     struct hosts h = {.m = m, .slot = slot};
-    int64_t want = weir_count_floor(&slot->count, WEIR_FOREVER - 1), count;
+    int64_t want = count_most(m, &slot->count), count;
     bool scored = m->view <= VIEW_LATER && m->policy->evaluate;
     int rc;
 

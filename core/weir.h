@@ -419,13 +419,18 @@ bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *o
 /* ---- find (M10, M12) --------------------------------------------------------------------------------------- */
 
 /* A condition on pools, compiled once: "type=node and state=up and not tag=maintenance and size>=64 and
- * (property=bigmem or name=n[1-16])". Fields: type name basename id uuid size unit state rank path free idle allocated
- * job=ID property=KEY property.KEY tag=KEY tag.KEY data.KEY; operators = != < <= > >=; and, or, not, parentheses. */
+ * (property=bigmem or name=n[1-16])".
+ *   fields     type name basename id uuid size unit state rank path free idle allocated exclusive leaf
+ *              property=KEY tag=KEY data=KEY (is it there), property.KEY tag.KEY data.KEY (its value), job=ID
+ *   operators  = != < <= > >=, and, or, not, parentheses
+ *   values     words (type a,b; name n[1-16] or with * and ?; id and rank as idsets), numbers, "quoted" texts
+ * Limits: 64 KB, 64 parentheses deep. An out of memory while matching reads as false. */
 typedef struct weir_query weir_query;
 int weir_query_parse(const char *text, size_t len, weir_query **out, weir_err *err);
 bool weir_query_match(const weir_query *q, const weir_graph *g, weir_vertex v);
 void weir_query_free(weir_query *q);
-/* All matches at or below `start` (WEIR_NONE: anywhere), in preorder. *out is to be freed with weir_free. O(n), less where
+/* All matches at or below `start` (WEIR_NONE: anywhere), in preorder. *out is to be freed with weir_free, and may be
+ * NULL when there is none. O(n), less where
  * a type or a path in the condition tells where not to look. */
 int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_vertex **out, uint32_t *n, weir_err *err);
 

@@ -33,6 +33,11 @@ bool weir_window_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t 
     return !(book_of(g, v) && weir_book_touched(g, v, t0, t1, false)) && below_unused(g, v, t0, t1);
 }
 
+bool weir_window_alone(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
+{
+    return !weir_book_others(g, v, job, t0, t1) && below_unused(g, v, t0, t1);
+}
+
 int64_t weir_window_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {
     return kind_of(g, v)->size - (book_of(g, v) ? weir_book_used(g, v, t0, t1) : 0);

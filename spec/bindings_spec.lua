@@ -1,4 +1,4 @@
--- The module weir.core: handles that cannot reach freed memory, views, walks without garbage, policies and their budgets.
+-- The module weir.core: handles that cannot reach freed memory, views, walks without garbage, policies, budgets.
 local core = require "weir.core"
 
 local MACHINE = "cluster:1 rack:2 node:4 socket:2 core:4 gpu:1 memory:2(size=16,unit=GB)"
@@ -156,6 +156,21 @@ describe("graphs", function()
     assert.same({ code = "unknown" }, { v = v, code = unknown })
   end)
 
+  it("are copied and merged", function()
+    local g = machine()
+    local twin = assert(g:dup())
+    assert.equal(g:count(), twin:count())
+    assert.not_equal(g:root(), twin:root())
+    assert.has_error(function() g:unlink(twin:root()) end)
+    local part = assert(g:copy(g "/cluster0/rack1"))
+    assert.is_nil(part:vertex "/cluster0/rack0/node0")
+    assert.is_true(g:unlink(g "/cluster0/rack1"))
+    assert.is_true(g:merge(part))
+    assert.equal(twin:count(), g:count())
+    assert.is_true(g:check())
+    assert.has_error(function() g:merge(g) end)
+  end)
+
   it("are closed for good", function()
     local g = machine()
     local v, step, walk = g:root(), g:walk {}
@@ -170,7 +185,11 @@ describe("graphs", function()
       assert.has_error(use)
     end
     assert.equal("allocated", a.state)
-    do local h <close> = machine() end
+    do
+      local h <close> = machine()
+      v = h:root()
+    end
+    assert.has_error(function() return v.type end)
   end)
 
   it("are collected, vertices or not", function()
@@ -178,6 +197,17 @@ describe("graphs", function()
     collectgarbage()
     collectgarbage()
     assert.has_error(function() return v.type end)
+    collectgarbage "generational" -- collects in the middle of what follows
+    for i = 1, 300 do
+      v = machine("cluster:1 node:2"):root()
+      pcall(function()
+        v.data.x = { i, { i }, tostring(i):rep(100) }
+        for _ in pairs(v.data) do v:aggregate() end
+        v:allocate { job = i, amount = 1 }
+        v:ancestor(i)
+      end)
+    end
+    collectgarbage "incremental"
   end)
 
   it("survive finalizers that close them in the middle of a call", function()
@@ -211,7 +241,9 @@ describe("walks", function()
       n = n + 1
     end
     assert.equal(32, n)
-    for v in g:walk { start = g "/cluster0/rack0/node0", type = "gpu", reverse = true } do assert.equal("gpu", v.type) end
+    for v in g:walk { start = g "/cluster0/rack0/node0", type = "gpu", reverse = true } do
+      assert.equal("gpu", v.type)
+    end
     local up = {}
     for v in g:walk { start = g "/cluster0/rack0/node0", upward = true } do up[#up + 1] = v.type end
     assert.same({ "node", "rack", "cluster" }, up)
@@ -249,7 +281,10 @@ describe("walks", function()
       for _ in g:walk {} do g:close() end
     end)
     g = machine()
-    for _ in g:walk {} do break end
+    local left = pcall(function()
+      for _ in g:walk {} do error "enough" end
+    end)
+    assert.is_false(left)
     assert.has_error(function() g:walk { order = "sideways" } end)
     assert.has_error(function() g:walk { purne = print } end)
     assert.has_error(function() g:walk { start = machine():root() } end)
@@ -309,6 +344,21 @@ describe("engines", function()
     assert.has_error(function() e:match "slot=1/node" end)
   end)
 
+  it("grow and shrink jobs", function()
+    local e, g = engine()
+    local a = assert(e:match "slot=1/node")
+    a = assert(e:grow(a.id, "slot=1/node"))
+    assert.equal(2, #a:vertices())
+    a = assert(e:shrink(a, g "/cluster0/rack0/node0"))
+    assert.equal("/cluster0/rack0/node1", paths(a))
+    assert.equal("unknown", select(3, e:shrink(a, { g:root():child(2) })))
+    assert.is_true(e:shrink(a, { g "/cluster0/rack0/node1" }))
+    assert.equal(0, #e:jobs())
+    assert.has_error(function() e:shrink(1, 7) end)
+    assert.has_error(function() e:grow(0, "slot=1/node") end)
+    assert.is_true(g:check())
+  end)
+
   it("give allocations that outlive their job", function()
     local e, g = engine()
     local a = assert(e:match "slot=1/node")
@@ -350,7 +400,10 @@ describe("policies", function()
       ["no candidate, or one twice"] = { select = function() return { 99 } end },
       ["twice"] = { select = function() return { 1, 1 } end },
       ["attempt to index"] = { prune = function(v) return v.tags.none.none end },
-      ["not a string"] = { evaluate = function() error(setmetatable({}, { __tostring = function() return "not a string" end })) end },
+      ["from an object"] = { evaluate = function()
+        error(setmetatable({}, { __tostring = function() return "from an object" end }))
+      end },
+      ["attempt to yield"] = { evaluate = function() coroutine.yield() end },
       ["cannot be changed while a match runs"] = { evaluate = function(v) v.tags.x = 1 end },
       ["cannot be used by a hook"] = { evaluate = function() e:match "slot=1/node" end },
       ["cannot be closed while a match runs"] = { prune = function() g:close() end },
@@ -405,7 +458,8 @@ describe("policies", function()
   it("from files are refused with file and line", function()
     for text, source in pairs {
       ["p:2: "] = "\nreturn {", ["must return a table, it returned nil"] = "local x = 1",
-      ["p:1: boom"] = "error 'boom'", ["no field 'x'"] = "return { x = 1 }", ["attempt to load a binary"] = string.dump(print and function() end),
+      ["p:1: boom"] = "error 'boom'", ["no field 'x'"] = "return { x = 1 }",
+      ["attempt to load a binary"] = string.dump(function() end),
       ["no finalizers"] = "setmetatable({}, { __gc = function() end })",
     } do
       local p, why, code = core.policy_source(source, "p")
@@ -421,7 +475,8 @@ describe("policies", function()
     ["a loop"] = "while true do end",
     ["a loop in pcall"] = "while true do pcall(function() while true do end end) end",
     ["a loop in the handler"] = "xpcall(function() while true do end end, function() while true do end end)",
-    ["a loop in __close"] = "local c <close> = setmetatable({}, { __close = function() while true do end end }) while true do end",
+    ["a loop in __close"] =
+      "local c <close> = setmetatable({}, { __close = function() while true do end end }) while true do end",
     ["memory"] = "local t = {} for i = 1, 1e9 do t[i] = { i } end",
     ["memory in pcall"] = "local t = {} while true do pcall(function() for i = 1, 1e9 do t[i] = { i } end end) end",
     ["one long string"] = "local s = ('x'):rep(1e9)",
@@ -453,6 +508,46 @@ describe("policies", function()
   end)
 end)
 
+describe("the policies that come with weir", function()
+  -- Three racks of four nodes; one node of rack 1 is taken.
+  local function choose(name, request)
+    local e, g = engine(assert(core.policy_load("policies/" .. name .. ".lua")), "cluster:1 rack:3 node:4 core:4")
+    assert.is_true(g "/cluster0/rack1/node5":allocate { job = 99 })
+    local out = {}
+    for i, pick in ipairs(assert(e:match(request)):vertices()) do
+      local v = pick.vertex
+      out[i] = v.type == "core" and v:ancestor("node").id .. "." .. v.id or tostring(v.id)
+    end
+    assert.is_true(g:check())
+    assert.equal(name, e:policy())
+    return table.concat(out, " ")
+  end
+
+  local cases = { -- policy, three nodes, three cores
+    { "first", "0 1 2", "0.0 0.1 0.2" },
+    { "low", "0 1 2", "0.0 1.0 2.0" },
+    { "high", "11 10 9", "11.3 10.3 9.3" },
+    { "lonode", "0 1 2", "0.0 0.1 0.2" },
+    { "hinode", "11 10 9", "11.3 11.2 11.1" },
+    { "lonodex", "0 1 2", "0.0 0.1 0.2" },
+    { "hinodex", "11 10 9", "11.3 11.2 11.1" },
+    { "best_fit", "4 6 7", "0.0 0.1 0.2" },
+    { "spread", "0 8 4", "0.0 1.0 2.0" },
+    { "locality", "0 1 2", "0.0 0.1 0.2" },
+  }
+  for _, case in ipairs(cases) do
+    it("choose as they say: " .. case[1], function()
+      assert.equal(case[2], choose(case[1], "slot=1/node=3"))
+      assert.equal(case[3], choose(case[1], "slot=3/core"))
+    end)
+  end
+
+  it("keep neighbours together", function()
+    assert.equal("0 1 2 3", choose("locality", "slot=1/node=4"))
+    assert.equal("0 1 2 3 8 9 10 11", choose("locality", "slot=1/node=8"))
+  end)
+end)
+
 describe("JSON", function()
   it("goes there and back", function()
     for _, text in ipairs { '{"a":[1,2.5,"x",true,false,null],"b":{}}', "[]", "[[],{}]", '"text"', "17" } do
@@ -470,8 +565,8 @@ describe("JSON", function()
     assert.is_string(why)
     local circle = {}
     circle.circle = circle
-    for _, wrong in ipairs { print, 0 / 0, math.huge, { [1] = 1, x = 2 }, { [1.5] = 1 }, "\xff", { ["\xff"] = 1 }, circle,
-      { [1] = 1, [3] = 3 }, io.stdout } do
+    for _, wrong in ipairs { print, 0 / 0, math.huge, { [1] = 1, x = 2 }, { [1.5] = 1 }, "\xff", { ["\xff"] = 1 },
+      circle, { [1] = 1, [3] = 3 }, io.stdout } do
       assert.has_error(function() core.json_encode(wrong) end)
     end
     assert.is_nil((core.json_decode(("["):rep(100000))))
@@ -524,12 +619,24 @@ describe("wrong handles", function()
     end
   end)
 
+  it("stay what they are when the module is loaded again", function()
+    local v = machine():root()
+    package.loaded["weir.core"] = nil
+    local again = require "weir.core"
+    package.loaded["weir.core"] = core
+    assert.equal(getmetatable(machine()), getmetatable(again.new()))
+    assert.is_false(pcall(v.within, v, again.synthetic("cluster:1"):count()))
+    assert.equal("cluster", again.synthetic("cluster:1"):root().type)
+  end)
+
   it("of methods that vertices have raise too", function()
     local g = machine()
     local v = g:root()
     local methods = {}
-    for _, name in ipairs { "uri", "parent", "children", "child", "nchildren", "edges", "ancestor", "within", "available",
-      "uses", "allocate", "release", "below", "aggregate", "graph" } do methods[name] = v[name] end
+    for _, name in ipairs { "uri", "parent", "children", "child", "nchildren", "edges", "ancestor", "within",
+      "available", "uses", "allocate", "release", "below", "aggregate", "graph" } do
+      methods[name] = v[name]
+    end
     g:close()
     for name, f in pairs(methods) do
       for _, wrong in ipairs(wrong_handles()) do assert.is_false(pcall(f, wrong, "x", "y"), name) end

@@ -190,11 +190,13 @@ static weir_vertex some_vertex(const weir_graph *g)
     }
 }
 
+static int64_t next_id;
+static bool templates = true;
+
 /* Adds kids below v; ids are unique in the whole machine. */
 static void grow(weir_graph *g, weir_vertex v)
 {
     static const char *const types[] = {"cluster", "rack", "node", "socket", "core", "memory"};
-    static int64_t next_id;
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     uint32_t level = 0;
 
@@ -209,7 +211,7 @@ static void grow(weir_graph *g, weir_vertex v)
     d.unit = level == 5 && dice(2) ? "GB" : NULL;
     d.exclusive = dice(10) == 0;
     if (dice(6) == 0) {
-        d.name = dice(2) ? "n-${id}-${rack}-${size}" : NULL;
+        d.name = dice(2) && templates ? "n-${id}-${rack}-${size}" : NULL;
         d.rank = dice(2) ? (int64_t)dice(100) : WEIR_NO_RANK;
         (void)weir_graph_add(g, v, &d, NULL, NULL);
     } else {
@@ -219,10 +221,10 @@ static void grow(weir_graph *g, weir_vertex v)
 
 static void decorate(weir_graph *g)
 {
-    static const char *const keys[] = {"a", "b", "rack", "gen"};
+    static const char *const keys[] = {"a", "b", "rack", "gen"}, *const values[] = {"\"\"", "7", "[1,{}]", "\"x y\""};
     weir_vertex v = some_vertex(g), w = some_vertex(g);
 
-    (void)weir_vertex_set(g, v, (int)dice(3), keys[dice(4)], keys[dice(4)], NULL);
+    (void)weir_vertex_set(g, v, (int)dice(3), keys[dice(4)], values[dice(4)], NULL);
     if (dice(2))
         (void)weir_edge_add(g, v, w, dice(2) ? "power" : "network", dice(2) ? "supplies" : "feeds",
                             dice(2) ? "draws" : NULL, NULL);
@@ -296,7 +298,7 @@ static weir_graph *random_graph(uint64_t from, int steps)
 static void test_dup_lives_on(const weir_graph *g)
 {
     weir_graph *a = dup(g), *b = dup(g);
-    uint64_t from = seed;
+    uint64_t from;
 
     CHECK(weir_graph_serial(a) == weir_graph_serial(g) && weir_graph_limit(a) == weir_graph_limit(g),
           "[M3] indices and serial stay");
@@ -305,16 +307,12 @@ static void test_dup_lives_on(const weir_graph *g)
             weir_vertex_live(a, v) != weir_vertex_live(g, v))
             CHECK(false, "vertex %u has the same generation", v);
     for (int i = 0; i < 40; i++) {
-        uint64_t here = from;
-        seed = here;
-        if (dice(12) == 1) { /* ids come from one source: no two graphs get the same */
-            from = seed;
-            continue;
-        }
-        seed = here;
+        uint64_t here = seed;
+        int64_t id = next_id;
         step(a);
         from = seed;
         seed = here;
+        next_id = id;
         step(b);
         CHECK(seed == from, "both draw alike");
     }
@@ -574,6 +572,25 @@ static void test_compare_bases(void)
     }
 }
 
+/* A derived UUID follows from the place: where another sibling stood first once, it is another one. */
+static void test_compare_places(void)
+{
+    weir_graph *a = parse("cluster:1 rack:1 node:1", "synthetic"), *b = dup(a);
+    weir_vertex rack = at(b, "/cluster0/rack0");
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+
+    d.type = "node";
+    CHECK(weir_graph_unlink(b, weir_vertex_child(b, rack, 0), NULL) == WEIR_OK, "one goes");
+    d.id = weir_vertex_id(a, weir_vertex_child(a, rack, 0));
+    CHECK(weir_graph_add(b, rack, &d, NULL, NULL) == WEIR_OK, "and another comes in its place");
+    if (weir_vertex_rank(a, weir_vertex_child(a, rack, 0)) != WEIR_NO_RANK)
+        (void)weir_vertex_set_rank(b, weir_vertex_child(b, rack, 0), weir_vertex_rank(a, weir_vertex_child(a, rack, 0)),
+                                   NULL);
+    differ(a, b, "the UUID is");
+    weir_graph_free(a);
+    weir_graph_free(b);
+}
+
 static void test_copy(void)
 {
     weir_graph *g = parse(cluster, "synthetic"), *c = NULL, *d = NULL;
@@ -658,6 +675,37 @@ static void test_extract(void)
 
 /* ---- merge ---- */
 
+/* What comes next finds the same places: a kid below every vertex, and a root. */
+static void extend(weir_graph *g)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    uint32_t n = weir_graph_limit(g);
+    bool *there = calloc(n, sizeof *there);
+
+    d.type = "extra";
+    for (weir_vertex v = 0; there && v < n; v++)
+        there[v] = weir_vertex_live(g, v);
+    for (weir_vertex v = 0; there && v < n; v++)
+        if (there[v])
+            (void)weir_graph_add(g, v, &d, NULL, NULL);
+    (void)weir_graph_add(g, WEIR_NONE, &d, NULL, NULL);
+    free(there);
+}
+
+/* c is what g is, after a merge that failed, and goes on as g would. */
+static void unchanged(const weir_graph *g, weir_graph *c, const char *what)
+{
+    weir_graph *next = dup(g);
+
+    same(g, c, true, what);
+    sound(c, what);
+    CHECK(weir_subsystem_count(c) == weir_subsystem_count(g), "%s: no subsystem is left over", what);
+    extend(next);
+    extend(c);
+    same(next, c, true, what);
+    weir_graph_free(next);
+}
+
 static void refused(const weir_graph *g, const weir_graph *other, const char *uri, int code, const char *text)
 {
     weir_graph *c = dup(g);
@@ -665,9 +713,7 @@ static void refused(const weir_graph *g, const weir_graph *other, const char *ur
     int rc = weir_graph_merge(c, other, uri, &err);
 
     CHECK(rc == code && strstr(err.text, text), "%s: %s: %s", text, weir_status_name(rc), err.text);
-    same(g, c, true, text);
-    CHECK(weir_subsystem_count(c) == weir_subsystem_count(g), "[M4] no subsystem is left over");
-    sound(c, text);
+    unchanged(g, c, text);
     weir_graph_free(c);
 }
 
@@ -796,6 +842,24 @@ static void test_merge_own(void)
     weir_graph_free(other);
 }
 
+/* Siblings of one name are matched in their order. */
+static void test_merge_twins(void)
+{
+    weir_graph *g = weir_graph_new(), *other = parse("cluster:1", "synthetic");
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+
+    d.type = "memory";
+    for (d.size = 4; d.size < 7; d.size++)
+        CHECK(weir_graph_add(other, 0, &d, NULL, NULL) == WEIR_OK, "a twin");
+    CHECK(weir_graph_merge(g, other, NULL, NULL) == WEIR_OK && weir_graph_count(g) == 4, "all twins come");
+    CHECK(weir_graph_merge(g, other, NULL, NULL) == WEIR_OK && weir_graph_count(g) == 4, "and only once");
+    same(g, other, false, "twins");
+    CHECK(weir_graph_unlink(g, weir_vertex_child(g, 0, 2), NULL) == WEIR_OK, "one goes");
+    CHECK(weir_graph_merge(g, other, NULL, NULL) == WEIR_OK && weir_graph_count(g) == 4, "and comes back");
+    weir_graph_free(other);
+    weir_graph_free(g);
+}
+
 /* ---- unlink (M5) ---- */
 
 static void test_edge_unlink(void)
@@ -827,6 +891,12 @@ static void test_edge_unlink(void)
     CHECK(weir_release(g, 1, NULL) == WEIR_OK, "released");
     CHECK(weir_edge_unlink(g, pdu, "power", NULL) == WEIR_OK && !weir_vertex_live(g, pdu), "[M5] in none: reclaimed");
     CHECK(weir_edge_count(g) == 1 && weir_vertex_live(g, next), "nothing else goes");
+    CHECK(weir_graph_add(g, WEIR_NONE, &d, &pdu, NULL) == WEIR_OK, "a pdu in two subsystems");
+    (void)weir_edge_add(g, pdu, node, "power", "supplies", "draws", NULL);
+    (void)weir_edge_add(g, next, pdu, "cooling", "cools", NULL, NULL);
+    CHECK(weir_edge_unlink(g, pdu, "power", NULL) == WEIR_OK && weir_vertex_live(g, pdu),
+          "[M5] it is still in the other");
+    CHECK(weir_edge_unlink(g, pdu, "cooling", NULL) == WEIR_OK && !weir_vertex_live(g, pdu), "[M5] and now in none");
     (void)weir_edge_add(g, node, node, "network", "loops", NULL, NULL);
     CHECK(weir_edge_unlink(g, node, "network", NULL) == WEIR_OK && weir_edge_count(g) == 0, "a loop goes once");
     sound(g, "after unlinking");
@@ -990,8 +1060,10 @@ static int once_compare(void *arg)
 /* Merging is different: the graph that it failed on must be what it was. */
 static void nomem_merge(const weir_graph *g, const weir_graph *other, const char *uri)
 {
+    weir_graph *all = dup(g);
     long failed = 0;
 
+    CHECK(weir_graph_merge(all, other, uri, NULL) == WEIR_OK, "it can be merged");
     for (long n = 1, through = 0; n < 100000 && through < 3; n++) {
         weir_graph *c = dup(g);
         int rc;
@@ -1001,20 +1073,51 @@ static void nomem_merge(const weir_graph *g, const weir_graph *other, const char
         through = rc == WEIR_OK ? through + 1 : 0;
         failed += rc != WEIR_OK;
         CHECK(rc == WEIR_OK || rc == WEIR_ENOMEM, "merge: allocation %ld: %s", n, weir_status_name(rc));
-        if (rc)
-            same(g, c, true, "[M4] a merge that failed has changed nothing");
-        sound(c, "after a merge");
+        if (rc) {
+            unchanged(g, c, "[M4] a merge that failed has changed nothing");
+        } else {
+            same(all, c, true, "[M4] a merge that went through");
+            sound(c, "after a merge");
+        }
         weir_graph_free(c);
     }
+    weir_graph_free(all);
     CHECK(failed > 10, "merge: %ld failed allocations", failed);
+}
+
+/* Most of what is merged is of vertices that are there; a new root and a new subsystem come last. */
+static void nomem_merge_own(void)
+{
+    weir_graph *g = parse("cluster:1 rack:3", "synthetic"), *other = dup(g);
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex pdu;
+
+    d.type = "pdu";
+    for (weir_vertex v = 0; v < 4; v++) {
+        (void)weir_vertex_set(other, v, WEIR_TAGS, "x", "1", NULL);
+        (void)weir_vertex_set(other, v, WEIR_EXTENDED, "y", "[]", NULL);
+        (void)weir_vertex_set_rank(other, v, v, NULL);
+    }
+    CHECK(weir_graph_add(other, WEIR_NONE, &d, &pdu, NULL) == WEIR_OK, "a new root");
+    for (weir_vertex v = 0; v < 4; v++) {
+        (void)weir_edge_add(other, 1, v, "power", "supplies", "draws", NULL);
+        (void)weir_edge_add(other, pdu, v, "cooling", "cools", NULL, NULL);
+    }
+    nomem_merge(g, other, NULL);
+    weir_graph_free(other);
+    weir_graph_free(g);
 }
 
 static void test_nomem(void)
 {
-    weir_graph *g = random_graph(77, 200), *most = NULL, *two = parse("cluster:1 rack:2 node:2", "synthetic");
+    weir_graph *g, *most = NULL, *two = parse("cluster:1 rack:2 node:2", "synthetic");
     weir_vertex list[4];
-    struct trial t = {g, dup(g)};
+    struct trial t;
 
+    templates = false;
+    g = random_graph(77, 200);
+    templates = true;
+    t = (struct trial){g, dup(g)};
     check_nomem(once_dup, &t, "dup");
     check_nomem(once_copy, &t, "copy");
     check_nomem(once_extract, &t, "extract");
@@ -1025,6 +1128,7 @@ static void test_nomem(void)
     CHECK(weir_graph_extract(g, list, 4, &most, NULL) == WEIR_OK, "a part");
     nomem_merge(most, g, NULL);
     nomem_merge(two, g, "/cluster0");
+    nomem_merge_own();
     weir_graph_free(two);
     weir_graph_free(most);
     weir_graph_free(t.other);
@@ -1035,6 +1139,7 @@ int main(void)
 {
     test_compare();
     test_compare_bases();
+    test_compare_places();
     test_copy();
     test_copy_name();
     test_extract();
@@ -1042,6 +1147,7 @@ int main(void)
     test_merge_rolls_back();
     test_merge_at();
     test_merge_own();
+    test_merge_twins();
     test_edge_unlink();
     test_coarse();
     test_coarse_free();
