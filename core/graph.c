@@ -427,6 +427,8 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
         rc = weir_fail_nomem(err);
     if (rc) {
         weir_pool_drop(g, v);
+        if (v < g->uuids_cap)
+            memset(g->uuids[v], 0, sizeof g->uuids[v]);
         give_back(g, v, count);
         return rc;
     }

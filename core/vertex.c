@@ -85,46 +85,58 @@ int weir_vertex_set_rank(weir_graph *g, weir_vertex v, int64_t rank, weir_err *e
 
 /* ---- names (P4, P5) ---- */
 
-/* The value of ${key} in a name: an attribute of the pool, or else one of its properties. */
-static void add_attribute(const weir_graph *g, weir_vertex v, const char *key, weir_buf *b)
+/* Appends to a text of `size` bytes as snprintf would; *at is the length that the whole has. */
+static void put(char *buf, size_t size, size_t *at, const char *s, size_t n)
 {
-    const char *value = weir_vertex_get(g, v, WEIR_PROPERTIES, key);
-
-    if (strcmp(key, "id") == 0 && weir_vertex_id(g, v) != WEIR_NO_ID)
-        weir_buf_printf(b, "%" PRId64, weir_vertex_id(g, v));
-    else if (strcmp(key, "type") == 0)
-        weir_buf_puts(b, weir_vertex_type(g, v));
-    else if (strcmp(key, "basename") == 0)
-        weir_buf_puts(b, weir_vertex_basename(g, v));
-    else if (strcmp(key, "size") == 0)
-        weir_buf_printf(b, "%" PRId64, weir_vertex_size(g, v));
-    else if (strcmp(key, "rank") == 0)
-        weir_buf_printf(b, "%" PRId64, weir_vertex_rank(g, v));
-    else if (value)
-        weir_buf_puts(b, value);
-    else
-        weir_buf_printf(b, "${%s}", key);
+    if (*at < size) {
+        size_t room = size - *at - 1, k = n < room ? n : room;
+        memcpy(buf + *at, s, k);
+        buf[*at + k] = '\0';
+    }
+    *at += n;
 }
 
+/* The value of ${key} in a name: an attribute of the pool, or else one of its properties; NULL: there is none. */
+static const char *attribute(const weir_graph *g, weir_vertex v, const char *key, char number[24])
+{
+    int64_t n;
+
+    if (strcmp(key, "type") == 0)
+        return weir_vertex_type(g, v);
+    if (strcmp(key, "basename") == 0)
+        return weir_vertex_basename(g, v);
+    if (strcmp(key, "id") == 0 && weir_vertex_id(g, v) != WEIR_NO_ID)
+        n = weir_vertex_id(g, v);
+    else if (strcmp(key, "size") == 0)
+        n = weir_vertex_size(g, v);
+    else if (strcmp(key, "rank") == 0)
+        n = weir_vertex_rank(g, v);
+    else
+        return weir_vertex_get(g, v, WEIR_PROPERTIES, key);
+    snprintf(number, 24, "%" PRId64, n);
+    return number;
+}
+
+/* Allocates nothing, so that a name never depends on how much memory is left. */
 static size_t expand_name(const weir_graph *g, weir_vertex v, const char *text, char *buf, size_t size)
 {
-    weir_buf b = {0};
-    size_t n;
+    size_t n = 0;
 
     while (*text) {
-        const char *open = strstr(text, "${"), *close = open ? strchr(open, '}') : NULL;
-        char key[256];
-        if (!close || (size_t)(close - open) - 2 >= sizeof key) {
-            weir_buf_puts(&b, text);
+        const char *open = strstr(text, "${"), *close = open ? strchr(open, '}') : NULL, *value;
+        char key[256], number[24];
+        if (!close || (size_t)(close - open) - 2 >= sizeof key)
             break;
-        }
-        weir_buf_add(&b, text, (size_t)(open - text));
         snprintf(key, sizeof key, "%.*s", (int)(close - open - 2), open + 2);
-        add_attribute(g, v, key, &b);
+        value = attribute(g, v, key, number);
+        put(buf, size, &n, text, (size_t)(open - text));
+        if (value)
+            put(buf, size, &n, value, strlen(value));
+        else
+            put(buf, size, &n, open, (size_t)(close - open) + 1);
         text = close + 1;
     }
-    n = (size_t)snprintf(buf, size, "%s", b.data ? b.data : "");
-    weir_buf_free(&b);
+    put(buf, size, &n, text, strlen(text));
     return n;
 }
 

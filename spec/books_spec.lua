@@ -5,7 +5,7 @@ local cases = require "spec.support.cases"
 
 local function core_job(n, system)
   return {
-    resources = { { type = "slot", count = 1, label = "s", with = { { type = "core", count = n } } } },
+    resources = { { type = "slot", count = n, label = "s", with = { { type = "core", count = 1 } } } },
     attributes = { system = system or {} },
   }
 end

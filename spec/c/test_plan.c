@@ -345,7 +345,8 @@ static void test_copy(void)
         CHECK(bad == 0 && c && weir_plan_check(c, &err) == WEIR_OK, "%s", err.text);
         for (uint32_t i = 0; i < weir_plan_points(p); i++) {
             int64_t t[2] = {0}, n[2] = {0};
-            bad += !weir_plan_point(p, i, &t[0], &n[0]) || !weir_plan_point(c, i, &t[1], &n[1]) || t[0] != t[1] || n[0] != n[1];
+            bad += !weir_plan_point(p, i, &t[0], &n[0]) || !weir_plan_point(c, i, &t[1], &n[1]) || t[0] != t[1] ||
+                   n[0] != n[1];
         }
         CHECK(bad == 0 && weir_plan_points(p) == weir_plan_points(c), "a copy has the same points");
         CHECK(weir_plan_add(c, 3, 7, 1) == WEIR_OK && weir_plan_check(c, &err) == WEIR_OK, "%s", err.text);

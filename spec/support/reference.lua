@@ -540,9 +540,92 @@ local function units_of_type(self, type)
   return sum
 end
 
+-- ---- slots: what each holds of things inside nodes comes from one node
+
+-- Whether slots have to be put into nodes one by one. Whole nodes, or what lies in a node, are only multiplied.
+local function is_hosted(self, under, slot)
+  local only = slot.with[1]
+  if #slot.with == 1 and #only.counts == 1 and only.counts[1] == 1 then return false end
+  for _, r in ipairs(slot.with) do
+    if not type_is_above(self, "node", r.type) then return false end
+  end
+  while under do
+    if under.type == "node" then return false end
+    under = under.parent
+  end
+  return true
+end
+
+local function nodes_below(self, under)
+  local list = {}
+  for _, v in ipairs(self.list) do
+    if v.type == "node" and is_below(v, under) then list[#list + 1] = v end
+  end
+  return list
+end
+
+-- The contents of a slot, with the least count of each.
+local function least(slot)
+  local list = {}
+  for i, r in ipairs(slot.with) do list[i] = setmetatable({ counts = { r.counts[1] } }, { __index = r }) end
+  return list
+end
+
+-- How many slots fit into a node, at most `most`.
+local function room(view, node, list, most)
+  local mark = #view.held
+  for n = 1, most do
+    local fits = place(view, node, list, n)
+    view:forget(mark)
+    if not fits then return n - 1 end
+  end
+  return most
+end
+
+-- The vertex that the first resource of each of n slots in a node would begin with.
+local function first_vertices(view, node, r, n)
+  local mark, keys, got, want = #view.held, {}, 0, n * r.counts[1]
+  for _, v in ipairs(candidates(view.machine, node, r)) do
+    if got >= want then break end
+    local units = TAKE[use_of(view.machine, v, r)](view, v, r, want - got)
+    while #keys < n and #keys * r.counts[1] < got + units do keys[#keys + 1] = v end
+    got = got + units
+  end
+  view:forget(mark)
+  return keys
+end
+
+-- Deals slots to nodes, each to where its first resource stands first in the order. Returns the nodes, slot by slot.
+local function deal(view, under, slot, want)
+  local hosts, list, order = {}, least(slot), {}
+  for _, node in ipairs(nodes_below(view.machine, under)) do
+    local n = room(view, node, list, want)
+    for _, v in ipairs(first_vertices(view, node, list[1], n)) do hosts[#hosts + 1] = { node = node, key = v } end
+  end
+  for i, host in ipairs(hosts) do host.position = i end
+  table.sort(hosts, function(a, b)
+    if a.key == b.key then return a.position < b.position end
+    return before(view.machine, a.key, b.key)
+  end)
+  for i = 1, math.min(want, #hosts) do order[i] = hosts[i].node end
+  return order
+end
+
+local function place_hosted(view, under, slot, most)
+  local dealt, given = deal(view, under, slot, most), {}
+  local count = largest(slot.counts, #dealt)
+  if not count then return false end
+  for i = 1, count do given[dealt[i]] = (given[dealt[i]] or 0) + 1 end
+  for _, node in ipairs(nodes_below(view.machine, under)) do
+    if given[node] and not place(view, node, slot.with, given[node]) then return false end
+  end
+  return true
+end
+
 local function place_slot(view, under, r, times)
   local first = open_slots(r.with, {})[1]
   local most = units_of_type(view.machine, first.type) // (first.counts[1] * times)
+  if is_hosted(view.machine, under, r) then return place_hosted(view, under, r, math.min(most, r.counts[#r.counts])) end
   for i = #r.counts, 1, -1 do
     if r.counts[i] <= most and place(view, under, r.with, r.counts[i] * times) then return true end
   end
@@ -615,21 +698,49 @@ local function split(self, under, r)
   return pools, leaves
 end
 
-local choose
+local choose, continue
+
+-- Puts `left` slots into nodes[i], nodes[i + 1], ... in every way.
+local function choose_hosts(view, chain, nodes, i, left)
+  spend(view)
+  if left == 0 then return continue(view, chain.rest) end
+  if not nodes[i] then return false end
+  for n = left, 0, -1 do
+    local rest = { go = function() return choose_hosts(view, chain, nodes, i + 1, left - n) end }
+    for k = #chain.r.with, 1, -1 do
+      if n > 0 then rest = { r = chain.r.with[k], under = nodes[i], times = n, rest = rest } end
+    end
+    if continue(view, rest) then return true end
+  end
+  return false
+end
+
+local function open_list(view, chain)
+  local rest = chain.rest
+  for i = #chain.r.list, 1, -1 do rest = { r = chain.r.list[i], under = chain.under, times = 1, rest = rest } end
+  return continue(view, rest)
+end
+
+local function open_slot(view, chain)
+  local r, rest = chain.r, chain.rest
+  if is_hosted(view.machine, chain.under, r) then
+    return choose_hosts(view, chain, nodes_below(view.machine, chain.under), 1, chain.times * r.counts[1])
+  end
+  for i = #r.with, 1, -1 do
+    rest = { r = r.with[i], under = chain.under, times = chain.times * r.counts[1], rest = rest }
+  end
+  return continue(view, rest)
+end
 
 -- Goes through the chain of what is still to be placed: {r=, under=, times=, rest=}. Units are in view.demands.
 -- A link that has `go` is a choice to be gone on with.
-local function continue(view, chain)
+function continue(view, chain)
   spend(view)
   if not chain then return units_suffice(view, view.demands) end
   if chain.go then return chain.go() end
   local r, rest = chain.r, chain.rest
-  if r.slot then
-    for i = #r.with, 1, -1 do
-      rest = { r = r.with[i], under = chain.under, times = chain.times * r.counts[1], rest = rest }
-    end
-    return continue(view, rest)
-  end
+  if r.list then return open_list(view, chain) end
+  if r.slot then return open_slot(view, chain) end
   local pools, leaves = split(view.machine, chain.under, r)
   return choose(view, { pools = pools, leaves = leaves, r = r, rest = rest }, 1, r.counts[1] * chain.times)
 end
@@ -661,8 +772,7 @@ local TRY = {
   end,
   within = function(view, v, wanted, go)
     if not view:reaches(v) then return false end
-    local chain = { r = { slot = true, counts = { 1 }, with = wanted.r.with }, under = v, times = 1, rest = { go = go } }
-    return continue(view, chain)
+    return continue(view, { r = { list = wanted.r.with }, under = v, rest = { go = go } })
   end,
 }
 
@@ -686,7 +796,7 @@ end
 function possible(view, under, list)
   local demands = view.demands
   view.demands = {}
-  local ok = continue(view, { r = { slot = true, counts = { 1 }, with = list }, under = under, times = 1 })
+  local ok = continue(view, { r = { list = list }, under = under })
   view.demands = demands
   return ok
 end

@@ -1,0 +1,68 @@
+-- Cost follows the answer, not the machine: visits of a match on 10,080 nodes (554,961 vertices), whatever is in use.
+local weir = require "weir"
+local core = require "weir.core"
+local grug = require "spec.support.grug"
+
+local RACKS = os.getenv("WEIR_SPEC_SCALE") and 56 or 560 -- smaller where it is slow, under sanitizers
+
+describe("the visits of a match", function()
+  local graph
+  setup(function() graph = assert(core.parse(grug(RACKS), { format = "grug" })) end)
+  teardown(function() graph:close() end)
+
+  local function visits(engine, shape, mode)
+    local a, _, code = engine:match(shape, { mode = mode })
+    local visited = engine:stats().visited
+    if a and a ~= true and a.state ~= "matched" then engine:release(a.id) end
+    return visited, code
+  end
+
+  local CASES = {
+    -- name, shape, most visits where it fits, most where it is refused for now
+    { "one node", "slot/node", 8, 12 },
+    { "one node of 40 cores", "slot/node/core=40", 8, 12 },
+    { "one core", "slot/core", 10, 14 },
+    { "4 cores and a gpu of one socket", "socket/slot/[core=4;gpu]", 16, 20 },
+    { "64 nodes", "slot=64/node", 90, 90 },
+    { "16 nodes of one rack", "rack/slot=16/node", 50, 50 },
+  }
+
+  for _, policy in ipairs { "first", "low", "high", "lonode", "hinode" } do
+    describe("under " .. policy, function()
+      local engine
+      local taken = 0
+      setup(function() engine = weir.engine { resources = graph, policy = policy } end)
+      teardown(function() for _, a in ipairs(engine:jobs()) do engine:release(a.id) end end)
+
+      for _, fill in ipairs { 0, 0.5, 0.999, 1 } do
+        it(("are few with %.1f %% of the nodes in use"):format(fill * 100), function()
+          while taken < math.floor(RACKS * 18 * fill) do
+            assert(engine:match("slot=1/node"))
+            taken = taken + 1
+          end
+          for _, case in ipairs(CASES) do
+            local visited, code = visits(engine, case[2])
+            local bound = code and case[4] or case[3]
+            assert.is_true(visited <= bound, ("%s: %d visits, at most %d%s"):format(case[1], visited, bound,
+              code and " to say " .. code or ""))
+          end
+        end)
+      end
+    end)
+  end
+
+  local INFEASIBLE = {
+    { "more nodes than there are", "slot=20000/node" },
+    { "more cores than a node has", "slot/node/core=41" },
+    { "more gpus than a socket has", "slot/socket/[core=1;gpu=3]" },
+    { "a type that is not there", "slot/fpga" },
+  }
+  for _, case in ipairs(INFEASIBLE) do
+    it("are at most 10 to refuse " .. case[1], function()
+      local engine = weir.engine { resources = graph, policy = "low" }
+      local visited, code = visits(engine, case[2])
+      assert.equal("infeasible", code)
+      assert.is_true(visited <= 10, visited .. " visits")
+    end)
+  end
+end)
