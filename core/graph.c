@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "annotation.h"
 #include "book.h"
 #include "index.h"
 #include "job.h"
@@ -366,7 +367,7 @@ static int write_pool(weir_graph *g, weir_vertex v, const weir_pool_desc *d, wei
 }
 
 /* Counts vertices that are written into the tree: nothing of it is seen before. */
-static int link_vertices(weir_graph *g, weir_vertex p, uint32_t count)
+static int link_vertices(weir_graph *g, weir_vertex p, uint32_t count, int64_t size)
 {
     if (p == WEIR_NONE) {
         g->nroots += count;
@@ -376,7 +377,7 @@ static int link_vertices(weir_graph *g, weir_vertex p, uint32_t count)
         return WEIR_ENOMEM;
     }
     g->live += count;
-    g->units += kind_of(g, kids_of(g, p)[nkids_of(g, p) - 1])->size * (int64_t)count;
+    g->units += size * (int64_t)count;
     g->serial++;
     weir_taken_clear(g);
     return WEIR_OK;
@@ -423,7 +424,7 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
     write_vertices(g, parent, d, kind, count, stride, v);
     if (count == 1)
         rc = write_pool(g, v, d, err);
-    if (!rc && link_vertices(g, parent, count))
+    if (!rc && link_vertices(g, parent, count, d->size))
         rc = weir_fail_nomem(err);
     if (rc) {
         weir_pool_drop(g, v);
@@ -443,23 +444,6 @@ int weir_graph_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, w
 }
 
 /* ---- removal ---- */
-
-/* The first vertex at or below v, in preorder, on which a job has something. */
-static weir_vertex find_use(const weir_graph *g, weir_vertex v)
-{
-    const struct inner *in = inner_of(g, v);
-
-    if (book_of(g, v))
-        return v;
-    if (!in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0))
-        return WEIR_NONE;
-    for (uint32_t i = 0; i < in->nkids; i++) {
-        weir_vertex used = in->kids[i] == WEIR_NONE ? WEIR_NONE : find_use(g, in->kids[i]);
-        if (used != WEIR_NONE)
-            return used;
-    }
-    return WEIR_NONE;
-}
 
 static void reclaim_one(weir_graph *g, weir_vertex v)
 {
@@ -494,26 +478,13 @@ static void reclaim(weir_graph *g, weir_vertex v)
     reclaim_one(g, v);
 }
 
-static int refuse_used(const weir_graph *g, weir_vertex v, weir_err *err)
-{
-    weir_vertex used = find_use(g, v);
-    char path[256];
-    weir_use use;
-
-    if (used == WEIR_NONE)
-        return WEIR_OK;
-    weir_vertex_path(g, used, path, sizeof path);
-    weir_vertex_use(g, used, 0, &use);
-    return weir_fail(err, WEIR_EBUSY, "%s is in use by job %lld; release it first", path, (long long)use.job);
-}
-
 int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
 {
     int rc = check_vertex(g, v, err);
 
     if (!rc && g->building)
         rc = weir_fail(err, WEIR_EINVAL, "nothing can be unlinked between begin and end");
-    rc = rc ? rc : refuse_used(g, v, err);
+    rc = rc ? rc : weir_refuse_used(g, v, err);
     if (rc)
         return rc;
     if (vertex_at(g, v)->parent == WEIR_NONE)

@@ -456,6 +456,10 @@ int weir_graph_compare(const weir_graph *a, const weir_graph *b, bool books, wei
 int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_graph **out, weir_vertex **map,
                        weir_err *err);
 
+/* A4: the jobs that have, or will have, something at or below v: what the shared list of an ancestor holds. Ascending ids,
+ * to be freed with weir_free; NULL when there is none. O(vertices in use below) */
+int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_t *n, weir_err *err);
+
 /* ---- formats ----------------------------------------------------------------------------------------------- */
 
 /* Reads a machine into a new graph. Formats: "grug" (GraphML recipes), "jgf" (JSON Graph Format), "rv1" (RFC 20),

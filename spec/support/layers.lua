@@ -6,7 +6,7 @@ local layers = {
   { "graph", "pool", "vertex", "edge", "schema", "rows", "order", "index" },
   { "request", "count", "document", "jobspec", "shape", "constraint", "data", "text" },
   { "walk", "accum" },
-  { "book", "window", "pending", "taken", "job" },
+  { "book", "window", "pending", "taken", "job", "annotation" },
   { "query", "find" },
   { "copy", "dup", "compare", "merge", "coarsen" },
   { "search", "match", "candidate", "place", "contest", "slot", "channel" },
@@ -14,7 +14,7 @@ local layers = {
   { "format", "grug", "synthetic", "hwloc", "jgf", "rv1", "write", "tree", "dot" },
 }
 -- Pairs that hold the books of a graph together with it: the records live in one struct, so these see each other.
-local allowed = { ["graph.c"] = { book = true, job = true, taken = true }, ["rows.c"] = { index = true },
+local allowed = { ["graph.c"] = { annotation = true, book = true, job = true, taken = true }, ["rows.c"] = { index = true },
   ["edge.c"] = {}, ["graph.h"] = { plan = true } }
 
 local rank = {}

@@ -1,0 +1,76 @@
+/* annotation.c - which jobs use something below a vertex (A4). Derived, not stored: the rows tell where nothing is. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "annotation.h"
+#include "rows.h"
+
+struct ids {
+    int64_t *list;
+    uint32_t n, cap;
+};
+
+static int collect(const weir_graph *g, weir_vertex v, struct ids *ids)
+{
+    const struct inner *in = inner_of(g, v);
+    weir_use use;
+
+    for (uint32_t i = 0; weir_vertex_use(g, v, i, &use); i++) {
+        if (weir_array_reserve(&ids->list, &ids->cap, (size_t)ids->n + 1, sizeof *ids->list))
+            return WEIR_ENOMEM;
+        ids->list[ids->n++] = use.job;
+    }
+    if (!in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0))
+        return WEIR_OK;
+    for (uint32_t i = 0; i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE && collect(g, in->kids[i], ids))
+            return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_t *n, weir_err *err)
+{
+    struct ids ids = {0};
+    uint32_t kept = 0;
+
+    if (!vertex_valid(g, v))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+    if (collect(g, v, &ids)) {
+        weir_mem_free(ids.list);
+        return weir_fail_nomem(err);
+    }
+    if (ids.n)
+        qsort(ids.list, ids.n, sizeof *ids.list, by_value);
+    for (uint32_t i = 0; i < ids.n; i++)
+        if (kept == 0 || ids.list[kept - 1] != ids.list[i])
+            ids.list[kept++] = ids.list[i];
+    *jobs = ids.list;
+    *n = kept;
+    return WEIR_OK;
+}
+
+int weir_refuse_used(const weir_graph *g, weir_vertex v, weir_err *err)
+{
+    char path[200];
+    weir_buf text = {0};
+    int64_t *jobs;
+    uint32_t n;
+    int rc = weir_vertex_jobs(g, v, &jobs, &n, err);
+
+    if (rc || n == 0)
+        return rc;
+    weir_vertex_path(g, v, path, sizeof path);
+    for (uint32_t i = 0; i < n && i < ANNOTATION_LISTED; i++)
+        weir_buf_printf(&text, "%s%" PRId64, i ? ", " : "", jobs[i]);
+    rc = weir_fail(err, WEIR_EBUSY, "%s is in use by job%s %s%s; release them first", path, n > 1 ? "s" : "",
+                   text.data ? text.data : "", n > ANNOTATION_LISTED ? ", ..." : "");
+    weir_buf_free(&text);
+    weir_mem_free(jobs);
+    return rc;
+}

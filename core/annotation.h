@@ -1,0 +1,12 @@
+/* annotation.h - see annotation.c. Private to the core. */
+#ifndef WEIR_ANNOTATION_H
+#define WEIR_ANNOTATION_H
+
+#include "graph.h"
+
+#define ANNOTATION_LISTED 12 /* jobs named in an error */
+
+/* WEIR_EBUSY, naming the jobs, where some job has something at or below v. */
+int weir_refuse_used(const weir_graph *g, weir_vertex v, weir_err *err);
+
+#endif
