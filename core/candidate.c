@@ -31,6 +31,11 @@ static bool policy_whole(const struct match *m, const char *type)
     return false;
 }
 
+bool weir_candidate_whole(const struct match *m, weir_vertex v)
+{
+    return kind_of(m->g, v)->exclusive || (m->policy->nexclusive && policy_whole(m, weir_vertex_type(m->g, v)));
+}
+
 static bool has_kids(const weir_graph *g, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);
@@ -43,12 +48,17 @@ static enum use use_of(const struct match *m, weir_vertex v, const weir_resource
     const struct kind *k = kind_of(m->g, v);
 
     if (k->exclusive || r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
-        return USE_WHOLE;
+        return USE_WHOLE; /* A5 */
     if (r->takes)
-        return leaf ? USE_UNITS : USE_WHOLE;
+        return leaf && r->nwith == 0 ? USE_UNITS : USE_WHOLE;
     if (r->nwith > 0)
         return USE_WITHIN;
     return leaf && r->exclusive == WEIR_EXCLUSIVE_UNSET ? USE_UNITS : USE_SHARED;
+}
+
+bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_resource *r)
+{
+    return use_of(m, v, r) == USE_WITHIN;
 }
 
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r)
@@ -71,7 +81,7 @@ bool weir_candidate_idle(const struct match *m, const weir_resource *r)
 /* What rivals have of a vertex. */
 struct rivalry {
     int64_t used;
-    bool touched; /* any of them, also without units */
+    bool shared; /* one of them, without units */
 };
 
 /* Whether v, as a whole or not, overlaps a rival pick that cannot be shared. */
@@ -86,7 +96,7 @@ static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struc
             return true;
         if (p->vertex == v) {
             r->used += p->amount;
-            r->touched = true;
+            r->shared |= p->amount == 0;
         }
     }
     return false;
@@ -109,16 +119,17 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
  * nothing to do with each other, of which no more is asked. */
 static bool is_plain(const struct match *m, const weir_resource *r)
 {
-    if (r->nwith > SEARCH_NEEDS || weir_place_competes(m, r->with, r->nwith))
+    if (m->policy->prune || r->nwith > SEARCH_NEEDS || weir_place_competes(m, r->with, r->nwith))
+        return false;
+    if (weir_request_constrained(m->request) && m->node_type != WEIR_NO_TYPE &&
+        weir_type_above(m->g, weir_type_find(m->g, r->type), m->node_type))
         return false;
     for (uint32_t i = 0; i < r->nwith; i++) {
         const weir_resource *w = &r->with[i];
-        if (w->slot || w->nwith > 0 || w->unit[0] || w->count.op == 0)
-            return false;
-        if (weir_type_find(m->g, w->type) == m->node_type && weir_request_constrained(m->request))
+        if (w->slot || w->nwith > 0 || w->unit[0] || w->count.op == 0 || w->exclusive == WEIR_EXCLUSIVE_NO)
             return false;
     }
-    return !m->policy->prune;
+    return true;
 }
 
 static bool plain_below(struct match *m, const weir_resource *r)
@@ -191,8 +202,8 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
     if (left > want)
         left = want;
     /* all units to one job is exclusive (A2): nobody may share the pool then */
-    if (left == size && (rivals.touched || !window_unused(m, v)))
-        left = size - 1;
+    if (left + rivals.used == size && (rivals.shared || !window_unused(m, v)))
+        left--;
     if (left <= 0) {
         m->stats.busy++;
         return 0;
@@ -211,6 +222,12 @@ static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *
         return 0;
     rc = weir_pick_add(m, v, r, 0, false);
     return rc ? rc : size < want ? size : want;
+}
+
+bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r)
+{
+    struct rivalry rivals;
+    return weir_candidate_unit(m, v, r) && !rivals_clash(m, v, false, &rivals);
 }
 
 static int64_t take_within(struct match *m, weir_vertex v, const weir_resource *r)

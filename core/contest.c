@@ -1,7 +1,7 @@
 /* contest.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores beside them.
  *
  * What one of them takes may be what another one needs, so this backtracks: vertices with children first, one by one in
- * the policy's order, then units. It is exact, but it can take long; after CONTEST_TRIES steps it gives up with
+ * the policy's order, with what is asked for inside them, then units. It is exact, but it can take long; after CONTEST_TRIES steps it gives up with
  * WEIR_ELIMIT rather than say something untrue.
  */
 #include <string.h>
@@ -12,9 +12,13 @@
 #define CONTEST_TRIES 20000
 #define CONTEST_DEMANDS 256
 
+/* So many units of a resource below a vertex, or so many slots in nodes. */
 struct demand {
     const weir_resource *r;
+    weir_vertex under;
+    uint32_t depth; /* of `under` */
     int64_t times, units, most;
+    int64_t last; /* units that the vertex taken last gave */
     bool hosted; /* r is a slot, the candidates are nodes, the units slots */
     uint32_t subsystem; /* WEIR_NONE, or whose units these are (channel.c) */
     weir_vertex *candidates; /* NULL: units, placed last */
@@ -23,9 +27,8 @@ struct demand {
 
 struct contest {
     struct match *m;
-    weir_vertex under;
-    struct demand *demands;
-    uint32_t n, tries;
+    struct demand *demands; /* those of the siblings, then those inside of what was chosen for them */
+    uint32_t n, cap, tries;
 };
 
 static bool types_compete(const weir_graph *g, const char *a, const char *b)
@@ -69,122 +72,23 @@ bool weir_place_competes(const struct match *m, const weir_resource *list, uint3
     return false;
 }
 
-/* ---- units ---- */
+/* ---- demands ---- */
 
-/* Every demand for units gets its least, then what more it may have. */
-static int place_units(struct contest *c)
+static void drop_demands(struct contest *c, uint32_t n)
 {
-    struct match *m = c->m;
-
-    for (int round = 0; round < 2; round++)
-        for (uint32_t i = 0; i < c->n; i++) {
-            struct demand *d = &c->demands[i];
-            int64_t want = round ? d->most - d->units : saturating_mul(d->r->count.min, d->times), got, whole;
-            uint32_t npicks = m->npicks;
-            if (d->candidates || want <= 0)
-                continue;
-            if (d->subsystem != WEIR_NONE) {
-                int rc = round ? 1 : weir_channel_place(m, c->under, d->subsystem, d->r, d->times);
-                if (rc != 1)
-                    return rc;
-                continue;
-            }
-            got = weir_place_some(m, c->under, d->r, want);
-            if (got < 0)
-                return (int)got;
-            whole = saturating_mul(weir_count_floor(&d->r->count, (d->units + got) / d->times), d->times);
-            if (round == 0 && got < want)
-                return 0;
-            if (whole != d->units + got && round) { /* an amount between those allowed: ask for that much */
-                m->npicks = npicks;
-                got = whole > d->units ? weir_place_some(m, c->under, d->r, whole - d->units) : 0;
-            }
-            d->units += got;
-        }
-    return 1;
-}
-
-/* ---- vertices ---- */
-
-static int solve(struct contest *c, uint32_t i);
-
-static int solve_from(struct contest *c, uint32_t i, uint32_t from);
-
-/* Takes `units` of a candidate and goes on. 1, 0 (and nothing taken) or negative. */
-static int take_and_go_on(struct contest *c, uint32_t i, uint32_t k, int64_t units)
-{
-    struct demand *d = &c->demands[i];
-    struct match *m = c->m;
-    uint32_t npicks = m->npicks;
-    int64_t had = d->units;
-    int rc;
-
-    if (++c->tries > CONTEST_TRIES)
-        return weir_fail(m->err, WEIR_ELIMIT,
-                         "the resources asked for side by side compete for the same vertices, and %d tries did not "
-                         "tell whether they fit; ask for them one below the other, or in two jobs",
-                         CONTEST_TRIES);
-    if (d->hosted) {
-        rc = weir_place(m, d->candidates[k], d->r->with, d->r->nwith, units);
-        units = rc == 1 ? units : rc;
-    } else {
-        units = weir_candidate_take(m, d->candidates[k], d->r, units);
-    }
-    if (units <= 0)
-        return (int)units;
-    d->units += units;
-    rc = solve_from(c, i, k + 1);
-    if (rc == 0) {
-        d->units = had;
-        m->npicks = npicks;
-    }
-    return rc;
-}
-
-/* Goes on with the i-th demand, which may take its candidates from `from` on. 1, 0 or negative. */
-static int solve_from(struct contest *c, uint32_t i, uint32_t from)
-{
-    struct demand *d = &c->demands[i];
-
-    for (uint32_t k = from; d->units < d->most && k < d->n; k++) {
-        int64_t want = d->most - d->units;
-        int rc = 0;
-        if (d->hosted)
-            want = weir_slot_bound(c->m, d->candidates[k], d->r, want);
-        if (want < 0)
-            return (int)want;
-        for (; rc == 0 && want > 0; want = d->hosted ? want - 1 : 0)
-            rc = take_and_go_on(c, i, k, want);
-        if (rc)
-            return rc;
-    }
-    if (saturating_mul(weir_count_floor(&d->r->count, d->units / d->times), d->times) != d->units)
-        return 0;
-    return solve(c, i + 1);
-}
-
-static int solve(struct contest *c, uint32_t i)
-{
-    while (i < c->n && !c->demands[i].candidates)
-        i++;
-    if (i < c->n)
-        return solve_from(c, i, 0);
-    for (i = 0; i < c->n; i++)
-        if (!c->demands[i].candidates)
-            c->demands[i].units = 0;
-    return place_units(c);
+    while (c->n > n)
+        weir_mem_free(c->demands[--c->n].candidates);
 }
 
 static int list_candidates(struct contest *c, struct demand *d)
 {
     struct search s;
     weir_vertex v;
-    int rc = d->hosted ? weir_search_hosts(&s, c->m, c->under, d->r, d->r->with, c->m->node_type)
-                       : weir_search_begin(&s, c->m, c->under, d->r, weir_candidate_idle(c->m, d->r));
+    int rc = d->hosted ? weir_search_hosts(&s, c->m, d->under, d->r, d->r->with, c->m->node_type)
+                       : weir_search_begin(&s, c->m, d->under, d->r, weir_candidate_idle(c->m, d->r));
 
     if (rc)
         return rc;
-    d->cap = 0;
     if (weir_array_reserve(&d->candidates, &d->cap, 8, sizeof *d->candidates))
         rc = weir_fail_nomem(c->m->err);
     while (!rc && (rc = weir_search_next(&s, &v)) > 0) {
@@ -198,46 +102,194 @@ static int list_candidates(struct contest *c, struct demand *d)
     return rc;
 }
 
-static int add_demands(struct contest *c, const weir_resource *list, uint32_t n, int64_t times)
+static uint32_t depth_of(const weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        struct demand *d = &c->demands[c->n];
-        weir_type t = weir_type_find(c->m->g, list[i].type);
-        int rc = WEIR_OK;
-        d->hosted = list[i].slot && weir_slot_hosted(c->m, c->under, &list[i]);
-        if (list[i].slot && !d->hosted) {
-            rc = add_demands(c, list[i].with, list[i].nwith, saturating_mul(times, list[i].count.min));
-        } else {
-            d->r = &list[i];
-            d->times = times;
-            d->subsystem = weir_channel_find(c->m->g, list[i].type);
-            d->most = saturating_mul(count_most(c->m, &list[i].count), times);
-            c->n++;
-            if (d->hosted || (t != WEIR_NO_TYPE && (c->m->g->type_flags[t] & TYPE_HAS_KIDS)))
-                rc = list_candidates(c, d);
-        }
+    uint32_t depth = 0;
+    for (; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+        depth++;
+    return depth;
+}
+
+static int add_demand(struct contest *c, weir_vertex under, const weir_resource *r, int64_t times, bool hosted)
+{
+    weir_type t = weir_type_find(c->m->g, r->type);
+    struct demand *d;
+
+    if (c->n >= CONTEST_DEMANDS)
+        return weir_fail(c->m->err, WEIR_ELIMIT, "more than %d resources compete with each other", CONTEST_DEMANDS);
+    if (weir_array_reserve(&c->demands, &c->cap, (size_t)c->n + 1, sizeof *c->demands))
+        return weir_fail_nomem(c->m->err);
+    d = &c->demands[c->n++];
+    *d = (struct demand){.r = r, .under = under, .depth = depth_of(c->m->g, under), .times = times, .hosted = hosted};
+    d->most = saturating_mul(count_most(c->m, &r->count), times);
+    d->subsystem = weir_channel_find(c->m->g, r->type);
+    if (hosted || weir_candidate_idle(c->m, r) || r->exclusive == WEIR_EXCLUSIVE_NO ||
+        (t != WEIR_NO_TYPE && (c->m->g->type_flags[t] & TYPE_HAS_KIDS)))
+        return list_candidates(c, d);
+    return WEIR_OK;
+}
+
+static int add_demands(struct contest *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < n; i++) {
+        const weir_resource *r = &list[i];
+        bool hosted = r->slot && weir_slot_hosted(c->m, under, r);
+        if (r->slot && !hosted)
+            rc = add_demands(c, under, r->with, r->nwith, saturating_mul(times, r->count.min));
+        else
+            rc = add_demand(c, under, r, times, hosted);
+    }
+    return rc;
+}
+
+/* ---- units ---- */
+
+/* The allowed number of units nearest below what a demand could get, `got` more than it has. */
+static int64_t allowed_more(const struct demand *d, int64_t got)
+{
+    int64_t count = weir_count_floor(&d->r->count, (d->units + got) / d->times);
+    return count >= 0 && count * d->times > d->units ? count * d->times - d->units : 0;
+}
+
+/* Gives a demand its least (the first round), or what more it may have. 1, 0 or negative. */
+static int place_units_of(struct contest *c, struct demand *d, int round)
+{
+    struct match *m = c->m;
+    int64_t want = round ? d->most - d->units : saturating_mul(d->r->count.min, d->times), got;
+    uint32_t npicks = m->npicks;
+
+    if (d->candidates || want <= 0)
+        return 1;
+    if (d->subsystem != WEIR_NONE)
+        return round || m->view == VIEW_CAPACITY ? 1 : weir_channel_place(m, d->under, d->subsystem, d->r, d->times);
+    got = weir_place_some(m, d->under, d->r, want);
+    if (got < 0 || (round == 0 && got < want))
+        return got < 0 ? (int)got : 0;
+    if (round && got != allowed_more(d, got)) { /* between two allowed amounts: ask for the lower one */
+        m->npicks = npicks;
+        got = allowed_more(d, got);
+        got = got ? weir_place_some(m, d->under, d->r, got) : 0;
+    }
+    d->units += got > 0 ? got : 0;
+    return got < 0 ? (int)got : 1;
+}
+
+/* Units last, where there is least choice first: what is deeper can only come from there. Every demand gets its least,
+ * then what more it may have. */
+static int place_units(struct contest *c)
+{
+    int rc = 1;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        if (!c->demands[i].candidates)
+            c->demands[i].units = 0;
+    for (int round = 0; round < 2; round++)
+        for (uint32_t depth = WEIR_PATH_DEPTH + 1; depth-- > 0;)
+            for (uint32_t i = 0; rc == 1 && i < c->n; i++)
+                if (c->demands[i].depth == depth)
+                    rc = place_units_of(c, &c->demands[i], round);
+    return rc;
+}
+
+/* ---- vertices ---- */
+
+static int solve(struct contest *c, uint32_t i);
+static int solve_from(struct contest *c, uint32_t i, uint32_t from);
+
+/* Takes a candidate for `want` units: 1 with *units set and its picks or the demands inside it added, 0 or negative. */
+static int take(struct contest *c, uint32_t i, weir_vertex v, int64_t want, int64_t *units)
+{
+    const struct demand d = c->demands[i];
+    struct match *m = c->m;
+    bool passes = !d.hosted && weir_candidate_passes(m, v, d.r);
+    int rc;
+
+    *units = want;
+    if (d.hosted || passes) {
+        if (passes && !weir_candidate_enter(m, v, d.r))
+            return 0;
+        if (passes)
+            *units = kind_of(m->g, v)->size;
+        rc = add_demands(c, v, d.r->with, d.r->nwith, passes ? 1 : want);
+        return rc ? rc : 1;
+    }
+    *units = weir_candidate_take(m, v, d.r, want);
+    return *units < 0 ? (int)*units : *units > 0;
+}
+
+/* Takes a candidate and goes on. 1, 0 (and nothing taken) or negative. */
+static int take_and_go_on(struct contest *c, uint32_t i, uint32_t k, int64_t want)
+{
+    struct match *m = c->m;
+    uint32_t npicks = m->npicks, n = c->n;
+    int64_t had = c->demands[i].units, last = c->demands[i].last, units;
+    int rc;
+
+    if (++c->tries > CONTEST_TRIES)
+        return weir_fail(m->err, WEIR_ELIMIT,
+                         "the resources asked for side by side compete for the same vertices, and %d tries did not "
+                         "tell whether they fit; ask for them one below the other, or in two jobs",
+                         CONTEST_TRIES);
+    rc = take(c, i, c->demands[i].candidates[k], want, &units);
+    if (rc == 1) {
+        c->demands[i].units += units;
+        c->demands[i].last = units;
+        rc = solve_from(c, i, k + 1);
+    }
+    if (rc == 0) {
+        c->demands[i].units = had;
+        c->demands[i].last = last;
+        m->npicks = npicks;
+        drop_demands(c, n);
+    }
+    return rc;
+}
+
+/* Whether what a demand has is an allowed amount, but for what its last vertex gave beyond that. */
+static bool is_allowed(const struct demand *d)
+{
+    int64_t count = weir_count_floor(&d->r->count, d->units / d->times);
+    return count >= 0 && (count * d->times == d->units || d->units - d->last < count * d->times);
+}
+
+/* Goes on with the i-th demand, which may take its candidates from `from` on. 1, 0 or negative. */
+static int solve_from(struct contest *c, uint32_t i, uint32_t from)
+{
+    for (uint32_t k = from; c->demands[i].units < c->demands[i].most && k < c->demands[i].n; k++) {
+        int64_t want = c->demands[i].most - c->demands[i].units;
+        int rc = 0;
+        if (c->demands[i].hosted)
+            want = weir_slot_bound(c->m, c->demands[i].candidates[k], c->demands[i].r, want);
+        if (want < 0)
+            return (int)want;
+        for (; rc == 0 && want > 0; want = c->demands[i].hosted ? want - 1 : 0)
+            rc = take_and_go_on(c, i, k, want);
         if (rc)
             return rc;
     }
-    return WEIR_OK;
+    return is_allowed(&c->demands[i]) ? solve(c, i + 1) : 0;
+}
+
+static int solve(struct contest *c, uint32_t i)
+{
+    while (i < c->n && !c->demands[i].candidates)
+        i++;
+    return i < c->n ? solve_from(c, i, 0) : place_units(c);
 }
 
 /* One try: 1, 0 or negative; the picks are as they were unless it is 1. */
 static int contest_once(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
-    struct contest c = {m, under, NULL, 0, 0};
+    struct contest c = {.m = m};
     uint32_t npicks = m->npicks;
-    int rc;
+    int rc = add_demands(&c, under, list, n, times);
 
-    c.demands = weir_mem_zalloc(flatten(list, n, NULL, 0), sizeof *c.demands);
-    if (!c.demands)
-        return weir_fail_nomem(m->err);
-    rc = add_demands(&c, list, n, times);
     rc = rc ? rc : solve(&c, 0);
     if (rc != 1)
         m->npicks = npicks;
-    for (uint32_t i = 0; i < c.n; i++)
-        weir_mem_free(c.demands[i].candidates);
+    drop_demands(&c, 0);
     weir_mem_free(c.demands);
     return rc;
 }

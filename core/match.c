@@ -42,11 +42,28 @@ static int by_vertex(const void *a, const void *b)
     return x->vertex != y->vertex ? (x->vertex < y->vertex ? -1 : 1) : (x->resource < y->resource ? -1 : 1);
 }
 
-/* Siblings that competed may each have units of one pool: one pick a vertex. */
-static void merge_picks(struct match *m)
+/* What is below a vertex that is only given as a whole takes all of that (A5): the search has seen that nobody uses it. */
+static void widen_picks(struct match *m)
+{
+    for (uint32_t i = 0; i < m->npicks; i++) {
+        weir_pick *p = &m->picks[i];
+        weir_vertex whole = WEIR_NONE;
+        for (weir_vertex v = p->vertex; v != WEIR_NONE; v = vertex_at(m->g, v)->parent)
+            if (weir_candidate_whole(m, v))
+                whole = v;
+        if (whole == WEIR_NONE || (whole == p->vertex && p->exclusive))
+            continue;
+        *p = (weir_pick){whole, p->resource, kind_of(m->g, whole)->size, true};
+        m->contested = true;
+    }
+}
+
+/* One pick a vertex: siblings that competed may each have units of it. */
+static void tidy_picks(struct match *m)
 {
     uint32_t kept = 0;
 
+    widen_picks(m);
     if (!m->contested || m->npicks == 0)
         return;
     qsort(m->picks, m->npicks, sizeof *m->picks, by_vertex);
@@ -60,8 +77,12 @@ static void merge_picks(struct match *m)
         }
     }
     m->npicks = kept + 1;
-    for (uint32_t i = 0; i < m->npicks; i++)
-        m->picks[i].exclusive |= m->picks[i].amount > 0 && m->picks[i].amount == kind_of(m->g, m->picks[i].vertex)->size;
+    for (uint32_t i = 0; i < m->npicks; i++) {
+        weir_pick *p = &m->picks[i];
+        int64_t size = kind_of(m->g, p->vertex)->size;
+        p->exclusive |= p->amount > 0 && p->amount == size;
+        p->amount = p->exclusive ? size : p->amount;
+    }
 }
 
 /* ---- the earliest start ---- */
@@ -92,18 +113,6 @@ static int64_t totals_fit(const struct match *m, int64_t t)
     return t;
 }
 
-/* The next time after t at which a job begins or ends. */
-static int64_t next_change(const weir_graph *g, int64_t t)
-{
-    int64_t first = WEIR_FOREVER;
-
-    for (uint32_t i = 0; i < g->ntaken; i++) {
-        int64_t at = weir_plan_next_change(g->taken[i], t);
-        first = at < first ? at : first;
-    }
-    return first;
-}
-
 /* Places the request at the earliest time after t. 1 with *start set, 0 when there is none, or negative. */
 static int place_later(struct match *m, int64_t t, int64_t *start)
 {
@@ -111,7 +120,7 @@ static int place_later(struct match *m, int64_t t, int64_t *start)
         return weir_fail_nomem(m->err);
     for (uint32_t tries = 0; tries < START_TRIES; tries++) {
         int rc;
-        t = next_change(m->g, t);
+        t = weir_taken_next_end(m->g, t);
         if (t != WEIR_FOREVER)
             t = totals_fit(m, t);
         if (t == WEIR_FOREVER)
@@ -213,7 +222,7 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
 
     if (o->mode == WEIR_FEASIBLE)
         return WEIR_OK;
-    merge_picks(m);
+    tidy_picks(m);
     if (o->mode == WEIR_PREVIEW)
         return give_preview(m, start, out);
     rc = weir_job_commit(m->g, o->job, start, time_add(start, weir_request_duration(m->request)), m->picks, m->npicks,
@@ -272,7 +281,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     rc = attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
     rc = rc == 0 ? not_now(&m) : rc;
     if (rc == 1) {
-        merge_picks(&m);
+        tidy_picks(&m);
         rc = weir_job_extend(g, i, m.picks, m.npicks) ? weir_fail_nomem(m.err) : WEIR_OK;
     }
     weir_mem_free(m.picks);

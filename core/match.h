@@ -69,6 +69,11 @@ bool weir_place_competes(const struct match *m, const weir_resource *list, uint3
 /* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
 int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
+/* Whether v is only ever given as a whole (A5): because it says so, or the policy does. */
+bool weir_candidate_whole(const struct match *m, weir_vertex v);
+/* Whether v serves r by what is below it only, and whether it may do so beside its rivals. */
+bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_resource *r);
+bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether v can give r some of its units only. */
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether only vertices that nobody uses can serve r. */
@@ -95,6 +100,7 @@ static inline int64_t count_most(const struct match *m, const weir_count *c)
     return m->least ? c->min : weir_count_floor(c, WEIR_FOREVER - 1);
 }
 
+/* Of two amounts, neither of them negative. */
 static inline int64_t saturating_mul(int64_t a, int64_t b)
 {
     return a != 0 && b > WEIR_FOREVER / a ? WEIR_FOREVER : a * b;

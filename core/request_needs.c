@@ -73,7 +73,8 @@ static void add_child(struct needer *s, const weir_resource *child)
     const struct weir_need_span *span = &s->req->spans[child->index];
     int64_t n = child->count.min;
 
-    if (!child->slot)
+    /* shared use needs no units */
+    if (!child->slot && (child->exclusive != WEIR_EXCLUSIVE_NO || child->nwith > 0))
         demand(s, s->type_of[child->index], child->takes ? n : 0, child->takes ? 0 : n);
     for (uint32_t i = span->first; i < span->first + span->count; i++)
         demand(s, find_type(s, s->req->needs[i].type), times(s->demands[i].taken, n), s->demands[i].shared);

@@ -7,6 +7,7 @@
 #include "book.h"
 #include "match.h"
 #include "rows.h"
+#include "window.h"
 
 static bool before(const struct search *s, const struct item *a, const struct item *b)
 {
@@ -50,10 +51,16 @@ static struct item pop(struct search *s)
 
 /* ---- what aggregates tell ---- */
 
+/* Shared use needs no free units: only exclusive holds are in its way. */
+static bool is_shared(const weir_resource *r)
+{
+    return r->exclusive == WEIR_EXCLUSIVE_NO && r->nwith == 0;
+}
+
 /* The cell of a type, and of a pair, that bounds what can be had in a view. */
 static uint32_t cell_for(const struct search *s)
 {
-    if (s->m->view != VIEW_NOW)
+    if (s->m->view != VIEW_NOW || is_shared(s->r))
         return TYPE_TOTAL;
     return s->idle ? TYPE_IDLE : TYPE_FREE;
 }
@@ -141,6 +148,14 @@ static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t ro
     return rc;
 }
 
+/* Whether somebody has v as a whole, or anything of it where it is only given as a whole. */
+static bool taken(const struct match *m, weir_vertex v)
+{
+    if (weir_candidate_whole(m, v))
+        return !weir_window_unused(m->g, v, m->t0, m->t1);
+    return book_of(m->g, v) && weir_book_touched(m->g, v, m->t0, m->t1, true);
+}
+
 /* Whether the search may go to v at all: its state, who has it, the constraint, the policy. 1, 0 or negative. */
 static int admit(struct search *s, weir_vertex v)
 {
@@ -152,7 +167,7 @@ static int admit(struct search *s, weir_vertex v)
         m->stats.state++;
         return 0;
     }
-    if (m->view <= VIEW_LATER && book_of(g, v) && weir_book_touched(g, v, m->t0, m->t1, true)) {
+    if (m->view <= VIEW_LATER && taken(m, v)) {
         m->stats.busy++;
         return 0;
     }
@@ -223,6 +238,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
         default: rc = open_row(s, it.vertex, it.level, it.row); break;
         }
         s->tag = it.kind == ITEM_AGAIN ? it.row : WEIR_NONE;
+        s->key = it.key;
         if (rc == 1)
             *v = it.vertex;
         if (rc)
@@ -265,7 +281,7 @@ static int begin(struct search *s, weir_vertex under)
 {
     static const weir_policy unordered;
     struct match *m = s->m;
-    enum index_mode mode = m->view != VIEW_NOW ? INDEX_ANY : s->idle ? INDEX_IDLE : INDEX_FREE;
+    enum index_mode mode = m->view != VIEW_NOW || is_shared(s->r) ? INDEX_ANY : s->idle ? INDEX_IDLE : INDEX_FREE;
     struct index *index;
     int rc;
 

@@ -28,6 +28,7 @@ struct search {
     weir_type type;
     weir_type outer; /* the needs are those of one vertex of this type: `type`, or the host */
     weir_type host;  /* vertices of this type are the candidates, in the order of what is below; WEIR_NO_TYPE: none */
+    weir_vertex key; /* of the candidate found last: where it stands in the order */
     uint32_t tag;    /* of the candidate found last; WEIR_NONE the first time */
     bool idle; /* only vertices that can be taken as a whole */
     const struct index *index;

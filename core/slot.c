@@ -67,7 +67,7 @@ bool weir_slot_hosted(const struct match *m, weir_vertex under, const weir_resou
 {
     const weir_resource *first = slot->with;
 
-    if (m->node_type == WEIR_NO_TYPE || (slot->nwith == 1 && first->count.min == 1 && weir_count_floor(&first->count, 2) == 1))
+    if (m->node_type == WEIR_NO_TYPE || (slot->nwith == 1 && first->count.min == 1 && weir_count_floor(&first->count, WEIR_FOREVER - 1) == 1))
         return false;
     for (uint32_t i = 0; i < slot->nwith; i++) {
         weir_type t = weir_type_find(m->g, slot->with[i].type);
@@ -79,6 +79,21 @@ bool weir_slot_hosted(const struct match *m, weir_vertex under, const weir_resou
         if (kind_of(m->g, under)->type == m->node_type)
             return false;
     return weir_channel_find(m->g, first->type) == WEIR_NONE;
+}
+
+/* The first vertex of each slot, in the picks from `from` on. */
+static void list_keys(struct hosts *h, const struct host *host, uint32_t from, int64_t each)
+{
+    int64_t units = 0;
+
+    for (uint32_t i = from; i < h->m->npicks; i++) {
+        const weir_pick *p = &h->m->picks[i];
+        units += p->amount ? p->amount : kind_of(h->m->g, p->vertex)->size;
+        for (; h->nkeys - host->first < host->most && (h->nkeys - host->first) * each < units; h->nkeys++)
+            h->keys[h->nkeys] = p->vertex;
+    }
+    for (; h->nkeys - host->first < host->most; h->nkeys++)
+        h->keys[h->nkeys] = host->v;
 }
 
 /* How many slots v holds, and the first vertex of each of them. 1: v is a host; 0: it holds none. */
@@ -98,14 +113,7 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
     units = weir_place_some(m, v, first, host.most * first->count.min);
     if (units < 0)
         return (int)units;
-    units = 0;
-    for (uint32_t i = npicks; i < m->npicks; i++) {
-        for (; h->nkeys - host.first < host.most && (h->nkeys - host.first) * first->count.min <= units; h->nkeys++)
-            h->keys[h->nkeys] = m->picks[i].vertex;
-        units += m->picks[i].amount ? m->picks[i].amount : 1;
-    }
-    for (; h->nkeys - host.first < host.most; h->nkeys++)
-        h->keys[h->nkeys] = v;
+    list_keys(h, &host, npicks, first->count.min);
     m->npicks = npicks;
     h->list[h->n++] = host;
     return 1;
@@ -135,6 +143,12 @@ static int fill_ordered(struct hosts *h, int64_t want)
             if (rc == 0)
                 continue;
             i = h->n - 1;
+            if (h->keys[h->list[i].first] != h->search.key) { /* what stands first there does not fit */
+                rc = weir_search_again(&h->search, v, h->keys[h->list[i].first], i);
+                if (rc)
+                    return rc;
+                continue;
+            }
         }
         rc = give_slot(h, i);
         if (!rc && h->list[i].given < h->list[i].most)

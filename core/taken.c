@@ -1,5 +1,6 @@
 /* taken.c - see taken.h. Invariant: taken[t] is the sum over all jobs of the units of type t that their picks take,
- * those below an exclusive pick included. */
+ * those below an exclusive pick included. Behind the types stand two plans of the times at which jobs end, the even and
+ * the odd microseconds apart, so that neighbours do not merge: each end is one unit for a microsecond. */
 #include "taken.h"
 
 #include "rows.h"
@@ -23,6 +24,13 @@ static int64_t pick_takes(const weir_graph *g, const weir_pick *p, weir_type t)
     return own + (cell ? in->cells[cell + TYPE_TOTAL] : 0);
 }
 
+#define END_PLANS 2
+
+static bool is_end_plan(const weir_graph *g, uint32_t t)
+{
+    return t + END_PLANS >= g->ntaken;
+}
+
 static int64_t job_takes(const weir_graph *g, const struct job *j, weir_type t)
 {
     int64_t sum = 0;
@@ -31,21 +39,33 @@ static int64_t job_takes(const weir_graph *g, const struct job *j, weir_type t)
     return sum;
 }
 
+/* Adds (sign 1) or takes back (-1) what a job has in one plan. */
+static int change(weir_graph *g, uint32_t t, const struct job *j, int sign)
+{
+    int64_t n;
+
+    if (is_end_plan(g, t)) {
+        bool odd = t + 1 == g->ntaken;
+        if (j->a.end == WEIR_FOREVER || (j->a.end & 1) != odd)
+            return WEIR_OK;
+        return weir_plan_add(g->taken[t], j->a.end, j->a.end + 1, sign);
+    }
+    n = job_takes(g, j, (weir_type)t);
+    return n ? weir_plan_add(g->taken[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
+}
+
 int weir_taken_add(weir_graph *g, uint32_t job)
 {
     const struct job *j = &g->jobs[job];
 
     for (uint32_t t = 0; t < g->ntaken; t++) {
-        int64_t n = job_takes(g, j, (weir_type)t);
-        if (n == 0 || weir_plan_add(g->taken[t], j->a.start, j->a.end, n) == WEIR_OK)
+        if (change(g, t, j, 1) == WEIR_OK)
             continue;
-        while (t-- > 0) {
-            n = job_takes(g, j, (weir_type)t);
-            if (n && weir_plan_add(g->taken[t], j->a.start, j->a.end, -n)) {
+        while (t-- > 0)
+            if (change(g, t, j, -1)) {
                 weir_taken_clear(g); /* built anew when it is next needed */
                 break;
             }
-        }
         return WEIR_ENOMEM;
     }
     return WEIR_OK;
@@ -55,24 +75,38 @@ void weir_taken_remove(weir_graph *g, uint32_t job)
 {
     const struct job *j = &g->jobs[job];
 
-    for (uint32_t t = 0; t < g->ntaken; t++) {
-        int64_t n = job_takes(g, j, (weir_type)t);
-        if (n && weir_plan_add(g->taken[t], j->a.start, j->a.end, -n)) {
+    for (uint32_t t = 0; t < g->ntaken; t++)
+        if (change(g, t, j, -1)) {
             weir_taken_clear(g); /* built anew when it is next needed */
             return;
         }
+}
+
+int64_t weir_taken_next_end(const weir_graph *g, int64_t t)
+{
+    int64_t first = WEIR_FOREVER;
+
+    for (uint32_t i = g->ntaken - END_PLANS; i < g->ntaken; i++) {
+        int64_t at = t;
+        if (t == g->now && weir_plan_max(g->taken[i], INT64_MIN / 2, t + 1) > 0)
+            return t + 1;
+        do
+            at = weir_plan_next_change(g->taken[i], at);
+        while (at != WEIR_FOREVER && weir_plan_used_at(g->taken[i], at) == 0);
+        first = at < first ? at : first;
     }
+    return first;
 }
 
 int weir_taken_build(weir_graph *g)
 {
-    if (g->taken && g->ntaken == g->ntypes)
+    if (g->taken && g->ntaken == g->ntypes + END_PLANS)
         return WEIR_OK;
     weir_taken_clear(g);
-    g->taken = weir_mem_zalloc(g->ntypes, sizeof *g->taken);
+    g->taken = weir_mem_zalloc(g->ntypes + END_PLANS, sizeof *g->taken);
     if (!g->taken)
         return WEIR_ENOMEM;
-    for (; g->ntaken < g->ntypes; g->ntaken++) {
+    for (; g->ntaken < g->ntypes + END_PLANS; g->ntaken++) {
         g->taken[g->ntaken] = weir_plan_new();
         if (!g->taken[g->ntaken]) {
             weir_taken_clear(g);
@@ -89,7 +123,7 @@ int weir_taken_build(weir_graph *g)
 
 int weir_taken_check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t t = 0; t < g->ntaken; t++)
+    for (uint32_t t = 0; t + END_PLANS < g->ntaken; t++)
         for (uint32_t i = 0; i < g->njobs; i++) {
             int64_t at = g->jobs[i].a.start, sum = 0;
             if (!g->jobs[i].used)

@@ -5,6 +5,9 @@
 
 #include "graph.h"
 
+/* The next time after t at which a job ends; WEIR_FOREVER: none does. A job past its end counts as ending right after the
+ * clock's time. */
+int64_t weir_taken_next_end(const weir_graph *g, int64_t t);
 int weir_taken_build(weir_graph *g) WEIR_CHECKED;
 int weir_taken_add(weir_graph *g, uint32_t job) WEIR_CHECKED; /* nothing changed when it fails */
 void weir_taken_remove(weir_graph *g, uint32_t job);

@@ -319,7 +319,7 @@ function PLAY.match(world, step)
   if step.mode == "feasible" then return "fits" end
   local picks = judge(ref, step, answer, a)
   if step.mode ~= "preview" then
-    local finish = a.at + (step.request.attributes.system.duration or math.huge)
+    local finish = Reference.microseconds(a.at + (step.request.attributes.system.duration or math.huge))
     ref:commit(step.job, a.at, finish, picks)
   end
   return answer.contested and "contested" or "fits"

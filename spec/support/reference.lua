@@ -8,48 +8,13 @@
 -- tries every choice. Where resources beside each other compete for the same vertices only the second one tells whether
 -- a request fits, and which vertices it gets is left open.
 
-local Reference = {}
-Reference.__index = Reference
+local Reference = require "spec.support.reference_books"
+
+local is_up, is_below = Reference.is_up, Reference.is_below
 
 local FOREVER = math.huge
 local UNITS_MAX = 4096 -- more than any machine here has
 local TRIES = 60000    -- choices that `possible` tries
-
--- ---- the machine --------------------------------------------------------------------------------------------
-
-local function read_vertex(handle, parent, list)
-  local v = {
-    handle = handle, parent = parent, index = #list + 1, kids = {}, spans = {}, properties = {},
-    type = handle.type, name = handle.name, id = handle.id, size = handle.size, unit = handle.unit or "",
-    rank = handle.rank, state = handle.state, exclusive = handle.exclusive, path = handle.path,
-  }
-  for key in pairs(handle.properties) do v.properties[key] = true end
-  list[v.index] = v
-  for child in handle:children() do v.kids[#v.kids + 1] = read_vertex(child, v, list) end
-  v.last = #list
-  return v
-end
-
---- Reads a graph that no job uses yet. `policy` is "low", "high", or {order=, exclusive={TYPE=true}}.
-function Reference.read(graph, policy)
-  local self = setmetatable({ list = {}, of = {}, jobs = {}, clock = graph:now(), policy = policy }, Reference)
-  for _, root in ipairs(graph:roots()) do read_vertex(root, nil, self.list) end
-  for _, v in ipairs(self.list) do self.of[v.handle] = v end
-  return self
-end
-
---- Whether v lies below `under` (nil: below nothing in particular).
-local function is_below(v, under)
-  return not under or (v.index > under.index and v.index <= under.last)
-end
-
-local function is_up(v)
-  while v do
-    if v.state ~= "up" and v.state ~= "degraded" then return false end
-    v = v.parent
-  end
-  return true
-end
 
 -- ---- counts -------------------------------------------------------------------------------------------------
 
@@ -152,143 +117,6 @@ function satisfies(v, constraint)
   return true
 end
 
--- ---- books --------------------------------------------------------------------------------------------------
-
--- A job that has begun has its things until it is released, at the clock's time; a window that starts later goes by the
--- times that were agreed.
-local function has_begun(self, span, t0)
-  return t0 <= self.clock and span.start <= self.clock
-end
-
-local function overlaps(self, span, t0, t1)
-  return has_begun(self, span, t0) or (span.start < t1 and t0 < span.finish)
-end
-
-local function used_at(self, v, t, t0)
-  local sum = 0
-  for _, s in ipairs(v.spans) do
-    if (t == t0 and has_begun(self, s, t0)) or (s.start <= t and t < s.finish) then sum = sum + s.amount end
-  end
-  return sum
-end
-
---- The most of v that is in use at any time of [t0, t1).
-function Reference:used(v, t0, t1)
-  local most = used_at(self, v, t0, t0)
-  for _, s in ipairs(v.spans) do
-    if s.start > t0 and s.start < t1 then most = math.max(most, used_at(self, v, s.start, t0)) end
-  end
-  return most
-end
-
-function Reference:touched(v, t0, t1, exclusively)
-  for _, s in ipairs(v.spans) do
-    if overlaps(self, s, t0, t1) and (s.exclusive or not exclusively) then return true end
-  end
-  return false
-end
-
---- Units of v that are free over all of [t0, t1): none below what is down or taken as a whole.
-function Reference:available(v, t0, t1)
-  if not is_up(v) then return 0 end
-  local up = v.parent
-  while up do
-    if self:touched(up, t0, t1, true) then return 0 end
-    up = up.parent
-  end
-  return math.max(0, v.size - self:used(v, t0, t1))
-end
-
-local function add_span(v, job, pick)
-  for _, s in ipairs(v.spans) do
-    if s.job == job.id then
-      s.amount = s.amount + pick.amount
-      s.exclusive = s.exclusive or pick.exclusive or s.amount == v.size
-      return
-    end
-  end
-  v.spans[#v.spans + 1] = {
-    job = job.id, start = job.start, finish = job.finish, amount = pick.amount, exclusive = pick.exclusive,
-  }
-end
-
---- Books picks {vertex=, amount=, exclusive=} for a job.
-function Reference:commit(id, start, finish, picks)
-  local job = { id = id, start = start, finish = finish }
-  self.jobs[id] = job
-  for _, pick in ipairs(picks) do add_span(pick.vertex, job, pick) end
-end
-
---- Gives back all that a job has; false: there is no such job.
-function Reference:release(id)
-  if not self.jobs[id] then return false end
-  self.jobs[id] = nil
-  for _, v in ipairs(self.list) do
-    for i = #v.spans, 1, -1 do
-      if v.spans[i].job == id then table.remove(v.spans, i) end
-    end
-  end
-  return true
-end
-
--- What a job has of v itself, or nil.
-local function span_of(v, id)
-  for i, s in ipairs(v.spans) do
-    if s.job == id then return s, i end
-  end
-end
-
-Reference.span_of = span_of
-
-local function is_free_of_others(self, v, id, t0, t1)
-  for _, s in ipairs(v.spans) do
-    if s.job ~= id and overlaps(self, s, t0, t1) then return false end
-  end
-  for i = v.index + 1, v.last do
-    if self:touched(self.list[i], t0, t1, false) then return false end
-  end
-  return true
-end
-
---- Whether a job may have `amount` more units of v over [t0, t1) (M14), whatever the state of v.
-function Reference:may_allocate(v, id, amount, t0, t1)
-  local had, up = span_of(v, id), v.parent
-  local whole = (had and had.amount or 0) + amount == v.size
-  while up do
-    if self:touched(up, t0, t1, true) then return false end
-    up = up.parent
-  end
-  if v.exclusive and not whole or amount > v.size - self:used(v, t0, t1) then return false end
-  return not whole or is_free_of_others(self, v, id, t0, t1)
-end
-
---- One more pick for a job, which is made if it is new.
-function Reference:allocate(v, id, amount, t0, t1)
-  local job = self.jobs[id] or { id = id, start = t0, finish = t1 }
-  self.jobs[id] = job
-  add_span(v, job, { amount = amount, exclusive = amount == v.size })
-end
-
-local function has_nothing(self, id)
-  for _, v in ipairs(self.list) do
-    if span_of(v, id) then return false end
-  end
-  return true
-end
-
---- Frees `amount` units (nil: all) that a job has of v (M15); a job without anything is gone.
-function Reference:free(v, id, amount)
-  local span, i = span_of(v, id)
-  if not span or (amount or 0) > span.amount then return false end
-  span.amount = span.amount - (amount or span.amount)
-  span.exclusive = false
-  if span.amount == 0 then table.remove(v.spans, i) end
-  if has_nothing(self, id) then self.jobs[id] = nil end
-  return true
-end
-
-function Reference:advance(t) self.clock = t end
-
 -- ---- views: what counts as there, and as free, while a request is placed ------------------------------------
 
 -- `ideal`: state and use do not count (feasibility). `top`: only what is below it, used by nobody. `given`: a job's
@@ -326,14 +154,44 @@ local function node_fits(view, v)
   return not constraint or v.type ~= "node" or satisfies(v, constraint)
 end
 
+--- Whether v is only ever given as a whole: then what is below it takes all of it.
+local function only_whole(self, v)
+  local types = type(self.policy) == "table" and self.policy.exclusive or {}
+  return v.exclusive or types[v.type] or false
+end
+
+local function others_below(view, v)
+  for i = v.index, v.last do
+    if view.machine:touched(view.machine.list[i], view.t0, view.t1, false) then return true end
+  end
+  return false
+end
+
 --- Whether v can be used at all: it and what is above it are up, not held as a whole, and as the constraint wants.
 function View:reaches(v)
   local at = v
   while at do
     if self:used_on(at, true) or not node_fits(self, at) then return false end
+    if self:books_count() and only_whole(self.machine, at) and others_below(self, at) then return false end
     at = at.parent
   end
   return self.ideal or is_up(v)
+end
+
+--- Picks as the job holds them: what is below a vertex that is only given as a whole becomes all of that.
+local function widened(self, picks)
+  local list, seen = {}, {}
+  for _, pick in ipairs(picks) do
+    local whole, at = nil, pick.vertex
+    while at do
+      if only_whole(self, at) then whole = at end
+      at = at.parent
+    end
+    local wide = whole and { vertex = whole, amount = whole.size, exclusive = true } or pick
+    if not whole or not seen[whole] then list[#list + 1] = wide end
+    if whole then seen[whole] = true end
+  end
+  return list
 end
 
 function View:unused(v)
@@ -347,6 +205,7 @@ local function given_amount(view, v, exclusively)
   local sum
   for _, p in ipairs(view.given) do
     if p.vertex == v and (p.exclusive or not exclusively) then sum = (sum or 0) + p.amount end
+    if p.vertex ~= v and p.exclusive and only_whole(view.machine, p.vertex) and is_below(v, p.vertex) then return v.size end
   end
   return sum
 end
@@ -357,7 +216,7 @@ local function is_shared(view, v)
   end
   if not view:books_count() then return false end
   for _, s in ipairs(v.spans) do
-    if s.amount == 0 and overlaps(view.machine, s, view.t0, view.t1) then return true end
+    if s.amount == 0 and view.machine:overlaps(s, view.t0, view.t1) then return true end
   end
   return false
 end
@@ -419,8 +278,7 @@ end
 --- How v serves r: "whole", "units", "shared" or "within".
 local function use_of(self, v, r)
   local leaf = #v.kids == 0
-  local types = type(self.policy) == "table" and self.policy.exclusive or {}
-  if v.exclusive or r.exclusive or types[r.type] or (r.takes and not leaf) then return "whole" end
+  if only_whole(self, v) or r.exclusive or (r.takes and not leaf) then return "whole" end
   if leaf and (r.takes or (not r.in_slot and r.exclusive == nil)) then return "units" end
   return (leaf or not r.with) and "shared" or "within"
 end
@@ -817,23 +675,30 @@ local function attempt(self, request, fields)
   local view, contested = new_view(self, fields), competes(self, request.list)
   if contested then return { fits = try_everything(view, request.list), contested = true } end
   local fits = place(view, nil, request.list, 1)
-  return { fits = fits, picks = fits and view.held, contested = false }
+  return { fits = fits, picks = fits and widened(self, view.held), contested = false }
+end
+
+--- A time as the engine has it, in whole microseconds.
+function Reference.microseconds(t)
+  if t == FOREVER then return t end
+  local rounded = math.floor(t * 1e6 + 0.5) / 1e6
+  return math.tointeger(rounded) or rounded
 end
 
 local function at_time(self, request, t)
-  local answer = attempt(self, request, { t0 = t, t1 = t + request.duration })
-  answer.start, answer.finish = t, t + request.duration
+  local finish = Reference.microseconds(t + request.duration)
+  local answer = attempt(self, request, { t0 = t, t1 = finish })
+  answer.start, answer.finish = t, finish
   return answer
 end
 
--- Times at which something changes. Only at an end is there more than before; but for the jobs that are past theirs,
--- which are not in the way of any later start: for them the next change is as good a time as any.
+-- Times at which there may be more than before: the ends of jobs; those that are past theirs are in the way of no later
+-- start, be it the next microsecond.
 local function starts(self, from)
   local list = { from }
   for _, job in pairs(self.jobs) do
-    for _, t in ipairs { job.start, job.finish } do
-      if t > from and t < FOREVER then list[#list + 1] = t end
-    end
+    if job.finish <= self.clock and from == self.clock then list[#list + 1] = Reference.microseconds(from + 1e-6) end
+    if job.finish > from and job.finish < FOREVER then list[#list + 1] = job.finish end
   end
   table.sort(list)
   return list
@@ -909,7 +774,7 @@ end
 --- Why a job cannot have these picks from `start` on; nil: it can, and they hold what it asked for.
 function Reference:fault(jobspec, picks, start)
   local request = compile(jobspec)
-  local view = new_view(self, { t0 = start, t1 = start + request.duration, request = request })
+  local view = new_view(self, { t0 = start, t1 = Reference.microseconds(start + request.duration), request = request })
   for _, pick in ipairs(picks) do
     local why = pick_fault(view, pick)
     if why then return ("%s %s"):format(describe(pick), why) end
