@@ -35,7 +35,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 # ---- dependencies: Debian packages, installed where one is missing ----
-PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libyaml-dev libexpat1-dev lua-busted lua-check clang
+PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev lua-busted lua-check clang
 deps: ## install the Debian packages that are missing
 	@missing=; for p in $(PACKAGES); do \
 	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
