@@ -181,14 +181,24 @@ static int engine_grow(lua_State *L)
     return search(L, job);
 }
 
+/* What is left of a job: its allocation, or true when that is nothing. `graph` is the stack index of the handle. */
+static int push_rest(lua_State *L, struct weirlua_graph *box, int graph, int64_t job)
+{
+    const weir_allocation *a = weir_job_get(box->g, job);
+
+    if (a)
+        return give_allocation(L, box, graph, a, true);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
 /* shrink(job, vertex | list of vertices): the job with less, or true when nothing is left of it. */
 static int engine_shrink(lua_State *L)
 {
     struct weirlua_graph *box;
     int64_t job;
-    uint32_t n = 1;
-    weir_vertex *list;
-    const weir_allocation *a;
+    uint32_t n;
+    const weir_vertex *list;
     weir_err err = {0};
     int rc;
 
@@ -196,25 +206,15 @@ static int engine_shrink(lua_State *L)
     job = weirlua_check_job(L, 2);
     lua_settop(L, 3);
     lua_getiuservalue(L, 1, 1); /* 4 */
-    if (lua_type(L, 3) == LUA_TTABLE)
-        n = (uint32_t)lua_rawlen(L, 3);
-    list = lua_newuserdatauv(L, (n + (size_t)1) * sizeof *list, 0);
-    for (uint32_t i = 0; i < n; i++) {
-        if (lua_type(L, 3) == LUA_TTABLE)
-            lua_rawgeti(L, 3, (lua_Integer)i + 1);
-        else
-            lua_pushvalue(L, 3);
-        list[i] = weirlua_check_vertex_of(L, weirlua_of(L), 6, box);
-        lua_settop(L, 5);
+    if (lua_type(L, 3) != LUA_TTABLE) {
+        lua_createtable(L, 1, 0);
+        lua_pushvalue(L, 3);
+        lua_rawseti(L, -2, 1);
+        lua_replace(L, 3);
     }
+    list = weirlua_check_list(L, 3, box, &n);
     rc = weir_job_shrink(box->g, job, list, n, &err);
-    if (rc)
-        return weirlua_fail(L, &err, rc);
-    a = weir_job_get(box->g, job);
-    if (a)
-        return give_allocation(L, box, 4, a, true);
-    lua_pushboolean(L, 1);
-    return 1;
+    return rc ? weirlua_fail(L, &err, rc) : push_rest(L, box, 4, job);
 }
 
 /* ---- jobs ---- */

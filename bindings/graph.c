@@ -6,7 +6,7 @@
 
 /* ---- the handle ---- */
 
-static struct weirlua_graph *push_closed(lua_State *L)
+struct weirlua_graph *weirlua_graph_closed(lua_State *L)
 {
     struct weirlua_graph *box = lua_newuserdatauv(L, sizeof *box, 0);
 
@@ -68,7 +68,7 @@ void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *b
     if (lua_rawgeti(L, -1, number) == LUA_TNIL) {
         if (!s->readonly)
             luaL_error(L, "the graph is being collected");
-        box = push_closed(L);
+        box = weirlua_graph_closed(L);
         box->borrowed = true;
         box->number = number;
         remember(L, number);
@@ -114,8 +114,7 @@ static int graph_tostring(lua_State *L)
 
 /* ---- making ---- */
 
-/* The closed handle is on top of the stack; rc tells whether box->g could be made. */
-static int finish_graph(lua_State *L, struct weirlua_graph *box, int rc, const weir_err *err)
+int weirlua_graph_finish(lua_State *L, struct weirlua_graph *box, int rc, const weir_err *err)
 {
     if (rc || !box->g)
         return weirlua_fail(L, err, rc ? rc : WEIR_ENOMEM);
@@ -126,11 +125,11 @@ static int finish_graph(lua_State *L, struct weirlua_graph *box, int rc, const w
 
 int weirlua_graph_new(lua_State *L)
 {
-    struct weirlua_graph *box = push_closed(L);
+    struct weirlua_graph *box = weirlua_graph_closed(L);
     weir_err err = {0};
 
     box->g = weir_graph_new();
-    return finish_graph(L, box, WEIR_OK, &err);
+    return weirlua_graph_finish(L, box, WEIR_OK, &err);
 }
 
 int weirlua_graph_load(lua_State *L)
@@ -142,8 +141,8 @@ int weirlua_graph_load(lua_State *L)
 
     weirlua_options(L, 2, known);
     format = weirlua_field_string(L, 2, "format", NULL);
-    box = push_closed(L);
-    return finish_graph(L, box, weir_graph_load(path, format, &box->g, &err), &err);
+    box = weirlua_graph_closed(L);
+    return weirlua_graph_finish(L, box, weir_graph_load(path, format, &box->g, &err), &err);
 }
 
 int weirlua_graph_parse(lua_State *L)
@@ -157,48 +156,26 @@ int weirlua_graph_parse(lua_State *L)
     weirlua_options(L, 2, known);
     format = weirlua_field_string(L, 2, "format", NULL);
     source = weirlua_field_string(L, 2, "source", "<string>");
-    box = push_closed(L);
-    return finish_graph(L, box, weir_graph_parse(text, len, source, format, &box->g, &err), &err);
+    box = weirlua_graph_closed(L);
+    return weirlua_graph_finish(L, box, weir_graph_parse(text, len, source, format, &box->g, &err), &err);
 }
 
 int weirlua_graph_synthetic(lua_State *L)
 {
     size_t len;
     const char *text = luaL_checklstring(L, 1, &len);
-    struct weirlua_graph *box = push_closed(L);
+    struct weirlua_graph *box = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    return finish_graph(L, box, weir_graph_parse(text, len, "<synthetic>", "synthetic", &box->g, &err), &err);
+    return weirlua_graph_finish(L, box, weir_graph_parse(text, len, "<synthetic>", "synthetic", &box->g, &err), &err);
 }
 
 int weirlua_graph_discover(lua_State *L)
 {
-    struct weirlua_graph *box = push_closed(L);
+    struct weirlua_graph *box = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    return finish_graph(L, box, weir_graph_discover(&box->g, &err), &err);
-}
-
-/* dup(): the whole graph, with its books. */
-static int graph_dup(lua_State *L)
-{
-    struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1);
-    struct weirlua_graph *box = push_closed(L);
-    weir_err err = {0};
-
-    return finish_graph(L, box, weir_graph_dup(from->g, &box->g, &err), &err);
-}
-
-/* copy(v): what is below v and available now. */
-static int graph_copy(lua_State *L)
-{
-    struct weirlua *s = weirlua_of(L);
-    struct weirlua_graph *from = weirlua_check_graph(L, s, 1);
-    weir_vertex v = weirlua_check_vertex_of(L, s, 2, from);
-    struct weirlua_graph *box = push_closed(L);
-    weir_err err = {0};
-
-    return finish_graph(L, box, weir_graph_copy(from->g, v, &box->g, &err), &err);
+    return weirlua_graph_finish(L, box, weir_graph_discover(&box->g, &err), &err);
 }
 
 /* ---- reading ---- */
@@ -386,8 +363,10 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                     {"__call", graph_vertex},
                                     {NULL, NULL}};
     static const luaL_Reg owners[] = {{"format", graph_format}, /* these may take long: not for policies */
-                                      {"check", graph_check},   {"bytes", graph_bytes}, {"dup", graph_dup},
-                                      {"copy", graph_copy},     {"close", graph_close}, {NULL, NULL}};
+                                      {"check", graph_check},
+                                      {"bytes", graph_bytes},
+                                      {"close", graph_close},
+                                      {NULL, NULL}};
 
     weirlua_class(L, s, WEIRLUA_GRAPH, readers, meta);
     luaL_getmetatable(L, WEIRLUA_GRAPH);
@@ -397,6 +376,10 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
         luaL_setfuncs(L, weirlua_graph_writers, 1);
         lua_pushlightuserdata(L, s);
         luaL_setfuncs(L, owners, 1);
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, weirlua_graph_copies, 1);
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, weirlua_graph_finders, 1);
         lua_pop(L, 1);
     }
     lua_pop(L, 1);

@@ -129,16 +129,39 @@ static int graph_add(lua_State *L)
     return 1;
 }
 
+/* The subsystem of unlink(v[, subsystem | {subsystem=, force=}]). */
+static const char *unlink_options(lua_State *L, bool *force)
+{
+    static const char *const known[] = {"subsystem", "force", NULL};
+    const char *subsystem;
+
+    *force = false;
+    if (lua_type(L, 3) != LUA_TTABLE)
+        return luaL_optstring(L, 3, "containment");
+    weirlua_options(L, 3, known);
+    subsystem = weirlua_field_string(L, 3, "subsystem", "containment");
+    *force = weirlua_field_boolean(L, 3, "force", false);
+    if (*force && strcmp(subsystem, "containment") != 0)
+        luaL_error(L, "field 'force': only what leaves containment is lost to jobs");
+    return subsystem;
+}
+
+/* true; with force the list of what jobs lost; or nil, message, code, and where jobs are in the way their numbers. */
 static int graph_unlink(lua_State *L)
 {
     struct weirlua_graph *box = check_writable_graph(L);
+    bool force;
+    const char *subsystem = unlink_options(L, &force);
     weir_vertex v = weirlua_check_vertex_of(L, weirlua_of(L), 2, box);
     weir_err err = {0};
-    const char *subsystem = luaL_optstring(L, 3, "containment");
-    int rc = strcmp(subsystem, "containment") == 0 ? weir_graph_unlink(box->g, v, &err)
-                                                   : weir_edge_unlink(box->g, v, subsystem, &err);
 
-    return weirlua_status(L, rc, &err);
+    if (force)
+        return weirlua_unlink_forced(L, box, v);
+    if (strcmp(subsystem, "containment") != 0)
+        return weirlua_status(L, weir_edge_unlink(box->g, v, subsystem, &err), &err);
+    if (weirlua_unlink_refused(L, box, v))
+        return 4;
+    return weirlua_status(L, weir_graph_unlink(box->g, v, &err), &err);
 }
 
 static int graph_add_edge(lua_State *L)

@@ -9,6 +9,8 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"discover", weirlua_graph_discover},
                                      {"request", weirlua_request_new},
                                      {"engine", weirlua_engine_new},
+                                     {"query", weirlua_query_new},
+                                     {"constraint", weirlua_constraint_new},
                                      {"policy_load", weirlua_policy_load},
                                      {"policy_source", weirlua_policy_source},
                                      {"json_encode", weirlua_json_encode},
@@ -25,6 +27,8 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_request_open(L, s);
         weirlua_allocation_open(L, s);
         weirlua_walk_open(L, s);
+        weirlua_query_open(L, s);
+        weirlua_map_open(L, s);
         weirlua_policy_open(L, s);
         weirlua_engine_open(L, s);
         weirlua_graph_open(L, s);

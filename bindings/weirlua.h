@@ -83,7 +83,7 @@ int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t 
 int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t otherwise);
 bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherwise);
 
-/* ---- graph.c, graph_build.c, vertex.c, view.c, walk.c ---- */
+/* ---- graph.c, graph_build.c, graph_copy.c, vertex.c, view.c, walk.c ---- */
 
 enum weirlua_kind { WEIRLUA_VERTEX, WEIRLUA_PROPERTIES, WEIRLUA_TAGS, WEIRLUA_DATA };
 
@@ -107,6 +107,20 @@ int weirlua_graph_parse(lua_State *L);
 int weirlua_graph_synthetic(lua_State *L);
 int weirlua_graph_discover(lua_State *L);
 extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
+extern const luaL_Reg weirlua_graph_copies[];  /* ... that make one from another */
+extern const luaL_Reg weirlua_graph_finders[];
+void weirlua_map_open(lua_State *L, struct weirlua *s); /* of coarse views */
+/* Pushes a closed handle. A function of the core then fills box->g; _finish opens it, or pushes nil, message, code. */
+struct weirlua_graph *weirlua_graph_closed(lua_State *L);
+int weirlua_graph_finish(lua_State *L, struct weirlua_graph *box, int rc, const weir_err *err);
+/* unlink(v, {force = true}): pushes the list of what jobs lost. The vertex was checked. */
+int weirlua_unlink_forced(lua_State *L, struct weirlua_graph *box, weir_vertex v);
+/* Whether jobs have something of v, what is below it or all above it; pushes then nil, message, code and their list. */
+bool weirlua_unlink_refused(lua_State *L, const struct weirlua_graph *box, weir_vertex v);
+/* v:jobs(): the list of these. */
+int weirlua_vertex_jobs(lua_State *L);
+/* A list of vertices of this graph at `arg` as an array, kept alive by a userdata that is pushed. */
+weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_graph *box, uint32_t *n);
 /* Pushes the table of one edge. */
 void weirlua_push_edge(lua_State *L, const struct weirlua_graph *box, const weir_edge *e);
 
@@ -155,6 +169,12 @@ const char *weirlua_view_name(int kind);
 
 int weirlua_walk(lua_State *L); /* g:walk{...} */
 void weirlua_walk_open(lua_State *L, struct weirlua *s);
+
+/* ---- query.c: conditions on vertices ---- */
+
+int weirlua_query_new(lua_State *L);
+int weirlua_constraint_new(lua_State *L);
+void weirlua_query_open(lua_State *L, struct weirlua *s);
 
 /* ---- json.c ---- */
 

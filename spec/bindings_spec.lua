@@ -634,7 +634,7 @@ describe("wrong handles", function()
     local v = g:root()
     local methods = {}
     for _, name in ipairs { "uri", "parent", "children", "child", "nchildren", "edges", "ancestor", "within",
-      "available", "uses", "allocate", "release", "below", "aggregate", "graph" } do
+      "available", "uses", "jobs", "allocate", "release", "below", "aggregate", "graph" } do
       methods[name] = v[name]
     end
     g:close()

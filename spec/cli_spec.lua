@@ -1,5 +1,6 @@
 -- The command line: what each command prints, how it fails, and with which exit status.
 local weir = require "weir"
+local figures = require "spec.support.figures"
 
 local BIN = os.getenv "WEIR_BIN" or "build/weir"
 local MACHINE = "cluster:1 rack:2 node:4 core:8 memory:2(size=16,unit=GB)"
@@ -135,6 +136,14 @@ describe("weir", function()
     { { "show", "-r", MACHINE, "--tree", "--totals" }, "--tree and --totals" },
     { { "show", "-r", MACHINE, "--dot", "/cluster0" }, "--dot" },
     { { "show", "-r", MACHINE, "--depth", "0" }, "--depth" },
+    { { "show", "-r", MACHINE, "--full" }, "--full shows one pool: its URI is wanted" },
+    { { "show", "-r", MACHINE, "--full", "--totals", "/cluster0" }, "--totals and --full" },
+    { { "show", "-r", MACHINE, "-S", "power" }, 'no subsystem "power" here; there is containment' },
+    { { "show", "-r", MACHINE, "-S", "containment", "--totals" }, "-S containment is for trees" },
+    { { "show", "-r", MACHINE, "-j", "slot=0/node" }, "slot=0/node:1:6: " },
+    { { "find", "-r", MACHINE, "--graph", "svg", "type=node" }, '"svg" is none of tree, jgf, dot' },
+    { { "find", "-r", MACHINE, "--graph", "dot", "-F", "json", "type=node" }, "one of them is wanted" },
+    { { "find", "-r", MACHINE, "--start", "/cluster0/rack9", "type=node" }, "rack9" },
     { { "show", "-r", MACHINE, "--depth", "x" }, "--depth: a whole number" },
     { { "show", "-r", MACHINE, "/a", "/b" }, "one URI too many" },
     { { "find", "-r", MACHINE }, "EXPRESSION is missing" },
@@ -391,6 +400,124 @@ cluster0
     assert.equal(2, totals.rack.free)
   end)
 
+  it("[M13] tells used and free of each pool, once jobs are on it", function()
+    local r = run { "show", "-r", MACHINE, "-j", "slot=1/node", "-j", "slot=1/node{-x}/[core=3;memory=4]", "/cluster0/rack0" }
+    assert.equal("", r.err)
+    assert.equal([[
+rack0
+|-- node0  used
+|   |-- core[0-7]  0 of 8 free
+|   `-- memory[0-1]  0 of 32 GB free
+|-- node1
+|   |-- core[0-7]  5 of 8 free
+|   `-- memory[0-1]  28 of 32 GB free
+`-- node[2-3]
+    |-- 8 core
+    `-- 2 memory  16 GB each
+]], r.out)
+  end)
+
+  it("a job that does not fit ends it with status 1", function()
+    local r = run { "show", "-r", MACHINE, "--job", "slot=9/node" }
+    assert.equal(1, r.status)
+    assert_line(r.err)
+  end)
+
+  -- The figures of RFC 4, with a node that is down, as a file.
+  local function write_figures()
+    local f = figures.unified()
+    f.node[3].state = "down"
+    f.node[1].tags.owner, f.node[1].properties.bigmem, f.node[1].data.note = "ops", true, { 1, 2 }
+    local path = write_file(assert(f.graph:format "jgf"), ".json")
+    f.graph:close()
+    return path
+  end
+
+  it("[G6] -S draws the tree of another hierarchy", function()
+    local path = write_figures()
+    local expected = [[
+PFS1  16 GB/s
+|-- core_switch1  8 GB/s
+|   |-- edge_switch1  4 GB/s
+|   |   `-- node[0-1]
+|   `-- edge_switch2  4 GB/s
+|       |-- node2  down
+|       `-- node3
+`-- core_switch2  8 GB/s
+    `-- edge_switch[3-4]  4 GB/s each
+        `-- 2 node
+]]
+    assert.equal(expected, run({ "show", "-r", path, "-S", "bandwidth" }).out)
+    assert.equal(expected, run({ "show", "-r", path, "bandwidth:/PFS1" }).out)
+    local tree = weir.json.decode(run({ "show", "-r", path, "-S", "power", "--json" }).out)
+    assert.equal("/cluster0/node3", tree.children[1].children[4].path)
+  end)
+
+  it("[G8] -S shows what a job takes of each link", function()
+    local r = run { "show", "-r", write_figures(), "-S", "bandwidth", "-j", "slot=1/node/[core=2;power=2;bandwidth=3]" }
+    assert.matches("PFS1  13 of 16 GB/s free.*core_switch1  5 of 8 GB/s free.*edge_switch1  1 of 4 GB/s free", r.out)
+  end)
+
+  it("[G3] -S draws what several lead to below each of them", function()
+    assert.equal("PFS1  16 GB/s\n`-- gateway[1-2]  8 GB/s each\n    `-- 8 disk  5600 of 6400 GB free\n",
+      run({ "show", "-r", write_figures(), "-S", "storage" }).out)
+  end)
+
+  it("[G6] -S comes to an end in a hierarchy with a loop", function()
+    local g <close> = assert(weir.synthetic "cluster:1 node:3")
+    local a, b, c = g "/cluster0/node0", g "/cluster0/node1", g "/cluster0/node2"
+    for _, pair in ipairs { { a, b }, { b, c }, { c, b } } do
+      assert(g:add_edge(pair[1], pair[2], { subsystem = "ring", type = "next" }))
+    end
+    local path = write_file(assert(g:format "jgf"), ".json")
+    assert.equal("node0\n`-- node1\n    `-- node2\n        `-- node1\n", run({ "show", "-r", path, "-S", "ring" }).out)
+  end)
+
+  it("[P11] --totals has a column for each state when not all is up", function()
+    local path = write_figures()
+    local r = run { "show", "-r", path, "--totals" }
+    assert.equal("", r.err)
+    assert.matches("type +total +free +idle +up +down +unit\n", r.out)
+    assert.matches("core +32 +28 +28 +28 +4\n", r.out)
+    assert.matches("pdu +12 +12 +12 +12 +0 +kW\n", r.out)
+    local totals = weir.json.decode(run({ "show", "-r", path, "-t", "--json" }).out)
+    assert.same({ up = 28, down = 4 }, totals.core.states)
+  end)
+
+  it("[P11] --totals counts a state from above the start", function()
+    local r = run { "show", "-r", write_figures(), "--totals", "/cluster0/node2" }
+    assert.matches("core +4 +0 +0 +4\n", r.out)
+    assert.matches("idle +down +unit\n", r.out)
+  end)
+
+  it("--full tells everything about one pool", function()
+    local r = run { "show", "-r", write_figures(), "--full", "/cluster0/node0" }
+    assert.equal("", r.err)
+    for _, line in ipairs { "^/cluster0/node0\n", "\n  type        node\n", "\n  uuid        %x+%-", "\n  state       up\n",
+      "\n  rank        0\n", "\n  properties  bigmem\n", "\n  tags        owner=ops\n", "\n  data        note = %[1,2%]\n",
+      "\n  power       supplies %(back: from%) <%- /pdu1\n", "\n  bandwidth   conduit_of %(back: from%) <%- /edge_switch1\n",
+      "\n  containment contains %(back: in%) <%- /cluster0\n", "\n  below       core: 4 of 4 free\n" } do
+      assert.matches(line, r.out)
+    end
+  end)
+
+  it("--full tells who has a pool, and its plan over time", function()
+    local later = write_file(JOBSPEC:gsub("count: 2", "count: 8"):gsub("duration: 60", "duration: 30"), ".yaml")
+    local path = write_file(JOBSPEC, ".yaml")
+    local r = run { "show", "-r", MACHINE, "-j", path, "--full", "/cluster0/rack0/node0/memory0" }
+    assert.matches("used by     job 1, from 0 s to 60 s, has /cluster0/rack0/node0 as a whole\n", r.out)
+    assert.matches("in use      0 s %[########################################%] 60 s %[%.%] no end\n", r.out)
+    assert.matches("from 0 s: 0 GB free\n +from 60 s: 16 GB free\n$", r.out)
+    local pool = weir.json.decode(run({ "show", "-r", MACHINE, "-j", later, "--full", "--json", "/cluster0/rack0/node0" }).out)
+    assert.same({ { start = 0, ["end"] = 30, available = 0 }, { start = 30, ["end"] = weir.null, available = 1 } }, pool.plan)
+    assert.same({ job = 1, start = 0, ["end"] = 30, amount = 1, exclusive = true, vertex = "/cluster0/rack0/node0" }, pool.uses[1])
+  end)
+
+  it("--full says when a vertex above is not up", function()
+    assert.matches("state       up, below /cluster0/node2, which is not up",
+      run({ "show", "-r", write_figures(), "--full", "/cluster0/node2/core0" }).out)
+  end)
+
   it("--dot writes a graph for Graphviz", function()
     local r = run { "show", "-r", "cluster:1 node:2", "--dot" }
     assert.equal("", r.err)
@@ -429,6 +556,12 @@ describe("weir find", function()
     { { "-F", "count", "type=quark" }, "0\n", 1 },
     { { "type=quark" }, "", 1 },
     { { "-F", "json", "type=quark" }, "[]\n", 1 },
+    { { "-F", "count", "--start", "/cluster0/rack1", "type=core" }, "32\n", 0 },
+    { { "-j", "slot=1/node", "-F", "names", "allocated and type=node" }, "node0\n", 0 },
+    { { "-j", "slot=1/node", "-j", "slot=1/core=1", "job=2" }, "/cluster0/rack0/node1/core0\n", 0 },
+    { { "--graph", "tree", "type=memory and id=1 and path=*/node3/*" },
+      "cluster0\n`-- rack0\n    `-- node3\n        `-- memory1  16 GB\n", 0 },
+    { { "--graph", "tree", "type=quark" }, "", 1 },
   }
 
   for _, case in ipairs(FINDS) do
@@ -437,6 +570,14 @@ describe("weir find", function()
       assert.same({ out = case[2], err = "", status = case[3] }, r)
     end)
   end
+
+  it("[M12] --graph writes the graph of the matches", function()
+    local r = run { "find", "-r", MACHINE, "--graph", "jgf", "name=node[2-3]" }
+    assert.equal("", r.err)
+    local found <close> = assert(weir.parse(r.out))
+    assert.equal(1 + 1 + 2 * 11, found:count())
+    assert.matches("^%s*%a*graph.*node2.*}%s*$", run({ "find", "-r", MACHINE, "--graph=dot", "name=node2" }).out)
+  end)
 
   it("[M10] --format json has the fields", function()
     local list = weir.json.decode(run({ "find", "-r", MACHINE, "-F", "json", "type=memory and id=1" }).out)
@@ -508,5 +649,17 @@ describe("output", function()
     assert.matches("└── ", fancy, 1, true)
     assert.equal("cluster0\n└── node0\n", on_terminal "NO_COLOR=1 TERM=xterm LC_ALL=C.UTF-8")
     assert.equal("cluster0\n`-- node0\n", on_terminal "NO_COLOR=1 TERM=xterm LC_ALL=C")
+  end)
+
+  it("has bars for pools on a terminal only", function()
+    local words = BIN .. " show -r 'cluster:1 core:8' -j slot=1/core=2"
+    local function on_terminal(environment)
+      local pipe <close> = assert(io.popen(("%s script -qec %s /dev/null </dev/null"):format(environment, quote(words))))
+      return (pipe:read "a":gsub("\r", ""))
+    end
+    assert.equal("cluster0\n└── core[0-7]  ██░░░░░░  6 of 8 free\n", on_terminal "NO_COLOR=1 TERM=xterm LC_ALL=C.UTF-8")
+    assert.equal("cluster0\n`-- core[0-7]  ##......  6 of 8 free\n", on_terminal "NO_COLOR=1 TERM=xterm LC_ALL=C")
+    local pipe <close> = assert(io.popen(words))
+    assert.equal("cluster0\n`-- core[0-7]  6 of 8 free\n", pipe:read "a")
   end)
 end)

@@ -1,7 +1,5 @@
 -- The expression language of g:find: what holds for which vertex, and what is refused.
 local weir = require "weir"
-local find = require "weir.find"
-local hostlist = require "weir.hostlist"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4 gpu:1 memory:2(size=64,unit=GB)"
 
@@ -10,9 +8,13 @@ local function machine()
   local node = g:vertex "/cluster0/rack0/node1"
   node.state = "down"
   node.tags.maintenance = "disk"
+  node.data.cost = 2.5
+  node.data.site = { hall = "A" }
   g:vertex("/cluster0/rack1/node6").tags.speed = "3"
   g:vertex("/cluster0/rack1/node7").tags.speed = "12"
   assert(g:add(g:vertex "/cluster0/rack0", { type = "node", id = 8, properties = { bigmem = true }, exclusive = true }))
+  assert(g:vertex("/cluster0/rack0/node0/core1"):allocate { job = 3 })
+  assert(g:vertex("/cluster0/rack0/node0/memory0"):allocate { job = 4, amount = 24 })
   return g
 end
 
@@ -51,6 +53,24 @@ local HOLDS = {
   { "exclusive", "node8" },
   { "type=node and exclusive=true", "node8" },
   { "type=node and exclusive!=false", "node8" },
+  { "type=node and leaf", "node8" },
+  { "type=rack,gpu and id=0 and path=*rack0*", "rack0 gpu0 gpu0 gpu0 gpu0" },
+  { "type=nod? and id=2-3,8", "node2 node3 node8" },
+  { "name=nod*[6-7]", "node6 node7" },
+  { "path=/cluster0/rack1/node?", "node4 node5 node6 node7" },
+  { "allocated", "core1 memory0" },
+  { "allocated=24", "memory0" },
+  { "type=node and not idle", "node0 node1" },
+  { "type=core and not free", "core1 core0 core1 core2 core3" },
+  { "job=3", "core1" },
+  { "job=3-4", "core1 memory0" },
+  { "job=5", "" },
+  { "data=cost", "node1" },
+  { "data.cost>2", "node1" },
+  { "data.cost=2.5", "node1" },
+  { "data.site", "node1" },
+  { "rank=2", "node2 core0 core1 core2 core3 gpu0 memory0 memory1" },
+  { "type=node and not (type=rack or state=down) and id<2", "node0" },
   { "type=nosuch", "" },
   { "name=node[00-07]", "" },
 }
@@ -71,13 +91,17 @@ local REFUSED = {
   { "name=n[1-", 7, "not closed" },
   { "name=n[3-1]", 8, "no range" },
   { "name=n1]", 8, 'without a "%["' },
-  { "name=a,", 8, "" },
+  { "name=a,", 8, "a name is missing" },
   { "property>3", 9, "property.KEY>" },
   { "property.=3", 1, "a key is wanted" },
   { "property.speed>fast", 16, "a number is wanted" },
   { "type='node", 6, "quote is not closed" },
   { "exclusive=maybe", 11, "true or false" },
-  { ("("):rep(200) .. "type=node", 101, "deeper" },
+  { "job>3", 4, "= or != is wanted" },
+  { "leaf=maybe", 6, "true or false" },
+  { "rank=1-x", 8, "a number or a set" },
+  { "type=\0node", 6, "a byte 0" },
+  { ("("):rep(200) .. "type=node", 65, "deeper", "limit" },
 }
 
 describe("find", function()
@@ -94,26 +118,38 @@ describe("find", function()
   end
 
   for _, case in ipairs(REFUSED) do
-    local expression, column, part = case[1], case[2], case[3]
+    local expression, column, part, expected = case[1], case[2], case[3], case[4] or "parse"
     it(("refuses %q"):format(expression:sub(1, 30)), function()
       local found, why, code = g:find(expression)
       assert.is_nil(found)
-      assert.equal("parse", code)
+      assert.equal(expected, code)
       assert.matches("^column " .. column .. ": .*" .. part, why)
     end)
   end
 
   it("[M10] sees amounts that are free now", function()
-    local m = machine()
-    assert(m:vertex("/cluster0/rack0/node0/memory0"):allocate { job = 1, amount = 24 })
-    assert.equal("memory0", names(assert(m:find "type=memory and state=up and free=40")))
-    assert.equal("memory0", names(assert(m:find "type=memory and free>0 and free<64")))
-    m:close()
+    local m <close> = machine()
+    assert(m:vertex("/cluster0/rack0/node2/memory0"):allocate { job = 1, amount = 30 })
+    assert.equal("memory0", names(assert(m:find "type=memory and state=up and free=34")))
+    assert(m:vertex("/cluster0/rack0/node2/memory0"):release(1))
+    assert.equal("", names(assert(m:find "free=34")))
   end)
 
-  it("raises for what is no text", function()
-    assert.has_error(function() find.compile(7) end)
+  it("tells the line too when there are several", function()
+    local _, why = g:find "type=node and\n  or"
+    assert.matches("^line 2, column 3: ", why)
+  end)
+
+  it("raises for what is neither text nor query", function()
+    assert.error_matches(function() weir.query(7) end, "expression or query expected, got number")
     assert.has_error(function() g:find() end)
+    assert.error_matches(function() g:find("type=node", { as = "set" }) end, "list or graph expected, got 'set'")
+    assert.has_error(function() g:find("type=node", { form = "graph" }) end)
+  end)
+
+  it("raises for a start of another graph", function()
+    local other <close> = machine()
+    assert.error_matches(function() g:find("type=node", { start = other:root() }) end, "belongs to another graph")
   end)
 
   it("[M12] reports each vertex once, in preorder", function()
@@ -125,27 +161,42 @@ describe("find", function()
       seen[v] = true
     end
   end)
-end)
 
--- {hostlist, names in it, names not in it}
-local HOSTLISTS = {
-  { "n1", { "n1" }, { "n", "n01", "n11", "" } },
-  { "n[1-16]", { "n1", "n9", "n10", "n16" }, { "n0", "n17", "n01", "n1x", "n" } },
-  { "n[01-16]", { "n01", "n09", "n16" }, { "n1", "n9", "n17", "n001" } },
-  { "n[098-102]", { "n098", "n099", "n100", "n102" }, { "n98", "n0100" } },
-  { "n[1,3-4]x", { "n1x", "n3x", "n4x" }, { "n2x", "n1", "n13x" } },
-  { "r[0-1]n[0-1]", { "r0n0", "r1n1" }, { "r2n0", "r0n2", "r0" } },
-  { "[1-2][3-4]", { "13", "24" }, { "1", "31", "134" } },
-  { "a,b[7],c", { "a", "b7", "c" }, { "b", "a,b7" } },
-  { "n[0-999999999]", { "n123456789" }, { "n1234567890" } },
-}
+  it("[M12] looks only at and below a start", function()
+    assert.equal("node4 node5 node6 node7", names(g:find("type=node", { start = g "/cluster0/rack1" })))
+  end)
 
-describe("hostlist", function()
-  for _, case in ipairs(HOSTLISTS) do
-    it(case[1], function()
-      local has = assert(hostlist.compile(case[1]))
-      for _, name in ipairs(case[2]) do assert.is_true(has(name), name .. " belongs to it") end
-      for _, name in ipairs(case[3]) do assert.is_false(has(name), name .. " does not") end
-    end)
-  end
+  it("[M12] gives a graph of the matches with what is below and above them", function()
+    local found <close> = assert(g:find("type=node and tag.speed=12", { as = "graph" }))
+    local paths = {}
+    for v in found:walk {} do paths[#paths + 1] = v.path end
+    assert.same({ "/cluster0", "/cluster0/rack1", "/cluster0/rack1/node7", "/cluster0/rack1/node7/core0",
+      "/cluster0/rack1/node7/core1", "/cluster0/rack1/node7/core2", "/cluster0/rack1/node7/core3",
+      "/cluster0/rack1/node7/gpu0", "/cluster0/rack1/node7/memory0", "/cluster0/rack1/node7/memory1" }, paths)
+    assert(found:check())
+  end)
+
+  it("[M12] gives an empty graph when nothing matches", function()
+    local found <close> = assert(g:find("type=nosuch", { as = "graph" }))
+    assert.equal(0, found:count())
+  end)
+
+  it("[M10] a query is compiled once and matches vertices", function()
+    local query = assert(weir.query "type=node and tag=maintenance")
+    assert.is_true(query:match(g "/cluster0/rack0/node1"))
+    assert.is_false(query:match(g "/cluster0/rack0/node2"))
+    assert.equal("type=node and tag=maintenance", tostring(query))
+    assert.equal("node1", names(g:find(query)))
+    assert.error_matches(function() query:match(7) end, "vertex expected, got number")
+  end)
+
+  it("[M10] an RFC 31 constraint matches vertices", function()
+    local constraint = assert(weir.constraint { ["and"] = { { properties = { "bigmem" } }, { hostlist = { "node[7-9]" } } } })
+    assert.is_true(constraint:match(g "/cluster0/rack0/node8"))
+    assert.is_false(constraint:match(g "/cluster0/rack1/node7"))
+    local none, why, code = weir.constraint { colour = { "red" } }
+    assert.is_nil(none)
+    assert.equal("invalid", code)
+    assert.matches('unknown constraint operator "colour"', why, 1, true)
+  end)
 end)

@@ -3,9 +3,10 @@
 -- Wrong use raises. What can fail for reasons outside of the program returns nil, a message and a code (a word such as
 -- "parse", "busy", "infeasible").
 
+local coarse = require "weir.coarse"
 local core = require "weir.core"
 local files = require "weir.files"
-local find = require "weir.find"
+local part = require "weir.part"
 local policy = require "weir.policy"
 local recipe = require "weir.recipe"
 
@@ -13,7 +14,7 @@ local weir = {
   version = core.version, states = core.states, null = core.null, array = core.array,
   json = { encode = core.json_encode, decode = core.json_decode },
   new = core.new, parse = core.parse, synthetic = core.synthetic, discover = core.discover,
-  recipe = recipe.build,
+  recipe = recipe.build, query = core.query, constraint = core.constraint,
 }
 
 --- A graph from a file. The format is told by content, but for recipes, which are files that end in ".lua";
@@ -93,10 +94,15 @@ local function methods_of(class) return debug.getregistry()["weir." .. class].__
 
 local graph, engine = methods_of "graph", methods_of "engine"
 
---- The vertices that an expression holds for: g:find "type=node and state=up".
-graph.find = find.vertices
+local coarsen, use, match, grow, shrink = graph.coarsen, engine.use, engine.match, engine.grow, engine.shrink
 
-local use, match = engine.use, engine.match
+--- A coarse view and the map between the two: g:coarsen{keep = {"rack", "node"}}; see weir.coarse.
+function graph.coarsen(self, opts)
+  return coarse.remember(coarsen(self, opts))
+end
+
+--- Books on the fine graph what an allocation took on a view of it: view:expand(allocation, {job = 7}).
+graph.expand = coarse.expand
 
 --- Replaces the policy, by name, path, table or policy. The old one stays when the new one does not load.
 function engine.use(self, x)
@@ -105,14 +111,28 @@ function engine.use(self, x)
   return use(self, chosen)
 end
 
+-- Calls f(request, ...) with a text turned into a request.
+local function with_request(request, f, ...)
+  if type(request) ~= "string" then return f(request, ...) end
+  local read, why, code = weir.request(request)
+  if not read then return nil, why, code end
+  return f(read, ...)
+end
+
 --- Matches what weir.request takes.
 function engine.match(self, request, opts)
-  if type(request) == "string" then
-    local why, code
-    request, why, code = weir.request(request)
-    if not request then return nil, why, code end
-  end
-  return match(self, request, opts)
+  return with_request(request, function(r) return match(self, r, opts) end)
+end
+
+--- Gives a job more: what a request finds.
+function engine.grow(self, job, request)
+  return with_request(request, function(r) return grow(self, job, r) end)
+end
+
+--- Takes a part away from a job: a vertex, a list of vertices, {ranks = "0-3"}, an R (text or table), or some units of
+--- one pool, {vertex = v, amount = n}. Returns the job as it is then, or true when nothing is left of it.
+function engine.shrink(self, job, what)
+  return part.shrink(self, job, what, shrink)
 end
 
 return weir

@@ -5,7 +5,7 @@
 --     min = 1, max = 1, operand = "JOB", stop = true }
 --
 -- An option is {short, long, argument, help}; without an argument it is a flag. `stop` ends the options at the first
--- operand.
+-- operand. An option with `many` may be given several times; its value is a list.
 
 local suggest = require "weir.suggest"
 
@@ -72,7 +72,12 @@ local function store(option, attached, words, i, out)
   end
   local value = attached or words[i + 1]
   if not value then fail("--%s needs an argument: %s", option[2], option[3]) end
-  out[option[2]] = convert(option, value)
+  local result = convert(option, value)
+  if option.many then
+    out[option[2]] = table.move({ result }, 1, 1, #(out[option[2]] or {}) + 1, out[option[2]] or {})
+  else
+    out[option[2]] = result
+  end
   return attached and 1 or 2
 end
 

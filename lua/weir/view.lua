@@ -73,7 +73,7 @@ local function amount_note(item)
   if item.state ~= "up" and item.state ~= "degraded" then return "" end
   local used = item.size - item.free
   if used > 0 and item.size == 1 then return "used" end
-  if used > 0 and item.kids and item.free == 0 then return "used" end
+  if used > 0 and item.kids and item.each == 1 and item.free == 0 then return "used" end
   if used > 0 then return ("%s of %s free"):format(item.free, with_unit(item.size, item.unit)) end
   if item.each == 1 and item.unit == "" then return "" end
   return with_unit(item.each, item.unit) .. (item.n > 1 and " each" or "")
@@ -96,9 +96,16 @@ local function rest_label(runs, from)
   return ("... %d more"):format(n)
 end
 
+-- How much of the units of an item is in use, from 0 to 1; nil where there is nothing to measure.
+local function used_part(item)
+  local countable = item.n > 1 or item.each > 1
+  if item.exact or not countable or item.size == 0 or (item.state ~= "up" and item.state ~= "degraded") then return nil end
+  return (item.size - item.free) / item.size
+end
+
 -- Items to what tree.lua draws. Below a run of several the ids would be those of its first only: they are left out.
 local function to_tree(item, label, limit)
-  local node = { label = label(item), note = (item.note or note)(item), kids = {} }
+  local node = { label = label(item), note = (item.note or note)(item), kids = {}, used = used_part(item) }
   local below = item.n > 1 and not item.exact and loose_label or label
   for i, kid in ipairs(item.kids or {}) do
     if i > limit then
@@ -126,20 +133,39 @@ local function summarize(v, types)
   return table.concat(parts, ", ")
 end
 
+--- How to iterate over what is below a vertex in a subsystem. Outside of containment a vertex that was met before has
+--- nothing below it, so that loops end and shared parts are told once.
+function M.kids(subsystem)
+  if subsystem == nil or subsystem == "containment" then return function(v) return v:children() end end
+  local met = {}
+  return function(v)
+    local edges, i = met[v] and {} or v:edges(subsystem), 0
+    met[v] = true
+    return function()
+      repeat i = i + 1 until not edges[i] or edges[i].source == v
+      return edges[i] and edges[i].target
+    end
+  end
+end
+
 local scan
 
 -- Whether a vertex is one more of a run of leaves. Most vertices are, and this makes no item for them.
-local function continues(run, v)
+local function continues(run, v, marks)
   local id = v.id
-  return run and run.leaf and id and v.type == run.type and v.size == run.each and v.state == run.state
+  return run and run.leaf and not marks.elsewhere and id and v.type == run.type and v.size == run.each and v.state == run.state
     and v.basename == run.basename and (v.unit or "") == run.unit and v:nchildren() == 0 and v.name == run.basename .. id
 end
 
 local function scan_children(v, depth, marks)
   local runs = {}
-  for child in v:children() do
+  for child in marks.kids(v) do
     local run = runs[#runs]
-    if continues(run, child) then join(run, child.free, run.each, child.id) else append(runs, scan(child, depth, marks)) end
+    if continues(run, child, marks) then
+      join(run, child.free, run.each, child.id)
+    else
+      append(runs, scan(child, depth, marks))
+    end
   end
   return runs
 end
@@ -157,11 +183,12 @@ end
 -- Leaves that are alike make one run whether they are free or not; what has children, only if all of it is the same.
 function scan(v, depth, marks)
   local item = new_item(v)
-  if v:nchildren() == 0 then
-    item.key, item.leaf = table.concat(item.words, "\0"), #item.ids == 1
+  if depth > 1 and (marks.elsewhere or v:nchildren() > 0) then item.kids = scan_children(v, depth - 1, marks) end
+  if item.kids and #item.kids == 0 or not marks.elsewhere and v:nchildren() == 0 then
+    item.key, item.leaf, item.kids = table.concat(item.words, "\0"), #item.ids == 1, nil
     return item
   end
-  if depth > 1 then item.kids = scan_children(v, depth - 1, marks) else item.summary = summarize(v, marks.types) end
+  if not item.kids and not marks.elsewhere then item.summary = summarize(v, marks.types) end
   local words = table.move(item.words, 1, #item.words, 1, { item.free, item.summary or "" })
   for _, kid in ipairs(item.kids or {}) do words[#words + 1] = ("%s*%d/%d"):format(kid.key, kid.n, kid.free) end
   words[#words + 1] = table.concat(item.words, "\0")
@@ -169,10 +196,13 @@ function scan(v, depth, marks)
   return item
 end
 
---- The tree of a vertex. opts: depth (levels shown), limit (runs shown below one vertex).
+--- The tree of a vertex. opts: depth (levels shown), limit (runs shown below one vertex), subsystem.
 function M.vertex(v, opts)
   opts = opts or {}
-  local item = scan(v, opts.depth or math.huge, { n = 0, known = {}, types = v:graph():types() })
+  local item = scan(v, opts.depth or math.huge, {
+    n = 0, known = {}, types = v:graph():types(), kids = M.kids(opts.subsystem),
+    elsewhere = opts.subsystem ~= nil and opts.subsystem ~= "containment",
+  })
   return to_tree(item, exact_label, opts.limit or math.huge)
 end
 

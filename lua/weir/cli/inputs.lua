@@ -36,6 +36,12 @@ local function read_request(job)
   return read_shape(job)
 end
 
+--- The options of commands that look at a machine, with or without jobs on it.
+M.job_options = {
+  { "j", "job", "JOB", "a job that is matched first, as with weir match; can be given several times", many = true },
+  { "p", "policy", "POLICY", "how those jobs are placed; low if not given" },
+}
+
 local function count(list, word)
   local n = 0
   for _, w in ipairs(list) do n = n + (w == word and 1 or 0) end
@@ -48,6 +54,19 @@ function M.jobs(names)
   local jobs = {}
   for i, name in ipairs(names) do jobs[i] = { name = name, request = read_request(name) } end
   return jobs
+end
+
+--- The graph that -r names, with the jobs of -j on it.
+function M.booked(opts)
+  local jobs = M.jobs(opts.job or {})
+  local g = M.resources(opts)
+  if #jobs == 0 then return g end
+  local engine = out.check(weir.engine { resources = g, policy = M.policy(opts.policy or "low") })
+  for _, job in ipairs(jobs) do
+    local a, why = engine:match(job.request)
+    if not a then out.fail(1, "%s: %s", job.name, why) end
+  end
+  return g
 end
 
 return M

@@ -84,14 +84,16 @@ local function plain(text) return text end
 
 local style
 
---- {bold=, dim=, guides=}: functions of a text, and the lines of trees.
+--- {bold=, dim=, guides=, blocks=, bar=}: functions of a text, the lines of trees, whether there are block characters,
+--- and what bars are made of: on a terminal only.
 function M.style()
   if style then return style end
   local person = M.is_terminal()
-  local colours = person and has_colours()
+  local colours, blocks = person and has_colours(), person and has_utf8()
   style = {
     bold = colours and painter "1" or plain, dim = colours and painter "2" or plain,
-    guides = person and has_utf8() and tree.utf8 or tree.ascii,
+    guides = blocks and tree.utf8 or tree.ascii, blocks = blocks,
+    bar = person and (blocks and { "█", "░" } or { "#", "." }) or nil,
   }
   return style
 end

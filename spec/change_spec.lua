@@ -1,0 +1,149 @@
+-- Machines that change while they are in use: random operations, with everything verified after each.
+local weir = require "weir"
+local cases = require "spec.support.cases"
+
+local SHAPES = { "slot=1/node", "slot=2/core=1", "slot=1/node{-x}/core=2", "slot=1/[core=1;memory=3]", "slot=1/gpu=1",
+  "slot=1/socket", "slot=1/rack", "slot=3/node{-x}/memory=2" }
+local STATES = { "up", "up", "up", "down", "draining", "degraded" }
+
+-- A machine, its engine, and how many of each operation were done.
+local function new_world(seed)
+  local g = assert(weir.synthetic "cluster:1 rack:2 node:3 socket:2 core:2 gpu:1 memory:1(size=8,unit=GB)")
+  return { g = g, e = weir.engine { resources = g, policy = "low" }, rnd = cases.random(seed), done = {}, ids = 100 }
+end
+
+local function pick_vertex(w, expression)
+  local list = w.g:find(expression)
+  return #list > 0 and w.rnd:pick(list) or nil
+end
+
+local function pick_job(w)
+  local jobs = w.e:jobs()
+  return #jobs > 0 and w.rnd:pick(jobs) or nil
+end
+
+local OPERATIONS = {}
+
+function OPERATIONS.match(w)
+  local mode = w.rnd:chance(30) and "reserve" or "now"
+  local request = assert(weir.request(w.rnd:pick(SHAPES)))
+  local jobspec = weir.json.decode(request:format())
+  jobspec.attributes.system.duration = w.rnd:between(1, 50)
+  return w.e:match(jobspec, { mode = mode })
+end
+
+function OPERATIONS.release(w)
+  local job = pick_job(w)
+  return job and w.e:release(job.id)
+end
+
+function OPERATIONS.advance(w) return w.e:advance(w.e:now() + w.rnd:between(0, 5)) end
+
+function OPERATIONS.state(w)
+  local v = pick_vertex(w, "size>=0")
+  if v then v.state = w.rnd:pick(STATES) end
+  return v ~= nil
+end
+
+function OPERATIONS.grow(w)
+  local job = pick_job(w)
+  return job and w.e:grow(job.id, w.rnd:pick(SHAPES))
+end
+
+-- By one of its own vertices, or by what is below one of them, or by a rank.
+function OPERATIONS.shrink(w)
+  local job = pick_job(w)
+  if not job then return end
+  local pick = w.rnd:pick(job:vertices())
+  local v = pick.vertex
+  local kind = w.rnd:between(1, 4)
+  if kind == 1 and pick.exclusive and v:nchildren() > 0 then v = v:child(w.rnd:between(1, v:nchildren())) end
+  if kind == 2 and v.rank then return w.e:shrink(job.id, { ranks = tostring(v.rank) }) end
+  if kind == 3 and pick.amount > 1 then return w.e:shrink(job.id, { vertex = v, amount = 1 }) end
+  return w.e:shrink(job.id, v)
+end
+
+-- Without force it goes exactly when no job is there.
+function OPERATIONS.unlink(w)
+  local v = pick_vertex(w, "type=node,core,socket,memory")
+  if not v or w.g:count() < 25 then return end
+  local jobs = #v:jobs()
+  local gone, why, code = w.g:unlink(v)
+  assert(gone and jobs == 0 or code == "busy" and jobs > 0, why)
+  return gone
+end
+
+-- With force it goes, and who had something has lost it.
+function OPERATIONS.force(w)
+  local v = pick_vertex(w, "type=node,core,socket")
+  if not v or w.g:count() < 25 then return end
+  local jobs, losers = v:jobs(), {}
+  for _, loss in ipairs(assert(w.g:unlink(v, { force = true }))) do losers[loss.job] = true end
+  for _, id in ipairs(jobs) do
+    assert(losers[id], "job " .. id .. " lost nothing")
+    losers[id] = nil
+  end
+  assert(next(losers) == nil)
+  return true
+end
+
+function OPERATIONS.add(w)
+  local rack = pick_vertex(w, "type=rack")
+  if not rack or w.g:count() > 120 then return end
+  w.ids = w.ids + 1
+  local v = w.g:add(rack, { type = "node", id = w.ids, rank = w.ids })
+  if not v then return end
+  assert(w.g:add(v, { type = "core", id = 0 }, 3))
+  assert(w.g:add(v, { type = "memory", id = 0, size = 8, unit = "GB" }))
+  return true
+end
+
+-- What the view gives is booked on the machine, as much of it as the view says.
+function OPERATIONS.coarse(w)
+  local view <close> = w.g:coarsen { keep = w.rnd:pick { { "node" }, { "rack" }, { "rack", "node" } } }
+  assert(view:check())
+  local a = weir.engine({ resources = view, policy = "low" }):match(w.rnd:pick { "slot=2/core=1", "slot=1/memory=5" })
+  if not a then return end
+  w.ids = w.ids + 1
+  local sum, got = 0, 0
+  for _, pick in ipairs(a:vertices()) do sum = sum + pick.amount end
+  local fine, why, code = view:expand(a, { job = w.ids })
+  assert(fine or code == "busy", why) -- a reservation may be in the way, which the view does not show
+  for _, pick in ipairs(fine and fine:vertices() or {}) do got = got + pick.amount end
+  assert(not fine or got == sum)
+  return fine
+end
+
+local NAMES = { "match", "match", "match", "release", "advance", "state", "grow", "shrink", "unlink", "force", "add", "coarse" }
+
+-- Returns what went wrong.
+local function play(seed, steps)
+  local w = new_world(seed)
+  for step = 1, steps do
+    local name = w.rnd:pick(NAMES)
+    local ok, result = pcall(OPERATIONS[name], w)
+    local right, why = w.g:check()
+    if not ok or not right then return ("seed %d, step %d, %s: %s"):format(seed, step, name, ok and why or result) end
+    if result then w.done[name] = (w.done[name] or 0) + 1 end
+  end
+  for _, job in ipairs(w.e:jobs()) do assert(w.e:release(job.id)) end
+  for type, row in pairs(w.g:aggregate()) do assert(row.idle == row.free, type) end
+  local twin <close> = assert(w.g:dup())
+  assert(w.g:compare(twin, true))
+  w.g:close()
+  return nil, w.done
+end
+
+describe("machines that change while they are in use", function()
+  local scale = tonumber(os.getenv "WEIR_SPEC_SCALE" or "") or 1
+
+  it("[A9] [M5] [P11] [G10] stay exact, whatever the order", function()
+    local total = {}
+    for seed = 1, math.max(1, math.floor(100 * scale)) do
+      local why, done = play(seed, 150)
+      if why then error(why, 0) end
+      for name, n in pairs(done) do total[name] = (total[name] or 0) + n end
+    end
+    for name in pairs(OPERATIONS) do assert.is_true((total[name] or 0) > 20 * math.min(1, scale), name .. " was hardly done") end
+  end)
+end)

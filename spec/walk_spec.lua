@@ -1,0 +1,339 @@
+-- Walkers: where they go, in what order, what filters do to them, and what they keep.
+local weir = require "weir"
+local figures = require "spec.support.figures"
+
+local MACHINE = "cluster:1 rack:2 node:2 core:2"
+
+local function names(step, ...)
+  local out = {}
+  for v in step, ... do out[#out + 1] = v.name end
+  return table.concat(out, " ")
+end
+
+local function scored(list)
+  local out = {}
+  for i, entry in ipairs(list) do out[i] = ("%s=%g"):format(entry.vertex.name, entry.score) end
+  return table.concat(out, " ")
+end
+
+local function by_id_descending(a, b) return (a.id or 0) > (b.id or 0) end
+
+describe("walks", function()
+  local g
+
+  before_each(function() g = assert(weir.synthetic(MACHINE)) end)
+  after_each(function() g:close() end)
+
+  -- Options, and the names in the order of the visits. start is a path.
+  local ORDERS = {
+    { "[W2] preorder", {}, "cluster0 rack0 node0 core0 core1 node1 core0 core1 rack1 node2 core0 core1 node3 core0 core1" },
+    { "[W2] postorder", { order = "post", type = "node" }, "node0 node1 node2 node3" },
+    { "[W2] postorder, children before parents", { order = "post", start = "/cluster0/rack0" },
+      "core0 core1 node0 core0 core1 node1 rack0" },
+    { "[W1] from a start", { start = "/cluster0/rack1", type = "node" }, "node2 node3" },
+    { "[W1] from a leaf", { start = "/cluster0/rack1/node2/core1" }, "core1" },
+    { "[W2] in breadth", { order = "breadth", start = "/cluster0/rack1" }, "rack1 node2 node3 core0 core1 core0 core1" },
+    { "[W2] in breadth, last to first", { order = "breadth", reverse = true, start = "/cluster0/rack1" },
+      "rack1 node3 node2 core1 core0 core1 core0" },
+    { "[M11] children last to first", { reverse = true, start = "/cluster0/rack1" },
+      "rack1 node3 core1 core0 node2 core1 core0" },
+    { "[M11] children in the order of a function", { order_children = by_id_descending },
+      "cluster0 rack1 node3 core1 core0 node2 core1 core0 rack0 node1 core1 core0 node0 core1 core0" },
+    { "[M11] children in the order of a function, in postorder",
+      { order = "post", type = "node", order_children = by_id_descending }, "node3 node2 node1 node0" },
+    { "[M11] equals stay in their order", { type = "node", order_children = function() return false end },
+      "node0 node1 node2 node3" },
+    { "[M11] a function and reverse", { type = "node", order_children = by_id_descending, reverse = true },
+      "node0 node1 node2 node3" },
+    { "[W1] upward", { upward = true, start = "/cluster0/rack1/node2/core1" }, "core1 node2 rack1 cluster0" },
+    { "[W1] upward in postorder", { upward = true, order = "post", start = "/cluster0/rack1/node2" }, "cluster0 rack1 node2" },
+    { "[W1] upward with an order of children",
+      { upward = true, start = "/cluster0/rack1/node2", order_children = by_id_descending }, "node2 rack1 cluster0" },
+  }
+
+  for _, case in ipairs(ORDERS) do
+    it(case[1], function()
+      local options = {}
+      for k, v in pairs(case[2]) do options[k] = v end
+      options.start = options.start and g(options.start)
+      assert.equal(case[3], names(g:walk(options)))
+    end)
+  end
+
+  it("tell event and depth with each vertex", function()
+    local lines = {}
+    for v, event, depth in g:walk { order = "both", start = g "/cluster0/rack0/node0" } do
+      lines[#lines + 1] = ("%s %s %d"):format(event, v.name, depth)
+    end
+    assert.same({ "pre node0 0", "pre core0 1", "post core0 1", "pre core1 1", "post core1 1", "post node0 0" }, lines)
+  end)
+
+  it("tell the same events and depths with an order of children", function()
+    local function story(options)
+      local lines = {}
+      for v, event, depth in g:walk(options) do lines[#lines + 1] = ("%s %s %d"):format(event, v.path, depth) end
+      return lines
+    end
+    local function stay() return false end
+    local function not_rack1(v) return v.name ~= "rack1" end
+    for _, order in ipairs { "pre", "post", "both" } do
+      assert.same(story { order = order }, story { order = order, order_children = stay })
+      assert.same(story { order = order, prune = not_rack1 }, story { order = order, prune = not_rack1, order_children = stay })
+    end
+  end)
+
+  describe("with filters", function()
+    it("[W3] prune what is below where a filter says so, not the vertex itself", function()
+      assert.equal("rack0 rack1 node2 core0 core1 node3 core0 core1",
+        names(g:walk { prune = function(v) return v.name ~= "rack0" end }):match "^cluster0 (.*)$")
+    end)
+
+    it("[W3] ask the pruning filter of each vertex once, parents first", function()
+      local asked = {}
+      names(g:walk { type = "core", prune = function(v)
+        asked[#asked + 1] = v.name
+        return v.type ~= "node" or v.id == 3
+      end })
+      assert.equal("cluster0 rack0 node0 node1 rack1 node2 node3 core0 core1", table.concat(asked, " "))
+    end)
+
+    it("[W3] prune in breadth", function()
+      assert.equal("cluster0 rack0 rack1 node2 node3 core0 core1 core0 core1",
+        names(g:walk { order = "breadth", prune = function(v) return v.name ~= "rack0" end }))
+    end)
+
+    it("[W7] go on where all of several pruning filters agree", function()
+      local filters = { function(v) return v.name ~= "rack0" end, function(v) return v.name ~= "node2" end }
+      assert.equal("cluster0 rack0 rack1 node2 node3 core0 core1", names(g:walk { prune = filters }))
+    end)
+
+    it("[W7] do not ask further filters once one has pruned", function()
+      local asked = 0
+      names(g:walk { prune = { function(v) return v.type ~= "cluster" end, function() asked = asked + 1 return true end } })
+      assert.equal(0, asked)
+    end)
+
+    it("[W7] add up the scores of several evaluating filters", function()
+      local list = g:walk { type = "node", evaluate = { function(v) return v.id end, function() return 10 end } }
+      assert.equal("node3=13 node2=12 node1=11 node0=10", scored(list))
+    end)
+
+    it("[W7] drop a vertex that one of several filters does not want", function()
+      local list = g:walk { type = "node", evaluate = { function(v) return v.id end,
+        function(v) return v.id % 2 == 0 and 0 or nil end } }
+      assert.equal("node2=2 node0=0", scored(list))
+    end)
+
+    it("[W4] evaluate in postorder, and keep what has a score", function()
+      local asked = {}
+      local list = g:walk { start = g "/cluster0/rack0/node0", evaluate = function(v)
+        asked[#asked + 1] = v.name
+        return v.type == "core" and 1 or nil
+      end }
+      assert.equal("core0 core1 node0", table.concat(asked, " "))
+      assert.equal("core0=1 core1=1", scored(list))
+    end)
+
+    it("[W5] keep vertices in descending score, equals in the order of the walk", function()
+      local list = g:walk { type = "node", evaluate = function(v) return v.id % 2 end }
+      assert.equal("node1=1 node3=1 node0=0 node2=0", scored(list))
+    end)
+
+    it("[W5] keep only the best k", function()
+      local list = g:walk { type = "node", best = 2, evaluate = function(v) return -v.id end }
+      assert.equal("node0=0 node1=-1", scored(list))
+    end)
+
+    it("[W4] end early when an evaluating filter says false, and keep the best so far", function()
+      local list = g:walk { type = "node", evaluate = function(v) return v.id < 2 and v.id end }
+      assert.equal("node1=1 node0=0", scored(list))
+    end)
+
+    it("[W9] read base and extended data alike", function()
+      local node = g "/cluster0/rack1/node2"
+      node.data.rating, node.tags.owner = { stars = 5 }, "ops"
+      local list = g:walk { evaluate = function(v)
+        local rating = v.data.rating
+        return rating and v.tags.owner == "ops" and v.type == "node" and v.size + rating.stars or nil
+      end }
+      assert.equal("node2=6", scored(list))
+    end)
+  end)
+
+  describe("in other subsystems", function()
+    local f
+
+    before_each(function() f = figures.unified() end)
+    after_each(function() f.graph:close() end)
+
+    it("[W1] go down from the source", function()
+      assert.equal("PFS1 core_switch1 edge_switch1 node0 node1 edge_switch2 node2 node3 core_switch2 edge_switch3 node4 "
+        .. "node5 edge_switch4 node6 node7", names(f.graph:walk { subsystem = "bandwidth" }))
+    end)
+
+    it("[W1] go up from a node to the source", function()
+      assert.equal("node5 edge_switch3 core_switch2 PFS1",
+        names(f.graph:walk { subsystem = "bandwidth", start = f.node[6], upward = true }))
+    end)
+
+    it("[W2] visit what is shared once", function()
+      local seen = {}
+      for v in f.graph:walk { subsystem = "storage", type = "disk" } do
+        assert.is_nil(seen[v])
+        seen[v] = true
+      end
+      local n = 0
+      for _ in pairs(seen) do n = n + 1 end
+      assert.equal(8, n)
+    end)
+
+    it("[W2] visit what is shared once with an order of children too", function()
+      local list = names(f.graph:walk { subsystem = "storage", type = "disk", order_children = by_id_descending })
+      assert.equal(8, select(2, list:gsub("disk", "")))
+    end)
+
+    it("[W2] end in a subsystem with a loop", function()
+      assert(f.graph:add_edge(f.node[1], f.panel, { subsystem = "power", type = "measures" }))
+      for _, compare in ipairs { false, by_id_descending } do
+        local n = 0
+        for _ in f.graph:walk { subsystem = "power", start = f.panel, order_children = compare or nil } do n = n + 1 end
+        assert.equal(11, n)
+      end
+    end)
+
+    it("[W6] start from an evaluating filter, with a walker and filters of their own", function()
+      local function watts_left(node)
+        local sum = 0
+        for unit in f.graph:walk { subsystem = "power", start = node, upward = true,
+          prune = function(v) return v.type ~= "pdu" end } do
+          if unit.unit == "kW" then sum = sum + unit.free end
+        end
+        return sum
+      end
+      assert(f.pdu[1]:allocate { job = 1, amount = 5 })
+      local list = f.graph:walk { start = f.cluster, type = "node", best = 1, evaluate = watts_left }
+      assert.equal("node4=6", scored(list))
+    end)
+
+    it("[W6] start from the evaluating filter of a policy in its sandbox", function()
+      local policy = require("weir.core").policy_source([[
+        return { name = "power", evaluate = function(node)
+          local left
+          node:graph():walk { subsystem = "power", start = node, upward = true, type = "pdu",
+            visit = function(pdu) left = pdu.free return false end }
+          return left
+        end }]], "power")
+      assert(f.pdu[1]:allocate { job = 1, amount = 5 })
+      local e = weir.engine { resources = f.graph, policy = assert(policy) }
+      assert.equal("node4", assert(e:match "slot=1/node"):vertices()[1].vertex.name)
+    end)
+
+    it("refuse a subsystem that is not there", function()
+      assert.error_matches(function() f.graph:walk { subsystem = "water" } end, "there is no subsystem 'water'")
+    end)
+  end)
+
+  describe("that do not come to their end", function()
+    it("call back until false is returned", function()
+      local seen = {}
+      local ended = g:walk { type = "node", visit = function(v, event, depth)
+        seen[#seen + 1] = ("%s %s %d"):format(v.name, event, depth)
+        return v.id < 1
+      end }
+      assert.is_false(ended)
+      assert.same({ "node0 pre 2", "node1 pre 2" }, seen)
+    end)
+
+    it("call back to the end when nothing is returned", function()
+      local n = 0
+      assert.is_true(g:walk { visit = function() n = n + 1 end })
+      assert.equal(g:count(), n)
+    end)
+
+    it("are over when the loop is left", function()
+      local step, walk, _, closing = g:walk {}
+      for v in step, walk, nil, closing do
+        if v.type == "node" then break end
+      end
+      assert.error_matches(step, "the walk is closed")
+    end)
+
+    it("pass an error of a filter on, and are over", function()
+      assert.error_matches(function() names(g:walk { prune = function() error "no more" end }) end, "no more")
+      assert.error_matches(function() names(g:walk { order_children = function() error "no order" end }) end, "no order")
+      assert(g:check())
+    end)
+
+    -- What changes under a walk, and how it says so.
+    local CHANGES = {
+      { "a vertex that goes", function() g:unlink(g "/cluster0/rack1") end, "the graph changed while it was walked" },
+      { "a vertex that comes", function() g:add(g:root(), { type = "rack" }) end, "the graph changed while it was walked" },
+      { "the graph that is closed", function() g:close() end, "the graph was closed while it was walked" },
+    }
+    local WALKS = {
+      { "a loop", function(change)
+        for _ in g:walk {} do change() end
+      end },
+      { "a loop in breadth", function(change)
+        for _ in g:walk { order = "breadth" } do change() end
+      end },
+      { "a pruning filter", function(change) names(g:walk { prune = function() change() return true end }) end },
+      { "an evaluating filter", function(change) g:walk { evaluate = function() change() return 1 end } end },
+      { "an order of children", function(change) names(g:walk { order_children = function() change() return true end }) end },
+      { "a callback", function(change) g:walk { visit = change } end },
+    }
+
+    for _, change in ipairs(CHANGES) do
+      for _, walk in ipairs(WALKS) do
+        it(("say so: %s in %s"):format(change[1], walk[1]), function()
+          assert.error_matches(function() walk[2](change[2]) end, change[3])
+        end)
+      end
+    end
+
+    it("do not mind data that change", function()
+      assert.equal("node0 node1 node2 node3", names(g:walk { type = "node", prune = function(v)
+        v.tags.met = true
+        v.state = "draining"
+        return true
+      end }))
+    end)
+  end)
+
+  -- Options that make no sense, and what is said about them.
+  local REFUSED = {
+    { { order = "sideways" }, "pre, post, both or breadth expected, got 'sideways'" },
+    { { order = "both", evaluate = function() end }, "pre, post, breadth expected, got 'both'" },
+    { { prune = 7 }, "field 'prune': function or list of functions expected, got number" },
+    { { prune = { print, 7 } }, "field 'prune': number 2 in the list is no function but a number" },
+    { { evaluate = "high" }, "field 'evaluate': function or list of functions expected, got string" },
+    { { evaluate = function() return "high" end }, "evaluate must return a number, nil or false, not string" },
+    { { evaluate = function() return 0 / 0 end }, "a score that is not a number" },
+    { { best = 3 }, "field 'best': a count above 0, beside evaluate" },
+    { { best = -1, evaluate = print }, "field 'best'" },
+    { { visit = 7 }, "field 'visit'" },
+    { { visit = print, evaluate = print }, "not beside evaluate" },
+    { { order_children = true }, "field 'order_children': function expected, got boolean" },
+    { { order = "breadth", order_children = print }, "no such order for a walk in breadth" },
+    { { start = "/cluster0" }, "field 'start': vertex expected, got string" },
+    { { purne = print }, "there is no option 'purne'" },
+  }
+
+  for _, case in ipairs(REFUSED) do
+    it("refuse: " .. case[2], function()
+      assert.error_matches(function() g:walk(case[1]) end, case[2], 1, true)
+    end)
+  end
+
+  it("with an order of children survive an order that makes no sense", function()
+    local big <close> = assert(weir.synthetic "cluster:1 node:100")
+    local n, rnd = 0, 0
+    for _ in big:walk { order_children = function()
+      rnd = (rnd * 7 + 3) % 11
+      return rnd < 5
+    end } do
+      n = n + 1
+    end
+    assert.equal(101, n)
+  end)
+end)
