@@ -34,14 +34,30 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_t *n, weir_err *err)
+/* The jobs that have an ancestor of v as a whole. */
+static int collect_above(const weir_graph *g, weir_vertex v, struct ids *ids)
+{
+    weir_use use;
+
+    for (v = vertex_at(g, v)->parent; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+        for (uint32_t i = 0; weir_vertex_use(g, v, i, &use); i++) {
+            if (!use.exclusive)
+                continue;
+            if (weir_array_reserve(&ids->list, &ids->cap, (size_t)ids->n + 1, sizeof *ids->list))
+                return WEIR_ENOMEM;
+            ids->list[ids->n++] = use.job;
+        }
+    return WEIR_OK;
+}
+
+static int list_jobs(const weir_graph *g, weir_vertex v, bool above, int64_t **jobs, uint32_t *n, weir_err *err)
 {
     struct ids ids = {0};
     uint32_t kept = 0;
 
     if (!vertex_valid(g, v))
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
-    if (collect(g, v, &ids)) {
+    if (collect(g, v, &ids) || (above && collect_above(g, v, &ids))) {
         weir_mem_free(ids.list);
         return weir_fail_nomem(err);
     }
@@ -55,13 +71,18 @@ int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_
     return WEIR_OK;
 }
 
+int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_t *n, weir_err *err)
+{
+    return list_jobs(g, v, false, jobs, n, err);
+}
+
 int weir_refuse_used(const weir_graph *g, weir_vertex v, weir_err *err)
 {
     char path[200];
     weir_buf text = {0};
     int64_t *jobs;
     uint32_t n;
-    int rc = weir_vertex_jobs(g, v, &jobs, &n, err);
+    int rc = list_jobs(g, v, true, &jobs, &n, err);
 
     if (rc || n == 0)
         return rc;

@@ -168,6 +168,7 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
 {
     int64_t size = kind_of(m->g, v)->size;
     struct rivalry rivals;
+    uint32_t npicks = m->npicks;
     int rc;
 
     if (size == 0 || rivals_clash(m, v, true, &rivals))
@@ -184,7 +185,7 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
         return rc ? rc : size;
     rc = weir_channels_place(m, v, r->with, r->nwith, 1);
     if (rc == 0)
-        m->npicks--;
+        m->npicks = npicks;
     return rc <= 0 ? rc : size;
 }
 

@@ -1,6 +1,7 @@
 /* edge_unlink.c - taking a pool out of a subsystem (M5). Invariant: nothing is changed before it is certain that
  * nothing can fail. Only the pool that is named is reclaimed, not those at the other ends of its edges: whoever moves a
  * node from one power unit to another still needs both. */
+#include "annotation.h"
 #include "graph.h"
 
 #include <string.h>
@@ -50,6 +51,7 @@ static void drop_edges(weir_graph *g, weir_vertex v, uint32_t subsystem, bool ou
 int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_err *err)
 {
     char path[256];
+    bool last;
     uint32_t s;
     int rc = check_unlink(g, v, subsystem, err);
 
@@ -61,9 +63,11 @@ int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_e
         return weir_fail(err, WEIR_ENOENT, "%s is not in the subsystem '%.100s'", path, subsystem);
     }
     /* A pool without parent and children is in no containment while it has edges: these were all that held it. */
-    if (vertex_at(g, v)->parent == WEIR_NONE && weir_vertex_children(g, v) == 0 && !has_edges(g, v, s, true))
-        return weir_graph_unlink(g, v, err);
+    last = vertex_at(g, v)->parent == WEIR_NONE && weir_vertex_children(g, v) == 0 && !has_edges(g, v, s, true);
+    rc = last ? weir_refuse_used(g, v, err) : WEIR_OK;
+    if (rc)
+        return rc;
     drop_edges(g, v, s, true);
     drop_edges(g, v, s, false);
-    return WEIR_OK;
+    return last ? weir_graph_unlink(g, v, err) : WEIR_OK;
 }

@@ -215,6 +215,15 @@ static int check_text(const char *what, const char *text, weir_err *err)
     return WEIR_OK;
 }
 
+/* What becomes part of a path, on one line. */
+static int check_name(const char *what, const char *text, weir_err *err)
+{
+    for (const char *c = text; c && *c; c++)
+        if ((unsigned char)*c < 32 || *c == 127 || *c == '/')
+            return weir_fail(err, WEIR_EINVAL, "a %s must not have a '/' or a control character in it", what);
+    return check_text(what, text, err);
+}
+
 static int check_desc(const weir_pool_desc *d, weir_err *err)
 {
     int rc;
@@ -226,9 +235,9 @@ static int check_desc(const weir_pool_desc *d, weir_err *err)
                          (long long)d->size);
     if (d->rank < WEIR_NO_RANK || d->rank > UINT32_MAX)
         return weir_fail(err, WEIR_EINVAL, "rank %lld is out of range", (long long)d->rank);
-    rc = check_text("type", d->type, err);
-    rc = rc ? rc : check_text("basename", d->basename, err);
-    rc = rc ? rc : check_text("name", d->name, err);
+    rc = check_name("type", d->type, err);
+    rc = rc ? rc : check_name("basename", d->basename, err);
+    rc = rc ? rc : check_name("name", d->name, err);
     return rc ? rc : check_text("unit", d->unit, err);
 }
 
@@ -445,6 +454,22 @@ int weir_graph_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, w
 
 /* ---- removal ---- */
 
+static void drop_inner(weir_graph *g, weir_vertex v)
+{
+    struct vertex *x = vertex_at(g, v);
+    struct inner *in = inner_of(g, v);
+
+    if (!in)
+        return;
+    weir_mem_free(in->kids);
+    weir_mem_free(in->cells);
+    memset(in, 0, sizeof *in);
+    in->vertex = WEIR_NONE;
+    in->schema = g->free_inners;
+    g->free_inners = x->inner;
+    x->inner = WEIR_NONE;
+}
+
 static void reclaim_one(weir_graph *g, weir_vertex v)
 {
     struct vertex *x = vertex_at(g, v);
@@ -456,17 +481,34 @@ static void reclaim_one(weir_graph *g, weir_vertex v)
     weir_pool_drop(g, v);
     if (v < g->uuids_cap)
         memset(g->uuids[v], 0, sizeof g->uuids[v]);
-    if (x->inner != WEIR_NONE) {
-        struct inner *in = &g->inners[x->inner];
-        weir_mem_free(in->kids);
-        weir_mem_free(in->cells);
-        memset(in, 0, sizeof *in);
-        in->vertex = WEIR_NONE;
-        in->schema = g->free_inners;
-        g->free_inners = x->inner;
-    }
+    drop_inner(g, v);
     give_back(g, v, 1);
     g->live--;
+}
+
+static bool in_other_subsystem(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p && (p->edges_in != WEIR_NONE || p->edges_out != WEIR_NONE);
+}
+
+static uint32_t count_kept(const weir_graph *g, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    uint32_t n = in_other_subsystem(g, v);
+
+    for (uint32_t i = 0; in && i < in->nkids; i++)
+        n += in->kids[i] == WEIR_NONE ? 0 : count_kept(g, in->kids[i]);
+    return n;
+}
+
+/* A pool that is still in another subsystem stays, below nothing. There is room among the roots. */
+static void keep_alone(weir_graph *g, weir_vertex v)
+{
+    drop_inner(g, v);
+    vertex_at(g, v)->parent = WEIR_NONE;
+    vertex_at(g, v)->pos = g->nroots;
+    g->roots[g->nroots++] = v;
 }
 
 static void reclaim(weir_graph *g, weir_vertex v)
@@ -475,7 +517,10 @@ static void reclaim(weir_graph *g, weir_vertex v)
     for (uint32_t i = 0; in && i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)
             reclaim(g, in->kids[i]);
-    reclaim_one(g, v);
+    if (in_other_subsystem(g, v))
+        keep_alone(g, v);
+    else
+        reclaim_one(g, v);
 }
 
 int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
@@ -487,6 +532,8 @@ int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
     rc = rc ? rc : weir_refuse_used(g, v, err);
     if (rc)
         return rc;
+    if (weir_array_reserve(&g->roots, &g->roots_cap, (size_t)g->nroots + count_kept(g, v), sizeof *g->roots))
+        return weir_fail_nomem(err);
     if (vertex_at(g, v)->parent == WEIR_NONE)
         g->roots[vertex_at(g, v)->pos] = WEIR_NONE;
     else

