@@ -17,8 +17,10 @@ enum use {
 
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive)
 {
-    if (weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + 1, sizeof *m->picks))
+    if (weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + 1, sizeof *m->picks) ||
+        weir_array_reserve(&m->endpoints, &m->endpoints_cap, (size_t)m->npicks + 1, sizeof *m->endpoints))
         return weir_fail_nomem(m->err);
+    m->endpoints[m->npicks] = WEIR_NONE;
     m->picks[m->npicks++] = (weir_pick){v, r->index, amount, exclusive};
     return WEIR_OK;
 }

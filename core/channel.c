@@ -45,11 +45,19 @@ static int64_t left_of(const struct match *m, weir_vertex v)
     return left;
 }
 
+/* What a resource takes on the way up, and for which vertex. */
+struct flow {
+    weir_vertex endpoint;
+    uint32_t subsystem;
+    const weir_resource *r;
+    int64_t units;
+};
+
 /* Takes units of everything above v. 1, 0 (and no pick) when no way up fits, or negative. */
-static int climb(struct match *m, weir_vertex v, uint32_t subsystem, const weir_resource *r, int64_t units, uint32_t depth)
+static int climb(struct match *m, weir_vertex v, const struct flow *f, uint32_t depth)
 {
     uint32_t npicks = m->npicks;
-    uint32_t i = weir_edge_first(m->g, v, subsystem, false);
+    uint32_t i = weir_edge_first(m->g, v, f->subsystem, false);
 
     if (i == WEIR_NONE)
         return depth > 0;
@@ -59,12 +67,15 @@ static int climb(struct match *m, weir_vertex v, uint32_t subsystem, const weir_
         weir_vertex up = m->g->edges[i].source;
         int rc;
         m->stats.visited++;
-        if (!weir_candidate_unit(m, up, r) || left_of(m, up) < units) {
+        if (!weir_candidate_unit(m, up, f->r) || left_of(m, up) < f->units) {
             m->stats.busy++;
             continue;
         }
-        rc = weir_pick_add(m, up, r, units, units == kind_of(m->g, up)->size);
-        rc = rc ? rc : climb(m, up, subsystem, r, units, depth + 1);
+        rc = weir_pick_add(m, up, f->r, f->units, f->units == kind_of(m->g, up)->size);
+        if (rc)
+            return rc;
+        m->endpoints[m->npicks - 1] = f->endpoint;
+        rc = climb(m, up, f, depth + 1);
         if (rc)
             return rc;
         m->npicks = npicks;
@@ -85,7 +96,8 @@ int weir_channel_place(struct match *m, weir_vertex under, uint32_t subsystem, c
         return 0;
     m->contested = true; /* one distribution unit may have several picks */
     for (int64_t n = most; n >= r->count.min && n >= 0; n = weir_count_floor(&r->count, n - 1)) {
-        int rc = climb(m, under, subsystem, r, saturating_mul(n, times), 0);
+        struct flow f = {under, subsystem, r, saturating_mul(n, times)};
+        int rc = climb(m, under, &f, 0);
         if (rc)
             return rc;
     }

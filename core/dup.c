@@ -187,12 +187,15 @@ static int copy_jobs(const weir_graph *g, weir_graph *c)
 {
     if (copy_array(&c->jobs, &c->njobs, &c->jobs_cap, g->jobs, g->njobs, sizeof *g->jobs))
         return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < c->njobs; i++)
+    for (uint32_t i = 0; i < c->njobs; i++) {
         c->jobs[i].picks = NULL;
+        c->jobs[i].feeds = NULL;
+    }
     for (uint32_t i = 0; i < c->njobs; i++) {
         const struct job *from = &g->jobs[i];
         struct job *to = &c->jobs[i];
-        if (copy_array(&to->picks, &to->a.npicks, &to->cap, from->picks, from->a.npicks, sizeof *from->picks))
+        if (copy_array(&to->picks, &to->a.npicks, &to->cap, from->picks, from->a.npicks, sizeof *from->picks) ||
+            copy_array(&to->feeds, &to->nfeeds, &to->feeds_cap, from->feeds, from->nfeeds, sizeof *from->feeds))
             return WEIR_ENOMEM;
         to->a.picks = to->picks;
     }

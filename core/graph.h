@@ -103,7 +103,14 @@ struct book {
     weir_plan *plan; /* kept from BOOK_PLAN spans on: amounts over time */
 };
 
+struct feed { /* units of a channel that a job takes for one vertex */
+    weir_vertex endpoint, unit;
+    int64_t amount;
+};
+
 struct job {
+    struct feed *feeds;
+    uint32_t nfeeds, feeds_cap;
     weir_allocation a; /* a.picks belongs to the job */
     weir_pick *picks;  /* the same, to change */
     uint32_t cap;

@@ -108,14 +108,17 @@ static void job_forget(weir_graph *g, uint32_t i)
     weir_pending_remove(g, i);
     id_remove(g, g->jobs[i].a.job);
     weir_mem_free(g->jobs[i].picks);
+    weir_mem_free(g->jobs[i].feeds);
     memset(&g->jobs[i], 0, sizeof g->jobs[i]);
     g->live_jobs--;
 }
 
 void weir_jobs_clear(weir_graph *g)
 {
-    for (uint32_t i = 0; i < g->njobs; i++)
+    for (uint32_t i = 0; i < g->njobs; i++) {
         weir_mem_free(g->jobs[i].picks);
+        weir_mem_free(g->jobs[i].feeds);
+    }
     weir_taken_clear(g);
     weir_mem_free(g->jobs);
     weir_mem_free(g->job_list);
@@ -128,6 +131,19 @@ int weir_job_reserve(struct job *j, size_t n)
     if (weir_array_reserve(&j->picks, &j->cap, n, sizeof *j->picks))
         return WEIR_ENOMEM;
     j->a.picks = j->picks;
+    return WEIR_OK;
+}
+
+int weir_job_feed(weir_graph *g, uint32_t job, const struct feed *feeds, uint32_t n)
+{
+    struct job *j = &g->jobs[job];
+
+    if (n == 0)
+        return WEIR_OK;
+    if (weir_array_reserve(&j->feeds, &j->feeds_cap, (size_t)j->nfeeds + n, sizeof *feeds))
+        return WEIR_ENOMEM;
+    memcpy(j->feeds + j->nfeeds, feeds, n * sizeof *feeds);
+    j->nfeeds += n;
     return WEIR_OK;
 }
 

@@ -15,7 +15,10 @@ void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v);
 int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount) WEIR_CHECKED;
 int weir_job_reserve(struct job *j, size_t n) WEIR_CHECKED; /* room for n picks */
 /* Books more picks for a job, as a whole or not at all; they fit. A vertex it has units of grows. */
-int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n) WEIR_CHECKED;
+int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct feed *feeds,
+                    uint32_t nfeeds) WEIR_CHECKED;
+/* Notes what some of its units are taken for. */
+int weir_job_feed(weir_graph *g, uint32_t job, const struct feed *feeds, uint32_t n) WEIR_CHECKED;
 uint32_t weir_job_index(const weir_graph *g, int64_t id); /* WEIR_NONE: no such job */
 void weir_jobs_clear(weir_graph *g);
 

@@ -51,12 +51,14 @@ static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
     j->a.npicks--;
 }
 
-int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n)
+int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct feed *feeds,
+                    uint32_t nfeeds)
 {
     struct job *j = &g->jobs[job];
-    uint32_t done = 0;
+    uint32_t done = 0, had = j->nfeeds;
     int rc = weir_job_reserve(j, (size_t)j->a.npicks + n);
 
+    rc = rc ? rc : weir_job_feed(g, job, feeds, nfeeds);
     if (rc)
         return rc;
     weir_taken_remove(g, job);
@@ -66,6 +68,8 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
     }
     while (rc && done-- > 0)
         retract_one(g, job, &picks[done]);
+    if (rc)
+        j->nfeeds = had;
     keep_taken(g, job);
     return rc;
 }
@@ -150,12 +154,64 @@ static int make_plan(const weir_graph *g, uint32_t job, const weir_vertex *list,
     return WEIR_OK;
 }
 
-static bool plan_has(const struct plan *p, weir_vertex v)
+static weir_pick *plan_find(const struct plan *p, weir_vertex v)
 {
     for (uint32_t i = 0; i < p->n; i++)
         if (p->picks[i].vertex == v)
+            return &p->picks[i];
+    return NULL;
+}
+
+/* Whether the job still has something of the vertex that units were taken for. */
+static bool plan_feeds(const weir_graph *g, const struct plan *p, weir_vertex endpoint)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        if (weir_vertex_within(g, p->picks[i].vertex, endpoint) ||
+            (p->picks[i].exclusive && weir_vertex_within(g, endpoint, p->picks[i].vertex)))
             return true;
     return false;
+}
+
+/* Takes the units of other subsystems out of the plan whose vertex is gone. */
+static void plan_unfeed(const weir_graph *g, uint32_t job, struct plan *p)
+{
+    const struct job *j = &g->jobs[job];
+
+    for (uint32_t i = 0; i < j->nfeeds; i++) {
+        weir_pick *unit = plan_find(p, j->feeds[i].unit);
+        if (!unit || plan_feeds(g, p, j->feeds[i].endpoint))
+            continue;
+        unit->exclusive = false;
+        unit->amount -= j->feeds[i].amount;
+        if (unit->amount <= 0)
+            plan_drop(p, (uint32_t)(unit - p->picks));
+    }
+}
+
+static void forget_feeds(struct job *j, const weir_graph *g, const struct plan *p)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < j->nfeeds; i++)
+        if (plan_find(p, j->feeds[i].unit) && plan_feeds(g, p, j->feeds[i].endpoint))
+            j->feeds[kept++] = j->feeds[i];
+    j->nfeeds = kept;
+}
+
+/* Gives back what is not in the plan, or less of it there. This cannot fail. */
+static void give_back(weir_graph *g, uint32_t job, const struct plan *p)
+{
+    struct job *j = &g->jobs[job];
+
+    for (uint32_t i = 0; i < j->a.npicks; i++) {
+        weir_pick *keep = plan_find(p, j->picks[i].vertex);
+        if (!keep) {
+            weir_span_remove(g, job, j->picks[i].vertex);
+        } else if (keep->amount < j->picks[i].amount) {
+            int rc = weir_pick_resize(g, job, &j->picks[i], keep->amount);
+            (void)rc; /* less always fits */
+        }
+    }
 }
 
 /* Books what is new in the plan; then, which cannot fail, takes what is not in it out of the books. */
@@ -173,9 +229,8 @@ static int apply(weir_graph *g, uint32_t job, struct plan *p)
                 weir_span_remove(g, job, p->picks[i].vertex);
         return WEIR_ENOMEM;
     }
-    for (i = 0; i < j->a.npicks; i++)
-        if (!plan_has(p, j->picks[i].vertex))
-            weir_span_remove(g, job, j->picks[i].vertex);
+    give_back(g, job, p);
+    forget_feeds(j, g, p);
     memcpy(j->picks, p->picks, p->n * sizeof *p->picks);
     j->a.npicks = p->n;
     return WEIR_OK;
@@ -192,6 +247,8 @@ int weir_job_shrink(weir_graph *g, int64_t id, const weir_vertex *list, uint32_t
     if (job == WEIR_NONE)
         return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, id);
     rc = make_plan(g, job, list, n, &p, err);
+    if (!rc)
+        plan_unfeed(g, job, &p);
     if (!rc && p.n == 0) {
         weir_job_drop(g, job);
     } else if (!rc) {

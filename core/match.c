@@ -58,14 +58,34 @@ static void widen_picks(struct match *m)
     }
 }
 
+/* Notes what units of channels are taken for, before picks of one unit become one. */
+static int note_feeds(struct match *m)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < m->npicks; i++)
+        n += m->endpoints[i] != WEIR_NONE;
+    if (n == 0)
+        return WEIR_OK;
+    m->feeds = weir_mem_alloc(n * sizeof *m->feeds);
+    if (!m->feeds)
+        return weir_fail_nomem(m->err);
+    for (uint32_t i = 0; i < m->npicks; i++)
+        if (m->endpoints[i] != WEIR_NONE)
+            m->feeds[m->nfeeds++] = (struct feed){m->endpoints[i], m->picks[i].vertex, m->picks[i].amount};
+    return WEIR_OK;
+}
+
 /* One pick a vertex: siblings that competed may each have units of it. */
-static void tidy_picks(struct match *m)
+static int tidy_picks(struct match *m)
 {
     uint32_t kept = 0;
 
+    if (note_feeds(m))
+        return WEIR_ENOMEM;
     widen_picks(m);
     if (!m->contested || m->npicks == 0)
-        return;
+        return WEIR_OK;
     qsort(m->picks, m->npicks, sizeof *m->picks, by_vertex);
     for (uint32_t i = 1; i < m->npicks; i++) {
         weir_pick *last = &m->picks[kept];
@@ -83,6 +103,7 @@ static void tidy_picks(struct match *m)
         p->exclusive |= p->amount > 0 && p->amount == size;
         p->amount = p->exclusive ? size : p->amount;
     }
+    return WEIR_OK;
 }
 
 /* ---- the earliest start ---- */
@@ -222,14 +243,26 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
 
     if (o->mode == WEIR_FEASIBLE)
         return WEIR_OK;
-    tidy_picks(m);
+    if (tidy_picks(m))
+        return WEIR_ENOMEM;
     if (o->mode == WEIR_PREVIEW)
         return give_preview(m, start, out);
     rc = weir_job_commit(m->g, o->job, start, time_add(start, weir_request_duration(m->request)), m->picks, m->npicks,
                          &job, m->err);
+    if (!rc && weir_job_feed(m->g, job, m->feeds, m->nfeeds)) {
+        weir_job_drop(m->g, job);
+        rc = weir_fail_nomem(m->err);
+    }
     if (!rc)
         *out = &m->g->jobs[job].a;
     return rc;
+}
+
+static void end_match(struct match *m)
+{
+    weir_mem_free(m->picks);
+    weir_mem_free(m->endpoints);
+    weir_mem_free(m->feeds);
 }
 
 static struct match start_match(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_err *err)
@@ -257,7 +290,7 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
         return rc;
     rc = run_mode(&m, o, &start);
     rc = rc < 0 ? rc : give_result(&m, o, start, out);
-    weir_mem_free(m.picks);
+    end_match(&m);
     add_stats(o->stats, &m.stats);
     return rc;
 }
@@ -281,10 +314,9 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     rc = attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
     rc = rc == 0 ? not_now(&m) : rc;
     if (rc == 1) {
-        tidy_picks(&m);
-        rc = weir_job_extend(g, i, m.picks, m.npicks) ? weir_fail_nomem(m.err) : WEIR_OK;
+        rc = tidy_picks(&m) || weir_job_extend(g, i, m.picks, m.npicks, m.feeds, m.nfeeds) ? weir_fail_nomem(m.err) : WEIR_OK;
     }
-    weir_mem_free(m.picks);
+    end_match(&m);
     add_stats(o->stats, &m.stats);
     if (!rc && out)
         *out = &g->jobs[i].a;

@@ -36,7 +36,11 @@ struct match {
     weir_type node_type; /* what constraints are about, and where a slot has its place */
     weir_pick *picks;
     uint32_t npicks, picks_cap;
+    weir_vertex *endpoints; /* by pick: what units of a channel are taken for; WEIR_NONE for all others */
+    uint32_t endpoints_cap;
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
+    struct feed *feeds; /* what the picks of channels were taken for, once they are tidied */
+    uint32_t nfeeds;
     bool least;      /* take the least of what may vary */
     uint8_t plain[PLAIN_MEMO]; /* by resource: whether aggregates tell all about what is inside it; 0: not known yet */
     bool contested;  /* siblings competed: one vertex may have several picks */

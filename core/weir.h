@@ -394,7 +394,8 @@ const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i); /* i < coun
 int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
                   const weir_allocation **out, weir_err *err);
 /* A9: gives back what the job has at and below the vertices of a list, as a whole or not at all. Where the job has an
- * ancestor of one of them as a whole, it keeps the rest of that. A job that has nothing left is released.
+ * ancestor of one of them as a whole, it keeps the rest of that. Units of other subsystems go with the vertex that they
+ * were taken for, when nothing of that is left. A job that has nothing left is released.
  * WEIR_ENOENT names a vertex at and below which it has nothing. */
 int weir_job_shrink(weir_graph *g, int64_t job, const weir_vertex *list, uint32_t n, weir_err *err);
 

@@ -151,6 +151,22 @@ static void test_grow_and_shrink(void)
     CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact");
 }
 
+/* Two nodes of one job behind one edge switch: the bandwidth of the one that goes, goes with it. */
+static void test_units_go_with_their_vertex(void)
+{
+    int64_t job;
+    weir_vertex core = weir_vertex_child(g, nodes[1], 0);
+
+    CHECK(match("slot=2/node/[pfs1=2;power=1]", WEIR_NOW, &job) == WEIR_OK && left(edge_switch[0]) == 0, "two nodes");
+    CHECK(weir_job_shrink(g, job, &nodes[0], 1, NULL) == WEIR_OK, "[A9] one of them goes");
+    CHECK(left(edge_switch[0]) == 2 && left(pfs1) == 14 && left(pdu[0]) == 5, "[G8] and what it took on the way up");
+    CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact");
+    CHECK(weir_job_shrink(g, job, &core, 1, NULL) == WEIR_OK && left(edge_switch[0]) == 2, "part of a node keeps its units");
+    CHECK(weir_job_shrink(g, job, &nodes[1], 1, NULL) == WEIR_OK && left(edge_switch[0]) == 4, "the rest: all is free");
+    CHECK(weir_job_get(g, job) == NULL && left(panel) == 10, "and the job is gone");
+    CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact");
+}
+
 int main(void)
 {
     make();
@@ -158,6 +174,7 @@ int main(void)
     test_other_way();
     test_walks();
     test_grow_and_shrink();
+    test_units_go_with_their_vertex();
     weir_graph_free(g);
     return check_report();
 }

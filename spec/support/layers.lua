@@ -8,7 +8,7 @@ local layers = {
   { "walk", "accum" },
   { "book", "window", "pending", "taken", "job", "annotation" },
   { "query", "find" },
-  { "copy", "dup", "compare", "merge", "coarsen" },
+  { "copy", "edge_unlink", "dup", "compare", "merge", "coarsen" },
   { "search", "match", "candidate", "place", "contest", "slot", "channel" },
   { "check" },
   { "format", "grug", "synthetic", "hwloc", "jgf", "rv1", "write", "tree", "dot" },
