@@ -229,6 +229,7 @@ static int copy_flat(const weir_graph *g, weir_graph *c)
                    sizeof *g->subsystems) ||
         copy_array(&c->roots, &c->nroots, &c->roots_cap, g->roots, g->nroots, sizeof *g->roots) ||
         copy_array(&c->uuids, &n, &c->uuids_cap, g->uuids, g->uuids_cap, sizeof *g->uuids) ||
+        copy_array(&c->uuid_slots, &n, &c->nuuid_slots, g->uuid_slots, g->nuuid_slots, sizeof *g->uuid_slots) ||
         copy_array(&c->job_list, &n, &c->job_list_cap, g->job_list, g->njobs, sizeof *g->job_list) ||
         copy_array(&c->job_slots, &n, &c->njob_slots, g->job_slots, g->njob_slots, sizeof *g->job_slots) ||
         copy_array(&c->pending, &c->npending, &c->pending_cap, g->pending, g->npending, sizeof *g->pending))
@@ -262,6 +263,7 @@ static void forget_arrays(weir_graph *c)
     c->taken = NULL;
     c->indexes = NULL;
     c->uuids = NULL;
+    c->uuid_slots = NULL;
     c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->nindexes = 0;
     c->schemas_cap = c->lifts_cap = c->indexes_cap = 0;
 }

@@ -67,6 +67,7 @@ void weir_graph_free(weir_graph *g)
     weir_mem_free(g->roots);
     weir_mem_free(g->indexes);
     weir_mem_free(g->uuids);
+    weir_mem_free(g->uuid_slots);
     weir_mem_free(g);
 }
 
@@ -437,8 +438,7 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
         rc = weir_fail_nomem(err);
     if (rc) {
         weir_pool_drop(g, v);
-        if (v < g->uuids_cap)
-            memset(g->uuids[v], 0, sizeof g->uuids[v]);
+        weir_uuid_drop(g, v);
         give_back(g, v, count);
         return rc;
     }
@@ -479,8 +479,7 @@ static void reclaim_one(weir_graph *g, weir_vertex v)
     g->units -= kind_of(g, v)->size;
     weir_edges_drop(g, v);
     weir_pool_drop(g, v);
-    if (v < g->uuids_cap)
-        memset(g->uuids[v], 0, sizeof g->uuids[v]);
+    weir_uuid_drop(g, v);
     drop_inner(g, v);
     give_back(g, v, 1);
     g->live--;
@@ -576,7 +575,8 @@ size_t weir_graph_bytes(const weir_graph *g)
 {
     size_t n = sizeof *g + g->names.bytes + (size_t)g->vertices_cap * sizeof *g->vertices;
 
-    n += (size_t)g->names.nslots * 4 + (size_t)g->names.cap * 12 + (size_t)g->uuids_cap * 16;
+    n += (size_t)g->names.nslots * 4 + (size_t)g->names.cap * 12 + (size_t)g->uuids_cap * 16 +
+         (size_t)g->nuuid_slots * 4;
     n += (size_t)g->pools_cap * sizeof *g->pools + (size_t)g->inners_cap * sizeof *g->inners;
     n += (size_t)g->edges_cap * sizeof *g->edges + (size_t)g->books_cap * sizeof *g->books;
     for (uint32_t i = 0; i < g->ninners; i++)

@@ -171,7 +171,8 @@ struct weir_graph {
     int64_t units;         /* all sizes together: so that no sum of them overflows */
     uint32_t unavailable;  /* vertices whose own state is not available */
     uint8_t (*uuids)[16]; /* by vertex, all zero where derived; NULL while nobody gave one */
-    uint32_t uuids_cap;
+    uint32_t uuids_cap, nuuids;
+    uint32_t *uuid_slots, nuuid_slots; /* vertex + 1 by UUID; uuid.c */
     bool building, matching, batch; /* batch: several changes of the books in a row */
 };
 
@@ -224,7 +225,8 @@ static inline const char *type_text(const weir_graph *g, weir_type t)
 /* The pool record of v, made if there is none; NULL: out of memory. */
 struct pool *weir_pool_get(weir_graph *g, weir_vertex v);
 void weir_pool_drop(weir_graph *g, weir_vertex v);
-int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err);
+int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err); /* WEIR_EEXIST: another pool has it */
+void weir_uuid_drop(weir_graph *g, weir_vertex v);
 void weir_map_clear(struct map *m);
 void weir_edges_drop(weir_graph *g, weir_vertex v); /* all that leave or enter v */
 void weir_edge_drop(weir_graph *g, uint32_t i);

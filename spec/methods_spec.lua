@@ -176,6 +176,18 @@ describe("methods", function()
       assert.equal("bandwidth:/PFS1/core_switch1/edge_switch1/node0", f.node[1]:uri "bandwidth")
     end)
 
+    it("[M5] a pool that leaves containment stays in the hierarchies that have it", function()
+      local node = f.node[1]
+      assert(f.graph:unlink(node))
+      assert(f.graph:check())
+      assert.is_nil((f.graph:vertex "/cluster0/node0"))
+      assert.equal("power:/panel0/pdu1/node0", node:uri "power")
+      assert.equal(0, node:nchildren())
+      assert(f.graph:unlink(node, "power"))
+      assert(f.graph:unlink(node, "bandwidth"))
+      assert.has_error(function() return node.type end)
+    end)
+
     it("[M5] a vertex that is not in a hierarchy cannot leave it", function()
       local ok, why, code = f.graph:unlink(f.core_switch[1], "power")
       assert.same({ code = "unknown" }, { ok = ok, code = code })

@@ -92,6 +92,16 @@ describe("pools", function()
     assert.equal(1001, n)
   end)
 
+  it("[P2] a UUID that another pool has is refused", function()
+    local uuid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+    local v = assert(g:add(cluster, { type = "node", id = 0, uuid = uuid }))
+    local w, why, code = g:add(cluster, { type = "node", id = 1, uuid = uuid:upper() })
+    assert.same({ code = "exists" }, { w = w, code = code })
+    assert.matches("another pool has the UUID", why)
+    assert(g:unlink(v))
+    assert.equal(uuid, assert(g:add(cluster, { type = "node", id = 1, uuid = uuid })).uuid)
+  end)
+
   it("[P2] a UUID stays through save and load, and through duplication", function()
     local v = assert(g:add(cluster, { type = "node", id = 4 }))
     local again <close> = reloaded(g)

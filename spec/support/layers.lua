@@ -3,7 +3,7 @@
 local layers = {
   { "weir", "base", "names", "idset", "idset_private", "hostlist", "hostlist_private" },
   { "plan" },
-  { "graph", "pool", "vertex", "edge", "schema", "rows", "order", "index" },
+  { "graph", "pool", "uuid", "vertex", "edge", "schema", "rows", "order", "index" },
   { "request", "count", "document", "jobspec", "shape", "constraint", "data", "text" },
   { "walk", "accum" },
   { "book", "window", "pending", "taken", "job", "annotation" },

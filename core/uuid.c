@@ -1,0 +1,165 @@
+/* uuid.c - UUIDs of pools (P2): those that were given, and those that follow from the place of a pool. Invariant: the slots
+ * hold each vertex with a given UUID once, at most half full; no two pools have the same one. */
+#include "graph.h"
+
+#include <string.h>
+
+static const uint8_t none[16];
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static bool uuid_parse(const char *text, uint8_t out[16])
+{
+    uint32_t digits = 0;
+
+    for (uint32_t i = 0; i < 36; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        int value = hex_value(text[i]);
+        if (dash ? text[i] != '-' : value < 0)
+            return false;
+        if (!dash) {
+            out[digits / 2] = (uint8_t)(digits % 2 ? out[digits / 2] | value : value << 4);
+            digits++;
+        }
+    }
+    return text[36] == '\0';
+}
+
+static uint32_t hash_of(const uint8_t uuid[16])
+{
+    uint64_t a, b;
+
+    memcpy(&a, uuid, 8);
+    memcpy(&b, uuid + 8, 8);
+    return (uint32_t)(((a ^ (b << 7 | b >> 57)) * 0x9E3779B97F4A7C15u) >> 32);
+}
+
+/* The slot of a UUID: where it is, or the empty one where it would go. */
+static uint32_t slot_of(const weir_graph *g, const uint8_t uuid[16])
+{
+    uint32_t mask = g->nuuid_slots - 1, at = hash_of(uuid) & mask;
+
+    while (g->uuid_slots[at] && memcmp(g->uuids[g->uuid_slots[at] - 1], uuid, 16) != 0)
+        at = (at + 1) & mask;
+    return at;
+}
+
+static int grow_slots(weir_graph *g)
+{
+    uint32_t wide = g->nuuid_slots ? g->nuuid_slots * 2 : 64, had = g->nuuid_slots, *old = g->uuid_slots;
+    uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
+
+    if (!slots)
+        return WEIR_ENOMEM;
+    g->uuid_slots = slots;
+    g->nuuid_slots = wide;
+    for (uint32_t i = 0; i < had; i++)
+        if (old[i])
+            slots[slot_of(g, g->uuids[old[i] - 1])] = old[i];
+    weir_mem_free(old);
+    return WEIR_OK;
+}
+
+static int reserve(weir_graph *g, weir_vertex v)
+{
+    uint32_t had = g->uuids_cap;
+
+    if (weir_array_reserve(&g->uuids, &g->uuids_cap, (size_t)v + 1, sizeof *g->uuids))
+        return WEIR_ENOMEM;
+    if (g->uuids_cap > had)
+        memset(g->uuids + had, 0, (size_t)(g->uuids_cap - had) * sizeof *g->uuids);
+    return (g->nuuids + 1) * 2 > g->nuuid_slots ? grow_slots(g) : WEIR_OK;
+}
+
+int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
+{
+    uint8_t uuid[16];
+    uint32_t at;
+
+    if (strlen(text) != 36 || !uuid_parse(text, uuid) || memcmp(uuid, none, 16) == 0)
+        return weir_fail(err, WEIR_EINVAL, "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
+    if (reserve(g, v))
+        return weir_fail_nomem(err);
+    at = slot_of(g, uuid);
+    if (g->uuid_slots[at] && g->uuid_slots[at] - 1 != v)
+        return weir_fail(err, WEIR_EEXIST, "another pool has the UUID %.36s", text);
+    weir_uuid_drop(g, v);
+    at = slot_of(g, uuid);
+    memcpy(g->uuids[v], uuid, 16);
+    g->uuid_slots[at] = v + 1;
+    g->nuuids++;
+    return WEIR_OK;
+}
+
+void weir_uuid_drop(weir_graph *g, weir_vertex v)
+{
+    uint32_t mask = g->nuuid_slots - 1, hole, at;
+
+    if (v >= g->uuids_cap || memcmp(g->uuids[v], none, 16) == 0)
+        return;
+    hole = at = slot_of(g, g->uuids[v]);
+    g->uuid_slots[hole] = 0;
+    while (g->uuid_slots[at = (at + 1) & mask]) { /* what stood behind the hole moves up */
+        uint32_t entry = g->uuid_slots[at], home = hash_of(g->uuids[entry - 1]) & mask;
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            g->uuid_slots[hole] = entry;
+            g->uuid_slots[at] = 0;
+            hole = at;
+        }
+    }
+    memset(g->uuids[v], 0, 16);
+    g->nuuids--;
+}
+
+static uint64_t mix(uint64_t h, const char *s)
+{
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001B3u;
+    h ^= h >> 29;
+    return h * 0xBF58476D1CE4E5B9u;
+}
+
+/* A UUID nobody gave follows from the names and places on the way to the vertex, so that it is the same after a
+ * save and a load, and on every run. Version 8: made by the application. */
+static void uuid_derive(const weir_graph *g, weir_vertex v, uint8_t out[16])
+{
+    uint64_t a = 0x9E3779B97F4A7C15u, b = 0xD1B54A32D192ED03u;
+    char name[64];
+
+    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
+        weir_vertex_name(g, u, name, sizeof name);
+        a = mix(a, name) + vertex_at(g, u)->pos;
+        b = mix(b ^ a, weir_vertex_type(g, u)) + (vertex_at(g, u)->parent == WEIR_NONE);
+    }
+    memcpy(out, &a, 8);
+    memcpy(out + 8, &b, 8);
+    out[6] = (uint8_t)((out[6] & 0x0F) | 0x80);
+    out[8] = (uint8_t)((out[8] & 0x3F) | 0x80);
+}
+
+void weir_vertex_uuid(const weir_graph *g, weir_vertex v, char out[37])
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t u[16];
+
+    if (v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0)
+        memcpy(u, g->uuids[v], 16);
+    else
+        uuid_derive(g, v, u);
+    for (uint32_t i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *out++ = '-';
+        *out++ = digits[u[i] >> 4];
+        *out++ = digits[u[i] & 15];
+    }
+    *out = '\0';
+}
