@@ -25,7 +25,7 @@ TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
 LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua))
 SPECS := $(wildcard spec/*_spec.lua)
 
-.PHONY: all build deps demo check test-c spec lint layers format bench install uninstall clean help
+.PHONY: all build deps demo check test-c spec soak lint layers format bench install uninstall clean help
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
@@ -104,6 +104,10 @@ $(OUT)/test/env: Makefile
 	   echo "export LUA_CPATH='$(CURDIR)/$(OUT)/lua/?.so;;'"; \
 	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1 WEIR_SPEC_SCALE=0.2"; \
 	     echo "BUSTED='$(CURDIR)/$(OUT)/test/lua_host /usr/bin/busted --ignore-lua'"; else echo "BUSTED='lua5.4 /usr/bin/busted'"; fi; } > $@
+
+soak: build $(OUT)/test/env ## the random specs, thirty times as long
+	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=30; $(OUT)/test/test_engine; \
+	for s in books change match; do echo "-- spec/$${s}_spec.lua"; $$BUSTED -o plainTerminal spec/$${s}_spec.lua || exit 1; done
 
 lint: layers ## warnings of gcc and clang are errors; luacheck
 	@for cc in gcc clang; do for f in core/*.c bindings/*.c spec/c/*.c; do \
