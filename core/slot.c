@@ -81,16 +81,32 @@ bool weir_slot_hosted(const struct match *m, weir_vertex under, const weir_resou
     return weir_channel_find(m->g, first->type) == WEIR_NONE;
 }
 
+/* The vertex that serves a resource of type t by this pick, which may be something inside it. */
+static weir_vertex served_by(const weir_graph *g, weir_type t, weir_vertex v)
+{
+    weir_vertex up = v;
+
+    while (up != WEIR_NONE && kind_of(g, up)->type != t)
+        up = vertex_at(g, up)->parent;
+    return up == WEIR_NONE ? v : up;
+}
+
 /* The first vertex of each slot, in the picks from `from` on. */
 static void list_keys(struct hosts *h, const struct host *host, uint32_t from, int64_t each)
 {
+    const weir_graph *g = h->m->g;
+    weir_vertex last = WEIR_NONE;
     int64_t units = 0;
 
     for (uint32_t i = from; i < h->m->npicks; i++) {
         const weir_pick *p = &h->m->picks[i];
-        units += p->amount ? p->amount : kind_of(h->m->g, p->vertex)->size;
+        weir_vertex v = served_by(g, h->search.type, p->vertex);
+        if (h->m->endpoints[i] != WEIR_NONE || v == last)
+            continue;
+        last = v;
+        units += v == p->vertex && p->amount ? p->amount : kind_of(g, v)->size;
         for (; h->nkeys - host->first < host->most && (h->nkeys - host->first) * each < units; h->nkeys++)
-            h->keys[h->nkeys] = p->vertex;
+            h->keys[h->nkeys] = v;
     }
     for (; h->nkeys - host->first < host->most; h->nkeys++)
         h->keys[h->nkeys] = host->v;
