@@ -103,7 +103,7 @@ $(OUT)/test/env: Makefile
 	@{ echo "export WEIR_BIN=$(CURDIR)/$(OUT)/weir"; \
 	   echo "export LUA_PATH='$(CURDIR)/$(OUT)/lua/?.lua;$(CURDIR)/$(OUT)/lua/?/init.lua;$(CURDIR)/?.lua;;'"; \
 	   echo "export LUA_CPATH='$(CURDIR)/$(OUT)/lua/?.so;;'"; \
-	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=use_tls=0 WEIR_SPEC_SCALE=0.2"; \
+	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=use_tls=0:print_suppressions=0 WEIR_SPEC_SCALE=0.2"; \
 	     echo "BUSTED='$(CURDIR)/$(OUT)/test/lua_host /usr/bin/busted --ignore-lua'"; else echo "BUSTED='lua5.4 /usr/bin/busted'"; fi; } > $@
 
 soak: build $(OUT)/test/env ## the random specs, thirty times as long

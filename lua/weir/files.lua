@@ -20,6 +20,20 @@ function M.read(path)
   return content
 end
 
+--- Puts a text into a file, whole or not at all: true; or nil, message, "io".
+function M.write(path, text)
+  local draft = path .. ".new"
+  local file, why = io.open(draft, "wb")
+  if not file then return nil, explain(path, why), "io" end
+  local written
+  written, why = file:write(text)
+  local closed, late = file:close()
+  if written and closed then closed, late = os.rename(draft, path) end
+  if written and closed then return true end
+  os.remove(draft)
+  return nil, explain(path, why or late), "io"
+end
+
 --- Whether there is something of that name, readable or not.
 function M.exists(path)
   local file, _, errno = io.open(path)

@@ -101,6 +101,17 @@ function graph.coarsen(self, opts)
   return coarse.remember(coarsen(self, opts))
 end
 
+--- Writes the graph to a file: g:save("x.json", {format = "jgf"}). Formats: jgf (the default), rv1, dot, tree.
+function graph.save(self, path, opts)
+  if type(path) ~= "string" then error("g:save: a file name expected, got " .. type(path), 2) end
+  for key in pairs(opts or {}) do
+    if key ~= "format" then error(("g:save: there is no option '%s' here"):format(tostring(key)), 2) end
+  end
+  local text, why, code = self:format(opts and opts.format or "jgf")
+  if not text then return nil, why, code end
+  return files.write(path, text)
+end
+
 --- Books on the fine graph what an allocation took on a view of it: view:expand(allocation, {job = 7}).
 graph.expand = coarse.expand
 
