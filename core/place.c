@@ -82,7 +82,29 @@ int weir_place_evaluate(struct match *m, weir_vertex v, const weir_resource *r, 
     return rc;
 }
 
-/* Every vertex that fits, with its score; takes nothing. */
+/* Notes a vertex with its score, if it fits and the policy wants it; takes nothing. *fits tells whether it does. */
+static int score_one(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
+{
+    uint32_t npicks = m->npicks;
+    int64_t units = weir_candidate_take(m, v, r, WEIR_FOREVER);
+    double score;
+    int rc;
+
+    m->npicks = npicks;
+    *fits = units > 0;
+    if (units <= 0)
+        return (int)units;
+    rc = weir_place_evaluate(m, v, r, &score);
+    if (rc <= 0)
+        return rc;
+    if (weir_array_reserve(&sc->list, &sc->cap, (size_t)sc->n + 1, sizeof *sc->list))
+        return weir_fail_nomem(m->err);
+    sc->list[sc->n] = (struct scored){v, score, sc->n};
+    sc->n++;
+    return WEIR_OK;
+}
+
+/* Every vertex that fits, the best score first. */
 static int score_all(struct match *m, weir_vertex under, const weir_resource *r, struct scores *sc)
 {
     struct search s;
@@ -92,17 +114,10 @@ static int score_all(struct match *m, weir_vertex under, const weir_resource *r,
     if (rc)
         return rc;
     while ((rc = weir_search_next(&s, &v)) > 0) {
-        uint32_t npicks = m->npicks;
-        int64_t units = weir_candidate_take(m, v, r, WEIR_FOREVER);
-        double score;
-        m->npicks = npicks;
-        rc = units < 0 ? (int)units : units > 0 ? weir_place_evaluate(m, v, r, &score) : 0;
-        if (rc == 0)
-            rc = units > 0 ? 0 : weir_search_rejected(&s, v);
-        else if (rc > 0)
-            rc = weir_array_reserve(&sc->list, &sc->cap, (size_t)sc->n + 1, sizeof *sc->list)
-                     ? weir_fail_nomem(m->err)
-                     : (sc->list[sc->n] = (struct scored){v, score, sc->n}, sc->n++, 0);
+        bool fits;
+        rc = score_one(m, v, r, sc, &fits);
+        if (!rc && !fits)
+            rc = weir_search_rejected(&s, v);
         if (rc)
             break;
     }
@@ -112,23 +127,28 @@ static int score_all(struct match *m, weir_vertex under, const weir_resource *r,
     return rc;
 }
 
-/* Puts what the policy's select chose to the front of the list. */
-static int reorder_selected(struct match *m, struct scores *sc, const uint32_t *chosen, int64_t count)
+/* Puts what the policy's select chose first. When that is less than is needed, the others follow, best first: what fits is
+ * for the engine to say. */
+static int reorder_selected(struct match *m, struct scores *sc, const uint32_t *chosen, size_t count, size_t min)
 {
-    struct scored *picked = weir_mem_alloc((size_t)(count ? count : 1) * sizeof *picked);
+    struct scored *picked = weir_mem_alloc(sc->n * sizeof *picked);
+    uint32_t n = 0;
 
     if (!picked)
         return weir_fail_nomem(m->err);
-    for (int64_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (chosen[i] >= sc->n || sc->list[chosen[i]].v == WEIR_NONE) {
             weir_mem_free(picked);
             return weir_match_policy_failed(m, "select (it chose what is no candidate, or the same twice)");
         }
-        picked[i] = sc->list[chosen[i]];
+        picked[n++] = sc->list[chosen[i]];
         sc->list[chosen[i]].v = WEIR_NONE;
     }
-    memcpy(sc->list, picked, (size_t)count * sizeof *picked);
-    sc->n = (uint32_t)count;
+    for (uint32_t i = 0; count < min && i < sc->n; i++)
+        if (sc->list[i].v != WEIR_NONE)
+            picked[n++] = sc->list[i];
+    memcpy(sc->list, picked, n * sizeof *picked);
+    sc->n = n;
     weir_mem_free(picked);
     return WEIR_OK;
 }
@@ -137,7 +157,8 @@ static int call_select(struct match *m, const weir_resource *r, int64_t want, st
                        double *score, uint32_t *chosen)
 {
     size_t max = want < (int64_t)sc->n ? (size_t)want : sc->n;
-    size_t min = r->count.min < (int64_t)max ? (size_t)r->count.min : max;
+    bool fixed = count_most(m, &r->count) == r->count.min;
+    size_t min = !fixed && r->count.min < (int64_t)max ? (size_t)r->count.min : max;
     int64_t count;
 
     for (uint32_t i = 0; i < sc->n; i++) {
@@ -148,7 +169,7 @@ static int call_select(struct match *m, const weir_resource *r, int64_t want, st
     count = m->policy->select(m->policy->data, m->g, r, v, score, sc->n, min, max, chosen);
     if (count < 0 || count > (int64_t)sc->n)
         return weir_match_policy_failed(m, "select");
-    return reorder_selected(m, sc, chosen, count);
+    return reorder_selected(m, sc, chosen, (size_t)count, min);
 }
 
 static int apply_select(struct match *m, const weir_resource *r, int64_t want, struct scores *sc)

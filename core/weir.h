@@ -309,7 +309,7 @@ typedef struct weir_policy {
     /* Postorder, for each candidate that fits: 1 with *score (higher is better), 0 no candidate. */
     int (*evaluate)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r, double *score);
     /* Chooses at least `min` and at most `max` of n candidates (best first): fills chosen[] with their positions and
-     * returns how many. */
+     * returns how many. Where it chooses fewer than `min`, the others follow, best first. */
     int64_t (*select)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, const double *score,
                       size_t n, size_t min, size_t max, uint32_t *chosen);
 } weir_policy;
