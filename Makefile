@@ -92,7 +92,6 @@ test-c: $(TESTS) ## the C tests of this build
 
 # Debian's busted starts Lua 5.1. Under sanitizers a host that has their runtime runs it. A process a file: one spec looks
 # at the bare module, the others load the library on top of it.
-# (LeakSanitizer crashes on the thread-local storage of modules that were loaded late, hence use_tls=0.)
 spec: build $(OUT)/test/env $(if $(filter san,$(V)),$(OUT)/test/lua_host) ## the specs of this build
 	@. $(OUT)/test/env; failed=; for s in $(SPECS); do echo "-- $$s ($(V))"; \
 	  $$BUSTED -o plainTerminal $$s || failed="$$failed $$s"; done; \
@@ -103,7 +102,7 @@ $(OUT)/test/env: Makefile
 	@{ echo "export WEIR_BIN=$(CURDIR)/$(OUT)/weir"; \
 	   echo "export LUA_PATH='$(CURDIR)/$(OUT)/lua/?.lua;$(CURDIR)/$(OUT)/lua/?/init.lua;$(CURDIR)/?.lua;;'"; \
 	   echo "export LUA_CPATH='$(CURDIR)/$(OUT)/lua/?.so;;'"; \
-	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=use_tls=0:print_suppressions=0 WEIR_SPEC_SCALE=0.2"; \
+	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1 WEIR_SPEC_SCALE=0.2"; \
 	     echo "BUSTED='$(CURDIR)/$(OUT)/test/lua_host /usr/bin/busted --ignore-lua'"; else echo "BUSTED='lua5.4 /usr/bin/busted'"; fi; } > $@
 
 soak: build $(OUT)/test/env ## the random specs, thirty times as long

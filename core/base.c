@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static _Thread_local long fail_countdown; /* 0: allocations succeed */
+static long fail_countdown; /* 0: allocations succeed. For tests, which have one thread */
 
 void weir_mem_fail_after(long n)
 {
