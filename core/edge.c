@@ -221,12 +221,6 @@ const char *weir_subsystem_name(const weir_graph *g, uint32_t i)
 
 /* ---- roots and lookup ---- */
 
-static bool in_other_subsystem(const weir_graph *g, weir_vertex v)
-{
-    const struct pool *p = pool_of(g, v);
-    return p && (p->edges_in != WEIR_NONE || p->edges_out != WEIR_NONE);
-}
-
 static weir_vertex containment_root(const weir_graph *g, uint32_t i)
 {
     for (uint32_t k = 0; k < g->nroots; k++) {

@@ -485,12 +485,6 @@ static void reclaim_one(weir_graph *g, weir_vertex v)
     g->live--;
 }
 
-static bool in_other_subsystem(const weir_graph *g, weir_vertex v)
-{
-    const struct pool *p = pool_of(g, v);
-    return p && (p->edges_in != WEIR_NONE || p->edges_out != WEIR_NONE);
-}
-
 static uint32_t count_kept(const weir_graph *g, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);

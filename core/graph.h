@@ -204,6 +204,13 @@ static inline struct pool *pool_of(const weir_graph *g, weir_vertex v)
     return i == WEIR_NONE ? NULL : &g->pools[i];
 }
 
+/* Whether v has edges of a subsystem other than containment. */
+static inline bool in_other_subsystem(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p && (p->edges_in != WEIR_NONE || p->edges_out != WEIR_NONE);
+}
+
 static inline bool state_available(int state)
 {
     return state == WEIR_UP || state == WEIR_DEGRADED;
