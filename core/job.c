@@ -303,7 +303,7 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
 
 /* ---- single vertices (M14, M15) ---- */
 
-static weir_pick *pick_of(const struct job *j, weir_vertex v)
+weir_pick *weir_job_pick(const struct job *j, weir_vertex v)
 {
     for (uint32_t i = 0; i < j->a.npicks; i++)
         if (j->picks[i].vertex == v)
@@ -353,8 +353,7 @@ static int resize_units(weir_graph *g, uint32_t job, weir_pick *p, int64_t amoun
 
     weir_taken_remove(g, job);
     rc = weir_pick_resize(g, job, p, amount);
-    if (weir_taken_add(g, job))
-        weir_taken_clear(g); /* built anew when it is next needed */
+    weir_taken_keep(g, job);
     return rc;
 }
 
@@ -367,8 +366,7 @@ static int pick_add(weir_graph *g, uint32_t job, const weir_pick *p)
         return WEIR_ENOMEM;
     weir_taken_remove(g, job);
     j->picks[j->a.npicks++] = *p;
-    if (weir_taken_add(g, job))
-        weir_taken_clear(g);
+    weir_taken_keep(g, job);
     return WEIR_OK;
 }
 
@@ -377,7 +375,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
 {
     uint32_t i = weir_job_index(g, job);
     struct job *j = i == WEIR_NONE ? NULL : &g->jobs[i];
-    weir_pick *had = j ? pick_of(j, v) : NULL;
+    weir_pick *had = j ? weir_job_pick(j, v) : NULL;
     weir_pick p = {v, WEIR_NONE, amount, false};
     int rc = weir_graph_writable(g, err);
 
@@ -402,7 +400,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
 int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err)
 {
     uint32_t i = weir_job_index(g, job);
-    weir_pick *p = i == WEIR_NONE ? NULL : pick_of(&g->jobs[i], v);
+    weir_pick *p = i == WEIR_NONE ? NULL : weir_job_pick(&g->jobs[i], v);
     int rc = weir_graph_writable(g, err);
 
     if (rc)
@@ -419,7 +417,7 @@ int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amoun
     memmove(p, p + 1, (size_t)(g->jobs[i].picks + g->jobs[i].a.npicks - p - 1) * sizeof *p);
     if (--g->jobs[i].a.npicks == 0)
         job_forget(g, i);
-    else if (weir_taken_add(g, i))
-        weir_taken_clear(g);
+    else
+        weir_taken_keep(g, i);
     return WEIR_OK;
 }

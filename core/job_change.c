@@ -6,18 +6,11 @@
 #include "job.h"
 #include "taken.h"
 
-static weir_pick *find_pick(const struct job *j, weir_vertex v)
+/* Less of what a job has always fits. */
+static void resize_down(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
 {
-    for (uint32_t i = 0; i < j->a.npicks; i++)
-        if (j->picks[i].vertex == v)
-            return &j->picks[i];
-    return NULL;
-}
-
-static void keep_taken(weir_graph *g, uint32_t job)
-{
-    if (weir_taken_add(g, job))
-        weir_taken_clear(g); /* built anew when it is next needed */
+    int rc = weir_pick_resize(g, job, p, amount);
+    (void)rc;
 }
 
 /* ---- growing ---- */
@@ -26,7 +19,7 @@ static void keep_taken(weir_graph *g, uint32_t job)
 static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     struct job *j = &g->jobs[job];
-    weir_pick *had = find_pick(j, p->vertex);
+    weir_pick *had = weir_job_pick(j, p->vertex);
 
     if (had)
         return weir_pick_resize(g, job, had, had->amount + p->amount);
@@ -36,15 +29,14 @@ static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
     return WEIR_OK;
 }
 
-/* Takes back the last of what extend_one did; a smaller amount always fits. */
+/* Takes back the last of what extend_one did. */
 static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     struct job *j = &g->jobs[job];
-    weir_pick *had = find_pick(j, p->vertex);
+    weir_pick *had = weir_job_pick(j, p->vertex);
 
     if (had->amount > p->amount) {
-        int rc = weir_pick_resize(g, job, had, had->amount - p->amount);
-        (void)rc;
+        resize_down(g, job, had, had->amount - p->amount);
         return;
     }
     weir_span_remove(g, job, p->vertex);
@@ -70,7 +62,7 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
         retract_one(g, job, &picks[done]);
     if (rc)
         j->nfeeds = had;
-    keep_taken(g, job);
+    weir_taken_keep(g, job);
     return rc;
 }
 
@@ -205,12 +197,10 @@ static void give_back(weir_graph *g, uint32_t job, const struct plan *p)
 
     for (uint32_t i = 0; i < j->a.npicks; i++) {
         weir_pick *keep = plan_find(p, j->picks[i].vertex);
-        if (!keep) {
+        if (!keep)
             weir_span_remove(g, job, j->picks[i].vertex);
-        } else if (keep->amount < j->picks[i].amount) {
-            int rc = weir_pick_resize(g, job, &j->picks[i], keep->amount);
-            (void)rc; /* less always fits */
-        }
+        else if (keep->amount < j->picks[i].amount)
+            resize_down(g, job, &j->picks[i], keep->amount);
     }
 }
 
@@ -221,11 +211,11 @@ static int apply(weir_graph *g, uint32_t job, struct plan *p)
     uint32_t i;
 
     for (i = 0; i < p->n; i++)
-        if (!find_pick(j, p->picks[i].vertex) && weir_span_add(g, job, &p->picks[i]))
+        if (!weir_job_pick(j, p->picks[i].vertex) && weir_span_add(g, job, &p->picks[i]))
             break;
     if (i < p->n) {
         while (i-- > 0)
-            if (!find_pick(j, p->picks[i].vertex))
+            if (!weir_job_pick(j, p->picks[i].vertex))
                 weir_span_remove(g, job, p->picks[i].vertex);
         return WEIR_ENOMEM;
     }
@@ -254,7 +244,7 @@ int weir_job_shrink(weir_graph *g, int64_t id, const weir_vertex *list, uint32_t
     } else if (!rc) {
         weir_taken_remove(g, job);
         rc = weir_job_reserve(&g->jobs[job], p.n) || apply(g, job, &p) ? weir_fail_nomem(err) : WEIR_OK;
-        keep_taken(g, job);
+        weir_taken_keep(g, job);
     }
     weir_mem_free(p.picks);
     return rc;

@@ -158,15 +158,22 @@ static int place_later(struct match *m, int64_t t, int64_t *start)
 
 /* ---- modes ---- */
 
+/* Whether the request could ever be met. 1, or negative. */
+static int feasible(struct match *m, int64_t at)
+{
+    int rc = attempt(m, VIEW_ALL, at);
+    return rc == 0 ? weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources") : rc;
+}
+
+static int busy(struct match *m)
+{
+    return weir_fail(m->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
+}
+
 static int not_now(struct match *m)
 {
-    int rc = attempt(m, VIEW_ALL, m->g->now);
-
-    if (rc < 0)
-        return rc;
-    if (rc == 0)
-        return weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources");
-    return weir_fail(m->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
+    int rc = feasible(m, m->g->now);
+    return rc < 0 ? rc : busy(m);
 }
 
 static int run_mode(struct match *m, const weir_match_options *o, int64_t *start)
@@ -175,18 +182,16 @@ static int run_mode(struct match *m, const weir_match_options *o, int64_t *start
     int rc;
 
     *start = o->at > m->g->now ? o->at : m->g->now;
-    if (o->mode == WEIR_FEASIBLE) {
-        rc = attempt(m, VIEW_ALL, *start);
-        return rc == 0 ? weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources") : rc;
-    }
+    if (o->mode == WEIR_FEASIBLE)
+        return feasible(m, *start);
     rc = attempt(m, now ? VIEW_NOW : VIEW_LATER, *start);
-    if (rc == 0 && o->mode == WEIR_RESERVE) {
-        rc = attempt(m, VIEW_ALL, *start);
-        if (rc == 0)
-            return weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources");
-        rc = rc < 0 ? rc : place_later(m, *start, start);
-    }
-    return rc == 0 ? not_now(m) : rc;
+    if (rc != 0)
+        return rc;
+    if (o->mode != WEIR_RESERVE)
+        return not_now(m);
+    rc = feasible(m, *start);
+    rc = rc < 0 ? rc : place_later(m, *start, start);
+    return rc == 0 ? busy(m) : rc;
 }
 
 static void add_stats(weir_stats *to, const weir_stats *s)

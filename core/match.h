@@ -48,12 +48,6 @@ struct match {
     weir_err *err;
 };
 
-/* How much of a resource was placed: units, and the number of picks after each vertex that gave some. */
-struct gain {
-    uint32_t npicks;
-    int64_t units;
-};
-
 /* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). 1: placed, picks added; 0: does not
  * fit, no pick added; negative: failed. */
 int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
@@ -65,8 +59,6 @@ bool weir_slot_hosted(const struct match *m, weir_vertex under, const weir_resou
 int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot);
 /* Asks the policy for the score of a vertex that fits. 1, 0: no candidate, or negative. */
 int weir_place_evaluate(struct match *m, weir_vertex v, const weir_resource *r, double *score);
-/* Whether vertices of type t stand below vertices of type `outer`, as far as the roots know. */
-bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t);
 /* The same where siblings compete (contest.c). */
 int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);
@@ -98,10 +90,15 @@ int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_
 /* Fails a match because a hook failed; keeps what the hook said. */
 int weir_match_policy_failed(struct match *m, const char *hook);
 
+static inline int64_t count_limit(const weir_count *c)
+{
+    return weir_count_floor(c, WEIR_FOREVER - 1);
+}
+
 /* The most that a count may be in this match. */
 static inline int64_t count_most(const struct match *m, const weir_count *c)
 {
-    return m->least ? c->min : weir_count_floor(c, WEIR_FOREVER - 1);
+    return m->least ? c->min : count_limit(c);
 }
 
 /* Of two amounts, neither of them negative. */

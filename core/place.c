@@ -6,6 +6,12 @@
 
 #include "match.h"
 
+/* Units that one vertex gave, and the number of picks after it. */
+struct gain {
+    uint32_t npicks;
+    int64_t units;
+};
+
 /* The gains of one resource, one entry a vertex that gave something. */
 struct gains {
     uint32_t from; /* picks before the first gain */

@@ -226,3 +226,18 @@ uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_typ
     g->lifts[g->nlifts] = l;
     return g->nlifts++;
 }
+
+bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t)
+{
+    for (uint32_t i = 0; i < g->nroots; i++) {
+        const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
+        const struct schema *s = in ? g->schemas[in->schema] : NULL;
+        if (!s)
+            continue;
+        if (kind_of(g, g->roots[i])->type == outer && type_cell(s, t))
+            return true;
+        if (weir_pair_cell(s, outer, t) || s->ntypes > SCHEMA_PAIR_TYPES)
+            return true;
+    }
+    return false;
+}

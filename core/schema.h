@@ -46,6 +46,8 @@ uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n);
 uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema);
 /* The lift between two schemas; WEIR_NONE: out of memory. */
 uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type);
+/* Whether vertices of type t stand below vertices of type `outer`, as far as the roots know. */
+bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t);
 void weir_schemas_clear(weir_graph *g);
 
 static inline const struct schema *schema_at(const weir_graph *g, uint32_t i)

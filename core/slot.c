@@ -29,22 +29,6 @@ struct hosts {
     uint32_t norder, order_cap;
 };
 
-bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t)
-{
-    for (uint32_t i = 0; i < g->nroots; i++) {
-        const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
-        const struct schema *s = in ? g->schemas[in->schema] : NULL;
-        if (!s)
-            continue;
-        if (kind_of(g, g->roots[i])->type == outer && type_cell(s, t))
-            return true;
-        if (weir_pair_cell(s, outer, t) || s->ntypes > SCHEMA_PAIR_TYPES)
-            return true;
-    }
-    return false;
-}
-
-
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
 {
     for (uint32_t i = 0; i < slot->nwith && most > 0; i++) {
@@ -67,7 +51,9 @@ bool weir_slot_hosted(const struct match *m, weir_vertex under, const weir_resou
 {
     const weir_resource *first = slot->with;
 
-    if (m->node_type == WEIR_NO_TYPE || (slot->nwith == 1 && first->count.min == 1 && weir_count_floor(&first->count, WEIR_FOREVER - 1) == 1))
+    if (m->node_type == WEIR_NO_TYPE)
+        return false;
+    if (slot->nwith == 1 && first->count.min == 1 && count_limit(&first->count) == 1)
         return false;
     for (uint32_t i = 0; i < slot->nwith; i++) {
         weir_type t = weir_type_find(m->g, slot->with[i].type);

@@ -71,6 +71,12 @@ int weir_taken_add(weir_graph *g, uint32_t job)
     return WEIR_OK;
 }
 
+void weir_taken_keep(weir_graph *g, uint32_t job)
+{
+    if (weir_taken_add(g, job))
+        weir_taken_clear(g);
+}
+
 void weir_taken_remove(weir_graph *g, uint32_t job)
 {
     const struct job *j = &g->jobs[job];

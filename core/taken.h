@@ -10,6 +10,8 @@
 int64_t weir_taken_next_end(const weir_graph *g, int64_t t);
 int weir_taken_build(weir_graph *g) WEIR_CHECKED;
 int weir_taken_add(weir_graph *g, uint32_t job) WEIR_CHECKED; /* nothing changed when it fails */
+/* The same where there is no way back: what cannot be added is built anew when it is next needed. */
+void weir_taken_keep(weir_graph *g, uint32_t job);
 void weir_taken_remove(weir_graph *g, uint32_t job);
 void weir_taken_clear(weir_graph *g);
 /* Compares with sums made anew, at the start of each job. O(jobs^2) */
