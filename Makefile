@@ -17,7 +17,7 @@ OPT_san := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sani
 CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT_$(V))
 LDFLAGS += $(if $(filter san,$(V)),-fsanitize=address$(,)undefined)
 , := ,
-LIBS := -ljansson -lhwloc -lyaml -lexpat -lm
+LIBS := -ljansson -lyajl -lhwloc -lyaml -lexpat -lsqlite3 -lm
 
 CORE := $(patsubst core/%.c,$(OBJ)/core/%.o,$(wildcard core/*.c))
 BIND := $(patsubst bindings/%.c,$(OBJ)/bindings/%.o,$(filter-out bindings/main.c,$(wildcard bindings/*.c)))
@@ -25,7 +25,7 @@ TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
 LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua))
 SPECS := $(wildcard spec/*_spec.lua)
 
-.PHONY: all build deps demo check test-c spec soak lint layers format bench install uninstall clean help
+.PHONY: all build deps demo check test-c spec soak fuzz lint layers format bench install uninstall clean help
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
@@ -35,7 +35,8 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 # ---- dependencies: Debian packages, installed where one is missing ----
-PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev lua-busted lua-check clang
+PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
+  libyajl-dev libsqlite3-dev sqlite3 lua-busted lua-check clang libclang-rt-dev graphviz
 deps: ## install the Debian packages that are missing
 	@missing=; for p in $(PACKAGES); do \
 	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
@@ -86,6 +87,7 @@ check: deps ## everything: lint, layers, C tests and specs, both again under san
 	@$(MAKE) --no-print-directory build lint
 	@$(MAKE) --no-print-directory test-c spec
 	@$(MAKE) --no-print-directory V=san build test-c spec
+	@$(MAKE) --no-print-directory SECONDS=$(if $(filter command line,$(origin SECONDS)),$(SECONDS),2) fuzz
 
 test-c: $(TESTS) ## the C tests of this build
 	@for t in $(TESTS); do echo "-- $$t"; $(if $(filter san,$(V)),WEIR_SPEC_SCALE=0.2) $$t || exit 1; done
@@ -109,15 +111,38 @@ soak: build $(OUT)/test/env ## the random specs, thirty times as long
 	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=30; $(OUT)/test/test_engine; \
 	for s in books change match; do echo "-- spec/$${s}_spec.lua"; $$BUSTED -o plainTerminal spec/$${s}_spec.lua || exit 1; done
 
+# ---- fuzzing: libFuzzer, every parser with all of the core instrumented ----
+# `make fuzz` runs each target for SECONDS, `make fuzz-jgf SECONDS=300` one of them. Seeds stand in spec/fuzz/corpus/NAME;
+# what a run adds to them, and what it finds, lies under build/fuzz.
+FUZZ := $(patsubst spec/fuzz/fuzz_%.c,%,$(wildcard spec/fuzz/fuzz_*.c))
+FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+  -fno-sanitize-recover=undefined -Icore -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
+FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(wildcard core/*.c) $(filter-out bindings/main.c,$(wildcard bindings/*.c)))
+SECONDS ?= 10
+build/obj/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	clang $(FUZZ_CFLAGS) -MMD -MP -c $< -o $@
+build/fuzz/libweir.a: $(FUZZ_OBJ)
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $^
+build/fuzz/fuzz_%: build/obj/fuzz/spec/fuzz/fuzz_%.o build/fuzz/libweir.a
+	clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS) -llua5.4
+fuzz: $(FUZZ:%=fuzz-%) ## runs every fuzz target for SECONDS (10)
+fuzz-%: build/fuzz/fuzz_%
+	@mkdir -p build/fuzz/corpus/$* build/fuzz/findings
+	@echo "-- fuzz $*, $(SECONDS) s"; build/fuzz/fuzz_$* -max_total_time=$(SECONDS) -rss_limit_mb=2048 -timeout=10 -verbosity=0 \
+	  -print_final_stats=0 -artifact_prefix=build/fuzz/findings/$*- $(if $(wildcard spec/fuzz/$*.dict),-dict=spec/fuzz/$*.dict) \
+	  build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)
+
 lint: layers ## warnings of gcc and clang are errors; luacheck
-	@for cc in gcc clang; do for f in core/*.c bindings/*.c spec/c/*.c; do \
+	@for cc in gcc clang; do for f in core/*.c bindings/*.c spec/c/*.c $(wildcard spec/fuzz/*.c); do \
 	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore $(LUA_CFLAGS) $$f || exit 1; done; done
 	@luacheck -q lua policies spec
 layers: ## no #include and no require points upward
 	@lua5.4 spec/support/layers.lua
 
 format: ## clang-format on every C file
-	clang-format -i core/*.[ch] bindings/*.[ch] spec/c/*.[ch]
+	clang-format -i core/*.[ch] bindings/*.[ch] spec/c/*.[ch] spec/fuzz/*.[ch]
 
 bench: deps build ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua
