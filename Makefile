@@ -22,7 +22,7 @@ LIBS := -ljansson -lyajl -lhwloc -lyaml -lexpat -lsqlite3 -lm
 CORE := $(patsubst core/%.c,$(OBJ)/core/%.o,$(wildcard core/*.c))
 BIND := $(patsubst bindings/%.c,$(OBJ)/bindings/%.o,$(filter-out bindings/main.c,$(wildcard bindings/*.c)))
 TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
-LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua))
+LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua))
 SPECS := $(wildcard spec/*_spec.lua)
 
 .PHONY: all build deps demo check test-c spec soak fuzz lint layers format bench install uninstall clean help

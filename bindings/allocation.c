@@ -6,7 +6,7 @@
 
 #define ALLOCATION "weir.allocation"
 
-/* User value 1 is the graph. */
+/* User value 1 is the graph, 2 the label of the policy or nil. */
 struct allocation {
     weir_allocation a; /* a.picks: NULL; the picks follow */
     uint32_t number;
@@ -18,7 +18,7 @@ struct allocation {
 
 void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a)
 {
-    struct allocation *own = lua_newuserdatauv(L, sizeof *own + a->npicks * sizeof own->taken[0], 1);
+    struct allocation *own = lua_newuserdatauv(L, sizeof *own + a->npicks * sizeof own->taken[0], 2);
 
     own->a = *a;
     own->a.picks = NULL;
@@ -30,6 +30,8 @@ void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, cons
         lua_pop(L, 1);
     }
     luaL_setmetatable(L, ALLOCATION);
+    lua_pushstring(L, weir_job_policy(box->g, a->job)); /* nil for a preview */
+    lua_setiuservalue(L, -2, 2);
 }
 
 int64_t weirlua_check_job(lua_State *L, int arg)
@@ -122,6 +124,8 @@ static int allocation_index(lua_State *L)
         weirlua_push_time(L, duration_of(&own->a));
     else if (strcmp(key, "state") == 0)
         lua_pushstring(L, state_name(own->a.state));
+    else if (strcmp(key, "policy") == 0)
+        lua_getiuservalue(L, 1, 2);
     else
         return luaL_error(L, "an allocation has no field or method '%s'", luaL_tolstring(L, 2, NULL));
     return 1;

@@ -40,6 +40,8 @@ int weirlua_engine_new(lua_State *L)
     struct weirlua *s = weirlua_of(L);
     struct weirlua_graph *box;
     struct engine *e;
+    weir_err err = {0};
+    int rc;
 
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
@@ -56,6 +58,12 @@ int weirlua_engine_new(lua_State *L)
     lua_rawget(L, 1);
     if (!weirlua_policy_at(L, s, 4))
         return 3;
+    lua_replace(L, 4);
+    lua_settop(L, 4);
+    rc = weirlua_policy_init(L, 4, box, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    lua_settop(L, 4);
     lua_setiuservalue(L, 3, 2);
     lua_pushvalue(L, 2);
     lua_setiuservalue(L, 3, 1);
@@ -68,7 +76,7 @@ int weirlua_engine_new(lua_State *L)
 
 static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
 {
-    static const char *const known[] = {"mode", "at", "job", "stats", NULL};
+    static const char *const known[] = {"mode", "at", "job", "stats", "policy", "trace", NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -118,6 +126,32 @@ static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, c
     return 1;
 }
 
+/* Pushes the policy of one match: the one in its options, or the engine's. */
+static void push_policy(lua_State *L, int options)
+{
+    lua_getfield(L, options, "policy");
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        lua_getiuservalue(L, 1, 2);
+    } else if (!luaL_testudata(L, -1, WEIRLUA_POLICY)) {
+        luaL_error(L, "field 'policy': policy expected, got %s", luaL_typename(L, -1));
+    }
+}
+
+#define TRACE 6 /* where `search` has the table of opts.trace */
+
+/* Pushes the table to be filled with what the match looks at, and what gathers it; or two times nil. */
+static struct weirlua_trace *push_trace(lua_State *L, int options)
+{
+    if (lua_getfield(L, options, "trace") == LUA_TNIL) {
+        lua_pushnil(L);
+        return NULL;
+    }
+    if (!lua_istable(L, -1))
+        luaL_error(L, "field 'trace': a table to be filled expected, got %s", luaL_typename(L, -1));
+    return weirlua_trace_push(L);
+}
+
 /* Stack: engine, request, options. Looks for resources for a new job, or for more of the job `grown`. */
 static int search(lua_State *L, int64_t grown)
 {
@@ -127,6 +161,7 @@ static int search(lua_State *L, int64_t grown)
     weir_match_options o = {.stats = &stats};
     const weir_allocation *a = NULL;
     const weir_request *request;
+    struct weirlua_trace *trace;
     struct hooks hooks;
     weir_err err = {0};
     bool keep;
@@ -134,21 +169,29 @@ static int search(lua_State *L, int64_t grown)
 
     read_options(L, 3, box, &o, &keep);
     lua_getiuservalue(L, 1, 1); /* 4: both stay alive, whatever a hook does to the engine */
-    lua_getiuservalue(L, 1, 2); /* 5 */
+    push_policy(L, 3); /* 5 */
+    trace = push_trace(L, 3); /* 6, 7 */
     request = weirlua_request_at(L, weirlua_of(L), 2);
+    if (request)
+        request = weirlua_policy_admit(L, 5, request); /* another one stays on the stack */
     if (!request)
         return 3;
     check_engine(L, &box);
-    rc = weirlua_hooks_begin(L, &hooks, 5, box, request, &err);
+    rc = weirlua_policy_init(L, 5, box, &err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, box, request, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     o.policy = hooks.policy ? &hooks.given : NULL;
+    o.trace = trace ? weirlua_trace_event : NULL;
+    o.trace_data = trace;
     box->matching = true;
     rc = grown ? weir_job_grow(box->g, grown, request, &o, &a, &err) : weir_match(box->g, request, &o, &a, &err);
     box->matching = false;
     weirlua_hooks_end(L, &hooks, &err);
     if (keep)
         e->stats = stats;
+    if (trace)
+        weirlua_trace_fill(L, trace, box, TRACE);
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
     if (a)
@@ -286,16 +329,24 @@ static int engine_now(lua_State *L)
 static int engine_use(lua_State *L)
 {
     struct weirlua_graph *box;
+    weir_err err = {0};
+    int rc;
 
     check_idle(L, &box);
     lua_settop(L, 2);
     if (!weirlua_policy_at(L, weirlua_of(L), 2))
         return 3;
+    lua_replace(L, 2);
+    lua_settop(L, 2);
+    rc = weirlua_policy_init(L, 2, box, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
     lua_setiuservalue(L, 1, 2);
     lua_pushboolean(L, 1);
     return 1;
 }
 
+/* The name of the policy, and the policy itself. */
 static int engine_policy(lua_State *L)
 {
     struct weirlua_graph *box;
@@ -305,7 +356,8 @@ static int engine_policy(lua_State *L)
     lua_getiuservalue(L, 1, 2);
     p = luaL_testudata(L, -1, WEIRLUA_POLICY);
     lua_pushstring(L, p && p->open ? p->spec.name : "first");
-    return 1;
+    lua_insert(L, -2);
+    return 2;
 }
 
 static int engine_stats(lua_State *L)

@@ -314,16 +314,6 @@ static int graph_edges(lua_State *L)
     return 1;
 }
 
-static int graph_format(lua_State *L)
-{
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
-    const char *format = luaL_checkstring(L, 2);
-    struct weirlua_box *text = weirlua_box_push(L, weir_free);
-    weir_err err = {0};
-
-    return weirlua_text(L, text, weir_graph_format(box->g, format, &err), &err);
-}
-
 static int graph_check(lua_State *L)
 {
     struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
@@ -362,7 +352,8 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                     {"__tostring", graph_tostring},
                                     {"__call", graph_vertex},
                                     {NULL, NULL}};
-    static const luaL_Reg owners[] = {{"format", graph_format}, /* these may take long: not for policies */
+    static const luaL_Reg owners[] = {{"format", weirlua_graph_format}, /* these may take long: not for policies */
+                                      {"write", weirlua_graph_write},
                                       {"check", graph_check},
                                       {"bytes", graph_bytes},
                                       {"close", graph_close},
@@ -380,6 +371,8 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
         luaL_setfuncs(L, weirlua_graph_copies, 1);
         lua_pushlightuserdata(L, s);
         luaL_setfuncs(L, weirlua_graph_finders, 1);
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, weirlua_graph_savers, 1);
         lua_pop(L, 1);
     }
     lua_pop(L, 1);

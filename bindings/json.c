@@ -152,40 +152,45 @@ void weirlua_json_write(lua_State *L, int idx, size_t flags)
 
 /* ---- to Lua ---- */
 
-static void push_json(lua_State *L, const json_t *value);
+static void push_json(lua_State *L, const json_t *value, bool keys);
 
-static void push_array(lua_State *L, const json_t *value)
+static void push_array(lua_State *L, const json_t *value, bool keys)
 {
     size_t n = json_array_size(value);
 
     lua_createtable(L, n < 1000000 ? (int)n : 0, 0);
     luaL_setmetatable(L, ARRAY);
     for (size_t i = 0; i < n; i++) {
-        push_json(L, json_array_get(value, i));
+        push_json(L, json_array_get(value, i), keys);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
 }
 
-static void push_object(lua_State *L, const json_t *value)
+static void push_object(lua_State *L, const json_t *value, bool keys)
 {
     const char *key;
     json_t *entry;
+    lua_Integer n = 0;
 
     lua_newtable(L);
     json_object_foreach((json_t *)(uintptr_t)value, key, entry)
     {
         lua_pushstring(L, key);
-        push_json(L, entry);
+        if (keys) {
+            lua_pushvalue(L, -1);
+            lua_rawseti(L, -3, ++n);
+        }
+        push_json(L, entry, keys);
         lua_rawset(L, -3);
     }
 }
 
-static void push_json(lua_State *L, const json_t *value)
+static void push_json(lua_State *L, const json_t *value, bool keys)
 {
     luaL_checkstack(L, 8, "JSON");
     switch (json_typeof(value)) {
-    case JSON_OBJECT: push_object(L, value); break;
-    case JSON_ARRAY: push_array(L, value); break;
+    case JSON_OBJECT: push_object(L, value, keys); break;
+    case JSON_ARRAY: push_array(L, value, keys); break;
     case JSON_STRING: lua_pushlstring(L, json_string_value(value), json_string_length(value)); break;
     case JSON_INTEGER: lua_pushinteger(L, json_integer_value(value)); break;
     case JSON_REAL: lua_pushnumber(L, json_real_value(value)); break;
@@ -196,6 +201,11 @@ static void push_json(lua_State *L, const json_t *value)
 }
 
 int weirlua_json_read(lua_State *L, const char *text, size_t len)
+{
+    return weirlua_json_read_as(L, text, len, false);
+}
+
+int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys)
 {
     json_error_t e;
     weir_err err = {.code = WEIR_EPARSE};
@@ -211,7 +221,7 @@ int weirlua_json_read(lua_State *L, const char *text, size_t len)
         return weirlua_fail(L, &err, WEIR_EPARSE);
     }
     box->p = tree;
-    push_json(L, tree);
+    push_json(L, tree, keys);
     weirlua_box_clear(box);
     lua_replace(L, -2);
     return 1;

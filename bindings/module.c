@@ -2,6 +2,24 @@
  * same classes and handles. */
 #include "policy.h"
 
+/* clock(): seconds of wall time, from some time on. */
+static int seconds(lua_State *L)
+{
+    lua_pushnumber(L, (lua_Number)weirlua_clock() / 1e9);
+    return 1;
+}
+
+/* methods(class): the table of methods of a class of handles, for those that are written in Lua. */
+static int methods(lua_State *L)
+{
+    lua_pushfstring(L, "weir.%s", luaL_checkstring(L, 1));
+    if (lua_rawget(L, LUA_REGISTRYINDEX) != LUA_TTABLE)
+        return luaL_error(L, "there is no class '%s'", lua_tostring(L, 1));
+    lua_getfield(L, -1, "__index");
+    luaL_checktype(L, -1, LUA_TTABLE);
+    return 1;
+}
+
 static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"load", weirlua_graph_load},
                                      {"parse", weirlua_graph_parse},
@@ -13,9 +31,18 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"constraint", weirlua_constraint_new},
                                      {"policy_load", weirlua_policy_load},
                                      {"policy_source", weirlua_policy_source},
+                                     {"policy_table", weirlua_policy_table},
+                                     {"policy_stamp", weirlua_policy_stamp},
+                                     {"methods", methods},
+                                     {"clock", seconds},
+                                     {"sandbox_run", weirlua_sandbox_run},
                                      {"json_encode", weirlua_json_encode},
                                      {"json_decode", weirlua_json_decode},
                                      {"array", weirlua_json_array},
+                                     {"document", weirlua_document},
+                                     {"hosts", weirlua_hosts},
+                                     {"idset", weirlua_idset_new},
+                                     {"hostlist", weirlua_hostlist_new},
                                      {NULL, NULL}};
 
 static void open_classes(lua_State *L, struct weirlua *s)
@@ -24,12 +51,15 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_vertex_open(L, s); /* first, as it may refuse */
         weirlua_box_open(L, s);
         weirlua_json_open(L, s);
+        weirlua_idset_open(L, s);
+        weirlua_hostlist_open(L, s);
         weirlua_request_open(L, s);
         weirlua_allocation_open(L, s);
         weirlua_walk_open(L, s);
         weirlua_query_open(L, s);
         weirlua_map_open(L, s);
         weirlua_policy_open(L, s);
+        weirlua_sandbox_run_open(L, s);
         weirlua_engine_open(L, s);
         weirlua_graph_open(L, s);
     }

@@ -5,9 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Above the base: the hooks by number, the requests by index, an error or results. */
-#define SLOT_REQUESTS HOOKS
-#define SLOTS         (HOOKS + 1)
+/* Above the base: the hooks by number, the options, the requests by index, an error or results. */
+#define SLOT_OPTIONS  HOOKS
+#define SLOT_REQUESTS (HOOKS + 1)
+#define SLOTS         (HOOKS + 2)
 #define STACK         (SLOTS + POLICY_FIELDS + 24)
 
 static struct sandbox *sandbox_of(const struct hooks *h)
@@ -45,13 +46,13 @@ static void set_integer(lua_State *L, const char *key, int64_t value)
     lua_setfield(L, -2, key);
 }
 
-/* (table of requests, resource, request): makes and keeps the table of one resource. */
+/* (table of requests, resource, request, options): makes and keeps the table of one resource. */
 static int make_request(lua_State *L)
 {
     const weir_resource *r = lua_touserdata(L, 2);
     const weir_request *request = lua_touserdata(L, 3);
 
-    lua_createtable(L, 0, 10);
+    lua_createtable(L, 0, 11);
     set_text(L, "type", r->type);
     set_text(L, "unit", r->unit);
     set_text(L, "label", r->label);
@@ -69,6 +70,8 @@ static int make_request(lua_State *L)
     lua_setfield(L, -2, "duration");
     if (r->nwith)
         set_text(L, "below", leaf_type(r));
+    lua_pushvalue(L, 4);
+    lua_setfield(L, -2, "options");
     lua_pushvalue(L, -1);
     lua_rawseti(L, 1, (lua_Integer)r->index + 1);
     return 1;
@@ -85,7 +88,8 @@ static int push_request(struct hooks *h, const weir_resource *r)
     lua_pushvalue(L, h->base + SLOT_REQUESTS);
     lua_pushlightuserdata(L, (void *)(uintptr_t)r);
     lua_pushlightuserdata(L, (void *)(uintptr_t)h->request);
-    return lua_pcall(L, 3, 1, 0) == LUA_OK ? WEIR_OK : WEIR_EPOLICY;
+    lua_pushvalue(L, h->base + SLOT_OPTIONS);
+    return lua_pcall(L, 4, 1, 0) == LUA_OK ? WEIR_OK : WEIR_EPOLICY;
 }
 
 /* ---- calls ---- */
@@ -103,8 +107,24 @@ static int call_with_texts(lua_State *L)
     return 1;
 }
 
+/* lua_pcall of a hook, counted and timed where somebody asked. */
+static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
+{
+    struct policy_profile *profile = h->policy->profile;
+    int64_t begin;
+    int rc;
+
+    if (!profile)
+        return lua_pcall(h->L, nargs, nresults, 0);
+    begin = weirlua_clock();
+    rc = lua_pcall(h->L, nargs, nresults, 0);
+    profile->calls[hook]++;
+    profile->ns[hook] += weirlua_clock() - begin;
+    return rc;
+}
+
 /* Pushes the function and its arguments, and calls it for one result. */
-static int call_filter(struct hooks *h, int slot, weir_vertex v, const weir_resource *r, const char *name)
+static int call_filter(struct hooks *h, int hook, weir_vertex v, const weir_resource *r)
 {
     const struct policy_spec *spec = &h->policy->spec;
     struct sandbox *sb = sandbox_of(h);
@@ -120,19 +140,19 @@ static int call_filter(struct hooks *h, int slot, weir_vertex v, const weir_reso
         lua_pushlightuserdata(L, h);
         nargs += 2;
     }
-    lua_pushvalue(L, h->base + slot);
+    lua_pushvalue(L, h->base + hook);
     weirlua_push_vertex(L, h->box, v);
     if (push_request(h, r))
-        return fail(h, name, NULL);
+        return fail(h, weirlua_hook_names[hook], NULL);
     for (uint32_t i = 0; !spec->texts && i < spec->nfields; i++, nargs++)
         weirlua_push_field(L, h->box, v, spec->fields[i]);
-    return lua_pcall(L, nargs, 1, 0) == LUA_OK ? WEIR_OK : fail(h, name, NULL);
+    return call_hook(h, hook, nargs, 1) == LUA_OK ? WEIR_OK : fail(h, weirlua_hook_names[hook], NULL);
 }
 
 static int hook_prune(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r)
 {
     struct hooks *h = data;
-    int rc = call_filter(h, HOOK_PRUNE, v, r, "prune"), go_on;
+    int rc = call_filter(h, HOOK_PRUNE, v, r), go_on;
 
     (void)g;
     if (rc)
@@ -145,7 +165,7 @@ static int hook_prune(void *data, const weir_graph *g, weir_vertex v, const weir
 static int hook_evaluate(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r, double *score)
 {
     struct hooks *h = data;
-    int rc = call_filter(h, HOOK_EVALUATE, v, r, "evaluate"), type;
+    int rc = call_filter(h, HOOK_EVALUATE, v, r), type;
 
     (void)g;
     if (rc)
@@ -175,7 +195,8 @@ static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[
         weirlua_sandbox_call(sb);
     lua_pushvalue(L, h->base + HOOK_ORDER);
     weirlua_push_vertex(L, h->box, v);
-    if (lua_pcall(L, 1, LUA_MULTRET, 0) != LUA_OK)
+    lua_pushvalue(L, h->base + SLOT_OPTIONS);
+    if (call_hook(h, HOOK_ORDER, 2, LUA_MULTRET) != LUA_OK)
         return fail(h, "order", NULL);
     n = lua_gettop(L) - top;
     for (int i = 0; i < n && i < WEIR_ORDER_KEYS; i++) {
@@ -289,7 +310,7 @@ static int64_t hook_select(void *data, const weir_graph *g, const weir_resource 
     lua_pushcfunction(h->L, call_select);
     lua_pushlightuserdata(h->L, &s);
     lua_pushvalue(h->L, h->base + HOOK_SELECT);
-    if (push_request(h, r) || lua_pcall(h->L, 3, 0, 0) != LUA_OK)
+    if (push_request(h, r) || call_hook(h, HOOK_SELECT, 3, 0) != LUA_OK)
         return fail(h, "select", NULL);
     return s.count;
 }
@@ -307,6 +328,7 @@ static void give(struct hooks *h)
     const struct policy_spec *spec = &h->policy->spec;
 
     h->given = (weir_policy){.name = spec->name,
+                             .label = h->policy->label,
                              .data = h,
                              .order = spec->order,
                              .norder = spec->norder,
@@ -317,6 +339,17 @@ static void give(struct hooks *h)
                              .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,
                              .evaluate = spec->has[HOOK_EVALUATE] ? hook_evaluate : NULL,
                              .select = spec->has[HOOK_SELECT] ? hook_select : NULL};
+}
+
+/* Pushes the anchor where the hooks run, and starts the budget there. */
+static void push_anchor(lua_State *L, struct policy *p, int policy)
+{
+    if (p->sandbox.S) {
+        weirlua_sandbox_begin(&p->sandbox);
+        weirlua_sandbox_anchor(&p->sandbox);
+    } else {
+        lua_getiuservalue(L, policy, 1);
+    }
 }
 
 int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *box,
@@ -338,14 +371,9 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
         err->code = WEIR_ENOMEM;
         return WEIR_ENOMEM;
     }
-    if (sb) {
-        weirlua_sandbox_begin(sb);
-        weirlua_sandbox_anchor(sb);
-    } else {
-        lua_getiuservalue(L, policy, 1);
-    }
+    push_anchor(L, h->policy, policy);
     anchor = h->base;
-    for (int i = 0; i < HOOKS; i++)
+    for (int i = 0; i <= HOOKS; i++) /* and the options */
         lua_rawgeti(h->L, anchor, i + 1);
     lua_remove(h->L, anchor);
     lua_pushcfunction(h->L, new_table);

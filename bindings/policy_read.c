@@ -4,11 +4,14 @@
 
 #include <string.h>
 
-/* Stack: 1 policy table, 2 spec, 3 default name, 4 anchor. */
+/* Stack: 1 policy table, 2 spec, 3 default name, 4 options given, 5 anchor. */
 #define TABLE  1
-#define ANCHOR 4
+#define GIVEN  4
+#define ANCHOR 5
 
-static int refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...)
+const char *const weirlua_hook_names[HOOKS] = {"order", "prune", "evaluate", "select", "admit", "init"};
+
+int weirlua_policy_refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...)
 {
     va_list args;
 
@@ -19,6 +22,8 @@ static int refuse(lua_State *L, const struct policy_spec *spec, const char *fmt,
     lua_concat(L, 2);
     return lua_error(L);
 }
+
+#define refuse weirlua_policy_refuse
 
 static int field(lua_State *L, const char *key)
 {
@@ -66,8 +71,8 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
 
 static void check_known(lua_State *L, const struct policy_spec *spec)
 {
-    static const char *const known[] = {"name",     "doc",    "subsystem", "order",  "prune",
-                                        "evaluate", "select", "exclusive", "fields", "options"};
+    static const char *const known[] = {"name",   "doc",   "version", "subsystem", "order",  "prune",  "evaluate",
+                                        "select", "admit", "init",    "exclusive", "fields", "options"};
 
     for (lua_pushnil(L); lua_next(L, TABLE); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
@@ -76,28 +81,45 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
             i++;
         if (!key || i == n)
             refuse(L, spec,
-                   "there is no field '%s'; a policy has name, doc, subsystem, order, prune, evaluate, select, "
-                   "exclusive, fields, options",
+                   "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate, select, "
+                   "admit, init, exclusive, fields, options",
                    key ? key : luaL_typename(L, -2));
     }
 }
 
-/* Reserves the places of the hooks in the anchor and fills them. */
+/* Reserves the places of the hooks and the options in the anchor, and fills those of the hooks. */
 static void read_hooks(lua_State *L, struct policy_spec *spec)
 {
-    static const char *const names[HOOKS] = {"order", "prune", "evaluate", "select"};
-
     for (int i = 0; i < HOOKS; i++) {
-        int type = field(L, names[i]);
+        int type = field(L, weirlua_hook_names[i]);
         spec->has[i] = type == LUA_TFUNCTION;
         if (type != LUA_TNIL && type != LUA_TFUNCTION && i != HOOK_ORDER)
-            refuse(L, spec, "field '%s': function expected, got %s", names[i], luaL_typename(L, -1));
+            refuse(L, spec, "field '%s': function expected, got %s", weirlua_hook_names[i], luaL_typename(L, -1));
         if (!spec->has[i]) {
             lua_pop(L, 1);
             lua_pushboolean(L, 0);
         }
         lua_rawseti(L, ANCHOR, i + 1);
     }
+    lua_pushboolean(L, 0);
+    lua_rawseti(L, ANCHOR, ANCHOR_OPTIONS);
+}
+
+static void read_options(lua_State *L, struct policy_spec *spec)
+{
+    field(L, "options");
+    weirlua_policy_options(L, spec, lua_gettop(L), GIVEN);
+    spec->options = keep(L, spec, "options");
+    lua_rawseti(L, ANCHOR, ANCHOR_OPTIONS);
+}
+
+/* A field that is a string, or NULL. */
+static const char *text_field(lua_State *L, const struct policy_spec *spec, const char *key)
+{
+    const char *text = field(L, key) == LUA_TNIL ? NULL : keep(L, spec, key);
+
+    lua_settop(L, ANCHOR);
+    return text;
 }
 
 static void read_fields(lua_State *L, struct policy_spec *spec)
@@ -134,9 +156,6 @@ static void check_subsystem(lua_State *L, const struct policy_spec *spec)
             refuse(L, spec, "field 'subsystem': matches follow \"containment\"; filters may walk others");
     }
     lua_pop(L, 1);
-    if (field(L, "options") != LUA_TNIL && lua_type(L, -1) != LUA_TTABLE)
-        refuse(L, spec, "field 'options': table expected, got %s", luaL_typename(L, -1));
-    lua_pop(L, 1);
 }
 
 int weirlua_policy_read(lua_State *L)
@@ -146,6 +165,7 @@ int weirlua_policy_read(lua_State *L)
     *spec = (struct policy_spec){.name = lua_tostring(L, 3)};
     if (lua_type(L, TABLE) != LUA_TTABLE)
         return refuse(L, spec, "the file must return a table, it returned %s", luaL_typename(L, TABLE));
+    lua_settop(L, GIVEN);
     lua_createtable(L, 16, 0);
     read_hooks(L, spec);
     lua_pushvalue(L, 3);
@@ -153,9 +173,8 @@ int weirlua_policy_read(lua_State *L)
     if (field(L, "name") != LUA_TNIL)
         spec->name = keep(L, spec, "name");
     lua_settop(L, ANCHOR);
-    if (field(L, "doc") != LUA_TNIL)
-        spec->doc = keep(L, spec, "doc");
-    lua_settop(L, ANCHOR);
+    spec->doc = text_field(L, spec, "doc");
+    spec->version = text_field(L, spec, "version");
     check_known(L, spec);
     if (!spec->has[HOOK_ORDER])
         spec->norder = keep_list(L, spec, "order", spec->order, WEIR_ORDER_KEYS);
@@ -165,6 +184,8 @@ int weirlua_policy_read(lua_State *L)
     read_fields(L, spec);
     lua_settop(L, ANCHOR);
     check_subsystem(L, spec);
+    lua_settop(L, ANCHOR);
+    read_options(L, spec);
     lua_settop(L, ANCHOR);
     return 1;
 }

@@ -93,12 +93,16 @@ static int request_constrained(lua_State *L)
     return 1;
 }
 
+/* r:format(["json"|"yaml"|"shape"|"resources"]) */
 static int request_format(lua_State *L)
 {
+    static const char *const formats[] = {"json", "jobspec", "yaml", "shape", "resources", NULL};
     weir_request *r = check_request(L, 1);
+    const char *format = formats[luaL_checkoption(L, 2, "json", formats)];
     struct weirlua_box *text = weirlua_box_push(L, weir_free);
+    weir_err err = {0};
 
-    return weirlua_text(L, text, weir_request_format(r), &(weir_err){.code = WEIR_ENOMEM});
+    return weirlua_text(L, text, weir_request_format(r, format, &err), &err);
 }
 
 /* ---- resources as plain tables ---- */

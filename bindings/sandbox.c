@@ -1,20 +1,20 @@
-/* sandbox.c - the lua_State of a policy that was loaded from a file: budgets of memory and instructions. Invariant:
- * code of the policy runs under lua_pcall only, with the count hook set; outside of it nothing is called on S that can
- * raise.
+/* sandbox.c - the lua_State of a policy that was loaded from a file, or of a file that describes something: budgets of
+ * memory and instructions. Invariant: code of the policy runs under lua_pcall only, with the count hook set; outside of
+ * it nothing is called on S that can raise.
  *
- * A match may spend SANDBOX_INSTRUCTIONS, and SHARE more for each call of a hook, so that large machines do not exhaust
- * an honest policy. What C functions do for it is charged too: memory by the allocator, loops by sandbox_lib.c. As the
- * last resort, one call may not run for more than CALL_SECONDS. */
+ * A match may spend the budget of instructions, and SHARE more for each call of a hook, so that large machines do not
+ * exhaust an honest policy. What C functions do for it is charged too: memory by the allocator, loops by sandbox_lib.c.
+ * As the last resort, a match may not take longer than the budget of seconds. */
 #include "policy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT        1000  /* instructions between two looks at the budget */
+#define COUNT        1000  /* instructions between two looks at the budget, */
+#define SAMPLE       100   /* ... and while lines are sampled */
 #define SHARE        10000 /* instructions that each call of a hook adds */
 #define BYTES        8     /* of allocated memory cost one instruction */
 #define LARGE        65536 /* bytes that are not given once the budget is used up: the count hook may be far away */
-#define CALL_SECONDS 5
 
 static const char anchor_key = 0;
 
@@ -46,17 +46,21 @@ static void *allocate(void *ud, void *p, size_t old, size_t size)
 
 /* ---- budgets ---- */
 
-/* Whether the call that runs does so for too long. The clock is read from the first look at it on. */
+int64_t weirlua_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Whether the match takes too long. Its clock starts at the first look. */
 static bool overtime(struct sandbox *sb)
 {
-    struct timespec now;
+    int64_t now = weirlua_clock();
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (sb->timed != sb->call) {
-        sb->timed = sb->call;
-        sb->since = now;
-    }
-    return now.tv_sec - sb->since.tv_sec > CALL_SECONDS;
+    sb->since = sb->since ? sb->since : now;
+    return (double)(now - sb->since) > sb->seconds * 1e9;
 }
 
 static void look(lua_State *S, lua_Debug *ar)
@@ -64,30 +68,34 @@ static void look(lua_State *S, lua_Debug *ar)
     struct sandbox *sb = weirlua_sandbox_of(S);
     bool late = overtime(sb);
 
-    sb->left -= COUNT;
+    sb->left -= sb->sample ? SAMPLE : COUNT;
+    if (sb->sample) {
+        lua_getinfo(S, "Sl", ar);
+        sb->sample(sb->sampler, ar);
+    }
     if (sb->left >= 0 && !late && !sb->exhausted)
         return;
     sb->exhausted = true;
     lua_sethook(S, look, LUA_MASKCOUNT, 1); /* handlers of the policy get no further either */
     lua_getinfo(S, "Sl", ar);
     if (late)
-        luaL_error(S, "%s:%d: it ran for more than %d seconds", ar->short_src, ar->currentline, CALL_SECONDS);
+        luaL_error(S, "%s:%d: it took more than its %f seconds", ar->short_src, ar->currentline, sb->seconds);
     luaL_error(S, "%s:%d: it used up its budget of %I instructions", ar->short_src, ar->currentline,
-               (LUAI_UACINT)SANDBOX_INSTRUCTIONS);
+               (LUAI_UACINT)weirlua_sandbox_of(S)->budget);
 }
 
 void weirlua_sandbox_begin(struct sandbox *sb)
 {
-    sb->left = SANDBOX_INSTRUCTIONS;
+    sb->left = sb->budget;
     sb->exhausted = false;
-    sb->call++;
-    lua_sethook(sb->S, look, LUA_MASKCOUNT, COUNT);
+    sb->turn++;
+    sb->since = 0;
+    lua_sethook(sb->S, look, LUA_MASKCOUNT, sb->sample ? SAMPLE : COUNT);
 }
 
 void weirlua_sandbox_call(struct sandbox *sb)
 {
-    sb->left += sb->left < SANDBOX_INSTRUCTIONS ? SHARE : 0;
-    sb->call++;
+    sb->left += sb->left < sb->budget ? SHARE : 0;
 }
 
 void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions)
@@ -98,30 +106,63 @@ void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions)
 /* ---- opening ---- */
 
 struct job {
-    struct sandbox *sb;
     struct weirlua *home;
-    const char *path, *text, *name;
-    size_t len;
+    const struct policy_source *source;
     struct policy_spec *spec;
     int code; /* of the failure */
 };
 
 static void load_chunk(lua_State *S, struct job *job)
 {
-    int rc;
+    const struct policy_source *from = job->source;
 
     job->code = WEIR_EPOLICY;
-    if (job->text) {
-        lua_pushfstring(S, "@%s", job->name);
-        rc = luaL_loadbufferx(S, job->text, job->len, lua_tostring(S, -1), "t");
-        lua_remove(S, -2);
-    } else {
-        rc = luaL_loadfilex(S, job->path, "t");
-    }
-    if (rc == LUA_ERRFILE)
-        job->code = WEIR_EIO;
-    if (rc != LUA_OK)
+    lua_pushfstring(S, "@%s", from->chunk);
+    if (luaL_loadbufferx(S, from->text, from->len, lua_tostring(S, -1), "t") != LUA_OK)
         lua_error(S);
+    lua_remove(S, -2);
+}
+
+/* (text, chunk name, options): the part {policy = what the text returns, options = values}. */
+static void load_part(lua_State *S, int part)
+{
+    size_t len;
+    const char *text;
+
+    lua_getfield(S, part, "text");
+    lua_getfield(S, part, "name");
+    text = luaL_checklstring(S, -2, &len);
+    if (luaL_loadbufferx(S, text, len, lua_pushfstring(S, "@%s", luaL_checkstring(S, -1)), "t") != LUA_OK)
+        lua_error(S);
+    lua_call(S, 0, 1);
+    lua_createtable(S, 0, 2);
+    lua_insert(S, -2);
+    lua_setfield(S, -2, "policy");
+    lua_getfield(S, part, "options");
+    if (lua_isnil(S, -1)) {
+        lua_pop(S, 1);
+        lua_newtable(S);
+    }
+    lua_setfield(S, -2, "options");
+    lua_replace(S, part);
+    lua_settop(S, part);
+}
+
+/* Pushes the parts of a policy made of several; returns how many. */
+static int load_parts(lua_State *S, const char *parts)
+{
+    int list = lua_gettop(S) + 1, n = 0;
+
+    if (!parts)
+        return 0;
+    weirlua_json_read(S, parts, strlen(parts));
+    while (luaL_checkstack(S, 8, "parts"), lua_rawgeti(S, list, n + 1) == LUA_TTABLE) {
+        load_part(S, lua_gettop(S));
+        n++;
+    }
+    lua_pop(S, 1);
+    lua_remove(S, list);
+    return n;
 }
 
 static int build(lua_State *S)
@@ -138,32 +179,45 @@ static int build(lua_State *S)
     weirlua_vertex_open(S, s);
     lua_pushcfunction(S, weirlua_policy_read);
     load_chunk(S, job);
-    lua_call(S, 0, 1);
+    lua_call(S, load_parts(S, job->source->parts), 1);
     lua_pushlightuserdata(S, job->spec);
-    lua_pushstring(S, job->name);
-    lua_call(S, 3, 1);
+    lua_pushstring(S, job->source->name);
+    lua_pushnil(S);
+    if (job->source->options) {
+        lua_pop(S, 1);
+        weirlua_json_read(S, job->source->options, strlen(job->source->options));
+    }
+    lua_call(S, 4, 1);
     lua_rawsetp(S, LUA_REGISTRYINDEX, &anchor_key);
     return 0;
 }
 
-int weirlua_sandbox_open(struct sandbox *sb, struct weirlua *home, const char *path, const char *text, size_t len,
-                         const char *name, struct policy_spec *spec, weir_err *err)
+bool weirlua_sandbox_new(struct sandbox *sb, int64_t instructions, size_t bytes)
 {
-    struct job job = {sb, home, path, text, name, len, spec, WEIR_ENOMEM};
-
-    *sb = (struct sandbox){.limit = SANDBOX_BYTES, .left = SANDBOX_INSTRUCTIONS};
+    *sb = (struct sandbox){.limit = bytes, .budget = instructions, .left = instructions, .seconds = SANDBOX_SECONDS};
     sb->S = lua_newstate(allocate, sb);
-    if (!sb->S) {
+    if (!sb->S)
+        return false;
+    *(struct sandbox **)lua_getextraspace(sb->S) = sb;
+    weirlua_sandbox_begin(sb);
+    return true;
+}
+
+int weirlua_sandbox_open(struct sandbox *sb, struct weirlua *home, const struct policy_source *source,
+                         struct policy_spec *spec, weir_err *err)
+{
+    struct job job = {home, source, spec, WEIR_ENOMEM};
+
+    if (!weirlua_sandbox_new(sb, source->instructions, source->bytes)) {
         err->code = WEIR_ENOMEM;
         return WEIR_ENOMEM;
     }
-    *(struct sandbox **)lua_getextraspace(sb->S) = sb;
-    weirlua_sandbox_begin(sb);
+    sb->seconds = source->seconds;
     lua_pushcfunction(sb->S, build);
     lua_pushlightuserdata(sb->S, &job);
     if (lua_pcall(sb->S, 1, 0, 0) == LUA_OK)
         return WEIR_OK;
-    weirlua_sandbox_error(sb, name, NULL, err);
+    weirlua_sandbox_error(sb, source->name, NULL, err);
     err->code = job.code;
     weirlua_sandbox_close(sb);
     return job.code;
@@ -191,9 +245,10 @@ static int to_text(lua_State *S)
     return 1;
 }
 
-void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hook, weir_err *err)
+void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size)
 {
-    const char *text, *budget = sb->left < 0 ? " (it used up its instructions)" : " (it may have 64 MB)";
+    const char *text;
+    bool spent = sb->left < 0;
 
     weirlua_sandbox_begin(sb);
     lua_pushcfunction(sb->S, to_text);
@@ -201,15 +256,25 @@ void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hoo
     lua_pcall(sb->S, 1, 1, 0);
     text = lua_type(sb->S, -1) == LUA_TSTRING ? lua_tostring(sb->S, -1) : "an error that cannot be shown";
     if (strcmp(text, "not enough memory") != 0)
-        budget = "";
+        snprintf(buf, size, "%s", text);
+    else if (spent)
+        snprintf(buf, size, "not enough memory (it used up its instructions)");
+    else
+        snprintf(buf, size, "not enough memory (it may have %zu MB)", sb->limit >> 20);
+    for (char *at = buf; (at = strpbrk(at, "\r\n\t")) != NULL; at++)
+        *at = ' ';
+    lua_pop(sb->S, 1);
+}
+
+void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hook, weir_err *err)
+{
+    char text[sizeof err->text];
+
+    weirlua_sandbox_text(sb, text, sizeof text);
     weir_err_clear(err);
     err->code = WEIR_EPOLICY;
     if (!hook && strncmp(text, "policy ", 7) == 0)
         snprintf(err->text, sizeof err->text, "%s", text);
     else
-        snprintf(err->text, sizeof err->text, "policy %s: %s%s%s%s", name, hook ? hook : "", hook ? ": " : "", text,
-                 budget);
-    for (char *at = err->text; (at = strpbrk(at, "\r\n\t")) != NULL; at++)
-        *at = ' ';
-    lua_pop(sb->S, 1);
+        snprintf(err->text, sizeof err->text, "policy %.64s: %s%s%.400s", name, hook ? hook : "", hook ? ": " : "", text);
 }

@@ -74,7 +74,7 @@ static int safe_setmetatable(lua_State *S)
     if (lua_type(S, 2) == LUA_TTABLE) {
         lua_pushliteral(S, "__gc");
         if (lua_rawget(S, 2) != LUA_TNIL)
-            return luaL_error(S, "a policy has no finalizers (__gc)");
+            return luaL_error(S, "there are no finalizers (__gc) here");
         lua_pop(S, 1);
     }
     return forward(S);
@@ -141,14 +141,6 @@ static double steps_of(const char *pattern, size_t plen, size_t len)
     return steps * ((double)plen + 1);
 }
 
-static int64_t clock_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* The steps that a call of find, match, gmatch or gsub may take. */
 static double check_pattern(lua_State *S)
 {
@@ -173,9 +165,9 @@ static int safe_pattern(lua_State *S)
     weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)fmin(steps, PATTERN_CHEAP) / 1000);
     if (steps < PATTERN_CHEAP)
         return forward(S);
-    begin = clock_ns();
+    begin = weirlua_clock();
     n = forward(S);
-    weirlua_sandbox_charge(weirlua_sandbox_of(S), (clock_ns() - begin) / NS_INSTRUCTION);
+    weirlua_sandbox_charge(weirlua_sandbox_of(S), (weirlua_clock() - begin) / NS_INSTRUCTION);
     return n;
 }
 
@@ -214,21 +206,13 @@ static void drop(lua_State *S, const char *const *names)
     }
 }
 
-/* The same numbers in every run: a match must be repeatable. */
-static void fix_random(lua_State *S)
-{
-    lua_getfield(S, -1, "randomseed");
-    lua_pushinteger(S, 1);
-    lua_call(S, 1, 0);
-}
-
 void weirlua_sandbox_libraries(lua_State *S)
 {
     static const luaL_Reg libraries[] = {{LUA_STRLIBNAME, luaopen_string}, {LUA_TABLIBNAME, luaopen_table},
                                          {LUA_MATHLIBNAME, luaopen_math},  {LUA_UTF8LIBNAME, luaopen_utf8},
                                          {LUA_GNAME, luaopen_base},        {NULL, NULL}};
     static const char *const base[] = {"dofile", "loadfile", "load", "print", "warn", "collectgarbage", NULL};
-    static const char *const strings[] = {"dump", NULL}, *const maths[] = {"randomseed", NULL};
+    static const char *const strings[] = {"dump", NULL};
     static const luaL_Reg calls[] = {
         {"pcall", safe_pcall}, {"xpcall", safe_xpcall}, {"setmetatable", safe_setmetatable}, {NULL, NULL}};
     static const luaL_Reg patterns[] = {
@@ -247,10 +231,9 @@ void weirlua_sandbox_libraries(lua_State *S)
             drop(S, strings), wrap(S, patterns);
         else if (lib->func == luaopen_table)
             wrap(S, tables);
-        else if (lib->func == luaopen_math)
-            fix_random(S), drop(S, maths);
         else if (lib->func == luaopen_base)
             drop(S, base), wrap(S, calls);
         lua_pop(S, 1);
     }
+    weirlua_sandbox_order(S);
 }

@@ -75,6 +75,43 @@ uint64_t weirlua_serial(struct weirlua *s)
     return serial ? serial : weirlua_serial(s);
 }
 
+/* ---- what is read ---- */
+
+static const char reads_key = 0;
+
+void weirlua_record(lua_State *L, const char *prefix, int arg)
+{
+    lua_Integer count;
+
+    arg = lua_absindex(L, arg);
+    if (lua_type(L, arg) != LUA_TSTRING)
+        return;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &reads_key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &reads_key);
+    }
+    lua_pushfstring(L, "%s%s", prefix, lua_tostring(L, arg));
+    lua_pushvalue(L, -1);
+    lua_rawget(L, -3);
+    count = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    lua_pushinteger(L, count + 1);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
+void weirlua_push_reads(lua_State *L)
+{
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &reads_key) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+    }
+    lua_pushnil(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &reads_key);
+}
+
 void weirlua_class(lua_State *L, struct weirlua *s, const char *name, const luaL_Reg *methods, const luaL_Reg *meta)
 {
     luaL_newmetatable(L, name);

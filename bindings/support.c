@@ -1,6 +1,7 @@
 /* support.c - boxes, results, times and option tables. Invariant: a box frees what it holds exactly once. */
 #include "weirlua.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -40,6 +41,14 @@ void weirlua_box_open(lua_State *L, struct weirlua *s)
     weirlua_class(L, s, BOX, NULL, meta);
 }
 
+void weirlua_weigh(lua_State *L, size_t bytes)
+{
+    int kilobytes = bytes / 1024 < INT_MAX ? (int)(bytes / 1024) : INT_MAX;
+
+    if (kilobytes > 0 && lua_gc(L, LUA_GCISRUNNING))
+        lua_gc(L, LUA_GCSTEP, kilobytes);
+}
+
 /* ---- results ---- */
 
 static void push_error_text(lua_State *L, const weir_err *err, int code)
@@ -55,6 +64,14 @@ int weirlua_fail(lua_State *L, const weir_err *err, int code)
     lua_pushnil(L);
     push_error_text(L, err, code);
     lua_pushstring(L, weir_status_name(code));
+    return 3;
+}
+
+int weirlua_refuse(lua_State *L, const weir_err *err)
+{
+    lua_pushnil(L);
+    lua_pushstring(L, err->text[0] ? err->text : weir_status_name(err->code));
+    lua_pushstring(L, weir_status_name(err->code));
     return 3;
 }
 

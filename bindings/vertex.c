@@ -181,6 +181,8 @@ static int vertex_index(lua_State *L)
     if (h.kind != WEIRLUA_VERTEX)
         return weirlua_view_index(L, &h);
     lua_settop(L, 2);
+    if (weirlua_of(L)->recording)
+        weirlua_record(L, "", 2);
     lua_pushvalue(L, 2);
     switch (lua_rawget(L, lua_upvalueindex(2))) {
     case LUA_TFUNCTION: break;

@@ -33,6 +33,7 @@ struct weirlua_graph {
 struct weirlua {
     struct weirlua *home; /* where graphs are registered: itself, or the state that loaded the policy */
     bool readonly;        /* the state of a policy */
+    bool recording;       /* counts what is read of vertices, see weirlua_record() */
     uint32_t last_number;
     uint64_t serials;
     struct weirlua_graph *recent; /* the graph looked up last */
@@ -49,6 +50,11 @@ void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *box);
 /* A number that tells policy versions apart: no two in one state are alike, and two states cannot share a graph. */
 uint64_t weirlua_serial(struct weirlua *s);
 
+/* While s->recording: counts a read of the key at `arg` (a string) under prefix..key. */
+void weirlua_record(lua_State *L, const char *prefix, int arg);
+/* Pushes {name = reads}, and starts anew. */
+void weirlua_push_reads(lua_State *L);
+
 /* A class: metatable `name` in the registry, closed to getmetatable. `methods` become __index unless `meta` has it. */
 void weirlua_class(lua_State *L, struct weirlua *s, const char *name, const luaL_Reg *methods, const luaL_Reg *meta);
 
@@ -63,8 +69,13 @@ struct weirlua_box *weirlua_box_push(lua_State *L, void (*release)(void *p));
 void weirlua_box_clear(struct weirlua_box *b);
 void weirlua_box_open(lua_State *L, struct weirlua *s);
 
+/* Tells the collector of C memory that a new handle holds, so that it works for it as for Lua's own. */
+void weirlua_weigh(lua_State *L, size_t bytes);
+
 /* Pushes nil, message, code. */
 int weirlua_fail(lua_State *L, const weir_err *err, int code);
+/* The same for an error whose message tells the place in the text itself. */
+int weirlua_refuse(lua_State *L, const weir_err *err);
 /* Raises the text of an error. */
 int weirlua_raise(lua_State *L, const weir_err *err);
 /* Pushes true, or nil, message, code. */
@@ -106,9 +117,12 @@ int weirlua_graph_load(lua_State *L);
 int weirlua_graph_parse(lua_State *L);
 int weirlua_graph_synthetic(lua_State *L);
 int weirlua_graph_discover(lua_State *L);
+int weirlua_graph_format(lua_State *L); /* g:format */
+int weirlua_graph_write(lua_State *L);  /* g:write */
 extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
 extern const luaL_Reg weirlua_graph_copies[];  /* ... that make one from another */
 extern const luaL_Reg weirlua_graph_finders[];
+extern const luaL_Reg weirlua_graph_savers[];
 void weirlua_map_open(lua_State *L, struct weirlua *s); /* of coarse views */
 /* Pushes a closed handle. A function of the core then fills box->g; _finish opens it, or pushes nil, message, code. */
 struct weirlua_graph *weirlua_graph_closed(lua_State *L);
@@ -183,9 +197,34 @@ void weirlua_json_open(lua_State *L, struct weirlua *s);
 void weirlua_json_write(lua_State *L, int idx, size_t flags);
 /* Pushes the value that the text stands for, or nil, message, code; returns how many values. */
 int weirlua_json_read(lua_State *L, const char *text, size_t len);
+/* The same; with `keys` an object also has its keys, in their order, as a list. */
+int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys);
 int weirlua_json_encode(lua_State *L);
 int weirlua_json_decode(lua_State *L);
 int weirlua_json_array(lua_State *L);
+
+/* ---- document.c ---- */
+
+int weirlua_document(lua_State *L);
+int weirlua_hosts(lua_State *L);
+
+/* ---- idset.c, hostlist.c ---- */
+
+/* Replaces what stands for a set at `arg` (a set, an id, a list of ids, a text) by one. NULL: err says what is wrong with
+ * the text; the stack has more on it then. */
+weir_idset *weirlua_idset_at(lua_State *L, int arg, weir_err *err);
+/* Pushes a handle without a set. A function of the core then fills it; _finish takes its status, raises if it failed, and
+ * returns 1. */
+weir_idset **weirlua_idset_push(lua_State *L);
+int weirlua_idset_finish(lua_State *L, weir_idset *const *set, int rc);
+int weirlua_idset_new(lua_State *L);
+void weirlua_idset_open(lua_State *L, struct weirlua *s);
+/* The same for lists of hosts: a list, a text, a list of texts. */
+weir_hostlist *weirlua_hostlist_at(lua_State *L, int arg, weir_err *err);
+weir_hostlist **weirlua_hostlist_push(lua_State *L);
+int weirlua_hostlist_finish(lua_State *L, weir_hostlist *const *h, int rc);
+int weirlua_hostlist_new(lua_State *L);
+void weirlua_hostlist_open(lua_State *L, struct weirlua *s);
 
 /* ---- request.c, allocation.c, engine.c ---- */
 
@@ -193,6 +232,18 @@ int weirlua_request_new(lua_State *L);
 /* Replaces what is at `arg` (request, text or table) by a request. NULL: nil, message, code were pushed. */
 weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg);
 void weirlua_request_open(lua_State *L, struct weirlua *s);
+
+/* ---- trace.c: what a match looked at ---- */
+
+struct weirlua_trace {
+    weir_trace *list;
+    size_t n, cap, lost;
+};
+/* Pushes an empty one, alive as long as its value on the stack. */
+struct weirlua_trace *weirlua_trace_push(lua_State *L);
+void weirlua_trace_event(void *trace, const weir_trace *event); /* a listener for weir_match */
+/* Fills the table at `table` with {event, vertex, resource, ...} and `lost`, the number of those not kept. */
+void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struct weirlua_graph *box, int table);
 
 /* Pushes a copy of an allocation. Raises when out of memory. */
 void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a);

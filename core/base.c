@@ -160,6 +160,7 @@ const char *weir_status_name(int code)
     case WEIR_EINFEASIBLE: return "infeasible";
     case WEIR_EPOLICY: return "policy";
     case WEIR_ELIMIT: return "limit";
+    case WEIR_EREJECTED: return "rejected";
     default: return "error";
     }
 }
@@ -226,36 +227,21 @@ void weir_buf_free(weir_buf *b)
     memset(b, 0, sizeof *b);
 }
 
-static int read_all(FILE *f, const char *path, char **text, size_t *len, weir_err *err)
+/* What errors call a file. */
+static const char *file_name(const char *path)
 {
-    weir_buf b = {0};
-    char chunk[65536];
-    size_t n;
-
-    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
-        weir_buf_add(&b, chunk, n);
-    if (ferror(f)) {
-        weir_buf_free(&b);
-        return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot read: %s", strerror(errno));
-    }
-    weir_buf_add(&b, "", 0);
-    if (b.failed) {
-        weir_buf_free(&b);
-        return weir_fail_nomem(err);
-    }
-    *text = b.data;
-    *len = b.len;
-    return WEIR_OK;
+    return strcmp(path, "-") == 0 ? "<stdin>" : path;
 }
 
-int weir_file_read(const char *path, char **text, size_t *len, weir_err *err)
+int weir_file_open(const char *path, FILE **out, weir_err *err)
 {
     struct stat st;
     FILE *f;
-    int rc;
 
-    if (strcmp(path, "-") == 0)
-        return read_all(stdin, "<stdin>", text, len, err);
+    if (strcmp(path, "-") == 0) {
+        *out = stdin;
+        return WEIR_OK;
+    }
     f = fopen(path, "rb");
     if (!f)
         return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot open: %s", strerror(errno));
@@ -263,7 +249,51 @@ int weir_file_read(const char *path, char **text, size_t *len, weir_err *err)
         fclose(f);
         return weir_fail_at(err, WEIR_EIO, path, 0, 0, "is a directory, a file is wanted");
     }
-    rc = read_all(f, path, text, len, err);
-    fclose(f);
-    return rc;
+    *out = f;
+    return WEIR_OK;
+}
+
+void weir_file_close(FILE *f)
+{
+    if (f && f != stdin)
+        fclose(f);
+}
+
+int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t *n, weir_err *err)
+{
+    *n = fread(block, 1, size, f);
+    if (ferror(f))
+        return weir_fail_at(err, WEIR_EIO, file_name(path), 0, 0, "cannot read: %s", strerror(errno));
+    return WEIR_OK;
+}
+
+int weir_file_rest(FILE *f, const char *path, weir_buf *b, weir_err *err)
+{
+    char block[65536];
+    size_t n;
+    int rc;
+
+    while ((rc = weir_file_block(f, path, block, sizeof block, &n, err)) == WEIR_OK && n > 0 && !b->failed)
+        weir_buf_add(b, block, n);
+    weir_buf_add(b, "", 0);
+    return rc == WEIR_OK && b->failed ? weir_fail_nomem(err) : rc;
+}
+
+int weir_file_read(const char *path, char **text, size_t *len, weir_err *err)
+{
+    weir_buf b = {0};
+    FILE *f;
+    int rc = weir_file_open(path, &f, err);
+
+    if (rc < 0)
+        return rc;
+    rc = weir_file_rest(f, path, &b, err);
+    weir_file_close(f);
+    if (rc < 0) {
+        weir_buf_free(&b);
+        return rc;
+    }
+    *text = b.data;
+    *len = b.len;
+    return WEIR_OK;
 }

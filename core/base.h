@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "weir.h"
 
@@ -59,5 +60,13 @@ void weir_buf_free(weir_buf *b);
 /* Reads a whole file ("-" is standard input) into *text, NUL-terminated, to be freed with
  * weir_mem_free(). A directory, a missing or an unreadable file is WEIR_EIO. */
 int weir_file_read(const char *path, char **text, size_t *len, weir_err *err) WEIR_CHECKED;
+
+/* The same by steps: opens a file, to be closed with weir_file_close(); adds what is left of it to a buffer. `path` names it
+ * in errors. */
+int weir_file_open(const char *path, FILE **out, weir_err *err) WEIR_CHECKED;
+int weir_file_rest(FILE *f, const char *path, weir_buf *b, weir_err *err) WEIR_CHECKED;
+/* Reads up to `size` bytes; *n is 0 at the end. */
+int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t *n, weir_err *err) WEIR_CHECKED;
+void weir_file_close(FILE *f);
 
 #endif

@@ -18,11 +18,21 @@ enum use {
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive)
 {
     if (weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + 1, sizeof *m->picks) ||
-        weir_array_reserve(&m->endpoints, &m->endpoints_cap, (size_t)m->npicks + 1, sizeof *m->endpoints))
+        weir_array_reserve(&m->endpoints, &m->endpoints_cap, (size_t)m->npicks + 1, sizeof *m->endpoints) ||
+        weir_array_reserve(&m->slots, &m->slots_cap, (size_t)m->npicks + 1, sizeof *m->slots))
         return weir_fail_nomem(m->err);
     m->endpoints[m->npicks] = WEIR_NONE;
+    m->slots[m->npicks] = 0;
     m->picks[m->npicks++] = (weir_pick){v, r->index, amount, exclusive};
     return WEIR_OK;
+}
+
+void weir_pick_slots(struct match *m, uint32_t from, int64_t n)
+{
+    uint32_t *slots = m->npicks > from ? &m->slots[m->npicks - 1] : NULL;
+
+    if (slots)
+        *slots = n < UINT32_MAX - *slots ? *slots + (uint32_t)n : UINT32_MAX;
 }
 
 static bool policy_whole(const struct match *m, const char *type)
@@ -176,7 +186,7 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
     if (size == 0 || rivals_clash(m, v, true, &rivals))
         return 0;
     if (!window_unused(m, v)) {
-        m->stats.busy++;
+        note(m, WEIR_EVENT_BUSY, v, r);
         return 0;
     }
     rc = r->nwith ? capacity(m, v, r) : 1;
@@ -208,7 +218,7 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
     if (left + rivals.used == size && (rivals.shared || !window_unused(m, v)))
         left--;
     if (left <= 0) {
-        m->stats.busy++;
+        note(m, WEIR_EVENT_BUSY, v, r);
         return 0;
     }
     rc = weir_pick_add(m, v, r, left, left == size);

@@ -66,9 +66,9 @@ static int climb(struct match *m, weir_vertex v, const struct flow *f, uint32_t 
     for (; i != WEIR_NONE; i = weir_edge_next(m->g, i, false)) {
         weir_vertex up = m->g->edges[i].source;
         int rc;
-        m->stats.visited++;
+        note(m, WEIR_EVENT_VISITED, up, f->r);
         if (!weir_candidate_unit(m, up, f->r) || left_of(m, up) < f->units) {
-            m->stats.busy++;
+            note(m, WEIR_EVENT_BUSY, up, f->r);
             continue;
         }
         rc = weir_pick_add(m, up, f->r, f->units, f->units == kind_of(m->g, up)->size);

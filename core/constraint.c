@@ -6,30 +6,11 @@
  * Where RFC 31 leaves it open: no properties asked for match anything, no hosts or ranks listed match nothing. As
  * RFC 20 allows, property "a" is also there where "a@something" is; a host name is a property of its vertex.
  */
-#include "hostlist.h"
-#include "idset.h"
+#include "constraint.h"
 #include "request.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum operator{ ALL, ANY, NOT, PROPERTIES, HOSTLIST, RANKS };
-
-struct property {
-    const char *name; /* in the text of the constraint */
-    size_t len;
-    bool negated;
-};
-
-struct weir_constraint {
-    int op; /* enum operator */
-    uint32_t nargs;
-    struct weir_constraint *args; /* ALL, ANY, NOT */
-    struct property *properties;  /* nargs of them, and their text */
-    char *text;
-    weir_hostlist *hosts;
-    weir_idset *ranks;
-};
 
 static const char *const operator_names[] = {"and", "or", "not", "properties", "hostlist", "ranks"};
 
@@ -66,7 +47,7 @@ static int check_strings(const json_t *values, const char *name, weir_err *err)
     return WEIR_OK;
 }
 
-static int compile_property(struct property *p, const char *text, weir_err *err)
+static int compile_property(struct weir_wanted_property *p, const char *text, weir_err *err)
 {
     char quoted[WEIR_QUOTE];
     size_t bad;
@@ -176,7 +157,7 @@ static int compile_arguments(weir_constraint *c, const json_t *values, uint32_t 
 static int find_operator(const char *name)
 {
     int op = 0;
-    while (op <= RANKS && strcmp(name, operator_names[op]) != 0)
+    while (op <= WEIR_IN_RANKS && strcmp(name, operator_names[op]) != 0)
         op++;
     return op;
 }
@@ -188,21 +169,21 @@ static int compile_operator(weir_constraint *c, const char *name, const json_t *
     int rc;
 
     c->op = find_operator(name);
-    if (c->op > RANKS)
+    if (c->op > WEIR_IN_RANKS)
         return weir_fail(err, WEIR_EINVAL,
                          "unknown constraint operator %s; known: and, or, not, properties, hostlist, ranks",
                          weir_quote(name, quoted));
     if (!json_is_array(values))
-        return weir_fail(err, WEIR_EINVAL, "%s%s value must be an array, not %s", name, c->op <= NOT ? " operator" : "",
-                         weir_json_kind(values));
-    if (c->op <= NOT)
+        return weir_fail(err, WEIR_EINVAL, "%s%s value must be an array, not %s", name,
+                         c->op <= WEIR_NOT_ALL_OF ? " operator" : "", weir_json_kind(values));
+    if (c->op <= WEIR_NOT_ALL_OF)
         return compile_arguments(c, values, depth, err);
     rc = check_strings(values, name, err);
     if (rc != WEIR_OK)
         return rc;
-    if (c->op == PROPERTIES)
+    if (c->op == WEIR_HAS_PROPERTIES)
         return compile_properties(c, values, err);
-    return c->op == HOSTLIST ? compile_hostlist(c, values, err) : compile_ranks(c, values, err);
+    return c->op == WEIR_IN_HOSTLIST ? compile_hostlist(c, values, err) : compile_ranks(c, values, err);
 }
 
 static int compile_object(weir_constraint *c, const json_t *value, uint32_t depth, weir_err *err)
@@ -217,7 +198,7 @@ static int compile_object(weir_constraint *c, const json_t *value, uint32_t dept
                          weir_json_kind(value));
     if (depth >= WEIR_CONSTRAINT_DEPTH)
         return weir_fail(err, WEIR_ELIMIT, "operators are nested more than 64 deep");
-    c->op = ALL;
+    c->op = WEIR_ALL_OF;
     c->args = weir_mem_zalloc(json_object_size(value), sizeof *c->args);
     if (!c->args)
         return weir_fail_nomem(err);
@@ -271,7 +252,7 @@ static bool fetch_name(struct subject *s)
 }
 
 /* Whether the vertex has name@something. */
-static bool has_suffixed(const struct subject *s, const struct property *p)
+static bool has_suffixed(const struct subject *s, const struct weir_wanted_property *p)
 {
     const char *key, *value;
 
@@ -281,7 +262,7 @@ static bool has_suffixed(const struct subject *s, const struct property *p)
     return false;
 }
 
-static bool has_property(struct subject *s, const struct property *p)
+static bool has_property(struct subject *s, const struct weir_wanted_property *p)
 {
     if (weir_vertex_get(s->graph, s->vertex, WEIR_PROPERTIES, p->name) || has_suffixed(s, p))
         return true;
@@ -323,11 +304,11 @@ static bool match_any(const weir_constraint *c, struct subject *s)
 static bool match(const weir_constraint *c, struct subject *s)
 {
     switch (c->op) {
-    case ALL: return match_all(c, s);
-    case ANY: return match_any(c, s);
-    case NOT: return !match_all(c, s);
-    case PROPERTIES: return match_properties(c, s);
-    case HOSTLIST: return fetch_name(s) && weir_hostlist_find(c->hosts, s->name, s->name_len) >= 0;
+    case WEIR_ALL_OF: return match_all(c, s);
+    case WEIR_ANY_OF: return match_any(c, s);
+    case WEIR_NOT_ALL_OF: return !match_all(c, s);
+    case WEIR_HAS_PROPERTIES: return match_properties(c, s);
+    case WEIR_IN_HOSTLIST: return fetch_name(s) && weir_hostlist_find(c->hosts, s->name, s->name_len) >= 0;
     default: return match_ranks(c, s);
     }
 }

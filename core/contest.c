@@ -20,6 +20,7 @@ struct demand {
     int64_t times, units, most;
     int64_t last; /* units that the vertex taken last gave */
     bool hosted; /* r is a slot, the candidates are nodes, the units slots */
+    int64_t slots; /* that this demand stands for, as the first resource of other slots */
     uint32_t subsystem; /* WEIR_NONE, or whose units these are (channel.c) */
     weir_vertex *candidates; /* NULL: units, placed last */
     uint32_t n, cap;
@@ -129,6 +130,20 @@ static int add_demand(struct contest *c, weir_vertex under, const weir_resource 
     return WEIR_OK;
 }
 
+static int add_demands(struct contest *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+
+/* What slots hold that need no host. */
+static int add_slots(struct contest *c, weir_vertex under, const weir_resource *slot, int64_t times)
+{
+    int64_t slots = saturating_mul(times, slot->count.min);
+    uint32_t first = c->n;
+    int rc = add_demands(c, under, slot->with, slot->nwith, slots);
+
+    if (!rc && c->n > first)
+        c->demands[first].slots = slots;
+    return rc;
+}
+
 static int add_demands(struct contest *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     int rc = WEIR_OK;
@@ -137,7 +152,7 @@ static int add_demands(struct contest *c, weir_vertex under, const weir_resource
         const weir_resource *r = &list[i];
         bool hosted = r->slot && weir_slot_hosted(c->m, under, r);
         if (r->slot && !hosted)
-            rc = add_demands(c, under, r->with, r->nwith, saturating_mul(times, r->count.min));
+            rc = add_slots(c, under, r, times);
         else
             rc = add_demand(c, under, r, times, hosted);
     }
@@ -289,6 +304,8 @@ static int contest_once(struct match *m, weir_vertex under, const weir_resource 
     rc = rc ? rc : solve(&c, 0);
     if (rc != 1)
         m->npicks = npicks;
+    for (uint32_t i = 0; rc == 1 && i < c.n; i++)
+        weir_pick_slots(m, npicks, c.demands[i].hosted ? c.demands[i].units : c.demands[i].slots);
     drop_demands(&c, 0);
     weir_mem_free(c.demands);
     return rc;

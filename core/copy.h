@@ -21,12 +21,6 @@ int weir_carry_vertex(struct weir_carry *c, weir_vertex v, weir_vertex parent, i
 /* Adds the edges between vertices that are in the map. O(edges of `from`) */
 int weir_carry_edges(struct weir_carry *c, weir_err *err) WEIR_CHECKED;
 
-static inline int64_t own_rank(const weir_graph *g, weir_vertex v)
-{
-    const struct pool *p = pool_of(g, v);
-    return p ? p->rank : WEIR_NO_RANK;
-}
-
 /* Whether the names of two pools are the same text. */
 bool weir_names_agree(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb);
 /* What differs first between two pools, in words, in buf: type, size, unit, the exclusive flag, and with `named` what

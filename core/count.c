@@ -368,26 +368,29 @@ void weir_count_write(const weir_count *c, weir_buf *b)
         weir_buf_printf(b, ":%c", c->op);
 }
 
+static json_t *count_to_string(const weir_count *c)
+{
+    weir_buf b = {0};
+    json_t *text;
+
+    weir_count_write(c, &b);
+    text = b.failed ? NULL : json_stringn(b.data, b.len);
+    weir_buf_free(&b);
+    return text;
+}
+
 json_t *weir_count_to_json(const weir_count *c)
 {
     char op[2] = {c->op, '\0'};
 
-    if (c->op == 0) {
-        weir_buf b = {0};
-        json_t *text;
-        weir_count_write(c, &b);
-        text = b.failed ? NULL : json_stringn(b.data, b.len);
-        weir_buf_free(&b);
-        return text;
-    }
+    if (c->op == 0 || (c->max == WEIR_FOREVER && (c->op != '+' || c->operand != 1)))
+        return count_to_string(c); /* RFC 14's schema has no dictionary for steps without an end */
     if (c->min == c->max)
         return json_integer(c->min);
     if (c->max != WEIR_FOREVER)
         return json_pack("{s:I, s:I, s:s, s:I}", "min", (json_int_t)c->min, "max", (json_int_t)c->max, "operator", op,
                          "operand", (json_int_t)c->operand);
-    if (c->op == '+' && c->operand == 1)
-        return json_pack("{s:I}", "min", (json_int_t)c->min);
-    return json_pack("{s:I, s:s, s:I}", "min", (json_int_t)c->min, "operator", op, "operand", (json_int_t)c->operand);
+    return json_pack("{s:I}", "min", (json_int_t)c->min);
 }
 
 /* ---- use --------------------------------------------------------------------------------------------------- */

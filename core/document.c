@@ -129,11 +129,39 @@ int weir_json_fail(weir_err *err, const char *source, const json_error_t *e)
     return weir_fail_at(err, code, source, e->line, e->column > 0 ? e->column : 1, "not valid JSON: %s", text);
 }
 
+/* Whether something is nested deeper than `room`. jansson reads no more than 2048 levels. */
+static bool is_deeper(const json_t *value, int room)
+{
+    const char *key;
+    json_t *inside;
+    size_t i;
+
+    if (!json_is_object(value) && !json_is_array(value))
+        return false;
+    if (room == 0)
+        return true;
+    json_object_foreach((json_t *)value, key, inside)
+    {
+        if (is_deeper(inside, room - 1))
+            return true;
+    }
+    json_array_foreach(value, i, inside)
+    {
+        if (is_deeper(inside, room - 1))
+            return true;
+    }
+    return false;
+}
+
 int weir_document_read_json(weir_document *d, const char *text, size_t len, weir_err *err)
 {
     json_error_t e;
 
     d->kind = WEIR_DOCUMENT_JSON;
     d->root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
-    return d->root ? WEIR_OK : weir_json_fail(err, d->source, &e);
+    if (!d->root)
+        return weir_json_fail(err, d->source, &e);
+    if (is_deeper(d->root, WEIR_DOCUMENT_DEPTH))
+        return weir_fail_at(err, WEIR_ELIMIT, d->source, 0, 0, "nested more than %d deep", WEIR_DOCUMENT_DEPTH);
+    return WEIR_OK;
 }

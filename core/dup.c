@@ -264,6 +264,8 @@ static void forget_arrays(weir_graph *c)
     c->indexes = NULL;
     c->uuids = NULL;
     c->uuid_slots = NULL;
+    c->changes = NULL;
+    c->text_save = NULL;
     c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->nindexes = 0;
     c->schemas_cap = c->lifts_cap = c->indexes_cap = 0;
 }

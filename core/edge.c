@@ -1,6 +1,6 @@
 /* edge.c - subsystems: their edges, their roots; lookup by URI. Invariant: an edge is in the chain of edges that leave
  * its source and in the chain of those that enter its target. The edges of containment are the tree itself. */
-#include "graph.h"
+#include "changes.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@ uint32_t weir_subsystem_find(const weir_graph *g, const char *name)
     return WEIR_NONE;
 }
 
-static uint32_t subsystem_add(weir_graph *g, const char *name)
+uint32_t weir_subsystem_add(weir_graph *g, const char *name)
 {
     uint32_t i = weir_subsystem_find(g, name);
     weir_name n;
@@ -86,7 +86,7 @@ int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const c
 
     if (rc)
         return rc;
-    s = subsystem_add(g, subsystem);
+    s = weir_subsystem_add(g, subsystem);
     name = weir_names_add(&g->names, type, strlen(type));
     if (back)
         back_name = weir_names_add(&g->names, back, strlen(back));
@@ -97,10 +97,12 @@ int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const c
     if (i == WEIR_NONE)
         return weir_fail_nomem(err);
     g->edges[i] = (struct edge){.source = source, .target = target, .type = name, .back = back_name, .subsystem = s};
+    g->edges[i].serial = ++g->edge_serial;
     chain_out(g, from, i);
     chain_in(g, to, i);
     g->live_edges++;
     g->serial++;
+    g->revision++;
     return WEIR_OK;
 }
 
@@ -119,6 +121,7 @@ void weir_edge_drop(weir_graph *g, uint32_t i)
     struct edge *e = &g->edges[i];
 
     unchain(g, e);
+    note_edge(g, e->serial);
     e->source = e->target = WEIR_NONE;
     e->next_out = g->free_edges;
     g->free_edges = i;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sqlite.h"
+
 /* ---- formats ------------------------------------------------------------------------------------------------- */
 
 /* The name of the first element of an XML text: the first '<' followed by a letter. */
@@ -97,6 +99,8 @@ const char *weir_format_guess(const char *text, size_t len)
 {
     const char *end = text + len;
 
+    if (weir_sqlite_is(text, len))
+        return "sqlite";
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         text += 3;
     while (text < end && isspace((unsigned char)*text))
@@ -110,24 +114,6 @@ const char *weir_format_guess(const char *text, size_t len)
     return guess_text(text, end);
 }
 
-/* Takes "hwloc:LEVEL,all" apart. */
-static int parse_hwloc(const char *text, size_t len, const char *source, const char *args, weir_graph **out,
-                       weir_err *err)
-{
-    static const char *const levels[] = {"node", "socket", "numanode", "core", "pu"};
-    size_t n = strcspn(args, ",");
-    bool all = strcmp(args + n, ",all") == 0;
-
-    if (args[n] && !all)
-        return weir_fail(err, WEIR_EINVAL, "format \"hwloc:%s\": only \"all\" may follow the level", args);
-    if (n == 0)
-        return weir_hwloc_parse(text, len, source, NULL, all, out, err);
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (strlen(levels[i]) == n && memcmp(levels[i], args, n) == 0)
-            return weir_hwloc_parse(text, len, source, levels[i], all, out, err);
-    return weir_fail(err, WEIR_EINVAL, "format \"hwloc:%s\": the level is node, socket, numanode, core or pu", args);
-}
-
 static bool only_space(const char *text, size_t len)
 {
     while (len > 0 && isspace((unsigned char)*text))
@@ -138,19 +124,23 @@ static bool only_space(const char *text, size_t len)
 static int parse_as(const char *text, size_t len, const char *source, const char *format, weir_graph **out,
                     weir_err *err)
 {
+    const struct weir_input in = {text, len, NULL};
+
     if (strcmp(format, "grug") == 0)
         return weir_grug_parse(text, len, source, out, err);
     if (strcmp(format, "synthetic") == 0)
         return weir_synthetic_parse(text, len, source, out, err);
     if (strcmp(format, "jgf") == 0)
-        return weir_jgf_parse(text, len, source, out, err);
+        return weir_jgf_read(&in, source, out, err);
     if (strcmp(format, "rv1") == 0)
-        return weir_rv1_parse(text, len, source, out, err);
+        return weir_rv1_read(&in, source, out, err);
     if (strcmp(format, "hwloc") == 0)
-        return parse_hwloc(text, len, source, "", out, err);
+        return weir_hwloc_parse(text, len, source, "", out, err);
     if (strncmp(format, "hwloc:", 6) == 0)
-        return parse_hwloc(text, len, source, format + 6, out, err);
-    return weir_fail(err, WEIR_EINVAL, "unknown format \"%.64s\": one of grug, jgf, rv1, hwloc, synthetic is wanted",
+        return weir_hwloc_parse(text, len, source, format + 6, out, err);
+    if (strcmp(format, "sqlite") == 0)
+        return weir_sqlite_parse(text, len, source, out, err);
+    return weir_fail(err, WEIR_EINVAL, "unknown format \"%.64s\": one of grug, jgf, rv1, hwloc, sqlite, synthetic is wanted",
                      format);
 }
 
@@ -174,22 +164,56 @@ int weir_graph_parse(const char *text, size_t len, const char *source, const cha
     return rc;
 }
 
-int weir_graph_load(const char *path, const char *format, weir_graph **out, weir_err *err)
+/* Reads what is left of a file behind its first block, and then all of it. */
+static int load_whole(FILE *f, weir_buf *text, const char *source, const char *format, weir_graph **out, weir_err *err)
 {
-    char *text;
-    size_t len;
-    int rc = weir_file_read(path, &text, &len, err);
+    int rc = weir_file_rest(f, source, text, err);
+    return rc < 0 ? rc : weir_graph_parse(text->data, text->len, source, format, out, err);
+}
+
+/* A graph in JSON may be large: it is read as it comes. The first block tells what a file is. */
+static int load_file(FILE *f, const char *source, const char *format, weir_graph **out, weir_err *err)
+{
+    weir_buf first = {0};
+    char block[16384];
+    size_t n;
+    int rc = weir_file_block(f, source, block, sizeof block, &n, err);
 
     if (rc < 0)
         return rc;
-    rc = weir_graph_parse(text, len, strcmp(path, "-") == 0 ? "<stdin>" : path, format, out, err);
-    weir_mem_free(text);
+    if (!format)
+        format = weir_format_guess(block, n);
+    if (format && n > 0 && (strcmp(format, "jgf") == 0 || strcmp(format, "rv1") == 0)) {
+        const struct weir_input in = {block, n, f};
+        rc = *format == 'j' ? weir_jgf_read(&in, source, out, err) : weir_rv1_read(&in, source, out, err);
+        if (rc < 0)
+            weir_err_source(err, source);
+        return rc;
+    }
+    weir_buf_add(&first, block, n);
+    rc = load_whole(f, &first, source, format, out, err);
+    weir_buf_free(&first);
+    return rc;
+}
+
+int weir_graph_load(const char *path, const char *format, weir_graph **out, weir_err *err)
+{
+    FILE *f;
+    int rc;
+
+    if (weir_sqlite_at(path, format))
+        return weir_sqlite_load(path, out, err);
+    rc = weir_file_open(path, &f, err);
+    if (rc < 0)
+        return rc;
+    rc = load_file(f, strcmp(path, "-") == 0 ? "<stdin>" : path, format, out, err);
+    weir_file_close(f);
     return rc;
 }
 
 int weir_graph_discover(weir_graph **out, weir_err *err)
 {
-    return weir_hwloc_discover(NULL, false, out, err);
+    return weir_hwloc_discover("", out, err);
 }
 
 /* ---- texts --------------------------------------------------------------------------------------------------- */
@@ -232,7 +256,7 @@ static size_t utf8_length(const unsigned char *s, size_t len)
 bool weir_text_utf8(const char *s, size_t len)
 {
     while (len > 0) {
-        size_t n = utf8_length((const unsigned char *)s, len);
+        size_t n = (unsigned char)*s < 0x80 ? 1 : utf8_length((const unsigned char *)s, len);
         if (n == 0)
             return false;
         s += n;

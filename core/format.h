@@ -32,21 +32,25 @@
 #include <jansson.h>
 
 #include "base.h"
+#include "json_read.h"
 
 #define WEIR_VERTICES_MAX 0x80000000u /* 2^31: more are refused before they are made */
 
 int weir_grug_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
 int weir_synthetic_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
-int weir_jgf_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
-int weir_rv1_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
+int weir_jgf_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);
+int weir_rv1_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);
 
-/* `level` is where the graph ends: "node", "socket", "numanode", "core", "pu"; NULL: core. `all` counts processors too
- * that are not allowed. */
-int weir_hwloc_parse(const char *text, size_t len, const char *source, const char *level, bool all, weir_graph **out,
+/* `types` is what the graph has: what stands behind "hwloc:" in the name of the format, or "". See hwloc_types.h. */
+int weir_hwloc_parse(const char *text, size_t len, const char *source, const char *types, weir_graph **out,
                      weir_err *err);
-int weir_hwloc_discover(const char *level, bool all, weir_graph **out, weir_err *err);
+int weir_hwloc_discover(const char *types, weir_graph **out, weir_err *err);
+/* Whether an XML text can be shown to hwloc, which itself would neither say what is wrong nor survive any depth. */
+int weir_hwloc_check(const char *text, size_t len, const char *source, weir_err *err);
+/* The objects of an XML text: {type, index, name, size, device, infos, children}, caches and I/O devices included. */
+int weir_hwloc_objects(const char *text, size_t len, const char *source, json_t **out, weir_err *err);
 
-/* Builds from the value of "graph"; `path` is where it lies in the document, such as "scheduling.graph". */
+/* Builds from the value of "graph"; `path`, "graph" or "scheduling.graph", is where it lies in the document. */
 int weir_jgf_build(const json_t *graph, const char *path, const char *source, weir_graph **out, weir_err *err);
 /* The outermost object of a JSON text, to be given back with json_decref(). */
 int weir_json_object(const char *text, size_t len, const char *source, json_t **out, weir_err *err);

@@ -5,6 +5,7 @@
 
 #include "annotation.h"
 #include "book.h"
+#include "changes.h"
 #include "index.h"
 #include "job.h"
 #include "rows.h"
@@ -51,6 +52,8 @@ void weir_graph_free(weir_graph *g)
     if (!g)
         return;
     weir_indexes_drop(g);
+    weir_changes_set(g, NULL);
+    weir_text_save_set(g, NULL);
     free_records(g);
     weir_schemas_clear(g);
     weir_names_clear(&g->names);
@@ -242,6 +245,12 @@ static int check_desc(const weir_pool_desc *d, weir_err *err)
     return rc ? rc : check_text("unit", d->unit, err);
 }
 
+int weir_kind_add(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_err *err)
+{
+    int rc = check_desc(d, err);
+    return rc ? rc : kind_from_desc(g, d, out, err);
+}
+
 static uint32_t depth_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t depth = 0;
@@ -250,8 +259,7 @@ static uint32_t depth_of(const weir_graph *g, weir_vertex v)
     return depth;
 }
 
-/* The inner record of v, made if there is none. */
-static int make_inner(weir_graph *g, weir_vertex v)
+int weir_inner_make(weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->free_inners;
 
@@ -272,14 +280,13 @@ static int make_inner(weir_graph *g, weir_vertex v)
     return WEIR_OK;
 }
 
-/* Room for `more` kids behind those that p has. */
-static int reserve_kids(weir_graph *g, weir_vertex p, uint32_t more)
+int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more)
 {
     struct inner *in;
 
     if (p == WEIR_NONE)
         return weir_array_reserve(&g->roots, &g->roots_cap, (size_t)g->nroots + more, sizeof *g->roots);
-    if (make_inner(g, p))
+    if (weir_inner_make(g, p))
         return WEIR_ENOMEM;
     in = inner_of(g, p);
     if (in->nkids == 0 && in->kids_cap == 0 && more > 8) { /* exact: most vertices get their kids at once */
@@ -350,28 +357,30 @@ static void give_back(weir_graph *g, weir_vertex first, uint32_t count)
     }
 }
 
+int weir_name_set(weir_graph *g, weir_vertex v, const char *name, weir_err *err)
+{
+    int rc = check_name("name", name, err);
+    weir_name n = rc ? WEIR_NO_NAME : weir_names_add(&g->names, name, strlen(name));
+    struct pool *p = n == WEIR_NO_NAME ? NULL : weir_pool_get(g, v);
+
+    if (!p)
+        return rc ? rc : weir_fail_nomem(err);
+    p->name = n;
+    return WEIR_OK;
+}
+
 /* What one pool may have of its own beyond its kind. */
 static int write_pool(weir_graph *g, weir_vertex v, const weir_pool_desc *d, weir_err *err)
 {
     struct pool *p;
-    weir_name name = WEIR_NO_NAME;
+    int rc = d->uuid ? weir_uuid_set(g, v, d->uuid, err) : WEIR_OK;
 
-    if (d->uuid) {
-        int rc = weir_uuid_set(g, v, d->uuid, err);
-        if (rc)
-            return rc;
-    }
-    if (!d->name && d->rank == WEIR_NO_RANK)
-        return WEIR_OK;
-    if (d->name) {
-        name = weir_names_add(&g->names, d->name, strlen(d->name));
-        if (name == WEIR_NO_NAME)
-            return weir_fail_nomem(err);
-    }
+    rc = !rc && d->name ? weir_name_set(g, v, d->name, err) : rc;
+    if (rc || d->rank == WEIR_NO_RANK)
+        return rc;
     p = weir_pool_get(g, v);
     if (!p)
         return weir_fail_nomem(err);
-    p->name = name;
     p->rank = d->rank;
     return WEIR_OK;
 }
@@ -418,15 +427,14 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
     weir_vertex v;
     int rc = check_parent(g, parent, err);
 
-    rc = rc ? rc : check_desc(d, err);
-    rc = rc ? rc : kind_from_desc(g, d, &kind, err);
+    rc = rc ? rc : weir_kind_add(g, d, &kind, err);
     if (rc)
         return rc;
     if (count == 0)
         return weir_fail(err, WEIR_EINVAL, "0 vertices cannot be added");
     if (d->size > (WEIR_UNITS_MAX - g->units) / (int64_t)count)
         return weir_fail(err, WEIR_ELIMIT, "the sizes of all pools add up to more than %lld", (long long)WEIR_UNITS_MAX);
-    if (reserve_kids(g, parent, count))
+    if (weir_kids_reserve(g, parent, count))
         return weir_fail_nomem(err);
     v = take_vertices(g, count);
     if (v == WEIR_NONE)
@@ -442,6 +450,7 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
         give_back(g, v, count);
         return rc;
     }
+    note_vertices(g, v, count);
     if (first)
         *first = v;
     return WEIR_OK;
@@ -483,6 +492,7 @@ static void reclaim_one(weir_graph *g, weir_vertex v)
     drop_inner(g, v);
     give_back(g, v, 1);
     g->live--;
+    note_vertex(g, v);
 }
 
 static uint32_t count_kept(const weir_graph *g, weir_vertex v)
@@ -502,6 +512,7 @@ static void keep_alone(weir_graph *g, weir_vertex v)
     vertex_at(g, v)->parent = WEIR_NONE;
     vertex_at(g, v)->pos = g->nroots;
     g->roots[g->nroots++] = v;
+    note_vertex(g, v);
 }
 
 static void reclaim(weir_graph *g, weir_vertex v)

@@ -78,6 +78,7 @@ struct pool {
 
 struct edge {
     weir_vertex source, target; /* source WEIR_NONE: free */
+    uint64_t serial;            /* later edges have higher ones */
     weir_name type, back;       /* back WEIR_NO_NAME: none */
     uint32_t subsystem;
     uint32_t next_out, next_in;
@@ -116,10 +117,13 @@ struct job {
     uint32_t cap;
     uint32_t pending; /* place in the heap of pending jobs; WEIR_NONE */
     uint32_t place;   /* in the list of jobs that are there */
+    weir_name policy; /* the label of the policy that placed it; "" for none */
     bool used;
 };
 
-struct index; /* index.h */
+struct index;          /* index.h */
+struct weir_changes;   /* changes.h */
+struct weir_text_save; /* changes.h */
 
 struct weir_graph {
     weir_names names;
@@ -173,6 +177,10 @@ struct weir_graph {
     uint8_t (*uuids)[16]; /* by vertex, all zero where derived; NULL while nobody gave one */
     uint32_t uuids_cap, nuuids;
     uint32_t *uuid_slots, nuuid_slots; /* vertex + 1 by UUID; uuid.c */
+    uint64_t edge_serial;             /* of the last edge added */
+    uint64_t revision;                /* goes up with each change of what a save writes */
+    struct weir_changes *changes;     /* since the last save to a database; NULL: there was none */
+    struct weir_text_save *text_save; /* the last save as text, or NULL */
     bool building, matching, batch; /* batch: several changes of the books in a row */
 };
 
@@ -211,6 +219,12 @@ static inline bool in_other_subsystem(const weir_graph *g, weir_vertex v)
     return p && (p->edges_in != WEIR_NONE || p->edges_out != WEIR_NONE);
 }
 
+static inline int64_t own_rank(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p ? p->rank : WEIR_NO_RANK;
+}
+
 static inline bool state_available(int state)
 {
     return state == WEIR_UP || state == WEIR_DEGRADED;
@@ -229,15 +243,25 @@ static inline const char *type_text(const weir_graph *g, weir_type t)
     return weir_names_text(&g->names, g->types[t]);
 }
 
+/* The number of the kind that a description makes, which is checked. */
+int weir_kind_add(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_err *err) WEIR_CHECKED;
+int weir_inner_make(weir_graph *g, weir_vertex v) WEIR_CHECKED; /* harmless where there is one */
+/* Room for `more` kids behind those that p (WEIR_NONE: the graph, as roots) has. */
+int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more) WEIR_CHECKED;
+int weir_name_set(weir_graph *g, weir_vertex v, const char *name, weir_err *err) WEIR_CHECKED;
 /* The pool record of v, made if there is none; NULL: out of memory. */
 struct pool *weir_pool_get(weir_graph *g, weir_vertex v);
 void weir_pool_drop(weir_graph *g, weir_vertex v);
 int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err); /* WEIR_EEXIST: another pool has it */
+int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err);
+bool weir_uuid_parse(const char *text, uint8_t out[16]); /* false: it is none, or all 0 */
+void weir_uuid_get(const weir_graph *g, weir_vertex v, uint8_t out[16]); /* given or derived */
 void weir_uuid_drop(weir_graph *g, weir_vertex v);
 void weir_map_clear(struct map *m);
 void weir_edges_drop(weir_graph *g, weir_vertex v); /* all that leave or enter v */
 void weir_edge_drop(weir_graph *g, uint32_t i);
 uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: none of that name */
+uint32_t weir_subsystem_add(weir_graph *g, const char *name);        /* or finds it; WEIR_NONE: out of memory */
 /* The first edge that leaves (or enters) v in a subsystem other than containment, and the next one; WEIR_NONE: no more. */
 uint32_t weir_edge_first(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool out);
 uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out);

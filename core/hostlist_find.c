@@ -1,54 +1,77 @@
 /* hostlist_find.c - the position of a name: by going through the runs, or by an index that is dropped when the list
- * changes. Invariant of the index: entries ascend by prefix, digits, lo.
+ * changes. Invariant of the index: its runs are parts of runs of the list, no two of them have a name in common that is
+ * split the same way, `first` is the position of the first occurrence, and they ascend by prefix, digits, suffix, lo.
  */
-#include "hostlist_private.h"
+#include "hostlist_sweep.h"
 
-#include <stdlib.h>
+#include <string.h>
 
-static int compare_keys(const struct run *a, const struct run *b)
+/* ---- the index ---- */
+
+struct pieces {
+    struct run *runs;
+    uint32_t n, cap;
+};
+
+static int stretch_index(struct sweep *s, uint64_t lo, uint64_t hi)
 {
-    if (a->prefix != b->prefix)
-        return a->prefix < b->prefix ? -1 : 1;
-    if (a->digits != b->digits)
-        return a->digits < b->digits ? -1 : 1;
-    if (a->lo != b->lo)
-        return a->lo < b->lo ? -1 : 1;
-    return 0;
-}
+    struct pieces *p = s->result;
+    struct item *item = weir_sweep_pop(s, lo);
+    struct run *r;
 
-static int compare_entries(const void *a, const void *b)
-{
-    return compare_keys(&((const struct entry *)a)->run, &((const struct entry *)b)->run);
+    weir_sweep_push(s, item);
+    if (weir_array_reserve(&p->runs, &p->cap, (size_t)p->n + 1, sizeof *p->runs) != WEIR_OK)
+        return WEIR_ENOMEM;
+    r = &p->runs[p->n++];
+    *r = item->run;
+    r->first += lo - r->lo;
+    r->lo = lo;
+    r->hi = hi;
+    return WEIR_OK;
 }
 
 int weir_hostlist_index(weir_hostlist *h)
 {
-    struct entry *index;
+    struct pieces p = {0};
+    struct sweep s = {.stretch = stretch_index, .result = &p};
+    int rc;
 
     if (!h)
         return WEIR_EINVAL;
     if (h->index || h->n == 0)
         return WEIR_OK;
-    index = weir_mem_alloc(h->n * sizeof *index);
-    if (!index)
-        return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < h->n; i++)
-        index[i].run = h->runs[i];
-    qsort(index, h->n, sizeof *index, compare_entries);
-    for (uint32_t i = 0; i < h->n; i++) {
-        struct entry *e = &index[i];
-        e->reach = e->run.hi;
-        if (i > 0 && e[-1].run.prefix == e->run.prefix && e[-1].run.digits == e->run.digits && e[-1].reach > e->reach)
-            e->reach = e[-1].reach;
+    rc = weir_sweep_by_number(&s, h);
+    if (rc != WEIR_OK)
+        return rc;
+    rc = weir_sweep_each(&s, weir_sweep_kind);
+    weir_sweep_end(&s);
+    if (rc != WEIR_OK) {
+        weir_mem_free(p.runs);
+        return rc;
     }
-    h->index = index;
+    h->index = p.runs;
+    h->nindex = p.n;
+    h->index_suffixed = weir_hostlist_suffixed(h);
     return WEIR_OK;
+}
+
+/* Whether a comes after b in the index. */
+static bool is_after(const struct run *a, const struct run *b)
+{
+    if (a->prefix != b->prefix)
+        return a->prefix > b->prefix;
+    if (a->digits != b->digits)
+        return a->digits > b->digits;
+    if (a->suffix != b->suffix)
+        return a->suffix > b->suffix;
+    return a->lo > b->lo;
 }
 
 /* Position of `key` (a run of one name) in run r, or -1. */
 static int64_t position_in(const struct run *r, const struct run *key)
 {
-    if (r->prefix != key->prefix || r->digits != key->digits || r->lo > key->lo || r->hi < key->lo)
+    if (r->prefix != key->prefix || r->suffix != key->suffix || r->digits != key->digits || r->lo > key->lo ||
+        r->hi < key->lo)
         return -1;
     return (int64_t)(r->first + (key->lo - r->lo));
 }
@@ -56,30 +79,95 @@ static int64_t position_in(const struct run *r, const struct run *key)
 static int64_t find_indexed(const weir_hostlist *h, const struct run *key)
 {
     uint32_t lo = 0;
-    uint32_t hi = h->n;
-    int64_t found = -1;
+    uint32_t hi = h->nindex;
 
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (compare_keys(&h->index[mid].run, key) <= 0)
-            lo = mid + 1;
-        else
+        if (is_after(&h->index[mid], key))
             hi = mid;
+        else
+            lo = mid + 1;
     }
-    while (lo-- > 0) { /* of the runs that overlap, the first in the list counts */
-        const struct entry *e = &h->index[lo];
-        int64_t at = position_in(&e->run, key);
-        if (e->run.prefix != key->prefix || e->run.digits != key->digits || e->reach < key->lo)
-            break;
-        if (at >= 0 && (found < 0 || at < found))
-            found = at;
+    return lo > 0 ? position_in(&h->index[lo - 1], key) : -1;
+}
+
+/* ---- names that are split otherwise ---- */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static uint64_t number_of(const char *s, uint32_t digits)
+{
+    uint64_t n = 0;
+
+    while (digits-- > 0)
+        n = n * 10 + (uint64_t)(*s++ - '0');
+    return n;
+}
+
+/* Tries every digit of the name that has something behind it as the last one of the number; that begins as far to the
+ * left as a number can. The hash of what is before grows along. */
+static int64_t find_suffixed(const weir_hostlist *h, const char *name, size_t len)
+{
+    const struct texts *t = &h->texts;
+    uint64_t hash = t->seed;
+    uint32_t prefix = NO_TEXT;
+    size_t start = 0, hashed = 0;
+    int64_t found = -1;
+
+    for (size_t i = 0; i + 1 < len; i++) {
+        struct run key;
+        bool begins = is_digit(name[i]) && (i == 0 || !is_digit(name[i - 1]));
+        if (!is_digit(name[i]))
+            continue;
+        if (begins || i - start == WEIR_HOSTLIST_DIGITS) {
+            start = begins ? i : start + 1;
+            hash = weir_text_hash(hash, name + hashed, start - hashed);
+            hashed = start;
+            prefix = weir_text_find_hashed(t, name, start, hash);
+        }
+        if (prefix == NO_TEXT)
+            continue;
+        key = (struct run){.prefix = prefix, .digits = (uint32_t)(i + 1 - start)};
+        key.lo = number_of(name + start, key.digits);
+        key.suffix = weir_text_find(t, name + i + 1, len - i - 1);
+        if (key.suffix != NO_TEXT)
+            found = earlier(found, find_indexed(h, &key));
     }
     return found;
 }
 
+/* Position of a name in a run with a suffix, or -1. */
+static int64_t position_by_text(const weir_hostlist *h, const struct run *r, const char *name, size_t len)
+{
+    const char *prefix = prefix_text(h, r);
+    const char *suffix = suffix_text(h, r);
+    size_t before = strlen(prefix);
+    size_t behind = strlen(suffix);
+    uint64_t number;
+
+    if (len != before + r->digits + behind || memcmp(name, prefix, before) != 0 ||
+        memcmp(name + len - behind, suffix, behind) != 0)
+        return -1;
+    for (size_t i = before; i < before + r->digits; i++)
+        if (!is_digit(name[i]))
+            return -1;
+    number = number_of(name + before, r->digits);
+    return number < r->lo || number > r->hi ? -1 : (int64_t)(r->first + (number - r->lo));
+}
+
+/* ---- find ---- */
+
 int64_t weir_hostlist_find(const weir_hostlist *h, const char *name, size_t len)
 {
-    struct run key = {0};
+    struct run key = {.suffix = NO_TEXT};
     struct name parts;
 
     if (!h || !name)
@@ -87,13 +175,14 @@ int64_t weir_hostlist_find(const weir_hostlist *h, const char *name, size_t len)
     parts = weir_name_split(name, len);
     key.digits = parts.digits;
     key.lo = key.hi = parts.number;
-    key.prefix = weir_prefix_find(&h->prefixes, name, parts.prefix_len);
-    if (key.prefix == NO_PREFIX)
-        return -1;
+    key.prefix = weir_text_find(&h->texts, name, parts.prefix_len);
+    if (h->index && h->index_suffixed)
+        return earlier(find_indexed(h, &key), find_suffixed(h, name, len));
     if (h->index)
         return find_indexed(h, &key);
     for (uint32_t i = 0; i < h->n; i++) {
-        int64_t at = position_in(&h->runs[i], &key);
+        const struct run *r = &h->runs[i];
+        int64_t at = r->suffix == NO_TEXT ? position_in(r, &key) : position_by_text(h, r, name, len);
         if (at >= 0)
             return at;
     }

@@ -1,19 +1,36 @@
 /* hostlist_format.c - writing hostlists (RFC 29), compactly: consecutive names with one prefix share brackets, and
  * numbers that follow each other are ranges.
  *
+ * Names come to the writer one run after the other, those with a suffix one by one, as if they had none. It has written what stands before the last range of
+ * the group (the names that share brackets) that is open; whether this gets brackets, the next name tells.
  * Leading zeros of the first number between brackets hold for all numbers there, so a name that would win zeros by
  * that begins new brackets.
  */
 #include "hostlist_private.h"
 
+#include <string.h>
+
+struct range {
+    uint64_t lo, hi;
+    uint32_t lo_digits, hi_digits;
+};
+
+struct writer {
+    weir_buf *out;
+    weir_buf prefix;   /* of the group that is open */
+    bool any;          /* something was written */
+    bool open;         /* a group is */
+    bool bracket;      /* its bracket was written */
+    uint32_t padding;  /* numbers in the group have at least so many digits */
+    struct range last; /* its last range, not written yet */
+    const char *suffix; /* "" but where names with a suffix are too many to be written one by one */
+};
+
 static void write_number(weir_buf *b, uint64_t n, uint32_t digits)
 {
     char text[WEIR_HOSTLIST_DIGITS];
 
-    for (uint32_t i = digits; i > 0; i--) {
-        text[i - 1] = (char)('0' + n % 10);
-        n /= 10;
-    }
+    weir_name_number(text, n, digits);
     weir_buf_add(b, text, digits);
 }
 
@@ -26,64 +43,139 @@ static uint64_t power_of_ten(uint32_t n)
     return power;
 }
 
-static bool has_leading_zero(const struct run *r)
+static void open_bracket(struct writer *w)
 {
-    return r->digits > 1 && r->lo < power_of_ten(r->digits - 1);
+    if (!w->bracket)
+        weir_buf_add(w->out, "[", 1);
+    w->bracket = true;
 }
 
-/* b goes on where a, all nines, ended: 8-9 and 10-12 are 8-12. */
-static bool carries_over(const struct run *a, const struct run *b)
+static void write_range(weir_buf *b, const struct range *r)
 {
-    return b->digits == a->digits + 1 && b->lo == a->hi + 1 && b->lo == power_of_ten(a->digits);
-}
-
-/* The first run from i on that cannot stand in the brackets that run i begins. */
-static uint32_t group_end(const weir_hostlist *h, uint32_t i)
-{
-    const struct run *r = &h->runs[i];
-    uint32_t padding = has_leading_zero(r) ? r->digits : 1;
-    uint32_t end = i + 1;
-
-    while (r->digits > 0 && end < h->n && h->runs[end].prefix == r->prefix && h->runs[end].digits >= padding)
-        end++;
-    return end;
-}
-
-static void write_group(weir_buf *b, const weir_hostlist *h, uint32_t i, uint32_t end)
-{
-    weir_buf_add(b, "[", 1);
-    while (i < end) {
-        const struct run *r = &h->runs[i];
-        const struct run *last = r;
-        write_number(b, r->lo, r->digits);
-        while (++i < end && carries_over(last, &h->runs[i]))
-            last = &h->runs[i];
-        if (last->hi > r->lo) {
-            weir_buf_add(b, "-", 1);
-            write_number(b, last->hi, last->digits);
-        }
-        weir_buf_add(b, i < end ? "," : "]", 1);
+    write_number(b, r->lo, r->lo_digits);
+    if (r->hi > r->lo) {
+        weir_buf_add(b, "-", 1);
+        write_number(b, r->hi, r->hi_digits);
     }
 }
 
-int weir_hostlist_format(const weir_hostlist *h, weir_buf *b)
+static void close_group(struct writer *w)
 {
-    uint32_t i = 0;
+    if (!w->open)
+        return;
+    if (w->last.hi > w->last.lo)
+        open_bracket(w);
+    write_range(w->out, &w->last);
+    if (w->bracket)
+        weir_buf_add(w->out, "]", 1);
+    weir_buf_puts(w->out, w->suffix);
+    w->open = w->bracket = false;
+}
+
+static void begin_group(struct writer *w, const char *prefix, size_t len, const struct range *r)
+{
+    bool leading_zero = r->lo_digits > 1 && r->lo < power_of_ten(r->lo_digits - 1);
+
+    close_group(w);
+    if (w->any)
+        weir_buf_add(w->out, ",", 1);
+    weir_buf_add(w->out, prefix, len);
+    w->prefix.len = 0;
+    weir_buf_add(&w->prefix, prefix, len);
+    w->padding = leading_zero ? r->lo_digits : 1;
+    w->open = w->any = true;
+}
+
+/* Whether names may stand in the brackets of the group that is open. */
+static bool belongs(const struct writer *w, const char *prefix, size_t len, const char *suffix, const struct range *r)
+{
+    return w->open && w->last.lo_digits > 0 && r->lo_digits >= w->padding && len == w->prefix.len &&
+           memcmp(prefix, w->prefix.data, len) == 0 && strcmp(suffix, w->suffix) == 0;
+}
+
+/* b goes on where a ended; after nines with one more digit: 8-9 and 10-12 are 8-12. */
+static bool goes_on(const struct range *a, const struct range *b)
+{
+    if (b->lo != a->hi + 1)
+        return false;
+    return b->lo_digits == a->hi_digits ||
+           (b->lo_digits == a->hi_digits + 1 && b->lo == power_of_ten(a->hi_digits));
+}
+
+static void put(struct writer *w, const char *prefix, size_t len, const char *suffix, const struct range *r)
+{
+    if (!belongs(w, prefix, len, suffix, r)) {
+        begin_group(w, prefix, len, r);
+        w->suffix = suffix;
+    } else if (goes_on(&w->last, r)) {
+        w->last.hi = r->hi;
+        w->last.hi_digits = r->hi_digits;
+        return;
+    } else {
+        open_bracket(w);
+        write_range(w->out, &w->last);
+        weir_buf_add(w->out, ",", 1);
+    }
+    w->last = *r;
+}
+
+static void put_run(struct writer *w, const weir_hostlist *h, const struct run *r)
+{
+    const char *prefix = prefix_text(h, r);
+
+    put(w, prefix, strlen(prefix), suffix_text(h, r), &(struct range){r->lo, r->hi, r->digits, r->digits});
+}
+
+static void put_each(struct writer *w, const weir_hostlist *h, const struct run *r)
+{
+    weir_buf name = {0};
+
+    for (uint64_t n = r->lo; n <= r->hi && !w->out->failed && !w->prefix.failed; n++) {
+        struct name parts;
+        weir_name_make(h, r, n, &name);
+        if (name.failed) {
+            w->out->failed = true;
+            break;
+        }
+        parts = weir_name_split(name.data, name.len);
+        put(w, name.data, parts.prefix_len, "",
+            &(struct range){parts.number, parts.number, parts.digits, parts.digits});
+    }
+    weir_buf_free(&name);
+}
+
+int weir_hostlist_write(const weir_hostlist *h, weir_buf *b)
+{
+    struct writer w = {.out = b, .suffix = ""};
+    bool one_by_one = weir_hostlist_expandable(h);
 
     if (!h)
         return WEIR_EINVAL;
-    weir_buf_add(b, "", 0);
-    while (i < h->n && !b->failed) {
+    weir_buf_add(b, "", 0); /* even of nothing it makes a text */
+    for (uint32_t i = 0; i < h->n && !b->failed && !w.prefix.failed; i++) {
         const struct run *r = &h->runs[i];
-        uint32_t end = group_end(h, i);
-        if (i > 0)
-            weir_buf_add(b, ",", 1);
-        weir_buf_puts(b, prefix_text(h, r));
-        if (end - i > 1 || r->lo < r->hi)
-            write_group(b, h, i, end);
+        if (r->suffix != NO_TEXT && one_by_one)
+            put_each(&w, h, r);
         else
-            write_number(b, r->lo, r->digits);
-        i = end;
+            put_run(&w, h, r);
     }
+    close_group(&w);
+    b->failed |= w.prefix.failed;
+    weir_buf_free(&w.prefix);
     return b->failed ? WEIR_ENOMEM : WEIR_OK;
+}
+
+char *weir_hostlist_format(const weir_hostlist *h, weir_err *err)
+{
+    weir_buf b = {0};
+    int rc = weir_hostlist_write(h, &b);
+
+    if (rc == WEIR_OK)
+        return b.data;
+    weir_buf_free(&b);
+    if (rc == WEIR_ENOMEM)
+        weir_fail_nomem(err);
+    else
+        weir_fail(err, rc, "hostlist: there is no list to write");
+    return NULL;
 }

@@ -14,6 +14,7 @@ void weir_hostlist_drop_index(weir_hostlist *h)
 {
     weir_mem_free(h->index);
     h->index = NULL;
+    h->nindex = 0;
 }
 
 void weir_hostlist_free(weir_hostlist *h)
@@ -21,7 +22,7 @@ void weir_hostlist_free(weir_hostlist *h)
     if (!h)
         return;
     weir_hostlist_drop_index(h);
-    weir_prefix_clear(&h->prefixes);
+    weir_text_clear(&h->texts);
     weir_mem_free(h->runs);
     weir_mem_free(h);
 }
@@ -34,7 +35,7 @@ int weir_hostlist_copy(const weir_hostlist *h, weir_hostlist **out)
         return WEIR_EINVAL;
     copy = weir_hostlist_new();
     if (!copy || weir_array_reserve(&copy->runs, &copy->cap, h->n, sizeof *copy->runs) != WEIR_OK ||
-        weir_prefix_copy(&copy->prefixes, &h->prefixes) != WEIR_OK) {
+        weir_text_copy(&copy->texts, &h->texts) != WEIR_OK) {
         weir_hostlist_free(copy);
         return WEIR_ENOMEM;
     }
@@ -63,7 +64,8 @@ void weir_hostlist_swap_runs(weir_hostlist *h, weir_hostlist *from)
 
 static bool joins(const struct run *a, const struct run *b)
 {
-    return a->prefix == b->prefix && a->digits == b->digits && a->digits > 0 && a->hi + 1 == b->lo;
+    return a->prefix == b->prefix && a->suffix == b->suffix && a->digits == b->digits && a->digits > 0 &&
+           a->hi + 1 == b->lo;
 }
 
 int weir_hostlist_append_run(weir_hostlist *h, const struct run *r)
@@ -102,6 +104,25 @@ struct name weir_name_split(const char *s, size_t len)
     return name;
 }
 
+void weir_name_number(char *to, uint64_t number, uint32_t digits)
+{
+    for (uint32_t i = digits; i > 0; i--) {
+        to[i - 1] = (char)('0' + number % 10);
+        number /= 10;
+    }
+}
+
+void weir_name_make(const weir_hostlist *h, const struct run *r, uint64_t number, weir_buf *b)
+{
+    char digits[WEIR_HOSTLIST_DIGITS];
+
+    weir_name_number(digits, number, r->digits);
+    b->len = 0;
+    weir_buf_puts(b, prefix_text(h, r));
+    weir_buf_add(b, digits, r->digits);
+    weir_buf_puts(b, suffix_text(h, r));
+}
+
 bool weir_name_char(int c)
 {
     return c > ' ' && c <= '~' && c != ',' && c != '[' && c != ']';
@@ -134,8 +155,8 @@ int weir_hostlist_append_name(weir_hostlist *h, const char *name, size_t len, we
     if (rc != WEIR_OK)
         return rc;
     parts = weir_name_split(name, len);
-    r = (struct run){.lo = parts.number, .hi = parts.number, .digits = parts.digits};
-    if (weir_prefix_intern(&h->prefixes, name, parts.prefix_len, &r.prefix) != WEIR_OK)
+    r = (struct run){.lo = parts.number, .hi = parts.number, .suffix = NO_TEXT, .digits = parts.digits};
+    if (weir_text_intern(&h->texts, name, parts.prefix_len, &r.prefix) != WEIR_OK)
         return weir_fail_nomem(err);
     rc = weir_hostlist_append_run(h, &r);
     if (rc == WEIR_ENOMEM)
@@ -161,16 +182,31 @@ void weir_hostlist_rollback(weir_hostlist *h, const struct mark *m)
     weir_hostlist_drop_index(h);
 }
 
+/* Gives a run of `other` the texts of h. */
+static int adopt_texts(weir_hostlist *h, const weir_hostlist *other, struct run *r)
+{
+    const char *prefix = prefix_text(other, r);
+    const char *suffix = suffix_text(other, r);
+
+    if (h == other)
+        return WEIR_OK;
+    if (weir_text_intern(&h->texts, prefix, strlen(prefix), &r->prefix) != WEIR_OK)
+        return WEIR_ENOMEM;
+    return r->suffix == NO_TEXT ? WEIR_OK : weir_text_intern(&h->texts, suffix, strlen(suffix), &r->suffix);
+}
+
 int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir_err *err)
 {
-    struct mark mine = weir_hostlist_mark(h);
-    struct mark theirs = weir_hostlist_mark(other); /* other may be h: then its last run may grow on the way */
+    struct mark mine, theirs;
     int rc = WEIR_OK;
 
+    if (!h || !other)
+        return weir_fail(err, WEIR_EINVAL, "hostlist: there is no list to append%s", h ? "" : " to");
+    mine = weir_hostlist_mark(h);
+    theirs = weir_hostlist_mark(other); /* other may be h: then its last run may grow on the way */
     for (uint32_t i = 0; i < theirs.n && rc == WEIR_OK; i++) {
         struct run r = i + 1 == theirs.n ? theirs.last : other->runs[i];
-        const char *prefix = prefix_text(other, &r);
-        rc = weir_prefix_intern(&h->prefixes, prefix, strlen(prefix), &r.prefix);
+        rc = adopt_texts(h, other, &r);
         if (rc == WEIR_OK)
             rc = weir_hostlist_append_run(h, &r);
     }
@@ -178,6 +214,14 @@ int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir
         return WEIR_OK;
     weir_hostlist_rollback(h, &mine);
     return rc == WEIR_ENOMEM ? weir_fail_nomem(err) : weir_fail(err, rc, "the list has too many hosts");
+}
+
+size_t weir_hostlist_bytes(const weir_hostlist *h)
+{
+    if (!h)
+        return 0;
+    return sizeof *h + h->cap * sizeof *h->runs + h->nindex * sizeof *h->index + h->texts.text_cap +
+           (h->texts.cap + (size_t)h->texts.size) * sizeof(uint32_t);
 }
 
 uint64_t weir_hostlist_count(const weir_hostlist *h)
@@ -203,6 +247,7 @@ static uint32_t run_at(const weir_hostlist *h, uint64_t i)
 
 size_t weir_hostlist_nth(const weir_hostlist *h, uint64_t i, char *buf, size_t size)
 {
+    char number[WEIR_HOSTLIST_DIGITS + 1] = "";
     const struct run *r;
     int n;
 
@@ -211,11 +256,8 @@ size_t weir_hostlist_nth(const weir_hostlist *h, uint64_t i, char *buf, size_t s
     if (!h || i >= h->count)
         return 0;
     r = &h->runs[run_at(h, i)];
-    if (r->digits == 0)
-        n = snprintf(buf, size, "%s", prefix_text(h, r));
-    else
-        n = snprintf(buf, size, "%s%0*llu", prefix_text(h, r), (int)r->digits,
-                     (unsigned long long)(r->lo + (i - r->first)));
+    weir_name_number(number, r->lo + (i - r->first), r->digits);
+    n = snprintf(buf, size, "%s%s%s", prefix_text(h, r), number, suffix_text(h, r));
     return n < 0 ? 0 : (size_t)n;
 }
 

@@ -12,8 +12,7 @@ struct reader {
     weir_hostlist *list;
     const char *text;
     size_t len;
-    size_t at;       /* the next character */
-    size_t expanded; /* bytes of names with a suffix */
+    size_t at; /* the next character */
     weir_err *err;
 };
 
@@ -100,22 +99,43 @@ static uint64_t power_of_ten(uint32_t n)
     return power;
 }
 
-/* Appends prefix + number for lo to hi, all written with `digits` digits. Digits at the end of the prefix are part of
- * the number of these names. */
+/* Appends a name with something behind its number: it is a name like others, and split like them. */
+static int append_one(struct reader *r, const struct expression *e, size_t prefix_len, const struct run *run)
+{
+    char digits[WEIR_HOSTLIST_DIGITS];
+    weir_buf b = {0};
+    int rc = WEIR_ENOMEM;
+
+    weir_name_number(digits, run->lo, run->digits);
+    weir_buf_add(&b, e->prefix, prefix_len);
+    weir_buf_add(&b, digits, run->digits);
+    weir_buf_add(&b, e->suffix, e->suffix_len);
+    if (!b.failed)
+        rc = weir_hostlist_append_name(r->list, b.data, b.len, NULL);
+    weir_buf_free(&b);
+    return rc;
+}
+
+/* Appends prefix + number + suffix for lo to hi, all written with `digits` digits. Digits at the end of the prefix are
+ * part of the number of these names. */
 static int append_digits(struct reader *r, const struct expression *e, uint64_t lo, uint64_t hi, uint32_t digits)
 {
     struct name prefix = weir_name_split(e->prefix, e->prefix_len);
     uint32_t take = WEIR_HOSTLIST_DIGITS - digits;
     uint64_t above;
-    struct run run = {.digits = digits};
+    struct run run = {.suffix = NO_TEXT};
 
     if (take > prefix.digits)
         take = prefix.digits;
     above = prefix.number % power_of_ten(take) * power_of_ten(digits);
     run.lo = above + lo;
     run.hi = above + hi;
-    run.digits += take;
-    if (weir_prefix_intern(&r->list->prefixes, e->prefix, e->prefix_len - take, &run.prefix) != WEIR_OK)
+    run.digits = digits + take;
+    if (e->suffix_len > 0 && lo == hi)
+        return append_one(r, e, e->prefix_len - take, &run);
+    if (weir_text_intern(&r->list->texts, e->prefix, e->prefix_len - take, &run.prefix) != WEIR_OK)
+        return WEIR_ENOMEM;
+    if (e->suffix_len > 0 && weir_text_intern(&r->list->texts, e->suffix, e->suffix_len, &run.suffix) != WEIR_OK)
         return WEIR_ENOMEM;
     return weir_hostlist_append_run(r->list, &run);
 }
@@ -139,7 +159,7 @@ static int append_wide(struct reader *r, const struct expression *e, const struc
     return rc;
 }
 
-/* Appends the names of a range without a suffix: a run for each number of digits. */
+/* Appends the names of a range: a run for each number of digits. */
 static int append_range(struct reader *r, const struct expression *e, const struct range *range)
 {
     uint64_t lo = range->lo;
@@ -158,28 +178,6 @@ static int append_range(struct reader *r, const struct expression *e, const stru
         rc = append_digits(r, e, lo, hi, digits);
         lo = hi + 1;
     }
-    return rc;
-}
-
-/* Appends the names of a range with a suffix, one by one. */
-static int append_names(struct reader *r, const struct expression *e, const struct range *range)
-{
-    weir_buf b = {0};
-    size_t digits = range->width > digits_of(range->hi) ? range->width : digits_of(range->hi);
-    size_t left = (WEIR_HOSTLIST_EXPAND - r->expanded) / (e->prefix_len + digits + e->suffix_len + 1);
-    int rc = WEIR_OK;
-
-    if (range->hi - range->lo >= left)
-        return exceeds(r, r->at, "the names with something behind the bracket take too much room");
-    for (uint64_t n = range->lo; n <= range->hi && rc == WEIR_OK; n++) {
-        b.len = 0;
-        weir_buf_add(&b, e->prefix, e->prefix_len);
-        weir_buf_printf(&b, "%0*llu", (int)range->width, (unsigned long long)n);
-        weir_buf_add(&b, e->suffix, e->suffix_len);
-        rc = b.failed ? WEIR_ENOMEM : weir_hostlist_append_name(r->list, b.data, b.len, r->err);
-        r->expanded += b.len + 1;
-    }
-    weir_buf_free(&b);
     return rc;
 }
 
@@ -242,7 +240,7 @@ static int read_bracket(struct reader *r, struct expression *e)
         rc = read_range(r, e, &range);
         if (rc != WEIR_OK)
             return rc;
-        rc = e->suffix_len ? append_names(r, e, &range) : append_range(r, e, &range);
+        rc = append_range(r, e, &range);
         if (rc != WEIR_OK)
             return report(r, start, rc);
     } while (peek(r) == ',');

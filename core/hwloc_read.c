@@ -1,26 +1,25 @@
 /* hwloc_read.c - reads this machine, or the XML of another, by libhwloc.
  *
  * cluster0 -> node, called by the host's name -> socket (hwloc: Package) -> numanode, where a package has several ->
- * core. What hwloc does not place in a package lies in the node. A NUMA node gives a memory pool (MB of 2^20 bytes,
+ * core; groups and caches (KB of 2^10 bytes) only where they are asked for. What hwloc does not place in a package lies in the node. A NUMA node gives a memory pool (MB of 2^20 bytes,
  * property "kind" where hwloc tells); one without processors, such as the memory of a GPU, gives none. A GPU is one
  * pool however many drivers show it: what has the same PCI address is the same. A disk whose size hwloc knows is
  * "storage" (GB). Cores count 0, 1, ... over the node; a GPU has the number of its driver where that is unique.
  *
- * Main invariant: places[0] is the node, and each other place lies in one of a lower level; so an object belongs into
- * the place of the highest level that has all of its processors.
+ * Main invariant: places[0] is the node; an object belongs into the smallest place that has all of its processors, the
+ * last one made where several are as small.
  */
 #include "format.h"
+#include "hwloc_types.h"
 
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum level { NODE, SOCKET, NUMANODE, CORE, PU };
-
 /* A vertex that others are put into. */
 struct place {
     weir_vertex v;
-    enum level level; /* NODE, SOCKET, NUMANODE */
+    unsigned type; /* one of enum weir_hwloc_type */
     hwloc_obj_t obj;
 };
 
@@ -35,7 +34,7 @@ struct gpu {
 struct reader {
     const char *source;
     weir_err *err;
-    enum level level;
+    unsigned what; /* of enum weir_hwloc_type */
     hwloc_topology_t topology;
     weir_graph *g;
     struct place *places;
@@ -46,11 +45,11 @@ struct reader {
 
 /* ---- places --------------------------------------------------------------------------------------------------- */
 
-static int add_place(struct reader *r, weir_vertex v, enum level level, hwloc_obj_t obj)
+static int add_place(struct reader *r, weir_vertex v, unsigned type, hwloc_obj_t obj)
 {
     if (weir_array_reserve(&r->places, &r->places_cap, (size_t)r->nplaces + 1, sizeof *r->places) < 0)
         return weir_fail_nomem(r->err);
-    r->places[r->nplaces++] = (struct place){v, level, obj};
+    r->places[r->nplaces++] = (struct place){v, type, obj};
     return WEIR_OK;
 }
 
@@ -59,23 +58,23 @@ static bool has_cpus(hwloc_obj_t obj)
     return obj->cpuset && !hwloc_bitmap_iszero(obj->cpuset);
 }
 
-/* Whether a is a nearer place than b: further in, and if that does not tell, smaller. */
 static bool is_nearer(const struct place *a, const struct place *b)
 {
-    if (a->level != b->level)
-        return a->level > b->level;
-    return hwloc_bitmap_weight(a->obj->cpuset) < hwloc_bitmap_weight(b->obj->cpuset);
+    return hwloc_bitmap_weight(a->obj->cpuset) <= hwloc_bitmap_weight(b->obj->cpuset);
 }
 
-/* The nearest place, `deepest` at most, that has all processors of obj. */
-static weir_vertex find_place(const struct reader *r, hwloc_obj_t obj, enum level deepest)
+#define ANY_PLACE (~0u)
+
+/* The nearest place, of one of these types, that has all processors of obj. */
+static weir_vertex find_place(const struct reader *r, hwloc_obj_t obj, unsigned types)
 {
     const struct place *best = &r->places[0];
 
     if (!has_cpus(obj) || obj->type == HWLOC_OBJ_MACHINE)
         return best->v;
     for (const struct place *p = r->places + 1; p < r->places + r->nplaces; p++)
-        if (p->level <= deepest && hwloc_bitmap_isincluded(obj->cpuset, p->obj->cpuset) && is_nearer(p, best))
+        if ((p->type & types) && hwloc_bitmap_isincluded(obj->cpuset, p->obj->cpuset) &&
+            (best == r->places || is_nearer(p, best)))
             best = p;
     return best->v;
 }
@@ -89,8 +88,7 @@ static int add_pool(struct reader *r, weir_vertex parent, const char *type, int6
     return weir_graph_add(r->g, parent, &d, v, r->err);
 }
 
-static int add_quantity(struct reader *r, weir_vertex parent, const char *type, int64_t id, uint64_t size,
-                        const char *unit, weir_vertex *v)
+static weir_pool_desc quantity(const char *type, int64_t id, uint64_t size, const char *unit)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
 
@@ -98,6 +96,13 @@ static int add_quantity(struct reader *r, weir_vertex parent, const char *type, 
     d.id = id;
     d.size = size < 1 ? 1 : size > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)size;
     d.unit = unit;
+    return d;
+}
+
+static int add_quantity(struct reader *r, weir_vertex parent, const char *type, int64_t id, uint64_t size,
+                        const char *unit, weir_vertex *v)
+{
+    weir_pool_desc d = quantity(type, id, size, unit);
     return weir_graph_add(r->g, parent, &d, v, r->err);
 }
 
@@ -129,22 +134,46 @@ static int add_node(struct reader *r)
     if (rc == WEIR_OK)
         rc = weir_graph_add(r->g, cluster, &d, &v, r->err);
     weir_mem_free(basename);
-    return rc < 0 ? rc : add_place(r, v, NODE, machine);
+    return rc < 0 ? rc : add_place(r, v, WEIR_HWLOC_NODE, machine);
 }
 
-static int add_sockets(struct reader *r)
+/* One vertex for each object of a type (groups may be at several depths), in the place where it lies. */
+static int add_places(struct reader *r, unsigned type, const char *name, hwloc_obj_type_t kind, bool in_package)
 {
-    hwloc_obj_t p = NULL;
     int rc = WEIR_OK;
 
-    while (rc == WEIR_OK && (p = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_PACKAGE, p))) {
-        weir_vertex v;
-        rc = add_pool(r, r->places[0].v, "socket", p->logical_index, &v);
-        if (rc == WEIR_OK && has_cpus(p))
-            rc = add_place(r, v, SOCKET, p);
+    for (int depth = 0; rc == WEIR_OK && depth < hwloc_topology_get_depth(r->topology); depth++) {
+        hwloc_obj_t p = NULL;
+        if (hwloc_get_depth_type(r->topology, depth) != kind)
+            continue;
+        while (rc == WEIR_OK && (p = hwloc_get_next_obj_by_depth(r->topology, depth, p))) {
+            weir_vertex v;
+            if (in_package != (hwloc_get_ancestor_obj_by_type(r->topology, HWLOC_OBJ_PACKAGE, p) != NULL))
+                continue;
+            rc = add_pool(r, find_place(r, p, ANY_PLACE), name, p->logical_index, &v);
+            if (rc == WEIR_OK && has_cpus(p))
+                rc = add_place(r, v, type, p);
+        }
     }
     return rc;
 }
+
+/* A group may have packages in it, or lie in one. */
+static int add_sockets(struct reader *r)
+{
+    int rc = WEIR_OK;
+
+    if (r->what & WEIR_HWLOC_GROUP)
+        rc = add_places(r, WEIR_HWLOC_GROUP, "group", HWLOC_OBJ_GROUP, false);
+    if (rc == WEIR_OK && (r->what & WEIR_HWLOC_SOCKET))
+        rc = add_places(r, WEIR_HWLOC_SOCKET, "socket", HWLOC_OBJ_PACKAGE, false);
+    if (rc == WEIR_OK && (r->what & WEIR_HWLOC_GROUP))
+        rc = add_places(r, WEIR_HWLOC_GROUP, "group", HWLOC_OBJ_GROUP, true);
+    return rc;
+}
+
+/* Where NUMA nodes lie. */
+#define OUTER (WEIR_HWLOC_GROUP | WEIR_HWLOC_SOCKET)
 
 /* How many NUMA nodes with processors lie in the place v. */
 static unsigned count_memories(const struct reader *r, weir_vertex v)
@@ -153,11 +182,11 @@ static unsigned count_memories(const struct reader *r, weir_vertex v)
     unsigned n = 0;
 
     while ((m = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_NUMANODE, m)))
-        n += has_cpus(m) && find_place(r, m, SOCKET) == v;
+        n += has_cpus(m) && find_place(r, m, OUTER) == v;
     return n;
 }
 
-/* A NUMA node is a vertex where it is one of several in its package, or in a machine without packages. */
+/* A NUMA node is a vertex where it is one of several in its package, or in a machine without packages, or asked for. */
 static int add_numanodes(struct reader *r)
 {
     hwloc_obj_t m = NULL;
@@ -165,12 +194,39 @@ static int add_numanodes(struct reader *r)
     int rc = WEIR_OK;
 
     while (rc == WEIR_OK && (m = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_NUMANODE, m))) {
-        weir_vertex in = find_place(r, m, SOCKET), v;
-        if (!has_cpus(m) || (packages && in == r->places[0].v) || count_memories(r, in) < 2)
+        weir_vertex in = find_place(r, m, OUTER), v;
+        bool alone = (packages && in == r->places[0].v) || count_memories(r, in) < 2;
+        if (!has_cpus(m) || (alone && !(r->what & WEIR_HWLOC_LISTED)))
             continue;
         rc = add_pool(r, in, "numanode", m->logical_index, &v);
         if (rc == WEIR_OK)
-            rc = add_place(r, v, NUMANODE, m);
+            rc = add_place(r, v, WEIR_HWLOC_NUMANODE, m);
+    }
+    return rc;
+}
+
+static int add_caches(struct reader *r)
+{
+    static const struct {
+        unsigned type;
+        hwloc_obj_type_t kind;
+        const char *basename;
+    } caches[] = {{WEIR_HWLOC_L3, HWLOC_OBJ_L3CACHE, "L3cache"},
+                  {WEIR_HWLOC_L2, HWLOC_OBJ_L2CACHE, "L2cache"},
+                  {WEIR_HWLOC_L1, HWLOC_OBJ_L1CACHE, "L1cache"}};
+    int rc = WEIR_OK;
+
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        hwloc_obj_t c = NULL;
+        while (rc == WEIR_OK && (r->what & caches[i].type) &&
+               (c = hwloc_get_next_obj_by_type(r->topology, caches[i].kind, c))) {
+            weir_pool_desc d = quantity("cache", c->logical_index, c->attr->cache.size >> 10, "KB");
+            weir_vertex v;
+            d.basename = caches[i].basename;
+            rc = weir_graph_add(r->g, find_place(r, c, ANY_PLACE), &d, &v, r->err);
+            if (rc == WEIR_OK)
+                rc = add_place(r, v, caches[i].type, c);
+        }
     }
     return rc;
 }
@@ -200,9 +256,10 @@ static int add_cores(struct reader *r)
     if (hwloc_get_nbobjs_by_type(r->topology, type) <= 0)
         type = HWLOC_OBJ_PU;
     while (rc == WEIR_OK && (c = hwloc_get_next_obj_by_type(r->topology, type, c))) {
-        weir_vertex v;
-        rc = add_pool(r, find_place(r, c, NUMANODE), "core", c->logical_index, &v);
-        if (rc == WEIR_OK && r->level == PU)
+        weir_vertex v = find_place(r, c, ANY_PLACE);
+        if (r->what & WEIR_HWLOC_CORE)
+            rc = add_pool(r, v, "core", c->logical_index, &v);
+        if (rc == WEIR_OK && (r->what & WEIR_HWLOC_PU))
             rc = add_processors(r, c, v);
     }
     return rc;
@@ -214,7 +271,7 @@ static int add_memories(struct reader *r)
     int rc = WEIR_OK;
 
     while (rc == WEIR_OK && (m = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_NUMANODE, m))) {
-        weir_vertex in = find_place(r, m, SOCKET), v;
+        weir_vertex in = find_place(r, m, OUTER), v;
         if (!has_cpus(m))
             continue;
         for (uint32_t i = 0; i < r->nplaces; i++)
@@ -230,7 +287,7 @@ static int add_memories(struct reader *r)
 /* Where an I/O device lies. */
 static weir_vertex device_place(const struct reader *r, hwloc_obj_t device)
 {
-    return find_place(r, hwloc_get_non_io_ancestor_obj(r->topology, device), NUMANODE);
+    return find_place(r, hwloc_get_non_io_ancestor_obj(r->topology, device), ANY_PLACE);
 }
 
 /* Whether a device is a GPU that can compute, by the driver that shows it, and its number there. */
@@ -351,20 +408,23 @@ static int add_storages(struct reader *r)
 
 static int add_all(struct reader *r)
 {
-    int rc = add_node(r);
+    static const struct {
+        unsigned types;
+        int (*add)(struct reader *r);
+    } steps[] = {{WEIR_HWLOC_NODE, add_node},
+                 {OUTER, add_sockets},
+                 {WEIR_HWLOC_NUMANODE, add_numanodes},
+                 {WEIR_HWLOC_L3 | WEIR_HWLOC_L2 | WEIR_HWLOC_L1, add_caches},
+                 {WEIR_HWLOC_CORE | WEIR_HWLOC_PU, add_cores},
+                 {WEIR_HWLOC_GPU, add_gpus},
+                 {WEIR_HWLOC_MEMORY, add_memories},
+                 {WEIR_HWLOC_STORAGE, add_storages}};
+    int rc = WEIR_OK;
 
-    if (rc == WEIR_OK && r->level >= SOCKET)
-        rc = add_sockets(r);
-    if (rc == WEIR_OK && r->level >= NUMANODE)
-        rc = add_numanodes(r);
-    if (rc < 0 || r->level < CORE)
-        return rc;
-    rc = add_cores(r);
-    if (rc == WEIR_OK)
-        rc = add_gpus(r);
-    if (rc == WEIR_OK)
-        rc = add_memories(r);
-    return rc < 0 ? rc : add_storages(r);
+    for (size_t i = 0; rc == WEIR_OK && i < sizeof steps / sizeof *steps; i++)
+        if (r->what & steps[i].types)
+            rc = steps[i].add(r);
+    return rc;
 }
 
 static int build(struct reader *r)
@@ -402,16 +462,11 @@ static int load(struct reader *r, const char *text, size_t len, bool all)
     return WEIR_OK;
 }
 
-static int read_machine(const char *text, size_t len, const char *source, const char *level, bool all, weir_graph **out,
-                        weir_err *err)
+static int read_machine(const char *text, size_t len, const char *source, unsigned what, weir_graph **out, weir_err *err)
 {
-    static const char *const levels[] = {"node", "socket", "numanode", "core", "pu"};
-    struct reader r = {.source = source, .err = err, .level = NODE};
-    int rc;
+    struct reader r = {.source = source, .err = err, .what = what};
+    int rc = load(&r, text, len, what & WEIR_HWLOC_ALL);
 
-    while (r.level < PU && strcmp(levels[r.level], level ? level : "core") != 0)
-        r.level++;
-    rc = load(&r, text, len, all);
     if (rc == WEIR_OK)
         rc = build(&r);
     if (r.topology)
@@ -425,9 +480,12 @@ static int read_machine(const char *text, size_t len, const char *source, const 
     return rc;
 }
 
-int weir_hwloc_discover(const char *level, bool all, weir_graph **out, weir_err *err)
+int weir_hwloc_discover(const char *types, weir_graph **out, weir_err *err)
 {
-    return read_machine(NULL, 0, "this machine", level, all, out, err);
+    unsigned what;
+    int rc = weir_hwloc_types(types, &what, err);
+
+    return rc < 0 ? rc : read_machine(NULL, 0, "this machine", what, out, err);
 }
 
 /* Looks at the XML before hwloc does, which would neither say what is wrong nor survive any depth. */
@@ -524,8 +582,7 @@ static void XMLCALL on_end(void *user, const char *name)
     ((struct look *)user)->depth--;
 }
 
-int weir_hwloc_parse(const char *text, size_t len, const char *source, const char *level, bool all, weir_graph **out,
-                     weir_err *err)
+int weir_hwloc_check(const char *text, size_t len, const char *source, weir_err *err)
 {
     struct look l = {.xml = weir_xml_new(), .source = source, .err = err};
     int rc;
@@ -536,7 +593,16 @@ int weir_hwloc_parse(const char *text, size_t len, const char *source, const cha
     XML_SetElementHandler(l.xml, on_start, on_end);
     rc = weir_xml_run(l.xml, text, len, source, err);
     XML_ParserFree(l.xml);
-    if (l.rc < 0 || rc < 0)
-        return l.rc < 0 ? l.rc : rc;
-    return read_machine(text, len, source, level, all, out, err);
+    return l.rc < 0 ? l.rc : rc;
+}
+
+int weir_hwloc_parse(const char *text, size_t len, const char *source, const char *types, weir_graph **out,
+                     weir_err *err)
+{
+    unsigned what;
+    int rc = weir_hwloc_types(types, &what, err);
+
+    if (rc == WEIR_OK)
+        rc = weir_hwloc_check(text, len, source, err);
+    return rc < 0 ? rc : read_machine(text, len, source, what, out, err);
 }

@@ -1,6 +1,7 @@
 /* idset_set.c - sets of ids as sorted runs: life, members, order. See idset_private.h for the invariant. */
 #include "idset_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 weir_idset *weir_idset_new(void)
@@ -133,6 +134,71 @@ int weir_idset_remove_id(weir_idset *s, uint32_t id)
     return weir_idset_remove_range(s, id, id);
 }
 
+static int compare_ids(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x;
+    uint32_t b = *(const uint32_t *)y;
+
+    return a < b ? -1 : a > b;
+}
+
+static bool ascend(const uint32_t *ids, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (ids[i - 1] > ids[i])
+            return false;
+    return true;
+}
+
+/* In ascending order each costs O(1), so they go to a set of their own first. */
+int weir_idset_add_list(weir_idset *s, uint32_t *ids, size_t n)
+{
+    weir_idset *more;
+    int rc = WEIR_OK;
+
+    if (!s || (n > 0 && !ids))
+        return WEIR_EINVAL;
+    more = weir_idset_new();
+    if (!more)
+        return WEIR_ENOMEM;
+    if (!ascend(ids, n))
+        qsort(ids, n, sizeof *ids, compare_ids);
+    for (size_t i = 0; i < n && rc == WEIR_OK; i++)
+        rc = weir_idset_add_id(more, ids[i]);
+    if (rc == WEIR_OK)
+        rc = weir_idset_add(s, more);
+    weir_idset_free(more);
+    return rc;
+}
+
+int weir_idset_take(weir_idset *s, uint64_t n, weir_idset **out)
+{
+    weir_idset *low;
+    int rc;
+
+    if (!s)
+        return WEIR_EINVAL;
+    low = weir_idset_new();
+    if (!low)
+        return WEIR_ENOMEM;
+    rc = WEIR_OK;
+    for (uint32_t i = 0; i < s->n && low->count < n && rc == WEIR_OK; i++) {
+        uint64_t wanted = n - low->count;
+        struct run r = s->runs[i];
+        if (wanted < run_length(r))
+            r.hi = r.lo + (uint32_t)wanted - 1;
+        rc = weir_idset_add_range(low, r.lo, r.hi);
+    }
+    if (rc == WEIR_OK && low->n > 0)
+        rc = weir_idset_remove_range(s, 0, low->runs[low->n - 1].hi);
+    if (rc != WEIR_OK) {
+        weir_idset_free(low);
+        return rc;
+    }
+    *out = low;
+    return WEIR_OK;
+}
+
 bool weir_idset_test(const weir_idset *s, uint32_t id)
 {
     uint32_t i = s ? run_ending_from(s, id) : 0;
@@ -183,6 +249,13 @@ int64_t weir_idset_prev(const weir_idset *s, int64_t id)
     return s->runs[i - 1].hi < want ? (int64_t)s->runs[i - 1].hi : want;
 }
 
+int64_t weir_idset_run_end(const weir_idset *s, int64_t id)
+{
+    uint32_t i = s && id >= 0 ? run_ending_from(s, (uint64_t)id) : 0;
+
+    return s && id >= 0 && i < s->n && s->runs[i].lo <= id ? (int64_t)s->runs[i].hi : -1;
+}
+
 bool weir_idset_run(const weir_idset *s, size_t i, uint32_t *lo, uint32_t *hi)
 {
     if (!s || i >= s->n)
@@ -190,6 +263,11 @@ bool weir_idset_run(const weir_idset *s, size_t i, uint32_t *lo, uint32_t *hi)
     *lo = s->runs[i].lo;
     *hi = s->runs[i].hi;
     return true;
+}
+
+size_t weir_idset_bytes(const weir_idset *s)
+{
+    return s ? sizeof *s + s->cap * sizeof *s->runs : 0;
 }
 
 bool weir_idset_equal(const weir_idset *a, const weir_idset *b)

@@ -154,7 +154,7 @@ static void write_run(weir_buf *b, struct run r, bool as_range)
     }
 }
 
-int weir_idset_format(const weir_idset *s, unsigned flags, weir_buf *b)
+int weir_idset_write(const weir_idset *s, unsigned flags, weir_buf *b)
 {
     bool brackets = (flags & WEIR_IDSET_BRACKETS) && weir_idset_count(s) > 1;
 
@@ -162,7 +162,7 @@ int weir_idset_format(const weir_idset *s, unsigned flags, weir_buf *b)
         return WEIR_EINVAL;
     if (!(flags & WEIR_IDSET_RANGES) && s->count > WEIR_IDSET_LIST_IDS)
         return WEIR_ELIMIT;
-    weir_buf_puts(b, brackets ? "[" : "");
+    weir_buf_puts(b, brackets ? "[" : ""); /* even of nothing it makes a text */
     for (uint32_t i = 0; i < s->n; i++) {
         if (i > 0)
             weir_buf_add(b, ",", 1);
@@ -170,4 +170,22 @@ int weir_idset_format(const weir_idset *s, unsigned flags, weir_buf *b)
     }
     weir_buf_puts(b, brackets ? "]" : "");
     return b->failed ? WEIR_ENOMEM : WEIR_OK;
+}
+
+char *weir_idset_format(const weir_idset *s, unsigned flags, weir_err *err)
+{
+    weir_buf b = {0};
+    int rc = weir_idset_write(s, flags, &b);
+
+    if (rc == WEIR_OK)
+        return b.data;
+    weir_buf_free(&b);
+    if (rc == WEIR_ENOMEM)
+        weir_fail_nomem(err);
+    else if (rc == WEIR_ELIMIT)
+        weir_fail(err, rc, "idset: %llu ids cannot be written one by one, %lu is the most",
+                  (unsigned long long)weir_idset_count(s), (unsigned long)WEIR_IDSET_LIST_IDS);
+    else
+        weir_fail(err, rc, s ? "idset: there is no such flag" : "idset: there is no set to write");
+    return NULL;
 }

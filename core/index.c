@@ -9,6 +9,7 @@ static void index_free(struct index *x)
     if (x) {
         weir_order_clear(&x->order);
         weir_mem_free(x->best);
+        weir_mem_free(x->noted);
         weir_mem_free(x);
     }
 }
@@ -29,6 +30,24 @@ void weir_indexes_drop_maps(weir_graph *g)
 {
     for (uint32_t i = g->nindexes; i-- > 0;)
         if (g->indexes[i]->order.reads_maps)
+            drop_at(g, i);
+}
+
+static int note(struct index *x, weir_vertex v)
+{
+    if (x->nnoted > 0 && x->noted[x->nnoted - 1] == v)
+        return WEIR_OK;
+    if (x->nnoted == INDEX_NOTES ||
+        weir_array_reserve(&x->noted, &x->noted_cap, x->nnoted + 1, sizeof *x->noted))
+        return WEIR_ELIMIT;
+    x->noted[x->nnoted++] = v;
+    return WEIR_OK;
+}
+
+void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key)
+{
+    for (uint32_t i = g->nindexes; i-- > 0;)
+        if (weir_order_reads(&g->indexes[i]->order, map, key) && note(g->indexes[i], v))
             drop_at(g, i);
 }
 
@@ -130,6 +149,54 @@ static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err 
     return WEIR_OK;
 }
 
+/* ---- what was noted ---- */
+
+static int compute_below(const weir_graph *g, const weir_policy *p, struct index *x, weir_vertex v, weir_err *err)
+{
+    const struct inner *in = inner_of(g, v);
+    int rc = kind_of(g, v)->type == x->type ? weir_order_compute(g, p, &x->order, v, err) : WEIR_OK;
+
+    if (rc || !in || !type_cell(g->schemas[in->schema], x->type))
+        return rc;
+    for (uint32_t i = 0; i < in->nkids && !rc; i++)
+        if (in->kids[i] != WEIR_NONE)
+            rc = compute_below(g, p, x, in->kids[i], err);
+    return rc;
+}
+
+/* Computes every row that v is in, whatever stood there. */
+static void fill_above(const weir_graph *g, struct index *x, weir_vertex v)
+{
+    for (weir_vertex p = vertex_at(g, v)->parent; p != WEIR_NONE; v = p, p = vertex_at(g, v)->parent) {
+        const struct inner *in = inner_of(g, p);
+        struct levels lv;
+        if (!type_cell(g->schemas[in->schema], x->type))
+            return;
+        weir_levels_of(in->rows_cap, &lv);
+        for (uint32_t step = 1; step <= lv.n + 1; step++) {
+            uint32_t l = step <= lv.n ? step : 0, r = row_over(&lv, l, vertex_at(g, v)->pos);
+            x->best[in->row + r] = first_of_row(g, x, in, &lv, l, r);
+        }
+    }
+}
+
+/* Puts what was noted in order again. When a hook fails, all of it stays noted. */
+static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
+{
+    for (uint32_t i = 0; i < x->nnoted && x->order.serial; i++) {
+        int rc = compute_below(g, p, x, x->noted[i], err);
+        if (rc)
+            return rc;
+    }
+    for (uint32_t i = 0; i < x->nnoted; i++)
+        if (inner_of(g, x->noted[i]))
+            fill_below(g, x, inner_of(g, x->noted[i]));
+    for (uint32_t i = 0; i < x->nnoted; i++)
+        fill_above(g, x, x->noted[i]);
+    x->nnoted = 0;
+    return WEIR_OK;
+}
+
 static struct index *find(weir_graph *g, const struct order *o, weir_type t, enum index_mode mode)
 {
     for (uint32_t i = 0; i < g->nindexes; i++) {
@@ -181,7 +248,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_
     }
     x->last_use = ++g->uses;
     *out = x;
-    return WEIR_OK;
+    return catch_up(g, p, x, err);
 }
 
 /* Whether w is v or below it, w being below v's parent. */
@@ -240,6 +307,8 @@ void weir_indexes_touch(weir_graph *g, weir_vertex v)
 
 bool weir_index_check(const weir_graph *g, const struct index *x)
 {
+    if (x->nnoted > 0) /* its rows are those of before */
+        return true;
     for (uint32_t i = 0; i < g->ninners; i++) {
         const struct inner *in = &g->inners[i];
         struct levels lv;

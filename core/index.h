@@ -1,14 +1,17 @@
 /* index.h - for one order and one type: the first vertex in that order below each row, among those that qualify.
  *
- * Kept while the policy is in use; touched by every change of the books, O(d f); dropped when the structure changes
- * (or, where the order reads properties or tags, these), and built anew when it is next asked for, O(n).
+ * Kept while the policy is in use; touched by every change of the books, O(d f). Where the order reads properties, tags
+ * or ranks, a vertex whose own changed is noted, and it and what is below it are put in order again when the index is
+ * next asked for: an order may look at a vertex and at those above it. Dropped when the structure changes or too much is
+ * noted, and built anew when it is next asked for, O(n).
  */
 #ifndef WEIR_INDEX_H
 #define WEIR_INDEX_H
 
 #include "order.h"
 
-#define INDEX_MAX 32 /* kept per graph; the one used least recently makes room */
+#define INDEX_MAX   32   /* kept per graph; the one used least recently makes room */
+#define INDEX_NOTES 1024 /* vertices noted in one index; with more it is dropped */
 
 enum index_mode {
     INDEX_ANY,  /* every vertex of the type: for times other than now */
@@ -23,6 +26,8 @@ struct index {
     uint64_t last_use;
     weir_vertex *best; /* by row number */
     uint32_t rows;
+    weir_vertex *noted; /* vertices whose place in the order may have changed, and that of those below them */
+    uint32_t nnoted, noted_cap;
 };
 
 /* The index of a policy's order, built where there is none. */
@@ -33,7 +38,9 @@ weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_ve
 void weir_indexes_touch(weir_graph *g, weir_vertex v); /* v changed its state or book */
 void weir_indexes_touch_one(weir_graph *g, weir_vertex v); /* ... in the rows of its parent only */
 void weir_indexes_drop(weir_graph *g);                 /* the structure changed */
-void weir_indexes_drop_maps(weir_graph *g);            /* properties or tags changed */
+void weir_indexes_drop_maps(weir_graph *g);            /* properties, tags or ranks of many changed */
+/* An entry of a map of v changed, or, with WEIR_NO_NAME, its rank. */
+void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key);
 /* Computes the best of every row anew and compares: for weir_check(). */
 bool weir_index_check(const weir_graph *g, const struct index *x);
 

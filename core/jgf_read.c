@@ -1,46 +1,24 @@
-/* jgf_read.c - reads JSON Graph Format, as RFC 20 describes it and Fluxion writes it.
+/* jgf_read.c - reads JSON Graph Format, as RFC 20 describes it and Fluxion writes it: the document, its edges.
  *
  * Of a vertex this reads: id, and in metadata: type, basename, name, id, uniq_id, rank, status or state, unit, size,
  * uuid, properties, tags or ephemeral, extended, paths. `exclusive` says what a job has there, not what the pool is, so
  * it is checked and left alone; "whole": true is the pool's own wish to be allocated as a whole. Of an edge: source,
- * target, and in metadata: subsystem, relationship, back, or name: {SUBSYSTEM: RELATIONSHIP}.
+ * target, and in metadata: subsystem, relationship, back, or name: {SUBSYSTEM: RELATIONSHIP}. What else weir writes is
+ * in jgf_write.c. Other keys are skipped.
  *
- * Main invariant: the containment edges are made a forest of items first, which proves that there are no cycles, second
- * parents or loose ends; only then vertices are added, in preorder. Nothing recurses.
+ * Nodes and edges may come in any order. An edge that names a vertex which has not come yet makes its item; edges of
+ * containment wait until all vertices are known, others until the graph is there.
  */
-#include "format.h"
+#include "jgf.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
+/* ---- errors --------------------------------------------------------------------------------------------------- */
 
-struct item {
-    const char *key; /* the vertex' id in the document */
-    const json_t *data;
-    uint32_t parent, first, last, next;
-    int64_t rank; /* its own, or what it has from above */
-    weir_vertex v;
-};
-
-struct reader {
-    const char *source, *path; /* path: of the graph in the document */
-    weir_err *err;
-    const json_t *nodes, *edges;
-    struct item *items;
-    uint32_t count;
-    uint32_t *slots; /* hash of the keys: item + 1 */
-    uint32_t mask;
-    weir_graph *g;
-};
-
-/* An error at "PATH.ARRAY[i]KEY". */
-__attribute__((format(printf, 6, 7))) static int bad(const struct reader *r, int code, const char *array, uint32_t i,
-                                                     const char *key, const char *fmt, ...)
+int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, const char *key, const char *fmt, ...)
 {
     char what[400];
     va_list ap;
@@ -48,92 +26,22 @@ __attribute__((format(printf, 6, 7))) static int bad(const struct reader *r, int
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
-    return weir_fail_at(r->err, code, r->source, 0, 0, "%s.%s[%" PRIu32 "]%.64s: %s", r->path, array, i, key, what);
+    return weir_fail_at(r->err, code, r->source, 0, 0, "%s.%s[%" PRIu32 "]%.96s: %s", r->path, array, i, key, what);
 }
 
-static const char *type_name(const json_t *value)
+int weir_jgf_bad_type(const struct jgf *r, const char *array, uint32_t i, const char *key, int type, const char *wanted)
 {
-    switch (json_typeof(value)) {
-    case JSON_OBJECT: return "an object";
-    case JSON_ARRAY: return "an array";
-    case JSON_STRING: return "a string";
-    case JSON_INTEGER: return "an integer";
-    case JSON_REAL: return "a real number";
-    case JSON_NULL: return "null";
-    default: return "a boolean";
-    }
+    return weir_jgf_bad(r, WEIR_EINVAL, array, i, key, "is %s, %s is wanted", weir_json_type_name(type), wanted);
 }
 
-/* A value of metadata; NULL when it is not there or null. */
-static const json_t *value_of(const json_t *data, const char *key)
+static int bad_edge(const struct jgf *r, const char *key, int type, const char *wanted)
 {
-    const json_t *value = json_object_get(data, key);
-    return json_is_null(value) ? NULL : value;
+    return weir_jgf_bad_type(r, "edges", r->edges_seen, key, type, wanted);
 }
 
-/* A wrong value of metadata: "graph.nodes[3].metadata.size: ...". */
-static int bad_value(const struct reader *r, const char *array, uint32_t i, const char *key, const json_t *value,
-                     const char *wanted)
-{
-    char name[80];
+/* ---- items by key --------------------------------------------------------------------------------------------- */
 
-    snprintf(name, sizeof name, ".metadata.%.60s", key);
-    return bad(r, WEIR_EINVAL, array, i, name, "is %s, %s is wanted", type_name(value), wanted);
-}
-
-static int get_text(const struct reader *r, uint32_t i, const json_t *data, const char *key, bool part,
-                    const char **out)
-{
-    const json_t *value = value_of(data, key);
-    const char *fault;
-    char name[80];
-
-    *out = NULL;
-    if (!value)
-        return WEIR_OK;
-    if (!json_is_string(value))
-        return bad_value(r, "nodes", i, key, value, "a string");
-    fault = weir_text_fault(json_string_value(value), part);
-    snprintf(name, sizeof name, ".metadata.%s", key);
-    if (fault && *json_string_value(value))
-        return bad(r, WEIR_EINVAL, "nodes", i, name, "this text %s", fault);
-    if (*json_string_value(value))
-        *out = json_string_value(value);
-    return WEIR_OK;
-}
-
-/* Leaves *out alone when the value is not there. */
-static int get_integer(const struct reader *r, uint32_t i, const json_t *data, const char *key, int64_t min,
-                       int64_t max, int64_t *out)
-{
-    const json_t *value = value_of(data, key);
-    char name[80];
-
-    if (!value)
-        return WEIR_OK;
-    if (!json_is_integer(value))
-        return bad_value(r, "nodes", i, key, value, "an integer");
-    snprintf(name, sizeof name, ".metadata.%s", key);
-    if (json_integer_value(value) < min || json_integer_value(value) > max)
-        return bad(r, WEIR_EINVAL, "nodes", i, name, "is %lld, it must be from %lld to %lld",
-                   (long long)json_integer_value(value), (long long)min, (long long)max);
-    *out = json_integer_value(value);
-    return WEIR_OK;
-}
-
-static int get_bool(const struct reader *r, uint32_t i, const json_t *data, const char *key, bool *out)
-{
-    const json_t *value = value_of(data, key);
-
-    if (value && !json_is_boolean(value))
-        return bad_value(r, "nodes", i, key, value, "true or false");
-    *out = json_is_true(value);
-    return WEIR_OK;
-}
-
-/* ---- the forest ----------------------------------------------------------------------------------------------- */
-
-static uint32_t hash_text(const char *s)
+static uint32_t hash_key(const char *s)
 {
     uint32_t h = 2166136261u;
 
@@ -143,511 +51,487 @@ static uint32_t hash_text(const char *s)
 }
 
 /* The slot of a key: where it is, or where it would go. */
-static uint32_t find_slot(const struct reader *r, const char *key)
+static uint32_t find_slot(const struct jgf *r, const char *key)
 {
-    uint32_t i = hash_text(key) & r->mask;
+    uint32_t mask = r->nslots - 1, i = hash_key(key) & mask;
 
-    while (r->slots[i] && strcmp(r->items[r->slots[i] - 1].key, key) != 0)
-        i = (i + 1) & r->mask;
+    while (r->slots[i] && strcmp(jgf_key(r, r->slots[i] - 1), key) != 0)
+        i = (i + 1) & mask;
     return i;
 }
 
-static int read_item(struct reader *r, uint32_t i)
+static int grow_slots(struct jgf *r)
 {
-    const json_t *node = json_array_get(r->nodes, i), *key = json_object_get(node, "id");
-    struct item *it = &r->items[i];
+    uint32_t wide = r->nslots ? 2 * r->nslots : 64;
+    uint32_t *slots = wide ? weir_mem_zalloc(wide, sizeof *slots) : NULL;
+
+    if (!slots)
+        return weir_fail_nomem(r->err);
+    weir_mem_free(r->slots);
+    r->slots = slots;
+    r->nslots = wide;
+    for (uint32_t i = 0; i < r->count; i++)
+        r->slots[find_slot(r, jgf_key(r, i))] = i + 1;
+    return WEIR_OK;
+}
+
+int weir_jgf_item(struct jgf *r, const char *key, size_t len, uint32_t *item, bool *found)
+{
     uint32_t slot;
 
-    if (!json_is_object(node))
-        return bad(r, WEIR_EINVAL, "nodes", i, "", "is %s, an object is wanted", type_name(node));
-    if (!json_is_string(key))
-        return bad(r, WEIR_EINVAL, "nodes", i, ".id", "%s%s, a string is wanted", key ? "is " : "is missing",
-                   key ? type_name(key) : "");
-    it->key = json_string_value(key);
-    it->data = json_object_get(node, "metadata");
-    if (!json_is_object(it->data))
-        return bad(r, WEIR_EINVAL, "nodes", i, ".metadata", "%s%s, an object is wanted",
-                   it->data ? "is " : "is missing", it->data ? type_name(it->data) : "");
-    it->parent = it->first = it->last = it->next = NONE;
-    it->v = WEIR_NONE;
-    slot = find_slot(r, it->key);
-    if (r->slots[slot])
-        return bad(r, WEIR_EINVAL, "nodes", i, ".id", "\"%.100s\" is taken by %s.nodes[%" PRIu32 "]", it->key, r->path,
-                   r->slots[slot] - 1);
-    r->slots[slot] = i + 1;
-    return WEIR_OK;
-}
-
-static int read_items(struct reader *r)
-{
-    size_t n = json_array_size(r->nodes), size = 16;
-
-    if (n >= WEIR_VERTICES_MAX)
-        return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "%s.nodes: more than 2^31 vertices", r->path);
-    while (size < 2 * n)
-        size *= 2;
-    r->items = weir_mem_zalloc(n, sizeof *r->items);
-    r->slots = weir_mem_zalloc(size, sizeof *r->slots);
-    if (!r->items || !r->slots)
-        return weir_fail_nomem(r->err);
-    r->mask = (uint32_t)(size - 1);
-    for (r->count = 0; r->count < n; r->count++) {
-        int rc = read_item(r, r->count);
-        if (rc < 0)
-            return rc;
-    }
-    return WEIR_OK;
-}
-
-/* One end of edge i. */
-static int find_end(const struct reader *r, uint32_t i, const json_t *edge, const char *which, uint32_t *out)
-{
-    const json_t *key = json_object_get(edge, which);
-    char name[16];
-
-    snprintf(name, sizeof name, ".%s", which);
-    if (!json_is_string(key))
-        return bad(r, WEIR_EINVAL, "edges", i, name, "%s%s, the id of a vertex is wanted", key ? "is " : "is missing",
-                   key ? type_name(key) : "");
-    *out = r->slots[find_slot(r, json_string_value(key))];
-    if (!*out)
-        return bad(r, WEIR_EINVAL, "edges", i, name, "there is no vertex \"%.100s\"", json_string_value(key));
-    --*out;
-    return WEIR_OK;
-}
-
-static const char *containment_path(const struct item *it)
-{
-    return json_string_value(json_object_get(json_object_get(it->data, "paths"), "containment"));
-}
-
-/* Whether the paths say that `low` lies in `high`. */
-static bool path_below(const struct item *low, const struct item *high)
-{
-    const char *l = containment_path(low), *h = containment_path(high);
-    size_t n = h ? strlen(h) : 0;
-
-    return l && h && strncmp(l, h, n) == 0 && l[n] == '/';
-}
-
-static int set_parent(struct reader *r, uint32_t i, uint32_t child, uint32_t parent)
-{
-    struct item *c = &r->items[child], *p = &r->items[parent];
-
-    if (child == parent)
-        return bad(r, WEIR_EINVAL, "edges", i, "", "vertex \"%.100s\" contains itself", c->key);
-    if (c->parent == parent)
+    if (2 * (size_t)r->count >= r->nslots && grow_slots(r) < 0)
+        return WEIR_ENOMEM;
+    slot = find_slot(r, key);
+    *found = r->slots[slot] != 0;
+    *item = *found ? r->slots[slot] - 1 : r->count;
+    if (*found)
         return WEIR_OK;
-    if (c->parent != NONE)
-        return bad(r, WEIR_EINVAL, "edges", i, "", "vertex \"%.80s\" has two parents, \"%.80s\" and \"%.80s\"", c->key,
-                   r->items[c->parent].key, p->key);
-    c->parent = parent;
-    if (p->last == NONE)
-        p->first = child;
-    else
-        r->items[p->last].next = child;
-    p->last = child;
+    if (r->count >= WEIR_VERTICES_MAX - 1 || r->keys.len + len >= UINT32_MAX)
+        return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "%s.nodes: more than 2^31 vertices, or 4 GB of ids",
+                            r->path);
+    if (weir_array_reserve(&r->items, &r->cap, (size_t)r->count + 1, sizeof *r->items) < 0)
+        return weir_fail_nomem(r->err);
+    r->items[r->count] = (struct jgf_item){.key = (uint32_t)r->keys.len,
+                                           .name = WEIR_NO_NAME,
+                                           .parent = WEIR_NONE,
+                                           .last = WEIR_NONE,
+                                           .own = WEIR_NONE,
+                                           .v = WEIR_NONE};
+    weir_buf_add(&r->keys, key, len + 1);
+    if (r->keys.failed)
+        return weir_fail_nomem(r->err);
+    r->slots[slot] = ++r->count;
     return WEIR_OK;
 }
 
-/* What one edge says in one subsystem; texts may be NULL. */
-struct relation {
-    uint32_t source, target;
-    const char *subsystem, *type, *back;
+/* ---- edges ---------------------------------------------------------------------------------------------------- */
+
+/* What is known of the edge that is being read. */
+struct draft {
+    struct jgf_edge e;
+    bool has_source, has_target, has_data;
+    bool has_subsystem;
 };
 
-typedef int edge_fn(struct reader *r, uint32_t i, const struct relation *e);
-
-/* "in" is the way back of "contains", and so is an edge without a name that leads up along the paths. */
-static int contain(struct reader *r, uint32_t i, const struct relation *e)
+/* The vertex at one end, which is the current event. */
+static int take_end(struct jgf *r, bool target, int type, uint32_t *item)
 {
-    bool up = e->type ? strcmp(e->type, "in") == 0 : path_below(&r->items[e->source], &r->items[e->target]);
-
-    if (strcmp(e->subsystem, "containment") != 0)
-        return WEIR_OK;
-    return up ? set_parent(r, i, e->source, e->target) : set_parent(r, i, e->target, e->source);
-}
-
-static int add_edge(struct reader *r, uint32_t i, const struct relation *e)
-{
-    weir_err why = {0};
+    const char *which = target ? ".target" : ".source", *key;
+    size_t len;
+    bool found;
     int rc;
 
-    if (strcmp(e->subsystem, "containment") == 0)
-        return WEIR_OK;
-    rc = weir_edge_add(r->g, r->items[e->source].v, r->items[e->target].v, e->subsystem, e->type ? e->type : "contains",
-                       e->back, &why);
-    if (rc == WEIR_ENOMEM)
-        return weir_fail_nomem(r->err);
-    return rc < 0 ? bad(r, rc, "edges", i, "", "%s", why.text) : WEIR_OK;
-}
-
-static int edge_text(const struct reader *r, uint32_t i, const json_t *data, const char *key, const char **out)
-{
-    const json_t *value = value_of(data, key);
-
-    if (!value)
-        return WEIR_OK;
-    if (!json_is_string(value))
-        return bad_value(r, "edges", i, key, value, "a string");
-    if (weir_text_fault(json_string_value(value), false))
-        return bad(r, WEIR_EINVAL, "edges", i, ".metadata", "%s %s", key,
-                   weir_text_fault(json_string_value(value), false));
-    *out = json_string_value(value);
+    if (type != WEIR_JSON_STRING)
+        return bad_edge(r, which, type, "the id of a vertex");
+    key = weir_json_text(r->json, &len);
+    rc = weir_jgf_item(r, key, len, item, &found);
+    if (rc < 0 || found)
+        return rc;
+    if (r->has_nodes)
+        return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, which, "there is no vertex \"%.100s\"", key);
+    r->items[*item].at = r->edges_seen;
+    r->items[*item].is_target = target;
     return WEIR_OK;
 }
 
-/* metadata.name: {SUBSYSTEM: RELATIONSHIP, ...} */
-static int each_name(struct reader *r, uint32_t i, const json_t *names, struct relation *e, edge_fn *fn)
+/* A text of the metadata. `filled`: it must not be empty. */
+static int take_name(struct jgf *r, const char *key, int type, bool filled, weir_name *out)
 {
+    const char *text;
+    size_t len;
+
+    if (type != WEIR_JSON_STRING)
+        return bad_edge(r, key, type, "a string");
+    text = weir_json_text(r->json, &len);
+    if ((filled && len == 0) || len > WEIR_NAME_MAX)
+        return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, key, "is %s",
+                            len ? "longer than 65536 bytes" : "empty");
+    *out = weir_names_add(&r->g->names, text, len);
+    return *out == WEIR_NO_NAME ? weir_fail_nomem(r->err) : WEIR_OK;
+}
+
+/* metadata.name: {SUBSYSTEM: RELATIONSHIP, ...}. Anything else by that name is not looked at. */
+static int take_names(struct jgf *r, int type)
+{
+    static const char path[] = ".metadata.name";
+    struct jgf_edge e = {.type = WEIR_NO_NAME, .back = WEIR_NO_NAME};
     int rc = WEIR_OK;
 
-    for (void *it = json_object_iter((json_t *)names); rc == WEIR_OK && it;
-         it = json_object_iter_next((json_t *)names, it)) {
-        const json_t *type = json_object_iter_value(it);
-        if (!json_is_string(type))
-            return bad_value(r, "edges", i, "name", type, "a relationship for each subsystem");
-        e->subsystem = json_object_iter_key(it);
-        if (weir_text_fault(e->subsystem, false) || weir_text_fault(json_string_value(type), false))
-            return bad(r, WEIR_EINVAL, "edges", i, ".metadata.name", "an empty or unprintable text");
-        e->type = json_string_value(type);
-        rc = fn(r, i, e);
+    if (type != WEIR_JSON_OBJECT)
+        return weir_json_skip(r->json, type);
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
+        rc = take_name(r, path, WEIR_JSON_STRING, true, &e.subsystem);
+        for (uint32_t i = 0; rc == WEIR_OK && i < r->nnames; i++)
+            if (r->names[i].subsystem == e.subsystem)
+                return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, path, "\"%.100s\" is given twice",
+                                    jgf_text(r, e.subsystem));
+        type = rc < 0 ? rc : weir_json_next(r->json);
+        if (type < 0)
+            return type;
+        if (type != WEIR_JSON_STRING)
+            return bad_edge(r, path, type, "a relationship for each subsystem");
+        rc = take_name(r, path, type, true, &e.type);
+        if (rc == WEIR_OK && weir_array_reserve(&r->names, &r->names_cap, (size_t)r->nnames + 1, sizeof e) < 0)
+            rc = weir_fail_nomem(r->err);
+        if (rc == WEIR_OK)
+            r->names[r->nnames++] = e;
     }
+    return rc == WEIR_OK && type < 0 ? type : rc;
+}
+
+/* The member of metadata whose key is the current event. */
+static int read_data(struct jgf *r, struct draft *d)
+{
+    const char *key = weir_json_text(r->json, NULL);
+    weir_name *out = strcmp(key, "subsystem") == 0      ? &d->e.subsystem
+                     : strcmp(key, "relationship") == 0 ? &d->e.type
+                     : strcmp(key, "back") == 0         ? &d->e.back
+                                                        : NULL;
+    bool is_name = strcmp(key, "name") == 0;
+    int type = weir_json_next(r->json), rc;
+
+    if (type < 0 || type == WEIR_JSON_NULL)
+        return type < 0 ? type : WEIR_OK;
+    if (is_name)
+        return take_names(r, type);
+    if (!out)
+        return weir_json_skip(r->json, type);
+    if (out == &d->e.back)
+        return take_name(r, ".metadata.back", type, false, out);
+    rc = take_name(r, out == &d->e.type ? ".metadata.relationship" : ".metadata.subsystem", type, true, out);
+    d->has_subsystem |= out == &d->e.subsystem;
     return rc;
 }
 
-/* Calls fn for each relation of edge i. */
-static int each_relation(struct reader *r, uint32_t i, edge_fn *fn)
-{
-    const json_t *edge = json_array_get(r->edges, i), *data = value_of(edge, "metadata"), *names;
-    struct relation e = {0, 0, "containment", NULL, NULL};
-    int rc;
-
-    if (!json_is_object(edge))
-        return bad(r, WEIR_EINVAL, "edges", i, "", "is %s, an object is wanted", type_name(edge));
-    if (data && !json_is_object(data))
-        return bad(r, WEIR_EINVAL, "edges", i, ".metadata", "is %s, an object is wanted", type_name(data));
-    rc = find_end(r, i, edge, "source", &e.source);
-    if (rc == WEIR_OK)
-        rc = find_end(r, i, edge, "target", &e.target);
-    if (rc == WEIR_OK)
-        rc = edge_text(r, i, data, "subsystem", &e.subsystem);
-    if (rc == WEIR_OK)
-        rc = edge_text(r, i, data, "relationship", &e.type);
-    if (rc == WEIR_OK)
-        rc = edge_text(r, i, data, "back", &e.back);
-    if (rc < 0)
-        return rc;
-    names = value_of(data, "name");
-    return json_is_object(names) && !value_of(data, "subsystem") ? each_name(r, i, names, &e, fn) : fn(r, i, &e);
-}
-
-static int each_edge(struct reader *r, edge_fn *fn)
+static int read_metadata(struct jgf *r, struct draft *d, int type)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; rc == WEIR_OK && i < json_array_size(r->edges); i++)
-        rc = each_relation(r, i, fn);
-    return rc;
+    if (type == WEIR_JSON_NULL)
+        return WEIR_OK;
+    if (type != WEIR_JSON_OBJECT)
+        return bad_edge(r, ".metadata", type, "an object");
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
+        rc = read_data(r, d);
+    return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
-/* ---- pools ---------------------------------------------------------------------------------------------------- */
-
-/* Whether a pool without a name of its own would have this one. */
-static bool is_derived(const char *name, const char *basename, int64_t id)
+static bool is_containment(const struct jgf *r, const struct jgf_edge *e)
 {
-    size_t n = strlen(basename);
-    char digits[24] = "";
-
-    if (id != WEIR_NO_ID)
-        snprintf(digits, sizeof digits, "%" PRId64, id);
-    return strncmp(name, basename, n) == 0 && strcmp(name + n, digits) == 0;
+    return strcmp(jgf_text(r, e->subsystem), "containment") == 0;
 }
 
-/* The number at the end of a name; what is before it must be `stem` unless that is NULL. */
-static int64_t id_of_name(const char *name, const char *stem)
+/* What an edge says of one subsystem takes effect now, or waits. */
+static int relate(struct jgf *r, const struct jgf_edge *e)
 {
-    size_t n = strlen(name), i = n;
-
-    while (i > 0 && isdigit((unsigned char)name[i - 1]))
-        i--;
-    if (i == n || n - i > 18 || (stem && (strlen(stem) != i || memcmp(stem, name, i) != 0)))
-        return WEIR_NO_ID;
-    return strtoll(name + i, NULL, 10);
-}
-
-/* The number that a vertex without an id and a name goes by. */
-static int64_t id_of_key(const struct reader *r, uint32_t i)
-{
-    const char *key = r->items[i].key;
-
-    return *key && strspn(key, "0123456789") == strlen(key) ? id_of_name(key, NULL) : WEIR_NO_ID;
-}
-
-/* What is not given follows from the rest: the name from the path, the id from the name. */
-static int name_item(const struct reader *r, uint32_t i, weir_pool_desc *d)
-{
-    const struct item *it = &r->items[i];
-    const char *path = containment_path(it), *tail = path ? strrchr(path, '/') : NULL;
-    int64_t uniq = id_of_key(r, i);
-    bool given = value_of(it->data, "id") != NULL;
-    int rc = get_integer(r, i, it->data, "id", -1, INT64_MAX / 4, &d->id);
-
-    if (rc == WEIR_OK)
-        rc = get_integer(r, i, it->data, "uniq_id", INT64_MIN, INT64_MAX, &uniq);
-    if (rc == WEIR_OK)
-        rc = get_text(r, i, it->data, "name", true, &d->name);
-    if (rc < 0)
-        return rc;
-    if (d->id == -1)
-        d->id = WEIR_NO_ID;
-    if (!d->name && !given && tail && !weir_text_fault(tail + 1, true))
-        d->name = tail + 1;
-    if (!given && d->name)
-        d->id = id_of_name(d->name, strcmp(d->type, "node") == 0 ? NULL : d->basename);
-    else if (!given && uniq >= 0 && uniq <= INT64_MAX / 4)
-        d->id = uniq;
-    if (d->name && is_derived(d->name, d->basename, d->id))
-        d->name = NULL;
+    if (r->has_nodes && is_containment(r, e))
+        return weir_jgf_contain(r, e);
+    if (weir_array_reserve(&r->edges, &r->edges_cap, (size_t)r->nedges + 1, sizeof *e) < 0)
+        return weir_fail_nomem(r->err);
+    r->edges[r->nedges++] = *e;
     return WEIR_OK;
 }
 
-static int describe_item(const struct reader *r, uint32_t i, weir_pool_desc *d)
+static int finish_edge(struct jgf *r, const struct draft *d)
 {
-    const struct item *it = &r->items[i];
-    bool unused;
-    int rc = get_text(r, i, it->data, "type", false, &d->type);
-
-    if (rc == WEIR_OK && !d->type)
-        return bad(r, WEIR_EINVAL, "nodes", i, ".metadata.type", "is missing or empty");
-    if (rc == WEIR_OK)
-        rc = get_text(r, i, it->data, "basename", true, &d->basename);
-    if (rc == WEIR_OK)
-        rc = get_text(r, i, it->data, "unit", false, &d->unit);
-    if (rc == WEIR_OK)
-        rc = get_text(r, i, it->data, "uuid", false, &d->uuid);
-    if (rc == WEIR_OK)
-        rc = get_integer(r, i, it->data, "size", 0, INT64_MAX, &d->size);
-    if (rc == WEIR_OK)
-        rc = get_integer(r, i, it->data, "rank", -1, INT64_MAX, &d->rank);
-    if (rc == WEIR_OK)
-        rc = get_bool(r, i, it->data, "exclusive", &unused);
-    if (rc == WEIR_OK)
-        rc = get_bool(r, i, it->data, "whole", &d->exclusive);
-    if (rc < 0)
-        return rc;
-    if (!d->basename)
-        d->basename = d->type;
-    return name_item(r, i, d);
-}
-
-static int set_state(const struct reader *r, uint32_t i)
-{
-    const struct item *it = &r->items[i];
-    const json_t *state = value_of(it->data, "state");
-    int64_t status = WEIR_UP;
-    int rc = get_integer(r, i, it->data, "status", 0, 1, &status);
-
-    if (rc < 0)
-        return rc;
-    if (json_is_string(state)) {
-        status = weir_state_parse(json_string_value(state));
-        if (status < 0)
-            return bad(r, WEIR_EINVAL, "nodes", i, ".metadata.state", "\"%.64s\" is no state",
-                       json_string_value(state));
-    } else if (state) {
-        return bad_value(r, "nodes", i, "state", state, "a string");
-    }
-    return status == WEIR_UP ? WEIR_OK : weir_vertex_set_state(r->g, it->v, (int)status, r->err);
-}
-
-/* What jansson allocates goes back where it came from. */
-static void free_dump(char *text)
-{
-    json_free_t release;
-
-    json_get_alloc_funcs(NULL, &release);
-    if (text)
-        release(text);
-}
-
-/* One entry of a map; the value may be NULL or null for none. */
-static int set_entry(const struct reader *r, uint32_t i, int map, const char *field, const char *key,
-                     const json_t *value)
-{
-    char *text = NULL, name[80];
-    weir_err why = {0};
-    int rc;
-
-    if (map == WEIR_EXTENDED) {
-        text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-        if (!text)
-            return weir_fail_nomem(r->err);
-    } else if (value && !json_is_null(value) && !json_is_string(value)) {
-        snprintf(name, sizeof name, "%s.%.60s", field, key);
-        return bad_value(r, "nodes", i, name, value, "a string");
-    }
-    rc = weir_vertex_set(r->g, r->items[i].v, map, key,
-                         text                    ? text
-                         : json_is_string(value) ? json_string_value(value)
-                                                 : "",
-                         &why);
-    free_dump(text);
-    if (rc == WEIR_ENOMEM)
-        return weir_fail_nomem(r->err);
-    snprintf(name, sizeof name, ".metadata.%s", field);
-    return rc < 0 ? bad(r, rc, "nodes", i, name, "%s", why.text) : WEIR_OK;
-}
-
-/* A map: an object, or an array of keys without values. */
-static int set_map(const struct reader *r, uint32_t i, int map, const char *field)
-{
-    json_t *entries = (json_t *)value_of(r->items[i].data, field);
     int rc = WEIR_OK;
 
-    if (!entries)
-        return WEIR_OK;
-    if (!json_is_object(entries) && !(json_is_array(entries) && map != WEIR_EXTENDED))
-        return bad_value(r, "nodes", i, field, entries, "an object");
-    for (void *it = json_object_iter(entries); rc == WEIR_OK && it; it = json_object_iter_next(entries, it))
-        rc = set_entry(r, i, map, field, json_object_iter_key(it), json_object_iter_value(it));
-    for (size_t k = 0; rc == WEIR_OK && k < json_array_size(entries); k++) {
-        const json_t *key = json_array_get(entries, k);
-        if (!json_is_string(key))
-            return bad_value(r, "nodes", i, field, key, "a name");
-        rc = set_entry(r, i, map, field, json_string_value(key), NULL);
+    if (!d->has_source || !d->has_target)
+        return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, d->has_source ? ".target" : ".source",
+                            "is missing, the id of a vertex is wanted");
+    if (r->nnames == 0 || d->has_subsystem)
+        return relate(r, &d->e);
+    for (uint32_t i = 0; rc == WEIR_OK && i < r->nnames; i++) {
+        struct jgf_edge e = d->e;
+        e.subsystem = r->names[i].subsystem;
+        e.type = r->names[i].type;
+        rc = relate(r, &e);
     }
     return rc;
 }
 
-static int add_item(struct reader *r, uint32_t i)
+/* The member of an edge whose key is the current event. */
+static int read_member(struct jgf *r, struct draft *d)
 {
-    struct item *it = &r->items[i];
-    const struct item *above = it->parent == NONE ? NULL : &r->items[it->parent];
-    int64_t inherited = above ? above->rank : WEIR_NO_RANK;
-    weir_pool_desc d = WEIR_POOL_DESC_INIT;
-    weir_err why = {0};
-    int rc = describe_item(r, i, &d);
+    const char *key = weir_json_text(r->json, NULL);
+    bool *seen = strcmp(key, "source") == 0     ? &d->has_source
+                 : strcmp(key, "target") == 0   ? &d->has_target
+                 : strcmp(key, "metadata") == 0 ? &d->has_data
+                                                : NULL;
+    int type;
 
-    if (rc < 0)
-        return rc;
-    it->rank = d.rank == WEIR_NO_RANK ? inherited : d.rank;
-    if (d.rank == inherited)
-        d.rank = WEIR_NO_RANK; /* a vertex has the rank of what it is in, for nothing */
-    rc = weir_graph_add(r->g, above ? above->v : WEIR_NONE, &d, &it->v, &why);
-    if (rc == WEIR_ENOMEM)
-        return weir_fail_nomem(r->err);
-    if (rc < 0)
-        return bad(r, rc, "nodes", i, "", "%s", why.text);
-    rc = set_state(r, i);
-    if (rc == WEIR_OK)
-        rc = set_map(r, i, WEIR_PROPERTIES, "properties");
-    if (rc == WEIR_OK)
-        rc = set_map(r, i, WEIR_TAGS, "tags");
-    if (rc == WEIR_OK)
-        rc = set_map(r, i, WEIR_TAGS, "ephemeral");
-    return rc < 0 ? rc : set_map(r, i, WEIR_EXTENDED, "extended");
+    if (seen && *seen)
+        return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, "", "\"%.16s\" is given twice", key);
+    type = weir_json_next(r->json);
+    if (type < 0 || !seen)
+        return weir_json_skip(r->json, type);
+    *seen = true;
+    if (seen == &d->has_data)
+        return read_metadata(r, d, type);
+    return take_end(r, seen == &d->has_target, type, seen == &d->has_target ? &d->e.target : &d->e.source);
+}
+
+static int read_edge(struct jgf *r, int type)
+{
+    struct draft d = {.e = {.at = r->edges_seen, .type = WEIR_NO_NAME, .back = WEIR_NO_NAME}};
+    int rc = WEIR_OK;
+
+    if (type != WEIR_JSON_OBJECT)
+        return bad_edge(r, "", type, "an object");
+    r->nnames = 0;
+    d.e.subsystem = r->g->subsystems[0];
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
+        rc = read_member(r, &d);
+    if (rc < 0 || type < 0)
+        return rc < 0 ? rc : type;
+    return finish_edge(r, &d);
 }
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
-/* Adds a root and all below it, counting them. */
-static int add_tree(struct reader *r, uint32_t root, uint32_t *added)
+/* The elements of an array that was begun, each given to fn and counted. */
+static int read_array(struct jgf *r, int (*fn)(struct jgf *r, int type), uint32_t *count)
 {
-    uint32_t at = root, depth = 1;
-    int rc = add_item(r, root);
+    int type, rc = WEIR_OK;
 
-    for (++*added; rc == WEIR_OK; ++*added) {
-        if (r->items[at].first != NONE) {
-            at = r->items[at].first;
-            if (++depth > WEIR_PATH_DEPTH)
-                return bad(r, WEIR_ELIMIT, "nodes", at, "", "more than %d levels deep", WEIR_PATH_DEPTH);
-        } else {
-            for (; at != root && r->items[at].next == NONE; depth--)
-                at = r->items[at].parent;
-            if (at == root)
-                return WEIR_OK;
-            at = r->items[at].next;
-        }
-        rc = add_item(r, at);
+    for (; rc == WEIR_OK && (type = weir_json_next(r->json)) != WEIR_JSON_ARRAY_END; ++*count) {
+        if (type < 0)
+            return type;
+        if (*count == UINT32_MAX)
+            return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "%s: more than 2^32 elements", r->path);
+        rc = fn(r, type);
     }
     return rc;
 }
 
-static int fail_cycle(const struct reader *r)
+static int fail_array(const struct jgf *r, bool nodes)
 {
-    uint32_t at = 0;
-
-    while (r->items[at].v != WEIR_NONE)
-        at++;
-    for (uint32_t n = 0; n < r->count; n++)
-        at = r->items[at].parent; /* onto the cycle, if `at` hangs below it */
-    return bad(r, WEIR_EINVAL, "nodes", at, "", "vertex \"%.100s\" is below itself: the edges make a cycle",
-               r->items[at].key);
+    return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.%s: an array of %s is wanted", r->path,
+                        nodes ? "nodes" : "edges", nodes ? "vertices" : "edges");
 }
 
-static int build(struct reader *r)
+/* The member of a graph whose key is the current event. */
+static int read_part(struct jgf *r)
 {
-    uint32_t added = 0;
-    int rc = read_items(r);
+    const char *key = weir_json_text(r->json, NULL);
+    bool nodes = strcmp(key, "nodes") == 0, edges = strcmp(key, "edges") == 0;
+    int type, rc;
 
-    if (rc == WEIR_OK)
-        rc = each_edge(r, contain);
-    if (rc < 0)
-        return rc;
+    if ((nodes && r->has_nodes) || (edges && r->has_edges))
+        return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.%s: is given twice", r->path,
+                            nodes ? "nodes" : "edges");
+    type = weir_json_next(r->json);
+    if (type < 0 || (!nodes && !edges))
+        return weir_json_skip(r->json, type);
+    if (type != WEIR_JSON_ARRAY)
+        return fail_array(r, nodes);
+    rc = nodes ? read_array(r, weir_jgf_node, &r->nodes_seen) : read_array(r, read_edge, &r->edges_seen);
+    *(nodes ? &r->has_nodes : &r->has_edges) = true;
+    return rc;
+}
+
+/* Every vertex that an edge has named was there. */
+static int check_items(const struct jgf *r)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->items[i].described)
+            return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->items[i].at, r->items[i].is_target ? ".target" : ".source",
+                                "there is no vertex \"%.100s\"", jgf_key(r, i));
+    return WEIR_OK;
+}
+
+/* Those edges of containment that came before the vertices. */
+static int contain_waiting(struct jgf *r)
+{
+    uint32_t left = 0;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < r->nedges; i++) {
+        if (is_containment(r, &r->edges[i]))
+            rc = weir_jgf_contain(r, &r->edges[i]);
+        else
+            r->edges[left++] = r->edges[i];
+    }
+    r->nedges = rc == WEIR_OK ? left : r->nedges;
+    return rc;
+}
+
+static int read_graph(struct jgf *r, const char *path, int type)
+{
+    int rc = WEIR_OK;
+
+    if (r->has_graph)
+        return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s: there is %s already; one graph is wanted", path,
+                            r->path);
+    r->path = path;
+    r->has_graph = true;
+    if (type != WEIR_JSON_OBJECT)
+        return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s: an object with nodes and edges is wanted", path);
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
+        rc = read_part(r);
+    if (rc < 0 || type < 0)
+        return rc < 0 ? rc : type;
+    if (r->nodes_seen == 0 || !r->has_edges)
+        return fail_array(r, r->nodes_seen == 0);
+    rc = check_items(r);
+    return rc < 0 ? rc : contain_waiting(r);
+}
+
+/* ---- the document --------------------------------------------------------------------------------------------- */
+
+/* Who wrote it: Fluxion says here that it left out what lies below exclusive vertices. */
+static int read_writer(struct jgf *r, int type)
+{
+    if (type == WEIR_JSON_STRING && strcmp(weir_json_text(r->json, NULL), WEIR_JGF_SHORTHAND) == 0)
+        r->shorthand = true;
+    return weir_json_skip(r->json, type);
+}
+
+static int read_scheduling(struct jgf *r, int type)
+{
+    int rc = WEIR_OK;
+
+    if (type != WEIR_JSON_OBJECT)
+        return weir_json_skip(r->json, type);
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
+        const char *key = weir_json_text(r->json, NULL);
+        bool graph = strcmp(key, "graph") == 0, writer = strcmp(key, "writer") == 0;
+        type = weir_json_next(r->json);
+        if (type < 0)
+            return type;
+        rc = graph    ? read_graph(r, "scheduling.graph", type)
+             : writer ? read_writer(r, type)
+                      : weir_json_skip(r->json, type);
+    }
+    return rc == WEIR_OK && type < 0 ? type : rc;
+}
+
+static int read_version(struct jgf *r, int type)
+{
+    int64_t version;
+
+    r->version_1 = type == WEIR_JSON_INTEGER && weir_json_integer(r->json, &version) == WEIR_OK && version == 1;
+    return weir_json_skip(r->json, type);
+}
+
+/* What tells the ranks of an R is small, and is kept for rv1_read.c. */
+static int read_execution(struct jgf *r)
+{
+    if (r->execution != WEIR_JSON_END)
+        return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "execution: is given twice");
+    r->execution = weir_json_capture(r->json, &r->execution_text);
+    return r->execution < 0 ? r->execution : WEIR_OK;
+}
+
+/* The member of the outermost object whose key is the current event. */
+static int read_top(struct jgf *r)
+{
+    static const char *const known[] = {"graph", "scheduling", "writer", "version", "execution"};
+    const char *key = weir_json_text(r->json, NULL);
+    size_t which = 0;
+    int type;
+
+    while (which < 5 && strcmp(key, known[which]) != 0)
+        which++;
+    if (r->is_r && which == 4)
+        return read_execution(r);
+    type = weir_json_next(r->json);
+    if (type < 0)
+        return type;
+    switch (which) {
+    case 0: return read_graph(r, "graph", type);
+    case 1: return read_scheduling(r, type);
+    case 2: return read_writer(r, type);
+    case 3: return read_version(r, type);
+    default: return weir_json_skip(r->json, type);
+    }
+}
+
+static int read_document(struct jgf *r)
+{
+    int type = weir_json_next(r->json), rc = WEIR_OK;
+
+    if (type < 0)
+        return type;
+    if (type != WEIR_JSON_OBJECT)
+        return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "an object is wanted, such as {\"graph\": ...}");
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
+        rc = read_top(r);
+    if (rc == WEIR_OK && type >= 0)
+        type = weir_json_next(r->json); /* nothing may follow */
+    return rc == WEIR_OK && type < 0 ? type : rc;
+}
+
+int weir_jgf_document(struct jgf *r, const struct weir_input *in)
+{
+    struct weir_input text = *in;
+    int rc;
+
+    if (text.len >= 3 && memcmp(text.text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark */
+        text.text += 3;
+        text.len -= 3;
+    }
+    r->path = "graph";
     r->g = weir_graph_new();
-    if (!r->g)
+    r->json = r->g ? weir_json_open(&text, r->source, r->err) : NULL;
+    if (!r->json)
         return weir_fail_nomem(r->err);
-    weir_graph_begin(r->g);
-    if (weir_graph_reserve(r->g, r->count) < 0)
-        return weir_fail_nomem(r->err);
-    for (uint32_t i = 0; rc == WEIR_OK && i < r->count; i++)
-        if (r->items[i].parent == NONE)
-            rc = add_tree(r, i, &added);
-    if (rc == WEIR_OK && added < r->count)
-        return fail_cycle(r);
+    rc = read_document(r);
+    weir_json_close(r->json);
+    r->json = NULL;
+    weir_mem_free(r->slots);
+    r->slots = NULL;
+    return rc;
+}
+
+void weir_jgf_free(struct jgf *r)
+{
+    weir_json_close(r->json);
+    weir_graph_free(r->g);
+    weir_mem_free(r->items);
+    weir_mem_free(r->slots);
+    weir_mem_free(r->uuids);
+    weir_mem_free(r->entries);
+    weir_mem_free(r->edges);
+    weir_mem_free(r->names);
+    weir_buf_free(&r->keys);
+    weir_buf_free(&r->node.texts);
+    weir_buf_free(&r->value);
+    weir_buf_free(&r->execution_text);
+}
+
+int weir_jgf_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
+{
+    struct jgf r = {.source = source, .err = err};
+    int rc = weir_jgf_document(&r, in);
+
+    if (rc == WEIR_OK && !r.has_graph)
+        rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "there is no \"graph\" in the outermost object");
     if (rc == WEIR_OK)
-        rc = each_edge(r, add_edge);
-    return rc < 0 ? rc : weir_graph_end(r->g, r->err);
+        rc = weir_jgf_make(&r, out);
+    weir_jgf_free(&r);
+    return rc;
+}
+
+static int add_text(const char *text, size_t len, void *data)
+{
+    weir_buf_add(data, text, len);
+    return ((weir_buf *)data)->failed ? -1 : 0;
 }
 
 int weir_jgf_build(const json_t *graph, const char *path, const char *source, weir_graph **out, weir_err *err)
 {
-    struct reader r = {.source = source, .path = path, .err = err};
+    bool inner = strcmp(path, "graph") != 0;
+    struct weir_input in;
+    weir_buf text = {0};
     int rc;
 
-    r.nodes = json_object_get(graph, "nodes");
-    r.edges = json_object_get(graph, "edges");
-    if (!json_is_object(graph))
-        return weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "%s: an object with nodes and edges is wanted", path);
-    if (!json_is_array(r.nodes) || json_array_size(r.nodes) == 0)
-        return weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "%s.nodes: an array of vertices is wanted", path);
-    if (!json_is_array(r.edges))
-        return weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "%s.edges: an array of edges is wanted", path);
-    rc = build(&r);
-    weir_mem_free(r.items);
-    weir_mem_free(r.slots);
-    if (rc < 0)
-        weir_graph_free(r.g);
-    else
-        *out = r.g;
-    return rc;
-}
-
-int weir_jgf_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err)
-{
-    json_t *root, *graph;
-    int rc = weir_json_object(text, len, source, &root, err);
-
-    if (rc < 0)
-        return rc;
-    graph = json_object_get(root, "graph");
-    if (graph)
-        rc = weir_jgf_build(graph, "graph", source, out, err);
-    else if ((graph = json_object_get(json_object_get(root, "scheduling"), "graph")))
-        rc = weir_jgf_build(graph, "scheduling.graph", source, out, err);
-    else
-        rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "there is no \"graph\" in the outermost object");
-    json_decref(root);
+    weir_buf_puts(&text, inner ? "{\"scheduling\":{\"graph\":" : "{\"graph\":");
+    if (json_dump_callback(graph, add_text, &text, JSON_COMPACT | JSON_ENCODE_ANY) != 0)
+        text.failed = true;
+    weir_buf_puts(&text, inner ? "}}" : "}");
+    in = (struct weir_input){text.data, text.len, NULL};
+    rc = text.failed ? weir_fail_nomem(err) : weir_jgf_read(&in, source, out, err);
+    weir_buf_free(&text);
     return rc;
 }

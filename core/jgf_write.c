@@ -1,28 +1,37 @@
-/* jgf_write.c - writes JSON Graph Format, as RFC 20 describes it; jgf_read.c reads it back.
+/* jgf_write.c - writes JSON Graph Format, as RFC 20 describes it; jgf_read.c reads it back without loss. Books are no
+ * part of it.
  *
  * Vertices come in preorder, then the containment edges in preorder, then, for a whole graph, the edges of the other
  * subsystems in the order in which they were added. The id of a vertex is its index, so that what is written of one
  * graph agrees. Beyond what RFC 20 asks for, metadata has
- *   rank        the execution target, -1 for none
- *   exclusive   true: an allocation has it, and all below it, alone
- *   whole       true: the pool is only ever allocated as a whole
- *   status      1: it cannot be given to jobs; left out otherwise
- *   state       the name of its state, left out for "up"
- *   tags        key to value; left out where there are none
- *   extended    key to JSON; left out where there is none. A value that is no JSON is written as a string
- *   paths       {"containment": path}
- * An id of -1 stands for none. In an allocation, `size` is what was taken, but the pool's size where nothing was.
+ *   rank           the execution target, -1 for none
+ *   exclusive      true: an allocation has it, and all below it, alone
+ *   status         1: it cannot be given to jobs; left out otherwise
+ *   paths          by subsystem: {"containment": path}. Where several edges enter a vertex, the first one counts
+ * and what other readers do not know, left out where there is nothing to say:
+ *   name_template  what the name is made from, such as "node-${rack}"
+ *   negative_id    true: the id of -1 is one; otherwise it stands for none
+ *   whole          true: the pool is only ever allocated as a whole
+ *   state          the name of its state, unless that is "up"
+ *   tags           key to value
+ *   extended       key to JSON, as it was given
+ *   extended_text  key to text: what was given as extended data and is no JSON
+ * In an allocation, `size` is what was taken, but the pool's size where nothing was.
  *
  * Main invariant: `path` holds the path of the vertex that is being written, fit for the inside of a JSON string.
  */
+#include "jgf.h"
 #include "write.h"
 
-#include <jansson.h>
 #include <string.h>
 
-struct jgf {
+#define DEPTH 8 /* of extended data in the document, and some more */
+
+struct writer {
+    const struct weir_written *in;
     const weir_graph *g;
     const struct weir_parts *parts; /* NULL: the whole graph */
+    bool shorthand, cut;            /* cut: something was left out */
     weir_buf *b;
     weir_buf path;
     weir_err *err;
@@ -30,7 +39,7 @@ struct jgf {
     bool first; /* of an array */
 };
 
-static void next_element(struct jgf *w)
+static void next_element(struct writer *w)
 {
     if (!w->first)
         WEIR_WRITE(w->b, ",");
@@ -39,31 +48,7 @@ static void next_element(struct jgf *w)
 
 /* ---- vertices ------------------------------------------------------------------------------------------------- */
 
-/* 1: the text is JSON that the reader takes; 0: it is not; or WEIR_ENOMEM. */
-static int is_json(const char *text)
-{
-    json_error_t why;
-    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &why);
-
-    if (!value)
-        return json_error_code(&why) == json_error_out_of_memory ? WEIR_ENOMEM : 0;
-    json_decref(value);
-    return 1;
-}
-
-static void write_extended(struct jgf *w, const char *text)
-{
-    int json = is_json(text);
-
-    if (json < 0)
-        w->rc = weir_fail_nomem(w->err);
-    else if (json)
-        weir_buf_puts(w->b, text);
-    else
-        weir_write_string(w->b, text);
-}
-
-static void write_entries(struct jgf *w, weir_vertex v, int map)
+static void write_entries(struct writer *w, weir_vertex v, int map)
 {
     const char *key, *value;
 
@@ -72,14 +57,47 @@ static void write_entries(struct jgf *w, weir_vertex v, int map)
             WEIR_WRITE(w->b, ",");
         weir_write_string(w->b, key);
         WEIR_WRITE(w->b, ":");
-        if (map == WEIR_EXTENDED)
-            write_extended(w, value);
-        else
-            weir_write_string(w->b, value);
+        weir_write_string(w->b, value);
     }
 }
 
-static void write_state(struct jgf *w, weir_vertex v)
+/* 1: the text is JSON that comes back as it is; 0: it is not; or WEIR_ENOMEM. */
+static int is_json(const char *text)
+{
+    static const char blank[] = " \t\r\n";
+    size_t n = strlen(text);
+
+    if (n == 0 || strchr(blank, text[0]) || strchr(blank, text[n - 1]))
+        return 0;
+    return weir_json_valid(text, n, DEPTH);
+}
+
+/* The extended data that is JSON, or that which is not. */
+static void write_extended(struct writer *w, weir_vertex v, bool json)
+{
+    const char *key, *value;
+    bool any = false;
+
+    for (uint32_t i = 0; weir_vertex_entry(w->g, v, WEIR_EXTENDED, i, &key, &value); i++) {
+        int is = is_json(value);
+        if (is < 0)
+            w->rc = weir_fail_nomem(w->err);
+        if (is != json)
+            continue;
+        weir_buf_puts(w->b, any ? "," : json ? ",\"extended\":{" : ",\"extended_text\":{");
+        any = true;
+        weir_write_string(w->b, key);
+        WEIR_WRITE(w->b, ":");
+        if (json)
+            weir_buf_puts(w->b, value);
+        else
+            weir_write_string(w->b, value);
+    }
+    if (any)
+        WEIR_WRITE(w->b, "}");
+}
+
+static void write_state(struct writer *w, weir_vertex v)
 {
     int state = vertex_at(w->g, v)->state;
 
@@ -93,8 +111,17 @@ static void write_state(struct jgf *w, weir_vertex v)
 }
 
 /* What few vertices have. */
-static void write_own(struct jgf *w, weir_vertex v)
+static void write_own(struct writer *w, weir_vertex v)
 {
+    const struct pool *p = pool_of(w->g, v);
+    const char *name = p && p->name != WEIR_NO_NAME ? weir_names_text(&w->g->names, p->name) : "";
+
+    if (strstr(name, "${")) {
+        WEIR_WRITE(w->b, ",\"name_template\":");
+        weir_write_string(w->b, name);
+    }
+    if (vertex_at(w->g, v)->id == -1)
+        WEIR_WRITE(w->b, ",\"negative_id\":true");
     if (kind_of(w->g, v)->exclusive)
         WEIR_WRITE(w->b, ",\"whole\":true");
     write_state(w, v);
@@ -104,14 +131,13 @@ static void write_own(struct jgf *w, weir_vertex v)
         WEIR_WRITE(w->b, "}");
     }
     if (weir_vertex_count(w->g, v, WEIR_EXTENDED)) {
-        WEIR_WRITE(w->b, ",\"extended\":{");
-        write_entries(w, v, WEIR_EXTENDED);
-        WEIR_WRITE(w->b, "}");
+        write_extended(w, v, true);
+        write_extended(w, v, false);
     }
 }
 
 /* Adds the name of v to the path and returns where it begins there. */
-static size_t push_name(struct jgf *w, weir_vertex v)
+static size_t push_name(struct writer *w, weir_vertex v)
 {
     char small[1024];
     weir_buf raw = {0};
@@ -140,7 +166,51 @@ static size_t push_name(struct jgf *w, weir_vertex v)
     return at;
 }
 
-static void write_base(struct jgf *w, weir_vertex v, size_t name, int64_t size)
+/* Writes the path in a subsystem other than containment, if v is in it and the way to its source is not endless. */
+static void write_path_in(struct writer *w, weir_vertex v, uint32_t subsystem)
+{
+    weir_vertex way[WEIR_PATH_DEPTH];
+    size_t depth = 0, from = w->path.len;
+    uint32_t in;
+
+    if (weir_edge_first(w->g, v, subsystem, true) == WEIR_NONE &&
+        weir_edge_first(w->g, v, subsystem, false) == WEIR_NONE)
+        return;
+    for (; v != WEIR_NONE; v = in == WEIR_NONE ? WEIR_NONE : w->g->edges[in].source) {
+        if (depth == WEIR_PATH_DEPTH)
+            return;
+        way[depth++] = v;
+        in = weir_edge_first(w->g, v, subsystem, false);
+    }
+    while (depth > 0)
+        push_name(w, way[--depth]);
+    weir_buf_puts(w->b, w->b->data[w->b->len - 1] == '{' ? "" : ",");
+    weir_write_string(w->b, weir_subsystem_name(w->g, subsystem));
+    WEIR_WRITE(w->b, ":\"");
+    if (w->path.failed)
+        w->b->failed = true;
+    else
+        weir_buf_add(w->b, w->path.data + from, w->path.len - from);
+    WEIR_WRITE(w->b, "\"");
+    w->path.len = from;
+}
+
+static void write_paths(struct writer *w, weir_vertex v)
+{
+    bool others = in_other_subsystem(w->g, v);
+
+    WEIR_WRITE(w->b, ",\"paths\":{");
+    if (!others || vertex_at(w->g, v)->parent != WEIR_NONE || weir_vertex_children(w->g, v)) {
+        WEIR_WRITE(w->b, "\"containment\":\"");
+        weir_buf_add(w->b, w->path.data, w->path.len);
+        WEIR_WRITE(w->b, "\"");
+    }
+    for (uint32_t s = 1; others && s < w->g->nsubsystems && !w->b->failed; s++)
+        write_path_in(w, v, s);
+    WEIR_WRITE(w->b, "}");
+}
+
+static void write_base(struct writer *w, weir_vertex v, size_t name, int64_t size)
 {
     const struct vertex *x = vertex_at(w->g, v);
     weir_buf *b = w->b;
@@ -166,7 +236,7 @@ static void write_base(struct jgf *w, weir_vertex v, size_t name, int64_t size)
 }
 
 /* Writes v, `name` being where its name is in the path. */
-static void write_vertex(struct jgf *w, weir_vertex v, size_t name, int64_t rank, int64_t size, bool exclusive)
+static void write_vertex(struct writer *w, weir_vertex v, size_t name, int64_t rank, int64_t size, bool exclusive)
 {
     weir_buf *b = w->b;
 
@@ -184,9 +254,10 @@ static void write_vertex(struct jgf *w, weir_vertex v, size_t name, int64_t rank
     if (exclusive)
         WEIR_WRITE(b, ",\"exclusive\":true");
     write_own(w, v);
-    WEIR_WRITE(b, ",\"paths\":{\"containment\":\"");
-    weir_buf_add(b, w->path.data, w->path.len);
-    WEIR_WRITE(b, "\"}}}");
+    write_paths(w, v);
+    WEIR_WRITE(b, "}}");
+    if (w->rc == WEIR_OK)
+        w->rc = weir_write_flush(w->in, b, false, w->err);
 }
 
 static int64_t rank_of(const weir_graph *g, weir_vertex v, int64_t above)
@@ -196,7 +267,7 @@ static int64_t rank_of(const weir_graph *g, weir_vertex v, int64_t above)
 }
 
 /* Writes v and all below it. */
-static void write_all(struct jgf *w, weir_vertex v, int64_t rank, bool exclusive)
+static void write_all(struct writer *w, weir_vertex v, int64_t rank, bool exclusive)
 {
     size_t back = w->path.len, name = push_name(w, v);
     uint32_t n;
@@ -210,25 +281,27 @@ static void write_all(struct jgf *w, weir_vertex v, int64_t rank, bool exclusive
     w->path.len = back;
 }
 
-static void write_part(struct jgf *w, const struct weir_part *p, int64_t rank)
+static void write_part(struct writer *w, const struct weir_part *p, int64_t rank)
 {
     size_t back = w->path.len, name;
 
-    if (p->whole) {
+    if (p->whole && !w->shorthand) {
         write_all(w, p->v, rank, true);
         return;
     }
     name = push_name(w, p->v);
     rank = rank_of(w->g, p->v, rank);
-    write_vertex(w, p->v, name, rank, p->amount > 0 ? p->amount : kind_of(w->g, p->v)->size, false);
-    for (uint32_t i = p->first; i != WEIR_NONE && !w->b->failed && w->rc == WEIR_OK; i = w->parts->list[i].next)
+    write_vertex(w, p->v, name, rank, p->amount > 0 ? p->amount : kind_of(w->g, p->v)->size, p->whole);
+    w->cut |= p->whole && weir_vertex_children(w->g, p->v);
+    for (uint32_t i = p->whole ? WEIR_NONE : p->first; i != WEIR_NONE && !w->b->failed && w->rc == WEIR_OK;
+         i = w->parts->list[i].next)
         write_part(w, &w->parts->list[i], rank);
     w->path.len = back;
 }
 
 /* ---- edges ---------------------------------------------------------------------------------------------------- */
 
-static void begin_edge(struct jgf *w, weir_vertex source, weir_vertex target)
+static void begin_edge(struct writer *w, weir_vertex source, weir_vertex target)
 {
     next_element(w);
     WEIR_WRITE(w->b, "{\"source\":\"");
@@ -238,18 +311,20 @@ static void begin_edge(struct jgf *w, weir_vertex source, weir_vertex target)
     WEIR_WRITE(w->b, "\",\"metadata\":{\"subsystem\":");
 }
 
-static void contain(struct jgf *w, weir_vertex source, weir_vertex target)
+static void contain(struct writer *w, weir_vertex source, weir_vertex target)
 {
     begin_edge(w, source, target);
     WEIR_WRITE(w->b, "\"containment\",\"relationship\":\"contains\"}}");
+    if (w->rc == WEIR_OK)
+        w->rc = weir_write_flush(w->in, w->b, false, w->err);
 }
 
-static void contain_all(struct jgf *w, weir_vertex v)
+static void contain_all(struct writer *w, weir_vertex v)
 {
     uint32_t n;
     const weir_vertex *kids = kids_of(w->g, v, &n);
 
-    for (uint32_t i = 0; i < n && !w->b->failed; i++) {
+    for (uint32_t i = 0; i < n && !w->b->failed && w->rc == WEIR_OK; i++) {
         if (kids[i] == WEIR_NONE)
             continue;
         contain(w, v, kids[i]);
@@ -257,10 +332,11 @@ static void contain_all(struct jgf *w, weir_vertex v)
     }
 }
 
-static void contain_part(struct jgf *w, const struct weir_part *p)
+static void contain_part(struct writer *w, const struct weir_part *p)
 {
     if (p->whole) {
-        contain_all(w, p->v);
+        if (!w->shorthand)
+            contain_all(w, p->v);
         return;
     }
     for (uint32_t i = p->first; i != WEIR_NONE && !w->b->failed; i = w->parts->list[i].next) {
@@ -270,7 +346,7 @@ static void contain_part(struct jgf *w, const struct weir_part *p)
 }
 
 /* The edges of all subsystems but containment. */
-static void write_others(struct jgf *w)
+static void write_others(struct writer *w)
 {
     uint32_t left = weir_edge_count(w->g);
     weir_edge e;
@@ -293,7 +369,7 @@ static void write_others(struct jgf *w)
 
 /* ---- the document --------------------------------------------------------------------------------------------- */
 
-static void write_graph(struct jgf *w)
+static void write_graph(struct writer *w)
 {
     const weir_graph *g = w->g;
 
@@ -311,7 +387,7 @@ static void write_graph(struct jgf *w)
     WEIR_WRITE(w->b, "]}");
 }
 
-static void write_allocation(struct jgf *w)
+static void write_allocation(struct writer *w)
 {
     const struct weir_parts *p = w->parts;
 
@@ -326,14 +402,18 @@ static void write_allocation(struct jgf *w)
     WEIR_WRITE(w->b, "]}");
 }
 
-int weir_jgf_write(const struct weir_written *w, weir_buf *b, weir_err *err)
+int weir_jgf_write(const struct weir_written *in, enum weir_detail detail, weir_buf *b, weir_err *err)
 {
-    struct jgf jgf = {.g = w->g, .parts = w->parts, .b = b, .err = err};
+    struct writer w = {
+        .in = in, .g = in->g, .parts = in->parts, .shorthand = detail == WEIR_SHORTHAND, .b = b, .err = err};
 
-    if (w->parts)
-        write_allocation(&jgf);
+    WEIR_WRITE(b, "\"graph\":");
+    if (w.parts)
+        write_allocation(&w);
     else
-        write_graph(&jgf);
-    weir_buf_free(&jgf.path);
-    return jgf.rc;
+        write_graph(&w);
+    if (w.cut)
+        WEIR_WRITE(b, ",\"writer\":\"" WEIR_JGF_SHORTHAND "\"");
+    weir_buf_free(&w.path);
+    return w.rc;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "book.h"
+#include "changes.h"
 #include "pending.h"
 #include "rows.h"
 #include "taken.h"
@@ -93,6 +94,7 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
     g->jobs[i].place = g->live_jobs;
     g->job_slots[id_slot(g, id)] = i + 1;
     g->live_jobs++;
+    note_job(g, id);
     *out = i;
     return WEIR_OK;
 }
@@ -107,6 +109,7 @@ static void job_forget(weir_graph *g, uint32_t i)
     g->job_list[g->live_jobs - 1] = i;
     weir_pending_remove(g, i);
     id_remove(g, g->jobs[i].a.job);
+    note_job(g, g->jobs[i].a.job);
     weir_mem_free(g->jobs[i].picks);
     weir_mem_free(g->jobs[i].feeds);
     memset(&g->jobs[i], 0, sizeof g->jobs[i]);
@@ -142,6 +145,7 @@ int weir_job_feed(weir_graph *g, uint32_t job, const struct feed *feeds, uint32_
         return WEIR_OK;
     if (weir_array_reserve(&j->feeds, &j->feeds_cap, (size_t)j->nfeeds + n, sizeof *feeds))
         return WEIR_ENOMEM;
+    note_job(g, j->a.job);
     memcpy(j->feeds + j->nfeeds, feeds, n * sizeof *feeds);
     j->nfeeds += n;
     return WEIR_OK;
@@ -155,6 +159,7 @@ int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
     struct span s = {a->start, a->end, p->amount, job, p->exclusive, a->start <= g->now};
     int rc;
 
+    note_job(g, a->job);
     weir_rows_before(g, p->vertex);
     rc = weir_book_add(g, p->vertex, &s);
     if (!rc)
@@ -164,6 +169,7 @@ int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
 
 void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v)
 {
+    note_job(g, g->jobs[job].a.job);
     weir_rows_before(g, v);
     weir_book_remove(g, v, job);
     weir_rows_after(g, v);
@@ -174,6 +180,7 @@ int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
     bool whole = amount == kind_of(g, p->vertex)->size;
     int rc;
 
+    note_job(g, g->jobs[job].a.job);
     weir_rows_before(g, p->vertex);
     rc = weir_book_resize(g, p->vertex, job, amount, whole);
     weir_rows_after(g, p->vertex);
@@ -252,6 +259,12 @@ const weir_allocation *weir_job_get(const weir_graph *g, int64_t job)
     return i == WEIR_NONE ? NULL : &g->jobs[i].a;
 }
 
+const char *weir_job_policy(const weir_graph *g, int64_t job)
+{
+    uint32_t i = weir_job_index(g, job);
+    return i == WEIR_NONE ? NULL : weir_names_text(&g->names, g->jobs[i].policy);
+}
+
 uint32_t weir_job_count(const weir_graph *g)
 {
     return g->live_jobs;
@@ -294,6 +307,7 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
         return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set to %" PRId64 " us", g->now,
                          now);
     g->now = now;
+    g->revision++;
     while ((job = weir_pending_first(g)) != WEIR_NONE && g->jobs[job].a.start <= now) {
         weir_pending_remove(g, job);
         job_begin(g, job);

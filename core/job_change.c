@@ -204,6 +204,24 @@ static void give_back(weir_graph *g, uint32_t job, const struct plan *p)
     }
 }
 
+/* The slots that the job still has: as many as is left of what it took first. Of a slot that lost something, nothing. */
+static uint32_t slots_left(const weir_allocation *a, const struct plan *p)
+{
+    int64_t had = 0, left = 0;
+
+    for (uint32_t i = 0; i < a->npicks; i++) {
+        const weir_pick *pick = &a->picks[i], *kept = plan_find(p, pick->vertex);
+        if (pick->resource != a->picks[0].resource)
+            continue;
+        had += pick->amount;
+        left += kept && kept->resource == pick->resource ? kept->amount : 0;
+    }
+    if (a->nslots == 0 || had == 0)
+        return a->nslots;
+    left = (int64_t)((double)left / (double)had * a->nslots + 1e-9);
+    return left > 0 ? (uint32_t)left : 1;
+}
+
 /* Books what is new in the plan; then, which cannot fail, takes what is not in it out of the books. */
 static int apply(weir_graph *g, uint32_t job, struct plan *p)
 {
@@ -219,6 +237,7 @@ static int apply(weir_graph *g, uint32_t job, struct plan *p)
                 weir_span_remove(g, job, p->picks[i].vertex);
         return WEIR_ENOMEM;
     }
+    j->a.nslots = slots_left(&j->a, p);
     give_back(g, job, p);
     forget_feeds(j, g, p);
     memcpy(j->picks, p->picks, p->n * sizeof *p->picks);

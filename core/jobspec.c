@@ -4,13 +4,13 @@
  * good; a resource is filled before its children, and all siblings before the first child.
  *
  * Decisions where the RFCs leave room: versions 999 (RFC 14's examples) and 9999 (Fluxion's) mean the full grammar.
- * A version 1 jobspec that starts at a cluster, as some of Fluxion's do, is read by the full grammar too. Without a
- * version only `resources` must be there, and a lone slot is labelled "default". A gpu count of 0, which version 1
- * jobspecs are allowed to have, drops that resource. `exclusive` of a slot says nothing about its contents.
+ * A version 1 jobspec that starts at a cluster, as some of Fluxion's do, is read by the full grammar too. RFC 14 has an
+ * example of version 1 with whole nodes as slots, which RFC 25 does not have: it is read. Without a version only
+ * `resources` must be there, and a lone slot is labelled "default". A gpu count of 0, which version 1 jobspecs are
+ * allowed to have, drops that resource. `exclusive` of a slot says nothing about its contents.
  */
 #include "request.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,8 +86,8 @@ static int get_string(struct compiler *c, const json_t *vertex, const char *key,
         return WEIR_OK;
     if (!json_is_string(value))
         return FAIL(c, value, vertex, "%s must be a string, not %s; put it in quotes", key, weir_json_kind(value));
-    if (json_string_length(value) == 0 || json_string_length(value) > WEIR_NAME_MAX)
-        return FAIL(c, value, vertex, "%s must have 1 to %d bytes, not %zu", key, WEIR_NAME_MAX,
+    if (json_string_length(value) > WEIR_NAME_MAX)
+        return FAIL(c, value, vertex, "%s must have at most %d bytes, not %zu", key, WEIR_NAME_MAX,
                     json_string_length(value));
     *out = json_string_value(value);
     return WEIR_OK;
@@ -149,20 +149,28 @@ static bool in_slot(const weir_resource *r)
     return false;
 }
 
-/* What jobspec version 1 allows: [node >] slot > core [, gpu]. */
+/* What jobspec version 1 allows below `p`: [node >] slot > core [, gpu], and slot > node. */
+static const char *const *v1_types_below(const weir_resource *p)
+{
+    static const char *const top[] = {"node", "slot", NULL}, *const node[] = {"slot", NULL}, *const none[] = {NULL};
+    static const char *const slot[] = {"core", "gpu", "node", NULL}, *const slot_in_node[] = {"core", "gpu", NULL};
+
+    if (!p)
+        return top;
+    if (p->slot)
+        return p->parent ? slot_in_node : slot;
+    return strcmp(p->type, "node") == 0 && !p->parent ? node : none;
+}
+
 static int check_v1_type(struct compiler *c, const json_t *vertex, const weir_resource *r)
 {
-    static const char *const top[] = {"node", "slot", NULL}, *const node[] = {"slot", NULL};
-    static const char *const slot[] = {"core", "gpu", NULL}, *const none[] = {NULL};
-    const weir_resource *p = r->parent;
-    const char *const *allowed = !p ? top : p->slot ? slot : strcmp(p->type, "node") == 0 ? node : none;
     char quoted[WEIR_QUOTE];
 
-    if (among(r->type, allowed))
+    if (among(r->type, v1_types_below(r->parent)))
         return WEIR_OK;
     return FAIL(c, json_object_get(vertex, "type"), vertex,
-                "type %s is not allowed here in jobspec version 1, which has slot>core, slot>(core,gpu) and these "
-                "within a node; say version: 9999 for more",
+                "type %s is not allowed here in jobspec version 1, which has slot>core, slot>(core,gpu), these within a "
+                "node, and slot>node; say version: 9999 for more",
                 weir_quote(r->type, quoted));
 }
 
@@ -203,6 +211,8 @@ static int fill_resource(struct compiler *c, const json_t *vertex, weir_resource
         rc = get_string(c, vertex, "id", &r->id);
     if (rc != WEIR_OK)
         return rc;
+    if (!*r->type)
+        return FAIL(c, json_object_get(vertex, "type"), vertex, "type must not be empty");
     r->slot = strcmp(r->type, "slot") == 0;
     rc = check_place(c, vertex, r);
     if (rc == WEIR_OK)
@@ -217,20 +227,22 @@ static int fill_resource(struct compiler *c, const json_t *vertex, weir_resource
 
 /* ---- lists of resources ------------------------------------------------------------------------------------ */
 
-/* RFC 25: one resource at the top and in a node; in a slot a core, and perhaps a gpu. */
+/* RFC 25: one resource at the top and in a node; in a slot a core, and perhaps a gpu. Or RFC 14's: a node. */
 static int check_v1_list(struct compiler *c, const json_t *list, const weir_resource *first, uint32_t n,
                          const weir_resource *parent)
 {
-    uint32_t cores = 0;
+    uint32_t cores = 0, nodes = 0;
 
     if (!parent || !parent->slot) {
         if (n == 1)
             return WEIR_OK;
         return FAIL(c, list, NULL, "%u resources where jobspec version 1 wants one", n);
     }
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         cores += strcmp(first[i].type, "core") == 0;
-    if (cores == 1 && n - cores <= 1)
+        nodes += strcmp(first[i].type, "node") == 0;
+    }
+    if (nodes ? n == 1 : cores == 1 && n - cores <= 1)
         return WEIR_OK;
     return FAIL(c, list, NULL, "a slot must have one core and at most one gpu in jobspec version 1");
 }
@@ -265,7 +277,7 @@ static int descend(struct compiler *c, const char *name, const json_t *list, wei
         c->req->order[c->next++] = &first[i];
         if (with)
             rc = compile_list(c, "with", with, &first[i]);
-        else if (c->v1 && strcmp(first[i].type, "node") == 0)
+        else if (c->v1 && !first[i].parent && !first[i].slot)
             rc = FAIL(c, json_array_get(list, i), NULL, "a node must have a slot in it in jobspec version 1");
         if (rc != WEIR_OK)
             return rc;
@@ -410,65 +422,6 @@ static int label_lone_slot(struct compiler *c)
     return json_object_set_new(slot, "label", json_string("default")) == 0 ? WEIR_OK : weir_fail_nomem(c->err);
 }
 
-static int read_duration(struct compiler *c, const json_t *system)
-{
-    const json_t *value = json_object_get(system, "duration");
-    double seconds = json_number_value(value);
-
-    c->req->duration = WEIR_FOREVER;
-    if (!value && c->v1)
-        return FAIL(c, system, json_object_get(c->doc->root, "attributes"),
-                    "attributes.system.duration is missing; jobspec version 1 wants it, in seconds");
-    if (!value)
-        return WEIR_OK;
-    if (!json_is_number(value))
-        return FAIL(c, value, system, "attributes.system.duration must be a number of seconds, such as 3600, not %s",
-                    weir_json_kind(value));
-    if (!(seconds >= 0))
-        return FAIL(c, value, system, "attributes.system.duration must be 0 (no end) or more seconds, not %.17g",
-                    seconds);
-    if (seconds > 9e12)
-        return FAIL(c, value, system, "attributes.system.duration is more than 9e12 seconds; 0 means no end");
-    if (seconds > 0) { /* what is not 0 must not become 0 */
-        c->req->duration = (int64_t)llround(seconds * 1e6);
-        c->req->duration += c->req->duration == 0;
-    }
-    return WEIR_OK;
-}
-
-static int read_constraints(struct compiler *c, const json_t *system)
-{
-    const json_t *value = json_object_get(system, "constraints");
-    weir_err why = {0};
-    int rc;
-
-    if (!value || json_is_null(value))
-        return WEIR_OK;
-    rc = weir_constraint_compile(value, &c->req->constraint, &why);
-    if (rc == WEIR_ENOMEM)
-        return weir_fail_nomem(c->err);
-    return rc == WEIR_OK ? rc : fail_code(c, value, system, rc, "attributes.system.constraints: %s", why.text);
-}
-
-static int read_attributes(struct compiler *c)
-{
-    const json_t *root = c->doc->root, *attributes = json_object_get(root, "attributes"), *part;
-    static const char *const parts[] = {"user", "system"};
-    int rc;
-
-    if (attributes && !json_is_object(attributes) && !json_is_null(attributes))
-        return FAIL(c, attributes, root, "attributes must be a dictionary, not %s", weir_json_kind(attributes));
-    for (size_t i = 0; i < 2; i++) {
-        part = json_object_get(attributes, parts[i]);
-        if (part && !json_is_object(part))
-            return FAIL(c, part, attributes, "attributes.%s must be a dictionary, not %s", parts[i],
-                        weir_json_kind(part));
-    }
-    part = json_object_get(attributes, "system");
-    rc = read_duration(c, part);
-    return rc == WEIR_OK ? read_constraints(c, part) : rc;
-}
-
 static int read_tasks(struct compiler *c)
 {
     const json_t *tasks = json_object_get(c->doc->root, "tasks");
@@ -489,7 +442,7 @@ static int compile(struct compiler *c)
     c->path_len = 0;
     c->path[0] = '\0';
     if (rc == WEIR_OK)
-        rc = read_attributes(c);
+        rc = weir_jobspec_read_attributes(c->doc, c->v1, &c->req->duration, &c->req->constraint, c->err);
     if (rc == WEIR_OK)
         rc = read_tasks(c);
     if (rc == WEIR_OK && weir_request_compute_needs(c->req) != WEIR_OK)

@@ -1,5 +1,5 @@
 /* jobspec_tasks.c - checks the tasks of a jobspec. Nothing of them is used for matching; they are kept and handed on,
- * so only what would make the jobspec useless to whoever runs it is refused. Keys that RFC 14 does not know are kept.
+ * so only what would make the jobspec useless to whoever runs it is refused.
  * That a task names a slot that is there is asked of version 1 only: Fluxion's own jobspecs of the full grammar do not.
  */
 #include "request.h"
@@ -36,15 +36,30 @@ static int check_command(struct checker *c, const json_t *task)
     return WEIR_OK;
 }
 
+/* Some label of a slot, for an error. */
+static const char *a_label(const struct checker *c)
+{
+    const char *label;
+    json_t *of_slot;
+
+    json_object_foreach((json_t *)c->labels, label, of_slot)
+    {
+        if (json_is_true(of_slot))
+            return label;
+    }
+    return "";
+}
+
 static int check_slot(struct checker *c, const json_t *task)
 {
     const json_t *slot = json_object_get(task, "slot");
-    char quoted[WEIR_QUOTE];
+    char quoted[WEIR_QUOTE], known[WEIR_QUOTE];
 
     if (!json_is_string(slot))
         return FAIL(c, slot, task, "slot must be the label of a slot, not %s", weir_json_kind(slot));
     if (c->v1 && !json_is_true(json_object_get(c->labels, json_string_value(slot))))
-        return FAIL(c, slot, task, "slot %s is not the label of a slot", weir_quote(json_string_value(slot), quoted));
+        return FAIL(c, slot, task, "slot %s is not the label of a slot, which is %s",
+                    weir_quote(json_string_value(slot), quoted), weir_quote(a_label(c), known));
     return WEIR_OK;
 }
 
@@ -93,6 +108,38 @@ static int check_count(struct checker *c, const json_t *task)
     return WEIR_OK;
 }
 
+/* Nothing but what RFC 14 knows; of version 1, what RFC 25 does. */
+static int check_keys(struct checker *c, const json_t *task)
+{
+    static const char *const known[] = {"command", "slot", "count", "distribution", "attributes"};
+    size_t n = c->v1 ? 3 : 5;
+    char quoted[WEIR_QUOTE];
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)task, key, value)
+    {
+        size_t i = 0;
+        while (i < n && strcmp(key, known[i]) != 0)
+            i++;
+        if (i == n)
+            return FAIL(c, value, task, "unknown key %s; known%s: command, slot, count%s", weir_quote(key, quoted),
+                        c->v1 ? " in jobspec version 1" : "", c->v1 ? "" : ", distribution, attributes");
+    }
+    return WEIR_OK;
+}
+
+static int check_extras(struct checker *c, const json_t *task)
+{
+    const json_t *distribution = json_object_get(task, "distribution"), *attributes = json_object_get(task, "attributes");
+
+    if (distribution && !json_is_string(distribution))
+        return FAIL(c, distribution, task, "distribution must be a string, not %s", weir_json_kind(distribution));
+    if (attributes && !json_is_object(attributes))
+        return FAIL(c, attributes, task, "attributes must be a dictionary, not %s", weir_json_kind(attributes));
+    return WEIR_OK;
+}
+
 static int check_task(struct checker *c, const json_t *tasks, const json_t *task)
 {
     int rc;
@@ -100,12 +147,14 @@ static int check_task(struct checker *c, const json_t *tasks, const json_t *task
     if (!json_is_object(task))
         return FAIL(c, task, tasks, "a task must be a dictionary with command, slot and count, not %s",
                     weir_json_kind(task));
-    if (c->v1 && json_object_size(task) > 3)
-        return FAIL(c, task, tasks, "a task has only command, slot and count in jobspec version 1");
-    rc = check_command(c, task);
+    rc = check_keys(c, task);
+    if (rc == WEIR_OK)
+        rc = check_command(c, task);
     if (rc == WEIR_OK)
         rc = check_slot(c, task);
-    return rc == WEIR_OK ? check_count(c, task) : rc;
+    if (rc == WEIR_OK)
+        rc = check_count(c, task);
+    return rc == WEIR_OK ? check_extras(c, task) : rc;
 }
 
 int weir_jobspec_check_tasks(weir_document *d, const json_t *tasks, const json_t *labels, bool v1, weir_err *err)

@@ -76,6 +76,16 @@ static int note_feeds(struct match *m)
     return WEIR_OK;
 }
 
+/* The slots that all picks serve; asked before picks of one vertex become one. */
+static uint32_t count_slots(const struct match *m)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < m->npicks; i++)
+        n += m->slots[i];
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
 /* One pick a vertex: siblings that competed may each have units of it. */
 static int tidy_picks(struct match *m)
 {
@@ -228,45 +238,82 @@ static int check_options(const weir_graph *g, const weir_match_options *o, weir_
 }
 
 /* Hands the picks over as an allocation that is in no book. */
-static int give_preview(struct match *m, int64_t start, const weir_allocation **out)
+static int give_preview(struct match *m, int64_t start, uint32_t nslots, const weir_allocation **out)
 {
     weir_allocation *a = weir_mem_zalloc(1, sizeof *a);
 
     if (!a)
         return weir_fail_nomem(m->err);
     *a = (weir_allocation){0, start, time_add(start, weir_request_duration(m->request)), WEIR_MATCHED, m->picks,
-                           m->npicks};
+                           m->npicks, nslots};
     m->picks = NULL;
     *out = a;
     return WEIR_OK;
 }
 
+void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource, const struct lack *lack,
+                     double score)
+{
+    weir_trace t = {.event = event, .vertex = v, .resource = resource, .score = score};
+
+    if (lack) {
+        t.type = lack->type;
+        t.need = lack->need;
+        t.have = lack->have;
+    }
+    m->options->trace(m->options->trace_data, &t);
+}
+
+static void tell_chosen(const struct match *m)
+{
+    for (uint32_t i = 0; m->options->trace && i < m->npicks; i++) {
+        struct lack amount = {NULL, 0, m->picks[i].amount};
+        weir_match_tell(m, WEIR_EVENT_CHOSEN, m->picks[i].vertex, m->picks[i].resource, &amount, 0);
+    }
+}
+
+/* The name of the policy's label; the empty one where there is none. */
+static weir_name label_of(struct match *m)
+{
+    const char *label = m->policy->label ? m->policy->label : m->policy->name ? m->policy->name : "";
+    return weir_names_add(&m->g->names, label, strlen(label));
+}
+
 static int give_result(struct match *m, const weir_match_options *o, int64_t start, const weir_allocation **out)
 {
-    uint32_t job;
+    uint32_t job, nslots = count_slots(m);
+    weir_name label;
     int rc;
 
     if (o->mode == WEIR_FEASIBLE)
         return WEIR_OK;
     if (tidy_picks(m))
         return WEIR_ENOMEM;
+    tell_chosen(m);
     if (o->mode == WEIR_PREVIEW)
-        return give_preview(m, start, out);
+        return give_preview(m, start, nslots, out);
+    label = label_of(m);
+    if (label == WEIR_NO_NAME)
+        return weir_fail_nomem(m->err);
     rc = weir_job_commit(m->g, o->job, start, time_add(start, weir_request_duration(m->request)), m->picks, m->npicks,
                          &job, m->err);
     if (!rc && weir_job_feed(m->g, job, m->feeds, m->nfeeds)) {
         weir_job_drop(m->g, job);
         rc = weir_fail_nomem(m->err);
     }
-    if (!rc)
-        *out = &m->g->jobs[job].a;
-    return rc;
+    if (rc)
+        return rc;
+    m->g->jobs[job].policy = label;
+    m->g->jobs[job].a.nslots = nslots;
+    *out = &m->g->jobs[job].a;
+    return WEIR_OK;
 }
 
 static void end_match(struct match *m)
 {
     weir_mem_free(m->picks);
     weir_mem_free(m->endpoints);
+    weir_mem_free(m->slots);
     weir_mem_free(m->feeds);
 }
 
@@ -276,6 +323,7 @@ static struct match start_match(weir_graph *g, const weir_request *r, const weir
 
     return (struct match){.g = g,
                           .request = r,
+                          .options = o,
                           .policy = o->policy ? o->policy : &first_found,
                           .node_type = weir_type_find(g, "node"),
                           .end = WEIR_NO_END,
@@ -300,6 +348,17 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
     return rc;
 }
 
+/* Gives a job what was placed. */
+static int extend_job(struct match *m, uint32_t job)
+{
+    uint32_t nslots = count_slots(m), *had = &m->g->jobs[job].a.nslots;
+
+    if (tidy_picks(m) || weir_job_extend(m->g, job, m->picks, m->npicks, m->feeds, m->nfeeds))
+        return weir_fail_nomem(m->err);
+    *had = nslots < UINT32_MAX - *had ? *had + nslots : UINT32_MAX;
+    return WEIR_OK;
+}
+
 int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
                   const weir_allocation **out, weir_err *err)
 {
@@ -318,9 +377,8 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     m.end = a->end;
     rc = attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
     rc = rc == 0 ? not_now(&m) : rc;
-    if (rc == 1) {
-        rc = tidy_picks(&m) || weir_job_extend(g, i, m.picks, m.npicks, m.feeds, m.nfeeds) ? weir_fail_nomem(m.err) : WEIR_OK;
-    }
+    if (rc == 1)
+        rc = extend_job(&m, i);
     end_match(&m);
     add_stats(o->stats, &m.stats);
     if (!rc && out)

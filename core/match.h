@@ -38,6 +38,8 @@ struct match {
     uint32_t npicks, picks_cap;
     weir_vertex *endpoints; /* by pick: what units of a channel are taken for; WEIR_NONE for all others */
     uint32_t endpoints_cap;
+    uint32_t *slots; /* by pick: slots that were complete with it */
+    uint32_t slots_cap;
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
     struct feed *feeds; /* what the picks of channels were taken for, once they are tidied */
     uint32_t nfeeds;
@@ -45,6 +47,7 @@ struct match {
     uint8_t plain[PLAIN_MEMO]; /* by resource: whether aggregates tell all about what is inside it; 0: not known yet */
     bool contested;  /* siblings competed: one vertex may have several picks */
     weir_stats stats;
+    const weir_match_options *options; /* never NULL */
     weir_err *err;
 };
 
@@ -86,9 +89,37 @@ int weir_channels_place(struct match *m, weir_vertex under, const weir_resource 
 
 /* Whether the units that r asks for are those of v. */
 bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r);
+/* Notes that the picks from number `from` on serve n slots. */
+void weir_pick_slots(struct match *m, uint32_t from, int64_t n);
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive);
 /* Fails a match because a hook failed; keeps what the hook said. */
 int weir_match_policy_failed(struct match *m, const char *hook);
+
+/* Tells the listener of a match. */
+void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource, const struct lack *lack,
+                     double score);
+
+/* Counts an event about v, looked at for r, and tells it. */
+static inline void note_lack(struct match *m, enum weir_event event, weir_vertex v, const weir_resource *r,
+                             const struct lack *lack)
+{
+    switch (event) {
+    case WEIR_EVENT_VISITED: m->stats.visited++; break;
+    case WEIR_EVENT_PRUNED: m->stats.pruned++; break;
+    case WEIR_EVENT_STATE: m->stats.state++; break;
+    case WEIR_EVENT_CONSTRAINT: m->stats.constraint++; break;
+    case WEIR_EVENT_BUSY: m->stats.busy++; break;
+    case WEIR_EVENT_POLICY: m->stats.policy++; break;
+    default: break;
+    }
+    if (m->options->trace)
+        weir_match_tell(m, event, v, r->index, lack, 0);
+}
+
+static inline void note(struct match *m, enum weir_event event, weir_vertex v, const weir_resource *r)
+{
+    note_lack(m, event, v, r, NULL);
+}
 
 static inline int64_t count_limit(const weir_count *c)
 {

@@ -72,10 +72,23 @@ int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_e
         int rc = read_field(g, p, p->order[i], &o->fields[i], err);
         if (rc)
             return rc;
-        o->reads_maps |= o->fields[i].what == ORDER_PROPERTY;
+        o->reads_maps |= o->fields[i].what == ORDER_PROPERTY || o->fields[i].what == ORDER_RANK;
     }
     o->by_id = o->nkeys == 1 && o->fields[0].what == ORDER_ID && o->fields[0].of == WEIR_NO_TYPE;
     return WEIR_OK;
+}
+
+bool weir_order_reads(const struct order *o, int map, weir_name key)
+{
+    if (o->serial)
+        return map != WEIR_EXTENDED;
+    for (uint32_t i = 0; i < o->nkeys; i++) {
+        const struct order_field *f = &o->fields[i];
+        if (key == WEIR_NO_NAME ? f->what == ORDER_RANK
+                                : map == WEIR_PROPERTIES && f->what == ORDER_PROPERTY && f->property == key)
+            return true;
+    }
+    return false;
 }
 
 static bool same_field(const struct order_field *a, const struct order_field *b)

@@ -18,13 +18,15 @@ struct order {
     struct order_field fields[WEIR_ORDER_KEYS];
     uint32_t nkeys;
     bool by_id;        /* the one field is "id": the common case, compared without arithmetic */
-    bool reads_maps;   /* depends on properties or tags */
+    bool reads_maps;   /* depends on properties, tags or ranks */
     double *leaf_keys; /* with serial: nkeys numbers a vertex that is a leaf, */
     double *inner_keys; /* ... and a vertex with children, by inner record */
 };
 
 /* Reads the fields of a policy. WEIR_EPOLICY names the one that is wrong. */
 int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err);
+/* Whether a changed entry of a map, or a rank (WEIR_NO_NAME), may matter to the order. */
+bool weir_order_reads(const struct order *o, int map, weir_name key);
 bool weir_order_same(const struct order *a, const struct order *b);
 /* Calls the policy's `keys` for v and keeps what it says. */
 int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *o, weir_vertex v, weir_err *err);

@@ -84,7 +84,10 @@ int weir_place_evaluate(struct match *m, weir_vertex v, const weir_resource *r, 
     rc = m->policy->evaluate(m->policy->data, m->g, v, r, score);
     if (rc < 0 || (rc > 0 && isnan(*score)))
         return weir_match_policy_failed(m, "evaluate");
-    m->stats.policy += rc == 0;
+    if (rc == 0)
+        note(m, WEIR_EVENT_POLICY, v, r);
+    else if (m->options->trace)
+        weir_match_tell(m, WEIR_EVENT_SCORED, v, r->index, NULL, *score);
     return rc;
 }
 
@@ -253,10 +256,8 @@ static int place_resource(struct match *m, weir_vertex under, const weir_resourc
     struct gains gs = {.from = m->npicks};
     int rc;
 
-    if (!weir_search_hopeful(m, under, r, least, weir_candidate_idle(m, r))) {
-        m->stats.pruned++;
+    if (!weir_search_hopeful(m, under, r, least, weir_candidate_idle(m, r)))
         return least == 0;
-    }
     rc = gather(m, under, r, most, &gs);
     count = weir_count_floor(&r->count, gs.units / times);
     if (!rc && count >= 0)
@@ -270,6 +271,7 @@ static int place_resource(struct match *m, weir_vertex under, const weir_resourc
 static int place_slot(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
 {
     int64_t most = count_most(m, &slot->count), n = most;
+    uint32_t npicks = m->npicks;
 
     if (times == 1 && weir_slot_hosted(m, under, slot))
         return weir_slot_place(m, under, slot);
@@ -280,7 +282,10 @@ static int place_slot(struct match *m, weir_vertex under, const weir_resource *s
         n = weir_count_floor(&slot->count, n);
     }
     for (; n >= 0; n = weir_count_floor(&slot->count, n - 1)) {
-        int rc = weir_place(m, under, slot->with, slot->nwith, saturating_mul(n, times));
+        int64_t slots = saturating_mul(n, times);
+        int rc = weir_place(m, under, slot->with, slot->nwith, slots);
+        if (rc == 1)
+            weir_pick_slots(m, npicks, slots);
         if (rc)
             return rc;
     }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "changes.h"
 #include "index.h"
 
 struct pool *weir_pool_get(weir_graph *g, weir_vertex v)
@@ -79,12 +80,6 @@ const char *weir_vertex_get(const weir_graph *g, weir_vertex v, int map, const c
     return e ? weir_names_text(&g->names, e->value) : NULL;
 }
 
-static void maps_changed(weir_graph *g, int map)
-{
-    if (map != WEIR_EXTENDED)
-        weir_indexes_drop_maps(g);
-}
-
 static int check_entry(const weir_graph *g, weir_vertex v, int map, const char *key, const char *value, weir_err *err)
 {
     if (!vertex_valid(g, v))
@@ -121,7 +116,8 @@ int weir_vertex_set(weir_graph *g, weir_vertex v, int map, const char *key, cons
         e = &m->entries[m->count++];
     }
     *e = (struct entry){k, val};
-    maps_changed(g, map);
+    note_vertex(g, v);
+    weir_indexes_note(g, v, map, k);
     return WEIR_OK;
 }
 
@@ -136,7 +132,8 @@ int weir_vertex_unset(weir_graph *g, weir_vertex v, int map, const char *key)
         return WEIR_ENOENT;
     memmove(e, e + 1, (size_t)(m->entries + m->count - e - 1) * sizeof *e);
     m->count--;
-    maps_changed(g, map);
+    note_vertex(g, v);
+    weir_indexes_note(g, v, map, k);
     return WEIR_OK;
 }
 

@@ -1,4 +1,4 @@
-/* request.c - the request object: reading it from text of any form, what it says, and writing it.
+/* request.c - the request object: reading it from text of any form, and what it says.
  *
  * Invariant: a request is complete once it is out; only its duration can change after that.
  */
@@ -196,66 +196,4 @@ int weir_request_set_duration(weir_request *r, int64_t duration, weir_err *err)
         return weir_fail_nomem(err);
     r->duration = duration;
     return WEIR_OK;
-}
-
-/* ---- writing ----------------------------------------------------------------------------------------------- */
-
-/* Puts the counts of a list and below into canonical form; the list is a copy of what the resources were made from. */
-static bool write_counts(json_t *list, const weir_resource *first, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        json_t *vertex = json_array_get(list, i);
-        if (json_object_set_new(vertex, "count", weir_count_to_json(&first[i].count)) != 0)
-            return false;
-        if (!write_counts(json_object_get(vertex, "with"), first[i].with, first[i].nwith))
-            return false;
-    }
-    return true;
-}
-
-static bool add_task(json_t *tasks, const char *slot)
-{
-    json_t *task = json_pack("{s:[s], s:s, s:{s:i}}", "command", "true", "slot", slot, "count", "per_slot", 1);
-    return task && json_array_append_new(tasks, task) == 0;
-}
-
-/* One task for each slot, so that what is written is a jobspec. */
-static bool add_tasks(json_t *root, const weir_request *r)
-{
-    json_t *tasks = json_array();
-
-    if (json_object_set_new(root, "tasks", tasks) != 0)
-        return false;
-    for (uint32_t i = 0; i < r->count; i++)
-        if (r->order[i]->slot && !add_task(tasks, r->order[i]->label))
-            return false;
-    return json_array_size(tasks) > 0 || add_task(tasks, "default");
-}
-
-static bool complete(json_t *root, const weir_request *r)
-{
-    if (!json_object_get(root, "version") && json_object_set_new(root, "version", json_integer(9999)) != 0)
-        return false;
-    if (!json_object_get(root, "tasks") && !add_tasks(root, r))
-        return false;
-    if (!json_is_object(json_object_get(root, "attributes")) && !want_object(want_object(root, "attributes"), "system"))
-        return false;
-    return write_counts(json_object_get(root, "resources"), r->pool, r->top);
-}
-
-static int add_text(const char *text, size_t len, void *buf)
-{
-    weir_buf_add(buf, text, len);
-    return ((weir_buf *)buf)->failed ? -1 : 0;
-}
-
-char *weir_request_format(const weir_request *r)
-{
-    json_t *root = json_deep_copy(r->root);
-    weir_buf b = {0};
-
-    if (!root || !complete(root, r) || json_dump_callback(root, add_text, &b, JSON_COMPACT | JSON_SORT_KEYS) != 0)
-        weir_buf_free(&b);
-    json_decref(root);
-    return b.data;
 }

@@ -85,9 +85,19 @@ int weir_document_read_shape(weir_document *d, const char *text, size_t len, wei
 
 /* Makes a request of a document, whose root goes over to it. */
 int weir_jobspec_compile(weir_document *d, weir_request **out, weir_err *err) WEIR_CHECKED;
+/* Checks the attributes, and reads the duration and the constraint (kept as it is where there is none). */
+int weir_jobspec_read_attributes(weir_document *d, bool v1, int64_t *duration, weir_constraint **constraint,
+                                 weir_err *err) WEIR_CHECKED;
 /* Checks the list of tasks; `labels` is an object whose keys are the labels of the slots. `v1`: as RFC 25 wants it. */
 int weir_jobspec_check_tasks(weir_document *d, const json_t *tasks, const json_t *labels, bool v1,
                              weir_err *err) WEIR_CHECKED;
+/* One task for each slot, so that what is written is a jobspec. NULL: out of memory. */
+json_t *weir_jobspec_default_tasks(const weir_request *r);
+/* Writes a value as a YAML document. */
+int weir_jobspec_write_yaml(json_t *root, weir_buf *out, weir_err *err) WEIR_CHECKED;
+/* Writes the resources as a shape. WEIR_EINVAL: the jobspec says more than a shape can (asked only without
+ * `resources_only`), and what. */
+int weir_shape_write(const weir_request *r, bool resources_only, weir_buf *out, weir_err *err) WEIR_CHECKED;
 /* Where something is wrong: at `value`, or `around` where the place of that is not known; `path` names it. */
 struct weir_spot {
     const json_t *value, *around;

@@ -65,28 +65,35 @@ static uint32_t cell_for(const struct search *s)
     return s->idle ? TYPE_IDLE : TYPE_FREE;
 }
 
-static bool row_hopeful(const struct search *s, const struct schema *sc, const int64_t *cells)
+/* Notes what there is too little of; false. */
+static bool lacks(struct search *s, const char *type, int64_t need, int64_t have)
+{
+    s->lack = (struct lack){type, need, have};
+    return false;
+}
+
+static bool row_hopeful(struct search *s, const struct schema *sc, const int64_t *cells)
 {
     uint32_t cell = type_cell(sc, s->type), pair_cell = s->m->view == VIEW_NOW ? PAIR_FREE : PAIR_TOTAL;
 
     if (!cell || cells[cell + cell_for(s)] <= 0)
-        return false;
+        return lacks(s, s->r->type, 1, 0);
     for (uint32_t i = 0; i < s->nneeds; i++) {
         uint32_t pair = weir_pair_cell(sc, s->outer, s->needs[i].type);
         if (pair && cells[pair + pair_cell] < s->needs[i].amount)
-            return false;
+            return lacks(s, s->needs[i].name, s->needs[i].amount, cells[pair + pair_cell]);
     }
     return true;
 }
 
-static bool below_hopeful(const struct search *s, weir_vertex v)
+static bool below_hopeful(struct search *s, weir_vertex v)
 {
     const struct inner *in = inner_of(s->m->g, v);
     return in && in->cells && row_hopeful(s, s->m->g->schemas[in->schema], in->cells);
 }
 
 /* Whether v itself, a vertex of the type, may do. */
-static bool vertex_hopeful(const struct search *s, weir_vertex v)
+static bool vertex_hopeful(struct search *s, weir_vertex v)
 {
     const weir_graph *g = s->m->g;
     const struct inner *in = inner_of(g, v);
@@ -95,12 +102,13 @@ static bool vertex_hopeful(const struct search *s, weir_vertex v)
     if (s->nneeds == 0)
         return true;
     if (!in || !in->cells)
-        return false;
+        return lacks(s, s->needs[0].name, s->needs[0].amount, 0);
     sc = g->schemas[in->schema];
     for (uint32_t i = 0; i < s->nneeds; i++) {
         uint32_t cell = type_cell(sc, s->needs[i].type);
-        if (!cell || in->cells[cell + (s->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL)] < s->needs[i].amount)
-            return false;
+        int64_t have = cell ? in->cells[cell + (s->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL)] : 0;
+        if (have < s->needs[i].amount)
+            return lacks(s, s->needs[i].name, s->needs[i].amount, have);
     }
     return true;
 }
@@ -143,7 +151,7 @@ static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t ro
         if (row_hopeful(s, sc, row_cells(g, in, i)))
             rc = push(s, (struct item){key, v, i, ITEM_ROW, (uint8_t)(level == 0 ? lv.n : level - 1)});
         else
-            s->m->stats.pruned++;
+            note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
     }
     return rc;
 }
@@ -164,16 +172,16 @@ static int admit(struct search *s, weir_vertex v)
     int go;
 
     if (m->view != VIEW_ALL && !state_available(vertex_at(g, v)->state)) {
-        m->stats.state++;
+        note(m, WEIR_EVENT_STATE, v, s->r);
         return 0;
     }
     if (m->view <= VIEW_LATER && taken(m, v)) {
-        m->stats.busy++;
+        note(m, WEIR_EVENT_BUSY, v, s->r);
         return 0;
     }
     if (kind_of(g, v)->type == m->node_type && weir_request_constraint(m->request) &&
         !weir_constraint_match(weir_request_constraint(m->request), g, v)) {
-        m->stats.constraint++;
+        note(m, WEIR_EVENT_CONSTRAINT, v, s->r);
         return 0;
     }
     if (!m->policy->prune)
@@ -182,7 +190,8 @@ static int admit(struct search *s, weir_vertex v)
     go = m->policy->prune(m->policy->data, g, v, s->r);
     if (go < 0)
         return weir_match_policy_failed(m, "prune");
-    m->stats.policy += go == 0;
+    if (go == 0)
+        note(m, WEIR_EVENT_POLICY, v, s->r);
     return go > 0;
 }
 
@@ -200,7 +209,7 @@ static int open_vertex(struct search *s, weir_vertex v)
     int go;
 
     if (host ? !vertex_hopeful(s, v) : !below_hopeful(s, v)) {
-        s->m->stats.pruned++;
+        note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
         return WEIR_OK;
     }
     go = admit(s, v);
@@ -218,7 +227,7 @@ static int weigh_vertex(struct search *s, weir_vertex v)
     int go;
 
     if (!vertex_hopeful(s, v)) {
-        s->m->stats.pruned++;
+        note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
         return weir_search_rejected(s, v);
     }
     go = admit(s, v);
@@ -230,7 +239,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
     while (s->n > 0) {
         struct item it = pop(s);
         int rc;
-        s->m->stats.visited++;
+        note(s->m, WEIR_EVENT_VISITED, it.vertex, s->r);
         switch (it.kind) {
         case ITEM_VERTEX: rc = weigh_vertex(s, it.vertex); break;
         case ITEM_BELOW: rc = open_vertex(s, it.vertex); break;
@@ -263,6 +272,7 @@ static void read_needs(struct search *s, const weir_resource *r)
     for (uint32_t i = 0; i < n && s->nneeds < SEARCH_NEEDS; i++)
         if (needs[i].amount > 0 && weir_channel_find(s->m->g, needs[i].type) == WEIR_NONE) {
             s->needs[s->nneeds].type = weir_type_find(s->m->g, needs[i].type);
+            s->needs[s->nneeds].name = needs[i].type;
             s->needs[s->nneeds++].amount = needs[i].amount;
         }
 }
@@ -335,18 +345,32 @@ static int64_t units_below(const struct search *s, weir_vertex under, weir_type 
     return sum;
 }
 
+/* Whether there is enough below `under`; where not, s->lack tells. */
+static bool enough(struct search *s, weir_vertex under, const weir_resource *r, int64_t times)
+{
+    int64_t have = s->type == WEIR_NO_TYPE ? 0 : units_below(s, under, s->type, true);
+
+    if (s->type == WEIR_NO_TYPE || have < times)
+        return lacks(s, s->r->type, times, have);
+    for (uint32_t i = 0; i < s->nneeds; i++) {
+        weir_type t = s->needs[i].type;
+        int64_t need = saturating_mul(s->needs[i].amount, r->takes ? times : 1);
+        have = t == WEIR_NO_TYPE ? 0 : units_below(s, under, t, false);
+        if (t == WEIR_NO_TYPE || have < need)
+            return lacks(s, s->needs[i].name, need, have);
+    }
+    return true;
+}
+
 bool weir_search_hopeful(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle)
 {
     struct search s;
 
     prepare(&s, m, r, idle);
     read_needs(&s, r);
-    m->stats.visited++;
-    if (s.type == WEIR_NO_TYPE || units_below(&s, under, s.type, true) < times)
-        return false;
-    for (uint32_t i = 0; i < s.nneeds; i++)
-        if (s.needs[i].type == WEIR_NO_TYPE ||
-            units_below(&s, under, s.needs[i].type, false) < saturating_mul(s.needs[i].amount, r->takes ? times : 1))
-            return false;
-    return true;
+    note(m, WEIR_EVENT_VISITED, under, r);
+    if (enough(&s, under, r, times))
+        return true;
+    note_lack(m, WEIR_EVENT_PRUNED, under, r, &s.lack);
+    return false;
 }

@@ -22,6 +22,12 @@ struct item {
     uint8_t kind, level;
 };
 
+/* What there is too little of, where something was cut. */
+struct lack {
+    const char *type; /* as the request calls it */
+    int64_t need, have;
+};
+
 struct search {
     struct match *m;
     const weir_resource *r;
@@ -36,9 +42,11 @@ struct search {
     uint32_t n, cap;
     struct {
         weir_type type;
+        const char *name;
         int64_t amount;
     } needs[SEARCH_NEEDS];
     uint32_t nneeds;
+    struct lack lack; /* why something was cut last */
 };
 
 /* Starts at the kids of `under`; WEIR_NONE: at the roots. On failure there is nothing to end. */
@@ -54,7 +62,8 @@ int weir_search_next(struct search *s, weir_vertex *v);
 int weir_search_rejected(struct search *s, weir_vertex v);
 void weir_search_end(struct search *s);
 
-/* Whether the whole of what is below `under` can hold `times` of r, as far as aggregates tell. */
+/* Whether the whole of what is below `under` can hold `times` of r, as far as aggregates tell; where it cannot, that is
+ * counted as pruned. */
 bool weir_search_hopeful(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle);
 
 #endif

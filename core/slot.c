@@ -207,6 +207,8 @@ static int place_given(struct hosts *h, int64_t count)
             rc = weir_place(h->m, h->list[i].v, h->slot->with, h->slot->nwith, h->list[i].given);
     if (rc != 1)
         h->m->npicks = npicks;
+    else
+        weir_pick_slots(h->m, npicks, count);
     return rc;
 }
 
@@ -215,10 +217,7 @@ static bool hopeful(struct match *m, weir_vertex under, const weir_resource *r, 
 {
     if (weir_channel_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
         return true;
-    if (weir_search_hopeful(m, under, r, saturating_mul(r->count.min, slots), weir_candidate_idle(m, r)))
-        return true;
-    m->stats.pruned++;
-    return false;
+    return weir_search_hopeful(m, under, r, saturating_mul(r->count.min, slots), weir_candidate_idle(m, r));
 }
 
 int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot)

@@ -70,7 +70,7 @@ static void write_ids(struct tree *w, weir_buf *b, const weir_idset *ids)
     WEIR_WRITE(b, "");
     if (many)
         WEIR_WRITE(b, "[");
-    if (weir_idset_format(ids, WEIR_IDSET_RANGES, b) < 0)
+    if (weir_idset_write(ids, WEIR_IDSET_RANGES, b) < 0)
         w->failed = true;
     if (many)
         WEIR_WRITE(b, "]");

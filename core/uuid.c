@@ -1,6 +1,6 @@
 /* uuid.c - UUIDs of pools (P2): those that were given, and those that follow from the place of a pool. Invariant: the slots
  * hold each vertex with a given UUID once, at most half full; no two pools have the same one. */
-#include "graph.h"
+#include "changes.h"
 
 #include <string.h>
 
@@ -17,10 +17,11 @@ static int hex_value(char c)
     return -1;
 }
 
-static bool uuid_parse(const char *text, uint8_t out[16])
+bool weir_uuid_parse(const char *text, uint8_t out[16])
 {
     uint32_t digits = 0;
 
+    memset(out, 0, 16);
     for (uint32_t i = 0; i < 36; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
         int value = hex_value(text[i]);
@@ -31,7 +32,20 @@ static bool uuid_parse(const char *text, uint8_t out[16])
             digits++;
         }
     }
-    return text[36] == '\0';
+    return text[36] == '\0' && memcmp(out, none, 16) != 0;
+}
+
+static void uuid_text(const uint8_t u[16], char out[37])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (uint32_t i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *out++ = '-';
+        *out++ = digits[u[i] >> 4];
+        *out++ = digits[u[i] & 15];
+    }
+    *out = '\0';
 }
 
 static uint32_t hash_of(const uint8_t uuid[16])
@@ -80,24 +94,34 @@ static int reserve(weir_graph *g, weir_vertex v)
     return (g->nuuids + 1) * 2 > g->nuuid_slots ? grow_slots(g) : WEIR_OK;
 }
 
-int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
+int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err)
 {
-    uint8_t uuid[16];
+    char text[37];
     uint32_t at;
 
-    if (strlen(text) != 36 || !uuid_parse(text, uuid) || memcmp(uuid, none, 16) == 0)
-        return weir_fail(err, WEIR_EINVAL, "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
     if (reserve(g, v))
         return weir_fail_nomem(err);
     at = slot_of(g, uuid);
-    if (g->uuid_slots[at] && g->uuid_slots[at] - 1 != v)
-        return weir_fail(err, WEIR_EEXIST, "another pool has the UUID %.36s", text);
+    if (g->uuid_slots[at] && g->uuid_slots[at] - 1 != v) {
+        uuid_text(uuid, text);
+        return weir_fail(err, WEIR_EEXIST, "another pool has the UUID %s", text);
+    }
     weir_uuid_drop(g, v);
     at = slot_of(g, uuid);
     memcpy(g->uuids[v], uuid, 16);
     g->uuid_slots[at] = v + 1;
     g->nuuids++;
+    note_vertex(g, v);
     return WEIR_OK;
+}
+
+int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
+{
+    uint8_t uuid[16];
+
+    if (!weir_uuid_parse(text, uuid))
+        return weir_fail(err, WEIR_EINVAL, "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
+    return weir_uuid_put(g, v, uuid, err);
 }
 
 void weir_uuid_drop(weir_graph *g, weir_vertex v)
@@ -146,20 +170,18 @@ static void uuid_derive(const weir_graph *g, weir_vertex v, uint8_t out[16])
     out[8] = (uint8_t)((out[8] & 0x3F) | 0x80);
 }
 
+void weir_uuid_get(const weir_graph *g, weir_vertex v, uint8_t out[16])
+{
+    if (v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0)
+        memcpy(out, g->uuids[v], 16);
+    else
+        uuid_derive(g, v, out);
+}
+
 void weir_vertex_uuid(const weir_graph *g, weir_vertex v, char out[37])
 {
-    static const char digits[] = "0123456789abcdef";
     uint8_t u[16];
 
-    if (v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0)
-        memcpy(u, g->uuids[v], 16);
-    else
-        uuid_derive(g, v, u);
-    for (uint32_t i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10)
-            *out++ = '-';
-        *out++ = digits[u[i] >> 4];
-        *out++ = digits[u[i] & 15];
-    }
-    *out = '\0';
+    weir_uuid_get(g, v, u);
+    uuid_text(u, out);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "changes.h"
 #include "index.h"
 #include "rows.h"
 
@@ -79,7 +80,8 @@ int weir_vertex_set_rank(weir_graph *g, weir_vertex v, int64_t rank, weir_err *e
     if (!p)
         return weir_fail_nomem(err);
     p->rank = rank;
-    weir_indexes_drop_maps(g);
+    note_vertex(g, v);
+    weir_indexes_note(g, v, WEIR_PROPERTIES, WEIR_NO_NAME);
     return WEIR_OK;
 }
 
@@ -201,6 +203,7 @@ int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err
     g->unavailable += (uint32_t)!state_available(state) - (uint32_t)!state_available(x->state);
     x->state = (uint8_t)state;
     weir_rows_after(g, v);
+    note_vertex(g, v);
     return WEIR_OK;
 }
 

@@ -43,7 +43,8 @@ enum weir_status {
     WEIR_EBUSY = -7,       /* "busy": it would fit, but not now */
     WEIR_EINFEASIBLE = -8, /* "infeasible": it could never fit on this machine */
     WEIR_EPOLICY = -9,     /* "policy": a policy hook failed */
-    WEIR_ELIMIT = -10      /* "limit": a documented limit was reached */
+    WEIR_ELIMIT = -10,     /* "limit": a documented limit was reached */
+    WEIR_EREJECTED = -11   /* "rejected": a policy does not admit the job */
 };
 
 /* Where and why something failed. Zero-initialise it. */
@@ -59,6 +60,103 @@ void weir_err_clear(weir_err *err);
 size_t weir_err_format(const weir_err *err, char *buf, size_t size);
 /* The lower-case word of a status, as in the comments above; "error" for others. */
 const char *weir_status_name(int code);
+
+/* ---- sets of ids, lists of hosts --------------------------------------------------------------------------- */
+
+/* RFC 22: a set of ids from 0 to 4294967295, such as "0-3,7". It costs 8 bytes for each run of consecutive ids, whatever
+ * the run's length. NULL is an empty set to functions that only read it. Functions that return an id return -1 for none.
+ * Those without an err return WEIR_ENOMEM, and what is said of them. r: runs of the sets. */
+typedef struct weir_idset weir_idset;
+#define WEIR_IDSET_MAX      UINT32_MAX
+#define WEIR_IDSET_LIST_IDS (1u << 24) /* the most ids that are written one by one */
+#define WEIR_IDSET_RANGES   1u         /* write "1-3", not "1,2,3" */
+#define WEIR_IDSET_BRACKETS 2u         /* write "[1-3]" unless there is at most one id */
+
+weir_idset *weir_idset_new(void); /* NULL: out of memory */
+void weir_idset_free(weir_idset *s);
+int weir_idset_copy(const weir_idset *s, weir_idset **out); /* WEIR_EINVAL: there is no set */
+/* Ids and ranges in ascending order, none twice, no leading zeros, brackets around it all or not. WEIR_EPARSE: err has
+ * line 1 and the column; WEIR_ELIMIT: an id is above WEIR_IDSET_MAX. O(len) */
+int weir_idset_parse(const char *text, size_t len, weir_idset **out, weir_err *err);
+/* The text, to be freed with weir_free; flags are WEIR_IDSET_RANGES | WEIR_IDSET_BRACKETS. NULL: err says why; WEIR_ELIMIT:
+ * more than WEIR_IDSET_LIST_IDS ids would be written one by one. */
+char *weir_idset_format(const weir_idset *s, unsigned flags, weir_err *err);
+
+/* Both ends are inside; WEIR_EINVAL: lo is above hi. O(log r) to find the place and O(r) to make room in the middle;
+ * O(1) for ids above the last one. */
+int weir_idset_add_range(weir_idset *s, uint32_t lo, uint32_t hi);
+int weir_idset_remove_range(weir_idset *s, uint32_t lo, uint32_t hi);
+int weir_idset_add_id(weir_idset *s, uint32_t id);
+int weir_idset_remove_id(weir_idset *s, uint32_t id);
+/* n ids in any order, repeated or not; the array is sorted. O(r + n log n) */
+int weir_idset_add_list(weir_idset *s, uint32_t *ids, size_t n);
+/* Moves the n lowest ids (all, where there are fewer) to a new set. O(r) */
+int weir_idset_take(weir_idset *s, uint64_t n, weir_idset **out);
+
+bool weir_idset_test(const weir_idset *s, uint32_t id); /* O(log r) */
+uint64_t weir_idset_count(const weir_idset *s);         /* O(1) */
+int64_t weir_idset_first(const weir_idset *s);
+int64_t weir_idset_last(const weir_idset *s);
+int64_t weir_idset_next(const weir_idset *s, int64_t id); /* the lowest one above id. O(log r) */
+int64_t weir_idset_prev(const weir_idset *s, int64_t id); /* the highest one below id. O(log r) */
+/* The last id of the run of consecutive ones that id is in; -1: it is not in the set. O(log r) */
+int64_t weir_idset_run_end(const weir_idset *s, int64_t id);
+/* The i-th run of consecutive ids; false: no more. O(1) */
+bool weir_idset_run(const weir_idset *s, size_t i, uint32_t *lo, uint32_t *hi);
+size_t weir_idset_bytes(const weir_idset *s); /* memory held */
+
+bool weir_idset_equal(const weir_idset *a, const weir_idset *b);
+bool weir_idset_contains(const weir_idset *a, const weir_idset *b);         /* all of b is in a. O(r) */
+bool weir_idset_has_intersection(const weir_idset *a, const weir_idset *b); /* O(r) */
+/* Change a; b may be NULL, an empty set, or a itself. O(r) */
+int weir_idset_add(weir_idset *a, const weir_idset *b);
+int weir_idset_subtract(weir_idset *a, const weir_idset *b);
+/* Make a new set. WEIR_EINVAL: a is NULL, or b is where both are needed. O(r) */
+int weir_idset_union(const weir_idset *a, const weir_idset *b, weir_idset **out);
+int weir_idset_difference(const weir_idset *a, const weir_idset *b, weir_idset **out);
+int weir_idset_intersect(const weir_idset *a, const weir_idset *b, weir_idset **out);
+
+/* RFC 29: a list of host names, such as "login,node[001-128,130]". Names keep their order and their leading zeros and may
+ * come more than once. It costs 40 bytes for each range of the text, whatever the range's length. NULL is an empty list to
+ * functions that only read it. s: ranges of the list. */
+typedef struct weir_hostlist weir_hostlist;
+#define WEIR_HOSTLIST_DIGITS 18         /* digits of a number that counts; longer ones are part of the text before it */
+#define WEIR_HOSTLIST_EXPAND (1u << 24) /* bytes of the names made out of ranges that have something behind the bracket */
+#define WEIR_HOSTLIST_RUNS   (1u << 22) /* ranges that sorting or deleting may make out of repeated names */
+
+weir_hostlist *weir_hostlist_new(void); /* NULL: out of memory */
+void weir_hostlist_free(weir_hostlist *h);
+int weir_hostlist_copy(const weir_hostlist *h, weir_hostlist **out); /* WEIR_EINVAL: there is no list */
+/* Expressions prefix[ids]suffix between commas. WEIR_EPARSE: err has line 1 and the column. WEIR_ELIMIT: more than
+ * WEIR_HOSTLIST_DIGITS digits of a number in brackets, WEIR_NAME_MAX bytes of a name, or INT64_MAX hosts. O(len) */
+int weir_hostlist_parse(const char *text, size_t len, weir_hostlist **out, weir_err *err);
+int weir_hostlist_append(weir_hostlist *h, const char *text, size_t len, weir_err *err);
+/* Appends one name, taken as it is. WEIR_EINVAL: it has a character that a host name cannot have. O(len) */
+int weir_hostlist_append_name(weir_hostlist *h, const char *name, size_t len, weir_err *err);
+int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir_err *err);
+/* The compact text, to be freed with weir_free; consecutive names share brackets. NULL: err says why. As in Flux,
+ * what stands behind brackets goes with each name, unless that would be more than WEIR_HOSTLIST_EXPAND bytes. */
+char *weir_hostlist_format(const weir_hostlist *h, weir_err *err);
+
+uint64_t weir_hostlist_count(const weir_hostlist *h); /* O(1) */
+/* Writes the i-th name (from 0) and returns its length; 0: there is none. O(log s) */
+size_t weir_hostlist_nth(const weir_hostlist *h, uint64_t i, char *buf, size_t size);
+/* The first position of a name, or -1. O(s), or O(log s) after weir_hostlist_index() until the list changes. */
+int64_t weir_hostlist_find(const weir_hostlist *h, const char *name, size_t len);
+int weir_hostlist_index(weir_hostlist *h);
+bool weir_hostlist_equal(const weir_hostlist *a, const weir_hostlist *b); /* the same names in the same order */
+size_t weir_hostlist_bytes(const weir_hostlist *h);                      /* memory held */
+
+/* Deletes, for each name of a list or text, its first occurrence, if there is one (a name given twice goes twice).
+ * *deleted (may be NULL) is how many went. WEIR_ELIMIT: as for sort. O(s log s) */
+int weir_hostlist_delete(weir_hostlist *h, const char *text, size_t len, uint64_t *deleted, weir_err *err);
+int weir_hostlist_delete_list(weir_hostlist *h, const weir_hostlist *names, uint64_t *deleted, weir_err *err);
+int weir_hostlist_delete_at(weir_hostlist *h, uint64_t i); /* WEIR_ENOENT: there is no i-th name. O(s) */
+/* Sorts by the text before the number, then by the length of the number (so that 9 < 10 < 010), then by the number. What
+ * stands behind a bracket makes names without that number, or with another one: "foo[1-2]-bar" is two names. O(s log s).
+ * WEIR_ELIMIT: more than WEIR_HOSTLIST_RUNS ranges or WEIR_HOSTLIST_EXPAND bytes. */
+int weir_hostlist_sort(weir_hostlist *h);
+int weir_hostlist_uniq(weir_hostlist *h); /* sorts, and keeps each name once */
 
 /* ---- graphs ------------------------------------------------------------------------------------------------ */
 
@@ -274,8 +372,17 @@ int weir_request_set_duration(weir_request *r, int64_t duration, weir_err *err);
 bool weir_request_constrained(const weir_request *r);
 /* A string of attributes.system, such as "queue"; NULL where it is not there or is no string. */
 const char *weir_request_attribute(const weir_request *r, const char *key);
-/* The canonical jobspec, JSON, to be freed with weir_free. */
-char *weir_request_format(const weir_request *r);
+/* The request as text, to be freed with weir_free; NULL: err says why. What is written reads back as the same request.
+ * Formats:
+ *   "json"       the canonical jobspec (RFC 14), all of it: attributes and tasks as they were, also keys that weir does not
+ *                know; counts in canonical form; one line, keys sorted. What a text without a version left out is filled in:
+ *                version 9999, a task for each slot. NULL and "jobspec" are the same.
+ *   "yaml"       the same for people
+ *   "shape"      a shape string (RFC 46). WEIR_EINVAL where the jobspec says more than its resources, as a duration, and
+ *                what that is
+ *   "resources"  the shape of the resources, whatever the rest says
+ * O(size of the text) */
+char *weir_request_format(const weir_request *r, const char *format, weir_err *err);
 
 /* RFC 31 constraint, compiled once. */
 typedef struct weir_constraint weir_constraint;
@@ -292,6 +399,7 @@ void weir_constraint_free(weir_constraint *c);
  * match with WEIR_EPOLICY. Everything is optional; an all-zero policy takes what it finds first. */
 typedef struct weir_policy {
     const char *name;
+    const char *label; /* kept with each job, such as a name and a version; NULL: the name */
     void *data; /* given to every hook */
     /* Static preference, smallest keys first, ties by vertex index. `order` lists fields: "id", "index", "size", "rank",
      * "properties.KEY", "TYPE.FIELD" of the ancestor of that type, each with '-' in front for descending.
@@ -334,12 +442,35 @@ typedef struct weir_stats {
     uint64_t starts;     /* start times tried (WEIR_RESERVE) */
 } weir_stats;
 
+/* What a match looks at, as it happens. Not part of what it decides; costs nothing where nobody listens. */
+enum weir_event {
+    WEIR_EVENT_VISITED,    /* looked at: a vertex, or a group of siblings below it */
+    WEIR_EVENT_PRUNED,     /* cut: what is below it, or it, cannot hold what is needed: type, need, have */
+    WEIR_EVENT_STATE,      /* cut by its state */
+    WEIR_EVENT_CONSTRAINT, /* cut by the constraint */
+    WEIR_EVENT_BUSY,       /* cut because a job has it in the window asked for */
+    WEIR_EVENT_POLICY,     /* cut by the policy's prune, or no candidate for its evaluate */
+    WEIR_EVENT_SCORED,     /* fits, and evaluate gave a score */
+    WEIR_EVENT_CHOSEN,     /* is part of the answer: have is the amount */
+    WEIR_EVENTS
+};
+typedef struct weir_trace {
+    int event;         /* enum weir_event */
+    weir_vertex vertex; /* WEIR_NONE: the whole graph */
+    uint32_t resource; /* preorder number in the request */
+    const char *type;  /* WEIR_EVENT_PRUNED: what there is too little of; NULL where that is not known */
+    int64_t need, have;
+    double score;
+} weir_trace;
+
 typedef struct weir_match_options {
     int mode;                  /* enum weir_mode */
     int64_t at;                /* start; not before the graph's clock */
     int64_t job;               /* id to use; 0: the next free one */
     const weir_policy *policy; /* NULL: first found */
     weir_stats *stats;         /* NULL, or added to */
+    void (*trace)(void *data, const weir_trace *t); /* NULL, or called for each event; it may not change the graph */
+    void *trace_data;
 } weir_match_options;
 
 /* One thing that a job has. An exclusive pick of a vertex implies all below it (A3). */
@@ -360,6 +491,7 @@ typedef struct weir_allocation {
     int state; /* enum weir_job_state */
     const weir_pick *picks;
     uint32_t npicks;
+    uint32_t nslots; /* slots of the request that it serves; 0: not known, as for what was booked by hand */
 } weir_allocation;
 
 /* How a request is read:
@@ -387,6 +519,8 @@ void weir_allocation_free(const weir_allocation *a); /* previews only */
 int weir_release(weir_graph *g, int64_t job, weir_err *err);
 /* The job's allocation, or NULL. O(1) */
 const weir_allocation *weir_job_get(const weir_graph *g, int64_t job);
+/* The label of the policy that placed it (weir_policy); "" where none did; NULL: no such job. */
+const char *weir_job_policy(const weir_graph *g, int64_t job);
 uint32_t weir_job_count(const weir_graph *g);
 const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i); /* i < count, in no particular order */
 
@@ -464,7 +598,7 @@ int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_
 /* ---- formats ----------------------------------------------------------------------------------------------- */
 
 /* Reads a machine into a new graph. Formats: "grug" (GraphML recipes), "jgf" (JSON Graph Format), "rv1" (RFC 20),
- * "hwloc" (XML), "synthetic" ("cluster:1 rack:4 node:16 ..."); NULL: told by content. */
+ * "hwloc" (XML), "synthetic" ("cluster:1 rack:4 node:16 ..."), "sqlite" (with the books); NULL: told by content. */
 int weir_graph_parse(const char *text, size_t len, const char *source, const char *format, weir_graph **out,
                      weir_err *err);
 int weir_graph_load(const char *path, const char *format, weir_graph **out, weir_err *err);
@@ -473,11 +607,146 @@ int weir_graph_discover(weir_graph **out, weir_err *err);
 /* The format that weir_graph_parse would take the text for; NULL: none. */
 const char *weir_format_guess(const char *text, size_t len);
 
-/* Writers. The result is to be freed with weir_free; NULL: err says why. Formats for allocations: "rv1", "rv1_nosched",
- * "rlite", "jgf", "tree"; for graphs: "jgf", "rv1", "dot", "tree". */
+/* Writers. The result is to be freed with weir_free; NULL: err says why.
+ *   for allocations      "rv1", "rv1_nosched", "rlite", "jgf", "tree"
+ *   for graphs           "jgf", "rv1", "rv1_nosched", "rlite", "tree", "dot", "svg", "csv"
+ * For programs: rv1 (RFC 20), jgf (JSON Graph Format). For people:
+ *   tree  indented lines
+ *   dot   Graphviz's language: a box for a vertex, or for siblings that are alike ("core[0-39] x40"); states and use as
+ *         fills, other subsystems as coloured arrows. Where it would be more than about 400 boxes, siblings whose subtrees
+ *         are alike share theirs too, and what lies deepest is summed up. `all` turns this off.
+ *   svg   a picture of who has what now: blocks of cells in the order of containment. As much detail as some thousand cells
+ *         show: single cores, whole nodes with the shares that jobs have, racks with the part in use. At most 2 MB.
+ *   csv   a table (RFC 4180 quoting, lines end in LF), a row a vertex, in preorder: path,type,basename,id,name,size,unit,state,
+ *         rank,free,allocated,jobs,properties,tags,exclusive,data. Empty: there is none. `state` is the vertex's own; `free`
+ *         counts what is above, too. `jobs` has or will have something at, below, or all above ("1-3,7"). properties and tags
+ *         are "key=value;key", with '\' in front of ';', '=' and '\' in them; data is a JSON object.
+ * O(n) but for svg, which costs the vertices in use, and n where some are not up. */
 char *weir_allocation_format(const weir_graph *g, const weir_allocation *a, const char *format, weir_err *err);
 char *weir_graph_format(const weir_graph *g, const char *format, weir_err *err);
+
+/* What a graph is written with. WEIR_EINVAL: a format that cannot have an option gets it. */
+typedef struct weir_format_options {
+    weir_vertex start; /* dot, svg, csv: only what is at and below it; WEIR_NONE: everything */
+    const char *by;    /* svg: what colours stand for: "job" (NULL means it), "state", "type", "property.KEY", "tag.KEY" */
+    uint32_t width;    /* svg: pixels, WEIR_WIDTH_MIN to WEIR_WIDTH_MAX; 0: 1200 at most */
+    bool all;          /* dot: a box for every vertex, however many there are */
+} weir_format_options;
+#define WEIR_FORMAT_OPTIONS_INIT {WEIR_NONE, NULL, 0, false}
+#define WEIR_WIDTH_MIN 320
+#define WEIR_WIDTH_MAX 8000
+char *weir_graph_format_with(const weir_graph *g, const char *format, const weir_format_options *o, weir_err *err);
+
+/* Takes the next piece of a text. Negative: stop; the writing then fails with WEIR_EIO. */
+typedef int (*weir_sink)(void *data, const char *text, size_t len);
+/* The same text in pieces; csv is made piece by piece, so that a large machine takes no memory. o may be NULL. */
+int weir_graph_write(const weir_graph *g, const char *format, const weir_format_options *o, weir_sink sink, void *data,
+                     weir_err *err);
+/* L6, L7: into a file. It is what it was before or what was saved, whatever happens on the way, a kill included. Formats:
+ * "sqlite", and those of graphs above; NULL: "sqlite" where the name ends in .db, .sqlite or .sqlite3, else "jgf".
+ *
+ * sqlite: the whole graph with its books, in one transaction, in WAL mode; its schema is in each file, with comments
+ * (`sqlite3 machine.db .schema`). Vertices keep their numbers, and a graph that is loaded gives the same answers. Whatever
+ * graph the file held is replaced. WEIR_EEXIST: the file is something else, or has another schema. WEIR_EBUSY:
+ * another process was writing to it for 5 seconds. WEIR_ELIMIT: removed vertices have left more than 2^20 empty places, and
+ * 16 for each vertex, among the children of others.
+ *
+ * L8: with WEIR_SAVE_CHANGED only what changed since the last save of this graph, or since it was loaded; everything, where
+ * that was another file. WEIR_EEXIST: another process has saved to this file since. After the first save to a database (or
+ * load) changes are noted, at 8 bytes each, up to 65536 vertices, edges and jobs; with more of a sort all of it is
+ * written again. A text has no parts that could be replaced: it is written whole, but not at all where nothing has changed
+ * since the last save as text, to this file; weir_graph_changed() and weir_graph_extract() give the part that changed. */
+#define WEIR_SAVE_CHANGED 1u
+int weir_graph_save(weir_graph *g, const char *path, const char *format, unsigned flags, weir_err *err);
+/* L8: the vertices added or changed (but in what jobs have) since the last save to a database, or load from one; all, where
+ * there was none, or too many changed. Ascending; to be freed with weir_free. O(changes log changes) */
+int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, weir_err *err);
 void weir_free(void *p);
+
+/* ---- resource sets (RFC 20) --------------------------------------------------------------------------------- */
+
+/* R version 1 as data: ranks, their hosts, the ids that each has of core, gpu and other types, properties, times, slots; and
+ * what is kept as it came: scheduling, attributes, keys that RFC 20 does not know. Ranks with the same children cost the same
+ * as one of them. Sets that were made from one another share memory: one thread at a time uses them.
+ * Limits: WEIR_RSET_RANKS; WEIR_RSET_TYPES of children on a rank. r: ranges of ranks and ids of the sets. */
+typedef struct weir_rset weir_rset;
+#define WEIR_RSET_RANKS (1u << 22)
+#define WEIR_RSET_TYPES 256
+
+weir_rset *weir_rset_new(void); /* without ranks. NULL: out of memory */
+void weir_rset_free(weir_rset *r);
+int weir_rset_copy(const weir_rset *r, weir_rset **out, weir_err *err);
+/* R1: reads an R. Where it has only `scheduling`, R_lite follows from the graph in it. Errors name the key; WEIR_EINVAL: among
+ * others a rank that comes twice, hosts that are not as many as the ranks (R3), a property with a character that RFC 20
+ * reserves, or on a rank that is not there (R4), an expiration that is not after the start (R5). O(len) */
+int weir_rset_parse(const char *text, size_t len, const char *source, weir_rset **out, weir_err *err);
+int weir_rset_load(const char *path, weir_rset **out, weir_err *err); /* "-": standard input */
+/* Whether it is all that RFC 20 asks for, which reading does not: a nodelist, ranks, cores on each of them, a graph in
+ * scheduling that can be read and has what R_lite names. WEIR_EINVAL names the key. */
+int weir_rset_validate(const weir_rset *r, weir_err *err);
+/* "rv1", "rv1_nosched" (without scheduling), "rlite" (the array R_lite), "rlist" ("rank[0-1]/core[0-3],gpu0", for people). One
+ * order of keys, so equal sets are equal texts. To be freed with weir_free; NULL: err says why. */
+char *weir_rset_format(const weir_rset *r, const char *format, weir_err *err);
+/* The JSON text of something that is kept as it came: "scheduling" (what of it belongs to the set), "attributes" or another
+ * key of the document, "execution.KEY". To be freed with weir_free. NULL: err says why; WEIR_ENOENT: it is not there. */
+char *weir_rset_get(const weir_rset *r, const char *key, weir_err *err);
+const char *weir_rset_writer(const weir_rset *r); /* who wrote its scheduling: "fluxion" where it does not say; NULL: none */
+
+/* What belongs to the set lives as long as it does. */
+const weir_idset *weir_rset_ranks(const weir_rset *r);
+/* The hosts in the order of the ranks, a new list. WEIR_ENOENT: the set has no nodelist. *out is NULL without ranks. */
+int weir_rset_hosts(const weir_rset *r, weir_hostlist **out, weir_err *err);
+uint64_t weir_rset_count(const weir_rset *r, const char *type); /* ids of a type; NULL: ranks */
+/* The ids of a type on a rank; NULL: none. O(entries log r) */
+const weir_idset *weir_rset_children(const weir_rset *r, int64_t rank, const char *type);
+/* The entries of R_lite: ranks with the same children, in the order of the lowest ranks; children are core, gpu, then others by
+ * name. False: no more. */
+bool weir_rset_entry(const weir_rset *r, uint32_t i, const weir_idset **ranks);
+bool weir_rset_entry_child(const weir_rset *r, uint32_t i, uint32_t k, const char **type, const weir_idset **ids);
+/* R4: the properties, in the order in which they came; "NAME@SUFFIX" is one as it stands. False: no more. */
+bool weir_rset_property(const weir_rset *r, uint32_t i, const char **name, const weir_idset **ranks);
+int weir_rset_set_property(weir_rset *r, const char *name, const weir_idset *ranks, weir_err *err);
+/* R5: microseconds since 1970. 0 and WEIR_FOREVER: not set. */
+int64_t weir_rset_start(const weir_rset *r);
+int64_t weir_rset_end(const weir_rset *r);
+int weir_rset_set_times(weir_rset *r, int64_t start, int64_t end, weir_err *err);
+uint32_t weir_rset_nslots(const weir_rset *r); /* slots of the allocation that it is, or is a part of; 0: not known */
+/* The same ids on the same ranks, and the same hosts. */
+bool weir_rset_equal(const weir_rset *a, const weir_rset *b);
+
+/* R8. A set is its ids, rank by rank, so parts add up: (a - b) | (a & b) is a. Ranks of the two are the same hosts; WEIR_EINVAL
+ * says where they are not. A rank goes with its last id; one that never had any counts as having one of its own. Everything
+ * else comes from a: properties on the ranks that are left (those of b too in a union), times, slots, other keys (in a union,
+ * b's where a has none). Of scheduling each part keeps what belongs to it, and gets it back in a union: a JSON graph is cut by
+ * ranks and ids, what another writer wrote stays whole. WEIR_EEXIST: the graphs of two unlike machines; or, for
+ * WEIR_RSET_APPEND, which is a union of sets that share nothing, an id that both have. O(r), and more where many ranks
+ * differ. */
+enum weir_rset_op { WEIR_RSET_UNION, WEIR_RSET_INTERSECT, WEIR_RSET_DIFF, WEIR_RSET_APPEND };
+int weir_rset_combine(enum weir_rset_op op, const weir_rset *a, const weir_rset *b, weir_rset **out, weir_err *err);
+/* The part of a set that is on some ranks, on some hosts, or where a constraint (RFC 31) holds; what the set does not have is
+ * not missed. */
+int weir_rset_select_ranks(const weir_rset *r, const weir_idset *ranks, weir_rset **out, weir_err *err);
+int weir_rset_select_hosts(const weir_rset *r, const weir_hostlist *hosts, weir_rset **out, weir_err *err);
+int weir_rset_select(const weir_rset *r, const weir_constraint *c, weir_rset **out, weir_err *err);
+/* The set with other ranks, as a child instance gives them: 0, 1, ... in the order of the old ones, or of a list that has each
+ * host once (WEIR_ENOENT, WEIR_EINVAL: it has not). With `ids`, ids of all types but gpu count from 0 on each rank; scheduling,
+ * which knows the old ones, then goes. */
+int weir_rset_remap(const weir_rset *r, const weir_hostlist *hosts, bool ids, weir_rset **out, weir_err *err);
+
+/* R9: the machine that a set stands for, and nothing else: its graph, where it has one, without what R_lite does not name and
+ * with the ranks that R_lite has for its hosts; else a cluster of nodes. */
+int weir_rset_graph(const weir_rset *r, weir_graph **out, weir_err *err);
+/* The set of an allocation; of a graph: all of it, what is down (and all that is below), what jobs have now. Cores and gpus are in it;
+ * hosts are what has a rank. Where nothing has one, nodes are numbered from 0 in the graph's order; where only some nodes have
+ * one, WEIR_EINVAL names another. With `scheduling` the set has the graph (of all of a graph only). */
+enum weir_rset_what { WEIR_RSET_ALL, WEIR_RSET_DOWN, WEIR_RSET_ALLOCATED };
+int weir_graph_rset(const weir_graph *g, enum weir_rset_what what, bool scheduling, weir_rset **out, weir_err *err);
+int weir_allocation_rset(const weir_graph *g, const weir_allocation *a, bool scheduling, weir_rset **out, weir_err *err);
+
+/* What a text says as JSON, to be freed with weir_free; NULL: err says why. Formats: "yaml", "json"; "grug", a recipe as
+ * {nodes, edges} with all their fields, edges having the positions `from` and `to` besides; "hwloc", the objects of an
+ * XML as {type, index, name, size, device, infos, children}. Limits are those of the readers. */
+char *weir_text_to_json(const char *text, size_t len, const char *source, const char *format, weir_err *err);
 
 #ifdef __cplusplus
 }

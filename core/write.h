@@ -52,6 +52,9 @@ void weir_write_plain(weir_buf *b, const char *s, size_t n);
 
 #define WEIR_WRITE(b, literal) weir_buf_add((b), "" literal, sizeof(literal) - 1)
 
+/* The vertices that a picture or table begins at, with holes: the start that is asked for, or the roots. Sets *n. */
+const weir_vertex *weir_write_tops(const weir_graph *g, const weir_format_options *o, uint32_t *n);
+
 /* The kids of v with their holes; NULL: none. Sets *n. */
 static inline const weir_vertex *kids_of(const weir_graph *g, weir_vertex v, uint32_t *n)
 {
@@ -89,13 +92,25 @@ struct weir_written {
     const weir_graph *g;
     const struct weir_parts *parts;
     const weir_allocation *a; /* NULL with parts */
+    const weir_format_options *o; /* NULL with an allocation */
+    weir_sink sink;               /* NULL: all of the text stays in the buffer */
+    void *sink_data;
 };
 
-/* {"nodes": [...], "edges": [...]} */
-int weir_jgf_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
-int weir_rv1_write(const struct weir_written *w, bool scheduling, weir_buf *b, weir_err *err) WEIR_CHECKED;
+/* Hands over what is in the buffer, once it is WEIR_FLUSH bytes or with `all`, where there is a sink. */
+#define WEIR_FLUSH 65536
+int weir_write_flush(const struct weir_written *w, weir_buf *b, bool all, weir_err *err) WEIR_CHECKED;
+
+/* How much of what an allocation has is written as a graph: nothing; without what lies below exclusive vertices; all. */
+enum weir_detail { WEIR_NO_GRAPH, WEIR_SHORTHAND, WEIR_FULL_GRAPH };
+
+/* The members of an object: "graph": {...} and, where a shorthand left something out, "writer": WEIR_JGF_SHORTHAND. */
+int weir_jgf_write(const struct weir_written *w, enum weir_detail detail, weir_buf *b, weir_err *err) WEIR_CHECKED;
+int weir_rv1_write(const struct weir_written *w, enum weir_detail detail, weir_buf *b, weir_err *err) WEIR_CHECKED;
 int weir_rlite_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
 int weir_tree_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
 int weir_dot_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
+int weir_svg_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
+int weir_csv_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
 
 #endif

@@ -48,6 +48,13 @@ local BAD_FILES = {
   { "reaches for processes", "os.exit(3)", "os", "invalid" },
   { "loads code", "return load 'return 1'", "load", "invalid" },
   { "is bytecode", string.dump(function() return { type = "cluster" } end), "", "parse" },
+  { "runs for ever", "while true do end", ":1: ", "limit" },
+  { "hides that it runs for ever", "while true do pcall(function() while true do end end) end", ":1: ", "limit" },
+  { "eats memory", "local t = {} for i = 1, math.huge do t[i] = { i } end", "not enough memory", "limit" },
+  { "is inside itself", "local t = { type = 'rack' } t[1] = t return { type = 'cluster', t }", "inside itself", "invalid" },
+  { "returns a function", "return { type = 'cluster', print = function() end }", "a value of type function", "invalid" },
+  { "has odd keys", "return { type = 'cluster', [true] = 1 }", "key of type boolean", "invalid" },
+  { "returns 1000 levels", "local t = {} for i = 1, 1000 do t = { t } end return t", "450 tables", "invalid" },
   { "has a wrong recipe", "return {type='cluster', {type='node', count=0}}", "recipe.node: count", "invalid" },
 }
 
@@ -153,7 +160,7 @@ describe("recipe", function()
   for _, case in ipairs(BAD_FILES) do
     it("refuses a file that " .. case[1], function()
       local path = write_file(case[2])
-      local g, why, code = weir.load(path)
+      local g, why, code = weir.load(path, { instructions = 20000000, memory = 32 << 20 })
       os.remove(path)
       assert.is_nil(g)
       assert.matches(path, why, 1, true)
@@ -161,6 +168,16 @@ describe("recipe", function()
       assert.equal(case[4], code)
     end)
   end
+
+  it("reads a table that is in many places as often as that, and no more", function()
+    local path = write_file [[
+      local t = { type = "core" }
+      for i = 1, 10 do t = { type = "level", t, t } end
+      return { type = "cluster", t }]]
+    local g <close> = assert(weir.load(path))
+    assert.equal(1 << 10, g:aggregate().core.total)
+    os.remove(path)
+  end)
 
   it("leaves the libraries alone", function()
     local path = write_file "string.format = nil; math.max = nil; return { type = 'cluster' }"

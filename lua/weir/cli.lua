@@ -10,7 +10,7 @@ local suggest = require "weir.suggest"
 local M = {}
 
 -- In the order of `weir --help`; each is the module weir.cli.NAME.
-local COMMANDS = { "match", "show", "find", "run", "policy" }
+local COMMANDS = { "match", "show", "find", "run", "policy", "query" }
 
 local function command(name)
   for _, known in ipairs(COMMANDS) do
@@ -36,6 +36,7 @@ local GLOBAL = { ["--help"] = show_help, ["-h"] = show_help, ["--version"] = sho
 
 local function run_command(name, words)
   local chosen = command(name)
+  if chosen.raw then return chosen.run(words) end -- reads its own options
   local opts, why = options.parse(chosen, words)
   if not opts then out.fail(2, "%s: %s; see weir %s --help", name, why, name) end
   if not opts.help then return chosen.run(opts) end

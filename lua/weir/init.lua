@@ -5,25 +5,36 @@
 
 local coarse = require "weir.coarse"
 local core = require "weir.core"
+local engines = require "weir.engine"
 local files = require "weir.files"
-local part = require "weir.part"
 local policy = require "weir.policy"
 local recipe = require "weir.recipe"
+local script = require "weir.script"
 
 local weir = {
   version = core.version, states = core.states, null = core.null, array = core.array,
   json = { encode = core.json_encode, decode = core.json_decode },
-  new = core.new, parse = core.parse, synthetic = core.synthetic, discover = core.discover,
+  new = core.new, synthetic = core.synthetic, discover = core.discover,
   recipe = recipe.build, query = core.query, constraint = core.constraint,
+  idset = core.idset, hostlist = core.hostlist,
 }
 
---- A graph from a file. The format is told by content, but for recipes, which are files that end in ".lua";
---- opts.format forces one.
+--- A graph from a file. The format is told by content; files that end in ".lua" are RDL or recipes, see weir.script.
+--- opts.format forces one; opts.types: where an RDL file finds types of its own. Lua files run in a sandbox; instructions,
+--- memory and seconds are its budgets.
 function weir.load(path, opts)
   if type(path) ~= "string" then error("weir.load: a file name expected, got " .. type(path), 2) end
   local format = opts and opts.format
-  if format == "recipe" or (format == nil and path:match "%.lua$") then return recipe.load(path) end
+  if script.reads(format) or (format == nil and path:match "%.lua$") then return script.load(path, opts) end
   return core.load(path, opts)
+end
+
+--- A graph from a text. opts: format, told by content if not given, but for "recipe" and "rdl"; source, what errors call
+--- the text.
+function weir.parse(text, opts)
+  local format = opts and opts.format
+  if not script.reads(format) then return core.parse(text, opts) end
+  return script.parse(text, opts.source or "<string>", opts)
 end
 
 local function looks_synthetic(text)
@@ -66,84 +77,33 @@ function weir.request(x, name)
   return named(x, core.request(text))
 end
 
---- A policy by name or path, to be given to an engine; tables are given as they are.
-function weir.policy(x)
-  return policy.load(x)
-end
+--- A policy: weir.policy(x, budget) takes what policy.load takes. weir.policy.chain{...} and weir.policy.weighted{...}
+--- make one of several.
+weir.policy = setmetatable({ chain = policy.chain, weighted = policy.weighted, list = policy.list }, {
+  __call = function(_, ...) return policy.load(...) end,
+})
 
---- An engine: weir.engine{resources = graph or what weir.resources takes, policy = "low"}.
+--- An engine: weir.engine{resources = graph or what weir.resources takes, policy = "low"}; see weir.engine in engine.lua
+--- for the other options.
 function weir.engine(opts)
-  if type(opts) ~= "table" then error("weir.engine: a table expected, {resources=..., policy=...}", 2) end
-  for key in pairs(opts) do
-    if key ~= "resources" and key ~= "policy" then
-      error(("weir.engine: there is no option '%s' here"):format(tostring(key)), 2)
-    end
-  end
-  local graph, why, code = weir.resources(opts.resources)
-  if not graph then return nil, why, code end
-  local chosen
-  chosen, why, code = policy.load(opts.policy or policy.default)
-  if not chosen then return nil, why, code end
-  return core.engine { resources = graph, policy = chosen }
+  local graph, why, code = weir.resources(type(opts) == "table" and opts.resources)
+  if type(opts) == "table" and not graph then return nil, why, code end
+  return engines.new(opts, graph)
 end
 
 -- ---- methods that are written in Lua ------------------------------------------------------------------------
 
--- The methods of a class of handles, as the compiled module made them.
-local function methods_of(class) return debug.getregistry()["weir." .. class].__index end
-
-local graph, engine = methods_of "graph", methods_of "engine"
-
-local coarsen, use, match, grow, shrink = graph.coarsen, engine.use, engine.match, engine.grow, engine.shrink
+local graph = core.methods "graph"
+local coarsen = graph.coarsen
 
 --- A coarse view and the map between the two: g:coarsen{keep = {"rack", "node"}}; see weir.coarse.
 function graph.coarsen(self, opts)
   return coarse.remember(coarsen(self, opts))
 end
 
---- Writes the graph to a file: g:save("x.json", {format = "jgf"}). Formats: jgf (the default), rv1, dot, tree.
-function graph.save(self, path, opts)
-  if type(path) ~= "string" then error("g:save: a file name expected, got " .. type(path), 2) end
-  for key in pairs(opts or {}) do
-    if key ~= "format" then error(("g:save: there is no option '%s' here"):format(tostring(key)), 2) end
-  end
-  local text, why, code = self:format(opts and opts.format or "jgf")
-  if not text then return nil, why, code end
-  return files.write(path, text)
-end
-
 --- Books on the fine graph what an allocation took on a view of it: view:expand(allocation, {job = 7}).
 graph.expand = coarse.expand
 
---- Replaces the policy, by name, path, table or policy. The old one stays when the new one does not load.
-function engine.use(self, x)
-  local chosen, why, code = policy.load(x)
-  if not chosen then return nil, why, code end
-  return use(self, chosen)
-end
-
--- Calls f(request, ...) with a text turned into a request.
-local function with_request(request, f, ...)
-  if type(request) ~= "string" then return f(request, ...) end
-  local read, why, code = weir.request(request)
-  if not read then return nil, why, code end
-  return f(read, ...)
-end
-
---- Matches what weir.request takes.
-function engine.match(self, request, opts)
-  return with_request(request, function(r) return match(self, r, opts) end)
-end
-
---- Gives a job more: what a request finds.
-function engine.grow(self, job, request)
-  return with_request(request, function(r) return grow(self, job, r) end)
-end
-
---- Takes a part away from a job: a vertex, a list of vertices, {ranks = "0-3"}, an R (text or table), or some units of
---- one pool, {vertex = v, amount = n}. Returns the job as it is then, or true when nothing is left of it.
-function engine.shrink(self, job, what)
-  return part.shrink(self, job, what, shrink)
-end
+engines.reads(weir.request)
 
 return weir

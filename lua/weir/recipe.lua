@@ -7,8 +7,8 @@
 -- what is below a node, over the machine for the rest, or as `scope` says; `id = false` gives none. Pools of type
 -- "node" without a rank get the ranks 0, 1, ... in preorder.
 
+local chunk = require "weir.chunk"
 local core = require "weir.core"
-local files = require "weir.files"
 local suggest = require "weir.suggest"
 
 local M = {}
@@ -19,7 +19,7 @@ local LIMIT = math.maxinteger // 4
 
 -- ---- checking -----------------------------------------------------------------------------------------------
 
--- Stops the reading. Caught in M.build and M.load.
+-- Stops the reading. Caught in M.build and M.parse.
 local function fail(path, ...) error { text = path .. ": " .. string.format(...) } end
 
 local function show(value)
@@ -227,35 +227,15 @@ end
 
 -- ---- files --------------------------------------------------------------------------------------------------
 
-local SAFE = { "assert", "error", "ipairs", "next", "pairs", "select", "tonumber", "tostring", "type" }
-
--- What a recipe file may use: no files, no processes, no loading; copies of libraries, so that it changes nothing.
-local function environment()
-  local env = {}
-  for _, name in ipairs(SAFE) do env[name] = _G[name] end
-  for _, name in ipairs { "string", "table", "math", "utf8" } do
-    env[name] = {}
-    for k, v in pairs(_G[name]) do env[name][k] = v end
+--- A graph from the text of a file that returns a recipe. It runs in a sandbox: no files, no processes, no endless loops.
+--- opts: budgets, see weir.chunk.
+function M.parse(content, name, opts)
+  local spec, why, code = chunk.run(content, name, chunk.budgets(opts))
+  if why then return nil, why, code end
+  if type(spec) ~= "table" then
+    return nil, name .. ": returns no table: a recipe file ends in return { type=... }", "invalid"
   end
-  env.string.dump = nil
-  return env
-end
-
-local function run_file(path)
-  local content, why, code = files.read(path)
-  if not content then error { text = why, code = code } end
-  local chunk
-  chunk, why = load(content, "@" .. path, "t", environment())
-  if not chunk then error { text = why:find(path, 1, true) and why or path .. ": " .. why, code = "parse" } end
-  local ok, spec = pcall(chunk)
-  if not ok then error { text = tostring(spec) } end
-  if type(spec) ~= "table" then fail(path, "returns no table: a recipe file ends in return { type=... }") end
-  return spec
-end
-
---- A graph from a file that returns a recipe.
-function M.load(path)
-  return guarded(function(file) return build_graph(run_file(file), file .. ": recipe") end, path)
+  return guarded(build_graph, spec, name .. ": recipe")
 end
 
 return M

@@ -137,7 +137,7 @@ static inline void use(weir_graph *g)
     weir_request *r = NULL;
     const weir_allocation *a;
     const char *text = shapes[dice(4)];
-    weir_match_options o = {dice(2) ? WEIR_NOW : WEIR_RESERVE, weir_graph_now(g), 0, NULL, NULL};
+    weir_match_options o = {.mode = dice(2) ? WEIR_NOW : WEIR_RESERVE, .at = weir_graph_now(g)};
 
     if (dice(3) == 0) {
         (void)weir_vertex_allocate(g, some_vertex(g), 1 + dice(50), 1 + dice(4), weir_graph_now(g) + dice(10),

@@ -62,7 +62,7 @@ static int match(const char *shape, int mode, int64_t *job)
 {
     static const char *const order[] = {"id"};
     weir_policy low = {.name = "low", .order = order, .norder = 1};
-    weir_match_options o = {mode, 0, 0, &low, NULL};
+    weir_match_options o = {.mode = mode, .policy = &low};
     const weir_allocation *a = NULL;
     weir_request *r;
     int rc;

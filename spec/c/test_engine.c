@@ -83,7 +83,7 @@ static int do_match(weir_graph *g, const weir_policy *p, weir_err *err)
     char text[80];
     weir_request *r;
     const weir_allocation *a;
-    weir_match_options o = {(int)dice(4), weir_graph_now(g), 0, p, NULL};
+    weir_match_options o = {.mode = (int)dice(4), .at = weir_graph_now(g), .policy = p};
     int rc;
 
     some_request(text, sizeof text);

@@ -86,6 +86,10 @@ static const struct {
     {"machines/hwloc/sierra.xml", "hwloc:pu", "cluster=1 node=1 socket=2 core=44 pu=176 gpu=4 memory=2"},
     {"machines/hwloc/corona.xml", "hwloc:socket", "cluster=1 node=1 socket=2"},
     {"machines/hwloc/corona.xml", "hwloc:node,all", "cluster=1 node=1"},
+    {"machines/hwloc/sierra.xml", "hwloc:node,core,gpu", "cluster=1 node=1 core=44 gpu=4"},
+    {"machines/hwloc/sierra.xml", "hwloc:numanode,core", "cluster=1 node=1 numanode=2 core=44"},
+    {"machines/hwloc/corona.xml", "hwloc:storage", "cluster=1 node=1 storage=3"},
+    {"machines/hwloc/64intel64-fakeKNL-SNC4-hybrid.xml", "hwloc:node,socket,pu", "cluster=1 node=1 socket=1 pu=64"},
 };
 
 static bool data_there(void)

@@ -21,7 +21,7 @@ static const char *format(const weir_idset *s, unsigned flags)
     static char text[4096];
     weir_buf b = {0};
 
-    if (weir_idset_format(s, flags, &b) != WEIR_OK)
+    if (weir_idset_write(s, flags, &b) != WEIR_OK)
         return NULL;
     snprintf(text, sizeof text, "%s", b.data);
     weir_buf_free(&b);
@@ -103,9 +103,9 @@ static void test_limits(void)
     weir_buf b = {0};
 
     CHECK(weir_idset_count(s) == UINT64_C(4294967296), "[I1] all ids are counted");
-    CHECK(weir_idset_format(s, 0, &b) == WEIR_ELIMIT && b.len == 0, "[I1] four thousand million ids are not listed");
-    CHECK(weir_idset_format(s, 4, &b) == WEIR_EINVAL, "[I1] an unknown flag is refused");
-    CHECK(weir_idset_format(NULL, 0, &b) == WEIR_EINVAL, "[I1] no set is refused");
+    CHECK(weir_idset_write(s, 0, &b) == WEIR_ELIMIT && b.len == 0, "[I1] four thousand million ids are not listed");
+    CHECK(weir_idset_write(s, 4, &b) == WEIR_EINVAL, "[I1] an unknown flag is refused");
+    CHECK(weir_idset_write(NULL, 0, &b) == WEIR_EINVAL, "[I1] no set is refused");
     CHECK(weir_idset_last(s) == 4294967295 && weir_idset_next(s, 4294967294) == 4294967295, "[I1] the last id");
     CHECK(weir_idset_next(s, 4294967295) == -1 && weir_idset_prev(s, INT64_MAX) == 4294967295, "[I1] beyond the last");
     CHECK(weir_idset_remove_range(s, 1, UINT32_MAX) == WEIR_OK && weir_idset_count(s) == 1, "[I1] all but one removed");
@@ -145,6 +145,72 @@ static void test_ascending(void)
     CHECK(bad == 0 && runs == 1000000 && weir_idset_count(s) == 1000000, "[I1] a million single ids, ascending");
     CHECK(weir_idset_next(s, 999998) == 1000000 && weir_idset_prev(s, 1000000) == 999998, "[I1] are found again");
     weir_idset_free(s);
+}
+
+static void test_text(void)
+{
+    weir_idset *s = parse("1-3,7");
+    weir_err err = {0};
+    char *text = weir_idset_format(s, WEIR_IDSET_RANGES | WEIR_IDSET_BRACKETS, &err);
+
+    CHECK(check_same(text, "[1-3,7]"), "[I1] a text of its own");
+    weir_free(text);
+    CHECK(!weir_idset_format(s, 8, &err) && err.code == WEIR_EINVAL, "[I1] an unknown flag: %s", err.text);
+    weir_err_clear(&err);
+    CHECK(!weir_idset_format(NULL, 0, &err) && err.code == WEIR_EINVAL, "[I1] no set: %s", err.text);
+    weir_err_clear(&err);
+    CHECK(weir_idset_add_range(s, 0, 1u << 24) == WEIR_OK && !weir_idset_format(s, 0, &err) &&
+              err.code == WEIR_ELIMIT && strstr(err.text, "16777217"),
+          "[I1] too many: %s", err.text);
+    weir_idset_free(s);
+}
+
+static void test_list(void)
+{
+    enum { N = 300000 };
+    uint32_t *ids = weir_mem_alloc(N * sizeof *ids);
+    weir_idset *s = parse("5-6");
+    uint32_t x = 1;
+
+    for (uint32_t i = 0; i < N; i++, x = x * 1664525 + 1013904223)
+        ids[i] = x | 1;
+    CHECK(weir_idset_add_list(s, ids, N) == WEIR_OK, "[I1] odd ids in any order");
+    CHECK(weir_idset_test(s, 1 | 1) && weir_idset_test(s, 6) && !weir_idset_test(s, 8), "[I1] are there");
+    CHECK(weir_idset_count(s) > N / 2 && weir_idset_count(s) <= N + 2, "[I1] once each");
+    CHECK(weir_idset_bytes(s) > weir_idset_count(s) * 7 && weir_idset_bytes(s) < weir_idset_count(s) * 17,
+          "[I1] 8 bytes a run, and room to grow");
+    CHECK(weir_idset_add_list(s, NULL, 0) == WEIR_OK && weir_idset_add_list(s, NULL, 1) == WEIR_EINVAL &&
+              weir_idset_add_list(NULL, ids, 1) == WEIR_EINVAL,
+          "[I1] nothing to add");
+    weir_mem_free(ids);
+    weir_idset_free(s);
+}
+
+static const struct take_row {
+    const char *from;
+    uint64_t n;
+    const char *taken, *left;
+} take_rows[] = {
+    {"1-3,7-9", 0, "", "1-3,7-9"}, {"1-3,7-9", 2, "1-2", "3,7-9"},     {"1-3,7-9", 3, "1-3", "7-9"},
+    {"1-3,7-9", 4, "1-3,7", "8-9"}, {"1-3,7-9", 6, "1-3,7-9", ""},      {"1-3,7-9", UINT64_MAX, "1-3,7-9", ""},
+    {"", 5, "", ""},                {"0-4294967295", 4294967295u, "0-4294967294", "4294967295"},
+};
+
+static void test_take(void)
+{
+    weir_idset *none = NULL;
+
+    for (size_t i = 0; i < sizeof take_rows / sizeof *take_rows; i++) {
+        const struct take_row *r = &take_rows[i];
+        weir_idset *s = parse(r->from);
+        weir_idset *taken = NULL;
+        CHECK(weir_idset_take(s, r->n, &taken) == WEIR_OK, "[I1] take from \"%s\"", r->from);
+        CHECK(check_same(format(taken, WEIR_IDSET_RANGES), r->taken), "[I1] \"%s\" are taken", r->taken);
+        CHECK(check_same(format(s, WEIR_IDSET_RANGES), r->left), "[I1] \"%s\" are left", r->left);
+        weir_idset_free(s);
+        weir_idset_free(taken);
+    }
+    CHECK(weir_idset_take(NULL, 1, &none) == WEIR_EINVAL && !none, "[I1] nothing to take from");
 }
 
 /* ---- tables ---- */
@@ -361,6 +427,28 @@ static int nomem_algebra(const weir_idset *s, weir_idset *t)
     return rc;
 }
 
+static int nomem_list(weir_idset *t)
+{
+    uint32_t ids[20];
+    weir_idset *low = NULL;
+    uint64_t count = weir_idset_count(t);
+    weir_err err = {0};
+    char *text = weir_idset_format(t, 0, &err);
+    int rc = text ? WEIR_OK : err.code;
+
+    weir_free(text);
+    for (uint32_t i = 0; i < 20; i++)
+        ids[i] = 5000 - i * 3;
+    if (rc == WEIR_OK)
+        rc = weir_idset_add_list(t, ids, 20);
+    if (rc == WEIR_OK)
+        rc = weir_idset_take(t, count + 3, &low);
+    CHECK(weir_idset_count(t) == (rc == WEIR_OK ? 17 : count) || weir_idset_count(t) == count + 20,
+          "[I1] what fails changes nothing");
+    weir_idset_free(low);
+    return rc;
+}
+
 static int nomem_once(void *arg)
 {
     weir_idset *s = NULL, *t = NULL;
@@ -382,7 +470,9 @@ static int nomem_once(void *arg)
     if (rc == WEIR_OK)
         rc = nomem_algebra(s, t);
     if (rc == WEIR_OK)
-        rc = weir_idset_format(t, WEIR_IDSET_RANGES | WEIR_IDSET_BRACKETS, &b);
+        rc = nomem_list(t);
+    if (rc == WEIR_OK)
+        rc = weir_idset_write(t, WEIR_IDSET_RANGES | WEIR_IDSET_BRACKETS, &b);
     weir_buf_free(&b);
     weir_idset_free(s);
     weir_idset_free(t);
@@ -395,6 +485,9 @@ int main(void)
     test_limits();
     test_nothing();
     test_ascending();
+    test_text();
+    test_list();
+    test_take();
     test_tables();
     test_random();
     check_nomem(nomem_once, NULL, "[I1] idset");

@@ -43,8 +43,8 @@ struct refused {
 #define KNOWN     "type, count, unit, exclusive, with, label, id"
 #define COUNTS    "counts look like 4, 2-8, 2+, 2-16:2:* or 4,9,16"
 #define V1_GRAPHS                                                                                                      \
-    "is not allowed here in jobspec version 1, which has slot>core, slot>(core,gpu) and these within a node; say "     \
-    "version: 9999 for more"
+    "is not allowed here in jobspec version 1, which has slot>core, slot>(core,gpu), these within a node, and "         \
+    "slot>node; say version: 9999 for more"
 
 static const struct refused refused[] = {
     {"", WEIR_EPARSE, 0, 0, "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted"},
@@ -61,7 +61,7 @@ static const struct refused refused[] = {
     {"{\"resources\":{}}", WEIR_EINVAL, 0, 0, "resources must be a list with a resource in it, not a dictionary"},
     {RES("3"), WEIR_EINVAL, 0, 0, "resources[0]: a resource must be a dictionary with type and count, not an integer"},
     {RES("{\"count\":1}"), WEIR_EINVAL, 0, 0, "resources[0]: type is missing"},
-    {RES("{\"type\":\"\",\"count\":1}"), WEIR_EINVAL, 0, 0, "resources[0]: type must have 1 to 65536 bytes, not 0"},
+    {RES("{\"type\":\"\",\"count\":1}"), WEIR_EINVAL, 0, 0, "resources[0]: type must not be empty"},
     {RES("{\"type\":\"node\"}"), WEIR_EINVAL, 0, 0, "resources[0]: count is missing"},
     {RES("{\"type\":\"node\",\"count\":0}"), WEIR_EINVAL, 0, 0, "resources[0]: count must be 1 or more, not 0"},
     {RES("{\"type\":\"node\",\"count\":-1}"), WEIR_EINVAL, 0, 0, "resources[0]: count must be 1 or more, not -1"},
@@ -120,7 +120,7 @@ static const struct refused refused[] = {
      "tasks[0]: command must be a list of strings, such as [\"app\"], not an empty one"},
     {FULL("1", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":\"t\",\"count\":{\"total\":1}}",
           "{\"system\":{\"duration\":1}}"),
-     WEIR_EINVAL, 0, 0, "tasks[0]: slot \"t\" is not the label of a slot"},
+     WEIR_EINVAL, 0, 0, "tasks[0]: slot \"t\" is not the label of a slot, which is \"s\""},
     {FULL("9999", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":3,\"count\":{\"total\":1}}", "null"), WEIR_EINVAL, 0, 0,
      "tasks[0]: slot must be the label of a slot, not an integer"},
     {FULL("9999", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":\"s\",\"count\":{\"total\":0}}", "null"), WEIR_EINVAL, 0, 0,
@@ -255,12 +255,29 @@ static void check_outline(const weir_request *r, const char *expected, const cha
     weir_buf_free(&b);
 }
 
+/* That what is written in a format reads back as the same request. */
+static void check_again(const weir_request *r, const char *format, const char *what)
+{
+    const char *compare = strcmp(format, "resources") == 0 ? "resources" : "json";
+    weir_err err = {0};
+    char *text = weir_request_format(r, format, &err), *whole = weir_request_format(r, compare, NULL), *again = NULL;
+    weir_request *copy = NULL;
+
+    if (CHECK(text && weir_request_parse(text, strlen(text), NULL, &copy, &err) == WEIR_OK, "[J7] %s: %s reads back: %s",
+              what, text, err.text))
+        again = weir_request_format(copy, compare, NULL);
+    CHECK(check_same(whole, again), "[J7] %s: written %s, again %s", what, whole, again);
+    CHECK(!copy || strcmp(compare, "json") != 0 || weir_request_duration(copy) == weir_request_duration(r),
+          "[J7] %s: duration reads back", what);
+    weir_request_free(copy);
+    weir_free(text);
+    weir_free(whole);
+    weir_free(again);
+}
+
 /* Parents, preorder numbers, and that what is written reads back as the same. */
 static void check_sound(const weir_request *r, const char *what)
 {
-    char *text = weir_request_format(r), *again = NULL;
-    weir_request *copy = NULL;
-    weir_err err = {0};
     bool good = true;
 
     for (uint32_t i = 0; i < weir_request_count(r); i++) {
@@ -270,14 +287,9 @@ static void check_sound(const weir_request *r, const char *what)
             good = good && v->with[j].parent == v && v->with[j].index > i;
     }
     CHECK(good, "[J1] %s: numbers and parents", what);
-    if (CHECK(text && weir_request_parse(text, strlen(text), NULL, &copy, &err) == WEIR_OK,
-              "[J1] %s: %s reads back: %s", what, text, err.text))
-        again = weir_request_format(copy);
-    CHECK(check_same(text, again), "[J1] %s: written %s, again %s", what, text, again);
-    CHECK(!copy || weir_request_duration(copy) == weir_request_duration(r), "[J1] %s: duration reads back", what);
-    weir_request_free(copy);
-    weir_free(text);
-    weir_free(again);
+    check_again(r, "json", what);
+    check_again(r, "yaml", what);
+    check_again(r, "resources", what);
 }
 
 /* RFC 46 use cases and more: shape, outline. */
@@ -324,17 +336,23 @@ static void test_shapes(void)
     }
 }
 
-static void check_format(const char *text, const char *expected)
+static void check_format_as(const char *text, const char *format, const char *expected, const char *error)
 {
     weir_request *r;
     weir_err err = {0};
     char *out = NULL;
 
-    if (CHECK(parse(text, &r, &err) == WEIR_OK, "[J1] %s: %s", text, err.text))
-        out = weir_request_format(r);
-    CHECK(check_same(out, expected), "[J1] %s:\n  got  %s\n  want %s", text, out, expected);
+    if (CHECK(parse(text, &r, &err) == WEIR_OK, "[J7] %s: %s", text, err.text))
+        out = weir_request_format(r, format, &err);
+    CHECK(check_same(out, expected), "[J7] %s:\n  got  %s\n  want %s", text, out, expected);
+    CHECK(check_same(err.text, error), "[J7] %s:\n  got  %s\n  want %s", text, err.text, error);
     weir_free(out);
     weir_request_free(r);
+}
+
+static void check_format(const char *text, const char *expected)
+{
+    check_format_as(text, NULL, expected, "");
 }
 
 static void test_format(void)
@@ -351,9 +369,80 @@ static void test_format(void)
         "\"slot\":\"default\"}],\"version\":9999}");
     check_format(
         "resources: [{type: node, count: {min: 2, max: 2}}]\nversion: 9999\nattributes:\n"
-        "tasks: [{command: [a], slot: x, count: {total: 2}, more: ~}]\n",
-        "{\"attributes\":{\"system\":{}},\"resources\":[{\"count\":2,\"type\":\"node\"}],\"tasks\":[{\"command\":"
-        "[\"a\"],\"count\":{\"total\":2},\"more\":null,\"slot\":\"x\"}],\"version\":9999}");
+        "tasks: [{command: [a], slot: x, count: {total: 2}, attributes: {a: ~}}]\n",
+        "{\"attributes\":{\"system\":{}},\"resources\":[{\"count\":2,\"type\":\"node\"}],\"tasks\":[{\"attributes\":"
+        "{\"a\":null},\"command\":[\"a\"],\"count\":{\"total\":2},\"slot\":\"x\"}],\"version\":9999}");
+}
+
+/* The YAML of one attribute; its lines behind "  system:". */
+static const char *const scalars[][2] = {
+    {"\"\"", "''"},
+    {"\"plain text\"", "plain text"},
+    {"\"4,9\"", "'4,9'"},
+    {"\"1:30\"", "'1:30'"},
+    {"\"0644\"", "'0644'"},
+    {"\".inf\"", "'.inf'"},
+    {"\"No\"", "'No'"},
+    {"\"~\"", "'~'"},
+    {"\"<<\"", "'<<'"},
+    {"\"2020-01-01\"", "'2020-01-01'"},
+    {"\"# no comment\"", "'# no comment'"},
+    {"\" blank\"", "' blank'"},
+    {"\"a: b\"", "'a: b'"},
+    {"\"it's\"", "it's"},
+    {"\"tab\\t\"", "\"tab\\t\""},
+    {"\"\xc3\xa9\"", "\xc3\xa9"},
+    {"1.5", "1.5"},
+    {"3600.0", "3600.0"},
+    {"1e22", "1.0e+22"},
+    {"1e-9", "1.0000000000000001e-09"},
+    {"-7", "-7"},
+    {"null", "null"},
+    {"true", "true"},
+    {"[]", "[]"},
+    {"{}", "{}"},
+    {"[1,\"a\",[]]", "\n    - 1\n    - a\n    - []"},
+    {"[1,\"a, b\",null]", "[1, 'a, b', null]"},
+    {"\"#!/bin/sh\\necho x\\n\"", "|\n      #!/bin/sh\n      echo x"},
+    {"\"a\\n\\n  b\"", "|-\n      a\n\n        b"},
+    {"\" a\\nb\"", "\" a\\nb\""},
+    {"\"a\\n\\n\"", "\"a\\n\\n\""},
+};
+
+static void test_yaml(void)
+{
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        char text[256], expected[512];
+        snprintf(text, sizeof text, "{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":{\"system\":{\"k\":%s}}}",
+                 scalars[i][0]);
+        snprintf(expected, sizeof expected,
+                 "version: 9999\nresources:\n- type: node\n  count: 1\ntasks:\n- command: ['true']\n  slot: default\n"
+                 "  count:\n    per_slot: 1\nattributes:\n  system:\n    k:%s%s\n",
+                 scalars[i][1][0] == '\n' ? "" : " ", scalars[i][1]);
+        check_format_as(text, "yaml", expected, "");
+    }
+}
+
+/* A jobspec, its shape, and what that cannot say. */
+static void test_written_shapes(void)
+{
+    check_format_as("slot=4/node", "shape", "slot=4/node", "");
+    check_format_as("slot{default}/node", "shape", "slot/node", "");
+    check_format_as("[node{+x};core{-x}]", "shape", "[node{x};core{-x}]", "");
+    check_format_as("[a{unit:\"1\"};b{unit:true1};c{unit:\"True\",label:\"\"};\"#d\"=2;9e]", "shape",
+                    "[a{unit:\"1\"};b{unit:true1};c{unit:\"True\",label:\"\"};\"#d\"=2;9e]", "");
+    check_format_as("slot=2+:3:*{\"-a\",unit:\"x y\"}/[core=1,3-4;gpu{id:\"0-3\"}]", "shape",
+                    "slot=2+:3:*{\"-a\",unit:\"x y\"}/[core=1,3-4;gpu{id:\"0-3\"}]", "");
+    check_format_as("slot{default,-x}/node", "shape", "slot{default,-x}/node", "");
+    check_format_as(SYSTEM("\"duration\":5,\"a\":1"), "shape", NULL,
+                    "a shape says resources only, not attributes.system.duration, attributes.system.a; format "
+                    "\"resources\" writes the resources alone");
+    check_format_as(SYSTEM("\"duration\":5"), "resources", "node", "");
+    check_format_as(V1(SLOT_CORE), "shape", NULL,
+                    "a shape says resources only, not version, tasks, attributes.system.duration; format \"resources\" "
+                    "writes the resources alone");
+    check_format_as(V1(SLOT_CORE), "toml", NULL,
+                    "a request has no format 'toml'; known: json (jobspec), yaml, shape, resources");
 }
 
 static void test_attributes(void)
@@ -546,11 +635,11 @@ static void try_folder(const char *name, bool good, unsigned at_least)
         CHECK(files_tried >= at_least, "[J1] %u files in %s", files_tried, path);
 }
 
-/* Those of RFC 14; its example 2 says version 1, but has a node in a slot, which RFC 25 does not allow. */
+/* Those of RFC 14; example 2 says version 1, but has a node in a slot, which RFC 25 does not allow. */
 static void try_rfc14(void)
 {
     char path[512];
-    static const char *const cases[] = {"example1",     "use_case_1.1", "use_case_1.2", "use_case_1.3", "use_case_1.4",
+    static const char *const cases[] = {"example1",     "example2",     "use_case_1.1", "use_case_1.2", "use_case_1.3", "use_case_1.4",
                                         "use_case_1.5", "use_case_1.6", "use_case_1.7", "use_case_1.8", "use_case_2.1",
                                         "use_case_2.2", "use_case_2.3", "use_case_2.4", "use_case_2.5", "use_case_2.6",
                                         "use_case_2.7", "use_case_2.8", "use_case_2.9"};
@@ -586,14 +675,15 @@ static void test_files(void)
 
 static int parse_once(void *text)
 {
+    static const char *const formats[] = {"json", "yaml", "resources"};
     weir_request *r = NULL;
     weir_err err = {0};
     int rc = weir_request_parse(text, strlen(text), "x", &r, &err);
 
-    if (rc == WEIR_OK) {
-        char *out = weir_request_format(r);
+    for (size_t i = 0; rc == WEIR_OK && i < sizeof formats / sizeof *formats; i++) {
+        char *out = weir_request_format(r, formats[i], &err);
         if (!out)
-            rc = WEIR_ENOMEM;
+            rc = err.code;
         weir_free(out);
     }
     weir_request_free(r);
@@ -646,6 +736,8 @@ int main(void)
     test_refused();
     test_shapes();
     test_format();
+    test_yaml();
+    test_written_shapes();
     test_attributes();
     test_needs();
     test_limits();

@@ -273,10 +273,10 @@ static void test_errors(void)
     weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &pick, 1};
 
     expect_error(g, &a, "rlite", "vertex 0, which is not in the graph");
-    expect_error(g, NULL, "xml", "one of jgf, rv1, dot, tree");
-    expect_error(g, NULL, NULL, "one of jgf, rv1, dot, tree");
-    expect_error(g, NULL, "rlite", "one of jgf, rv1, dot, tree");
-    expect_error(g, &a, "dot", "one of rv1, rv1_nosched, rlite, jgf, tree");
+    expect_error(g, NULL, "xml", "one of rv1, jgf, tree, dot, svg, csv is wanted");
+    expect_error(g, NULL, NULL, "one of rv1, jgf, tree, dot, svg, csv is wanted");
+    expect_error(g, NULL, "rlite", "one of rv1, jgf, tree, dot, svg, csv is wanted");
+    expect_error(g, &a, "dot", "one of rv1, rv1_nosched, rv1_shorthand, rlite, jgf, jgf_shorthand, tree");
     d.type = "node";
     d.name = "no de";
     d.rank = 0;
@@ -313,7 +313,7 @@ static weir_graph *rich_machine(void)
     CHECK(weir_vertex_set(g, b, WEIR_PROPERTIES, "fast", "", NULL) == WEIR_OK, "a property");
     CHECK(weir_vertex_set(g, b, WEIR_PROPERTIES, "k", "v", NULL) == WEIR_OK, "a property");
     CHECK(weir_vertex_set(g, b, WEIR_TAGS, "t", "1", NULL) == WEIR_OK, "a tag");
-    CHECK(weir_vertex_set(g, b, WEIR_EXTENDED, "json", "{\"a\":[1,2]}", NULL) == WEIR_OK, "extended");
+    CHECK(weir_vertex_set(g, b, WEIR_EXTENDED, "json", "{\"a\":[1, 2]}", NULL) == WEIR_OK, "extended");
     CHECK(weir_vertex_set(g, b, WEIR_EXTENDED, "text", "1]", NULL) == WEIR_OK, "extended");
     CHECK(weir_edge_add(g, c, a, "power", "supplies", "drawn", NULL) == WEIR_OK, "an edge");
     CHECK(weir_edge_add(g, c, b, "power", "supplies", NULL, NULL) == WEIR_OK, "an edge");
@@ -326,14 +326,15 @@ static weir_graph *rich_machine(void)
         "1") "\",\"basename\":\"cluster\",\"name\":"                                                                   \
              "\"" RICH_NAME                                                                                            \
              "\",\"id\":-1,\"properties\":{},\"size\":1,\"unit\":\"\",\"rank\":-1,\"paths\":{\"containment\":"         \
-             "\"/" RICH_NAME "\"}}}"
+             "\"/" RICH_NAME "\",\"power\":\"/pdu0/" RICH_NAME "\"}}}"
 #define RICH_DISK(size, own)                                                                                           \
     "{\"id\":\"1\",\"metadata\":{\"type\":\"ssd\",\"uuid\":\"" UUID(                                                   \
         "2") "\",\"basename\":\"nvme\",\"name\":\"nvme3\","                                                            \
              "\"id\":3,\"properties\":{\"fast\":\"\",\"k\":\"v\"},\"size\":" size ",\"unit\":\"GiB\",\"rank\":5," own  \
              "\"whole\":true,\"status\":1,\"state\":\"draining\",\"tags\":{\"t\":\"1\"},\"extended\":{\"json\":{"      \
-             "\"a\":[1,2]},"                                                                                           \
-             "\"text\":\"1]\"},\"paths\":{\"containment\":\"/" RICH_NAME "/nvme3\"}}}"
+             "\"a\":[1, 2]}},"                                                                                         \
+             "\"extended_text\":{\"text\":\"1]\"},\"paths\":{\"containment\":\"/" RICH_NAME "/nvme3\","              \
+             "\"power\":\"/pdu0/nvme3\"}}}"
 #define RICH_EDGE                                                                                                      \
     "{\"source\":\"0\",\"target\":\"1\",\"metadata\":{\"subsystem\":\"containment\",\"relationship\":\"contains\"}}"
 
@@ -350,7 +351,7 @@ static void test_jgf(void)
                                              "3") "\",\"basename\":\"pdu\",\"name\":"
                                                   "\"pdu0\",\"id\":0,\"properties\":{},\"size\":1,\"unit\":\"\","
                                                   "\"rank\":-1,\"state\":\"degraded\","
-                                                  "\"paths\":{\"containment\":\"/pdu0\"}}}],\"edges\":[" RICH_EDGE ","
+                                                  "\"paths\":{\"power\":\"/pdu0\"}}}],\"edges\":[" RICH_EDGE ","
                                                   "{\"source\":\"2\",\"target\":\"0\",\"metadata\":{\"subsystem\":"
                                                   "\"power\",\"relationship\":\"supplies\","
                                                   "\"back\":\"drawn\"}},"
@@ -472,6 +473,10 @@ static void round_trip(const weir_graph *g, const char *format, const char *what
         tree[0] = write_graph(g, "tree");
         tree[1] = write_graph(copy, "tree");
         CHECK(check_same(tree[0], tree[1]), "%s, %s: the same machine", what, format);
+        if (strcmp(format, "jgf") == 0) {
+            weir_err err = {0};
+            CHECK(weir_graph_compare(g, copy, false, &err) == WEIR_OK, "[M1] %s: %s", what, err.text);
+        }
     }
     if (again) {
         third = write_graph(again, format);
@@ -682,7 +687,8 @@ static int format_once(void *arg)
 
 static void test_nomem(void)
 {
-    static const char *const formats[] = {"rv1", "rv1_nosched", "rlite", "jgf", "tree", "dot"};
+    static const char *const formats[] = {"rv1",  "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand",
+                                          "tree", "dot"};
     weir_graph *g = machine();
     weir_pick picks[PICKS];
     weir_allocation a = allocation(g,
@@ -694,8 +700,8 @@ static void test_nomem(void)
 
     CHECK(weir_vertex_set(g, find(g, "/cluster0/rack1/node3"), WEIR_PROPERTIES, "p", "", NULL) == WEIR_OK, "property");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        bool for_graphs = strncmp(formats[i], "rv1_", 4) != 0 && strcmp(formats[i], "rlite") != 0;
-        if (i < 5)
+        bool for_graphs = !strchr(formats[i], '_') && strcmp(formats[i], "rlite") != 0;
+        if (strcmp(formats[i], "dot") != 0)
             check_nomem(format_once, &(struct attempt){g, &a, formats[i]}, formats[i]);
         if (for_graphs)
             check_nomem(format_once, &(struct attempt){g, NULL, formats[i]}, formats[i]);

@@ -3,7 +3,7 @@
 local layers = {
   { "weir", "base", "names", "idset", "idset_private", "hostlist", "hostlist_private" },
   { "plan" },
-  { "graph", "pool", "uuid", "vertex", "edge", "schema", "rows", "order", "index" },
+  { "graph", "pool", "uuid", "vertex", "edge", "schema", "rows", "order", "index", "changes", "run" },
   { "request", "count", "document", "jobspec", "shape", "constraint", "data", "text" },
   { "walk", "accum" },
   { "book", "window", "pending", "taken", "job", "annotation" },
@@ -11,7 +11,7 @@ local layers = {
   { "copy", "edge_unlink", "dup", "compare", "merge", "coarsen" },
   { "search", "match", "candidate", "place", "contest", "slot", "channel" },
   { "check" },
-  { "format", "grug", "synthetic", "hwloc", "jgf", "rv1", "write", "tree", "dot" },
+  { "format", "grug", "synthetic", "hwloc", "json", "jgf", "rv1", "rset", "write", "tree", "dot", "svg", "csv", "sqlite", "save" },
 }
 -- Pairs that hold the books of a graph together with it: the records live in one struct, so these see each other.
 local allowed = { ["graph.c"] = { annotation = true, book = true, job = true, taken = true }, ["rows.c"] = { index = true },
@@ -79,7 +79,7 @@ end
 
 each_file("core/*.c core/*.h", check_core)
 each_file("bindings/*.c bindings/*.h", check_bindings)
-each_file("lua/weir/*.lua lua/weir/*/*.lua", check_requires(function(name) return name:match("^weir") end))
+each_file("lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua", check_requires(function(name) return name:match("^weir") end))
 each_file("policies/*.lua policies/*/*.lua", check_requires(function(name) return name == "weir" end))
 
 for _, text in ipairs(problems) do io.stderr:write(text, "\n") end

@@ -114,7 +114,7 @@ local function show(run, job, a)
   end
 end
 
-local NO_MATCH = { busy = true, infeasible = true }
+local NO_MATCH = { busy = true, infeasible = true, rejected = true }
 
 -- The first type of a request that the machine does not have.
 local function missing_type(resources, known)

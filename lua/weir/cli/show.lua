@@ -1,9 +1,10 @@
---- weir show: a machine as a tree, as totals by type, one pool of it in full, or a picture for Graphviz.
+--- weir show: a machine as a tree, as totals by type, one pool of it in full, or as a picture or table.
 
 local core = require "weir.core"
 local full = require "weir.cli.full"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
+local picture = require "weir.cli.picture"
 local pool = require "weir.pool"
 local totals = require "weir.cli.totals"
 local view = require "weir.view"
@@ -21,7 +22,6 @@ local M = {
     { "S", "subsystem", "NAME", "the tree of another hierarchy than containment, such as power" },
     { "t", "totals", nil, "a table by type: in all, free now, in pools that nobody uses, and by state" },
     { "f", "full", nil, "one pool: its data, edges, who has it, and what is in use over time" },
-    { nil, "dot", nil, "the graph in Graphviz's language, all of it" },
     { nil, "json", nil, "the tree, the totals or the pool as JSON" },
     inputs.job_options[1], inputs.job_options[2],
   },
@@ -30,8 +30,10 @@ A URI is a path, or a path with its hierarchy: /cluster0/rack0, containment:/clu
 
   weir show                         this machine
   weir show -r tiny.graphml --totals /tiny0/rack0
-  weir show -r tiny.graphml -j slot=2/node --full /tiny0/rack0/node0]],
+  weir show -r tiny.graphml -j slot=2/node --full /tiny0/rack0/node0
+  weir show -r tiny.graphml -j slot=2/core -j slot=1/node --svg -o tiny.svg]],
 }
+table.move(picture.options, 1, #picture.options, #M.options + 1, M.options)
 
 -- More runs than this below one vertex are cut, unless --all is given.
 local SIBLINGS = 40
@@ -74,7 +76,7 @@ local function tree_json(g, opts)
   for _, v in ipairs(tops(g, opts[1], subsystem)) do out.json(as_json(v, opts.depth or math.huge, kids)) end
 end
 
--- ---- totals, one pool, a picture ----------------------------------------------------------------------------
+-- ---- totals, one pool ---------------------------------------------------------------------------------------
 
 local function show_totals(g, opts)
   local rows = totals.rows(g, opts[1] and tops(g, opts[1])[1])
@@ -86,20 +88,15 @@ local function show_full(g, opts)
   if opts.json then full.json(v) else full.show(v) end
 end
 
-local function show_dot(g, opts)
-  if opts[1] then out.fail(2, "show: --dot draws the whole graph: leave out %s", opts[1]) end
-  out.write((out.check(g:format "dot")))
-end
-
 -- ---- the command --------------------------------------------------------------------------------------------
 
 local function check_options(opts)
   local chosen = {}
-  for _, name in ipairs { "tree", "totals", "full", "dot" } do
+  for _, name in ipairs { "tree", "totals", "full", "dot", "svg", "csv" } do
     if opts[name] then chosen[#chosen + 1] = "--" .. name end
   end
   if #chosen > 1 then out.fail(2, "show: %s: one of them is wanted", table.concat(chosen, " and ")) end
-  if opts.dot and opts.json then out.fail(2, "show: --json is for trees, totals and pools, not for --dot") end
+  picture.check(opts)
   if opts.full and not opts[1] then out.fail(2, "show: --full shows one pool: its URI is wanted") end
   if opts.subsystem and chosen[1] and chosen[1] ~= "--tree" then
     out.fail(2, "show: -S %s is for trees, not for %s", opts.subsystem, chosen[1])
@@ -110,8 +107,8 @@ end
 function M.run(opts)
   check_options(opts)
   local g <close> = inputs.booked(opts)
-  if opts.dot then
-    show_dot(g, opts)
+  if picture.format(opts) then
+    picture.show(g, opts)
   elseif opts.totals then
     show_totals(g, opts)
   elseif opts.full then

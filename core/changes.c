@@ -1,0 +1,98 @@
+/* changes.c - see changes.h. */
+#include "changes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+void weir_journal_sort(struct journal *j)
+{
+    uint32_t kept = 0;
+
+    if (j->n)
+        qsort(j->list, j->n, sizeof *j->list, by_value);
+    for (uint32_t i = 0; i < j->n; i++)
+        if (kept == 0 || j->list[kept - 1] != j->list[i])
+            j->list[kept++] = j->list[i];
+    j->n = kept;
+}
+
+static void give_up(struct journal *j)
+{
+    weir_mem_free(j->list);
+    *j = (struct journal){.all = true};
+}
+
+void weir_journal_grow(struct journal *j)
+{
+    if (j->cap >= JOURNAL_MAX) {
+        weir_journal_sort(j);
+        if (j->n > JOURNAL_MAX / 4 * 3)
+            give_up(j);
+    } else if (weir_array_reserve(&j->list, &j->cap, (size_t)j->cap + 1, sizeof *j->list)) {
+        give_up(j);
+    }
+}
+
+struct weir_changes *weir_changes_new(const weir_graph *g, const char *path, const char *stamp)
+{
+    struct weir_changes *c = weir_mem_zalloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->file.path = weir_mem_strdup(path ? path : "");
+    if (!c->file.path) {
+        weir_mem_free(c);
+        return NULL;
+    }
+    c->nkinds = g->nkinds;
+    c->edge_serial = g->edge_serial;
+    snprintf(c->stamp, sizeof c->stamp, "%s", stamp);
+    return c;
+}
+
+void weir_changes_drop(struct weir_changes *c)
+{
+    if (!c)
+        return;
+    weir_mem_free(c->vertices.list);
+    weir_mem_free(c->edges.list);
+    weir_mem_free(c->jobs.list);
+    weir_mem_free(c->file.path);
+    weir_mem_free(c);
+}
+
+void weir_changes_set(weir_graph *g, struct weir_changes *c)
+{
+    if (c)
+        weir_file_look(c->file.path, &c->file);
+    weir_changes_drop(g->changes);
+    g->changes = c;
+}
+
+void weir_text_save_set(weir_graph *g, struct weir_text_save *s)
+{
+    if (g->text_save)
+        weir_mem_free(g->text_save->file.path);
+    weir_mem_free(g->text_save);
+    g->text_save = s;
+}
+
+bool weir_file_look(const char *path, struct weir_file_id *out)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0)
+        return false;
+    out->device = st.st_dev;
+    out->inode = st.st_ino;
+    out->size = (uint64_t)st.st_size;
+    out->modified = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    return true;
+}

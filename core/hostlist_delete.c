@@ -1,0 +1,148 @@
+/* hostlist_delete.c - deleting the names of another list: a sweep over both finds what goes out of which run. */
+#include "hostlist_sweep.h"
+
+#include <stdlib.h>
+
+struct cut {
+    uint32_t at; /* number of the run that [lo, hi] goes out of */
+    uint64_t lo, hi;
+};
+
+struct cuts {
+    struct cut *cuts;
+    uint32_t n, cap;
+    uint64_t repeated; /* cuts because of repeated names */
+};
+
+static int cut(struct cuts *c, uint32_t at, uint64_t lo, uint64_t hi)
+{
+    if (weir_array_reserve(&c->cuts, &c->cap, (size_t)c->n + 1, sizeof *c->cuts) != WEIR_OK)
+        return WEIR_ENOMEM;
+    c->cuts[c->n++] = (struct cut){at, lo, hi};
+    return WEIR_OK;
+}
+
+/* Cuts the stretch out of as many runs of the list as it is named to be deleted, those that are first in the list. What
+ * is popped waits behind the heap, which has room for all. */
+static int stretch_cut(struct sweep *s, uint64_t lo, uint64_t hi)
+{
+    struct cuts *c = s->result;
+    uint32_t wanted = s->own < s->removing ? s->own : s->removing;
+    uint32_t popped = 0;
+    int rc = WEIR_OK;
+
+    if (wanted > 1) {
+        c->repeated += wanted;
+        if (c->repeated > WEIR_HOSTLIST_RUNS)
+            return WEIR_ELIMIT;
+    }
+    while (popped < wanted && rc == WEIR_OK) {
+        struct item *item = weir_sweep_pop(s, lo);
+        s->first[s->n - ++popped] = item;
+        rc = cut(c, item->at, lo, hi);
+    }
+    while (popped > 0)
+        weir_sweep_push(s, s->first[s->n - popped--]);
+    return rc;
+}
+
+static int compare_cuts(const void *x, const void *y)
+{
+    const struct cut *a = x;
+    const struct cut *b = y;
+
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return a->lo < b->lo ? -1 : a->lo > b->lo;
+}
+
+/* Appends to `out` what the cuts, which are sorted, leave of the runs of h. */
+static int apply_cuts(const weir_hostlist *h, const struct cuts *c, weir_hostlist *out)
+{
+    uint32_t k = 0;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; i < h->n && rc == WEIR_OK; i++) {
+        struct run left = h->runs[i];
+        for (; k < c->n && c->cuts[k].at == i && rc == WEIR_OK; k++) {
+            struct run before = left;
+            before.hi = c->cuts[k].lo - 1;
+            if (c->cuts[k].lo > left.lo)
+                rc = weir_hostlist_append_run(out, &before);
+            left.lo = c->cuts[k].hi + 1;
+        }
+        if (rc == WEIR_OK && left.lo <= left.hi)
+            rc = weir_hostlist_append_run(out, &left);
+    }
+    return rc;
+}
+
+/* Both lists without suffixes. */
+static int delete_names(weir_hostlist *h, const weir_hostlist *names)
+{
+    weir_hostlist out = {0};
+    struct cuts c = {0};
+    struct sweep s = {.stretch = stretch_cut, .result = &c};
+    int rc = weir_sweep_by_text(&s, h, names);
+
+    if (rc != WEIR_OK)
+        return rc;
+    rc = weir_sweep_each(&s, weir_sweep_kind);
+    if (rc == WEIR_OK && c.n > 0) {
+        qsort(c.cuts, c.n, sizeof *c.cuts, compare_cuts);
+        rc = apply_cuts(h, &c, &out);
+        if (rc == WEIR_OK)
+            weir_hostlist_swap_runs(h, &out);
+        weir_mem_free(out.runs);
+    }
+    weir_mem_free(c.cuts);
+    weir_sweep_end(&s);
+    return rc;
+}
+
+/* The same for any lists. */
+static int delete_any(weir_hostlist *h, const weir_hostlist *names)
+{
+    weir_hostlist *copy = NULL;
+    int rc = weir_hostlist_expand(h);
+
+    if (rc == WEIR_OK && (h == names || weir_hostlist_suffixed(names))) {
+        rc = weir_hostlist_copy(names, &copy);
+        if (rc == WEIR_OK)
+            rc = weir_hostlist_expand(copy);
+        names = copy;
+    }
+    if (rc == WEIR_OK)
+        rc = delete_names(h, names);
+    weir_hostlist_free(copy);
+    return rc;
+}
+
+int weir_hostlist_delete_list(weir_hostlist *h, const weir_hostlist *names, uint64_t *deleted, weir_err *err)
+{
+    uint64_t before = weir_hostlist_count(h);
+    int rc;
+
+    if (!h || !names)
+        return weir_fail(err, WEIR_EINVAL, "hostlist: there is no list %s", h ? "of names to delete" : "to delete from");
+    rc = delete_any(h, names);
+    if (rc == WEIR_ENOMEM)
+        return weir_fail_nomem(err);
+    if (rc != WEIR_OK)
+        return weir_fail(err, rc, "hostlist: too many names that come more than once or have something behind a bracket");
+    if (deleted)
+        *deleted = before - h->count;
+    return WEIR_OK;
+}
+
+int weir_hostlist_delete(weir_hostlist *h, const char *text, size_t len, uint64_t *deleted, weir_err *err)
+{
+    weir_hostlist *names;
+    int rc = weir_hostlist_parse(text, len, &names, err);
+
+    if (rc != WEIR_OK)
+        return rc;
+    rc = weir_hostlist_delete_list(h, names, deleted, err);
+    weir_hostlist_free(names);
+    return rc;
+}

@@ -1,0 +1,155 @@
+/* jgf.h - what the readers of JSON Graph Format share. Private to the core.
+ *
+ * Reading is done in two steps. jgf_read.c takes the document as it comes and keeps an item for each vertex, whatever
+ * the order of nodes and edges. Then jgf_build.c makes a graph of the items, or jgf_resolve.c looks for them in one.
+ *
+ * Main invariant: what is kept grows with the graph and not with the text. Texts of metadata are kept once, as names of
+ * the graph that is made; of a path two hashes are left.
+ */
+#ifndef WEIR_JGF_H
+#define WEIR_JGF_H
+
+#include "format.h"
+#include "graph.h"
+#include "json_read.h"
+
+#define JGF_ENTRIES 16384 /* the most properties, tags and extended data of one vertex */
+/* What Fluxion's writer calls itself where it leaves out all that lies below exclusive vertices. */
+#define WEIR_JGF_SHORTHAND "fluxion:jgf_shorthand"
+
+struct jgf_item {
+    uint64_t path, above; /* hashes of the path and of what it lies in; 0: no path */
+    int64_t id, rank;     /* rank: its own; from building on, or what it has from above */
+    uint32_t key;         /* its id in the document: where in `keys` */
+    uint32_t at;    /* its place in "nodes"; of an item that only edges have named, the first of them in "edges" */
+    uint32_t kind;  /* in the graph */
+    weir_name name; /* WEIR_NO_NAME: derived */
+    uint32_t parent, next; /* items; the children of one are a ring, */
+    uint32_t last;         /* which is entered at the last */
+    uint32_t own;          /* the first of its entries */
+    weir_vertex v;         /* that it has become, or stands for */
+    uint8_t state;
+    bool described; /* it was in "nodes" */
+    bool is_target; /* if not: the end at which an edge named it */
+    bool exclusive;
+};
+
+/* A property, a tag or extended data. Those of one vertex stand in a row. */
+struct jgf_entry {
+    weir_name key, value;
+    uint8_t field; /* enum jgf_field */
+    bool more;     /* the next one is of the same vertex */
+};
+
+/* What an edge says of one subsystem. */
+struct jgf_edge {
+    uint32_t source, target;         /* items */
+    uint32_t at;                     /* place in "edges" */
+    weir_name subsystem, type, back; /* the last two may be WEIR_NO_NAME */
+};
+
+/* The metadata of a vertex. */
+enum jgf_field {
+    JGF_TYPE,
+    JGF_BASENAME,
+    JGF_NAME,
+    JGF_TEMPLATE,
+    JGF_UNIT,
+    JGF_UUID,
+    JGF_STATE,
+    JGF_PATH, /* paths.containment */
+    JGF_TEXTS,
+    JGF_ID = JGF_TEXTS,
+    JGF_UNIQ_ID,
+    JGF_RANK,
+    JGF_STATUS,
+    JGF_SIZE,
+    JGF_NUMBERS_END,
+    JGF_EXCLUSIVE = JGF_NUMBERS_END,
+    JGF_WHOLE,
+    JGF_NEGATIVE,
+    JGF_BOOLS_END,
+    JGF_PROPERTIES = JGF_BOOLS_END,
+    JGF_TAGS,
+    JGF_EPHEMERAL,
+    JGF_EXTENDED,
+    JGF_EXTENDED_TEXT,
+    JGF_PATHS,
+    JGF_FIELDS
+};
+extern const char *const weir_jgf_fields[JGF_FIELDS];
+
+/* The vertex that is being read. */
+struct jgf_node {
+    uint32_t seen, given; /* fields, as bits; a null is not given */
+    bool has_key, has_data;
+    uint32_t key, text[JGF_TEXTS]; /* where in `texts` */
+    int64_t number[JGF_BOOLS_END]; /* flags too */
+    uint32_t first;                /* of its entries */
+    weir_buf texts;
+};
+
+struct jgf {
+    /* Set by the caller: */
+    const char *source;
+    weir_err *err;
+    bool is_r;                                    /* an R: its other keys are kept too */
+    int (*on_node)(struct jgf *r, uint32_t item); /* called for each vertex when it is read; NULL: nothing to do */
+    const weir_graph *within;                     /* for on_node */
+
+    weir_json *json;
+    weir_graph *g;    /* that is made; until then it has names and kinds */
+    const char *path; /* of the graph in the document */
+    struct jgf_item *items;
+    uint32_t count, cap;
+    weir_buf keys;
+    uint32_t *slots, nslots; /* by key: item + 1 */
+    uint8_t (*uuids)[16];    /* by item, all 0 where not given */
+    uint32_t uuids_cap;
+    struct jgf_entry *entries;
+    uint32_t nentries, entries_cap;
+    struct jgf_edge *edges; /* those that wait for the graph, or for their vertices */
+    uint32_t nedges, edges_cap;
+    uint32_t nodes_seen, edges_seen; /* elements of the two arrays so far */
+    bool has_graph, has_nodes, has_edges;
+    struct jgf_node node;
+    weir_buf value;         /* of an entry that is being read */
+    struct jgf_edge *names; /* metadata.name of the edge that is being read */
+    uint32_t nnames, names_cap;
+    bool shorthand; /* the writer left out what lies below exclusive vertices */
+    bool version_1;
+    int execution; /* what its value is, an enum weir_json_type; WEIR_JSON_END: there is none */
+    weir_buf execution_text;
+};
+
+/* Reads the whole document. weir_jgf_free() is needed also when it fails. */
+int weir_jgf_document(struct jgf *r, const struct weir_input *in) WEIR_CHECKED;
+void weir_jgf_free(struct jgf *r);
+/* Makes the graph of what was read. */
+int weir_jgf_make(struct jgf *r, weir_graph **out) WEIR_CHECKED;
+
+/* Reads one element of "nodes", whose first event was given. */
+int weir_jgf_node(struct jgf *r, int type) WEIR_CHECKED;
+/* The item of a key, made if there is none; *found tells. */
+int weir_jgf_item(struct jgf *r, const char *key, size_t len, uint32_t *item, bool *found) WEIR_CHECKED;
+/* Puts one vertex below another, as an edge of containment says. */
+int weir_jgf_contain(struct jgf *r, const struct jgf_edge *e) WEIR_CHECKED;
+
+/* Errors at "PATH.ARRAY[i]KEY", such as graph.nodes[3].metadata.size. */
+int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, const char *key, const char *fmt, ...)
+    WEIR_PRINTF(6, 7);
+/* A value of the wrong type: "is an integer, a string is wanted". */
+int weir_jgf_bad_type(const struct jgf *r, const char *array, uint32_t i, const char *key, int type,
+                      const char *wanted);
+
+static inline const char *jgf_key(const struct jgf *r, uint32_t item)
+{
+    return r->keys.data + r->items[item].key;
+}
+
+static inline const char *jgf_text(const struct jgf *r, weir_name name)
+{
+    return weir_names_text(&r->g->names, name);
+}
+
+#endif

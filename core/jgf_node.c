@@ -1,0 +1,538 @@
+/* jgf_node.c - one vertex of a JSON graph: from its metadata to an item. See jgf.h, and jgf_read.c for what is read.
+ *
+ * Main invariant: an item is described once everything about it was checked that can be checked without the others.
+ */
+#include "jgf.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BIT(field) (1u << (field))
+
+const char *const weir_jgf_fields[JGF_FIELDS] = {
+    [JGF_TYPE] = "type",
+    [JGF_BASENAME] = "basename",
+    [JGF_NAME] = "name",
+    [JGF_TEMPLATE] = "name_template",
+    [JGF_UNIT] = "unit",
+    [JGF_UUID] = "uuid",
+    [JGF_STATE] = "state",
+    [JGF_PATH] = "", /* no key of metadata itself */
+    [JGF_ID] = "id",
+    [JGF_UNIQ_ID] = "uniq_id",
+    [JGF_RANK] = "rank",
+    [JGF_STATUS] = "status",
+    [JGF_SIZE] = "size",
+    [JGF_EXCLUSIVE] = "exclusive",
+    [JGF_WHOLE] = "whole",
+    [JGF_NEGATIVE] = "negative_id",
+    [JGF_PROPERTIES] = "properties",
+    [JGF_TAGS] = "tags",
+    [JGF_EPHEMERAL] = "ephemeral",
+    [JGF_EXTENDED] = "extended",
+    [JGF_EXTENDED_TEXT] = "extended_text",
+    [JGF_PATHS] = "paths",
+};
+
+static const struct {
+    int64_t min, max;
+} ranges[JGF_NUMBERS_END] = {
+    [JGF_ID] = {INT64_MIN + 1, INT64_MAX}, [JGF_UNIQ_ID] = {INT64_MIN, INT64_MAX},
+    [JGF_RANK] = {-1, UINT32_MAX},         [JGF_STATUS] = {0, 1},
+    [JGF_SIZE] = {0, INT64_MAX},
+};
+
+/* ---- errors --------------------------------------------------------------------------------------------------- */
+
+/* ".metadata.FIELD" or ".metadata.FIELD.KEY" */
+static const char *place(char *buf, size_t size, int field, const char *key)
+{
+    snprintf(buf, size, ".metadata.%s%s%.60s", weir_jgf_fields[field], key ? "." : "", key ? key : "");
+    return buf;
+}
+
+static int bad_value(const struct jgf *r, int field, int type, const char *wanted)
+{
+    char name[96];
+    return weir_jgf_bad_type(r, "nodes", r->nodes_seen, place(name, sizeof name, field, NULL), type, wanted);
+}
+
+WEIR_PRINTF(4, 5) static int bad_field(const struct jgf *r, int code, int field, const char *fmt, ...)
+{
+    char name[96], what[300];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    return weir_jgf_bad(r, code, "nodes", r->nodes_seen, place(name, sizeof name, field, NULL), "%s", what);
+}
+
+/* ---- values --------------------------------------------------------------------------------------------------- */
+
+/* Adds a text to those of the vertex; *at is where it is. */
+static int keep_text(struct jgf *r, const char *text, size_t len, uint32_t *at)
+{
+    weir_buf *b = &r->node.texts;
+
+    if (b->len + len >= UINT32_MAX)
+        return weir_jgf_bad(r, WEIR_ELIMIT, "nodes", r->nodes_seen, "", "more than 4 GB of texts");
+    *at = (uint32_t)b->len;
+    weir_buf_add(b, text, len);
+    weir_buf_add(b, "", 1);
+    return b->failed ? weir_fail_nomem(r->err) : WEIR_OK;
+}
+
+static const char *text_of(const struct jgf *r, int field)
+{
+    return r->node.given & BIT(field) ? r->node.texts.data + r->node.text[field] : NULL;
+}
+
+/* The text of the current event. An empty one counts as not given. */
+static int take_text(struct jgf *r, int field, int type)
+{
+    size_t len;
+    const char *text;
+
+    if (type != WEIR_JSON_STRING)
+        return bad_value(r, field, type, "a string");
+    text = weir_json_text(r->json, &len);
+    if (len == 0)
+        return WEIR_OK;
+    r->node.given |= BIT(field);
+    return keep_text(r, text, len, &r->node.text[field]);
+}
+
+static int take_integer(struct jgf *r, int field, int type)
+{
+    int64_t min = ranges[field].min, max = ranges[field].max, *n = &r->node.number[field];
+
+    if (type != WEIR_JSON_INTEGER)
+        return bad_value(r, field, type, "an integer");
+    if (weir_json_integer(r->json, n) < 0 || *n < min || *n > max)
+        return bad_field(r, WEIR_EINVAL, field, "is %.24s, it must be from %" PRId64 " to %" PRId64,
+                         weir_json_text(r->json, NULL), min, max);
+    r->node.given |= BIT(field);
+    return WEIR_OK;
+}
+
+static int take_bool(struct jgf *r, int field, int type)
+{
+    if (type != WEIR_JSON_TRUE && type != WEIR_JSON_FALSE)
+        return bad_value(r, field, type, "true or false");
+    r->node.number[field] = type == WEIR_JSON_TRUE;
+    return WEIR_OK;
+}
+
+/* ---- maps ----------------------------------------------------------------------------------------------------- */
+
+/* Begins an entry whose key is the current event. */
+static int add_key(struct jgf *r, int field)
+{
+    size_t len;
+    const char *text = weir_json_text(r->json, &len);
+    weir_name key = weir_names_add(&r->g->names, text, len);
+    struct jgf_entry *e;
+
+    if (key == WEIR_NO_NAME ||
+        weir_array_reserve(&r->entries, &r->entries_cap, (size_t)r->nentries + 1, sizeof *r->entries) < 0)
+        return weir_fail_nomem(r->err);
+    if (r->nentries - r->node.first >= JGF_ENTRIES)
+        return bad_field(r, WEIR_ELIMIT, field, "more than %d properties, tags and extended data", JGF_ENTRIES);
+    for (uint32_t i = r->node.first; i < r->nentries; i++)
+        if (r->entries[i].field == field && r->entries[i].key == key)
+            return bad_field(r, WEIR_EINVAL, field, "\"%.100s\" is given twice", text);
+    e = &r->entries[r->nentries++];
+    *e = (struct jgf_entry){key, 0, (uint8_t)field, false};
+    if (r->nentries - r->node.first > 1)
+        e[-1].more = true;
+    return WEIR_OK;
+}
+
+static int set_value(struct jgf *r, const char *text, size_t len)
+{
+    weir_name value = weir_names_add(&r->g->names, text, len);
+
+    r->entries[r->nentries - 1].value = value;
+    return value == WEIR_NO_NAME ? weir_fail_nomem(r->err) : WEIR_OK;
+}
+
+/* The value that follows a key: a text, or null for none; of extended data any JSON. */
+static int take_value(struct jgf *r, int field)
+{
+    char name[160];
+    const char *text;
+    size_t len;
+    int type;
+
+    if (field == JGF_EXTENDED) {
+        r->value.len = 0;
+        type = weir_json_capture(r->json, &r->value);
+        return type < 0 ? type : set_value(r, r->value.data, r->value.len);
+    }
+    type = weir_json_next(r->json);
+    if (type < 0 || type == WEIR_JSON_NULL)
+        return type < 0 ? type : WEIR_OK;
+    if (type == WEIR_JSON_STRING) {
+        text = weir_json_text(r->json, &len);
+        return set_value(r, text, len);
+    }
+    text = jgf_text(r, r->entries[r->nentries - 1].key);
+    return weir_jgf_bad_type(r, "nodes", r->nodes_seen, place(name, sizeof name, field, text), type, "a string");
+}
+
+/* An array of keys without values, one of which may be there twice. */
+static int take_keys(struct jgf *r, int field)
+{
+    int type = weir_json_next(r->json), rc = WEIR_OK;
+
+    for (; rc == WEIR_OK && type == WEIR_JSON_STRING; type = weir_json_next(r->json)) {
+        size_t len;
+        const char *text = weir_json_text(r->json, &len);
+        weir_name key = weir_names_find(&r->g->names, text, len);
+        uint32_t i = r->node.first;
+        while (i < r->nentries && (r->entries[i].field != field || r->entries[i].key != key))
+            i++;
+        if (i == r->nentries)
+            rc = add_key(r, field);
+    }
+    if (rc < 0 || type < 0)
+        return rc < 0 ? rc : type;
+    return type == WEIR_JSON_ARRAY_END ? WEIR_OK : bad_value(r, field, type, "a name");
+}
+
+static int take_map(struct jgf *r, int field, int type)
+{
+    bool extended = field == JGF_EXTENDED || field == JGF_EXTENDED_TEXT;
+    int rc = WEIR_OK;
+
+    if (type == WEIR_JSON_ARRAY && !extended)
+        return take_keys(r, field);
+    if (type != WEIR_JSON_OBJECT)
+        return bad_value(r, field, type, "an object");
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
+        rc = add_key(r, field);
+        if (rc == WEIR_OK)
+            rc = take_value(r, field);
+    }
+    return rc == WEIR_OK && type < 0 ? type : rc;
+}
+
+/* Of the paths one is looked at; anything else there is left alone. */
+static int take_paths(struct jgf *r, int type)
+{
+    int rc = WEIR_OK;
+
+    if (type != WEIR_JSON_OBJECT)
+        return weir_json_skip(r->json, type);
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
+        bool wanted = strcmp(weir_json_text(r->json, NULL), "containment") == 0;
+        type = weir_json_next(r->json);
+        rc = wanted && type == WEIR_JSON_STRING ? take_text(r, JGF_PATH, type) : weir_json_skip(r->json, type);
+    }
+    return rc == WEIR_OK && type < 0 ? type : rc;
+}
+
+/* ---- the object ----------------------------------------------------------------------------------------------- */
+
+static int find_field(const char *key)
+{
+    int i = 0;
+
+    while (i < JGF_FIELDS && (weir_jgf_fields[i][0] != key[0] || strcmp(weir_jgf_fields[i], key) != 0))
+        i++;
+    return *key ? i : JGF_FIELDS;
+}
+
+static int take_field(struct jgf *r, int field, int type)
+{
+    if (type < 0 || type == WEIR_JSON_NULL)
+        return type < 0 ? type : WEIR_OK;
+    if (field < JGF_TEXTS)
+        return take_text(r, field, type);
+    if (field < JGF_NUMBERS_END)
+        return take_integer(r, field, type);
+    if (field < JGF_BOOLS_END)
+        return take_bool(r, field, type);
+    return field == JGF_PATHS ? take_paths(r, type) : take_map(r, field, type);
+}
+
+static int read_metadata(struct jgf *r)
+{
+    int type, rc = WEIR_OK;
+
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
+        int field = find_field(weir_json_text(r->json, NULL));
+        if (field < JGF_FIELDS && (r->node.seen & BIT(field)))
+            return bad_field(r, WEIR_EINVAL, field, "is given twice");
+        r->node.seen |= field < JGF_FIELDS ? BIT(field) : 0;
+        type = weir_json_next(r->json);
+        rc = field < JGF_FIELDS ? take_field(r, field, type) : weir_json_skip(r->json, type);
+    }
+    return rc == WEIR_OK && type < 0 ? type : rc;
+}
+
+static int take_key(struct jgf *r, int type)
+{
+    size_t len;
+    const char *text;
+
+    if (type != WEIR_JSON_STRING)
+        return weir_jgf_bad_type(r, "nodes", r->nodes_seen, ".id", type, "a string");
+    text = weir_json_text(r->json, &len);
+    r->node.has_key = true;
+    return keep_text(r, text, len, &r->node.key);
+}
+
+/* The member of a vertex whose key is the current event. */
+static int read_member(struct jgf *r)
+{
+    const char *key = weir_json_text(r->json, NULL);
+    bool is_key = strcmp(key, "id") == 0, is_data = strcmp(key, "metadata") == 0;
+    int type;
+
+    if ((is_key && r->node.has_key) || (is_data && r->node.has_data))
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, is_key ? ".id" : ".metadata", "is given twice");
+    type = weir_json_next(r->json);
+    if (type < 0)
+        return type;
+    if (is_key)
+        return take_key(r, type);
+    if (!is_data)
+        return weir_json_skip(r->json, type);
+    if (type != WEIR_JSON_OBJECT)
+        return weir_jgf_bad_type(r, "nodes", r->nodes_seen, ".metadata", type, "an object");
+    r->node.has_data = true;
+    return read_metadata(r);
+}
+
+/* ---- what is not given follows from the rest ------------------------------------------------------------------ */
+
+static int64_t number_or(const struct jgf *r, int field, int64_t otherwise)
+{
+    return r->node.given & BIT(field) ? r->node.number[field] : otherwise;
+}
+
+/* Whether a pool without a name of its own would have this one. */
+static bool is_derived(const char *name, const char *basename, int64_t id)
+{
+    size_t n = strlen(basename);
+    char digits[24] = "";
+
+    if (id != WEIR_NO_ID)
+        snprintf(digits, sizeof digits, "%" PRId64, id);
+    return strncmp(name, basename, n) == 0 && strcmp(name + n, digits) == 0;
+}
+
+/* The number at the end of a name; what is before it must be `stem` unless that is NULL. */
+static int64_t id_of_name(const char *name, const char *stem)
+{
+    size_t n = strlen(name), i = n;
+
+    while (i > 0 && isdigit((unsigned char)name[i - 1]))
+        i--;
+    if (i == n || n - i > 18 || (stem && (strlen(stem) != i || memcmp(stem, name, i) != 0)))
+        return WEIR_NO_ID;
+    return strtoll(name + i, NULL, 10);
+}
+
+/* The number that a vertex without an id and a name goes by. */
+static int64_t id_of_key(const struct jgf *r)
+{
+    const char *key = r->node.texts.data + r->node.key;
+    return *key && strspn(key, "0123456789") == strlen(key) ? id_of_name(key, NULL) : WEIR_NO_ID;
+}
+
+/* The last part of the path; NULL: it can be no name. */
+static const char *tail_of_path(const struct jgf *r)
+{
+    const char *path = text_of(r, JGF_PATH), *tail = path ? strrchr(path, '/') : NULL;
+    return tail && !weir_text_fault(tail + 1, true) ? tail + 1 : NULL;
+}
+
+/* The name follows from the path, the id from the name. */
+static int name_node(const struct jgf *r, weir_pool_desc *d)
+{
+    bool given = r->node.given & BIT(JGF_ID);
+    int64_t uniq = number_or(r, JGF_UNIQ_ID, id_of_key(r));
+    const char *name = text_of(r, JGF_NAME), *fault = name ? weir_text_fault(name, true) : NULL;
+
+    d->name = text_of(r, JGF_TEMPLATE);
+    if (fault && !d->name)
+        return bad_field(r, WEIR_EINVAL, JGF_NAME, "this text %s", fault);
+    if (!d->name)
+        d->name = name || given ? name : tail_of_path(r);
+    d->id = number_or(r, JGF_ID, WEIR_NO_ID);
+    if (d->id == -1 && !r->node.number[JGF_NEGATIVE])
+        d->id = WEIR_NO_ID;
+    if (!given && d->name)
+        d->id = id_of_name(d->name, strcmp(d->type, "node") == 0 ? NULL : d->basename);
+    else if (!given && uniq >= 0)
+        d->id = uniq;
+    if (d->name && is_derived(d->name, d->basename, d->id))
+        d->name = NULL;
+    return WEIR_OK;
+}
+
+static int check_texts(const struct jgf *r)
+{
+    static const int names[] = {JGF_TYPE, JGF_BASENAME, JGF_TEMPLATE};
+
+    if (!text_of(r, JGF_TYPE))
+        return bad_field(r, WEIR_EINVAL, JGF_TYPE, "is missing or empty");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = text_of(r, names[i]), *fault = text ? weir_text_fault(text, true) : NULL;
+        if (fault)
+            return bad_field(r, WEIR_EINVAL, names[i], "this text %s", fault);
+    }
+    return WEIR_OK;
+}
+
+static int describe(const struct jgf *r, weir_pool_desc *d)
+{
+    int rc = check_texts(r);
+
+    if (rc < 0)
+        return rc;
+    d->type = text_of(r, JGF_TYPE);
+    d->basename = text_of(r, JGF_BASENAME);
+    if (!d->basename)
+        d->basename = d->type;
+    d->unit = text_of(r, JGF_UNIT);
+    d->size = number_or(r, JGF_SIZE, 1);
+    d->rank = number_or(r, JGF_RANK, WEIR_NO_RANK);
+    d->exclusive = r->node.number[JGF_WHOLE];
+    return name_node(r, d);
+}
+
+/* ---- the item ------------------------------------------------------------------------------------------------- */
+
+static int set_state(const struct jgf *r, struct jgf_item *it)
+{
+    const char *text = text_of(r, JGF_STATE);
+    int state = text ? weir_state_parse(text) : (int)number_or(r, JGF_STATUS, WEIR_UP);
+
+    if (state < 0)
+        return bad_field(r, WEIR_EINVAL, JGF_STATE, "\"%.64s\" is no state", text);
+    it->state = (uint8_t)state;
+    return WEIR_OK;
+}
+
+static int set_uuid(struct jgf *r, uint32_t item)
+{
+    const char *text = text_of(r, JGF_UUID);
+    uint32_t had = r->uuids_cap;
+
+    if (!text)
+        return WEIR_OK;
+    if (weir_array_reserve(&r->uuids, &r->uuids_cap, (size_t)item + 1, sizeof *r->uuids) < 0)
+        return weir_fail_nomem(r->err);
+    if (r->uuids_cap > had)
+        memset(r->uuids + had, 0, (size_t)(r->uuids_cap - had) * sizeof *r->uuids);
+    if (!weir_uuid_parse(text, r->uuids[item]))
+        return bad_field(r, WEIR_EINVAL, JGF_UUID,
+                         "\"%.60s\" is no UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
+    return WEIR_OK;
+}
+
+/* FNV-1a, never 0. */
+static uint64_t hash_text(const char *s, const char *end)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+    for (; s < end; s++)
+        h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+    return h ? h : 1;
+}
+
+static void set_path(const struct jgf *r, struct jgf_item *it)
+{
+    const char *path = text_of(r, JGF_PATH), *slash = path ? strrchr(path, '/') : NULL;
+
+    it->path = path ? hash_text(path, path + strlen(path)) : 0;
+    it->above = slash && slash > path ? hash_text(path, slash) : 0;
+}
+
+static int set_kind(struct jgf *r, struct jgf_item *it, const weir_pool_desc *d)
+{
+    weir_err why = {0};
+    int rc = weir_kind_add(r->g, d, &it->kind, &why);
+
+    if (rc == WEIR_OK && d->name) {
+        it->name = weir_names_add(&r->g->names, d->name, strlen(d->name));
+        rc = it->name == WEIR_NO_NAME ? WEIR_ENOMEM : WEIR_OK;
+    }
+    if (rc == WEIR_ENOMEM)
+        return weir_fail_nomem(r->err);
+    return rc < 0 ? weir_jgf_bad(r, rc, "nodes", r->nodes_seen, "", "%s", why.text) : WEIR_OK;
+}
+
+static int fill_item(struct jgf *r, uint32_t item)
+{
+    struct jgf_item *it = &r->items[item];
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    int rc = describe(r, &d);
+
+    if (rc == WEIR_OK)
+        rc = set_kind(r, it, &d);
+    if (rc == WEIR_OK)
+        rc = set_state(r, it);
+    if (rc == WEIR_OK)
+        rc = set_uuid(r, item);
+    if (rc < 0)
+        return rc;
+    set_path(r, it);
+    it->id = d.id;
+    it->rank = d.rank;
+    it->own = r->nentries > r->node.first ? r->node.first : WEIR_NONE;
+    it->exclusive = r->node.number[JGF_EXCLUSIVE];
+    it->at = r->nodes_seen;
+    it->described = true;
+    return WEIR_OK;
+}
+
+static int finish_node(struct jgf *r)
+{
+    const char *key = r->node.texts.data + r->node.key;
+    uint32_t item;
+    bool found;
+    int rc;
+
+    if (!r->node.has_key)
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".id", "is missing, a string is wanted");
+    if (!r->node.has_data)
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".metadata", "is missing, an object is wanted");
+    rc = weir_jgf_item(r, key, strlen(key), &item, &found);
+    if (rc < 0)
+        return rc;
+    if (found && r->items[item].described)
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".id",
+                            "\"%.100s\" is taken by %s.nodes[%" PRIu32 "]", key, r->path, r->items[item].at);
+    rc = fill_item(r, item);
+    return rc == WEIR_OK && r->on_node ? r->on_node(r, item) : rc;
+}
+
+static void start_node(struct jgf *r)
+{
+    weir_buf texts = r->node.texts;
+
+    texts.len = 0;
+    r->node = (struct jgf_node){.texts = texts, .first = r->nentries};
+}
+
+int weir_jgf_node(struct jgf *r, int type)
+{
+    int rc = WEIR_OK;
+
+    if (type != WEIR_JSON_OBJECT)
+        return weir_jgf_bad_type(r, "nodes", r->nodes_seen, "", type, "an object");
+    start_node(r);
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
+        rc = read_member(r);
+    if (rc < 0 || type < 0)
+        return rc < 0 ? rc : type;
+    return finish_node(r);
+}

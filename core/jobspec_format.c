@@ -1,0 +1,111 @@
+/* jobspec_format.c - a request written as a canonical jobspec: the whole document, with what RFC 14 wants and the text
+ * did not say, and each count in one form for one meaning. Invariant: what is written reads back as the same request.
+ */
+#include "request.h"
+
+#include <string.h>
+
+/* Puts the counts of a list and below into canonical form; the list is a copy of what the resources were made from. */
+static bool write_counts(json_t *list, const weir_resource *first, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        json_t *vertex = json_array_get(list, i);
+        if (json_object_set_new(vertex, "count", weir_count_to_json(&first[i].count)) != 0)
+            return false;
+        if (!write_counts(json_object_get(vertex, "with"), first[i].with, first[i].nwith))
+            return false;
+    }
+    return true;
+}
+
+static bool add_task(json_t *tasks, const char *slot)
+{
+    json_t *task = json_pack("{s:[s], s:s, s:{s:i}}", "command", "true", "slot", slot, "count", "per_slot", 1);
+    return task && json_array_append_new(tasks, task) == 0;
+}
+
+json_t *weir_jobspec_default_tasks(const weir_request *r)
+{
+    json_t *tasks = json_array();
+    bool made = tasks != NULL;
+
+    for (uint32_t i = 0; i < r->count && made; i++)
+        if (r->order[i]->slot)
+            made = add_task(tasks, r->order[i]->label);
+    if (made && json_array_size(tasks) == 0)
+        made = add_task(tasks, "default");
+    if (made)
+        return tasks;
+    json_decref(tasks);
+    return NULL;
+}
+
+/* Makes the dictionary under a key be there. */
+static bool add_dictionary(json_t *box, const char *key)
+{
+    return json_is_object(json_object_get(box, key)) || json_object_set_new(box, key, json_object()) == 0;
+}
+
+static bool complete(json_t *root, const weir_request *r)
+{
+    if (!json_object_get(root, "version") && json_object_set_new(root, "version", json_integer(9999)) != 0)
+        return false;
+    if (!json_object_get(root, "tasks") && json_object_set_new(root, "tasks", weir_jobspec_default_tasks(r)) != 0)
+        return false;
+    if (!add_dictionary(root, "attributes") || !add_dictionary(json_object_get(root, "attributes"), "system"))
+        return false;
+    return write_counts(json_object_get(root, "resources"), r->pool, r->top);
+}
+
+static int add_text(const char *text, size_t len, void *buf)
+{
+    weir_buf_add(buf, text, len);
+    return ((weir_buf *)buf)->failed ? -1 : 0;
+}
+
+static int write_json(const json_t *root, weir_buf *b, weir_err *err)
+{
+    int rc = json_dump_callback(root, add_text, b, JSON_COMPACT | JSON_SORT_KEYS);
+    return rc == 0 ? WEIR_OK : weir_fail_nomem(err);
+}
+
+/* A canonical jobspec, as JSON or YAML. */
+static int write_jobspec(const weir_request *r, bool yaml, weir_buf *b, weir_err *err)
+{
+    json_t *root = json_deep_copy(r->root);
+    int rc;
+
+    if (!root || !complete(root, r))
+        rc = weir_fail_nomem(err);
+    else
+        rc = yaml ? weir_jobspec_write_yaml(root, b, err) : write_json(root, b, err);
+    json_decref(root);
+    return rc;
+}
+
+static int write_format(const weir_request *r, const char *format, weir_buf *b, weir_err *err)
+{
+    if (!format || strcmp(format, "json") == 0 || strcmp(format, "jobspec") == 0)
+        return write_jobspec(r, false, b, err);
+    if (strcmp(format, "yaml") == 0)
+        return write_jobspec(r, true, b, err);
+    if (strcmp(format, "shape") == 0)
+        return weir_shape_write(r, false, b, err);
+    if (strcmp(format, "resources") == 0)
+        return weir_shape_write(r, true, b, err);
+    return weir_fail(err, WEIR_EINVAL, "a request has no format '%.40s'; known: json (jobspec), yaml, shape, resources",
+                     format);
+}
+
+char *weir_request_format(const weir_request *r, const char *format, weir_err *err)
+{
+    weir_buf b = {0};
+
+    if (write_format(r, format, &b, err) != WEIR_OK) {
+        weir_buf_free(&b);
+    } else if (b.failed) {
+        weir_buf_free(&b);
+        (void)weir_fail_nomem(err);
+    }
+    return b.data;
+}

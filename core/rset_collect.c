@@ -1,0 +1,752 @@
+/* rset_collect.c - the resource set of a graph or of an allocation.
+ *
+ * A host is what has an execution rank: a vertex with a rank of its own. Each host where an allocation has something is in
+ * the set, with the ids of the cores and gpus taken there; other types are not.
+ *   - Where nothing in a graph has a rank, its nodes are hosts, numbered from 0 in the order of the graph; cores and gpus in
+ *     no node belong to their root, which is then a host too. Where others have ranks, a node without one is an error, and
+ *     cores and gpus outside of the ranks are left out: an R can only name what some rank controls.
+ *   - Ids that come twice on one host, such as those of cores counted in each socket, are there once; hosts with one rank
+ *     are one, called by the first.
+ *   - A host is called by the node that it is or is in, otherwise by its own name.
+ *   - Of a property with a value only the key is kept. Keys that RFC 20 does not allow are left out, and so are, for
+ *     allocations, those of the containing instance, which begin with '+'.
+ *
+ * Main invariant: after settle(), hosts[] ascends by rank, and the runs of a host are consecutive, ascend by type and id, and
+ * cannot be joined: equal sets are equal bytes.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "book.h"
+#include "format.h"
+#include "rset.h"
+#include "write.h"
+
+enum { CORE, GPU };
+static const char *const type_names[] = {"core", "gpu"};
+
+/* Ids of one type that a host has. */
+struct run {
+    uint32_t host; /* its number in the order of the walk; after settle(), its place */
+    uint32_t type;
+    uint32_t lo, hi; /* both inside */
+};
+
+struct host {
+    int64_t rank;
+    weir_vertex v; /* what bears the rank */
+    uint32_t number;
+    uint32_t first, nruns; /* in runs[] */
+};
+
+struct prop {
+    const char *key;
+    weir_idset *ranks;
+};
+
+/* Hosts with the same runs: a raw class of the set. */
+struct group {
+    uint32_t first, nruns;
+};
+
+struct collecting {
+    const weir_graph *g;
+    const struct weir_parts *parts; /* NULL: the whole graph */
+    int what;                       /* enum weir_rset_what */
+    weir_err *err;
+    weir_rset *r;
+    weir_type core, gpu, node;
+    struct host *hosts;
+    uint32_t nhosts, hosts_cap;
+    struct run *runs;
+    uint32_t nruns, runs_cap;
+    struct group *groups;
+    uint32_t ngroups, groups_cap;
+    struct weir_map32 group_numbers; /* by hash of the runs */
+    struct prop *props;
+    uint32_t nprops, props_cap;
+    struct weir_map32 prop_numbers; /* by name */
+    bool looked, ranked;            /* whether the graph has ranks, once that was asked */
+    struct weir_map32 numbers;      /* of hosts in a graph without ranks, by vertex */
+    struct weir_map32 roots;        /* the number in hosts[] of roots that are hosts, by vertex */
+    int rc;
+};
+
+/* Where the walk is: the host, and its number once something is known to be taken there. */
+struct spot {
+    int64_t rank;
+    weir_vertex v;
+    uint32_t host;
+};
+
+static void no_memory(struct collecting *w)
+{
+    w->rc = weir_fail_nomem(w->err);
+}
+
+static int ids_of(const struct collecting *w, weir_vertex v)
+{
+    weir_type type = kind_of(w->g, v)->type;
+    return type == w->core ? CORE : type == w->gpu ? GPU : -1;
+}
+
+/* ---- graphs without ranks --------------------------------------------------------------------------------------- */
+
+static void number_host(struct collecting *w, weir_vertex v)
+{
+    if (weir_map32_get(&w->numbers, v) == WEIR_NONE && weir_map32_add(&w->numbers, v, w->numbers.count) < 0)
+        no_memory(w);
+}
+
+static void number_below(struct collecting *w, weir_vertex v, weir_vertex root)
+{
+    uint32_t n;
+    const weir_vertex *kids = kids_of(w->g, v, &n);
+
+    if (kind_of(w->g, v)->type == w->node) {
+        number_host(w, v);
+        return;
+    }
+    if (ids_of(w, v) >= 0)
+        number_host(w, root);
+    for (uint32_t i = 0; i < n && w->rc == WEIR_OK; i++)
+        if (kids[i] != WEIR_NONE)
+            number_below(w, kids[i], root);
+}
+
+/* Whether the graph has ranks; if not, its hosts are numbered. */
+static bool has_ranks(struct collecting *w)
+{
+    const weir_graph *g = w->g;
+
+    if (w->looked)
+        return w->ranked;
+    w->looked = true;
+    for (uint32_t i = 0; i < g->npools && !w->ranked; i++)
+        w->ranked = g->pools[i].used && g->pools[i].rank != WEIR_NO_RANK;
+    for (uint32_t i = 0; i < g->nroots && !w->ranked && w->rc == WEIR_OK; i++)
+        if (g->roots[i] != WEIR_NONE)
+            number_below(w, g->roots[i], g->roots[i]);
+    return w->ranked;
+}
+
+/* The rank of a node that has none. */
+static int64_t given_rank(struct collecting *w, weir_vertex node)
+{
+    char path[400];
+
+    if (!has_ranks(w))
+        return w->rc == WEIR_OK ? (int64_t)weir_map32_get(&w->numbers, node) : WEIR_NO_RANK;
+    weir_vertex_path(w->g, node, path, sizeof path);
+    w->rc = weir_fail(w->err, WEIR_EINVAL, "R wants a rank for every node: %s has none, and others have one", path);
+    return WEIR_NO_RANK;
+}
+
+/* ---- the walk --------------------------------------------------------------------------------------------------- */
+
+static uint32_t add_host(struct collecting *w, int64_t rank, weir_vertex v)
+{
+    if (weir_array_reserve(&w->hosts, &w->hosts_cap, (size_t)w->nhosts + 1, sizeof *w->hosts) < 0) {
+        no_memory(w);
+        return WEIR_NONE;
+    }
+    w->hosts[w->nhosts] = (struct host){rank, v, w->nhosts, 0, 0};
+    return w->nhosts++;
+}
+
+/* The number of the host at a spot. */
+static uint32_t host_at(struct collecting *w, struct spot *s)
+{
+    if (s->host == WEIR_NONE && w->rc == WEIR_OK)
+        s->host = add_host(w, s->rank, s->v);
+    return s->host;
+}
+
+/* The number of the root that v is in, as a host; WEIR_NONE: it is none. */
+static uint32_t root_host(struct collecting *w, weir_vertex v)
+{
+    uint32_t i;
+
+    if (has_ranks(w) || w->rc < 0)
+        return WEIR_NONE;
+    while (vertex_at(w->g, v)->parent != WEIR_NONE)
+        v = vertex_at(w->g, v)->parent;
+    i = weir_map32_get(&w->roots, v);
+    if (i != WEIR_NONE)
+        return i;
+    i = add_host(w, weir_map32_get(&w->numbers, v), v);
+    if (i != WEIR_NONE && weir_map32_add(&w->roots, v, i) < 0)
+        no_memory(w);
+    return i;
+}
+
+static int bad_id(struct collecting *w, weir_vertex v)
+{
+    char path[400];
+
+    weir_vertex_path(w->g, v, path, sizeof path);
+    return weir_fail(w->err, WEIR_EINVAL, "R has ids from 0 to %lu, which %s has not: another format is wanted",
+                     (unsigned long)WEIR_IDSET_MAX, path);
+}
+
+/* Counts in the cores or gpus from v on, whose ids go up by one. */
+static void add_run(struct collecting *w, struct spot *s, weir_vertex v, uint32_t type, uint32_t count)
+{
+    int64_t id = vertex_at(w->g, v)->id;
+    uint32_t host = s->rank == WEIR_NO_RANK ? root_host(w, v) : host_at(w, s);
+
+    if (w->rc < 0 || host == WEIR_NONE)
+        return;
+    if (id < 0 || id + count - 1 > (int64_t)WEIR_IDSET_MAX) {
+        w->rc = bad_id(w, v);
+        return;
+    }
+    if (weir_array_reserve(&w->runs, &w->runs_cap, (size_t)w->nruns + 1, sizeof *w->runs) < 0) {
+        no_memory(w);
+        return;
+    }
+    w->runs[w->nruns++] = (struct run){host, type, (uint32_t)id, (uint32_t)id + count - 1};
+}
+
+/* The spot of v: that of what is above it, unless a host begins here, for which `own` is filled. */
+static struct spot *enter(struct collecting *w, weir_vertex v, struct spot *above, struct spot *own)
+{
+    const struct pool *p = pool_of(w->g, v);
+
+    if (p && p->rank != WEIR_NO_RANK && p->rank != above->rank)
+        *own = (struct spot){p->rank, v, WEIR_NONE};
+    else if (above->rank == WEIR_NO_RANK && kind_of(w->g, v)->type == w->node)
+        *own = (struct spot){given_rank(w, v), v, WEIR_NONE};
+    else
+        return above;
+    return own;
+}
+
+/* Whether v itself makes that it and all below it are counted in. */
+static bool counts(const struct collecting *w, weir_vertex v)
+{
+    const struct book *b = w->what == WEIR_RSET_ALLOCATED ? book_of(w->g, v) : NULL;
+
+    if (w->what == WEIR_RSET_ALLOCATED)
+        return b && b->held > 0;
+    return w->what == WEIR_RSET_ALL || !state_available(vertex_at(w->g, v)->state);
+}
+
+/* Whether the rank of v is there because of v, though its cores may not be. */
+static bool shows_rank(const struct collecting *w, weir_vertex v, const struct spot *s, bool in)
+{
+    const struct book *b = w->what == WEIR_RSET_ALLOCATED ? book_of(w->g, v) : NULL;
+
+    if (s->rank == WEIR_NO_RANK)
+        return false;
+    return (in && (w->what != WEIR_RSET_DOWN || s->v == v)) || (b && b->active > 0);
+}
+
+/* Of cores or gpus in a row those that jobs have something of. */
+static void add_allocated(struct collecting *w, struct spot *s, const weir_vertex *kids, uint32_t n, uint32_t type)
+{
+    for (uint32_t i = 0; i < n && w->rc == WEIR_OK; i++) {
+        const struct book *b = book_of(w->g, kids[i]);
+        if (b && b->active > 0)
+            add_run(w, s, kids[i], type, 1);
+    }
+}
+
+/* Counts in what is below v: all of it, where v is `in`. */
+static void take_below(struct collecting *w, weir_vertex v, struct spot *s, bool in)
+{
+    uint32_t n, end;
+    const weir_vertex *kids = kids_of(w->g, v, &n);
+
+    for (uint32_t i = 0; i < n && w->rc == WEIR_OK; i = end) {
+        struct spot own, *at;
+        bool inside;
+        int type;
+        end = i + 1;
+        if (kids[i] == WEIR_NONE)
+            continue;
+        type = ids_of(w, kids[i]);
+        if (type < 0 && is_plain(vertex_at(w->g, kids[i])) && w->what == WEIR_RSET_ALL)
+            continue;
+        inside = in || counts(w, kids[i]);
+        at = enter(w, kids[i], s, &own);
+        if (type >= 0) {
+            end = run_of_kids(w->g, kids, n, i);
+            if (inside)
+                add_run(w, at, kids[i], (uint32_t)type, end - i);
+            else if (w->what == WEIR_RSET_ALLOCATED)
+                add_allocated(w, at, kids + i, end - i, (uint32_t)type);
+            continue;
+        }
+        if (w->rc == WEIR_OK && shows_rank(w, kids[i], at, inside))
+            host_at(w, at);
+        take_below(w, kids[i], at, inside);
+    }
+}
+
+static void take_part(struct collecting *w, const struct weir_part *p, struct spot *above)
+{
+    int type = ids_of(w, p->v);
+    struct spot own, *s = enter(w, p->v, above, &own);
+    bool in = p->picked && counts(w, p->v);
+
+    if (w->rc < 0)
+        return;
+    if (p->picked && shows_rank(w, p->v, s, in))
+        host_at(w, s);
+    if (in && type >= 0)
+        add_run(w, s, p->v, (uint32_t)type, 1);
+    else if (p->whole)
+        take_below(w, p->v, s, in);
+    for (uint32_t i = p->first; i != WEIR_NONE && !p->whole && w->rc == WEIR_OK; i = w->parts->list[i].next)
+        take_part(w, &w->parts->list[i], s);
+}
+
+/* A graph is taken as if all its roots had been picked. */
+static void take(struct collecting *w)
+{
+    const weir_graph *g = w->g;
+    struct spot none = {WEIR_NO_RANK, WEIR_NONE, WEIR_NONE};
+
+    if (w->parts) {
+        for (uint32_t i = w->parts->first; i != WEIR_NONE && w->rc == WEIR_OK; i = w->parts->list[i].next)
+            take_part(w, &w->parts->list[i], &none);
+        return;
+    }
+    for (uint32_t i = 0; i < g->nroots && w->rc == WEIR_OK; i++) {
+        struct weir_part root = {g->roots[i], WEIR_NONE, WEIR_NONE, WEIR_NONE, WEIR_NONE, 0, true, true};
+        if (g->roots[i] != WEIR_NONE)
+            take_part(w, &root, &none);
+    }
+}
+
+/* ---- hosts and their runs --------------------------------------------------------------------------------------- */
+
+static int compare_hosts(const void *a, const void *b)
+{
+    const struct host *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int compare_runs(const void *a, const void *b)
+{
+    const struct run *x = a, *y = b;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+static bool sorted(const void *list, uint32_t n, size_t size, int (*compare)(const void *, const void *))
+{
+    const char *at = list;
+
+    for (uint32_t i = 1; i < n; i++)
+        if (compare(at + (i - 1) * size, at + i * size) > 0)
+            return false;
+    return true;
+}
+
+static void sort(void *list, uint32_t n, size_t size, int (*compare)(const void *, const void *))
+{
+    if (!sorted(list, n, size, compare))
+        qsort(list, n, size, compare);
+}
+
+/* Sorts the runs of one host, mostly a handful: qsort() would take longer than all the rest. */
+static void sort_runs(struct run *runs, uint32_t n)
+{
+    if (n > 32) {
+        sort(runs, n, sizeof *runs, compare_runs);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        struct run r = runs[i];
+        uint32_t k = i;
+        for (; k > 0 && compare_runs(&runs[k - 1], &r) > 0; k--)
+            runs[k] = runs[k - 1];
+        runs[k] = r;
+    }
+}
+
+/* Joins what can be joined among the runs of one host, which are sorted, and returns how many are left. */
+static uint32_t join_runs(struct run *runs, uint32_t n)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 1; i < n; i++) {
+        if (runs[i].type != runs[kept].type || runs[i].lo > (uint64_t)runs[kept].hi + 1)
+            runs[++kept] = runs[i];
+        else if (runs[i].hi > runs[kept].hi)
+            runs[kept].hi = runs[i].hi;
+    }
+    return n ? kept + 1 : 0;
+}
+
+static bool by_host(const struct run *runs, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (runs[i].host < runs[i - 1].host)
+            return false;
+    return true;
+}
+
+/* Sorts the hosts, makes one of those with one rank, and gives the runs their places. */
+static int place_hosts(struct collecting *w)
+{
+    uint32_t *place = weir_mem_alloc(((size_t)w->nhosts + 1) * sizeof *place), kept = 0;
+
+    if (!place)
+        return weir_fail_nomem(w->err);
+    sort(w->hosts, w->nhosts, sizeof *w->hosts, compare_hosts);
+    for (uint32_t i = 0; i < w->nhosts; i++) {
+        if (i > 0 && w->hosts[i].rank == w->hosts[kept - 1].rank) {
+            place[w->hosts[i].number] = kept - 1;
+            continue;
+        }
+        place[w->hosts[i].number] = kept;
+        w->hosts[kept++] = w->hosts[i];
+    }
+    w->nhosts = kept;
+    for (uint32_t i = 0; i < w->nruns; i++)
+        w->runs[i].host = place[w->runs[i].host];
+    weir_mem_free(place);
+    return WEIR_OK;
+}
+
+/* Brings hosts and runs into the order that the main invariant asks for. */
+static int settle(struct collecting *w)
+{
+    uint32_t i = 0;
+    int rc = place_hosts(w);
+
+    if (rc < 0)
+        return rc;
+    if (!by_host(w->runs, w->nruns))
+        qsort(w->runs, w->nruns, sizeof *w->runs, compare_runs);
+    while (i < w->nruns) {
+        uint32_t at = w->runs[i].host;
+        struct host *h = &w->hosts[at];
+        h->first = i;
+        while (i < w->nruns && w->runs[i].host == at)
+            i++;
+        sort_runs(w->runs + h->first, i - h->first);
+        h->nruns = join_runs(w->runs + h->first, i - h->first);
+    }
+    return WEIR_OK;
+}
+
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
+
+static bool same_runs(const struct collecting *w, const struct group *e, const struct host *h)
+{
+    const struct run *x = w->runs + e->first, *y = w->runs + h->first;
+
+    if (e->nruns != h->nruns)
+        return false;
+    for (uint32_t i = 0; i < e->nruns; i++)
+        if (x[i].type != y[i].type || x[i].lo != y[i].lo || x[i].hi != y[i].hi)
+            return false;
+    return true;
+}
+
+static uint32_t hash_runs(const struct collecting *w, const struct host *h)
+{
+    uint64_t hash = h->nruns;
+
+    for (uint32_t i = h->first; i < h->first + h->nruns; i++) {
+        hash = (hash ^ w->runs[i].lo ^ (uint64_t)w->runs[i].hi << 32) * UINT64_C(0xD6E8FEB86659FD93);
+        hash ^= hash >> 32 ^ w->runs[i].type;
+    }
+    return (uint32_t)hash;
+}
+
+/* The group of a host, made if none has its runs; WEIR_NONE: out of memory. */
+static uint32_t group_of(struct collecting *w, const struct host *h, uint32_t guess)
+{
+    uint32_t key, i;
+
+    if (guess < w->ngroups && same_runs(w, &w->groups[guess], h))
+        return guess;
+    key = hash_runs(w, h);
+    while ((i = weir_map32_get(&w->group_numbers, key)) != WEIR_NONE && !same_runs(w, &w->groups[i], h))
+        key++;
+    if (i != WEIR_NONE)
+        return i;
+    if (weir_array_reserve(&w->groups, &w->groups_cap, (size_t)w->ngroups + 1, sizeof *w->groups) < 0 ||
+        weir_map32_add(&w->group_numbers, key, w->ngroups) < 0)
+        return WEIR_NONE;
+    w->groups[w->ngroups] = (struct group){h->first, h->nruns};
+    return w->ngroups++;
+}
+
+static int make_class(const struct collecting *w, const struct group *e, struct rset_class *c)
+{
+    weir_idset *ids[2] = {NULL, NULL};
+    int rc = WEIR_OK;
+
+    for (uint32_t i = e->first; rc == WEIR_OK && i < e->first + e->nruns; i++) {
+        const struct run *run = &w->runs[i];
+        if (!ids[run->type])
+            ids[run->type] = weir_idset_new();
+        rc = ids[run->type] ? weir_idset_add_range(ids[run->type], run->lo, run->hi) : WEIR_ENOMEM;
+    }
+    for (uint32_t type = CORE; type <= GPU; type++) {
+        if (rc == WEIR_OK && ids[type])
+            rc = weir_rset_add_child(c, type_names[type], ids[type]);
+        else
+            weir_idset_free(ids[type]);
+    }
+    return rc;
+}
+
+/* Hosts with consecutive ranks in one group are one run of the set. */
+static int list_runs(struct collecting *w, struct rset_runs *runs)
+{
+    uint32_t group = WEIR_NONE;
+
+    for (uint32_t i = 0; i < w->nhosts; i++) {
+        const struct host *h = &w->hosts[i];
+        struct rset_run *last = runs->count ? &runs->list[runs->count - 1] : NULL;
+        if (h->rank > (int64_t)WEIR_IDSET_MAX)
+            return weir_fail(w->err, WEIR_EINVAL, "R has ranks up to %lu, and %" PRId64 " is above: another is wanted",
+                             (unsigned long)WEIR_IDSET_MAX, h->rank);
+        group = group_of(w, h, group);
+        if (group == WEIR_NONE)
+            return weir_fail_nomem(w->err);
+        if (last && last->class == group && (int64_t)last->hi + 1 == h->rank)
+            last->hi++;
+        else if (weir_rset_run_add(runs, (uint32_t)h->rank, (uint32_t)h->rank, group) < 0)
+            return weir_fail_nomem(w->err);
+    }
+    return WEIR_OK;
+}
+
+static int make_classes(struct collecting *w)
+{
+    struct rset_classes raw = {0};
+    struct rset_runs runs = {0};
+    int rc = list_runs(w, &runs);
+
+    if (rc == WEIR_OK && !(raw.list = weir_mem_zalloc((size_t)w->ngroups + 1, sizeof *raw.list)))
+        rc = weir_fail_nomem(w->err);
+    for (; rc == WEIR_OK && raw.count < w->ngroups; raw.count++)
+        if (make_class(w, &w->groups[raw.count], &raw.list[raw.count]) < 0)
+            rc = weir_fail_nomem(w->err);
+    if (rc == WEIR_OK)
+        rc = weir_rset_settle(w->r, &raw, &runs, w->err);
+    weir_rset_classes_clear(&raw);
+    weir_mem_free(runs.list);
+    return rc;
+}
+
+/* ---- hosts and properties --------------------------------------------------------------------------------------- */
+
+/* What gives a host its name. */
+static weir_vertex namesake(const struct collecting *w, weir_vertex v)
+{
+    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(w->g, u)->parent)
+        if (kind_of(w->g, u)->type == w->node)
+            return u;
+    return v;
+}
+
+static int list_hosts(const struct collecting *w, weir_hostlist *list)
+{
+    weir_buf name = {0};
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; i < w->nhosts && rc == WEIR_OK; i++) {
+        name.len = 0;
+        weir_write_name(&name, w->g, namesake(w, w->hosts[i].v));
+        rc = name.failed ? weir_fail_nomem(w->err) : weir_hostlist_append_name(list, name.data, name.len, w->err);
+    }
+    weir_buf_free(&name);
+    return rc == WEIR_ENOMEM ? weir_fail_nomem(w->err) : rc;
+}
+
+static int make_hosts(struct collecting *w)
+{
+    weir_hostlist *list;
+    weir_idset *ranks = NULL;
+    int rc;
+
+    if (w->nhosts == 0)
+        return WEIR_OK;
+    list = weir_hostlist_new();
+    rc = list ? list_hosts(w, list) : weir_fail_nomem(w->err);
+    if (rc == WEIR_OK && weir_idset_copy(w->r->ranks, &ranks) < 0)
+        rc = weir_fail_nomem(w->err);
+    if (rc < 0) {
+        weir_hostlist_free(list);
+        return rc;
+    }
+    w->r->hosts = weir_rset_hosts_new(ranks, list);
+    return w->r->hosts ? WEIR_OK : weir_fail_nomem(w->err);
+}
+
+static bool may_keep(const struct collecting *w, const char *key)
+{
+    char fault[160];
+    return !weir_rset_name_fault(key, fault) && !(w->parts && key[0] == '+');
+}
+
+/* The number of a property, made if it is new; WEIR_NONE: out of memory. */
+static uint32_t prop_number(struct collecting *w, weir_name name)
+{
+    uint32_t i = weir_map32_get(&w->prop_numbers, name);
+
+    if (i != WEIR_NONE)
+        return i;
+    i = w->nprops;
+    if (weir_array_reserve(&w->props, &w->props_cap, (size_t)i + 1, sizeof *w->props) < 0 ||
+        weir_map32_add(&w->prop_numbers, name, i) < 0)
+        return WEIR_NONE;
+    w->props[i].key = weir_names_text(&w->g->names, name);
+    w->props[i].ranks = weir_idset_new();
+    if (!w->props[i].ranks)
+        return WEIR_NONE;
+    w->nprops++;
+    return i;
+}
+
+static int collect_props(struct collecting *w, weir_vertex v, uint32_t rank)
+{
+    const struct pool *p = pool_of(w->g, v);
+    const struct map *m = p ? &p->maps[WEIR_PROPERTIES] : NULL;
+
+    for (uint32_t k = 0; m && k < m->count; k++) {
+        uint32_t i;
+        if (!may_keep(w, weir_names_text(&w->g->names, m->entries[k].key)))
+            continue;
+        i = prop_number(w, m->entries[k].key);
+        if (i == WEIR_NONE || weir_idset_add_id(w->props[i].ranks, rank) < 0)
+            return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+static int make_props(struct collecting *w)
+{
+    for (uint32_t i = 0; i < w->nhosts; i++)
+        if (collect_props(w, namesake(w, w->hosts[i].v), (uint32_t)w->hosts[i].rank) < 0)
+            return weir_fail_nomem(w->err);
+    for (uint32_t i = 0; i < w->nprops; i++) {
+        weir_idset *ranks = w->props[i].ranks;
+        w->props[i].ranks = NULL;
+        if (weir_rset_add_property(w->r, w->props[i].key, ranks) < 0)
+            return weir_fail_nomem(w->err);
+    }
+    return WEIR_OK;
+}
+
+/* ---- the set ---------------------------------------------------------------------------------------------------- */
+
+static void end_collecting(struct collecting *w)
+{
+    for (uint32_t i = 0; i < w->nprops; i++)
+        weir_idset_free(w->props[i].ranks);
+    weir_mem_free(w->props);
+    weir_mem_free(w->groups);
+    weir_mem_free(w->hosts);
+    weir_mem_free(w->runs);
+    weir_map32_free(&w->group_numbers);
+    weir_map32_free(&w->prop_numbers);
+    weir_map32_free(&w->numbers);
+    weir_map32_free(&w->roots);
+}
+
+static void set_times(weir_rset *r, const weir_allocation *a)
+{
+    r->start = a->start;
+    r->has_start = true;
+    r->has_end = a->end != WEIR_FOREVER;
+    r->end = r->has_end ? a->end : 0;
+    r->nslots = a->nslots;
+}
+
+int weir_rset_collect(const struct weir_written *in, int what, bool names, weir_rset **out, weir_err *err)
+{
+    struct collecting w = {.g = in->g, .parts = in->parts, .what = what, .err = err, .r = weir_rset_new()};
+
+    w.core = weir_type_find(in->g, "core");
+    w.gpu = weir_type_find(in->g, "gpu");
+    w.node = weir_type_find(in->g, "node");
+    if (!w.r)
+        return weir_fail_nomem(err);
+    take(&w);
+    if (w.rc == WEIR_OK)
+        w.rc = settle(&w);
+    if (w.rc == WEIR_OK)
+        w.rc = make_classes(&w);
+    if (w.rc == WEIR_OK && names)
+        w.rc = make_hosts(&w);
+    if (w.rc == WEIR_OK && names)
+        w.rc = make_props(&w);
+    end_collecting(&w);
+    if (w.rc < 0) {
+        weir_rset_free(w.r);
+        return w.rc;
+    }
+    if (in->a)
+        set_times(w.r, in->a);
+    *out = w.r;
+    return WEIR_OK;
+}
+
+/* Gives the set the graph, or the part of it that an allocation has. */
+static int attach_graph(const struct weir_written *in, weir_rset *r, weir_err *err)
+{
+    weir_buf b = {0};
+    json_t *value;
+    int rc;
+
+    WEIR_WRITE(&b, "{");
+    rc = weir_jgf_write(in, WEIR_FULL_GRAPH, &b, err);
+    WEIR_WRITE(&b, "}");
+    if (rc == WEIR_OK && b.failed)
+        rc = weir_fail_nomem(err);
+    if (rc == WEIR_OK) {
+        value = json_loadb(b.data, b.len, 0, NULL);
+        r->scheduling = value ? weir_rset_scheduling_new(value, &r->classes) : NULL;
+        rc = r->scheduling ? WEIR_OK : weir_fail_nomem(err);
+    }
+    weir_buf_free(&b);
+    return rc;
+}
+
+static int make_rset(const struct weir_written *in, int what, bool scheduling, weir_rset **out, weir_err *err)
+{
+    weir_rset *r = NULL;
+    int rc = weir_rset_collect(in, what, true, &r, err);
+
+    if (rc == WEIR_OK && scheduling)
+        rc = attach_graph(in, r, err);
+    if (rc == WEIR_OK)
+        *out = r;
+    else
+        weir_rset_free(r);
+    return rc;
+}
+
+int weir_graph_rset(const weir_graph *g, enum weir_rset_what what, bool scheduling, weir_rset **out, weir_err *err)
+{
+    if (scheduling && what != WEIR_RSET_ALL)
+        return weir_fail(err, WEIR_EINVAL, "only the set of a whole graph can have its graph as `scheduling`");
+    return make_rset(&(struct weir_written){.g = g}, what, scheduling, out, err);
+}
+
+int weir_allocation_rset(const weir_graph *g, const weir_allocation *a, bool scheduling, weir_rset **out, weir_err *err)
+{
+    struct weir_parts parts = {0};
+    int rc = weir_parts_build(g, a, &parts, err);
+
+    if (rc == WEIR_OK)
+        rc = make_rset(&(struct weir_written){.g = g, .parts = &parts, .a = a}, WEIR_RSET_ALL, scheduling, out, err);
+    weir_parts_free(&parts);
+    return rc;
+}

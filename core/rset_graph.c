@@ -1,0 +1,469 @@
+/* rset_graph.c - the machine that a resource set stands for: the one its scheduling describes, fitted to R_lite; without
+ * that, or where its writer left parts out (WEIR_JGF_SHORTHAND), cluster0 -> a node for each rank, named by its host -> its core, gpu, ... with their ids.
+ *
+ * Fitting. R_lite has the last word on what there is, as a part of an R may ride on the scheduling of the whole, and a child
+ * instance has other ranks than the graph was written with:
+ *   - the nodes that are called like the hosts of the set get their ranks, if every rank of the set has its node;
+ *   - what is on other ranks goes, if every rank of the set is in the graph;
+ *   - so do the cores and gpus (and what else R_lite speaks of) that R_lite does not name, rank by rank and type by type,
+ *     where the graph has all that it does name: otherwise the two count differently, and nothing can be said;
+ *   - nodes get the properties that they have not.
+ *
+ * Main invariant: nodes[] has the vertex of each rank of the set, in ascending order, or is not used.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "graph.h"
+#include "jgf.h"
+#include "rset.h"
+
+/* ---- R_lite alone ----------------------------------------------------------------------------------------------- */
+
+struct flat {
+    const weir_rset *r;
+    const char *source;
+    weir_err *err;
+    weir_graph *g;
+    struct rset_runs runs;
+    weir_hostlist *hosts; /* NULL: not known */
+    weir_vertex *nodes;   /* by place of the rank */
+    uint32_t n;
+    char *name; /* room for two */
+};
+
+/* Refuses what is too large before anything is made. */
+static int make_room(struct flat *f)
+{
+    uint64_t total = 1;
+
+    if (weir_idset_count(f->r->ranks) == 0)
+        return weir_fail_at(f->err, WEIR_EINVAL, f->source, 0, 0,
+                            "execution.R_lite: an array of {\"rank\": ..., \"children\": ...} is wanted");
+    for (uint32_t i = 0; i < f->r->classes.count; i++) {
+        const struct rset_class *c = &f->r->classes.list[i];
+        uint64_t each = 1, n = weir_idset_count(c->ranks);
+        for (uint32_t k = 0; k < c->count && each < WEIR_VERTICES_MAX; k++)
+            each += weir_idset_count(c->children[k].ids);
+        if (each >= WEIR_VERTICES_MAX || (total += n * each) >= WEIR_VERTICES_MAX)
+            return weir_fail_at(f->err, WEIR_ELIMIT, f->source, 0, 0, "execution.R_lite: more than 2^31 pools");
+    }
+    f->nodes = weir_mem_alloc(weir_idset_count(f->r->ranks) * sizeof *f->nodes);
+    f->name = weir_mem_alloc(2 * (WEIR_NAME_MAX + 1));
+    if (!f->nodes || !f->name || weir_graph_reserve(f->g, (uint32_t)total) < 0 ||
+        weir_rset_runs_of(&f->r->classes, &f->runs) < 0)
+        return weir_fail_nomem(f->err);
+    return f->r->hosts ? weir_rset_hosts(f->r, &f->hosts, f->err) : WEIR_OK;
+}
+
+static int add_node(struct flat *f, weir_vertex cluster, uint32_t rank)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    const char *fault;
+
+    d.type = "node";
+    d.rank = d.id = rank;
+    if (!f->hosts)
+        return weir_graph_add(f->g, cluster, &d, &f->nodes[f->n], f->err);
+    weir_hostlist_nth(f->hosts, f->n, f->name, WEIR_NAME_MAX + 1);
+    fault = weir_text_fault(f->name, true);
+    if (fault)
+        return weir_fail_at(f->err, WEIR_EINVAL, f->source, 0, 0,
+                            "execution.nodelist: the name of host %" PRIu32 " %s", f->n, fault);
+    weir_host_describe(f->name, f->name + WEIR_NAME_MAX + 1, &d);
+    return weir_graph_add(f->g, cluster, &d, &f->nodes[f->n], f->err);
+}
+
+static int add_children(const struct flat *f, const struct rset_class *c)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < c->count; i++) {
+        weir_pool_desc d = WEIR_POOL_DESC_INIT;
+        uint32_t lo, hi;
+        weir_vertex v;
+        d.type = c->children[i].type;
+        for (size_t k = 0; rc == WEIR_OK && weir_idset_run(c->children[i].ids, k, &lo, &hi); k++) {
+            d.id = lo;
+            rc = weir_graph_add_many(f->g, f->nodes[f->n], &d, hi - lo + 1, 1, &v, f->err);
+        }
+    }
+    return rc;
+}
+
+static int add_nodes(struct flat *f)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex cluster;
+    int rc;
+
+    d.type = "cluster";
+    d.id = 0;
+    rc = weir_graph_add(f->g, WEIR_NONE, &d, &cluster, f->err);
+    for (uint32_t i = 0; rc == WEIR_OK && i < f->runs.count; i++)
+        for (uint64_t rank = f->runs.list[i].lo; rc == WEIR_OK && rank <= f->runs.list[i].hi; rank++, f->n++) {
+            rc = add_node(f, cluster, (uint32_t)rank);
+            if (rc == WEIR_OK)
+                rc = add_children(f, &f->r->classes.list[f->runs.list[i].class]);
+        }
+    return rc;
+}
+
+/* ---- properties ------------------------------------------------------------------------------------------------- */
+
+/* "NAME@TYPE" is a property of the node as it stands, and NAME one of what the node has of that type. */
+static int give_to_children(weir_graph *g, weir_vertex node, const char *name, weir_err *err)
+{
+    const char *at = strchr(name, '@');
+    char *stem;
+    int rc = WEIR_OK;
+
+    if (!at || at == name)
+        return WEIR_OK;
+    stem = weir_mem_strndup(name, (size_t)(at - name));
+    if (!stem)
+        return weir_fail_nomem(err);
+    for (uint32_t i = 0; rc == WEIR_OK && i < weir_vertex_children(g, node); i++) {
+        weir_vertex v = weir_vertex_child(g, node, i);
+        if (strcmp(weir_vertex_type(g, v), at + 1) == 0)
+            rc = weir_vertex_set(g, v, WEIR_PROPERTIES, stem, "", err);
+    }
+    weir_mem_free(stem);
+    return rc;
+}
+
+/* Gives the nodes of a graph the set's properties that they have not. */
+static int give_properties(const weir_rset *r, weir_graph *g, const weir_vertex *nodes, bool children, weir_err *err)
+{
+    uint32_t lo, hi;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; i < r->nprops; i++) {
+        struct weir_rank_place place = {r->ranks, 0, 0};
+        const char *name = r->props[i].name;
+        for (size_t k = 0; weir_idset_run(r->props[i].ranks, k, &lo, &hi); k++)
+            for (uint64_t rank = lo; rank <= hi; rank++) {
+                weir_vertex v = nodes[weir_rank_place(&place, (uint32_t)rank)];
+                if (!weir_vertex_get(g, v, WEIR_PROPERTIES, name))
+                    rc = weir_vertex_set(g, v, WEIR_PROPERTIES, name, "", err);
+                if (rc == WEIR_OK && children)
+                    rc = give_to_children(g, v, name, err);
+                if (rc < 0)
+                    return rc;
+            }
+    }
+    return WEIR_OK;
+}
+
+int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **out, weir_err *err)
+{
+    struct flat f = {.r = r, .source = source, .err = err, .g = weir_graph_new()};
+    int rc = WEIR_OK;
+
+    if (!f.g)
+        return weir_fail_nomem(err);
+    weir_graph_begin(f.g);
+    rc = make_room(&f);
+    if (rc == WEIR_OK)
+        rc = add_nodes(&f);
+    if (rc == WEIR_OK)
+        rc = give_properties(r, f.g, f.nodes, true, err);
+    if (rc == WEIR_OK)
+        rc = weir_graph_end(f.g, err);
+    weir_mem_free(f.nodes);
+    weir_mem_free(f.name);
+    weir_mem_free(f.runs.list);
+    weir_hostlist_free(f.hosts);
+    if (rc == WEIR_OK)
+        *out = f.g;
+    else
+        weir_graph_free(f.g);
+    return rc;
+}
+
+/* ---- fitting: which vertex is which rank ------------------------------------------------------------------------ */
+
+struct fit {
+    const weir_rset *r;
+    weir_graph *g;
+    weir_err *err;
+    uint32_t n;         /* ranks of the set */
+    weir_vertex *nodes; /* of each; WEIR_NONE */
+    weir_vertex *drop;  /* what goes */
+    uint32_t ndrop, drop_cap;
+};
+
+static bool all_found(const struct fit *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->nodes[i] == WEIR_NONE)
+            return false;
+    return true;
+}
+
+/* Notes the vertex of a rank. False: it has one already. */
+static bool note(struct fit *f, uint64_t place, weir_vertex v)
+{
+    if (f->nodes[place] != WEIR_NONE)
+        return false;
+    f->nodes[place] = v;
+    return true;
+}
+
+static void forget(struct fit *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        f->nodes[i] = WEIR_NONE;
+}
+
+static bool may_be_host(const weir_graph *g, weir_vertex v)
+{
+    return weir_vertex_live(g, v) &&
+           (vertex_at(g, v)->parent == WEIR_NONE || strcmp(weir_vertex_type(g, v), "node") == 0);
+}
+
+/* Finds the nodes by their names. 1: all of them; 0; or negative. */
+static int find_hosts(struct fit *f)
+{
+    weir_hostlist *hosts = NULL;
+    char *name = weir_mem_alloc(WEIR_NAME_MAX + 1);
+    bool sure = true;
+    int rc = name ? weir_rset_hosts(f->r, &hosts, f->err) : weir_fail_nomem(f->err);
+
+    if (rc == WEIR_OK && weir_hostlist_index(hosts) < 0)
+        rc = weir_fail_nomem(f->err);
+    for (weir_vertex v = 0; rc == WEIR_OK && sure && v < weir_graph_limit(f->g); v++) {
+        size_t len = may_be_host(f->g, v) ? weir_vertex_name(f->g, v, name, WEIR_NAME_MAX + 1) : 0;
+        int64_t at = len > 0 && len <= WEIR_NAME_MAX ? weir_hostlist_find(hosts, name, len) : -1;
+        if (at >= 0)
+            sure = note(f, (uint64_t)at, v);
+    }
+    weir_hostlist_free(hosts);
+    weir_mem_free(name);
+    return rc < 0 ? rc : sure && all_found(f);
+}
+
+/* Gives each node the rank that the set has for it. */
+static int set_ranks(struct fit *f)
+{
+    uint32_t lo, hi, i = 0;
+    int rc = WEIR_OK;
+
+    for (size_t k = 0; weir_idset_run(f->r->ranks, k, &lo, &hi); k++)
+        for (uint64_t rank = lo; rc == WEIR_OK && rank <= hi; rank++, i++) {
+            const struct pool *p = pool_of(f->g, f->nodes[i]);
+            if (!p || p->rank != (int64_t)rank)
+                rc = weir_vertex_set_rank(f->g, f->nodes[i], (int64_t)rank, f->err);
+        }
+    return rc;
+}
+
+/* The topmost vertex of each rank that the graph has itself. 1: of all ranks of the set; 0. */
+static int find_ranks(struct fit *f)
+{
+    for (weir_vertex v = 0; v < weir_graph_limit(f->g); v++) {
+        const struct pool *p = weir_vertex_live(f->g, v) ? pool_of(f->g, v) : NULL;
+        struct weir_rank_place place = {f->r->ranks, 0, 0};
+        if (!p || p->rank < 0 || p->rank > WEIR_IDSET_MAX || !weir_idset_test(f->r->ranks, (uint32_t)p->rank))
+            continue;
+        if (!note(f, weir_rank_place(&place, (uint32_t)p->rank), v))
+            return 0;
+    }
+    return all_found(f);
+}
+
+static int find_nodes(struct fit *f)
+{
+    int rc = f->r->hosts ? find_hosts(f) : 0;
+
+    if (rc < 0)
+        return rc;
+    if (rc == 1) {
+        rc = set_ranks(f);
+        return rc < 0 ? rc : 1;
+    }
+    forget(f);
+    return find_ranks(f);
+}
+
+/* ---- fitting: what goes ----------------------------------------------------------------------------------------- */
+
+static int drop(struct fit *f, weir_vertex v)
+{
+    if (weir_array_reserve(&f->drop, &f->drop_cap, (size_t)f->ndrop + 1, sizeof *f->drop) < 0)
+        return weir_fail_nomem(f->err);
+    f->drop[f->ndrop++] = v;
+    return WEIR_OK;
+}
+
+/* What is on a rank that the set has not. */
+static int drop_ranks(struct fit *f)
+{
+    for (weir_vertex v = 0; v < weir_graph_limit(f->g); v++) {
+        const struct pool *p = weir_vertex_live(f->g, v) ? pool_of(f->g, v) : NULL;
+        if (!p || p->rank < 0 || (p->rank <= WEIR_IDSET_MAX && weir_idset_test(f->r->ranks, (uint32_t)p->rank)))
+            continue;
+        if (drop(f, v) < 0)
+            return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+/* Calls fn for every vertex of a type below v that is on the same rank. */
+static int each_of_type(struct fit *f, weir_vertex v, weir_type type, const weir_idset *ids, weir_idset *found,
+                        int (*fn)(struct fit *f, weir_vertex v, const weir_idset *ids, weir_idset *found))
+{
+    const struct inner *in = inner_of(f->g, v);
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc == WEIR_OK && in && i < in->nkids; i++) {
+        weir_vertex kid = in->kids[i];
+        const struct pool *p = kid == WEIR_NONE ? NULL : pool_of(f->g, kid);
+        if (kid == WEIR_NONE || (p && p->rank != WEIR_NO_RANK))
+            continue;
+        if (kind_of(f->g, kid)->type == type)
+            rc = fn(f, kid, ids, found);
+        else
+            rc = each_of_type(f, kid, type, ids, found, fn);
+    }
+    return rc;
+}
+
+static bool is_named(const weir_graph *g, weir_vertex v, const weir_idset *ids)
+{
+    int64_t id = vertex_at(g, v)->id;
+    return id >= 0 && id <= WEIR_IDSET_MAX && weir_idset_test(ids, (uint32_t)id);
+}
+
+static int note_named(struct fit *f, weir_vertex v, const weir_idset *ids, weir_idset *found)
+{
+    if (is_named(f->g, v, ids) && weir_idset_add_id(found, (uint32_t)vertex_at(f->g, v)->id) < 0)
+        return weir_fail_nomem(f->err);
+    return WEIR_OK;
+}
+
+static int drop_unnamed(struct fit *f, weir_vertex v, const weir_idset *ids, weir_idset *found)
+{
+    (void)found;
+    return is_named(f->g, v, ids) ? WEIR_OK : drop(f, v);
+}
+
+/* What a rank has of one type and R_lite does not name, if it has all that R_lite does name. */
+static int fit_type(struct fit *f, weir_vertex node, const char *name, const weir_idset *ids)
+{
+    weir_type type = weir_type_find(f->g, name);
+    weir_idset *found;
+    int rc;
+
+    if (type == WEIR_NO_TYPE)
+        return WEIR_OK;
+    found = weir_idset_new();
+    if (!found)
+        return weir_fail_nomem(f->err);
+    rc = each_of_type(f, node, type, ids, found, note_named);
+    if (rc == WEIR_OK && weir_idset_count(found) == weir_idset_count(ids))
+        rc = each_of_type(f, node, type, ids, NULL, drop_unnamed);
+    weir_idset_free(found);
+    return rc;
+}
+
+/* The types that R_lite speaks of: cores and gpus, and those that some rank has. */
+static int fit_rank(struct fit *f, weir_vertex node, const struct rset_class *c)
+{
+    int rc = fit_type(f, node, "core", weir_rset_child(c, "core"));
+
+    if (rc == WEIR_OK)
+        rc = fit_type(f, node, "gpu", weir_rset_child(c, "gpu"));
+    for (uint32_t i = 0; rc == WEIR_OK && i < c->count; i++)
+        if (strcmp(c->children[i].type, "core") != 0 && strcmp(c->children[i].type, "gpu") != 0)
+            rc = fit_type(f, node, c->children[i].type, c->children[i].ids);
+    return rc;
+}
+
+static int fit_ranks(struct fit *f)
+{
+    struct rset_runs runs = {0};
+    uint32_t n = 0;
+    int rc = weir_rset_runs_of(&f->r->classes, &runs) == WEIR_OK ? WEIR_OK : weir_fail_nomem(f->err);
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < runs.count; i++)
+        for (uint64_t rank = runs.list[i].lo; rc == WEIR_OK && rank <= runs.list[i].hi; rank++)
+            rc = fit_rank(f, f->nodes[n++], &f->r->classes.list[runs.list[i].class]);
+    weir_mem_free(runs.list);
+    return rc;
+}
+
+static bool is_host(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p && p->rank != WEIR_NO_RANK;
+}
+
+/* Takes v out, and what is above it when that has nothing left and is no host. */
+static int unlink_empty(struct fit *f, weir_vertex v)
+{
+    int rc = WEIR_OK;
+
+    while (rc == WEIR_OK && v != WEIR_NONE && weir_vertex_live(f->g, v)) {
+        weir_vertex up = weir_vertex_parent(f->g, v);
+        rc = weir_graph_unlink(f->g, v, f->err);
+        if (up == WEIR_NONE || weir_vertex_children(f->g, up) > 0 || is_host(f->g, up))
+            break;
+        v = up;
+    }
+    return rc;
+}
+
+int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err)
+{
+    struct fit f = {.r = r, .g = g, .err = err, .n = (uint32_t)weir_idset_count(r->ranks)};
+    int rc;
+
+    if (f.n == 0)
+        return WEIR_OK;
+    f.nodes = weir_mem_alloc(f.n * sizeof *f.nodes);
+    if (!f.nodes)
+        return weir_fail_nomem(err);
+    forget(&f);
+    rc = find_nodes(&f);
+    if (rc == 1) {
+        rc = drop_ranks(&f);
+        if (rc == WEIR_OK)
+            rc = fit_ranks(&f);
+        if (rc == WEIR_OK)
+            rc = give_properties(r, g, f.nodes, false, err);
+    }
+    for (uint32_t i = 0; rc == WEIR_OK && i < f.ndrop; i++)
+        rc = unlink_empty(&f, f.drop[i]);
+    weir_mem_free(f.nodes);
+    weir_mem_free(f.drop);
+    return rc;
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------------ */
+
+int weir_rset_build(const weir_rset *r, const char *source, weir_graph **out, weir_err *err)
+{
+    const struct rset_writer *writer = weir_rset_known_writer(r);
+    weir_graph *g = NULL;
+    int rc = WEIR_OK;
+
+    if (writer && writer->build && strcmp(weir_rset_writer(r), WEIR_JGF_SHORTHAND) != 0)
+        rc = writer->build(r->scheduling->value, source, &g, err);
+    if (rc == WEIR_OK && g)
+        rc = weir_rset_fit(r, g, err);
+    else if (rc == WEIR_OK)
+        rc = weir_rset_build_flat(r, source, &g, err);
+    if (rc == WEIR_OK)
+        *out = g;
+    else
+        weir_graph_free(g);
+    return rc;
+}
+
+int weir_rset_graph(const weir_rset *r, weir_graph **out, weir_err *err)
+{
+    return weir_rset_build(r, NULL, out, err);
+}

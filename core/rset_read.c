@@ -1,0 +1,426 @@
+/* rset_read.c - reads R version 1 (RFC 20) into a resource set.
+ *
+ * Ranks may be spread over R_lite in any order; the hosts of nodelist go to them in ascending order of the ranks. What
+ * RFC 20 wants and this does without: a nodelist, cores on every rank, a rank at all (see rset_check.c). Keys inside the
+ * entries of R_lite besides rank and children are not kept.
+ *
+ * Main invariant: the i-th of the raw classes is the i-th entry of R_lite.
+ */
+#include "format.h"
+#include "rset.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECONDS_MAX 9e12 /* a little before int64_t microseconds end */
+
+struct reader {
+    const char *source;
+    weir_err *err;
+    const json_t *execution;
+    weir_rset *r;
+    struct rset_classes raw;
+    struct rset_runs runs;
+};
+
+#define BAD(r, ...) weir_fail_at((r)->err, WEIR_EINVAL, (r)->source, 0, 0, __VA_ARGS__)
+
+/* Reads the idset at `path`, the printf format of a place in the document. */
+__attribute__((format(printf, 4, 5))) static int read_idset(const struct reader *r, const json_t *value,
+                                                            weir_idset **out, const char *path, ...)
+{
+    weir_err why = {0};
+    char where[160];
+    va_list ap;
+    int rc;
+
+    va_start(ap, path);
+    vsnprintf(where, sizeof where, path, ap);
+    va_end(ap);
+    if (!json_is_string(value))
+        return BAD(r, "%s: a string such as \"0-3,7\" is wanted", where);
+    rc = weir_idset_parse(json_string_value(value), json_string_length(value), out, &why);
+    if (rc == WEIR_ENOMEM)
+        return weir_fail_nomem(r->err);
+    if (rc < 0)
+        return weir_fail_at(r->err, rc, r->source, 0, 0, "%s: \"%.64s\": %s", where, json_string_value(value),
+                            why.text);
+    return WEIR_OK;
+}
+
+/* ---- R_lite ----------------------------------------------------------------------------------------------------- */
+
+static int read_child(struct reader *r, uint32_t i, const char *type, const json_t *text)
+{
+    const char *fault = weir_text_fault(type, true);
+    weir_idset *ids = NULL;
+    int rc;
+
+    if (fault)
+        return BAD(r, "execution.R_lite[%" PRIu32 "].children: the type \"%.64s\" %s", i, type, fault);
+    rc = read_idset(r, text, &ids, "execution.R_lite[%" PRIu32 "].children.%.64s", i, type);
+    if (rc < 0)
+        return rc;
+    if (weir_idset_count(ids) > 0)
+        return weir_rset_add_child(&r->raw.list[i], type, ids) == WEIR_OK ? WEIR_OK : weir_fail_nomem(r->err);
+    weir_idset_free(ids);
+    return WEIR_OK;
+}
+
+static int read_children(struct reader *r, uint32_t i, json_t *children)
+{
+    int rc = WEIR_OK;
+
+    if (!json_is_object(children))
+        return BAD(r, "execution.R_lite[%" PRIu32 "].children: an object such as {\"core\": \"0-3\"} is wanted", i);
+    if (json_object_size(children) > WEIR_RSET_TYPES)
+        return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0,
+                            "execution.R_lite[%" PRIu32 "].children: more than %d types", i, WEIR_RSET_TYPES);
+    for (void *it = json_object_iter(children); rc == WEIR_OK && it; it = json_object_iter_next(children, it))
+        rc = read_child(r, i, json_object_iter_key(it), json_object_iter_value(it));
+    return rc;
+}
+
+static int read_entry(struct reader *r, uint32_t i, const json_t *data)
+{
+    weir_idset *ranks = NULL;
+    uint32_t lo, hi;
+    int rc;
+
+    if (!json_is_object(data))
+        return BAD(r, "execution.R_lite[%" PRIu32 "]: an object with rank and children is wanted", i);
+    rc = read_idset(r, json_object_get(data, "rank"), &ranks, "execution.R_lite[%" PRIu32 "].rank", i);
+    if (rc < 0)
+        return rc;
+    r->raw.list[i].ranks = ranks;
+    if (weir_idset_count(ranks) == 0)
+        return BAD(r, "execution.R_lite[%" PRIu32 "].rank: is empty, a rank is wanted", i);
+    for (size_t k = 0; weir_idset_run(ranks, k, &lo, &hi); k++)
+        if (weir_rset_run_add(&r->runs, lo, hi, i) < 0)
+            return weir_fail_nomem(r->err);
+    return read_children(r, i, json_object_get(data, "children"));
+}
+
+/* No rank may stand in two entries. */
+static int check_ranks(const struct reader *r, const json_t *list)
+{
+    for (uint32_t k = 1; k < r->runs.count; k++) {
+        const struct rset_run *a = &r->runs.list[k - 1], *b = &r->runs.list[k];
+        uint32_t i = a->class > b->class ? a->class : b->class;
+        if (b->lo <= a->hi)
+            return BAD(r, "execution.R_lite[%" PRIu32 "].rank: \"%.64s\" has a rank that an earlier entry has", i,
+                       json_string_value(json_object_get(json_array_get(list, i), "rank")));
+    }
+    return WEIR_OK;
+}
+
+static int read_rlite(struct reader *r)
+{
+    const json_t *list = json_object_get(r->execution, "R_lite");
+    size_t n = json_array_size(list);
+    int rc = WEIR_OK;
+
+    if (!json_is_array(list))
+        return BAD(r, "execution.R_lite: an array of {\"rank\": ..., \"children\": ...} is wanted");
+    r->raw.list = weir_mem_zalloc(n + 1, sizeof *r->raw.list);
+    if (!r->raw.list)
+        return weir_fail_nomem(r->err);
+    while (rc == WEIR_OK && r->raw.count < n) {
+        uint32_t i = r->raw.count++;
+        rc = read_entry(r, i, json_array_get(list, i));
+    }
+    if (rc < 0)
+        return rc;
+    weir_rset_sort_runs(&r->runs);
+    rc = check_ranks(r, list);
+    return rc < 0 ? rc : weir_rset_settle(r->r, &r->raw, &r->runs, r->err);
+}
+
+/* ---- hosts ------------------------------------------------------------------------------------------------------ */
+
+static int append_hosts(struct reader *r, weir_hostlist *hosts, size_t i, const json_t *text)
+{
+    weir_err why = {0};
+    int rc;
+
+    if (!json_is_string(text))
+        return BAD(r, "execution.nodelist[%zu]: a string such as \"node[0-3]\" is wanted", i);
+    rc = weir_hostlist_append(hosts, json_string_value(text), json_string_length(text), &why);
+    if (rc == WEIR_ENOMEM)
+        return weir_fail_nomem(r->err);
+    if (rc < 0)
+        return weir_fail_at(r->err, rc, r->source, 0, 0, "execution.nodelist[%zu]: \"%.64s\": %s", i,
+                            json_string_value(text), why.text);
+    return WEIR_OK;
+}
+
+/* Gives the set its hosts, which are taken over. */
+static int set_hosts(struct reader *r, weir_hostlist *hosts)
+{
+    uint64_t nhosts = weir_hostlist_count(hosts), nranks = weir_idset_count(r->r->ranks);
+    weir_idset *ranks = NULL;
+
+    if (nhosts != nranks || nranks == 0 || weir_idset_copy(r->r->ranks, &ranks) < 0) {
+        weir_hostlist_free(hosts);
+        if (nhosts != nranks)
+            return BAD(r, "execution.nodelist: names %" PRIu64 " hosts, but R_lite has %" PRIu64 " ranks", nhosts,
+                       nranks);
+        return nranks == 0 ? WEIR_OK : weir_fail_nomem(r->err);
+    }
+    r->r->hosts = weir_rset_hosts_new(ranks, hosts);
+    return r->r->hosts ? WEIR_OK : weir_fail_nomem(r->err);
+}
+
+static int read_hosts(struct reader *r)
+{
+    const json_t *list = json_object_get(r->execution, "nodelist");
+    weir_hostlist *hosts;
+    int rc = WEIR_OK;
+
+    if (!list || json_is_null(list))
+        return WEIR_OK;
+    if (!json_is_array(list))
+        return BAD(r, "execution.nodelist: an array of host lists is wanted");
+    hosts = weir_hostlist_new();
+    if (!hosts)
+        return weir_fail_nomem(r->err);
+    for (size_t i = 0; rc == WEIR_OK && i < json_array_size(list); i++)
+        rc = append_hosts(r, hosts, i, json_array_get(list, i));
+    if (rc == WEIR_OK)
+        return set_hosts(r, hosts);
+    weir_hostlist_free(hosts);
+    return rc;
+}
+
+/* ---- properties ------------------------------------------------------------------------------------------------- */
+
+static int read_property(struct reader *r, const char *name, const json_t *value)
+{
+    weir_idset *ranks = NULL;
+    char fault[160];
+    int rc;
+
+    if (weir_rset_name_fault(name, fault))
+        return BAD(r, "execution.properties: %s", fault);
+    rc = read_idset(r, value, &ranks, "execution.properties.%.64s", name);
+    if (rc < 0)
+        return rc;
+    if (weir_idset_count(ranks) > 0 && weir_idset_contains(r->r->ranks, ranks))
+        return weir_rset_add_property(r->r, name, ranks) == WEIR_OK ? WEIR_OK : weir_fail_nomem(r->err);
+    if (weir_idset_count(ranks) > 0)
+        rc = BAD(r, "execution.properties.%.64s: \"%.64s\" has a rank that R_lite does not have", name,
+                 json_string_value(value));
+    weir_idset_free(ranks);
+    return rc;
+}
+
+static int read_properties(struct reader *r)
+{
+    json_t *all = json_object_get(r->execution, "properties");
+    int rc = WEIR_OK;
+
+    if (all && !json_is_object(all) && !json_is_null(all))
+        return BAD(r, "execution.properties: an object such as {\"big\": \"0-3\"} is wanted");
+    for (void *it = json_object_iter(all); rc == WEIR_OK && it; it = json_object_iter_next(all, it))
+        rc = read_property(r, json_object_iter_key(it), json_object_iter_value(it));
+    return rc;
+}
+
+/* ---- times, slots, other keys ----------------------------------------------------------------------------------- */
+
+static int read_time(struct reader *r, const char *key, int64_t *us, bool *has)
+{
+    const json_t *value = json_object_get(r->execution, key);
+    double seconds = json_number_value(value);
+
+    if (!value || json_is_null(value))
+        return WEIR_OK;
+    if (!json_is_number(value))
+        return BAD(r, "execution.%s: a number of seconds is wanted", key);
+    if (!(fabs(seconds) <= SECONDS_MAX))
+        return BAD(r, "execution.%s: %g seconds are more than 9e12", key, seconds);
+    *us = json_is_integer(value) ? json_integer_value(value) * 1000000 : (int64_t)llround(seconds * 1e6);
+    *has = true;
+    return WEIR_OK;
+}
+
+static int read_times(struct reader *r)
+{
+    int rc = read_time(r, "starttime", &r->r->start, &r->r->has_start);
+
+    if (rc == WEIR_OK)
+        rc = read_time(r, "expiration", &r->r->end, &r->r->has_end);
+    return rc < 0 ? rc : weir_rset_check_times(r->r, r->source, r->err);
+}
+
+static int read_nslots(struct reader *r)
+{
+    const json_t *value = json_object_get(r->execution, "nslots");
+
+    if (!value || json_is_null(value))
+        return WEIR_OK;
+    if (!json_is_integer(value) || json_integer_value(value) < 1 || json_integer_value(value) > UINT32_MAX)
+        return BAD(r, "execution.nslots: a number of slots from 1 on is wanted");
+    r->r->nslots = (uint32_t)json_integer_value(value);
+    return WEIR_OK;
+}
+
+/* The keys of an object that are not in a list, as a new object; *out NULL: there is none. */
+static int other_keys(const struct reader *r, json_t *object, const char *const *known, json_t **out)
+{
+    for (void *it = json_object_iter(object); it; it = json_object_iter_next(object, it)) {
+        const char *const *k = known;
+        while (*k && strcmp(*k, json_object_iter_key(it)) != 0)
+            k++;
+        if (*k)
+            continue;
+        if (!*out && !(*out = json_object()))
+            return weir_fail_nomem(r->err);
+        if (json_object_set_nocheck(*out, json_object_iter_key(it), json_object_iter_value(it)) < 0)
+            return weir_fail_nomem(r->err);
+    }
+    return WEIR_OK;
+}
+
+static int read_execution(struct reader *r, json_t *execution)
+{
+    static const char *const known[] = {"R_lite",    "nodelist",   "properties", "nslots",
+                                        "starttime", "expiration", NULL};
+    int rc;
+
+    r->execution = execution;
+    rc = read_rlite(r);
+
+    if (rc == WEIR_OK)
+        rc = read_hosts(r);
+    if (rc == WEIR_OK)
+        rc = read_properties(r);
+    if (rc == WEIR_OK)
+        rc = read_nslots(r);
+    if (rc == WEIR_OK)
+        rc = read_times(r);
+    return rc < 0 ? rc : other_keys(r, execution, known, &r->r->execution);
+}
+
+static int read_scheduling(struct reader *r, json_t *value)
+{
+    const json_t *writer = json_object_get(value, "writer");
+
+    if (!value || json_is_null(value))
+        return WEIR_OK;
+    if (!json_is_object(value))
+        return BAD(r, "scheduling: an object such as {\"graph\": ...} is wanted");
+    if (writer && !json_is_string(writer))
+        return BAD(r, "scheduling.writer: a string is wanted, such as \"fluxion\"");
+    r->r->scheduling = weir_rset_scheduling_new(json_incref(value), &r->r->classes);
+    return r->r->scheduling ? WEIR_OK : weir_fail_nomem(r->err);
+}
+
+/* ---- the document ----------------------------------------------------------------------------------------------- */
+
+static int read_document(struct reader *r, json_t *root)
+{
+    static const char *const known[] = {"version", "execution", "scheduling", NULL};
+    const json_t *version = json_object_get(root, "version");
+    json_t *scheduling = json_object_get(root, "scheduling"), *execution = json_object_get(root, "execution");
+    int rc = WEIR_OK;
+
+    if (!json_is_integer(version) || json_integer_value(version) != 1)
+        return BAD(r, "version: 1 is wanted");
+    if (execution && !json_is_object(execution))
+        return BAD(r, "execution: an object with R_lite and nodelist is wanted");
+    if (!execution && (!scheduling || json_is_null(scheduling)))
+        return BAD(r, "neither execution nor scheduling.graph is there");
+    if (execution)
+        rc = read_execution(r, execution);
+    if (rc == WEIR_OK)
+        rc = read_scheduling(r, scheduling);
+    return rc < 0 ? rc : other_keys(r, root, known, &r->r->document);
+}
+
+/* Runs a reader over a value and hands over the set. */
+static int read_with(int (*read)(struct reader *r, json_t *value), const json_t *value, const char *source,
+                     weir_rset **out, weir_err *err)
+{
+    struct reader r = {.source = source, .err = err, .r = weir_rset_new()};
+    int rc = r.r ? read(&r, (json_t *)(uintptr_t)value) : weir_fail_nomem(err);
+
+    weir_rset_classes_clear(&r.raw);
+    weir_mem_free(r.runs.list);
+    if (rc == WEIR_OK)
+        *out = r.r;
+    else
+        weir_rset_free(r.r);
+    return rc;
+}
+
+int weir_rset_from_execution(const json_t *execution, const char *source, weir_rset **out, weir_err *err)
+{
+    return read_with(read_execution, execution, source, out, err);
+}
+
+/* A set whose only source is scheduling: R_lite follows from the machine that it describes. */
+static int derive(weir_rset *r, const char *source, weir_rset **out, weir_err *err)
+{
+    weir_graph *g = NULL;
+    int rc = weir_rset_build(r, source, &g, err);
+
+    if (rc == WEIR_OK)
+        rc = weir_graph_rset(g, WEIR_RSET_ALL, false, out, err);
+    if (rc == WEIR_OK) {
+        (*out)->scheduling = weir_rset_scheduling_new(json_incref(r->scheduling->value), &(*out)->classes);
+        (*out)->document = json_incref(r->document);
+        if (!(*out)->scheduling) {
+            weir_rset_free(*out);
+            *out = NULL;
+            rc = weir_fail_nomem(err);
+        }
+    }
+    weir_graph_free(g);
+    return rc;
+}
+
+static int read_root(json_t *root, const char *source, weir_rset **out, weir_err *err)
+{
+    weir_rset *r = NULL;
+    int rc = read_with(read_document, root, source, &r, err);
+
+    if (rc < 0)
+        return rc;
+    if (json_object_get(root, "execution")) {
+        *out = r;
+        return WEIR_OK;
+    }
+    rc = derive(r, source, out, err);
+    weir_rset_free(r);
+    return rc;
+}
+
+int weir_rset_parse(const char *text, size_t len, const char *source, weir_rset **out, weir_err *err)
+{
+    json_t *root = NULL;
+    int rc = weir_json_object(text, len, source, &root, err);
+
+    if (rc == WEIR_OK)
+        rc = read_root(root, source, out, err);
+    json_decref(root);
+    if (rc < 0)
+        weir_err_source(err, source);
+    return rc;
+}
+
+int weir_rset_load(const char *path, weir_rset **out, weir_err *err)
+{
+    char *text;
+    size_t len;
+    int rc = weir_file_read(path, &text, &len, err);
+
+    if (rc < 0)
+        return rc;
+    rc = weir_rset_parse(text, len, strcmp(path, "-") == 0 ? "<stdin>" : path, out, err);
+    weir_mem_free(text);
+    return rc;
+}

@@ -1,0 +1,223 @@
+/* rset_remap.c - a resource set with other ranks, as an instance gives them to what its parent gave it: 0, 1, 2, ... in the
+ * order of the old ones, or in the order of a list of hosts. Main invariant: to[] holds each number below the count of ranks
+ * once.
+ */
+#include "rset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct remap {
+    const weir_rset *r;
+    weir_rset *result;
+    weir_err *err;
+    uint32_t n;
+    uint32_t *to; /* what the i-th rank becomes */
+};
+
+/* ---- the new ranks ---------------------------------------------------------------------------------------------- */
+
+/* The place of each host of the new order among the set's hosts. */
+static int order_by_hosts(struct remap *m, const weir_hostlist *own, const weir_hostlist *hosts, char *name)
+{
+    for (uint32_t i = 0; i < m->n; i++)
+        m->to[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < m->n; i++) {
+        size_t len = weir_hostlist_nth(hosts, i, name, WEIR_NAME_MAX + 1);
+        int64_t at = weir_hostlist_find(own, name, len);
+        if (at < 0)
+            return weir_fail(m->err, WEIR_ENOENT, "the set has no host %.64s", name);
+        if (m->to[at] != UINT32_MAX)
+            return weir_fail(m->err, WEIR_EINVAL, "host %.64s is there twice: its ranks cannot be told apart", name);
+        m->to[at] = i;
+    }
+    return WEIR_OK;
+}
+
+static int follow_hosts(struct remap *m, const weir_hostlist *hosts)
+{
+    weir_hostlist *own = NULL;
+    char *name = weir_mem_alloc(WEIR_NAME_MAX + 1);
+    int rc = name ? WEIR_OK : weir_fail_nomem(m->err);
+
+    if (rc == WEIR_OK && weir_hostlist_count(hosts) != m->n)
+        rc = weir_fail(m->err, WEIR_EINVAL, "%llu hosts are listed, and the set has %u ranks",
+                       (unsigned long long)weir_hostlist_count(hosts), (unsigned)m->n);
+    if (rc == WEIR_OK)
+        rc = weir_rset_hosts(m->r, &own, m->err);
+    if (rc == WEIR_OK && own && weir_hostlist_index(own) < 0)
+        rc = weir_fail_nomem(m->err);
+    if (rc == WEIR_OK)
+        rc = order_by_hosts(m, own, hosts, name);
+    weir_hostlist_free(own);
+    weir_mem_free(name);
+    return rc;
+}
+
+static int number_ranks(struct remap *m, const weir_hostlist *hosts)
+{
+    m->n = (uint32_t)weir_idset_count(m->r->ranks);
+    m->to = weir_mem_alloc(((size_t)m->n + 1) * sizeof *m->to);
+    if (!m->to)
+        return weir_fail_nomem(m->err);
+    if (hosts)
+        return follow_hosts(m, hosts);
+    for (uint32_t i = 0; i < m->n; i++)
+        m->to[i] = i;
+    return WEIR_OK;
+}
+
+/* What some ranks of the set become. */
+static int map_ranks(const struct remap *m, const weir_idset *ranks, weir_idset **out)
+{
+    struct weir_rank_place place = {m->r->ranks, 0, 0};
+    uint32_t *list = weir_mem_alloc((size_t)(weir_idset_count(ranks) + 1) * sizeof *list), lo, hi;
+    weir_idset *mapped = weir_idset_new();
+    size_t n = 0;
+
+    for (size_t k = 0; list && weir_idset_run(ranks, k, &lo, &hi); k++)
+        for (uint64_t rank = lo; rank <= hi; rank++)
+            list[n++] = m->to[weir_rank_place(&place, (uint32_t)rank)];
+    if (list && mapped && weir_idset_add_list(mapped, list, n) == WEIR_OK) {
+        weir_mem_free(list);
+        *out = mapped;
+        return WEIR_OK;
+    }
+    weir_mem_free(list);
+    weir_idset_free(mapped);
+    return WEIR_ENOMEM;
+}
+
+/* ---- the new set ------------------------------------------------------------------------------------------------ */
+
+/* The same number of ids from 0 on; gpus keep theirs, which the hardware gives them. */
+static int renumber_ids(struct rset_class *c)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        uint64_t n = weir_idset_count(c->children[i].ids);
+        weir_idset *ids;
+        if (strcmp(c->children[i].type, "gpu") == 0)
+            continue;
+        ids = weir_idset_new();
+        if (!ids || weir_idset_add_range(ids, 0, (uint32_t)(n - 1)) < 0) {
+            weir_idset_free(ids);
+            return WEIR_ENOMEM;
+        }
+        weir_idset_free(c->children[i].ids);
+        c->children[i].ids = ids;
+    }
+    return WEIR_OK;
+}
+
+static int map_class(const struct remap *m, uint32_t i, bool ids, struct rset_class *raw, struct rset_runs *runs)
+{
+    weir_idset *ranks = NULL;
+    uint32_t lo, hi;
+    int rc = weir_rset_class_copy(&m->r->classes.list[i], raw);
+
+    if (rc == WEIR_OK && ids)
+        rc = renumber_ids(raw);
+    if (rc == WEIR_OK)
+        rc = map_ranks(m, m->r->classes.list[i].ranks, &ranks);
+    for (size_t k = 0; rc == WEIR_OK && weir_idset_run(ranks, k, &lo, &hi); k++)
+        rc = weir_rset_run_add(runs, lo, hi, i);
+    weir_idset_free(ranks);
+    return rc;
+}
+
+static int map_classes(struct remap *m, bool ids)
+{
+    struct rset_classes raw = {0};
+    struct rset_runs runs = {0};
+    int rc = WEIR_OK;
+
+    raw.list = weir_mem_zalloc((size_t)m->r->classes.count + 1, sizeof *raw.list);
+    raw.count = raw.list ? m->r->classes.count : 0;
+    for (uint32_t i = 0; raw.list && rc == WEIR_OK && i < raw.count; i++)
+        rc = map_class(m, i, ids, &raw.list[i], &runs);
+    weir_rset_sort_runs(&runs);
+    if (!raw.list || rc < 0)
+        rc = weir_fail_nomem(m->err);
+    else
+        rc = weir_rset_settle(m->result, &raw, &runs, m->err);
+    weir_rset_classes_clear(&raw);
+    weir_mem_free(runs.list);
+    return rc;
+}
+
+static int map_properties(struct remap *m)
+{
+    for (uint32_t i = 0; i < m->r->nprops; i++) {
+        weir_idset *ranks = NULL;
+        if (map_ranks(m, m->r->props[i].ranks, &ranks) < 0 ||
+            weir_rset_add_property(m->result, m->r->props[i].name, ranks) < 0)
+            return weir_fail_nomem(m->err);
+    }
+    return WEIR_OK;
+}
+
+/* The hosts in the order of the new ranks. */
+static int map_hosts(struct remap *m, const weir_hostlist *hosts)
+{
+    weir_hostlist *list = NULL;
+    weir_idset *ranks = NULL;
+    int rc = WEIR_OK;
+
+    if (!m->r->hosts || m->n == 0)
+        return WEIR_OK;
+    if (hosts)
+        rc = weir_hostlist_copy(hosts, &list) == WEIR_OK ? WEIR_OK : weir_fail_nomem(m->err);
+    else
+        rc = weir_rset_hosts(m->r, &list, m->err);
+    if (rc < 0)
+        return rc;
+    if (weir_idset_copy(m->result->ranks, &ranks) < 0) {
+        weir_hostlist_free(list);
+        return weir_fail_nomem(m->err);
+    }
+    m->result->hosts = weir_rset_hosts_new(ranks, list);
+    return m->result->hosts ? WEIR_OK : weir_fail_nomem(m->err);
+}
+
+/* The scheduling of the set, about the new ranks. A graph knows pools by the old ids, so with new ones it goes. */
+static int map_scheduling(struct remap *m, bool ids)
+{
+    const struct rset_writer *writer = weir_rset_known_writer(m->r);
+    json_t *part = NULL, *value = NULL;
+    int rc = ids ? WEIR_OK : weir_rset_scheduling_part(m->r, &part, m->err);
+
+    if (rc < 0 || !part)
+        return rc;
+    if (writer && writer->renumber)
+        rc = writer->renumber(part, m->r->ranks, m->to, &value, m->err);
+    else
+        value = json_incref(part);
+    json_decref(part);
+    if (rc < 0)
+        return rc;
+    m->result->scheduling = weir_rset_scheduling_new(value, &m->result->classes);
+    return m->result->scheduling ? WEIR_OK : weir_fail_nomem(m->err);
+}
+
+int weir_rset_remap(const weir_rset *r, const weir_hostlist *hosts, bool ids, weir_rset **out, weir_err *err)
+{
+    struct remap m = {.r = r, .result = weir_rset_new(), .err = err};
+    int rc = m.result ? number_ranks(&m, hosts) : weir_fail_nomem(err);
+
+    if (rc == WEIR_OK)
+        rc = map_classes(&m, ids);
+    if (rc == WEIR_OK)
+        rc = map_properties(&m);
+    if (rc == WEIR_OK)
+        rc = map_hosts(&m, hosts);
+    if (rc == WEIR_OK)
+        rc = map_scheduling(&m, ids);
+    if (rc == WEIR_OK)
+        weir_rset_inherit(m.result, r);
+    weir_mem_free(m.to);
+    if (rc == WEIR_OK)
+        *out = m.result;
+    else
+        weir_rset_free(m.result);
+    return rc;
+}

@@ -1,0 +1,280 @@
+/* run.c - see run.h. Invariant of placing: the vertices below `limit` are written; a run that is not among the late
+ * ones is linked to its parent, which was written before it. */
+#include "run.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- finding runs ---- */
+
+static bool follows(const weir_graph *g, const struct weir_run *r, weir_vertex v)
+{
+    const struct vertex *a = vertex_at(g, r->first), *b = vertex_at(g, v);
+    uint32_t i = v - r->first;
+
+    return b->kind == a->kind && b->parent == a->parent && b->pos == a->pos + i &&
+           own_rank(g, v) == (r->rank == WEIR_NO_RANK ? WEIR_NO_RANK : r->rank + i) &&
+           b->id == (r->id == WEIR_NO_ID ? WEIR_NO_ID : r->id + r->step * i);
+}
+
+/* The step from the id of v to that of the next vertex, 0 where none makes sense. */
+static int64_t step_after(const weir_graph *g, weir_vertex v)
+{
+    int64_t a = vertex_at(g, v)->id, b = vertex_at(g, v + 1)->id, step;
+
+    if (a == WEIR_NO_ID || b == WEIR_NO_ID || __builtin_sub_overflow(b, a, &step) || step > INT32_MAX || step < INT32_MIN)
+        return 0;
+    return a > INT64_MAX - INT32_MAX * (int64_t)RUN_MAX || a < INT64_MIN / 2 ? 0 : step;
+}
+
+void weir_run_at(const weir_graph *g, weir_vertex v, weir_vertex end, struct weir_run *out)
+{
+    const struct vertex *x = vertex_at(g, v);
+    bool live = vertex_valid(g, v);
+
+    end = end - v > RUN_MAX ? v + RUN_MAX : end;
+    *out = (struct weir_run){.first = v, .count = 1, .kind = WEIR_NONE};
+    if (live) {
+        *out = (struct weir_run){v, 1, x->kind, x->parent, x->pos, x->id, 0, own_rank(g, v)};
+        if (v + 1 < end)
+            out->step = step_after(g, v);
+    }
+    for (weir_vertex next = v + 1; next < end && vertex_valid(g, next) == live; next++) {
+        if (live && !follows(g, out, next))
+            break;
+        out->count++;
+    }
+    if (out->count == 1)
+        out->step = 0;
+}
+
+static int too_many_holes(weir_err *err)
+{
+    return weir_fail(err, WEIR_ELIMIT, "more than %u places among the children of vertices stand empty", RUN_HOLES);
+}
+
+static uint64_t holes_allowed(const weir_graph *g)
+{
+    return RUN_HOLES + (uint64_t)g->limit * RUN_HOLES_EACH;
+}
+
+int weir_run_holes(const weir_graph *g, weir_err *err)
+{
+    uint64_t holes = 0;
+
+    for (uint32_t i = 0; i < g->ninners; i++)
+        holes += g->inners[i].vertex == WEIR_NONE ? 0 : g->inners[i].holes;
+    for (uint32_t i = 0; i < g->nroots; i++)
+        holes += g->roots[i] == WEIR_NONE;
+    return holes > holes_allowed(g) ? too_many_holes(err) : WEIR_OK;
+}
+
+/* ---- placing them ---- */
+
+static int misplaced(const struct weir_placing *p, const struct weir_run *r, const char *what)
+{
+    return weir_fail(p->err, WEIR_EPARSE, "vertex %u: %s", r->first, what);
+}
+
+static int check_run(const struct weir_placing *p, const struct weir_run *r)
+{
+    const weir_graph *g = p->g;
+    int64_t last;
+
+    if (r->first != g->limit)
+        return weir_fail(p->err, WEIR_EPARSE, "vertex %u stands where vertex %u is wanted", r->first, g->limit);
+    if (r->count == 0 || r->count > RUN_MAX)
+        return misplaced(p, r, "a run has from 1 to 256 vertices");
+    if (r->kind == WEIR_NONE)
+        return WEIR_OK;
+    if (r->kind >= g->nkinds)
+        return misplaced(p, r, "there is no such kind");
+    if (__builtin_mul_overflow(r->step, (int64_t)r->count, &last) || __builtin_add_overflow(r->id, last, &last))
+        return misplaced(p, r, "the ids grow too large");
+    if (r->rank != WEIR_NO_RANK && (r->rank < 0 || r->rank + r->count - 1 > UINT32_MAX))
+        return misplaced(p, r, "a rank is out of range");
+    if (g->kinds[r->kind].size > (WEIR_UNITS_MAX - g->units) / (int64_t)r->count)
+        return weir_fail(p->err, WEIR_ELIMIT, "the sizes of all pools add up to more than %" PRId64, WEIR_UNITS_MAX);
+    return WEIR_OK;
+}
+
+static int write_ranks(const struct weir_placing *p, const struct weir_run *r)
+{
+    for (uint32_t i = 0; r->rank != WEIR_NO_RANK && i < r->count; i++) {
+        struct pool *pool = weir_pool_get(p->g, r->first + i);
+        if (!pool)
+            return weir_fail_nomem(p->err);
+        pool->rank = r->rank + i;
+    }
+    return WEIR_OK;
+}
+
+/* Writes the vertices of a run behind those that are there. */
+static int write_run(struct weir_placing *p, const struct weir_run *r)
+{
+    weir_graph *g = p->g;
+
+    if (r->count > WEIR_NONE - 1 - g->limit || weir_graph_reserve(g, g->limit + r->count))
+        return weir_fail_nomem(p->err);
+    memset(g->vertices + g->limit, 0, r->count * sizeof *g->vertices);
+    g->limit += r->count;
+    if (r->kind == WEIR_NONE) {
+        p->spare = true;
+        return WEIR_OK;
+    }
+    for (uint32_t i = 0; i < r->count; i++)
+        g->vertices[r->first + i] = (struct vertex){.id = r->id == WEIR_NO_ID ? WEIR_NO_ID : r->id + (int64_t)i * r->step,
+                                                    .kind = r->kind,
+                                                    .parent = r->parent,
+                                                    .pos = r->place + i,
+                                                    .inner = WEIR_NONE,
+                                                    .pool = WEIR_NONE,
+                                                    .book = WEIR_NONE,
+                                                    .state = WEIR_UP,
+                                                    .flags = VERTEX_LIVE};
+    g->live += r->count;
+    g->units += g->kinds[r->kind].size * (int64_t)r->count;
+    return write_ranks(p, r);
+}
+
+static weir_vertex *children_of(const weir_graph *g, weir_vertex parent)
+{
+    return parent == WEIR_NONE ? g->roots : inner_of(g, parent)->kids;
+}
+
+static uint32_t *count_of(weir_graph *g, weir_vertex parent)
+{
+    return parent == WEIR_NONE ? &g->nroots : &inner_of(g, parent)->nkids;
+}
+
+static void count_holes(struct weir_placing *p, weir_vertex parent, int64_t more)
+{
+    p->holes = (uint64_t)((int64_t)p->holes + more);
+    if (parent != WEIR_NONE)
+        inner_of(p->g, parent)->holes = (uint32_t)((int64_t)inner_of(p->g, parent)->holes + more);
+}
+
+/* Room for the children up to the last one of a run, holes where none is. */
+static int widen(struct weir_placing *p, const struct weir_run *r, uint32_t had)
+{
+    uint64_t end = (uint64_t)r->place + r->count;
+    weir_vertex *kids;
+
+    if (end > UINT32_MAX - 1 || p->holes + (end - had) > holes_allowed(p->g) + p->g->limit)
+        return too_many_holes(p->err);
+    if (weir_kids_reserve(p->g, r->parent, (uint32_t)end - had))
+        return weir_fail_nomem(p->err);
+    kids = children_of(p->g, r->parent);
+    for (uint32_t i = had; i < end; i++)
+        kids[i] = WEIR_NONE;
+    *count_of(p->g, r->parent) = (uint32_t)end;
+    count_holes(p, r->parent, (int64_t)end - had);
+    return WEIR_OK;
+}
+
+static int link_run(struct weir_placing *p, const struct weir_run *r)
+{
+    weir_vertex *kids;
+    uint32_t had;
+    int rc;
+
+    if (r->parent != WEIR_NONE && weir_inner_make(p->g, r->parent))
+        return weir_fail_nomem(p->err);
+    had = *count_of(p->g, r->parent);
+    if ((uint64_t)r->place + r->count > had && (rc = widen(p, r, had)))
+        return rc;
+    kids = children_of(p->g, r->parent) + r->place;
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (kids[i] != WEIR_NONE)
+            return misplaced(p, r, "another vertex stands in its place below its parent");
+        kids[i] = r->first + i;
+    }
+    count_holes(p, r->parent, -(int64_t)r->count);
+    return WEIR_OK;
+}
+
+/* Whether all that belongs before a run is there. */
+static bool in_order(const weir_graph *g, const struct weir_run *r)
+{
+    const struct inner *in;
+
+    if (r->parent == WEIR_NONE)
+        return r->place == g->nroots;
+    if (r->parent >= r->first || !vertex_valid(g, r->parent))
+        return false;
+    in = inner_of(g, r->parent);
+    return r->place == (in ? in->nkids : 0);
+}
+
+int weir_place_run(struct weir_placing *p, const struct weir_run *r)
+{
+    int rc = check_run(p, r);
+
+    rc = rc ? rc : write_run(p, r);
+    if (rc || r->kind == WEIR_NONE)
+        return rc;
+    if (in_order(p->g, r))
+        return link_run(p, r);
+    if (weir_array_reserve(&p->late, &p->late_cap, (size_t)p->nlate + 1, sizeof *p->late))
+        return weir_fail_nomem(p->err);
+    p->late[p->nlate++] = *r;
+    return WEIR_OK;
+}
+
+static int link_late(struct weir_placing *p)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < p->nlate; i++) {
+        const struct weir_run *r = &p->late[i];
+        if (r->parent != WEIR_NONE && !vertex_valid(p->g, r->parent))
+            return weir_fail(p->err, WEIR_EPARSE, "vertex %u: its parent %u is not there", r->first, r->parent);
+        rc = link_run(p, r);
+    }
+    return rc;
+}
+
+/* Every vertex with children is on a way to a root that is not too long: there are no circles. */
+static int check_depth(const struct weir_placing *p)
+{
+    const weir_graph *g = p->g;
+
+    for (uint32_t i = 0; i < g->ninners; i++) {
+        uint32_t depth = 0;
+        for (weir_vertex v = g->inners[i].vertex; v != WEIR_NONE && depth < WEIR_PATH_DEPTH; v = vertex_at(g, v)->parent)
+            depth++;
+        if (depth == WEIR_PATH_DEPTH)
+            return weir_fail(p->err, WEIR_ELIMIT, "vertex %u is deeper than %d levels, or in a circle",
+                             g->inners[i].vertex, WEIR_PATH_DEPTH);
+    }
+    return WEIR_OK;
+}
+
+/* Numbers not in use are given out lowest first. */
+static void chain_spare(weir_graph *g)
+{
+    for (weir_vertex v = g->limit; v-- > 0;)
+        if (!vertex_valid(g, v)) {
+            vertex_at(g, v)->pos = g->free_vertices;
+            g->free_vertices = v;
+        }
+}
+
+int weir_place_end(struct weir_placing *p)
+{
+    int rc = link_late(p);
+
+    rc = rc ? rc : check_depth(p);
+    if (!rc && p->holes > holes_allowed(p->g))
+        rc = too_many_holes(p->err);
+    if (!rc && p->spare)
+        chain_spare(p->g);
+    p->g->serial++;
+    return rc;
+}
+
+void weir_placing_free(struct weir_placing *p)
+{
+    weir_mem_free(p->late);
+    p->late = NULL;
+}

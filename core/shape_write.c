@@ -1,0 +1,211 @@
+/* shape_write.c - the resources of a request as an RFC 46 shape string, as short as it gets. Invariant: a word stands
+ * without quotes only where every reader of shapes takes it for that string.
+ */
+#include "request.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define NAMED 6 /* parts of a jobspec that an error names */
+
+/* ---- what a shape cannot say ------------------------------------------------------------------------------- */
+
+/* Names of parts, the first few of them. */
+struct names {
+    char text[320];
+    size_t len;
+    uint32_t n;
+};
+
+static void name_part(struct names *s, const char *box, const char *key)
+{
+    char quoted[WEIR_QUOTE];
+    int n;
+
+    if (s->n++ >= NAMED)
+        return;
+    (void)weir_quote(key, quoted);
+    n = snprintf(s->text + s->len, sizeof s->text - s->len, "%s%s%.*s", s->n > 1 ? ", " : "", box,
+                 (int)strlen(quoted) - 2, quoted + 1);
+    if (n > 0 && s->len + (size_t)n < sizeof s->text)
+        s->len += (size_t)n;
+    else
+        s->text[s->len] = '\0';
+}
+
+static void name_attributes(struct names *s, const json_t *attributes)
+{
+    const char *key;
+    json_t *part;
+
+    json_object_foreach((json_t *)attributes, key, part)
+    {
+        if (strcmp(key, "system") != 0)
+            name_part(s, "attributes.", key);
+    }
+    json_object_foreach(json_object_get(attributes, "system"), key, part)
+        name_part(s, "attributes.system.", key);
+}
+
+static int refuse_rest(const weir_request *r, weir_err *err)
+{
+    struct names s = {0};
+    json_t *tasks = weir_jobspec_default_tasks(r), *value;
+    const char *key;
+
+    if (!tasks)
+        return weir_fail_nomem(err);
+    json_object_foreach(r->root, key, value)
+    {
+        if (strcmp(key, "resources") == 0 || strcmp(key, "attributes") == 0 ||
+            (strcmp(key, "tasks") == 0 && json_equal(value, tasks)) ||
+            (strcmp(key, "version") == 0 && json_integer_value(value) == 9999))
+            continue;
+        name_part(&s, "", key);
+    }
+    json_decref(tasks);
+    name_attributes(&s, json_object_get(r->root, "attributes"));
+    if (s.n == 0)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_EINVAL,
+                     "a shape says resources only, not %s%s; format \"resources\" writes the resources alone", s.text,
+                     s.n > NAMED ? ", ..." : "");
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------- */
+
+/* Whether a word needs no quotes: it begins with a letter (a type or label, also with a digit). */
+static bool is_word(const char *s, bool value)
+{
+    static const char *const literals[] = {"true", "false", "null"};
+
+    if (!isalpha((unsigned char)*s) && *s != '_' && (value || !isdigit((unsigned char)*s)))
+        return false;
+    for (const char *p = s; *p; p++)
+        if ((unsigned char)*p >= 0x80 || (!isalnum((unsigned char)*p) && !strchr("_-.+@%*", *p)))
+            return false;
+    for (size_t i = 0; value && i < 3; i++)
+        if (strcasecmp(s, literals[i]) == 0)
+            return false;
+    return true;
+}
+
+static int write_string(const char *s, bool value, weir_buf *b, weir_err *err)
+{
+    json_t *text;
+    char *quoted;
+
+    if (is_word(s, value)) {
+        weir_buf_puts(b, s);
+        return WEIR_OK;
+    }
+    text = json_string(s);
+    quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+    json_decref(text);
+    if (!quoted)
+        return weir_fail_nomem(err);
+    weir_buf_puts(b, quoted);
+    free(quoted);
+    return WEIR_OK;
+}
+
+/* What separates an item in braces from what stands before it. */
+static void begin_item(uint32_t *items, weir_buf *b)
+{
+    weir_buf_puts(b, (*items)++ ? "," : "{");
+}
+
+static int write_item(const char *key, const char *value, uint32_t *items, weir_buf *b, weir_err *err)
+{
+    if (!value)
+        return WEIR_OK;
+    begin_item(items, b);
+    weir_buf_printf(b, "%s:", key);
+    return write_string(value, true, b, err);
+}
+
+/* A string that was given, NULL for none: "" may have been. */
+static const char *given(const json_t *vertex, const char *key)
+{
+    return json_string_value(json_object_get(vertex, key));
+}
+
+static int write_items(const json_t *vertex, const weir_resource *r, bool named, weir_buf *b, weir_err *err)
+{
+    uint32_t items = 0;
+    int rc = WEIR_OK;
+
+    if (r->slot && named) {
+        begin_item(&items, b);
+        rc = write_string(r->label, false, b, err);
+    }
+    if (r->exclusive != WEIR_EXCLUSIVE_UNSET) {
+        begin_item(&items, b);
+        weir_buf_puts(b, r->exclusive == WEIR_EXCLUSIVE_YES ? "x" : "-x");
+    }
+    if (rc == WEIR_OK)
+        rc = write_item("unit", given(vertex, "unit"), &items, b, err);
+    if (rc == WEIR_OK && !r->slot)
+        rc = write_item("label", given(vertex, "label"), &items, b, err);
+    if (rc == WEIR_OK)
+        rc = write_item("id", given(vertex, "id"), &items, b, err);
+    weir_buf_puts(b, items ? "}" : "");
+    return rc;
+}
+
+static uint32_t count_slots(const weir_request *r)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->count; i++)
+        n += r->pool[i].slot;
+    return n;
+}
+
+/* Whether the label of a slot must be said: it is not what a lone slot gets by itself, or braces follow anyway. */
+static bool must_name(const weir_request *r, const json_t *vertex, const weir_resource *slot)
+{
+    return count_slots(r) > 1 || strcmp(slot->label, "default") != 0 || slot->exclusive != WEIR_EXCLUSIVE_UNSET ||
+           given(vertex, "unit") || given(vertex, "id");
+}
+
+static int write_list(const weir_request *req, const json_t *list, const weir_resource *r, uint32_t n, weir_buf *b,
+                      weir_err *err);
+
+static int write_vertex(const weir_request *req, const json_t *vertex, const weir_resource *r, weir_buf *b,
+                        weir_err *err)
+{
+    int rc = write_string(r->type, false, b, err);
+
+    if (r->count.op == 0 || r->count.min != 1 || r->count.max != 1) {
+        weir_buf_puts(b, "=");
+        weir_count_write(&r->count, b);
+    }
+    if (rc == WEIR_OK)
+        rc = write_items(vertex, r, r->slot && must_name(req, vertex, r), b, err);
+    if (rc != WEIR_OK || r->nwith == 0)
+        return rc;
+    weir_buf_puts(b, "/");
+    return write_list(req, json_object_get(vertex, "with"), r->with, r->nwith, b, err);
+}
+
+static int write_list(const weir_request *req, const json_t *list, const weir_resource *r, uint32_t n, weir_buf *b,
+                      weir_err *err)
+{
+    int rc = WEIR_OK;
+
+    weir_buf_puts(b, n > 1 ? "[" : "");
+    for (uint32_t i = 0; rc == WEIR_OK && i < n; i++) {
+        weir_buf_puts(b, i ? ";" : "");
+        rc = write_vertex(req, json_array_get(list, i), &r[i], b, err);
+    }
+    weir_buf_puts(b, n > 1 ? "]" : "");
+    return rc;
+}
+
+int weir_shape_write(const weir_request *r, bool resources_only, weir_buf *out, weir_err *err)
+{
+    int rc = resources_only ? WEIR_OK : refuse_rest(r, err);
+
+    return rc == WEIR_OK ? write_list(r, json_object_get(r->root, "resources"), r->pool, r->top, out, err) : rc;
+}

@@ -1,0 +1,394 @@
+/* sqlite_read.c - loading a graph from an SQLite database. Invariant: nothing in the file is believed: each value is
+ * checked for its type and range, each number for what it names, and what is read passes weir_check(). Memory is in
+ * proportion to the rows.
+ */
+#include "sqlite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "format.h"
+#include "run.h"
+
+/* ---- rows and values ---- */
+
+static int complain(struct weir_db_reader *r, int rc)
+{
+    const char *column = sqlite3_column_name(r->row, 0), *value = (const char *)sqlite3_column_text(r->row, 0);
+
+    if (rc == WEIR_ENOMEM || !column)
+        return weir_fail_nomem(r->err);
+    return weir_fail(r->err, r->why.code == WEIR_ELIMIT ? WEIR_ELIMIT : WEIR_EPARSE, "table %s, %s %.40s: %s", r->table,
+                     column, value ? value : "NULL", r->why.text[0] ? r->why.text : "makes no sense");
+}
+
+int weir_db_each(struct weir_db_reader *r, int table, const char *sql, int (*take)(struct weir_db_reader *r))
+{
+    int rc = weir_db_prepare(r->db, sql, &r->row, r->err), status = SQLITE_DONE;
+
+    r->table = weir_db_layout[table].name;
+    if (rc)
+        return rc;
+    while (!rc && (status = sqlite3_step(r->row)) == SQLITE_ROW) {
+        r->wrong = 0;
+        rc = take(r);
+    }
+    if (rc)
+        rc = complain(r, rc);
+    else if (status != SQLITE_DONE)
+        rc = weir_db_fail(r->db, r->err);
+    sqlite3_finalize(r->row);
+    return rc;
+}
+
+int64_t weir_db_int(struct weir_db_reader *r, int column, int64_t lowest, int64_t highest)
+{
+    int64_t n = sqlite3_column_int64(r->row, column);
+
+    if (sqlite3_column_type(r->row, column) != SQLITE_INTEGER || n < lowest || n > highest) {
+        r->wrong = column + 1;
+        return lowest;
+    }
+    return n;
+}
+
+bool weir_db_null(const struct weir_db_reader *r, int column)
+{
+    return sqlite3_column_type(r->row, column) == SQLITE_NULL;
+}
+
+const char *weir_db_text(struct weir_db_reader *r, int column)
+{
+    bool fits = sqlite3_column_type(r->row, column) == SQLITE_TEXT;
+    const char *s = fits ? (const char *)sqlite3_column_text(r->row, column) : NULL;
+    size_t len = s ? (size_t)sqlite3_column_bytes(r->row, column) : 0;
+
+    if (s && strlen(s) == len && weir_text_utf8(s, len))
+        return s;
+    r->wrong = column + 1;
+    return "";
+}
+
+weir_vertex weir_db_vertex(struct weir_db_reader *r, int column)
+{
+    weir_vertex v = (weir_vertex)weir_db_int(r, column, 0, UINT32_MAX - 1);
+
+    if (!r->wrong && !vertex_valid(r->g, v))
+        r->wrong = column + 1;
+    return v;
+}
+
+bool weir_db_unfit(struct weir_db_reader *r)
+{
+    const char *column = r->wrong ? sqlite3_column_name(r->row, r->wrong - 1) : NULL;
+
+    if (r->wrong)
+        weir_fail(&r->why, WEIR_EPARSE, "\"%s\" is no value that can stand there", column ? column : "");
+    return r->wrong != 0;
+}
+
+/* ---- the clock and the like ---- */
+
+static int take_meta(struct weir_db_reader *r)
+{
+    const char *key = weir_db_text(r, 0);
+
+    if (strcmp(key, "now") == 0)
+        r->g->now = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
+    else if (strcmp(key, "next_job") == 0)
+        r->g->next_job = weir_db_int(r, 1, 1, INT64_MAX / 2);
+    return weir_db_unfit(r) ? WEIR_EPARSE : WEIR_OK;
+}
+
+/* ---- vertices ---- */
+
+static int take_kind(struct weir_db_reader *r)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    uint32_t made, number = (uint32_t)weir_db_int(r, 0, 0, UINT32_MAX - 1);
+    int rc;
+
+    d.type = weir_db_text(r, 1);
+    d.basename = weir_db_text(r, 2);
+    d.unit = weir_db_text(r, 3);
+    d.size = weir_db_int(r, 4, 0, INT64_MAX);
+    d.exclusive = weir_db_int(r, 5, 0, 1);
+    if (weir_db_unfit(r))
+        return WEIR_EPARSE;
+    rc = weir_kind_add(r->g, &d, &made, &r->why);
+    if (!rc && made != number)
+        rc = weir_fail(&r->why, WEIR_EPARSE, "kinds are numbered from 0 on, and no two are alike");
+    return rc;
+}
+
+static int take_run(struct weir_db_reader *r)
+{
+    struct weir_run run = {.parent = WEIR_NONE, .kind = WEIR_NONE, .id = WEIR_NO_ID, .rank = WEIR_NO_RANK};
+
+    run.first = (weir_vertex)weir_db_int(r, 0, 0, UINT32_MAX - 1);
+    run.count = (uint32_t)weir_db_int(r, 1, 1, RUN_MAX);
+    if (!weir_db_null(r, 2)) {
+        run.kind = (uint32_t)weir_db_int(r, 2, 0, UINT32_MAX - 1);
+        run.place = (uint32_t)weir_db_int(r, 4, 0, UINT32_MAX - 1);
+        if (!weir_db_null(r, 3))
+            run.parent = (weir_vertex)weir_db_int(r, 3, 0, UINT32_MAX - 1);
+        if (!weir_db_null(r, 5)) {
+            run.id = weir_db_int(r, 5, INT64_MIN, INT64_MAX);
+            run.step = weir_db_int(r, 6, INT64_MIN, INT64_MAX);
+        }
+        if (!weir_db_null(r, 7))
+            run.rank = weir_db_int(r, 7, 0, UINT32_MAX);
+    }
+    return weir_db_unfit(r) ? WEIR_EPARSE : weir_place_run(r->data, &run);
+}
+
+static int read_tree(struct weir_db_reader *r)
+{
+    struct weir_placing p = {.g = r->g, .err = &r->why};
+    int rc = weir_db_each(r, DB_KIND, "SELECT * FROM kind ORDER BY kind", take_kind);
+
+    r->data = &p;
+    rc = rc ? rc : weir_db_each(r, DB_RUN, "SELECT * FROM run ORDER BY first", take_run);
+    if (!rc && (rc = weir_place_end(&p)))
+        weir_fail(r->err, rc, "table run: %s", r->why.text);
+    weir_placing_free(&p);
+    return rc;
+}
+
+/* ---- what single vertices have ---- */
+
+static int take_name(struct weir_db_reader *r)
+{
+    weir_vertex v = weir_db_vertex(r, 0);
+    const char *name = weir_db_text(r, 1);
+
+    return weir_db_unfit(r) ? WEIR_EPARSE : weir_name_set(r->g, v, name, &r->why);
+}
+
+static int take_uuid(struct weir_db_reader *r)
+{
+    weir_vertex v = weir_db_vertex(r, 0);
+    const char *uuid = weir_db_text(r, 1);
+
+    return weir_db_unfit(r) ? WEIR_EPARSE : weir_uuid_set(r->g, v, uuid, &r->why);
+}
+
+static int take_state(struct weir_db_reader *r)
+{
+    weir_vertex v = weir_db_vertex(r, 0);
+    const char *name = weir_db_text(r, 1);
+    int state = weir_state_parse(name);
+
+    if (weir_db_unfit(r))
+        return WEIR_EPARSE;
+    if (state < 0)
+        return weir_fail(&r->why, WEIR_EPARSE, "there is no state '%.40s'", name);
+    return weir_vertex_set_state(r->g, v, state, &r->why);
+}
+
+/* A row of one of the three maps. */
+static int take_entry(struct weir_db_reader *r, int map)
+{
+    weir_vertex v = weir_db_vertex(r, 0);
+    const char *key = weir_db_text(r, 2), *value = weir_db_text(r, 3);
+    json_t *json;
+
+    if (weir_db_unfit(r))
+        return WEIR_EPARSE;
+    if (map == WEIR_EXTENDED) {
+        json = json_loads(value, JSON_DECODE_ANY, NULL);
+        if (!json)
+            return weir_fail(&r->why, WEIR_EPARSE, "the value of '%.60s' is no JSON", key);
+        json_decref(json);
+    }
+    return weir_vertex_set(r->g, v, map, key, value, &r->why);
+}
+
+static int take_property(struct weir_db_reader *r)
+{
+    return take_entry(r, WEIR_PROPERTIES);
+}
+
+static int take_tag(struct weir_db_reader *r)
+{
+    return take_entry(r, WEIR_TAGS);
+}
+
+static int take_data(struct weir_db_reader *r)
+{
+    return take_entry(r, WEIR_EXTENDED);
+}
+
+static int read_own(struct weir_db_reader *r)
+{
+    int rc = weir_db_each(r, DB_NAME, "SELECT * FROM name", take_name);
+
+    rc = rc ? rc : weir_db_each(r, DB_UUID, "SELECT * FROM uuid", take_uuid);
+    rc = rc ? rc : weir_db_each(r, DB_STATE, "SELECT * FROM state", take_state);
+    rc = rc ? rc : weir_db_each(r, DB_PROPERTY, "SELECT * FROM property ORDER BY vertex, place", take_property);
+    rc = rc ? rc : weir_db_each(r, DB_TAG, "SELECT * FROM tag ORDER BY vertex, place", take_tag);
+    return rc ? rc : weir_db_each(r, DB_DATA, "SELECT * FROM data ORDER BY vertex, place", take_data);
+}
+
+/* ---- edges ---- */
+
+static int take_subsystem(struct weir_db_reader *r)
+{
+    const char *name = weir_db_text(r, 1), *fault;
+
+    if (weir_db_unfit(r))
+        return WEIR_EPARSE;
+    fault = weir_text_fault(name, false);
+    if (fault)
+        return weir_fail(&r->why, WEIR_EPARSE, "the name %s", fault);
+    return weir_subsystem_add(r->g, name) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
+}
+
+static int take_edge(struct weir_db_reader *r)
+{
+    weir_graph *g = r->g;
+    int64_t serial = weir_db_int(r, 0, 1, INT64_MAX / 2);
+    weir_vertex source = weir_db_vertex(r, 1), target = weir_db_vertex(r, 2);
+    const char *subsystem = weir_db_text(r, 3), *type = weir_db_text(r, 4);
+    const char *back = weir_db_null(r, 5) ? NULL : weir_db_text(r, 5);
+    int rc;
+
+    if (weir_db_unfit(r))
+        return WEIR_EPARSE;
+    g->edge_serial = (uint64_t)serial - 1; /* rows come in order of their serials */
+    rc = weir_edge_add(g, source, target, subsystem, type, back, &r->why);
+    return rc;
+}
+
+static int read_edges(struct weir_db_reader *r)
+{
+    int rc = weir_db_each(r, DB_SUBSYSTEM, "SELECT * FROM subsystem ORDER BY place", take_subsystem);
+    return rc ? rc : weir_db_each(r, DB_EDGE, "SELECT * FROM edge ORDER BY edge", take_edge);
+}
+
+/* ---- the whole ---- */
+
+static int fill(struct weir_db_reader *r)
+{
+    int rc;
+
+    weir_graph_begin(r->g);
+    rc = weir_db_each(r, DB_META, "SELECT * FROM meta", take_meta);
+    rc = rc ? rc : read_tree(r);
+    rc = rc ? rc : read_own(r);
+    rc = rc ? rc : read_edges(r);
+    rc = rc ? rc : weir_db_read_jobs(r);
+    return rc ? rc : weir_graph_end(r->g, r->err);
+}
+
+/* Everything, as of one moment. */
+static int read_all(sqlite3 *db, const char *path, weir_graph **out, weir_err *err)
+{
+    struct weir_db_reader r = {.db = db, .err = err};
+    struct weir_changes *c = NULL;
+    char stamp[STAMP_SIZE];
+    int rc = weir_db_run(db, "BEGIN", err), found = rc ? rc : weir_db_examine(db, WEIR_EPARSE, err);
+
+    if (found <= 0)
+        return found < 0 ? found : weir_fail(err, WEIR_EPARSE, "holds nothing: no save to it was ever finished");
+    r.g = weir_graph_new();
+    rc = r.g ? fill(&r) : weir_fail_nomem(err);
+    rc = rc ? rc : weir_db_stamp(db, stamp, err);
+    if (!rc && !(c = weir_changes_new(r.g, path, stamp)))
+        rc = weir_fail_nomem(err);
+    if (rc) {
+        weir_graph_free(r.g);
+        return rc;
+    }
+    weir_changes_set(r.g, c);
+    *out = r.g;
+    return WEIR_OK;
+}
+
+bool weir_sqlite_is(const char *bytes, size_t len)
+{
+    return len >= 16 && memcmp(bytes, "SQLite format 3", 16) == 0;
+}
+
+bool weir_sqlite_at(const char *path, const char *format)
+{
+    char start[16];
+    struct stat st;
+    FILE *f;
+    size_t n;
+
+    if ((format && strcmp(format, "sqlite") != 0) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    f = fopen(path, "rb");
+    if (!f)
+        return false;
+    n = fread(start, 1, sizeof start, f);
+    fclose(f);
+    return format || weir_sqlite_is(start, n);
+}
+
+int weir_sqlite_parse(const char *bytes, size_t len, const char *source, weir_graph **out, weir_err *err)
+{
+    enum { VERSIONS = 18 }; /* two bytes of the header: 1, or 2 for WAL mode, which memory does not have */
+    unsigned char *copy;
+    sqlite3 *db = NULL;
+    int rc;
+
+    if (!weir_sqlite_is(bytes, len))
+        return weir_fail_at(err, WEIR_EPARSE, source, 0, 0, "is no SQLite database");
+    copy = weir_mem_alloc(len);
+    if (!copy)
+        return weir_fail_nomem(err);
+    memcpy(copy, bytes, len);
+    if (len > VERSIONS + 1 && copy[VERSIONS] == 2)
+        copy[VERSIONS] = copy[VERSIONS + 1] = 1;
+    rc = weir_db_open_bytes(copy, len, &db, err);
+    rc = rc ? rc : read_all(db, NULL, out, err);
+    sqlite3_close(db);
+    weir_mem_free(copy);
+    if (rc)
+        weir_err_source(err, source);
+    return rc;
+}
+
+/* A directory that cannot be written to is no place for WAL mode; a file of which no save is unfinished is read whole. */
+static int load_at_rest(const char *path, weir_graph **out, weir_err *err)
+{
+    char wal[4096];
+    struct stat st;
+    size_t len;
+    char *bytes;
+    int rc;
+
+    if (snprintf(wal, sizeof wal, "%s-wal", path) >= (int)sizeof wal || (stat(wal, &st) == 0 && st.st_size > 0))
+        return weir_fail_at(err, WEIR_EIO, path, 0, 0,
+                            "cannot be read: a save was not finished, and its directory cannot be written to");
+    rc = weir_file_read(path, &bytes, &len, err);
+    if (rc)
+        return rc;
+    rc = weir_sqlite_parse(bytes, len, path, out, err);
+    weir_mem_free(bytes);
+    return rc;
+}
+
+int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err)
+{
+    weir_err why = {0};
+    sqlite3 *db = NULL;
+    int rc = weir_db_open(path, false, &db, &why), status = SQLITE_OK;
+
+    if (!rc) {
+        rc = read_all(db, path, out, &why);
+        status = sqlite3_errcode(db) & 0xff;
+        sqlite3_close(db);
+    }
+    if (rc && (status == SQLITE_CANTOPEN || status == SQLITE_READONLY))
+        return load_at_rest(path, out, err);
+    if (rc) {
+        weir_fail(err, why.code, "%s", why.text);
+        weir_err_source(err, path);
+    }
+    return rc;
+}

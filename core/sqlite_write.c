@@ -1,0 +1,510 @@
+/* sqlite_write.c - saving a graph into an SQLite database: everything, or what changed. Invariant: all that is written
+ * is written in one transaction; what the graph remembers of its last save changes when that is through. */
+#include "sqlite.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "run.h"
+
+struct save {
+    const weir_graph *g;
+    sqlite3 *db;
+    sqlite3_stmt *put[DB_TABLES], *drop[DB_TABLES];
+    bool all; /* everything, not only what changed */
+    weir_err *err;
+};
+
+/* ---- rows ---- */
+
+struct cell {
+    int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL */
+    int64_t n;
+    const char *text;
+};
+
+static struct cell number(int64_t n)
+{
+    return (struct cell){SQLITE_INTEGER, n, NULL};
+}
+
+/* NULL in the place of the value that stands for none. */
+static struct cell number_or(int64_t n, int64_t none)
+{
+    return (struct cell){n == none ? SQLITE_NULL : SQLITE_INTEGER, n, NULL};
+}
+
+static struct cell text(const char *s)
+{
+    return (struct cell){s ? SQLITE_TEXT : SQLITE_NULL, 0, s};
+}
+
+static int step(struct save *s, sqlite3_stmt *st)
+{
+    int status = sqlite3_step(st);
+
+    sqlite3_reset(st);
+    return status == SQLITE_DONE ? WEIR_OK : weir_db_fail(s->db, s->err);
+}
+
+static int prepare_put(struct save *s, int table)
+{
+    static const char marks[] = "?,?,?,?,?,?,?,?";
+    char sql[100];
+
+    snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (%.*s)", weir_db_layout[table].name,
+             2 * weir_db_layout[table].columns - 1, marks);
+    return weir_db_prepare(s->db, sql, &s->put[table], s->err);
+}
+
+/* Adds a row; `cells` has one for each column. */
+static int put(struct save *s, int table, const struct cell *cells)
+{
+    int rc = s->put[table] ? WEIR_OK : prepare_put(s, table), status = SQLITE_OK;
+
+    for (int i = 0; !rc && status == SQLITE_OK && i < weir_db_layout[table].columns; i++) {
+        if (cells[i].type == SQLITE_INTEGER)
+            status = sqlite3_bind_int64(s->put[table], i + 1, cells[i].n);
+        else
+            status = sqlite3_bind_text(s->put[table], i + 1, cells[i].text, -1, SQLITE_STATIC); /* NULL for NULL */
+    }
+    if (rc || status != SQLITE_OK)
+        return rc ? rc : weir_db_fail(s->db, s->err);
+    return step(s, s->put[table]);
+}
+
+/* Removes the rows with that number in the first column. */
+static int drop(struct save *s, int table, int64_t key)
+{
+    char sql[100];
+    int rc = WEIR_OK;
+
+    if (!s->drop[table]) {
+        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE %s = ?", weir_db_layout[table].name, weir_db_layout[table].key);
+        rc = weir_db_prepare(s->db, sql, &s->drop[table], s->err);
+    }
+    if (!rc && sqlite3_bind_int64(s->drop[table], 1, key) != SQLITE_OK)
+        rc = weir_db_fail(s->db, s->err);
+    return rc ? rc : step(s, s->drop[table]);
+}
+
+static int clear(struct save *s, int table)
+{
+    char sql[100];
+
+    snprintf(sql, sizeof sql, "DELETE FROM %s", weir_db_layout[table].name);
+    return weir_db_run(s->db, sql, s->err);
+}
+
+/* ---- vertices ---- */
+
+static int write_kinds(struct save *s, uint32_t from)
+{
+    const weir_graph *g = s->g;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = from; !rc && i < g->nkinds; i++) {
+        const struct kind *k = &g->kinds[i];
+        struct cell row[] = {number(i), text(type_text(g, k->type)), text(weir_names_text(&g->names, k->basename)),
+                             text(weir_names_text(&g->names, k->unit)), number(k->size), number(k->exclusive)};
+        rc = put(s, DB_KIND, row);
+    }
+    return rc;
+}
+
+static int write_run(struct save *s, const struct weir_run *r)
+{
+    bool live = r->kind != WEIR_NONE;
+    struct cell row[] = {number(r->first),
+                         number(r->count),
+                         number_or(r->kind, WEIR_NONE),
+                         number_or(live ? r->parent : WEIR_NONE, WEIR_NONE),
+                         number_or(live ? (int64_t)r->place : -1, -1),
+                         number_or(live ? r->id : WEIR_NO_ID, WEIR_NO_ID),
+                         number_or(live && r->id != WEIR_NO_ID ? r->step : INT64_MIN, INT64_MIN),
+                         number_or(live ? r->rank : WEIR_NO_RANK, WEIR_NO_RANK)};
+    return put(s, DB_RUN, row);
+}
+
+static int write_runs(struct save *s, weir_vertex from, weir_vertex end)
+{
+    struct weir_run r;
+    int rc = WEIR_OK;
+
+    for (weir_vertex v = from; !rc && v < end; v += r.count) {
+        weir_run_at(s->g, v, end, &r);
+        rc = write_run(s, &r);
+    }
+    return rc;
+}
+
+static bool uuid_given(const weir_graph *g, weir_vertex v)
+{
+    static const uint8_t none[16];
+    return v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0;
+}
+
+static int write_map(struct save *s, weir_vertex v, int map)
+{
+    const char *key, *value;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && weir_vertex_entry(s->g, v, map, i, &key, &value); i++) {
+        struct cell row[] = {number(v), number(i), text(key), text(value)};
+        rc = put(s, DB_PROPERTY + map, row);
+    }
+    return rc;
+}
+
+/* What a single vertex has of its own. */
+static int write_own(struct save *s, weir_vertex v)
+{
+    const weir_graph *g = s->g;
+    const struct pool *p = pool_of(g, v);
+    char uuid[37];
+    int rc = WEIR_OK;
+
+    if (vertex_at(g, v)->state != WEIR_UP)
+        rc = put(s, DB_STATE, (struct cell[]){number(v), text(weir_state_name(vertex_at(g, v)->state))});
+    if (!rc && uuid_given(g, v)) {
+        weir_vertex_uuid(g, v, uuid);
+        rc = put(s, DB_UUID, (struct cell[]){number(v), text(uuid)});
+    }
+    if (rc || !p)
+        return rc;
+    if (p->name != WEIR_NO_NAME)
+        rc = put(s, DB_NAME, (struct cell[]){number(v), text(weir_names_text(&g->names, p->name))});
+    for (int map = 0; !rc && map < 3; map++)
+        rc = write_map(s, v, map);
+    return rc;
+}
+
+static int write_all_vertices(struct save *s)
+{
+    int rc = write_runs(s, 0, s->g->limit);
+
+    for (weir_vertex v = 0; !rc && v < s->g->limit; v++)
+        if (vertex_valid(s->g, v))
+            rc = write_own(s, v);
+    return rc;
+}
+
+/* The numbers of the run in the database that has v; just v where none has. */
+static int covering(struct save *s, sqlite3_stmt *find, weir_vertex v, weir_vertex *first, weir_vertex *end)
+{
+    int status = sqlite3_bind_int64(find, 1, v);
+    int64_t from, count;
+
+    *first = v;
+    *end = v + 1;
+    status = status == SQLITE_OK ? sqlite3_step(find) : status;
+    if (status == SQLITE_ROW) {
+        from = sqlite3_column_int64(find, 0);
+        count = sqlite3_column_int64(find, 1);
+        if (from >= 0 && count > 0 && count <= RUN_MAX && from + count > v) {
+            *first = (weir_vertex)from;
+            *end = from + count < s->g->limit ? (weir_vertex)(from + count) : s->g->limit;
+        }
+    }
+    sqlite3_reset(find);
+    return status == SQLITE_ROW || status == SQLITE_DONE ? WEIR_OK : weir_db_fail(s->db, s->err);
+}
+
+/* Writes the runs anew that have a vertex of the journal; new numbers in a row come into runs together. */
+static int write_changed_runs(struct save *s, const struct journal *j, sqlite3_stmt *find)
+{
+    weir_vertex begin = 0, end = 0, first, past;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < j->n; i++) {
+        if (j->list[i] < end)
+            continue;
+        rc = covering(s, find, (weir_vertex)j->list[i], &first, &past);
+        if (!rc && first != end) {
+            rc = write_runs(s, begin, end);
+            begin = first;
+        }
+        end = past;
+        rc = rc ? rc : drop(s, DB_RUN, first);
+    }
+    return rc ? rc : write_runs(s, begin, end);
+}
+
+static int write_changed_own(struct save *s, const struct journal *j)
+{
+    static const int tables[] = {DB_NAME, DB_UUID, DB_STATE, DB_PROPERTY, DB_TAG, DB_DATA};
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < j->n; i++) {
+        weir_vertex v = (weir_vertex)j->list[i];
+        for (size_t t = 0; !rc && t < sizeof tables / sizeof *tables; t++)
+            rc = drop(s, tables[t], v);
+        if (!rc && vertex_valid(s->g, v))
+            rc = write_own(s, v);
+    }
+    return rc;
+}
+
+static int write_changed_vertices(struct save *s, const struct journal *j)
+{
+    sqlite3_stmt *find;
+    int rc;
+
+    if (j->n == 0)
+        return WEIR_OK;
+    rc = weir_db_prepare(s->db, "SELECT first, count FROM run WHERE first <= ? ORDER BY first DESC LIMIT 1", &find, s->err);
+    if (rc)
+        return rc;
+    rc = write_changed_runs(s, j, find);
+    sqlite3_finalize(find);
+    return rc ? rc : write_changed_own(s, j);
+}
+
+static int write_vertices(struct save *s)
+{
+    struct weir_changes *c = s->g->changes;
+    int rc = WEIR_OK;
+
+    if (!s->all && !c->vertices.all) {
+        weir_journal_sort(&c->vertices);
+        rc = write_kinds(s, c->nkinds);
+        return rc ? rc : write_changed_vertices(s, &c->vertices);
+    }
+    for (int t = DB_KIND; !rc && t <= DB_DATA; t++)
+        rc = clear(s, t);
+    rc = rc ? rc : write_kinds(s, 0);
+    return rc ? rc : write_all_vertices(s);
+}
+
+/* ---- edges ---- */
+
+static int write_edge(struct save *s, const struct edge *e)
+{
+    const weir_names *n = &s->g->names;
+    struct cell row[] = {number((int64_t)e->serial), number(e->source), number(e->target),
+                         text(weir_names_text(n, s->g->subsystems[e->subsystem])), text(weir_names_text(n, e->type)),
+                         text(e->back == WEIR_NO_NAME ? NULL : weir_names_text(n, e->back))};
+    return put(s, DB_EDGE, row);
+}
+
+static int write_edges(struct save *s)
+{
+    const weir_graph *g = s->g;
+    struct journal *gone = s->all || g->changes->edges.all ? NULL : &g->changes->edges;
+    uint64_t there = gone ? g->changes->edge_serial : 0;
+    int rc = gone ? WEIR_OK : clear(s, DB_EDGE);
+
+    for (uint32_t i = 0; !rc && gone && i < gone->n; i++)
+        rc = drop(s, DB_EDGE, gone->list[i]);
+    for (uint32_t i = 0; !rc && i < g->nedges; i++)
+        if (g->edges[i].source != WEIR_NONE && g->edges[i].serial > there)
+            rc = write_edge(s, &g->edges[i]);
+    rc = rc ? rc : clear(s, DB_SUBSYSTEM);
+    for (uint32_t i = 1; !rc && i < g->nsubsystems; i++)
+        rc = put(s, DB_SUBSYSTEM, (struct cell[]){number(i), text(weir_names_text(&g->names, g->subsystems[i]))});
+    return rc;
+}
+
+/* ---- jobs ---- */
+
+static int write_job(struct save *s, const struct job *j)
+{
+    const weir_allocation *a = &j->a;
+    int rc = put(s, DB_JOB, (struct cell[]){number(a->job), number(a->start), number_or(a->end, WEIR_FOREVER)});
+
+    for (uint32_t i = 0; !rc && i < a->npicks; i++) {
+        const weir_pick *p = &a->picks[i];
+        struct cell row[] = {number(a->job), number(i), number(p->vertex), number_or(p->resource, WEIR_NONE),
+                             number(p->amount), number(p->exclusive)};
+        rc = put(s, DB_PICK, row);
+    }
+    for (uint32_t i = 0; !rc && i < j->nfeeds; i++) {
+        const struct feed *f = &j->feeds[i];
+        struct cell row[] = {number(a->job), number(i), number(f->endpoint), number(f->unit), number(f->amount)};
+        rc = put(s, DB_FEED, row);
+    }
+    return rc;
+}
+
+static int write_changed_jobs(struct save *s, struct journal *j)
+{
+    int rc = WEIR_OK;
+
+    weir_journal_sort(j);
+    for (uint32_t i = 0; !rc && i < j->n; i++) {
+        uint32_t job = weir_job_index(s->g, j->list[i]);
+        for (int t = DB_JOB; !rc && t <= DB_FEED; t++)
+            rc = drop(s, t, j->list[i]);
+        if (!rc && job != WEIR_NONE)
+            rc = write_job(s, &s->g->jobs[job]);
+    }
+    return rc;
+}
+
+static int write_jobs(struct save *s)
+{
+    const weir_graph *g = s->g;
+    int rc = WEIR_OK;
+
+    if (!s->all && !g->changes->jobs.all)
+        return write_changed_jobs(s, &g->changes->jobs);
+    for (int t = DB_JOB; !rc && t <= DB_FEED; t++)
+        rc = clear(s, t);
+    for (uint32_t i = 0; !rc && i < g->live_jobs; i++)
+        rc = write_job(s, &g->jobs[g->job_list[i]]);
+    return rc;
+}
+
+/* ---- the whole ---- */
+
+static int count_saves(struct save *s, int64_t *saves)
+{
+    sqlite3_stmt *st;
+    int rc = weir_db_prepare(s->db, "SELECT value FROM meta WHERE key = 'saves'", &st, s->err), status;
+
+    *saves = 1;
+    if (rc)
+        return rc;
+    status = sqlite3_step(st);
+    if (status == SQLITE_ROW && sqlite3_column_int64(st, 0) < INT64_MAX)
+        *saves += sqlite3_column_int64(st, 0);
+    else if (status != SQLITE_ROW && status != SQLITE_DONE)
+        rc = weir_db_fail(s->db, s->err);
+    sqlite3_finalize(st);
+    return rc;
+}
+
+static int write_meta(struct save *s, const char *stamp)
+{
+    int64_t saves;
+    int rc = count_saves(s, &saves);
+
+    rc = rc ? rc : clear(s, DB_META);
+    rc = rc ? rc : put(s, DB_META, (struct cell[]){text("now"), number(s->g->now)});
+    rc = rc ? rc : put(s, DB_META, (struct cell[]){text("next_job"), number(s->g->next_job)});
+    rc = rc ? rc : put(s, DB_META, (struct cell[]){text("saves"), number(saves)});
+    rc = rc ? rc : put(s, DB_META, (struct cell[]){text("stamp"), text(stamp)});
+    return rc ? rc : put(s, DB_META, (struct cell[]){text("weir"), text(WEIR_VERSION)});
+}
+
+static int make_stamp(char stamp[STAMP_SIZE], weir_err *err)
+{
+    unsigned char bytes[STAMP_SIZE / 2];
+
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return weir_fail(err, WEIR_EIO, "the system gives no random numbers");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(stamp + 2 * i, 3, "%02x", bytes[i]);
+    return WEIR_OK;
+}
+
+static bool same_file(const struct weir_file_id *last, const char *path)
+{
+    struct weir_file_id now = {0};
+
+    if (strcmp(last->path, path) == 0)
+        return true;
+    return last->inode && weir_file_look(path, &now) && now.inode == last->inode && now.device == last->device;
+}
+
+/* Whether the file is what this graph was when it was last saved. */
+static int choose(struct save *s, const char *path, bool changed, int found)
+{
+    const struct weir_changes *c = s->g->changes;
+    char stamp[STAMP_SIZE];
+    int rc;
+
+    s->all = true;
+    if (!changed || found == 0 || !c)
+        return WEIR_OK;
+    rc = weir_db_stamp(s->db, stamp, s->err);
+    if (rc)
+        return rc;
+    s->all = strcmp(stamp, c->stamp) != 0;
+    if (s->all && same_file(&c->file, path))
+        return weir_fail(s->err, WEIR_EEXIST, "was saved to by another process since: the changes of this graph do not fit "
+                                              "on it. Load it, or save everything over it");
+    return WEIR_OK;
+}
+
+static int write_graph(struct save *s, const char *path, bool changed, const char *stamp)
+{
+    int found = weir_db_examine(s->db, WEIR_EEXIST, s->err), rc;
+
+    if (found < 0)
+        return found;
+    rc = choose(s, path, changed, found);
+    if (!rc && found == 0)
+        rc = weir_db_create(s->db, s->err);
+    rc = rc ? rc : write_vertices(s);
+    rc = rc ? rc : write_edges(s);
+    rc = rc ? rc : write_jobs(s);
+    return rc ? rc : write_meta(s, stamp);
+}
+
+static void finalize(struct save *s)
+{
+    for (int t = 0; t < DB_TABLES; t++) {
+        sqlite3_finalize(s->put[t]);
+        sqlite3_finalize(s->drop[t]);
+    }
+}
+
+/* One transaction. In WAL mode those who read see the state before until it is through. */
+static int transact(struct save *s, const char *path, bool changed, const char *stamp)
+{
+    weir_err why = {0};
+    int rc = weir_db_examine(s->db, WEIR_EEXIST, &why);
+
+    if (rc < 0 && (sqlite3_errcode(s->db) & 0xff) == SQLITE_NOTADB)
+        return weir_fail(s->err, WEIR_EEXIST, "is a file of another kind: no database is written over it");
+    if (rc < 0)
+        return weir_fail(s->err, rc, "%s", why.text);
+    sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL); /* where that cannot be, it works without */
+    rc = weir_db_run(s->db, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE", s->err);
+    if (rc)
+        return rc;
+    rc = write_graph(s, path, changed, stamp);
+    finalize(s);
+    rc = rc ? rc : weir_db_run(s->db, "COMMIT", s->err);
+    if (rc)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}
+
+/* After a failure a file that was not there before does not stay behind empty. db may be NULL. */
+static void clean_up(sqlite3 *db, const char *path)
+{
+    struct weir_file_id now;
+
+    if (db ? weir_db_examine(db, WEIR_EEXIST, NULL) == 0 : weir_file_look(path, &now) && now.size == 0)
+        unlink(path);
+}
+
+int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err)
+{
+    struct save s = {.g = g, .err = err};
+    struct weir_file_id before = {0};
+    char stamp[STAMP_SIZE];
+    struct weir_changes *next = NULL;
+    bool existed = weir_file_look(path, &before);
+    int rc = weir_run_holes(g, err);
+
+    rc = rc ? rc : make_stamp(stamp, err);
+    if (!rc && !(next = weir_changes_new(g, path, stamp)))
+        rc = weir_fail_nomem(err);
+    rc = rc ? rc : weir_db_open(path, true, &s.db, err);
+    rc = rc ? rc : transact(&s, path, changed, stamp);
+    if (rc && !existed)
+        clean_up(s.db, path);
+    sqlite3_close(s.db);
+    if (rc)
+        weir_changes_drop(next);
+    else
+        weir_changes_set(g, next);
+    return rc;
+}

@@ -1,0 +1,19 @@
+--- chunk.lua - Lua files that describe something: they run in a sandbox, and hand back plain data.
+
+local core = require "weir.core"
+
+local M = {}
+
+--- What a text returns; or nil, message, code ("parse", "invalid", "limit"). `name` is what errors call it. opts: prelude
+--- and source, see bindings/sandbox_run.c; instructions, memory and seconds, budgets.
+function M.run(text, name, opts)
+  text = text:gsub("^\u{FEFF}", ""):gsub("^#[^\n]*", "")
+  return core.sandbox_run(text, name, opts)
+end
+
+--- Those of a reader's options that are budgets, in a table of their own.
+function M.budgets(opts)
+  return { instructions = opts and opts.instructions, memory = opts and opts.memory, seconds = opts and opts.seconds }
+end
+
+return M

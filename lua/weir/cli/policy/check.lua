@@ -1,0 +1,60 @@
+--- weir policy check.
+
+local core = require "weir.core"
+local out = require "weir.cli.output"
+local trial = require "weir.trial"
+
+-- {evaluate = {calls, seconds}} as "evaluate 12 calls of 0.4 us".
+local function hooks_line(hooks)
+  local parts = {}
+  for _, name in ipairs { "init", "admit", "order", "prune", "evaluate", "select" } do
+    local hook = hooks[name]
+    if hook and hook.calls > 0 then
+      parts[#parts + 1] = ("%s %d calls of %.1f us"):format(name, hook.calls, hook.seconds / hook.calls * 1e6)
+    elseif hook then
+      parts[#parts + 1] = name .. " not called"
+    end
+  end
+  return #parts > 0 and table.concat(parts, ", ") or "no function is called"
+end
+
+local function reads_line(reads)
+  local parts = {}
+  for field, n in pairs(reads) do parts[#parts + 1] = ("%s (%d)"):format(field, n) end
+  table.sort(parts)
+  return #parts > 0 and table.concat(parts, ", ") or "nothing of a vertex"
+end
+
+local function show(name, report)
+  local p = report.policy
+  local verdict = #report.errors > 0 and "FAILED" or "ok"
+  out.line(("%s: %s%s"):format(out.style().bold(name), verdict, p and p.doc and "  " .. p.doc or ""))
+  if report.profile then
+    out.line(("    %d requests matched, %d refused; %d vertices visited, %d calls"):format(report.matched, report.refused,
+      report.visited, report.callbacks))
+    out.line("    cost   " .. hooks_line(report.profile.hooks))
+    out.line("    reads  " .. reads_line(report.profile.reads or {}))
+  end
+  for _, text in ipairs(report.errors) do out.line("    error  " .. text) end
+  for _, text in ipairs(report.notes) do out.line("    note   " .. text) end
+end
+
+local function as_json(name, report)
+  local p = report.policy
+  return {
+    policy = name, name = p and p.name, hash = p and p.hash, version = p and p.version, ok = #report.errors == 0,
+    errors = core.array(report.errors), notes = core.array(report.notes), matched = report.matched,
+    refused = report.refused, visited = report.visited, callbacks = report.callbacks,
+    hooks = report.profile and report.profile.hooks, reads = report.profile and report.profile.reads,
+  }
+end
+
+return function(opts)
+  local status = 0
+  for _, name in ipairs(opts) do
+    local report = trial.check(name)
+    if #report.errors > 0 then status = 1 end
+    if opts.json then out.json(as_json(name, report)) else show(name, report) end
+  end
+  return status
+end

@@ -1,0 +1,66 @@
+--- weir query: Fluxion's resource-query, its options, commands and output. See weir.query.*; what is a quirk of
+-- resource-query lives there, not in the engine.
+
+local options = require "weir.query.options"
+local out = require "weir.cli.output"
+local session = require "weir.query.session"
+local shell = require "weir.query.shell"
+
+local M = { name = "query", doc = "Fluxion's resource-query: its options, commands and output.", raw = true }
+
+local function fail(text)
+  io.stdout:flush()
+  io.stderr:write(text)
+  return 1
+end
+
+local function count(map)
+  local n = 0
+  for _ in pairs(map) do n = n + 1 end
+  return n
+end
+
+-- What -e tells of the graph.
+local function show_load(s, elapsed)
+  local graph, edges, names = s.graph, 0, {}
+  for _, v in ipairs(graph.vertices) do
+    edges = edges + #v.out
+    names[v.name] = true
+  end
+  out.line(("INFO: Graph Load Time: %g"):format(elapsed))
+  out.line(("INFO: Vertex Count: %d"):format(#graph.vertices))
+  out.line(("INFO: Edge Count: %d"):format(edges))
+  out.line(("INFO: by_type Key-Value Pairs: %d"):format(count(graph.by_type)))
+  out.line(("INFO: by_name Key-Value Pairs: %d"):format(count(names)))
+  out.line(("INFO: by_path Key-Value Pairs: %d"):format(count(graph.by_path)))
+  local ranks = {}
+  for rank in pairs(graph.by_rank) do ranks[#ranks + 1] = rank end
+  table.sort(ranks)
+  for _, rank in ipairs(ranks) do
+    out.line(("INFO: number of vertices with rank %d: %d"):format(rank, #graph.by_rank[rank]))
+  end
+end
+
+local function is_person(o) return not o.no_prompt and os.execute "test -t 0" == true end
+
+function M.run(words)
+  local o, why = options.read(words)
+  if not o then return fail(("%s\n\n%s"):format(why, options.help())) end
+  if o.help then return out.write(options.help()) or 0 end
+  local started = os.clock()
+  local s
+  s, why = session.new(o)
+  if not s then return fail((": Runtime error: %s\n"):format(why)) end
+  if o.elapsed then show_load(s, os.clock() - started) end
+  local file = io.stdout
+  if o.test_output then
+    file, why = io.open(o.test_output, "w")
+    if not file then return fail(("[ERROR] cannot write --test-output: %s\n"):format(why)) end
+  end
+  local done
+  done, why = shell.new(s, file, is_person(o)):loop(io.stdin)
+  if file ~= io.stdout then file:close() end
+  return done and 0 or fail(("ERROR: %s\n"):format(why))
+end
+
+return M

@@ -1,0 +1,328 @@
+/* test_sqlite.c - graphs in a database: round trips and saves of changes on random graphs with random books, what is
+ * written and what is left alone, the same answers afterwards. Bad files: test_sqlite_bad.c; kills: test_sqlite_kill.c.
+ * Requirements: L4, L7, L8, P2, P12.
+ */
+#include "stores.h"
+
+#include "../../core/changes.h"
+
+static int64_t scaled(int n)
+{
+    const char *scale = getenv("WEIR_SPEC_SCALE");
+    double times = scale ? atof(scale) : 1;
+    return (int64_t)(n * times) > 0 ? (int64_t)(n * times) : 1;
+}
+
+/* ---- the same graph ---- */
+
+static void same_numbers(const weir_graph *a, const weir_graph *b)
+{
+    for (weir_vertex v = 0; v < weir_graph_limit(a); v++) {
+        char x[37], y[37];
+        if (!CHECK(weir_vertex_live(a, v) == (v < weir_graph_limit(b) && weir_vertex_live(b, v)), "vertex %u", v))
+            return;
+        if (!weir_vertex_live(a, v))
+            continue;
+        weir_vertex_uuid(a, v, x);
+        weir_vertex_uuid(b, v, y);
+        if (!CHECK(vertex_at(a, v)->pos == vertex_at(b, v)->pos && strcmp(x, y) == 0, "place and UUID of %u", v))
+            return;
+    }
+    CHECK(a->nkinds == b->nkinds && a->ntypes == b->ntypes && a->next_job == b->next_job, "kinds, types, the next job");
+}
+
+static void same_subsystems(const weir_graph *a, const weir_graph *b)
+{
+    weir_edge x, y;
+
+    CHECK(weir_subsystem_count(a) == weir_subsystem_count(b), "subsystems");
+    for (uint32_t s = 0; s < weir_subsystem_count(a); s++)
+        CHECK(strcmp(weir_subsystem_name(a, s), weir_subsystem_name(b, s)) == 0, "subsystem %u", s);
+    for (weir_vertex v = 0; v < weir_graph_limit(a); v++)
+        for (int out = 0; weir_vertex_live(a, v) && out < 2; out++)
+            for (uint32_t i = 0; weir_vertex_edge(a, v, NULL, out, i, &x); i++)
+                CHECK(weir_vertex_edge(b, v, NULL, out, i, &y) && x.source == y.source && x.target == y.target &&
+                          strcmp(x.subsystem, y.subsystem) == 0,
+                      "edge %u of vertex %u in its order", i, v);
+}
+
+static void same_feeds(const weir_graph *a, const weir_graph *b)
+{
+    for (uint32_t i = 0; i < a->njobs; i++) {
+        const struct job *x = &a->jobs[i], *y = NULL;
+        if (!x->used)
+            continue;
+        for (uint32_t k = 0; k < b->njobs; k++)
+            if (b->jobs[k].used && b->jobs[k].a.job == x->a.job)
+                y = &b->jobs[k];
+        if (!CHECK(y && x->nfeeds == y->nfeeds && x->a.npicks == y->a.npicks, "job %lld", (long long)x->a.job))
+            continue;
+        for (uint32_t k = 0; k < x->nfeeds; k++)
+            CHECK(x->feeds[k].endpoint == y->feeds[k].endpoint && x->feeds[k].unit == y->feeds[k].unit &&
+                      x->feeds[k].amount == y->feeds[k].amount,
+                  "feed %u", k);
+        for (uint32_t k = 0; k < x->a.npicks; k++)
+            CHECK(x->picks[k].vertex == y->picks[k].vertex && x->picks[k].resource == y->picks[k].resource, "pick %u", k);
+    }
+}
+
+static void same_all(const weir_graph *a, const weir_graph *b)
+{
+    sound(b, "what was loaded");
+    same(a, b, true, "what was saved and loaded");
+    same_numbers(a, b);
+    same_subsystems(a, b);
+    same_feeds(a, b);
+}
+
+/* ---- the same answers ---- */
+
+static int answer(weir_graph *g, const char *shape, const weir_policy *p, int mode, const weir_allocation **a)
+{
+    weir_request *r = NULL;
+    weir_match_options o = {.mode = mode, .at = weir_graph_now(g), .policy = p};
+    int rc;
+
+    CHECK(weir_request_parse(shape, strlen(shape), "shape", &r, NULL) == WEIR_OK, "%s", shape);
+    CHECK(weir_request_set_duration(r, 30, NULL) == WEIR_OK, "a duration");
+    rc = weir_match(g, r, &o, a, NULL);
+    weir_request_free(r);
+    return rc;
+}
+
+/* Both graphs are asked the same, and both book it. */
+static void same_answers(weir_graph *a, weir_graph *b)
+{
+    static const char *const shapes[] = {"slot=1/core=2", "slot=1/node", "memory=3{-x}", "slot=1/memory=5", "slot=2/core"};
+    static const char *const up[] = {"id"};
+    weir_policy low = {.name = "low", .order = up, .norder = 1};
+
+    for (int i = 0; i < 10; i++) {
+        const weir_allocation *x, *y;
+        const char *shape = shapes[dice(5)];
+        const weir_policy *p = dice(2) ? &low : NULL;
+        int mode = dice(3) ? WEIR_NOW : WEIR_RESERVE, rx = answer(a, shape, p, mode, &x), ry = answer(b, shape, p, mode, &y);
+        if (!CHECK(rx == ry, "%s: %s against %s", shape, weir_status_name(rx), weir_status_name(ry)) || rx)
+            continue;
+        CHECK(x->job == y->job && x->start == y->start && x->npicks == y->npicks, "%s: the same job", shape);
+        for (uint32_t k = 0; k < x->npicks && x->npicks == y->npicks; k++)
+            CHECK(x->picks[k].vertex == y->picks[k].vertex && x->picks[k].amount == y->picks[k].amount, "pick %u", k);
+    }
+    same(a, b, true, "after ten matches");
+}
+
+static void round_trips(void)
+{
+    for (int64_t i = 1; i <= scaled(60); i++) {
+        weir_graph *g = random_graph((uint64_t)i, 120), *back;
+        save(g, 0);
+        back = load();
+        same_all(g, back);
+        same_answers(g, back);
+        weir_graph_free(back);
+        weir_graph_free(g);
+    }
+    stores_clear();
+}
+
+/* ---- saves of changes ---- */
+
+/* Now and then by another graph: the one that was loaded goes on. */
+static void save_changes(void)
+{
+    for (int64_t i = 1; i <= scaled(30); i++) {
+        weir_graph *g = random_graph((uint64_t)(1000 + i), 30), *back;
+        for (int round = 0; round < 12; round++) {
+            for (uint32_t k = dice(30); k-- > 0;)
+                step(g);
+            save(g, dice(10) ? WEIR_SAVE_CHANGED : 0);
+            back = load();
+            same_all(g, back);
+            if (dice(2)) {
+                weir_graph_free(g);
+                g = back;
+            } else {
+                weir_graph_free(back);
+            }
+        }
+        CHECK(ask("SELECT count(*) FROM vertex") == weir_graph_count(g), "all vertices are in the view");
+        CHECK(ask("SELECT sum(count) FROM run") == weir_graph_limit(g), "all numbers are in runs");
+        weir_graph_free(g);
+        stores_clear();
+    }
+}
+
+/* What did not change is not written: what was put there by hand stays. */
+static void leaves_the_rest(void)
+{
+    weir_graph *g = parse("cluster:1 rack:2 node:3 core:4 memory:1(size=8)", "synthetic"), *back;
+    weir_vertex node = at(g, "/cluster0/rack0/node0"), other = at(g, "/cluster0/rack1/node4");
+    const weir_allocation *a;
+
+    save(g, 0);
+    by_hand("INSERT INTO state SELECT vertex, 'down' FROM vertex WHERE name = 'node4'");
+    CHECK(answer(g, "slot=1/node", NULL, WEIR_NOW, &a) == WEIR_OK, "a match");
+    CHECK(weir_vertex_set(g, node, WEIR_TAGS, "x", "1", NULL) == WEIR_OK, "a tag");
+    save(g, WEIR_SAVE_CHANGED);
+    back = load();
+    CHECK(weir_vertex_state(back, other) == WEIR_DOWN, "[L8] a vertex that did not change is left alone");
+    CHECK(weir_job_count(back) == 1 && weir_vertex_get(back, node, WEIR_TAGS, "x"), "[L8] what changed is there");
+    weir_graph_free(back);
+    save(g, 0);
+    back = load();
+    CHECK(weir_vertex_state(back, other) == WEIR_UP, "[L8] a save of everything writes everything");
+    weir_graph_free(back);
+    weir_graph_free(g);
+    stores_clear();
+}
+
+static uint32_t count_changed(const weir_graph *g)
+{
+    weir_vertex *list = NULL;
+    uint32_t n = 0;
+
+    CHECK(weir_graph_changed(g, &list, &n, NULL) == WEIR_OK, "what changed");
+    weir_free(list);
+    return n;
+}
+
+/* More changes than are noted: all of that sort is written. */
+static void overflow(void)
+{
+    weir_graph *g = parse("cluster:1 node:100 core:700", "synthetic"), *back;
+    weir_vertex last = weir_graph_limit(g) - 1;
+
+    CHECK(count_changed(g) == weir_graph_count(g), "[L8] before the first save everything is new");
+    save(g, 0);
+    CHECK(count_changed(g) == 0, "[L8] after a save nothing is");
+    for (int round = 0; round < 3; round++)
+        for (weir_vertex v = 10; v < 20010; v++)
+            CHECK(weir_vertex_set_state(g, v, WEIR_DOWN + round, NULL) == WEIR_OK, "down");
+    CHECK(!g->changes->vertices.all && count_changed(g) == 20000, "the same vertices again do not fill the journal");
+    save(g, WEIR_SAVE_CHANGED);
+    for (weir_vertex v = 0; v <= last; v++)
+        CHECK(weir_vertex_set(g, v, WEIR_TAGS, "t", "", NULL) == WEIR_OK, "a tag");
+    CHECK(g->changes->vertices.all && count_changed(g) == weir_graph_count(g), "too many are all");
+    save(g, WEIR_SAVE_CHANGED);
+    CHECK(count_changed(g) == 0, "and are forgotten by the save");
+    back = load();
+    same(g, back, true, "after too many changes");
+    CHECK(weir_vertex_unset(g, last, WEIR_TAGS, "t") == WEIR_OK, "one tag less");
+    save(g, WEIR_SAVE_CHANGED);
+    weir_graph_free(back);
+    back = load();
+    same(g, back, true, "and after one change");
+    weir_graph_free(back);
+    weir_graph_free(g);
+    stores_clear();
+}
+
+/* Kinds, edges and vertices that come and go between saves. */
+static void structure(void)
+{
+    weir_graph *g = parse("cluster:1 node:4 core:2", "synthetic"), *back;
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex node = at(g, "/cluster0/node1"), root = at(g, "/cluster0"), pdu, nic;
+    weir_err err = {0};
+
+    d.type = "pdu";
+    d.id = 0;
+    d.uuid = "01234567-89ab-4def-8123-456789abcdef";
+    CHECK(weir_graph_add(g, WEIR_NONE, &d, &pdu, &err) == WEIR_OK, "%s", err.text);
+    CHECK(weir_edge_add(g, pdu, node, "power", "supplies", "draws", &err) == WEIR_OK, "%s", err.text);
+    save(g, 0);
+    CHECK(weir_edge_add(g, pdu, root, "power", "supplies", NULL, &err) == WEIR_OK, "%s", err.text);
+    CHECK(weir_graph_unlink(g, node, &err) == WEIR_OK, "%s", err.text);
+    d = (weir_pool_desc)WEIR_POOL_DESC_INIT;
+    d.type = "nic";
+    d.size = 100;
+    d.unit = "Gb/s";
+    CHECK(weir_graph_add(g, at(g, "/cluster0/node2"), &d, &nic, &err) == WEIR_OK, "%s", err.text);
+    save(g, WEIR_SAVE_CHANGED);
+    back = load();
+    same_all(g, back);
+    CHECK(weir_vertex_live(back, node) && weir_vertex_parent(back, node) == WEIR_NONE,
+          "what left containment is kept by its other subsystem");
+    CHECK(weir_edge_unlink(g, pdu, "power", &err) == WEIR_OK, "%s", err.text);
+    save(g, WEIR_SAVE_CHANGED);
+    weir_graph_free(back);
+    back = load();
+    same_all(g, back);
+    CHECK(!weir_vertex_live(back, pdu) && ask("SELECT count(*) FROM uuid") == 0, "what is reclaimed leaves the file");
+    weir_graph_free(back);
+    weir_graph_free(g);
+    stores_clear();
+}
+
+/* Units of another subsystem remember what they were taken for, and go with it. */
+static void channels(void)
+{
+    weir_graph *g = parse("cluster:1 node:4 core:2", "synthetic"), *back;
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    const weir_allocation *a;
+    weir_vertex pdu;
+    int64_t job;
+    char path[40];
+
+    d.type = "pdu";
+    d.size = 6;
+    CHECK(weir_graph_add(g, WEIR_NONE, &d, &pdu, NULL) == WEIR_OK, "a pdu");
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "/cluster0/node%d", i);
+        CHECK(weir_edge_add(g, pdu, at(g, path), "power", "supplies", NULL, NULL) == WEIR_OK, "%s", path);
+    }
+    save(g, 0);
+    CHECK(answer(g, "slot=2/node/[core=2;power=2]", NULL, WEIR_NOW, &a) == WEIR_OK, "two nodes of 2 kW");
+    job = a->job;
+    save(g, WEIR_SAVE_CHANGED);
+    back = load();
+    same_all(g, back);
+    for (int i = 0; i < 2; i++) {
+        weir_vertex node = at(g, i ? "/cluster0/node1" : "/cluster0/node0");
+        CHECK(weir_job_shrink(g, job, &node, 1, NULL) == weir_job_shrink(back, job, &node, 1, NULL), "node %d", i);
+        CHECK(weir_vertex_available(back, pdu, 0, 1) == 4 + 2 * i, "[G8] its power goes with a node");
+        save(i ? g : back, 0);
+        if (!i)
+            same_all(g, back);
+    }
+    weir_graph_free(back);
+    weir_graph_free(g);
+    stores_clear();
+}
+
+/* Children out of the order of their numbers, with empty places between: the same places and UUIDs. */
+static void places(void)
+{
+    weir_graph *g = parse("cluster:1 node:40", "synthetic"), *back;
+    weir_vertex root = at(g, "/cluster0");
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+
+    for (int i = 0; i < 40; i += 3) {
+        char path[40];
+        snprintf(path, sizeof path, "/cluster0/node%d", i);
+        CHECK(weir_graph_unlink(g, at(g, path), NULL) == WEIR_OK, "%s goes", path);
+    }
+    d.type = "node";
+    for (d.id = 100; d.id < 120; d.id++)
+        CHECK(weir_graph_add(g, root, &d, NULL, NULL) == WEIR_OK, "another node");
+    save(g, 0);
+    back = load();
+    same_all(g, back);
+    weir_graph_free(back);
+    weir_graph_free(g);
+    stores_clear();
+}
+
+int main(void)
+{
+    stores_begin();
+    round_trips();
+    save_changes();
+    leaves_the_rest();
+    overflow();
+    structure();
+    channels();
+    places();
+    stores_end();
+    return check_report();
+}

@@ -1,0 +1,5 @@
+-- A type with a fault.
+Bad = Resource:subclass "Bad"
+function Bad:initialize()
+  self.x = nil + 1
+end

@@ -1,0 +1,3 @@
+-- A type that is no Lua.
+
+Broken = = 3
