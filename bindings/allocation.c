@@ -73,24 +73,50 @@ static void check_alive(lua_State *L, const struct weirlua_graph *box, const str
     }
 }
 
-static int allocation_format(lua_State *L)
+/* The allocation as the core takes it, and its graph; pushes what keeps the picks alive. */
+static weir_allocation as_it_is(lua_State *L, const struct allocation *own, struct weirlua_graph **box)
 {
-    struct weirlua *s = weirlua_of(L);
-    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
-    const char *format = luaL_checkstring(L, 2);
-    struct weirlua_box *text = weirlua_box_push(L, weir_free);
     weir_pick *picks = lua_newuserdatauv(L, (own->a.npicks + 1) * sizeof *picks, 0);
-    struct weirlua_graph *box = weirlua_graph_find(s, own->number);
     weir_allocation a = own->a;
-    weir_err err = {0};
 
-    if (!box)
-        return luaL_error(L, "the graph of the allocation is closed");
-    check_alive(L, box, own);
+    *box = weirlua_graph_find(weirlua_of(L), own->number);
+    if (!*box)
+        luaL_error(L, "the graph of the allocation is closed");
+    check_alive(L, *box, own);
     for (uint32_t i = 0; i < a.npicks; i++)
         picks[i] = own->taken[i].pick;
     a.picks = picks;
+    return a;
+}
+
+static int allocation_format(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+    const char *format = luaL_checkstring(L, 2);
+    struct weirlua_box *text = weirlua_box_push(L, weir_free);
+    struct weirlua_graph *box;
+    weir_allocation a = as_it_is(L, own, &box);
+    weir_err err = {0};
+
     return weirlua_text(L, text, weir_allocation_format(box->g, &a, format, &err), &err);
+}
+
+/* rset([{scheduling = false}]): the resource set of the allocation; without scheduling it has no graph. */
+static int allocation_rset(lua_State *L)
+{
+    static const char *const known[] = {"scheduling", NULL};
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+    struct weirlua_graph *box;
+    weir_allocation a;
+    weir_rset **out;
+    weir_err err = {0};
+    bool scheduling;
+
+    weirlua_options(L, 2, known);
+    scheduling = weirlua_field_boolean(L, 2, "scheduling", true);
+    a = as_it_is(L, own, &box);
+    out = weirlua_rset_push(L);
+    return weirlua_rset_finish(L, out, weir_allocation_rset(box->g, &a, scheduling, out, &err), &err);
 }
 
 static const char *state_name(int state)
@@ -124,6 +150,8 @@ static int allocation_index(lua_State *L)
         weirlua_push_time(L, duration_of(&own->a));
     else if (strcmp(key, "state") == 0)
         lua_pushstring(L, state_name(own->a.state));
+    else if (strcmp(key, "nslots") == 0)
+        lua_pushinteger(L, own->a.nslots);
     else if (strcmp(key, "policy") == 0)
         lua_getiuservalue(L, 1, 2);
     else
@@ -142,7 +170,7 @@ static int allocation_tostring(lua_State *L)
 
 void weirlua_allocation_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"vertices", allocation_vertices}, {"format", allocation_format}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"vertices", allocation_vertices}, {"format", allocation_format}, {"rset", allocation_rset}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", allocation_tostring}, {NULL, NULL}};
 
     weirlua_class(L, s, ALLOCATION, methods, meta);

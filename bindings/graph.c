@@ -160,6 +160,16 @@ int weirlua_graph_parse(lua_State *L)
     return weirlua_graph_finish(L, box, weir_graph_parse(text, len, source, format, &box->g, &err), &err);
 }
 
+/* guess(text): the name of the format that parse would take a text for, or nil */
+int weirlua_format_guess(lua_State *L)
+{
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+
+    lua_pushstring(L, weir_format_guess(text, len));
+    return 1;
+}
+
 int weirlua_graph_synthetic(lua_State *L)
 {
     size_t len;
@@ -354,6 +364,7 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                     {NULL, NULL}};
     static const luaL_Reg owners[] = {{"format", weirlua_graph_format}, /* these may take long: not for policies */
                                       {"write", weirlua_graph_write},
+                                      {"resolve", weirlua_graph_resolve},
                                       {"check", graph_check},
                                       {"bytes", graph_bytes},
                                       {"close", graph_close},

@@ -5,6 +5,7 @@
  */
 #include "weirlua.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HOSTLIST     "weir.hostlist"
@@ -83,6 +84,15 @@ static int push_name(lua_State *L, const weir_hostlist *h, uint64_t i)
 
 /* ---- what stands for a list ---- */
 
+/* Puts the number of the entry before the text of an error. */
+static void name_entry(weir_err *err, lua_Integer i)
+{
+    char text[sizeof err->text];
+
+    memcpy(text, err->text, sizeof text);
+    snprintf(err->text, sizeof err->text, "entry %lld: %.480s", (long long)i, text);
+}
+
 static int append_texts(lua_State *L, int list, weir_hostlist *h, weir_err *err)
 {
     lua_Integer n = (lua_Integer)lua_rawlen(L, list), seen = 0;
@@ -96,11 +106,13 @@ static int append_texts(lua_State *L, int list, weir_hostlist *h, weir_err *err)
         size_t len;
         const char *text;
         int rc;
-        lua_rawgeti(L, list, i);
+        luaL_argcheck(L, lua_rawgeti(L, list, i) == LUA_TSTRING, list, "list of texts expected");
         text = lua_tolstring(L, -1, &len);
         rc = weir_hostlist_append(h, text, len, err);
-        if (rc)
+        if (rc) {
+            name_entry(err, i);
             return rc;
+        }
         lua_pop(L, 1);
     }
     return WEIR_OK;

@@ -425,11 +425,12 @@ static const weir_idset *loop_set(lua_State *L)
     return *box;
 }
 
+/* Index 2: the last id that was told. */
 static int step_ids(lua_State *L)
 {
     const weir_idset *set = loop_set(L);
 
-    return push_id(L, weir_idset_next(set, lua_isnoneornil(L, 1) ? -1 : (int64_t)check_id(L, 1)));
+    return push_id(L, weir_idset_next(set, lua_isnoneornil(L, 2) ? -1 : (int64_t)check_id(L, 2)));
 }
 
 /* for id in s:ids(): all of them, ascending. */

@@ -23,6 +23,7 @@ static int methods(lua_State *L)
 static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"load", weirlua_graph_load},
                                      {"parse", weirlua_graph_parse},
+                                     {"guess", weirlua_format_guess},
                                      {"synthetic", weirlua_graph_synthetic},
                                      {"discover", weirlua_graph_discover},
                                      {"request", weirlua_request_new},
@@ -43,6 +44,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"hosts", weirlua_hosts},
                                      {"idset", weirlua_idset_new},
                                      {"hostlist", weirlua_hostlist_new},
+                                     {"rset", weirlua_rset_new},
                                      {NULL, NULL}};
 
 static void open_classes(lua_State *L, struct weirlua *s)
@@ -53,6 +55,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_json_open(L, s);
         weirlua_idset_open(L, s);
         weirlua_hostlist_open(L, s);
+        weirlua_rset_open(L, s);
         weirlua_request_open(L, s);
         weirlua_allocation_open(L, s);
         weirlua_walk_open(L, s);

@@ -8,6 +8,7 @@
 
 #define POLICY_FIELDS    8
 #define POLICY_EXCLUSIVE 16
+#define POLICY_LOCALITY  8
 
 enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOKS };
 extern const char *const weirlua_hook_names[HOOKS];
@@ -18,9 +19,9 @@ struct policy_spec {
     const char *options; /* JSON: what options there are, and their values; see policy_options.c */
     const char *order[WEIR_ORDER_KEYS];
     const char *exclusive[POLICY_EXCLUSIVE];
-    uint32_t norder, nexclusive, nfields;
+    const char *locality[POLICY_LOCALITY];
+    uint32_t norder, nexclusive, nlocality, nfields;
     int fields[POLICY_FIELDS]; /* enum weirlua_field */
-    bool texts;                /* one of the fields is a string */
     bool has[HOOKS];
 };
 

@@ -94,19 +94,6 @@ static int push_request(struct hooks *h, const weir_resource *r)
 
 /* ---- calls ---- */
 
-/* (hooks, function, vertex, request): adds fields, of which some are strings, and calls. */
-static int call_with_texts(lua_State *L)
-{
-    const struct hooks *h = lua_touserdata(L, 1);
-    weir_vertex v = (weir_vertex)(uintptr_t)lua_touserdata(L, 3); /* the low 32 bits are its index */
-    const struct policy_spec *spec = &h->policy->spec;
-
-    for (uint32_t i = 0; i < spec->nfields; i++)
-        weirlua_push_field(L, h->box, v, spec->fields[i]);
-    lua_call(L, 2 + (int)spec->nfields, 1);
-    return 1;
-}
-
 /* lua_pcall of a hook, counted and timed where somebody asked. */
 static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
 {
@@ -123,61 +110,96 @@ static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
     return rc;
 }
 
-/* Pushes the function and its arguments, and calls it for one result. */
-static int call_filter(struct hooks *h, int hook, weir_vertex v, const weir_resource *r)
+/* ---- filters ---- */
+
+/* Calls of one filter for several vertices, run in one protected call. */
+struct filtering {
+    struct hooks *h;
+    const weir_vertex *v;
+    size_t n;
+    double *score; /* evaluate */
+    bool go_on;    /* prune: what it says of the only vertex */
+};
+
+/* Pushes the function, a vertex, the request and the fields, and calls it for one result. */
+static void call_filter(lua_State *L, const struct hooks *h, weir_vertex v)
 {
     const struct policy_spec *spec = &h->policy->spec;
-    struct sandbox *sb = sandbox_of(h);
+
+    lua_pushvalue(L, 2);
+    weirlua_push_vertex(L, h->box, v);
+    lua_pushvalue(L, 3);
+    for (uint32_t i = 0; i < spec->nfields; i++)
+        weirlua_push_field(L, h->box, v, spec->fields[i]);
+    lua_call(L, 2 + (int)spec->nfields, 1);
+}
+
+/* (filtering, function, request) */
+static int run_prune(lua_State *L)
+{
+    struct filtering *f = lua_touserdata(L, 1);
+
+    call_filter(L, f->h, f->v[0]);
+    f->go_on = lua_toboolean(L, -1);
+    return 0;
+}
+
+/* (filtering, function, request) */
+static int run_evaluate(lua_State *L)
+{
+    struct filtering *f = lua_touserdata(L, 1);
+    struct sandbox *sb = sandbox_of(f->h);
+
+    for (size_t i = 0; i < f->n; i++) {
+        int type;
+        if (sb)
+            weirlua_sandbox_call(sb);
+        call_filter(L, f->h, f->v[i]);
+        type = lua_type(L, -1);
+        f->score[i] = type == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
+        if (type != LUA_TNIL && isnan(f->score[i]))
+            return luaL_error(L, "it must return a number (the score) or nil (no candidate)");
+        lua_pop(L, 1);
+    }
+    return 0;
+}
+
+static int run_filter(struct hooks *h, int hook, lua_CFunction run, struct filtering *f, const weir_resource *r)
+{
     lua_State *L = h->L;
-    int nargs = 2;
 
     if (h->failed)
         return WEIR_EPOLICY;
-    if (sb)
-        weirlua_sandbox_call(sb);
-    if (spec->texts) {
-        lua_pushcfunction(L, call_with_texts);
-        lua_pushlightuserdata(L, h);
-        nargs += 2;
-    }
+    lua_pushcfunction(L, run);
+    lua_pushlightuserdata(L, f);
     lua_pushvalue(L, h->base + hook);
-    weirlua_push_vertex(L, h->box, v);
     if (push_request(h, r))
         return fail(h, weirlua_hook_names[hook], NULL);
-    for (uint32_t i = 0; !spec->texts && i < spec->nfields; i++, nargs++)
-        weirlua_push_field(L, h->box, v, spec->fields[i]);
-    return call_hook(h, hook, nargs, 1) == LUA_OK ? WEIR_OK : fail(h, weirlua_hook_names[hook], NULL);
+    if (h->policy->profile)
+        h->policy->profile->calls[hook] += f->n - 1;
+    return call_hook(h, hook, 3, 0) == LUA_OK ? WEIR_OK : fail(h, weirlua_hook_names[hook], NULL);
 }
 
 static int hook_prune(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r)
 {
     struct hooks *h = data;
-    int rc = call_filter(h, HOOK_PRUNE, v, r), go_on;
+    struct filtering f = {.h = h, .v = &v, .n = 1};
+    int rc;
 
     (void)g;
-    if (rc)
-        return rc;
-    go_on = lua_toboolean(h->L, -1);
-    lua_pop(h->L, 1);
-    return go_on;
+    if (sandbox_of(h))
+        weirlua_sandbox_call(sandbox_of(h));
+    rc = run_filter(h, HOOK_PRUNE, run_prune, &f, r);
+    return rc ? rc : f.go_on;
 }
 
-static int hook_evaluate(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r, double *score)
+static int hook_evaluate(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,
+                         double *score)
 {
-    struct hooks *h = data;
-    int rc = call_filter(h, HOOK_EVALUATE, v, r), type;
+    struct filtering f = {.h = data, .v = v, .n = n, .score = score};
 
     (void)g;
-    if (rc)
-        return rc;
-    type = lua_type(h->L, -1);
-    *score = type == LUA_TNUMBER ? lua_tonumber(h->L, -1) : 0;
-    lua_pop(h->L, 1);
-    if (type == LUA_TNIL)
-        return 0;
-    if (type != LUA_TNUMBER || isnan(*score))
-        return fail(h, "evaluate", "it must return a number (the score) or nil (no candidate)");
-    return 1;
+    return run_filter(data, HOOK_EVALUATE, run_evaluate, &f, r);
 }
 
 /* The static order: up to WEIR_ORDER_KEYS numbers; nil comes last. */
@@ -335,6 +357,8 @@ static void give(struct hooks *h)
                              .serial = h->policy->serial,
                              .exclusive = spec->exclusive,
                              .nexclusive = spec->nexclusive,
+                             .locality = spec->locality,
+                             .nlocality = spec->nlocality,
                              .keys = spec->has[HOOK_ORDER] ? hook_keys : NULL,
                              .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,
                              .evaluate = spec->has[HOOK_EVALUATE] ? hook_evaluate : NULL,

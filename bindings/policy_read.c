@@ -72,7 +72,7 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
 static void check_known(lua_State *L, const struct policy_spec *spec)
 {
     static const char *const known[] = {"name",   "doc",   "version", "subsystem", "order",  "prune",  "evaluate",
-                                        "select", "admit", "init",    "exclusive", "fields", "options"};
+                                        "select", "admit", "init",    "exclusive", "locality", "fields", "options"};
 
     for (lua_pushnil(L); lua_next(L, TABLE); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
@@ -82,7 +82,7 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
         if (!key || i == n)
             refuse(L, spec,
                    "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate, select, "
-                   "admit, init, exclusive, fields, options",
+                   "admit, init, exclusive, locality, fields, options",
                    key ? key : luaL_typename(L, -2));
     }
 }
@@ -132,7 +132,7 @@ static void read_fields(lua_State *L, struct policy_spec *spec)
         switch (code) {
         case FIELD_TYPE:
         case FIELD_NAME:
-        case FIELD_STATE: spec->texts = true; break;
+        case FIELD_STATE:
         case FIELD_ID:
         case FIELD_SIZE:
         case FIELD_FREE:
@@ -180,6 +180,8 @@ int weirlua_policy_read(lua_State *L)
         spec->norder = keep_list(L, spec, "order", spec->order, WEIR_ORDER_KEYS);
     lua_settop(L, ANCHOR);
     spec->nexclusive = keep_list(L, spec, "exclusive", spec->exclusive, POLICY_EXCLUSIVE);
+    lua_settop(L, ANCHOR);
+    spec->nlocality = keep_list(L, spec, "locality", spec->locality, POLICY_LOCALITY);
     lua_settop(L, ANCHOR);
     read_fields(L, spec);
     lua_settop(L, ANCHOR);

@@ -131,13 +131,20 @@ int weirlua_constraint_new(lua_State *L)
     return 1;
 }
 
+const weir_constraint *weirlua_check_constraint(lua_State *L, int arg)
+{
+    struct constraint *box = luaL_checkudata(L, arg, CONSTRAINT);
+
+    luaL_argcheck(L, box->c, arg, "the constraint is closed");
+    return box->c;
+}
+
 static int constraint_match(lua_State *L)
 {
-    struct constraint *box = luaL_checkudata(L, 1, CONSTRAINT);
+    const weir_constraint *c = weirlua_check_constraint(L, 1);
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 2);
 
-    luaL_argcheck(L, box->c, 1, "the constraint is closed");
-    lua_pushboolean(L, weir_constraint_match(box->c, h.g, h.v));
+    lua_pushboolean(L, weir_constraint_match(c, h.g, h.v));
     return 1;
 }
 

@@ -115,10 +115,12 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s);
 int weirlua_graph_new(lua_State *L);
 int weirlua_graph_load(lua_State *L);
 int weirlua_graph_parse(lua_State *L);
+int weirlua_format_guess(lua_State *L);
 int weirlua_graph_synthetic(lua_State *L);
 int weirlua_graph_discover(lua_State *L);
 int weirlua_graph_format(lua_State *L); /* g:format */
 int weirlua_graph_write(lua_State *L);  /* g:write */
+int weirlua_graph_resolve(lua_State *L); /* g:resolve */
 extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
 extern const luaL_Reg weirlua_graph_copies[];  /* ... that make one from another */
 extern const luaL_Reg weirlua_graph_finders[];
@@ -188,6 +190,7 @@ void weirlua_walk_open(lua_State *L, struct weirlua *s);
 
 int weirlua_query_new(lua_State *L);
 int weirlua_constraint_new(lua_State *L);
+const weir_constraint *weirlua_check_constraint(lua_State *L, int arg);
 void weirlua_query_open(lua_State *L, struct weirlua *s);
 
 /* ---- json.c ---- */
@@ -225,6 +228,16 @@ weir_hostlist **weirlua_hostlist_push(lua_State *L);
 int weirlua_hostlist_finish(lua_State *L, weir_hostlist *const *h, int rc);
 int weirlua_hostlist_new(lua_State *L);
 void weirlua_hostlist_open(lua_State *L, struct weirlua *s);
+
+/* ---- rset.c: resource sets ---- */
+
+/* Pushes a handle without a set. A function of the core then fills it; _finish takes its status and returns 1, or pushes nil,
+ * message, code. */
+weir_rset **weirlua_rset_push(lua_State *L);
+int weirlua_rset_finish(lua_State *L, weir_rset *const *box, int rc, const weir_err *err);
+int weirlua_rset_new(lua_State *L);
+int weirlua_graph_rset(lua_State *L);
+void weirlua_rset_open(lua_State *L, struct weirlua *s);
 
 /* ---- request.c, allocation.c, engine.c ---- */
 

@@ -19,7 +19,7 @@ struct demand {
     uint32_t depth; /* of `under` */
     int64_t times, units, most;
     int64_t last; /* units that the vertex taken last gave */
-    bool hosted; /* r is a slot, the candidates are nodes, the units slots */
+    weir_type host; /* r is a slot, the candidates are vertices of this type, the units slots; WEIR_NO_TYPE: it is none */
     int64_t slots; /* that this demand stands for, as the first resource of other slots */
     uint32_t subsystem; /* WEIR_NONE, or whose units these are (channel.c) */
     weir_vertex *candidates; /* NULL: units, placed last */
@@ -81,12 +81,17 @@ static void drop_demands(struct contest *c, uint32_t n)
         weir_mem_free(c->demands[--c->n].candidates);
 }
 
+static bool is_hosted(const struct demand *d)
+{
+    return d->host != WEIR_NO_TYPE;
+}
+
 static int list_candidates(struct contest *c, struct demand *d)
 {
     struct search s;
     weir_vertex v;
-    int rc = d->hosted ? weir_search_hosts(&s, c->m, d->under, d->r, d->r->with, c->m->node_type)
-                       : weir_search_begin(&s, c->m, d->under, d->r, weir_candidate_idle(c->m, d->r));
+    int rc = is_hosted(d) ? weir_search_hosts(&s, c->m, d->under, d->r, d->r->with, d->host)
+                          : weir_search_begin(&s, c->m, d->under, d->r, weir_candidate_idle(c->m, d->r));
 
     if (rc)
         return rc;
@@ -111,7 +116,7 @@ static uint32_t depth_of(const weir_graph *g, weir_vertex v)
     return depth;
 }
 
-static int add_demand(struct contest *c, weir_vertex under, const weir_resource *r, int64_t times, bool hosted)
+static int add_demand(struct contest *c, weir_vertex under, const weir_resource *r, int64_t times, weir_type host)
 {
     weir_type t = weir_type_find(c->m->g, r->type);
     struct demand *d;
@@ -121,10 +126,10 @@ static int add_demand(struct contest *c, weir_vertex under, const weir_resource 
     if (weir_array_reserve(&c->demands, &c->cap, (size_t)c->n + 1, sizeof *c->demands))
         return weir_fail_nomem(c->m->err);
     d = &c->demands[c->n++];
-    *d = (struct demand){.r = r, .under = under, .depth = depth_of(c->m->g, under), .times = times, .hosted = hosted};
+    *d = (struct demand){.r = r, .under = under, .depth = depth_of(c->m->g, under), .times = times, .host = host};
     d->most = saturating_mul(count_most(c->m, &r->count), times);
     d->subsystem = weir_channel_find(c->m->g, r->type);
-    if (hosted || weir_candidate_idle(c->m, r) || r->exclusive == WEIR_EXCLUSIVE_NO ||
+    if (is_hosted(d) || weir_candidate_idle(c->m, r) || r->exclusive == WEIR_EXCLUSIVE_NO ||
         (t != WEIR_NO_TYPE && (c->m->g->type_flags[t] & TYPE_HAS_KIDS)))
         return list_candidates(c, d);
     return WEIR_OK;
@@ -150,11 +155,11 @@ static int add_demands(struct contest *c, weir_vertex under, const weir_resource
 
     for (uint32_t i = 0; !rc && i < n; i++) {
         const weir_resource *r = &list[i];
-        bool hosted = r->slot && weir_slot_hosted(c->m, under, r);
-        if (r->slot && !hosted)
+        weir_type host = r->slot ? weir_slot_host(c->m, under, r) : WEIR_NO_TYPE;
+        if (r->slot && host == WEIR_NO_TYPE)
             rc = add_slots(c, under, r, times);
         else
-            rc = add_demand(c, under, r, times, hosted);
+            rc = add_demand(c, under, r, times, host);
     }
     return rc;
 }
@@ -218,11 +223,11 @@ static int take(struct contest *c, uint32_t i, weir_vertex v, int64_t want, int6
 {
     const struct demand d = c->demands[i];
     struct match *m = c->m;
-    bool passes = !d.hosted && weir_candidate_passes(m, v, d.r);
+    bool passes = !is_hosted(&d) && weir_candidate_passes(m, v, d.r);
     int rc;
 
     *units = want;
-    if (d.hosted || passes) {
+    if (is_hosted(&d) || passes) {
         if (passes && !weir_candidate_enter(m, v, d.r))
             return 0;
         if (passes)
@@ -275,11 +280,11 @@ static int solve_from(struct contest *c, uint32_t i, uint32_t from)
     for (uint32_t k = from; c->demands[i].units < c->demands[i].most && k < c->demands[i].n; k++) {
         int64_t want = c->demands[i].most - c->demands[i].units;
         int rc = 0;
-        if (c->demands[i].hosted)
+        if (is_hosted(&c->demands[i]))
             want = weir_slot_bound(c->m, c->demands[i].candidates[k], c->demands[i].r, want);
         if (want < 0)
             return (int)want;
-        for (; rc == 0 && want > 0; want = c->demands[i].hosted ? want - 1 : 0)
+        for (; rc == 0 && want > 0; want = is_hosted(&c->demands[i]) ? want - 1 : 0)
             rc = take_and_go_on(c, i, k, want);
         if (rc)
             return rc;
@@ -305,7 +310,7 @@ static int contest_once(struct match *m, weir_vertex under, const weir_resource 
     if (rc != 1)
         m->npicks = npicks;
     for (uint32_t i = 0; rc == 1 && i < c.n; i++)
-        weir_pick_slots(m, npicks, c.demands[i].hosted ? c.demands[i].units : c.demands[i].slots);
+        weir_pick_slots(m, npicks, is_hosted(&c.demands[i]) ? c.demands[i].units : c.demands[i].slots);
     drop_demands(&c, 0);
     weir_mem_free(c.demands);
     return rc;

@@ -21,6 +21,7 @@ struct dot_box {
     uint8_t use; /* enum dot_use */
     uint8_t out; /* the state of it or of what is above, where jobs cannot have it for that; else WEIR_UP */
     bool cut;    /* there is more below it */
+    bool loose;  /* below a box of several: its ids are those of one of them, and are left out */
 };
 
 /* Four numbers known by one. */

@@ -84,15 +84,27 @@ static struct above below(const weir_graph *g, weir_vertex v, struct above up)
     return up;
 }
 
+/* Nothing below it is free. */
+static bool is_full(const weir_graph *g, const struct inner *in)
+{
+    const struct schema *s = in->cells ? schema_at(g, in->schema) : NULL;
+
+    for (uint32_t i = 0; s && i < s->ntypes; i++)
+        if (in->cells[CELL_TYPES + TYPE_CELLS * i + TYPE_FREE])
+            return false;
+    return s != NULL;
+}
+
 static uint8_t use_of(const weir_graph *g, weir_vertex v, struct above here)
 {
     const struct book *b = book_of(g, v);
+    const struct inner *in = inner_of(g, v);
 
     if (here.held)
         return DOT_USED;
     if (vertex_unused(g, v))
         return DOT_FREE;
-    return inner_of(g, v) == NULL && b && b->used >= kind_of(g, v)->size ? DOT_USED : DOT_PART;
+    return (in ? is_full(g, in) : b && b->used >= kind_of(g, v)->size) ? DOT_USED : DOT_PART;
 }
 
 /* Which subsystems it is in, and how; not exact beyond the 16th. */
@@ -174,7 +186,8 @@ static uint32_t add_box(struct dot_fold *f, weir_vertex v, uint32_t parent, stru
     box = &f->boxes[f->n++];
     *box = (struct dot_box){.v = v, .count = 1, .parent = parent, .first = WEIR_NONE, .last = WEIR_NONE,
                             .next = WEIR_NONE, .use = use_of(f->g, v, here), .out = here.out,
-                            .sign = f->signs ? f->signs[v] : WEIR_NONE};
+                            .sign = f->signs ? f->signs[v] : WEIR_NONE,
+                            .loose = parent != WEIR_NONE && (f->boxes[parent].loose || f->boxes[parent].count > 1)};
     first = parent == WEIR_NONE ? &f->first : &f->boxes[parent].first;
     last = parent == WEIR_NONE ? &f->last : &f->boxes[parent].last;
     if (*last == WEIR_NONE)

@@ -1,6 +1,6 @@
 /* dot_write.c - writes a machine as a Graphviz digraph, from left to right. A box is a vertex, or several that are alike:
- * "core[0-39] x40". Its fill tells how much is in use, its words whose it is and its state. Arrows of subsystems other than
- * containment are dashed, each subsystem in a colour of its own.
+ * "core[0-39] x40"; below a box of several the ids are left out: "core x40". The fill tells how much is in use, the words
+ * whose it is and its state. Arrows of subsystems other than containment are dashed, each subsystem in a colour of its own.
  *
  * Main invariant: whatever a name has in it, it stays inside its quotes.
  */
@@ -93,7 +93,7 @@ static void write_ids(struct dot *w)
     size_t n;
 
     w->name.len = 0;
-    if (weir_idset_format(w->ids, WEIR_IDSET_RANGES, &w->name) < 0 || w->name.failed) {
+    if (weir_idset_write(w->ids, WEIR_IDSET_RANGES, &w->name) < 0 || w->name.failed) {
         w->failed = true;
         return;
     }
@@ -110,7 +110,9 @@ static void write_ids(struct dot *w)
 
 static void write_name(struct dot *w, const struct dot_box *box)
 {
-    if (box->count > 1 && collect_ids(w, box)) {
+    if (box->loose) {
+        write_text(w, weir_vertex_basename(w->g, box->v));
+    } else if (box->count > 1 && collect_ids(w, box)) {
         write_text(w, weir_vertex_basename(w->g, box->v));
         write_ids(w);
     } else {

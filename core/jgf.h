@@ -29,9 +29,11 @@ struct jgf_item {
     uint32_t own;          /* the first of its entries */
     weir_vertex v;         /* that it has become, or stands for */
     uint8_t state;
-    bool described; /* it was in "nodes" */
-    bool is_target; /* if not: the end at which an edge named it */
-    bool exclusive;
+    bool described : 1; /* it was in "nodes" */
+    bool is_target : 1; /* if not: the end at which an edge named it */
+    bool exclusive : 1;
+    bool implied : 1; /* jgf_resolve.c: something above is taken as a whole */
+    bool leads : 1;   /* ...: to others below it */
 };
 
 /* A property, a tag or extended data. Those of one vertex stand in a row. */
@@ -57,7 +59,8 @@ enum jgf_field {
     JGF_UNIT,
     JGF_UUID,
     JGF_STATE,
-    JGF_PATH, /* paths.containment */
+    JGF_PATH,  /* paths.containment */
+    JGF_OTHER, /* "SUBSYSTEM:PATH" of another of the paths */
     JGF_TEXTS,
     JGF_ID = JGF_TEXTS,
     JGF_UNIQ_ID,
@@ -95,7 +98,6 @@ struct jgf {
     weir_err *err;
     bool is_r;                                    /* an R: its other keys are kept too */
     int (*on_node)(struct jgf *r, uint32_t item); /* called for each vertex when it is read; NULL: nothing to do */
-    const weir_graph *within;                     /* for on_node */
 
     weir_json *json;
     weir_graph *g;    /* that is made; until then it has names and kinds */
@@ -120,6 +122,8 @@ struct jgf {
     bool version_1;
     int execution; /* what its value is, an enum weir_json_type; WEIR_JSON_END: there is none */
     weir_buf execution_text;
+    bool treepool; /* the writer is the one of RFC 49, whose `children` are: */
+    weir_buf children_text;
 };
 
 /* Reads the whole document. weir_jgf_free() is needed also when it fails. */

@@ -20,7 +20,8 @@ const char *const weir_jgf_fields[JGF_FIELDS] = {
     [JGF_UNIT] = "unit",
     [JGF_UUID] = "uuid",
     [JGF_STATE] = "state",
-    [JGF_PATH] = "", /* no key of metadata itself */
+    [JGF_PATH] = "paths.containment", /* these two are no keys of metadata itself */
+    [JGF_OTHER] = "paths.",
     [JGF_ID] = "id",
     [JGF_UNIQ_ID] = "uniq_id",
     [JGF_RANK] = "rank",
@@ -221,18 +222,38 @@ static int take_map(struct jgf *r, int field, int type)
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
-/* Of the paths one is looked at; anything else there is left alone. */
+/* Keeps "SUBSYSTEM:PATH". Anything but a text is left alone. */
+static int take_path(struct jgf *r)
+{
+    bool containment = strcmp(weir_json_text(r->json, NULL), "containment") == 0;
+    int field = containment ? JGF_PATH : JGF_OTHER, type;
+    size_t len;
+    const char *text;
+
+    r->value.len = 0;
+    weir_buf_puts(&r->value, weir_json_text(r->json, NULL));
+    weir_buf_puts(&r->value, ":");
+    type = weir_json_next(r->json);
+    if (type != WEIR_JSON_STRING || (r->node.given & BIT(field)))
+        return weir_json_skip(r->json, type);
+    if (containment)
+        return take_text(r, field, type);
+    text = weir_json_text(r->json, &len);
+    weir_buf_add(&r->value, text, len);
+    if (r->value.failed)
+        return weir_fail_nomem(r->err);
+    r->node.given |= BIT(field);
+    return keep_text(r, r->value.data, r->value.len, &r->node.text[field]);
+}
+
 static int take_paths(struct jgf *r, int type)
 {
     int rc = WEIR_OK;
 
     if (type != WEIR_JSON_OBJECT)
         return weir_json_skip(r->json, type);
-    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
-        bool wanted = strcmp(weir_json_text(r->json, NULL), "containment") == 0;
-        type = weir_json_next(r->json);
-        rc = wanted && type == WEIR_JSON_STRING ? take_text(r, JGF_PATH, type) : weir_json_skip(r->json, type);
-    }
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
+        rc = take_path(r);
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
@@ -240,11 +261,13 @@ static int take_paths(struct jgf *r, int type)
 
 static int find_field(const char *key)
 {
-    int i = 0;
+    int i = JGF_TYPE;
 
+    if (strncmp(key, "paths.", 6) == 0)
+        return JGF_FIELDS;
     while (i < JGF_FIELDS && (weir_jgf_fields[i][0] != key[0] || strcmp(weir_jgf_fields[i], key) != 0))
         i++;
-    return *key ? i : JGF_FIELDS;
+    return i;
 }
 
 static int take_field(struct jgf *r, int field, int type)

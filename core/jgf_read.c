@@ -10,6 +10,7 @@
  * containment wait until all vertices are known, others until the graph is there.
  */
 #include "jgf.h"
+#include "treepool.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -382,9 +383,22 @@ static int read_graph(struct jgf *r, const char *path, int type)
 /* Who wrote it: Fluxion says here that it left out what lies below exclusive vertices. */
 static int read_writer(struct jgf *r, int type)
 {
-    if (type == WEIR_JSON_STRING && strcmp(weir_json_text(r->json, NULL), WEIR_JGF_SHORTHAND) == 0)
-        r->shorthand = true;
+    const char *writer = type == WEIR_JSON_STRING ? weir_json_text(r->json, NULL) : "";
+
+    r->shorthand = r->shorthand || strcmp(writer, WEIR_JGF_SHORTHAND) == 0;
+    r->treepool = r->treepool || strcmp(writer, WEIR_TREEPOOL) == 0;
     return weir_json_skip(r->json, type);
+}
+
+/* The topology of an R is small too, and kept likewise. */
+static int read_children(struct jgf *r)
+{
+    int type;
+
+    if (r->children_text.len > 0)
+        return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "scheduling.children: is given twice");
+    type = weir_json_capture(r->json, &r->children_text);
+    return type < 0 ? type : WEIR_OK;
 }
 
 static int read_scheduling(struct jgf *r, int type)
@@ -396,6 +410,10 @@ static int read_scheduling(struct jgf *r, int type)
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
         const char *key = weir_json_text(r->json, NULL);
         bool graph = strcmp(key, "graph") == 0, writer = strcmp(key, "writer") == 0;
+        if (r->is_r && strcmp(key, "children") == 0) {
+            rc = read_children(r);
+            continue;
+        }
         type = weir_json_next(r->json);
         if (type < 0)
             return type;
@@ -498,6 +516,7 @@ void weir_jgf_free(struct jgf *r)
     weir_buf_free(&r->node.texts);
     weir_buf_free(&r->value);
     weir_buf_free(&r->execution_text);
+    weir_buf_free(&r->children_text);
 }
 
 int weir_jgf_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)

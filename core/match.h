@@ -56,12 +56,13 @@ struct match {
 int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 /* How often what a slot holds fits below `under`, at most `most`, as far as each part tells by itself. */
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);
-/* Whether each of these slots has to lie inside one node, and `under` is not inside one. */
-bool weir_slot_hosted(const struct match *m, weir_vertex under, const weir_resource *slot);
-/* Places slots, each inside one node. */
-int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot);
-/* Asks the policy for the score of a vertex that fits. 1, 0: no candidate, or negative. */
-int weir_place_evaluate(struct match *m, weir_vertex v, const weir_resource *r, double *score);
+/* What each of these slots has to lie inside of, below `under`: a node, or what the policy's locality wants. WEIR_NO_TYPE:
+ * nothing. */
+weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
+/* Places slots, each inside one vertex of that type. */
+int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host);
+/* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
+int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* The same where siblings compete (contest.c). */
 int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);

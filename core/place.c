@@ -73,44 +73,60 @@ static int by_score(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-int weir_place_evaluate(struct match *m, weir_vertex v, const weir_resource *r, double *score)
+int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
 {
     int rc;
 
-    *score = 0;
-    if (!m->policy->evaluate)
-        return 1;
-    m->stats.callbacks++;
-    rc = m->policy->evaluate(m->policy->data, m->g, v, r, score);
-    if (rc < 0 || (rc > 0 && isnan(*score)))
+    memset(score, 0, n * sizeof *score);
+    if (!m->policy->evaluate || n == 0)
+        return WEIR_OK;
+    m->stats.callbacks += n;
+    rc = m->policy->evaluate(m->policy->data, m->g, r, v, n, score);
+    if (rc < 0)
         return weir_match_policy_failed(m, "evaluate");
-    if (rc == 0)
-        note(m, WEIR_EVENT_POLICY, v, r);
-    else if (m->options->trace)
-        weir_match_tell(m, WEIR_EVENT_SCORED, v, r->index, NULL, *score);
-    return rc;
+    for (size_t i = 0; i < n; i++)
+        if (isnan(score[i]))
+            note(m, WEIR_EVENT_POLICY, v[i], r);
+        else if (m->options->trace)
+            weir_match_tell(m, WEIR_EVENT_SCORED, v[i], r->index, NULL, score[i]);
+    return WEIR_OK;
 }
 
-/* Notes a vertex with its score, if it fits and the policy wants it; takes nothing. *fits tells whether it does. */
-static int score_one(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
+/* Notes a vertex if it fits; takes nothing. *fits tells whether it does. */
+static int note_fitting(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
 {
     uint32_t npicks = m->npicks;
     int64_t units = weir_candidate_take(m, v, r, WEIR_FOREVER);
-    double score;
-    int rc;
 
     m->npicks = npicks;
     *fits = units > 0;
     if (units <= 0)
         return (int)units;
-    rc = weir_place_evaluate(m, v, r, &score);
-    if (rc <= 0)
-        return rc;
     if (weir_array_reserve(&sc->list, &sc->cap, (size_t)sc->n + 1, sizeof *sc->list))
         return weir_fail_nomem(m->err);
-    sc->list[sc->n] = (struct scored){v, score, sc->n};
+    sc->list[sc->n] = (struct scored){v, 0, sc->n};
     sc->n++;
     return WEIR_OK;
+}
+
+/* Gives each its score, and leaves out those that the policy does not want. */
+static int score_list(struct match *m, const weir_resource *r, struct scores *sc)
+{
+    weir_vertex *v = weir_mem_alloc((size_t)sc->n * sizeof *v);
+    double *score = weir_mem_alloc((size_t)sc->n * sizeof *score);
+    uint32_t n = 0;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; v && i < sc->n; i++)
+        v[i] = sc->list[i].v;
+    rc = v && score ? weir_place_evaluate(m, r, v, sc->n, score) : weir_fail_nomem(m->err);
+    for (uint32_t i = 0; !rc && i < sc->n; i++)
+        if (!isnan(score[i]))
+            sc->list[n++] = (struct scored){v[i], score[i], i};
+    sc->n = n;
+    weir_mem_free(v);
+    weir_mem_free(score);
+    return rc;
 }
 
 /* Every vertex that fits, the best score first. */
@@ -124,13 +140,16 @@ static int score_all(struct match *m, weir_vertex under, const weir_resource *r,
         return rc;
     while ((rc = weir_search_next(&s, &v)) > 0) {
         bool fits;
-        rc = score_one(m, v, r, sc, &fits);
+        rc = note_fitting(m, v, r, sc, &fits);
         if (!rc && !fits)
             rc = weir_search_rejected(&s, v);
         if (rc)
             break;
     }
     weir_search_end(&s);
+    if (rc || sc->n == 0 || !m->policy->evaluate)
+        return rc;
+    rc = score_list(m, r, sc);
     if (!rc && sc->n)
         qsort(sc->list, sc->n, sizeof *sc->list, by_score);
     return rc;
@@ -271,10 +290,11 @@ static int place_resource(struct match *m, weir_vertex under, const weir_resourc
 static int place_slot(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
 {
     int64_t most = count_most(m, &slot->count), n = most;
+    weir_type host = times == 1 ? weir_slot_host(m, under, slot) : WEIR_NO_TYPE;
     uint32_t npicks = m->npicks;
 
-    if (times == 1 && weir_slot_hosted(m, under, slot))
-        return weir_slot_place(m, under, slot);
+    if (host != WEIR_NO_TYPE)
+        return weir_slot_place(m, under, slot, host);
     if (slot->count.min != most) {
         n = weir_slot_bound(m, under, slot, most);
         if (n < 0)

@@ -19,6 +19,7 @@
 #include "graph.h"
 #include "jgf.h"
 #include "rset.h"
+#include "treepool.h"
 
 /* ---- R_lite alone ----------------------------------------------------------------------------------------------- */
 
@@ -29,7 +30,8 @@ struct flat {
     weir_graph *g;
     struct rset_runs runs;
     weir_hostlist *hosts; /* NULL: not known */
-    weir_vertex *nodes;   /* by place of the rank */
+    weir_treepool *topology; /* NULL: none is told */
+    weir_vertex *nodes;      /* by place of the rank */
     uint32_t n;
     char *name; /* room for two */
 };
@@ -44,7 +46,7 @@ static int make_room(struct flat *f)
                             "execution.R_lite: an array of {\"rank\": ..., \"children\": ...} is wanted");
     for (uint32_t i = 0; i < f->r->classes.count; i++) {
         const struct rset_class *c = &f->r->classes.list[i];
-        uint64_t each = 1, n = weir_idset_count(c->ranks);
+        uint64_t each = 1 + (uint64_t)weir_treepool_extra(f->topology), n = weir_idset_count(c->ranks);
         for (uint32_t k = 0; k < c->count && each < WEIR_VERTICES_MAX; k++)
             each += weir_idset_count(c->children[k].ids);
         if (each >= WEIR_VERTICES_MAX || (total += n * each) >= WEIR_VERTICES_MAX)
@@ -76,23 +78,6 @@ static int add_node(struct flat *f, weir_vertex cluster, uint32_t rank)
     return weir_graph_add(f->g, cluster, &d, &f->nodes[f->n], f->err);
 }
 
-static int add_children(const struct flat *f, const struct rset_class *c)
-{
-    int rc = WEIR_OK;
-
-    for (uint32_t i = 0; rc == WEIR_OK && i < c->count; i++) {
-        weir_pool_desc d = WEIR_POOL_DESC_INIT;
-        uint32_t lo, hi;
-        weir_vertex v;
-        d.type = c->children[i].type;
-        for (size_t k = 0; rc == WEIR_OK && weir_idset_run(c->children[i].ids, k, &lo, &hi); k++) {
-            d.id = lo;
-            rc = weir_graph_add_many(f->g, f->nodes[f->n], &d, hi - lo + 1, 1, &v, f->err);
-        }
-    }
-    return rc;
-}
-
 static int add_nodes(struct flat *f)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
@@ -106,30 +91,41 @@ static int add_nodes(struct flat *f)
         for (uint64_t rank = f->runs.list[i].lo; rc == WEIR_OK && rank <= f->runs.list[i].hi; rank++, f->n++) {
             rc = add_node(f, cluster, (uint32_t)rank);
             if (rc == WEIR_OK)
-                rc = add_children(f, &f->r->classes.list[f->runs.list[i].class]);
+                rc = weir_treepool_add(f->topology, f->g, f->nodes[f->n], (uint32_t)rank,
+                                       &f->r->classes.list[f->runs.list[i].class], f->err);
         }
     return rc;
 }
 
 /* ---- properties ------------------------------------------------------------------------------------------------- */
 
+static int give_below(weir_graph *g, weir_vertex top, const char *type, const char *name, weir_err *err)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < weir_vertex_children(g, top); i++) {
+        weir_vertex v = weir_vertex_child(g, top, i);
+        if (strcmp(weir_vertex_type(g, v), type) == 0)
+            rc = weir_vertex_set(g, v, WEIR_PROPERTIES, name, "", err);
+        else
+            rc = give_below(g, v, type, name, err);
+    }
+    return rc;
+}
+
 /* "NAME@TYPE" is a property of the node as it stands, and NAME one of what the node has of that type. */
 static int give_to_children(weir_graph *g, weir_vertex node, const char *name, weir_err *err)
 {
     const char *at = strchr(name, '@');
     char *stem;
-    int rc = WEIR_OK;
+    int rc;
 
     if (!at || at == name)
         return WEIR_OK;
     stem = weir_mem_strndup(name, (size_t)(at - name));
     if (!stem)
         return weir_fail_nomem(err);
-    for (uint32_t i = 0; rc == WEIR_OK && i < weir_vertex_children(g, node); i++) {
-        weir_vertex v = weir_vertex_child(g, node, i);
-        if (strcmp(weir_vertex_type(g, v), at + 1) == 0)
-            rc = weir_vertex_set(g, v, WEIR_PROPERTIES, stem, "", err);
-    }
+    rc = give_below(g, node, at + 1, stem, err);
     weir_mem_free(stem);
     return rc;
 }
@@ -165,7 +161,10 @@ int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **ou
     if (!f.g)
         return weir_fail_nomem(err);
     weir_graph_begin(f.g);
-    rc = make_room(&f);
+    if (r->scheduling && weir_treepool_is(r->scheduling->value))
+        rc = weir_treepool_read(r->scheduling->value, source, &f.topology, err);
+    if (rc == WEIR_OK)
+        rc = make_room(&f);
     if (rc == WEIR_OK)
         rc = add_nodes(&f);
     if (rc == WEIR_OK)
@@ -176,6 +175,7 @@ int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **ou
     weir_mem_free(f.name);
     weir_mem_free(f.runs.list);
     weir_hostlist_free(f.hosts);
+    weir_treepool_free(f.topology);
     if (rc == WEIR_OK)
         *out = f.g;
     else

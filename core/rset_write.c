@@ -61,10 +61,11 @@ static int write_members(json_t *object, weir_buf *b)
 
 static int write_ids(const weir_idset *ids, weir_buf *b)
 {
-    int rc;
+    int rc = WEIR_OK;
 
     WEIR_WRITE(b, "\"");
-    rc = weir_idset_write(ids, WEIR_IDSET_RANGES, b);
+    if (ids)
+        rc = weir_idset_write(ids, WEIR_IDSET_RANGES, b);
     WEIR_WRITE(b, "\"");
     return rc;
 }

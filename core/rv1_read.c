@@ -1,9 +1,10 @@
 /* rv1_read.c - reads a machine from R version 1 (RFC 20). With scheduling.graph it is that graph, fitted to R_lite, unless
  * its writer left parts of it out (WEIR_JGF_SHORTHAND), where Fluxion too goes by the ranks; otherwise it is what R_lite
- * says. What `execution` means: rset_read.c; what a machine it makes: rset_graph.c.
+ * says, grouped as the topology of RFC 49 tells where there is one. What `execution` means: rset_read.c; what a machine it makes: rset_graph.c.
  */
 #include "jgf.h"
 #include "rset.h"
+#include "treepool.h"
 
 #define BAD(r, ...) weir_fail_at((r)->err, WEIR_EINVAL, (r)->source, 0, 0, __VA_ARGS__)
 
@@ -20,6 +21,22 @@ static int read_execution(const struct jgf *r, weir_rset **out)
     rc = weir_rset_from_execution(execution, r->source, out, r->err);
     json_decref(execution);
     return rc;
+}
+
+/* Gives the set the topology of the document, if there is one. */
+static int read_topology(const struct jgf *r, weir_rset *set)
+{
+    json_error_t what;
+    json_t *children, *scheduling;
+
+    if (!r->treepool || r->children_text.len == 0)
+        return WEIR_OK;
+    children = json_loadb(r->children_text.data, r->children_text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &what);
+    if (!children && json_error_code(&what) != json_error_out_of_memory)
+        return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "scheduling.children: %s", what.text);
+    scheduling = json_pack("{s:s, s:o}", "writer", WEIR_TREEPOOL, "children", children);
+    set->scheduling = scheduling ? weir_rset_scheduling_new(scheduling, &set->classes) : NULL;
+    return set->scheduling ? WEIR_OK : weir_fail_nomem(r->err);
 }
 
 /* The machine of the document; `set` is NULL where it has no `execution`. */
@@ -53,6 +70,8 @@ static int build_any(struct jgf *r, weir_graph **out)
         return BAD(r, "neither execution nor scheduling.graph is there");
     if (r->execution)
         rc = read_execution(r, &set);
+    if (rc == WEIR_OK && set)
+        rc = read_topology(r, set);
     if (rc == WEIR_OK)
         rc = build(r, set, out);
     weir_rset_free(set);

@@ -1,9 +1,13 @@
 /* slot.c - slots. The tasks of a slot run on one node: what a slot holds of things inside nodes comes from one node, a
  * slot at a time. (Slots of whole nodes, or inside a node, need no such care: there the resources are just multiplied.)
  *
+ * A policy that wants locality has slots inside a node come from smaller hosts, such as NUMA domains: those of the first
+ * of its types that could hold a slot. A node then gives as many slots as its hosts do.
+ *
  * Hosts are taken in the order of the first resource each would give, so that a policy that orders cores by id still
  * decides core by core. Invariant: the number of slots a host gives never exceeds what it can hold.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,24 +51,85 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
     return most;
 }
 
-bool weir_slot_hosted(const struct match *m, weir_vertex under, const weir_resource *slot)
+static bool is_within_type(const weir_graph *g, weir_vertex v, weir_type t)
 {
-    const weir_resource *first = slot->with;
+    while (v != WEIR_NONE && kind_of(g, v)->type != t)
+        v = vertex_at(g, v)->parent;
+    return v != WEIR_NONE;
+}
 
-    if (m->node_type == WEIR_NO_TYPE)
-        return false;
-    if (slot->nwith == 1 && first->count.min == 1 && count_limit(&first->count) == 1)
-        return false;
+/* Whether all that a slot holds stands inside vertices of a type. */
+static bool is_inside(const struct match *m, const weir_resource *slot, weir_type outer)
+{
     for (uint32_t i = 0; i < slot->nwith; i++) {
         weir_type t = weir_type_find(m->g, slot->with[i].type);
         if (weir_channel_find(m->g, slot->with[i].type) == WEIR_NONE &&
-            (t == WEIR_NO_TYPE || !weir_type_above(m->g, m->node_type, t)))
+            (t == WEIR_NO_TYPE || !weir_type_above(m->g, outer, t)))
             return false;
     }
-    for (; under != WEIR_NONE; under = vertex_at(m->g, under)->parent)
-        if (kind_of(m->g, under)->type == m->node_type)
+    return true;
+}
+
+/* Whether all of v, used or not, could hold one slot. */
+static bool could_hold(struct match *m, weir_vertex v, const weir_resource *slot)
+{
+    const struct inner *in = inner_of(m->g, v);
+    uint32_t n;
+    const struct weir_need *needs = weir_resource_needs(m->request, slot->index, &n);
+
+    m->stats.visited++;
+    for (uint32_t i = 0; i < n; i++) {
+        weir_type t = weir_type_find(m->g, needs[i].type);
+        uint32_t cell = t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(m->g->schemas[in->schema], t);
+        if (weir_channel_find(m->g, needs[i].type) == WEIR_NONE &&
+            (cell ? in->cells[cell + TYPE_TOTAL] : 0) < needs[i].amount)
             return false;
-    return weir_channel_find(m->g, first->type) == WEIR_NONE;
+    }
+    return true;
+}
+
+/* Whether a vertex of a type below v could. */
+static bool one_could_hold(struct match *m, weir_vertex v, weir_type t, const weir_resource *slot)
+{
+    const struct inner *in = inner_of(m->g, v);
+
+    if (!in || !in->cells || !type_cell(m->g->schemas[in->schema], t))
+        return false;
+    for (uint32_t i = 0; i < in->nkids; i++) {
+        weir_vertex kid = in->kids[i];
+        if (kid != WEIR_NONE && ((kind_of(m->g, kid)->type == t && could_hold(m, kid, slot)) ||
+                                 one_could_hold(m, kid, t, slot)))
+            return true;
+    }
+    return false;
+}
+
+/* What the policy's locality asks for below a vertex. */
+static weir_type local_host(struct match *m, weir_vertex under, const weir_resource *slot)
+{
+    for (uint32_t i = 0; i < m->policy->nlocality && under != WEIR_NONE; i++) {
+        weir_type t = weir_type_find(m->g, m->policy->locality[i]);
+        if (t == WEIR_NO_TYPE)
+            continue;
+        if (is_within_type(m->g, under, t))
+            return WEIR_NO_TYPE;
+        if (is_inside(m, slot, t) && one_could_hold(m, under, t, slot))
+            return t;
+    }
+    return WEIR_NO_TYPE;
+}
+
+weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot)
+{
+    const weir_resource *first = slot->with;
+
+    if (slot->nwith == 1 && first->count.min == 1 && count_limit(&first->count) == 1)
+        return WEIR_NO_TYPE;
+    if (weir_channel_find(m->g, first->type) != WEIR_NONE)
+        return WEIR_NO_TYPE;
+    if (m->node_type != WEIR_NO_TYPE && is_inside(m, slot, m->node_type) && !is_within_type(m->g, under, m->node_type))
+        return m->node_type;
+    return local_host(m, under, slot);
 }
 
 /* The vertex that serves a resource of type t by this pick, which may be something inside it. */
@@ -98,26 +163,64 @@ static void list_keys(struct hosts *h, const struct host *host, uint32_t from, i
         h->keys[h->nkeys] = host->v;
 }
 
+static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want);
+
+static void free_hosts(struct hosts *h)
+{
+    weir_mem_free(h->list);
+    weir_mem_free(h->keys);
+    weir_mem_free(h->order);
+}
+
+static int append_host(struct hosts *h, struct host host)
+{
+    if (weir_array_reserve(&h->list, &h->cap, (size_t)h->n + 1, sizeof *h->list) ||
+        weir_array_reserve(&h->keys, &h->keys_cap, h->nkeys + (size_t)host.most, sizeof *h->keys))
+        return weir_fail_nomem(h->m->err);
+    h->list[h->n++] = host;
+    return WEIR_OK;
+}
+
+/* A host with smaller hosts in it: the slots that these give. */
+static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64_t want)
+{
+    struct hosts in = {.m = h->m, .slot = h->slot};
+    int rc = fill(&in, v, inner, want);
+
+    if (!rc && in.norder > 0)
+        rc = append_host(h, (struct host){v, in.norder, 0, h->nkeys, 0});
+    for (uint32_t i = 0; !rc && i < in.n; i++)
+        in.list[i].given = 0;
+    for (uint32_t i = 0; !rc && i < in.norder; i++) {
+        struct host *from = &in.list[in.order[i]];
+        h->keys[h->nkeys++] = in.keys[from->first + from->given++];
+    }
+    free_hosts(&in);
+    return rc ? rc : in.norder > 0;
+}
+
 /* How many slots v holds, and the first vertex of each of them. 1: v is a host; 0: it holds none. */
 static int add_host(struct hosts *h, weir_vertex v, int64_t want)
 {
     struct match *m = h->m;
     const weir_resource *first = h->slot->with;
-    struct host host = {v, weir_slot_bound(m, v, h->slot, want), 0, h->nkeys, 0};
+    weir_type inner = weir_slot_host(m, v, h->slot);
+    struct host host = {v, 0, 0, h->nkeys, 0};
     uint32_t npicks = m->npicks;
     int64_t units = 0;
 
+    if (inner != WEIR_NO_TYPE)
+        return add_outer_host(h, v, inner, want);
+    host.most = weir_slot_bound(m, v, h->slot, want);
     if (host.most <= 0)
         return (int)host.most;
-    if (weir_array_reserve(&h->list, &h->cap, (size_t)h->n + 1, sizeof *h->list) ||
-        weir_array_reserve(&h->keys, &h->keys_cap, h->nkeys + (size_t)host.most, sizeof *h->keys))
-        return weir_fail_nomem(m->err);
+    if (append_host(h, host))
+        return WEIR_ENOMEM;
     units = weir_place_some(m, v, first, host.most * first->count.min);
     if (units < 0)
         return (int)units;
     list_keys(h, &host, npicks, first->count.min);
     m->npicks = npicks;
-    h->list[h->n++] = host;
     return 1;
 }
 
@@ -169,6 +272,28 @@ static int by_score(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
+/* Gives each host its score, and leaves out those that the policy does not want. */
+static int score_hosts(struct hosts *h)
+{
+    weir_vertex *v = weir_mem_alloc((size_t)h->n * sizeof *v);
+    double *score = weir_mem_alloc((size_t)h->n * sizeof *score);
+    uint32_t n = 0;
+    int rc;
+
+    for (uint32_t i = 0; v && i < h->n; i++)
+        v[i] = h->list[i].v;
+    rc = v && score ? weir_place_evaluate(h->m, h->slot, v, h->n, score) : weir_fail_nomem(h->m->err);
+    for (uint32_t i = 0; !rc && i < h->n; i++)
+        if (!isnan(score[i])) {
+            h->list[n] = h->list[i];
+            h->list[n++].score = score[i];
+        }
+    h->n = n;
+    weir_mem_free(v);
+    weir_mem_free(score);
+    return rc;
+}
+
 /* Host by host, the best score first. */
 static int fill_scored(struct hosts *h, int64_t want)
 {
@@ -177,20 +302,45 @@ static int fill_scored(struct hosts *h, int64_t want)
 
     while ((rc = weir_search_next(&h->search, &v)) > 0) {
         rc = add_host(h, v, want);
-        if (rc > 0)
-            rc = weir_place_evaluate(h->m, v, h->slot, &h->list[h->n - 1].score);
         if (rc < 0)
             return rc;
-        if (rc == 0 && h->n && h->list[h->n - 1].v == v)
-            h->n--;
     }
-    if (rc < 0)
-        return rc;
-    if (h->n)
+    rc = rc ? rc : score_hosts(h);
+    if (!rc && h->n)
         qsort(h->list, h->n, sizeof *h->list, by_score);
     for (uint32_t i = 0; !rc && i < h->n; i++)
         while (!rc && h->norder < want && h->list[i].given < h->list[i].most)
             rc = give_slot(h, i);
+    return rc;
+}
+
+static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want)
+{
+    bool scored = h->m->view <= VIEW_LATER && h->m->policy->evaluate;
+    int rc = weir_search_hosts(&h->search, h->m, under, h->slot, h->slot->with, host);
+
+    if (rc)
+        return rc;
+    rc = scored ? fill_scored(h, want) : fill_ordered(h, want);
+    weir_search_end(&h->search);
+    return rc;
+}
+
+static int place_given(struct hosts *h, int64_t count);
+
+/* Places so many slots in a host, which has room for them. */
+static int place_in(struct hosts *h, weir_vertex v, int64_t count)
+{
+    weir_type inner = weir_slot_host(h->m, v, h->slot);
+    struct hosts in = {.m = h->m, .slot = h->slot};
+    int rc;
+
+    if (inner == WEIR_NO_TYPE)
+        return weir_place(h->m, v, h->slot->with, h->slot->nwith, count);
+    rc = fill(&in, v, inner, count);
+    if (!rc)
+        rc = in.norder < count ? 0 : place_given(&in, count);
+    free_hosts(&in);
     return rc;
 }
 
@@ -204,11 +354,9 @@ static int place_given(struct hosts *h, int64_t count)
         h->list[h->order[--h->norder]].given--;
     for (uint32_t i = 0; rc == 1 && i < h->n; i++)
         if (h->list[i].given)
-            rc = weir_place(h->m, h->list[i].v, h->slot->with, h->slot->nwith, h->list[i].given);
+            rc = place_in(h, h->list[i].v, h->list[i].given);
     if (rc != 1)
         h->m->npicks = npicks;
-    else
-        weir_pick_slots(h->m, npicks, count);
     return rc;
 }
 
@@ -220,26 +368,22 @@ static bool hopeful(struct match *m, weir_vertex under, const weir_resource *r, 
     return weir_search_hopeful(m, under, r, saturating_mul(r->count.min, slots), weir_candidate_idle(m, r));
 }
 
-int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot)
+int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host)
 {
     struct hosts h = {.m = m, .slot = slot};
-    int64_t want = count_most(m, &slot->count), count;
-    bool scored = m->view <= VIEW_LATER && m->policy->evaluate;
+    uint32_t npicks = m->npicks;
+    int64_t count;
     int rc;
 
     for (uint32_t i = 0; i < slot->nwith; i++)
         if (!hopeful(m, under, &slot->with[i], slot->count.min))
             return 0;
-    rc = weir_search_hosts(&h.search, m, under, slot, slot->with, m->node_type);
-    if (rc)
-        return rc;
-    rc = scored ? fill_scored(&h, want) : fill_ordered(&h, want);
-    weir_search_end(&h.search);
+    rc = fill(&h, under, host, count_most(m, &slot->count));
     count = weir_count_floor(&slot->count, h.norder);
     if (!rc)
         rc = count < 0 ? 0 : place_given(&h, count);
-    weir_mem_free(h.list);
-    weir_mem_free(h.keys);
-    weir_mem_free(h.order);
+    if (rc == 1)
+        weir_pick_slots(m, npicks, count);
+    free_hosts(&h);
     return rc;
 }

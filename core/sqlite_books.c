@@ -75,7 +75,7 @@ static int take_pick(struct weir_db_reader *r)
 
     if (!weir_db_null(r, 3))
         p.resource = (uint32_t)weir_db_int(r, 3, 0, UINT32_MAX - 1);
-    p.amount = weir_db_int(r, 4, 0, vertex_valid(r->g, v) ? kind_of(r->g, v)->size : 0);
+    p.amount = weir_db_int(r, 4, 0, WEIR_UNITS_MAX);
     p.exclusive = weir_db_int(r, 5, 0, 1);
     if (weir_db_unfit(r))
         return WEIR_EPARSE;

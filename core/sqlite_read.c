@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "format.h"
 #include "run.h"
 
 /* ---- rows and values ---- */
@@ -65,7 +64,7 @@ const char *weir_db_text(struct weir_db_reader *r, int column)
     const char *s = fits ? (const char *)sqlite3_column_text(r->row, column) : NULL;
     size_t len = s ? (size_t)sqlite3_column_bytes(r->row, column) : 0;
 
-    if (s && strlen(s) == len && weir_text_utf8(s, len))
+    if (s && strlen(s) == len)
         return s;
     r->wrong = column + 1;
     return "";
@@ -193,17 +192,8 @@ static int take_entry(struct weir_db_reader *r, int map)
 {
     weir_vertex v = weir_db_vertex(r, 0);
     const char *key = weir_db_text(r, 2), *value = weir_db_text(r, 3);
-    json_t *json;
 
-    if (weir_db_unfit(r))
-        return WEIR_EPARSE;
-    if (map == WEIR_EXTENDED) {
-        json = json_loads(value, JSON_DECODE_ANY, NULL);
-        if (!json)
-            return weir_fail(&r->why, WEIR_EPARSE, "the value of '%.60s' is no JSON", key);
-        json_decref(json);
-    }
-    return weir_vertex_set(r->g, v, map, key, value, &r->why);
+    return weir_db_unfit(r) ? WEIR_EPARSE : weir_vertex_set(r->g, v, map, key, value, &r->why);
 }
 
 static int take_property(struct weir_db_reader *r)
@@ -236,13 +226,12 @@ static int read_own(struct weir_db_reader *r)
 
 static int take_subsystem(struct weir_db_reader *r)
 {
-    const char *name = weir_db_text(r, 1), *fault;
+    const char *name = weir_db_text(r, 1);
 
+    if (!*name)
+        r->wrong = 2;
     if (weir_db_unfit(r))
         return WEIR_EPARSE;
-    fault = weir_text_fault(name, false);
-    if (fault)
-        return weir_fail(&r->why, WEIR_EPARSE, "the name %s", fault);
     return weir_subsystem_add(r->g, name) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
 }
 
@@ -253,13 +242,11 @@ static int take_edge(struct weir_db_reader *r)
     weir_vertex source = weir_db_vertex(r, 1), target = weir_db_vertex(r, 2);
     const char *subsystem = weir_db_text(r, 3), *type = weir_db_text(r, 4);
     const char *back = weir_db_null(r, 5) ? NULL : weir_db_text(r, 5);
-    int rc;
 
     if (weir_db_unfit(r))
         return WEIR_EPARSE;
     g->edge_serial = (uint64_t)serial - 1; /* rows come in order of their serials */
-    rc = weir_edge_add(g, source, target, subsystem, type, back, &r->why);
-    return rc;
+    return weir_edge_add(g, source, target, subsystem, type, back, &r->why);
 }
 
 static int read_edges(struct weir_db_reader *r)

@@ -324,6 +324,8 @@ static int write_job(struct save *s, const struct job *j)
     }
     for (uint32_t i = 0; !rc && i < j->nfeeds; i++) {
         const struct feed *f = &j->feeds[i];
+        if (!weir_job_pick(j, f->unit) || !vertex_valid(s->g, f->endpoint))
+            continue; /* single units were given back since */
         struct cell row[] = {number(a->job), number(i), number(f->endpoint), number(f->unit), number(f->amount)};
         rc = put(s, DB_FEED, row);
     }

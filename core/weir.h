@@ -412,10 +412,15 @@ typedef struct weir_policy {
     /* Types that are always taken whole (Fluxion's node-exclusive scheduling). */
     const char *const *exclusive;
     uint32_t nexclusive;
+    /* Types, the smallest first, such as "numa", "socket": what one slot holds comes from one vertex of the first of these
+     * types of which the node has one that could hold it, were it all free. */
+    const char *const *locality;
+    uint32_t nlocality;
     /* Preorder: 1 go on, 0 prune this vertex and all below it. */
     int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r);
-    /* Postorder, for each candidate that fits: 1 with *score (higher is better), 0 no candidate. */
-    int (*evaluate)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r, double *score);
+    /* Postorder, for all candidates that fit at once: fills score[], higher is better, NAN: no candidate. 0 or negative. */
+    int (*evaluate)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,
+                    double *score);
     /* Chooses at least `min` and at most `max` of n candidates (best first): fills chosen[] with their positions and
      * returns how many. Where it chooses fewer than `min`, the others follow, best first. */
     int64_t (*select)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, const double *score,
@@ -598,7 +603,9 @@ int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_
 /* ---- formats ----------------------------------------------------------------------------------------------- */
 
 /* Reads a machine into a new graph. Formats: "grug" (GraphML recipes), "jgf" (JSON Graph Format), "rv1" (RFC 20),
- * "hwloc" (XML), "synthetic" ("cluster:1 rack:4 node:16 ..."), "sqlite" (with the books); NULL: told by content. */
+ * "hwloc" (XML; "hwloc:TYPES" chooses what of it, such as "hwloc:node,socket,L3cache,core"), "synthetic" ("cluster:1
+ * rack:4 node:16 ..."), "sqlite" (with the books); NULL: told by content.
+ * Files with a JSON graph are read as they come, in memory for the graph and not for the text. */
 int weir_graph_parse(const char *text, size_t len, const char *source, const char *format, weir_graph **out,
                      weir_err *err);
 int weir_graph_load(const char *path, const char *format, weir_graph **out, weir_err *err);
@@ -608,9 +615,11 @@ int weir_graph_discover(weir_graph **out, weir_err *err);
 const char *weir_format_guess(const char *text, size_t len);
 
 /* Writers. The result is to be freed with weir_free; NULL: err says why.
- *   for allocations      "rv1", "rv1_nosched", "rlite", "jgf", "tree"
+ *   for allocations      "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand", "tree"
  *   for graphs           "jgf", "rv1", "rv1_nosched", "rlite", "tree", "dot", "svg", "csv"
- * For programs: rv1 (RFC 20), jgf (JSON Graph Format). For people:
+ * For programs: rv1 (RFC 20), jgf (JSON Graph Format; what weir_graph_parse makes of it is the same graph without its
+ * books). In a shorthand, what lies below a vertex that is taken as a whole is left out, as Fluxion does it; "writer" then
+ * says so. For people:
  *   tree  indented lines
  *   dot   Graphviz's language: a box for a vertex, or for siblings that are alike ("core[0-39] x40"); states and use as
  *         fills, other subsystems as coloured arrows. Where it would be more than about 400 boxes, siblings whose subtrees
@@ -624,6 +633,16 @@ const char *weir_format_guess(const char *text, size_t len);
  * O(n) but for svg, which costs the vertices in use, and n where some are not up. */
 char *weir_allocation_format(const weir_graph *g, const weir_allocation *a, const char *format, weir_err *err);
 char *weir_graph_format(const weir_graph *g, const char *format, weir_err *err);
+
+/* What the JSON graph of an allocation (jgf, jgf_shorthand, or an R that has one), by weir or Fluxion, says of g: the
+ * vertices that it names, found by their paths (and ranks, where both have them), and what it takes of each. An exclusive
+ * one is a whole, and stands for all below it, whether that is in the text or not; a `size` below the pool's is so many
+ * units; what only leads to others is left out; anything else is a pick of 0 units, shared. `resource` is 0. *picks, in the
+ * order of the text, is to be freed with weir_free; weir_vertex_allocate books them. WEIR_ENOENT names a vertex that g has
+ * not. O(n d) for n vertices in the text that come in the order of g; children of their parents besides for each that does
+ * not. */
+int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const char *source, weir_pick **picks,
+                       uint32_t *n, weir_err *err);
 
 /* What a graph is written with. WEIR_EINVAL: a format that cannot have an option gets it. */
 typedef struct weir_format_options {

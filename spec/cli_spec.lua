@@ -134,7 +134,17 @@ describe("weir", function()
     { { "show", "-r", MACHINE, "/cluster0/rack9" }, "rack9" },
     { { "show", "-r", MACHINE, "power:/cluster0" }, "power" },
     { { "show", "-r", MACHINE, "--tree", "--totals" }, "--tree and --totals" },
-    { { "show", "-r", MACHINE, "--dot", "/cluster0" }, "--dot" },
+    { { "show", "-r", MACHINE, "--dot", "--json" }, "not for --dot" },
+    { { "show", "-r", MACHINE, "--svg", "/cluster0/rack9" }, "rack9" },
+    { { "show", "-r", MACHINE, "--svg", "--csv" }, "--svg and --csv: one of them is wanted" },
+    { { "show", "-r", MACHINE, "--svg", "--by", "mood" }, 'colours by "mood": one of job, state, type, property.KEY, tag.KEY' },
+    { { "show", "-r", MACHINE, "--svg", "--by", "tag." }, 'colours by "tag."' },
+    { { "show", "-r", MACHINE, "--svg", "--width", "5" }, "a width of 5: 320 to 8000 are wanted" },
+    { { "show", "-r", MACHINE, "--csv", "--by", "job" }, "--by is for --svg" },
+    { { "show", "-r", MACHINE, "--dot", "--width", "900" }, "--width is for --svg" },
+    { { "show", "-r", MACHINE, "-o", "x" }, "--output is for --dot, --svg and --csv" },
+    { { "show", "-r", MACHINE, "--csv", "-d", "2" }, "--depth is for trees, not for --csv" },
+    { { "show", "-r", MACHINE, "--svg", "-o", "/nonexistent/x.svg" }, "/nonexistent/x.svg" },
     { { "show", "-r", MACHINE, "--depth", "0" }, "--depth" },
     { { "show", "-r", MACHINE, "--full" }, "--full shows one pool: its URI is wanted" },
     { { "show", "-r", MACHINE, "--full", "--totals", "/cluster0" }, "--totals and --full" },
@@ -521,7 +531,8 @@ PFS1  16 GB/s
   it("--dot writes a graph for Graphviz", function()
     local r = run { "show", "-r", "cluster:1 node:2", "--dot" }
     assert.equal("", r.err)
-    assert.matches("^%s*%a*graph.*node1.*}%s*$", r.out)
+    assert.matches("^digraph.*node%[0%-1%] x2.*}\n$", r.out)
+    assert.matches("^digraph.*node1.*}\n$", run({ "show", "-r", "cluster:1 node:2", "--dot", "--all" }).out)
   end)
 
   it("[L2] shows this machine when no other is named", function()

@@ -9,6 +9,7 @@ local engines = require "weir.engine"
 local files = require "weir.files"
 local policy = require "weir.policy"
 local recipe = require "weir.recipe"
+local recipe_write = require "weir.recipe_write"
 local script = require "weir.script"
 
 local weir = {
@@ -94,11 +95,17 @@ end
 -- ---- methods that are written in Lua ------------------------------------------------------------------------
 
 local graph = core.methods "graph"
-local coarsen = graph.coarsen
+local coarsen, format = graph.coarsen, graph.format
 
 --- A coarse view and the map between the two: g:coarsen{keep = {"rack", "node"}}; see weir.coarse.
 function graph.coarsen(self, opts)
   return coarse.remember(coarsen(self, opts))
+end
+
+--- The graph as a text: see the writers in weir.h, and "recipe", which returns also a list of what a recipe cannot say.
+function graph.format(self, name, opts)
+  if name == "recipe" then return recipe_write.text(self) end
+  return format(self, name, opts)
 end
 
 --- Books on the fine graph what an allocation took on a view of it: view:expand(allocation, {job = 7}).

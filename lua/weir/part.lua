@@ -9,27 +9,13 @@ local function fail(code, ...) error { text = string.format(...), code = code } 
 
 -- ---- idsets -------------------------------------------------------------------------------------------------
 
--- "0-3,7" -> {{0, 3}, {7, 7}}
-local function ranges(text, what)
-  local list, rest = {}, type(text) == "string" and text:gsub("^%[(.*)%]$", "%1") or tostring(text)
-  for word in (rest .. ","):gmatch "([^,]*)," do
-    local first, last = word:match "^(%d+)%-?(%d*)$"
-    first = math.tointeger(tonumber(first))
-    last = last ~= "" and math.tointeger(tonumber(last)) or first
-    if not first or not last or last < first or word:find "%-$" then
-      fail("parse", '%s: a set such as "0-3,7" is wanted, not "%s"', what, rest:sub(1, 60))
-    end
-    list[#list + 1] = { first, last }
+-- The ids of what stands for a set of them; in an R that may be anything.
+local function ids(x, what)
+  local ok, set = pcall(core.idset, x)
+  if not ok or not set or set:empty() then
+    fail("parse", '%s: a set such as "0-3,7" is wanted, not "%s"', what, tostring(x):sub(1, 60))
   end
-  return list
-end
-
-local function each(list)
-  return coroutine.wrap(function()
-    for _, range in ipairs(list) do
-      for i = range[1], range[2] do coroutine.yield(i) end
-    end
-  end)
+  return set:ids()
 end
 
 -- ---- what a job has, by rank --------------------------------------------------------------------------------
@@ -77,7 +63,7 @@ local function append(list, more) table.move(more, 1, #more, #list + 1, list) en
 
 local function of_ranks(job, text)
   local held, list = by_rank(job), {}
-  for rank in each(ranges(text, "ranks")) do append(list, topmost(on_rank(held, job, rank))) end
+  for rank in ids(text, "ranks") do append(list, topmost(on_rank(held, job, rank))) end
   return list
 end
 
@@ -106,8 +92,8 @@ local function of_children(job, list, rank, children)
   local types, named = { core = true, gpu = true }, {}
   for type in pairs(children) do types[type] = true end
   local found, total = by_type_and_id(list, types)
-  for type, ids in pairs(children) do
-    for id in each(ranges(ids, "R_lite: children." .. type)) do
+  for type, set in pairs(children) do
+    for id in ids(set, "R_lite: children." .. type) do
       append(named, found[type .. " " .. id]
         or fail("unknown", "job %d has no %s %d on rank %d", job.id, type, id, rank))
     end
@@ -120,7 +106,7 @@ local function of_R(job, R)
   local entries = type(R.execution) == "table" and R.execution.R_lite
   if type(entries) ~= "table" then fail("parse", "this R has no execution.R_lite, which tells what it is about") end
   for _, entry in ipairs(entries) do
-    for rank in each(ranges(entry.rank, "R_lite: rank")) do
+    for rank in ids(entry.rank, "R_lite: rank") do
       append(list, of_children(job, on_rank(held, job, rank), rank, entry.children or {}))
     end
   end

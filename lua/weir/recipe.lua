@@ -5,7 +5,7 @@
 -- A table is a kind of pool: its fields are below, its children are its array part. Definitions can be put into
 -- variables and used in several places. Ids count on from `id` as in a synthetic string: over the nearest node for
 -- what is below a node, over the machine for the rest, or as `scope` says; `id = false` gives none. Pools of type
--- "node" without a rank get the ranks 0, 1, ... in preorder.
+-- "node" without a rank get the ranks 0, 1, ... in preorder; rank = false gives none.
 
 local chunk = require "weir.chunk"
 local core = require "weir.core"
@@ -75,7 +75,7 @@ end
 
 local FIELDS = {
   type = word, count = integer(1, POOLS), basename = word, name = word, id = optional_id, size = integer(0, LIMIT),
-  unit = text, exclusive = boolean, properties = map, tags = map, rank = integer(0, LIMIT), scope = scope,
+  unit = text, exclusive = boolean, properties = map, tags = map, rank = optional_id, scope = scope,
 }
 
 local function field_names()
@@ -161,7 +161,7 @@ end
 
 -- An explicit rank is the first of its table's pools; `build.ranks` counts those of plain nodes.
 local function take_rank(build, spec, i)
-  if spec.rank then return spec.rank + i end
+  if spec.rank ~= nil then return spec.rank and spec.rank + i or nil end
   if spec.type ~= "node" then return nil end
   build.rank = build.rank + 1
   return build.rank - 1

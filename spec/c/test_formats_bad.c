@@ -142,7 +142,7 @@ static const struct {
      "test: execution.R_lite[0].children.core: a string such as \"0-3,7\" is wanted"},
     {NULL, LIST(ENTRY("0-3", "") "," ENTRY("3", "")),
      "test: execution.R_lite[1].rank: \"3\" has a rank that an earlier entry has"},
-    {NULL, LIST(ENTRY("0-99999", "\"core\":\"0-99999\"")), "test: execution.R_lite[0]: more than 2^31 pools"},
+    {NULL, LIST(ENTRY("0-99999", "\"core\":\"0-99999\"")), "test: execution.R_lite: more than 2^31 pools"},
     {NULL, R("\"R_lite\":[" ENTRY("0-3", "") "],\"nodelist\":[\"a[0-2]\"]"),
      "test: execution.nodelist: names 3 hosts, but R_lite has 4 ranks"},
     {NULL, R("\"R_lite\":[" ENTRY("0", "") "],\"nodelist\":\"a\""),

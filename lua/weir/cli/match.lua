@@ -16,7 +16,7 @@ local M = {
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
     { "m", "mode", "MODE", "what is asked; now if not given", choices = { "now", "reserve", "feasible", "preview" } },
     { "F", "format", "FORMAT", "how it is written; tree if not given",
-      choices = { "tree", "rv1", "rv1_nosched", "rlite", "jgf" } },
+      choices = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" } },
     { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "time" },
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
     { nil, "stats", nil, "what the search cost: vertices visited, pruned and by what" },

@@ -52,14 +52,14 @@ function M.run(words)
   s, why = session.new(o)
   if not s then return fail((": Runtime error: %s\n"):format(why)) end
   if o.elapsed then show_load(s, os.clock() - started) end
-  local file = io.stdout
+  local file
   if o.test_output then
     file, why = io.open(o.test_output, "w")
     if not file then return fail(("[ERROR] cannot write --test-output: %s\n"):format(why)) end
   end
   local done
-  done, why = shell.new(s, file, is_person(o)):loop(io.stdin)
-  if file ~= io.stdout then file:close() end
+  done, why = shell.new(s, { out = file }, is_person(o)):loop(io.stdin)
+  if file then file:close() end
   return done and 0 or fail(("ERROR: %s\n"):format(why))
 end
 

@@ -228,7 +228,7 @@ local function clear_vertex(t, v, freed)
   v.plan = nil
   local plan = v.subplans[t.dominant]
   if plan then plan:reset() end
-  v.tags, v.x_spans, v.job2span, v.allocations, v.reservations = {}, {}, {}, {}, {}
+  store.forget_jobs(v)
 end
 
 -- Clears the vertices of a rank; the topmost one, or nil. Jobs that were there are added to `jobs`.

@@ -37,7 +37,10 @@ local function release_part(shell, job, reader, text)
   local session = shell.session
   local ok, all = cancel.part(session.traverser, job, session.reader(reader), text)
   session:sync(job)
-  if not ok then return shell:print(session.traverser.message) and false end
+  if not ok then
+    shell:print(session.traverser.message)
+    return false
+  end
   if all then forget(session, job) end
   return true
 end
@@ -77,13 +80,13 @@ function M.attach(shell, words)
     why = "add_subgraph: ERROR: reader returned error: " .. why
   end
   session.graph.types.closed = true
-  session.books:attach()
+  if session.books then session.books:attach() end
   if not ok then cannot_attach(shell, why .. "\n") end
 end
 
 -- Sees to it that the traverser and weir's books know that something is gone.
 local function gone(session, roots)
-  session.books:detach(roots)
+  if session.books then session.books:detach(roots) end
   local ok = session.traverser:initialize()
   for job in pairs(session.jobs) do session:sync(job) end
   return ok

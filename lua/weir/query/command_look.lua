@@ -4,6 +4,7 @@ local errno = require "weir.query.errno"
 local integer = require("weir.query.command_match").integer
 local report = require "weir.query.report"
 local search = require "weir.query.search"
+local store = require "weir.query.store"
 local structure = require "weir.query.structure"
 
 local M = {}
@@ -32,7 +33,7 @@ M["set-property"] = function(shell, words)
   end
   local list = shell.session.graph.by_path[words[2]]
   if not list then return shell:put("Couldn't find path ", words[2], " in resource graph.\n") end
-  for _, v in ipairs(list) do v.properties[key] = value end
+  for _, v in ipairs(list) do store.own(v, "properties")[key] = value end
 end
 
 local function put_properties(shell, v, path)

@@ -9,7 +9,7 @@ local traverser = require "weir.query.traverser"
 
 local M = {}
 
-local visit_key = traverser.visit_key
+local own, visit_key = store.own, traverser.visit_key
 
 -- ---- one vertex ---------------------------------------------------------------------------------------------
 
@@ -20,20 +20,20 @@ local function book_plan(t, v, needs, meta)
     t:say("upd_plan: planner_add_span returned -1.\n", errno.text(), "\n")
     return nil
   end
-  if meta.kind == "allocate" then v.allocations[meta.job] = span end
-  if meta.kind == "reserve" then v.reservations[meta.job] = span end
+  if meta.kind == "allocate" then own(v, "allocations")[meta.job] = span end
+  if meta.kind == "reserve" then own(v, "reservations")[meta.job] = span end
   return true
 end
 
 -- Notes that the job has something at or below v.
 local function book_use(t, v, meta)
-  v.tags[meta.job] = true
+  own(v, "tags")[meta.job] = true
   local span = store.exclusive_plan(v):add(meta.at, meta.duration, 1)
   if not span then
     t:say("upd_txfilter: planner_add_span returned -1.\n", errno.text(), "\n")
     return nil
   end
-  v.x_spans[meta.job] = span
+  own(v, "x_spans")[meta.job] = span
   return true
 end
 
@@ -46,7 +46,7 @@ local function book_below(t, v, subsystem, meta, below)
     t:say("upd_agfilter: planner_multi_add_span returned -1.\n", errno.text(), "\n")
     return nil
   end
-  v.job2span[meta.job] = span
+  own(v, "job2span")[meta.job] = span
   return true
 end
 

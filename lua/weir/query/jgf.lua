@@ -306,7 +306,7 @@ local function book(change, v, f)
   end
   local span = store.plan(v):add(change.at, change.duration, v.size)
   if not span then return nil, ("update_vtx_plan: can't add span into %s.\n"):format(v.name) end
-  v.allocations[change.job] = span
+  store.own(v, "allocations")[change.job] = span
   return true
 end
 

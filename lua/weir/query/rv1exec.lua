@@ -174,7 +174,7 @@ end
 local function plan(change, v, who)
   local span = store.plan(v):add(change.at, change.duration, v.size)
   if not span then return nil, ("%s: can't add span into %s.\n"):format(who, v.name) end
-  v.allocations[change.job] = span
+  store.own(v, "allocations")[change.job] = span
   note(change, v)
   return true
 end

@@ -77,7 +77,6 @@ function M.new(options)
   ok, why = new_traverser(self, options)
   if not ok then return nil, why end
   self.writer = writers.new(options.match_format, self.graph)
-  self.books = books.new(self.graph)
   self.graph.types.closed = true
   return self
 end
@@ -102,8 +101,11 @@ function M:job_ids()
   return ids
 end
 
---- Brings weir's books up to date.
-function M:sync(job) self.refused = self.books:sync(job, self:root()) or self.refused end
+--- Brings weir's books up to date; they are made when the first job is placed.
+function M:sync(job)
+  self.books = self.books or books.new(self.graph)
+  self.refused = self.books:sync(job, self:root()) or self.refused
+end
 
 --- What a part of a job is read with, by the name of the reader.
 function M.reader(name)

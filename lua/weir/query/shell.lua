@@ -56,16 +56,16 @@ function RUN.quit(shell) shell.over = true end
 -- ---- output -------------------------------------------------------------------------------------------------
 
 --- To standard output.
-function M:print(...) return io.stdout:write(...) end
+function M:print(...) self.screen:write(...) end
 
 --- To the file of -t, or to standard output.
 function M:put(...) self.out:write(...) end
 
 --- To standard error.
 function M:complain(...)
-  io.stdout:flush()
+  self.screen:flush()
   self.out:flush()
-  io.stderr:write(...)
+  self.errors:write(...)
 end
 
 -- ---- the loop -----------------------------------------------------------------------------------------------
@@ -93,11 +93,11 @@ end
 
 local function prompt(shell)
   if not shell.prompted then return end
-  io.stdout:write "resource-query> "
-  io.stdout:flush()
+  shell.screen:write "resource-query> "
+  shell.screen:flush()
 end
 
---- Runs lines until quit or the end of the input; writes the graph if that is wanted.
+--- Runs the lines of a file until quit or its end; then writes the graph if that is wanted.
 function M:loop(input)
   prompt(self)
   for line in input:lines() do
@@ -111,9 +111,14 @@ function M:loop(input)
   return files.write(o.graph_output .. "." .. o.graph_format, dump[o.graph_format](self.session.graph))
 end
 
---- A shell for a session; `out`: where matches are written; `prompted`: whether a person types.
-function M.new(session, out, prompted)
-  return setmetatable({ session = session, out = out, prompted = prompted, over = false }, M)
+--- A shell for a session. streams: {out (where matches are written), screen, errors}; those left out are standard output
+--- and error. `prompted`: whether a person types.
+function M.new(session, streams, prompted)
+  local screen = streams.screen or io.stdout
+  return setmetatable({
+    session = session, out = streams.out or screen, screen = screen, errors = streams.errors or io.stderr,
+    prompted = prompted, over = false,
+  }, M)
 end
 
 return M

@@ -25,6 +25,22 @@ function M.new()
   }, M)
 end
 
+-- What most vertices have of most things. Writers go through own().
+local NONE = setmetatable({}, { __newindex = function(_, _, value) assert(value == nil, "shared by all vertices") end })
+
+--- The table of a vertex under a key, to be written to.
+function M.own(v, key)
+  if v[key] == NONE then v[key] = {} end
+  return v[key]
+end
+
+local own = M.own
+
+--- Forgets all that jobs have of a vertex, but for its planners.
+function M.forget_jobs(v)
+  v.allocations, v.reservations, v.tags, v.x_spans, v.job2span = NONE, NONE, NONE, NONE, NONE
+end
+
 local function list_in(t, key)
   local list = t[key]
   if not list then
@@ -38,8 +54,8 @@ end
 function M:add(v)
   v.index = #self.vertices
   v.uniq_id = v.uniq_id or v.index
-  v.properties, v.out, v.into = v.properties or {}, {}, {}
-  v.allocations, v.reservations, v.tags, v.x_spans, v.job2span, v.subplans = {}, {}, {}, {}, {}, {}
+  v.properties, v.out, v.into = v.properties or NONE, NONE, NONE
+  v.allocations, v.reservations, v.tags, v.x_spans, v.job2span, v.subplans = NONE, NONE, NONE, NONE, NONE, NONE
   self.vertices[v.index + 1] = v
   self.types:add(v.type)
   return v
@@ -72,8 +88,8 @@ end
 function M:connect(source, target, subsystem)
   local edge = { source = source, target = target, subsystem = subsystem, weight = WEIGHT }
   self.subsystems:add(subsystem)
-  source.out[#source.out + 1] = edge
-  target.into[#target.into + 1] = edge
+  table.insert(own(source, "out"), edge)
+  table.insert(own(target, "into"), edge)
   source.ranked = nil
   return edge
 end
@@ -153,7 +169,7 @@ function M:isolate(v)
     remove_from(edge.source.out, edge)
     edge.source.ranked = nil
   end
-  v.out, v.into, v.ranked, v.removed = {}, {}, nil, true
+  v.out, v.into, v.ranked, v.removed = NONE, NONE, nil, true
   for _, path in pairs(v.paths) do self.by_path[path] = nil end
   remove_from(self.by_type[v.type], v)
   remove_from(self.by_rank[v.rank], v)

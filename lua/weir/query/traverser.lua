@@ -59,7 +59,7 @@ local function set_subplan(self, subsystem, v, below)
   if v.subplans[subsystem] then
     v.subplans[subsystem]:update(kinds, totals)
   else
-    v.subplans[subsystem] = multi.new(kinds, totals)
+    store.own(v, "subplans")[subsystem] = multi.new(kinds, totals)
   end
 end
 

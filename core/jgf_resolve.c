@@ -1,0 +1,199 @@
+/* jgf_resolve.c - what a JSON graph says of the vertices of a graph that is there: which ones it names, and what of
+ * them is taken. Of what lies below an exclusive vertex nothing needs to be in the document, as in Fluxion's shorthand.
+ *
+ * Main invariant: each item stands for another vertex, found by its path when it was read.
+ */
+#include "jgf.h"
+#include "write.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Where the last vertex was found: the next one is there, or soon after, in a document that is in order. */
+struct step {
+    weir_vertex parent;
+    uint32_t pos;
+};
+
+struct resolver {
+    struct jgf r; /* the first member: on_node is given its address */
+    const weir_graph *within;
+    struct step way[WEIR_PATH_DEPTH + 1];
+    struct weir_map32 items; /* by vertex */
+};
+
+/* ---- vertices by path ----------------------------------------------------------------------------------------- */
+
+static bool is_named(const weir_graph *g, weir_vertex v, const char *name, size_t len)
+{
+    char digits[24] = "", buf[WEIR_NAME_MAX + 32];
+    const struct pool *p = pool_of(g, v);
+    const char *text;
+    size_t n;
+
+    if (p && p->name != WEIR_NO_NAME)
+        return weir_vertex_name(g, v, buf, sizeof buf) == len && memcmp(buf, name, len) == 0;
+    text = weir_vertex_basename(g, v);
+    n = strlen(text);
+    if (len < n || memcmp(text, name, n) != 0)
+        return false;
+    if (vertex_at(g, v)->id != WEIR_NO_ID)
+        snprintf(digits, sizeof digits, "%" PRId64, vertex_at(g, v)->id);
+    return strlen(digits) == len - n && memcmp(digits, name + n, len - n) == 0;
+}
+
+/* The kid of `at` (or the root, for WEIR_NONE) of that name and, where both have one, that rank. */
+static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *name, size_t len, int64_t rank,
+                             struct step *step)
+{
+    uint32_t n = g->nroots;
+    const weir_vertex *kids = at == WEIR_NONE ? g->roots : kids_of(g, at, &n);
+
+    if (step->parent != at)
+        *step = (struct step){at, 0};
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t pos = (uint32_t)(((uint64_t)step->pos + i) % n);
+        weir_vertex v = kids[pos];
+        if (v == WEIR_NONE || !is_named(g, v, name, len))
+            continue;
+        if (rank != WEIR_NO_RANK && own_rank(g, v) != WEIR_NO_RANK && own_rank(g, v) != rank)
+            continue;
+        step->pos = pos;
+        return v;
+    }
+    return WEIR_NONE;
+}
+
+/* The vertex of a path; WEIR_NONE: there is none. */
+static weir_vertex find_path(struct resolver *s, const char *path, int64_t rank)
+{
+    weir_vertex v = WEIR_NONE;
+
+    for (uint32_t depth = 0; *path == '/' && depth <= WEIR_PATH_DEPTH; depth++) {
+        size_t len = strcspn(++path, "/");
+        v = step_down(s->within, v, path, len, rank, &s->way[depth]);
+        if (v == WEIR_NONE)
+            return WEIR_NONE;
+        path += len;
+    }
+    return *path ? WEIR_NONE : v;
+}
+
+static const char *path_text(const struct jgf *r, int field)
+{
+    return r->node.given & 1u << field ? r->node.texts.data + r->node.text[field] : NULL;
+}
+
+static int find_vertex(struct jgf *r, struct jgf_item *it)
+{
+    struct resolver *s = (struct resolver *)r;
+    const char *path = path_text(r, JGF_PATH), *other = path_text(r, JGF_OTHER);
+
+    if (!path && !other)
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", it->at, ".metadata.paths",
+                            "is missing; a path is wanted, which tells the vertex");
+    if (path)
+        it->v = find_path(s, path, it->rank);
+    else if (weir_graph_lookup(s->within, other, &it->v, NULL) < 0)
+        it->v = WEIR_NONE;
+    if (it->v != WEIR_NONE)
+        return WEIR_OK;
+    if (it->rank == WEIR_NO_RANK)
+        return weir_jgf_bad(r, WEIR_ENOENT, "nodes", it->at, ".metadata.paths", "there is no vertex %.200s",
+                            path ? path : other);
+    return weir_jgf_bad(r, WEIR_ENOENT, "nodes", it->at, ".metadata.paths",
+                        "there is no vertex %.200s of rank %" PRId64, path ? path : other, it->rank);
+}
+
+static int resolve_item(struct jgf *r, uint32_t item)
+{
+    struct resolver *s = (struct resolver *)r;
+    struct jgf_item *it = &r->items[item];
+    const char *type = type_text(r->g, r->g->kinds[it->kind].type);
+    uint32_t other;
+    int rc = find_vertex(r, it);
+
+    if (rc < 0)
+        return rc;
+    if (strcmp(type, weir_vertex_type(s->within, it->v)) != 0)
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", it->at, ".metadata.type",
+                            "is \"%.60s\", but the vertex of this path is a \"%.60s\"", type,
+                            weir_vertex_type(s->within, it->v));
+    other = weir_map32_get(&s->items, it->v);
+    if (other != WEIR_NONE)
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", it->at, ".metadata.paths",
+                            "is the same vertex as %s.nodes[%" PRIu32 "]", r->path, r->items[other].at);
+    return weir_map32_add(&s->items, it->v, item) < 0 ? weir_fail_nomem(r->err) : WEIR_OK;
+}
+
+/* ---- what is taken -------------------------------------------------------------------------------------------- */
+
+/* Whether all of a vertex is taken. */
+static bool is_whole(const struct resolver *s, const struct jgf_item *it)
+{
+    return it->exclusive && (s->r.g->kinds[it->kind].size >= weir_vertex_size(s->within, it->v) ||
+                             weir_vertex_children(s->within, it->v));
+}
+
+/* Looks at what the document has above an item. */
+static void look_up(struct resolver *s, struct jgf_item *it)
+{
+    weir_vertex v = it->v;
+    uint32_t above;
+
+    while (!it->implied && (v = weir_vertex_parent(s->within, v)) != WEIR_NONE)
+        if ((above = weir_map32_get(&s->items, v)) != WEIR_NONE) {
+            s->r.items[above].leads = true;
+            it->implied = is_whole(s, &s->r.items[above]);
+        }
+}
+
+/* What an item takes. False: nothing, it only leads to others. */
+static bool pick_item(const struct resolver *s, const struct jgf_item *it, weir_pick *out)
+{
+    int64_t size = weir_vertex_size(s->within, it->v), units = s->r.g->kinds[it->kind].size;
+
+    *out = (weir_pick){.vertex = it->v, .exclusive = is_whole(s, it)};
+    if (out->exclusive)
+        out->amount = size;
+    else if (it->exclusive || units < size)
+        out->amount = units;
+    return out->exclusive || out->amount > 0 || !it->leads;
+}
+
+static int pick_all(struct resolver *s, weir_pick **picks, uint32_t *n)
+{
+    struct jgf_item *items = s->r.items;
+    weir_pick *list = weir_mem_zalloc(s->r.count, sizeof *list);
+
+    if (!list)
+        return weir_fail_nomem(s->r.err);
+    for (uint32_t i = 0; i < s->r.count; i++)
+        look_up(s, &items[i]);
+    *n = 0;
+    for (uint32_t i = 0; i < s->r.count; i++)
+        if (!items[i].implied && pick_item(s, &items[i], &list[*n]))
+            ++*n;
+    *picks = list;
+    return WEIR_OK;
+}
+
+int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const char *source, weir_pick **picks,
+                       uint32_t *n, weir_err *err)
+{
+    const struct weir_input in = {text, len, NULL};
+    struct resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item}, .within = g};
+    int rc;
+
+    for (uint32_t i = 0; i <= WEIR_PATH_DEPTH; i++)
+        s.way[i].parent = WEIR_NONE;
+    rc = weir_jgf_document(&s.r, &in);
+    if (rc == WEIR_OK && !s.r.has_graph)
+        rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0,
+                          "there is no graph in it: graph or scheduling.graph is wanted");
+    if (rc == WEIR_OK)
+        rc = pick_all(&s, picks, n);
+    weir_map32_free(&s.items);
+    weir_jgf_free(&s.r);
+    return rc;
+}

@@ -1,0 +1,205 @@
+/* treepool_ranks.c - the key `scheduling` of RFC 49 for other ranks: those of a part, of two together, of a child instance.
+ * What an entry says of its nodes is carried along as it is: it tells what there is, not what a job has of it.
+ *
+ * Main invariant: values that were read are shared, never changed; an entry whose ranks cannot be read stays as it came.
+ */
+#include "treepool.h"
+
+#include "idset.h"
+
+#include <string.h>
+
+/* The ranks of an entry; *out NULL: they cannot be read. */
+static int ranks_of(const json_t *entry, weir_idset **out)
+{
+    const json_t *ranks = json_object_get(entry, "ranks");
+    int rc;
+
+    *out = NULL;
+    if (!json_is_string(ranks))
+        return WEIR_OK;
+    rc = weir_idset_parse(json_string_value(ranks), json_string_length(ranks), out, NULL);
+    return rc == WEIR_ENOMEM ? rc : WEIR_OK;
+}
+
+/* A copy of an entry with other ranks, which are freed; NULL: out of memory. */
+static json_t *with_ranks(json_t *entry, weir_idset *ranks)
+{
+    weir_buf text = {0};
+    json_t *copy = json_copy(entry);
+    int rc = copy ? weir_idset_write(ranks, WEIR_IDSET_RANGES, &text) : WEIR_ENOMEM;
+
+    if (rc == WEIR_OK && text.failed)
+        rc = WEIR_ENOMEM;
+    if (rc == WEIR_OK)
+        rc = json_object_set_new(copy, "ranks", json_stringn(text.data ? text.data : "", text.len));
+    weir_buf_free(&text);
+    weir_idset_free(ranks);
+    if (rc == 0)
+        return copy;
+    json_decref(copy);
+    return NULL;
+}
+
+/* The key with other children, which go over to it; NULL: out of memory. */
+static json_t *with_children(const json_t *scheduling, json_t *children)
+{
+    json_t *copy = json_copy((json_t *)(uintptr_t)scheduling);
+
+    if (copy && json_object_set_new(copy, "children", children) == 0)
+        return copy;
+    if (!copy)
+        json_decref(children);
+    json_decref(copy);
+    return NULL;
+}
+
+/* A map from ranks to ranks: `keep` says which stay, `to` what they become. */
+struct change {
+    const weir_idset *keep;
+    const uint32_t *to; /* NULL: what they were. The i-th of `keep` becomes to[i]. */
+};
+
+/* The ranks of an entry after a change; *ranks is replaced. */
+static int changed_ranks(const struct change *c, weir_idset **ranks)
+{
+    weir_idset *stay = NULL, *result = NULL;
+    uint32_t lo, hi, klo, khi;
+    size_t before = 0, run = 0;
+    int rc = weir_idset_intersect(*ranks, c->keep, &stay);
+
+    weir_idset_free(*ranks);
+    *ranks = stay;
+    if (rc < 0 || !c->to)
+        return rc;
+    result = weir_idset_new();
+    rc = result ? WEIR_OK : WEIR_ENOMEM;
+    for (size_t k = 0; rc == WEIR_OK && weir_idset_run(stay, k, &lo, &hi); k++)
+        for (uint64_t rank = lo; rc == WEIR_OK && rank <= hi; rank++) {
+            while (weir_idset_run(c->keep, run, &klo, &khi) && khi < rank) {
+                before += (size_t)(khi - klo) + 1;
+                run++;
+            }
+            rc = weir_idset_add_id(result, c->to[before + (size_t)(rank - klo)]);
+        }
+    weir_idset_free(stay);
+    *ranks = result;
+    return rc;
+}
+
+/* Appends an entry as it is after a change, if a rank is left. 0, or negative. */
+static int append_changed(json_t *list, json_t *entry, const struct change *c)
+{
+    weir_idset *ranks;
+    int rc = ranks_of(entry, &ranks);
+
+    if (rc < 0 || !ranks)
+        return rc < 0 ? rc : json_array_append(list, entry);
+    rc = changed_ranks(c, &ranks);
+    if (rc < 0 || weir_idset_count(ranks) == 0) {
+        weir_idset_free(ranks);
+        return rc;
+    }
+    return json_array_append_new(list, with_ranks(entry, ranks));
+}
+
+static int change(const json_t *scheduling, const struct change *c, json_t **out, weir_err *err)
+{
+    const json_t *children = json_object_get(scheduling, "children");
+    json_t *list = json_array();
+    int rc = list ? 0 : -1;
+
+    *out = NULL;
+    if (!json_is_array(children)) {
+        json_decref(list);
+        *out = json_incref((json_t *)(uintptr_t)scheduling);
+        return WEIR_OK;
+    }
+    for (size_t i = 0; rc == 0 && i < json_array_size(children); i++)
+        rc = append_changed(list, json_array_get(children, i), c);
+    if (rc == 0)
+        *out = with_children(scheduling, list);
+    else
+        json_decref(list);
+    return *out ? WEIR_OK : weir_fail_nomem(err);
+}
+
+int weir_treepool_cut(const json_t *scheduling, const weir_idset *ranks, json_t **out, weir_err *err)
+{
+    return change(scheduling, &(struct change){ranks, NULL}, out, err);
+}
+
+int weir_treepool_renumber(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
+                           weir_err *err)
+{
+    return change(scheduling, &(struct change){ranks, to}, out, err);
+}
+
+/* ---- joining -------------------------------------------------------------------------------------------------- */
+
+/* Whether two entries say the same but for their ranks. */
+static bool alike(const json_t *a, const json_t *b)
+{
+    const char *key;
+    json_t *value;
+
+    if (json_object_size(a) != json_object_size(b))
+        return false;
+    json_object_foreach((json_t *)(uintptr_t)a, key, value)
+    {
+        const json_t *other = json_object_get(b, key);
+        if (!other || (strcmp(key, "ranks") != 0 && !json_equal(value, other)))
+            return false;
+    }
+    return true;
+}
+
+/* Adds the ranks of `entry` to those of the i-th of the list. 0, or negative. */
+static int add_ranks(json_t *list, size_t i, const json_t *entry)
+{
+    weir_idset *ranks, *more;
+    json_t *old = json_array_get(list, i);
+    int rc = ranks_of(old, &ranks);
+
+    if (rc == WEIR_OK)
+        rc = ranks_of(entry, &more);
+    else
+        return rc;
+    if (rc == WEIR_OK && ranks && more) {
+        rc = weir_idset_add(ranks, more);
+        weir_idset_free(more);
+        if (rc == WEIR_OK)
+            return json_array_set_new(list, i, with_ranks(old, ranks));
+        weir_idset_free(ranks);
+        return rc;
+    }
+    weir_idset_free(ranks);
+    if (rc == WEIR_OK)
+        weir_idset_free(more);
+    return rc < 0 ? rc : json_array_append(list, (json_t *)(uintptr_t)entry);
+}
+
+int weir_treepool_join(const json_t *a, const json_t *b, json_t **out, weir_err *err)
+{
+    const json_t *more = json_object_get(b, "children");
+    json_t *list = json_copy(json_object_get(a, "children"));
+    int rc = 0;
+
+    *out = NULL;
+    if (!json_is_array(list)) {
+        json_decref(list);
+        list = json_array();
+    }
+    for (size_t i = 0; rc == 0 && list && i < json_array_size(more); i++) {
+        json_t *entry = json_array_get(more, i);
+        size_t k = 0;
+        while (k < json_array_size(list) && !alike(json_array_get(list, k), entry))
+            k++;
+        rc = k < json_array_size(list) ? add_ranks(list, k, entry) : json_array_append(list, entry);
+    }
+    if (rc == 0 && list)
+        *out = with_children(a, list);
+    else
+        json_decref(list);
+    return *out ? WEIR_OK : weir_fail_nomem(err);
+}

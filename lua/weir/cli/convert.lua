@@ -1,0 +1,202 @@
+--- weir convert: machines and jobspecs from one format into another.
+
+local core = require "weir.core"
+local files = require "weir.files"
+local join = require "weir.join"
+local out = require "weir.cli.output"
+local script = require "weir.script"
+local suggest = require "weir.suggest"
+local weir = require "weir"
+
+-- What can be written, and the extensions that stand for it; the first is written where nothing tells.
+local MACHINES = {
+  { "jgf", "json", "jgf" }, { "rv1", "R", "r" }, { "rv1_nosched" }, { "rlite" }, { "recipe", "lua" },
+  { "sqlite", "db", "sqlite", "sqlite3" }, { "csv", "csv" }, { "tree", "txt" }, { "dot", "dot", "gv" }, { "svg", "svg" },
+}
+local JOBSPECS = { { "json", "json" }, { "yaml", "yaml", "yml" }, { "shape", "shape" } }
+
+local M = {
+  name = "convert",
+  doc = "Convert machines and jobspecs from one format into another.",
+  usage = "[OPTION...] IN... OUT",
+  operand = "IN... OUT", min = 2,
+  options = {
+    { "f", "from", "FORMAT", "the format of IN, which is told by content if not given" },
+    { "F", "format", "FORMAT", "the format of OUT, which is told by its name if not given" },
+    { "n", "no-clobber", nil, "fail where OUT is there already, instead of replacing it" },
+    { nil, "types", "DIR", "where RDL files find types of their own; can be given several times", many = true },
+  },
+  notes = [[
+IN is a file, - for standard input, "local" for this machine, a synthetic string or a shape. OUT is a file, or - for
+standard output. OUT is written whole or not at all.
+
+  machines   read     grug, jgf, rv1, hwloc, rdl, recipe, synthetic, sqlite
+             written  jgf (.json), rv1 (.R), rv1_nosched, rlite, recipe (.lua), sqlite (.db .sqlite), csv,
+                      tree (.txt), dot (.gv), svg
+  jobspecs   read     jobspec: JSON, YAML or a shape
+             written  json, yaml, shape
+
+Several machines become one. hwloc XML files, one a node, become the nodes of one cluster, with the ranks 0, 1, ... in
+the order given, and called by their host names, or like their files where there is none. Other machines are
+merged: what has the same path is the same. "-f hwloc:TYPES" chooses what of a topology is read, such as
+hwloc:node,socket,L3cache,core.
+
+  weir convert node*.xml cluster.json
+  weir convert cab.lua cab.db
+  weir convert job.yaml -F shape -]],
+}
+
+-- ---- reading ------------------------------------------------------------------------------------------------
+
+local BLOCK = 65536 -- bytes that tell what a file is
+
+local function head_of(path)
+  local file, why = io.open(path, "rb")
+  if not file then out.fail(2, "%s", why) end
+  local head
+  head, why = file:read(BLOCK)
+  file:close()
+  if why then out.fail(2, "%s: %s", path, why) end
+  return head or ""
+end
+
+-- What a text is: the name of a machine's format, or "jobspec".
+local function guess(text)
+  return core.guess(text) or script.guess(text) == "rdl" and "rdl" or "jobspec"
+end
+
+local function jobspec(text, name)
+  local request, why = weir.request(text, name)
+  if not request then out.fail(2, "%s (it is no machine in a known format, so it was read as a jobspec)", why) end
+  return { name = name, request = request }
+end
+
+local function options_for(format, opts)
+  return { format = format, types = script.reads(format) and opts.types or nil }
+end
+
+local function read_text(text, name, opts)
+  local format = opts.from or guess(text)
+  if format == "jobspec" then return jobspec(text, name) end
+  local settings = options_for(format, opts)
+  settings.source = name
+  return { name = name, format = format, graph = out.check(weir.parse(text, settings)) }
+end
+
+local function read_file(path, opts)
+  local format = opts.from
+  if not format then
+    local head = head_of(path)
+    format = path:match "%.lua$" and script.guess(head) or guess(head)
+  end
+  if format == "jobspec" then return jobspec(out.check(files.read(path)), path) end
+  return { name = path, format = format, graph = out.check(weir.load(path, options_for(format, opts))) }
+end
+
+-- What is no file: this machine, a synthetic string or a shape.
+local function read_word(word, opts)
+  if word == "local" then return { name = word, format = "hwloc", graph = out.check(weir.discover()) } end
+  if opts.from ~= "jobspec" and core.guess(word) == "synthetic" then
+    return { name = word, format = "synthetic", graph = out.check(weir.synthetic(word)) }
+  end
+  if weir.request_kind(word) == "file" then out.check(files.read(word)) end
+  return jobspec(word, word)
+end
+
+local function read(name, opts)
+  if name == "" then out.fail(2, 'convert: "" is no IN') end
+  if name == "-" then return read_text(out.check(files.read "-"), "<stdin>", opts) end
+  if files.exists(name) then return read_file(name, opts) end
+  return read_word(name, opts)
+end
+
+local function check_stdin(names)
+  local n = 0
+  for _, name in ipairs(names) do n = n + (name == "-" and 1 or 0) end
+  if n > 1 then out.fail(2, "convert: - is given twice: there is one standard input") end
+end
+
+-- All inputs as one: {graph=} or {request=}.
+local function read_all(names, opts)
+  local graphs, nodes, first = {}, true, nil
+  for i, name in ipairs(names) do
+    local input = read(name, opts)
+    first = first or input
+    if input.request and #names > 1 then
+      out.fail(2, "convert: %s is a jobspec; these are converted one by one", input.name)
+    end
+    graphs[i], nodes = input.graph, nodes and input.format and input.format:find "^hwloc" ~= nil
+  end
+  if #names == 1 then return first end
+  return { graph = out.check((nodes and join.nodes or join.merged)(graphs, names)) }
+end
+
+-- ---- writing ------------------------------------------------------------------------------------------------
+
+local function names_of(list)
+  local names = {}
+  for i, row in ipairs(list) do names[i] = row[1] end
+  return names
+end
+
+local function by_name(list, name)
+  for _, row in ipairs(list) do
+    if row[1] == name then return row[1] end
+  end
+end
+
+local function by_extension(list, path)
+  local extension = path:match "%.(%w+)$"
+  for _, row in ipairs(list) do
+    for i = 2, #row do
+      if row[i] == extension then return row[1] end
+    end
+  end
+end
+
+-- The format of OUT for what was read, of which `what` is the word.
+local function format_of(list, what, path, opts)
+  local known = table.concat(names_of(list), ", ")
+  if opts.format then
+    return by_name(list, opts.format) or out.fail(2, 'convert: -F %s: %s can be written as %s%s', opts.format, what, known,
+      suggest.hint(opts.format, names_of(list)))
+  end
+  if path == "-" then return list[1][1] end
+  return by_extension(list, path)
+    or out.fail(2, "convert: %s: the name does not tell a format; -F chooses one for %s: %s", path, what, known)
+end
+
+local function put(text, path)
+  text = text:gsub("\n*$", "\n")
+  if path == "-" then return out.write(text) end
+  out.check(files.write(path, text))
+end
+
+local function write_machine(g, path, format)
+  if format == "sqlite" then
+    if path == "-" then out.fail(2, "convert: a database is written to a file, not to standard output") end
+    return out.check(g:save(path, { format = format }))
+  end
+  local text, lost, code = g:format(format)
+  if not text then out.fail(2, "convert: %s: %s (%s)", path, lost, code) end
+  put(text, path)
+  if type(lost) == "table" and #lost > 0 then
+    out.warn(("%s: left out, as a %s cannot say it: %s"):format(path, format, table.concat(lost, ", ")))
+  end
+end
+
+function M.run(opts)
+  local path, names = opts[#opts], table.move(opts, 1, #opts - 1, 1, {})
+  check_stdin(names)
+  if opts["no-clobber"] and path ~= "-" and files.exists(path) then out.fail(2, "convert: %s is there already", path) end
+  local input = read_all(names, opts)
+  if input.request then
+    local format = format_of(JOBSPECS, "a jobspec", path, opts)
+    put(out.check(input.request:format(format)), path)
+  else
+    write_machine(input.graph, path, format_of(MACHINES, "a machine", path, opts))
+  end
+  return 0
+end
+
+return M

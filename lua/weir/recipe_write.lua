@@ -1,0 +1,143 @@
+--- recipe_write.lua - a graph as the text of a recipe, which gives the same vertices when it is read again.
+--
+-- Neighbours that are alike but for their ids share a line, with a count.
+
+local M = {}
+
+local KEYWORDS = {}
+for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true
+  until while]]):gmatch "%a+" do
+  KEYWORDS[word] = true
+end
+
+local function quote(text) return (("%q"):format(text)) end
+
+-- {bigmem = true, ["a b"] = "3"}; nil when there is nothing.
+local function map_text(map)
+  local words = {}
+  for key, value in pairs(map) do
+    local name = key:find "^[%a_][%w_]*$" and not KEYWORDS[key] and key or "[" .. quote(key) .. "]"
+    words[#words + 1] = ("%s = %s"):format(name, value == true and "true" or quote(tostring(value)))
+  end
+  table.sort(words)
+  return #words > 0 and "{ " .. table.concat(words, ", ") .. " }" or nil
+end
+
+-- Where every node has the rank that it would get anyway, and nothing else has one, ranks need not be said.
+local function ranks_follow(g)
+  local next_rank = 0
+  for v in g:walk {} do
+    local parent = v:parent()
+    if v.type == "node" then
+      if v.rank ~= next_rank then return false end
+      next_rank = next_rank + 1
+    elseif v.rank ~= (parent and parent.rank) then
+      return false
+    end
+  end
+  return true
+end
+
+local function own_rank(v, build)
+  local parent = v:parent()
+  if build.ranks_follow then return nil end
+  if v.type == "node" then return v.rank or false end
+  if v.rank ~= (parent and parent.rank) then return v.rank end
+end
+
+-- What is said of a vertex but for its id and rank, which go on from one to the next of those that are alike.
+local function fields_of(v)
+  local derived = v.basename .. (v.id and ("%d"):format(v.id) or "")
+  local words = {}
+  local function say(key, value) words[#words + 1] = value and ("%s = %s"):format(key, value) or nil end
+  say("basename", v.basename ~= v.type and quote(v.basename))
+  say("name", v.name ~= derived and quote(v.name))
+  say("size", v.size ~= 1 and ("%d"):format(v.size))
+  say("unit", v.unit ~= "" and quote(v.unit))
+  say("exclusive", v.exclusive and "true")
+  say("properties", map_text(v.properties))
+  say("tags", map_text(v.tags))
+  return words, v.name ~= derived
+end
+
+local scan
+
+local function scan_children(v, build)
+  local items = {}
+  for child in v:children() do
+    local item, last = scan(child, build), items[#items]
+    if last and last.key == item.key and not item.named and item.id and last.id and item.id == last.id + last.count
+      and (item.rank or 0) == (last.rank or 0) + (item.rank and last.count or 0) then
+      last.count = last.count + 1
+    else
+      items[#items + 1] = item
+    end
+  end
+  return items
+end
+
+-- {type, id, rank, count, words, items (its children), key (equal for what is alike)}
+function scan(v, build)
+  local words, named = fields_of(v)
+  local item = { type = v.type, id = v.id, rank = own_rank(v, build), count = 1, words = words, named = named }
+  local keys = { v.type, table.concat(words, ","), tostring(item.rank == false) }
+  item.items = scan_children(v, build)
+  for _, child in ipairs(item.items) do
+    keys[#keys + 1] = ("%s:%s:%s:%d"):format(child.number, tostring(child.id), tostring(child.rank), child.count)
+  end
+  local key = table.concat(keys, "\0")
+  build.numbers[key] = build.numbers[key] or build.count
+  build.count = build.count + 1
+  item.number = build.numbers[key]
+  item.key = item.number
+  return item
+end
+
+local function head_of(item)
+  local words = { ("type = %s"):format(quote(item.type)) }
+  words[2] = item.id and ('id = %d, scope = "local"'):format(item.id) or "id = false"
+  if item.count > 1 then words[#words + 1] = ("count = %d"):format(item.count) end
+  if item.rank ~= nil then words[#words + 1] = ("rank = %s"):format(tostring(item.rank)) end
+  return table.concat(table.move(item.words, 1, #item.words, #words + 1, words), ", ")
+end
+
+local function write(item, indent, lines)
+  if #item.items == 0 then
+    lines[#lines + 1] = ("%s{ %s },"):format(indent, head_of(item))
+    return
+  end
+  lines[#lines + 1] = ("%s{ %s,"):format(indent, head_of(item))
+  for _, child in ipairs(item.items) do write(child, indent .. "  ", lines) end
+  lines[#lines] = lines[#lines]:sub(1, -2) .. " },"
+end
+
+-- What a recipe cannot say.
+local function losses(g)
+  local lost = {}
+  for _, name in ipairs(g:subsystems()) do
+    if name ~= "containment" then lost[#lost + 1] = "the subsystem " .. name end
+  end
+  if #g:find "not state=up" > 0 then lost[#lost + 1] = "states" end
+  for v in g:walk {} do
+    if #v.data > 0 then
+      lost[#lost + 1] = "extended data"
+      break
+    end
+  end
+  return lost
+end
+
+--- The text of a recipe, and a list of what of the graph it does not have; or nil, message, code.
+function M.text(g)
+  local roots = g:roots()
+  if #roots ~= 1 then
+    return nil, ("a recipe has one pool at the top; this machine has %d"):format(#roots), "invalid"
+  end
+  local lines = {}
+  write(scan(roots[1], { numbers = {}, count = 0, ranks_follow = ranks_follow(g) }), "", lines)
+  lines[1] = "return " .. lines[1]
+  lines[#lines] = lines[#lines]:sub(1, -2)
+  return table.concat(lines, "\n") .. "\n", losses(g)
+end
+
+return M
