@@ -170,7 +170,10 @@ static int allocation_tostring(lua_State *L)
 
 void weirlua_allocation_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"vertices", allocation_vertices}, {"format", allocation_format}, {"rset", allocation_rset}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"vertices", allocation_vertices},
+                                       {"format", allocation_format},
+                                       {"rset", allocation_rset},
+                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", allocation_tostring}, {NULL, NULL}};
 
     weirlua_class(L, s, ALLOCATION, methods, meta);

@@ -367,6 +367,7 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                       {"resolve", weirlua_graph_resolve},
                                       {"check", graph_check},
                                       {"bytes", graph_bytes},
+                                      {"rset", weirlua_graph_rset},
                                       {"close", graph_close},
                                       {NULL, NULL}};
 

@@ -1,5 +1,5 @@
 /* idset.c - weir.idset: sets of ids (RFC 22). add, remove and take change a set; operators, and the methods named like
- * them, make a new one. == compares ids; as a key of a table a set stands for itself, whatever is in it: the key for what is
+ * them, make a new one; without an argument nothing is added or taken away. == compares ids; as a key of a table a set stands for itself, whatever is in it: the key for what is
  * in it is its text. Where a set is wanted, an id, a list of ids or a text will do.
  * Invariant: a set that a script can reach holds a weir_idset, until its finalizer has run.
  */
@@ -138,6 +138,15 @@ int weirlua_idset_new(lua_State *L)
     return weirlua_idset_finish(L, box, rc);
 }
 
+/* copy(): a set of its own with the same ids. */
+static int set_copy(lua_State *L)
+{
+    const weir_idset *set = check_set(L, 1);
+    weir_idset **out = weirlua_idset_push(L);
+
+    return weirlua_idset_finish(L, out, weir_idset_copy(set, out));
+}
+
 /* ---- algebra ---- */
 
 typedef int operation(const weir_idset *a, const weir_idset *b, weir_idset **out);
@@ -172,6 +181,8 @@ static int operate_telling(lua_State *L, operation *op)
     weir_err err = {0};
 
     check_set(L, 1);
+    if (lua_gettop(L) == 1 && op != weir_idset_intersect)
+        return set_copy(L);
     luaL_checkany(L, 2);
     return operate(L, op, &err) ? 1 : weirlua_refuse(L, &err);
 }
@@ -297,7 +308,8 @@ static int change(lua_State *L, const struct change *how)
     weir_idset *set = check_set(L, 1), *other;
     weir_err err = {0};
 
-    luaL_checkany(L, 2);
+    if (lua_gettop(L) == 1)
+        return 1;
     lua_settop(L, 3);
     if (!lua_isnil(L, 3)) {
         uint32_t lo = check_id(L, 2), hi = check_id(L, 3);
@@ -340,15 +352,6 @@ static int set_take(lua_State *L)
     luaL_argcheck(L, n >= 0, 2, "a number from 0 on expected");
     out = weirlua_idset_push(L);
     return weirlua_idset_finish(L, out, weir_idset_take(set, (uint64_t)n, out));
-}
-
-/* copy(): a set of its own with the same ids. */
-static int set_copy(lua_State *L)
-{
-    const weir_idset *set = check_set(L, 1);
-    weir_idset **out = weirlua_idset_push(L);
-
-    return weirlua_idset_finish(L, out, weir_idset_copy(set, out));
 }
 
 /* ---- questions ---- */

@@ -9,6 +9,19 @@ static int seconds(lua_State *L)
     return 1;
 }
 
+/* calls(f, n): calls f n times without arguments; what a call from C costs, for benchmarks. */
+static int calls(lua_State *L)
+{
+    lua_Integer n = luaL_checkinteger(L, 2);
+
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    while (n-- > 0) {
+        lua_pushvalue(L, 1);
+        lua_call(L, 0, 0);
+    }
+    return 0;
+}
+
 /* methods(class): the table of methods of a class of handles, for those that are written in Lua. */
 static int methods(lua_State *L)
 {
@@ -36,6 +49,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"policy_stamp", weirlua_policy_stamp},
                                      {"methods", methods},
                                      {"clock", seconds},
+                                     {"calls", calls},
                                      {"sandbox_run", weirlua_sandbox_run},
                                      {"json_encode", weirlua_json_encode},
                                      {"json_decode", weirlua_json_decode},

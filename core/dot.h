@@ -1,7 +1,7 @@
 /* dot.h - what a Graphviz picture shows of a machine. Private to the core.
  *
  * Siblings that are alike share a box. Leaves are alike when type, size, state, use and the subsystems they are in are the
- * same; other vertices, where there is not room for all, when what is below them is alike, too. dot_fold.c finds the boxes,
+ * same, and they have no name of their own; other vertices, where there is not room for all, when what is below them is alike, too. dot_fold.c finds the boxes,
  * dot_write.c writes them.
  */
 #ifndef WEIR_DOT_H

@@ -123,7 +123,7 @@ static uint32_t edges_of(const weir_graph *g, weir_vertex v)
 
 /* ---- signs ---------------------------------------------------------------------------------------------------- */
 
-enum { SIGN_BASE, SIGN_USE, SIGN_KIDS, SIGN_SELF };
+enum { SIGN_BASE, SIGN_NAME, SIGN_USE, SIGN_KIDS, SIGN_SELF };
 
 static uint32_t tuple(struct dot_fold *f, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
@@ -153,6 +153,8 @@ static uint32_t sign_vertex(struct dot_fold *f, weir_vertex v, struct above up)
 
     sign = tuple(f, SIGN_BASE, vertex_at(g, v)->kind,
                  (uint32_t)(vertex_at(g, v)->state | here.out << 4 | use_of(g, v, here) << 8), edges_of(g, v));
+    if (!f->shapes && pool_of(g, v) && pool_of(g, v)->name != WEIR_NO_NAME)
+        sign = tuple(f, SIGN_NAME, sign, pool_of(g, v)->name, 0);
     sign = sign_use(f, v, sign);
     for (uint32_t i = 0; i < n && !f->failed; i++) {
         uint32_t kid;

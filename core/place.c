@@ -129,7 +129,7 @@ static int score_list(struct match *m, const weir_resource *r, struct scores *sc
     return rc;
 }
 
-/* Every vertex that fits, the best score first. */
+/* Every vertex that fits. */
 static int score_all(struct match *m, weir_vertex under, const weir_resource *r, struct scores *sc)
 {
     struct search s;
@@ -149,10 +149,38 @@ static int score_all(struct match *m, weir_vertex under, const weir_resource *r,
     weir_search_end(&s);
     if (rc || sc->n == 0 || !m->policy->evaluate)
         return rc;
-    rc = score_list(m, r, sc);
-    if (!rc && sc->n)
-        qsort(sc->list, sc->n, sizeof *sc->list, by_score);
-    return rc;
+    return score_list(m, r, sc);
+}
+
+/* A heap, as mostly few of many are taken: the entry at i goes down to where it belongs. */
+static void sift(struct scores *sc, uint32_t i)
+{
+    struct scored moving = sc->list[i];
+
+    for (uint32_t kid; (kid = 2 * i + 1) < sc->n; i = kid) {
+        if (kid + 1 < sc->n && by_score(&sc->list[kid + 1], &sc->list[kid]) < 0)
+            kid++;
+        if (by_score(&moving, &sc->list[kid]) < 0)
+            break;
+        sc->list[i] = sc->list[kid];
+    }
+    sc->list[i] = moving;
+}
+
+static void make_heap(struct scores *sc)
+{
+    for (uint32_t i = sc->n / 2; i-- > 0;)
+        sift(sc, i);
+}
+
+static weir_vertex pop_best(struct scores *sc)
+{
+    weir_vertex v = sc->list[0].v;
+
+    sc->list[0] = sc->list[--sc->n];
+    if (sc->n)
+        sift(sc, 0);
+    return v;
 }
 
 /* Puts what the policy's select chose first. When that is less than is needed, the others follow, best first: what fits is
@@ -207,8 +235,9 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
     uint32_t *chosen;
     int rc;
 
-    if (!m->policy->select || sc->n == 0)
+    if (sc->n == 0)
         return WEIR_OK;
+    qsort(sc->list, sc->n, sizeof *sc->list, by_score);
     v = weir_mem_alloc(sc->n * sizeof *v);
     score = weir_mem_alloc(sc->n * sizeof *score);
     chosen = weir_mem_alloc(sc->n * sizeof *chosen);
@@ -222,11 +251,15 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
 static int gather_scored(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
 {
     struct scores sc = {0};
+    bool selects = m->policy->select != NULL;
     int rc = score_all(m, under, r, &sc);
 
-    rc = rc ? rc : apply_select(m, r, want, &sc);
-    for (uint32_t i = 0; !rc && i < sc.n && gs->units < want; i++) {
-        int64_t units = weir_candidate_take(m, sc.list[i].v, r, want - gs->units);
+    if (!rc && selects)
+        rc = apply_select(m, r, want, &sc);
+    else if (!rc)
+        make_heap(&sc);
+    for (uint32_t i = 0, n = sc.n; !rc && i < n && gs->units < want; i++) {
+        int64_t units = weir_candidate_take(m, selects ? sc.list[i].v : pop_best(&sc), r, want - gs->units);
         rc = units < 0 ? (int)units : units > 0 ? gain_add(m, gs, units) : 0;
     }
     weir_mem_free(sc.list);

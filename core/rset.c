@@ -484,6 +484,24 @@ bool weir_rset_property(const weir_rset *r, uint32_t i, const char **name, const
     return true;
 }
 
+size_t weir_rset_bytes(const weir_rset *r)
+{
+    size_t n = sizeof *r + weir_idset_bytes(r->ranks) + r->classes.cap * sizeof *r->classes.list +
+               r->props_cap * sizeof *r->props;
+
+    for (uint32_t i = 0; i < r->classes.count; i++) {
+        const struct rset_class *c = &r->classes.list[i];
+        n += weir_idset_bytes(c->ranks) + c->cap * sizeof *c->children;
+        for (uint32_t k = 0; k < c->count; k++)
+            n += weir_idset_bytes(c->children[k].ids);
+    }
+    for (uint32_t i = 0; i < r->nprops; i++)
+        n += weir_idset_bytes(r->props[i].ranks);
+    if (r->hosts)
+        n += (weir_idset_bytes(r->hosts->ranks) + weir_hostlist_bytes(r->hosts->list)) / r->hosts->refs;
+    return n;
+}
+
 uint32_t weir_rset_nslots(const weir_rset *r)
 {
     return r->nslots;

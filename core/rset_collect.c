@@ -273,7 +273,7 @@ static void take_below(struct collecting *w, weir_vertex v, struct spot *s, bool
         at = enter(w, kids[i], s, &own);
         if (type >= 0) {
             end = run_of_kids(w->g, kids, n, i);
-            if (inside)
+            if (in || (inside && w->what != WEIR_RSET_ALLOCATED))
                 add_run(w, at, kids[i], (uint32_t)type, end - i);
             else if (w->what == WEIR_RSET_ALLOCATED)
                 add_allocated(w, at, kids + i, end - i, (uint32_t)type);

@@ -730,6 +730,7 @@ int64_t weir_rset_start(const weir_rset *r);
 int64_t weir_rset_end(const weir_rset *r);
 int weir_rset_set_times(weir_rset *r, int64_t start, int64_t end, weir_err *err);
 uint32_t weir_rset_nslots(const weir_rset *r); /* slots of the allocation that it is, or is a part of; 0: not known */
+size_t weir_rset_bytes(const weir_rset *r); /* memory held, but for what is kept as it came */
 /* The same ids on the same ranks, and the same hosts. */
 bool weir_rset_equal(const weir_rset *a, const weir_rset *b);
 

@@ -24,7 +24,7 @@ end
 function M.write(path, text)
   local draft = path .. ".new"
   local file, why = io.open(draft, "wb")
-  if not file then return nil, explain(path, why), "io" end
+  if not file then return nil, explain(path, why:sub(1, #draft) == draft and why:sub(#draft + 3) or why), "io" end
   local written
   written, why = file:write(text)
   local closed, late = file:close()

@@ -9,6 +9,7 @@ local engines = require "weir.engine"
 local files = require "weir.files"
 local policy = require "weir.policy"
 local recipe = require "weir.recipe"
+local rset = require "weir.rset"
 local recipe_write = require "weir.recipe_write"
 local script = require "weir.script"
 
@@ -17,7 +18,7 @@ local weir = {
   json = { encode = core.json_encode, decode = core.json_decode },
   new = core.new, synthetic = core.synthetic, discover = core.discover,
   recipe = recipe.build, query = core.query, constraint = core.constraint,
-  idset = core.idset, hostlist = core.hostlist,
+  idset = core.idset, hostlist = core.hostlist, rset = rset.new, R = rset.new,
 }
 
 --- A graph from a file. The format is told by content; files that end in ".lua" are RDL or recipes, see weir.script.
@@ -42,9 +43,11 @@ local function looks_synthetic(text)
   return text:find "^%s*[%a_][%w_.-]*[:%(%[]" or text:find "^%s*[%a_][%w_.-]*%s.*:"
 end
 
---- A graph from whatever names one: a graph, a recipe's table, "local" for this machine, a file, a synthetic string.
+--- A graph from whatever names one: a graph, a resource set, a recipe's table, "local" for this machine, a file, a
+--- synthetic string.
 function weir.resources(x, opts)
   if type(x) == "table" then return recipe.build(x) end
+  if rset.is(x) then return x:graph() end
   if type(x) ~= "string" then return x end
   if x == "local" then return core.discover(opts) end
   if not files.exists(x) and looks_synthetic(x) then return core.synthetic(x) end

@@ -53,9 +53,10 @@ local function stem(name) return name:match "([^/]+)$":gsub("%.[^.]*$", "") end
 local function node_pool(node, name, rank)
   local pool = pool_of(node)
   pool.rank = rank
-  if pool.basename == "node" and not pool.name and node.id == 0 then
-    pool.name, pool.id = stem(name), nil
-  end
+  if pool.basename ~= "node" or pool.name or node.id ~= 0 then return pool end
+  pool.name = stem(name)
+  pool.basename, pool.id = pool.name:match "^(.-%D)(%d+)$"
+  pool.basename, pool.id = pool.basename or pool.name, math.tointeger(tonumber(pool.id))
   return pool
 end
 

@@ -1,4 +1,4 @@
-/* test_write.c - the writers: R, JSON graphs, trees, Graphviz. Machines of a few vertices against texts written by
+/* test_write.c - the writers: R, JSON graphs, trees. Machines of a few vertices against texts written by
  * hand, machines of the test data there and back, random picks against an obvious reckoning, failing allocations.
  */
 #include "check.h"
@@ -383,7 +383,7 @@ static void test_jgf(void)
     weir_graph_free(g);
 }
 
-/* ---- trees and Graphviz --------------------------------------------------------------------------------------- */
+/* ---- trees ---------------------------------------------------------------------------------------------------- */
 
 static weir_graph *small_machine(void)
 {
@@ -400,11 +400,9 @@ static weir_graph *small_machine(void)
     return g;
 }
 
-static void test_pictures(void)
+static void test_tree(void)
 {
     weir_graph *g = small_machine();
-    FILE *dot;
-    char *text;
 
     expect_text(g, NULL, "tree",
                 "node0\n"
@@ -697,7 +695,7 @@ int main(void)
     test_properties();
     test_errors();
     test_jgf();
-    test_pictures();
+    test_tree();
     test_round_trips();
     test_rlite_round_trip();
     test_random();

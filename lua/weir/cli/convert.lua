@@ -46,6 +46,8 @@ hwloc:node,socket,L3cache,core.
   weir convert job.yaml -F shape -]],
 }
 
+local READERS = { "grug", "jgf", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "jobspec" }
+
 -- ---- reading ------------------------------------------------------------------------------------------------
 
 local BLOCK = 65536 -- bytes that tell what a file is
@@ -110,6 +112,14 @@ local function read(name, opts)
   return read_word(name, opts)
 end
 
+local function check_from(format)
+  local base = format:match "^[^:]*"
+  for _, known in ipairs(READERS) do
+    if base == known then return end
+  end
+  out.fail(2, 'convert: -f: "%s" is none of %s%s', format, table.concat(READERS, ", "), suggest.hint(base, READERS))
+end
+
 local function check_stdin(names)
   local n = 0
   for _, name in ipairs(names) do n = n + (name == "-" and 1 or 0) end
@@ -158,12 +168,12 @@ end
 local function format_of(list, what, path, opts)
   local known = table.concat(names_of(list), ", ")
   if opts.format then
-    return by_name(list, opts.format) or out.fail(2, 'convert: -F %s: %s can be written as %s%s', opts.format, what, known,
+    return by_name(list, opts.format) or out.fail(2, "convert: -F %s: %s can be written as %s%s", opts.format, what, known,
       suggest.hint(opts.format, names_of(list)))
   end
   if path == "-" then return list[1][1] end
   return by_extension(list, path)
-    or out.fail(2, "convert: %s: the name does not tell a format; -F chooses one for %s: %s", path, what, known)
+    or out.fail(2, "convert: %s: the name tells no format that %s can be written in; -F chooses one: %s", path, what, known)
 end
 
 local function put(text, path)
@@ -188,6 +198,7 @@ end
 function M.run(opts)
   local path, names = opts[#opts], table.move(opts, 1, #opts - 1, 1, {})
   check_stdin(names)
+  if opts.from then check_from(opts.from) end
   if opts["no-clobber"] and path ~= "-" and files.exists(path) then out.fail(2, "convert: %s is there already", path) end
   local input = read_all(names, opts)
   if input.request then

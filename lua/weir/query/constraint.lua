@@ -30,13 +30,13 @@ function BUILD.properties(list)
 end
 
 function BUILD.hostlist(list)
-  local names = {}
+  local names = core.hostlist ""
   for _, value in ipairs(list) do
-    local hosts = core.hosts(tostring(value))
+    local hosts = core.hostlist(tostring(value))
     if not hosts then fail("Invalid hostlist `%s'", value) end
-    for _, host in ipairs(hosts) do names[host] = true end
+    names:append(hosts)
   end
-  return function(v) return names[v.name] == true end
+  return function(v) return names:has(v.name) end
 end
 
 function BUILD.ranks(list)

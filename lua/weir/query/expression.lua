@@ -24,11 +24,7 @@ local READ = {
 }
 
 -- Names are compared as they are, though the list of them was made lower case: a quirk.
-function READ.names(value)
-  local hosts, set = core.hosts(value:lower()), {}
-  for _, host in ipairs(hosts or {}) do set[host] = true end
-  return hosts and set
-end
+function READ.names(value) return (core.hostlist(value:lower())) end
 
 function READ.property(value) return value ~= "" and value:lower() end
 
@@ -126,7 +122,7 @@ TEST["jobid-reserved"] = function(v, job) return v.reservations[job] ~= nil end
 TEST["jobid-span"] = function(v, job) return v.job2span[job] ~= nil end
 TEST["jobid-tag"] = function(v, job) return v.tags[job] ~= nil end
 function TEST.agfilter(_, value) return value:sub(1, 1) == "t" end
-function TEST.names(v, set) return set[v.name] == true end
+function TEST.names(v, list) return list:has(v.name) end
 function TEST.property(v, name) return v.properties[name] ~= nil end
 
 local function evaluate(tree, v, above)

@@ -62,11 +62,11 @@ local function properties_of(map)
 end
 
 local function names_of(list)
-  local names = {}
+  local names = core.hostlist ""
   for _, text in ipairs(values.is_array(list) and list or {}) do
-    local some = type(text) == "string" and core.hosts(text)
+    local some = type(text) == "string" and core.hostlist(text)
     if not some then return nil end
-    table.move(some, 1, #some, #names + 1, names)
+    names:append(some)
   end
   return names
 end

@@ -1,0 +1,533 @@
+/* test_pictures.c - the writers for people: Graphviz, SVG, tables. Texts written by hand for machines of a few vertices,
+ * well-formed XML whatever the names are, sizes that are bounded, options, sinks, failing allocations.
+ */
+#include "check.h"
+
+#include <expat.h>
+
+#include "../../core/svg.h"
+
+/* ---- machines ------------------------------------------------------------------------------------------------- */
+
+static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, int64_t id, uint32_t count)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex v = WEIR_NONE;
+
+    d.type = type;
+    d.id = id;
+    if (strcmp(type, "memory") == 0) {
+        d.size = 64;
+        d.unit = "GB";
+    }
+    CHECK(weir_graph_add_many(g, parent, &d, count, 1, &v, NULL) == WEIR_OK, "%s is added", type);
+    return v;
+}
+
+static weir_vertex add_named(weir_graph *g, weir_vertex parent, const char *type, const char *name)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex v = WEIR_NONE;
+    weir_err err = {0};
+
+    d.type = type;
+    d.name = name;
+    CHECK(weir_graph_add(g, parent, &d, &v, &err) == WEIR_OK, "a %s with a name is added: %s", type, err.text);
+    return v;
+}
+
+static weir_graph *parse(const char *text)
+{
+    weir_graph *g = NULL;
+    weir_err err = {0};
+
+    CHECK(weir_graph_parse(text, strlen(text), "test", "synthetic", &g, &err) == WEIR_OK, "%s: %s", text, err.text);
+    return g;
+}
+
+static weir_vertex find(const weir_graph *g, const char *path)
+{
+    weir_vertex v = WEIR_NONE;
+    weir_err err = {0};
+
+    CHECK(weir_graph_lookup(g, path, &v, &err) == WEIR_OK, "%s: %s", path, err.text);
+    return v;
+}
+
+static void take(weir_graph *g, const char *path, int64_t job, int64_t amount, int64_t start, int64_t end)
+{
+    weir_vertex v = find(g, path);
+    weir_err err = {0};
+
+    CHECK(weir_vertex_allocate(g, v, job, amount ? amount : weir_vertex_size(g, v), start, end, &err) == WEIR_OK, "%s: %s",
+          path, err.text);
+}
+
+/* Two racks, everything in some use, state or subsystem. */
+static weir_graph *busy_machine(void)
+{
+    weir_graph *g = parse("cluster:1 rack:2 node:2 socket:2 core:3 gpu:1 memory:1(size=64,unit=GB)");
+    weir_vertex pdu = add(g, WEIR_NONE, "pdu", 0, 2);
+
+    take(g, "/cluster0/rack0/node0", 1, 0, 0, WEIR_FOREVER);
+    take(g, "/cluster0/rack0/node1/socket0/core1", 2, 0, 0, WEIR_FOREVER);
+    take(g, "/cluster0/rack0/node1/socket0/memory0", 2, 24, 0, WEIR_FOREVER);
+    take(g, "/cluster0/rack0/node1/socket0/memory0", 13, 8, 0, WEIR_FOREVER);
+    take(g, "/cluster0/rack1/node2", 3, 0, 1000000, 2000000);
+    CHECK(weir_vertex_set_state(g, find(g, "/cluster0/rack1/node3"), WEIR_DOWN, NULL) == WEIR_OK, "down");
+    CHECK(weir_vertex_set_state(g, find(g, "/cluster0/rack1/node2/socket0"), WEIR_DEGRADED, NULL) == WEIR_OK, "degraded");
+    CHECK(weir_vertex_set(g, find(g, "/cluster0/rack1"), WEIR_PROPERTIES, "row", "b", NULL) == WEIR_OK, "a property");
+    for (uint32_t i = 0; i < 2; i++)
+        CHECK(weir_edge_add(g, pdu + i, find(g, i ? "/cluster0/rack1/node2" : "/cluster0/rack0/node0"), "power", "feeds",
+                            NULL, NULL) == WEIR_OK,
+              "an edge");
+    return g;
+}
+
+static char *format(const weir_graph *g, const char *name, const weir_format_options *o)
+{
+    weir_err err = {0};
+    char *text = o ? weir_graph_format_with(g, name, o, &err) : weir_graph_format(g, name, &err);
+
+    CHECK(text, "%s: %s", name, err.text);
+    return text;
+}
+
+static void expect_text(const weir_graph *g, const char *name, const weir_format_options *o, const char *expected)
+{
+    char *text = format(g, name, o);
+
+    CHECK(check_same(text, expected), "%s: got\n%s\nnot\n%s\n", name, text ? text : "nothing", expected);
+    weir_free(text);
+}
+
+static size_t count(const char *text, const char *part)
+{
+    size_t n = 0;
+
+    for (const char *at = text; at && (at = strstr(at, part)); at += strlen(part))
+        n++;
+    return n;
+}
+
+/* ---- tables --------------------------------------------------------------------------------------------------- */
+
+#define HEADS                                                                                                          \
+    "path,type,basename,id,name,size,unit,state,rank,free,allocated,jobs,properties,tags,exclusive,data\n"
+
+static void test_csv(void)
+{
+    weir_graph *g = parse("node:2 core:2 memory:1(size=64,unit=GB)");
+    weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
+    weir_vertex node = find(g, "/cluster0/node0");
+
+    take(g, "/cluster0/node0", 7, 0, 0, WEIR_FOREVER);
+    take(g, "/cluster0/node1/memory0", 8, 24, 0, WEIR_FOREVER);
+    take(g, "/cluster0/node1/memory0", 9, 8, 0, WEIR_FOREVER);
+    take(g, "/cluster0/node1/core1", 4, 0, 5, 6);
+    CHECK(weir_vertex_set_state(g, find(g, "/cluster0/node1/core0"), WEIR_DOWN, NULL) == WEIR_OK, "down");
+    CHECK(weir_vertex_set(g, node, WEIR_PROPERTIES, "a;b", "1=2\\", NULL) == WEIR_OK, "a property");
+    CHECK(weir_vertex_set(g, node, WEIR_PROPERTIES, "big", "", NULL) == WEIR_OK, "a property without a value");
+    CHECK(weir_vertex_set(g, node, WEIR_TAGS, "who", "me, \"you\"\n", NULL) == WEIR_OK, "a tag");
+    CHECK(weir_vertex_set(g, node, WEIR_EXTENDED, "x", "[1,2]", NULL) == WEIR_OK, "data");
+    expect_text(g, "csv", NULL,
+                HEADS
+                "/cluster0,cluster,cluster,0,cluster0,1,,up,,1,0,\"4,7-9\",,,,\n"
+                "/cluster0/node0,node,node,0,node0,1,,up,0,0,1,7,a\\;b=1\\=2\\\\;big,\"who=me, \"\"you\"\"\n\",,"
+                "\"{\"\"x\"\":[1,2]}\"\n"
+                "/cluster0/node0/core0,core,core,0,core0,1,,up,0,0,1,7,,,,\n"
+                "/cluster0/node0/core1,core,core,1,core1,1,,up,0,0,1,7,,,,\n"
+                "/cluster0/node0/memory0,memory,memory,0,memory0,64,GB,up,0,0,64,7,,,,\n"
+                "/cluster0/node1,node,node,1,node1,1,,up,1,1,0,\"4,8-9\",,,,\n"
+                "/cluster0/node1/core0,core,core,0,core0,1,,down,1,0,0,,,,,\n"
+                "/cluster0/node1/core1,core,core,1,core1,1,,up,1,1,0,4,,,,\n"
+                "/cluster0/node1/memory0,memory,memory,0,memory0,64,GB,up,1,32,32,8-9,,,,\n");
+    o.start = find(g, "/cluster0/node0/core1");
+    expect_text(g, "csv", &o, HEADS "/cluster0/node0/core1,core,core,1,core1,1,,up,0,0,1,7,,,,\n");
+    weir_graph_free(g);
+}
+
+/* ---- sinks ---------------------------------------------------------------------------------------------------- */
+
+struct pieces {
+    weir_buf all;
+    size_t longest, n, fail_at;
+};
+
+static int take_piece(void *data, const char *text, size_t len)
+{
+    struct pieces *p = data;
+
+    if (++p->n == p->fail_at)
+        return WEIR_EIO;
+    weir_buf_add(&p->all, text, len);
+    p->longest = len > p->longest ? len : p->longest;
+    return WEIR_OK;
+}
+
+static void test_sinks(void)
+{
+    static const char *const names[] = {"csv", "svg", "dot", "tree", "jgf"};
+    weir_graph *g = parse("cluster:1 rack:20 node:50 core:10");
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct pieces p = {.fail_at = 0}, bad = {.fail_at = i == 0 ? 3 : 1};
+        char *text = format(g, names[i], NULL);
+        weir_err err = {0};
+        CHECK(weir_graph_write(g, names[i], NULL, take_piece, &p, &err) == WEIR_OK, "%s: %s", names[i], err.text);
+        CHECK(check_same(text, p.all.data), "%s in pieces is the same", names[i]);
+        CHECK(i > 0 || (p.n > 5 && p.longest < 2 * 65536), "csv comes in %zu pieces, the longest %zu", p.n, p.longest);
+        CHECK(weir_graph_write(g, names[i], NULL, take_piece, &bad, &err) == WEIR_EIO, "%s: the sink refuses", names[i]);
+        CHECK(bad.n == bad.fail_at, "%s: nothing is given to a sink that refused", names[i]);
+        weir_free(text);
+        weir_buf_free(&p.all);
+        weir_buf_free(&bad.all);
+    }
+    weir_graph_free(g);
+}
+
+/* ---- Graphviz ------------------------------------------------------------------------------------------------- */
+
+#define DOT_HEAD                                                                                                       \
+    "digraph weir {\n"                                                                                                 \
+    "  graph [rankdir=LR nodesep=0.12 ranksep=0.4];\n"                                                                 \
+    "  node [shape=box style=\"rounded,filled\" fillcolor=white color=\"#8c959f\" fontname=\"Helvetica\" "             \
+    "fontsize=11 height=0.3 margin=\"0.12,0.05\"];\n"                                                                  \
+    "  edge [color=\"#8c959f\" arrowsize=0.6 fontname=\"Helvetica\" fontsize=9];\n"
+#define PART " fillcolor=\"#d6e6f4\"];\n"
+#define USED " fillcolor=\"#8fbfe3\"];\n"
+#define OUT  " style=\"rounded,filled,dashed\" fillcolor=\"#d0d7de\"];\n"
+
+/* Graphviz itself must take a text, where it is installed. */
+static void try_dot(const char *text)
+{
+    FILE *dot = system("command -v dot >/dev/null") == 0 ? popen("dot -Tsvg >/dev/null", "w") : NULL;
+
+    if (!dot || !text)
+        return;
+    CHECK(fputs(text, dot) >= 0, "dot listens");
+    CHECK(pclose(dot) == 0, "dot takes the text");
+}
+
+static void test_dot(void)
+{
+    weir_graph *g = weir_graph_new();
+    weir_vertex node = add(g, WEIR_NONE, "node", 0, 1), cores = add(g, node, "core", 0, 8), memory;
+    weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
+    char *text;
+
+    add_named(g, node, "core", "odd[31m\"co\\re\"");
+    memory = add(g, node, "memory", 0, 2);
+    take(g, "/node0/core5", 3, 0, 0, WEIR_FOREVER);
+    take(g, "/node0/core6", 3, 0, 0, WEIR_FOREVER);
+    take(g, "/node0/memory1", 3, 24, 0, WEIR_FOREVER);
+    CHECK(weir_vertex_set_state(g, cores + 1, WEIR_DOWN, NULL) == WEIR_OK, "down");
+    CHECK(weir_graph_unlink(g, cores + 3, NULL) == WEIR_OK, "a core goes");
+    CHECK(weir_edge_add(g, memory, cores, "near", "feeds", NULL, NULL) == WEIR_OK, "an edge");
+    CHECK(weir_edge_add(g, memory, cores + 7, "near", "feeds", NULL, NULL) == WEIR_OK, "an edge");
+    expect_text(g, "dot", NULL,
+                DOT_HEAD "  v0 [label=\"node0\\npartly in use\"" PART
+                         "  v0 -> v1;\n  v1 [label=\"core[0,7] x2\"];\n"
+                         "  v0 -> v2;\n  v2 [label=\"core1\\ndown\"" OUT
+                         "  v0 -> v3;\n  v3 [label=\"core[2,4] x2\"];\n"
+                         "  v0 -> v6;\n  v6 [label=\"core[5-6] x2\\njob 3\"" USED
+                         "  v0 -> v9;\n  v9 [label=\"odd[31m\\\"co\\\\re\\\"\"];\n"
+                         "  v0 -> v10;\n  v10 [label=\"memory0\\n64 GB\"];\n"
+                         "  v0 -> v11;\n  v11 [label=\"memory1\\n24 of 64 GB in use\"" PART
+                         "  v10 -> v1 [style=dashed color=\"#0072b2\" fontcolor=\"#0072b2\" label=\"near: feeds x2\"];\n}\n");
+    o.start = cores + 5;
+    expect_text(g, "dot", &o, DOT_HEAD "  v6 [label=\"core5\\njob 3\"" USED "}\n");
+    o = (weir_format_options){WEIR_NONE, NULL, 0, true};
+    text = format(g, "dot", &o);
+    CHECK(count(text, "label=") == weir_graph_count(g) + 2, "all: a box for each vertex, an arrow for each edge");
+    try_dot(text);
+    weir_free(text);
+    weir_graph_free(g);
+}
+
+/* However large the machine is, so many boxes. */
+static void test_dot_large(void)
+{
+    static const struct {
+        const char *machine;
+        size_t boxes;
+        const char *part;
+    } rows[] = {
+        {"cluster:1 rack:200 node:18 socket:2 core:20 gpu:2", 6, "\"rack[0-199] x200\""},
+        {"cluster:1 rack:200 node:18 socket:2 core:20 gpu:2", 6, "\"core x20\""},
+        {"cluster:1 node:5000", 2, "\"node[0-4999] x5000\""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_graph *g = parse(rows[i].machine);
+        char *text = format(g, "dot", NULL);
+        CHECK(text && count(text, "label=") == rows[i].boxes, "%s: %zu boxes", rows[i].machine, count(text, "label="));
+        CHECK(text && strstr(text, rows[i].part), "%s: %s is in\n%s", rows[i].machine, rows[i].part, text);
+        weir_free(text);
+        weir_graph_free(g);
+    }
+}
+
+/* Nodes that are all different are summed up where there are too many boxes. */
+static void test_dot_cut(void)
+{
+    weir_graph *g = parse("cluster:1 rack:30 node:20 core:64");
+    char path[64], *text;
+
+    for (int i = 0; i < 600; i++) {
+        snprintf(path, sizeof path, "/cluster0/rack%d/node%d/core%d", i / 20, i, i % 60);
+        take(g, path, 1 + i, 0, 0, WEIR_FOREVER);
+        snprintf(path, sizeof path, "/cluster0/rack%d/node%d/core%d", i / 20, i, i % 60 + 1 + i / 300);
+        take(g, path, 1 + i, 0, 0, WEIR_FOREVER);
+        snprintf(path, sizeof path, "/cluster0/rack%d/node%d/core%d", i / 20, i, (i + 7 + i / 60) % 64);
+        if (i % 60 != (i + 7 + i / 60) % 64 && i % 60 + 1 + i / 300 != (i + 7 + i / 60) % 64)
+            take(g, path, 1 + i, 0, 0, WEIR_FOREVER);
+    }
+    text = format(g, "dot", NULL);
+    CHECK(text && count(text, "label=") <= 400, "%zu boxes", count(text, "label="));
+    try_dot(text);
+    weir_free(text);
+    weir_graph_free(g);
+}
+
+/* ---- pictures ------------------------------------------------------------------------------------------------- */
+
+static void expect_xml(const char *text, const char *what)
+{
+    XML_Parser xml = XML_ParserCreate(NULL);
+    int ok = text ? XML_Parse(xml, text, (int)strlen(text), 1) : XML_STATUS_ERROR;
+
+    CHECK(ok == XML_STATUS_OK, "%s: line %d: %s", what, (int)XML_GetCurrentLineNumber(xml),
+          XML_ErrorString(XML_GetErrorCode(xml)));
+    XML_ParserFree(xml);
+}
+
+/* How many cells a machine has, and what must be in its picture. */
+static void test_svg(void)
+{
+    static const struct {
+        const char *machine;
+        size_t cells, blocks;
+        const char *part;
+    } rows[] = {
+        {"node:1 socket:2 core:8 gpu:1 memory:1(size=64,unit=GB)", 20, 2, "16 core \xc2\xb7 2 gpu"},
+        {"cluster:1 rack:4 node:16 core:4", 256, 68, ">rack3<"},
+        {"cluster:1 rack:16 node:64 core:40", 1024, 16, ">1,024 node "},
+        {"cluster:1 node:5000", 5000, 0, ">5,000 node<"},
+        {"cluster:1 rack:500 node:200 core:2", 500, 0, ">100,000 node "},
+        {"cluster:1 node:100000", 2000, 0, "to node49 (50)"},
+        {"thing:1", 1, 0, "/thing0<"},
+        {"room:3[island:2[hut:5]]", 30, 9, ">hut4<"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_graph *g = parse(rows[i].machine);
+        char *text = format(g, "svg", NULL), *again = format(g, "svg", NULL);
+        expect_xml(text, rows[i].machine);
+        CHECK(count(text, "class=\"cell\"") == rows[i].cells, "%s: %zu cells", rows[i].machine,
+              count(text, "class=\"cell\""));
+        CHECK(count(text, "class=\"block\"") == rows[i].blocks, "%s: %zu blocks", rows[i].machine,
+              count(text, "class=\"block\""));
+        CHECK(text && strstr(text, rows[i].part), "%s: %s is in it", rows[i].machine, rows[i].part);
+        CHECK(text && strlen(text) <= SVG_BYTES_MAX, "%s: %zu bytes", rows[i].machine, strlen(text));
+        CHECK(check_same(text, again), "%s: the same bytes again", rows[i].machine);
+        weir_free(text);
+        weir_free(again);
+        weir_graph_free(g);
+    }
+}
+
+/* Names of any kind and length. */
+static void test_svg_names(void)
+{
+    static const char *const names[] = {"<&>\"'", "]]>", "a\tb\033[1m", "\xef\xbf\xbf\xef\xbf\xbe", "\xe6\x9c\xba\xe5\x99\xa8",
+                                        "<script>alert(1)</script>"};
+    weir_graph *g = weir_graph_new();
+    weir_vertex top = add_named(g, WEIR_NONE, "cluster", "a <b> & \"c\"");
+    static char name[50001];
+    char *text;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        add_named(g, add_named(g, top, "node", names[i]), "core", names[i]);
+    memset(name, '&', sizeof name - 1);
+    for (int i = 0; i < 50; i++) {
+        snprintf(name + sizeof name - 9, 9, "%08d", i);
+        add_named(g, top, "node", name);
+    }
+    text = format(g, "svg", NULL);
+    expect_xml(text, "names");
+    CHECK(text && strstr(text, "<title>a &lt;b&gt; &amp; &quot;c&quot;</title>"), "the title is escaped");
+    CHECK(text && !strstr(text, "<script"), "no name is markup");
+    CHECK(text && strlen(text) < 100000, "long names are cut: %zu bytes", strlen(text));
+    weir_free(text);
+    weir_graph_free(g);
+}
+
+/* Every cell as costly as it can be: many jobs, long names, and a path that is all entities. */
+static void test_svg_bound(void)
+{
+    weir_graph *g = weir_graph_new();
+    weir_vertex top = add(g, WEIR_NONE, "cluster", 0, 1);
+    static char name[301];
+    char *text;
+
+    memset(name, '"', sizeof name - 1);
+    weir_graph_begin(g);
+    for (int i = 0; i < 6000; i++) {
+        snprintf(name + 200, sizeof name - 200, "%0100d", i);
+        memset(name + 200, '"', 94);
+        add(g, add_named(g, top, "node", name), "core", 0, 8);
+    }
+    CHECK(weir_graph_end(g, NULL) == WEIR_OK, "the end");
+    for (weir_vertex v = 0; v < weir_graph_limit(g); v++)
+        if (strcmp(weir_vertex_type(g, v), "core") == 0)
+            CHECK(weir_vertex_allocate(g, v, 1 + v, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK, "a core is taken");
+    text = format(g, "svg", NULL);
+    expect_xml(text, "the largest picture");
+    CHECK(text && strlen(text) <= SVG_BYTES_MAX, "%zu bytes", strlen(text));
+    CHECK(count(text, "class=\"cell\"") > 500, "%zu cells are left", count(text, "class=\"cell\""));
+    weir_free(text);
+    weir_graph_free(g);
+}
+
+/* A tree as deep as there can be, several roots, and nothing at all. */
+static void test_svg_odd(void)
+{
+    weir_graph *g = weir_graph_new();
+    weir_vertex v = WEIR_NONE;
+    char *text = format(g, "svg", NULL);
+
+    expect_xml(text, "nothing");
+    weir_free(text);
+    for (int i = 0; i < WEIR_PATH_DEPTH; i++)
+        v = add(g, v, "level", i, 1);
+    for (int i = 0; i < 40; i++)
+        add(g, add(g, WEIR_NONE, "root", i, 1), i % 3 ? "leaf" : "twig", 0, (uint32_t)(i + 1));
+    text = format(g, "svg", NULL);
+    expect_xml(text, "deep");
+    CHECK(count(text, "class=\"cell\"") == 1 + 820, "%zu cells", count(text, "class=\"cell\""));
+    weir_free(text);
+    weir_graph_free(g);
+}
+
+static void test_svg_use(void)
+{
+    static const struct {
+        const char *by, *part;
+    } rows[] = {
+        {NULL, "<title>/cluster0/rack0/node0/socket0/core0\njob 1</title><rect class=\"jb0\""},
+        {NULL, "/node1/socket0/memory0\n64 GB\njob 2: 38 %\njob 13: 13 %</title>"},
+        {NULL, "/node2/socket0/core0\ndegraded\nreserved for job 3</title>"},
+        {NULL, "/node3/socket1/gpu1\ndown</title><rect class=\"x\""},
+        {NULL, ">job 2: 1 core, 24 GB memory</text>"},
+        {"state", "/node3/socket1/gpu1\ndown</title><rect class=\"s1\""},
+        {"state", ">degraded</text>"},
+        {"type", ">memory</text>"},
+        {"property.row", "/node3/socket1/gpu1\ndown\nrow: b</title><rect class=\"ja0\""},
+        {"property.row", ">row: b</text>"},
+        {"tag.none", "/node0/socket0/core0\njob 1</title><rect class=\"f\""},
+    };
+    weir_graph *g = busy_machine();
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
+        char *text;
+        o.by = rows[i].by;
+        text = format(g, "svg", &o);
+        expect_xml(text, rows[i].part);
+        CHECK(text && strstr(text, rows[i].part), "by %s: %s is in it", o.by ? o.by : "job", rows[i].part);
+        weir_free(text);
+    }
+    weir_graph_free(g);
+}
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static void test_options(void)
+{
+    weir_graph *g = busy_machine();
+    weir_vertex node = find(g, "/cluster0/rack0/node0");
+    const struct {
+        const char *format;
+        weir_format_options o;
+        int code;
+        const char *part;
+    } rows[] = {
+        {"jgf", {node, NULL, 0, false}, WEIR_EINVAL, "\"jgf\" is written without the option `start`"},
+        {"csv", {WEIR_NONE, "job", 0, false}, WEIR_EINVAL, "\"csv\" is written without the option `by`"},
+        {"dot", {WEIR_NONE, NULL, 500, false}, WEIR_EINVAL, "\"dot\" is written without the option `width`"},
+        {"svg", {WEIR_NONE, NULL, 0, true}, WEIR_EINVAL, "\"svg\" is written without the option `all`"},
+        {"svg", {WEIR_NONE, NULL, 319, false}, WEIR_EINVAL, "a width of 319: 320 to 8000 are wanted"},
+        {"svg", {WEIR_NONE, NULL, 8001, false}, WEIR_EINVAL, "a width of 8001"},
+        {"svg", {WEIR_NONE, "property.", 0, false}, WEIR_EINVAL, "one of job, state, type, property.KEY, tag.KEY"},
+        {"svg", {4000, NULL, 0, false}, WEIR_ENOENT, "there is no vertex 4000"},
+        {"png", {WEIR_NONE, NULL, 0, false}, WEIR_EINVAL, "svg, csv"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_err err = {0};
+        char *text = weir_graph_format_with(g, rows[i].format, &rows[i].o, &err);
+        CHECK(!text && err.code == rows[i].code && strstr(err.text, rows[i].part), "%s: got %s, not %s", rows[i].format,
+              err.text, rows[i].part);
+        weir_free(text);
+        CHECK(weir_graph_write(g, rows[i].format, &rows[i].o, take_piece, &(struct pieces){.fail_at = 1}, NULL) ==
+                  rows[i].code,
+              "%s: nothing is written", rows[i].format);
+    }
+    weir_graph_free(g);
+}
+
+/* ---- failing allocations -------------------------------------------------------------------------------------- */
+
+struct attempt {
+    const weir_graph *g;
+    const char *format;
+    weir_format_options o;
+};
+
+static int format_once(void *arg)
+{
+    const struct attempt *t = arg;
+    weir_err err = {0};
+    char *text = weir_graph_format_with(t->g, t->format, &t->o, &err);
+    bool whole = text != NULL;
+
+    weir_free(text);
+    return whole ? WEIR_OK : err.code;
+}
+
+static void test_nomem(void)
+{
+    weir_graph *busy = busy_machine(), *large = parse("cluster:1 rack:60 node:10 core:16");
+    const struct attempt rows[] = {
+        {busy, "csv", WEIR_FORMAT_OPTIONS_INIT},
+        {busy, "dot", WEIR_FORMAT_OPTIONS_INIT},
+        {busy, "dot", {WEIR_NONE, NULL, 0, true}},
+        {large, "dot", WEIR_FORMAT_OPTIONS_INIT},
+        {busy, "svg", WEIR_FORMAT_OPTIONS_INIT},
+        {busy, "svg", {WEIR_NONE, "property.row", 400, false}},
+        {large, "svg", {WEIR_NONE, "type", 0, false}},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_nomem(format_once, (void *)&rows[i], rows[i].format);
+    weir_graph_free(busy);
+    weir_graph_free(large);
+}
+
+int main(void)
+{
+    test_csv();
+    test_sinks();
+    test_dot();
+    test_dot_large();
+    test_dot_cut();
+    test_svg();
+    test_svg_names();
+    test_svg_bound();
+    test_svg_odd();
+    test_svg_use();
+    test_options();
+    test_nomem();
+    return check_report();
+}
