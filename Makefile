@@ -116,7 +116,7 @@ soak: build $(OUT)/test/env ## the random specs, thirty times as long
 # what a run adds to them, and what it finds, lies under build/fuzz.
 FUZZ := $(patsubst spec/fuzz/fuzz_%.c,%,$(wildcard spec/fuzz/fuzz_*.c))
 FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
-  -fno-sanitize-recover=undefined -Icore -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
+  -fno-sanitize-recover=undefined -DWEIR_VERTICES_MAX=50000u -Icore -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
 FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(wildcard core/*.c) $(filter-out bindings/main.c,$(wildcard bindings/*.c)))
 SECONDS ?= 10
 build/obj/fuzz/%.o: %.c

@@ -1,6 +1,7 @@
 /* idset.c - weir.idset: sets of ids (RFC 22). add, remove and take change a set; operators, and the methods named like
- * them, make a new one; without an argument nothing is added or taken away. == compares ids; as a key of a table a set stands for itself, whatever is in it: the key for what is
- * in it is its text. Where a set is wanted, an id, a list of ids or a text will do.
+ * them, make a new one; without an argument nothing is added or taken away. == compares ids; as a key of a table a set
+ * stands for itself, whatever is in it: the key for what is in it is its text. Where a set is wanted, an id, a list of ids
+ * or a text will do.
  * Invariant: a set that a script can reach holds a weir_idset, until its finalizer has run.
  */
 #include "weirlua.h"

@@ -209,7 +209,6 @@ int weirlua_json_array(lua_State *L);
 /* ---- document.c ---- */
 
 int weirlua_document(lua_State *L);
-int weirlua_hosts(lua_State *L);
 
 /* ---- idset.c, hostlist.c ---- */
 

@@ -586,7 +586,14 @@ describe("wrong handles", function()
     end
     add(metatable)
     if type(metatable.__index) == "table" then add(metatable.__index) end
+    if type(metatable.methods) == "table" then add(metatable.methods) end -- where __index is a function
     return list
+  end
+
+  -- A handle whose finalizer has run.
+  local function finished(class, handle)
+    debug.getregistry()["weir." .. class].__gc(handle)
+    return handle
   end
 
   local function wrong_handles()
@@ -595,7 +602,8 @@ describe("wrong handles", function()
     local step, walk = g:walk {}
     g:close()
     collectgarbage()
-    return { function() end, {}, 7, "text", core.null, io.stdout, g, e, v, v and step, walk, coroutine.create(print) }
+    return { function() end, {}, 7, "text", core.null, io.stdout, g, e, v, v and step, walk, coroutine.create(print),
+      finished("idset", core.idset "1"), finished("hostlist", core.hostlist "a") }
   end
 
   it("raise, and are closed to getmetatable", function()
@@ -605,7 +613,7 @@ describe("wrong handles", function()
         for method, f in pairs(functions_of(metatable)) do
           for _, wrong in ipairs(wrong_handles()) do
             local ok = pcall(f, wrong, "x", "y")
-            assert.is_true(not ok or harmless[method] or false, name .. "." .. method .. " took " .. tostring(wrong))
+            assert.is_true(not ok or harmless[method] or false, name .. "." .. method .. " took " .. type(wrong))
           end
           assert.is_false(pcall(f), method)
           count = count + 1
@@ -613,7 +621,7 @@ describe("wrong handles", function()
       end
     end
     assert.is_true(count > 50)
-    for _, handle in ipairs { machine(), machine():root(), (engine()) } do
+    for _, handle in ipairs { machine(), machine():root(), core.idset "1", core.hostlist "a", (engine()) } do
       assert.is_string(getmetatable(handle))
       assert.has_error(function() setmetatable(handle, {}) end)
     end

@@ -6,7 +6,7 @@ local weir = require "weir"
 local RANGE = { IDSET_FLAG_RANGE = true, ["IDSET_FLAG_RANGE|IDSET_FLAG_BRACKETS"] = true }
 local BRACKETS = { ["IDSET_FLAG_RANGE|IDSET_FLAG_BRACKETS"] = true }
 
-local function set(x) return assert(weir.idset(x)) end
+local function set(...) return assert(weir.idset(...)) end
 
 local function list(s)
   local out = {}
@@ -140,8 +140,8 @@ describe("idsets", function()
       assert.is_false(set "1-3" == set "1-4")
       assert.is_false(set "1" == weir.hostlist "1")
       assert.is_false(set "1" == "1")
-      assert.is_true(set "1-2" <= set "1-3" and set "1-3" <= set "1-3" and not (set "1-4" <= set "1-3"))
-      assert.is_true(set "1-2" < set "1-3" and not (set "1-3" < set "1-3"))
+      assert.is_true(set "1-2" <= set "1-3" and set "1-3" <= set "1-3" and set "1-2" < set "1-3")
+      assert.is_false(set "1-4" <= set "1-3" or set "1-3" < set "1-3")
       assert.is_true(set "1-3" >= set "2" and set "1-3" > "2")
       assert.is_false(set "1" <= set "2" or set "2" <= set "1")
       assert.is_true(set "1-9":contains "2-3" and set "1":contains {} and not set "1":contains "1-2")
@@ -297,8 +297,8 @@ describe("idsets", function()
       class.__gc(s)
       for name, f in pairs(class.__index) do assert.is_false(pcall(f, s, 1), name) end
       for _, f in ipairs { function() return s + set "1" end, function() return set "1" + s end, function() return s == set "1" end,
-        function() return s <= set "1" end, function() return #s end, function() return tostring(s) end, function() return ids(nil, nil) end,
-        ranges, function() return weir.idset(s) end, function() return set("1"):union(s) end } do
+        function() return s <= set "1" end, function() return #s end, function() return tostring(s) end,
+        function() return ids(nil, nil) end, ranges, function() return weir.idset(s) end, function() return set("1"):union(s) end } do
         assert.has_error(f)
       end
       for name, f in pairs(class.__index) do assert.is_false(pcall(f, weir.hostlist "a", 1), name) end

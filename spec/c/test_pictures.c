@@ -295,7 +295,7 @@ static void test_dot_cut(void)
 static void expect_xml(const char *text, const char *what)
 {
     XML_Parser xml = XML_ParserCreate(NULL);
-    int ok = text ? XML_Parse(xml, text, (int)strlen(text), 1) : XML_STATUS_ERROR;
+    enum XML_Status ok = text ? XML_Parse(xml, text, (int)strlen(text), 1) : XML_STATUS_ERROR;
 
     CHECK(ok == XML_STATUS_OK, "%s: line %d: %s", what, (int)XML_GetCurrentLineNumber(xml),
           XML_ErrorString(XML_GetErrorCode(xml)));
@@ -340,10 +340,11 @@ static void test_svg(void)
 /* Names of any kind and length. */
 static void test_svg_names(void)
 {
-    static const char *const names[] = {"<&>\"'", "]]>", "a\tb\033[1m", "\xef\xbf\xbf\xef\xbf\xbe", "\xe6\x9c\xba\xe5\x99\xa8",
-                                        "<script>alert(1)</script>"};
+    static const char *const names[] = {"<&>\"'", "]]>", "\xef\xbf\xbf\xef\xbf\xbe", "\xe6\x9c\xba\xe5\x99\xa8",
+                                        "<script>alert(1)<script>"};
     weir_graph *g = weir_graph_new();
     weir_vertex top = add_named(g, WEIR_NONE, "cluster", "a <b> & \"c\"");
+    weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
     static char name[50001];
     char *text;
 
@@ -351,11 +352,14 @@ static void test_svg_names(void)
         add_named(g, add_named(g, top, "node", names[i]), "core", names[i]);
     memset(name, '&', sizeof name - 1);
     for (int i = 0; i < 50; i++) {
-        snprintf(name + sizeof name - 9, 9, "%08d", i);
+        snprintf(name + sizeof name - 12, 12, "%011d", i);
         add_named(g, top, "node", name);
     }
-    text = format(g, "svg", NULL);
+    CHECK(weir_vertex_set(g, top, WEIR_TAGS, "<k>", "a\tb\033[1m</text>\xff", NULL) == WEIR_OK, "a tag");
+    o.by = "tag.<k>";
+    text = format(g, "svg", &o);
     expect_xml(text, "names");
+    CHECK(text && strstr(text, ">&lt;k&gt;: a?b?[1m&lt;/text&gt;\xef\xbf\xbd<"), "the tag is escaped");
     CHECK(text && strstr(text, "<title>a &lt;b&gt; &amp; &quot;c&quot;</title>"), "the title is escaped");
     CHECK(text && !strstr(text, "<script"), "no name is markup");
     CHECK(text && strlen(text) < 100000, "long names are cut: %zu bytes", strlen(text));

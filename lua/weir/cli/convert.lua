@@ -68,9 +68,10 @@ local function guess(text)
 end
 
 local function jobspec(text, name)
-  local request, why = weir.request(text, name)
-  if not request then out.fail(2, "%s (it is no machine in a known format, so it was read as a jobspec)", why) end
-  return { name = name, request = request }
+  local request, why, code = weir.request(text, name)
+  if request then return { name = name, request = request } end
+  local hint = code == "parse" and " (it is no machine in a known format, so it was read as a jobspec)" or ""
+  out.fail(2, "%s%s", why, hint)
 end
 
 local function options_for(format, opts)

@@ -84,6 +84,8 @@ end
 
 -- What a job holds as a whole at and below v: {vertex, span}.
 local function collect(v, job, list)
+  if list[v] then return list end
+  list[v] = true
   local span = v.allocations[job] or v.reservations[job]
   if span and v.pool then
     list[#list + 1] = { vertex = v, span = v.plan.spans[span] }

@@ -114,8 +114,9 @@ end
 
 -- Calls f(ancestor) for each vertex above v.
 local function each_above(t, v, f)
-  local edge = store.edge_above(v, t.dominant)
-  while edge do
+  local edge, seen = store.edge_above(v, t.dominant), {}
+  while edge and not seen[edge] do
+    seen[edge] = true
     f(edge.source)
     edge = store.edge_above(edge.source, t.dominant)
   end

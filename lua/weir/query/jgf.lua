@@ -195,7 +195,8 @@ end
 
 local function collect_below(v, list)
   for _, edge in ipairs(v.out) do
-    if edge.subsystem == "containment" then
+    if edge.subsystem == "containment" and not list[edge.target] then
+      list[edge.target] = true
       list[#list + 1] = vertex.of(edge.target)
       collect_below(edge.target, list)
     end

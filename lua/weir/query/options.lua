@@ -89,7 +89,7 @@ local function split(words)
     return true
   end
   while i <= #words do
-    local word, why = words[i], nil
+    local word, why = words[i]
     if word == "--" then return i == #words and list or nil, "operands are not taken" end
     if word:sub(1, 2) == "--" then
       i, why = read_long(words, i, put)

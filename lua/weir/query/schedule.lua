@@ -15,7 +15,7 @@ local CHECKS = { allocate_with_satisfiability = true, satisfiability = true }
 
 -- {job, at, now, duration, kind, constraint, queue}; nil: the duration makes no sense.
 local function describe(job, op, number, at)
-  if not (job.duration >= 0) or job.duration > GRAPH_END then
+  if job.duration < 0 or job.duration ~= job.duration or job.duration > GRAPH_END then
     errno.code = "EINVAL"
     return nil
   end

@@ -30,8 +30,9 @@ local function fail(where, what) return nil, ("%s: ERROR: %s\n"):format(where, w
 local function load(options)
   local graph = store.new()
   local text, unread = files.read(options.load_file or "conf/default")
-  local ok, why, more = LOAD[options.load_format](graph, text or "", options.allowlist)
-  if ok then return graph end
+  local fine, ok, why, more = pcall(LOAD[options.load_format], graph, text or "", options.allowlist)
+  if fine and ok then return graph end
+  if not fine then why = type(ok) == "table" and ok.limit or tostring(ok) end
   more = more or not text and unread
   return fail("resource_query_t", (why or "") .. "\nERROR: error generating resources" .. (more and "\n" .. more or ""))
 end

@@ -12,6 +12,9 @@ local planner = require "weir.query.planner"
 local M = {}
 M.__index = M
 
+-- More are refused: a recipe of a few lines can ask for any number.
+local VERTICES, EDGES = 1 << 22, 1 << 23
+
 -- Each job counts one; no vertex has more.
 local JOBS = 0x40000000
 local WEIGHT = math.maxinteger
@@ -21,7 +24,7 @@ local TYPES = { "cluster", "core", "socket", "gpu", "node", "rack", "slot", "xor
 function M.new()
   return setmetatable({
     vertices = {}, roots = {}, root_edges = {}, by_path = {}, by_type = {}, by_rank = {}, nodes_up = 0,
-    types = intern.new(TYPES), subsystems = intern.new { "containment" },
+    edges = 0, types = intern.new(TYPES), subsystems = intern.new { "containment" },
   }, M)
 end
 
@@ -53,6 +56,7 @@ end
 --- Adds a vertex made of the given fields, which becomes the vertex.
 function M:add(v)
   v.index = #self.vertices
+  if v.index == VERTICES then error({ limit = ("more than %d vertices"):format(VERTICES) }, 0) end
   v.uniq_id = v.uniq_id or v.index
   v.properties, v.out, v.into = v.properties or NONE, NONE, NONE
   v.allocations, v.reservations, v.tags, v.x_spans, v.job2span, v.subplans = NONE, NONE, NONE, NONE, NONE, NONE
@@ -86,6 +90,8 @@ function M:set_root(subsystem, v)
 end
 
 function M:connect(source, target, subsystem)
+  self.edges = self.edges + 1
+  if self.edges > EDGES then error({ limit = ("more than %d edges"):format(EDGES) }, 0) end
   local edge = { source = source, target = target, subsystem = subsystem, weight = WEIGHT }
   self.subsystems:add(subsystem)
   table.insert(own(source, "out"), edge)

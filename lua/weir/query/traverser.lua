@@ -435,8 +435,9 @@ end
 
 -- Makes the ways from a chosen vertex up to the root part of the match, through types that nobody asked for.
 local function mark_above(self, edge, found)
-  local above = store.edge_above(edge.source, self.dominant)
-  while above and above.sequence ~= self.sequence do
+  local above, seen = store.edge_above(edge.source, self.dominant), {}
+  while above and above.sequence ~= self.sequence and not seen[above] do
+    seen[above] = true
     local kind = found:kinds(self.dominant)[above.target.type]
     if kind and kind.taken == 0 then
       above.needs, above.exclusive, above.sequence = above.target.size, false, self.sequence

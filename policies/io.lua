@@ -1,0 +1,28 @@
+-- The way to the file system is as wide as its narrowest part: what is free of the vertices between a node and the
+-- source of the io subsystem. A walk up that subsystem finds it.
+local has_io = false
+
+local function bandwidth(v, options)
+  local least = math.huge
+  for up in v:graph():walk { start = v, subsystem = options.subsystem, upward = true } do
+    if up ~= v and up.type == options.type then least = math.min(least, up.free) end
+  end
+  return least < math.huge and least or 0
+end
+
+return {
+  name = "io",
+  doc = "Nodes with the most bandwidth left on their way to the file system.",
+  options = {
+    subsystem = { default = "io", doc = "the subsystem that leads from the file system to the nodes" },
+    type = { default = "bandwidth", doc = "the type whose units are bandwidth" },
+  },
+  init = function(graph, options)
+    has_io = false
+    for _, name in ipairs(graph:subsystems()) do has_io = has_io or name == options.subsystem end
+  end,
+  evaluate = function(v, request)
+    local node = v.type == "node" and v or v:ancestor "node"
+    return has_io and node and bandwidth(node, request.options) or 0
+  end,
+}

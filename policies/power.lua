@@ -1,0 +1,56 @@
+-- The caps are kept by the engine: admit adds the watts of a node to every node that the jobspec asks for, and units of
+-- the power subsystem are taken on each panel and unit up to the source, or the job waits. What is left to prefer is
+-- the cool racks, and there the nodes under the panel with the most power to spare.
+local has_power = false
+
+local function add_watts(resources, options)
+  for _, r in ipairs(resources) do
+    if r.type == "node" then
+      r.with = r.with or {}
+      for _, inside in ipairs(r.with) do
+        if inside.type == options.subsystem then return end
+      end
+      table.insert(r.with, { type = options.subsystem, count = options.watts })
+    else
+      add_watts(r.with or {}, options)
+    end
+  end
+end
+
+local function heat_of(v, options)
+  local rack = v:ancestor "rack"
+  return rack and tonumber(rack.tags[options.heat]) or 0
+end
+
+-- The least that is free on the way to the source.
+local function spare(v, options)
+  local least = math.huge
+  for up in v:graph():walk { start = v, subsystem = options.subsystem, upward = true } do
+    if up ~= v then least = math.min(least, up.free) end
+  end
+  return least
+end
+
+return {
+  name = "power",
+  doc = "Under the caps of panels and pdus, in the coolest rack: adds each node's watts to the job.",
+  options = {
+    watts = { default = 400, min = 1, doc = "what a node takes where the jobspec does not say" },
+    subsystem = { default = "power", doc = "the subsystem of panels and pdus, whose sizes are watts" },
+    heat = { default = "temperature", doc = "the tag of a rack that tells how warm it is" },
+  },
+  init = function(graph, options)
+    has_power = false
+    for _, name in ipairs(graph:subsystems()) do has_power = has_power or name == options.subsystem end
+  end,
+  admit = function(jobspec, options)
+    if not has_power then return end
+    add_watts(jobspec.resources, options)
+    return jobspec
+  end,
+  evaluate = function(v, request)
+    local options = request.options
+    local room = has_power and v.type == "node" and spare(v, options) or 0
+    return -heat_of(v, options) * 1e9 + math.min(room, 1e8)
+  end,
+}

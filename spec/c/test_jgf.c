@@ -1,0 +1,277 @@
+/* test_jgf.c - JSON graphs: what only C can give a graph comes back as it was, documents cut into every pair of pieces,
+ * and what happens when memory runs out. See spec/jgf_spec.lua for the rest. */
+#include "check.h"
+
+#include <unistd.h>
+
+#include "../../core/json_read.h"
+
+static weir_graph *read_text(const char *text, const char *what)
+{
+    weir_graph *g = NULL;
+    weir_err err = {0};
+
+    CHECK(weir_graph_parse(text, strlen(text), what, "jgf", &g, &err) == WEIR_OK, "%s: %s", what, err.text);
+    return g;
+}
+
+/* Saved and loaded, a graph is the same; saved again, so is its text. */
+static void round_trip(const weir_graph *g, const char *what)
+{
+    weir_err err = {0};
+    char *first = weir_graph_format(g, "jgf", &err), *second;
+    weir_graph *again = first ? read_text(first, what) : NULL;
+
+    CHECK(first, "%s: %s", what, err.text);
+    if (again) {
+        CHECK(weir_graph_compare(g, again, false, &err) == WEIR_OK, "[M1] %s: %s", what, err.text);
+        second = weir_graph_format(again, "jgf", &err);
+        CHECK(check_same(first, second), "[M1] %s: %s is not %s", what, second, first);
+        weir_free(second);
+    }
+    weir_graph_free(again);
+    weir_free(first);
+}
+
+static weir_graph *one_vertex(weir_vertex *v)
+{
+    weir_graph *g = weir_graph_new();
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+
+    d.type = "node";
+    CHECK(weir_graph_add(g, WEIR_NONE, &d, v, NULL) == WEIR_OK, "a vertex");
+    return g;
+}
+
+/* Values of extended data, JSON or not, which must come back byte for byte. */
+static void test_extended(void)
+{
+    static const char *const values[] = {
+        "{\"a\": [1, 2.50,\n null]}",
+        "[]",
+        "true",
+        "null",
+        "1e400",
+        "-0",
+        "12345678901234567890",
+        "\"\\u00e9\\ud83d\\ude00\"",
+        "\"\\/\"",
+        "{\"a\":1,\"a\":2}",
+        "no JSON",
+        "",
+        " 1",
+        "1\n",
+        "{\"a\":1",
+        "[1] 2",
+        "\"\\u0000\"",
+        "\xef\xbb\xbf"
+        "1",
+        "nul",
+        "/* 1 */ 1",
+        "\"a\tb\"",
+        "\"",
+        "{",
+        "01",
+        "\x01",
+    };
+    weir_err err = {0};
+    weir_vertex v;
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        weir_graph *g = one_vertex(&v), *again;
+        char *text;
+        CHECK(weir_vertex_set(g, v, WEIR_EXTENDED, "before", "1", NULL) == WEIR_OK, "set");
+        CHECK(weir_vertex_set(g, v, WEIR_EXTENDED, "key", values[i], NULL) == WEIR_OK, "set");
+        round_trip(g, values[i]);
+        text = weir_graph_format(g, "jgf", &err);
+        again = read_text(text, values[i]);
+        CHECK(again && check_same(weir_vertex_get(again, 0, WEIR_EXTENDED, "key"), values[i]), "[P12] %s", values[i]);
+        weir_graph_free(again);
+        weir_free(text);
+        weir_graph_free(g);
+    }
+}
+
+/* JSON as deep as extended data may be, and deeper, which is then a text. */
+static void test_deep(void)
+{
+    static const int depths[] = {100, WEIR_JSON_DEPTH - 9, WEIR_JSON_DEPTH - 8, WEIR_JSON_DEPTH, 3 * WEIR_JSON_DEPTH};
+
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+        size_t n = (size_t)depths[i];
+        char *deep = malloc(2 * n + 1);
+        weir_vertex v;
+        weir_graph *g = one_vertex(&v);
+        memset(deep, '[', n);
+        memset(deep + n, ']', n);
+        deep[2 * n] = '\0';
+        CHECK(weir_vertex_set(g, v, WEIR_EXTENDED, "deep", deep, NULL) == WEIR_OK, "set");
+        round_trip(g, "deep");
+        weir_graph_free(g);
+        free(deep);
+    }
+}
+
+/* The longest names that there are. */
+static void test_long(void)
+{
+    static char name[WEIR_NAME_MAX + 1];
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_graph *g = weir_graph_new();
+    weir_vertex v, w;
+
+    memset(name, 'x', WEIR_NAME_MAX);
+    d.type = d.basename = d.name = d.unit = name;
+    CHECK(weir_graph_add(g, WEIR_NONE, &d, &v, NULL) == WEIR_OK, "a vertex");
+    CHECK(weir_graph_add(g, v, &d, &w, NULL) == WEIR_OK, "another");
+    CHECK(weir_vertex_set(g, v, WEIR_TAGS, name, name, NULL) == WEIR_OK, "a tag");
+    CHECK(weir_edge_add(g, v, w, name, name, name, NULL) == WEIR_OK, "an edge");
+    round_trip(g, "long names");
+    weir_graph_free(g);
+}
+
+static const char document[] =
+    "{\"x\":[1,{\"y\":\"z\"}],\n\"graph\":{\"nodes\":[{\"id\":\"a\",\"metadata\":{\"type\":\"n\\u00f6de\",\"id\":-12,"
+    "\"size\":1234567890123,\"whole\":true,\"properties\":{\"k\":null,\"l\":\"m\"},\"tags\":[\"t\",\"t\"],"
+    "\"ephemeral\":{\"e\":\"1\"},"
+    "\"extended\":{\"e\" : {\"f\": [1.50,\"\xc3\xa9\\n\"]},\"g\":12},\"extended_text\":{\"h\":\"[\"},\"uuid\":"
+    "\"01234567-89ab-cdef-0123-456789abcdef\","
+    "\"paths\":{\"power\":\"/p\",\"containment\":\"/"
+    "a\"}}},{\"id\":\"b\",\"metadata\":{\"type\":\"core\",\"state\":\"down\","
+    "\"name_template\":\"c-${k}\"}}],\"edges\":[{\"source\":\"a\",\"target\":\"b\"},{\"source\":\"b\",\"target\":\"a\","
+    "\"metadata\":{\"name\":{\"power\":\"feeds\",\"net\":\"to\"}}}]}}";
+
+/* A file whose first block is of any length gives what the text gives. */
+static void test_pieces(void)
+{
+    weir_graph *whole = read_text(document, "document");
+    char *wanted = weir_graph_format(whole, "jgf", NULL);
+    size_t n = sizeof document - 1;
+
+    for (size_t cut = 0; cut <= n; cut++) {
+        FILE *f = fmemopen((void *)(uintptr_t)(document + cut), n - cut ? n - cut : 1, "r");
+        struct weir_input in = {document, cut, f};
+        weir_err err = {0};
+        weir_json *j = weir_json_open(&in, "test", &err);
+        weir_buf raw = {0};
+        int type = WEIR_JSON_NULL, events = 0;
+        if (cut == n)
+            fgetc(f);
+        for (; type > WEIR_JSON_END; events++) {
+            type = weir_json_next(j);
+            if (type == WEIR_JSON_KEY && strcmp(weir_json_text(j, NULL), "extended") == 0)
+                type = weir_json_capture(j, &raw);
+        }
+        CHECK(type == WEIR_JSON_END, "cut at %zu: %s", cut, err.text);
+        CHECK(check_same(raw.data, "{\"e\" : {\"f\": [1.50,\"\xc3\xa9\\n\"]},\"g\":12}"), "cut at %zu: %s", cut,
+              raw.data);
+        weir_buf_free(&raw);
+        weir_json_close(j);
+        fclose(f);
+    }
+    round_trip(whole, "document");
+    weir_graph_free(whole);
+    weir_free(wanted);
+}
+
+/* Every beginning of the document is refused, and none of it leaks. */
+static void test_beginnings(void)
+{
+    for (size_t n = 0; n < sizeof document - 1; n++) {
+        weir_graph *g = NULL;
+        weir_err err = {0};
+        int rc = weir_graph_parse(document, n, "test", "jgf", &g, &err);
+        CHECK(rc < 0 && err.code == rc && err.text[0] && !g, "%zu bytes", n);
+    }
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------------- */
+
+static int parse_once(void *arg)
+{
+    weir_graph *g = NULL;
+    weir_err err = {0};
+    int rc = weir_graph_parse(arg, strlen(arg), "test", "jgf", &g, &err);
+
+    weir_graph_free(g);
+    return rc;
+}
+
+static int load_once(void *arg)
+{
+    weir_graph *g = NULL;
+    weir_err err = {0};
+    int rc = weir_graph_load(arg, NULL, &g, &err);
+
+    weir_graph_free(g);
+    return rc;
+}
+
+static int format_once(void *arg)
+{
+    weir_err err = {0};
+    char *text = weir_graph_format(arg, "jgf", &err);
+    bool written = text != NULL;
+
+    weir_free(text);
+    return written ? WEIR_OK : err.code;
+}
+
+static const weir_graph *machine;
+
+static int resolve_once(void *arg)
+{
+    weir_pick *picks = NULL;
+    uint32_t n;
+    weir_err err = {0};
+    int rc = weir_graph_resolve(machine, arg, strlen(arg), "test", &picks, &n, &err);
+
+    CHECK(rc == WEIR_OK || !picks, "nothing is handed over");
+    weir_free(picks);
+    return rc;
+}
+
+/* A string over several slices, so that YAJL keeps parts of it itself. */
+static char *long_document(void)
+{
+    size_t n = 70000;
+    char *text = malloc(n + 200), *at = text;
+
+    at += sprintf(at, "{\"graph\":{\"nodes\":[{\"id\":\"a\",\"metadata\":{\"type\":\"core\",\"tags\":{\"t\":\"\\n");
+    memset(at, 'x', n / 2);
+    sprintf(at + n / 2, "\"}}}],\"edges\":[]}}");
+    return text;
+}
+
+static void test_nomem(void)
+{
+    char path[] = "/tmp/weir-jgf-XXXXXX", *text;
+    int fd = mkstemp(path);
+    weir_graph *g = read_text(document, "document");
+
+    CHECK(fd >= 0 && write(fd, document, sizeof document - 1) == (ssize_t)sizeof document - 1, "a file");
+    close(fd);
+    check_nomem(parse_once, (void *)(uintptr_t)document, "parse");
+    check_nomem(load_once, path, "load");
+    check_nomem(format_once, g, "format");
+    unlink(path);
+    text = long_document();
+    check_nomem(parse_once, text, "a long text");
+    free(text);
+    machine = g;
+    text = weir_graph_format(g, "jgf", NULL);
+    check_nomem(resolve_once, text, "resolve");
+    weir_free(text);
+    weir_graph_free(g);
+}
+
+int main(void)
+{
+    test_extended();
+    test_deep();
+    test_long();
+    test_pieces();
+    test_beginnings();
+    test_nomem();
+    return check_report();
+}
