@@ -519,7 +519,7 @@ static int fill_item(struct jgf *r, uint32_t item)
 
 static int finish_node(struct jgf *r)
 {
-    const char *key = r->node.texts.data + r->node.key;
+    const char *key;
     uint32_t item;
     bool found;
     int rc;
@@ -528,6 +528,7 @@ static int finish_node(struct jgf *r)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".id", "is missing, a string is wanted");
     if (!r->node.has_data)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".metadata", "is missing, an object is wanted");
+    key = r->node.texts.data + r->node.key;
     rc = weir_jgf_item(r, key, strlen(key), &item, &found);
     if (rc < 0)
         return rc;

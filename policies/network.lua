@@ -37,12 +37,13 @@ return {
     for i, v in ipairs(candidates) do
       local switch = switch_of(v, request.options)
       if not by_switch[switch] then
-        by_switch[switch] = { first = i }
+        by_switch[switch] = { first = i, none = switch == 0 }
         groups[#groups + 1] = by_switch[switch]
       end
       table.insert(by_switch[switch], i)
     end
     table.sort(groups, function(a, b)
+      if a.none ~= b.none then return b.none end -- what hangs on no switch comes last
       local fits_a, fits_b = #a >= max, #b >= max
       if fits_a ~= fits_b then return fits_a end
       if #a ~= #b then return (#a < #b) == fits_a end

@@ -102,9 +102,11 @@ local JOBSPECS = {
 version: 9999
 resources: [{type: slot, count: 2, label: default, with: [{type: node, count: 1, with: [{type: core, count: 4}]}]}]
 tasks: [{command: ["true"], slot: default, count: {per_slot: 1}}]
+attributes: {system: {}}
 ]] },
   { "json", ".json", [[{"version":9999,"resources":[{"type":"slot","count":2,"label":"default","with":[{"type":"node","count":1,
-"with":[{"type":"core","count":4}]}]}],"tasks":[{"command":["true"],"slot":"default","count":{"per_slot":1}}]}]] },
+"with":[{"type":"core","count":4}]}]}],"tasks":[{"command":["true"],"slot":"default","count":{"per_slot":1}}],
+"attributes":{"system":{}}}]] },
   { "shape", "slot=2/node/core=4" },
 }
 
@@ -187,6 +189,14 @@ describe("weir convert", function()
       WRITTEN[format](g, shell.slurp(path))
     end)
   end
+
+  it("writes the shape of a jobspec that says more, where that is asked for", function()
+    local path = shell.path(dir, "long.yaml", (JOBSPECS[1][3]:gsub("system: {}", "system: {duration: 60}")))
+    local r = shell.weir { "convert", path, shell.path(dir, "long.shape") }
+    assert.equal(2, r.status)
+    assert.matches("attributes.system.duration", r.err)
+    assert.equal("slot=2/node/core=4\n", shell.weir({ "convert", "-F", "resources", path, "-" }).out)
+  end)
 
   it("reads standard input, and writes standard output", function()
     local r = shell.weir({ "convert", "-", "-" }, RDL .. "plain.lua")

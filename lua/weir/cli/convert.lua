@@ -13,7 +13,7 @@ local MACHINES = {
   { "jgf", "json", "jgf" }, { "rv1", "R", "r" }, { "rv1_nosched" }, { "rlite" }, { "recipe", "lua" },
   { "sqlite", "db", "sqlite", "sqlite3" }, { "csv", "csv" }, { "tree", "txt" }, { "dot", "dot", "gv" }, { "svg", "svg" },
 }
-local JOBSPECS = { { "json", "json" }, { "yaml", "yaml", "yml" }, { "shape", "shape" } }
+local JOBSPECS = { { "json", "json" }, { "yaml", "yaml", "yml" }, { "shape", "shape" }, { "resources" } }
 
 local M = {
   name = "convert",
@@ -34,7 +34,7 @@ standard output. OUT is written whole or not at all.
              written  jgf (.json), rv1 (.R), rv1_nosched, rlite, recipe (.lua), sqlite (.db .sqlite), csv,
                       tree (.txt), dot (.gv), svg
   jobspecs   read     jobspec: JSON, YAML or a shape
-             written  json, yaml, shape
+             written  json, yaml, shape, resources (the shape of what is asked for, without the rest)
 
 Several machines become one. hwloc XML files, one a node, become the nodes of one cluster, with the ranks 0, 1, ... in
 the order given, and called by their host names, or like their files where there is none. Other machines are

@@ -141,9 +141,9 @@ end
 function M.load(graph, text)
   local document, why = fetch(text)
   if not document then return nil, why end
-  local known, new, ok = {}, {}, nil
-  ok, why = add_vertices(graph, document.nodes, known, new)
-  if not ok then return nil, why end
+  local known, new = {}, {}
+  local ok, wrong = add_vertices(graph, document.nodes, known, new)
+  if not ok then return nil, wrong end
   return add_edges(graph, document.edges, known, new)
 end
 

@@ -1,0 +1,218 @@
+-- [L2] machines from hwloc: this one, and XML files of others, as hwloc 1 and 2 write them.
+local shell = require "spec.support.shell"
+local weir = require "weir"
+
+local HERE = "spec/data/hwloc/"
+local DATA = (os.getenv "WEIR_DATA" or "../shared/data") .. "/machines/hwloc"
+
+local function load(path, format) return assert(weir.load(path, { format = format })) end
+
+-- "cluster=1 core=4": vertices by type.
+local function census(g)
+  local counts, words = {}, {}
+  for v in g:walk {} do counts[v.type] = (counts[v.type] or 0) + 1 end
+  for type, n in pairs(counts) do words[#words + 1] = ("%s=%d"):format(type, n) end
+  table.sort(words)
+  return table.concat(words, " ")
+end
+
+local function count(g, type)
+  local n = 0
+  for _ in g:walk { type = type } do n = n + 1 end
+  return n
+end
+
+-- Files of our own: file, format, vertices.
+local SMALL = {
+  { "box7.xml", "hwloc", "cluster=1 core=4 gpu=3 memory=2 node=1 socket=2 storage=1" },
+  { "box7.xml", "hwloc:node", "cluster=1 node=1" },
+  { "box7.xml", "hwloc:socket", "cluster=1 node=1 socket=2" },
+  { "box7.xml", "hwloc:numanode", "cluster=1 node=1 socket=2" },
+  { "box7.xml", "hwloc:pu", "cluster=1 core=4 gpu=3 memory=2 node=1 pu=8 socket=2 storage=1" },
+  { "box7.xml", "hwloc:node,core,gpu", "cluster=1 core=4 gpu=3 node=1" },
+  { "box7.xml", "hwloc:cluster,node,core,gpu", "cluster=1 core=4 gpu=3 node=1" },
+  { "box7.xml", "hwloc:gpu,storage", "cluster=1 gpu=3 node=1 storage=1" },
+  { "box7.xml", "hwloc:socket,numanode,pu", "cluster=1 node=1 numanode=2 pu=8 socket=2" },
+  { "box7.xml", "hwloc:L3cache,core", "cache=2 cluster=1 core=4 node=1" },
+  { "box7.xml", "hwloc:L3cache", "cache=2 cluster=1 node=1" },
+  { "box08-hwloc1.xml", "hwloc", "cluster=1 core=2 memory=1 node=1 socket=1" },
+  { "box08-hwloc1.xml", "hwloc:pu,all", "cluster=1 core=3 memory=1 node=1 pu=3 socket=1" },
+  { "nameless3.xml", "hwloc", "cluster=1 core=2 memory=1 node=1" },
+}
+
+-- Where things are and what they are: file, format, path, field, value.
+local PLACES = {
+  { "box7.xml", "hwloc", "/cluster0/box7", "rank", 0 },
+  { "box7.xml", "hwloc", "/cluster0/box7/socket0/core1", "id", 1 },
+  { "box7.xml", "hwloc", "/cluster0/box7/socket1/core3", "size", 1 },
+  { "box7.xml", "hwloc", "/cluster0/box7/socket0/gpu1", "type", "gpu" },
+  { "box7.xml", "hwloc", "/cluster0/box7/socket1/gpu2", "type", "gpu" },
+  { "box7.xml", "hwloc", "/cluster0/box7/socket1/memory1", "size", 4096 },
+  { "box7.xml", "hwloc", "/cluster0/box7/socket1/memory1", "unit", "MB" },
+  { "box7.xml", "hwloc", "/cluster0/box7/socket1/storage0", "size", 1600 },
+  { "box7.xml", "hwloc", "/cluster0/box7/socket1/storage0", "unit", "GB" },
+  { "box7.xml", "hwloc:socket,numanode,L3cache,core,pu", "/cluster0/box7/socket1/numanode1/L3cache1/core2/pu5", "type", "pu" },
+  { "box7.xml", "hwloc:L3cache,core", "/cluster0/box7/L3cache0", "type", "cache" },
+  { "box7.xml", "hwloc:L3cache,core", "/cluster0/box7/L3cache0", "size", 8192 },
+  { "box08-hwloc1.xml", "hwloc", "/cluster0/box08/socket0/memory0", "size", 2048 },
+  { "nameless3.xml", "hwloc", "/cluster0/node0/memory0", "size", 1024 },
+}
+
+-- Units of GPUs in the machines of others, each counted once.
+local GPUS = {
+  ["sierra.xml"] = 4, ["corona.xml"] = 8, ["001N_node_local_storage_lassen_0.xml"] = 4,
+  ["001N_multi_gpu_types_chimera.xml"] = 2, ["32em64t-2n8c2t-pci-wholeio.xml"] = 2,
+}
+
+-- Disks: file, path, GB.
+local DISKS = {
+  { "001N_node_local_storage_lassen_0.xml", "/cluster0/lassen6/socket0/storage0", 1562 },
+  { "corona.xml", "/cluster0/corona263/socket0/storage0", 3750 },
+}
+
+-- The rows of counts.tsv by column; nil where the data is absent.
+local function expected()
+  local file = io.open(DATA .. "/counts.tsv")
+  if not file then return nil end
+  local heads, rows = {}, {}
+  for line in file:lines() do
+    local row, i = {}, 0
+    for cell in (line .. "\t"):gmatch "([^\t]*)\t" do
+      i = i + 1
+      if #rows == 0 and #heads < i then heads[i] = cell else row[heads[i] or ""] = cell end
+    end
+    if row.file then rows[#rows + 1] = row end
+  end
+  file:close()
+  return rows
+end
+
+-- How many objects of a type lstopo lists; nil where there is no lstopo.
+local function lstopo(type, xml)
+  for _, program in ipairs { "lstopo-no-graphics", "lstopo" } do
+    local pipe <close> = assert(io.popen(("%s %s --only %s 2>/dev/null"):format(program, xml and "-i " .. xml or "", type)))
+    local n = 0
+    for _ in pipe:lines() do n = n + 1 end
+    if n > 0 then return n end
+  end
+end
+
+local OF_LSTOPO = { { "package", "socket" }, { "core", "core" }, { "pu", "pu" }, { "numanode", "memory" } }
+
+describe("hwloc", function()
+  for _, case in ipairs(SMALL) do
+    it(("[L2] reads %s as %s"):format(case[1], case[2]), function()
+      local g <close> = load(HERE .. case[1], case[2])
+      assert.equal(case[3], census(g))
+      assert(g:check())
+    end)
+  end
+
+  for _, case in ipairs(PLACES) do
+    it(("[L2] puts %s of %s there, with its %s"):format(case[3], case[1], case[4]), function()
+      local g <close> = load(HERE .. case[1], case[2])
+      assert.equal(case[5], assert(g:vertex(case[3]))[case[4]])
+    end)
+  end
+
+  it("[L2] counts a GPU once, whatever drivers show it, and no processor for one", function()
+    local g <close> = load(HERE .. "box7.xml")
+    assert.same({ 2, 1 }, { g:vertex "/cluster0/box7/socket0":aggregate().gpu.total,
+      g:vertex "/cluster0/box7/socket1":aggregate().gpu.total })
+    assert.equal("Test GPU", g:find("name=gpu1")[1].properties.model)
+    assert.equal("Other GPU", g:find("name=gpu2")[1].properties.model)
+  end)
+
+  it("[L2] says which disk a storage is, and takes no drive for one", function()
+    local g <close> = load(HERE .. "box7.xml")
+    local disk = g:vertex "/cluster0/box7/socket1/storage0"
+    assert.same({ "nvme0n1", "259:0" }, { disk.properties.device, disk.properties.LinuxDeviceID })
+  end)
+
+  it("[L2] leaves out what is offline or not allowed", function()
+    local g <close> = load(HERE .. "box08-hwloc1.xml", "hwloc:pu")
+    assert.equal("cluster=1 core=2 memory=1 node=1 pu=2 socket=1", census(g))
+  end)
+
+  it("[L2] has this machine, as many of each as lstopo lists", function()
+    local g <close> = assert(weir.discover())
+    assert.equal(1, count(g, "node"))
+    assert(g:check())
+    for _, pair in ipairs(OF_LSTOPO) do
+      local n = lstopo(pair[1])
+      if not n and pair[1] == "core" then return pending "there is no lstopo" end
+      if n and pair[2] ~= "pu" then assert.equal(n, count(g, pair[2]), pair[2]) end
+    end
+  end)
+
+  it("[L2] shows what lstopo lists", function()
+    local r = shell.weir { "show", "--totals", "--json" }
+    assert.equal(0, r.status)
+    local totals, n = weir.json.decode(r.out), lstopo "core"
+    if not n then return pending "there is no lstopo" end
+    assert.equal(n, totals.core.total)
+  end)
+
+  for _, name in ipairs { "box7.xml", "box08-hwloc1.xml", "nameless3.xml" } do
+    it("[L2] reads of " .. name .. " what lstopo does", function()
+      if not lstopo("core", HERE .. name) then return pending "there is no lstopo" end
+      local g <close> = load(HERE .. name, "hwloc:pu")
+      for _, pair in ipairs(OF_LSTOPO) do
+        assert.equal(lstopo(pair[1], HERE .. name) or 0, count(g, pair[2]), pair[2])
+      end
+    end)
+  end
+
+  for _, case in ipairs { { "hwloc:rack", '"rack" is no type' }, { "hwloc:,core", '"" is no type' }, { "hwloc:CORE", '"CORE"' } } do
+    it("refuses the format " .. case[1], function()
+      local g, why, code = weir.load(HERE .. "box7.xml", { format = case[1] })
+      assert.same({ nil, "invalid" }, { g, code })
+      assert.truthy(why:find(case[2], 1, true), why)
+    end)
+  end
+end)
+
+describe("hwloc of others", function()
+  local rows = expected()
+
+  if not rows then
+    pending("[L2] " .. DATA .. " is not there")
+    return
+  end
+
+  for _, row in ipairs(rows) do
+    local name = row.file:match "[^/]+$"
+
+    it("[L2] counts what hwloc counts in " .. name, function()
+      local g <close> = load(DATA .. "/" .. name, "hwloc:pu")
+      local all <close> = load(DATA .. "/" .. name, "hwloc:pu,all")
+      assert.same({ row.Package, row.NUMANode, row.Core, row.PU, row.PU_incl_disallowed },
+        { tostring(count(g, "socket")), tostring(count(g, "memory")), tostring(count(g, "core")), tostring(count(g, "pu")),
+          tostring(count(all, "pu")) })
+    end)
+
+    it("[L2] counts the GPUs of " .. name, function()
+      local g <close> = load(DATA .. "/" .. name)
+      assert.equal(GPUS[name] or 0, count(g, "gpu"))
+    end)
+  end
+
+  for _, case in ipairs(DISKS) do
+    it("[L2] finds the disk of " .. case[1], function()
+      local g <close> = load(DATA .. "/" .. case[1])
+      local v = assert(g:vertex(case[2]))
+      assert.same({ case[3], "GB" }, { v.size, v.unit })
+    end)
+  end
+
+  it("[L2] numbers cores and gpus as the machines do", function()
+    local sierra <close> = load(DATA .. "/sierra.xml")
+    local corona <close> = load(DATA .. "/corona.xml")
+    for g, last in pairs { [sierra] = { 43, 3 }, [corona] = { 47, 7 } } do
+      for i, type in ipairs { "core", "gpu" } do
+        for id = 0, last[i] do assert.equal(1, #g:find(("type=%s and id=%d"):format(type, id))) end
+        assert.equal(last[i] + 1, count(g, type))
+      end
+    end
+  end)
+end)
