@@ -45,7 +45,9 @@ local CASES = {
   { "worst_fit", RACKS, function(g) take(g, { "node0", "node4" }) end, { "slot=2/node" }, "node10 node8 node9",
     "goes where the most room is", nil, "slot=3/node" },
   { "spread", RACKS, nil, { "slot=3/node" }, "node0 node4 node8", "takes one of each rack" },
-  { "variation", RACKS, function(g)
+  { "variation", RACKS, function(g) mark(g, "properties", "perf_class", { node6 = "1", node2 = "2", node9 = "1" }) end,
+    { "slot=2/node" }, "node6 node9", "takes the fastest class" },
+  { "alike", RACKS, function(g)
     mark(g, "properties", "perf_class", { node0 = "1", node1 = "3", node2 = "5", node3 = "3", node4 = "3", node5 = "1" })
   end, { "slot=3/node" }, "node1 node3 node4", "takes nodes of one class" },
   { "contiguous", RACKS, function(g) take(g, { "node1", "node4" }) end, { "slot=2/node" }, "node2 node3",
