@@ -1,0 +1,259 @@
+-- Attacks on the sandbox. Whatever a policy from a file does, the match fails clearly or goes on as if nothing was, the
+-- books are as they were, and the next match works.
+local core = require "weir.core"
+local weir = require "weir"
+
+-- A small budget, so that the attacks that only end by it end soon.
+local BUDGET = { instructions = 2000000, memory = 8 << 20, seconds = 5 }
+
+local function load_policy(text, budget)
+  local b = budget or BUDGET
+  return core.policy_source(text, "attack", { instructions = b.instructions, memory = b.memory, seconds = b.seconds })
+end
+
+-- The books as a text.
+local function books(e)
+  local list = {}
+  for _, job in ipairs(e:jobs()) do list[#list + 1] = job.id .. " " .. job:format "jgf" end
+  table.sort(list)
+  return table.concat(list, "\n")
+end
+
+local e
+
+before_each(function()
+  e = assert(weir.engine { resources = "cluster:1 rack:2 node:3 core:4" })
+  assert(e:match "slot=2/node")
+end)
+
+local function assert_unharmed(before)
+  assert.equal(before, books(e))
+  assert(e:resources():check())
+  assert(e:use "low")
+  assert(e:match "slot=1/node")
+end
+
+-- {what, code inside a hook; or the whole text of a policy}. `stops`: the message must name it; `harmless`: the match
+-- may go on, as the attack achieves nothing.
+local STOPS = {
+  { "an endless loop", "while true do end", "budget of %d+ instructions" },
+  { "an endless loop in pcall", "while true do pcall(function() while true do end end) end", "instructions" },
+  { "an endless loop in xpcall's handler", "xpcall(error, function() while true do end end)", "instructions" },
+  { "an endless loop in a handler of errors in handlers",
+    "xpcall(error, function() error(setmetatable({}, {__tostring=function() while true do end end})) end) while true do end",
+    "instructions" },
+  { "an endless loop in __index", "local t = setmetatable({}, {__index=function() while true do end end}) return t.x", "instructions" },
+  { "an endless loop in __close", "local x <close> = setmetatable({}, {__close=function() while true do end end})", "instructions" },
+  { "an endless loop in a string metamethod",
+    "getmetatable('').__add = function() while true do end end return 'a' + {}", "." },
+  { "an endless loop in a comparison for table.sort",
+    "table.sort({3,2,1}, function() while true do end end)", "instructions" },
+  { "a comparison that contradicts itself",
+    "local t={} for i=1,1000 do t[i]=i%7 end table.sort(t, function() return true end)", "invalid order function" },
+  { "a tail call without end", "local function f() return f() end return f()", "instructions" },
+  { "an iterator without end", "for _ in function() return 1 end do end", "instructions" },
+  { "goto in a circle", "::a:: goto a", "instructions" },
+  { "string.rep", "return #('x'):rep(1 << 30)", "memory" },
+  { "string.rep with a separator", "return #('x'):rep(1 << 28, 'yy')", "memory" },
+  { "a table that grows", "local t = {} for i = 1, 1e9 do t[i] = i end", "memory" },
+  { "a text that doubles", "local s = 'x' while true do s = s .. s end", "memory" },
+  { "table.concat of much", "local t = {} for i = 1, 100 do t[i] = ('x'):rep(200000) end return table.concat(t)", "memory" },
+  { "string.format widths", "return #('%99d'):rep(1e7):format(1)", "." },
+  { "gsub that explodes", "local s = ('x'):rep(3000) while true do s = s:gsub('x', s) end", "memory" },
+  { "memory in pcall, again and again",
+    "local keep = {} while true do pcall(function() for i = 1, 1e9 do keep[i] = i end end) end", "memory" },
+  { "table.unpack of much", "return select('#', table.unpack({}, 1, 1e7))", "." },
+  { "a pattern that backtracks", "return (('a'):rep(30) .. 'b'):rep(100):find(('a*'):rep(20) .. 'c')", "pattern" },
+  { "a pattern that backtracks in gsub", "return (('a'):rep(5000)):gsub(('.-'):rep(12) .. 'b', '')", "pattern" },
+  { "gmatch that backtracks", "for _ in (('a'):rep(5000)):gmatch(('.-'):rep(12) .. 'b') do end", "pattern" },
+  { "deep recursion", "local function f() return 1 + f() end return f()", "memory" },
+  { "deep recursion in C", "local function f() return ('x'):gsub('.', f) end return f()", "overflow" },
+  { "deep recursion in metamethods",
+    "local t = setmetatable({}, {}) getmetatable(t).__index = function(_, k) return t[k] end return t.x", "overflow" },
+  { "an error whose text loops", "error(setmetatable({}, {__tostring=function() while true do end end}))", "." },
+  { "an error that is no text", "error({})", "." },
+  { "an error that is nil", "error(nil)", "." },
+  { "a score that is not a number", "do return 0/0 end", "number" },
+  { "a score that is a text", "do return '7' end", "number" },
+  { "a score that is a table", "do return {} end", "number" },
+  { "a change of the graph", "v.state = 'down'", "only read" },
+  { "a tag", "v.tags.mine = 'x'", "only read" },
+  { "a property", "v.properties.mine = 'x'", "only read" },
+  { "an allocation of its own", "v:allocate{job = 9, amount = 1}", "only read" },
+  { "a release", "v:release{job = 1}", "." },
+  { "a pool of its own", "v:graph():add(v, {type = 'core'})", "." },
+  { "an unlink", "v:graph():unlink(v)", "." },
+  { "closing the graph", "v:graph():close()", "." },
+  { "merging the graph into itself", "v:graph():merge(v:graph())", "." },
+  { "a vertex of another type of number", "return v + 1", "." },
+  { "load of text", "return load 'return 1'", "." },
+  { "load of bytecode", "return load('\\27Lua')", "." },
+  { "require", "return require 'os'", "." },
+  { "io", "return io.open '/etc/passwd'", "." },
+  { "os", "return os.execute 'true'", "." },
+  { "debug", "return debug.getregistry()", "." },
+  { "string.dump", "return string.dump(function() end)", "." },
+  { "dofile", "return dofile '/etc/passwd'", "." },
+  { "collectgarbage", "return collectgarbage 'stop'", "." },
+  { "a coroutine", "return coroutine.wrap(function() end)", "." },
+  { "a finalizer", "return setmetatable({}, {__gc = function() while true do end end})", "finalizer" },
+  { "addresses", "return ('%p'):format({})", "address" },
+  { "pairs over addresses", "for k in pairs{[{}] = 1} do return #k end", "fixed order" },
+}
+
+-- What may be tried without harm: each match goes on.
+local HARMLESS = {
+  { "changes its own libraries", "string.format = nil math.max = nil table.sort = nil" },
+  { "replaces its globals", "pcall = nil pairs = nil _G.error = nil for k in next, {} do end" },
+  { "changes the metatable of texts", "local m = getmetatable('') if type(m) == 'table' then m.__index = nil end" },
+  { "asks for the metatable of a vertex", "local m = getmetatable(v) assert(type(m) ~= 'table')" },
+  { "scores infinity", "do return 1/0 end" },
+  { "scores minus infinity", "do return -1/0 end" },
+  { "keeps vertices and requests", "kept = kept or {} kept[#kept + 1] = v kept[#kept + 1] = r" },
+  { "writes into the request", "r.count = 99 r.min = 99 r.type = 'core' r.options = nil" },
+  { "catches its own errors", "pcall(error, 'x')" },
+  { "makes garbage", "local t = {} for i = 1, 1000 do t = {t} end" },
+}
+
+describe("a policy in the sandbox that tries", function()
+  for _, attack in ipairs(STOPS) do
+    local what, code, says = table.unpack(attack)
+    for _, hook in ipairs { "evaluate = function(v, r)", "prune = function(v, r)", "order = function(v)" } do
+      local name = hook:match "^%a+"
+      if not (what:find "^a score" and name ~= "evaluate") then
+        it(("%s in %s is stopped"):format(what, name), function()
+          local p = assert(load_policy(("return { %s do %s end return 1 end }"):format(hook, code)))
+          assert(e:use(p))
+          local before = books(e)
+          local a, why, status = e:match "slot=1/node"
+          assert.is_nil(a)
+          assert.equal("policy", status)
+          assert.is_truthy(why:find(says), why)
+          assert.is_truthy(why:find "^policy attack: %a+: ", why)
+          assert_unharmed(before)
+        end)
+      end
+    end
+  end
+
+  for _, attack in ipairs(HARMLESS) do
+    local what, code = table.unpack(attack)
+    it(("one that %s does no harm"):format(what), function()
+      local p = assert(load_policy(("return { evaluate = function(v, r) do %s end return 1 end }"):format(code)))
+      assert(e:use(p))
+      for _ = 1, 2 do
+        local a = assert(e:match("slot=1/node", { mode = "preview" }))
+        assert.equal(1, #a:vertices())
+      end
+      assert_unharmed(books(e))
+    end)
+  end
+
+  it("anything while it is loaded is not loaded", function()
+    for _, attack in ipairs(STOPS) do
+      if not attack[2]:find "%f[%w]v%f[%W]" and not attack[1]:find "^a score" then
+        local p, why, code = load_policy("do " .. attack[2] .. " end return {}")
+        assert.is_nil(p, attack[1])
+        assert.equal("policy", code)
+        assert.is_truthy(why:find(attack[3]), attack[1] .. ": " .. why)
+      end
+    end
+  end)
+
+  it("an endless loop in init or admit is stopped", function()
+    local before = books(e)
+    assert.equal("policy", select(3, e:use(assert(load_policy "return { init = function() while true do end end }"))))
+    assert(e:use(assert(load_policy "return { admit = function() while true do end end }")))
+    assert.equal("policy", select(3, e:match "slot=1/node"))
+    assert_unharmed(before)
+  end)
+
+  it("an endless loop in select is stopped", function()
+    local before = books(e)
+    assert(e:use(assert(load_policy "return { select = function() while true do end end }")))
+    assert.equal("policy", select(3, e:match "slot=1/node"))
+    assert_unharmed(before)
+  end)
+
+  it("to be slow is stopped by the clock", function()
+    assert(e:use(assert(load_policy("return { evaluate = function() while true do end end }",
+      { instructions = 1 << 40, memory = 8 << 20, seconds = 0.05 }))))
+    local a, why = e:match "slot=1/node"
+    assert.is_nil(a)
+    assert.is_truthy(why:find "seconds", why)
+  end)
+end)
+
+describe("what a policy keeps", function()
+  it("past the match is known as stale when its vertex is gone", function()
+    local p = assert(load_policy [[
+      local kept
+      return { evaluate = function(v) if kept then return #kept.path end kept = v return 1 end }]])
+    local g = e:resources()
+    assert(e:use(p))
+    assert(e:match("slot=1/node", { mode = "preview" }))
+    local first = g:find("type=node")[3]
+    assert(g:unlink(first))
+    local a, why, code = e:match "slot=1/node"
+    assert.is_nil(a)
+    assert.equal("policy", code)
+    assert.is_truthy(why:find "stale", why)
+    assert(e:use "low")
+    assert(e:match "slot=1/node")
+  end)
+
+  it("is its own: another policy does not see it", function()
+    assert(e:use(assert(load_policy "secret = 1 string.secret = 2 return { evaluate = function() return 1 end }")))
+    assert(e:match "slot=1/node")
+    local p = assert(load_policy "return { doc = tostring(secret) .. tostring(string.secret) }")
+    assert.equal("nilnil", p.doc)
+    assert.is_nil(string.secret)
+  end)
+end)
+
+describe("calls into the engine", function()
+  it("from a trusted hook are refused while the match runs", function()
+    for _, call in ipairs { "match", "release", "grow", "shrink", "use", "advance" } do
+      local seen
+      e:use { evaluate = function()
+        local ok, why = pcall(e[call], e, 1, call == "shrink" and {} or "slot=1/node")
+        seen = not ok and why or "went through"
+        return 1
+      end }
+      assert(e:match("slot=1/node", { mode = "preview" }))
+      assert.is_truthy(tostring(seen):find "while a match runs", call .. ": " .. tostring(seen))
+      assert(e:use "low")
+    end
+    assert(e:resources():check())
+  end)
+
+  it("cannot yield across a match", function()
+    e:use { evaluate = function() coroutine.yield(1) end }
+    local co = coroutine.wrap(function() return e:match "slot=1/node" end)
+    local a, why, code = co()
+    assert.is_nil(a)
+    assert.equal("policy", code)
+    assert.is_truthy(why:find "yield", why)
+  end)
+end)
+
+describe("what a sandboxed policy answers", function()
+  it("[K2] is the same in every run", function()
+    local text = [[
+      local t = {} for _, k in ipairs{"x","y","z","a","b"} do t[k] = #k end
+      return { evaluate = function(v)
+        local s = 0 for k, n in pairs(t) do s = s * 31 + k:byte() + n end
+        return s % 1000 + math.random(100) + #tostring(t) end }]]
+    local answers = {}
+    for i = 1, 5 do
+      local p, trace = assert(load_policy(text)), {}
+      local own = assert(weir.engine { resources = "cluster:1 node:4", policy = p })
+      assert(own:match("slot=1/node", { mode = "preview" }))
+      assert(own:match("slot=1/node", { mode = "preview", trace = trace }))
+      local scores = {}
+      for _, event in ipairs(trace) do scores[#scores + 1] = event.score end
+      answers[i] = table.concat(scores, " ")
+    end
+    for i = 2, 5 do assert.equal(answers[1], answers[i]) end
+  end)
+end)
