@@ -115,15 +115,17 @@ static void read_type(lua_State *L, struct option *o)
 static void from_text(lua_State *L, int type)
 {
     const char *text = lua_tostring(L, -1);
+    int top = lua_gettop(L);
 
     if (type == OPTION_BOOLEAN && (strcmp(text, "true") == 0 || strcmp(text, "yes") == 0))
         lua_pushboolean(L, 1);
     else if (type == OPTION_BOOLEAN && (strcmp(text, "false") == 0 || strcmp(text, "no") == 0))
         lua_pushboolean(L, 0);
     else if (type == OPTION_TABLE && (text[0] == '{' || text[0] == '['))
-        lua_settop(L, lua_gettop(L) - weirlua_json_read(L, text, strlen(text)) + 1);
+        weirlua_json_read(L, text, strlen(text)); /* nil, message and code where it is none */
     else if ((type != OPTION_INTEGER && type != OPTION_NUMBER) || !lua_stringtonumber(L, text))
         return;
+    lua_settop(L, top + 1);
     lua_remove(L, -2);
 }
 
@@ -251,9 +253,10 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
     about = lua_gettop(L);
     if (lua_type(L, declared) == LUA_TTABLE)
         for (lua_pushnil(L); lua_next(L, declared);) {
-            struct option o = {.spec = spec, .name = lua_tostring(L, -2)};
+            struct option o = {.spec = spec};
             if (lua_type(L, -2) != LUA_TSTRING)
                 weirlua_policy_refuse(L, spec, "field 'options': names are expected, such as {k = 4}");
+            o.name = lua_tostring(L, -2);
             read_one(L, &o, given, values, about);
         }
     if (lua_type(L, given) == LUA_TTABLE)

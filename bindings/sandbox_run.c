@@ -191,11 +191,26 @@ static int copy_result(lua_State *L)
 
 /* ---- the function ---- */
 
-static int fail(lua_State *L, struct run *run, const char *text)
+/* Where a message begins with the place in the main text: behind the name of that text, which Lua cuts at the front when
+ * it is long; or NULL. */
+static const char *behind_name(const char *text, const char *name)
 {
+    size_t len = strlen(name), shown = LUA_IDSIZE - sizeof "...";
+
+    if (strncmp(text, name, len) == 0 && text[len] == ':')
+        return text + len;
+    if (len <= shown || strncmp(text, "...", 3) != 0 || strncmp(text + 3, name + len - shown, shown) != 0)
+        return NULL;
+    return text[3 + shown] == ':' ? text + 3 + shown : NULL;
+}
+
+static int fail(lua_State *L, const struct run *run, const char *text)
+{
+    const char *rest = behind_name(text, run->name);
+
     lua_pushnil(L);
-    if (strstr(text, run->name))
-        lua_pushstring(L, text);
+    if (rest)
+        lua_pushfstring(L, "%s%s", run->name, rest);
     else
         lua_pushfstring(L, "%s: %s", run->name, text);
     lua_pushstring(L, weir_status_name(run->code));
@@ -233,20 +248,23 @@ static struct run *make_run(lua_State *L)
     return run;
 }
 
-/* The state, with the budgets that opts give it. */
-static void open_sandbox(lua_State *L, struct run *run)
+/* The state, with the budgets that opts give it. False: not even that fits. */
+static bool open_sandbox(lua_State *L, struct run *run)
 {
     int64_t instructions = weirlua_field_integer(L, 3, "instructions", SANDBOX_RUN_INSTRUCTIONS);
     int64_t memory = weirlua_field_integer(L, 3, "memory", (int64_t)SANDBOX_RUN_BYTES);
     lua_Number seconds = SANDBOX_SECONDS;
 
-    if (lua_getfield(L, 3, "seconds") != LUA_TNIL)
-        seconds = luaL_checknumber(L, -1);
+    if (lua_getfield(L, 3, "seconds") != LUA_TNIL) {
+        luaL_argcheck(L, lua_type(L, -1) == LUA_TNUMBER, 3, "field 'seconds': number expected");
+        seconds = lua_tonumber(L, -1);
+    }
     lua_pop(L, 1);
     luaL_argcheck(L, instructions > 0 && memory > 0 && seconds > 0, 3, "budgets above 0 expected");
     if (!weirlua_sandbox_new(&run->sandbox, instructions, (size_t)memory))
-        luaL_error(L, "out of memory");
+        return false;
     run->sandbox.seconds = seconds;
+    return true;
 }
 
 int weirlua_sandbox_run(lua_State *L)
@@ -264,7 +282,10 @@ int weirlua_sandbox_run(lua_State *L)
     lua_getfield(L, 3, "prelude");
     run = make_run(L);
     lua_newtable(L);
-    open_sandbox(L, run);
+    if (!open_sandbox(L, run)) {
+        run->code = WEIR_ELIMIT;
+        return fail(L, run, "not enough memory");
+    }
     if (!run_sandbox(run, text, sizeof text)) {
         lua_settop(L, TOP);
         return fail(L, run, text);

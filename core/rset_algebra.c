@@ -188,9 +188,9 @@ static int add_segment(struct combining *c, uint32_t lo, uint32_t hi, uint32_t a
 /* The class at `pos` of the run that is next, or NONE; the end of the segment is brought nearer. */
 static uint32_t class_here(const struct rset_runs *runs, uint32_t at, uint64_t pos, uint64_t *end)
 {
-    const struct rset_run *run = &runs->list[at];
+    const struct rset_run *run = at < runs->count ? &runs->list[at] : NULL;
 
-    if (at >= runs->count)
+    if (!run)
         return NONE;
     if (run->lo > pos) {
         if (run->lo - UINT64_C(1) < *end)
@@ -320,15 +320,15 @@ static bool names_all(const weir_rset *r, const weir_rset *other, const weir_rse
 
 static int union_hosts(struct combining *c)
 {
-    const weir_rset *a = c->a, *b = c->b;
+    bool a = c->a->hosts && c->a->classes.count > 0, b = c->b->hosts && c->b->classes.count > 0;
 
-    if (names_all(a, b, c->result))
-        c->result->hosts = weir_rset_hosts_ref(a->hosts);
-    else if (names_all(b, a, c->result))
-        c->result->hosts = weir_rset_hosts_ref(b->hosts);
-    else if (a->hosts && b->hosts)
-        return join_hosts(c->result, a, b) == WEIR_OK ? WEIR_OK : weir_fail_nomem(c->err);
-    else if (a->hosts || b->hosts)
+    if (a && names_all(c->a, c->b, c->result))
+        c->result->hosts = weir_rset_hosts_ref(c->a->hosts);
+    else if (b && names_all(c->b, c->a, c->result))
+        c->result->hosts = weir_rset_hosts_ref(c->b->hosts);
+    else if (a && b)
+        return join_hosts(c->result, c->a, c->b) == WEIR_OK ? WEIR_OK : weir_fail_nomem(c->err);
+    else if (a || b)
         return weir_fail(c->err, WEIR_EINVAL,
                          "one set has a nodelist and the other has none: both or neither of them are wanted");
     return WEIR_OK;
@@ -427,7 +427,7 @@ static int finish(struct combining *c)
         return weir_fail_nomem(c->err);
     weir_rset_inherit(c->result, c->a);
     if (!both) {
-        c->result->hosts = weir_rset_hosts_ref(c->a->hosts || c->op == WEIR_RSET_DIFF ? c->a->hosts : c->b->hosts);
+        c->result->hosts = weir_rset_hosts_ref(c->a->hosts);
         c->result->scheduling = weir_rset_scheduling_ref(c->a->scheduling);
         return WEIR_OK;
     }
@@ -553,7 +553,7 @@ int weir_rset_select(const weir_rset *r, const weir_constraint *c, weir_rset **o
 
 bool weir_rset_equal(const weir_rset *a, const weir_rset *b)
 {
-    if (a->classes.count != b->classes.count || (a->hosts == NULL) != (b->hosts == NULL))
+    if (a->classes.count != b->classes.count || (a->classes.count > 0 && (a->hosts == NULL) != (b->hosts == NULL)))
         return false;
     for (uint32_t i = 0; i < a->classes.count; i++)
         if (!weir_idset_equal(a->classes.list[i].ranks, b->classes.list[i].ranks) ||

@@ -21,10 +21,12 @@ static const struct {
     {{"#ee99aa", "#8f5c66", "#6b3040"}, "nyy"}, {{"#882255", "#c987aa", "#e0609f"}, "yny"},
 };
 
-/* From a tenth in use to all of it. */
-static const char *const heats[] = {"#d3e3f0", "#bcd5e9", "#a3c6e1", "#88b6d8", "#6ba4ce",
-                                    "#5092c2", "#3a7fb4", "#296ba2", "#1b568c", "#0f4070"};
-enum { HEATS = sizeof heats / sizeof *heats, DARK_HEAT = 6 };
+/* From a tenth in use to all of it: ever further from the colour of the page. */
+enum { HEATS = 10, DARK_HEAT = 6 };
+static const char *const heats[HEATS] = {"#d3e3f0", "#bcd5e9", "#a3c6e1", "#88b6d8", "#6ba4ce",
+                                         "#5092c2", "#3a7fb4", "#296ba2", "#1b568c", "#0f4070"};
+static const char *const dark_heats[HEATS] = {"#1b3346", "#1f3f58", "#244b6b", "#29587e", "#2f6692",
+                                              "#3776a6", "#4688b9", "#5d9bca", "#7ab0da", "#9cc8ea"};
 
 /* ---- jobs ----------------------------------------------------------------------------------------------------- */
 
@@ -229,10 +231,11 @@ void weir_svg_colours(struct svg *s)
 static const char light[] = ".bg{fill:#fff}.t{fill:#1f2328}.m{fill:#59636e}.w{fill:#fff}.k{fill:#1f2328}"
                             ".b{fill:#f5f7f9;stroke:#d1d9e0}.f{fill:#e0e5ea}.x{fill:#b4bcc4}.o{fill:#6e7781}"
                             ".l{fill:none;stroke:#3d4752;stroke-width:1.2}.bad{stroke:#b3382c;stroke-width:2}"
-                            ".e{stroke:#fff}.g{paint-order:stroke;stroke:#fff;stroke-width:2px;stroke-linejoin:round}";
+                            ".hd{fill:#fff}.hl{fill:#1f2328}.e{stroke:#fff}.g{paint-order:stroke;stroke:#fff;stroke-width:2px;stroke-linejoin:round}";
 static const char dark[] = "@media(prefers-color-scheme:dark){.bg{fill:#0d1117}.t{fill:#e6edf3}.m{fill:#9198a1}"
                            ".b{fill:#11161d;stroke:#30363d}.f{fill:#252b33}.x{fill:#59626c}.o{fill:#8b949e}"
-                           ".l{stroke:#c4ccd4}.bad{stroke:#ff8a7a}.e{stroke:#0d1117}.g{stroke:#0d1117}}";
+                           ".hd{fill:#1f2328}.hl{fill:#e6edf3}.l{stroke:#c4ccd4}.bad{stroke:#ff8a7a}"
+                           ".e{stroke:#0d1117}.g{stroke:#0d1117}";
 static const char fixed[] = "text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,"
                             "sans-serif}.s{font-weight:600}.r{text-anchor:end}.c{text-anchor:middle}"
                             ".cell:hover{opacity:.7}.q{fill:none;stroke:#b7791f;stroke-width:2}"
@@ -265,7 +268,9 @@ void weir_svg_styles(struct svg *s)
     for (int i = 0; i < WEIR_STATES; i++)
         weir_buf_printf(b, ".s%d{fill:%s}", i, state_fills[i]);
     weir_buf_puts(b, dark);
-    WEIR_WRITE(b, "</style>\n<defs>");
+    for (int i = 0; i < HEATS; i++)
+        weir_buf_printf(b, ".h%d{fill:%s}", i, dark_heats[i]);
+    WEIR_WRITE(b, "}</style>\n<defs>");
     write_pattern(b, WEIR_DOWN, STRIPES "M-1 5l2 2M0 0l6 6M5-1l2 2");
     write_pattern(b, WEIR_DRAINING, STRIPES);
     write_pattern(b, WEIR_FAILING, STRIPES);

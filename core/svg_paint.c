@@ -305,7 +305,7 @@ static const char *letters_on(const struct svg *s, const struct svg_box *box, co
     if (worst_state(u) != WEIR_UP)
         return "t c g";
     if (box->heat && u->used > 0)
-        return weir_svg_heat_paint(u->used).dark ? "w c" : "k c";
+        return weir_svg_heat_paint(u->used).dark ? "hd c" : "hl c";
     if (u->n == 0)
         return "t c";
     if (u->n == 1 && u->used >= WHOLE)

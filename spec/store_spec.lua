@@ -122,12 +122,12 @@ describe("a database", function()
     end)
 
     local queries = {
-      { "SELECT name FROM node_free", "node1\nnode3", "nodes that are free" },
+      { "SELECT name FROM node_free", "node3", "nodes that are free" },
       { "SELECT type, count(*) FROM vertex GROUP BY type", "cluster|1\ncore|16\ngpu|4\nmemory|4\nnode|4\nrack|2", "totals" },
       { "SELECT path FROM path JOIN state USING (vertex)", "/cluster0/rack0\n/cluster0/rack1/node2", "what is not up" },
       { "SELECT key, value FROM tag", "owner|ops", "tags" },
       { "SELECT job, state, starts FROM jobs", "1|allocated|7.0\n2|reserved|100.0\n9|allocated|7.0", "jobs" },
-      { "SELECT job, name FROM job_nodes ORDER BY 1, 2", "1|node0\n2|node0\n9|node1", "where jobs are" },
+      { "SELECT job, name FROM job_nodes ORDER BY 1, 2", "1|node0\n2|node1\n2|node3\n9|node1", "where jobs are" },
       { "SELECT amount, unit FROM pick JOIN vertex USING (vertex) WHERE job = 9", "5|GB", "what a job has" },
       { "PRAGMA journal_mode", "wal", "the mode of the file" },
       { "PRAGMA integrity_check", "ok", "that it is whole" },
@@ -158,9 +158,9 @@ describe("a database", function()
       { "extended data", function() g "/cluster0/rack0/node0".data.x = { 1, 2 } end },
       { "a rank", function() g "/cluster0/rack0/node0".rank = 77 end },
       { "a vertex that comes", function() assert(g:add(g "/cluster0/rack0/node0", { type = "nic", size = 9 })) end },
-      { "a vertex that goes", function() assert(g:unlink(g "/cluster0/rack0/node0")) end },
+      { "a vertex that goes", function() assert(g:unlink(g "/cluster0/rack1/node3/gpu0")) end },
       { "an edge", function() assert(g:add_edge(g:root(), g "/cluster0/rack0", { subsystem = "net", type = "links" })) end },
-      { "a job that comes", function() assert(e:match "slot=1/node") end },
+      { "a job that comes", function() assert(e:match "slot=1/core") end },
       { "a job that goes", function() assert(e:release(1)) end },
       { "a job that grows", function() assert(e:grow(1, "slot=1/core")) end },
       { "a job that shrinks", function() assert(e:shrink(1, g "/cluster0/rack0/node1/core0")) end },
@@ -185,7 +185,7 @@ describe("a database", function()
 
     it("[L8] what did not change is left alone", function()
       by_hand "INSERT INTO state SELECT vertex, 'down' FROM vertex WHERE name = 'node3'"
-      for _, change in ipairs(changes) do change[2]() end
+      for i = 1, 9 do changes[i][2]() end
       assert(g:save(path, { changed = true }))
       local again <close> = load()
       assert.equal("down", again "/cluster0/rack1/node3".state)
@@ -323,18 +323,17 @@ describe("a database", function()
       local n = g:now() + 1
       e:advance(n)
       for v in g:walk { type = "node" } do v.tags.n = tostring(n) end
-      local a = assert(e:match "slot=1/core")
-      if n %% 3 ~= 0 then assert(e:release(a.id)) end
+      for _, a in ipairs(e:jobs()) do e:release(a.id) end
+      if n %% 3 == 0 then assert(e:match "slot=1/core") end
       assert(g:save(path, { changed = n %% 5 ~= 0 }))
       io.write(n, "\n")
       io.flush()
-      if n %% 3 == 0 then e:release(a.id) end
     end]]
 
   local function run_and_kill(script, saves)
     local pipe = assert(io.popen(("echo $$; exec '%s' run '%s' '%s' 2>&1"):format(BIN, script, path)))
     local pid, last = pipe:read "n", nil
-    for _ = 1, saves do last = assert(pipe:read("n"), pipe:read "a") end
+    for _ = 1, saves do last = pipe:read "n" or error(pipe:read "a") end
     os.execute(("kill -9 %d"):format(pid))
     pipe:close()
     return last

@@ -226,14 +226,18 @@ static size_t line_length(const uint8_t *data, size_t size)
     return end ? (size_t)(end - data) : size;
 }
 
-/* Names with something behind a bracket are made one by one: ten thousand are worth it, not a million. */
+/* Names with something behind a bracket are made one by one: ten thousand are worth the time, not a million; more than
+ * WEIR_HOSTLIST_EXPAND are not made at all. */
 static bool is_slow(const weir_hostlist *h, const uint8_t *text, size_t len)
 {
     bool suffix = false;
+    int brackets = 0;
 
-    for (size_t i = 1; i < len; i++)
-        suffix = suffix || (text[i - 1] == ']' && text[i] > ' ' && text[i] != ',');
-    return suffix && weir_hostlist_count(h) > 10000 && weir_hostlist_count(h) < WEIR_HOSTLIST_EXPAND;
+    for (size_t i = 0; i < len; i++) {
+        brackets += text[i] == ']';
+        suffix = suffix || (i > 0 && text[i - 1] == ']' && text[i] > ' ' && text[i] != ',');
+    }
+    return suffix && weir_hostlist_count(h) > 10000 && (brackets > 1 || weir_hostlist_count(h) < WEIR_HOSTLIST_EXPAND);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

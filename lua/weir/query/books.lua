@@ -68,15 +68,21 @@ function M:attach()
   end
 end
 
+-- Forgets the pools at and below one that goes away.
+local function forget_below(vertices, pool)
+  for _, v in ipairs(vertices) do
+    if v.pool and v.pool:within(pool) then v.pool = nil end
+  end
+end
+
 --- Takes away what stood on top of what was removed, with what jobs had there.
 function M:detach(roots)
   for _, v in ipairs(roots) do
-    if v.pool then self.graph:unlink(v.pool, { force = true }) end
-    v.pool = nil
-  end
-  self.held = {}
-  for _, v in ipairs(self.store.vertices) do
-    if v.removed then v.pool = nil end
+    local pool = v.pool
+    if pool then
+      forget_below(self.store.vertices, pool)
+      self.graph:unlink(pool, { force = true })
+    end
   end
 end
 
@@ -99,7 +105,7 @@ end
 
 function M:release(job)
   for _, v in ipairs(self.held[job] or {}) do
-    if v.pool and not v.removed then v.pool:release(job) end
+    if v.pool then v.pool:release(job) end
   end
   self.held[job] = nil
 end

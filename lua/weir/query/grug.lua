@@ -61,6 +61,7 @@ end
 local METHODS = {}
 
 function METHODS.MULTIPLY(grow, edge, sources, targets)
+  grow.graph:expect(#sources * edge.multi_scale)
   for j, v in ipairs(sources) do
     for i = 1, edge.multi_scale do
       local w = make(grow, grow.nodes[edge.to + 1], v, id_of(grow, edge, i - 1, j - 1))

@@ -53,10 +53,15 @@ local function list_in(t, key)
   return list
 end
 
+--- Raises when there is no room for n vertices more.
+function M:expect(n)
+  if #self.vertices + n > VERTICES then error({ limit = ("more than %d vertices"):format(VERTICES) }, 0) end
+end
+
 --- Adds a vertex made of the given fields, which becomes the vertex.
 function M:add(v)
   v.index = #self.vertices
-  if v.index == VERTICES then error({ limit = ("more than %d vertices"):format(VERTICES) }, 0) end
+  self:expect(1)
   v.uniq_id = v.uniq_id or v.index
   v.properties, v.out, v.into = v.properties or NONE, NONE, NONE
   v.allocations, v.reservations, v.tags, v.x_spans, v.job2span, v.subplans = NONE, NONE, NONE, NONE, NONE, NONE
