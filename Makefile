@@ -116,7 +116,7 @@ soak: build $(OUT)/test/env ## the random specs, thirty times as long
 # what a run adds to them, and what it finds, lies under build/fuzz.
 FUZZ := $(patsubst spec/fuzz/fuzz_%.c,%,$(wildcard spec/fuzz/fuzz_*.c))
 FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
-  -fno-sanitize-recover=undefined -DWEIR_VERTICES_MAX=50000u -Icore -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
+  -fno-sanitize-recover=undefined -DWEIR_VERTICES_MAX=5000u -Icore -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
 FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(wildcard core/*.c) $(filter-out bindings/main.c,$(wildcard bindings/*.c)))
 SECONDS ?= 10
 build/obj/fuzz/%.o: %.c
@@ -146,6 +146,7 @@ format: ## clang-format on every C file
 
 bench: deps build ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua
+	@build/weir run spec/bench/store.lua
 
 # ---- installing ----
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir

@@ -25,7 +25,7 @@ static int graph_finish(lua_State *L)
     return weirlua_status(L, weir_graph_end(check_writable_graph(L)->g, &err), &err);
 }
 
-/* The maps of a new vertex: KEY = true | string | number. The table is on top of the stack. */
+/* The maps of a new vertex: KEY = true | string | number. The table is on top of the stack, and stays there. */
 static int set_entries(lua_State *L, weir_graph *g, weir_vertex v, int map, weir_err *err)
 {
     int rc = WEIR_OK;
@@ -35,8 +35,17 @@ static int set_entries(lua_State *L, weir_graph *g, weir_vertex v, int map, weir
         rc = weir_vertex_set(g, v, map, lua_tostring(L, -2), value, err);
     }
     if (rc)
-        lua_pop(L, 2);
+        lua_pop(L, 1); /* the key */
     return rc;
+}
+
+/* A string in which C would see less than there is. */
+static bool has_zero(lua_State *L, int idx)
+{
+    size_t len;
+    const char *s = lua_type(L, idx) == LUA_TSTRING ? lua_tolstring(L, idx, &len) : NULL;
+
+    return s && strlen(s) != len;
 }
 
 /* Refuses the wrong kind of entries before anything is added. */
@@ -50,6 +59,8 @@ static void check_entries(lua_State *L, int table, const char *field)
             bool value = lua_isstring(L, -1) || (lua_isboolean(L, -1) && lua_toboolean(L, -1));
             if (lua_type(L, -2) != LUA_TSTRING || !value)
                 luaL_error(L, "field '%s': names with true, a string or a number expected", field);
+            if (has_zero(L, -2) || has_zero(L, -1))
+                luaL_error(L, "field '%s' contains a zero byte", field);
         }
     }
     lua_pop(L, 1);

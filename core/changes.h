@@ -46,7 +46,8 @@ struct weir_text_save {
 
 void weir_journal_grow(struct journal *j); /* room for one more, or `all` */
 void weir_journal_sort(struct journal *j); /* ascending, each number once */
-/* Changes from now on, none yet: the graph is what a file with that stamp holds. `path` may be NULL. NULL: out of memory. */
+/* Changes from now on, none yet: the graph is what a file with that stamp holds. `path` may be NULL. NULL: out of
+ * memory. */
 struct weir_changes *weir_changes_new(const weir_graph *g, const char *path, const char *stamp) WEIR_CHECKED;
 void weir_changes_set(weir_graph *g, struct weir_changes *c); /* instead of those it had; c may be NULL */
 void weir_changes_drop(struct weir_changes *c);               /* NULL is fine */

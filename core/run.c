@@ -22,7 +22,8 @@ static int64_t step_after(const weir_graph *g, weir_vertex v)
 {
     int64_t a = vertex_at(g, v)->id, b = vertex_at(g, v + 1)->id, step;
 
-    if (a == WEIR_NO_ID || b == WEIR_NO_ID || __builtin_sub_overflow(b, a, &step) || step > INT32_MAX || step < INT32_MIN)
+    if (a == WEIR_NO_ID || b == WEIR_NO_ID || __builtin_sub_overflow(b, a, &step) || step > INT32_MAX ||
+        step < INT32_MIN)
         return 0;
     return a > INT64_MAX - INT32_MAX * (int64_t)RUN_MAX || a < INT64_MIN / 2 ? 0 : step;
 }
@@ -123,15 +124,16 @@ static int write_run(struct weir_placing *p, const struct weir_run *r)
         return WEIR_OK;
     }
     for (uint32_t i = 0; i < r->count; i++)
-        g->vertices[r->first + i] = (struct vertex){.id = r->id == WEIR_NO_ID ? WEIR_NO_ID : r->id + (int64_t)i * r->step,
-                                                    .kind = r->kind,
-                                                    .parent = r->parent,
-                                                    .pos = r->place + i,
-                                                    .inner = WEIR_NONE,
-                                                    .pool = WEIR_NONE,
-                                                    .book = WEIR_NONE,
-                                                    .state = WEIR_UP,
-                                                    .flags = VERTEX_LIVE};
+        g->vertices[r->first + i] =
+            (struct vertex){.id = r->id == WEIR_NO_ID ? WEIR_NO_ID : r->id + (int64_t)i * r->step,
+                            .kind = r->kind,
+                            .parent = r->parent,
+                            .pos = r->place + i,
+                            .inner = WEIR_NONE,
+                            .pool = WEIR_NONE,
+                            .book = WEIR_NONE,
+                            .state = WEIR_UP,
+                            .flags = VERTEX_LIVE};
     g->live += r->count;
     g->units += g->kinds[r->kind].size * (int64_t)r->count;
     return write_ranks(p, r);
@@ -241,7 +243,8 @@ static int check_depth(const struct weir_placing *p)
 
     for (uint32_t i = 0; i < g->ninners; i++) {
         uint32_t depth = 0;
-        for (weir_vertex v = g->inners[i].vertex; v != WEIR_NONE && depth < WEIR_PATH_DEPTH; v = vertex_at(g, v)->parent)
+        for (weir_vertex v = g->inners[i].vertex; v != WEIR_NONE && depth < WEIR_PATH_DEPTH;
+             v = vertex_at(g, v)->parent)
             depth++;
         if (depth == WEIR_PATH_DEPTH)
             return weir_fail(p->err, WEIR_ELIMIT, "vertex %u is deeper than %d levels, or in a circle",

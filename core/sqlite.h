@@ -53,7 +53,9 @@ int weir_db_open_bytes(unsigned char *bytes, size_t len, sqlite3 **out, weir_err
 int weir_db_fail(sqlite3 *db, weir_err *err);
 int weir_db_run(sqlite3 *db, const char *sql, weir_err *err) WEIR_CHECKED;
 int weir_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, weir_err *err) WEIR_CHECKED;
-/* 1: the file holds a graph in our schema. 0: nothing. Where it is something else, or has another schema: `code`. */
+/* 1: the file says that it holds a graph in our schema. 0: nothing. Something else, or another schema: `code`. */
+int weir_db_identify(sqlite3 *db, int code, weir_err *err) WEIR_CHECKED;
+/* The same, and its tables are those of our schema. */
 int weir_db_examine(sqlite3 *db, int code, weir_err *err) WEIR_CHECKED;
 int weir_db_create(sqlite3 *db, weir_err *err) WEIR_CHECKED;
 /* The stamp of the last save; "" where there is none. */
@@ -63,7 +65,8 @@ int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *er
 int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err) WEIR_CHECKED;
 int weir_sqlite_parse(const char *bytes, size_t len, const char *source, weir_graph **out, weir_err *err) WEIR_CHECKED;
 bool weir_sqlite_is(const char *bytes, size_t len); /* by the header of the file */
-/* Whether a file is to be opened as a database: what a save left beside it belongs to it, so its bytes are not enough. */
+/* Whether a file is to be opened as a database: what a save left beside it belongs to it, so its bytes are not enough.
+ */
 bool weir_sqlite_at(const char *path, const char *format);
 
 /* Reading one table, row by row. A value of the wrong type or range is noted in `wrong`. */
@@ -78,7 +81,8 @@ struct weir_db_reader {
     void *data;
 };
 /* Calls take() for each row of a query on a table; what it returns or puts into `why` is reported with the row. */
-int weir_db_each(struct weir_db_reader *r, int table, const char *sql, int (*take)(struct weir_db_reader *r)) WEIR_CHECKED;
+int weir_db_each(struct weir_db_reader *r, int table, const char *sql,
+                 int (*take)(struct weir_db_reader *r)) WEIR_CHECKED;
 int64_t weir_db_int(struct weir_db_reader *r, int column, int64_t lowest, int64_t highest);
 bool weir_db_null(const struct weir_db_reader *r, int column);
 const char *weir_db_text(struct weir_db_reader *r, int column);

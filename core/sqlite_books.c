@@ -27,7 +27,7 @@ struct books {
     uint32_t nholders, holders_cap;
     weir_pick *picks; /* in the order of holders */
     uint32_t npicks, picks_cap;
-    uint32_t at; /* holder that rows of picks and feeds have come to */
+    uint32_t at;                 /* holder that rows of picks and feeds have come to */
     struct claim *claims, *ends; /* the same, sorted by start and by end */
 };
 
@@ -45,7 +45,8 @@ static int take_job(struct weir_db_reader *r)
     if (weir_db_unfit(r))
         return WEIR_EPARSE;
     if (h.start >= h.end)
-        return weir_fail(&r->why, WEIR_EPARSE, "it ends at %" PRId64 ", not after its start at %" PRId64, h.end, h.start);
+        return weir_fail(&r->why, WEIR_EPARSE, "it ends at %" PRId64 ", not after its start at %" PRId64, h.end,
+                         h.start);
     if (weir_array_reserve(&b->holders, &b->holders_cap, (size_t)b->nholders + 1, sizeof h))
         return WEIR_ENOMEM;
     b->holders[b->nholders++] = h;
@@ -138,7 +139,8 @@ static int make_claims(struct books *b)
     for (uint32_t i = 0; i < b->nholders; i++)
         for (uint32_t k = 0; k < b->holders[i].n; k++) {
             const weir_pick *p = &b->picks[b->holders[i].first + k];
-            b->claims[n++] = (struct claim){p->vertex, i, b->holders[i].start, b->holders[i].end, p->amount, p->exclusive};
+            b->claims[n++] =
+                (struct claim){p->vertex, i, b->holders[i].start, b->holders[i].end, p->amount, p->exclusive};
         }
     if (n == 0)
         return WEIR_OK;
@@ -183,7 +185,8 @@ static int sweep(const struct weir_db_reader *r, const struct books *b, uint32_t
     return WEIR_OK;
 }
 
-/* The claim on v as a whole that overlaps with [start, end), if there is one: claims as a whole are apart from others. */
+/* The claim on v as a whole that overlaps with [start, end), if there is one: claims as a whole are apart from others.
+ */
 static bool held(const struct books *b, weir_vertex v, int64_t start, int64_t end)
 {
     uint32_t lo = 0, hi = b->npicks;

@@ -340,7 +340,8 @@ int weir_sqlite_parse(const char *bytes, size_t len, const char *source, weir_gr
     return rc;
 }
 
-/* A directory that cannot be written to is no place for WAL mode; a file of which no save is unfinished is read whole. */
+/* A directory that cannot be written to is no place for WAL mode; a file of which no save is unfinished is read whole.
+ */
 static int load_at_rest(const char *path, weir_graph **out, weir_err *err)
 {
     char wal[4096];

@@ -27,18 +27,19 @@ const struct weir_db_layout weir_db_layout[DB_TABLES] = {
                  "  size INTEGER NOT NULL,\n"
                  "  exclusive INTEGER NOT NULL -- 1: only ever given to one job as a whole\n"
                  ")"},
-    [DB_RUN] = {"run", "first", 8,
-                "CREATE TABLE run ( -- vertices: siblings that are alike, up to 256 in a row. All runs together have\n"
-                "                   -- each number from 0 on once. The view vertex shows them one by one.\n"
-                "  first INTEGER PRIMARY KEY, -- vertices first, first + 1, ...\n"
-                "  count INTEGER NOT NULL,    -- ... so many\n"
-                "  kind INTEGER,              -- NULL: these numbers are not in use\n"
-                "  parent INTEGER,            -- a vertex; NULL: a root\n"
-                "  place INTEGER,             -- of the first among the children of the parent\n"
-                "  id INTEGER,                -- of the first; NULL: none\n"
-                "  step INTEGER,              -- from one id to the next\n"
-                "  rank INTEGER               -- execution target of the first, then one more each; NULL: none of its own\n"
-                ")"},
+    [DB_RUN] =
+        {"run", "first", 8,
+         "CREATE TABLE run ( -- vertices: siblings that are alike, up to 256 in a row. All runs together have\n"
+         "                   -- each number from 0 on once. The view vertex shows them one by one.\n"
+         "  first INTEGER PRIMARY KEY, -- vertices first, first + 1, ...\n"
+         "  count INTEGER NOT NULL,    -- ... so many\n"
+         "  kind INTEGER,              -- NULL: these numbers are not in use\n"
+         "  parent INTEGER,            -- a vertex; NULL: a root\n"
+         "  place INTEGER,             -- of the first among the children of the parent\n"
+         "  id INTEGER,                -- of the first; NULL: none\n"
+         "  step INTEGER,              -- from one id to the next\n"
+         "  rank INTEGER               -- execution target of the first, then one more each; NULL: none of its own\n"
+         ")"},
     [DB_NAME] = {"name", "vertex", 2,
                  "CREATE TABLE name ( -- names that were given; ${...} stands for a field or property of the vertex\n"
                  "  vertex INTEGER PRIMARY KEY,\n"
@@ -49,12 +50,13 @@ const struct weir_db_layout weir_db_layout[DB_TABLES] = {
                  "  vertex INTEGER PRIMARY KEY,\n"
                  "  uuid TEXT NOT NULL\n"
                  ")"},
-    [DB_STATE] = {"state", "vertex", 2,
-                  "CREATE TABLE state ( -- of vertices that are not up: down, degraded, failing, unknown, null, draining.\n"
-                  "                     -- It counts for what is below them, too.\n"
-                  "  vertex INTEGER PRIMARY KEY,\n"
-                  "  state TEXT NOT NULL\n"
-                  ")"},
+    [DB_STATE] =
+        {"state", "vertex", 2,
+         "CREATE TABLE state ( -- of vertices that are not up: down, degraded, failing, unknown, null, draining.\n"
+         "                     -- It counts for what is below them, too.\n"
+         "  vertex INTEGER PRIMARY KEY,\n"
+         "  state TEXT NOT NULL\n"
+         ")"},
     [DB_PROPERTY] = {"property", "vertex", 4,
                      "CREATE TABLE property ( -- properties of vertices\n"
                      "  vertex INTEGER NOT NULL,\n"
@@ -150,13 +152,14 @@ static const char views[] =
     "    UNION\n"
     "    SELECT job, (SELECT parent FROM run WHERE first <= vertex ORDER BY first DESC LIMIT 1)\n"
     "    FROM up WHERE vertex IS NOT NULL),\n"
-    "  down(job, vertex) AS (\n"
-    "    SELECT job, vertex FROM pick WHERE whole AND vertex NOT IN (SELECT vertex FROM vertex WHERE type = 'node')\n"
+    "  down(job, vertex, type) AS (\n"
+    "    SELECT job, vertex, type FROM pick JOIN vertex USING (vertex) WHERE whole\n"
     "    UNION\n"
-    "    SELECT job, run.first + i FROM down JOIN run ON run.parent = vertex JOIN number ON i < count\n"
-    "      JOIN kind USING (kind) WHERE type <> 'core'),\n"
+    "    SELECT job, run.first + i, kind.type FROM down JOIN run ON run.parent = vertex JOIN number ON i < count\n"
+    "      JOIN kind USING (kind) WHERE down.type <> 'node'),\n"
     "  either AS (SELECT job, vertex FROM up UNION SELECT job, vertex FROM down)\n"
-    "  SELECT job, vertex, name FROM either JOIN (SELECT vertex, name FROM vertex WHERE type = 'node') USING (vertex);\n"
+    "  SELECT job, vertex, name FROM either JOIN (SELECT vertex, name FROM vertex WHERE type = 'node') USING "
+    "(vertex);\n"
     "CREATE VIEW node_free AS -- nodes that are up, and of which no job has anything now\n"
     "  WITH RECURSIVE off(vertex) AS (\n"
     "    SELECT vertex FROM state WHERE state <> 'degraded'\n"
@@ -179,6 +182,7 @@ int weir_db_fail(sqlite3 *db, weir_err *err)
     case SQLITE_NOTADB: return weir_fail(err, WEIR_EPARSE, "is no SQLite database");
     case SQLITE_CORRUPT:
     case SQLITE_ERROR: return weir_fail(err, WEIR_EPARSE, "the database is damaged: %.200s", text);
+    case SQLITE_READONLY: return weir_fail(err, WEIR_EIO, "cannot be written: it or its directory is read-only");
     case SQLITE_TOOBIG: return weir_fail(err, WEIR_ELIMIT, "a text is too long for SQLite");
     default: return weir_fail(err, WEIR_EIO, "SQLite: %.200s", text);
     }
@@ -239,8 +243,8 @@ int weir_db_open_bytes(unsigned char *bytes, size_t len, sqlite3 **out, weir_err
     int status = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 
     if (status == SQLITE_OK)
-        status = sqlite3_deserialize(db, "main", bytes, (sqlite3_int64)len, (sqlite3_int64)len,
-                                     SQLITE_DESERIALIZE_READONLY);
+        status =
+            sqlite3_deserialize(db, "main", bytes, (sqlite3_int64)len, (sqlite3_int64)len, SQLITE_DESERIALIZE_READONLY);
     return opened(db, status, out, err);
 }
 
@@ -293,7 +297,7 @@ static int check_tables(sqlite3 *db, weir_err *err)
     return rc;
 }
 
-int weir_db_examine(sqlite3 *db, int code, weir_err *err)
+int weir_db_identify(sqlite3 *db, int code, weir_err *err)
 {
     int64_t application = 0, schema = 0, objects = 0;
     int rc = query_int(db, "PRAGMA application_id", &application, err);
@@ -308,8 +312,13 @@ int weir_db_examine(sqlite3 *db, int code, weir_err *err)
         return weir_fail(err, code, "is an SQLite database of something else, not of weir");
     if (schema != DB_SCHEMA)
         return weir_fail(err, code, "has schema %lld; this weir knows schema %d", (long long)schema, DB_SCHEMA);
-    rc = check_tables(db, err);
-    return rc ? rc : 1;
+    return 1;
+}
+
+int weir_db_examine(sqlite3 *db, int code, weir_err *err)
+{
+    int found = weir_db_identify(db, code, err), rc = found > 0 ? check_tables(db, err) : WEIR_OK;
+    return rc ? rc : found;
 }
 
 int weir_db_create(sqlite3 *db, weir_err *err)
@@ -320,10 +329,14 @@ int weir_db_create(sqlite3 *db, weir_err *err)
     for (int i = 0; !rc && i < DB_TABLES; i++)
         rc = weir_db_run(db, weir_db_layout[i].sql, err);
     rc = rc ? rc : weir_db_run(db, views, err);
-    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d", DB_APPLICATION, DB_SCHEMA);
+    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d", DB_APPLICATION,
+             DB_SCHEMA);
     rc = rc ? rc : weir_db_run(db, pragmas, err);
-    return rc ? rc : weir_db_run(db, "INSERT INTO number WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
-                                     "WHERE i < 255) SELECT i FROM n", err);
+    return rc ? rc
+              : weir_db_run(db,
+                            "INSERT INTO number WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
+                            "WHERE i < 255) SELECT i FROM n",
+                            err);
 }
 
 int weir_db_stamp(sqlite3 *db, char stamp[STAMP_SIZE], weir_err *err)

@@ -109,8 +109,12 @@ static int write_kinds(struct save *s, uint32_t from)
 
     for (uint32_t i = from; !rc && i < g->nkinds; i++) {
         const struct kind *k = &g->kinds[i];
-        struct cell row[] = {number(i), text(type_text(g, k->type)), text(weir_names_text(&g->names, k->basename)),
-                             text(weir_names_text(&g->names, k->unit)), number(k->size), number(k->exclusive)};
+        struct cell row[] = {number(i),
+                             text(type_text(g, k->type)),
+                             text(weir_names_text(&g->names, k->basename)),
+                             text(weir_names_text(&g->names, k->unit)),
+                             number(k->size),
+                             number(k->exclusive)};
         rc = put(s, DB_KIND, row);
     }
     return rc;
@@ -256,7 +260,8 @@ static int write_changed_vertices(struct save *s, const struct journal *j)
 
     if (j->n == 0)
         return WEIR_OK;
-    rc = weir_db_prepare(s->db, "SELECT first, count FROM run WHERE first <= ? ORDER BY first DESC LIMIT 1", &find, s->err);
+    rc = weir_db_prepare(s->db, "SELECT first, count FROM run WHERE first <= ? ORDER BY first DESC LIMIT 1", &find,
+                         s->err);
     if (rc)
         return rc;
     rc = write_changed_runs(s, j, find);
@@ -285,8 +290,11 @@ static int write_vertices(struct save *s)
 static int write_edge(struct save *s, const struct edge *e)
 {
     const weir_names *n = &s->g->names;
-    struct cell row[] = {number((int64_t)e->serial), number(e->source), number(e->target),
-                         text(weir_names_text(n, s->g->subsystems[e->subsystem])), text(weir_names_text(n, e->type)),
+    struct cell row[] = {number((int64_t)e->serial),
+                         number(e->source),
+                         number(e->target),
+                         text(weir_names_text(n, s->g->subsystems[e->subsystem])),
+                         text(weir_names_text(n, e->type)),
                          text(e->back == WEIR_NO_NAME ? NULL : weir_names_text(n, e->back))};
     return put(s, DB_EDGE, row);
 }
@@ -318,7 +326,8 @@ static int write_job(struct save *s, const struct job *j)
 
     for (uint32_t i = 0; !rc && i < a->npicks; i++) {
         const weir_pick *p = &a->picks[i];
-        struct cell row[] = {number(a->job), number(i), number(p->vertex), number_or(p->resource, WEIR_NONE),
+        struct cell row[] = {number(a->job),    number(i),
+                             number(p->vertex), number_or(p->resource, WEIR_NONE),
                              number(p->amount), number(p->exclusive)};
         rc = put(s, DB_PICK, row);
     }
@@ -428,8 +437,9 @@ static int choose(struct save *s, const char *path, bool changed, int found)
         return rc;
     s->all = strcmp(stamp, c->stamp) != 0;
     if (s->all && same_file(&c->file, path))
-        return weir_fail(s->err, WEIR_EEXIST, "was saved to by another process since: the changes of this graph do not fit "
-                                              "on it. Load it, or save everything over it");
+        return weir_fail(s->err, WEIR_EEXIST,
+                         "was saved to by another process since: the changes of this graph do not fit "
+                         "on it. Load it, or save everything over it");
     return WEIR_OK;
 }
 
@@ -460,7 +470,7 @@ static void finalize(struct save *s)
 static int transact(struct save *s, const char *path, bool changed, const char *stamp)
 {
     weir_err why = {0};
-    int rc = weir_db_examine(s->db, WEIR_EEXIST, &why);
+    int rc = weir_db_identify(s->db, WEIR_EEXIST, &why);
 
     if (rc < 0 && (sqlite3_errcode(s->db) & 0xff) == SQLITE_NOTADB)
         return weir_fail(s->err, WEIR_EEXIST, "is a file of another kind: no database is written over it");
@@ -483,7 +493,7 @@ static void clean_up(sqlite3 *db, const char *path)
 {
     struct weir_file_id now;
 
-    if (db ? weir_db_examine(db, WEIR_EEXIST, NULL) == 0 : weir_file_look(path, &now) && now.size == 0)
+    if (db ? weir_db_identify(db, WEIR_EEXIST, NULL) == 0 : weir_file_look(path, &now) && now.size == 0)
         unlink(path);
 }
 

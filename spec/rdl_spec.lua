@@ -109,6 +109,10 @@ local REFUSED = {
   { "a node without sockets", 'uses "Node"\nHierarchy "default" { Node{ basename = "a" } }', "m.lua:2: Node: the sockets" },
   { "a node without a name", 'uses "Node"\nHierarchy "default" { Node{ sockets = { "0" } } }', "m.lua:2: Node: the basename" },
   { "cpus that are none", 'uses "Socket"\nHierarchy "default" { Socket{ id = 0, cpus = "all" } }', "m.lua:2: cpus: numbers" },
+  { "a tag without a name", 'Hierarchy "default" { Resource{ "a", tags = { [""] = 1 }, properties = { "b" } } }',
+    "m.lua: /a: a key must not be empty" },
+  { "a tag with a zero byte", 'Hierarchy "default" { Resource{ "a", tags = { ["b\\0c"] = 1 } } }',
+    "m.lua: /a: field 'tags' contains a zero byte" },
   { "a malformed uuid", 'Hierarchy "default" { Resource{ "a", uuid = "7" } }', "m.lua: /a: " },
   { "a uuid used twice", ('local u = "01234567-89ab-cdef-0123-456789abcdef"; Hierarchy "default" { Resource{ "a", uuid = u, '
     .. 'children = { Resource{ "b", uuid = u } } } }'), "m.lua: /a/b: ", "exists" },

@@ -62,7 +62,8 @@ static void same_feeds(const weir_graph *a, const weir_graph *b)
                       x->feeds[k].amount == y->feeds[k].amount,
                   "feed %u", k);
         for (uint32_t k = 0; k < x->a.npicks; k++)
-            CHECK(x->picks[k].vertex == y->picks[k].vertex && x->picks[k].resource == y->picks[k].resource, "pick %u", k);
+            CHECK(x->picks[k].vertex == y->picks[k].vertex && x->picks[k].resource == y->picks[k].resource, "pick %u",
+                  k);
     }
 }
 
@@ -93,7 +94,8 @@ static int answer(weir_graph *g, const char *shape, const weir_policy *p, int mo
 /* Both graphs are asked the same, and both book it. */
 static void same_answers(weir_graph *a, weir_graph *b)
 {
-    static const char *const shapes[] = {"slot=1/core=2", "slot=1/node", "memory=3{-x}", "slot=1/memory=5", "slot=2/core"};
+    static const char *const shapes[] = {"slot=1/core=2", "slot=1/node", "memory=3{-x}", "slot=1/memory=5",
+                                         "slot=2/core"};
     static const char *const up[] = {"id"};
     weir_policy low = {.name = "low", .order = up, .norder = 1};
 
@@ -101,7 +103,8 @@ static void same_answers(weir_graph *a, weir_graph *b)
         const weir_allocation *x, *y;
         const char *shape = shapes[dice(5)];
         const weir_policy *p = dice(2) ? &low : NULL;
-        int mode = dice(3) ? WEIR_NOW : WEIR_RESERVE, rx = answer(a, shape, p, mode, &x), ry = answer(b, shape, p, mode, &y);
+        int mode = dice(3) ? WEIR_NOW : WEIR_RESERVE, rx = answer(a, shape, p, mode, &x),
+            ry = answer(b, shape, p, mode, &y);
         if (!CHECK(rx == ry, "%s: %s against %s", shape, weir_status_name(rx), weir_status_name(ry)) || rx)
             continue;
         CHECK(x->job == y->job && x->start == y->start && x->npicks == y->npicks, "%s: the same job", shape);

@@ -1,5 +1,5 @@
-/* test_sqlite_bad.c - databases that no save made: each row of a table is one change by hand and the text that the error
- * has; then files cut short and files with flipped bytes. What is loaded all the same is sound.
+/* test_sqlite_bad.c - databases that no save made: each row of a table is one change by hand and the text that the
+ * error has; then files cut short and files with flipped bytes. What is loaded all the same is sound.
  */
 #include "stores.h"
 
@@ -205,7 +205,9 @@ static void refused_text(void)
     size_t len;
     char *bytes;
 
-    CHECK(f && fputs("precious text, longer than the header of a database ........................................", f) >= 0 &&
+    CHECK(f &&
+              fputs("precious text, longer than the header of a database ........................................",
+                    f) >= 0 &&
               fclose(f) == 0,
           "a text file");
     CHECK(weir_graph_save(g, file, NULL, 0, &err) == WEIR_EEXIST && strstr(err.text, "another kind"), "%s", err.text);

@@ -1,6 +1,6 @@
-/* fuzz_sqlite.c - databases: the bytes of a file, or changes to the rows of a good one. What is loaded passes weir_check,
- * is the same after a save, and can be used. The first kind of input begins like a file of SQLite; the second is a list of
- * changes: which (update, insert, delete) and table, row, column, type of the value, value.
+/* fuzz_sqlite.c - databases: the bytes of a file, or changes to the rows of a good one. What is loaded passes
+ * weir_check, is the same after a save, and can be used. The first kind of input begins like a file of SQLite; the
+ * second is a list of changes: which (update, insert, delete) and table, row, column, type of the value, value.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -38,7 +38,8 @@ static void make_base(void)
     weir_graph *g = NULL;
     weir_vertex pdu;
 
-    must(mkstemp(path) >= 0 && weir_graph_parse(text, sizeof text - 1, "base", "synthetic", &g, NULL) == WEIR_OK, "a machine");
+    must(mkstemp(path) >= 0 && weir_graph_parse(text, sizeof text - 1, "base", "synthetic", &g, NULL) == WEIR_OK,
+         "a machine");
     atexit(remove_file);
     d.type = "pdu";
     d.size = 9;
@@ -121,11 +122,12 @@ static void change(sqlite3 *db, struct input *in)
                  t->key, t->name, row);
         values = 0;
     } else if (what % 4 == 1) {
-        snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO %s VALUES (%.*s)", t->name, 2 * t->columns - 1, "?,?,?,?,?,?,?,?");
+        snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO %s VALUES (%.*s)", t->name, 2 * t->columns - 1,
+                 "?,?,?,?,?,?,?,?");
         values = t->columns;
     } else {
-        snprintf(sql, sizeof sql, "UPDATE OR REPLACE %s SET %s = ? WHERE %s = (SELECT %s FROM %s LIMIT 1 OFFSET %d)", t->name,
-                 column_name(db, t, next(in), name), t->key, t->key, t->name, row);
+        snprintf(sql, sizeof sql, "UPDATE OR REPLACE %s SET %s = ? WHERE %s = (SELECT %s FROM %s LIMIT 1 OFFSET %d)",
+                 t->name, column_name(db, t, next(in), name), t->key, t->key, t->name, row);
     }
     must(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, sql);
     for (int i = 1; i <= values; i++)

@@ -7,7 +7,7 @@ local weir = require "weir"
 local M = {}
 
 --- What -r takes, for --help.
-M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, RDL, a recipe in Lua), a synthetic string such as "
+M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua), a synthetic string such as "
   .. '"node:4 core:8", or "local" for this machine'
 
 --- The graph that -r names.

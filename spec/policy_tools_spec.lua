@@ -1,0 +1,133 @@
+-- weir policy: what a policy writer does, from nothing to a tested policy.
+local core = require "weir.core"
+local weir_bin = os.getenv("WEIR_BIN") or "build/weir"
+
+local function quote(s) return "'" .. s:gsub("'", "'\\''") .. "'" end
+
+-- Output (both kinds) and exit status.
+local function weir(arguments)
+  local pipe = assert(io.popen(("%s %s 2>&1"):format(quote(weir_bin), arguments)))
+  local text = pipe:read "a"
+  local _, _, status = pipe:close()
+  return text, status
+end
+
+local function write(path, text)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+end
+
+describe("weir policy", function()
+  local dir
+
+  before_each(function()
+    dir = os.tmpname()
+    os.remove(dir)
+    assert(os.execute("mkdir " .. quote(dir)))
+  end)
+
+  after_each(function() os.execute("rm -rf " .. quote(dir)) end)
+
+  it("new writes a policy and its spec, which hold", function()
+    local text, status = weir("policy new mine -o " .. dir)
+    assert.equal(0, status)
+    assert.equal(("%s/mine.lua\n%s/mine_spec.lua\n"):format(dir, dir), text)
+    text, status = weir("policy check " .. dir .. "/mine.lua")
+    assert.equal(0, status)
+    assert.is_truthy(text:find("mine.lua: ok", 1, true), text)
+    text, status = weir(("run /usr/bin/busted -o plainTerminal %s/mine_spec.lua"):format(dir))
+    assert.equal(0, status, text)
+    assert.is_truthy(text:find "2 successes / 0 failures / 0 errors", text)
+  end)
+
+  it("new writes over nothing, and wants a name", function()
+    write(dir .. "/mine_spec.lua", "")
+    local text, status = weir("policy new mine -o " .. dir)
+    assert.equal(2, status)
+    assert.is_truthy(text:find "mine_spec.lua is there already")
+    assert.is_nil(io.open(dir .. "/mine.lua"))
+    text, status = weir("policy new 'a b' -o " .. dir)
+    assert.equal(2, status)
+    assert.is_truthy(text:find "letters, digits")
+  end)
+
+  it("check tells what is wrong, with file and line", function()
+    write(dir .. "/broken.lua", "return {\n  order = 'id',\n  evaluate =\n}\n")
+    local text, status = weir("policy check " .. dir .. "/broken.lua")
+    assert.equal(1, status)
+    assert.is_truthy(text:find("broken.lua:4:", 1, true), text)
+  end)
+
+  it("check finds a hook that fails, an answer that changes and a job that no longer fits", function()
+    write(dir .. "/fails.lua", "return { evaluate = function(v) return v.size .. '' end }")
+    write(dir .. "/picky.lua", "return { prune = function(v) return v.type ~= 'node' or v.id > 3 end }")
+    local text, status = weir(("policy check %s/fails.lua %s/picky.lua"):format(dir, dir))
+    assert.equal(1, status)
+    assert.is_truthy(text:find "fails.lua: FAILED")
+    assert.is_truthy(text:find "must return a number")
+    assert.is_truthy(text:find "picky.lua: ok")
+    assert.is_truthy(text:find("slot=12/node could run here but for this policy", 1, true))
+  end)
+
+  it("check reports what is read and what it costs, as JSON too", function()
+    local text, status = weir "policy check best_fit --json"
+    assert.equal(0, status)
+    local report = assert(core.json_decode(text))
+    assert.is_true(report.ok)
+    assert.is_true(report.reads.below > 0)
+    assert.is_true(report.hooks.evaluate.calls > 0 and report.hooks.evaluate.seconds > 0)
+  end)
+
+  it("bench counts visits and calls", function()
+    local text, status = weir "policy bench low spread -n 3 --json"
+    assert.equal(0, status)
+    local rows = assert(core.json_decode(text))
+    assert.equal(2, #rows)
+    assert.is_true(rows[1].requests[1].visited < 10)
+    assert.equal(0, rows[1].requests[1].callbacks)
+    assert.is_true(rows[2].requests[1].callbacks > 500)
+    assert.equal(1, select(2, weir "policy bench low no_such_policy -n 1"))
+  end)
+
+  it("profile tells the hooks and the hottest lines", function()
+    write(dir .. "/hot.lua", "return { evaluate = function(v)\n  local s = 0\n  for i = 1, 300 do s = s + i end\n  return s\nend }")
+    local text, status = weir(("policy profile -r 'rack:4 node:9 core:4' -p %s/hot.lua slot=1/node slot=2/node"):format(dir))
+    assert.equal(0, status, text)
+    assert.is_truthy(text:find "2 matches in")
+    assert.is_truthy(text:find "evaluate +71 ", text)
+    assert.is_truthy(text:find "%% +3    for i = 1, 300", text)
+  end)
+
+  it("list shows options, and takes a name from WEIR_POLICY_PATH first", function()
+    local text, status = weir "policy list -v"
+    assert.equal(0, status)
+    assert.is_truthy(text:find("pack = 1", 1, true), text)
+    write(dir .. "/low.lua", "return { doc = 'Mine, and not the other one.' }")
+    local pipe = assert(io.popen(("WEIR_POLICY_PATH=%s %s policy list"):format(quote(dir), quote(weir_bin))))
+    assert.is_truthy(pipe:read("a"):find "low +Mine, and not")
+    pipe:close()
+  end)
+
+  local wrong = {
+    { "policy", 2, "ACTION" }, { "policy lst", 2, "list" }, { "policy check", 2, "which POLICY" },
+    { "policy list low", 2, "takes no low" }, { "policy bench -r local", 2, "is for weir policy profile" },
+    { "policy profile -p low slot=1/node", 2, "wanted" }, { "policy check no_such", 1, "no policy" },
+    { "match -r node:2 -p low:k=1 slot=1/node", 2, "there is no option 'k'" },
+    { "match -r node:2 -p weighted:pack slot=1/node", 2, "NAME=VALUE" },
+    { "match -r node:2 -p weighted:pack=much slot=1/node", 2, "number expected" },
+  }
+  for _, case in ipairs(wrong) do
+    it("refuses: weir " .. case[1], function()
+      local text, status = weir(case[1])
+      assert.equal(case[2], status, text)
+      assert.is_truthy(text:find(case[3], 1, true), text)
+    end)
+  end
+
+  it("takes options on the command line of match", function()
+    local text, status = weir "match -r 'node:4 core:2' -p weighted:pack=0,low=-1 -F rlite slot=1/node"
+    assert.equal(0, status)
+    assert.is_truthy(text:find('"rank":"3"', 1, true), text)
+  end)
+end)
