@@ -257,6 +257,21 @@ describe("weir convert", function()
     assert.equal("/tux/rack9", g:vertex("/tux/rack9").path)
   end)
 
+  it("[M4] gives no rank twice where it merges machines", function()
+    local words = { "convert" }
+    for i = 0, 2 do
+      words[i + 2] = shell.path(dir, ("part%d.lua"):format(i),
+        ('return { type = "cluster", { type = "node", id = %d, count = 2, { type = "core", count = 4 } } }'):format(i))
+    end
+    words[5] = shell.path(dir, "parts.R")
+    assert.equal(0, shell.weir(words).status)
+    local g <close> = assert(weir.load(words[5]))
+    local ranks = {}
+    for v in g:walk { type = "node" } do ranks[#ranks + 1] = v.rank .. v.name end
+    table.sort(ranks)
+    assert.same({ "0node0", "1node1", "2node2", "3node3" }, ranks)
+  end)
+
   it("finds an RDL file's own types where it is told", function()
     local path = shell.path(dir, "typed.lua", 'uses "Blade" Hierarchy "default" { Blade{ basename = "b", id = 1 } }')
     assert.equal(2, shell.weir({ "convert", path, "-" }).status)

@@ -130,4 +130,23 @@ describe("weir policy", function()
     assert.equal(0, status)
     assert.is_truthy(text:find('"rank":"3"', 1, true), text)
   end)
+
+  it("traces a match on the command line, and lets jobs choose", function()
+    local text, status = weir "match -r 'cluster:1 node:2 core:2' -p best_fit --trace slot=1/node"
+    assert.equal(0, status)
+    assert.is_truthy(text:find("scored     /cluster0/node1: -2\n", 1, true), text)
+    assert.is_truthy(text:find("chosen     /cluster0/node0\n", 1, true), text)
+    text, status = weir "match -r 'cluster:1 node:2 core:2' --json --trace slot=3/node"
+    assert.equal(1, status)
+    assert.is_truthy(text:find '"need":3', text)
+    local job = dir .. "/job.json"
+    write(job, core.json_encode {
+      version = 9999, attributes = { system = { policy = "high" } },
+      resources = { { type = "slot", count = 1, label = "t", with = { { type = "node", count = 1 } } } },
+      tasks = { { command = { "x" }, slot = "t", count = { per_slot = 1 } } },
+    })
+    text = weir("match -r node:3 --policies 'high spread' -F rlite " .. job)
+    assert.is_truthy(text:find('"rank":"2"', 1, true), text)
+    assert.equal(1, select(2, weir("match -r node:3 --policies low -F rlite " .. job)))
+  end)
 end)

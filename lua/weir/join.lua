@@ -1,7 +1,8 @@
 --- join.lua - one machine of several.
 --
 -- Machines of one node each, as hwloc describes them, can become the nodes of one cluster, with the ranks 0, 1, ... in
--- the order given. Other machines are merged: what has the same path is the same.
+-- the order given. Other machines are merged: what has the same path is the same; where another node has a rank already,
+-- the next free one takes its place.
 
 local core = require "weir.core"
 
@@ -87,9 +88,32 @@ function M.nodes(graphs, names)
   return nil, why.text, why.code
 end
 
+-- The ranks of nodes: which are used, by path, and the first that is free behind them.
+local function ranks_of(g)
+  local used, by_path, free = {}, {}, 0
+  for v in g:walk { type = "node" } do
+    if v.rank then used[v.rank], by_path[v.path], free = true, v.rank, math.max(free, v.rank + 1) end
+  end
+  return used, by_path, free
+end
+
+-- Gives nodes of `from` the ranks that g has them under, or ranks that g does not have.
+local function make_ranks_free(g, from)
+  local used, by_path, free = ranks_of(g)
+  free = math.max(free, select(3, ranks_of(from)))
+  for v in from:walk { type = "node" } do
+    if v.rank and by_path[v.path] then
+      v.rank = by_path[v.path]
+    elseif used[v.rank or -1] then
+      v.rank, free = free, free + 1
+    end
+  end
+end
+
 --- Merges all others into the first, which is returned; or nil, message, code.
 function M.merged(graphs, names)
   for i = 2, #graphs do
+    make_ranks_free(graphs[1], graphs[i])
     local ok, why, code = graphs[1]:merge(graphs[i])
     if not ok then return nil, ("%s: %s"):format(names[i], why), code end
   end

@@ -38,8 +38,8 @@ standard output. OUT is written whole or not at all.
 
 Several machines become one. hwloc XML files, one a node, become the nodes of one cluster, with the ranks 0, 1, ... in
 the order given, and called by their host names, or like their files where there is none. Other machines are
-merged: what has the same path is the same. "-f hwloc:TYPES" chooses what of a topology is read, such as
-hwloc:node,socket,L3cache,core.
+merged: what has the same path is the same, and a rank that is taken already gives way to the next free one.
+"-f hwloc:TYPES" chooses what of a topology is read, such as hwloc:node,socket,L3cache,core.
 
   weir convert node*.xml cluster.json
   weir convert cab.lua cab.db

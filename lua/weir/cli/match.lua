@@ -19,6 +19,8 @@ local M = {
       choices = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" } },
     { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "time" },
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
+    { nil, "policies", "LIST", "policies that a job may choose by its attribute system.policy, separated by blanks" },
+    { nil, "trace", nil, "what each match looked at: visited, cut and why, scored, chosen" },
     { nil, "stats", nil, "what the search cost: vertices visited, pruned and by what" },
     { "q", "quiet", nil, "print nothing on standard output; the exit status tells" },
   },
@@ -91,6 +93,36 @@ local function plain_table(stats)
   return t
 end
 
+-- ---- traces -------------------------------------------------------------------------------------------------
+
+local function event_line(event)
+  local where = event.vertex and event.vertex.path or "(everything)"
+  local text = ("%-10s %s"):format(event.event, where)
+  if event.type then text = ("%s: %d %s needed, %d there"):format(text, event.need, event.type, event.have) end
+  if event.score then text = ("%s: %.14g"):format(text, event.score) end
+  return text
+end
+
+-- As with the statistics, documents stay documents.
+local function show_trace(run, trace)
+  local opts = run.opts
+  if not trace or opts.json then return end
+  for _, event in ipairs(trace) do
+    if opts.quiet or opts.format then io.stderr:write(event_line(event), "\n") else out.line(event_line(event)) end
+  end
+end
+
+local function trace_json(trace)
+  local list = core.array {}
+  for i, event in ipairs(trace) do
+    local plain = {}
+    for key, value in pairs(event) do plain[key] = value end
+    plain.vertex = event.vertex and event.vertex.path or core.null
+    list[i] = plain
+  end
+  return list
+end
+
 -- ---- the work -----------------------------------------------------------------------------------------------
 
 -- Documents must stay documents: with -F the stats go to stderr.
@@ -106,6 +138,7 @@ local function show(run, job, a)
   if opts.json then
     local value = as_json(job, a)
     value.stats = opts.stats and plain_table(run.engine:stats()) or nil
+    value.trace = run.trace and trace_json(run.trace)
     out.json(value)
   elseif format == "tree" then
     show_tree(job, a)
@@ -135,13 +168,17 @@ local function refuse(run, job, why, code)
   local missing = code == "infeasible" and missing_type(job.request:resources(), types_of(run.engine:resources()))
   why = ("%s: %s%s"):format(job.name, why, missing and (': there is no "%s" here'):format(missing) or "")
   if not NO_MATCH[code] then out.fail(2, why) end
-  if run.opts.json and not run.opts.quiet then out.json { request = job.name, error = why, code = code } end
+  if run.opts.json and not run.opts.quiet then
+    out.json { request = job.name, error = why, code = code, trace = run.trace and trace_json(run.trace) }
+  end
   out.warn(why)
 end
 
 -- Whether the job got something.
 local function match_one(run, job)
-  local a, why, code = run.engine:match(job.request, { mode = run.opts.mode, at = run.opts.at })
+  run.trace = run.opts.trace and {} or nil
+  local a, why, code = run.engine:match(job.request, { mode = run.opts.mode, at = run.opts.at, trace = run.trace })
+  show_trace(run, run.trace)
   if a then show(run, job, a) else refuse(run, job, why, code) end
   show_stats(run)
   return a ~= nil
@@ -155,7 +192,9 @@ function M.run(opts)
   check_options(opts)
   local policy = inputs.policy(opts.policy or "low")
   local jobs = inputs.jobs(opts)
-  local engine = out.check(weir.engine { resources = inputs.resources(opts), policy = policy })
+  local allowed = opts.policies and {}
+  for name in (opts.policies or ""):gmatch "%S+" do allowed[#allowed + 1] = name end
+  local engine = out.check(weir.engine { resources = inputs.resources(opts), policy = policy, policies = allowed })
   local status, run = 0, { engine = engine, opts = opts }
   for _, job in ipairs(jobs) do
     if not match_one(run, job) then status = 1 end
