@@ -29,7 +29,7 @@ SPECS := $(wildcard spec/*_spec.lua)
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
-build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so
+build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(if $(filter release,$(V)),build/doc/policy.md)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -75,6 +75,10 @@ $(OUT)/test/lua_host: $(OBJ)/test/lua_host.o
 $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
+# The page of the policy contract, and annotations for editors; fails when something is in no comment.
+build/doc/policy.md: build/weir build/lua/weir/core.so spec/support/manual.lua bindings/*.c
+	@mkdir -p $(@D)
+	build/weir run spec/support/manual.lua $@ build/doc/weir.lua
 .SECONDARY:
 -include $(shell find build/obj -name '*.d' 2>/dev/null)
 
@@ -161,6 +165,8 @@ install: build ## into $(PREFIX), below DESTDIR
 	install build/lua/weir/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir/core.so
 	cd lua/weir && find . -name '*.lua' -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
 	install -m 644 policies/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/
+	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
+	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua
 	printf 'prefix=%s\nName: weir\nDescription: Lua-scriptable resource engine\nVersion: %s\nLibs: -L$${prefix}/lib -lweir\nLibs.private: %s\nCflags: -I$${prefix}/include\n' \
 	  '$(PREFIX)' '$(VERSION)' '$(LIBS)' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/weir.pc
 

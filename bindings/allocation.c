@@ -168,15 +168,26 @@ static int allocation_tostring(lua_State *L)
     return 1;
 }
 
+/* @class allocation What a match gave, as a copy that outlives the job.
+ * @field id: integer -- The job; 0 for a preview.
+ * @field at: number -- When it starts, in seconds.
+ * @field end_: number -- When it ends; math.huge for no end.
+ * @field duration: number -- How long it lasts.
+ * @field state: string -- allocated, reserved or matched.
+ * @field policy: string? -- name@hash of the policy that placed it.
+ * @method vertices(): table[] -- What it has: {vertex =, amount =, exclusive =, resource =} each.
+ * @method format(format: string): string?, string?, string? -- As text: rv1, rv1_nosched, rlite, jgf, tree, ...
+ * @method rset(): any -- Its R as a value. */
+const luaL_Reg weirlua_allocation_methods[] = {{"vertices", allocation_vertices},
+                                               {"format", allocation_format},
+                                               {"rset", allocation_rset},
+                                               {NULL, NULL}};
+
 void weirlua_allocation_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"vertices", allocation_vertices},
-                                       {"format", allocation_format},
-                                       {"rset", allocation_rset},
-                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__tostring", allocation_tostring}, {NULL, NULL}};
 
-    weirlua_class(L, s, ALLOCATION, methods, meta);
+    weirlua_class(L, s, ALLOCATION, weirlua_allocation_methods, meta);
     luaL_getmetatable(L, ALLOCATION);
     lua_pushlightuserdata(L, s);
     lua_getfield(L, -2, "__index");

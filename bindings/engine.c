@@ -408,6 +408,22 @@ static int engine_tostring(lua_State *L)
     return 1;
 }
 
+/* @class engine A graph, a policy, and the matches.
+ * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" | "reserve" |
+ *   "feasible" | "preview", at = seconds, job = id, policy = name, trace = table to be filled, stats = false}. A request is a
+ *   jobspec (text, file or table), a shape, or what weir.request returned. Or nil, why, and a code: busy, infeasible, rejected,
+ *   policy, limit, ...
+ * @method release(job: any): boolean?, string?, string? -- Gives back all that a job (id or allocation) has.
+ * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more.
+ * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Takes something away from a job.
+ * @method jobs(): allocation[] -- All jobs.
+ * @method job(id: integer): allocation?, string?, string? -- One job.
+ * @method advance(to: number): boolean?, string?, string? -- Moves the clock; reservations that begin become allocations.
+ * @method now(): number -- The clock, in seconds.
+ * @method stats(): table -- Of the last match: visited, pruned, state, constraint, busy, policy, callbacks, starts.
+ * @method policy(): string, loaded_policy -- The policy in use.
+ * @method resources(): graph -- The graph.
+ * @method close() -- The graph stays open. */
 void weirlua_engine_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg methods[] = {{"match", engine_match},     {"release", engine_release},

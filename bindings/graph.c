@@ -344,19 +344,33 @@ static int graph_now(lua_State *L)
     return 1;
 }
 
+/* @class graph A machine: vertices, edges, and who has what of them when.
+ * @method root(subsystem: string?, i: integer?): vertex? -- The (i-th) root of a subsystem; of containment if not given.
+ * @method roots(subsystem: string?): vertex[] -- All of them.
+ * @method vertex(uri: string): vertex?, string?, string? -- The vertex of a path or URI; also g(uri).
+ * @method count(): integer -- How many vertices there are.
+ * @method types(): string[] -- The types of pools.
+ * @method subsystems(): string[] -- The subsystems; the first is "containment".
+ * @method edges(subsystem: string?): edge[] -- The edges of a subsystem, or of all.
+ * @method aggregate(v: vertex?): table<string, table> -- Units by type below a vertex, or in all: {core = {total, free, idle}}.
+ * @method now(): number -- The clock of the books, in seconds.
+ * @method walk(options: table): fun(): vertex?, string -- Iterates: {start =, subsystem =, type =, order = "pre" | "post" |
+ *   "both" | "breadth", upward =, reverse =, prune = function, evaluate = function, best = n, order_children = function}.
+ *   With evaluate it returns the vertices with their scores, best first. */
+const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
+                                          {"roots", graph_roots},
+                                          {"vertex", graph_vertex},
+                                          {"count", graph_count},
+                                          {"types", graph_types},
+                                          {"subsystems", graph_subsystems},
+                                          {"edges", graph_edges},
+                                          {"aggregate", graph_aggregate},
+                                          {"now", graph_now},
+                                          {"walk", weirlua_walk},
+                                          {NULL, NULL}};
+
 void weirlua_graph_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg readers[] = {{"root", graph_root},
-                                       {"roots", graph_roots},
-                                       {"vertex", graph_vertex},
-                                       {"count", graph_count},
-                                       {"types", graph_types},
-                                       {"subsystems", graph_subsystems},
-                                       {"edges", graph_edges},
-                                       {"aggregate", graph_aggregate},
-                                       {"now", graph_now},
-                                       {"walk", weirlua_walk},
-                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", graph_gc},
                                     {"__close", graph_close},
                                     {"__tostring", graph_tostring},
@@ -371,7 +385,7 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                       {"close", graph_close},
                                       {NULL, NULL}};
 
-    weirlua_class(L, s, WEIRLUA_GRAPH, readers, meta);
+    weirlua_class(L, s, WEIRLUA_GRAPH, weirlua_graph_readers, meta);
     luaL_getmetatable(L, WEIRLUA_GRAPH);
     if (!s->readonly) {
         lua_getfield(L, -1, "__index");

@@ -22,6 +22,37 @@ static int calls(lua_State *L)
     return 0;
 }
 
+/* Pushes {name = true} of an array of methods. */
+static void push_names(lua_State *L, const luaL_Reg *list)
+{
+    lua_newtable(L);
+    for (; list->name; list++) {
+        lua_pushboolean(L, 1);
+        lua_setfield(L, -2, list->name);
+    }
+}
+
+/* members(): what a policy can reach, for the manual to be held against: {vertex, graph, allocation = {name = ...}, policy =
+ * {names}}. */
+static int members(lua_State *L)
+{
+    lua_settop(L, 0);
+    lua_createtable(L, 0, 4);
+    weirlua_push_members(L, weirlua_of(L));
+    lua_setfield(L, 1, "vertex");
+    push_names(L, weirlua_graph_readers);
+    lua_setfield(L, 1, "graph");
+    push_names(L, weirlua_allocation_methods);
+    lua_setfield(L, 1, "allocation");
+    lua_newtable(L);
+    for (int i = 0; weirlua_policy_fields[i]; i++) {
+        lua_pushstring(L, weirlua_policy_fields[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, 1, "policy");
+    return 1;
+}
+
 /* methods(class): the table of methods of a class of handles, for those that are written in Lua. */
 static int methods(lua_State *L)
 {
@@ -48,6 +79,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"policy_table", weirlua_policy_table},
                                      {"policy_stamp", weirlua_policy_stamp},
                                      {"methods", methods},
+                                     {"members", members},
                                      {"clock", seconds},
                                      {"calls", calls},
                                      {"sandbox_run", weirlua_sandbox_run},

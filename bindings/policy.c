@@ -250,6 +250,19 @@ static void push_budget(lua_State *L, const struct policy *p)
     lua_setfield(L, -2, "seconds");
 }
 
+/* @class loaded_policy A policy that was read: what weir.policy returns, and e:policy() as its second result.
+ * @field name: string -- Its name.
+ * @field doc: string? -- Its line.
+ * @field version: string? -- As the file says.
+ * @field hash: string? -- Of the file's text; nil for a table.
+ * @field label: string -- name@hash: what is kept with every job it places.
+ * @field source: string? -- The text.
+ * @field path: string? -- The file.
+ * @field options: table<string, table> -- Its options: {value =, default =, type =, doc =, ...} each.
+ * @field hooks: string[] -- Which of order, prune, evaluate, select, admit, init it has.
+ * @field budget: table? -- What one match may cost: {instructions =, memory = bytes, seconds =}; nil for a table.
+ * @field sandboxed: boolean -- It lives in a state of its own.
+ * @method profile(on: boolean?): table? -- true starts counting, false ends it; else {hooks =, lines =, samples =, reads =}. */
 static bool push_field(lua_State *L, const struct policy *p, const char *key)
 {
     const char *at = strchr(p->label, '@');

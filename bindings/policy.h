@@ -12,6 +12,7 @@
 
 enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOKS };
 extern const char *const weirlua_hook_names[HOOKS];
+extern const char *const weirlua_policy_fields[]; /* of a policy table; NULL ends them */
 
 /* What a policy table says. Strings belong to the lua_State of the table and are kept by its anchor. */
 struct policy_spec {

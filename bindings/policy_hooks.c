@@ -23,7 +23,20 @@ static int fail(struct hooks *h, const char *hook, const char *complaint)
     return WEIR_EPOLICY;
 }
 
-/* ---- the request as the hook sees it ---- */
+/* ---- the request as the hook sees it ----
+ *
+ * @class request One resource of a jobspec, as prune, evaluate and select get it: a plain table, new with each match.
+ * @field type: string -- The type that is looked for; "slot" where a slot's node is looked for.
+ * @field unit: string? -- The unit of the count.
+ * @field label: string? -- Of a slot.
+ * @field index: integer -- Its number in the request, in preorder.
+ * @field count: integer -- How many are wanted at least; the same as min.
+ * @field min: integer -- How many are wanted at least.
+ * @field max: number -- How many are wanted at most; math.huge for no limit.
+ * @field exclusive: boolean -- exclusive: true was asked for.
+ * @field duration: number -- Of the job, in seconds; math.huge for no end.
+ * @field below: string? -- The type that the request wants inside it, innermost first: "core" of node/core.
+ * @field options: table<string, any> -- The values of the policy's options. */
 
 static const char *leaf_type(const weir_resource *r)
 {

@@ -69,17 +69,42 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
     return n;
 }
 
+/* @class policy What a policy file returns, or what an engine in a script is given. All of it is optional.
+ * @field name: string? -- The file's name if not given.
+ * @field doc: string? -- A line for weir policy list.
+ * @field version: string? -- For people; changes are told by a hash of the file.
+ * @field subsystem: string? -- "containment": the hierarchy that matches follow. Filters may walk others.
+ * @field options: table<string, option>? -- What users may set: a default, or {type =, default =, min =, max =, choices =, doc =}.
+ *   Types: boolean, integer, number, string, table.
+ * @field order: string | string[] | function | nil -- The static preference, smallest numbers first, at most four of them:
+ *   "id", "index", "size", "rank", "properties.KEY", "TYPE.FIELD" of what is around it, each with "-" in front for descending;
+ *   or function(v: vertex, options): number... that reads what jobs do not change, of the vertex and of those above it.
+ *   It is kept as an index: a match costs what it does in C, and what changes is put in order again.
+ * @field prune: function? -- fun(v: vertex, request: request, ...): boolean. On the way down: false leaves out the vertex and all
+ *   below it. Called for vertices that are visited.
+ * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?. The score of a candidate that fits, higher is
+ *   better; nil: no candidate.
+ * @field select: function? -- fun(candidates: vertex[], request: request, min: integer, max: integer, scores: number[]): table?.
+ *   Chooses a set of the candidates, which are given best first: a list of them or of their positions, or nil for the best
+ *   ones. Where it chooses fewer than min, the best of the others follow.
+ * @field admit: function? -- fun(jobspec: table, options: table): false | table | nil, string?. Asked for each request: false and a
+ *   reason refuses it, a table is the jobspec that is matched instead.
+ * @field init: function? -- fun(graph: graph, options: table). Before the first match on a graph, and again when its structure
+ *   changed. The graph can only be read.
+ * @field exclusive: string | string[] | nil -- Types that are always given whole.
+ * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments: type, id, size,
+ *   free, rank, name, state, index. Three times as fast as asking for them. */
+const char *const weirlua_policy_fields[] = {"name",   "doc",   "version", "subsystem", "order",  "prune",   "evaluate",
+                                             "select", "admit", "init",    "exclusive", "fields", "options", NULL};
+
 static void check_known(lua_State *L, const struct policy_spec *spec)
 {
-    static const char *const known[] = {"name",   "doc",   "version", "subsystem", "order",  "prune",  "evaluate",
-                                        "select", "admit", "init",    "exclusive", "locality", "fields", "options"};
-
     for (lua_pushnil(L); lua_next(L, TABLE); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-        size_t i = 0, n = sizeof known / sizeof *known;
-        while (key && i < n && strcmp(known[i], key) != 0)
+        int i = 0;
+        while (key && weirlua_policy_fields[i] && strcmp(weirlua_policy_fields[i], key) != 0)
             i++;
-        if (!key || i == n)
+        if (!key || !weirlua_policy_fields[i])
             refuse(L, spec,
                    "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate, select, "
                    "admit, init, exclusive, locality, fields, options",

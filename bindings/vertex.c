@@ -255,7 +255,27 @@ static int vertex_tostring(lua_State *L)
     return 1;
 }
 
-static void push_members(lua_State *L, struct weirlua *s)
+/* The manual of what follows is made from comments like this one; see spec/support/manual.lua.
+ *
+ * @class vertex A resource pool, as a value: it compares and hashes as itself, and costs no memory. One that was removed
+ *   raises an error when it is used.
+ * @field type: string -- What it is: node, core, gpu, ...
+ * @field basename: string -- The name without the id.
+ * @field name: string -- basename..id, unless it was given a name of its own.
+ * @field id: integer? -- The number among its like.
+ * @field index: integer -- The number of the vertex in its graph: a tie breaker that is always there.
+ * @field size: integer -- Units in all.
+ * @field free: integer -- Units that are up, reachable and given to no job now.
+ * @field unit: string -- The unit of the size; "" for none.
+ * @field state: string -- up, down, degraded, failing, unknown, null or draining. Can be set.
+ * @field rank: integer? -- The execution target, its own or that of what it is in. Can be set.
+ * @field path: string -- "/cluster0/rack0/node3"
+ * @field uuid: string -- 36 characters.
+ * @field exclusive: boolean -- It is only ever given as a whole.
+ * @field properties: table<string, string> -- What it is, by key; keys can be set. `#` counts, pairs lists.
+ * @field tags: table<string, string> -- What is true of it for now, by key; keys can be set.
+ * @field data: table<string, any> -- What users keep with it, by key; keys can be set. */
+void weirlua_push_members(lua_State *L, struct weirlua *s)
 {
     lua_newtable(L);
     lua_pushlightuserdata(L, s);
@@ -282,7 +302,7 @@ void weirlua_vertex_open(lua_State *L, struct weirlua *s)
     weirlua_class(L, s, VERTEX, NULL, meta);
     luaL_getmetatable(L, VERTEX);
     lua_pushlightuserdata(L, s);
-    push_members(L, s);
+    weirlua_push_members(L, s);
     lua_pushcclosure(L, vertex_index, 2);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);

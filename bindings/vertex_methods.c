@@ -265,6 +265,23 @@ static int vertex_graph(lua_State *L)
     return 1;
 }
 
+/* @class vertex
+ * @method uri(): string -- "containment:/cluster0/rack0/node3"
+ * @method parent(): vertex? -- The vertex around it in containment; nil for a root.
+ * @method children(): fun(): vertex? -- Iterates over what is right below it, in the order of the description.
+ * @method child(i: integer): vertex? -- The i-th child, from 1 on.
+ * @method nchildren(): integer -- How many children it has.
+ * @method edges(subsystem: string?): edge[] -- Edges that leave or enter it: {source, target, subsystem, type, back}.
+ * @method ancestor(type: string): vertex? -- The nearest of itself and what is around it with that type.
+ * @method within(top: vertex): boolean -- Whether it is `top` or below it.
+ * @method below(type: string): integer, integer, integer -- Units of that type below it: in all, free, idle. Costs no search.
+ * @method aggregate(): table<string, table> -- The same for all types: {core = {total, free, idle}}.
+ * @method available(from: number?, to: number?): integer -- Units that are free all of that time, in seconds; now if not given.
+ * @method uses(): table[] -- Who has something of it: {job, start, stop, amount, exclusive}.
+ * @method jobs(): integer[] -- Jobs that have something of it or of what is below it.
+ * @method allocate(what: table): boolean?, string?, string? -- Books {job, amount, start, stop} without a match. Not for policies.
+ * @method release(what: table): boolean?, string?, string? -- Frees what {job, amount} has of it. Not for policies.
+ * @method graph(): graph -- The graph it is in. */
 const luaL_Reg weirlua_vertex_methods[] = {{"uri", vertex_uri},
                                            {"parent", vertex_parent},
                                            {"children", vertex_children},

@@ -121,6 +121,7 @@ int weirlua_graph_discover(lua_State *L);
 int weirlua_graph_format(lua_State *L); /* g:format */
 int weirlua_graph_write(lua_State *L);  /* g:write */
 int weirlua_graph_resolve(lua_State *L); /* g:resolve */
+extern const luaL_Reg weirlua_graph_readers[]; /* methods that a policy may call too */
 extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
 extern const luaL_Reg weirlua_graph_copies[];  /* ... that make one from another */
 extern const luaL_Reg weirlua_graph_finders[];
@@ -177,6 +178,8 @@ int weirlua_field_code(const char *name); /* FIELD_NONE: there is none of that n
 void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field);
 void weirlua_vertex_open(lua_State *L, struct weirlua *s);
 extern const luaL_Reg weirlua_vertex_methods[];
+/* Pushes the table of the methods and fields of a vertex, by name. */
+void weirlua_push_members(lua_State *L, struct weirlua *s);
 int weirlua_view_index(lua_State *L, const struct weirlua_handle *h);
 int weirlua_view_newindex(lua_State *L, const struct weirlua_handle *h);
 int weirlua_view_pairs(lua_State *L);
@@ -261,6 +264,7 @@ void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struc
 void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a);
 /* The job of an allocation, or an integer, at `arg`. */
 int64_t weirlua_check_job(lua_State *L, int arg);
+extern const luaL_Reg weirlua_allocation_methods[];
 void weirlua_allocation_open(lua_State *L, struct weirlua *s);
 
 int weirlua_engine_new(lua_State *L);

@@ -1,7 +1,7 @@
 /* format_json.c - what a text says, as JSON: for programs that do with it what no reader of this core does.
  *
- * Invariant: the JSON is made of a document that was read and checked as its reader would, so limits and errors are those
- * of the reader.
+ * Invariant: the JSON is made of a document that was read and checked as its reader would, so limits and errors are
+ * those of the reader.
  */
 #include "grug.h"
 #include "request.h"
@@ -63,11 +63,10 @@ static json_t *part_json(const struct part *p)
     int rc = o ? 0 : -1;
 
     for (int i = first; rc == 0 && i < last; i++)
-        rc = json_object_set_new(o, field_names[i],
-                                 is_number(i) ? json_integer(p->number[i]) : json_string(p->text[i]));
+        rc =
+            json_object_set_new(o, field_names[i], is_number(i) ? json_integer(p->number[i]) : json_string(p->text[i]));
     if (rc == 0 && p->source)
-        rc = json_object_set_new(o, "from", json_integer(p->from)) |
-             json_object_set_new(o, "to", json_integer(p->to));
+        rc = json_object_set_new(o, "from", json_integer(p->from)) | json_object_set_new(o, "to", json_integer(p->to));
     if (rc == 0)
         return o;
     json_decref(o);

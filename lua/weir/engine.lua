@@ -76,6 +76,7 @@ local function with_choice(self, request, opts)
   return own
 end
 
+--- @method use(policy: any, options: table?): boolean?, string?, string? --
 --- Replaces the policy, by name, path, table or policy; the old one stays when the new one does not load. With
 --- opts.watch a policy from a file is replaced whenever the file changes: before a match, as a whole; an edit that
 --- does not load leaves the last good one in place (see e:watched). opts.failed(message) is called then.
@@ -95,12 +96,14 @@ function engine.use(self, x, opts)
   return true
 end
 
+--- @method watched(): table? --
 --- What is watched: {path =, error = why the file as it is now was not taken, or nil}; nil when nothing is.
 function engine.watched(self)
   local watch = known[self] and known[self].watch
   return watch and { path = watch.path, error = watch.error }
 end
 
+--- @method reload(): boolean?, string?, string? --
 --- Takes a watched file that changed: true when the policy was replaced, false when the file is as it was; or nil,
 --- message, code when it does not load. Every match does this first.
 function engine.reload(self)

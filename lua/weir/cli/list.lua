@@ -44,7 +44,7 @@ wide as it needs to be. default is for people, with the nodelist; fixed, for pro
 
 local FORMATS = {
   default = "{state:>10} ?+:{queue:<5} ?:{propertiesx:<10.10+} {nnodes:>6} +:{ncores:>6} ?+:{ngpus:>5} {nodelist}",
-  rlist = "{state:>10} ?+:{queue:<5} ?:{propertiesx:<10.10+} {nnodes:>6} +:{ncores:>6} ?:+{ngpus:>5} {rlist}",
+  rlist = "{state:>10} ?+:{queue:<5} ?:{propertiesx:<10.10+} {nnodes:>6} +:{ncores:>6} ?+:{ngpus:>5} {rlist}",
   fixed = "{state:>10} {properties:<10} {nnodes:>6} {ncores:>8} {ngpus:>8}",
   info = "{nnodes} Nodes, {ncores} Cores, {ngpus} GPUs",
 }

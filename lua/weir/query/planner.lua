@@ -26,6 +26,7 @@ end
 -- The last point that is not after a time.
 local function floor(times, at)
   local low, high = 1, #times
+  if at < (times[2] or FOREVER) then return 1 end
   while low < high do
     local mid = (low + high + 1) // 2
     if times[mid] <= at then low = mid else high = mid - 1 end

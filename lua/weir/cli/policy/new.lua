@@ -11,7 +11,8 @@ local POLICY = [[
 --   weir policy check ./%NAME%.lua
 --   weir match -p ./%NAME%.lua -r "cluster:1 rack:2 node:4 core:8" slot=2/node
 
-return {
+---@type weir.policy
+local policy = {
   name = "%NAME%",
   doc = "Nodes of the best class first; below that, the lowest id.",
   version = "1",
@@ -43,6 +44,8 @@ return {
   -- Asked once for each job: return false and a reason to refuse it, or a changed jobspec.
   -- admit = function(jobspec, options) if #jobspec.resources > 9 then return false, "too many" end end,
 }
+
+return policy
 ]]
 
 local SPEC = [[

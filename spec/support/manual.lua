@@ -1,0 +1,194 @@
+-- Makes the page of the policy contract and the annotations for editors (LuaCATS) from the comments beside the code that
+-- they describe. Usage, from the project's root: weir run spec/support/manual.lua PAGE ANNOTATIONS
+-- Fails when something that a script can call is in no comment, or a comment describes what is not there.
+--
+--   @class NAME TEXT        in a comment of C; what follows is about it
+--   @field NAME: TYPE -- TEXT
+--   @method NAME(ARGUMENTS): RESULTS -- TEXT
+local core = require "weir.core"
+require "weir"
+
+local ORDER = { "policy", "vertex", "request", "graph", "engine", "allocation", "loaded_policy" }
+local TITLES = {
+  policy = "The policy", vertex = "v: a vertex", request = "request", graph = "graph", engine = "The engine",
+  allocation = "An allocation", loaded_policy = "A policy that was loaded",
+}
+
+local classes, problems = {}, {}
+local function problem(...) problems[#problems + 1] = string.format(...) end
+
+local function class(name)
+  classes[name] = classes[name] or { text = "", members = {}, known = {} }
+  return classes[name]
+end
+
+-- ---- reading ------------------------------------------------------------------------------------------------
+
+local function add_member(to, kind, name, rest)
+  local signature, text = rest:match "^(.-)%s*%-%-%s*(.*)$"
+  if not signature or text == "" then problem("%s: a signature and a text, with -- between, are expected", name) end
+  if to.known[name] then problem("%s is described twice", name) end
+  to.known[name] = true
+  to.members[#to.members + 1] = { kind = kind, name = name, signature = signature or rest, text = text or "" }
+end
+
+local function read_entry(state, entry)
+  local kind, name, rest = entry:match "^@(%a+)%s+([%w_]+)%s*(.*)$"
+  if kind == "class" then
+    state.class = class(name)
+    if rest ~= "" then state.class.text = rest end
+  elseif (kind == "field" or kind == "method") and state.class then
+    add_member(state.class, kind, name, rest)
+  else
+    problem("cannot be read: %s", entry)
+  end
+end
+
+-- The entries of one comment, each as one line.
+local function read_comment(state, text)
+  local entry
+  for line in (text .. "\n"):gmatch "([^\n]*)\n" do
+    line = line:gsub("^%s*%*?%s?", ""):gsub("%s+$", "")
+    if line:find "^@%a" then
+      if entry then read_entry(state, entry) end
+      entry = line
+    elseif entry and line ~= "" then
+      entry = entry .. " " .. line:gsub("^%s+", "")
+    elseif entry then
+      read_entry(state, entry)
+      entry = nil
+    end
+  end
+  if entry then read_entry(state, entry) end
+end
+
+local function read_file(path)
+  local file <close> = assert(io.open(path))
+  return file:read "a"
+end
+
+local function read_sources()
+  local pipe <close> = assert(io.popen "ls bindings/*.c")
+  for path in pipe:lines() do
+    for comment in read_file(path):gmatch "/%*(.-)%*/" do
+      if comment:find "@class" then read_comment({}, comment) end
+    end
+  end
+  for block in (read_file "lua/weir/engine.lua" .. "\n"):gmatch "\n%-%-%- (@method.-)\n[^-]" do
+    read_comment({ class = class "engine" }, (block:gsub("\n%-%-%-", "\n")))
+  end
+end
+
+-- ---- holding it against what is there -----------------------------------------------------------------------
+
+local function check_class(name, there)
+  local known = class(name).known
+  for member in pairs(there) do
+    if not known[member] then problem("%s: %s is in no comment", name, member) end
+  end
+  for member in pairs(known) do
+    if not there[member] then problem("%s: %s is described, and not there", name, member) end
+  end
+end
+
+local function keys(list)
+  local t = {}
+  for _, key in ipairs(list) do t[key] = true end
+  return t
+end
+
+local function merged(names, more)
+  local t = keys(more)
+  for name in pairs(names) do t[name] = true end
+  return t
+end
+
+local function check()
+  local members = core.members()
+  check_class("engine", core.methods "engine")
+  check_class("vertex", members.vertex)
+  check_class("policy", keys(members.policy))
+  check_class("allocation", merged(members.allocation, { "id", "at", "end_", "duration", "state", "policy" }))
+  check_class("graph", members.graph)
+end
+
+-- ---- writing ------------------------------------------------------------------------------------------------
+
+local function page()
+  local out = { "# The contract between weir and its policies\n", "Made from the source; `weir policy new NAME` writes a policy to start from.\n" }
+  for _, name in ipairs(ORDER) do
+    local c = class(name)
+    out[#out + 1] = ("## %s\n\n%s\n"):format(TITLES[name], c.text)
+    for _, m in ipairs(c.members) do
+      out[#out + 1] = ("- `%s%s`  \n  %s"):format(m.name, m.signature, m.text)
+    end
+    out[#out + 1] = ""
+  end
+  return table.concat(out, "\n")
+end
+
+-- Types of ours get a prefix, so that they are nobody else's: vertex[] -> weir.vertex[].
+local function qualify(kind)
+  return (kind:gsub("[%a_][%w_.]*", function(word) return (classes[word] or word == "edge" or word == "option") and "weir." .. word end))
+end
+
+-- The type of a field; that of a hook stands at the beginning of its text.
+local function type_of(m)
+  local kind = m.signature:match "^:%s*(.*)$"
+  local hook, text = m.text:match "^(fun%b():?[^.]*)%. (.*)$"
+  if kind == "function?" and hook then return hook, true, text end
+  local optional = kind:match "^([^|]*)%?$"
+  return optional or kind, optional ~= nil, m.text
+end
+
+-- "(a: string, b: integer?): x, y" as annotations of one method.
+local function annotate_method(out, owner, m)
+  local arguments, results = m.signature:match "^%((.*)%)%s*:?%s*(.*)$"
+  local names = {}
+  out[#out + 1] = "--- " .. m.text
+  for argument in (arguments or ""):gmatch "[^,]+" do
+    local name, kind = argument:match "^%s*([%w_]+)%s*:%s*(.-)%s*$"
+    if name then
+      local optional = kind:match "^(.*)%?$"
+      out[#out + 1] = ("---@param %s%s %s"):format(name, optional and "?" or "", qualify(optional or kind))
+      names[#names + 1] = name
+    end
+  end
+  if results and results ~= "" then out[#out + 1] = "---@return " .. qualify(results) end
+  out[#out + 1] = ("function %s:%s(%s) end\n"):format(owner, m.name, table.concat(names, ", "))
+end
+
+local function annotations()
+  local out = { "---@meta weir\n-- Made from the source of weir: annotations for editors.\n", "---@class weir.edge",
+    "---@field source weir.vertex\n---@field target weir.vertex\n---@field subsystem string\n---@field type string\n---@field back string?\n",
+    "---@alias weir.option any\n" }
+  for _, name in ipairs(ORDER) do
+    local c = class(name)
+    out[#out + 1] = "--- " .. c.text
+    out[#out + 1] = "---@class weir." .. name
+    for _, m in ipairs(c.members) do
+      if m.kind == "field" then
+        local kind, optional, text = type_of(m)
+        out[#out + 1] = ("---@field %s%s %s %s"):format(m.name, optional and "?" or "", qualify(kind), text)
+      end
+    end
+    out[#out + 1] = ("local %s = {}\n"):format(name)
+    for _, m in ipairs(c.members) do
+      if m.kind == "method" then annotate_method(out, name, m) end
+    end
+  end
+  return table.concat(out, "\n") .. "\n"
+end
+
+local function write(path, text)
+  local file = assert(io.open(path, "w"))
+  assert(file:write(text))
+  assert(file:close())
+end
+
+read_sources()
+check()
+for _, text in ipairs(problems) do io.stderr:write("manual: ", text, "\n") end
+if #problems > 0 then os.exit(1) end
+write(arg[1], page())
+write(arg[2], annotations())
