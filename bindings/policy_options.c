@@ -172,7 +172,7 @@ static void check_value(lua_State *L, const struct option *o)
         return;
     if (lua_type(L, -1) == LUA_TSTRING && o->type != OPTION_STRING)
         from_text(L, o->type);
-    if (o->type == OPTION_INTEGER && lua_type(L, -1) == LUA_TNUMBER && lua_tointegerx(L, -1, NULL) == lua_tonumber(L, -1)) {
+    if (o->type == OPTION_INTEGER && lua_type(L, -1) == LUA_TNUMBER && (lua_Number)lua_tointegerx(L, -1, NULL) == lua_tonumber(L, -1)) {
         lua_pushinteger(L, lua_tointeger(L, -1));
         lua_remove(L, -2);
     }

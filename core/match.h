@@ -114,7 +114,7 @@ static inline void note_lack(struct match *m, enum weir_event event, weir_vertex
     default: break;
     }
     if (m->options->trace)
-        weir_match_tell(m, event, v, r->index, lack, 0);
+        weir_match_tell(m, (int)event, v, r->index, lack, 0);
 }
 
 static inline void note(struct match *m, enum weir_event event, weir_vertex v, const weir_resource *r)

@@ -11,7 +11,8 @@ local layers = {
   { "copy", "edge_unlink", "dup", "compare", "merge", "coarsen" },
   { "search", "match", "candidate", "place", "contest", "slot", "channel" },
   { "check" },
-  { "format", "grug", "synthetic", "hwloc", "json", "jgf", "rv1", "rset", "treepool", "write", "tree", "dot", "svg", "csv", "sqlite", "save" },
+  { "format", "grug", "synthetic", "hwloc", "json", "jgf", "rv1", "rset", "treepool", "write", "tree", "dot", "svg",
+    "csv", "sqlite", "save" },
 }
 -- Pairs that hold the books of a graph together with it: the records live in one struct, so these see each other.
 local allowed = { ["graph.c"] = { annotation = true, book = true, job = true, taken = true }, ["rows.c"] = { index = true },

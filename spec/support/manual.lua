@@ -115,7 +115,9 @@ end
 -- ---- writing ------------------------------------------------------------------------------------------------
 
 local function page()
-  local out = { "# The contract between weir and its policies\n", "Made from the source; `weir policy new NAME` writes a policy to start from.\n" }
+  local out = {
+    "# The contract between weir and its policies\n", "Made from the source; `weir policy new NAME` writes a policy to start from.\n",
+  }
   for _, name in ipairs(ORDER) do
     local c = class(name)
     out[#out + 1] = ("## %s\n\n%s\n"):format(TITLES[name], c.text)
@@ -128,8 +130,12 @@ local function page()
 end
 
 -- Types of ours get a prefix, so that they are nobody else's: vertex[] -> weir.vertex[].
+-- What stands before a colon is the name of a parameter.
 local function qualify(kind)
-  return (kind:gsub("[%a_][%w_.]*", function(word) return (classes[word] or word == "edge" or word == "option") and "weir." .. word end))
+  return (kind:gsub("([%a_][%w_.]*)(%s*:?)", function(word, colon)
+    if colon:find ":" then return nil end
+    return (classes[word] or word == "edge" or word == "option") and "weir." .. word .. colon
+  end))
 end
 
 -- The type of a field; that of a hook stands at the beginning of its text.
