@@ -151,6 +151,7 @@ format: ## clang-format on every C file
 bench: deps build ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua
 	@build/weir run spec/bench/store.lua
+	@build/weir run spec/bench/policy.lua
 
 # ---- installing ----
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir

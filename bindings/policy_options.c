@@ -172,7 +172,8 @@ static void check_value(lua_State *L, const struct option *o)
         return;
     if (lua_type(L, -1) == LUA_TSTRING && o->type != OPTION_STRING)
         from_text(L, o->type);
-    if (o->type == OPTION_INTEGER && lua_type(L, -1) == LUA_TNUMBER && (lua_Number)lua_tointegerx(L, -1, NULL) == lua_tonumber(L, -1)) {
+    if (o->type == OPTION_INTEGER && lua_type(L, -1) == LUA_TNUMBER &&
+        (lua_Number)lua_tointegerx(L, -1, NULL) == lua_tonumber(L, -1)) {
         lua_pushinteger(L, lua_tointeger(L, -1));
         lua_remove(L, -2);
     }
@@ -222,22 +223,40 @@ static void read_one(lua_State *L, struct option *o, int given, int values, int 
     lua_settop(L, o->at - 1);
 }
 
+/* Pushes the keys of a table of options in their order, each after a space: they are few. */
+static void push_names(lua_State *L, int about)
+{
+    const char *last = "";
+    int names;
+
+    lua_pushliteral(L, "");
+    names = lua_gettop(L);
+    for (;;) {
+        const char *next = NULL;
+        for (lua_pushnil(L); lua_next(L, about); lua_pop(L, 1)) {
+            const char *name = lua_tostring(L, -2); /* kept alive by the table */
+            if (strcmp(name, last) > 0 && (!next || strcmp(name, next) < 0))
+                next = name;
+        }
+        if (!next)
+            return;
+        add_word(L, names, next);
+        last = next;
+    }
+}
+
 static void check_given(lua_State *L, const struct policy_spec *spec, int given, int about)
 {
     for (lua_pushnil(L); lua_next(L, given); lua_pop(L, 1)) {
-        int names = lua_gettop(L) + 1;
         if (lua_type(L, -2) != LUA_TSTRING)
             weirlua_policy_refuse(L, spec, "options are given by name, such as {k = 4}");
         if (raw_field(L, about, lua_tostring(L, -2)) != LUA_TNIL) {
             lua_pop(L, 1);
             continue;
         }
-        lua_pushliteral(L, "");
-        lua_replace(L, names);
-        for (lua_pushnil(L); lua_next(L, about); lua_pop(L, 1))
-            add_word(L, names, lua_tostring(L, -2));
-        weirlua_policy_refuse(L, spec, "there is no option '%s'; it has%s", lua_tostring(L, names - 2),
-                              lua_rawlen(L, names) ? lua_tostring(L, names) : " none");
+        push_names(L, about);
+        weirlua_policy_refuse(L, spec, "there is no option '%s'; it has%s", lua_tostring(L, -4),
+                              lua_rawlen(L, -1) ? lua_tostring(L, -1) : " none");
     }
 }
 

@@ -92,10 +92,13 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  * @field init: function? -- fun(graph: graph, options: table). Before the first match on a graph, and again when its structure
  *   changed. The graph can only be read.
  * @field exclusive: string | string[] | nil -- Types that are always given whole.
+ * @field locality: string | string[] | nil -- Types of vertices inside a node, the smallest first, at most eight, such as {"numa",
+ *   "socket"}: what one slot holds comes from one vertex of the first of them that could hold it, were it all free; where none
+ *   could, from anywhere in the node. Types that the machine does not have are passed over.
  * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments: type, id, size,
  *   free, rank, name, state, index. Three times as fast as asking for them. */
-const char *const weirlua_policy_fields[] = {"name",   "doc",   "version", "subsystem", "order",  "prune",   "evaluate",
-                                             "select", "admit", "init",    "exclusive", "fields", "options", NULL};
+const char *const weirlua_policy_fields[] = {"name",   "doc",   "version", "subsystem", "order",    "prune",  "evaluate",
+                                             "select", "admit", "init",    "exclusive", "locality", "fields", "options", NULL};
 
 static void check_known(lua_State *L, const struct policy_spec *spec)
 {

@@ -149,10 +149,10 @@ end
 
 -- "(a: string, b: integer?): x, y" as annotations of one method.
 local function annotate_method(out, owner, m)
-  local arguments, results = m.signature:match "^%((.*)%)%s*:?%s*(.*)$"
+  local arguments, results = m.signature:match "^(%b())%s*:?%s*(.*)$"
   local names = {}
   out[#out + 1] = "--- " .. m.text
-  for argument in (arguments or ""):gmatch "[^,]+" do
+  for argument in (arguments or "()"):sub(2, -2):gmatch "[^,]+" do
     local name, kind = argument:match "^%s*([%w_]+)%s*:%s*(.-)%s*$"
     if name then
       local optional = kind:match "^(.*)%?$"
@@ -165,9 +165,12 @@ local function annotate_method(out, owner, m)
 end
 
 local function annotations()
-  local out = { "---@meta weir\n-- Made from the source of weir: annotations for editors.\n", "---@class weir.edge",
-    "---@field source weir.vertex\n---@field target weir.vertex\n---@field subsystem string\n---@field type string\n---@field back string?\n",
-    "---@alias weir.option any\n" }
+  local out = {
+    "---@meta weir\n-- Made from the source of weir: annotations for editors.\n",
+    "---@class weir.edge\n---@field source weir.vertex\n---@field target weir.vertex\n---@field subsystem string",
+    "---@field type string\n---@field back string?\n",
+    "---@alias weir.option any\n",
+  }
   for _, name in ipairs(ORDER) do
     local c = class(name)
     out[#out + 1] = "--- " .. c.text
