@@ -18,6 +18,7 @@ CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT_$(V))
 LDFLAGS += $(if $(filter san,$(V)),-fsanitize=address$(,)undefined)
 , := ,
 LIBS := -ljansson -lyajl -lhwloc -lyaml -lexpat -lsqlite3 -lm
+LUA_LIBS := -ledit
 
 CORE := $(patsubst core/%.c,$(OBJ)/core/%.o,$(wildcard core/*.c))
 BIND := $(patsubst bindings/%.c,$(OBJ)/bindings/%.o,$(filter-out bindings/main.c,$(wildcard bindings/*.c)))
@@ -36,7 +37,7 @@ help: ## this list
 
 # ---- dependencies: Debian packages, installed where one is missing ----
 PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
-  libyajl-dev libsqlite3-dev sqlite3 lua-busted lua-check clang libclang-rt-dev graphviz
+  libyajl-dev libsqlite3-dev sqlite3 libedit-dev lua-busted lua-check clang libclang-rt-dev graphviz
 deps: ## install the Debian packages that are missing
 	@missing=; for p in $(PACKAGES); do \
 	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
@@ -61,9 +62,9 @@ $(OUT)/libweir.so: $(CORE)
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libweir.so.0 -o $@ $^ $(LIBS)
 $(OUT)/lua/weir/core.so: $(BIND) $(CORE)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -o $@ $^ $(LIBS)
+	$(CC) $(LDFLAGS) -shared -o $@ $^ $(LIBS) $(LUA_LIBS)
 $(OUT)/weir: $(OBJ)/bindings/main.o $(BIND) $(OUT)/libweir.a $(LUAS) | build/policies
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(OUT)/libweir.a $(LIBS) -llua5.4 -Wl,-E
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(OUT)/libweir.a $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
 $(OUT)/lua/%: lua/%
 	@mkdir -p $(@D)
 	cp $< $@
@@ -130,7 +131,7 @@ build/fuzz/libweir.a: $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	rm -f $@ && ar rcs $@ $^
 build/fuzz/fuzz_%: build/obj/fuzz/spec/fuzz/fuzz_%.o build/fuzz/libweir.a
-	clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS) -llua5.4
+	clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS) $(LUA_LIBS) -llua5.4
 fuzz: $(FUZZ:%=fuzz-%) ## runs every fuzz target for SECONDS (10)
 fuzz-%: build/fuzz/fuzz_%
 	@mkdir -p build/fuzz/corpus/$* build/fuzz/findings

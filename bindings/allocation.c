@@ -41,21 +41,34 @@ int64_t weirlua_check_job(lua_State *L, int arg)
     return own ? own->a.job : luaL_checkinteger(L, arg);
 }
 
+/* The vertex is on top; its place is taken by {vertex =, amount =, exclusive =, resource =}. */
+static void wrap_pick(lua_State *L, const weir_pick *p)
+{
+    lua_createtable(L, 0, 4);
+    lua_insert(L, -2);
+    lua_setfield(L, -2, "vertex");
+    lua_pushinteger(L, p->amount);
+    lua_setfield(L, -2, "amount");
+    lua_pushboolean(L, p->exclusive);
+    lua_setfield(L, -2, "exclusive");
+    lua_pushinteger(L, p->resource);
+    lua_setfield(L, -2, "resource");
+}
+
+void weirlua_push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *p)
+{
+    weirlua_push_vertex(L, box, p->vertex);
+    wrap_pick(L, p);
+}
+
 static int allocation_vertices(lua_State *L)
 {
     struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
 
     lua_createtable(L, (int)own->a.npicks, 0);
     for (uint32_t i = 0; i < own->a.npicks; i++) {
-        lua_createtable(L, 0, 4);
         lua_pushlightuserdata(L, (void *)(uintptr_t)own->taken[i].handle);
-        lua_setfield(L, -2, "vertex");
-        lua_pushinteger(L, own->taken[i].pick.amount);
-        lua_setfield(L, -2, "amount");
-        lua_pushboolean(L, own->taken[i].pick.exclusive);
-        lua_setfield(L, -2, "exclusive");
-        lua_pushinteger(L, own->taken[i].pick.resource);
-        lua_setfield(L, -2, "resource");
+        wrap_pick(L, &own->taken[i].pick);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;

@@ -76,7 +76,7 @@ int weirlua_engine_new(lua_State *L)
 
 static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
 {
-    static const char *const known[] = {"mode", "at", "job", "stats", "policy", "trace", NULL};
+    static const char *const known[] = {"mode", "at", "job", "stats", "policy", "trace", "inside", NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -138,7 +138,8 @@ static void push_policy(lua_State *L, int options)
     }
 }
 
-#define TRACE 6 /* where `search` has the table of opts.trace */
+#define TRACE  6 /* where `search` has the table of opts.trace */
+#define INSIDE 8 /* ... and that of opts.inside */
 
 /* Pushes the table to be filled with what the match looks at, and what gathers it; or two times nil. */
 static struct weirlua_trace *push_trace(lua_State *L, int options)
@@ -152,6 +153,23 @@ static struct weirlua_trace *push_trace(lua_State *L, int options)
     return weirlua_trace_push(L);
 }
 
+/* Pushes the table to be filled with what serves the request inside vertices taken as a whole, and what holds that; or nil
+ * and an empty box. */
+static struct weirlua_box *push_inside(lua_State *L, int options)
+{
+    if (lua_getfield(L, options, "inside") != LUA_TNIL && !lua_istable(L, -1))
+        luaL_error(L, "field 'inside': a table to be filled expected, got %s", luaL_typename(L, -1));
+    return weirlua_box_push(L, weir_free);
+}
+
+static void fill_inside(lua_State *L, const struct weirlua_graph *box, const weir_pick *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        weirlua_push_pick(L, box, &list[i]);
+        lua_rawseti(L, INSIDE, (lua_Integer)i + 1);
+    }
+}
+
 /* Stack: engine, request, options. Looks for resources for a new job, or for more of the job `grown`. */
 static int search(lua_State *L, int64_t grown)
 {
@@ -162,6 +180,9 @@ static int search(lua_State *L, int64_t grown)
     const weir_allocation *a = NULL;
     const weir_request *request;
     struct weirlua_trace *trace;
+    struct weirlua_box *held;
+    weir_pick *inside = NULL;
+    uint32_t ninside = 0;
     struct hooks hooks;
     weir_err err = {0};
     bool keep;
@@ -171,6 +192,7 @@ static int search(lua_State *L, int64_t grown)
     lua_getiuservalue(L, 1, 1); /* 4: both stay alive, whatever a hook does to the engine */
     push_policy(L, 3); /* 5 */
     trace = push_trace(L, 3); /* 6, 7 */
+    held = push_inside(L, 3); /* 8, 9 */
     request = weirlua_request_at(L, weirlua_of(L), 2);
     if (request)
         request = weirlua_policy_admit(L, 5, request); /* another one stays on the stack */
@@ -184,14 +206,18 @@ static int search(lua_State *L, int64_t grown)
     o.policy = hooks.policy ? &hooks.given : NULL;
     o.trace = trace ? weirlua_trace_event : NULL;
     o.trace_data = trace;
+    o.inside = lua_istable(L, INSIDE) ? &inside : NULL;
+    o.ninside = &ninside;
     box->matching = true;
     rc = grown ? weir_job_grow(box->g, grown, request, &o, &a, &err) : weir_match(box->g, request, &o, &a, &err);
     box->matching = false;
+    held->p = inside;
     weirlua_hooks_end(L, &hooks, &err);
     if (keep)
         e->stats = stats;
     if (trace)
         weirlua_trace_fill(L, trace, box, TRACE);
+    fill_inside(L, box, inside, ninside);
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
     if (a)
@@ -410,9 +436,9 @@ static int engine_tostring(lua_State *L)
 
 /* @class engine A graph, a policy, and the matches.
  * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" | "reserve" |
- *   "feasible" | "preview", at = seconds, job = id, policy = name, trace = table to be filled, stats = false}. A request is a
- *   jobspec (text, file or table), a shape, or what weir.request returned. Or nil, why, and a code: busy, infeasible, rejected,
- *   policy, limit, ...
+ *   "feasible" | "preview", at = seconds, job = id, policy = name, trace = table to be filled, inside = table to be filled with
+ *   what serves the request in vertices that are taken as a whole, stats = false}. A request is a jobspec (text, file or
+ *   table), a shape, or what weir.request returned. Or nil, why, and a code: busy, infeasible, rejected, policy, limit, ...
  * @method release(job: any): boolean?, string?, string? -- Gives back all that a job (id or allocation) has.
  * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more.
  * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Takes something away from a job.

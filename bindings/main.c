@@ -16,26 +16,6 @@
 
 #define INTERRUPTED "interrupted"
 
-static lua_State *interruptible; /* for the signal handler, which has no other way to know */
-
-static void on_interrupt(int signal_number);
-
-static void stop(lua_State *L, lua_Debug *ar)
-{
-    (void)ar;
-    lua_sethook(L, NULL, 0, 0);
-    signal(SIGINT, on_interrupt);
-    lua_pushliteral(L, INTERRUPTED);
-    lua_error(L);
-}
-
-/* The running chunk gets an error; a second signal before it does ends the program. */
-static void on_interrupt(int signal_number)
-{
-    signal(signal_number, SIG_DFL);
-    lua_sethook(interruptible, stop, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
-}
-
 /* ---- where things are ---- */
 
 /* Pushes the folder of this executable. */
@@ -182,8 +162,7 @@ int main(int argc, char **argv)
         fputs("weir: out of memory\n", stderr);
         return 1;
     }
-    interruptible = L;
-    signal(SIGINT, on_interrupt);
+    weirlua_interrupts_begin(L);
     signal(SIGPIPE, SIG_IGN);
     lua_pushcfunction(L, on_error);
     lua_pushcfunction(L, run);

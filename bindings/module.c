@@ -82,6 +82,9 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"members", members},
                                      {"clock", seconds},
                                      {"calls", calls},
+                                     {"guarded", weirlua_guarded},
+                                     {"watch", weirlua_watch},
+                                     {"editor", weirlua_editor_new},
                                      {"sandbox_run", weirlua_sandbox_run},
                                      {"json_encode", weirlua_json_encode},
                                      {"json_decode", weirlua_json_decode},
@@ -109,6 +112,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_policy_open(L, s);
         weirlua_sandbox_run_open(L, s);
         weirlua_engine_open(L, s);
+        weirlua_editor_open(L, s);
         weirlua_graph_open(L, s);
     }
     lua_pop(L, 1);

@@ -4,6 +4,7 @@
  */
 #include "weirlua.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define RSET "weir.rset"
@@ -49,7 +50,7 @@ static weir_rset *rset_at(lua_State *L, int arg)
     if (type != LUA_TSTRING && type != LUA_TTABLE)
         luaL_argerror(L, arg, lua_pushfstring(L, "resource set, R as text or table expected, got %s", luaL_typename(L, arg)));
     if (type == LUA_TTABLE)
-        weirlua_json_write(L, arg, JSON_COMPACT);
+        weirlua_json_write(L, arg, JSON_COMPACT | JSON_SORT_KEYS);
     else
         lua_pushvalue(L, arg);
     text = lua_tolstring(L, -1, &len);
@@ -374,12 +375,14 @@ static int set_append(lua_State *L)
     return operate(L, WEIR_RSET_APPEND);
 }
 
-/* a == b: the same ids on the same ranks of the same hosts; false where one is no set. */
+/* a == b: the same ids on the same ranks of the same hosts; false where one is another userdata. */
 static int meta_eq(lua_State *L)
 {
-    bool both = luaL_testudata(L, 1, RSET) && luaL_testudata(L, 2, RSET);
-
-    lua_pushboolean(L, both && weir_rset_equal(check_set(L, 1), check_set(L, 2)));
+    lua_settop(L, 2);
+    if (luaL_testudata(L, 1, RSET) && luaL_testudata(L, 2, RSET))
+        lua_pushboolean(L, weir_rset_equal(check_set(L, 1), check_set(L, 2)));
+    else
+        lua_pushboolean(L, check_set(L, luaL_testudata(L, 2, RSET) ? 2 : 1) == NULL);
     return 1;
 }
 
@@ -459,17 +462,44 @@ static int set_remap(lua_State *L)
     return weirlua_rset_finish(L, out, weir_rset_remap(r, hosts, ids, out, &err), &err);
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Pushes the keys of the table at 3, sorted: what is made of them has the same order each time. */
+static const char **push_names(lua_State *L, size_t *count)
+{
+    const char **names;
+    size_t n = 0;
+
+    for (lua_pushnil(L); lua_next(L, 3); lua_pop(L, 1), n++)
+        if (lua_type(L, -2) != LUA_TSTRING)
+            luaL_error(L, "field 'properties': names with ranks expected, this has the key '%s'",
+                       luaL_tolstring(L, -2, NULL));
+    names = lua_newuserdatauv(L, (n + 1) * sizeof *names, 0);
+    *count = n;
+    n = 0;
+    for (lua_pushnil(L); lua_next(L, 3); lua_pop(L, 1))
+        names[n++] = lua_tostring(L, -2);
+    qsort(names, n, sizeof *names, compare_names);
+    return names;
+}
+
 /* Gives a new set the properties of the table at 3: {name = ranks}. */
 static int set_properties_of(lua_State *L, weir_rset *r, weir_err *err)
 {
-    int rc = WEIR_OK;
+    size_t n;
+    const char **names = push_names(L, &n);
+    int rc = WEIR_OK, top = lua_gettop(L);
 
-    for (lua_pushnil(L); rc == WEIR_OK && lua_next(L, 3); lua_settop(L, 5)) {
+    for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
         const weir_idset *ranks;
-        if (lua_type(L, 5) != LUA_TSTRING)
-            luaL_error(L, "field 'properties': names with ranks expected, this has the key '%s'", luaL_tolstring(L, 5, NULL));
-        ranks = weirlua_idset_at(L, 6, err);
-        rc = ranks ? weir_rset_set_property(r, lua_tostring(L, 5), ranks, err) : err->code;
+        lua_pushstring(L, names[i]);
+        lua_rawget(L, 3);
+        ranks = weirlua_idset_at(L, top + 1, err);
+        rc = ranks ? weir_rset_set_property(r, names[i], ranks, err) : err->code;
+        lua_settop(L, top);
     }
     return rc;
 }

@@ -73,11 +73,13 @@ static void look(lua_State *S, lua_Debug *ar)
         lua_getinfo(S, "Sl", ar);
         sb->sample(sb->sampler, ar);
     }
-    if (sb->left >= 0 && !late && !sb->exhausted)
+    if (sb->left >= 0 && !late && !sb->exhausted && !weir_interrupted())
         return;
     sb->exhausted = true;
     lua_sethook(S, look, LUA_MASKCOUNT, 1); /* handlers of the policy get no further either */
     lua_getinfo(S, "Sl", ar);
+    if (weir_interrupted())
+        luaL_error(S, "interrupted");
     if (late)
         luaL_error(S, "%s:%d: it took more than its %f seconds", ar->short_src, ar->currentline, sb->seconds);
     luaL_error(S, "%s:%d: it used up its budget of %I instructions", ar->short_src, ar->currentline,

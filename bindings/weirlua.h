@@ -83,6 +83,19 @@ int weirlua_status(lua_State *L, int rc, const weir_err *err);
 /* Pushes text made by the core, which is freed; on NULL nil, message, code. `b` was pushed before the call. */
 int weirlua_text(lua_State *L, struct weirlua_box *b, char *text, const weir_err *err);
 
+/* ---- interrupt.c ---- */
+
+/* From now on Ctrl-C stops what runs in L. For a program that is a host of Lua. */
+void weirlua_interrupts_begin(lua_State *L);
+void weirlua_interrupts_clear(void);
+int weirlua_guarded(lua_State *L); /* guarded(f, ...) */
+int weirlua_watch(lua_State *L);   /* watch(co) */
+
+/* ---- editor.c ---- */
+
+int weirlua_editor_new(lua_State *L); /* editor{...} */
+void weirlua_editor_open(lua_State *L, struct weirlua *s);
+
 void weirlua_push_time(lua_State *L, int64_t us); /* seconds; math.huge for no end */
 int64_t weirlua_check_time(lua_State *L, int arg);
 /* Refuses keys of an options table that are not in the NULL-terminated list; nil and none are an empty table. The
@@ -262,6 +275,8 @@ void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struc
 
 /* Pushes a copy of an allocation. Raises when out of memory. */
 void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a);
+/* Pushes {vertex =, amount =, exclusive =, resource =}. */
+void weirlua_push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *p);
 /* The job of an allocation, or an integer, at `arg`. */
 int64_t weirlua_check_job(lua_State *L, int arg);
 extern const luaL_Reg weirlua_allocation_methods[];

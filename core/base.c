@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,7 @@ const char *weir_status_name(int code)
     case WEIR_EPOLICY: return "policy";
     case WEIR_ELIMIT: return "limit";
     case WEIR_EREJECTED: return "rejected";
+    case WEIR_EINTERRUPTED: return "interrupted";
     default: return "error";
     }
 }
@@ -296,4 +298,18 @@ int weir_file_read(const char *path, char **text, size_t *len, weir_err *err)
     *text = b.data;
     *len = b.len;
     return WEIR_OK;
+}
+
+/* ---- interruption ---- */
+
+static volatile sig_atomic_t interruption;
+
+void weir_interrupt(bool on)
+{
+    interruption = on;
+}
+
+bool weir_interrupted(void)
+{
+    return interruption != 0;
 }

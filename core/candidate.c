@@ -18,18 +18,16 @@ enum use {
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive)
 {
     if (weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + 1, sizeof *m->picks) ||
-        weir_array_reserve(&m->endpoints, &m->endpoints_cap, (size_t)m->npicks + 1, sizeof *m->endpoints) ||
-        weir_array_reserve(&m->slots, &m->slots_cap, (size_t)m->npicks + 1, sizeof *m->slots))
+        weir_array_reserve(&m->notes, &m->notes_cap, (size_t)m->npicks + 1, sizeof *m->notes))
         return weir_fail_nomem(m->err);
-    m->endpoints[m->npicks] = WEIR_NONE;
-    m->slots[m->npicks] = 0;
+    m->notes[m->npicks] = (struct pick_note){WEIR_NONE, 0, m->view == VIEW_CAPACITY};
     m->picks[m->npicks++] = (weir_pick){v, r->index, amount, exclusive};
     return WEIR_OK;
 }
 
 void weir_pick_slots(struct match *m, uint32_t from, int64_t n)
 {
-    uint32_t *slots = m->npicks > from ? &m->slots[m->npicks - 1] : NULL;
+    uint32_t *slots = m->npicks > from ? &m->notes[m->npicks - 1].slots : NULL;
 
     if (slots)
         *slots = n < UINT32_MAX - *slots ? *slots + (uint32_t)n : UINT32_MAX;
@@ -156,15 +154,17 @@ static bool plain_below(struct match *m, const weir_resource *r)
     return plain;
 }
 
-/* Whether v, free as a whole, holds what the request asks for below it. 1, 0 or negative. */
+/* Whether v, free as a whole, holds what the request asks for below it. 1 (with picks of what is inside where somebody wants
+ * to know), 0 or negative. */
 static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
 {
     enum match_view view = m->view;
     uint32_t npicks = m->npicks, rivals = m->rivals;
+    bool told = m->options->inside && view != VIEW_ALL; /* somebody wants to know what serves the request there */
     int rc;
 
     /* the search has weighed the needs against the totals below v: where those are what is up, it is decided */
-    if (plain_below(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
+    if (!told && plain_below(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
         return 1;
     if (view < VIEW_CAPACITY)
         m->view = VIEW_CAPACITY;
@@ -172,7 +172,8 @@ static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
     rc = weir_place(m, v, r->with, r->nwith, 1);
     m->view = view;
     m->rivals = rivals;
-    m->npicks = npicks;
+    if (rc <= 0 || !told)
+        m->npicks = npicks;
     return rc;
 }
 

@@ -74,7 +74,7 @@ static int climb(struct match *m, weir_vertex v, const struct flow *f, uint32_t 
         rc = weir_pick_add(m, up, f->r, f->units, f->units == kind_of(m->g, up)->size);
         if (rc)
             return rc;
-        m->endpoints[m->npicks - 1] = f->endpoint;
+        m->notes[m->npicks - 1].endpoint = f->endpoint;
         rc = climb(m, up, f, depth + 1);
         if (rc)
             return rc;

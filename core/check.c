@@ -6,6 +6,7 @@
 #include "graph.h"
 #include "index.h"
 #include "job.h"
+#include "roster.h"
 #include "rows.h"
 #include "taken.h"
 
@@ -101,6 +102,8 @@ static int check_row(const weir_graph *g, const struct inner *in, const struct l
 
 static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
 {
+    bool same;
+
     for (uint32_t i = 0; i < g->ninners; i++) {
         const struct inner *in = &g->inners[i];
         struct levels lv;
@@ -118,7 +121,9 @@ static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
     for (uint32_t i = 0; i < g->nindexes; i++)
         if (!weir_index_check(g, g->indexes[i]))
             return broken(err, "an index does not name the best", i);
-    return WEIR_OK;
+    if (weir_roster_check(g, &same))
+        return weir_fail_nomem(err);
+    return same ? WEIR_OK : broken(err, "the roster is not what the nodes say", 0);
 }
 
 /* ---- books ---- */

@@ -1,6 +1,7 @@
-/* constraint.h - how a compiled constraint looks, and constraints on execution ranks. Private to the core.
+/* constraint.h - how a compiled constraint looks, and for whom of many it holds, all at once. Private to the core.
  *
- * What is known of ranks is held by R (rset.h): their hosts, and their properties.
+ * They are numbers: the nodes of a graph, by its roster (roster.h), or execution ranks, of which R knows the hosts and the
+ * properties (rset.h).
  */
 #ifndef WEIR_CONSTRAINT_H
 #define WEIR_CONSTRAINT_H
@@ -24,6 +25,22 @@ struct weir_constraint {
     weir_hostlist *hosts;
     weir_idset *ranks;
 };
+
+/* Who is asked about, and what is known of them. Each function adds those for whom its part holds, and may add others that
+ * are not asked about; WEIR_ENOMEM. */
+struct weir_subjects {
+    const weir_idset *all; /* those that are asked about */
+    const void *data;
+    int (*named)(const void *data, const weir_hostlist *hosts, weir_idset *out);
+    int (*having)(const void *data, const struct weir_wanted_property *p, weir_idset *out); /* whether it is negated or not */
+    int (*ranked)(const void *data, const weir_idset *ranks, weir_idset *out);
+};
+/* Those for whom a constraint holds, as a new set; WEIR_ENOMEM. O(runs) for each part of it, and what the functions cost. */
+int weir_constraint_solve(const weir_constraint *c, const struct weir_subjects *s, weir_idset **out) WEIR_CHECKED;
+
+/* The nodes of a graph for which a constraint holds, by their numbers in its roster; WEIR_ENOMEM. */
+struct roster;
+int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct roster *r, weir_idset **out) WEIR_CHECKED;
 
 /* A property and the ranks that have it. */
 struct weir_rank_property {

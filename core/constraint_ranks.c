@@ -1,25 +1,11 @@
-/* constraint_ranks.c - RFC 31 constraints on execution ranks, all at once: the ranks for which one holds are a set, made
- * from those of its parts. Invariant: it gives a rank exactly when constraint.c would match a node with that rank, host
- * and properties.
+/* constraint_ranks.c - RFC 31 constraints on execution ranks, all at once, by what R knows of them. Invariant: they hold for a
+ * rank exactly when constraint.c would match a node with that rank, host and properties.
  */
 #include "constraint.h"
 
 #include <string.h>
 
 #define HOST_NAME 1024
-
-/* Replaces *set by what both have. */
-static int keep_common(weir_idset **set, const weir_idset *other)
-{
-    weir_idset *both = NULL;
-    int rc = weir_idset_intersect(*set, other, &both);
-
-    if (rc == WEIR_OK) {
-        weir_idset_free(*set);
-        *set = both;
-    }
-    return rc;
-}
 
 /* ---- hosts ------------------------------------------------------------------------------------------------------ */
 
@@ -65,105 +51,31 @@ static int add_namesakes(const struct weir_wanted_property *p, const struct weir
     return rc;
 }
 
-static int restrict_to(const struct weir_wanted_property *p, const struct weir_rank_facts *f, weir_idset **set)
+static int having(const void *data, const struct weir_wanted_property *p, weir_idset *out)
 {
-    weir_idset *have = weir_idset_new();
-    int rc = have ? WEIR_OK : WEIR_ENOMEM;
+    const struct weir_rank_facts *f = data;
+    int rc = WEIR_OK;
 
     for (uint32_t i = 0; rc == WEIR_OK && i < f->nproperties; i++)
         if (is_wanted(p, f->properties[i].name))
-            rc = weir_idset_add(have, f->properties[i].ranks);
-    if (rc == WEIR_OK)
-        rc = add_namesakes(p, f, have);
-    if (rc == WEIR_OK)
-        rc = p->negated ? weir_idset_subtract(*set, have) : keep_common(set, have);
-    weir_idset_free(have);
-    return rc;
+            rc = weir_idset_add(out, f->properties[i].ranks);
+    return rc == WEIR_OK ? add_namesakes(p, f, out) : rc;
 }
 
-/* ---- operators -------------------------------------------------------------------------------------------------- */
-
-static int select_all(const weir_constraint *c, const struct weir_rank_facts *f, weir_idset **out)
+static int named(const void *data, const weir_hostlist *hosts, weir_idset *out)
 {
-    weir_idset *set = NULL;
-    int rc = weir_idset_copy(f->ranks, &set);
-
-    for (uint32_t i = 0; rc == WEIR_OK && i < c->nargs; i++) {
-        weir_idset *part = NULL;
-        rc = weir_constraint_select(&c->args[i], f, &part);
-        if (rc == WEIR_OK)
-            rc = keep_common(&set, part);
-        weir_idset_free(part);
-    }
-    if (rc == WEIR_OK)
-        *out = set;
-    else
-        weir_idset_free(set);
-    return rc;
+    return weir_ranks_of_hosts(data, hosts, out);
 }
 
-static int select_any(const weir_constraint *c, const struct weir_rank_facts *f, weir_idset *set)
+static int ranked(const void *data, const weir_idset *ranks, weir_idset *out)
 {
-    int rc = c->nargs == 0 ? weir_idset_add(set, f->ranks) : WEIR_OK;
-
-    for (uint32_t i = 0; rc == WEIR_OK && i < c->nargs; i++) {
-        weir_idset *part = NULL;
-        rc = weir_constraint_select(&c->args[i], f, &part);
-        if (rc == WEIR_OK)
-            rc = weir_idset_add(set, part);
-        weir_idset_free(part);
-    }
-    return rc;
-}
-
-static int select_none(const weir_constraint *c, const struct weir_rank_facts *f, weir_idset *set)
-{
-    weir_idset *all = NULL;
-    int rc = select_all(c, f, &all);
-
-    if (rc == WEIR_OK)
-        rc = weir_idset_add(set, f->ranks);
-    if (rc == WEIR_OK)
-        rc = weir_idset_subtract(set, all);
-    weir_idset_free(all);
-    return rc;
-}
-
-static int select_properties(const weir_constraint *c, const struct weir_rank_facts *f, weir_idset **set)
-{
-    int rc = weir_idset_add(*set, f->ranks);
-
-    for (uint32_t i = 0; rc == WEIR_OK && i < c->nargs; i++)
-        rc = restrict_to(&c->properties[i], f, set);
-    return rc;
-}
-
-static int select_ranks(const weir_constraint *c, const struct weir_rank_facts *f, weir_idset **set)
-{
-    int rc = weir_idset_add(*set, f->ranks);
-    return rc == WEIR_OK ? keep_common(set, c->ranks) : rc;
+    (void)data;
+    return weir_idset_add(out, ranks);
 }
 
 int weir_constraint_select(const weir_constraint *c, const struct weir_rank_facts *f, weir_idset **out)
 {
-    weir_idset *set;
-    int rc;
+    const struct weir_subjects subjects = {f->ranks, f, named, having, ranked};
 
-    if (c->op == WEIR_ALL_OF)
-        return select_all(c, f, out);
-    set = weir_idset_new();
-    if (!set)
-        return WEIR_ENOMEM;
-    switch (c->op) {
-    case WEIR_ANY_OF: rc = select_any(c, f, set); break;
-    case WEIR_NOT_ALL_OF: rc = select_none(c, f, set); break;
-    case WEIR_HAS_PROPERTIES: rc = select_properties(c, f, &set); break;
-    case WEIR_IN_HOSTLIST: rc = weir_ranks_of_hosts(f, c->hosts, set); break;
-    default: rc = select_ranks(c, f, &set); break;
-    }
-    if (rc == WEIR_OK)
-        *out = set;
-    else
-        weir_idset_free(set);
-    return rc;
+    return weir_constraint_solve(c, &subjects, out);
 }

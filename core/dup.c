@@ -262,6 +262,7 @@ static void forget_arrays(weir_graph *c)
     c->pending = NULL;
     c->taken = NULL;
     c->indexes = NULL;
+    c->roster = NULL;
     c->uuids = NULL;
     c->uuid_slots = NULL;
     c->changes = NULL;

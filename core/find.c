@@ -131,7 +131,7 @@ static weir_vertex after(struct search *s, weir_vertex v, weir_vertex top)
 static int find_below(struct search *s, weir_vertex top)
 {
     for (weir_vertex v = top; v != WEIR_NONE; v = after(s, v, top)) {
-        int rc = visit(s, v);
+        int rc = weir_interrupted() ? WEIR_EINTERRUPTED : visit(s, v);
         if (rc)
             return rc;
     }
@@ -161,7 +161,7 @@ int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_
     search_clear(&s);
     if (rc) {
         weir_mem_free(s.list);
-        return weir_fail_nomem(err);
+        return rc == WEIR_EINTERRUPTED ? weir_fail(err, rc, "interrupted") : weir_fail_nomem(err);
     }
     *out = s.list;
     *n = s.n;

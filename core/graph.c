@@ -8,6 +8,7 @@
 #include "changes.h"
 #include "index.h"
 #include "job.h"
+#include "roster.h"
 #include "rows.h"
 #include "taken.h"
 
@@ -589,6 +590,7 @@ size_t weir_graph_bytes(const weir_graph *g)
              (size_t)g->inners[i].nrows * g->schemas[g->inners[i].schema]->width * sizeof(int64_t);
     for (uint32_t i = 0; i < g->nindexes; i++)
         n += (size_t)g->indexes[i]->rows * sizeof(weir_vertex);
+    n += weir_roster_bytes(g->roster);
     if (g->changes)
         n += sizeof *g->changes +
              ((size_t)g->changes->vertices.cap + g->changes->edges.cap + g->changes->jobs.cap) * sizeof(int64_t);

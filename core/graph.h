@@ -7,6 +7,7 @@
  *   books[]     for a vertex that a job has, or will have: its spans (book.h)
  *   jobs[]      who has what (job.h)
  *   indexes[]   for each policy order in use and type: the best candidate below each row (index.h)
+ *   roster      for constraints: the nodes by property, rank and name (roster.h)
  *
  * Main invariant: between public calls, outside begin/end, every row equals what its kids contribute, every
  * index names the best candidate of its row, and every book agrees with the jobs. weir_check() verifies it.
@@ -122,6 +123,7 @@ struct job {
 };
 
 struct index;          /* index.h */
+struct roster;         /* roster.h */
 struct weir_changes;   /* changes.h */
 struct weir_text_save; /* changes.h */
 
@@ -170,6 +172,7 @@ struct weir_graph {
     uint32_t ntaken;
     struct index **indexes;
     uint32_t nindexes, indexes_cap;
+    struct roster *roster; /* NULL: nobody has asked which nodes there are */
     int64_t now, next_job;
     uint64_t serial, uses; /* uses: a counter to tell the index used least recently */
     int64_t units;         /* all sizes together: so that no sum of them overflows */

@@ -2,6 +2,7 @@
  * entries of the row offer; WEIR_NONE where none qualifies. */
 #include "index.h"
 
+#include "roster.h"
 #include "rows.h"
 
 static void index_free(struct index *x)
@@ -24,6 +25,7 @@ void weir_indexes_drop(weir_graph *g)
 {
     while (g->nindexes > 0)
         drop_at(g, g->nindexes - 1);
+    weir_roster_drop(g);
 }
 
 void weir_indexes_drop_maps(weir_graph *g)
@@ -31,6 +33,7 @@ void weir_indexes_drop_maps(weir_graph *g)
     for (uint32_t i = g->nindexes; i-- > 0;)
         if (g->indexes[i]->order.reads_maps)
             drop_at(g, i);
+    weir_roster_drop(g);
 }
 
 static int note(struct index *x, weir_vertex v)
@@ -49,6 +52,7 @@ void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key)
     for (uint32_t i = g->nindexes; i-- > 0;)
         if (weir_order_reads(&g->indexes[i]->order, map, key) && note(g->indexes[i], v))
             drop_at(g, i);
+    weir_roster_note(g, v, map, key);
 }
 
 static bool qualifies(const weir_graph *g, const struct index *x, weir_vertex v)

@@ -39,7 +39,7 @@ void weir_indexes_touch(weir_graph *g, weir_vertex v); /* v changed its state or
 void weir_indexes_touch_one(weir_graph *g, weir_vertex v); /* ... in the rows of its parent only */
 void weir_indexes_drop(weir_graph *g);                 /* the structure changed */
 void weir_indexes_drop_maps(weir_graph *g);            /* properties, tags or ranks of many changed */
-/* An entry of a map of v changed, or, with WEIR_NO_NAME, its rank. */
+/* An entry of a map of v changed, or, with WEIR_NO_NAME, its rank. The roster is told of these, too. */
 void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key);
 /* Computes the best of every row anew and compares: for weir_check(). */
 bool weir_index_check(const weir_graph *g, const struct index *x);

@@ -42,8 +42,35 @@ static int by_vertex(const void *a, const void *b)
     return x->vertex != y->vertex ? (x->vertex < y->vertex ? -1 : 1) : (x->resource < y->resource ? -1 : 1);
 }
 
+static int tell_inside(struct match *m, const weir_pick *p)
+{
+    if (!m->options->inside)
+        return WEIR_OK;
+    if (weir_array_reserve(&m->inside, &m->inside_cap, (size_t)m->ninside + 1, sizeof *m->inside))
+        return weir_fail_nomem(m->err);
+    m->inside[m->ninside++] = *p;
+    return WEIR_OK;
+}
+
+/* Leaves only what is booked among the picks. */
+static int split_inside(struct match *m)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; m->options->inside && i < m->npicks; i++) {
+        if (m->notes[i].inside && tell_inside(m, &m->picks[i]))
+            return WEIR_ENOMEM;
+        if (!m->notes[i].inside) {
+            m->notes[kept] = m->notes[i];
+            m->picks[kept++] = m->picks[i];
+        }
+    }
+    m->npicks = m->options->inside ? kept : m->npicks;
+    return WEIR_OK;
+}
+
 /* What is below a vertex that is only given as a whole takes all of that (A5): the search has seen that nobody uses it. */
-static void widen_picks(struct match *m)
+static int widen_picks(struct match *m)
 {
     for (uint32_t i = 0; i < m->npicks; i++) {
         weir_pick *p = &m->picks[i];
@@ -53,9 +80,12 @@ static void widen_picks(struct match *m)
                 whole = v;
         if (whole == WEIR_NONE || (whole == p->vertex && p->exclusive))
             continue;
+        if (whole != p->vertex && tell_inside(m, p))
+            return WEIR_ENOMEM;
         *p = (weir_pick){whole, p->resource, kind_of(m->g, whole)->size, true};
         m->contested = true;
     }
+    return WEIR_OK;
 }
 
 /* Notes what units of channels are taken for, before picks of one unit become one. */
@@ -64,15 +94,15 @@ static int note_feeds(struct match *m)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < m->npicks; i++)
-        n += m->endpoints[i] != WEIR_NONE;
+        n += m->notes[i].endpoint != WEIR_NONE;
     if (n == 0)
         return WEIR_OK;
     m->feeds = weir_mem_alloc(n * sizeof *m->feeds);
     if (!m->feeds)
         return weir_fail_nomem(m->err);
     for (uint32_t i = 0; i < m->npicks; i++)
-        if (m->endpoints[i] != WEIR_NONE)
-            m->feeds[m->nfeeds++] = (struct feed){m->endpoints[i], m->picks[i].vertex, m->picks[i].amount};
+        if (m->notes[i].endpoint != WEIR_NONE)
+            m->feeds[m->nfeeds++] = (struct feed){m->notes[i].endpoint, m->picks[i].vertex, m->picks[i].amount};
     return WEIR_OK;
 }
 
@@ -82,7 +112,7 @@ static uint32_t count_slots(const struct match *m)
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < m->npicks; i++)
-        n += m->slots[i];
+        n += m->notes[i].inside ? 0 : m->notes[i].slots;
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
@@ -91,9 +121,8 @@ static int tidy_picks(struct match *m)
 {
     uint32_t kept = 0;
 
-    if (note_feeds(m))
+    if (split_inside(m) || note_feeds(m) || widen_picks(m))
         return WEIR_ENOMEM;
-    widen_picks(m);
     if (!m->contested || m->npicks == 0)
         return WEIR_OK;
     qsort(m->picks, m->npicks, sizeof *m->picks, by_vertex);
@@ -279,6 +308,24 @@ static weir_name label_of(struct match *m)
     return weir_names_add(&m->g->names, label, strlen(label));
 }
 
+static void clear_inside(const weir_match_options *o)
+{
+    if (o->inside) {
+        *o->inside = NULL;
+        *o->ninside = 0;
+    }
+}
+
+/* Hands over what is inside. */
+static void give_inside(struct match *m, const weir_match_options *o)
+{
+    if (!o->inside)
+        return;
+    *o->inside = m->inside;
+    *o->ninside = m->ninside;
+    m->inside = NULL;
+}
+
 static int give_result(struct match *m, const weir_match_options *o, int64_t start, const weir_allocation **out)
 {
     uint32_t job, nslots = count_slots(m);
@@ -312,8 +359,8 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
 static void end_match(struct match *m)
 {
     weir_mem_free(m->picks);
-    weir_mem_free(m->endpoints);
-    weir_mem_free(m->slots);
+    weir_mem_free(m->notes);
+    weir_mem_free(m->inside);
     weir_mem_free(m->feeds);
 }
 
@@ -339,10 +386,13 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
     int rc = check_options(g, o, err);
 
     *out = NULL;
+    clear_inside(o);
     if (rc)
         return rc;
     rc = run_mode(&m, o, &start);
     rc = rc < 0 ? rc : give_result(&m, o, start, out);
+    if (!rc)
+        give_inside(&m, o);
     end_match(&m);
     add_stats(o->stats, &m.stats);
     return rc;
@@ -368,6 +418,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     const weir_allocation *a = i == WEIR_NONE ? NULL : &g->jobs[i].a;
     int rc = weir_graph_writable(g, err);
 
+    clear_inside(o);
     if (!rc && !a)
         rc = weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
     if (!rc && a->end <= g->now)
@@ -379,6 +430,8 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     rc = rc == 0 ? not_now(&m) : rc;
     if (rc == 1)
         rc = extend_job(&m, i);
+    if (!rc)
+        give_inside(&m, o);
     end_match(&m);
     add_stats(o->stats, &m.stats);
     if (!rc && out)

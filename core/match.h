@@ -26,6 +26,13 @@ enum match_view {
     VIEW_ALL       /* feasibility: whatever is there */
 };
 
+/* What is known of a pick while a request is placed. */
+struct pick_note {
+    weir_vertex endpoint; /* what units of a channel are taken for; WEIR_NONE for all others */
+    uint32_t slots;       /* slots that were complete with it */
+    bool inside;          /* of a vertex that is taken as a whole: in no book */
+};
+
 struct match {
     weir_graph *g;
     const weir_request *request;
@@ -36,10 +43,10 @@ struct match {
     weir_type node_type; /* what constraints are about, and where a slot has its place */
     weir_pick *picks;
     uint32_t npicks, picks_cap;
-    weir_vertex *endpoints; /* by pick: what units of a channel are taken for; WEIR_NONE for all others */
-    uint32_t endpoints_cap;
-    uint32_t *slots; /* by pick: slots that were complete with it */
-    uint32_t slots_cap;
+    struct pick_note *notes; /* by pick */
+    uint32_t notes_cap;
+    weir_pick *inside; /* those that serve the request inside of others, in the end; NULL: nobody asks */
+    uint32_t ninside, inside_cap;
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
     struct feed *feeds; /* what the picks of channels were taken for, once they are tidied */
     uint32_t nfeeds;
@@ -120,6 +127,12 @@ static inline void note_lack(struct match *m, enum weir_event event, weir_vertex
 static inline void note(struct match *m, enum weir_event event, weir_vertex v, const weir_resource *r)
 {
     note_lack(m, event, v, r, NULL);
+}
+
+/* Whether what is placed in this view is told to somebody, so that the policy has a say. */
+static inline bool view_ordered(const struct match *m)
+{
+    return m->view <= VIEW_LATER || (m->view == VIEW_CAPACITY && m->options->inside);
 }
 
 static inline int64_t count_limit(const weir_count *c)

@@ -6,7 +6,7 @@
 #define BLOCK 65536
 #define FIRST_BLOCKS 1024 /* small graphs stay small */
 
-static uint32_t hash_text(const char *s, size_t len)
+uint32_t weir_names_hash(const char *s, size_t len)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < len; i++)
@@ -96,7 +96,7 @@ static const char *store(weir_names *n, const char *s, size_t len)
 
 weir_name weir_names_add(weir_names *n, const char *s, size_t len)
 {
-    uint32_t h = hash_text(s, len);
+    uint32_t h = weir_names_hash(s, len);
     uint32_t at = find_slot(n, s, len, h);
     const char *text;
 
@@ -121,6 +121,6 @@ weir_name weir_names_add(weir_names *n, const char *s, size_t len)
 
 weir_name weir_names_find(const weir_names *n, const char *s, size_t len)
 {
-    uint32_t at = find_slot(n, s, len, hash_text(s, len));
+    uint32_t at = find_slot(n, s, len, weir_names_hash(s, len));
     return n->slots[at] ? n->slots[at] - 1 : WEIR_NO_NAME;
 }

@@ -21,6 +21,9 @@ typedef struct weir_names {
     size_t bytes;
 } weir_names;
 
+/* The hash of a text, for tables of one's own whose low bits choose the slot. */
+uint32_t weir_names_hash(const char *s, size_t len);
+
 int weir_names_init(weir_names *n) WEIR_CHECKED;
 void weir_names_clear(weir_names *n);
 /* The number of a text, interning it; WEIR_NO_NAME: out of memory. O(length) */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
 #include "write.h"
 
 #define NONE UINT32_MAX
@@ -352,51 +353,36 @@ static int restrict_properties(const weir_rset *from, weir_rset *result)
     return WEIR_OK;
 }
 
-static uint32_t hash_name(const char *s)
+/* Adds a property to a set. `names` has those of the set: none is empty, so the i-th has the number i + 1. */
+static int join_property(weir_rset *result, weir_names *names, const struct weir_rank_property *p)
 {
-    uint32_t h = 2166136261u;
+    weir_name n = weir_names_add(names, p->name, strlen(p->name));
+    weir_idset *ranks = NULL;
 
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
-}
-
-/* The number of a property in a set, or WEIR_NONE; *key is then where it would go. */
-static uint32_t find_property(const struct weir_map32 *names, const weir_rset *r, const char *name, uint32_t *key)
-{
-    uint32_t i;
-
-    *key = hash_name(name);
-    while ((i = weir_map32_get(names, *key)) != WEIR_NONE && strcmp(r->props[i].name, name) != 0)
-        ++*key;
-    return i;
+    if (n == WEIR_NO_NAME)
+        return WEIR_ENOMEM;
+    if (n <= result->nprops)
+        return weir_idset_add(result->props[n - 1].ranks, p->ranks);
+    return weir_idset_copy(p->ranks, &ranks) == WEIR_OK ? weir_rset_add_property(result, p->name, ranks) : WEIR_ENOMEM;
 }
 
 /* Adds the properties of another set to those of the result. */
 static int join_properties(weir_rset *result, const weir_rset *more)
 {
-    struct weir_map32 names = {0};
-    uint32_t key;
-    int rc = WEIR_OK;
+    weir_names names;
+    int rc;
 
-    for (uint32_t i = 0; rc == WEIR_OK && i < result->nprops; i++) {
-        find_property(&names, result, result->props[i].name, &key);
-        rc = weir_map32_add(&names, key, i);
-    }
-    for (uint32_t i = 0; rc == WEIR_OK && i < more->nprops; i++) {
-        uint32_t at = find_property(&names, result, more->props[i].name, &key);
-        weir_idset *ranks = NULL;
-        if (at != WEIR_NONE) {
-            rc = weir_idset_add(result->props[at].ranks, more->props[i].ranks);
-            continue;
-        }
-        rc = weir_map32_add(&names, key, result->nprops);
-        if (rc == WEIR_OK)
-            rc = weir_idset_copy(more->props[i].ranks, &ranks);
-        if (rc == WEIR_OK)
-            rc = weir_rset_add_property(result, more->props[i].name, ranks);
-    }
-    weir_map32_free(&names);
+    if (more->nprops == 0)
+        return WEIR_OK;
+    rc = weir_names_init(&names);
+    if (rc < 0)
+        return rc;
+    for (uint32_t i = 0; rc == WEIR_OK && i < result->nprops; i++)
+        if (weir_names_add(&names, result->props[i].name, strlen(result->props[i].name)) == WEIR_NO_NAME)
+            rc = WEIR_ENOMEM;
+    for (uint32_t i = 0; rc == WEIR_OK && i < more->nprops; i++)
+        rc = join_property(result, &names, &more->props[i]);
+    weir_names_clear(&names);
     return rc;
 }
 

@@ -737,7 +737,7 @@ int weir_graph_rset(const weir_graph *g, enum weir_rset_what what, bool scheduli
 {
     if (scheduling && what != WEIR_RSET_ALL)
         return weir_fail(err, WEIR_EINVAL, "only the set of a whole graph can have its graph as `scheduling`");
-    return make_rset(&(struct weir_written){.g = g}, what, scheduling, out, err);
+    return make_rset(&(struct weir_written){.g = g}, (int)what, scheduling, out, err);
 }
 
 int weir_allocation_rset(const weir_graph *g, const weir_allocation *a, bool scheduling, weir_rset **out, weir_err *err)

@@ -1,10 +1,11 @@
 /* rset_graph.c - the machine that a resource set stands for: the one its scheduling describes, fitted to R_lite; without
- * that, or where its writer left parts out (WEIR_JGF_SHORTHAND), cluster0 -> a node for each rank, named by its host -> its core, gpu, ... with their ids.
+ * that, or where its writer left parts out (WEIR_JGF_SHORTHAND), cluster0 -> a node for each rank, named by its host -> its
+ * core, gpu, ... with their ids.
  *
  * Fitting. R_lite has the last word on what there is, as a part of an R may ride on the scheduling of the whole, and a child
  * instance has other ranks than the graph was written with:
  *   - the nodes that are called like the hosts of the set get their ranks, if every rank of the set has its node;
- *   - what is on other ranks goes, if every rank of the set is in the graph;
+ *   - what is on other ranks goes, if every rank of the set is in the graph, and none of them in what has a rank too;
  *   - so do the cores and gpus (and what else R_lite speaks of) that R_lite does not name, rank by rank and type by type,
  *     where the graph has all that it does name: otherwise the two count differently, and nothing can be said;
  *   - nodes get the properties that they have not.
@@ -42,8 +43,7 @@ static int make_room(struct flat *f)
     uint64_t total = 1;
 
     if (weir_idset_count(f->r->ranks) == 0)
-        return weir_fail_at(f->err, WEIR_EINVAL, f->source, 0, 0,
-                            "execution.R_lite: an array of {\"rank\": ..., \"children\": ...} is wanted");
+        return weir_fail_at(f->err, WEIR_EINVAL, f->source, 0, 0, "execution.R_lite: is empty, a rank is wanted");
     for (uint32_t i = 0; i < f->r->classes.count; i++) {
         const struct rset_class *c = &f->r->classes.list[i];
         uint64_t each = 1 + (uint64_t)weir_treepool_extra(f->topology), n = weir_idset_count(c->ranks);
@@ -401,6 +401,16 @@ static bool is_host(const weir_graph *g, weir_vertex v)
     return p && p->rank != WEIR_NO_RANK;
 }
 
+/* Whether a node of the set lies in something that has a rank of its own. */
+static bool is_nested(const struct fit *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        for (weir_vertex v = weir_vertex_parent(f->g, f->nodes[i]); v != WEIR_NONE; v = weir_vertex_parent(f->g, v))
+            if (is_host(f->g, v))
+                return true;
+    return false;
+}
+
 /* Takes v out, and what is above it when that has nothing left and is no host. */
 static int unlink_empty(struct fit *f, weir_vertex v)
 {
@@ -429,7 +439,7 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err)
     forget(&f);
     rc = find_nodes(&f);
     if (rc == 1) {
-        rc = drop_ranks(&f);
+        rc = is_nested(&f) ? WEIR_OK : drop_ranks(&f);
         if (rc == WEIR_OK)
             rc = fit_ranks(&f);
         if (rc == WEIR_OK)

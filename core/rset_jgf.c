@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "names.h"
 
 #define NONE UINT32_MAX
 
@@ -37,15 +38,6 @@ struct graph {
     uint32_t *slots, mask; /* by key: vertex + 1 */
 };
 
-static uint32_t hash_text(const char *s)
-{
-    uint32_t h = 2166136261u;
-
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h ^ h >> 15;
-}
-
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
 static const char *text_of(const json_t *object, const char *key)
@@ -61,7 +53,7 @@ static const char *path_of(const json_t *meta)
 /* Where a key is, or would go. */
 static uint32_t slot_of(const struct graph *g, const char *key)
 {
-    uint32_t at = hash_text(key) & g->mask;
+    uint32_t at = weir_names_hash(key, strlen(key)) & g->mask;
 
     while (g->slots[at] && strcmp(g->list[g->slots[at] - 1].key, key) != 0)
         at = (at + 1) & g->mask;

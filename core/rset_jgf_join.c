@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "names.h"
+
 #define NONE UINT32_MAX
 
 struct item {
@@ -35,11 +37,8 @@ static const char *text_of(const json_t *object, const char *key)
 
 static uint32_t slot_of(const struct list *l, const char *key)
 {
-    uint32_t h = 2166136261u, at;
+    uint32_t at = weir_names_hash(key, strlen(key)) & l->mask;
 
-    for (const char *s = key; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    at = (h ^ h >> 15) & l->mask;
     while (l->slots[at] && strcmp(l->items[l->slots[at] - 1].key, key) != 0)
         at = (at + 1) & l->mask;
     return at;

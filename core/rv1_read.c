@@ -1,6 +1,7 @@
 /* rv1_read.c - reads a machine from R version 1 (RFC 20). With scheduling.graph it is that graph, fitted to R_lite, unless
  * its writer left parts of it out (WEIR_JGF_SHORTHAND), where Fluxion too goes by the ranks; otherwise it is what R_lite
- * says, grouped as the topology of RFC 49 tells where there is one. What `execution` means: rset_read.c; what a machine it makes: rset_graph.c.
+ * says, grouped as the topology of RFC 49 tells where there is one. What `execution` means: rset_read.c; what machine it
+ * makes: rset_graph.c.
  */
 #include "jgf.h"
 #include "rset.h"

@@ -239,6 +239,8 @@ int weir_search_next(struct search *s, weir_vertex *v)
     while (s->n > 0) {
         struct item it = pop(s);
         int rc;
+        if (weir_interrupted())
+            return weir_fail(s->m->err, WEIR_EINTERRUPTED, "interrupted");
         note(s->m, WEIR_EVENT_VISITED, it.vertex, s->r);
         switch (it.kind) {
         case ITEM_VERTEX: rc = weigh_vertex(s, it.vertex); break;
@@ -297,7 +299,7 @@ static int begin(struct search *s, weir_vertex under)
 
     if (s->type == WEIR_NO_TYPE)
         return WEIR_OK;
-    rc = weir_index_get(m->g, m->view >= VIEW_CAPACITY ? &unordered : m->policy, s->type, mode, &index, m->err);
+    rc = weir_index_get(m->g, view_ordered(m) ? m->policy : &unordered, s->type, mode, &index, m->err);
     if (rc)
         return rc;
     s->index = index;

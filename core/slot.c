@@ -152,7 +152,7 @@ static void list_keys(struct hosts *h, const struct host *host, uint32_t from, i
     for (uint32_t i = from; i < h->m->npicks; i++) {
         const weir_pick *p = &h->m->picks[i];
         weir_vertex v = served_by(g, h->search.type, p->vertex);
-        if (h->m->endpoints[i] != WEIR_NONE || v == last)
+        if (h->m->notes[i].endpoint != WEIR_NONE || v == last)
             continue;
         last = v;
         units += v == p->vertex && p->amount ? p->amount : kind_of(g, v)->size;

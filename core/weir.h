@@ -44,7 +44,8 @@ enum weir_status {
     WEIR_EINFEASIBLE = -8, /* "infeasible": it could never fit on this machine */
     WEIR_EPOLICY = -9,     /* "policy": a policy hook failed */
     WEIR_ELIMIT = -10,     /* "limit": a documented limit was reached */
-    WEIR_EREJECTED = -11   /* "rejected": a policy does not admit the job */
+    WEIR_EREJECTED = -11,  /* "rejected": a policy does not admit the job */
+    WEIR_EINTERRUPTED = -12 /* "interrupted": weir_interrupt() was called */
 };
 
 /* Where and why something failed. Zero-initialise it. */
@@ -56,6 +57,10 @@ typedef struct weir_err {
 } weir_err;
 
 void weir_err_clear(weir_err *err);
+/* From true to false, matches, walks and finds fail with WEIR_EINTERRUPTED, and have changed nothing. May be called from a
+ * signal handler; for the whole process. */
+void weir_interrupt(bool on);
+bool weir_interrupted(void);
 /* "source:line:column: text", as much of it as is known. */
 size_t weir_err_format(const weir_err *err, char *buf, size_t size);
 /* The lower-case word of a status, as in the comments above; "error" for others. */
@@ -468,6 +473,14 @@ typedef struct weir_trace {
     double score;
 } weir_trace;
 
+/* One thing that a job has. An exclusive pick of a vertex implies all below it (A3). */
+typedef struct weir_pick {
+    weir_vertex vertex;
+    uint32_t resource; /* preorder number of the resource in the request that it was taken for */
+    int64_t amount;    /* units; 0: shared use */
+    bool exclusive;    /* the whole pool and what is below it */
+} weir_pick;
+
 typedef struct weir_match_options {
     int mode;                  /* enum weir_mode */
     int64_t at;                /* start; not before the graph's clock */
@@ -476,15 +489,11 @@ typedef struct weir_match_options {
     weir_stats *stats;         /* NULL, or added to */
     void (*trace)(void *data, const weir_trace *t); /* NULL, or called for each event; it may not change the graph */
     void *trace_data;
+    /* NULL, or set to what serves the request inside vertices that are taken as a whole, such as the cores that it asks for in
+     * whole nodes, chosen in the order of the policy. Nothing of it is in a book. *inside is to be freed with weir_free. */
+    weir_pick **inside;
+    uint32_t *ninside;
 } weir_match_options;
-
-/* One thing that a job has. An exclusive pick of a vertex implies all below it (A3). */
-typedef struct weir_pick {
-    weir_vertex vertex;
-    uint32_t resource; /* preorder number of the resource in the request that it was taken for */
-    int64_t amount;    /* units; 0: shared use */
-    bool exclusive;    /* the whole pool and what is below it */
-} weir_pick;
 
 enum weir_job_state { WEIR_ALLOCATED, WEIR_RESERVED, WEIR_MATCHED /* a preview: not in the books */ };
 
@@ -555,6 +564,105 @@ typedef struct weir_use {
     bool exclusive;
 } weir_use;
 bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out);
+
+/* ---- explanations ------------------------------------------------------------------------------------------ */
+
+/* Why a request does not fit, exactly: what is told was tried out by matches on a copy.
+ *   infeasible  WEIR_FEASIBLE says so: not on this machine, be it all up and empty
+ *   busy        it fits once some jobs have ended
+ *   blocked     it could fit, but that jobs end is not enough: something is down, or the policy's filters are in the way */
+enum weir_verdict { WEIR_FITS, WEIR_BUSY, WEIR_BLOCKED, WEIR_INFEASIBLE, WEIR_VERDICTS };
+enum weir_obstacle_kind { WEIR_BY_POLICY, WEIR_BY_CONSTRAINT, WEIR_BY_STATE, WEIR_BY_JOB, WEIR_OBSTACLES };
+
+typedef struct weir_obstacle {
+    int kind;           /* enum weir_obstacle_kind */
+    int64_t job, end;   /* WEIR_BY_JOB */
+    weir_vertex vertex; /* WEIR_BY_STATE: what is not up */
+    const char *text;   /* WEIR_BY_CONSTRAINT: a part of the constraint, as JSON; WEIR_BY_POLICY: "prune", "evaluate",
+                         * "exclusive", "locality" */
+} weir_obstacle;
+
+/* Obstacles that, all of them gone, let the request fit; without any single one of them it would not (unless `cut`). */
+typedef struct weir_way {
+    const weir_obstacle *list;
+    uint32_t n;
+    bool cut; /* WEIR_EXPLAIN_TRIES did not suffice: there may be more in it than is needed */
+} weir_way;
+
+/* Need against have, for the smallest part of the request that does not fit by itself (nothing of it can be left out, and no
+ * level or number in it). */
+typedef struct weir_shortage {
+    const char *part;   /* the part: its resources, as JSON */
+    const char *type;   /* what there is too little of; NULL: nothing by itself, no single vertex has all of the part */
+    const char *unit;   /* "" for none */
+    int64_t need;       /* units of `type`, or (slots) how often */
+    int64_t have;       /* the most that fits, or (units of slots) that is free below the best vertex of `level` */
+    int64_t total;      /* units of `type` below `best`, free or not; below all */
+    int64_t slots, fits; /* slots of the part that are needed, and that fit; 0 where it has none, or just one */
+    const char *level;  /* need and have are those of one vertex of this type; NULL: of all of the graph */
+    weir_vertex best;   /* the one of them that has most; WEIR_NONE: none */
+    bool ideal;         /* have counts everything, be it down or in use (infeasible); else what is up and free */
+    bool constrained;   /* the constraint is part of it: only nodes that it admits count */
+    bool policy;        /* ... or the policy's filters */
+} weir_shortage;
+
+enum weir_cause_kind { WEIR_CAUSE_CONSTRAINT, WEIR_CAUSE_SMALL /* type: it has too little in all */, WEIR_CAUSE_STATE,
+                       WEIR_CAUSE_POLICY, WEIR_CAUSE_EXCLUSIVITY /* used by jobs */, WEIR_CAUSE_TIME /* ... later, before
+                       the request would end */, WEIR_CAUSE_AGGREGATE /* type: too little is free */, WEIR_CAUSES };
+typedef struct weir_cause {
+    int by;           /* enum weir_cause_kind */
+    const char *type; /* WEIR_CAUSE_SMALL, WEIR_CAUSE_AGGREGATE */
+    uint64_t count;   /* vertices */
+} weir_cause;
+
+/* What became of all vertices of the type of one resource of the request: each counts once, under the first cause in the order
+ * of weir_cause_kind, or may serve as far as state, books and aggregates tell. */
+typedef struct weir_level {
+    const char *type;
+    uint32_t resource; /* preorder number in the request */
+    int64_t need;      /* for each vertex (or slot) that it stands in */
+    uint64_t visited, left; /* vertices of the type, and those without a cause */
+    const weir_cause *causes; /* most first */
+    uint32_t ncauses;
+} weir_level;
+
+typedef struct weir_explanation {
+    int verdict;       /* enum weir_verdict */
+    int64_t start;     /* the earliest one; WEIR_FOREVER: none in sight (always so, where not WEIR_FITS or WEIR_BUSY) */
+    const weir_pick *picks; /* what it gets then */
+    uint32_t npicks;
+    weir_way after;    /* WEIR_BUSY: the jobs that must end before `start` */
+    const weir_way *ways; /* what would have to go: one kind of obstacle if that will do, jobs last. None: only a larger machine */
+    uint32_t nways;
+    const weir_shortage *shortage; /* NULL: it fits, or no part is short by itself */
+    const weir_level *levels;
+    uint32_t nlevels;
+    weir_stats stats;  /* of the match that did not fit */
+    uint32_t tries;    /* matches it took to tell all that */
+} weir_explanation;
+
+#define WEIR_EXPLAIN_TRIES  4000 /* matches for one explanation */
+#define WEIR_EXPLAIN_LEVELS 32   /* resources of a request that are looked at level by level */
+
+typedef struct weir_explain_options {
+    int64_t at;                /* start; not before the graph's clock */
+    const weir_policy *policy; /* NULL: first found */
+    weir_vertex where;         /* only about this vertex: does it serve the resource of its type, or, for types that the request
+                                * does not name, is there room for the request below it; WEIR_NONE: anywhere */
+    /* NULL, or called around each match, where hooks need a frame: it calls use(use_data, policy) with the policy of this
+     * match, and returns what that returned. */
+    int (*frame)(void *data, const weir_request *r, int (*use)(void *use_data, const weir_policy *p), void *use_data,
+                 weir_err *err);
+    void *data;
+} weir_explain_options;
+#define WEIR_EXPLAIN_OPTIONS_INIT {0, NULL, WEIR_NONE, NULL, NULL}
+
+/* Explains what WEIR_NOW would say of a request, and when it can start. `copy` is a duplicate made for this (weir_graph_dup): its
+ * books and states change meanwhile; all that is left to do with it afterwards is weir_graph_free. Vertices are those of the
+ * original. WEIR_ELIMIT: a match gave up. Cost: at most WEIR_EXPLAIN_TRIES matches, one pass over the vertices for each level,
+ * and what weir_match costs for the earliest start; n memory. *out is to be freed with weir_explanation_free. */
+int weir_explain(weir_graph *copy, const weir_request *r, const weir_explain_options *o, weir_explanation **out, weir_err *err);
+void weir_explanation_free(weir_explanation *x);
 
 /* ---- find (M10, M12) --------------------------------------------------------------------------------------- */
 

@@ -1,83 +1,8 @@
-/* test_rset.c - resource sets (RFC 20): reading, writing, algebra, parts that add up, machines, and every failing
- * allocation.
+/* test_rset.c - resource sets (RFC 20): reading, writing, algebra, parts, other ranks, and every failing allocation.
  */
-#include "formats.h"
-
-#include "../../core/rset.h"
-
-static weir_rset *read_set(const char *text, weir_err *err)
-{
-    weir_rset *r = NULL;
-
-    weir_err_clear(err);
-    if (weir_rset_parse(text, strlen(text), "test", &r, err) < 0)
-        CHECK(r == NULL, "a failed reader leaves *out alone: %s", text);
-    return r;
-}
-
-static weir_rset *must_read(const char *text)
-{
-    weir_err err = {0};
-    weir_rset *r = read_set(text, &err);
-
-    CHECK(r != NULL, "%s: %s", text, err.text);
-    return r;
-}
-
-/* "rank[0-1]/core[0-3],gpu0 rank2/core0": a set with a nodelist n0, n1, ... by rank. */
-static weir_rset *from_rlist(const char *rlist)
-{
-    weir_buf b = {0}, hosts = {0};
-    weir_idset *all = weir_idset_new();
-    char *copy = weir_mem_strdup(rlist), *save = NULL;
-    weir_rset *r;
-    int n = 0;
-
-    weir_buf_puts(&b, "{\"version\":1,\"execution\":{\"R_lite\":[");
-    for (char *entry = strtok_r(copy, " ", &save); entry; entry = strtok_r(NULL, " ", &save)) {
-        char *slash = strchr(entry, '/'), *at = slash ? slash + 1 : NULL;
-        weir_idset *ranks = NULL;
-        int kids = 0;
-        if (slash)
-            *slash = '\0';
-        weir_buf_printf(&b, "%s{\"rank\":\"%s\",\"children\":{", n++ ? "," : "", entry + 4);
-        CHECK(weir_idset_parse(entry + 4, strlen(entry + 4), &ranks, NULL) == WEIR_OK, "ranks of %s", rlist);
-        CHECK(weir_idset_add(all, ranks) == WEIR_OK, "ranks");
-        weir_idset_free(ranks);
-        while (at && *at) {
-            size_t type = strspn(at, "abcdefghijklmnopqrstuvwxyz"), ids = at[type] == '[' ? strcspn(at + type, "]") + 1
-                                                                                         : strcspn(at + type, ",");
-            weir_buf_printf(&b, "%s\"%.*s\":\"%.*s\"", kids++ ? "," : "", (int)type, at, (int)ids, at + type);
-            at += type + ids;
-            at += *at == ',';
-        }
-        weir_buf_puts(&b, "}}");
-    }
-    for (int64_t rank = weir_idset_first(all); rank >= 0; rank = weir_idset_next(all, rank))
-        weir_buf_printf(&hosts, "%s\"n%d\"", hosts.len ? "," : "", (int)rank);
-    weir_buf_printf(&b, "],\"nodelist\":[%s]}}", hosts.len ? hosts.data : "");
-    r = must_read(b.data);
-    weir_buf_free(&b);
-    weir_buf_free(&hosts);
-    weir_idset_free(all);
-    weir_mem_free(copy);
-    return r;
-}
-
-static void expect_format(const weir_rset *r, const char *format, const char *expected, const char *what)
-{
-    weir_err err = {0};
-    char *text = r ? weir_rset_format(r, format, &err) : NULL;
-
-    CHECK(check_same(text, expected), "%s, %s: %s (%s), not %s", what, format, text ? text : "nothing", err.text, expected);
-    weir_free(text);
-}
+#include "rsets.h"
 
 /* ---- reading and writing ---------------------------------------------------------------------------------------- */
-
-/* `rest` is what follows on R_lite, to the end of the document. */
-#define DOC(rlite, rest) "{\"version\":1,\"execution\":{\"R_lite\":[" rlite "]" rest
-#define A_CORE               ENTRY("0", "\"core\":\"0\"")
 
 /* {R, the same in the canonical form; NULL: it is in that form} */
 static const char *const canonical[][2] = {
@@ -340,16 +265,6 @@ static void test_bare(void)
     weir_rset_free(full);
 }
 
-static void expect_refusal(enum weir_rset_op op, const char *a, const char *b, int code, const char *part)
-{
-    weir_rset *x = must_read(a), *y = must_read(b), *r = NULL;
-    weir_err err = {0};
-
-    CHECK(weir_rset_combine(op, x, y, &r, &err) == code && !r && strstr(err.text, part), "%s, %s: %s", a, b, err.text);
-    weir_rset_free(x);
-    weir_rset_free(y);
-}
-
 static void test_refusals(void)
 {
     static const char a[] = DOC(ENTRY("0-1", "\"core\":\"0-1\""), ",\"nodelist\":[\"a[0-1]\"]}}");
@@ -498,298 +413,6 @@ static void test_remap(void)
     expect_remap(DOC(A_CORE, "}}"), "a", false, "the set has no nodelist");
     expect_remap(DOC("", "}}"), NULL, false, DOC("", ",\"nodelist\":[]}}"));
 }
-
-/* ---- graphs ----------------------------------------------------------------------------------------------------- */
-
-static weir_graph *machine(void)
-{
-    weir_err err = {0};
-    weir_graph *g = parse(NULL, "cluster:1 rack:2 node:2 socket:2 core:2 gpu:1 memory:1(size=8,unit=GB)", &err);
-
-    CHECK(g != NULL, "%s", err.text);
-    return g;
-}
-
-static weir_rset *set_of(const weir_graph *g)
-{
-    weir_rset *r = NULL;
-    weir_err err = {0};
-
-    CHECK(weir_graph_rset(g, WEIR_RSET_ALL, true, &r, &err) == WEIR_OK, "%s", err.text);
-    return r;
-}
-
-/* [R8] The part that b is of a, and the rest: together they are a again, to the last byte. `texts`: as documents of their
- * own. */
-static void add_up(const weir_rset *a, const weir_rset *b, bool texts)
-{
-    weir_rset *rest = NULL, *part = NULL, *sum = NULL;
-    weir_err err = {0};
-    char *whole = weir_rset_format(a, "rv1", NULL), *text;
-
-    CHECK(weir_rset_combine(WEIR_RSET_DIFF, a, b, &rest, NULL) == WEIR_OK, "the rest");
-    CHECK(weir_rset_combine(WEIR_RSET_INTERSECT, a, b, &part, NULL) == WEIR_OK, "the part");
-    for (int i = 0; texts && i < 2; i++) {
-        weir_rset **r = i ? &rest : &part;
-        text = weir_rset_format(*r, "rv1", NULL);
-        weir_rset_free(*r);
-        *r = must_read(text);
-        weir_free(text);
-    }
-    for (int i = 0; i < 2; i++) {
-        CHECK(weir_rset_combine(WEIR_RSET_UNION, i ? rest : part, i ? part : rest, &sum, &err) == WEIR_OK, "%s", err.text);
-        expect_format(sum, "rv1", whole, texts ? "parts as texts" : "parts");
-        weir_rset_free(sum);
-        sum = NULL;
-    }
-    weir_rset_free(rest);
-    weir_rset_free(part);
-    weir_free(whole);
-}
-
-static void test_parts(void)
-{
-    static const char *const parts[] = {"rank0/core[0-3],gpu[0-1]", "rank[1-2]/core[0-3],gpu[0-1]", "rank[0-3]/core[0-1]",
-                                        "rank3/core[1,3],gpu1",     "rank[0-3]/core[0-3],gpu[0-1]", "",
-                                        "rank0/core0 rank2/gpu0"};
-    weir_graph *g = machine();
-    weir_rset *r = set_of(g);
-
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        weir_rset *b = from_rlist(parts[i]), *named = NULL;
-        char text[4096], *rlite = weir_rset_format(b, "rlite", NULL);
-        snprintf(text, sizeof text, "{\"version\":1,\"execution\":{\"R_lite\":%s}}", rlite);
-        named = must_read(text);
-        add_up(r, named, false);
-        add_up(r, named, true);
-        weir_rset_free(named);
-        weir_rset_free(b);
-        weir_free(rlite);
-    }
-    weir_rset_free(r);
-    weir_graph_free(g);
-}
-
-static int64_t total(const weir_graph *g, const char *type)
-{
-    weir_aggregate a;
-
-    for (uint32_t i = 0; weir_graph_aggregate(g, WEIR_NONE, i, &a); i++)
-        if (strcmp(a.type, type) == 0)
-            return a.total;
-    return 0;
-}
-
-static void expect_machine(const weir_rset *r, const char *expected, const char *what)
-{
-    static const char *const types[] = {"cluster", "rack", "node", "socket", "core", "gpu", "memory"};
-    weir_graph *g = NULL;
-    weir_err err = {0};
-    char text[256] = "";
-
-    CHECK(weir_rset_graph(r, &g, &err) == WEIR_OK, "%s: %s", what, err.text);
-    for (size_t i = 0; g && i < sizeof types / sizeof *types; i++)
-        if (total(g, types[i]))
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s=%d", *text ? " " : "", types[i],
-                     (int)total(g, types[i]));
-    CHECK(strcmp(text, expected) == 0, "%s: %s, not %s", what, text, expected);
-    CHECK(!g || weir_check(g, &err) == WEIR_OK, "%s", err.text);
-    weir_graph_free(g);
-}
-
-/* A part of a set with a graph: as it is, as a document, and as an R whose graph is still that of the whole. */
-static void test_cut(void)
-{
-    static const char *const cases[][2] = {
-        {"rank[0-3]/core[0-3],gpu[0-1]", "cluster=1 rack=2 node=4 socket=8 core=16 gpu=8 memory=64"},
-        {"rank1/core[0-3],gpu[0-1]", "cluster=1 rack=1 node=1 socket=2 core=4 gpu=2 memory=16"},
-        {"rank[0,2]/core[0-3],gpu[0-1]", "cluster=1 rack=2 node=2 socket=4 core=8 gpu=4 memory=32"},
-        {"rank0/core1", "cluster=1 rack=1 node=1 socket=2 core=1 memory=16"},
-    };
-    weir_graph *g = machine();
-    weir_rset *r = set_of(g);
-    json_t *doc = NULL;
-    char *text = weir_rset_format(r, "rv1", NULL), *other;
-
-    doc = json_loads(text, 0, NULL);
-    weir_free(text);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        weir_rset *b = from_rlist(cases[i][0]), *part = NULL, *again;
-        json_t *rlite;
-        weir_rset_hosts_drop(b->hosts);
-        b->hosts = NULL;
-        CHECK(weir_rset_combine(WEIR_RSET_INTERSECT, r, b, &part, NULL) == WEIR_OK, "part");
-        expect_machine(part, cases[i][1], cases[i][0]);
-        text = weir_rset_format(part, "rv1", NULL);
-        again = must_read(text);
-        expect_machine(again, cases[i][1], "as a document");
-        CHECK(weir_rset_validate(again, NULL) == WEIR_OK, "a part is valid");
-        weir_rset_free(again);
-        weir_free(text);
-        other = weir_rset_format(part, "rv1_nosched", NULL);
-        rlite = json_loads(other, 0, NULL);
-        json_object_set(doc, "execution", json_object_get(rlite, "execution"));
-        weir_free(other);
-        other = json_dumps(doc, 0);
-        again = must_read(other);
-        expect_machine(again, cases[i][1], "riding on the graph of the whole");
-        weir_rset_free(again);
-        free(other);
-        json_decref(rlite);
-        weir_rset_free(part);
-        weir_rset_free(b);
-    }
-    json_decref(doc);
-    weir_rset_free(r);
-    weir_graph_free(g);
-}
-
-/* A child instance numbers its ranks anew; the graph goes by hosts then. */
-static void test_reranked(void)
-{
-    weir_graph *g = machine(), *child = NULL;
-    weir_rset *r = set_of(g), *part = NULL, *low = NULL;
-    weir_idset *ranks = NULL;
-    weir_vertex v;
-
-    CHECK(weir_idset_parse("2-3", 3, &ranks, NULL) == WEIR_OK && weir_rset_select_ranks(r, ranks, &part, NULL) == WEIR_OK &&
-              weir_rset_remap(part, NULL, false, &low, NULL) == WEIR_OK,
-          "a part with other ranks");
-    CHECK(weir_rset_graph(low, &child, NULL) == WEIR_OK, "its machine");
-    CHECK(child && weir_graph_lookup(child, "/cluster0/rack1/node3", &v, NULL) == WEIR_OK &&
-              weir_vertex_rank(child, v) == 1 && total(child, "node") == 2,
-          "node3 has rank 1");
-    CHECK(weir_rset_validate(low, NULL) == WEIR_OK, "valid");
-    weir_graph_free(child);
-    weir_rset_free(low);
-    CHECK(weir_rset_remap(part, NULL, true, &low, NULL) == WEIR_OK && !weir_rset_writer(low), "new ids, no graph");
-    weir_rset_free(low);
-    weir_idset_free(ranks);
-    weir_rset_free(part);
-    weir_rset_free(r);
-    weir_graph_free(g);
-}
-
-/* Graphs of unlike machines are not joined; what another writer wrote stays as it is. */
-static void test_other_graphs(void)
-{
-#define HOSTED(rank, name, core) "{\"version\":1,\"execution\":{\"R_lite\":[" ENTRY(rank, "\"core\":\"" core "\"") "],\"nodelist\":[\"" name "\"]}"
-#define ONE(name)                                                                                                      \
-    ",\"scheduling\":" GRAPH(V("0", "\"type\":\"node\",\"name\":\"" name "\"") "," V("1", "\"type\":\"core\",\"id\":0"), E("0", "1", "")) "}"
-    weir_rset *a = must_read(HOSTED("0", "a", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":1}}");
-    weir_rset *b = must_read(HOSTED("1", "b", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":2}}"), *r = NULL;
-
-    expect_refusal(WEIR_RSET_UNION, HOSTED("0", "a", "0") ONE("a"), HOSTED("1", "b", "0") ONE("b"), WEIR_EEXIST,
-                   "vertex \"0\" is something else in the other set, its name differs");
-    CHECK(weir_rset_combine(WEIR_RSET_UNION, a, b, &r, NULL) == WEIR_OK, "union");
-    expect_format(r, "rv1",
-                  "{\"version\":1,\"execution\":{\"R_lite\":[" ENTRY("0-1", "\"core\":\"0\"") "],\"nodelist\":[\"a,b\"]},"
-                  "\"scheduling\":{\"writer\":\"fancy\",\"x\":1}}",
-                  "another writer");
-    expect_machine(r, "cluster=1 node=2 core=2", "R_lite tells");
-    weir_rset_free(r);
-    weir_rset_free(a);
-    weir_rset_free(b);
-    a = must_read("{\"version\":1" ONE("n7"));
-    expect_format(a, "rlist", "rank0/core0", "only scheduling");
-    weir_rset_free(a);
-}
-
-static void expect_invalid(const char *text, const char *part)
-{
-    weir_rset *r = must_read(text);
-    weir_err err = {0};
-    int rc = r ? weir_rset_validate(r, &err) : WEIR_OK;
-
-    CHECK(part ? rc == WEIR_EINVAL && strstr(err.text, part) : rc == WEIR_OK, "%s: %s", text, err.text);
-    weir_rset_free(r);
-}
-
-static void test_validate(void)
-{
-    expect_invalid(DOC("", "}}"), "execution.R_lite: is empty");
-    expect_invalid(DOC(A_CORE, "}}"), "execution.nodelist: is missing");
-    expect_invalid(DOC(A_CORE "," ENTRY("1-2", "\"gpu\":\"0\""), ",\"nodelist\":[\"n[0-2]\"]}}"), "rank 1 has no core");
-    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":[]}", "attributes: an object");
-    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":1}}", "attributes.system: an object");
-    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":1}}}", "attributes.system.scheduler");
-    expect_invalid(HOSTED("0", "a", "0") ",\"scheduling\":{\"graph\":{}}}", "scheduling.graph");
-    expect_invalid(HOSTED("0", "a", "0-1") ONE("a"), "scheduling.graph: rank 0 has no core 1, which R_lite names");
-    expect_invalid(HOSTED("0", "a", "0") ONE("a"), NULL);
-    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":{}}}}", NULL);
-}
-
-/* What is down, and what jobs have. */
-static void test_states(void)
-{
-    weir_graph *g = machine();
-    weir_vertex v = WEIR_NONE, core = WEIR_NONE;
-    weir_rset *r = NULL;
-    weir_err err = {0};
-
-    CHECK(weir_graph_lookup(g, "/cluster0/rack1/node2", &v, NULL) == WEIR_OK &&
-              weir_vertex_set_state(g, v, WEIR_DOWN, NULL) == WEIR_OK,
-          "a node is down");
-    CHECK(weir_graph_lookup(g, "/cluster0/rack0/node0/socket1/core3", &core, NULL) == WEIR_OK &&
-              weir_vertex_set_state(g, core, WEIR_FAILING, NULL) == WEIR_OK,
-          "so is a core");
-    CHECK(weir_graph_rset(g, WEIR_RSET_DOWN, false, &r, NULL) == WEIR_OK, "down");
-    expect_format(r, "rlist", "rank0/core3 rank2/core[0-3],gpu[0-1]", "down");
-    weir_rset_free(r);
-    CHECK(weir_graph_lookup(g, "/cluster0/rack0/node1", &v, NULL) == WEIR_OK &&
-              weir_vertex_allocate(g, v, 1, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK,
-          "a node is taken");
-    CHECK(weir_graph_lookup(g, "/cluster0/rack0/node0/socket0/core1", &core, NULL) == WEIR_OK &&
-              weir_vertex_allocate(g, core, 2, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK,
-          "so is a core");
-    CHECK(weir_graph_lookup(g, "/cluster0/rack1/node3/socket0/memory0", &v, NULL) == WEIR_OK &&
-              weir_vertex_allocate(g, v, 3, 4, 0, WEIR_FOREVER, NULL) == WEIR_OK,
-          "and some memory");
-    CHECK(weir_graph_lookup(g, "/cluster0/rack1/node2/socket0/core0", &v, NULL) == WEIR_OK &&
-              weir_vertex_allocate(g, v, 4, 1, 10, 20, NULL) == WEIR_OK,
-          "and a core later");
-    CHECK(weir_graph_rset(g, WEIR_RSET_ALLOCATED, false, &r, NULL) == WEIR_OK, "allocated");
-    expect_format(r, "rlite",
-                  "[" ENTRY("0", "\"core\":\"1\"") "," ENTRY("1", "\"core\":\"0-3\",\"gpu\":\"0-1\"") "," ENTRY("3", "\"core\":\"\"") "]",
-                  "allocated");
-    weir_rset_free(r);
-    r = NULL;
-    CHECK(weir_graph_rset(g, WEIR_RSET_DOWN, true, &r, &err) == WEIR_EINVAL && !r, "%s", err.text);
-    weir_graph_free(g);
-}
-
-/* Cores in no node; two vertices with one rank. */
-static void test_odd_machines(void)
-{
-    weir_err err = {0};
-    weir_graph *g = parse(NULL, "core:4", &err);
-    weir_pool_desc d = WEIR_POOL_DESC_INIT;
-    weir_vertex v, w;
-    weir_rset *r = NULL;
-
-    CHECK(g && weir_graph_rset(g, WEIR_RSET_ALL, false, &r, &err) == WEIR_OK, "%s", err.text);
-    expect_format(r, "rv1", DOC(ENTRY("0", "\"core\":\"0-3\""), ",\"nodelist\":[\"cluster0\"]}}"), "the root is the host");
-    weir_rset_free(r);
-    weir_graph_free(g);
-    g = weir_graph_new();
-    d.type = "node";
-    d.id = 5;
-    d.rank = 1;
-    CHECK(weir_graph_add(g, WEIR_NONE, &d, &v, NULL) == WEIR_OK, "a node");
-    d.id = 6;
-    CHECK(weir_graph_add(g, WEIR_NONE, &d, &w, NULL) == WEIR_OK, "another of the same rank");
-    d = (weir_pool_desc)WEIR_POOL_DESC_INIT;
-    d.type = "core";
-    d.id = 0;
-    CHECK(weir_graph_add(g, v, &d, &v, NULL) == WEIR_OK, "a core");
-    d.id = 3;
-    CHECK(weir_graph_add(g, w, &d, &w, NULL) == WEIR_OK, "a core");
-    CHECK(weir_graph_rset(g, WEIR_RSET_ALL, false, &r, &err) == WEIR_OK, "%s", err.text);
-    expect_format(r, "rv1", DOC(ENTRY("1", "\"core\":\"0,3\""), ",\"nodelist\":[\"node5\"]}}"), "one rank is one host");
-    weir_rset_free(r);
-    weir_graph_free(g);
-}
-
 /* ---- a set takes little however large it is ---------------------------------------------------------------------- */
 
 static void test_large(void)
@@ -806,107 +429,191 @@ static void test_large(void)
 
 /* ---- failing allocations ------------------------------------------------------------------------------------------ */
 
-struct attempt {
-    const weir_graph *g;
-    weir_rset *a, *b;
-    const char *text;
-    int what;
+/* What the attempts are made with: b has what a has not, with a graph of its own; both have properties and hosts. */
+struct given {
+    weir_graph *g;
+    const weir_allocation *job;
+    weir_rset *a, *b, *flat[2];
+    weir_idset *ranks;
+    weir_hostlist *hosts;
 };
 
-static int make_result(const struct attempt *t, weir_rset **out, weir_err *err)
+struct attempt {
+    const struct given *with;
+    int (*make)(const struct given *with, int n, weir_rset **out, weir_err *err);
+    int n;
+};
+
+static int make_read(const struct given *with, int n, weir_rset **out, weir_err *err)
 {
-    static const char constraint[] = "{\"or\":[{\"properties\":[\"p\",\"^q\"]},{\"hostlist\":[\"node1\"]},{\"not\":[{\"ranks\":[\"0\"]}]}]}";
+    static const char *const texts[] = {
+        DOC(ENTRY("3", "\"core\":\"2-3\",\"gpu\":\"1\",\"x\":\"0\"") "," ENTRY("0,2", "\"core\":\"0\""),
+            ",\"nodelist\":[\"n[8-9]\",\"m007\"],\"properties\":{\"a\":\"0,3\"},\"k\":1},\"j\":2}"),
+        "{\"version\":1" ONE("n7")};
+
+    (void)with;
+    return weir_rset_parse(texts[n], strlen(texts[n]), "test", out, err);
+}
+
+static int make_combined(const struct given *with, int op, weir_rset **out, weir_err *err)
+{
+    return weir_rset_combine((enum weir_rset_op)op, with->a, with->b, out, err);
+}
+
+/* Ranks of two nodelists. */
+static int make_joined(const struct given *with, int n, weir_rset **out, weir_err *err)
+{
+    (void)n;
+    return weir_rset_combine(WEIR_RSET_UNION, with->flat[0], with->flat[1], out, err);
+}
+
+static int make_selected(const struct given *with, int n, weir_rset **out, weir_err *err)
+{
+    static const char text[] =
+        "{\"or\":[{\"properties\":[\"p\",\"^q\"]},{\"hostlist\":[\"node1\"]},{\"not\":[{\"ranks\":[\"0\"]}]}]}";
     weir_constraint *c = NULL;
-    weir_hostlist *hosts = NULL;
     int rc;
 
-    switch (t->what) {
-    case 0:
-    case 1:
-    case 2:
-    case 3: return weir_rset_combine((enum weir_rset_op)t->what, t->a, t->b, out, err);
-    case 4: return weir_rset_parse(t->text, strlen(t->text), "test", out, err);
-    case 5: return weir_rset_copy(t->a, out, err);
-    case 6: return weir_graph_rset(t->g, WEIR_RSET_ALL, true, out, err);
-    case 7: return weir_rset_remap(t->b, NULL, true, out, err);
-    case 8: return weir_graph_rset(t->g, WEIR_RSET_ALLOCATED, false, out, err);
-    case 9: return weir_rset_parse("{\"version\":1" ONE("n7"), strlen("{\"version\":1" ONE("n7")), "test", out, err);
-    case 10:
-        rc = weir_constraint_parse(constraint, strlen(constraint), &c, err);
-        rc = rc < 0 ? rc : weir_rset_select(t->a, c, out, err);
-        weir_constraint_free(c);
-        return rc;
-    default:
-        rc = weir_rset_hosts(t->a, &hosts, err);
-        rc = rc < 0 ? rc : weir_rset_remap(t->a, hosts, false, out, err);
-        weir_hostlist_free(hosts);
-        return rc;
+    if (n == 0)
+        return weir_rset_select_ranks(with->a, with->ranks, out, err);
+    if (n == 1)
+        return weir_rset_select_hosts(with->a, with->hosts, out, err);
+    if (n == 2)
+        return weir_rset_copy(with->a, out, err);
+    rc = weir_constraint_parse(text, strlen(text), &c, err);
+    rc = rc < 0 ? rc : weir_rset_select(with->a, c, out, err);
+    weir_constraint_free(c);
+    return rc;
+}
+
+static int make_remapped(const struct given *with, int n, weir_rset **out, weir_err *err)
+{
+    return n ? weir_rset_remap(with->b, NULL, n > 1, out, err) : weir_rset_remap(with->a, with->hosts, false, out, err);
+}
+
+static int make_of_graph(const struct given *with, int n, weir_rset **out, weir_err *err)
+{
+    if (n == 3)
+        return weir_allocation_rset(with->g, with->job, true, out, err);
+    return weir_graph_rset(with->g, (enum weir_rset_what)n, n == 0, out, err);
+}
+
+/* A property that is new, and one that is there: a copy changes, or stays as it was. */
+static int make_changed(const struct given *with, int n, weir_rset **out, weir_err *err)
+{
+    weir_rset *r = NULL;
+    int rc = weir_rset_copy(with->a, &r, err);
+
+    if (rc == WEIR_OK) {
+        rc = weir_rset_set_property(r, n ? "p" : "new", with->ranks, err);
+        CHECK(rc == WEIR_OK || weir_rset_equal(r, with->a), "what cannot be done changes nothing");
     }
+    if (rc == WEIR_OK)
+        *out = r;
+    else
+        weir_rset_free(r);
+    return rc;
 }
 
 static int make_once(void *arg)
 {
+    const struct attempt *t = arg;
     weir_rset *out = NULL;
     weir_err err = {0};
-    int rc = make_result(arg, &out, &err);
+    int rc = t->make(t->with, t->n, &out, &err);
 
     CHECK((rc == WEIR_OK) == (out != NULL), "a result, or a failure: %s", err.text);
+    CHECK(rc == err.code, "the error has the status: %d, %s", rc, err.text);
     weir_rset_free(out);
     return rc;
 }
 
+/* Uses of a set that make no set. */
 static int use_once(void *arg)
 {
+    static const char *const formats[] = {"rv1", "rv1_nosched", "rlite", "rlist"};
     const struct attempt *t = arg;
     weir_graph *g = NULL;
+    weir_hostlist *hosts = NULL;
     weir_err err = {0};
     char *text;
     int rc;
 
-    if (t->what == 0)
-        return weir_rset_validate(t->a, &err);
-    if (t->what == 1) {
-        rc = weir_rset_graph(t->a, &g, &err);
+    switch (t->n) {
+    case 0: return weir_rset_validate(t->with->a, &err);
+    case 1:
+        rc = weir_rset_graph(t->with->a, &g, &err);
         weir_graph_free(g);
         return rc;
+    case 2:
+        rc = weir_rset_hosts(t->with->a, &hosts, &err);
+        weir_hostlist_free(hosts);
+        return rc;
+    default:
+        text = t->n == 3 ? weir_rset_get(t->with->a, "scheduling", &err)
+                         : weir_rset_format(t->with->a, formats[t->n - 4], &err);
+        rc = text ? WEIR_OK : err.code;
+        weir_free(text);
+        return rc;
     }
-    text = t->what == 2 ? weir_rset_get(t->a, "scheduling", &err) : weir_rset_format(t->a, t->text, &err);
-    rc = text ? WEIR_OK : err.code;
+}
+
+static void give(struct given *with)
+{
+    weir_rset *whole, *rest = NULL;
+    weir_vertex core = WEIR_NONE;
+    weir_idset *last = NULL;
+    char *text;
+
+    with->g = machine();
+    CHECK(weir_vertex_set(with->g, 2, WEIR_PROPERTIES, "p", "", NULL) == WEIR_OK, "a property");
+    CHECK(weir_vertex_set(with->g, 5, WEIR_PROPERTIES, "q", "", NULL) == WEIR_OK, "another");
+    CHECK(weir_graph_lookup(with->g, "/cluster0/rack0/node0/socket0/core1", &core, NULL) == WEIR_OK &&
+              weir_vertex_allocate(with->g, core, 1, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK,
+          "a core is taken");
+    with->job = weir_job_get(with->g, 1);
+    whole = set_of(with->g);
+    CHECK(weir_idset_parse("0-2", 3, &with->ranks, NULL) == WEIR_OK && weir_idset_parse("3", 1, &last, NULL) == WEIR_OK &&
+              weir_rset_select_ranks(whole, with->ranks, &with->a, NULL) == WEIR_OK &&
+              weir_rset_select_ranks(whole, last, &rest, NULL) == WEIR_OK,
+          "two parts");
+    text = weir_rset_format(rest, "rv1", NULL);
+    with->b = must_read(text);
     weir_free(text);
-    return rc;
+    weir_idset_free(last);
+    weir_rset_free(rest);
+    weir_rset_free(whole);
+    CHECK(weir_rset_hosts(with->a, &with->hosts, NULL) == WEIR_OK, "hosts");
+    with->flat[0] = must_read(DOC(ENTRY("0-1", "\"core\":\"0\""), ",\"nodelist\":[\"n[0-1]\"],\"properties\":{\"x\":\"0\"}}}"));
+    with->flat[1] = must_read(DOC(ENTRY("1-2", "\"core\":\"1\""), ",\"nodelist\":[\"n[1-2]\"],\"properties\":{\"y\":\"1\"}}}"));
 }
 
 static void test_nomem(void)
 {
-    static const char *const formats[] = {"rv1", "rv1_nosched", "rlite", "rlist"};
-    static const char text[] = DOC(ENTRY("3", "\"core\":\"2-3\",\"gpu\":\"1\",\"x\":\"0\"") "," ENTRY("0,2", "\"core\":\"0\""),
-                                   ",\"nodelist\":[\"n[8-9]\",\"m007\"],\"properties\":{\"a\":\"0,3\"},\"k\":1},\"j\":2}");
-    weir_graph *g = machine();
-    weir_idset *ranks = NULL;
-    weir_rset *whole, *a = NULL, *b = NULL, *c = NULL;
-    char *part;
+    static const struct {
+        int (*make)(const struct given *with, int n, weir_rset **out, weir_err *err);
+        int count;
+        const char *what;
+    } attempts[] = {
+        {make_read, 2, "reading"},         {make_combined, 4, "algebra"},      {make_joined, 1, "joined nodelists"},
+        {make_selected, 4, "selecting"},   {make_remapped, 3, "other ranks"},  {make_of_graph, 4, "of a graph"},
+        {make_changed, 2, "changing"},
+    };
+    struct given with = {0};
 
-    CHECK(weir_vertex_set(g, 2, WEIR_PROPERTIES, "p", "", NULL) == WEIR_OK, "a property");
-    CHECK(weir_vertex_set(g, 5, WEIR_PROPERTIES, "q", "", NULL) == WEIR_OK, "a property");
-    whole = set_of(g);
-    CHECK(weir_idset_parse("0-2", 3, &ranks, NULL) == WEIR_OK && weir_rset_select_ranks(whole, ranks, &a, NULL) == WEIR_OK, "a");
-    weir_idset_free(ranks);
-    CHECK(weir_idset_parse("3", 1, &ranks, NULL) == WEIR_OK && weir_rset_select_ranks(whole, ranks, &c, NULL) == WEIR_OK, "c");
-    part = weir_rset_format(c, "rv1", NULL);
-    b = must_read(part);
-    for (int what = 0; what < 12; what++)
-        check_nomem(make_once, &(struct attempt){g, a, b, text, what}, "a set");
-    for (int what = 0; what < 3; what++)
-        check_nomem(use_once, &(struct attempt){g, a, b, NULL, what}, "use of a set");
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        check_nomem(use_once, &(struct attempt){g, a, b, formats[i], 3}, formats[i]);
-    weir_free(part);
-    weir_idset_free(ranks);
-    weir_rset_free(whole);
-    weir_rset_free(a);
-    weir_rset_free(b);
-    weir_rset_free(c);
-    weir_graph_free(g);
+    give(&with);
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
+        for (int n = 0; n < attempts[i].count; n++)
+            check_nomem(make_once, &(struct attempt){&with, attempts[i].make, n}, attempts[i].what);
+    for (int n = 0; n < 8; n++)
+        check_nomem(use_once, &(struct attempt){&with, NULL, n}, "use of a set");
+    weir_rset_free(with.a);
+    weir_rset_free(with.b);
+    weir_rset_free(with.flat[0]);
+    weir_rset_free(with.flat[1]);
+    weir_idset_free(with.ranks);
+    weir_hostlist_free(with.hosts);
+    weir_graph_free(with.g);
 }
 
 int main(void)
@@ -923,13 +630,6 @@ int main(void)
     test_where();
     test_hosts();
     test_remap();
-    test_parts();
-    test_cut();
-    test_reranked();
-    test_other_graphs();
-    test_validate();
-    test_states();
-    test_odd_machines();
     test_large();
     test_nomem();
     return check_report();

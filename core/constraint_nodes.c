@@ -1,0 +1,46 @@
+/* constraint_nodes.c - RFC 31 constraints on the nodes of a graph, all at once. Invariant: they hold for a node of the roster
+ * exactly when weir_constraint_match() says so of its vertex.
+ */
+#include "constraint.h"
+#include "roster.h"
+
+struct machine {
+    const weir_graph *g;
+    const struct roster *r;
+};
+
+static int having(const void *data, const struct weir_wanted_property *p, weir_idset *out)
+{
+    const struct machine *m = data;
+    int rc = weir_roster_add_property(m->g, m->r, p->name, p->len, out);
+
+    return rc == WEIR_OK ? weir_roster_add_name(m->g, m->r, p->name, p->len, out) : rc;
+}
+
+static int named(const void *data, const weir_hostlist *hosts, weir_idset *out)
+{
+    const struct machine *m = data;
+    return weir_roster_add_hosts(m->g, m->r, hosts, out);
+}
+
+static int ranked(const void *data, const weir_idset *ranks, weir_idset *out)
+{
+    const struct machine *m = data;
+    return weir_roster_add_ranks(m->r, ranks, out);
+}
+
+int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct roster *r, weir_idset **out)
+{
+    const struct machine m = {g, r};
+    struct weir_subjects subjects = {NULL, &m, named, having, ranked};
+    weir_idset *all = weir_idset_new();
+    int rc = all ? WEIR_OK : WEIR_ENOMEM;
+
+    if (rc == WEIR_OK && r->count > 0)
+        rc = weir_idset_add_range(all, 0, r->count - 1);
+    subjects.all = all;
+    if (rc == WEIR_OK)
+        rc = weir_constraint_solve(c, &subjects, out);
+    weir_idset_free(all);
+    return rc;
+}

@@ -1,0 +1,24 @@
+--- quirks.lua - what resource-query does and nobody would want elsewhere: each of these has a name, and is used where its
+-- output or its reading of files must be the same. The engine knows nothing of them.
+
+local M = {}
+
+--- Quirk: only nodes have a rank; weir gives it to all that is in them.
+function M.has_rank(v) return v.type == "node" end
+
+--- The rank that is shown of a vertex of a recipe or of hwloc.
+function M.rank_of_nodes(v) return v.type == "node" and v.rank or -1 end
+
+--- Quirk: a machine may be what was written for an allocation; "exclusive" then says nothing about the pools. And a vertex
+-- without an id has the number at the end of its name when it is a node, else the number of the vertex.
+function M.jgf_metadata(node, metadata)
+  metadata.exclusive = nil
+  if metadata.id ~= nil then return end
+  local digits = metadata.type == "node" and type(metadata.name) == "string" and metadata.name:match "%d+$"
+  metadata.id = math.tointeger(tonumber(digits or metadata.uniq_id or tostring(node.id):match "^%s*([+-]?%d+)"))
+end
+
+--- Quirk: jobs without an end, and the graph itself, last this many seconds.
+M.GRAPH_END = 3153600000
+
+return M

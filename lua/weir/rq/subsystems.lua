@@ -1,0 +1,106 @@
+--- subsystems.lua - the sets of subsystems that -S takes, and the graph that is searched for one: the first subsystem of a
+-- set becomes the containment of a graph of its own, in which there is nothing else than the subsystems of the set.
+
+local core = require "weir.core"
+
+local M = {}
+
+local SETS = {
+  CA = { "containment" }, IBA = { "ibnet" }, IBBA = { "ibnetbw" }, PA = { "power" }, PFS1BA = { "pfs1bw" },
+  ["C+IBA"] = { "containment", "ibnet" }, ["C+IBBA"] = { "containment", "ibnetbw" },
+  ["C+PA"] = { "containment", "power" }, ["C+PFS1BA"] = { "containment", "pfs1bw" },
+  ["IB+IBBA"] = { "ibnet", "ibnetbw" }, ["C+P+IBA"] = { "containment", "power", "ibnet" },
+  ["V+PFS1BA"] = { "virtual1", "pfs1bw" }, VA = { "virtual1" },
+  ALL = { "containment", "ibnet", "ibnetbw", "pfs1bw", "power" },
+}
+
+--- The subsystems of a set, by its name in capitals or in small letters; nil: there is no such set.
+function M.named(name)
+  if SETS[name] then return SETS[name] end
+  for known, list in pairs(SETS) do
+    if known:lower() == name then return list end
+  end
+end
+
+local function path_in(v, subsystem)
+  if subsystem == "containment" then return v.path end
+  local uri = v:uri(subsystem)
+  return uri and uri:match "^[^:]*:(.*)$"
+end
+
+
+--- The paths of each vertex: {{subsystem, path}, ...} in the order of the graph's subsystems.
+local function paths_of(graph)
+  local paths = {}
+  for _, subsystem in ipairs(graph:subsystems()) do
+    for v in graph:walk { subsystem = subsystem } do
+      paths[v] = paths[v] or {}
+      table.insert(paths[v], { subsystem, path_in(v, subsystem) })
+    end
+  end
+  return paths
+end
+
+local function describe(v)
+  return {
+    type = v.type, basename = v.basename, name = v.name, id = v.id, size = v.size, unit = v.unit ~= "" and v.unit or nil,
+    rank = v.rank,
+  }
+end
+
+local Copy = {}
+Copy.__index = Copy
+
+function Copy:add(v, parent)
+  local w = self.graph:add(parent, describe(v))
+  for key, value in pairs(v.properties) do w.properties[key] = value end
+  if v.state ~= "up" then w.state = v.state end
+  self.of[v] = w
+  return w
+end
+
+local function next_in(v, subsystem)
+  if subsystem == "containment" then return v:children() end
+  local edges, i = v:edges(subsystem), 0
+  return function()
+    repeat i = i + 1 until not edges[i] or edges[i].source == v
+    return edges[i] and edges[i].target
+  end
+end
+
+-- v and what it leads to; a vertex that is reached twice is below the first.
+function Copy:grow(v, parent)
+  local w = self:add(v, parent)
+  for child in next_in(v, self.dominant) do
+    if not self.of[child] then self:grow(child, w) end
+  end
+end
+
+
+--- The machine as the subsystems of a set show it; nil: the first has no root. `paths` of it: by vertex, as in paths_of();
+--- nil where there is no subsystem but containment.
+function M.restrict(machine, set)
+  local graph = machine.graph
+  local root = graph:root(set[1])
+  if not root then return nil end
+  if #graph:subsystems() == 1 then return machine end
+  local copy = setmetatable({ graph = core.new(), of = {}, dominant = set[1] }, Copy)
+  copy.graph:begin()
+  copy:grow(root, nil)
+  for i = 2, #set do
+    for _, edge in ipairs(set[i] ~= "containment" and graph:edges(set[i]) or {}) do
+      local source, target = copy.of[edge.source], copy.of[edge.target]
+      if source and target then copy.graph:add_edge(source, target, { subsystem = set[i] }) end
+    end
+  end
+  assert(copy.graph:finish())
+  local shown = { graph = copy.graph, number = {}, paths = {} }
+  local paths, ranks = paths_of(graph), {}
+  for v, w in pairs(copy.of) do
+    shown.number[w], shown.paths[w], ranks[w] = machine.number[v], paths[v], machine.rank(v)
+  end
+  shown.rank = function(w) return ranks[w] or -1 end
+  return shown
+end
+
+return M

@@ -1,0 +1,284 @@
+/* test_rset_graph.c - resource sets and machines: parts of a graph that add up, the machine that a set stands for, the set of
+ * a machine, validation.
+ */
+#include "rsets.h"
+
+/* [R8] The part that b is of a, and the rest: together they are a again, to the last byte. `texts`: as documents of their
+ * own. */
+static void add_up(const weir_rset *a, const weir_rset *b, bool texts)
+{
+    weir_rset *rest = NULL, *part = NULL, *sum = NULL;
+    weir_err err = {0};
+    char *whole = weir_rset_format(a, "rv1", NULL), *text;
+
+    CHECK(weir_rset_combine(WEIR_RSET_DIFF, a, b, &rest, NULL) == WEIR_OK, "the rest");
+    CHECK(weir_rset_combine(WEIR_RSET_INTERSECT, a, b, &part, NULL) == WEIR_OK, "the part");
+    for (int i = 0; texts && i < 2; i++) {
+        weir_rset **r = i ? &rest : &part;
+        text = weir_rset_format(*r, "rv1", NULL);
+        weir_rset_free(*r);
+        *r = must_read(text);
+        weir_free(text);
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK(weir_rset_combine(WEIR_RSET_UNION, i ? rest : part, i ? part : rest, &sum, &err) == WEIR_OK, "%s", err.text);
+        expect_format(sum, "rv1", whole, texts ? "parts as texts" : "parts");
+        weir_rset_free(sum);
+        sum = NULL;
+    }
+    weir_rset_free(rest);
+    weir_rset_free(part);
+    weir_free(whole);
+}
+
+static void test_parts(void)
+{
+    static const char *const parts[] = {"rank0/core[0-3],gpu[0-1]", "rank[1-2]/core[0-3],gpu[0-1]", "rank[0-3]/core[0-1]",
+                                        "rank3/core[1,3],gpu1",     "rank[0-3]/core[0-3],gpu[0-1]", "",
+                                        "rank0/core0 rank2/gpu0"};
+    weir_graph *g = machine();
+    weir_rset *r = set_of(g);
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        weir_rset *b = from_rlist(parts[i]), *named = NULL;
+        char text[4096], *rlite = weir_rset_format(b, "rlite", NULL);
+        snprintf(text, sizeof text, "{\"version\":1,\"execution\":{\"R_lite\":%s}}", rlite);
+        named = must_read(text);
+        add_up(r, named, false);
+        add_up(r, named, true);
+        weir_rset_free(named);
+        weir_rset_free(b);
+        weir_free(rlite);
+    }
+    weir_rset_free(r);
+    weir_graph_free(g);
+}
+
+static int64_t total(const weir_graph *g, const char *type)
+{
+    weir_aggregate a;
+
+    for (uint32_t i = 0; weir_graph_aggregate(g, WEIR_NONE, i, &a); i++)
+        if (strcmp(a.type, type) == 0)
+            return a.total;
+    return 0;
+}
+
+static void expect_machine(const weir_rset *r, const char *expected, const char *what)
+{
+    static const char *const types[] = {"cluster", "rack", "node", "socket", "core", "gpu", "memory"};
+    weir_graph *g = NULL;
+    weir_err err = {0};
+    char text[256] = "";
+
+    CHECK(weir_rset_graph(r, &g, &err) == WEIR_OK, "%s: %s", what, err.text);
+    for (size_t i = 0; g && i < sizeof types / sizeof *types; i++)
+        if (total(g, types[i]))
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s=%d", *text ? " " : "", types[i],
+                     (int)total(g, types[i]));
+    CHECK(strcmp(text, expected) == 0, "%s: %s, not %s", what, text, expected);
+    CHECK(!g || weir_check(g, &err) == WEIR_OK, "%s", err.text);
+    weir_graph_free(g);
+}
+
+/* A part of a set with a graph: as it is, as a document, and as an R whose graph is still that of the whole. */
+static void test_cut(void)
+{
+    static const char *const cases[][2] = {
+        {"rank[0-3]/core[0-3],gpu[0-1]", "cluster=1 rack=2 node=4 socket=8 core=16 gpu=8 memory=64"},
+        {"rank1/core[0-3],gpu[0-1]", "cluster=1 rack=1 node=1 socket=2 core=4 gpu=2 memory=16"},
+        {"rank[0,2]/core[0-3],gpu[0-1]", "cluster=1 rack=2 node=2 socket=4 core=8 gpu=4 memory=32"},
+        {"rank0/core1", "cluster=1 rack=1 node=1 socket=2 core=1 memory=16"},
+    };
+    weir_graph *g = machine();
+    weir_rset *r = set_of(g);
+    json_t *doc = NULL;
+    char *text = weir_rset_format(r, "rv1", NULL), *other;
+
+    doc = json_loads(text, 0, NULL);
+    weir_free(text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        weir_rset *b = from_rlist(cases[i][0]), *part = NULL, *again;
+        json_t *rlite;
+        weir_rset_hosts_drop(b->hosts);
+        b->hosts = NULL;
+        CHECK(weir_rset_combine(WEIR_RSET_INTERSECT, r, b, &part, NULL) == WEIR_OK, "part");
+        expect_machine(part, cases[i][1], cases[i][0]);
+        text = weir_rset_format(part, "rv1", NULL);
+        again = must_read(text);
+        expect_machine(again, cases[i][1], "as a document");
+        CHECK(weir_rset_validate(again, NULL) == WEIR_OK, "a part is valid");
+        weir_rset_free(again);
+        weir_free(text);
+        other = weir_rset_format(part, "rv1_nosched", NULL);
+        rlite = json_loads(other, 0, NULL);
+        json_object_set(doc, "execution", json_object_get(rlite, "execution"));
+        weir_free(other);
+        other = json_dumps(doc, 0);
+        again = must_read(other);
+        expect_machine(again, cases[i][1], "riding on the graph of the whole");
+        weir_rset_free(again);
+        free(other);
+        json_decref(rlite);
+        weir_rset_free(part);
+        weir_rset_free(b);
+    }
+    json_decref(doc);
+    weir_rset_free(r);
+    weir_graph_free(g);
+}
+
+/* A child instance numbers its ranks anew; the graph goes by hosts then. */
+static void test_reranked(void)
+{
+    weir_graph *g = machine(), *child = NULL;
+    weir_rset *r = set_of(g), *part = NULL, *low = NULL;
+    weir_idset *ranks = NULL;
+    weir_vertex v;
+
+    CHECK(weir_idset_parse("2-3", 3, &ranks, NULL) == WEIR_OK && weir_rset_select_ranks(r, ranks, &part, NULL) == WEIR_OK &&
+              weir_rset_remap(part, NULL, false, &low, NULL) == WEIR_OK,
+          "a part with other ranks");
+    CHECK(weir_rset_graph(low, &child, NULL) == WEIR_OK, "its machine");
+    CHECK(child && weir_graph_lookup(child, "/cluster0/rack1/node3", &v, NULL) == WEIR_OK &&
+              weir_vertex_rank(child, v) == 1 && total(child, "node") == 2,
+          "node3 has rank 1");
+    CHECK(weir_rset_validate(low, NULL) == WEIR_OK, "valid");
+    weir_graph_free(child);
+    weir_rset_free(low);
+    CHECK(weir_rset_remap(part, NULL, true, &low, NULL) == WEIR_OK && !weir_rset_writer(low), "new ids, no graph");
+    weir_rset_free(low);
+    weir_idset_free(ranks);
+    weir_rset_free(part);
+    weir_rset_free(r);
+    weir_graph_free(g);
+}
+
+/* Graphs of unlike machines are not joined; what another writer wrote stays as it is. */
+static void test_other_graphs(void)
+{
+    weir_rset *a = must_read(HOSTED("0", "a", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":1}}");
+    weir_rset *b = must_read(HOSTED("1", "b", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":2}}"), *r = NULL;
+
+    expect_refusal(WEIR_RSET_UNION, HOSTED("0", "a", "0") ONE("a"), HOSTED("1", "b", "0") ONE("b"), WEIR_EEXIST,
+                   "vertex \"0\" is something else in the other set, its name differs");
+    CHECK(weir_rset_combine(WEIR_RSET_UNION, a, b, &r, NULL) == WEIR_OK, "union");
+    expect_format(r, "rv1",
+                  "{\"version\":1,\"execution\":{\"R_lite\":[" ENTRY("0-1", "\"core\":\"0\"") "],\"nodelist\":[\"a,b\"]},"
+                  "\"scheduling\":{\"writer\":\"fancy\",\"x\":1}}",
+                  "another writer");
+    expect_machine(r, "cluster=1 node=2 core=2", "R_lite tells");
+    weir_rset_free(r);
+    weir_rset_free(a);
+    weir_rset_free(b);
+    a = must_read("{\"version\":1" ONE("n7"));
+    expect_format(a, "rlist", "rank0/core0", "only scheduling");
+    weir_rset_free(a);
+}
+
+static void expect_invalid(const char *text, const char *part)
+{
+    weir_rset *r = must_read(text);
+    weir_err err = {0};
+    int rc = r ? weir_rset_validate(r, &err) : WEIR_OK;
+
+    CHECK(part ? rc == WEIR_EINVAL && strstr(err.text, part) : rc == WEIR_OK, "%s: %s", text, err.text);
+    weir_rset_free(r);
+}
+
+static void test_validate(void)
+{
+    expect_invalid(DOC("", "}}"), "execution.R_lite: is empty");
+    expect_invalid(DOC(A_CORE, "}}"), "execution.nodelist: is missing");
+    expect_invalid(DOC(A_CORE "," ENTRY("1-2", "\"gpu\":\"0\""), ",\"nodelist\":[\"n[0-2]\"]}}"), "rank 1 has no core");
+    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":[]}", "attributes: an object");
+    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":1}}", "attributes.system: an object");
+    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":1}}}", "attributes.system.scheduler");
+    expect_invalid(HOSTED("0", "a", "0") ",\"scheduling\":{\"graph\":{}}}", "scheduling.graph");
+    expect_invalid(HOSTED("0", "a", "0-1") ONE("a"), "scheduling.graph: rank 0 has no core 1, which R_lite names");
+    expect_invalid(HOSTED("0", "a", "0") ONE("a"), NULL);
+    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":{}}}}", NULL);
+}
+
+/* What is down, and what jobs have. */
+static void test_states(void)
+{
+    weir_graph *g = machine();
+    weir_vertex v = WEIR_NONE, core = WEIR_NONE;
+    weir_rset *r = NULL;
+    weir_err err = {0};
+
+    CHECK(weir_graph_lookup(g, "/cluster0/rack1/node2", &v, NULL) == WEIR_OK &&
+              weir_vertex_set_state(g, v, WEIR_DOWN, NULL) == WEIR_OK,
+          "a node is down");
+    CHECK(weir_graph_lookup(g, "/cluster0/rack0/node0/socket1/core3", &core, NULL) == WEIR_OK &&
+              weir_vertex_set_state(g, core, WEIR_FAILING, NULL) == WEIR_OK,
+          "so is a core");
+    CHECK(weir_graph_rset(g, WEIR_RSET_DOWN, false, &r, NULL) == WEIR_OK, "down");
+    expect_format(r, "rlist", "rank0/core3 rank2/core[0-3],gpu[0-1]", "down");
+    weir_rset_free(r);
+    CHECK(weir_graph_lookup(g, "/cluster0/rack0/node1", &v, NULL) == WEIR_OK &&
+              weir_vertex_allocate(g, v, 1, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK,
+          "a node is taken");
+    CHECK(weir_graph_lookup(g, "/cluster0/rack0/node0/socket0/core1", &core, NULL) == WEIR_OK &&
+              weir_vertex_allocate(g, core, 2, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK,
+          "so is a core");
+    CHECK(weir_graph_lookup(g, "/cluster0/rack1/node3/socket0/memory0", &v, NULL) == WEIR_OK &&
+              weir_vertex_allocate(g, v, 3, 4, 0, WEIR_FOREVER, NULL) == WEIR_OK,
+          "and some memory");
+    CHECK(weir_graph_lookup(g, "/cluster0/rack1/node2/socket0/core0", &v, NULL) == WEIR_OK &&
+              weir_vertex_allocate(g, v, 4, 1, 10, 20, NULL) == WEIR_OK,
+          "and a core later");
+    CHECK(weir_graph_rset(g, WEIR_RSET_ALLOCATED, false, &r, NULL) == WEIR_OK, "allocated");
+    expect_format(r, "rlite",
+                  "[" ENTRY("0", "\"core\":\"1\"") "," ENTRY("1", "\"core\":\"0-3\",\"gpu\":\"0-1\"") "," ENTRY("3", "\"core\":\"\"") "]",
+                  "allocated");
+    weir_rset_free(r);
+    r = NULL;
+    CHECK(weir_graph_rset(g, WEIR_RSET_DOWN, true, &r, &err) == WEIR_EINVAL && !r, "%s", err.text);
+    weir_graph_free(g);
+}
+
+/* Cores in no node; two vertices with one rank. */
+static void test_odd_machines(void)
+{
+    weir_err err = {0};
+    weir_graph *g = parse(NULL, "core:4", &err);
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex v, w;
+    weir_rset *r = NULL;
+
+    CHECK(g && weir_graph_rset(g, WEIR_RSET_ALL, false, &r, &err) == WEIR_OK, "%s", err.text);
+    expect_format(r, "rv1", DOC(ENTRY("0", "\"core\":\"0-3\""), ",\"nodelist\":[\"cluster0\"]}}"), "the root is the host");
+    weir_rset_free(r);
+    weir_graph_free(g);
+    g = weir_graph_new();
+    d.type = "node";
+    d.id = 5;
+    d.rank = 1;
+    CHECK(weir_graph_add(g, WEIR_NONE, &d, &v, NULL) == WEIR_OK, "a node");
+    d.id = 6;
+    CHECK(weir_graph_add(g, WEIR_NONE, &d, &w, NULL) == WEIR_OK, "another of the same rank");
+    d = (weir_pool_desc)WEIR_POOL_DESC_INIT;
+    d.type = "core";
+    d.id = 0;
+    CHECK(weir_graph_add(g, v, &d, &v, NULL) == WEIR_OK, "a core");
+    d.id = 3;
+    CHECK(weir_graph_add(g, w, &d, &w, NULL) == WEIR_OK, "a core");
+    CHECK(weir_graph_rset(g, WEIR_RSET_ALL, false, &r, &err) == WEIR_OK, "%s", err.text);
+    expect_format(r, "rv1", DOC(ENTRY("1", "\"core\":\"0,3\""), ",\"nodelist\":[\"node5\"]}}"), "one rank is one host");
+    weir_rset_free(r);
+    weir_graph_free(g);
+}
+
+int main(void)
+{
+    test_parts();
+    test_cut();
+    test_reranked();
+    test_other_graphs();
+    test_validate();
+    test_states();
+    test_odd_machines();
+    return check_report();
+}
