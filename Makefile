@@ -30,7 +30,7 @@ SPECS := $(wildcard spec/*_spec.lua)
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
-build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(if $(filter release,$(V)),build/doc/policy.md)
+build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -70,6 +70,9 @@ $(OUT)/lua/%: lua/%
 	cp $< $@
 build/policies:
 	@mkdir -p build && ln -sfn ../policies $@
+build/test/pty.so: spec/support/pty.c # a pseudo-terminal for specs
+	@mkdir -p $(@D)
+	$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -fPIC $(LUA_CFLAGS) -shared -o $@ $< -lutil
 $(OUT)/test/lua_host: $(OBJ)/test/lua_host.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $< -llua5.4 -Wl,-E
@@ -77,9 +80,9 @@ $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
 # The page of the policy contract, and annotations for editors; fails when something is in no comment.
-build/doc/policy.md: build/weir build/lua/weir/core.so spec/support/manual.lua bindings/*.c
+$(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/support/manual.lua bindings/*.c lua/weir/init.lua lua/weir/engine.lua
 	@mkdir -p $(@D)
-	build/weir run spec/support/manual.lua $@ build/doc/weir.lua
+	$(OUT)/weir run spec/support/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
 .SECONDARY:
 -include $(shell find build/obj -name '*.d' 2>/dev/null)
 
@@ -99,7 +102,7 @@ test-c: $(TESTS) ## the C tests of this build
 
 # Debian's busted starts Lua 5.1. Under sanitizers a host that has their runtime runs it. A process a file: one spec looks
 # at the bare module, the others load the library on top of it.
-spec: build $(OUT)/test/env $(if $(filter san,$(V)),$(OUT)/test/lua_host) ## the specs of this build
+spec: build $(OUT)/test/env build/test/pty.so $(if $(filter san,$(V)),$(OUT)/test/lua_host) ## the specs of this build
 	@. $(OUT)/test/env; failed=; for s in $(SPECS); do echo "-- $$s ($(V))"; \
 	  $$BUSTED -o plainTerminal $$s || failed="$$failed $$s"; done; \
 	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
@@ -108,7 +111,7 @@ $(OUT)/test/env: Makefile
 	@mkdir -p $(@D)
 	@{ echo "export WEIR_BIN=$(CURDIR)/$(OUT)/weir"; \
 	   echo "export LUA_PATH='$(CURDIR)/$(OUT)/lua/?.lua;$(CURDIR)/$(OUT)/lua/?/init.lua;$(CURDIR)/?.lua;;'"; \
-	   echo "export LUA_CPATH='$(CURDIR)/$(OUT)/lua/?.so;;'"; \
+	   echo "export LUA_CPATH='$(CURDIR)/$(OUT)/lua/?.so;$(CURDIR)/build/test/?.so;;'"; \
 	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1 WEIR_SPEC_SCALE=0.2"; \
 	     echo "BUSTED='$(CURDIR)/$(OUT)/test/lua_host /usr/bin/busted --ignore-lua'"; else echo "BUSTED='lua5.4 /usr/bin/busted'"; fi; } > $@
 
@@ -167,6 +170,7 @@ install: build ## into $(PREFIX), below DESTDIR
 	install build/lua/weir/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir/core.so
 	cd lua/weir && find . -name '*.lua' -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
 	install -m 644 policies/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/
+	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua
 	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
 	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua
 	printf 'prefix=%s\nName: weir\nDescription: Lua-scriptable resource engine\nVersion: %s\nLibs: -L$${prefix}/lib -lweir\nLibs.private: %s\nCflags: -I$${prefix}/include\n' \

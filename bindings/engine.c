@@ -76,7 +76,8 @@ int weirlua_engine_new(lua_State *L)
 
 static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
 {
-    static const char *const known[] = {"mode", "at", "job", "stats", "policy", "trace", "inside", NULL};
+    static const char *const known[] = {"mode", "at", "job", "stats", "policy", "trace", "inside",
+                                        "slot_parent", "whole_pools", NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -91,6 +92,8 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
     o->at = weirlua_field_time(L, arg, "at", weir_graph_now(box->g));
     o->job = weirlua_field_integer(L, arg, "job", 0);
     *stats = weirlua_field_boolean(L, arg, "stats", true);
+    o->reading |= weirlua_field_boolean(L, arg, "slot_parent", false) ? WEIR_SLOT_PARENT : 0u;
+    o->reading |= weirlua_field_boolean(L, arg, "whole_pools", false) ? WEIR_WHOLE_POOLS : 0u;
     if (o->job < 0 || o->at == WEIR_FOREVER)
         luaL_error(L, "a job number above 0 and a start that comes are expected");
 }

@@ -21,7 +21,8 @@ struct policy_spec {
     const char *order[WEIR_ORDER_KEYS];
     const char *exclusive[POLICY_EXCLUSIVE];
     const char *locality[POLICY_LOCALITY];
-    uint32_t norder, nexclusive, nlocality, nfields;
+    const char *descend[WEIR_DESCEND_TYPES];
+    uint32_t norder, nexclusive, nlocality, ndescend, nfields;
     int fields[POLICY_FIELDS]; /* enum weirlua_field */
     bool has[HOOKS];
 };

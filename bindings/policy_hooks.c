@@ -372,6 +372,8 @@ static void give(struct hooks *h)
                              .nexclusive = spec->nexclusive,
                              .locality = spec->locality,
                              .nlocality = spec->nlocality,
+                             .descend = spec->descend,
+                             .ndescend = spec->ndescend,
                              .keys = spec->has[HOOK_ORDER] ? hook_keys : NULL,
                              .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,
                              .evaluate = spec->has[HOOK_EVALUATE] ? hook_evaluate : NULL,

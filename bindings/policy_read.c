@@ -95,10 +95,14 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  * @field locality: string | string[] | nil -- Types of vertices inside a node, the smallest first, at most eight, such as {"numa",
  *   "socket"}: what one slot holds comes from one vertex of the first of them that could hold it, were it all free; where none
  *   could, from anywhere in the node. Types that the machine does not have are passed over.
+ * @field descend: string | string[] | nil -- Instead of order, types such as {"node", "core"}: depth first, at each level the
+ *   children that nobody uses or has reserved first, then those with the most free below of the first type that they have; the
+ *   last one among equals.
  * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments: type, id, size,
  *   free, rank, name, state, index. Three times as fast as asking for them. */
 const char *const weirlua_policy_fields[] = {"name",   "doc",   "version", "subsystem", "order",    "prune",  "evaluate",
-                                             "select", "admit", "init",    "exclusive", "locality", "fields", "options", NULL};
+                                             "select", "admit", "init",    "exclusive", "locality", "descend", "fields", "options",
+                                             NULL};
 
 static void check_known(lua_State *L, const struct policy_spec *spec)
 {
@@ -110,7 +114,7 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
         if (!key || !weirlua_policy_fields[i])
             refuse(L, spec,
                    "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate, select, "
-                   "admit, init, exclusive, locality, fields, options",
+                   "admit, init, exclusive, locality, descend, fields, options",
                    key ? key : luaL_typename(L, -2));
     }
 }
@@ -210,6 +214,8 @@ int weirlua_policy_read(lua_State *L)
     spec->nexclusive = keep_list(L, spec, "exclusive", spec->exclusive, POLICY_EXCLUSIVE);
     lua_settop(L, ANCHOR);
     spec->nlocality = keep_list(L, spec, "locality", spec->locality, POLICY_LOCALITY);
+    lua_settop(L, ANCHOR);
+    spec->ndescend = keep_list(L, spec, "descend", spec->descend, WEIR_DESCEND_TYPES);
     lua_settop(L, ANCHOR);
     read_fields(L, spec);
     lua_settop(L, ANCHOR);

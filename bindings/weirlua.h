@@ -283,6 +283,7 @@ extern const luaL_Reg weirlua_allocation_methods[];
 void weirlua_allocation_open(lua_State *L, struct weirlua *s);
 
 int weirlua_engine_new(lua_State *L);
+int weirlua_explain(lua_State *L); /* explain.c */
 void weirlua_engine_open(lua_State *L, struct weirlua *s);
 
 int luaopen_weir_core(lua_State *L);

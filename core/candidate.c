@@ -60,7 +60,7 @@ static enum use use_of(const struct match *m, weir_vertex v, const weir_resource
     if (k->exclusive || r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
         return USE_WHOLE; /* A5 */
     if (r->takes)
-        return leaf && r->nwith == 0 ? USE_UNITS : USE_WHOLE;
+        return leaf && r->nwith == 0 && !reads(m, WEIR_WHOLE_POOLS) ? USE_UNITS : USE_WHOLE;
     if (r->nwith > 0)
         return USE_WITHIN;
     return leaf && r->exclusive == WEIR_EXCLUSIVE_UNSET ? USE_UNITS : USE_SHARED;
@@ -83,6 +83,8 @@ bool weir_candidate_idle(const struct match *m, const weir_resource *r)
 
     if (r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
         return true;
+    if (reads(m, WEIR_WHOLE_POOLS))
+        return r->takes;
     return r->takes && (flags & TYPE_HAS_KIDS) && !(flags & TYPE_POOLED);
 }
 
@@ -190,7 +192,11 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
         note(m, WEIR_EVENT_BUSY, v, r);
         return 0;
     }
-    rc = r->nwith ? capacity(m, v, r) : 1;
+    rc = weir_fence_whole(m, v);
+    if (rc == 0)
+        note(m, WEIR_EVENT_CONSTRAINT, v, r);
+    if (rc == 1 && r->nwith)
+        rc = capacity(m, v, r);
     if (rc <= 0)
         return rc;
     rc = weir_pick_add(m, v, r, size, true);

@@ -8,6 +8,8 @@
 
 #include "base.h"
 
+struct roster;
+
 enum weir_operator { WEIR_ALL_OF, WEIR_ANY_OF, WEIR_NOT_ALL_OF, WEIR_HAS_PROPERTIES, WEIR_IN_HOSTLIST, WEIR_IN_RANKS };
 
 struct weir_wanted_property {
@@ -39,7 +41,6 @@ struct weir_subjects {
 int weir_constraint_solve(const weir_constraint *c, const struct weir_subjects *s, weir_idset **out) WEIR_CHECKED;
 
 /* The nodes of a graph for which a constraint holds, by their numbers in its roster; WEIR_ENOMEM. */
-struct roster;
 int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct roster *r, weir_idset **out) WEIR_CHECKED;
 
 /* A property and the ranks that have it. */

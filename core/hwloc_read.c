@@ -1,10 +1,11 @@
 /* hwloc_read.c - reads this machine, or the XML of another, by libhwloc.
  *
  * cluster0 -> node, called by the host's name -> socket (hwloc: Package) -> numanode, where a package has several ->
- * core; groups and caches (KB of 2^10 bytes) only where they are asked for. What hwloc does not place in a package lies in the node. A NUMA node gives a memory pool (MB of 2^20 bytes,
- * property "kind" where hwloc tells); one without processors, such as the memory of a GPU, gives none. A GPU is one
- * pool however many drivers show it: what has the same PCI address is the same. A disk whose size hwloc knows is
- * "storage" (GB). Cores count 0, 1, ... over the node; a GPU has the number of its driver where that is unique.
+ * core; groups and caches (KB of 2^10 bytes) only where they are asked for. What hwloc does not place in a package lies in
+ * the node. A NUMA node gives a memory pool (MB of 2^20 bytes, property "kind" where hwloc tells); one without processors,
+ * such as the memory of a GPU, gives none. A GPU is one pool however many drivers show it: what has the same PCI address
+ * is the same. A disk whose size hwloc knows is "storage" (GB). Cores count 0, 1, ... over the node; a GPU has the number
+ * of its driver where that is unique.
  *
  * Main invariant: places[0] is the node; an object belongs into the smallest place that has all of its processors, the
  * last one made where several are as small.
@@ -22,6 +23,8 @@ struct place {
     unsigned type; /* one of enum weir_hwloc_type */
     hwloc_obj_t obj;
 };
+
+#define GPUS_MAX 4096
 
 /* A GPU. Those without a PCI address are told apart by their number. */
 struct gpu {
@@ -326,14 +329,18 @@ static hwloc_obj_t pci_of(hwloc_obj_t dev)
 
 static int note_gpu(struct reader *r, hwloc_obj_t dev, int driver, int64_t number)
 {
-    struct gpu *g, found = {pci_of(dev), driver, number, 0, dev};
+    struct gpu found = {pci_of(dev), driver, number, 0, dev};
 
-    for (g = r->gpus; g < r->gpus + r->ngpus; g++)
+    for (uint32_t i = 0; i < r->ngpus; i++) {
+        struct gpu *g = &r->gpus[i];
         if (g->pci == found.pci && (g->pci || g->number == number)) {
             if (driver < g->driver)
                 *g = found;
             return WEIR_OK;
         }
+    }
+    if (r->ngpus == GPUS_MAX)
+        return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "more than %d GPUs", GPUS_MAX);
     if (weir_array_reserve(&r->gpus, &r->gpus_cap, (size_t)r->ngpus + 1, sizeof *r->gpus) < 0)
         return weir_fail_nomem(r->err);
     r->gpus[r->ngpus++] = found;
@@ -355,6 +362,23 @@ static int compare_gpus(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* The first of each number keeps it; others get the lowest ids that are left. O(n^2) */
+static void number_gpus(struct reader *r)
+{
+    int64_t spare = 0;
+
+    for (uint32_t i = 0; i < r->ngpus; i++) {
+        int64_t id = r->gpus[i].number;
+        if (id_taken(r, i, id))
+            for (id = spare; id_taken(r, i, id); id++)
+                ;
+        spare = id == r->gpus[i].number ? spare : id + 1;
+        r->gpus[i].id = id;
+    }
+    if (r->ngpus > 0)
+        qsort(r->gpus, r->ngpus, sizeof *r->gpus, compare_gpus);
+}
+
 static int add_gpus(struct reader *r)
 {
     hwloc_obj_t dev = NULL;
@@ -364,15 +388,7 @@ static int add_gpus(struct reader *r)
     while (rc == WEIR_OK && (dev = hwloc_get_next_osdev(r->topology, dev)))
         if (is_gpu(dev, &driver, &number))
             rc = note_gpu(r, dev, driver, number);
-    for (uint32_t i = 0; i < r->ngpus; i++) {
-        int64_t id = r->gpus[i].number;
-        if (id_taken(r, i, id))
-            for (id = 0; id_taken(r, i, id); id++)
-                ;
-        r->gpus[i].id = id;
-    }
-    if (r->ngpus > 0)
-        qsort(r->gpus, r->ngpus, sizeof *r->gpus, compare_gpus);
+    number_gpus(r);
     for (uint32_t i = 0; rc == WEIR_OK && i < r->ngpus; i++) {
         weir_vertex v;
         rc = add_pool(r, device_place(r, r->gpus[i].obj), "gpu", r->gpus[i].id, &v);
@@ -494,10 +510,12 @@ struct look {
     const char *source;
     weir_err *err;
     int depth, rc;
+    uint32_t objects;
 };
 
-#define DEPTH_MAX 200
-#define INDEX_MAX (1u << 20) /* hwloc sets one bit for each lower one */
+#define DEPTH_MAX   200
+#define OBJECTS_MAX (1u << 16) /* the time that hwloc takes grows with their square */
+#define INDEX_MAX   (1u << 20) /* hwloc sets one bit for each lower one */
 
 static const char *attribute(const char **attrs, const char *name)
 {
@@ -561,7 +579,8 @@ static const char *object_fault(const char **attrs)
 static void XMLCALL on_start(void *user, const char *name, const char **attrs)
 {
     struct look *l = user;
-    const char *fault = strcmp(name, "object") == 0 ? object_fault(attrs) : NULL;
+    bool object = strcmp(name, "object") == 0;
+    const char *fault = object ? object_fault(attrs) : NULL;
     int line = (int)XML_GetCurrentLineNumber(l->xml);
 
     if (++l->depth == 1 && strcmp(name, "topology") != 0)
@@ -569,6 +588,8 @@ static void XMLCALL on_start(void *user, const char *name, const char **attrs)
     else if (l->depth > DEPTH_MAX)
         l->rc =
             weir_fail_at(l->err, WEIR_ELIMIT, l->source, line, 0, "more than %d elements inside each other", DEPTH_MAX);
+    else if (object && ++l->objects > OBJECTS_MAX)
+        l->rc = weir_fail_at(l->err, WEIR_ELIMIT, l->source, line, 0, "more than %u objects", OBJECTS_MAX);
     else if (fault)
         l->rc = weir_fail_at(l->err, WEIR_EINVAL, l->source, line, 0, "<object type=\"%.64s\"> %s",
                              attribute(attrs, "type"), fault);

@@ -362,6 +362,7 @@ static void end_match(struct match *m)
     weir_mem_free(m->notes);
     weir_mem_free(m->inside);
     weir_mem_free(m->feeds);
+    weir_idset_free(m->allowed);
 }
 
 static struct match start_match(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_err *err)

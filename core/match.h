@@ -7,6 +7,7 @@
  *   candidate.c  what one vertex can give for one resource
  *   channel.c    units on the way to the source of another subsystem
  *   search.c     the candidates of a type, best first
+ *   fence.c      the nodes that a constraint allows
  */
 #ifndef WEIR_MATCH_H
 #define WEIR_MATCH_H
@@ -17,6 +18,7 @@
 
 #define WEIR_NO_END INT64_MIN
 #define PLAIN_MEMO 32
+#define FENCE_AFTER 8 /* nodes that a constraint refuses before all that it allows are looked for */
 
 /* What counts as available while a request is placed. */
 enum match_view {
@@ -41,6 +43,8 @@ struct match {
     int64_t t0, t1;
     int64_t end; /* of the window, where it does not follow from the request; WEIR_NO_END */
     weir_type node_type; /* what constraints are about, and where a slot has its place */
+    struct roster *roster; /* with `allowed` */
+    weir_idset *allowed;   /* the nodes that the constraint allows, by their numbers in the roster; NULL: nobody asked yet */
     weir_pick *picks;
     uint32_t npicks, picks_cap;
     struct pick_note *notes; /* by pick */
@@ -63,9 +67,11 @@ struct match {
 int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 /* How often what a slot holds fits below `under`, at most `most`, as far as each part tells by itself. */
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);
-/* What each of these slots has to lie inside of, below `under`: a node, or what the policy's locality wants. WEIR_NO_TYPE:
- * nothing. */
+/* What each of these slots has to lie inside of, below `under`: a node, what the policy's locality wants, or SEARCH_PARENT.
+ * WEIR_NO_TYPE: nothing. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
+/* Places so many slots anywhere below `under`. 1, 0 or negative. */
+int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots);
 /* Places slots, each inside one vertex of that type. */
 int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host);
 /* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
@@ -75,6 +81,18 @@ int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *l
 bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);
 /* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
 int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
+
+/* Finds the nodes that the constraint allows, if there is one; WEIR_ENOMEM. The others then need m->allowed. */
+int weir_fence_raise(struct match *m);
+/* Whether it tells where not to search: what is searched for, or something needed inside it, is only found in nodes. */
+bool weir_fence_matters(const struct search *s);
+/* Whether a row, or a kid, holds nodes but none that is allowed. *at is the number of the first node at or below the kid, and
+ * goes on to that of the next kid; weir_fence_from gives it for the first kid under a row of v. */
+bool weir_fence_stops_row(const struct match *m, const struct inner *in, uint32_t row);
+bool weir_fence_stops(const struct match *m, weir_vertex kid, uint32_t *at);
+uint32_t weir_fence_from(const struct match *m, weir_vertex v, uint32_t row);
+/* Whether the constraint allows all nodes below v, which is to be taken as a whole. 1, 0 or negative. */
+int weir_fence_whole(struct match *m, weir_vertex v);
 
 /* Whether v is only ever given as a whole (A5): because it says so, or the policy does. */
 bool weir_candidate_whole(const struct match *m, weir_vertex v);
@@ -133,6 +151,11 @@ static inline void note(struct match *m, enum weir_event event, weir_vertex v, c
 static inline bool view_ordered(const struct match *m)
 {
     return m->view <= VIEW_LATER || (m->view == VIEW_CAPACITY && m->options->inside);
+}
+
+static inline bool reads(const struct match *m, enum weir_reading how)
+{
+    return m->options->reading & (unsigned)how;
 }
 
 static inline int64_t count_limit(const weir_count *c)

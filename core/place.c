@@ -336,7 +336,7 @@ static int place_slot(struct match *m, weir_vertex under, const weir_resource *s
     }
     for (; n >= 0; n = weir_count_floor(&slot->count, n - 1)) {
         int64_t slots = saturating_mul(n, times);
-        int rc = weir_place(m, under, slot->with, slot->nwith, slots);
+        int rc = weir_slots_fill(m, under, slot, slots);
         if (rc == 1)
             weir_pick_slots(m, npicks, slots);
         if (rc)

@@ -9,8 +9,68 @@
 #include "rows.h"
 #include "window.h"
 
+/* ---- depth first, to what is least used ---- */
+
+/* What decides between siblings: how much of the first spare type is free below v, most of all where nobody uses or has
+ * reserved any of it. */
+static int64_t slack(const struct search *s, weir_vertex v)
+{
+    const weir_graph *g = s->m->g;
+    const struct inner *in = inner_of(g, v);
+    const struct book *b = book_of(g, v);
+    uint32_t cell = 0;
+
+    if (!in || !in->cells)
+        return WEIR_FOREVER;
+    if ((!b || b->count == 0) && in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0)
+        return WEIR_FOREVER;
+    for (uint32_t i = 0; cell == 0 && i < s->nspare; i++)
+        cell = type_cell(g->schemas[in->schema], s->spare[i]);
+    return cell ? in->cells[cell + TYPE_FREE] : 0;
+}
+
+static uint32_t depth_of(const weir_graph *g, weir_vertex v)
+{
+    uint32_t depth = 0;
+
+    for (v = vertex_at(g, v)->parent; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+        depth++;
+    return depth;
+}
+
+/* Whether a is come by before b: their ancestors that are siblings decide. O(d) */
+static bool descends_before(const struct search *s, weir_vertex a, weir_vertex b)
+{
+    const weir_graph *g = s->m->g;
+    uint32_t da = depth_of(g, a), db = depth_of(g, b);
+    int64_t x, y;
+
+    for (uint32_t i = da; i > db; i--)
+        a = vertex_at(g, a)->parent;
+    for (uint32_t i = db; i > da; i--)
+        b = vertex_at(g, b)->parent;
+    if (a == b)
+        return da < db;
+    while (vertex_at(g, a)->parent != vertex_at(g, b)->parent) {
+        a = vertex_at(g, a)->parent;
+        b = vertex_at(g, b)->parent;
+    }
+    x = slack(s, a);
+    y = slack(s, b);
+    return x != y ? x > y : vertex_at(g, a)->pos > vertex_at(g, b)->pos;
+}
+
+static bool descends(const struct search *s)
+{
+    return s->nspare > 0;
+}
+
+/* ---- the heap ---- */
+
 static bool before(const struct search *s, const struct item *a, const struct item *b)
 {
+    if (descends(s))
+        return descends_before(s, a->kind == ITEM_AGAIN ? a->key : a->vertex, b->kind == ITEM_AGAIN ? b->key : b->vertex);
     if (a->key == b->key)
         return a->kind < b->kind;
     return weir_order_before(s->m->g, &s->index->order, a->key, b->key);
@@ -79,7 +139,7 @@ static bool row_hopeful(struct search *s, const struct schema *sc, const int64_t
     if (!cell || cells[cell + cell_for(s)] <= 0)
         return lacks(s, s->r->type, 1, 0);
     for (uint32_t i = 0; i < s->nneeds; i++) {
-        uint32_t pair = weir_pair_cell(sc, s->outer, s->needs[i].type);
+        uint32_t pair = s->outer == SEARCH_PARENT ? 0 : weir_pair_cell(sc, s->outer, s->needs[i].type);
         if (pair && cells[pair + pair_cell] < s->needs[i].amount)
             return lacks(s, s->needs[i].name, s->needs[i].amount, cells[pair + pair_cell]);
     }
@@ -128,31 +188,66 @@ static int push_kid(struct search *s, weir_vertex v)
     return push(s, (struct item){key, v, 0, ITEM_BELOW, 0});
 }
 
-static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t row)
+/* Whether the nodes that the constraint allows are known, and tell where not to go. */
+static bool is_fenced(struct search *s)
+{
+    if (!s->m->allowed)
+        return false;
+    if (s->fence == FENCE_UNKNOWN)
+        s->fence = weir_fence_matters(s) ? FENCE_ACTIVE : FENCE_IDLE;
+    return s->fence == FENCE_ACTIVE;
+}
+
+/* The kids of v, or the roots, from `begin` to `end`; `at` is the number of their first node. */
+static int push_kids(struct search *s, const weir_vertex *kids, uint32_t begin, uint32_t end, uint32_t at)
+{
+    bool fenced = is_fenced(s);
+    int rc = WEIR_OK;
+
+    for (uint32_t i = begin; !rc && i < end; i++) {
+        if (kids[i] == WEIR_NONE)
+            continue;
+        if (fenced && weir_fence_stops(s->m, kids[i], &at))
+            note(s->m, WEIR_EVENT_CONSTRAINT, kids[i], s->r);
+        else
+            rc = push_kid(s, kids[i]);
+    }
+    return rc;
+}
+
+static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level)
 {
     const weir_graph *g = s->m->g;
     const struct inner *in = inner_of(g, v);
-    const struct schema *sc = g->schemas[in->schema];
+    weir_vertex key = s->index->best[in->row + row];
+
+    if (key == WEIR_NONE)
+        return WEIR_OK;
+    if (!row_hopeful(s, g->schemas[in->schema], row_cells(g, in, row)))
+        note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
+    else if (is_fenced(s) && weir_fence_stops_row(s->m, in, row))
+        note(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
+    else
+        return push(s, (struct item){key, v, row, ITEM_ROW, level});
+    return WEIR_OK;
+}
+
+static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t row)
+{
+    const struct inner *in = inner_of(s->m->g, v);
     struct levels lv;
     uint32_t begin, end;
-    int rc = WEIR_OK;
+    int rc = s->m->stats.constraint >= FENCE_AFTER ? weir_fence_raise(s->m) : WEIR_OK;
 
     weir_levels_of(in->rows_cap, &lv);
-    if (weir_row_entries(in, &lv, level, row, &begin, &end)) {
-        for (uint32_t i = begin; !rc && i < end; i++)
-            if (in->kids[i] != WEIR_NONE)
-                rc = push_kid(s, in->kids[i]);
+    if (rc)
         return rc;
-    }
-    for (uint32_t i = begin; !rc && i < end; i++) {
-        weir_vertex key = s->index->best[in->row + i];
-        if (key == WEIR_NONE)
-            continue;
-        if (row_hopeful(s, sc, row_cells(g, in, i)))
-            rc = push(s, (struct item){key, v, i, ITEM_ROW, (uint8_t)(level == 0 ? lv.n : level - 1)});
-        else
-            note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
-    }
+    if (descends(s))
+        return push_kids(s, in->kids, 0, in->nkids, s->m->allowed ? weir_fence_from(s->m, v, 0) : 0);
+    if (weir_row_entries(in, &lv, level, row, &begin, &end))
+        return push_kids(s, in->kids, begin, end, s->m->allowed ? weir_fence_from(s->m, v, row) : 0);
+    for (uint32_t i = begin; !rc && i < end; i++)
+        rc = push_row(s, v, i, (uint8_t)(level == 0 ? lv.n : level - 1));
     return rc;
 }
 
@@ -202,10 +297,15 @@ int weir_search_rejected(struct search *s, weir_vertex v)
     return open_row(s, v, 0, 0);
 }
 
-/* A vertex on the way down. */
-static int open_vertex(struct search *s, weir_vertex v)
+static bool is_host(const struct search *s, weir_vertex v, weir_vertex key)
 {
-    bool host = kind_of(s->m->g, v)->type == s->host;
+    return s->host == SEARCH_PARENT ? vertex_at(s->m->g, key)->parent == v : kind_of(s->m->g, v)->type == s->host;
+}
+
+/* A vertex on the way down to `key`. */
+static int open_vertex(struct search *s, weir_vertex v, weir_vertex key)
+{
+    bool host = is_host(s, v, key);
     int go;
 
     if (host ? !vertex_hopeful(s, v) : !below_hopeful(s, v)) {
@@ -244,7 +344,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
         note(s->m, WEIR_EVENT_VISITED, it.vertex, s->r);
         switch (it.kind) {
         case ITEM_VERTEX: rc = weigh_vertex(s, it.vertex); break;
-        case ITEM_BELOW: rc = open_vertex(s, it.vertex); break;
+        case ITEM_BELOW: rc = open_vertex(s, it.vertex, it.key); break;
         case ITEM_AGAIN: rc = 1; break;
         default: rc = open_row(s, it.vertex, it.level, it.row); break;
         }
@@ -287,6 +387,8 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
     s->idle = idle;
     s->type = s->outer = weir_type_find(m->g, r->type);
     s->host = WEIR_NO_TYPE;
+    for (uint32_t i = 0; view_ordered(m) && i < m->policy->ndescend && i < WEIR_DESCEND_TYPES; i++)
+        s->spare[s->nspare++] = weir_type_find(m->g, m->policy->descend[i]);
 }
 
 static int begin(struct search *s, weir_vertex under)
@@ -299,15 +401,14 @@ static int begin(struct search *s, weir_vertex under)
 
     if (s->type == WEIR_NO_TYPE)
         return WEIR_OK;
-    rc = weir_index_get(m->g, view_ordered(m) ? m->policy : &unordered, s->type, mode, &index, m->err);
+    rc = weir_index_get(m->g, view_ordered(m) && !descends(s) ? m->policy : &unordered, s->type, mode, &index, m->err);
     if (rc)
         return rc;
     s->index = index;
     if (under != WEIR_NONE)
         rc = below_hopeful(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
-    for (uint32_t i = 0; under == WEIR_NONE && !rc && i < m->g->nroots; i++)
-        if (m->g->roots[i] != WEIR_NONE)
-            rc = push_kid(s, m->g->roots[i]);
+    else
+        rc = push_kids(s, m->g->roots, 0, m->g->nroots, 0);
     if (rc)
         weir_search_end(s);
     return rc;

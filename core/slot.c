@@ -33,22 +33,65 @@ struct hosts {
     uint32_t norder, order_cap;
 };
 
+/* Whether two slots cannot have a part of one pool each. */
+static bool pools_apart(const struct match *m, const weir_resource *slot)
+{
+    for (uint32_t i = 0; reads(m, WEIR_WHOLE_POOLS) && i < slot->nwith; i++) {
+        weir_type t = weir_type_find(m->g, slot->with[i].type);
+        if (t != WEIR_NO_TYPE && (m->g->type_flags[t] & TYPE_POOLED))
+            return true;
+    }
+    return false;
+}
+
+/* How many times the picks from `from` on make up `each` units, whole picks at a time. */
+static int64_t count_shares(const struct match *m, uint32_t from, int64_t each)
+{
+    int64_t shares = 0, have = 0;
+
+    for (uint32_t i = from; i < m->npicks; i++) {
+        have += m->picks[i].amount;
+        shares += have >= each;
+        have = have >= each ? 0 : have;
+    }
+    return shares;
+}
+
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
 {
+    bool apart = pools_apart(m, slot);
+
     for (uint32_t i = 0; i < slot->nwith && most > 0; i++) {
         const weir_resource *r = &slot->with[i];
         uint32_t npicks = m->npicks;
         int64_t units;
         if (weir_channel_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
             continue;
-        units = weir_place_some(m, under, r, saturating_mul(most, r->count.min));
-        m->npicks = npicks;
+        units = weir_place_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
         if (units < 0)
             return units;
-        if (units / r->count.min < most)
-            most = units / r->count.min;
+        units = apart ? count_shares(m, npicks, r->count.min) : units / r->count.min;
+        m->npicks = npicks;
+        if (units < most)
+            most = units;
     }
     return most;
+}
+
+int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
+{
+    uint32_t npicks = m->npicks, rivals = m->rivals;
+    int rc = 1;
+
+    if (slots == 1 || !pools_apart(m, slot))
+        return weir_place(m, under, slot->with, slot->nwith, slots);
+    m->rivals = rivals == WEIR_NONE ? npicks : rivals;
+    for (int64_t i = 0; rc == 1 && i < slots; i++)
+        rc = weir_place(m, under, slot->with, slot->nwith, 1);
+    m->rivals = rivals;
+    if (rc != 1)
+        m->npicks = npicks;
+    return rc;
 }
 
 static bool is_within_type(const weir_graph *g, weir_vertex v, weir_type t)
@@ -119,6 +162,22 @@ static weir_type local_host(struct match *m, weir_vertex under, const weir_resou
     return WEIR_NO_TYPE;
 }
 
+/* Whether all that a slot holds stands right below v. */
+static bool stands_below(const struct match *m, weir_vertex v, const weir_resource *slot)
+{
+    const struct inner *in = v == WEIR_NONE ? NULL : inner_of(m->g, v);
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; in && i < slot->nwith; i++) {
+        weir_type t = weir_type_find(m->g, slot->with[i].type);
+        uint32_t k = 0;
+        while (k < in->nkids && (in->kids[k] == WEIR_NONE || kind_of(m->g, in->kids[k])->type != t))
+            k++;
+        found += k < in->nkids;
+    }
+    return found == slot->nwith;
+}
+
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot)
 {
     const weir_resource *first = slot->with;
@@ -127,6 +186,8 @@ weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource
         return WEIR_NO_TYPE;
     if (weir_channel_find(m->g, first->type) != WEIR_NONE)
         return WEIR_NO_TYPE;
+    if (reads(m, WEIR_SLOT_PARENT))
+        return stands_below(m, under, slot) ? WEIR_NO_TYPE : SEARCH_PARENT;
     if (m->node_type != WEIR_NO_TYPE && is_inside(m, slot, m->node_type) && !is_within_type(m->g, under, m->node_type))
         return m->node_type;
     return local_host(m, under, slot);
@@ -209,6 +270,8 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
     uint32_t npicks = m->npicks;
     int64_t units = 0;
 
+    if (inner == SEARCH_PARENT)
+        return 0; /* what the slot holds stands below several vertices */
     if (inner != WEIR_NO_TYPE)
         return add_outer_host(h, v, inner, want);
     host.most = weir_slot_bound(m, v, h->slot, want);
@@ -336,7 +399,7 @@ static int place_in(struct hosts *h, weir_vertex v, int64_t count)
     int rc;
 
     if (inner == WEIR_NO_TYPE)
-        return weir_place(h->m, v, h->slot->with, h->slot->nwith, count);
+        return weir_slots_fill(h->m, v, h->slot, count);
     rc = fill(&in, v, inner, count);
     if (!rc)
         rc = in.norder < count ? 0 : place_given(&in, count);

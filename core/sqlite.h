@@ -18,6 +18,7 @@
 #define DB_APPLICATION 0x57454952 /* "WEIR": application_id of the file */
 #define DB_SCHEMA      1          /* user_version of the file */
 #define DB_WAIT        5000       /* milliseconds to wait for another process that writes */
+#define DB_ROW         (1 << 26)  /* bytes of a row: what is in one is short, but for a value of extended data */
 
 /* The tables. The first column of each tells its rows apart, or those of one vertex or job. */
 enum weir_db_table {

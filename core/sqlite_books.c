@@ -12,6 +12,8 @@
 struct holder {
     int64_t job, start, end;
     uint32_t first, n; /* picks */
+    uint32_t nslots;
+    weir_name policy;
 };
 
 struct claim {
@@ -37,17 +39,22 @@ static int take_job(struct weir_db_reader *r)
 {
     struct books *b = r->data;
     struct holder h = {.end = WEIR_FOREVER};
+    const char *policy = weir_db_text(r, 4);
 
     h.job = weir_db_int(r, 0, 1, INT64_MAX);
     h.start = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
     if (!weir_db_null(r, 2))
         h.end = weir_db_int(r, 2, 0, WEIR_FOREVER - 1);
+    if (!weir_db_null(r, 3))
+        h.nslots = (uint32_t)weir_db_int(r, 3, 1, UINT32_MAX);
     if (weir_db_unfit(r))
         return WEIR_EPARSE;
     if (h.start >= h.end)
         return weir_fail(&r->why, WEIR_EPARSE, "it ends at %" PRId64 ", not after its start at %" PRId64, h.end,
                          h.start);
-    if (weir_array_reserve(&b->holders, &b->holders_cap, (size_t)b->nholders + 1, sizeof h))
+    h.policy = weir_names_add(&r->g->names, policy, strlen(policy));
+    if (h.policy == WEIR_NO_NAME ||
+        weir_array_reserve(&b->holders, &b->holders_cap, (size_t)b->nholders + 1, sizeof h))
         return WEIR_ENOMEM;
     b->holders[b->nholders++] = h;
     return WEIR_OK;
@@ -241,6 +248,10 @@ static int commit(struct weir_db_reader *r, const struct books *b)
     for (uint32_t i = 0; !rc && i < b->nholders; i++) {
         const struct holder *h = &b->holders[i];
         rc = weir_job_commit(r->g, h->job, h->start, h->end, h->n ? b->picks + h->first : NULL, h->n, &job, r->err);
+        if (!rc) {
+            r->g->jobs[job].policy = h->policy;
+            r->g->jobs[job].a.nslots = h->nslots;
+        }
     }
     return rc;
 }

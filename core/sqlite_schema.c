@@ -95,11 +95,13 @@ const struct weir_db_layout weir_db_layout[DB_TABLES] = {
                  "  type TEXT NOT NULL,       -- what the source is to the target\n"
                  "  back TEXT                 -- what the target is to the source, or NULL\n"
                  ")"},
-    [DB_JOB] = {"job", "job", 3,
+    [DB_JOB] = {"job", "job", 5,
                 "CREATE TABLE job ( -- who has something. The view jobs says it in seconds.\n"
                 "  job INTEGER PRIMARY KEY,\n"
                 "  starts INTEGER NOT NULL, -- microseconds; after meta.now: a reservation, else an allocation\n"
-                "  ends INTEGER             -- NULL: no end\n"
+                "  ends INTEGER,            -- NULL: no end\n"
+                "  slots INTEGER,           -- of the request that it serves; NULL: not known\n"
+                "  policy TEXT NOT NULL     -- the policy that placed it; '' for none\n"
                 ")"},
     [DB_PICK] = {"pick", "job", 6,
                  "CREATE TABLE pick ( -- what jobs have\n"
@@ -126,15 +128,18 @@ const struct weir_db_layout weir_db_layout[DB_TABLES] = {
                    ")"},
 };
 
-/* For people: nothing of it is read by weir. */
+/* For people: nothing of it is read by weir. In the view vertex, CAST and LIMIT make SQLite keep what it computed and
+ * index it by number when it is joined, instead of going through all vertices for each row of the other table. */
 static const char views[] =
+    "CREATE INDEX run_parent ON run (parent -- for the views\n);\n"
     "CREATE VIEW vertex AS -- one row a vertex; rank is its own, name may be a template\n"
-    "  SELECT run.first + i AS vertex, type,\n"
+    "  SELECT CAST(run.first + i AS INTEGER) AS vertex, type,\n"
     "    coalesce(name, basename || coalesce(run.id + i * step, '')) AS name,\n"
     "    run.id + i * step AS id, size, unit, coalesce(state, 'up') AS state, rank + i AS rank,\n"
     "    parent, place + i AS place, exclusive\n"
     "  FROM run JOIN number ON i < count JOIN kind USING (kind)\n"
-    "    LEFT JOIN name ON name.vertex = run.first + i LEFT JOIN state ON state.vertex = run.first + i;\n"
+    "    LEFT JOIN name ON name.vertex = run.first + i LEFT JOIN state ON state.vertex = run.first + i\n"
+    "  LIMIT -1;\n"
     "CREATE VIEW path AS -- where each vertex is\n"
     "  WITH RECURSIVE way(vertex, path) AS (\n"
     "    SELECT vertex, '/' || name FROM vertex WHERE parent IS NULL\n"
@@ -143,7 +148,7 @@ static const char views[] =
     "  SELECT vertex, path FROM way;\n"
     "CREATE VIEW jobs AS -- jobs, in seconds\n"
     "  SELECT job, CASE WHEN starts > (SELECT value FROM meta WHERE key = 'now') THEN 'reserved' ELSE 'allocated' END\n"
-    "      AS state, starts / 1e6 AS starts, ends / 1e6 AS ends,\n"
+    "      AS state, starts / 1e6 AS starts, ends / 1e6 AS ends, slots, policy,\n"
     "    (SELECT count(*) FROM pick WHERE pick.job = job.job) AS picks\n"
     "  FROM job;\n"
     "CREATE VIEW job_nodes AS -- the nodes at, above or below which a job has something\n"
@@ -153,18 +158,24 @@ static const char views[] =
     "    SELECT job, (SELECT parent FROM run WHERE first <= vertex ORDER BY first DESC LIMIT 1)\n"
     "    FROM up WHERE vertex IS NOT NULL),\n"
     "  down(job, vertex, type) AS (\n"
-    "    SELECT job, vertex, type FROM pick JOIN vertex USING (vertex) WHERE whole\n"
+    "    SELECT job, vertex,\n"
+    "      (SELECT type FROM run JOIN kind USING (kind) WHERE first <= vertex ORDER BY first DESC LIMIT 1)\n"
+    "    FROM pick WHERE whole\n"
     "    UNION\n"
     "    SELECT job, run.first + i, kind.type FROM down JOIN run ON run.parent = vertex JOIN number ON i < count\n"
     "      JOIN kind USING (kind) WHERE down.type <> 'node'),\n"
-    "  either AS (SELECT job, vertex FROM up UNION SELECT job, vertex FROM down)\n"
-    "  SELECT job, vertex, name FROM either JOIN (SELECT vertex, name FROM vertex WHERE type = 'node') USING "
-    "(vertex);\n"
+    "  either(job, vertex) AS (SELECT job, vertex FROM up UNION SELECT job, vertex FROM down)\n"
+    "  SELECT job, either.vertex,\n"
+    "    coalesce(name, basename || coalesce(id + (either.vertex - first) * step, '')) AS name\n"
+    "  FROM either JOIN run ON first = (SELECT max(first) FROM run WHERE first <= either.vertex) JOIN kind USING (kind)\n"
+    "    LEFT JOIN name ON name.vertex = either.vertex\n"
+    "  WHERE type = 'node';\n"
     "CREATE VIEW node_free AS -- nodes that are up, and of which no job has anything now\n"
-    "  WITH RECURSIVE off(vertex) AS (\n"
-    "    SELECT vertex FROM state WHERE state <> 'degraded'\n"
+    "  WITH RECURSIVE off(vertex, type) AS (\n"
+    "    SELECT vertex, '' FROM state WHERE state NOT IN ('up', 'degraded')\n"
     "    UNION\n"
-    "    SELECT run.first + i FROM off JOIN run ON run.parent = vertex JOIN number ON i < count)\n"
+    "    SELECT run.first + i, kind.type FROM off JOIN run ON run.parent = vertex JOIN number ON i < count\n"
+    "      JOIN kind USING (kind) WHERE off.type <> 'node')\n"
     "  SELECT vertex, name, rank FROM vertex WHERE type = 'node' AND vertex NOT IN (SELECT vertex FROM off)\n"
     "    AND vertex NOT IN (SELECT vertex FROM job_nodes JOIN job USING (job)\n"
     "      WHERE starts <= (SELECT value FROM meta WHERE key = 'now'));\n";
@@ -200,10 +211,12 @@ int weir_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, weir_err *
 
 /* ---- opening ---- */
 
-/* What others wrote may be made to do harm: no triggers of theirs are run, and no schema is trusted. */
+/* What others wrote may be made to do harm: no triggers of theirs are run, no schema is trusted, and an index of
+ * theirs cannot compute values larger than ours are. */
 static int configure(sqlite3 *db, weir_err *err)
 {
     sqlite3_extended_result_codes(db, 1);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, DB_ROW);
     sqlite3_busy_timeout(db, DB_WAIT);
     sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);

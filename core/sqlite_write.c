@@ -322,7 +322,9 @@ static int write_edges(struct save *s)
 static int write_job(struct save *s, const struct job *j)
 {
     const weir_allocation *a = &j->a;
-    int rc = put(s, DB_JOB, (struct cell[]){number(a->job), number(a->start), number_or(a->end, WEIR_FOREVER)});
+    struct cell head[] = {number(a->job), number(a->start), number_or(a->end, WEIR_FOREVER), number_or(a->nslots, 0),
+                          text(weir_names_text(&s->g->names, j->policy))};
+    int rc = put(s, DB_JOB, head);
 
     for (uint32_t i = 0; !rc && i < a->npicks; i++) {
         const weir_pick *p = &a->picks[i];

@@ -78,7 +78,7 @@ struct svg {
     struct svg_entry *entries; /* scratch of svg_use.c */
     uint32_t nentries, entries_cap;
     weir_buf text, plain; /* scratch: a text as it is composed, and what XML may have of it */
-    bool used_states[WEIR_STATES], used_next;
+    bool used_states[WEIR_STATES], used_next, used_several;
     bool failed; /* out of memory */
 };
 
@@ -126,7 +126,9 @@ void weir_svg_states(const struct svg *s, uint64_t counts[WEIR_STATES]);
 
 /* Gives each job, or each value, its colour: jobs keep their hue from picture to picture, and cells side by side differ. */
 void weir_svg_colours(struct svg *s);
-/* The value that a cell stands for in SVG_BY_TYPE and SVG_BY_MAP; NULL: none. */
+/* The value that a cell stands for in SVG_BY_TYPE and SVG_BY_MAP: its own, or that of what is above it, or else of all that
+ * is below; NULL: none; weir_svg_several: not the same all over. */
+extern const char weir_svg_several[];
 const char *weir_svg_word(const struct svg *s, const struct svg_box *box);
 /* Its place among the words. */
 uint32_t weir_svg_word_place(const struct svg *s, const char *word);
@@ -139,6 +141,7 @@ struct svg_paint {
 };
 struct svg_paint weir_svg_job_paint(const struct svg *s, uint32_t job);
 struct svg_paint weir_svg_word_paint(uint32_t place);
+struct svg_paint weir_svg_value_paint(const struct svg *s, const char *word); /* ... of what weir_svg_word() gives */
 struct svg_paint weir_svg_heat_paint(double part);
 
 /* ---- svg_paint.c ---- */

@@ -97,15 +97,37 @@ struct svg_paint weir_svg_job_paint(const struct svg *s, uint32_t job)
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
 
+const char weir_svg_several[] = "several values";
+
+/* The value that v has, or else all that is below it. */
+static const char *word_below(const struct svg *s, weir_vertex v)
+{
+    const char *word = weir_vertex_get(s->g, v, s->map, s->key), *below;
+    uint32_t n;
+    const weir_vertex *kids = kids_of(s->g, v, &n);
+    bool first = true;
+
+    if (word)
+        return word;
+    for (uint32_t i = 0; i < n && word != weir_svg_several; i++) {
+        if (kids[i] == WEIR_NONE)
+            continue;
+        below = word_below(s, kids[i]);
+        word = first || below == word ? below : weir_svg_several;
+        first = false;
+    }
+    return word;
+}
+
 static const char *word_of_vertex(const struct svg *s, weir_vertex v)
 {
     const char *word = NULL;
 
     if (s->by == SVG_BY_TYPE)
         return weir_vertex_type(s->g, v);
-    for (; v != WEIR_NONE && !word; v = vertex_at(s->g, v)->parent)
-        word = weir_vertex_get(s->g, v, s->map, s->key);
-    return word;
+    for (weir_vertex up = v; up != WEIR_NONE && !word; up = vertex_at(s->g, up)->parent)
+        word = weir_vertex_get(s->g, up, s->map, s->key);
+    return word ? word : word_below(s, v);
 }
 
 /* Equal texts are one text: all of them are interned. */
@@ -116,7 +138,7 @@ const char *weir_svg_word(const struct svg *s, const struct svg_box *box)
 
     for (uint32_t i = 1; i < box->members && (v = weir_svg_sibling(s->g, v)) != WEIR_NONE; i++)
         if (word_of_vertex(s, v) != word)
-            return NULL;
+            return weir_svg_several;
     return word;
 }
 
@@ -149,7 +171,8 @@ uint32_t weir_svg_word_place(const struct svg *s, const char *word)
 
 static void add_word(struct svg *s, const char *word)
 {
-    if (!word || s->failed)
+    s->used_several |= word == weir_svg_several;
+    if (!word || word == weir_svg_several || s->failed)
         return;
     if (weir_array_reserve(&s->words, &s->words_cap, (size_t)s->nwords + 1, sizeof *s->words) < 0)
         s->failed = true;
@@ -184,6 +207,15 @@ struct svg_paint weir_svg_word_paint(uint32_t place)
     return p;
 }
 
+struct svg_paint weir_svg_value_paint(const struct svg *s, const char *word)
+{
+    static const struct svg_paint none = {"f", false}, several = {"x", false};
+
+    if (!word)
+        return none;
+    return word == weir_svg_several ? several : weir_svg_word_paint(weir_svg_word_place(s, word));
+}
+
 struct svg_paint weir_svg_heat_paint(double part)
 {
     struct svg_paint p = {"h0", false};
@@ -204,7 +236,7 @@ static int start_colours(struct svg *s)
     weir_mem_free(s->shades);
     weir_mem_free(s->weights);
     s->nwords = 0;
-    s->used_next = false;
+    s->used_next = s->used_several = false;
     memset(s->used_states, 0, sizeof s->used_states);
     s->shades = weir_mem_zalloc(njobs, sizeof *s->shades);
     s->weights = weir_mem_zalloc(njobs, sizeof *s->weights);

@@ -273,8 +273,7 @@ static void mark_states(struct svg *s, const struct svg_box *box, const struct s
 
 static void fill_word(struct svg *s, const struct svg_box *box)
 {
-    const char *word = weir_svg_word(s, box);
-    weir_svg_rect(s, word ? weir_svg_word_paint(weir_svg_word_place(s, word)).class : "f", box->x, box->y, box->w, box->h);
+    weir_svg_rect(s, weir_svg_value_paint(s, weir_svg_word(s, box)).class, box->x, box->y, box->w, box->h);
 }
 
 static void fill_use(struct svg *s, const struct svg_box *box, const struct svg_use *u)
@@ -300,7 +299,7 @@ static const char *letters_on(const struct svg *s, const struct svg_box *box, co
         return box->state == WEIR_DOWN || box->state == WEIR_FAILING ? "w c" : "k c";
     if (s->by != SVG_BY_JOB) {
         word = weir_svg_word(s, box);
-        return !word ? "t c" : weir_svg_word_paint(weir_svg_word_place(s, word)).dark ? "w c" : "k c";
+        return !word || word == weir_svg_several ? "t c" : weir_svg_value_paint(s, word).dark ? "w c" : "k c";
     }
     if (worst_state(u) != WEIR_UP)
         return "t c g";

@@ -373,6 +373,10 @@ static void add_entries(struct svg *s, struct legend *l)
         set_text(s, s->by == SVG_BY_JOB ? "free" : "none");
         add_entry(s, l, MARK_FILL, 0, "f");
     }
+    if (s->used_several) {
+        set_text(s, weir_svg_several);
+        add_entry(s, l, MARK_FILL, 0, "x");
+    }
     if (s->by == SVG_BY_JOB && s->used_next) {
         set_text(s, "reserved");
         add_entry(s, l, MARK_CORNER, 0, "t");

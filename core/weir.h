@@ -397,7 +397,8 @@ void weir_constraint_free(weir_constraint *c);
 
 /* ---- policies ---------------------------------------------------------------------------------------------- */
 
-#define WEIR_ORDER_KEYS 4
+#define WEIR_ORDER_KEYS    4
+#define WEIR_DESCEND_TYPES 4
 
 /* A placement policy: what to prefer among what fits. Feasibility is the engine's: no hook can double-book, and only
  * `prune` can take candidates away. Hooks may read the graph; they must not change it. A negative return aborts the
@@ -417,6 +418,11 @@ typedef struct weir_policy {
     /* Types that are always taken whole (Fluxion's node-exclusive scheduling). */
     const char *const *exclusive;
     uint32_t nexclusive;
+    /* Instead of `order`: depth first, at each level the children that nobody uses or has reserved first, then those with the
+     * most free units below of the first of these types that they have; the last one added first among equals. Costs the
+     * children of what is visited. At most WEIR_DESCEND_TYPES. */
+    const char *const *descend;
+    uint32_t ndescend;
     /* Types, the smallest first, such as "numa", "socket": what one slot holds comes from one vertex of the first of these
      * types of which the node has one that could hold it, were it all free. */
     const char *const *locality;
@@ -481,8 +487,16 @@ typedef struct weir_pick {
     bool exclusive;    /* the whole pool and what is below it */
 } weir_pick;
 
+/* How a request may be read otherwise than is said below, for users of schedulers that read it so. */
+enum weir_reading {
+    WEIR_SLOT_PARENT = 1, /* what a slot holds stands right below one vertex, rather than anywhere in one node */
+    WEIR_WHOLE_POOLS = 2  /* what is given to the job is given as whole pools, of which two slots share none: 3 of a pool of 4 take
+                           * all 4, and two times 1 of pools of 2 take two of these */
+};
+
 typedef struct weir_match_options {
     int mode;                  /* enum weir_mode */
+    unsigned reading;          /* enum weir_reading, or-ed */
     int64_t at;                /* start; not before the graph's clock */
     int64_t job;               /* id to use; 0: the next free one */
     const weir_policy *policy; /* NULL: first found */
@@ -654,8 +668,9 @@ typedef struct weir_explain_options {
     int (*frame)(void *data, const weir_request *r, int (*use)(void *use_data, const weir_policy *p), void *use_data,
                  weir_err *err);
     void *data;
+    unsigned reading;          /* as for weir_match */
 } weir_explain_options;
-#define WEIR_EXPLAIN_OPTIONS_INIT {0, NULL, WEIR_NONE, NULL, NULL}
+#define WEIR_EXPLAIN_OPTIONS_INIT {0, NULL, WEIR_NONE, NULL, NULL, 0}
 
 /* Explains what WEIR_NOW would say of a request, and when it can start. `copy` is a duplicate made for this (weir_graph_dup): its
  * books and states change meanwhile; all that is left to do with it afterwards is weir_graph_free. Vertices are those of the

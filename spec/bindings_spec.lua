@@ -603,7 +603,7 @@ describe("wrong handles", function()
     g:close()
     collectgarbage()
     return { function() end, {}, 7, "text", core.null, io.stdout, g, e, v, v and step, walk, coroutine.create(print),
-      finished("idset", core.idset "1"), finished("hostlist", core.hostlist "a") }
+      finished("idset", core.idset "1"), finished("hostlist", core.hostlist "a"), finished("rset", core.rset()) }
   end
 
   it("raise, and are closed to getmetatable", function()
@@ -621,7 +621,7 @@ describe("wrong handles", function()
       end
     end
     assert.is_true(count > 50)
-    for _, handle in ipairs { machine(), machine():root(), core.idset "1", core.hostlist "a", (engine()) } do
+    for _, handle in ipairs { machine(), machine():root(), core.idset "1", core.hostlist "a", core.rset(), (engine()) } do
       assert.is_string(getmetatable(handle))
       assert.has_error(function() setmetatable(handle, {}) end)
     end

@@ -237,6 +237,23 @@ describe("svg", function()
     end)
   end
 
+  it("shows a value of all that is below a cell, and says where there are several", function()
+    local g <close> = weir.synthetic "cluster:1 rack:500 node:100 core:2"
+    for _, case in ipairs { { "rack0", 100 }, { "rack1", 40 } } do
+      local i = 0
+      for v in g("/cluster0/" .. case[1]):children() do
+        i = i + 1
+        if i <= case[2] then v.properties.class = "2" end
+      end
+    end
+    local p = picture(g, { by = "property.class" })
+    assert.equal(500, #p.cells)
+    assert.same({ "ja0", "x", "f" }, { p.cells[1].class, p.cells[2].class, p.cells[3].class })
+    assert.same({ { "/cluster0/rack0", "class: 2" }, { "/cluster0/rack1", "class: several values" }, { "/cluster0/rack2" } },
+      { p.cells[1].lines, p.cells[2].lines, p.cells[3].lines })
+    assert.matches("\nnone\nseveral values\nclass: 2$", table.concat(p.texts, "\n"))
+  end)
+
   it("orders values by number", function()
     local g <close> = weir.synthetic "cluster:1 node:3"
     for i, value in ipairs { "10", "9", "x" } do g("/cluster0/node" .. i - 1).properties.p = value end

@@ -166,7 +166,7 @@ local function widened(spec, width)
   local copy = {}
   for key, value in pairs(spec) do copy[key] = value end
   copy.width = width
-  if copy.precision and copy.kind ~= "d" then copy.precision = math.max(copy.precision, width) end
+  if (copy.precision or 0) > 0 and copy.kind ~= "d" then copy.precision = math.max(copy.precision, width) end
   return copy
 end
 

@@ -114,6 +114,13 @@ end
 --- Books on the fine graph what an allocation took on a view of it: view:expand(allocation, {job = 7}).
 graph.expand = coarse.expand
 
+--- A conversation on the terminal, from any script: what is local where it is called is at hand under its name. opts:
+--- resources, engine, policy, and input, a text to run instead. Returns when the person leaves.
+function weir.repl(opts)
+  local status = require("weir.repl").here(opts, 1)
+  return status
+end
+
 engines.reads(weir.request)
 
 return weir

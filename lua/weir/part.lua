@@ -1,6 +1,7 @@
 --- part.lua - parts of a job, to be given back: vertices, ranks, an R, units of a pool.
 
 local core = require "weir.core"
+local rset = require "weir.rset"
 
 local M = {}
 
@@ -85,6 +86,15 @@ local function by_type_and_id(list, types)
   return found, n
 end
 
+-- The children of an entry of R_lite without those that have no ids, as a "core" may be that is there because it must.
+local function with_ids(children)
+  local left = {}
+  for type, set in pairs(children) do
+    if set ~= "" then left[type] = set end
+  end
+  return left
+end
+
 -- The cores and gpus that an entry of R_lite names on one rank; all the job has there, when those are all of them or
 -- none is named.
 local function of_children(job, list, rank, children)
@@ -101,16 +111,20 @@ local function of_children(job, list, rank, children)
   return #named == total and topmost(list) or named
 end
 
-local function of_R(job, R)
+local function of_entries(job, entries)
   local held, list = by_rank(job), {}
-  local entries = type(R.execution) == "table" and R.execution.R_lite
-  if type(entries) ~= "table" then fail("parse", "this R has no execution.R_lite, which tells what it is about") end
   for _, entry in ipairs(entries) do
     for rank in ids(entry.rank, "R_lite: rank") do
-      append(list, of_children(job, on_rank(held, job, rank), rank, entry.children or {}))
+      append(list, of_children(job, on_rank(held, job, rank), rank, with_ids(entry.children or {})))
     end
   end
   return list
+end
+
+local function of_R(job, R)
+  local entries = type(R.execution) == "table" and R.execution.R_lite
+  if type(entries) ~= "table" then fail("parse", "this R has no execution.R_lite, which tells what it is about") end
+  return of_entries(job, entries)
 end
 
 -- ---- shrinking ----------------------------------------------------------------------------------------------
@@ -123,6 +137,7 @@ end
 
 -- What the compiled module takes: a vertex or a list of vertices.
 local function vertices(job, what)
+  if rset.is(what) then return of_entries(job, what:table "rlite") end
   if type(what) == "string" then what = read_R(what) end
   if type(what) ~= "table" then return what end
   if what.ranks ~= nil then return of_ranks(job, what.ranks) end

@@ -44,6 +44,7 @@ end
 --- (RFC 31): r:subset{ranks = "0-3", property = "bigmem"}. What is named must all hold.
 function rset.subset(self, what)
   check_parts(what)
+  rset.count(self) -- raises where it is none, or gone
   local part, why, code = self, nil, nil
   if what.ranks ~= nil then part, why, code = part:on_ranks(what.ranks) end
   if part and what.hosts ~= nil then part, why, code = part:on_hosts(what.hosts) end

@@ -72,14 +72,18 @@ static inline void by_hand(const char *sql)
     sqlite3_close(db);
 }
 
-/* The first value that a query gives, or -1. */
-static inline int64_t ask(const char *sql)
+/* The first value that a query gives, or -1. `more`: another database that is there as "whole", or NULL. */
+static inline int64_t ask_with(const char *more, const char *sql)
 {
     sqlite3_stmt *s = NULL;
     sqlite3 *db;
+    char attach[200];
     int64_t n = -1;
 
-    CHECK(sqlite3_open(file, &db) == SQLITE_OK && sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s", sql);
+    CHECK(sqlite3_open(file, &db) == SQLITE_OK, "%s", sql);
+    snprintf(attach, sizeof attach, "ATTACH '%s' AS whole", more ? more : "");
+    CHECK(!more || sqlite3_exec(db, attach, NULL, NULL, NULL) == SQLITE_OK, "%s", attach);
+    CHECK(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
     if (sqlite3_step(s) == SQLITE_ROW)
         n = sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
@@ -87,10 +91,9 @@ static inline int64_t ask(const char *sql)
     return n;
 }
 
-static inline int job_order(const void *a, const void *b)
+static inline int64_t ask(const char *sql)
 {
-    int64_t x = (*(const weir_allocation *const *)a)->job, y = (*(const weir_allocation *const *)b)->job;
-    return x < y ? -1 : x > y;
+    return ask_with(NULL, sql);
 }
 
 #endif

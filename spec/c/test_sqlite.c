@@ -46,6 +46,13 @@ static void same_subsystems(const weir_graph *a, const weir_graph *b)
                       "edge %u of vertex %u in its order", i, v);
 }
 
+/* What weir_graph_compare() does not look at. */
+static void same_job(const weir_graph *a, const weir_graph *b, const weir_allocation *x, const weir_allocation *y)
+{
+    CHECK(x->state == y->state && x->nslots == y->nslots, "state and slots of job %lld", (long long)x->job);
+    CHECK(strcmp(weir_job_policy(a, x->job), weir_job_policy(b, x->job)) == 0, "policy of job %lld", (long long)x->job);
+}
+
 static void same_feeds(const weir_graph *a, const weir_graph *b)
 {
     for (uint32_t i = 0; i < a->njobs; i++) {
@@ -57,6 +64,7 @@ static void same_feeds(const weir_graph *a, const weir_graph *b)
                 y = &b->jobs[k];
         if (!CHECK(y && x->nfeeds == y->nfeeds && x->a.npicks == y->a.npicks, "job %lld", (long long)x->a.job))
             continue;
+        same_job(a, b, &x->a, &y->a);
         for (uint32_t k = 0; k < x->nfeeds; k++)
             CHECK(x->feeds[k].endpoint == y->feeds[k].endpoint && x->feeds[k].unit == y->feeds[k].unit &&
                       x->feeds[k].amount == y->feeds[k].amount,
@@ -130,17 +138,96 @@ static void round_trips(void)
 
 /* ---- saves of changes ---- */
 
+/* Something else is done to a job that is there. */
+static void change_job(weir_graph *g)
+{
+    const weir_allocation *a = weir_job_count(g) ? weir_job_at(g, dice(weir_job_count(g))) : NULL, *out;
+    weir_match_options o = {.at = weir_graph_now(g)};
+    weir_request *r = NULL;
+    weir_vertex v;
+
+    if (!a || a->npicks == 0)
+        return;
+    v = a->picks[dice(a->npicks)].vertex;
+    switch (dice(3)) {
+    case 0: (void)!weir_job_shrink(g, a->job, &v, 1, NULL); break;
+    case 1: (void)!weir_vertex_release(g, v, a->job, dice(3), NULL); break;
+    default:
+        CHECK(weir_request_parse("slot=1/core", 11, "shape", &r, NULL) == WEIR_OK, "a shape");
+        (void)!weir_job_grow(g, a->job, r, &o, &out, NULL);
+        weir_request_free(r);
+    }
+}
+
+static void merge_more(weir_graph *g)
+{
+    char text[80];
+    weir_graph *more;
+
+    snprintf(text, sizeof text, "cluster:1 rack:1 node[%u]:1 core:%u", dice(1000), 1 + dice(9));
+    more = parse(text, "synthetic");
+    (void)!weir_graph_merge(g, more, NULL, NULL);
+    weir_graph_free(more);
+}
+
+/* What step() does not do. */
+static void another_step(weir_graph *g)
+{
+    static const char *const keys[] = {"a", "b", "rack", "gen"};
+    static const char *const up[] = {"id"};
+    weir_policy low = {.name = "low", .label = dice(2) ? "low@1" : NULL, .order = up, .norder = 1};
+    const weir_allocation *a;
+    weir_vertex v = some_vertex(g);
+
+    switch (dice(6)) {
+    case 0: (void)!weir_vertex_set_rank(g, v, (int64_t)dice(500) - 1, NULL); break;
+    case 1: (void)!weir_vertex_unset(g, v, (int)dice(3), keys[dice(4)]); break;
+    case 2:
+        if (dice(20) == 0)
+            merge_more(g);
+        break;
+    case 3: (void)!answer(g, "slot=2/core", &low, WEIR_RESERVE, &a); break;
+    default: change_job(g);
+    }
+}
+
+/* The rows of a whole save of the same graph, as people see them. */
+static void same_rows(weir_graph *g)
+{
+    static const char *const tables[] = {"kind", "name", "uuid", "state", "property", "tag",  "data",   "subsystem",
+                                         "edge", "job",  "pick", "feed",  "vertex",   "path", "jobs",   "job_nodes",
+                                         "node_free"};
+    weir_graph *copy = dup(g);
+    char whole[100], sql[500];
+
+    snprintf(whole, sizeof whole, "%s.whole", file);
+    CHECK(weir_graph_save(copy, whole, "sqlite", 0, NULL) == WEIR_OK, "a whole save");
+    weir_graph_free(copy);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM (SELECT * FROM (SELECT * FROM main.%s EXCEPT SELECT * FROM whole.%s)"
+                 " UNION ALL SELECT * FROM (SELECT * FROM whole.%s EXCEPT SELECT * FROM main.%s))",
+                 tables[i], tables[i], tables[i], tables[i]);
+        CHECK(ask_with(whole, sql) == 0, "[L8] %s is as after a whole save", tables[i]);
+    }
+    remove(whole);
+}
+
 /* Now and then by another graph: the one that was loaded goes on. */
 static void save_changes(void)
 {
     for (int64_t i = 1; i <= scaled(30); i++) {
         weir_graph *g = random_graph((uint64_t)(1000 + i), 30), *back;
         for (int round = 0; round < 12; round++) {
-            for (uint32_t k = dice(30); k-- > 0;)
+            for (uint32_t k = dice(30); k-- > 0;) {
                 step(g);
+                another_step(g);
+            }
             save(g, dice(10) ? WEIR_SAVE_CHANGED : 0);
             back = load();
             same_all(g, back);
+            if (round % 6 == 5)
+                same_rows(g);
             if (dice(2)) {
                 weir_graph_free(g);
                 g = back;
@@ -293,6 +380,30 @@ static void channels(void)
     stores_clear();
 }
 
+/* What a job was placed for, and by whom. */
+static void labels(void)
+{
+    weir_graph *g = parse("cluster:1 node:4 core:2", "synthetic"), *back;
+    weir_policy p = {.name = "mine", .label = "mine@1f"};
+    const weir_allocation *a;
+    weir_vertex node = at(g, "/cluster0/node0");
+
+    CHECK(answer(g, "slot=3/node", &p, WEIR_NOW, &a) == WEIR_OK, "three nodes");
+    CHECK(weir_vertex_allocate(g, at(g, "/cluster0/node3"), 9, 1, 0, 50, NULL) == WEIR_OK, "one by hand");
+    save(g, 0);
+    back = load();
+    CHECK(strcmp(weir_job_policy(back, 1), "mine@1f") == 0 && weir_job_get(back, 1)->nslots == 3, "policy and slots");
+    CHECK(strcmp(weir_job_policy(back, 9), "") == 0 && weir_job_get(back, 9)->nslots == 0, "none by hand");
+    weir_graph_free(back);
+    CHECK(weir_job_shrink(g, 1, &node, 1, NULL) == WEIR_OK, "one node less");
+    save(g, WEIR_SAVE_CHANGED);
+    back = load();
+    CHECK(weir_job_get(back, 1)->nslots == 2, "[L8] and a slot less");
+    weir_graph_free(back);
+    weir_graph_free(g);
+    stores_clear();
+}
+
 /* Children out of the order of their numbers, with empty places between: the same places and UUIDs. */
 static void places(void)
 {
@@ -325,6 +436,7 @@ int main(void)
     overflow();
     structure();
     channels();
+    labels();
     places();
     stores_end();
     return check_report();

@@ -1,6 +1,6 @@
-/* fuzz_rset.c - resource sets: what is read and written again is the same; sets obey the laws of sets; the parts of an R add up
- * to it; its machine is sound. The input is an R, or two with a form feed between them; a lone one is held against a part of
- * itself.
+/* fuzz_rset.c - resource sets: what is read and written again is the same; sets obey the laws of sets; the parts of an R add
+ * up to it; with other ranks it has as much as before; its machine is sound. The input is an R, or two with a form feed
+ * between them; a lone one is held against a part of itself.
  */
 #include "fuzz.h"
 
@@ -76,8 +76,8 @@ static void check_sum(const weir_rset *a, const weir_rset *rest, const weir_rset
     if (!sum || !weir_rset_equal(a, sum))
         fuzz_fail("the parts do not add up");
     if (weir_rset_count(a, NULL) <= RANKS) {
-        whole = write_set(a, "rv1_nosched");
-        text = write_set(sum, "rv1_nosched");
+        whole = write_set(a, "rv1");
+        text = write_set(sum, "rv1");
         if (strcmp(whole, text) != 0)
             fuzz_fail("%s\n%s", whole, text);
         weir_free(whole);
@@ -108,10 +108,28 @@ static void check_algebra(const weir_rset *a, const weir_rset *b)
     weir_rset_free(rest);
 }
 
+/* Other ranks, and other ids. */
+static void check_remap(const weir_rset *r)
+{
+    for (int ids = 0; ids < 2; ids++) {
+        weir_rset *low = NULL;
+        weir_err err = {0};
+        if (weir_rset_remap(r, NULL, ids, &low, &err) != WEIR_OK)
+            fuzz_fail("%s", err.text);
+        if (weir_rset_count(low, NULL) != weir_rset_count(r, NULL) ||
+            weir_rset_count(low, "core") != weir_rset_count(r, "core") ||
+            weir_idset_last(weir_rset_ranks(low)) != (int64_t)weir_rset_count(r, NULL) - 1)
+            fuzz_fail("other ranks, other things");
+        check_round_trip(low);
+        weir_rset_free(low);
+    }
+}
+
 /* Every other rank of a set, without core 0. */
 static weir_rset *some_of(const weir_rset *r)
 {
-    static const char core[] = "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-4096\",\"children\":{\"core\":\"0\"}}]}}";
+    static const char core[] =
+        "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-4096\",\"children\":{\"core\":\"0\"}}]}}";
     const weir_idset *all = weir_rset_ranks(r);
     weir_idset *half = weir_idset_new();
     weir_rset *part = NULL, *zero = read_set(core, sizeof core - 1), *result;
@@ -160,8 +178,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!a)
         return 0;
     b = feed ? read_set(feed + 1, size - first - 1) : some_of(a);
-    if (weir_rset_count(a, NULL) <= RANKS)
+    if (weir_rset_count(a, NULL) <= RANKS) {
         check_round_trip(a);
+        check_remap(a);
+    }
     check_machine(a);
     if (b)
         check_algebra(a, b);

@@ -11,6 +11,7 @@ local layers = {
   { "copy", "edge_unlink", "dup", "compare", "merge", "coarsen" },
   { "search", "match", "candidate", "place", "contest", "slot", "channel", "fence" },
   { "check" },
+  { "explain" },
   { "format", "grug", "synthetic", "hwloc", "json", "jgf", "rv1", "rset", "treepool", "write", "tree", "dot", "svg",
     "csv", "sqlite", "save" },
 }

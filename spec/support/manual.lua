@@ -1,5 +1,6 @@
 -- Makes the page of the policy contract and the annotations for editors (LuaCATS) from the comments beside the code that
--- they describe. Usage, from the project's root: weir run spec/support/manual.lua PAGE ANNOTATIONS
+-- they describe, and the same as a Lua module for :help. Usage, from the project's root:
+-- weir run spec/support/manual.lua PAGE ANNOTATIONS MODULE
 -- Fails when something that a script can call is in no comment, or a comment describes what is not there.
 --
 --   @class NAME TEXT        in a comment of C; what follows is about it
@@ -76,6 +77,22 @@ local function read_sources()
   end
   for block in (read_file "lua/weir/engine.lua" .. "\n"):gmatch "\n%-%-%- (@method.-)\n[^-]" do
     read_comment({ class = class "engine" }, (block:gsub("\n%-%-%-", "\n")))
+  end
+end
+
+-- The functions of the module: the comment above each.
+local function read_module()
+  local to = class "weir"
+  to.text = "The module: require \"weir\"."
+  local comment
+  for line in read_file "lua/weir/init.lua":gmatch "[^\n]*" do
+    local name, arguments = line:match "^function weir%.([%w_]+)(%b())"
+    name = name or line:match "^weir%.([%w_]+) ="
+    if name and comment then
+      to.members[#to.members + 1] = { kind = "field", name = name, signature = arguments or "(...)", text = comment }
+    end
+    local text = line:match "^%-%-%-?%s*(.*)$"
+    comment = text and (comment and comment .. " " .. text or line:find "^%-%-%-" and text) or nil
   end
 end
 
@@ -189,6 +206,21 @@ local function annotations()
   return table.concat(out, "\n") .. "\n"
 end
 
+-- {class = {text =, members = {{kind =, name =, signature =, text =}}}} as a module.
+local function module()
+  local out = { "-- Made from the source of weir: what :help and :doc tell.", "return {" }
+  for _, name in ipairs { "weir", table.unpack(ORDER) } do
+    local c = class(name)
+    out[#out + 1] = ("  [%q] = { text = %q, members = {"):format(name, c.text)
+    for _, m in ipairs(c.members) do
+      out[#out + 1] = ("    { kind = %q, name = %q, signature = %q, text = %q },"):format(m.kind, m.name, m.signature, m.text)
+    end
+    out[#out + 1] = "  } },"
+  end
+  out[#out + 1] = "}\n"
+  return table.concat(out, "\n")
+end
+
 local function write(path, text)
   local file = assert(io.open(path, "w"))
   assert(file:write(text))
@@ -196,8 +228,10 @@ local function write(path, text)
 end
 
 read_sources()
+read_module()
 check()
 for _, text in ipairs(problems) do io.stderr:write("manual: ", text, "\n") end
 if #problems > 0 then os.exit(1) end
 write(arg[1], page())
 write(arg[2], annotations())
+write(arg[3], module())

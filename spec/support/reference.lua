@@ -234,9 +234,17 @@ function View:free(v)
   return math.max(0, math.min(v.size - used, most) - held)
 end
 
+-- What is taken as a whole gives its nodes to the job, so the constraint must allow each of them.
+local function nodes_fit(view, v)
+  for i = v.index, v.last do
+    if not node_fits(view, view.machine.list[i]) then return false end
+  end
+  return true
+end
+
 function View:can_take_whole(v)
   if self.given and not given_amount(self, v, true) then return false end
-  return self:reaches(v) and self:unused(v)
+  return self:reaches(v) and self:unused(v) and nodes_fit(self, v)
 end
 
 function View:can_share(v)

@@ -1,6 +1,8 @@
 --- weir query: Fluxion's resource-query, its options, commands and output. See weir.query.*; what is a quirk of
 -- resource-query lives there, not in the engine.
 
+if os.getenv "WEIR_QUERY_NEW" then return require "weir.rq.command" end
+
 local options = require "weir.query.options"
 local out = require "weir.cli.output"
 local session = require "weir.query.session"

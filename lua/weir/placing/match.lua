@@ -1,26 +1,109 @@
---- match.lua - the matches that resource-query knows, on weir's engine: policies by the names and options that Fluxion
--- has, its modes, and what of its reading of requests differs from weir's own.
+--- match.lua - the matches that resource-query knows, on weir's engine: its policies and operations by their names, and what
+-- of its reading of requests differs from weir's own.
+--
+-- Quirks of Fluxion that are kept here or asked of the engine, rather than being how weir does it:
+--   slots        what a slot holds stands right below one vertex; pools are given as a whole
+--   types        a type that is exclusive somewhere in a jobspec brings all that is below its vertices
+--   nodes up     a job of more nodes than are up is refused without a look at what else it needs, or at what may come
 
+local core = require "weir.core"
 local policy = require "weir.placing.policy"
 
 local M = {}
 
---- Matches a request (text of a jobspec). opts.mode: now, reserve, feasible, preview; .at: seconds; .policy: Fluxion's
--- policy string; .job: the id to use; .inside: a table to be filled (see e:match). The allocation, true where feasible;
--- or nil, message, code.
-function M.match(engine, text, opts)
-  local chosen, why, code = policy.get(opts.policy)
-  if not chosen then return nil, why, code end
-  if engine:policy() ~= chosen.name or not M.using(engine, chosen) then
-    local done
-    done, why, code = engine:use(chosen)
-    if not done then return nil, why, code end
-    M.used[engine] = chosen
-  end
-  return engine:match(text, { mode = opts.mode, at = opts.at, job = opts.job, inside = opts.inside })
+-- mode: of the engine; checks: whether a job that can never run is told from one that has to wait; undo: nothing is kept.
+local OPERATIONS = {
+  allocate = { mode = "now" },
+  allocate_with_satisfiability = { mode = "now", checks = true, asks = true },
+  allocate_orelse_reserve = { mode = "reserve", checks = true },
+  satisfiability = { mode = "feasible", checks = true, asks = true },
+  without_allocating = { mode = "preview" },
+  without_allocating_future = { mode = "reserve", checks = true, undo = true },
+}
+
+--- Whether a text names a policy: true; or nil and why not.
+function M.check_policy(text)
+  local found, why = policy.get(text)
+  return found and true, why
 end
 
-M.used = setmetatable({}, { __mode = "k" })
-function M.using(engine, chosen) return M.used[engine] == chosen end
+-- ---- what the jobspec says besides --------------------------------------------------------------------------
+
+-- Calls f(resource, how many of it in all) for each resource, in preorder.
+local function each_resource(list, times, f)
+  for _, r in ipairs(list) do
+    f(r, times * r.count.min)
+    each_resource(r.with or {}, times * r.count.min, f)
+  end
+end
+
+-- Fills `inside` with what the shell asks for: labels by preorder number, types that bring all below them, the queue.
+local function describe(request, nodex, inside)
+  local index = -1
+  inside.labels, inside.whole, inside.queue = {}, { node = nodex or nil }, request:attribute "queue"
+  each_resource(request:resources(), 1, function(r)
+    index = index + 1
+    if r.type ~= "slot" then inside.labels[index] = r.label end
+    if r.exclusive then inside.whole[r.type] = true end
+  end)
+end
+
+-- ---- nodes up -----------------------------------------------------------------------------------------------
+
+local function nodes_wanted(request)
+  local n = 0
+  each_resource(request:resources(), 1, function(r, times) n = r.type == "node" and n + times or n end)
+  return n
+end
+
+local function nodes_up(graph)
+  local n = 0
+  for _, v in ipairs(graph:find "type=node") do n = v:available(0, math.huge) and v.reachable ~= false and n + 1 or n end
+  return n
+end
+
+-- ---- matching -----------------------------------------------------------------------------------------------
+
+local used = setmetatable({}, { __mode = "k" })
+
+local function use(engine, chosen)
+  if used[engine] == chosen then return true end
+  local done, why, code = engine:use(chosen)
+  used[engine] = done and chosen or nil
+  return done, why, code
+end
+
+local function code_of(engine, request, op, code)
+  if code ~= "busy" and code ~= "infeasible" then return code end
+  if nodes_wanted(request) > nodes_up(engine:resources()) then return op.asks and "infeasible" or "busy" end
+  return op.checks and code or "busy"
+end
+
+--- Matches a jobspec (text). opts.mode: an operation of resource-query, such as "allocate_orelse_reserve"; .at: seconds;
+-- .policy: Fluxion's policy string; .jobid; .inside: a table to be filled: what serves the request inside vertices that are
+-- taken as a whole (see e:match), labels = {[number of the resource] = text}, whole = {[type] = true} where all below such
+-- vertices is the job's, queue. Returns the allocation, or true for satisfiability; or nil, message, code: "infeasible",
+-- "busy", "invalid", ...
+function M.match(engine, text, opts)
+  local op = OPERATIONS[opts.mode] or error(("there is no operation '%s'"):format(tostring(opts.mode)), 2)
+  local chosen, why, code = policy.get(opts.policy or "first")
+  if not chosen then return nil, why, code end
+  local nodex = why
+  local request
+  request, why, code = core.request(text)
+  if not request then return nil, why, code end
+  local done, inside = nil, opts.inside or {}
+  done, why, code = use(engine, chosen)
+  if not done then return nil, why, code end
+  describe(request, nodex, inside)
+  local found
+  found, why, code = engine:match(request, {
+    mode = op.mode, at = opts.at, job = op.mode ~= "feasible" and opts.jobid or nil, inside = inside,
+    slot_parent = true, whole_pools = true,
+  })
+  if not found then return nil, why, code_of(engine, request, op, code) end
+  if op.undo then assert(engine:release(found.id)) end
+  return found
+end
 
 return M

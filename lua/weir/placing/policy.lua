@@ -1,19 +1,76 @@
---- policy.lua - Fluxion's names of policies, and its "policy=high node_exclusive=true ..." form, as policies of weir.
+--- policy.lua - the match policies of Fluxion by name ("lonodex") or by settings ("policy=low node_exclusive=true") as policies
+-- of weir: which file of policies/ says the same.
+
+local policy = require "weir.policy"
 
 local M = {}
 
-local cache = {}
+local NAMED = {
+  first = "policy=high node_centric=true stop_on_1_matches=true",
+  firstnodex = "policy=high node_centric=true node_exclusive=true stop_on_1_matches=true",
+  high = "policy=high",
+  low = "policy=low",
+  lonode = "policy=low node_centric=true",
+  hinode = "policy=high node_centric=true",
+  lonodex = "policy=low node_centric=true node_exclusive=true",
+  hinodex = "policy=high node_centric=true node_exclusive=true",
+}
 
---- The policy of a string; or nil, message, "invalid".
-function M.get(text)
-  text = text or "first"
-  if not cache[text] then
-    local path = require "weir.policy".find(text)
-    if not path then return nil, "unknown policy " .. text, "invalid" end
-    local f = assert(loadfile(path))
-    cache[text] = f()
+local SETTINGS = { policy = true, node_centric = true, node_exclusive = true, stop_on_1_matches = true }
+
+-- One KEY=VALUE into `settings`; nil and what is wrong.
+local function read_setting(word, settings)
+  local key, value = word:match "^([^=]*)=?([^=]*)"
+  if not SETTINGS[key] then return nil, ("invalid policy option: %s\n"):format(key) end
+  if key == "policy" then
+    if value ~= "high" and value ~= "low" then
+      return nil, "policy key within custom policy accepts only low or high\n"
+    end
+    settings[value] = true
+  elseif value ~= "true" and value ~= "false" then
+    return nil, ("Policy option %s requires true or false, got %s\n"):format(key, value)
+  elseif settings[key] == nil then -- the first one counts
+    settings[key] = value == "true"
   end
-  return cache[text]
+  return true
+end
+
+local function read_settings(text)
+  local settings = {}
+  for word in (text .. " "):gmatch "([^ ]*) " do
+    local ok, why = read_setting(word, settings)
+    if not ok then return nil, why end
+  end
+  if not settings.high and not settings.low then return nil, "no policy=high or policy=low\n" end
+  return settings
+end
+
+-- The file that says what settings say, but for nodes being exclusive.
+local function file_of(settings)
+  if settings.stop_on_1_matches then return "emptiest" end
+  return (settings.high and "hi" or "lo") .. (settings.node_centric and "node" or settings.high and "gh" or "w")
+end
+
+local function load(text)
+  if text == "locality" or text == "variation" then return policy.load(text) end
+  local settings, why = read_settings(NAMED[text] or text)
+  if not settings then return nil, why, "invalid" end
+  local name = file_of(settings)
+  if not settings.node_exclusive then return policy.load(name) end
+  if settings.node_centric or settings.stop_on_1_matches then return policy.load(name .. "x") end
+  return policy.load { name = name .. "x", order = settings.high and { "-id", "-index" } or "id", exclusive = "node" }
+end
+
+local loaded = {}
+
+--- The policy of weir, and whether nodes are exclusive; or nil, message, code.
+function M.get(text)
+  if not loaded[text] then
+    local found, why, code = load(text)
+    if not found then return nil, why, code end
+    loaded[text] = found
+  end
+  return loaded[text], (NAMED[text] or text):find("node_exclusive=true", 1, true) ~= nil
 end
 
 return M

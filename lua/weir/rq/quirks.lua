@@ -18,6 +18,23 @@ function M.jgf_metadata(node, metadata)
   metadata.id = math.tointeger(tonumber(digits or metadata.uniq_id or tostring(node.id):match "^%s*([+-]?%d+)"))
 end
 
+--- Quirk: a storage node counts as a host, too.
+function M.is_host(v) return v.type == "node" or v.type == "storage_node" end
+
+--- Quirk: nothing is no text, but an error where it would be an R_lite.
+function M.text_of_nothing(format)
+  if format == "rlite" then return nil, "EINVAL" end
+  return ""
+end
+
+--- Quirk: numbers of jobs go on after each try, but not where the jobspec could not be read or the output not be written.
+function M.uses_number(found, text, code)
+  return text ~= nil and (found ~= nil or code == "busy" or code == "infeasible")
+end
+
+--- Quirk: what follows the digits of a number is not looked at, and what is none is 0.
+function M.integer(word) return math.tointeger(tonumber(word:match "^%s*([+-]?%d+)")) or 0 end
+
 --- Quirk: jobs without an end, and the graph itself, last this many seconds.
 M.GRAPH_END = 3153600000
 

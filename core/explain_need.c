@@ -1,0 +1,321 @@
+/* explain_need.c - need against have, at the level where the request falls short. Invariant: `have` is the most that fits, by
+ * a match; or, where slots want units and all units together are too few, the sum of what is free. */
+#include "explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "match.h"
+#include "rows.h"
+#include "schema.h"
+
+/* What the numbers are about. */
+struct focus {
+    json_t *counted;   /* the resource or slot that there is not often enough */
+    const json_t *unit; /* what it is made of: itself, or what a slot holds */
+    int64_t each;      /* of that, for one of `counted` */
+    const char *level; /* NULL: everywhere */
+    bool several;      /* slots hold more than one thing: only their number tells */
+};
+
+static bool is_hosted(const struct explain *x, const json_t *slot)
+{
+    weir_type node = weir_type_find(x->g, "node");
+    const json_t *with = json_object_get(slot, "with");
+
+    for (size_t i = 0; i < json_array_size(with); i++) {
+        weir_type t = weir_type_find(x->g, weir_part_type(json_array_get(with, i)));
+        if (node == WEIR_NO_TYPE || t == WEIR_NO_TYPE || !weir_type_above(x->g, node, t))
+            return false;
+    }
+    return true;
+}
+
+/* What a part stands in, slots passed over; *hosted: one of these slots has each to be in one node. */
+static const json_t *around(const struct explain *x, const struct part *p, bool *hosted)
+{
+    const json_t *parent = p->parent;
+    struct part up;
+
+    *hosted = false;
+    while (parent && weir_part_is_slot(parent)) {
+        *hosted = *hosted || is_hosted(x, parent);
+        for (uint32_t n = 0; weir_part_at(x->resources, n, &up) && up.value != parent; n++)
+            ;
+        parent = up.parent;
+    }
+    return parent;
+}
+
+/* The nearest level around a resource. */
+static const char *level_of(const struct explain *x, const struct part *p)
+{
+    bool hosted;
+    const json_t *outer = around(x, p, &hosted);
+    weir_type node = weir_type_find(x->g, "node");
+    weir_type t = outer ? weir_type_find(x->g, weir_part_type(outer)) : WEIR_NO_TYPE;
+
+    if (hosted && (t == WEIR_NO_TYPE || (t != node && !weir_type_above(x->g, node, t))))
+        return "node";
+    return outer ? weir_part_type(outer) : NULL;
+}
+
+static bool branches(const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (branches(json_object_get(json_array_get(list, i), "with")))
+            return true;
+    return json_array_size(list) > 1;
+}
+
+/* The outermost resource of which more than one is asked for; else the innermost first one. */
+static bool find_focus(const struct explain *x, struct focus *f)
+{
+    struct part p, chosen = {0};
+
+    for (uint32_t n = 0; weir_part_at(x->resources, n, &p); n++) {
+        chosen = p;
+        if (weir_part_count(p.value) > 1)
+            break;
+    }
+    if (!chosen.value)
+        return false;
+    *f = (struct focus){.counted = chosen.value, .unit = chosen.value, .each = 1, .level = level_of(x, &chosen)};
+    while (weir_part_is_slot(f->unit)) {
+        const json_t *with = json_object_get(f->unit, "with");
+        f->several = f->several || json_array_size(with) != 1;
+        f->unit = json_array_get(with, 0);
+        f->each *= weir_part_count(f->unit);
+    }
+    f->several = f->several || json_array_size(json_object_get(f->unit, "with")) > 0;
+    return true;
+}
+
+/* ---- how many fit ---- */
+
+/* Whether n of them fit. 1, 0 or negative. */
+static int fits(struct explain *x, const struct focus *f, int64_t n)
+{
+    int rc;
+
+    if (json_object_set_new(f->counted, "count", json_integer(n)))
+        return weir_fail_nomem(x->err);
+    weir_explain_changed(x);
+    rc = weir_explain_exhausted(x) ? 0 : weir_explain_try(x, TRY_KEEP);
+    if (rc == WEIR_ELIMIT && x->err)
+        weir_err_clear(x->err);
+    return rc == WEIR_ELIMIT ? 0 : rc;
+}
+
+/* The most that fit, below `need`; x->picks are then theirs. */
+static int most_that_fit(struct explain *x, const struct focus *f, int64_t need, int64_t *most)
+{
+    int64_t lo = 0, hi = need - 1;
+    int rc = WEIR_OK;
+
+    while (rc >= 0 && lo < hi) {
+        int64_t mid = lo + (hi - lo + 1) / 2;
+        rc = fits(x, f, mid);
+        if (rc == 1)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    *most = lo;
+    x->npicks = 0;
+    if (rc >= 0 && lo > 0)
+        rc = fits(x, f, lo);
+    if (rc >= 0 && json_object_set_new(f->counted, "count", json_integer(need)))
+        rc = weir_fail_nomem(x->err);
+    weir_explain_changed(x);
+    return rc < 0 ? rc : WEIR_OK;
+}
+
+/* ---- sums ---- */
+
+static int64_t units_below(const weir_graph *g, weir_vertex v, weir_type t, uint32_t which)
+{
+    const struct inner *in = inner_of(g, v);
+    uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), t) : 0;
+
+    return cell ? in->cells[cell + which] : 0;
+}
+
+/* Units of a type below v, or anywhere. */
+static int64_t units_of(const weir_graph *g, weir_vertex v, weir_type t, uint32_t which)
+{
+    weir_aggregate a;
+
+    if (t == WEIR_NO_TYPE)
+        return 0;
+    if (v != WEIR_NONE)
+        return weir_vertex_reachable(g, v) || which == TYPE_TOTAL ? units_below(g, v, t, which) : 0;
+    if (!weir_graph_aggregate(g, WEIR_NONE, t, &a))
+        return 0;
+    return which == TYPE_TOTAL ? a.total : a.free;
+}
+
+/* The vertex of a level with the most units; WEIR_NONE: there is no such vertex. */
+static weir_vertex best_below(const struct explain *x, weir_type level, weir_type t, uint32_t which)
+{
+    const weir_graph *g = x->g;
+    weir_vertex best = WEIR_NONE;
+    int64_t most = -1;
+
+    for (weir_vertex v = 0; level != WEIR_NO_TYPE && v < g->limit; v++) {
+        int64_t units;
+        if (!vertex_valid(g, v) || kind_of(g, v)->type != level ||
+            (x->only != WEIR_NONE && !weir_vertex_within(g, v, x->only) && !weir_vertex_within(g, x->only, v)))
+            continue;
+        units = units_of(g, v, t, which);
+        if (units > most) {
+            most = units;
+            best = v;
+        }
+    }
+    return best;
+}
+
+static weir_vertex level_of_picks(const struct explain *x, weir_type level)
+{
+    for (uint32_t i = 0; i < x->npicks; i++)
+        for (weir_vertex v = x->picks[i].vertex; v != WEIR_NONE; v = vertex_at(x->g, v)->parent)
+            if (kind_of(x->g, v)->type == level)
+                return v;
+    return WEIR_NONE;
+}
+
+/* ---- the shortage ---- */
+
+static char *dump(const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS), *copy = text ? weir_mem_strdup(text) : NULL;
+
+    free(text);
+    return copy;
+}
+
+static const char *unit_of(const struct explain *x, const struct focus *f)
+{
+    const char *unit = json_string_value(json_object_get(f->unit, "unit"));
+    weir_type t = weir_type_find(x->g, weir_part_type(f->unit));
+
+    for (weir_vertex v = 0; !unit && t != WEIR_NO_TYPE && v < x->g->limit; v++)
+        if (vertex_valid(x->g, v) && kind_of(x->g, v)->type == t)
+            unit = weir_vertex_unit(x->g, v);
+    return unit ? unit : "";
+}
+
+/* Units of slots, where all that is free below the best vertex is less than that. */
+static void sum_up(struct explain *x, const struct focus *f, weir_shortage *s)
+{
+    weir_type t = weir_type_find(x->g, weir_part_type(f->unit));
+    weir_type level = f->level ? weir_type_find(x->g, f->level) : WEIR_NO_TYPE;
+    weir_vertex v = f->level ? best_below(x, level, t, TYPE_FREE) : x->only;
+    int64_t have = f->level && v == WEIR_NONE ? 0 : units_of(x->g, v, t, TYPE_FREE);
+
+    if (f->several || s->constrained || s->policy || have >= s->need * f->each)
+        return;
+    s->slots = s->need;
+    s->fits = s->have;
+    s->need *= f->each;
+    s->have = have;
+    s->best = v;
+    s->total = units_of(x->g, v, t, TYPE_TOTAL);
+}
+
+static int describe(struct explain *x, const struct focus *f, weir_shortage *s)
+{
+    bool slot = weir_part_is_slot(f->counted), alone = s->need <= 1 && branches(x->resources);
+    weir_type t = weir_type_find(x->g, weir_part_type(f->unit));
+
+    s->part = dump(x->resources);
+    s->type = alone ? NULL : weir_mem_strdup(weir_part_type(f->counted));
+    s->unit = weir_mem_strdup(slot ? "" : unit_of(x, f));
+    s->level = f->level ? weir_mem_strdup(f->level) : NULL;
+    if (!s->part || !(s->type || alone) || !s->unit || (f->level && !s->level))
+        return weir_fail_nomem(x->err);
+    s->best = f->level ? level_of_picks(x, weir_type_find(x->g, f->level)) : x->only;
+    if (f->level && s->best == WEIR_NONE)
+        s->best = best_below(x, weir_type_find(x->g, f->level), t, TYPE_FREE);
+    s->total = f->level && s->best == WEIR_NONE ? 0 : units_of(x->g, s->best, t, TYPE_TOTAL);
+    if (x->only != WEIR_NONE && kind_of(x->g, x->only)->type == t && !f->level)
+        s->total = kind_of(x->g, x->only)->size;
+    if (!slot || alone)
+        return WEIR_OK;
+    sum_up(x, f, s);
+    if (s->slots == 0)
+        return WEIR_OK;
+    weir_mem_free((void *)(uintptr_t)s->type);
+    weir_mem_free((void *)(uintptr_t)s->unit);
+    s->type = weir_mem_strdup(weir_part_type(f->unit));
+    s->unit = weir_mem_strdup(unit_of(x, f));
+    return s->type && s->unit ? WEIR_OK : weir_fail_nomem(x->err);
+}
+
+/* Leaves a kind of obstacle out, if the request does not fit without it either. 1: it is in the way, too. */
+static int matters(struct explain *x, int kind, bool *out)
+{
+    int rc = WEIR_OK;
+
+    *out = x->first[kind + 1] > x->first[kind];
+    for (uint32_t i = x->first[kind]; !rc && i < x->first[kind + 1]; i++)
+        rc = weir_explain_lift(x, &x->list[i], true);
+    if (rc || !*out)
+        return rc;
+    rc = weir_explain_try(x, TRY_PLAIN);
+    if (rc == 0)
+        *out = false;
+    for (uint32_t i = x->first[kind]; *out && rc >= 0 && i < x->first[kind + 1]; i++) {
+        int back = weir_explain_lift(x, &x->list[i], false);
+        rc = back ? back : rc;
+    }
+    if (rc == WEIR_ELIMIT && x->err)
+        weir_err_clear(x->err);
+    return rc < 0 && rc != WEIR_ELIMIT ? rc : WEIR_OK;
+}
+
+static int fill(struct explain *x, weir_shortage *s)
+{
+    struct focus f;
+    int rc = matters(x, WEIR_BY_CONSTRAINT, &s->constrained);
+
+    rc = rc ? rc : matters(x, WEIR_BY_POLICY, &s->policy);
+    rc = rc ? rc : weir_explain_part(x);
+    if (rc <= 0 || !find_focus(x, &f))
+        return rc < 0 ? rc : 0;
+    s->need = weir_part_count(f.counted);
+    rc = most_that_fit(x, &f, s->need, &s->have);
+    rc = rc ? rc : describe(x, &f, s);
+    return rc ? rc : 1;
+}
+
+int weir_explain_shortage(struct explain *x)
+{
+    weir_shortage *s = weir_mem_zalloc(1, sizeof *s);
+    json_t *whole = x->resources;
+    int rc;
+
+    if (!s)
+        return weir_fail_nomem(x->err);
+    x->out->shortage = s;
+    s->best = WEIR_NONE;
+    s->ideal = x->out->verdict == WEIR_INFEASIBLE;
+    x->resources = json_deep_copy(whole);
+    weir_explain_changed(x);
+    rc = x->resources ? WEIR_OK : weir_fail_nomem(x->err);
+    rc = rc ? rc : weir_explain_lift_kinds(x, s->ideal ? 1u << WEIR_BY_JOB | 1u << WEIR_BY_STATE : 0);
+    rc = rc ? rc : fill(x, s);
+    json_decref(x->resources);
+    x->resources = whole;
+    weir_explain_changed(x);
+    if (rc >= 0) {
+        int back = weir_explain_lift_kinds(x, 0);
+        rc = back ? back : rc;
+    }
+    if (rc == 0) {
+        x->out->shortage = NULL;
+        weir_mem_free(s);
+    }
+    return rc < 0 ? rc : WEIR_OK;
+}

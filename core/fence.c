@@ -1,0 +1,80 @@
+/* fence.c - which nodes the constraint of a request allows, all at once, so that a search leaves out what holds none of them.
+ * Most matches never ask: a node that is refused costs one look. From the FENCE_AFTER-th on it pays to know them all.
+ *
+ * Invariant: what the fence stops, weir_constraint_match() would have refused node by node.
+ */
+#include "match.h"
+
+#include "constraint.h"
+#include "roster.h"
+#include "schema.h"
+
+int weir_fence_raise(struct match *m)
+{
+    const weir_constraint *c = weir_request_constraint(m->request);
+
+    if (m->allowed || !c || m->node_type == WEIR_NO_TYPE)
+        return WEIR_OK;
+    if (weir_roster_get(m->g, m->node_type, &m->roster) || weir_constraint_nodes(c, m->g, m->roster, &m->allowed))
+        return weir_fail_nomem(m->err);
+    return WEIR_OK;
+}
+
+/* Whether vertices of a type stand nowhere but at or inside nodes. */
+static bool is_in_nodes(const struct match *m, weir_type t)
+{
+    return t < m->roster->ntypes && !m->roster->outside[t];
+}
+
+bool weir_fence_matters(const struct search *s)
+{
+    bool inside = is_in_nodes(s->m, s->type);
+
+    for (uint32_t i = 0; i < s->nneeds && !inside; i++)
+        inside = is_in_nodes(s->m, s->needs[i].type);
+    return inside;
+}
+
+/* Whether one of nodes lo to hi - 1 is allowed. */
+static bool allows_one(const struct match *m, uint32_t lo, uint32_t hi)
+{
+    int64_t first = weir_idset_next(m->allowed, (int64_t)lo - 1);
+    return first >= 0 && first < hi;
+}
+
+bool weir_fence_stops_row(const struct match *m, const struct inner *in, uint32_t row)
+{
+    struct roster_span s = roster_below(m->roster, in, row);
+    return s.lo < s.hi && !allows_one(m, s.lo, s.hi);
+}
+
+bool weir_fence_stops(const struct match *m, weir_vertex v, uint32_t *at)
+{
+    uint32_t lo = *at;
+
+    *at += weir_roster_weight(m->g, m->roster, v);
+    if (kind_of(m->g, v)->type == m->node_type)
+        return !weir_idset_test(m->allowed, lo);
+    return lo < *at && !allows_one(m, lo, *at);
+}
+
+uint32_t weir_fence_from(const struct match *m, weir_vertex v, uint32_t row)
+{
+    return roster_below(m->roster, inner_of(m->g, v), row).lo;
+}
+
+int weir_fence_whole(struct match *m, weir_vertex v)
+{
+    const struct inner *in = inner_of(m->g, v);
+    struct roster_span s;
+    int rc;
+
+    if (!weir_request_constrained(m->request) || m->node_type == WEIR_NO_TYPE || !in || !in->cells ||
+        !type_cell(m->g->schemas[in->schema], m->node_type))
+        return 1;
+    rc = weir_fence_raise(m);
+    if (rc)
+        return rc;
+    s = roster_below(m->roster, in, 0);
+    return s.lo == s.hi || weir_idset_run_end(m->allowed, s.lo) >= (int64_t)s.hi - 1;
+}

@@ -1,0 +1,46 @@
+--- weir repl: a conversation with a machine.
+
+local inputs = require "weir.cli.inputs"
+local modes = require "weir.repl.modes"
+local out = require "weir.cli.output"
+
+local M = {
+  name = "repl",
+  doc = "Explore a machine interactively, in Lua; as a filter when standard input is no terminal.",
+  usage = "[-r RESOURCES] [-p POLICY] [OPTION...]",
+  operand = "operand", max = 0,
+  options = {
+    { "r", "resources", "RESOURCES", inputs.resources_help .. "; local if not given" },
+    { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
+    { "m", "mode", "MODE", "how values are printed: table on a terminal, json as a filter if not given", choices = modes.names },
+    { "c", "command", "INPUT", "run this input instead of reading any; can be given several times", many = true },
+    { "k", "keep-going", nil, "as a filter: go on after an error" },
+  },
+  notes = [[
+On a terminal: Tab completes, Ctrl-R searches the history, Ctrl-C interrupts, Ctrl-D leaves, :help tells the rest.
+As a filter: no prompt, a line of JSON a value; ends at the first error with status 1, unless told otherwise.
+
+  weir repl -r sierra.graphml
+  echo 'e:match "slot=1/node"' | weir repl -r "node:4 core:8"
+  weir repl -r "node:4 core:8" -m table -c 'find "type=node"']],
+}
+
+local function is_typed() return os.execute "test -t 0" == true end
+
+local function input_of(opts)
+  if opts.command then return table.concat(opts.command, "\n") end
+  if not is_typed() then return io.read "a" end
+end
+
+function M.run(opts)
+  local input = input_of(opts)
+  inputs.policy(opts.policy or "low")
+  local status, why = require("weir.repl").run {
+    resources = opts.resources, policy = opts.policy, input = input, go_on = opts["keep-going"],
+    mode = opts.mode or input and not out.is_terminal() and "json" or "table",
+  }
+  if not status then out.fail(2, "%s", why) end
+  return status
+end
+
+return M

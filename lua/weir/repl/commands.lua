@@ -1,0 +1,223 @@
+--- commands.lua - what begins with a colon.
+
+local core = require "weir.core"
+local modes = require "weir.repl.modes"
+local out = require "weir.cli.output"
+local record = require "weir.repl.record"
+local show = require "weir.repl.show"
+local suggest = require "weir.suggest"
+
+local M = {}
+
+local LIST, BY_NAME = {}, {}
+
+-- A command: its name, arguments, what it does, and the words that may follow.
+local function command(name, arguments, doc, words, run)
+  LIST[#LIST + 1] = { name = name, arguments = arguments, doc = doc, words = words, run = run }
+  BY_NAME[name] = LIST[#LIST]
+end
+
+local function fail(...) error { text = string.format(...) } end
+
+local function reference() return require "weir.reference" end
+
+-- ---- help ---------------------------------------------------------------------------------------------------
+
+local INTRO = [[
+g is the machine, e the engine. Type Lua; an expression prints its value, _ is the last one.
+
+  e:match "slot=4/node/core=8"        matches a job          find "type=node and state=up"   vertices
+  e:release(1)                        gives it back          tree()  tree(v)                 a picture in text
+  g "/cluster0/node0"                 a vertex               top()                           who uses what
+  why "slot=9/node"                   why it does not fit    undo()                          takes the last change back
+  save "x.db"  load "x.db"            the machine and its books
+
+Commands:
+]]
+
+local function show_intro()
+  out.write(INTRO)
+  for _, c in ipairs(LIST) do out.line(("  %-26s %s"):format(":" .. c.name .. " " .. c.arguments, c.doc)) end
+  out.line "\n:help TOPIC: a class (vertex, graph, engine, allocation, policy, request, weir) or a command; :doc NAME: one thing"
+end
+
+local function show_member(owner, m)
+  out.line(out.style().bold(("%s%s%s"):format(owner, m.name, m.signature)))
+  out.line("  " .. m.text)
+end
+
+local function show_class(name, class)
+  out.line(class.text)
+  for _, m in ipairs(class.members) do show_member(name == "weir" and "weir." or m.kind == "method" and ":" or ".", m) end
+end
+
+command("help", "[TOPIC]", "this, or about a class or a command", { "vertex", "graph", "engine", "allocation", "policy", "request",
+  "weir" }, function(_, topic)
+  if topic == "" then return show_intro() end
+  local class = reference()[topic]
+  if class then return show_class(topic, class) end
+  local c = BY_NAME[topic:gsub("^:", "")]
+  if c then return out.line((":%s %s\n  %s"):format(c.name, c.arguments, c.doc)) end
+  M.documented(topic)
+end)
+
+--- Shows what is known of a name, such as "e:match", "v.free" or "match".
+function M.documented(name)
+  local last, found = name:match "[%w_]+$" or name, false
+  for _, class in ipairs { "weir", "engine", "graph", "vertex", "allocation", "policy", "request", "loaded_policy" } do
+    for _, m in ipairs((reference()[class] or { members = {} }).members) do
+      if m.name == last then
+        show_member(class .. (m.kind == "method" and ":" or "."), m)
+        found = true
+      end
+    end
+  end
+  if not found then fail("nothing is known about %s; :help lists what there is", name) end
+end
+
+command("doc", "NAME", "what a field or method is, such as :doc e:match", "name", function(_, name)
+  if name == "" then fail "a name is wanted, such as :doc e:match" end
+  M.documented(name)
+end)
+
+-- ---- settings -----------------------------------------------------------------------------------------------
+
+local function on_or_off(name, word, was)
+  if word == "on" or word == "off" then return word == "on" end
+  if word == "" then return not was end
+  fail(":%s: on or off is wanted, not %s", name, word)
+end
+
+command("time", "on|off", "how long each input takes", { "on", "off" }, function(session, word)
+  session.settings.time = on_or_off("time", word, session.settings.time)
+end)
+
+command("mode", "table|tree|json|csv", "how values are printed", modes.names, function(session, word)
+  if word == "" then return out.line(session.mode) end
+  for _, name in ipairs(modes.names) do
+    if name == word then
+      session.mode = word
+      return
+    end
+  end
+  fail(":mode: %s is none of %s", word, table.concat(modes.names, ", "))
+end)
+
+local SETTINGS = { lines = 10, width = 20 }
+
+command("set", "[lines|width N]", "the size of what is printed", { "lines", "width" }, function(session, words)
+  local name, value = words:match "^(%a+)%s+(%d+)$"
+  if words == "" then return out.line(("lines %d, width %d"):format(show.lines, show.width)) end
+  value = math.tointeger(tonumber(value))
+  if not SETTINGS[name] or not value or value < SETTINGS[name] or value > 100000 then
+    fail ":set: lines N (10 or more) or width N (20 or more) is wanted"
+  end
+  show[name] = value
+  session.width = show.width
+end)
+
+command("trace", "", "the way to the last error", nil, function(session)
+  out.line(session.trace or "there was no error")
+end)
+
+-- ---- policies -----------------------------------------------------------------------------------------------
+
+local function use_policy(session, name)
+  local ok, why = session.engine:use(name, { watch = false })
+  if not ok then fail("%s", why) end
+  session.policy = name
+  out.line("policy " .. tostring(session.engine:policy().label or name))
+end
+
+local function edit_policy(session)
+  local path = session.engine:policy().path
+  if not path then fail ":policy edit: the policy is from no file" end
+  os.execute(("%s '%s'"):format(os.getenv "VISUAL" or os.getenv "EDITOR" or "vi", (path:gsub("'", "'\\''"))))
+  use_policy(session, path)
+end
+
+command("policy", "[NAME|reload|edit]", "which policy places the jobs", "policy", function(session, word)
+  if word == "edit" then return edit_policy(session) end
+  if word == "reload" then return use_policy(session, session.policy) end
+  if word ~= "" then return use_policy(session, word) end
+  local p = session.engine:policy()
+  out.line(("%s  %s"):format(p.label, p.doc or ""))
+end)
+
+command("profile", "on|off|show", "what the hooks of the policy cost", { "on", "off", "show" }, function(session, word)
+  local p = session.engine:policy()
+  if word == "on" or word == "off" then return p:profile(word == "on") end
+  for name, hook in pairs(p:profile().hooks or {}) do
+    out.line(("%-10s %8d calls  %10.3f ms"):format(name, hook.calls, hook.seconds * 1e3))
+  end
+end)
+
+-- ---- files --------------------------------------------------------------------------------------------------
+
+command("record", "FILE|off", "writes what follows as a script that checks itself", "file", function(session, path)
+  if session.recording then
+    record.close(session.recording)
+    out.line("recorded in " .. session.recording.path)
+    session.recording = nil
+    if path == "off" then return end
+  end
+  if path == "" or path == "off" then fail ":record: a file is wanted" end
+  local recording, why = record.open { path = path, resources = session.name, policy = session.policy }
+  if not recording then fail("%s", why) end
+  session.recording = recording
+end)
+
+command("source", "FILE", "runs the inputs of a file", "file", function(session, path)
+  local text, why = require("weir.files").read(path)
+  if not text then fail("%s", why) end
+  if not session:run_text(text) then fail(":source: %s did not run to its end", path) end
+end)
+
+command("show", "FILE.svg", "draws the machine as it is now", "file", function(session, path)
+  if path == "" then fail ":show: a file is wanted, such as :show machine.svg" end
+  local ok, why = require("weir.files").write(path, (assert(session.graph:format "svg")))
+  if not ok then fail("%s", why) end
+  out.line("drawn in " .. path)
+end)
+
+command("quit", "", "leaves; so does Ctrl-D", nil, function(session) session.done = true end)
+
+-- ---- all of them ----------------------------------------------------------------------------------------------
+
+function M.names()
+  local list = {}
+  for i, c in ipairs(LIST) do list[i] = c.name end
+  return list
+end
+
+function M.words(name) return BY_NAME[name] and BY_NAME[name].words end
+
+-- A name, or the beginning of only one.
+local function lookup(name)
+  if BY_NAME[name] then return BY_NAME[name] end
+  local found
+  for _, c in ipairs(LIST) do
+    if c.name:sub(1, #name) == name then
+      if found then return nil end
+      found = c
+    end
+  end
+  return found
+end
+
+--- Runs ":name arguments". Returns whether it went well.
+function M.run(session, text)
+  local name, arguments = text:match "^%s*:%s*(%S*)%s*(.-)%s*$"
+  local c = name ~= "" and lookup(name)
+  if not c then
+    out.warn(("there is no command :%s%s; :help lists them"):format(name, suggest.hint(name, M.names(), ":")))
+    return false
+  end
+  local ok, raised, trace = core.guarded(c.run, session, arguments)
+  if ok then return true end
+  session.trace = trace
+  out.warn(type(raised) == "table" and raised.text or tostring(raised))
+  return false
+end
+
+return M

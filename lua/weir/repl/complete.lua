@@ -1,0 +1,283 @@
+--- complete.lua - what Tab puts in: globals and fields, vertex paths and find expressions and names inside strings, commands
+--- after a colon. Asks handles for fields only, calls nothing, and looks at a bounded part of the machine.
+
+local core = require "weir.core"
+local kinds = require "weir.repl.kinds"
+local policy = require "weir.policy"
+
+local M = {}
+
+-- ---- candidates ---------------------------------------------------------------------------------------------
+
+local function starting(words, with)
+  local list, seen = {}, {}
+  for _, word in ipairs(words) do
+    if word:sub(1, #with) == with and not seen[word] then
+      seen[word] = true
+      list[#list + 1] = word
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+local function keys(t)
+  local list = {}
+  for key in pairs(t) do
+    if type(key) == "string" then list[#list + 1] = key end
+  end
+  return list
+end
+
+-- ---- names --------------------------------------------------------------------------------------------------
+
+local KEYWORDS = { "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
+  "nil", "not", "or", "repeat", "return", "then", "true", "until", "while" }
+
+local members = core.members()
+
+-- Names of what a handle has; `method`: what can be called, or what can be read.
+local function members_of(x, method)
+  local kind = kinds.of(x)
+  if kind == "vertex" then
+    local list = {}
+    for _, name in ipairs(keys(members.vertex)) do
+      local ok, value = pcall(function() return x[name] end)
+      if ok and (type(value) == "function") == method then list[#list + 1] = name end
+    end
+    return list
+  end
+  local index = (debug.getmetatable(x) or {}).__index
+  local list = type(index) == "table" and method and keys(index) or {}
+  if kind == "allocation" then
+    list = method and keys(members.allocation) or { "id", "at", "duration", "state", "end_", "policy" }
+  elseif kind == "policy" and not method then
+    list = { "name", "doc", "version", "label", "hash", "source", "path", "options", "hooks", "budget", "sandboxed" }
+  end
+  return list
+end
+
+local function table_keys(t, method)
+  local list, seen = {}, 0
+  while type(t) == "table" and seen < 10 do
+    for _, key in ipairs(keys(t)) do
+      if not method or type(rawget(t, key)) == "function" then list[#list + 1] = key end
+    end
+    t, seen = (debug.getmetatable(t) or {}).__index, seen + 1
+  end
+  return list
+end
+
+-- The value of "a.b:c", without calling anything that a script defined.
+local function evaluate(chain, env)
+  local value = env
+  for name in chain:gmatch "[%a_][%w_]*" do
+    if type(value) == "table" then
+      value = rawget(value, name) == nil and (function()
+        local index = (debug.getmetatable(value) or {}).__index
+        return type(index) == "table" and index[name] or nil
+      end)() or rawget(value, name)
+    elseif type(value) == "userdata" then
+      local ok, field = pcall(function() return value[name] end)
+      value = ok and field or nil
+    else
+      return nil
+    end
+  end
+  return value
+end
+
+local function complete_name(left, env)
+  local chain, mark, partial = left:match "([%a_][%w_.:]*)([.:])([%w_]*)$"
+  if not chain then
+    partial = left:match "[%a_][%w_]*$" or ""
+    if partial == "" then return "", {} end
+    local words = table.move(KEYWORDS, 1, #KEYWORDS, 1, table_keys(env))
+    return partial, starting(words, partial)
+  end
+  local value = evaluate(chain, env)
+  if type(value) == "table" then return partial, starting(table_keys(value, mark == ":"), partial) end
+  if type(value) == "userdata" then return partial, starting(members_of(value, mark == ":"), partial) end
+  if type(value) == "string" then return partial, starting(keys(string), partial) end
+  return partial, {}
+end
+
+-- ---- vertices -----------------------------------------------------------------------------------------------
+
+local MOST_KIDS = 200000
+
+local function complete_path(text, g)
+  local above, partial = text:match "^(.*/)([^/]*)$"
+  if not above then return text, text == "" and { "/" } or {} end
+  local list, prefix = {}, above:match "^(%a[%w_]*):/" or "containment"
+  local function add(v)
+    if v.name:sub(1, #partial) == partial then list[#list + 1] = v.name .. (v:nchildren() > 0 and "/" or "") end
+  end
+  if above == "/" or above == prefix .. ":/" then
+    for _, root in ipairs(g:roots(prefix) or {}) do add(root) end
+  else
+    local parent = g:vertex((above:gsub("/$", "")))
+    if not parent or parent:nchildren() > MOST_KIDS then return partial, {} end
+    for v in parent:children() do add(v) end
+  end
+  table.sort(list)
+  return partial, list
+end
+
+-- ---- expressions --------------------------------------------------------------------------------------------
+
+local FIELDS = { "type=", "basename=", "unit=", "uuid=", "path=", "name=", "state=", "id=", "rank=", "size", "free",
+  "allocated", "property=", "tag=", "data=", "idle", "job=", "exclusive", "leaf", "and ", "or ", "not " }
+
+local SAMPLE = 3000
+
+-- The keys of the properties or tags of the first vertices of each type.
+local function map_keys(g, map)
+  local seen, n = {}, 0
+  for v in g:walk { order = "breadth" } do
+    n = n + 1
+    if n > SAMPLE then break end
+    for key in pairs(v[map]) do seen[key] = true end
+  end
+  return keys(seen)
+end
+
+local VALUES = {
+  type = function(g) return g:types() end,
+  state = function() return core.states end,
+  property = function(g) return map_keys(g, "properties") end,
+  tag = function(g) return map_keys(g, "tags") end,
+  path = function(g, text)
+    local _, list = complete_path(text, g)
+    local above = text:match "^(.*/)" or ""
+    for i, name in ipairs(list) do list[i] = above .. name end
+    return list
+  end,
+}
+
+local function complete_expression(text, g)
+  local field, value = text:match "([%a]+)!?=([^%s()=]*)$"
+  if VALUES[field] then return value, starting(VALUES[field](g, value), value) end
+  local partial = text:match "[%a]*$"
+  return partial, starting(FIELDS, partial)
+end
+
+-- ---- names of files, policies, formats ------------------------------------------------------------------------
+
+local function complete_file(text)
+  local dir, partial = text:match "^(.*/)([^/]*)$"
+  dir, partial = dir or "", partial or text
+  local pipe = io.popen(("ls -1aLp -- '%s' 2>/dev/null"):format((dir == "" and "." or dir):gsub("'", "'\\''")))
+  local list = {}
+  for name in pipe:lines() do
+    if name ~= "./" and name ~= "../" and (partial:sub(1, 1) == "." or name:sub(1, 1) ~= ".") then list[#list + 1] = name end
+  end
+  pipe:close()
+  return partial, starting(list, partial)
+end
+
+local function policy_names()
+  local list = {}
+  for _, entry in ipairs(policy.list()) do list[#list + 1] = entry.name end
+  return list
+end
+
+local FORMATS = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand", "dot", "svg", "csv" }
+
+-- By what stands before the string.
+local INSIDE = {
+  { "find%s*%(?%s*$", complete_expression }, { "query%s*%(?%s*$", complete_expression },
+  { "use%s*%(?%s*$", function(text) return text, starting(policy_names(), text) end },
+  { "policy%s*[=%(]?%s*$", function(text) return text, starting(policy_names(), text) end },
+  { "format%s*%(?%s*$", function(text) return text, starting(FORMATS, text) end },
+  { "load%s*%(?%s*$", complete_file }, { "resources%s*[=%(]?%s*$", complete_file }, { "save%s*%(?%s*$", complete_file },
+}
+
+-- The text of a string that is open at the end of `left`, and what stands before it.
+local function open_string(left)
+  local quote, from
+  local i = 1
+  while i <= #left do
+    local c = left:sub(i, i)
+    if quote and c == "\\" then
+      i = i + 1
+    elseif quote == c then
+      quote = nil
+    elseif not quote and (c == '"' or c == "'") then
+      quote, from = c, i
+    end
+    i = i + 1
+  end
+  if quote then return left:sub(from + 1), left:sub(1, from - 1) end
+end
+
+local function complete_string(text, before, session)
+  for _, row in ipairs(INSIDE) do
+    if before:find(row[1]) then return row[2](text, session.graph) end
+  end
+  if text:find "/" and session.graph then
+    local partial, list = complete_path(text, session.graph)
+    if #list > 0 then return partial, list end
+  end
+  return complete_file(text)
+end
+
+-- ---- commands -----------------------------------------------------------------------------------------------
+
+local function complete_command(left, session)
+  local name, argument = left:match "^%s*:(%a+)%s+(.*)$"
+  if not name then
+    local partial = left:match "^%s*:(%a*)$" or ""
+    return partial, starting(session:command_names(), partial)
+  end
+  local words = session:command_words(name)
+  if words == "file" then return complete_file(argument) end
+  if words == "policy" then words = policy_names() end
+  if words == "name" then return complete_name(argument, session.env) end
+  return argument, starting(words or {}, argument)
+end
+
+-- ---- all of it ----------------------------------------------------------------------------------------------
+
+--- What can stand at the end of `left`: the part of it that is there already, and a sorted list of whole words.
+function M.candidates(left, session)
+  if left:match "^%s*:" then return complete_command(left, session) end
+  local text, before = open_string(left)
+  if text then return complete_string(text, before, session) end
+  return complete_name(left, session.env)
+end
+
+local function common(list)
+  local first, last = list[1], list[#list]
+  local n = 0
+  while n < #first and first:byte(n + 1) == last:byte(n + 1) do n = n + 1 end
+  return first:sub(1, n)
+end
+
+local MOST_SHOWN = 120
+
+-- Names in columns; at most MOST_SHOWN.
+local function columns(list, width)
+  local widest, shown = 0, math.min(#list, MOST_SHOWN)
+  for i = 1, shown do widest = math.max(widest, utf8.len(list[i]) or #list[i]) end
+  local across = math.max(1, width // (widest + 2))
+  local down, lines = (shown + across - 1) // across, {}
+  for row = 1, down do
+    local cells = {}
+    for i = row, shown, down do cells[#cells + 1] = list[i] .. (" "):rep(widest - (utf8.len(list[i]) or #list[i])) end
+    lines[row] = table.concat(cells, "  "):gsub("%s+$", "")
+  end
+  if #list > shown then lines[#lines + 1] = ("... %d more"):format(#list - shown) end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- For the line editor: what goes in at byte `at` of the line, and what is listed below it.
+function M.tab(session, line, at)
+  local partial, list = M.candidates(line:sub(1, at), session)
+  if #list == 0 then return nil end
+  local more = common(list):sub(#partial + 1)
+  if #list == 1 or more ~= "" then return more end
+  return nil, columns(list, session.width or 80)
+end
+
+return M

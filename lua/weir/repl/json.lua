@@ -1,0 +1,57 @@
+--- json.lua - any value as JSON: handles as what the commands print of them.
+
+local core = require "weir.core"
+local kinds = require "weir.repl.kinds"
+local pool = require "weir.pool"
+local rows = require "weir.repl.rows"
+
+local M = {}
+
+local plain
+
+local function finite(t) return t < math.huge and t or core.null end
+
+local function copy_map(map)
+  local t = {}
+  for key, value in pairs(map) do t[key] = value end
+  return t
+end
+
+local function picks(a)
+  local list = core.array {}
+  for i, pick in ipairs(a:vertices()) do list[i] = { path = pick.vertex.path, amount = pick.amount, exclusive = pick.exclusive } end
+  return list
+end
+
+local PLAIN = {
+  vertex = function(v) return rows.is_view(v) and copy_map(v) or pool.base(v) end,
+  graph = function(g) return { vertices = g:count(), below = g:aggregate() } end,
+  allocation = function(a)
+    return { job = a.state ~= "matched" and a.id or nil, state = a.state, start = a.at, duration = finite(a.duration),
+      vertices = picks(a) }
+  end,
+  number = function(n) return n == n and math.abs(n) < math.huge and n or tostring(n) end,
+  string = function(s) return utf8.len(s) and s or ("%q"):format(s) end,
+  boolean = function(b) return b end,
+  ["nil"] = function() return core.null end,
+}
+
+function PLAIN.table(t, depth)
+  if depth > 50 then return "..." end
+  local list = #t > 0 and next(t, #t) == nil
+  local made = (list or next(t) == nil) and core.array {} or {}
+  for key, value in pairs(t) do made[list and key or tostring(key)] = plain(value, depth + 1) end
+  return made
+end
+
+function plain(x, depth)
+  if x == kinds.null then return x end
+  local f = PLAIN[kinds.of(x)]
+  if f then return f(x, depth) end
+  return tostring(x)
+end
+
+--- What json_encode can write of a value.
+function M.plain(x) return plain(x, 0) end
+
+return M

@@ -1,0 +1,148 @@
+--- session.lua - one conversation: the machine, the engine, the environment of what is typed, and how values are printed.
+
+local commands = require "weir.repl.commands"
+local core = require "weir.core"
+local journal = require "weir.repl.journal"
+local modes = require "weir.repl.modes"
+local out = require "weir.cli.output"
+local read = require "weir.repl.read"
+local record = require "weir.repl.record"
+local shorthand = require "weir.repl.shorthand"
+local weir = require "weir"
+
+local M = {}
+M.__index = M
+
+-- Coroutines have hooks of their own: each looks for Ctrl-C itself.
+local function watched_coroutines()
+  local t = setmetatable({}, { __index = coroutine })
+  function t.create(f)
+    local co = coroutine.create(f)
+    core.watch(co)
+    return co
+  end
+  function t.wrap(f)
+    local co = t.create(f)
+    return function(...)
+      local results = table.pack(coroutine.resume(co, ...))
+      if not results[1] then error(results[2], 0) end
+      return table.unpack(results, 2, results.n)
+    end
+  end
+  return t
+end
+
+local function environment(self, locals)
+  local env = setmetatable({}, { __index = _G })
+  env._G, env.weir, env.coroutine = env, weir, watched_coroutines()
+  shorthand.fill(env, self)
+  for name, value in pairs(locals or {}) do env[name] = value end
+  return env
+end
+
+--- A session: opts.resources (a graph or what names one; this machine if not given), .policy, .locals, .mode, .name.
+function M.new(opts)
+  local graph, why, code = weir.resources(opts.resources or "local")
+  if not graph then return nil, why, code end
+  local self = setmetatable({
+    name = type(opts.resources) == "string" and opts.resources or "local", policy = opts.policy or "low",
+    mode = opts.mode or "table", width = opts.width or 80, settings = { trace = false },
+  }, M)
+  self.env = environment(self, opts.locals)
+  local ok
+  ok, why, code = self:take(graph, opts.engine)
+  if not ok then return nil, why, code end
+  self.journal = journal.open()
+  return self
+end
+
+--- Goes over to another machine.
+function M:take(graph, engine)
+  local why, code
+  if not engine then
+    engine, why, code = weir.engine { resources = graph, policy = self.policy }
+    if not engine then return nil, why, code end
+  end
+  self.graph, self.engine = graph, engine
+  self.env.g, self.env.e = graph, engine
+  return true
+end
+
+function M:close()
+  self.journal:close()
+  if self.recording then record.close(self.recording) end
+end
+
+-- ---- running ------------------------------------------------------------------------------------------------
+
+-- The way to an error, as far as it is in what was typed.
+local function trace_of(text)
+  return (text:match "^(.-)\n[^\n]*weir%.core%.guarded" or text)
+end
+
+local function tell_error(self, raised, trace)
+  self.trace = trace and trace_of(trace)
+  local text = tostring(raised):gsub("^input:1: ", ""):gsub("^input:", "line ")
+  out.flush()
+  out.warn(text == "interrupted" and text or text:match "^[^\n]*")
+end
+
+local function print_values(self, values)
+  if values.n == 0 or values[1] == shorthand.quiet then return end
+  self.env._ = values[1]
+  modes.print(self.mode, values)
+end
+
+local function timed(self, began)
+  if self.settings.time then out.line(("%.3f ms"):format((core.clock() - began) * 1e3)) end
+end
+
+-- Whether it went well.
+local function run_chunk(self, text)
+  local chunk, why, expression = read.chunk(text, self.env)
+  if not chunk then
+    out.warn(why == "incomplete" and "the input ends in the middle" or why)
+    return false
+  end
+  local began = core.clock()
+  local results = table.pack(core.guarded(chunk))
+  timed(self, began)
+  if self.recording then record.note(self.recording, expression and "_ = " .. text or text, self.engine, not results[1]) end
+  if not results[1] then
+    tell_error(self, results[2], results[3])
+    return false
+  end
+  local values = { n = results.n - 1, table.unpack(results, 2, results.n) }
+  local shown, raised, trace = core.guarded(print_values, self, values)
+  if not shown then tell_error(self, raised, trace) end
+  return shown and not (values.n > 1 and values[1] == nil and type(values[2]) == "string")
+end
+
+--- Runs one whole input, a command or Lua. Returns whether it went well; `self.done` is set when the session is to end.
+function M:run(text)
+  if text:match "^%s*$" or text:match "^%s*%-%-[^\n]*$" then return true end
+  if text:match "^%s*:" then return commands.run(self, text) end
+  return run_chunk(self, text)
+end
+
+--- Runs the inputs of a text, which may span lines. Ends at the first that fails, unless `go_on`. Returns whether all went
+--- well.
+function M:run_text(text, go_on)
+  local well, pending = true, nil
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    pending = pending and pending .. "\n" .. line or line
+    if read.is_complete(pending) then
+      local ok = self:run(pending)
+      pending, well = nil, well and ok
+      if not ok and not go_on or self.done then return well end
+    end
+  end
+  if pending then return self:run(pending) and well end
+  return well
+end
+
+function M.command_names() return commands.names() end
+
+function M.command_words(_, name) return commands.words(name) end
+
+return M

@@ -1,0 +1,85 @@
+--- shorthand.lua - what is at hand in the REPL besides g and e: find, tree, top, why, undo, save, load.
+
+local core = require "weir.core"
+local show = require "weir.repl.show"
+local weir = require "weir"
+
+local M = {}
+
+-- Nothing to print.
+M.quiet = setmetatable({}, { __name = "quiet" })
+
+-- Units by type that a job has.
+local function units_of(a)
+  local sums = {}
+  for _, pick in ipairs(a:vertices()) do
+    local v = pick.vertex
+    sums[v.type] = (sums[v.type] or 0) + pick.amount
+    if pick.exclusive and v:nchildren() > 0 then
+      for type, row in pairs(v:aggregate()) do sums[type] = (sums[type] or 0) + row.total end
+    end
+  end
+  return sums
+end
+
+--- Who uses what: a row a job, the largest first.
+local function top(session)
+  local list = {}
+  for i, a in ipairs(session.engine:jobs()) do
+    local row = units_of(a)
+    row.job, row.state, row.at = a.id, a.state, a.at
+    row["end"] = a.duration < math.huge and a.at + a.duration or nil
+    list[i] = row
+  end
+  table.sort(list, function(a, b)
+    local m, n = (a.node or 0) * 1e6 + (a.core or 0), (b.node or 0) * 1e6 + (b.core or 0)
+    if m ~= n then return m > n end
+    return a.job < b.job
+  end)
+  return core.array(list)
+end
+
+local function why(session, request, opts)
+  local explain = require "weir.explain"
+  local report, message, code = session.engine:explain(request, opts)
+  if not report then return nil, message, code end
+  return explain.text(report, session.width)
+end
+
+local FORMATS = { db = "sqlite", sqlite = "sqlite", json = "jgf" }
+
+--- Writes the machine with its books into a file: SQLite (.db) or JGF (.json).
+local function save(session, path)
+  if type(path) ~= "string" then error("save: a file name is wanted, such as save \"session.db\"", 2) end
+  local format = FORMATS[path:match "%.(%a+)$" or "db"]
+  if not format then return nil, path .. ": a name that ends in .db or .json is wanted", "invalid" end
+  return session.graph:save(path, { format = format })
+end
+
+local function load(session, path)
+  local g, message, code = weir.resources(path)
+  if not g then return nil, message, code end
+  local ok
+  ok, message, code = session:take(g)
+  if not ok then return nil, message, code end
+  return g
+end
+
+--- Puts them into an environment.
+function M.fill(env, session)
+  env.find = function(expression, opts) return session.graph:find(expression, opts) end
+  env.tree = function(v)
+    show.tree(v or session.graph)
+    return M.quiet
+  end
+  env.top = function() return top(session) end
+  env.why = function(request, opts) return why(session, request, opts) end
+  env.undo = function() return session.journal:undo() end
+  env.save = function(path) return save(session, path) end
+  env.load = function(path) -- a machine; a chunk, as in any Lua, when it is no file's name
+    if type(path) == "function" or type(path) == "string" and path:find "[\n=(]" then return _G.load(path) end
+    return load(session, path)
+  end
+end
+
+return M

@@ -1,0 +1,214 @@
+--- show.lua - values as what they are: a vertex with its key facts, a graph as a tree cut to the screen, an allocation as
+--- its tree, lists of handles as tables, Lua tables readably. Never more than a screenful.
+
+local core = require "weir.core"
+local kinds = require "weir.repl.kinds"
+local out = require "weir.cli.output"
+local rows = require "weir.repl.rows"
+local view = require "weir.view"
+
+local M = { lines = 40, width = 80 }
+
+-- ---- lines --------------------------------------------------------------------------------------------------
+
+-- How many lines a tree has; stops counting beyond `most`.
+local function height(tree, most)
+  local n = 1
+  for _, kid in ipairs(tree.kids or {}) do
+    if n > most then break end
+    n = n + height(kid, most)
+  end
+  return n
+end
+
+local function draw(trees, most)
+  local left = most
+  for _, tree in ipairs(trees) do
+    require("weir.tree").draw(tree, function(line)
+      left = left - 1
+      if left >= 0 then out.line(line) end
+    end, out.style())
+  end
+  if left < 0 then out.line(("... %d more lines"):format(-left)) end
+end
+
+-- ---- graphs -------------------------------------------------------------------------------------------------
+
+local PATIENCE = 0.03 -- seconds after which no deeper tree is tried
+
+-- As deep as fits on the screen.
+local function fitting(roots, most)
+  local best
+  for depth = 1, 64 do
+    local began, trees, n = core.clock(), {}, 0
+    for i, root in ipairs(roots) do
+      if n > most then break end
+      trees[i] = view.vertex(root, { depth = depth, limit = most })
+      n = n + height(trees[i], most)
+    end
+    if best and (n > most or n == best.n) then return best.trees end
+    best = { trees = trees, n = n }
+    if n > most or core.clock() - began > PATIENCE then return trees end
+  end
+  return best.trees
+end
+
+function M.tree(x)
+  draw(fitting(kinds.of(x) == "graph" and x:roots() or { x }, M.lines - 4), M.lines - 4)
+end
+
+-- "40 core, 1 of 2 gpu free": what is below a vertex.
+local function below(v)
+  local parts = {}
+  for type, row in pairs(v:nchildren() > 0 and v:aggregate() or {}) do
+    if row.total > 0 and row.free < row.total then
+      parts[#parts + 1] = ("%d of %d %s free"):format(row.free, row.total, type)
+    elseif row.total > 0 then
+      parts[#parts + 1] = ("%d %s"):format(row.total, type)
+    end
+  end
+  table.sort(parts)
+  return table.concat(parts, ", ")
+end
+
+local function words(map)
+  local list = {}
+  for key, value in pairs(map) do list[#list + 1] = value == true and key or key .. "=" .. tostring(value) end
+  table.sort(list)
+  return table.concat(list, " ")
+end
+
+-- One line about a vertex.
+local function vertex_line(v)
+  local unit, style = v.unit or "", out.style()
+  local parts = { v.type, v.state }
+  if v.size ~= 1 or unit ~= "" or v.free ~= v.size then
+    parts[#parts + 1] = ("%d of %d%s free"):format(v.free, v.size, unit ~= "" and " " .. unit or "")
+  end
+  for _, text in ipairs { below(v), words(v.properties), words(v.tags) } do
+    if text ~= "" then parts[#parts + 1] = text end
+  end
+  return style.bold(v.path) .. "  " .. style.dim(table.concat(parts, ", "))
+end
+
+-- ---- allocations --------------------------------------------------------------------------------------------
+
+local function allocation_line(a)
+  local duration = a.duration == math.huge and "no end" or "for " .. out.seconds(a.duration)
+  return ("%s  %s, start %s, %s"):format(out.style().bold(a.state == "matched" and "preview" or "job " .. a.id), a.state,
+    out.seconds(a.at), duration)
+end
+
+local function show_allocation(a)
+  out.line(allocation_line(a))
+  draw(view.allocation(a), M.lines - 5)
+end
+
+-- ---- Lua tables ---------------------------------------------------------------------------------------------
+
+local MOST_ENTRIES, DEEPEST = 100, 4
+
+local function quoted(text)
+  if #text > 2000 then text = text:sub(1, 2000) .. "..." end
+  return '"' .. text:gsub('[%c"\\]', function(c)
+    return c == "\n" and "\\n" or c == "\t" and "\\t" or c:find "%c" and ("\\%d"):format(c:byte()) or "\\" .. c
+  end) .. '"'
+end
+
+local function scalar(x)
+  if x == kinds.null then return "null" end
+  if type(x) == "string" then return quoted(x) end
+  if kinds.of(x) == "vertex" then return tostring(x) end
+  if type(x) == "number" and math.type(x) == "float" and x == math.floor(x) and math.abs(x) < 1e15 then return ("%.1f"):format(x) end
+  return tostring(x)
+end
+
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do
+    if not (math.type(key) == "integer" and key >= 1 and key <= #t) then keys[#keys + 1] = key end
+  end
+  table.sort(keys, function(a, b)
+    if type(a) ~= type(b) then return type(a) < type(b) end
+    if type(a) == "number" or type(a) == "string" then return a < b end
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+local function key_text(key)
+  if type(key) == "string" and key:find "^[%a_][%w_]*$" then return key end
+  return "[" .. scalar(key) .. "]"
+end
+
+local inspect
+
+-- The entries of a table as texts; the list part first.
+local function entries(t, depth, seen)
+  local parts, n = {}, 0
+  for i = 1, #t do
+    n = n + 1
+    if n > MOST_ENTRIES then break end
+    parts[n] = inspect(t[i], depth + 1, seen)
+  end
+  for _, key in ipairs(sorted_keys(t)) do
+    n = n + 1
+    if n > MOST_ENTRIES then break end
+    parts[n] = key_text(key) .. " = " .. inspect(t[key], depth + 1, seen)
+  end
+  if n > MOST_ENTRIES then parts[#parts + 1] = "..." end
+  return parts
+end
+
+-- On one line where that fits, on one each otherwise.
+function inspect(x, depth, seen)
+  if type(x) ~= "table" then return scalar(x) end
+  if seen[x] then return "{ ... again }" end
+  if next(x) == nil then return "{}" end
+  if depth >= DEEPEST then return "{ ... }" end
+  seen[x] = true
+  local parts = entries(x, depth, seen)
+  seen[x] = nil
+  local flat = "{ " .. table.concat(parts, ", ") .. " }"
+  local indent = ("  "):rep(depth + 1)
+  if #flat + #indent <= M.width and not flat:find "\n" then return flat end
+  return "{\n" .. indent .. table.concat(parts, ",\n" .. indent) .. "\n" .. ("  "):rep(depth) .. "}"
+end
+
+local function show_lines(text)
+  local n, rest = 0, 0
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    n = n + 1
+    if n <= M.lines then out.line(line) else rest = rest + 1 end
+  end
+  if rest > 0 then out.line(("... %d more lines"):format(rest)) end
+end
+
+-- A list of handles, or of flat tables, as columns.
+local function show_table(heads, list, total)
+  local right = {}
+  for i, head in ipairs(heads) do right[i] = rows.is_number(head) end
+  table.insert(list, 1, heads)
+  out.table(list, right)
+  if total > #list - 1 then out.line(("... %d more"):format(total - #list + 1)) end
+end
+
+local SHOW = {
+  graph = M.tree,
+  vertex = function(x) out.line(rows.is_view(x) and words(x) or vertex_line(x)) end,
+  allocation = show_allocation,
+  string = function(x) show_lines((x:find "\n" or #x > M.width) and x or quoted(x)) end,
+  table = function(x)
+    local heads, list, total = rows.of(x, M.lines - 4)
+    if heads then show_table(heads, list, total) else show_lines(inspect(x, 0, {})) end
+  end,
+}
+
+--- Prints one value.
+function M.value(x)
+  local show = SHOW[kinds.of(x)]
+  if show then return show(x) end
+  show_lines(scalar(x))
+end
+
+return M

@@ -1,0 +1,78 @@
+--- weir query: Fluxion's resource-query, its options, commands and output. See weir.rq.*; what is a quirk of resource-query
+-- lives there, not in the engine.
+
+local options = require "weir.rq.options"
+local out = require "weir.cli.output"
+local session = require "weir.rq.session"
+local shell = require "weir.rq.shell"
+
+local M = { name = "query", doc = "Fluxion's resource-query: its options, commands and output.", raw = true }
+
+local function fail(text)
+  io.stdout:flush()
+  io.stderr:write(text)
+  return 1
+end
+
+local function add(counts, key) counts[key] = (counts[key] or 0) + 1 end
+
+local function size(counts)
+  local n = 0
+  for _ in pairs(counts) do n = n + 1 end
+  return n
+end
+
+local function count_graph(machine)
+  local found = { vertices = 0, edges = 0, types = {}, names = {}, paths = {}, ranks = {} }
+  for v in machine.graph:walk {} do
+    found.vertices, found.edges = found.vertices + 1, found.edges + v:nchildren()
+    add(found.types, v.type)
+    add(found.names, v.name)
+    add(found.ranks, machine.rank(v))
+    for _, path in ipairs(machine:paths(v)) do add(found.paths, path[2]) end
+  end
+  for _, subsystem in ipairs(machine.graph:subsystems()) do
+    if subsystem ~= "containment" then found.edges = found.edges + #machine.graph:edges(subsystem) end
+  end
+  return found
+end
+
+-- What -e tells of the graph.
+local function show_load(machine, elapsed)
+  local found, ranks = count_graph(machine), {}
+  out.line(("INFO: Graph Load Time: %g"):format(elapsed))
+  out.line(("INFO: Vertex Count: %d"):format(found.vertices))
+  out.line(("INFO: Edge Count: %d"):format(found.edges))
+  out.line(("INFO: by_type Key-Value Pairs: %d"):format(size(found.types)))
+  out.line(("INFO: by_name Key-Value Pairs: %d"):format(size(found.names)))
+  out.line(("INFO: by_path Key-Value Pairs: %d"):format(size(found.paths)))
+  for rank in pairs(found.ranks) do ranks[#ranks + 1] = rank end
+  table.sort(ranks)
+  for _, rank in ipairs(ranks) do
+    out.line(("INFO: number of vertices with rank %d: %d"):format(rank, found.ranks[rank]))
+  end
+end
+
+local function is_person(o) return not o.no_prompt and os.execute "test -t 0" == true end
+
+function M.run(words)
+  local o, why = options.read(words)
+  if not o then return fail(("%s\n\n%s"):format(why, options.help())) end
+  if o.help then return out.write(options.help()) or 0 end
+  local started = os.clock()
+  local s
+  s, why = session.new(o)
+  if not s then return fail((": Runtime error: %s\n"):format(why)) end
+  if o.elapsed then show_load(s.machine, os.clock() - started) end
+  local file
+  if o.test_output then
+    file, why = io.open(o.test_output, "w")
+    if not file then return fail(("[ERROR] cannot write --test-output: %s\n"):format(why)) end
+  end
+  local done
+  done, why = shell.new(s, { out = file }, is_person(o)):loop(io.stdin)
+  if file then file:close() end
+  return done and 0 or fail(("ERROR: %s\n"):format(why))
+end
+
+return M

@@ -1,0 +1,122 @@
+--- search.lua - `find`: the vertices that an expression holds for, and all above them, as a tree (tree.lua).
+
+local expression = require "weir.rq.expression"
+local tree = require "weir.rq.tree"
+
+local M = {}
+
+-- ---- what jobs have of each vertex --------------------------------------------------------------------------
+
+local NOTHING = { alloc = {}, reserve = {}, span = {}, tag = {} }
+
+local function entry(uses, v)
+  uses[v] = uses[v] or { alloc = {}, reserve = {}, span = {}, tag = {} }
+  return uses[v]
+end
+
+local function add_amount(into, job, kind, amount)
+  into.below = into.below or {}
+  into.below[job] = into.below[job] or {}
+  into.below[job][kind] = (into.below[job][kind] or 0) + amount
+end
+
+-- Notes what a job has at and below n; returns the units by type.
+local function note(uses, job, n)
+  local here, below = entry(uses, n.vertex), {}
+  here.tag[job.job] = true
+  if n.exclusive then here[job.kind == "reserve" and "reserve" or "alloc"][job.job] = true end
+  for _, child in ipairs(n.children) do
+    here.span[job.job] = true
+    for kind, amount in pairs(note(uses, job, child)) do below[kind] = (below[kind] or 0) + amount end
+  end
+  for kind, amount in pairs(below) do add_amount(here, job.job, kind, amount) end
+  if n.exclusive then below[n.vertex.type] = (below[n.vertex.type] or 0) + n.amount end
+  return below
+end
+
+-- By vertex: {alloc, reserve, span, tag: sets of jobs; below: units by job and type}.
+local function uses_of(session)
+  local uses = {}
+  for _, job in ipairs(session:list()) do
+    local root = tree.of(session.machine:root(), job.parts)
+    if root then note(uses, job, root) end
+  end
+  return uses
+end
+
+-- ---- what is in use -----------------------------------------------------------------------------------------
+
+local function leaf_types(graph)
+  local set = {}
+  for v in graph:walk {} do
+    if v:nchildren() == 0 then set[v.type] = true end
+  end
+  return set
+end
+
+local function is_on(session, number)
+  local job = session.jobs[number]
+  return job and job.at <= 0 and job.stop > 0
+end
+
+-- Units of a type that one job, or all that run at the start, have below a vertex.
+local function used(search, use, kind)
+  local sum = 0
+  for job, below in pairs(use.below or {}) do
+    if job == search.wanted.job or not search.wanted.job and is_on(search.session, job) then sum = sum + (below[kind] or 0) end
+  end
+  return sum
+end
+
+-- "used:1, total:4" by type; nil: nothing is counted there.
+local function usage(search, v, use)
+  if v:nchildren() == 0 then return nil end
+  search.leaf_types = search.leaf_types or leaf_types(search.session.machine.graph)
+  local counted = {}
+  for _, kind in ipairs(search.session.machine.filters:types(v.type, search.leaf_types)) do
+    counted[kind] = ("used:%d, total:%d"):format(used(search, use, kind), (v:below(kind)))
+  end
+  if next(counted) == nil or search.wanted.job and not use.span[search.wanted.job] then return nil end
+  return counted
+end
+
+-- ---- the walk -----------------------------------------------------------------------------------------------
+
+local function describe(search, v, above)
+  local use = search.uses[v] or NOTHING
+  return {
+    vertex = v, jobs = use, down = above.down or v.state == "down", allocated = above.allocated or next(use.alloc) ~= nil,
+    reserved = above.reserved or next(use.reserve) ~= nil,
+  }
+end
+
+local walk
+
+local function children_of(search, v, here)
+  local children = {}
+  for child in v:children() do children[#children + 1] = walk(search, child, here) end
+  return children
+end
+
+-- Quirk: where what is in use is asked for and not counted, the vertex is left out.
+function walk(search, v, above)
+  local here = describe(search, v, above)
+  local children = children_of(search, v, here)
+  if #children == 0 and not expression.holds(search.wanted, here) then return nil end
+  local counted
+  if search.wanted.usage then
+    counted = usage(search, v, here.jobs)
+    if not counted then return nil end
+  end
+  return { vertex = v, amount = v.size, exclusive = true, children = children, usage = counted }
+end
+
+--- The tree of what is found, which may be nil; false: the expression is malformed.
+function M.run(session, text)
+  local wanted = expression.parse(text)
+  if not wanted then return false end
+  local search = { session = session, wanted = wanted, uses = uses_of(session) }
+  return walk(search, session.machine:root(), { down = false, allocated = false, reserved = false })
+end
+
+return M

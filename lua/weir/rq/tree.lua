@@ -1,0 +1,87 @@
+--- tree.lua - what is written about a job: the vertices that it has and all above them, as a tree.
+--
+-- A node: {vertex, amount, exclusive, label, usage, children (nodes, in the order of the graph)}. What a job has is a list of
+-- parts {vertex, amount, exclusive, label, whole (all that is below it is shown)}.
+
+local M = {}
+
+local function new(v, part)
+  return {
+    vertex = v, amount = part and part.amount or v.size, exclusive = part ~= nil and part.exclusive, label = part and part.label,
+    whole = part and part.whole, children = {},
+  }
+end
+
+-- Puts the parts and all above them into `nodes`; returns the vertices that have one of these below them.
+local function collect(parts, nodes)
+  local leads = {}
+  for _, part in ipairs(parts) do
+    local v = part.vertex
+    nodes[v] = new(v, part)
+    local up = v:parent()
+    while up and not leads[up] do
+      leads[up] = true
+      nodes[up] = nodes[up] or new(up)
+      up = up:parent()
+    end
+  end
+  return leads
+end
+
+local function add_whole(node)
+  for child in node.vertex:children() do
+    local below = new(child, { amount = child.size, exclusive = true })
+    table.insert(node.children, below)
+    add_whole(below)
+  end
+end
+
+-- Quirk: of what is below an exclusive vertex only what was asked for is shown, unless its type is always given whole.
+local function link(node, nodes, leads, inside)
+  node.exclusive = node.exclusive or inside
+  if node.whole then
+    add_whole(node)
+  elseif leads[node.vertex] then
+    for child in node.vertex:children() do
+      if nodes[child] then table.insert(node.children, link(nodes[child], nodes, leads, node.exclusive)) end
+    end
+  end
+  return node
+end
+
+--- The tree of some parts; nil where there is none. parts.labels: of vertices that are only passed through.
+function M.of(root, parts)
+  if #parts == 0 then return nil end
+  local nodes = {}
+  local leads = collect(parts, nodes)
+  for v, label in pairs(parts.labels or {}) do
+    if nodes[v] then nodes[v].label = label end
+  end
+  return nodes[root] and link(nodes[root], nodes, leads, false)
+end
+
+--- Calls node(n, depth, under) and edge(parent, child) in the order in which resource-query writes: a vertex after all that
+--- is below it. `under`: what is above is exclusive.
+function M.visit(tree, on_node, on_edge)
+  local function walk(n, depth, under)
+    for _, child in ipairs(n.children) do
+      walk(child, depth + 1, n.exclusive)
+      on_edge(n, child)
+    end
+    on_node(n, depth, under)
+  end
+  walk(tree, 1, false)
+end
+
+--- How many vertices are looked at when a job is cancelled: those it has something at or below, and their children; and the
+--- former alone.
+function M.count(tree)
+  local looked, held = 1, 0
+  M.visit(tree, function(n)
+    held = held + 1
+    looked = looked + n.vertex:nchildren()
+  end, function() end)
+  return looked, held
+end
+
+return M

@@ -1,0 +1,129 @@
+--- write_r.lua - "rlite", "rv1", "rv1_nosched" and "rv1_shorthand": R (RFC 20) in the layout of resource-query. Ranks with the
+-- same cores and gpus share a row; the rows are in the order of their texts.
+
+local core = require "weir.core"
+local jgf = require "weir.rq.write_jgf"
+local quirks = require "weir.rq.quirks"
+local tree = require "weir.rq.tree"
+
+local M = {}
+
+local quote = core.json_encode
+local CHILDREN = { "core", "gpu" }
+
+local function list_in(t, key)
+  t[key] = t[key] or {}
+  return t[key]
+end
+
+local function idset(ids)
+  table.sort(ids)
+  if ids[1] < 0 then error({ errno = "EINVAL" }, 0) end
+  return tostring(core.idset(ids))
+end
+
+-- {"core": "0-3", ...} of what was collected.
+local function children_text(found)
+  local parts = {}
+  for _, kind in ipairs(CHILDREN) do
+    if found[kind] then parts[#parts + 1] = ('"%s": "%s"'):format(kind, idset(found[kind])) end
+  end
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+local function add_host(r, v, rank, found)
+  table.insert(list_in(r.rows, children_text(found)), { rank = rank, name = v.name })
+  for key, value in pairs(v.properties) do
+    table.insert(list_in(r.properties, value == "" and key or key .. "=" .. value), rank)
+  end
+end
+
+-- Rows and properties of a tree. Quirk: cores that are in no node count for the node that comes next.
+local function collect(machine, root)
+  local r, found = { rows = {}, properties = {} }, {}
+  tree.visit(root, function(n)
+    local v = n.vertex
+    if v.type == "core" or v.type == "gpu" then
+      table.insert(list_in(found, v.type), v.id or -1)
+    elseif quirks.is_host(v) and next(found) then
+      add_host(r, v, machine.rank(v), found)
+      found = {}
+    end
+  end, function() end)
+  return r
+end
+
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+local function by_rank(a, b) return a.rank < b.rank end
+
+local function rows_text(r)
+  local rows, hosts = {}, {}
+  for _, children in ipairs(sorted_keys(r.rows)) do
+    local ranks = {}
+    for i, host in ipairs(r.rows[children]) do
+      ranks[i] = host.rank
+      hosts[#hosts + 1] = host
+    end
+    rows[#rows + 1] = ('{"rank": "%s", "children": %s}'):format(idset(ranks), children)
+  end
+  table.sort(hosts, by_rank)
+  return "[" .. table.concat(rows, ", ") .. "]", hosts
+end
+
+local function nodelist_text(hosts)
+  local names = {}
+  for i, host in ipairs(hosts) do names[i] = host.name end
+  return "[" .. quote(tostring(core.hostlist(names) or "")) .. "]"
+end
+
+local function properties_text(r)
+  local parts = {}
+  for i, key in ipairs(sorted_keys(r.properties)) do
+    parts[i] = quote(key) .. ": " .. quote(idset(r.properties[key]))
+  end
+  return #parts > 0 and '"properties": {' .. table.concat(parts, ", ") .. "}, " or ""
+end
+
+local function execution_text(r, rows, hosts, about)
+  return ('{"R_lite": %s, "nodelist": %s, %s"starttime": %d, "expiration": %d}'):format(
+    rows, nodelist_text(hosts), properties_text(r), about.start, about.stop)
+end
+
+local function attributes_text(about)
+  return about.queue and ', "attributes": {"system": {"scheduler": ' .. jgf.map { queue = about.queue } .. "}}" or ""
+end
+
+local function scheduling_text(machine, root, about, shorthand)
+  local graph, why = jgf.graph(machine, root, shorthand)
+  if not graph then error({ errno = why }, 0) end
+  return ', "scheduling": ' .. graph .. attributes_text(about)
+end
+
+local function write(kind, machine, root, about)
+  local r = collect(machine, root)
+  if next(r.rows) == nil then
+    if kind == "rlite" then error({ errno = "EINVAL" }, 0) end
+    return ""
+  end
+  local rows, hosts = rows_text(r)
+  if kind == "rlite" then return rows .. "\n" end
+  local scheduling = kind == "rv1_nosched" and "" or scheduling_text(machine, root, about, kind == "rv1_shorthand")
+  return ('{"version": 1, "execution": %s%s}\n'):format(execution_text(r, rows, hosts, about), scheduling)
+end
+
+for _, kind in ipairs { "rlite", "rv1", "rv1_nosched", "rv1_shorthand" } do
+  M[kind] = function(machine, root, about)
+    local ok, text = pcall(write, kind, machine, root, about)
+    if ok then return text end
+    if type(text) ~= "table" then error(text, 0) end
+    return nil, text.errno
+  end
+end
+
+return M

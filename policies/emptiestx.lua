@@ -1,0 +1,6 @@
+return {
+  name = "emptiestx",
+  doc = "The emptiest part first, level by level, and nodes are given whole.",
+  descend = { "node", "core" },
+  exclusive = "node",
+}
