@@ -115,9 +115,10 @@ $(OUT)/test/env: Makefile
 	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1 WEIR_SPEC_SCALE=0.2"; \
 	     echo "BUSTED='$(CURDIR)/$(OUT)/test/lua_host /usr/bin/busted --ignore-lua'"; else echo "BUSTED='lua5.4 /usr/bin/busted'"; fi; } > $@
 
-soak: build $(OUT)/test/env ## the random specs, thirty times as long
-	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=30; $(OUT)/test/test_engine; \
-	for s in books change match; do echo "-- spec/$${s}_spec.lua"; $$BUSTED -o plainTerminal spec/$${s}_spec.lua || exit 1; done
+SOAK := engine sqlite sqlite_kill
+soak: build $(OUT)/test/env $(SOAK:%=$(OUT)/test/test_%) ## the random specs and the kills, thirty times as long
+	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=30; for t in $(SOAK); do $(OUT)/test/test_$$t || exit 1; done; \
+	for s in books change match store; do echo "-- spec/$${s}_spec.lua"; $$BUSTED -o plainTerminal spec/$${s}_spec.lua || exit 1; done
 
 # ---- fuzzing: libFuzzer, every parser with all of the core instrumented ----
 # `make fuzz` runs each target for SECONDS, `make fuzz-jgf SECONDS=300` one of them. Seeds stand in spec/fuzz/corpus/NAME;

@@ -1,5 +1,5 @@
 /* editor.c - lines from a terminal, edited with libedit: history, completion, reverse search, pasting of several lines.
- * Invariant: between two reads the terminal is as it was found, and so are the signals.
+ * Invariant: between two reads the terminal is as it was found; Ctrl-C is the editor's from its making to its closing.
  *
  *   ed = editor{history = path or nil, size = 1000, complete = function(line, at) -> insert, list}
  *   ed:read(prompt)    a line without its end; nil, "end" at Ctrl-D; nil, "interrupted" at Ctrl-C
@@ -30,15 +30,27 @@
 /* User values of the handle. */
 enum { COMPLETE = 1, USER_VALUES = COMPLETE };
 
+struct signals {
+    struct sigaction interrupt, resize;
+};
+
 struct editor {
     EditLine *el;
     History *history;
     char *path; /* of the history; NULL: none is kept */
     lua_State *L; /* while a line is read */
     const char *prompt;
+    struct signals before; /* what was done at signals before there was an editor */
+    bool has_signals;
 };
 
 static volatile sig_atomic_t interrupted, resized;
+
+/* Whether Ctrl-C came since the last read ended; what runs next is what it was meant for. */
+bool weirlua_editor_interrupted(void)
+{
+    return interrupted != 0;
+}
 
 static void on_signal(int signal_number)
 {
@@ -183,6 +195,25 @@ static unsigned char on_paste(EditLine *el, int key)
 
 /* ---- making one ---- */
 
+static void take_signals(struct editor *ed)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+
+    sigemptyset(&action.sa_mask);
+    interrupted = resized = 0;
+    sigaction(SIGINT, &action, &ed->before.interrupt);
+    sigaction(SIGWINCH, &action, &ed->before.resize);
+    ed->has_signals = true;
+}
+
+static void give_signals_back(struct editor *ed)
+{
+    if (!ed->has_signals)
+        return;
+    sigaction(SIGINT, &ed->before.interrupt, NULL);
+    sigaction(SIGWINCH, &ed->before.resize, NULL);
+}
+
 static void bind_keys(EditLine *el)
 {
     el_set(el, EL_EDITOR, "emacs");
@@ -230,6 +261,7 @@ static bool open_history(struct editor *ed, int size)
 
 static void close_editor(struct editor *ed)
 {
+    give_signals_back(ed);
     if (ed->el)
         el_end(ed->el);
     if (ed->history)
@@ -258,6 +290,7 @@ int weirlua_editor_new(lua_State *L)
         return luaL_error(L, "out of memory");
     if (!open_history(ed, (int)size) || !open_editor(ed))
         return luaL_error(L, "the terminal cannot be set up for editing");
+    take_signals(ed);
     return 1;
 }
 
@@ -271,40 +304,19 @@ static struct editor *check_editor(lua_State *L)
     return ed;
 }
 
-struct signals {
-    struct sigaction interrupt, resize;
-};
-
-static void take_signals(struct signals *old)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-
-    sigemptyset(&action.sa_mask);
-    interrupted = resized = 0;
-    sigaction(SIGINT, &action, &old->interrupt);
-    sigaction(SIGWINCH, &action, &old->resize);
-}
-
-static void give_signals_back(const struct signals *old)
-{
-    sigaction(SIGINT, &old->interrupt, NULL);
-    sigaction(SIGWINCH, &old->resize, NULL);
-}
-
 static const char *get_line(struct editor *ed, lua_State *L, int *n)
 {
-    struct signals old;
     const char *line;
 
-    take_signals(&old);
+    interrupted = 0;
     ed->L = L;
     fputs(PASTE_ON, stdout);
     fflush(stdout);
+    el_set(ed->el, EL_PREP_TERM, 1); /* before the prompt, or what is typed at once is shown twice */
     line = el_gets(ed->el, n);
     fputs(PASTE_OFF, stdout);
     fflush(stdout);
     ed->L = NULL;
-    give_signals_back(&old);
     return line;
 }
 
@@ -325,6 +337,7 @@ static int editor_read(lua_State *L)
     if (interrupted || !line || n <= 0) {
         lua_pushnil(L);
         lua_pushstring(L, interrupted ? "interrupted" : "end");
+        interrupted = 0;
         return 2;
     }
     lua_pushlstring(L, line, (size_t)n - (line[n - 1] == '\n'));

@@ -59,7 +59,13 @@ static void set_vertex(lua_State *L, const struct weirlua_graph *box, const char
     lua_setfield(L, -2, key);
 }
 
-static void push_obstacle(lua_State *L, const struct weirlua_graph *box, const weir_obstacle *ob)
+/* What is told, and of which copy. */
+struct telling {
+    const weir_explanation *x;
+    const struct weirlua_graph *box, *copy;
+};
+
+static void push_obstacle(lua_State *L, const struct telling *t, const weir_obstacle *ob)
 {
     static const char *const kinds[] = {"policy", "constraint", "state", "job"};
 
@@ -70,33 +76,36 @@ static void push_obstacle(lua_State *L, const struct weirlua_graph *box, const w
         weirlua_push_time(L, ob->end);
         lua_setfield(L, -2, "end");
     } else if (ob->kind == WEIR_BY_STATE) {
-        set_vertex(L, box, "vertex", ob->vertex);
+        set_vertex(L, t->box, "vertex", ob->vertex);
+        set_text(L, "state", weir_state_name(weir_vertex_state(t->copy->g, ob->vertex)));
     } else {
         set_text(L, ob->kind == WEIR_BY_POLICY ? "part" : "constraint", ob->text);
     }
 }
 
-static void push_way(lua_State *L, const struct weirlua_graph *box, const weir_way *way)
+static void push_way(lua_State *L, const struct telling *t, const weir_way *way)
 {
     lua_createtable(L, (int)way->n, 1);
     for (uint32_t i = 0; i < way->n; i++) {
-        push_obstacle(L, box, &way->list[i]);
+        push_obstacle(L, t, &way->list[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     if (way->cut)
         set_flag(L, "cut", true);
 }
 
-static void set_ways(lua_State *L, const struct weirlua_graph *box, const weir_explanation *x)
+static void set_ways(lua_State *L, const struct telling *t)
 {
+    const weir_explanation *x = t->x;
+
     lua_createtable(L, (int)x->nways, 0);
     for (uint32_t i = 0; i < x->nways; i++) {
-        push_way(L, box, &x->ways[i]);
+        push_way(L, t, &x->ways[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     lua_setfield(L, -2, "ways");
     if (x->after.list) {
-        push_way(L, box, &x->after);
+        push_way(L, t, &x->after);
         lua_setfield(L, -2, "after");
     }
 }
@@ -183,18 +192,19 @@ static void set_stats(lua_State *L, const weir_stats *st)
     lua_setfield(L, -2, "stats");
 }
 
-static void push_explanation(lua_State *L, const struct weirlua_graph *box, const weir_explanation *x)
+static void push_explanation(lua_State *L, const struct telling *t)
 {
+    const weir_explanation *x = t->x;
     static const char *const verdicts[WEIR_VERDICTS] = {"fits", "busy", "blocked", "infeasible"};
 
     lua_createtable(L, 0, 10);
     set_text(L, "verdict", verdicts[x->verdict]);
     set_number(L, "tries", x->tries);
     if (x->start != WEIR_FOREVER)
-        set_picks(L, box, x);
-    set_ways(L, box, x);
+        set_picks(L, t->box, x);
+    set_ways(L, t);
     if (x->shortage)
-        set_shortage(L, box, x->shortage);
+        set_shortage(L, t->box, x->shortage);
     set_levels(L, x);
     set_stats(L, &x->stats);
 }
@@ -202,7 +212,7 @@ static void push_explanation(lua_State *L, const struct weirlua_graph *box, cons
 /* explain(graph, copy, policy or nil, request[, {at=, where=}]): the copy is used up. */
 int weirlua_explain(lua_State *L)
 {
-    static const char *const known[] = {"at", "where", NULL};
+    static const char *const known[] = {"at", "where", "slot_parent", "whole_pools", NULL};
     struct weirlua *s = weirlua_of(L);
     struct weirlua_graph *box = weirlua_check_graph(L, s, ARG_GRAPH), *copy = weirlua_check_graph(L, s, ARG_COPY);
     weir_explain_options o = WEIR_EXPLAIN_OPTIONS_INIT;
@@ -222,6 +232,8 @@ int weirlua_explain(lua_State *L)
     weirlua_check_writable(L, s, copy);
     weirlua_options(L, ARG_OPTIONS, known);
     o.at = weirlua_field_time(L, ARG_OPTIONS, "at", weir_graph_now(copy->g));
+    o.reading |= weirlua_field_boolean(L, ARG_OPTIONS, "slot_parent", false) ? WEIR_SLOT_PARENT : 0u;
+    o.reading |= weirlua_field_boolean(L, ARG_OPTIONS, "whole_pools", false) ? WEIR_WHOLE_POOLS : 0u;
     lua_getfield(L, ARG_OPTIONS, "where");
     o.where = lua_isnil(L, -1) ? WEIR_NONE : weirlua_check_vertex_of(L, s, lua_gettop(L), box);
     request = weirlua_request_at(L, s, ARG_REQUEST);
@@ -240,6 +252,6 @@ int weirlua_explain(lua_State *L)
     if (rc)
         return weirlua_fail(L, &err, rc);
     result->p = x;
-    push_explanation(L, box, x);
+    push_explanation(L, &(struct telling){x, box, copy});
     return 1;
 }

@@ -100,6 +100,8 @@ int weirlua_guarded(lua_State *L)
     sticky = true;
     weirlua_interrupts_clear();
     install(&old);
+    if (weirlua_editor_interrupted())
+        on_interrupt(SIGINT);
     rc = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1);
     sigaction(SIGINT, &old, NULL);
     lua_sethook(L, NULL, 0, 0);

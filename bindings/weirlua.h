@@ -94,6 +94,7 @@ int weirlua_watch(lua_State *L);   /* watch(co) */
 /* ---- editor.c ---- */
 
 int weirlua_editor_new(lua_State *L); /* editor{...} */
+bool weirlua_editor_interrupted(void);
 void weirlua_editor_open(lua_State *L, struct weirlua *s);
 
 void weirlua_push_time(lua_State *L, int64_t us); /* seconds; math.huge for no end */

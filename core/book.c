@@ -1,5 +1,5 @@
-/* book.c - the spans of one vertex. Invariant: sorted by start; `active`, `held`, `used` and `next` sum up the spans;
- * the plan, where there is one, holds the amounts of all of them. */
+/* book.c - the spans of one vertex. Invariant: sorted by start, so those that have begun come first; `active`, `held`,
+ * `shared`, `used` and `next` sum up the spans; the plan, where there is one, holds the amounts of all of them. */
 #include "book.h"
 
 #include <string.h>
@@ -57,21 +57,14 @@ static int64_t weight(const weir_graph *g, const struct book *b, const struct sp
     return s->exclusive ? kind_of(g, b->vertex)->size : s->amount;
 }
 
-static void sum_up(const weir_graph *g, struct book *b)
+/* Counts a span in (sign 1) or out (-1). */
+static void count_span(const weir_graph *g, struct book *b, const struct span *s, int sign)
 {
-    const struct span *s = spans_of(b);
-
-    b->active = b->held = 0;
-    b->used = 0;
-    b->next = WEIR_FOREVER;
-    for (uint32_t i = 0; i < b->count; i++) {
-        if (s[i].active) {
-            b->active++;
-            b->held += s[i].exclusive;
-            b->used += weight(g, b, &s[i]);
-        } else if (s[i].start < b->next) {
-            b->next = s[i].start;
-        }
+    b->shared += (uint32_t)(sign * !s->exclusive);
+    if (s->active) {
+        b->active += (uint32_t)sign;
+        b->held += (uint32_t)(sign * s->exclusive);
+        b->used += sign * weight(g, b, s);
     }
 }
 
@@ -122,6 +115,22 @@ static uint32_t place_of(const struct book *b, int64_t start)
     return lo;
 }
 
+/* Notes the start of the first span from number `at` on that has not begun. */
+static void set_next(struct book *b, uint32_t at)
+{
+    const struct span *s = spans_of(b);
+
+    while (at < b->count && s[at].active)
+        at++;
+    b->next = at < b->count ? s[at].start : WEIR_FOREVER;
+}
+
+/* A plan pays where amounts add up. */
+static bool wants_plan(const struct book *b, const struct span *more)
+{
+    return b->count + 1 >= BOOK_PLAN && b->shared + !more->exclusive > 0;
+}
+
 int weir_book_add(weir_graph *g, weir_vertex v, const struct span *s)
 {
     struct book *b = book_make(g, v);
@@ -130,7 +139,7 @@ int weir_book_add(weir_graph *g, weir_vertex v, const struct span *s)
 
     if (!b)
         return WEIR_ENOMEM;
-    if (reserve_spans(b) || (b->count + 1 >= BOOK_PLAN && !b->plan && make_plan(g, b)) ||
+    if (reserve_spans(b) || (wants_plan(b, s) && !b->plan && make_plan(g, b)) ||
         (b->plan && weight(g, b, s) && weir_plan_add(b->plan, s->start, s->end, weight(g, b, s)))) {
         if (b->count == 0)
             book_drop(g, b);
@@ -141,13 +150,9 @@ int weir_book_add(weir_graph *g, weir_vertex v, const struct span *s)
     memmove(spans + at + 1, spans + at, (b->count - at) * sizeof *spans);
     spans[at] = *s;
     b->count++;
-    if (s->active) {
-        b->active++;
-        b->held += s->exclusive;
-        b->used += weight(g, b, s);
-    } else if (s->start < b->next) {
+    count_span(g, b, s, 1);
+    if (!s->active && s->start < b->next)
         b->next = s->start;
-    }
     return WEIR_OK;
 }
 
@@ -186,21 +191,26 @@ void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
         return;
     spans = spans_of(b);
     plan_take_back(b, s, weight(g, b, s));
+    count_span(g, b, s, -1);
     at = (uint32_t)(s - spans);
     memmove(s, s + 1, (b->count - at - 1) * sizeof *s);
     b->count--;
     if (b->count == 0)
         book_drop(g, b);
     else
-        sum_up(g, b);
+        set_next(b, b->active);
 }
 
 void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job)
 {
+    struct book *b = book_of(g, v);
     struct span *s = weir_book_find(g, v, job);
+
     if (s) {
+        count_span(g, b, s, -1);
         s->active = true;
-        sum_up(g, book_of(g, v));
+        count_span(g, b, s, 1);
+        set_next(b, place_of(b, s->start - 1)); /* others that start with it may begin later */
     }
 }
 
@@ -214,9 +224,10 @@ int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount,
         return WEIR_ENOMEM;
     if (more < 0)
         plan_take_back(b, s, -more);
+    count_span(g, b, s, -1);
     s->amount = amount;
     s->exclusive = exclusive;
-    sum_up(g, b);
+    count_span(g, b, s, 1);
     return WEIR_OK;
 }
 
@@ -226,11 +237,22 @@ static bool touches(const weir_graph *g, const struct span *s, int64_t t0, int64
     return s->start < t1 && (s->end > t0 || (s->active && t0 <= g->now));
 }
 
+/* The same where no two spans touch: only the last one that starts before t1 can, or one that has begun. */
+static bool touched_alone(const weir_graph *g, const struct book *b, int64_t t0, int64_t t1)
+{
+    const struct span *s = spans_of(b);
+    uint32_t before = place_of(b, t1 - 1);
+
+    return before > 0 && (touches(g, &s[before - 1], t0, t1) || touches(g, &s[0], t0, t1));
+}
+
 bool weir_book_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1, bool exclusive_only)
 {
     const struct book *b = book_of(g, v);
     const struct span *s = b ? spans_of(b) : NULL;
 
+    if (b && b->shared == 0)
+        return touched_alone(g, b, t0, t1);
     for (uint32_t i = 0; b && i < b->count && s[i].start < t1; i++)
         if (touches(g, &s[i], t0, t1) && (s[i].exclusive || !exclusive_only))
             return true;
@@ -274,6 +296,8 @@ int64_t weir_book_used(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t
 
     if (!b)
         return 0;
+    if (b->shared == 0)
+        return touched_alone(g, b, t0, t1) ? size : 0;
     if (b->plan) {
         used = weir_plan_max(b->plan, t0, t1);
         if (t0 <= g->now && b->used > used)

@@ -136,7 +136,7 @@ static const struct span *spans_of(const struct book *b)
 static int check_book_sums(const weir_graph *g, const struct book *b, weir_err *err)
 {
     const struct span *s = spans_of(b);
-    uint32_t active = 0, held = 0;
+    uint32_t active = 0, held = 0, shared = 0;
     int64_t used = 0, next = WEIR_FOREVER, size = kind_of(g, b->vertex)->size;
 
     for (uint32_t i = 0; i < b->count; i++) {
@@ -148,12 +148,13 @@ static int check_book_sums(const weir_graph *g, const struct book *b, weir_err *
         if (s[i].active != (s[i].start <= g->now))
             return broken(err, "a span has begun too early or too late", b->vertex);
         active += s[i].active;
+        shared += !s[i].exclusive;
         held += s[i].active && s[i].exclusive;
         used += !s[i].active ? 0 : s[i].exclusive ? size : s[i].amount;
         if (!s[i].active && s[i].start < next)
             next = s[i].start;
     }
-    if (active != b->active || held != b->held || used != b->used || next != b->next || b->count == 0)
+    if (active != b->active || held != b->held || shared != b->shared || used != b->used || next != b->next || b->count == 0)
         return broken(err, "the sums of a book are wrong", b->vertex);
     return b->plan ? weir_plan_check(b->plan, err) : WEIR_OK;
 }

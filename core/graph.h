@@ -98,11 +98,12 @@ struct book {
     uint32_t count, cap;
     uint32_t active; /* spans that have begun */
     uint32_t held;   /* of these, exclusive ones */
+    uint32_t shared; /* spans that are not exclusive; without any, no two touch */
     int64_t used;    /* sum of the amounts of the active ones */
     int64_t next;    /* start of the first that has not begun; WEIR_FOREVER */
     struct span *spans; /* sorted by start; &one while there is one */
     struct span one;
-    weir_plan *plan; /* kept from BOOK_PLAN spans on: amounts over time */
+    weir_plan *plan; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
 };
 
 struct feed { /* units of a channel that a job takes for one vertex */

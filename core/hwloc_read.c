@@ -549,6 +549,11 @@ static bool ends_with(const char *s, const char *tail)
     return n >= k && strcmp(s + n - k, tail) == 0;
 }
 
+static bool is_index(const char *s)
+{
+    return *s && strspn(s, "0123456789") == strlen(s) && strtoull(s, NULL, 10) <= INDEX_MAX;
+}
+
 /* All but devices must say which processors they have, and processors must have one; hwloc takes that for granted. */
 static const char *object_fault(const char **attrs)
 {
@@ -568,9 +573,8 @@ static const char *object_fault(const char **attrs)
         return "has no cpuset and complete_cpuset such as 0x0000000f";
     if (!*nodes != !*attribute(attrs, "complete_nodeset") || (!*nodes && strcmp(type, "NUMANode") == 0))
         return "has no nodeset and complete_nodeset";
-    if ((strcmp(type, "PU") == 0 || strcmp(type, "NUMANode") == 0) &&
-        strtoull(attribute(attrs, "os_index"), NULL, 10) > INDEX_MAX)
-        return "has an os_index above 1048576";
+    if ((strcmp(type, "PU") == 0 || strcmp(type, "NUMANode") == 0) && !is_index(attribute(attrs, "os_index")))
+        return "has no os_index from 0 to 1048576";
     if (strcmp(type, "PU") == 0 && !cpus[strcspn(cpus, "123456789abcdefABCDEF")])
         return "has an empty cpuset";
     return NULL;

@@ -153,26 +153,43 @@ int weir_job_feed(weir_graph *g, uint32_t job, const struct feed *feeds, uint32_
 
 /* ---- spans ---- */
 
+/* Start of the first reservation of v. */
+static int64_t next_of(const weir_graph *g, weir_vertex v)
+{
+    return book_of(g, v) ? book_of(g, v)->next : WEIR_FOREVER;
+}
+
 int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     const weir_allocation *a = &g->jobs[job].a;
     struct span s = {a->start, a->end, p->amount, job, p->exclusive, a->start <= g->now};
+    int64_t next = next_of(g, p->vertex);
     int rc;
 
     note_job(g, a->job);
-    weir_rows_before(g, p->vertex);
+    if (s.active)
+        weir_rows_before(g, p->vertex);
     rc = weir_book_add(g, p->vertex, &s);
-    if (!rc)
+    if (!rc && s.active)
         weir_rows_after(g, p->vertex);
+    else if (!rc)
+        weir_rows_soon(g, p->vertex, next);
     return rc;
 }
 
 void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v)
 {
+    bool active = g->jobs[job].a.start <= g->now;
+    int64_t next = next_of(g, v);
+
     note_job(g, g->jobs[job].a.job);
-    weir_rows_before(g, v);
+    if (active)
+        weir_rows_before(g, v);
     weir_book_remove(g, v, job);
-    weir_rows_after(g, v);
+    if (active)
+        weir_rows_after(g, v);
+    else
+        weir_rows_soon(g, v, next);
 }
 
 int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)

@@ -235,6 +235,44 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
     weir_indexes_touch(g, v);
 }
 
+/* Carries what the kid at pos says about reservations into the rows of its parent. */
+static void update_soon(weir_graph *g, struct inner *in, uint32_t pos, int64_t old, int64_t new)
+{
+    struct levels lv;
+
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t step = 1; step <= lv.n + 1; step++) {
+        uint32_t l = step <= lv.n ? step : 0, r = row_over(&lv, l, pos);
+        int64_t *cell = row_cells(g, in, r) + CELL_SOON;
+        if (new >= *cell)
+            *cell = new;
+        else if (old == *cell)
+            *cell = rescan(g, in, &lv, l, r, CELL_SOON, old);
+    }
+}
+
+static int64_t soon_below(const struct inner *in)
+{
+    return in && in->cells ? in->cells[CELL_SOON] : 0;
+}
+
+void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
+{
+    int64_t below = soon_below(inner_of(g, v));
+    int64_t old = max64(WEIR_FOREVER - next, below), new = max64(book_soon(book_of(g, v)), below);
+    weir_vertex p = vertex_at(g, v)->parent;
+
+    if (old != new)
+        carry_late(g);
+    for (; old != new && p != WEIR_NONE && !g->building; v = p, p = vertex_at(g, v)->parent) {
+        struct inner *in = inner_of(g, p);
+        int64_t own = book_soon(book_of(g, p)), was = max64(own, in->cells[CELL_SOON]);
+        update_soon(g, in, vertex_at(g, v)->pos, old, new);
+        old = was;
+        new = max64(own, in->cells[CELL_SOON]);
+    }
+}
+
 static void add_cells(const struct schema *s, int64_t *to, const int64_t *from)
 {
     for (uint32_t c = 0; c < s->width; c++)

@@ -68,6 +68,10 @@ void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_
 void weir_rows_before(weir_graph *g, weir_vertex v);
 void weir_rows_after(weir_graph *g, weir_vertex v);
 
+/* After a change of the book of v that moved no more than the start of its first reservation, which was `next` before: what
+ * nobody has yet counts nowhere else. O(1) where it is the same, else O(d f) */
+void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next);
+
 /* Brackets many such changes: those of siblings in a row are carried up from their parent together. */
 void weir_rows_batch(weir_graph *g, bool on);
 

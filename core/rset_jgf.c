@@ -461,9 +461,9 @@ int weir_rset_jgf_renumber(const json_t *scheduling, const weir_idset *ranks, co
                            weir_err *err)
 {
     const json_t *graph = json_object_get(scheduling, "graph"), *nodes = json_object_get(graph, "nodes");
-    json_t *list = json_array();
+    json_t *list = json_array(), *edges = json_object_get(graph, "edges");
 
-    if (!json_is_array(nodes)) {
+    if (!json_is_array(nodes) || !json_is_array(edges)) {
         json_decref(list);
         *out = json_incref((json_t *)(uintptr_t)scheduling);
         return WEIR_OK;
@@ -473,7 +473,7 @@ int weir_rset_jgf_renumber(const json_t *scheduling, const weir_idset *ranks, co
             json_decref(list);
             list = NULL;
         }
-    *out = with_graph(scheduling, list, json_incref(json_object_get(graph, "edges")));
+    *out = with_graph(scheduling, list, json_incref(edges));
     return *out ? WEIR_OK : weir_fail_nomem(err);
 }
 

@@ -259,6 +259,20 @@ static bool taken(const struct match *m, weir_vertex v)
     return book_of(m->g, v) && weir_book_touched(m->g, v, m->t0, m->t1, true);
 }
 
+/* Whether the constraint refuses v, or all nodes that are below it. */
+static bool refused(struct search *s, weir_vertex v)
+{
+    const struct match *m = s->m;
+    const weir_constraint *c = weir_request_constraint(m->request);
+    const struct inner *in = inner_of(m->g, v);
+
+    if (!c)
+        return false;
+    if (kind_of(m->g, v)->type == m->node_type)
+        return !weir_constraint_match(c, m->g, v);
+    return in && is_fenced(s) && weir_fence_stops_row(m, in, 0);
+}
+
 /* Whether the search may go to v at all: its state, who has it, the constraint, the policy. 1, 0 or negative. */
 static int admit(struct search *s, weir_vertex v)
 {
@@ -274,8 +288,7 @@ static int admit(struct search *s, weir_vertex v)
         note(m, WEIR_EVENT_BUSY, v, s->r);
         return 0;
     }
-    if (kind_of(g, v)->type == m->node_type && weir_request_constraint(m->request) &&
-        !weir_constraint_match(weir_request_constraint(m->request), g, v)) {
+    if (refused(s, v)) {
         note(m, WEIR_EVENT_CONSTRAINT, v, s->r);
         return 0;
     }

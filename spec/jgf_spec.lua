@@ -61,6 +61,66 @@ describe("[M1] [R6] a JSON graph of Fluxion's loaded, saved and loaded", functio
   if #given == 0 then pending("there are none below " .. DATA) end
 end)
 
+-- What a document says, whoever wrote it: its vertices by their paths, counts of its edges, and how many vertices it has.
+-- Paths begin at the topmost vertices, as a part of a machine may come without what is above it. Edges of containment may
+-- be there both ways, which is the same edge.
+local function statements(graph)
+  local first, place, vertices, edges = math.huge, {}, {}, {}
+  for _, node in ipairs(graph.nodes) do
+    local path = node.metadata.paths.containment
+    if path then first = math.min(first, #path:match "^(.*/)") end
+  end
+  for _, node in ipairs(graph.nodes) do
+    local all = node.metadata.paths
+    place[node.id] = all.containment and all.containment:sub(first) or "power:" .. all.power
+    vertices[place[node.id]] = node.metadata
+  end
+  for _, e in ipairs(graph.edges) do
+    local subsystem = type(e.metadata) == "table" and e.metadata.subsystem or "containment"
+    local from, to = place[e.source], place[e.target]
+    if subsystem == "containment" and #from > #to then from, to = to, from end
+    edges[("%s: %s > %s"):format(subsystem, from, to)] = true
+  end
+  return vertices, edges, #graph.nodes
+end
+
+local function graph_of(text)
+  local root = weir.json.decode(text)
+  return root.graph or root.scheduling and root.scheduling.graph
+end
+
+-- Not so: `uniq_id` and `id` of a node are numbers in the document; `exclusive` is of an allocation; a rank of -1 is none.
+describe("[M1] [R6] each statement of a JSON graph of Fluxion's is in what weir writes of it:", function()
+  local FIELDS = { "type", "basename", "name", "id", "rank", "unit", "size", "status", "properties" }
+
+  local function assert_kept(path, given, written)
+    for _, field in ipairs(FIELDS) do
+      local value = given[field]
+      if value ~= nil and not (field == "rank" and value == -1) and not (field == "status" and value == 0) then
+        assert.same(value, written[field], path .. " " .. field)
+      end
+    end
+  end
+
+  local given = files_below(DATA .. "/machines/jgf")
+  for _, path in ipairs(files_below(DATA .. "/fluxion/data/resource/jgfs")) do given[#given + 1] = path end
+  for _, path in ipairs(given) do
+    local file <close> = assert(io.open(path))
+    local graph = graph_of(file:read "a")
+    if graph then
+      it(path:match "[^/]+/[^/]+$", function()
+        local g <close> = assert(weir.load(path))
+        local vertices, edges, n = statements(graph)
+        local found, found_edges, found_n = statements(graph_of(assert(g:format "jgf")))
+        assert.equal(n, found_n)
+        for place, metadata in pairs(vertices) do assert_kept(place, metadata, assert(found[place], place)) end
+        assert.same(edges, found_edges)
+      end)
+    end
+  end
+  if #given == 0 then pending("there are none below " .. DATA) end
+end)
+
 describe("[M1] a graph keeps in JSON", function()
   -- What the vertex below is given besides its type, and what else is done to it.
   local POOLS = {
@@ -167,10 +227,11 @@ describe("[R6] JSON graphs", function()
     { "n", '"type":"node","name":"n1","rank":3,"paths":{"containment":"/top0/n1"}' },
     { "t", '"type":"cluster","basename":"top","id":0,"paths":{"containment":"/top0"}' } }
   local WANTED = "/top0 /top0/n1 /top0/n1/core0"
+  local CONTAINS = '{"name":{"containment":"contains"}}'
   local EDGES = {
     { "without names", { { "t", "n" }, { "n", "c" } } },
     { "of a subsystem only", { { "t", "n", '{"subsystem":"containment"}' }, { "n", "c", "null" } } },
-    { "by name", { { "n", "c", '{"name":{"containment":"contains"}}' }, { "t", "n", '{"name":{"containment":"contains"}}' } } },
+    { "by name", { { "n", "c", CONTAINS }, { "t", "n", CONTAINS } } },
     { "both ways without names", { { "n", "t" }, { "t", "n" }, { "c", "n" }, { "n", "c" } } },
     { "upward by name", { { "n", "t", '{"name":{"containment":"in"}}' }, { "c", "n", '{"relationship":"in"}' } } },
   }
@@ -205,6 +266,14 @@ describe("[R6] JSON graphs", function()
     local g <close> = assert(weir.parse(text))
     assert.equal(long, g:root().properties.k)
     assert.same({ a = { long } }, g:root().data.e)
+  end)
+
+  it("[R9] in an R may have ranks inside ranks: what leads to a host stays", function()
+    local EXECUTION = '{"R_lite":[{"rank":"1","children":{"core":"0"}}],"nodelist":["n1"]}'
+    local g <close> = assert(weir.parse('{"version":1,"execution":' .. EXECUTION .. ',"scheduling":' .. document({ { "t", '"type":"cluster","basename":"top","id":0,"rank":0' }, NODES[1], NODES[2] },
+        { { "t", "n" }, { "n", "c" } }) .. "}"))
+    assert.equal(WANTED, paths(g))
+    assert.equal(1, g:vertex("/top0/n1").rank)
   end)
 
   it("come through a pipe", function()
@@ -378,7 +447,8 @@ describe("[R6] a shorthand", function()
   end)
 
   it("tells hosts of one name apart by their ranks", function()
-    local same <close> = assert(weir.parse '{"version":1,"execution":{"R_lite":[{"rank":"0-2","children":{"core":"0-1"}}],"nodelist":["a,a,a"]}}')
+    local same <close> = assert(weir.parse('{"version":1,"execution":{"R_lite":[{"rank":"0-2","children":{"core":"0-1"}}],'
+      .. '"nodelist":["a,a,a"]}}'))
     local found = assert(same:resolve(document({
       { "0", '"type":"core","rank":2,"exclusive":true,"paths":{"containment":"/cluster0/a/core1"}' } }, {})))
     assert.equal(2, found[1].vertex.rank)

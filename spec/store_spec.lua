@@ -1,5 +1,6 @@
 -- Graphs in a database: saved with their books, whole or only what changed; loaded; queried by hand; killed during a save.
 local weir = require "weir"
+local cases = require "spec.support.cases"
 local figures = require "spec.support.figures"
 
 local BIN = os.getenv "WEIR_BIN" or "build/weir"
@@ -126,7 +127,8 @@ describe("a database", function()
       { "SELECT type, count(*) FROM vertex GROUP BY type", "cluster|1\ncore|16\ngpu|4\nmemory|4\nnode|4\nrack|2", "totals" },
       { "SELECT path FROM path JOIN state USING (vertex)", "/cluster0/rack0\n/cluster0/rack1/node2", "what is not up" },
       { "SELECT key, value FROM tag", "owner|ops", "tags" },
-      { "SELECT job, state, starts FROM jobs", "1|allocated|7.0\n2|reserved|100.0\n9|allocated|7.0", "jobs" },
+      { "SELECT job, state, starts, slots, substr(policy, 1, 4) FROM jobs",
+        "1|allocated|7.0|1|low@\n2|reserved|100.0|2|low@\n9|allocated|7.0||", "jobs" },
       { "SELECT job, name FROM job_nodes ORDER BY 1, 2", "1|node0\n2|node1\n2|node3\n9|node1", "where jobs are" },
       { "SELECT amount, unit FROM pick JOIN vertex USING (vertex) WHERE job = 9", "5|GB", "what a job has" },
       { "PRAGMA journal_mode", "wal", "the mode of the file" },
@@ -135,6 +137,34 @@ describe("a database", function()
     for _, q in ipairs(queries) do
       it("[L7] shows " .. q[3], function() assert.equal(q[2], by_hand(q[1])) end)
     end
+
+    -- Random use and states; then each view against what the graph says.
+    it("[L7] its views say what the graph says", function()
+      local rnd = cases.random(7)
+      for _ = 1, 30 do
+        local v = rnd:pick(g:find "size>0")
+        if rnd:chance(20) then v.state = rnd:pick { "up", "down", "degraded", "draining" } end
+        if rnd:chance(60) then v:allocate { job = rnd:between(1, 9), amount = 1, start = 7, duration = rnd:between(1, 9) } end
+        if rnd:chance(20) then e:release(rnd:between(1, 9)) end
+        assert(g:save(path, { changed = true }))
+        local free, all, at = {}, {}, {}
+        for _, n in ipairs(g:find "type=node and idle=1") do free[#free + 1] = n.name end
+        for n in g:walk {} do
+          local on = {}
+          for _, use in ipairs(n:uses()) do on[#on + 1] = use.job end
+          all[#all + 1] = ("%s|%s|%d|%s"):format(n.path, n.type, n.size, n.state)
+          if n.type == "node" then at[#at + 1] = ("%s:%s"):format(n.name, table.concat(n:jobs(), ",")) end
+        end
+        table.sort(free)
+        table.sort(all)
+        assert.equal(table.concat(free, "\n"), by_hand "SELECT name FROM node_free ORDER BY name")
+        assert.equal(table.concat(all, "\n"),
+          by_hand "SELECT path, type, size, state FROM vertex JOIN path USING (vertex) ORDER BY path COLLATE BINARY")
+        assert.equal(table.concat(at, "\n"), by_hand(
+          "SELECT name || ':' || coalesce((SELECT group_concat(job) FROM (SELECT job FROM job_nodes AS j "
+          .. "WHERE j.vertex = v.vertex ORDER BY job)), '') FROM vertex AS v WHERE type = 'node'"))
+      end
+    end)
 
     it("[L7] its schema says what everything is", function()
       local schema = by_hand ".schema"

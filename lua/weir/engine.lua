@@ -137,6 +137,9 @@ local function with_request(request, f, ...)
   return f(read, ...)
 end
 
+--- For explanations, which stand on this file.
+M.with_request, M.with_choice = with_request, with_choice
+
 local function choose_and_match(self, request, opts)
   if type(request) == "table" then
     local read, why, code = core.request(request)

@@ -6,6 +6,7 @@
 local coarse = require "weir.coarse"
 local core = require "weir.core"
 local engines = require "weir.engine"
+local explain = require "weir.explain"
 local files = require "weir.files"
 local policy = require "weir.policy"
 local recipe = require "weir.recipe"
@@ -122,5 +123,8 @@ function weir.repl(opts)
 end
 
 engines.reads(weir.request)
+
+--- weir.explain.text(report, columns), .headline(report), .plain(report): what e:explain() gives, in words and for programs.
+weir.explain = explain
 
 return weir

@@ -393,6 +393,8 @@ static void expect_remap(const char *text, const char *hosts, bool ids, const ch
     weir_rset_free(r);
 }
 
+#define NO_GRAPH "},\"scheduling\":{\"graph\":{\"nodes\":[{\"id\":\"0\",\"metadata\":{\"rank\":4}}]}}}"
+
 static void test_remap(void)
 {
     static const char text[] = DOC(ENTRY("3", "\"core\":\"2-3\",\"gpu\":\"1\"") "," ENTRY("7,9", "\"core\":\"5\""),
@@ -412,6 +414,8 @@ static void test_remap(void)
     expect_remap(text, "a,b,b", false, "host b is there twice");
     expect_remap(DOC(A_CORE, "}}"), "a", false, "the set has no nodelist");
     expect_remap(DOC("", "}}"), NULL, false, DOC("", ",\"nodelist\":[]}}"));
+    /* what is no graph stays as it is */
+    expect_remap(DOC(ENTRY("4", "\"core\":\"0\""), NO_GRAPH), NULL, false, DOC(A_CORE, NO_GRAPH));
 }
 /* ---- a set takes little however large it is ---------------------------------------------------------------------- */
 

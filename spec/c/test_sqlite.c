@@ -138,6 +138,8 @@ static void round_trips(void)
 
 /* ---- saves of changes ---- */
 
+static uint32_t done[4]; /* shrunk, released in part, grown, merged */
+
 /* Something else is done to a job that is there. */
 static void change_job(weir_graph *g)
 {
@@ -150,11 +152,11 @@ static void change_job(weir_graph *g)
         return;
     v = a->picks[dice(a->npicks)].vertex;
     switch (dice(3)) {
-    case 0: (void)!weir_job_shrink(g, a->job, &v, 1, NULL); break;
-    case 1: (void)!weir_vertex_release(g, v, a->job, dice(3), NULL); break;
+    case 0: done[0] += weir_job_shrink(g, a->job, &v, 1, NULL) == WEIR_OK; break;
+    case 1: done[1] += weir_vertex_release(g, v, a->job, dice(3), NULL) == WEIR_OK; break;
     default:
         CHECK(weir_request_parse("slot=1/core", 11, "shape", &r, NULL) == WEIR_OK, "a shape");
-        (void)!weir_job_grow(g, a->job, r, &o, &out, NULL);
+        done[2] += weir_job_grow(g, a->job, r, &o, &out, NULL) == WEIR_OK;
         weir_request_free(r);
     }
 }
@@ -164,9 +166,9 @@ static void merge_more(weir_graph *g)
     char text[80];
     weir_graph *more;
 
-    snprintf(text, sizeof text, "cluster:1 rack:1 node[%u]:1 core:%u", dice(1000), 1 + dice(9));
+    snprintf(text, sizeof text, "cluster:1 shelf:%u node:1 core:%u", 1 + dice(4), 1 + dice(9));
     more = parse(text, "synthetic");
-    (void)!weir_graph_merge(g, more, NULL, NULL);
+    done[3] += weir_graph_merge(g, more, NULL, NULL) == WEIR_OK;
     weir_graph_free(more);
 }
 
@@ -240,6 +242,8 @@ static void save_changes(void)
         weir_graph_free(g);
         stores_clear();
     }
+    for (int i = 0; i < 4; i++)
+        CHECK(done[i] > 5, "%u of sort %d were done", done[i], i);
 }
 
 /* What did not change is not written: what was put there by hand stays. */

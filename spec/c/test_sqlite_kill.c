@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define dup weir_test_dup /* unistd.h has one of its own */
 #include "stores.h"
@@ -84,11 +85,17 @@ static void kill_one(void)
     close(ends[0]);
 }
 
-/* The graph after as many changes as the file says must be the one in the file. */
-static void kills(void)
+static int scaled(int n)
 {
     const char *scale = getenv("WEIR_SPEC_SCALE");
-    int rounds = (int)(200 * (scale ? atof(scale) : 1)), during = 0;
+    double times = scale ? atof(scale) : 1;
+    return (int)(n * times) > 0 ? (int)(n * times) : 1;
+}
+
+/* The graph after as many changes as the file says must be the one in the file. `make soak` makes it hundreds of kills. */
+static void kills(void)
+{
+    int rounds = scaled(40), during = 0;
     weir_graph *g = parse("cluster:1 node:50 core:6 memory:1(size=4)", "synthetic");
     int64_t first;
 
@@ -113,6 +120,43 @@ static void kills(void)
     printf("%d kills, %d of them during a save, %lld saves\n", rounds, during, (long long)weir_graph_now(g));
     weir_graph_free(g);
     stores_clear();
+}
+
+/* The first save to a file: nothing is there, or all of it, and the next save finds its way. */
+static void first_kills(void)
+{
+    weir_graph *g = parse("cluster:1 node:400 core:6 memory:1(size=4)", "synthetic");
+    int rounds = scaled(20), whole = 0;
+
+    for (int i = 0; i < rounds; i++) {
+        weir_graph *back = NULL;
+        weir_err err = {0};
+        struct timespec wait = {0, 50000L * (i % 60)};
+        pid_t pid;
+        int rc;
+        fflush(stdout);
+        pid = fork();
+        if (pid == 0)
+            _exit(weir_graph_save(g, file, NULL, 0, NULL) ? 4 : 0);
+        nanosleep(&wait, NULL);
+        kill(pid, SIGKILL);
+        CHECK(waitpid(pid, NULL, 0) == pid, "it is gone");
+        rc = weir_graph_load(file, NULL, &back, &err);
+        CHECK(rc == WEIR_OK || rc == WEIR_EPARSE || (rc == WEIR_EIO && !there("")), "%s: %s", weir_status_name(rc),
+              err.text);
+        if (back)
+            same(g, back, true, "[L8] the first save, whole");
+        whole += back != NULL;
+        weir_graph_free(back);
+        save(g, 0);
+        back = load();
+        same(g, back, true, "[L8] a save after one that was killed");
+        weir_graph_free(back);
+        stores_clear();
+    }
+    CHECK(rounds < 100 || whole < rounds, "%d of %d first saves were killed too late", whole, rounds);
+    printf("%d kills, %d of them after the first save\n", rounds, whole);
+    weir_graph_free(g);
 }
 
 /* ---- failing allocations ---- */
@@ -311,6 +355,7 @@ int main(void)
     hook_sqlite();
     stores_begin();
     kills();
+    first_kills();
     failing_saves(true);
     failing_saves(false);
     failing_first_saves();

@@ -2,6 +2,13 @@
  * instrumented: what goes wrong in there shows only where it crashes, hangs or takes too much. */
 #include "fuzz.h"
 
+/* Of some documents that it refuses the library loses parts. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libhwloc.so";
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const formats[] = {"hwloc", "hwloc:all,pu,numanode,L1cache,L2cache,L3cache,group"};

@@ -58,7 +58,7 @@ static int spawn(lua_State *L)
         lua_pop(L, 1);
     }
     argv[n] = NULL;
-    t = lua_newuserdatauv(L, sizeof *t, 0);
+    t = lua_newuserdatauv(L, sizeof *t, 1); /* with what was read and not asked for yet */
     *t = (struct terminal){.fd = -1};
     luaL_setmetatable(L, TERMINAL);
     t->pid = forkpty(&t->fd, NULL, NULL, &size);
@@ -109,6 +109,18 @@ static int read_some(struct terminal *t, luaL_Buffer *b, double until)
     return 1;
 }
 
+/* A buffer that begins with what is left of earlier reads. */
+static void begin_with_rest(lua_State *L, luaL_Buffer *b)
+{
+    luaL_buffinit(L, b);
+    if (lua_getiuservalue(L, 1, 1) == LUA_TSTRING)
+        luaL_addvalue(b);
+    else
+        lua_pop(L, 1);
+    lua_pushnil(L);
+    lua_setiuservalue(L, 1, 1);
+}
+
 static int terminal_wait_for(lua_State *L)
 {
     struct terminal *t = check_terminal(L);
@@ -118,10 +130,15 @@ static int terminal_wait_for(lua_State *L)
     luaL_Buffer b;
     int rc = 1;
 
-    luaL_buffinit(L, &b);
+    begin_with_rest(L, &b);
     while (rc == 1) {
-        if (luaL_bufflen(&b) >= len && memmem(luaL_buffaddr(&b), luaL_bufflen(&b), text, len)) {
+        const char *found = memmem(luaL_buffaddr(&b), luaL_bufflen(&b), text, len);
+        if (found) {
+            size_t n = (size_t)(found - luaL_buffaddr(&b)) + len;
             luaL_pushresult(&b);
+            lua_pushlstring(L, lua_tostring(L, -1) + n, lua_rawlen(L, -1) - n);
+            lua_setiuservalue(L, 1, 1);
+            lua_pushlstring(L, lua_tostring(L, -1), n);
             return 1;
         }
         rc = read_some(t, &b, until);
@@ -149,7 +166,7 @@ static int terminal_finish(lua_State *L)
     int status = 0;
     bool ended = false;
 
-    luaL_buffinit(L, &b);
+    begin_with_rest(L, &b);
     while (read_some(t, &b, until) == 1)
         ;
     while (!(ended = reap(t, &status)) && now() < until)

@@ -56,9 +56,14 @@ local function nodes_wanted(request)
   return n
 end
 
+local function is_up(v)
+  while v and (v.state == "up" or v.state == "degraded") do v = v:parent() end
+  return v == nil
+end
+
 local function nodes_up(graph)
   local n = 0
-  for _, v in ipairs(graph:find "type=node") do n = v:available(0, math.huge) and v.reachable ~= false and n + 1 or n end
+  for _, v in ipairs(graph:find "type=node") do n = is_up(v) and n + 1 or n end
   return n
 end
 

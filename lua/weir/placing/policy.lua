@@ -48,7 +48,8 @@ end
 -- The file that says what settings say, but for nodes being exclusive.
 local function file_of(settings)
   if settings.stop_on_1_matches then return "emptiest" end
-  return (settings.high and "hi" or "lo") .. (settings.node_centric and "node" or settings.high and "gh" or "w")
+  if settings.node_centric then return settings.high and "hinode" or "lonode" end
+  return settings.high and "high" or "low"
 end
 
 local function load(text)

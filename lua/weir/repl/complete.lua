@@ -9,6 +9,14 @@ local M = {}
 
 -- ---- candidates ---------------------------------------------------------------------------------------------
 
+-- node2 before node10.
+local function natural(a, b)
+  local x, y = a:gsub("%d+", function(n) return ("%012d"):format(tonumber(n) or 0) end),
+    b:gsub("%d+", function(n) return ("%012d"):format(tonumber(n) or 0) end)
+  if x ~= y then return x < y end
+  return a < b
+end
+
 local function starting(words, with)
   local list, seen = {}, {}
   for _, word in ipairs(words) do
@@ -17,7 +25,6 @@ local function starting(words, with)
       list[#list + 1] = word
     end
   end
-  table.sort(list)
   return list
 end
 
@@ -120,7 +127,6 @@ local function complete_path(text, g)
     if not parent or parent:nchildren() > MOST_KIDS then return partial, {} end
     for v in parent:children() do add(v) end
   end
-  table.sort(list)
   return partial, list
 end
 
@@ -239,7 +245,7 @@ end
 
 -- ---- all of it ----------------------------------------------------------------------------------------------
 
---- What can stand at the end of `left`: the part of it that is there already, and a sorted list of whole words.
+--- What can stand at the end of `left`: the part of it that is there already, and a list of whole words.
 function M.candidates(left, session)
   if left:match "^%s*:" then return complete_command(left, session) end
   local text, before = open_string(left)
@@ -248,13 +254,16 @@ function M.candidates(left, session)
 end
 
 local function common(list)
-  local first, last = list[1], list[#list]
-  local n = 0
-  while n < #first and first:byte(n + 1) == last:byte(n + 1) do n = n + 1 end
-  return first:sub(1, n)
+  local text = list[1]
+  for _, word in ipairs(list) do
+    local n = 0
+    while n < #text and text:byte(n + 1) == word:byte(n + 1) do n = n + 1 end
+    text = text:sub(1, n)
+  end
+  return text
 end
 
-local MOST_SHOWN = 120
+local MOST_SHOWN, MOST_SORTED = 120, 5000
 
 -- Names in columns; at most MOST_SHOWN.
 local function columns(list, width)
@@ -277,6 +286,7 @@ function M.tab(session, line, at)
   if #list == 0 then return nil end
   local more = common(list):sub(#partial + 1)
   if #list == 1 or more ~= "" then return more end
+  if #list <= MOST_SORTED then table.sort(list, natural) end
   return nil, columns(list, session.width or 80)
 end
 
