@@ -160,6 +160,12 @@ static int keep_types(struct census *c)
     return WEIR_OK;
 }
 
+/* Whether v has to do with the vertex that is asked about. */
+static bool counts(const struct explain *x, weir_vertex v)
+{
+    return x->only == WEIR_NONE || weir_vertex_within(x->g, v, x->only) || weir_vertex_within(x->g, x->only, v);
+}
+
 static int walk(struct census *c)
 {
     weir_walk_options o = {.start = WEIR_NONE};
@@ -169,7 +175,7 @@ static int walk(struct census *c)
 
     while (!rc && (rc = weir_walk_next(w, &v, c->x->err)) > 0) {
         rc = marks_of(c, v, &c->marks[v]);
-        if (!rc && kind_of(c->x->g, v)->type == c->type)
+        if (!rc && kind_of(c->x->g, v)->type == c->type && counts(c->x, v))
             rc = judge(c, v);
     }
     weir_walk_free(w);

@@ -270,7 +270,7 @@ static bool refused(struct search *s, weir_vertex v)
         return false;
     if (kind_of(m->g, v)->type == m->node_type)
         return !weir_constraint_match(c, m->g, v);
-    return in && is_fenced(s) && weir_fence_stops_row(m, in, 0);
+    return in && in->cells && is_fenced(s) && weir_fence_stops_row(m, in, 0);
 }
 
 /* Whether the search may go to v at all: its state, who has it, the constraint, the policy. 1, 0 or negative. */

@@ -138,31 +138,47 @@ describe("a database", function()
       it("[L7] shows " .. q[3], function() assert.equal(q[2], by_hand(q[1])) end)
     end
 
-    -- Random use and states; then each view against what the graph says.
-    it("[L7] its views say what the graph says", function()
+    -- The jobs at and below a node, and those that have all that is above it, as "node1:2,9".
+    local function jobs_at(v)
+      local on, list = {}, {}
+      for _, job in ipairs(v:jobs()) do on[job] = true end
+      local above = v:parent()
+      while above do
+        for _, use in ipairs(above:uses()) do on[use.job] = on[use.job] or use.exclusive or nil end
+        above = above:parent()
+      end
+      for job in pairs(on) do list[#list + 1] = job end
+      table.sort(list)
+      return ("%s:%s"):format(v.name, table.concat(list, ","))
+    end
+
+    local function lines_of(vertices, line)
+      local list = {}
+      for i, v in ipairs(vertices) do list[i] = line(v) end
+      table.sort(list)
+      return table.concat(list, "\n")
+    end
+
+    local function change_at_random(rnd)
+      local v = rnd:pick(g:find "size>0")
+      if rnd:chance(20) then v.state = rnd:pick { "up", "down", "degraded", "draining" } end
+      if rnd:chance(60) then v:allocate { job = rnd:between(1, 9), amount = 1, start = 7, duration = rnd:between(1, 9) } end
+      if rnd:chance(20) then e:release(rnd:between(1, 9)) end
+    end
+
+    it("[L7] has views that say what the graph says", function()
       local rnd = cases.random(7)
-      for _ = 1, 30 do
-        local v = rnd:pick(g:find "size>0")
-        if rnd:chance(20) then v.state = rnd:pick { "up", "down", "degraded", "draining" } end
-        if rnd:chance(60) then v:allocate { job = rnd:between(1, 9), amount = 1, start = 7, duration = rnd:between(1, 9) } end
-        if rnd:chance(20) then e:release(rnd:between(1, 9)) end
+      for _ = 1, math.floor(20 * SCALE) do
+        change_at_random(rnd)
         assert(g:save(path, { changed = true }))
-        local free, all, at = {}, {}, {}
-        for _, n in ipairs(g:find "type=node and idle=1") do free[#free + 1] = n.name end
-        for n in g:walk {} do
-          local on = {}
-          for _, use in ipairs(n:uses()) do on[#on + 1] = use.job end
-          all[#all + 1] = ("%s|%s|%d|%s"):format(n.path, n.type, n.size, n.state)
-          if n.type == "node" then at[#at + 1] = ("%s:%s"):format(n.name, table.concat(n:jobs(), ",")) end
-        end
-        table.sort(free)
-        table.sort(all)
-        assert.equal(table.concat(free, "\n"), by_hand "SELECT name FROM node_free ORDER BY name")
-        assert.equal(table.concat(all, "\n"),
-          by_hand "SELECT path, type, size, state FROM vertex JOIN path USING (vertex) ORDER BY path COLLATE BINARY")
-        assert.equal(table.concat(at, "\n"), by_hand(
+        assert.equal(lines_of(g:find "type=node and idle=1", function(v) return v.name end),
+          by_hand "SELECT name FROM node_free ORDER BY name")
+        assert.equal(
+          lines_of(g:find "size>0", function(v) return ("%s|%s|%d|%s"):format(v.path, v.type, v.size, v.state) end),
+          by_hand "SELECT path || '|' || type || '|' || size || '|' || state FROM vertex JOIN path USING (vertex) ORDER BY 1")
+        assert.equal(lines_of(g:find "type=node", jobs_at), by_hand(
           "SELECT name || ':' || coalesce((SELECT group_concat(job) FROM (SELECT job FROM job_nodes AS j "
-          .. "WHERE j.vertex = v.vertex ORDER BY job)), '') FROM vertex AS v WHERE type = 'node'"))
+          .. "WHERE j.vertex = v.vertex ORDER BY job)), '') FROM vertex AS v WHERE type = 'node' ORDER BY name"))
       end
     end)
 
@@ -332,6 +348,24 @@ describe("a database", function()
       assert.equal("io", code)
       assert.equal("/nonexistent/m.db: cannot open: unable to open database file", why)
     end)
+  end)
+
+  it("[L4] [L7] is what a machine in JSON is converted to, and back", function()
+    local before, after = path .. ".json", path .. ".again.json"
+    assert(g:save(before))
+    for _, names in ipairs { { before, path }, { path, after } } do
+      assert.equal("", (output(("'%s' convert '%s' '%s'"):format(BIN, names[1], names[2]))))
+    end
+    assert.equal(assert(io.open(before)):read "a", assert(io.open(after)):read "a")
+    os.remove(before)
+    os.remove(after)
+  end)
+
+  it("[L4] is shown, and searched", function()
+    decorate()
+    assert(g:save(path))
+    assert.equal("/cluster0/rack1/node2", (output(("'%s' find -r '%s' state=draining"):format(BIN, path))))
+    assert.is_truthy(output(("'%s' show -r '%s' --totals"):format(BIN, path)):find "node +4 +1 ")
   end)
 
   it("[L4] is a machine for every command, with the jobs on it", function()

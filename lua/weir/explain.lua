@@ -193,6 +193,11 @@ local function on_copy(self, request, opts, what)
   return ask(what, opts)
 end
 
+-- The copy goes with the question, whatever happens.
+local function closing(what)
+  return setmetatable(what, { __close = function() what.copy:close() end })
+end
+
 local engine = core.methods "engine"
 
 --- @method explain(request: any, options: table?): table?, string?, string? --
@@ -212,8 +217,8 @@ function engine.explain(self, request, opts)
     local copy
     copy, why, code = graph:dup()
     if not copy then return nil, why, code end
-    local closing <close> = copy
-    return on_copy(self, r, opts, { graph = graph, copy = copy, said = {} })
+    local what <close> = closing { graph = graph, copy = copy, said = {} }
+    return on_copy(self, r, opts, what)
   end)
 end
 

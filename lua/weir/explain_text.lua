@@ -231,7 +231,7 @@ local function level_line(level, width, columns)
   if level.visited == 0 then
     words[1] = "none here"
   elseif level.left > 0 or #words == 0 then
-    words[#words + 1] = M.number(level.left) .. " would do"
+    words[#words + 1] = M.number(level.left) .. " left"
   end
   local text = ("  %-" .. width .. "s %9s  %s"):format(level.type, M.number(level.visited), table.concat(words, ", "))
   if columns and utf8.len(text) and utf8.len(text) > columns then text = text:sub(1, columns - 3) .. "..." end
@@ -243,9 +243,9 @@ local function level_lines(levels, columns)
   local lines, seen, width = {}, {}, 4
   for _, level in ipairs(levels) do width = math.max(width, #level.type) end
   for _, level in ipairs(levels) do
-    local line = level_line(level, width, columns)
-    if not seen[line] then lines[#lines + 1] = line end
-    seen[line] = true
+    local line = (#level.causes > 0 or level.visited == 0) and level_line(level, width, columns)
+    if line and not seen[line] then lines[#lines + 1] = line end
+    seen[line or ""] = true
   end
   return lines
 end

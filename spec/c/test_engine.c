@@ -78,12 +78,27 @@ static const char *some_request(char *buf, size_t size)
     return buf;
 }
 
+/* Whether each of a list of picks is in what an allocation has as a whole. */
+static bool lies_inside(const weir_graph *g, const weir_pick *list, uint32_t n, const weir_allocation *a)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        bool found = false;
+        for (uint32_t k = 0; a && k < a->npicks && !found; k++)
+            found = a->picks[k].exclusive && weir_vertex_within(g, list[i].vertex, a->picks[k].vertex);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
 static int do_match(weir_graph *g, const weir_policy *p, weir_err *err)
 {
     char text[80];
     weir_request *r;
     const weir_allocation *a;
-    weir_match_options o = {.mode = (int)dice(4), .at = weir_graph_now(g), .policy = p};
+    weir_match_options o = {.mode = (int)dice(4), .reading = dice(4) ? 0 : dice(4), .at = weir_graph_now(g), .policy = p};
+    weir_pick *inside = NULL;
+    uint32_t ninside = 0;
     int rc;
 
     some_request(text, sizeof text);
@@ -93,7 +108,11 @@ static int do_match(weir_graph *g, const weir_policy *p, weir_err *err)
         (void)weir_request_set_duration(r, 1 + dice(100), NULL);
     if (dice(8) == 0)
         o.at += dice(50);
+    o.inside = dice(2) ? &inside : NULL;
+    o.ninside = &ninside;
     rc = weir_match(g, r, &o, &a, err);
+    CHECK(lies_inside(g, inside, ninside, rc == WEIR_OK ? a : NULL), "what is told to be inside is");
+    weir_free(inside);
     CHECK(rc == WEIR_OK || rc == WEIR_EBUSY || rc == WEIR_EINFEASIBLE || rc == WEIR_ELIMIT, "a match answers");
     if (rc == WEIR_OK && o.mode == WEIR_PREVIEW)
         weir_allocation_free(a);

@@ -1,0 +1,7 @@
+/* fuzz_jobspec_json.c - jobspecs in JSON. */
+#include "fuzz_request.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_document(weir_document_read_json, data, size);
+}

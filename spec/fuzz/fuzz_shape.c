@@ -1,0 +1,12 @@
+/* fuzz_shape.c - shape strings; and texts whose form is told by what they look like. */
+#include "fuzz_request.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    weir_request *r = NULL;
+
+    if (weir_request_parse((const char *)data, size, "input", &r, NULL) == WEIR_OK)
+        fuzz_request(r);
+    weir_request_free(r);
+    return fuzz_document(weir_document_read_shape, data, size);
+}
