@@ -202,6 +202,7 @@ static void push_explanation(lua_State *L, const struct telling *t)
     set_number(L, "tries", x->tries);
     if (x->start != WEIR_FOREVER)
         set_picks(L, t->box, x);
+    set_vertex(L, t->box, "where", x->where);
     set_ways(L, t);
     if (x->shortage)
         set_shortage(L, t->box, x->shortage);

@@ -33,9 +33,10 @@ void weir_pick_slots(struct match *m, uint32_t from, int64_t n)
         *slots = n < UINT32_MAX - *slots ? *slots + (uint32_t)n : UINT32_MAX;
 }
 
+/* Never where feasibility is asked for: that is not the policy's to decide. */
 static bool policy_whole(const struct match *m, const char *type)
 {
-    for (uint32_t i = 0; i < m->policy->nexclusive; i++)
+    for (uint32_t i = 0; m->view != VIEW_ALL && i < m->policy->nexclusive; i++)
         if (strcmp(m->policy->exclusive[i], type) == 0)
             return true;
     return false;

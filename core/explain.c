@@ -157,6 +157,7 @@ static int explain(struct explain *x)
 {
     int rc = x->o->where == WEIR_NONE ? WEIR_OK : narrow(x);
 
+    x->out->where = x->only;
     rc = rc ? rc : weir_explain_collect(x);
     rc = rc ? rc : weir_explain_try(x, TRY_KEEP);
     x->out->stats = x->stats;

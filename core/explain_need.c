@@ -226,11 +226,11 @@ static void sum_up(struct explain *x, const struct focus *f, weir_shortage *s)
 
 static int describe(struct explain *x, const struct focus *f, weir_shortage *s)
 {
-    bool slot = weir_part_is_slot(f->counted), alone = s->need <= 1 && branches(x->resources);
+    bool slot = weir_part_is_slot(f->counted) && (f->several || f->each != 1), alone = s->need <= 1 && branches(x->resources);
     weir_type t = weir_type_find(x->g, weir_part_type(f->unit));
 
     s->part = dump(x->resources);
-    s->type = alone ? NULL : weir_mem_strdup(weir_part_type(f->counted));
+    s->type = alone ? NULL : weir_mem_strdup(weir_part_type(slot ? f->counted : f->unit));
     s->unit = weir_mem_strdup(slot ? "" : unit_of(x, f));
     s->level = f->level ? weir_mem_strdup(f->level) : NULL;
     if (!s->part || !(s->type || alone) || !s->unit || (f->level && !s->level))

@@ -103,6 +103,7 @@ static int step_unwrap(struct part *p)
     return rc < 0 ? -1 : 1;
 }
 
+/* What is wanted of a level goes before the level: "a node" says more than "a core somewhere". */
 static int (*const steps[])(struct part *) = {step_least, step_remove, step_one, step_unwrap};
 #define STEPS (sizeof steps / sizeof *steps)
 
@@ -150,13 +151,13 @@ static int try_step(struct explain *x, uint32_t n, int (*step)(struct part *))
 }
 
 /* One round over all resources. 1: something was left out. */
-static int reduce_round(struct explain *x, uint32_t *left)
+static int reduce_round(struct explain *x, size_t nsteps, uint32_t *left)
 {
     int changed = 0;
 
     for (uint32_t n = 0; *left > 0; n++) {
         int rc = 0;
-        for (size_t s = 0; s < STEPS && rc == 0 && *left > 0; s++, (*left)--)
+        for (size_t s = 0; s < nsteps && rc == 0 && *left > 0; s++, (*left)--)
             rc = try_step(x, n, steps[s]);
         if (rc < 0)
             return rc;
@@ -177,8 +178,9 @@ int weir_explain_part(struct explain *x)
 
     if (rc <= 0)
         return rc;
-    do
-        rc = reduce_round(x, &left);
-    while (rc == 1 && left > 0);
+    for (size_t nsteps = STEPS - 1; rc >= 0 && nsteps <= STEPS; nsteps++)
+        do
+            rc = reduce_round(x, nsteps, &left);
+        while (rc == 1 && left > 0);
     return rc < 0 ? rc : 1;
 }

@@ -17,7 +17,8 @@
 
 #include "format.h"
 
-#define SLICE 16384
+#define SLICE     16384
+#define SLICE_MAX WEIR_JSON_TEXT_MAX
 
 struct event {
     uint32_t end; /* offset in the slice, past the event */
@@ -46,13 +47,14 @@ struct weir_json {
     uint32_t nevents, cap, at; /* at: the event after the current one */
     weir_buf texts;            /* of the events, each with a NUL */
     const char *slice;
-    size_t slice_len;
+    size_t slice_len, wanted; /* wanted: bytes of the next slice */
     int line;      /* that the slice begins in, and the bytes of it before the slice */
     size_t column; /* both from 0 on */
     uint32_t depth;
     weir_buf *raw; /* what is captured goes here */
     size_t raw_from;
-    char room[SLICE];
+    char *room; /* for slices of a file */
+    size_t room_size;
 };
 
 /* ---- YAJL's memory -------------------------------------------------------------------------------------------- */
@@ -288,21 +290,49 @@ static void count_lines(weir_json *j)
     j->column += (size_t)(end - at);
 }
 
+/* YAJL goes through a text that a slice ends in from its beginning with each slice. So the next slice is twice as large
+ * where one had the end of nothing, or a long text would cost the square of its length. */
+static void choose_length(weir_json *j)
+{
+    if (j->nevents > 0 || j->wanted == 0)
+        j->wanted = SLICE;
+    else if (j->wanted < SLICE_MAX)
+        j->wanted *= 2;
+}
+
+static int make_room(weir_json *j)
+{
+    char *room;
+
+    if (j->room_size >= j->wanted)
+        return WEIR_OK;
+    room = weir_mem_realloc(j->room, j->wanted);
+    if (!room)
+        return weir_fail_nomem(&j->why);
+    j->room = room;
+    j->room_size = j->wanted;
+    return WEIR_OK;
+}
+
 /* The next piece of the input; none is left when slice_len is 0 then. */
 static int next_slice(weir_json *j)
 {
-    size_t n = j->in.len < SLICE ? j->in.len : SLICE;
+    size_t n;
 
     if (j->slice_len > 0)
         count_lines(j);
+    choose_length(j);
+    n = j->in.len < j->wanted ? j->in.len : j->wanted;
     j->slice = j->in.text;
     j->slice_len = n;
     j->in.text = n ? j->in.text + n : j->in.text;
     j->in.len -= n;
     if (n > 0 || !j->in.rest)
         return WEIR_OK;
+    if (make_room(j) < 0)
+        return WEIR_ENOMEM;
     j->slice = j->room;
-    return weir_file_block(j->in.rest, j->source, j->room, SLICE, &j->slice_len, &j->why);
+    return weir_file_block(j->in.rest, j->source, j->room, j->wanted, &j->slice_len, &j->why);
 }
 
 static void refill(weir_json *j)
@@ -313,9 +343,9 @@ static void refill(weir_json *j)
         weir_buf_add(j->raw, j->slice + j->raw_from, j->slice_len - j->raw_from);
         j->raw_from = 0;
     }
+    j->rc = next_slice(j);
     j->at = j->nevents = 0;
     j->texts.len = 0;
-    j->rc = next_slice(j);
     if (j->rc < 0)
         return;
     j->done = j->slice_len == 0;
@@ -352,6 +382,7 @@ void weir_json_close(weir_json *j)
         weir_mem_free(b);
     }
     weir_mem_free(j->events);
+    weir_mem_free(j->room);
     weir_buf_free(&j->texts);
     weir_mem_free(j);
 }

@@ -363,6 +363,7 @@ static void end_match(struct match *m)
     weir_mem_free(m->inside);
     weir_mem_free(m->feeds);
     weir_idset_free(m->allowed);
+    weir_request_unbind(m->asked, m->request);
 }
 
 static struct match start_match(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_err *err)
@@ -370,6 +371,7 @@ static struct match start_match(weir_graph *g, const weir_request *r, const weir
     static const weir_policy first_found = {.name = "first"};
 
     return (struct match){.g = g,
+                          .asked = r,
                           .request = r,
                           .options = o,
                           .policy = o->policy ? o->policy : &first_found,
@@ -383,14 +385,14 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
 {
     weir_err own = {0};
     struct match m = start_match(g, r, o, err ? err : &own);
-    int64_t start;
+    int64_t start = 0;
     int rc = check_options(g, o, err);
 
     *out = NULL;
     clear_inside(o);
     if (rc)
         return rc;
-    rc = run_mode(&m, o, &start);
+    rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err) : run_mode(&m, o, &start);
     rc = rc < 0 ? rc : give_result(&m, o, start, out);
     if (!rc)
         give_inside(&m, o);
@@ -427,7 +429,9 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     if (rc)
         return rc;
     m.end = a->end;
-    rc = attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
+    rc = weir_request_bind(r, g, &m.request)
+             ? weir_fail_nomem(err)
+             : attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
     rc = rc == 0 ? not_now(&m) : rc;
     if (rc == 1)
         rc = extend_job(&m, i);

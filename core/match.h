@@ -37,7 +37,8 @@ struct pick_note {
 
 struct match {
     weir_graph *g;
-    const weir_request *request;
+    const weir_request *asked;   /* as it was given */
+    const weir_request *request; /* ... with amounts in the units of the graph */
     const weir_policy *policy; /* never NULL */
     enum match_view view;
     int64_t t0, t1;

@@ -53,6 +53,12 @@ const struct weir_need *weir_resource_needs(const weir_request *r, uint32_t inde
 const struct weir_need *weir_request_needs(const weir_request *r, uint32_t *n);
 int weir_request_compute_needs(weir_request *r) WEIR_CHECKED;
 
+/* A request with amounts in the units that the pools of a graph have, where both are bytes with a prefix (B, kB, MB, GiB, ...) and
+ * all pools of the type have the same; *out is r where nothing differs. It lives no longer than r and g as they are, and is for
+ * weir_request_unbind, which leaves r itself alone. WEIR_ENOMEM. O(kinds of pools) for each resource with a unit. */
+int weir_request_bind(const weir_request *r, const weir_graph *g, const weir_request **out) WEIR_CHECKED;
+void weir_request_unbind(const weir_request *r, const weir_request *bound);
+
 /* ---- documents --------------------------------------------------------------------------------------------- */
 
 enum weir_document_kind { WEIR_DOCUMENT_JSON, WEIR_DOCUMENT_YAML, WEIR_DOCUMENT_SHAPE };

@@ -444,13 +444,13 @@ static int settle(struct collecting *w)
 
 static bool same_runs(const struct collecting *w, const struct group *e, const struct host *h)
 {
-    const struct run *x = w->runs + e->first, *y = w->runs + h->first;
-
     if (e->nruns != h->nruns)
         return false;
-    for (uint32_t i = 0; i < e->nruns; i++)
-        if (x[i].type != y[i].type || x[i].lo != y[i].lo || x[i].hi != y[i].hi)
+    for (uint32_t i = 0; i < e->nruns; i++) {
+        const struct run *x = &w->runs[e->first + i], *y = &w->runs[h->first + i];
+        if (x->type != y->type || x->lo != y->lo || x->hi != y->hi)
             return false;
+    }
     return true;
 }
 

@@ -246,7 +246,7 @@ static int read_label(struct reader *r, json_t *dict)
     json_t *label;
     int rc;
 
-    if (*start == '+' || *start == '-')
+    if (peek(r) == '+' || peek(r) == '-')
         return fail_here(r, start, "the first entry of a slot's braces is its label, as in slot{name,+x}");
     rc = read_string(r, "the label of the slot is wanted here, as in slot{name}", &label);
     if (rc != WEIR_OK)

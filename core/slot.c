@@ -150,7 +150,7 @@ static bool one_could_hold(struct match *m, weir_vertex v, weir_type t, const we
 /* What the policy's locality asks for below a vertex. */
 static weir_type local_host(struct match *m, weir_vertex under, const weir_resource *slot)
 {
-    for (uint32_t i = 0; i < m->policy->nlocality && under != WEIR_NONE; i++) {
+    for (uint32_t i = 0; m->view != VIEW_ALL && i < m->policy->nlocality && under != WEIR_NONE; i++) {
         weir_type t = weir_type_find(m->g, m->policy->locality[i]);
         if (t == WEIR_NO_TYPE)
             continue;

@@ -651,6 +651,7 @@ typedef struct weir_explanation {
     const weir_shortage *shortage; /* NULL: it fits, or no part is short by itself */
     const weir_level *levels;
     uint32_t nlevels;
+    weir_vertex where; /* what it is about: that of the options, or the nearest one above it of a type that is asked for */
     weir_stats stats;  /* of the match that did not fit */
     uint32_t tries;    /* matches it took to tell all that */
 } weir_explanation;

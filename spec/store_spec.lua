@@ -97,13 +97,14 @@ describe("a database", function()
 
     it("[L9] and no file stays open, and nothing beside it", function()
       local pid = assert(io.open "/proc/self/stat"):read "n"
+      local files = ("ls -l /proc/%d/fd | grep -cv pipe:"):format(pid) -- the pipe of this command comes and goes
       collectgarbage()
-      local open = output(("ls /proc/%d/fd | wc -l"):format(pid))
+      local open = output(files)
       for _ = 1, 3 do
         assert(g:save(path, { changed = true }))
         load():close()
       end
-      assert.equal(open, output(("ls /proc/%d/fd | wc -l"):format(pid)))
+      assert.equal(open, output(files))
       assert.equal(path, output(("ls %s*"):format(path)))
     end)
 
@@ -352,8 +353,7 @@ describe("a database", function()
 
   it("[L4] [L7] is what a machine in JSON is converted to, and back", function()
     local before, after = path .. ".json", path .. ".again.json"
-    assert(g:save(before))
-    for _, names in ipairs { { before, path }, { path, after } } do
+    for _, names in ipairs { { MACHINE, before }, { before, path }, { path, after } } do
       assert.equal("", (output(("'%s' convert '%s' '%s'"):format(BIN, names[1], names[2]))))
     end
     assert.equal(assert(io.open(before)):read "a", assert(io.open(after)):read "a")
@@ -365,7 +365,7 @@ describe("a database", function()
     decorate()
     assert(g:save(path))
     assert.equal("/cluster0/rack1/node2", (output(("'%s' find -r '%s' state=draining"):format(BIN, path))))
-    assert.is_truthy(output(("'%s' show -r '%s' --totals"):format(BIN, path)):find "node +4 +1 ")
+    assert.is_truthy(output(("'%s' show -r '%s' --totals"):format(BIN, path)):find "node%s+4%s+2%s+1%s")
   end)
 
   it("[L4] is a machine for every command, with the jobs on it", function()

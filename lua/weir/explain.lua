@@ -13,7 +13,8 @@
 --   levels     what became of all vertices of each type asked for: {type =, need =, visited =, left =,
 --              causes = {{by =, type =, of =, count =}...}}, the largest first
 --   stats      of the match itself;  tries: matches made to find all this
---   assumed    what was assumed, as texts (options down, up, release, without, constraint, policy);  where: the vertex asked about
+--   assumed    what was assumed, as texts (options down, up, release, without, constraint, policy)
+--   where      the vertex that it is about: `asked`, the one asked about, or the nearest above it of a type asked for
 
 local core = require "weir.core"
 local engines = require "weir.engine"
@@ -173,7 +174,7 @@ local function ask(what, opts)
   local report, why, code = core.explain(what.graph, what.copy, what.policy, what.request, settings)
   if not report and code == "rejected" then report = { verdict = code, why = why, levels = {} } end
   if not report then return nil, why, code end
-  report.where = what.where
+  report.asked = what.where
   report.policy = what.policy and what.policy.name or nil
   return finish(report, what.said)
 end
@@ -274,7 +275,7 @@ end
 function M.plain(report)
   return {
     verdict = report.verdict, fits = report.fits, why = report.why, start = report.start, policy = report.policy,
-    where = report.where and report.where.path, vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
+    where = report.where and report.where.path, asked = report.asked and report.asked.path, vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),
     levels = plain_levels(report.levels), stats = report.stats, tries = report.tries, assumed = core.array(report.assumed or {}),
   }

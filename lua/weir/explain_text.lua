@@ -148,7 +148,7 @@ function M.shortage(s, where)
     local place = s.level and ("No single %s has"):format(s.level) or "Nowhere are"
     return ("%s %s%s together%s."):format(place, describe(s.part), scope(s), s.ideal and "" or " free")
   end
-  if not is_plain(s.part) and not s.slots then return (compound(s)) end
+  if s.type == "slot" or (not is_plain(s.part) and not s.slots) then return (compound(s)) end
   local level = s.level and " in one " .. s.level or ""
   if s.level and s.best then
     return ("%s%s; the best, %s, has %s%s."):format(needed(s), level, s.best.path, supply(s), scope(s))
@@ -310,6 +310,12 @@ local function add_ways(lines, report, columns)
   end
 end
 
+-- The question was about something inside of what is asked for.
+local function narrowed(report)
+  if not report.asked or report.asked == report.where then return nil end
+  return ("About %s, the %s that %s is in."):format(report.where.path, report.where.type, report.asked.path)
+end
+
 -- "job 3 has ended", "/c/n1 is down".
 local function assumption(report)
   if not report.assumed or #report.assumed == 0 then return nil end
@@ -324,6 +330,7 @@ local function body(report, columns)
     for _, line in ipairs(text and wrap(text, columns, "  ") or {}) do lines[#lines + 1] = line end
   end
   add(assumption(report))
+  add(narrowed(report))
   if report.fits then add(("It gets %s."):format(places(report))) end
   if report.why then add(sentence(report.why) .. ".") end
   if report.shortage then add(sentence(M.shortage(report.shortage, report.where))) end

@@ -1,7 +1,12 @@
-/* test_constraint.c - RFC 31 constraints, and the table codec/constraint_match.json where it is there. */
+/* test_constraint.c - RFC 31 constraints, and the table codec/constraint_match.json where it is there; the roster that they are
+ * solved with.
+ */
 #include "check.h"
 
+#include "../../core/constraint.h"
+#include "../../core/index.h"
 #include "../../core/request.h"
+#include "../../core/roster.h"
 
 static json_t *data_table(const char *file, const char *table, json_t **root)
 {
@@ -157,8 +162,123 @@ static void test_constraints(void)
     check_nomem(constraint_once, constraint, "[C1] constraint");
 }
 
+/* ---- the nodes of a machine ------------------------------------------------------------------------------------ */
+
+#define NODES 40 /* right below the cluster, so that there are rows over groups of them */
+
+static weir_graph *fleet(weir_vertex *first)
+{
+    weir_pool_desc cluster = WEIR_POOL_DESC_INIT, desc = WEIR_POOL_DESC_INIT;
+    weir_graph *g = weir_graph_new();
+    weir_vertex root;
+    bool good;
+
+    cluster.type = "cluster";
+    desc.type = "node";
+    desc.id = 0;
+    good = g && weir_graph_add(g, WEIR_NONE, &cluster, &root, NULL) == WEIR_OK &&
+           weir_graph_add_many(g, root, &desc, NODES, 1, first, NULL) == WEIR_OK;
+    for (uint32_t i = 0; good && i < NODES; i++)
+        good = weir_vertex_set_rank(g, *first + i, i < 20 ? 100 + i : 300 - i, NULL) == WEIR_OK &&
+               weir_vertex_set(g, *first + i, WEIR_PROPERTIES, i % 2 ? "odd" : "even@core", "", NULL) == WEIR_OK;
+    CHECK(good, "[C3] a fleet");
+    return g;
+}
+
+static void check_allowed(weir_graph *g, const char *json, const char *wanted)
+{
+    struct roster *r = NULL;
+    weir_constraint *c = NULL;
+    weir_idset *nodes = NULL;
+    char *text;
+
+    CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C3] a roster");
+    CHECK(weir_constraint_parse(json, strlen(json), &c, NULL) == WEIR_OK, "[C3] %s", json);
+    CHECK(weir_constraint_nodes(c, g, r, &nodes) == WEIR_OK, "[C3] %s is solved", json);
+    text = weir_idset_format(nodes, WEIR_IDSET_RANGES, NULL);
+    CHECK(check_same(text, wanted), "[C3] %s:\n  got  %s\n  want %s", json, text, wanted);
+    CHECK(weir_check(g, NULL) == WEIR_OK, "[C3] sound");
+    weir_free(text);
+    weir_idset_free(nodes);
+    weir_constraint_free(c);
+}
+
+static void test_roster(void)
+{
+    weir_vertex first = 0;
+    weir_graph *g = fleet(&first);
+
+    check_allowed(g, "{}", "0-39");
+    check_allowed(g, "{\"ranks\":[\"105-110,270-275\",\"4294967295\"]}", "5-10,25-30");
+    check_allowed(g, "{\"hostlist\":[\"node[7-9,39-50]\",\"node007\"]}", "7-9,39");
+    check_allowed(g, "{\"hostlist\":[\"node[38-9999]\"]}", "38-39");
+    check_allowed(g, "{\"properties\":[\"even\",\"^node4\"],\"ranks\":[\"0-107\"]}", "0,2,6");
+    check_allowed(g, "{\"not\":[{\"or\":[{\"properties\":[\"odd\"]},{\"ranks\":[\"200-300\"]}]}]}",
+                  "0,2,4,6,8,10,12,14,16,18");
+    CHECK(weir_vertex_set(g, first + 33, WEIR_PROPERTIES, "even", "", NULL) == WEIR_OK &&
+              weir_vertex_unset(g, first + 34, WEIR_PROPERTIES, "even@core") == WEIR_OK,
+          "[C4] changes");
+    check_allowed(g, "{\"properties\":[\"even\"],\"hostlist\":[\"node[30-39]\"]}", "30,32-33,36,38");
+    CHECK(weir_vertex_set_rank(g, first + 3, WEIR_NO_RANK, NULL) == WEIR_OK, "[C4] a rank goes");
+    check_allowed(g, "{\"ranks\":[\"100-105\"]}", "0-2,4-5");
+    CHECK(weir_graph_unlink(g, first, NULL) == WEIR_OK, "[C4] a node goes");
+    check_allowed(g, "{\"ranks\":[\"100-105\"]}", "0-1,3-4");
+    weir_graph_free(g);
+}
+
+static int match_once(void *data)
+{
+    static const char text[] = "{\"resources\":[{\"type\":\"slot\",\"count\":1,\"label\":\"s\",\"with\":[{\"type\":"
+                               "\"node\",\"count\":1}]}],\"attributes\":{\"system\":{\"constraints\":{\"hostlist\":"
+                               "[\"node39\"],\"properties\":[\"odd\"]}}}}";
+    weir_match_options o = {.mode = WEIR_PREVIEW};
+    const weir_allocation *a = NULL;
+    weir_request *r = NULL;
+    int rc = weir_request_parse(text, sizeof text - 1, NULL, &r, NULL);
+
+    weir_indexes_drop(data);
+    if (rc == WEIR_OK)
+        rc = weir_match(data, r, &o, &a, NULL);
+    weir_mem_fail_after(0);
+    CHECK(rc != WEIR_OK || (a->npicks == 1 && weir_check(data, NULL) == WEIR_OK), "[C3] one node");
+    weir_allocation_free(a);
+    weir_request_free(r);
+    return rc;
+}
+
+/* A change goes through also where the roster cannot follow: it is then made anew. */
+static void test_changes_without_memory(weir_graph *g, weir_vertex v)
+{
+    static const char *const keys[] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"};
+
+    for (long n = 1; n <= 8; n++) {
+        struct roster *r;
+        const char *key = keys[n - 1];
+        char json[64];
+        int rc;
+        CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C4] a roster");
+        weir_mem_fail_after(n);
+        rc = weir_vertex_set(g, v, WEIR_PROPERTIES, key, "", NULL);
+        weir_mem_fail_after(0);
+        snprintf(json, sizeof json, "{\"properties\":[\"%s\"]}", key);
+        check_allowed(g, json, rc == WEIR_OK ? "5" : "");
+    }
+}
+
+static void test_nomem(void)
+{
+    weir_vertex first = 0;
+    weir_graph *g = fleet(&first);
+
+    check_nomem(match_once, g, "[C3] a match that asks the roster");
+    test_changes_without_memory(g, first + 5);
+    weir_graph_free(g);
+}
+
 int main(void)
 {
     test_constraints();
+    test_roster();
+    test_nomem();
     return check_report();
 }

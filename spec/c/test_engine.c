@@ -155,15 +155,18 @@ static void do_one(weir_graph *g, const weir_policy *p)
 static int run(uint64_t from, int steps)
 {
     static const char *const up[] = {"id"}, *const down[] = {"-id", "node.id"};
-    weir_policy policies[3] = {{.name = "first"}, {.name = "low", .order = up, .norder = 1},
-                               {.name = "high", .order = down, .norder = 2}};
+    static const char *const spare[] = {"node", "core"}, *const whole[] = {"node"};
+    weir_policy policies[4] = {{.name = "first"}, {.name = "low", .order = up, .norder = 1},
+                               {.name = "high", .order = down, .norder = 2},
+                               {.name = "emptiest", .descend = spare, .ndescend = 2, .exclusive = whole,
+                                .nexclusive = 1}};
     weir_graph *g;
     weir_err err = {0};
 
     seed = from;
     g = make_machine(dice(2));
     for (int i = 0; i < steps; i++) {
-        do_one(g, &policies[dice(3)]);
+        do_one(g, &policies[dice(4)]);
         if (weir_check(g, &err)) {
             printf("seed %llu step %d: %s\n", (unsigned long long)from, i, err.text);
             weir_graph_free(g);

@@ -269,6 +269,11 @@ static void test_odd_machines(void)
     expect_format(r, "rv1", DOC(ENTRY("1", "\"core\":\"0,3\""), ",\"nodelist\":[\"node5\"]}}"), "one rank is one host");
     weir_rset_free(r);
     weir_graph_free(g);
+    g = parse(NULL, "node:2 memory:1", &err);
+    CHECK(g && weir_graph_rset(g, WEIR_RSET_ALL, false, &r, &err) == WEIR_OK, "%s", err.text);
+    expect_format(r, "rlite", "[" ENTRY("0-1", "\"core\":\"\"") "]", "nodes without cores");
+    weir_rset_free(r);
+    weir_graph_free(g);
 }
 
 int main(void)

@@ -720,11 +720,20 @@ local function earliest(self, request, from)
   return { fits = false }
 end
 
+-- Feasibility is not for the policy to decide.
+local function feasible(self, request)
+  local policy = self.policy
+  self.policy = type(policy) == "table" and policy.order or policy
+  local answer = attempt(self, request, { ideal = true })
+  self.policy = policy
+  return answer
+end
+
 --- What the engine must say to a match: an answer as above, with `start` and `finish` where it fits, or with `code`.
 function Reference:match(jobspec, opts)
   local request = compile(jobspec)
   local mode = opts.mode or "now"
-  local ever = attempt(self, request, { ideal = true })
+  local ever = feasible(self, request)
   if mode == "feasible" or ever.fits == false then
     ever.code = ever.fits == false and "infeasible" or nil
     return ever

@@ -13,13 +13,10 @@ function M.cancel(shell, words)
   local session, number = shell.session, quirks.integer(words[2])
   local job = session:holder(number)
   if not job then return shell:complain("cancel: ERROR: nonexistent job ", ("%u"):format(number), "\n") end
-  local root = tree.of(session.machine:root(), job.parts)
+  local root, tags = tree.of(session.machine:root(), job.parts), job.tags or {}
   session.engine:release(session:id_of(number))
   session:forget(job)
-  if words[3] ~= "stats" then return end
-  local looked, held = 1, 0
-  if root then looked, held = tree.count(root) end
-  report.counts(shell, "", looked, held)
+  if words[3] == "stats" then report.counts(shell, "", tree.count(root, tags)) end
 end
 
 -- The job that a part may be taken from; nil: complained about.

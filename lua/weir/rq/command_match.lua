@@ -36,43 +36,45 @@ local function remember(session, number, found, path, elapsed)
   }
 end
 
--- Runs an operation on a jobspec; whether it was matched.
+-- Notes what became of a match, and tells it.
+local function finish(shell, name, path, found, text, code, elapsed)
+  local session, books = shell.session, matching.books(name)
+  local number = session.counter
+  shell:put(text or "")
+  if name == "satisfiability" then return report.satisfiability(shell, found ~= nil, elapsed) end
+  report.match(shell, { job = number, matched = found ~= nil and text ~= nil, booked = books, elapsed = elapsed,
+    at = found and found.at, satisfiable = code ~= "infeasible" or text == nil })
+  if books and found then remember(session, number, found, path, elapsed) end
+  if books and quirks.uses_number(found, text, code) then session.counter = number + 1 end
+end
+
+-- Runs an operation on a jobspec; whether multi-match goes on.
 local function run(shell, name, path)
-  local session, started, operation = shell.session, os.clock(), matching.operation(name)
+  local session, started = shell.session, os.clock()
   local spec = files.read(path)
   if not spec then
     shell:complain("ERROR: can't open ", path, "\n")
     return true
   end
-  local number = session.counter
   local found, why, code = matching.run(session.engine, spec, {
-    operation = name, job = session:id_of(number), policy = session.options.policy, traverser = session.options.traverser,
+    operation = name, job = session:id_of(session.counter), policy = session.options.policy,
+    traverser = session.options.traverser,
   })
   if not found then complain(shell, why, code) end
   local text = text_of(shell, found or {})
-  local elapsed = os.clock() - started
-  shell:put(text or "")
-  if name == "satisfiability" then
-    report.satisfiability(shell, found ~= nil, elapsed)
-    return found ~= nil
-  end
-  local result = { job = number, matched = found ~= nil and text ~= nil, booked = operation.books, elapsed = elapsed,
-    at = found and found.at, satisfiable = not (operation.asks and code == "infeasible") or text == nil }
-  report.match(shell, result)
-  if operation.books and found then remember(session, number, found, path, elapsed) end
-  if operation.books and quirks.uses_number(found, text, code) then session.counter = number + 1 end
+  finish(shell, name, path, found, text, code, os.clock() - started)
   return found ~= nil
 end
 
 function M.match(shell, words)
   if #words ~= 3 then return shell:complain "ERROR: malformed command\n" end
-  if not matching.operation(words[2]) then return shell:complain("ERROR: unknown subcmd ", words[2], "\n") end
+  if not matching.known(words[2]) then return shell:complain("ERROR: unknown subcmd ", words[2], "\n") end
   run(shell, words[2], words[3])
 end
 
 M["multi-match"] = function(shell, words)
   if #words <= 3 then return shell:complain "ERROR: malformed command\n" end
-  if not matching.operation(words[2]) then return shell:complain("ERROR: unknown subcmd ", words[2], "\n") end
+  if not matching.known(words[2]) then return shell:complain("ERROR: unknown subcmd ", words[2], "\n") end
   for i = 3, #words do
     if not run(shell, words[2], words[i]) then break end
   end

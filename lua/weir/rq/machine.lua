@@ -55,8 +55,19 @@ function M:on_rank(rank)
   return self.by_rank[rank]
 end
 
+--- The types of the vertices that have none below them, as a set.
+function M:leaf_types()
+  if not self.leaves then
+    self.leaves = {}
+    for v in self.graph:walk {} do
+      if v:nchildren() == 0 then self.leaves[v.type] = true end
+    end
+  end
+  return self.leaves
+end
+
 --- To be called after vertices were added or removed.
-function M:changed() self.index, self.by_rank = nil, nil end
+function M:changed() self.index, self.by_rank, self.leaves = nil, nil, nil end
 
 -- ---- growing ------------------------------------------------------------------------------------------------
 

@@ -7,15 +7,17 @@ local M = {}
 --- Whether -P names a policy: true; or nil and why.
 M.check_policy = match.check_policy
 
--- books: what is found becomes the job's. asks: whether it could ever be is told.
-local OPERATIONS = {
-  allocate = { books = true }, allocate_orelse_reserve = { books = true },
-  allocate_with_satisfiability = { books = true, asks = true }, satisfiability = { asks = true },
-  without_allocating = {}, without_allocating_future = {},
+-- Whether what is found becomes the job's.
+local BOOKS = {
+  allocate = true, allocate_with_satisfiability = true, allocate_orelse_reserve = true, satisfiability = false,
+  without_allocating = false, without_allocating_future = false,
 }
 
---- {books, asks} of an operation; nil: there is no such one.
-function M.operation(name) return OPERATIONS[name] end
+--- Whether there is an operation of that name.
+function M.known(operation) return BOOKS[operation] ~= nil end
+
+--- Whether what it finds becomes the job's.
+function M.books(operation) return BOOKS[operation] end
 
 -- What is shared goes without saying, but for its label.
 local function add(parts, picks, inside)

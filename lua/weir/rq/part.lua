@@ -1,6 +1,7 @@
 --- part.lua - gives back a part of what a job has.
 
 local rset = require "weir.rq.rset"
+local search = require "weir.rq.search"
 local tree = require "weir.rq.tree"
 local update = require "weir.rq.update"
 
@@ -64,18 +65,30 @@ function FIND.rv1exec(session, job, text)
   return list
 end
 
+-- Quirk: a vertex above what is given back is still the job's where nothing that -p counts there was.
+local function left_above(session, job, tops)
+  local counted, tags = search.counted(session, job), job.tags or {}
+  for _, top in ipairs(tops) do
+    local up = top:parent()
+    while up do
+      if not counted(up) then tags[up] = true end
+      up = up:parent()
+    end
+  end
+  return tags
+end
+
 local function run(session, job, reader, text)
   local list, gone, vertices = FIND[reader](session, job, text), {}, {}
   if #list == 0 then rset.fail "there is nothing of the job in it" end
   for _, part in ipairs(list) do gone[part.vertex] = true end
   for i, part in ipairs(update.topmost(list)) do vertices[i] = part.vertex end
+  local tags = left_above(session, job, vertices)
   local ok, why = session.engine:shrink(session:id_of(job.job), vertices)
   if not ok then rset.fail("%s", why) end
   M.strike(session, job, gone)
-  if #job.parts == 0 then
-    session.engine:release(session:id_of(job.job))
-    session:forget(job)
-  end
+  job.tags = tags
+  if #job.parts == 0 and next(tags) == nil then session:forget(job) end
   return true
 end
 

@@ -40,18 +40,29 @@ local function uses_of(session)
   for _, job in ipairs(session:list()) do
     local root = tree.of(session.machine:root(), job.parts)
     if root then note(uses, job, root) end
+    for v in pairs(job.tags or {}) do entry(uses, v).tag[job.job] = true end
   end
   return uses
 end
 
 -- ---- what is in use -----------------------------------------------------------------------------------------
 
-local function leaf_types(graph)
-  local set = {}
-  for v in graph:walk {} do
-    if v:nchildren() == 0 then set[v.type] = true end
+-- The types that -p counts at a vertex.
+local function counted_types(session, v)
+  return session.machine.filters:types(v.type, session.machine:leaf_types())
+end
+
+--- A function that tells whether a job has something below a vertex that -p counts there.
+function M.counted(session, job)
+  local uses, root = {}, tree.of(session.machine:root(), job.parts)
+  if root then note(uses, job, root) end
+  return function(v)
+    local below = uses[v] and uses[v].below and uses[v].below[job.job] or {}
+    for _, kind in ipairs(counted_types(session, v)) do
+      if (below[kind] or 0) > 0 then return true end
+    end
+    return false
   end
-  return set
 end
 
 local function is_on(session, number)
@@ -71,9 +82,8 @@ end
 -- "used:1, total:4" by type; nil: nothing is counted there.
 local function usage(search, v, use)
   if v:nchildren() == 0 then return nil end
-  search.leaf_types = search.leaf_types or leaf_types(search.session.machine.graph)
   local counted = {}
-  for _, kind in ipairs(search.session.machine.filters:types(v.type, search.leaf_types)) do
+  for _, kind in ipairs(counted_types(search.session, v)) do
     counted[kind] = ("used:%d, total:%d"):format(used(search, use, kind), (v:below(kind)))
   end
   if next(counted) == nil or search.wanted.job and not use.span[search.wanted.job] then return nil end

@@ -2,7 +2,7 @@
 -- books of the engine; the session keeps what is shown of a job.
 --
 -- A job: {job (its number), state, at, duration, source, elapsed, kind ("allocate" or "reserve"), held ("allocations",
--- "reservations" or nil), parts (tree.lua)}.
+-- "reservations" or nil), parts (tree.lua), tags (see part.lua)}.
 
 local files = require "weir.files"
 local filters = require "weir.rq.filters"
@@ -68,7 +68,7 @@ function M:remember(job)
 end
 
 --- Notes that nothing is left of a job.
-function M.forget(_, job) job.held, job.state, job.parts = nil, "CANCELED", {} end
+function M.forget(_, job) job.held, job.state, job.parts, job.tags = nil, "CANCELED", {}, nil end
 
 --- The job of a number that has something; nil: there is none.
 function M:holder(number)

@@ -77,6 +77,18 @@ function Copy:grow(v, parent)
 end
 
 
+-- Adds the edges of the other subsystems of a set.
+function Copy:link(graph, set)
+  local wanted = {}
+  for i = 2, #set do wanted[set[i]] = set[i] ~= "containment" end
+  for edge in graph:edges() do
+    local source, target = self.of[edge.source], self.of[edge.target]
+    if wanted[edge.subsystem] and source and target then
+      self.graph:add_edge(source, target, { subsystem = edge.subsystem })
+    end
+  end
+end
+
 --- The machine as the subsystems of a set show it; nil: the first has no root. `paths` of it: by vertex, as in paths_of();
 --- nil where there is no subsystem but containment.
 function M.restrict(machine, set)
@@ -87,12 +99,7 @@ function M.restrict(machine, set)
   local copy = setmetatable({ graph = core.new(), of = {}, dominant = set[1] }, Copy)
   copy.graph:begin()
   copy:grow(root, nil)
-  for i = 2, #set do
-    for _, edge in ipairs(set[i] ~= "containment" and graph:edges(set[i]) or {}) do
-      local source, target = copy.of[edge.source], copy.of[edge.target]
-      if source and target then copy.graph:add_edge(source, target, { subsystem = set[i] }) end
-    end
-  end
+  copy:link(graph, set)
   assert(copy.graph:finish())
   local shown = { graph = copy.graph, number = {}, paths = {} }
   local paths, ranks = paths_of(graph), {}

@@ -73,15 +73,17 @@ function M.visit(tree, on_node, on_edge)
   walk(tree, 1, false)
 end
 
---- How many vertices are looked at when a job is cancelled: those it has something at or below, and their children; and the
---- former alone.
-function M.count(tree)
-  local looked, held = 1, 0
-  M.visit(tree, function(n)
-    held = held + 1
-    looked = looked + n.vertex:nchildren()
-  end, function() end)
-  return looked, held
+--- How many vertices are looked at when a job is cancelled: the root, and what is right below those that the job has something
+--- at or below; and how many the latter are. `tags`: more of these, as a set.
+function M.count(root, tags)
+  local held, looked = {}, 1
+  for v in pairs(tags) do held[v] = true end
+  if root then M.visit(root, function(n) held[n.vertex] = true end, function() end) end
+  local n = 0
+  for v in pairs(held) do
+    n, looked = n + 1, looked + v:nchildren()
+  end
+  return looked, n
 end
 
 return M

@@ -1,0 +1,217 @@
+/* request_units.c - amounts of memory and storage in the units of a graph: 2 GB of pools in MB are 2000 of their units. A request
+ * is converted as a whole when it meets a graph whose pools of a type have one unit, so that the search knows but one.
+ *
+ * Invariant: what is converted is never less than what was asked for: amounts are rounded up.
+ */
+#include "graph.h"
+#include "request.h"
+
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+#define STEPS_MAX 64 /* values of a count by powers, of which there are never more */
+
+struct ratio {
+    uint64_t num, den;
+};
+
+/* The bytes of a unit such as B, kB, MB, GiB; 0: it is none of bytes. */
+static uint64_t bytes_of(const char *unit)
+{
+    static const char prefixes[] = "KMGTPE";
+    char first = unit[0] == 'k' ? 'K' : unit[0];
+    const char *at = first && first != 'B' ? strchr(prefixes, first) : NULL;
+    uint64_t base, bytes = 1;
+
+    if (strcmp(unit, "B") == 0)
+        return 1;
+    if (!at || (strcmp(unit + 1, "B") != 0 && strcmp(unit + 1, "iB") != 0))
+        return 0;
+    base = unit[1] == 'i' ? 1024 : 1000;
+    for (const char *p = prefixes; p <= at; p++)
+        bytes *= base;
+    return bytes;
+}
+
+static struct ratio ratio_of(uint64_t from, uint64_t to)
+{
+    uint64_t a = from, b = to;
+
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return (struct ratio){from / a, to / a};
+}
+
+/* Rounded up; WEIR_FOREVER stands for all that is more than any machine has. */
+static int64_t convert(int64_t n, struct ratio f)
+{
+    wide product = (wide)(uint64_t)n * f.num, units = product / f.den + (product % f.den != 0);
+
+    return n == WEIR_FOREVER || units > (wide)WEIR_UNITS_MAX ? WEIR_FOREVER : (int64_t)units;
+}
+
+/* The values of an explicit set, or of a count by powers, one by one. */
+static int convert_set(const weir_count *c, struct ratio f, weir_count *out)
+{
+    int64_t *set = weir_mem_alloc((c->op == 0 ? c->nset : STEPS_MAX) * sizeof *set);
+    int64_t limit = c->max;
+    uint32_t n = 0;
+
+    if (!set)
+        return WEIR_ENOMEM;
+    for (; c->op == 0 && n < c->nset; n++)
+        set[n] = convert(c->set[n], f);
+    while (c->op == '^' && n < STEPS_MAX && limit >= c->min) {
+        int64_t value = weir_count_floor(c, limit < WEIR_COUNT_MAX ? limit : WEIR_COUNT_MAX);
+        set[n++] = convert(value, f);
+        limit = value - 1;
+    }
+    for (uint32_t i = 0; c->op == '^' && i < n / 2; i++) {
+        int64_t swap = set[i];
+        set[i] = set[n - 1 - i];
+        set[n - 1 - i] = swap;
+    }
+    *out = (weir_count){set[0], set[n - 1], 0, 0, set, n};
+    return WEIR_OK;
+}
+
+/* A range by sums or products: as many steps as it had, each rounded up. */
+static void convert_range(const weir_count *c, struct ratio f, weir_count *out)
+{
+    int64_t last = c->max == WEIR_FOREVER ? 0 : weir_count_floor(c, c->max), step = c->operand;
+
+    *out = (weir_count){convert(c->min, f), WEIR_FOREVER, c->op, c->operand, NULL, 0};
+    if (c->op == '+') {
+        out->operand = convert(step, f);
+        if (c->max != WEIR_FOREVER)
+            out->max = convert(last, f) < WEIR_FOREVER ? out->min + (last - c->min) / step * out->operand : WEIR_FOREVER;
+    } else if (c->max != WEIR_FOREVER) {
+        out->max = out->min;
+        for (int64_t v = c->min; v <= last / step && out->max < WEIR_UNITS_MAX / step; v *= step)
+            out->max *= step;
+    }
+}
+
+static int convert_count(const weir_count *c, struct ratio f, weir_count *out)
+{
+    if (c->min == 0 && c->max == 0) {
+        *out = *c;
+        return WEIR_OK;
+    }
+    if (c->op == 0 || c->op == '^')
+        return convert_set(c, f, out);
+    convert_range(c, f, out);
+    return WEIR_OK;
+}
+
+/* The unit of all pools of a type; NULL: they have several, or none. */
+static const char *unit_of(const weir_graph *g, const char *type)
+{
+    weir_type t = weir_type_find(g, type);
+    weir_name unit = WEIR_NO_NAME;
+
+    for (uint32_t i = 0; t != WEIR_NO_TYPE && i < g->nkinds; i++) {
+        if (g->kinds[i].type != t)
+            continue;
+        if (unit != WEIR_NO_NAME && unit != g->kinds[i].unit)
+            return NULL;
+        unit = g->kinds[i].unit;
+    }
+    return unit == WEIR_NO_NAME ? NULL : weir_names_text(&g->names, unit);
+}
+
+/* How many units of the graph's pools one of r's units is; false: the same, or nothing that can be told. */
+static bool is_converted(const weir_graph *g, const weir_resource *r, struct ratio *f, const char **unit)
+{
+    uint64_t from = r->unit[0] ? bytes_of(r->unit) : 0, to;
+
+    *unit = from ? unit_of(g, r->type) : NULL;
+    if (!*unit || strcmp(*unit, r->unit) == 0)
+        return false;
+    to = bytes_of(*unit);
+    if (to)
+        *f = ratio_of(from, to);
+    return to != 0;
+}
+
+/* ---- a request once more --------------------------------------------------------------------------------------- */
+
+static const weir_resource *moved(const weir_request *from, const weir_request *to, const weir_resource *r)
+{
+    return r ? to->pool + (r - from->pool) : NULL;
+}
+
+static int copy_resources(const weir_request *r, const weir_graph *g, weir_request *out)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        weir_resource *x = &out->pool[i];
+        struct ratio f;
+        const char *unit;
+        *x = r->pool[i];
+        x->with = moved(r, out, x->with);
+        x->parent = moved(r, out, x->parent);
+        out->order[i] = moved(r, out, r->order[i]);
+        if (!is_converted(g, x, &f, &unit))
+            continue;
+        if (convert_count(&r->pool[i].count, f, &x->count))
+            return WEIR_ENOMEM;
+        x->unit = unit;
+    }
+    return WEIR_OK;
+}
+
+void weir_request_unbind(const weir_request *from, const weir_request *bound)
+{
+    weir_request *r = (weir_request *)(uintptr_t)bound; /* nobody else has it */
+
+    if (r == from)
+        return;
+    for (uint32_t i = 0; r->pool && i < r->count; i++)
+        if (r->pool[i].count.set != from->pool[i].count.set)
+            weir_count_clear(&r->pool[i].count);
+    weir_mem_free(r->pool);
+    weir_mem_free(r->order);
+    weir_mem_free(r->needs);
+    weir_mem_free(r->spans);
+    weir_mem_free(r);
+}
+
+static bool needs_binding(const weir_request *r, const weir_graph *g)
+{
+    struct ratio f;
+    const char *unit;
+
+    for (uint32_t i = 0; i < r->count; i++)
+        if (is_converted(g, &r->pool[i], &f, &unit))
+            return true;
+    return false;
+}
+
+int weir_request_bind(const weir_request *r, const weir_graph *g, const weir_request **out)
+{
+    weir_request *x;
+
+    *out = r;
+    if (!needs_binding(r, g))
+        return WEIR_OK;
+    x = weir_mem_alloc(sizeof *x);
+    if (!x)
+        return WEIR_ENOMEM;
+    *x = *r;
+    x->needs = NULL;
+    x->spans = NULL;
+    x->pool = weir_mem_zalloc(r->count, sizeof *x->pool);
+    x->order = weir_mem_zalloc(r->count, sizeof *x->order);
+    for (uint32_t i = 0; x->pool && i < r->count; i++)
+        x->pool[i].count.set = r->pool[i].count.set;
+    if (!x->pool || !x->order || copy_resources(r, g, x) || weir_request_compute_needs(x)) {
+        weir_request_unbind(r, x);
+        return WEIR_ENOMEM;
+    }
+    *out = x;
+    return WEIR_OK;
+}

@@ -1,0 +1,576 @@
+-- Explanations: readable examples; then random machines, where all that a report says is tried out, and its sums are counted
+-- by a slow matcher of the spec's own.
+
+local weir = require "weir"
+local cases = require "spec.support.cases"
+local Reference = require "spec.support.reference"
+
+local scale = tonumber(os.getenv "WEIR_SPEC_SCALE" or "") or 1
+local only = math.tointeger(tonumber(os.getenv "WEIR_SPEC_SEED" or ""))
+
+-- ---- examples -----------------------------------------------------------------------------------------------
+
+local function engine_on(machine, policy)
+  local graph = assert(weir.synthetic(machine))
+  return assert(weir.engine { resources = graph, policy = policy or "low" }), graph
+end
+
+local function lasting(seconds, shape)
+  local request = weir.json.decode(assert(weir.request(shape)):format "json")
+  request.attributes = { system = { duration = seconds } }
+  return request
+end
+
+local RACKS = "cluster:1 rack:2 node:4 core:8 gpu:2 memory:1(size=64,unit=GiB)"
+
+-- {what is said, machine, jobs, request, {lines that must be there}[, options][, policy=]}
+local EXAMPLES = {
+  { "that it fits, and where", RACKS, {}, "slot=2/node",
+    { "fits now", "It gets /cluster0/rack0/node0 and /cluster0/rack0/node1." } },
+  { "busy: need and have, and who is in the way", RACKS, { lasting(100, "slot=5/node") }, "slot=4/node",
+    { "busy", "4 nodes are needed; the machine has 3 of 8 free.", "It fits once job 1 has ended (at 100 s).",
+      "Earliest start: 100 s, once job 1 has ended, on /cluster0/rack0/node0, " } },
+  { "the one job of several that is enough", RACKS,
+    { lasting(10, "slot=1/core=1"), lasting(20, "slot=3/node"), lasting(30, "slot=4/node") }, "slot=4/node",
+    { "It fits once job 3 has ended (at 30 s).", "Earliest start: 20 s, once jobs 1 and 2 have ended" } },
+  { "infeasible, at the level that is too small", RACKS, {}, "rack=1/slot=5/node",
+    { "infeasible", "5 nodes are needed in one rack; the best, /cluster0/rack0, has 4 in all.", "too small" } },
+  { "the sum of what slots need", "cluster:1 chassis:2 storage:1(size=16308,unit=GiB) node:16",
+    {}, "chassis=1/slot=16/[node=1;storage=1501]",
+    { "16 slots of 1,501 GiB of storage need 24,016 GiB in one chassis; the best, /cluster0/chassis0, has 16,308 in all." } },
+  { "the sum of what is free", "cluster:1 chassis:2 storage:1(size=16308,unit=GiB) node:16",
+    { "chassis=2/slot=1/storage=10000" }, "chassis=1/slot=4/storage=2000",
+    { "busy", "4 slots of 2,000 GiB of storage need 8,000 GiB in one chassis; the best, /cluster0/chassis0, has 6,308 of 16,308 free." } },
+  { "a slot that no node can hold", RACKS, {}, "slot=2/core=9", { "9 cores are needed in one node; the best, /cluster0/rack0/node0, has 8" } },
+  { "that something is down", RACKS, {}, "slot=4/node",
+    { "Assumed: /cluster0/rack0 is down and /cluster0/rack1/node5 is down.", "blocked",
+      "It fits once /cluster0/rack1/node5 (down) is up." },
+    { down = { "/cluster0/rack0", "/cluster0/rack1/node5" } } },
+  { "what a policy's filter takes away", RACKS, {}, "slot=5/node",
+    { "infeasible", "It fits under a policy other than picky (its prune takes the rest away).", "4 left out by the policy" },
+    policy = { name = "picky", prune = function(v) return v.type ~= "rack" or v.id == 0 end } },
+  { "a constraint that admits too little", RACKS, {}, { resources = { { type = "slot", count = 3, label = "s", with = {
+      { type = "node", count = 1 } } } }, attributes = { system = { constraints = { hostlist = { "node[1-2]" } } } } },
+    { "infeasible", "3 nodes are needed; the machine has 2 that the constraint admits.",
+      "It fits without the constraint host=node[1-2].", "6 outside the constraint" } },
+  { "why not at a vertex", RACKS, { lasting(7, "slot=6/node") }, "slot=1/node/gpu=1",
+    { "1 node is needed; /cluster0/rack0/node1 has 0 of 1 free.", "It fits once job 1 has ended (at 7 s)." },
+    { vertex = "/cluster0/rack0/node1" } },
+  { "what is missing at a vertex", RACKS, {}, "slot=1/node/gpu=4",
+    { "4 gpus are needed in one node; the best, /cluster0/rack1/node4, has 2 in all.",
+      "Nothing that could change would make room for it there." },
+    { vertex = "/cluster0/rack1/node4/core3" } },
+  { "room below a vertex of another type", RACKS, {}, "slot=5/node", { "5 nodes are needed; /cluster0/rack1 has 4 in all." },
+    { vertex = "/cluster0/rack1" } },
+  { "a type that is not there", RACKS, {}, "slot=1/node/tpu=1", { "1 tpu is needed; there is no tpu here." } },
+  { "what is nowhere together", "cluster:1[node:1[core:2] node:1[gpu:1]]", {}, "slot=1/[core=1;gpu=1]",
+    { "No single node has 1 core and 1 gpu together." } },
+  { "what is reserved before it would end", "cluster:1 node:2",
+    { lasting(10, "slot=1/node"), { lasting(50, "slot=2/node"), mode = "reserve" } }, lasting(20, "slot=1/node"),
+    { "busy", "1 reserved too soon", "1 in use", "Earliest start: 60 s" } },
+}
+
+local function book(engine, jobs)
+  for _, job in ipairs(jobs) do
+    local request = type(job) == "table" and job[1] or job
+    assert(engine:match(request, { mode = type(job) == "table" and job.mode or nil }))
+  end
+end
+
+describe("e:explain says", function()
+  for _, ex in ipairs(EXAMPLES) do
+    it(ex[1], function()
+      local engine, graph = engine_on(ex[2], ex.policy)
+      book(engine, ex[3])
+      local text = weir.explain.text(assert(engine:explain(ex[4], ex[6])))
+      for _, line in ipairs(ex[5]) do assert.is_truthy(text:find(line, 1, true), line .. "\n\nin:\n" .. text) end
+      assert.is_true(graph:check())
+    end)
+  end
+end)
+
+describe("what is assumed", function()
+  local engine, graph
+
+  before_each(function()
+    engine, graph = engine_on(RACKS)
+    book(engine, { lasting(100, "slot=5/node") })
+  end)
+
+  -- {options, verdict}
+  for _, row in ipairs {
+    { {}, "busy" }, { { release = 1 }, "fits" }, { { release = { 1 }, down = "/cluster0/rack0" }, "fits" },
+    { { down = { "/cluster0/rack1" } }, "busy" }, { { down = "/cluster0" }, "blocked" }, { { down = "/cluster0/rack1/node5", up = "/cluster0/rack1/node5" }, "busy" },
+    { { policy = { exclusive = "rack" } }, "busy" }, { { at = 99 }, "busy" }, { { at = 100 }, "fits" },
+    { { constraint = { hostlist = { "node[5-6]" } } }, "infeasible" },
+  } do
+    it(("counts: %s"):format(weir.json.encode(row[1], { sort = true })), function()
+      local report = assert(engine:explain("slot=4/node", row[1]))
+      assert.equal(row[2], report.verdict)
+    end)
+  end
+
+  it("touches nothing", function()
+    local before = graph:format "csv"
+    assert(engine:explain("slot=4/node", { release = 1, down = "/cluster0/rack1", policy = "high" }))
+    assert(engine:explain(lasting(10, "slot=4/node")))
+    assert.equal(before, graph:format "csv")
+    assert.equal(1, #engine:jobs())
+    assert.equal("low", (engine:policy()))
+    assert.is_true(graph:check())
+  end)
+
+  -- {options, code}
+  for _, row in ipairs {
+    { { release = 9 }, "unknown" }, { { down = "/cluster0/rack9" }, "unknown" }, { { vertex = "/nowhere" }, "unknown" },
+    { { without = "property=a" }, "invalid" }, { { without = "colour" }, "invalid" }, { { policy = "nosuch" }, "unknown" },
+    { { constraint = { colour = { "red" } } }, "invalid" },
+  } do
+    it(("is refused: %s"):format(weir.json.encode(row[1], { sort = true })), function()
+      local report, why, code = engine:explain("slot=4/node", row[1])
+      assert.is_nil(report)
+      assert.equal(row[2], code)
+      assert.is_truthy(#why > 5)
+    end)
+  end
+
+  it("has no other options", function()
+    assert.has_error(function() engine:explain("slot=1/node", { relase = 1 }) end, "e:explain: there is no option 'relase' here")
+  end)
+
+  it("takes parts of a constraint away", function()
+    local request = { resources = { { type = "slot", count = 1, label = "s", with = { { type = "node", count = 1 } } } },
+      attributes = { system = { constraints = { ["and"] = { { properties = { "x", "^node0" } }, { ranks = { "7" } } } } } } }
+    assert.equal("infeasible", engine:explain(request).verdict)
+    assert.equal("infeasible", engine:explain(request, { without = "ranks=7" }).verdict)
+    assert.equal("fits", engine:explain(request, { without = { "property=x", "ranks" } }).verdict)
+    assert.equal("fits", engine:explain(request, { without = "constraint" }).verdict)
+  end)
+
+  it("is a policy that rejects the job", function()
+    local report = engine:explain("slot=4/node", { policy = { admit = function() return false, "not on Sundays" end } })
+    assert.equal("rejected", report.verdict)
+    assert.is_truthy(weir.explain.text(report):find "not on Sundays")
+  end)
+end)
+
+-- ---- random worlds ------------------------------------------------------------------------------------------
+
+local FILTERS = {
+  function() return "low" end, function() return "low" end, function() return "high" end,
+  function() return { name = "odd", order = { "id" }, prune = function(v) return v.type ~= "node" or v.id % 2 == 0 end } end,
+  function() return { name = "fussy", evaluate = function(v) return v.id ~= 0 and 1 or nil end } end,
+  function() return { name = "whole", order = { "id" }, exclusive = "node" } end,
+  function() return { name = "local", order = { "id" }, locality = { "socket" } } end,
+}
+
+local STATES = { "down", "down", "draining", "failing" }
+
+local function all_vertices(graph)
+  local list = {}
+  for v in graph:walk {} do list[#list + 1] = v end
+  return list
+end
+
+-- A machine with some jobs on it and some of it down; a question and the policy that it is asked under.
+local function world_of(seed)
+  local rnd = cases.random(seed)
+  local recipe, levels = cases.machine(rnd)
+  local graph = assert(weir.recipe(recipe))
+  local engine = assert(weir.engine { resources = graph, policy = "low" })
+  local vertices = all_vertices(graph)
+  for _ = 1, rnd:between(0, 6) do engine:match(cases.request(rnd, levels), { mode = rnd:pick { "now", "now", "reserve" } }) end
+  if rnd:chance(30) then engine:advance(rnd:between(1, 9)) end
+  for _ = 1, rnd:pick { 0, 0, 1, 2, 3 } do rnd:pick(vertices).state = rnd:pick(STATES) end
+  local policy = rnd:pick(FILTERS)()
+  assert(engine:use(policy))
+  return { graph = graph, engine = engine, policy = policy, request = cases.request(rnd, levels), seed = seed }
+end
+
+-- All that has to hold of a constraint, one by one.
+local function atoms(constraint, list)
+  for operator, values in pairs(constraint or {}) do
+    for _, value in ipairs(values) do
+      if operator == "and" then atoms(value, list)
+      elseif operator == "properties" then list[#list + 1] = { properties = { value } } end
+    end
+    if operator ~= "and" and operator ~= "properties" then list[#list + 1] = { [operator] = values } end
+  end
+  return list
+end
+
+local function text_of(x) return weir.json.encode(x, { sort = true }) end
+
+-- The request without the atoms of some obstacles, each taken away once.
+local function loosened(request, obstacles)
+  local copy, gone = weir.json.decode(text_of(request)), {}
+  for _, ob in ipairs(obstacles) do
+    if ob.kind == "constraint" then gone[text_of(ob.constraint)] = (gone[text_of(ob.constraint)] or 0) + 1 end
+  end
+  if next(gone) == nil then return copy end
+  local kept = weir.array {}
+  for _, atom in ipairs(atoms(request.attributes.system.constraints, {})) do
+    local n = gone[text_of(atom)] or 0
+    if n > 0 then gone[text_of(atom)] = n - 1 else kept[#kept + 1] = atom end
+  end
+  copy.attributes.system.constraints = #kept > 0 and { ["and"] = kept } or nil
+  return copy
+end
+
+local function relaxed(policy, obstacles)
+  if type(policy) ~= "table" then return policy end
+  local copy = {}
+  for key, value in pairs(policy) do copy[key] = value end
+  for _, ob in ipairs(obstacles) do
+    if ob.kind == "policy" then copy[ob.part] = nil end
+  end
+  return copy
+end
+
+-- Whether it fits once some obstacles are gone.
+local function fits_without(world, obstacles, opts)
+  local graph <close> = assert(world.graph:dup())
+  local engine = assert(weir.engine { resources = graph, policy = relaxed(world.policy, obstacles) })
+  for _, ob in ipairs(obstacles) do
+    if ob.kind == "job" then assert(engine:release(ob.job)) end
+    if ob.kind == "state" then graph:vertex(ob.vertex.path).state = "up" end
+  end
+  opts = opts or { mode = "preview" }
+  local a, _, code = engine:match(loosened(opts.request or world.request, obstacles), { mode = opts.mode })
+  return a ~= nil, code, a
+end
+
+local function all_but(list, i)
+  local rest = table.move(list, 1, #list, 1, {})
+  table.remove(rest, i)
+  return rest
+end
+
+local function show(world, report)
+  return ("seed %d: %s\n%s"):format(world.seed, text_of(world.request), text_of(weir.explain.plain(report)))
+end
+
+-- All of it together helps; each of it is needed.
+local function check_way(world, report, way)
+  assert(fits_without(world, way), "does not fit without all that is named; " .. show(world, report))
+  for i = 1, way.cut and 0 or #way do
+    assert(not fits_without(world, all_but(way, i)), "obstacle " .. i .. " is not needed; " .. show(world, report))
+  end
+end
+
+-- Everything that is in the way, but for constraint and policy.
+local function books_and_states(world)
+  local list = {}
+  for _, job in ipairs(world.engine:jobs()) do list[#list + 1] = { kind = "job", job = job.id } end
+  for v in world.graph:walk {} do
+    if v.state ~= "up" and v.state ~= "degraded" then list[#list + 1] = { kind = "state", vertex = v } end
+  end
+  return list
+end
+
+-- The obstacles that do not count for a shortage.
+local function ignored(world, s)
+  local list = s.ideal and books_and_states(world) or {}
+  if not s.constrained then
+    for _, atom in ipairs(atoms(world.request.attributes.system.constraints, {})) do
+      list[#list + 1] = { kind = "constraint", constraint = atom }
+    end
+  end
+  for _, part in ipairs(s.policy and {} or { "prune", "evaluate", "exclusive", "locality" }) do
+    list[#list + 1] = { kind = "policy", part = part }
+  end
+  return list
+end
+
+-- The resource of a part that is counted: the first of which more than one is wanted, else the last.
+local function counted(list)
+  local last
+  for _, r in ipairs(list) do
+    last = r
+    if r.count > 1 then return r, true end
+    if r.with then
+      local below, sure = counted(r.with)
+      if sure then return below, true end
+      last = below
+    end
+  end
+  return last, false
+end
+
+local function part_request(world, s, n)
+  local request = { resources = weir.json.decode(text_of(s.part)), attributes = world.request.attributes }
+  if n then counted(request.resources).count = n end
+  return request
+end
+
+-- The units of a type that can be had below the best vertex of a level, or anywhere: counted one by one.
+local function brute_sum(world, s, list)
+  local graph <close> = assert(world.graph:dup())
+  local engine, best = assert(weir.engine { resources = graph }), 0
+  for _, ob in ipairs(list) do
+    if ob.kind == "job" then assert(engine:release(ob.job)) end
+    if ob.kind == "state" then graph:vertex(ob.vertex.path).state = "up" end
+  end
+  for top in graph:walk {} do
+    if s.level and top.type == s.level or not s.level and not top:parent() then
+      local sum = 0
+      for v in graph:walk { start = top } do
+        if v.type == s.type and v ~= top then sum = sum + v.free end
+      end
+      best = math.max(best, sum)
+    end
+  end
+  return best
+end
+
+local function check_shortage(world, report, tally)
+  local s = report.shortage
+  local list = ignored(world, s)
+  local function fits(n) return fits_without(world, list, { mode = "preview", request = part_request(world, s, n) }) end
+  assert(not fits(), "the part fits; " .. show(world, report))
+  if not s.type then return end
+  local have = s.slots and s.fits or s.have
+  assert(have == 0 or fits(have), "what is had does not fit; " .. show(world, report))
+  assert(not fits(have + 1), "more is had; " .. show(world, report))
+  if s.slots then
+    tally.sums = tally.sums + 1
+    assert(s.have == brute_sum(world, s, list), "the sum is wrong; " .. show(world, report))
+    assert(s.have < s.need, "there is enough; " .. show(world, report))
+  end
+end
+
+-- What the slow matcher says is the most that fits of the part.
+local function check_by_reference(world, report, tally)
+  local s = report.shortage
+  if not s.type or type(world.policy) ~= "string" then return end
+  local ref = Reference.read(world.graph, world.policy)
+  if s.ideal then
+    for _, v in ipairs(ref.list) do v.state = "up" end
+  else
+    for _, job in ipairs(world.engine:jobs()) do
+      local picks = {}
+      for i, p in ipairs(job:vertices()) do
+        picks[i] = { vertex = ref.of[p.vertex], amount = p.amount, exclusive = p.exclusive }
+      end
+      ref:commit(job.id, job.at, Reference.microseconds(job.at + job.duration), picks)
+    end
+  end
+  local have = s.slots and s.fits or s.have
+  for n = have, have + 1 do
+    local request = part_request(world, s, n)
+    if not s.constrained then request.attributes = { system = { duration = world.request.attributes.system.duration } } end
+    local answer = n > 0 and ref:match(request, { mode = "now" }) or {}
+    if answer.fits ~= nil then
+      tally.counted = tally.counted + 1
+      assert(answer.fits == (n == have), ("%d are %sthere; "):format(n, answer.fits and "" or "not ") .. show(world, report))
+    end
+  end
+end
+
+-- ---- what became of the vertices, told once more
+
+local function satisfies(world, v)
+  local constraint = world.request.attributes.system.constraints
+  constraint = constraint and assert(weir.constraint(constraint))
+  while v do
+    if constraint and v.type == "node" and not constraint:match(v) then return false end
+    v = v:parent()
+  end
+  return true
+end
+
+local function check_levels(world, report)
+  for _, level in ipairs(report.levels) do
+    local visited, outside, sum, told = 0, 0, level.left, 0
+    for v in world.graph:walk { type = level.type } do
+      visited = visited + 1
+      if not satisfies(world, v) then outside = outside + 1 end
+    end
+    for i, c in ipairs(level.causes) do
+      sum = sum + c.count
+      if c.by == "constraint" then told = c.count end
+      assert(i == 1 or level.causes[i - 1].count >= c.count, "largest first; " .. show(world, report))
+    end
+    assert(visited == level.visited and sum == visited, "vertices are missing; " .. show(world, report))
+    assert(outside == told, "outside the constraint; " .. show(world, report))
+  end
+end
+
+local function check_start(world, report)
+  if not report.start then return end
+  local _, _, a = fits_without(world, {}, { mode = "reserve" })
+  assert(a and a.at == report.start, "starts at another time; " .. show(world, report))
+  check_way(world, report, report.after)
+end
+
+local function check_world(world, tally)
+  local before = world.graph:format "csv"
+  local report, why, code = world.engine:explain(world.request)
+  if code == "limit" then return end
+  assert(report, why)
+  assert(before == world.graph:format "csv", "the graph has changed; " .. show(world, report))
+  tally[report.verdict] = tally[report.verdict] + 1
+  local fits = fits_without(world, {})
+  local feasible = fits_without(world, {}, { mode = "feasible" })
+  assert(report.fits == fits, "fits; " .. show(world, report))
+  assert((report.verdict == "infeasible") == not feasible, "feasible; " .. show(world, report))
+  check_levels(world, report)
+  if fits then return end
+  for _, way in ipairs(report.ways) do check_way(world, report, way) end
+  if report.shortage then
+    tally.short = tally.short + 1
+    check_shortage(world, report, tally)
+    check_by_reference(world, report, tally)
+  end
+  if report.verdict == "busy" then check_start(world, report) end
+end
+
+local WORLDS, GROUPS = 1500, 5
+
+describe("on random machines an explanation", function()
+  local tally = { fits = 0, busy = 0, blocked = 0, infeasible = 0, sums = 0, counted = 0, short = 0 }
+  local each = math.max(1, math.floor(WORLDS / GROUPS * scale))
+
+  for group = 1, only and 1 or GROUPS do
+    local first = only or (group - 1) * (WORLDS // GROUPS) + 1
+    it(("names what has to go, all of it and no more, and counts right; from %d on"):format(first), function()
+      for seed = first, only or first + each - 1 do
+        local world = world_of(seed)
+        check_world(world, tally)
+        world.engine:close()
+        world.graph:close()
+      end
+    end)
+  end
+
+  it("is asked for in all cases", function()
+    if only or scale < 0.5 then return end
+    for kind, n in pairs(tally) do assert.is_true(n >= 20 * scale, kind .. " " .. n) end
+  end)
+end)
+
+describe("why not there", function()
+  it("is told as exactly, for one vertex", function()
+    for seed = 1, math.floor(200 * scale) do
+      local world = world_of(seed)
+      local rnd = cases.random(seed + 7)
+      local where = rnd:pick(all_vertices(world.graph))
+      local report, _, code = world.engine:explain(world.request, { vertex = where })
+      if code ~= "limit" then
+        for _, way in ipairs(report.ways) do
+          local assumed = { vertex = where, down = nil, up = {}, release = {}, policy = relaxed(world.policy, way) }
+          local engine = weir.engine { resources = world.graph, policy = assumed.policy }
+          for _, ob in ipairs(way) do
+            if ob.kind == "state" then table.insert(assumed.up, ob.vertex) end
+            if ob.kind == "job" then table.insert(assumed.release, ob.job) end
+          end
+          local then_ = assert(engine:explain(loosened(world.request, way), assumed))
+          assert.is_true(then_.fits, show(world, report))
+        end
+        for _, pick in ipairs(report.fits and report.vertices or {}) do
+          local at, near = pick.vertex, false
+          while at do
+            near = near or at == report.where
+            at = at:parent()
+          end
+          at = report.where
+          while at do
+            near = near or at == pick.vertex
+            at = at:parent()
+          end
+          assert.is_true(near or #pick.vertex.path == 0, show(world, report))
+        end
+      end
+      world.graph:close()
+    end
+  end)
+end)
+
+describe("feasibility never depends on the policy:", function()
+  for _, entry in ipairs(weir.policy.list()) do
+    it(entry.name, function()
+      for seed = 1, math.max(5, math.floor(150 * scale)) do
+        local rnd = cases.random(seed)
+        local recipe, levels = cases.machine(rnd)
+        local graph = assert(weir.recipe(recipe))
+        local request = cases.request(rnd, levels)
+        local plain = assert(weir.engine { resources = graph, policy = {} })
+        local engine = assert(weir.engine { resources = graph, policy = entry.path })
+        local want, _, wanted = plain:match(request, { mode = "feasible" })
+        local have, why, code = engine:match(request, { mode = "feasible" })
+        if code ~= "rejected" and code ~= "limit" and wanted ~= "limit" then
+          assert(want == have, ("seed %d: %s, but %s (%s): %s"):format(seed, wanted or "feasible", code or "feasible",
+            why or "", text_of(request)))
+        end
+        graph:close()
+      end
+    end)
+  end
+end)
+
+-- ---- words --------------------------------------------------------------------------------------------------
+
+describe("words", function()
+  local text = require "weir.explain_text"
+
+  for _, row in ipairs {
+    { 1, "node", nil, "1 node" }, { 16, "node", nil, "16 nodes" }, { 2, "switch", nil, "2 switches" },
+    { 2, "chassis", nil, "2 chassis" }, { 24016, "storage", "GiB", "24,016 GiB of storage" },
+    { 3, "memory", nil, "3 units of memory" }, { 1, "memory", "", "1 unit of memory" }, { 1234567, "core", "", "1,234,567 cores" },
+    { 0, "battery", nil, "0 batteries" },
+  } do
+    it(("for %d %s: %s"):format(row[1], row[2], row[4]), function() assert.equal(row[4], text.amount(row[1], row[2], row[3])) end)
+  end
+
+  for shape, words in pairs {
+    ["slot=4/node"] = "4 nodes", ["rack=2/slot=16/node"] = "2 racks with 16 nodes each",
+    ["slot=3/[core=2;gpu=1]"] = "3 slots of 2 cores and 1 gpu", ["slot=1/core=9"] = "9 cores",
+    ["slot=2/node/core=8"] = "2 nodes with 8 cores each",
+  } do
+    it(("for %s"):format(shape), function()
+      assert.equal(words, text.describe(weir.json.decode(weir.request(shape):format "json").resources))
+    end)
+  end
+
+  it("take a screenful, and lines as wide as there is room", function()
+    local engine = engine_on "cluster:1 node:300 core:2"
+    for _ = 1, 300 do assert(engine:match "slot=1/node") end
+    local lines = 0
+    for line in weir.explain.text(assert(engine:explain "slot=200/node/core=1"), 60):gmatch "([^\n]*)\n" do
+      lines = lines + 1
+      assert.is_true(#line <= 60, line)
+    end
+    assert.is_true(lines <= 24)
+  end)
+end)
+
+-- ---- the command --------------------------------------------------------------------------------------------
+
+describe("weir explain", function()
+  local bin = os.getenv "WEIR_BIN" or "build/weir"
+
+  local function run(arguments)
+    local pipe = assert(io.popen(("'%s' explain %s 2>&1"):format(bin, arguments)))
+    local text = pipe:read "a"
+    return text, select(3, pipe:close())
+  end
+
+  -- {arguments, exit status, a part of what it prints}
+  for _, row in ipairs {
+    { "-r 'rack:2 node:4' slot=2/node", 0, "fits now" }, { "-r 'rack:2 node:4' -j slot=5/node slot=4/node", 1, "once job 1 has ended" },
+    { "-r 'rack:2 node:4' -j slot=5/node --release 1 slot=4/node", 0, "Assumed: job 1 has ended." },
+    { "-r 'cluster:1 rack:2 node:4' --at /cluster0/rack0/node1 slot=4/node", 0, "fits there" },
+    { "-r 'rack:2 node:4' -q slot=9/node", 1, "" }, { "-r 'rack:2 node:4' --json slot=9/node", 1, '"verdict":"infeasible"' },
+    { "-r 'rack:2 node:4' --at /nowhere slot=4/node", 2, "nowhere" }, { "-r 'rack:2 node:4'", 2, "JOB is missing" },
+    { "-r 'rack:2 node:4' a b", 2, "too many" }, { "-r 'rack:2 node:4' --release x slot=1/node", 2, "whole number" },
+    { "-r 'rack:2 node:4' --constraint '{' slot=1/node", 2, "--constraint" }, { "--help", 0, "weir explain -r cluster.db" },
+    { "-r 'rack:2 node:4' --without property=a slot=1/node", 2, "no constraint" },
+    { "-r 'rack:2 node:4' -p nosuch slot=1/node", 2, "nosuch" },
+  } do
+    it(row[1], function()
+      local text, status = run(row[1])
+      assert.equal(row[2], status, text)
+      assert.is_truthy(text:find(row[3], 1, true), text)
+    end)
+  end
+end)

@@ -1,0 +1,153 @@
+-- Options of a match: what serves a request inside of whole vertices, and other ways to read slots.
+local weir = require "weir"
+
+local function matched(machine, policy, request, options)
+  local g = assert(weir.synthetic(machine))
+  local e = assert(weir.engine { resources = g, policy = policy })
+  local a, why, code = e:match(request, options)
+  assert(g:check())
+  return a, code, g, e, why
+end
+
+-- "core3x core1:2" for picks: x for exclusive ones, :N for N units.
+local function show(picks)
+  local out = {}
+  for i, p in ipairs(picks) do out[i] = p.vertex.name .. (p.exclusive and "x" or p.amount > 0 and ":" .. p.amount or "") end
+  table.sort(out)
+  return table.concat(out, " ")
+end
+
+local NODES = "cluster:1 node:2 socket:2 core:2 memory:2(size=2)"
+
+describe("what serves a request inside of whole vertices", function()
+  -- {what, policy, request, what is given, what is inside}
+  local cases = {
+    { "cores of a whole node", "low", "slot=1/node/core=2", "node0x", "core0x core1x" },
+    { "the same in the policy's order", "high", "slot=1/node/socket/core=1", "node1x", "core3x socket1x" },
+    { "what names a node that is only given whole", "lonodex", "slot=1/core=1", "node0x", "core0x" },
+    { "nothing where nothing is asked for inside", "low", "slot=1/node", "node0x", "" },
+    { "nothing in what is not whole", "low", "node=1/slot=1/core=2", "core0x core1x", "" },
+    { "slots of a whole node", "high", "node=1{x}/slot=2/core=1", "node1x", "core2x core3x" },
+  }
+  for _, case in ipairs(cases) do
+    it("is " .. case[1], function()
+      local inside = {}
+      local a = assert(matched(NODES, case[2], case[3], { inside = inside }))
+      assert.same({ case[4], case[5] }, { show(a:vertices()), show(inside) })
+    end)
+  end
+
+  it("is in no book", function()
+    local a, _, g = matched(NODES, "low", "slot=1/node/core=2", { inside = {} })
+    assert.same({ 1, 0 }, { #a:vertices(), #g:vertex("/cluster0/node0/socket0/core0"):uses() })
+  end)
+
+  it("is told of what a job gets more, too, and of previews", function()
+    local inside = {}
+    local _, _, _, e = matched(NODES, "low", "slot=1/node/core=2")
+    assert(e:match("slot=1/node/core=1", { mode = "preview", inside = inside }))
+    assert.equal("core0x", show(inside))
+  end)
+
+  it("is nothing where the request does not fit", function()
+    local inside = {}
+    assert.is_nil((matched(NODES, "low", "slot=3/node/core=2", { inside = inside })))
+    assert.same({}, inside)
+  end)
+
+  it("must be a table", function()
+    assert.error_matches(function() matched(NODES, "low", "slot=1/node", { inside = true }) end, "a table to be filled")
+  end)
+end)
+
+describe("a slot below one vertex", function()
+  -- {request, what is given with slot_parent, the code where it is not}
+  local cases = {
+    { "slot=1/core=2", "core0x core1x" },
+    { "slot=1/core=3", nil, "infeasible" },
+    { "slot=2/[core=1;memory=1]", "core0x core1x memory0x" },
+    { "node=1/slot=1/core=2", "core0x core1x" },
+    { "slot=1/[socket=2]", "socket0x socket1x" },
+    { "slot=1/[core=1;socket=1]", nil, "infeasible" },
+  }
+  for _, case in ipairs(cases) do
+    it(("%s: %s"):format(case[1], case[2] or case[3]), function()
+      local a, code = matched("cluster:1 node:2 socket:2 core:2 memory:1(size=2)", "lonode", case[1], { slot_parent = true })
+      assert.same({ case[2], case[3] }, { a and show(a:vertices()), code })
+    end)
+  end
+
+  it("is found where the parent is the first that has enough, not the first", function()
+    local g = assert(weir.synthetic(NODES))
+    local e = weir.engine { resources = g, policy = "lonode" }
+    assert(e:match("slot=1/core=1", { slot_parent = true }))
+    local a = assert(e:match("slot=1/core=2", { slot_parent = true }))
+    assert.equal("/cluster0/node0/socket1", a:vertices()[1].vertex:parent().path)
+  end)
+
+  it("is busy, not infeasible, while others are there", function()
+    local g = assert(weir.synthetic "cluster:1 node:1 socket:2 core:2")
+    local e = weir.engine { resources = g, policy = "low" }
+    for socket = 0, 1 do
+      assert(g:vertex(("/cluster0/node0/socket%d/core%d"):format(socket, 2 * socket)):allocate { job = socket + 1, amount = 1 })
+    end
+    assert(e:match("slot=1/core=2", { mode = "preview" }))
+    assert.equal("busy", select(3, e:match("slot=1/core=2", { slot_parent = true })))
+  end)
+end)
+
+describe("whole pools", function()
+  -- {request, what is given with whole_pools, what without}
+  local cases = {
+    { "slot=1/memory=1", "memory0x", "memory0:1" },
+    { "slot=1/memory=3", "memory0x memory1x", "memory0x memory1:1" },
+    { "slot=2/memory=1", "memory0x memory1x", "memory0x" },
+    { "slot=2/[core=1;memory=1]", "core0x core1x memory0x memory1x", "core0x core1x memory0x" },
+    { "slot=2/memory=3", "memory0x memory1x memory2x memory3x", "memory0x memory1x memory2x" },
+    { "memory=1", "memory0:1", "memory0:1" },
+  }
+  for _, case in ipairs(cases) do
+    it(("%s: %s"):format(case[1], case[2]), function()
+      local got = {}
+      for i, whole in ipairs { true, false } do
+        got[i] = show(assert(matched("cluster:1 node:1 core:4 memory:4(size=2)", "low", case[1], { whole_pools = whole })):vertices())
+      end
+      assert.same({ case[2], case[3] }, got)
+    end)
+  end
+
+  it("are not shared by slots, so fewer slots fit", function()
+    local a = assert(matched("cluster:1 node:1 memory:3(size=2)", "low", "slot=1-9/memory=3", { whole_pools = true }))
+    assert.same({ 1, "memory0x memory1x" }, { a.nslots, show(a:vertices()) })
+  end)
+end)
+
+describe("a policy that descends to where most is free", function()
+  local RACKS = "cluster:1 rack:2 node:2 core:4"
+
+  local function played(policy, requests)
+    local g = assert(weir.synthetic(RACKS))
+    local e = weir.engine { resources = g, policy = policy }
+    local got = {}
+    for i, request in ipairs(requests) do
+      local a = e:match(request)
+      got[i] = a and a:vertices()[1].vertex.path:gsub("/cluster0/", "") or "-"
+    end
+    assert(g:check())
+    return got
+  end
+
+  it("takes what nobody uses, last first, then what has most left", function()
+    assert.same({ "rack1/node3/core3", "rack0/node1/core3", "rack1/node2/core3", "rack1/node3/core2", "rack1/node2/core2" },
+      played("emptiest", { "slot=1/core", "slot=1/core", "slot=1/core", "slot=1/core", "slot=1/core" }))
+  end)
+
+  it("goes depth first: what one job gets stays near", function()
+    local a = assert(matched(RACKS, "emptiest", "slot=3/node"))
+    assert.equal("node1x node2x node3x", show(a:vertices()))
+  end)
+
+  it("refuses only what does not fit", function()
+    assert.same({ "rack1/node3", "-", "rack0/node0" }, played("emptiestx", { "slot=3/node", "slot=2/node", "slot=1/core" }))
+  end)
+end)
