@@ -86,6 +86,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"guarded", weirlua_guarded},
                                      {"watch", weirlua_watch},
                                      {"editor", weirlua_editor_new},
+                                     {"sandbox_open", weirlua_sandbox_live},
                                      {"sandbox_run", weirlua_sandbox_run},
                                      {"json_encode", weirlua_json_encode},
                                      {"json_decode", weirlua_json_decode},
@@ -112,6 +113,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_map_open(L, s);
         weirlua_policy_open(L, s);
         weirlua_sandbox_run_open(L, s);
+        weirlua_sandbox_live_open(L, s);
         weirlua_engine_open(L, s);
         weirlua_editor_open(L, s);
         weirlua_graph_open(L, s);

@@ -115,6 +115,11 @@ void weirlua_sandbox_order(lua_State *S);
 int weirlua_sandbox_run(lua_State *L);
 void weirlua_sandbox_run_open(lua_State *L, struct weirlua *s);
 
+/* ---- sandbox_live.c: sandboxes whose functions are called for a long time ---- */
+
+int weirlua_sandbox_live(lua_State *L);
+void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s);
+
 /* ---- policy.c ---- */
 
 /* User values: 1 the anchor of a policy that lives in the state of its user; of one in a sandbox: 2 its source, 3 the

@@ -10,7 +10,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-#define STEPS_MAX 64 /* values of a count by powers, of which there are never more */
+#define VALUES_MAX 4096 /* values of a range that become a set */
+#define POWERS_MAX 64   /* no count by products or powers has more values up to WEIR_COUNT_MAX */
 
 struct ratio {
     uint64_t num, den;
@@ -54,56 +55,57 @@ static int64_t convert(int64_t n, struct ratio f)
     return n == WEIR_FOREVER || units > (wide)WEIR_UNITS_MAX ? WEIR_FOREVER : (int64_t)units;
 }
 
-/* The values of an explicit set, or of a count by powers, one by one. */
-static int convert_set(const weir_count *c, struct ratio f, weir_count *out)
+/* How many values a count has, at most VALUES_MAX + 1. */
+static uint32_t count_values(const weir_count *c)
 {
-    int64_t *set = weir_mem_alloc((c->op == 0 ? c->nset : STEPS_MAX) * sizeof *set);
-    int64_t limit = c->max;
-    uint32_t n = 0;
+    if (c->op == 0)
+        return c->nset;
+    if (c->op != '+')
+        return POWERS_MAX;
+    return (c->max - c->min) / c->operand < VALUES_MAX ? (uint32_t)((c->max - c->min) / c->operand) + 1 : VALUES_MAX + 1;
+}
+
+/* Value by value; those that come out the same are one. */
+static int convert_values(const weir_count *c, struct ratio f, weir_count *out)
+{
+    uint32_t room = count_values(c), n = room;
+    int64_t *set = weir_mem_alloc(room * sizeof *set);
+    int64_t limit = c->max < WEIR_COUNT_MAX ? c->max : WEIR_COUNT_MAX;
 
     if (!set)
         return WEIR_ENOMEM;
-    for (; c->op == 0 && n < c->nset; n++)
-        set[n] = convert(c->set[n], f);
-    while (c->op == '^' && n < STEPS_MAX && limit >= c->min) {
-        int64_t value = weir_count_floor(c, limit < WEIR_COUNT_MAX ? limit : WEIR_COUNT_MAX);
-        set[n++] = convert(value, f);
+    while (n > 0 && limit >= c->min) { /* from the last one down */
+        int64_t value = weir_count_floor(c, limit), units = convert(value, f);
+        if (n == room || units != set[n])
+            set[--n] = units;
         limit = value - 1;
     }
-    for (uint32_t i = 0; c->op == '^' && i < n / 2; i++) {
-        int64_t swap = set[i];
-        set[i] = set[n - 1 - i];
-        set[n - 1 - i] = swap;
-    }
+    memmove(set, set + n, (room - n) * sizeof *set);
+    n = room - n;
     *out = (weir_count){set[0], set[n - 1], 0, 0, set, n};
+    if (out->max - out->min == n - 1) { /* a range has one form */
+        *out = (weir_count){set[0], set[n - 1], '+', 1, NULL, 0};
+        weir_mem_free(set);
+    }
     return WEIR_OK;
 }
 
-/* A range by sums or products: as many steps as it had, each rounded up. */
+/* A range by sums; where the units do not go into each other, any amount between the ends. */
 static void convert_range(const weir_count *c, struct ratio f, weir_count *out)
 {
-    int64_t last = c->max == WEIR_FOREVER ? 0 : weir_count_floor(c, c->max), step = c->operand;
+    int64_t last = c->max == WEIR_FOREVER ? WEIR_FOREVER : weir_count_floor(c, c->max);
 
-    *out = (weir_count){convert(c->min, f), WEIR_FOREVER, c->op, c->operand, NULL, 0};
-    if (c->op == '+') {
-        out->operand = convert(step, f);
-        if (c->max != WEIR_FOREVER)
-            out->max = convert(last, f) < WEIR_FOREVER ? out->min + (last - c->min) / step * out->operand : WEIR_FOREVER;
-    } else if (c->max != WEIR_FOREVER) {
-        out->max = out->min;
-        for (int64_t v = c->min; v <= last / step && out->max < WEIR_UNITS_MAX / step; v *= step)
-            out->max *= step;
-    }
+    *out = (weir_count){convert(c->min, f), convert(last, f), '+', 1, NULL, 0};
+    if (f.den == 1 && out->min != out->max)
+        out->operand = convert(c->operand, f);
 }
 
 static int convert_count(const weir_count *c, struct ratio f, weir_count *out)
 {
-    if (c->min == 0 && c->max == 0) {
-        *out = *c;
-        return WEIR_OK;
-    }
-    if (c->op == 0 || c->op == '^')
-        return convert_set(c, f, out);
+    bool fine = f.den == 1 || (wide)(uint64_t)c->operand * f.num <= f.den; /* a step is at most a unit of the pool */
+
+    if (c->op != '+' || (!fine && c->min != c->max && count_values(c) <= VALUES_MAX))
+        return convert_values(c, f, out);
     convert_range(c, f, out);
     return WEIR_OK;
 }

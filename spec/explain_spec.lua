@@ -41,7 +41,8 @@ local EXAMPLES = {
   { "the sum of what is free", "cluster:1 chassis:2 storage:1(size=16308,unit=GiB) node:16",
     { "chassis=2/slot=1/storage=10000" }, "chassis=1/slot=4/storage=2000",
     { "busy", "4 slots of 2,000 GiB of storage need 8,000 GiB in one chassis; the best, /cluster0/chassis0, has 6,308 of 16,308 free." } },
-  { "a slot that no node can hold", RACKS, {}, "slot=2/core=9", { "9 cores are needed in one node; the best, /cluster0/rack0/node0, has 8" } },
+  { "a slot that no node can hold", RACKS, {}, "slot=2/core=9",
+    { "9 cores are needed in one node; the best, /cluster0/rack0/node0, has 8" } },
   { "that something is down", RACKS, {}, "slot=4/node",
     { "Assumed: /cluster0/rack0 is down and /cluster0/rack1/node5 is down.", "blocked",
       "It fits once /cluster0/rack1/node5 (down) is up." },
@@ -100,7 +101,8 @@ describe("what is assumed", function()
   -- {options, verdict}
   for _, row in ipairs {
     { {}, "busy" }, { { release = 1 }, "fits" }, { { release = { 1 }, down = "/cluster0/rack0" }, "fits" },
-    { { down = { "/cluster0/rack1" } }, "busy" }, { { down = "/cluster0" }, "blocked" }, { { down = "/cluster0/rack1/node5", up = "/cluster0/rack1/node5" }, "busy" },
+    { { down = { "/cluster0/rack1" } }, "busy" }, { { down = "/cluster0" }, "blocked" },
+    { { down = "/cluster0/rack1/node5", up = "/cluster0/rack1/node5" }, "busy" },
     { { policy = { exclusive = "rack" } }, "busy" }, { { at = 99 }, "busy" }, { { at = 100 }, "fits" },
     { { constraint = { hostlist = { "node[5-6]" } } }, "infeasible" },
   } do

@@ -68,7 +68,7 @@ local EXAMPLES = {
   { "[A1] says that more than there is can never be had", "cluster:1 memory:2(size=16)",
     { take(R("memory", 33)), "infeasible" } },
   { "[P10] compares units where both sides name one", "cluster:1 memory:1(size=16,unit=GB)",
-    { take(R("memory", 1, nil, { unit = "MB" })), "infeasible" },
+    { take(R("memory", 1, nil, { unit = "bars" })), "infeasible" },
     { take(R("memory", 1, nil, { unit = "GB" })), "memory0:1" }, { take(R("memory", 1)), "memory0:1" } },
   { "[A2] holds a pool exclusively when one job has all its units", "cluster:1 memory:1(size=4)",
     { take(R("memory", 4)), "memory0:4x" }, { { R("memory", 1, nil, shared) }, "busy" } },

@@ -275,7 +275,8 @@ end
 function M.plain(report)
   return {
     verdict = report.verdict, fits = report.fits, why = report.why, start = report.start, policy = report.policy,
-    where = report.where and report.where.path, asked = report.asked and report.asked.path, vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
+    where = report.where and report.where.path, asked = report.asked and report.asked.path,
+    vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),
     levels = plain_levels(report.levels), stats = report.stats, tries = report.tries, assumed = core.array(report.assumed or {}),
   }

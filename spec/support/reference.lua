@@ -275,9 +275,35 @@ local function compile_resource(r, in_slot)
   return out
 end
 
-local function compile(jobspec)
+-- Whether all pools of memory are in GB.
+local function in_gigabytes(self)
+  local some = false
+  for _, v in ipairs(self.list) do
+    if v.type == "memory" and v.unit ~= "GB" then return false end
+    some = some or v.type == "memory"
+  end
+  return some
+end
+
+-- MB of pools in GB: rounded up. There are no other units here.
+local function convert_units(self, list)
+  for _, r in ipairs(list) do
+    if r.unit == "MB" and in_gigabytes(self) then
+      local counts = {}
+      for _, n in ipairs(r.counts) do
+        local units = (n + 999) // 1000
+        if counts[#counts] ~= units then counts[#counts + 1] = units end
+      end
+      r.unit, r.counts = "GB", counts
+    end
+    if r.with then convert_units(self, r.with) end
+  end
+end
+
+local function compile(self, jobspec)
   local list, system = {}, (jobspec.attributes or {}).system or {}
   for i, r in ipairs(jobspec.resources) do list[i] = compile_resource(r, false) end
+  convert_units(self, list)
   local duration = system.duration
   if not duration or duration == 0 then duration = FOREVER end
   return { list = list, duration = duration, constraints = system.constraints }
@@ -731,7 +757,7 @@ end
 
 --- What the engine must say to a match: an answer as above, with `start` and `finish` where it fits, or with `code`.
 function Reference:match(jobspec, opts)
-  local request = compile(jobspec)
+  local request = compile(self, jobspec)
   local mode = opts.mode or "now"
   local ever = feasible(self, request)
   if mode == "feasible" or ever.fits == false then
@@ -749,7 +775,7 @@ end
 
 --- Whether trying everything agrees with placing in order, for a request without rivals: a check of this file.
 function Reference:agrees(jobspec)
-  local request = compile(jobspec)
+  local request = compile(self, jobspec)
   local fields = { t0 = self.clock, t1 = self.clock + request.duration }
   local answer = attempt(self, request, fields)
   if answer.contested then return true end
@@ -790,7 +816,7 @@ end
 
 --- Why a job cannot have these picks from `start` on; nil: it can, and they hold what it asked for.
 function Reference:fault(jobspec, picks, start)
-  local request = compile(jobspec)
+  local request = compile(self, jobspec)
   local view = new_view(self, { t0 = start, t1 = Reference.microseconds(start + request.duration), request = request })
   for _, pick in ipairs(picks) do
     local why = pick_fault(view, pick)

@@ -4,6 +4,7 @@
 -- Quirks of Fluxion that are kept here or asked of the engine, rather than being how weir does it:
 --   slots        what a slot holds stands right below one vertex; pools are given as a whole
 --   types        a type that is exclusive somewhere in a jobspec brings all that is below its vertices
+--   siblings     two resources of one type side by side, or anything beside a slot, match nothing
 --   nodes up     a job of more nodes than are up is refused without a look at what else it needs, or at what may come
 
 local core = require "weir.core"
@@ -46,6 +47,19 @@ local function describe(request, nodex, inside)
     if r.type ~= "slot" then inside.labels[index] = r.label end
     if r.exclusive then inside.whole[r.type] = true end
   end)
+end
+
+-- ---- siblings -----------------------------------------------------------------------------------------------
+
+-- The type that two siblings both ask for somewhere, slots asking for any.
+local function ambiguous(list)
+  local seen = {}
+  for _, r in ipairs(list) do
+    if seen[r.type] or (#list > 1 and r.type == "slot") then return r.type end
+    seen[r.type] = true
+    local inner = ambiguous(r.with or {})
+    if inner then return inner end
+  end
 end
 
 -- ---- nodes up -----------------------------------------------------------------------------------------------
@@ -101,6 +115,11 @@ function M.match(engine, text, opts)
   done, why, code = use(engine, chosen)
   if not done then return nil, why, code end
   describe(request, nodex, inside)
+  local twice = ambiguous(request:resources())
+  if twice then
+    why = ("test: siblings in jobspec request same resource type : %s.\n"):format(twice)
+    return nil, why, code_of(engine, request, op, "infeasible")
+  end
   local found
   found, why, code = engine:match(request, {
     mode = op.mode, at = opts.at, job = op.mode ~= "feasible" and opts.jobid or nil, inside = inside,

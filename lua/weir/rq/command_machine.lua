@@ -83,7 +83,11 @@ local function attach(session, path, text)
   local set = subsystems.named(session.options.subsystems)
   local more, why = machine.read(text, { format = "jgf", source = path }, set)
   if not more then return nil, why end
-  return session.machine:add(more)
+  local tops
+  tops, why = session.machine:add(more)
+  if not tops then return nil, why end
+  session.stale:attach(tops, session:list())
+  return true
 end
 
 function M.attach(shell, words)
@@ -92,7 +96,8 @@ function M.attach(shell, words)
   if not text then return shell:complain("ERROR: can't open ", words[2], "\n") end
   local ok, why = attach(shell.session, words[2], text)
   if ok then return end
-  shell:complain("ERROR: can't attach JGF subgraph \n", "ERROR: add_subgraph: ERROR: ", why or "", "\n")
+  shell:complain("ERROR: can't attach JGF subgraph \n", "ERROR: add_subgraph: ERROR: add subgraph error: ",
+    report.errno "EINVAL", "\nadd_subgraph: ERROR: reader returned error: ", why or "", "\n\n\n")
 end
 
 -- Takes vertices, all below them, and what jobs have there, away: true; or nil and why.
@@ -102,6 +107,7 @@ local function take_away(session, list)
   for _, job in ipairs(session:list()) do
     if job.held then part.strike(session, job, gone) end
   end
+  session.stale:gone(function(v) return part.is_below(v, gone) end)
   for _, v in ipairs(list) do
     local ok, why = session.machine.graph:unlink(v, { force = true })
     if not ok then return nil, why end

@@ -56,10 +56,7 @@ local function run(shell, name, path)
     shell:complain("ERROR: can't open ", path, "\n")
     return true
   end
-  local found, why, code = matching.run(session.engine, spec, {
-    operation = name, job = session:id_of(session.counter), policy = session.options.policy,
-    traverser = session.options.traverser,
-  })
+  local found, why, code = matching.run(session, spec, name)
   if not found then complain(shell, why, code) end
   local text = text_of(shell, found or {})
   finish(shell, name, path, found, text, code, os.clock() - started)

@@ -66,7 +66,7 @@ function M.read(text, options)
   graph, why = core.parse(core.json_encode(document), { format = "jgf", source = options.source })
   if not graph then return nil, why end
   local number, rank = read_marks(graph, document)
-  return { graph = graph, number = number, ranks = rank, rank = function(v) return rank[v] or -1 end }
+  return { graph = graph, number = number, rank = function(v) return rank[v] or -1 end }
 end
 
 return M

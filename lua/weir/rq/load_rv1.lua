@@ -1,6 +1,7 @@
 --- load_rv1.lua - machines from R (RFC 20): by its execution part alone.
 
 local core = require "weir.core"
+local quirks = require "weir.rq.quirks"
 
 local M = {}
 
@@ -33,6 +34,9 @@ function M.read(text, options)
   local graph
   graph, why = core.parse(core.json_encode(document), { format = "rv1", source = options.source })
   if not graph then return nil, why end
+  for node in graph:root():children() do
+    if not quirks.host_fits(node.name) then return nil, ("unpack_rank: error splitting hostname=%s"):format(node.name) end
+  end
   return { graph = graph, number = numbers(graph, document), rank = function(v) return v.rank or -1 end }
 end
 

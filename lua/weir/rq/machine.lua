@@ -1,7 +1,8 @@
 --- machine.lua - the machine of a session: weir's graph, and what is shown of its vertices. See load.lua.
 --
 -- Fields: graph, number (by vertex), rank (function of a vertex), dominant (the subsystem that is searched, which the graph has
--- as its containment), spec (what -p asks to be counted).
+-- as its containment), filters (what -p asks to be counted),
+-- elsewhere (paths of vertices in other subsystems, as a set).
 
 local load = require "weir.rq.load"
 local subsystems = require "weir.rq.subsystems"
@@ -16,7 +17,7 @@ function M.read(text, options, set)
   local shown = subsystems.restrict(loaded, set)
   if not shown then return nil, nil, set[1] end
   local self = setmetatable({ graph = shown.graph, number = shown.number, rank = shown.rank, kept = shown.paths }, M)
-  self.ranks, self.dominant = shown.ranks, set[1]
+  self.dominant, self.elsewhere = set[1], shown.elsewhere or {}
   return self
 end
 
@@ -78,20 +79,25 @@ local function mark_of(v, marks)
   return marks[v.path .. " " .. (v.rank or -1)] or marks[v.path .. " -1"]
 end
 
---- Adds what another machine has more: true; or nil and why.
+--- Adds what another machine has more: the topmost vertices that are new; or nil and why. It has to have the same root.
 function M:add(other)
+  if not self:at(other:root().path) then
+    return nil, ("add_graph_metadata: failed to add root metadata for %s subsystem. Possible duplicate root."):format(
+      self.dominant)
+  end
   local marks = {}
   for v in other.graph:walk {} do marks[key_of(other, v)] = { number = other.number[v], rank = other.rank(v) } end
   local ok, why = self.graph:merge(other.graph)
   if not ok then return nil, why end
-  local added, rank = {}, self.rank
+  local added, rank, tops = {}, self.rank, {}
   self.rank = function(v) return added[v] or rank(v) end
   for v in self.graph:walk {} do
     local mark = not self.number[v] and mark_of(v, marks)
     if mark then self.number[v], added[v] = mark.number, mark.rank end
+    if mark and not added[v:parent()] then tops[#tops + 1] = v end
   end
   self:changed()
-  return true
+  return tops
 end
 
 return M

@@ -1,5 +1,6 @@
 --- matching.lua - between the commands of the shell and weir.placing.match: what a match gives, as parts that can be shown.
 
+local core = require "weir.core"
 local match = require "weir.placing.match"
 
 local M = {}
@@ -19,31 +20,74 @@ function M.known(operation) return BOOKS[operation] ~= nil end
 --- Whether what it finds becomes the job's.
 function M.books(operation) return BOOKS[operation] end
 
+-- The resources of a request by their numbers, each with the one that it stands in.
+local function number(resources, parent, list)
+  for _, r in ipairs(resources) do
+    list[#list + 1] = { type = r.type, parent = parent }
+    number(r.with or {}, #list, list)
+  end
+  return list
+end
+
+-- Labels of what is only passed through on the way to a vertex.
+local function label_above(parts, v, resources, at, labels)
+  local r = resources[at]
+  while r and r.parent do
+    at = r.parent
+    r = resources[at]
+    local above = labels[at - 1] and v:ancestor(r.type)
+    if above then parts.labels[above] = labels[at - 1] end
+  end
+end
+
 -- What is shared goes without saying, but for its label.
-local function add(parts, picks, inside)
+local function add(parts, picks, inside, resources)
+  local labels = inside.labels or {}
   for _, pick in ipairs(picks) do
-    local label = inside.labels and inside.labels[pick.resource]
+    local label = labels[pick.resource]
     if pick.amount > 0 then
       local whole = inside.whole and inside.whole[pick.vertex.type] or false
       parts[#parts + 1] = { vertex = pick.vertex, amount = pick.amount, exclusive = true, label = label, whole = whole }
     elseif label then
       parts.labels[pick.vertex] = label
     end
+    if next(labels) then label_above(parts, pick.vertex, resources, pick.resource + 1, labels) end
   end
 end
 
---- Matches a jobspec: {at, duration, queue, parts}; or nil, why, code. how: {operation, job, policy, traverser}.
-function M.run(engine, text, how)
-  local inside = {}
-  local found, why, code = match.match(engine, text, {
-    mode = how.operation, at = 0, policy = how.policy, traverser = how.traverser, jobid = how.job, inside = inside,
+local function describe(found, inside, text)
+  if found == true then return { at = 0, duration = 0, parts = {} } end
+  local parts, resources = { labels = {} }, number(core.request(text):resources(), nil, {})
+  add(parts, found:vertices(), inside, resources)
+  add(parts, inside, inside, resources)
+  return { at = found.at, duration = found.duration, queue = inside.queue, parts = parts }
+end
+
+local function match_at(session, text, operation, at)
+  local inside, options = {}, session.options
+  local found, why, code = match.match(session.engine, text, {
+    mode = operation, at = at, policy = options.policy, traverser = options.traverser,
+    jobid = session:id_of(session.counter), inside = inside,
   })
   if not found then return nil, why, code end
-  if found == true then return { at = 0, duration = 0, parts = {} } end
-  local parts = { labels = {} }
-  add(parts, found:vertices(), inside)
-  add(parts, inside, inside)
-  return { at = found.at, duration = found.duration, queue = inside.queue, parts = parts }
+  return describe(found, inside, text)
+end
+
+local LATER = { allocate_orelse_reserve = "allocate", without_allocating_future = "without_allocating" }
+
+-- Now, or at one of the times that resource-query would look at.
+local function match_stale(session, text, operation)
+  local found, why, code = match_at(session, text, LATER[operation], 0)
+  if found or code ~= "busy" then return found, why, code end
+  return session.stale:reserve(session:list(), function(at)
+    return match_at(session, text, LATER[operation], at)
+  end, function(at) return match_at(session, text, "without_allocating", at) end)
+end
+
+--- Matches a jobspec: {at, duration, queue, parts}; or nil, why, code.
+function M.run(session, text, operation)
+  if LATER[operation] and session.stale:minds() then return match_stale(session, text, operation) end
+  return match_at(session, text, operation, 0)
 end
 
 return M

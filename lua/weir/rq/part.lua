@@ -19,7 +19,8 @@ local function spelled_out(session, job)
   return parts
 end
 
-local function is_below(v, gone)
+--- Whether v, or something above it, is in a set.
+function M.is_below(v, gone)
   while v and not gone[v] do v = v:parent() end
   return v ~= nil
 end
@@ -28,7 +29,7 @@ end
 function M.strike(session, job, gone)
   local kept = { labels = job.parts.labels }
   for _, part in ipairs(spelled_out(session, job)) do
-    if not is_below(part.vertex, gone) then kept[#kept + 1] = part end
+    if not M.is_below(part.vertex, gone) then kept[#kept + 1] = part end
   end
   job.parts = kept
 end

@@ -9,10 +9,10 @@ function M.has_rank(v) return v.type == "node" end
 --- The rank that is shown of a vertex of a recipe or of hwloc.
 function M.rank_of_nodes(v) return v.type == "node" and v.rank or -1 end
 
---- Quirk: a machine may be what was written for an allocation; "exclusive" then says nothing about the pools. And a vertex
--- without an id has the number at the end of its name when it is a node, else the number of the vertex.
+--- Quirk: a machine may be what was written for an allocation; "exclusive" then says nothing about the pools. Units are not
+-- read. And a vertex without an id has the number at the end of its name when it is a node, else the number of the vertex.
 function M.jgf_metadata(node, metadata)
-  metadata.exclusive = nil
+  metadata.exclusive, metadata.unit = nil, nil
   if metadata.id ~= nil then return end
   local digits = metadata.type == "node" and type(metadata.name) == "string" and metadata.name:match "%d+$"
   metadata.id = math.tointeger(tonumber(digits or metadata.uniq_id or tostring(node.id):match "^%s*([+-]?%d+)"))
@@ -30,6 +30,12 @@ end
 --- Quirk: numbers of jobs go on after each try, but not where the jobspec could not be read or the output not be written.
 function M.uses_number(found, text, code)
   return text ~= nil and (found ~= nil or code == "busy" or code == "infeasible")
+end
+
+--- Quirk: the number at the end of a host's name must fit, though nothing is done with it.
+function M.host_fits(name)
+  local digits = name:match "0*(%d*)$"
+  return #digits < 19 or #digits == 19 and digits <= tostring(math.maxinteger)
 end
 
 --- Quirk: what follows the digits of a number is not looked at, and what is none is 0.

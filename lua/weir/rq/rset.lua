@@ -44,33 +44,37 @@ local function same(machine, v, m)
     and machine.rank(v) == number(m.rank, -1)
 end
 
--- The vertex that metadata are about.
+-- The vertex that metadata are about; nil: one of a subsystem that is not searched.
 local function find(machine, node, m)
   for _, path in pairs(type(m.paths) == "table" and m.paths or {}) do
     for _, v in ipairs(machine:at(path) or {}) do
       if same(machine, v, m) then return v end
     end
+    if machine.elsewhere[path] then return nil end
     fail("there is no vertex %s like the one with id %s", path, tostring(node.id))
   end
   fail("the vertex with id %s has no path", tostring(node.id))
 end
 
---- The vertices that a JSON graph names: {{vertex, size, exclusive}, ...}.
+local function add(machine, list, node, m)
+  local v = find(machine, node, m)
+  if not v then return end
+  if list[v] then fail("%s is named twice", v.path) end
+  list[v] = true
+  local rank = machine.rank(v)
+  if rank < 0 or not list.free:has(rank) then
+    list[#list + 1] = { vertex = v, size = number(m.size, 1), exclusive = m.exclusive == true }
+  end
+end
+
+--- The vertices that a JSON graph names: {{vertex, size, exclusive}, ...}; the vertices are keys besides.
 function M.of_jgf(machine, text)
-  local document, list, seen = decode(text), {}, {}
-  local graph, free = document.graph, free_ranks(document)
+  local document = decode(text)
+  local graph, list = document.graph, { free = free_ranks(document) }
   if type(graph) ~= "table" or type(graph.nodes) ~= "table" or type(graph.edges) ~= "table" then
     fail "a graph with nodes and edges is wanted"
   end
-  jgf.each(document, function(node, m)
-    local v = find(machine, node, m)
-    if seen[v] then fail("%s is named twice", v.path) end
-    seen[v] = true
-    local rank = machine.rank(v)
-    if rank < 0 or not free:has(rank) then
-      list[#list + 1] = { vertex = v, size = number(m.size, 1), exclusive = m.exclusive == true }
-    end
-  end)
+  jgf.each(document, function(node, m) add(machine, list, node, m) end)
   return list
 end
 
@@ -128,7 +132,7 @@ end
 --- The vertices that an R names, as of_jgf() gives them. A node is exclusive when all that is in it is named.
 function M.of_r(machine, text)
   local rows, document = M.rows(text)
-  local hosts, list = hosts_of(rows, document), {}
+  local hosts, list = hosts_of(rows, document), { [machine:root()] = true }
   for _, row in ipairs(rows) do
     for rank in row.ranks:ids() do
       local node = child_named(machine, machine:root(), hosts[rank], "node", rank)

@@ -9,6 +9,7 @@ local filters = require "weir.rq.filters"
 local machine = require "weir.rq.machine"
 local matching = require "weir.rq.matching"
 local quirks = require "weir.rq.quirks"
+local stale = require "weir.rq.stale"
 local subsystems = require "weir.rq.subsystems"
 local tree = require "weir.rq.tree"
 local weir = require "weir"
@@ -54,6 +55,7 @@ function M.new(options)
   if not ok then return nil, why end
   return setmetatable({
     options = options, machine = read, engine = assert(weir.engine { resources = read.graph }), jobs = {}, counter = 1,
+    stale = stale.new(),
     least = math.huge, most = 0, sum = 0,
   }, M)
 end
@@ -65,10 +67,14 @@ function M:remember(job)
   job.held = job.at == 0 and "allocations" or "reservations"
   job.state = job.at == 0 and "ALLOCATED" or "RESERVED"
   self.jobs[job.job] = job
+  self.stale:planned(job.at, job.stop)
 end
 
 --- Notes that nothing is left of a job.
-function M.forget(_, job) job.held, job.state, job.parts, job.tags = nil, "CANCELED", {}, nil end
+function M:forget(job)
+  self.stale:planned(job.at, job.stop)
+  job.held, job.state, job.parts, job.tags = nil, "CANCELED", {}, nil
+end
 
 --- The job of a number that has something; nil: there is none.
 function M:holder(number)

@@ -89,8 +89,17 @@ function Copy:link(graph, set)
   end
 end
 
+-- The paths of vertices that are in no copy, as a set.
+local function paths_outside(copy, paths)
+  local set = {}
+  for v, list in pairs(paths) do
+    for _, path in ipairs(copy.of[v] and {} or list) do set[path[2]] = true end
+  end
+  return set
+end
+
 --- The machine as the subsystems of a set show it; nil: the first has no root. `paths` of it: by vertex, as in paths_of();
---- nil where there is no subsystem but containment.
+--- nil where there is no subsystem but containment; `elsewhere`: the paths of the vertices that are not shown.
 function M.restrict(machine, set)
   local graph = machine.graph
   local root = graph:root(set[1])
@@ -107,6 +116,7 @@ function M.restrict(machine, set)
     shown.number[w], shown.paths[w], ranks[w] = machine.number[v], paths[v], machine.rank(v)
   end
   shown.rank = function(w) return ranks[w] or -1 end
+  shown.elsewhere = paths_outside(copy, paths)
   return shown
 end
 

@@ -39,20 +39,22 @@ local function book(session, id, what, list)
   return exclusive
 end
 
--- What is shown of the job: without the shorthand only what the document names.
-local function parts_of(exclusive, shorthand)
+-- What is shown of the job: without the shorthand only what the document names. Quirk: nothing where it does not name the
+-- root of the subsystem that is searched.
+local function parts_of(session, list, exclusive, shorthand)
   local parts = {}
+  if not list[session.machine:root()] then return parts end
   for i, part in ipairs(exclusive) do
     parts[i] = { vertex = part.vertex, amount = part.size, exclusive = true, whole = shorthand }
   end
+  if #parts == 0 then rset.fail "there is nothing in it that a job could have" end
   return parts
 end
 
 local function run(session, what)
   local list = READ[what.reader](session.machine, what.text)
   local exclusive = book(session, session:id_of(what.job), what, list)
-  if #exclusive == 0 then rset.fail "there is nothing in it that a job could have" end
-  return parts_of(exclusive, what.reader == "jgf_shorthand")
+  return parts_of(session, list, exclusive, what.reader == "jgf_shorthand")
 end
 
 --- The parts that a job has now, {job, at, duration, text, reader} being what was asked for; or nil and why.
