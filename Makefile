@@ -153,10 +153,11 @@ layers: ## no #include and no require points upward
 format: ## clang-format on every C file
 	clang-format -i core/*.[ch] bindings/*.[ch] spec/c/*.[ch] spec/fuzz/*.[ch]
 
-bench: deps build ## time and count; writes build/bench.json
+bench: deps build build/test/bench_jansson ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua
 	@build/weir run spec/bench/store.lua
 	@build/weir run spec/bench/policy.lua
+	@build/weir run spec/bench/jgf.lua
 
 # ---- installing ----
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir

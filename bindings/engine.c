@@ -76,7 +76,7 @@ int weirlua_engine_new(lua_State *L)
 
 static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
 {
-    static const char *const known[] = {"mode", "at", "job", "stats", "policy", "trace", "inside",
+    static const char *const known[] = {"mode", "at", "duration", "job", "stats", "policy", "trace", "inside",
                                         "slot_parent", "whole_pools", NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
@@ -90,6 +90,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
         luaL_error(L, "field 'mode': now, reserve, feasible or preview expected, got '%s'", mode);
     o->mode = i; /* enum weir_mode is in this order */
     o->at = weirlua_field_time(L, arg, "at", weir_graph_now(box->g));
+    o->duration = weirlua_field_time(L, arg, "duration", 0);
     o->job = weirlua_field_integer(L, arg, "job", 0);
     *stats = weirlua_field_boolean(L, arg, "stats", true);
     o->reading |= weirlua_field_boolean(L, arg, "slot_parent", false) ? WEIR_SLOT_PARENT : 0u;
@@ -439,7 +440,7 @@ static int engine_tostring(lua_State *L)
 
 /* @class engine A graph, a policy, and the matches.
  * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" | "reserve" |
- *   "feasible" | "preview", at = seconds, job = id, policy = name, trace = table to be filled, inside = table to be filled with
+ *   "feasible" | "preview", at = seconds, duration = seconds instead of those of the request, job = id, policy = name, trace = table to be filled, inside = table to be filled with
  *   what serves the request in vertices that are taken as a whole, stats = false}. A request is a jobspec (text, file or
  *   table), a shape, or what weir.request returned. Or nil, why, and a code: busy, infeasible, rejected, policy, limit, ...
  * @method release(job: any): boolean?, string?, string? -- Gives back all that a job (id or allocation) has.

@@ -140,12 +140,16 @@ static int add_demands(struct contest *c, weir_vertex under, const weir_resource
 /* What slots hold that need no host. */
 static int add_slots(struct contest *c, weir_vertex under, const weir_resource *slot, int64_t times)
 {
-    int64_t slots = saturating_mul(times, slot->count.min);
-    uint32_t first = c->n;
-    int rc = add_demands(c, under, slot->with, slot->nwith, slots);
+    int64_t slots = saturating_mul(times, slot->count.min), left = slots;
+    int64_t step = weir_slot_apart(c->m, slot) ? 1 : slots;
+    int rc = WEIR_OK;
 
-    if (!rc && c->n > first)
-        c->demands[first].slots = slots;
+    for (; !rc && left > 0; left -= step) {
+        uint32_t first = c->n;
+        rc = add_demands(c, under, slot->with, slot->nwith, step);
+        if (!rc && c->n > first)
+            c->demands[first].slots = step;
+    }
     return rc;
 }
 

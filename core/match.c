@@ -17,6 +17,11 @@ int weir_match_policy_failed(struct match *m, const char *hook)
     return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->policy->name ? m->policy->name : "?", hook);
 }
 
+static int64_t match_duration(const struct match *m)
+{
+    return m->options->duration ? m->options->duration : weir_request_duration(m->request);
+}
+
 /* Places the whole request in one view. 1, 0 or negative. */
 static int attempt(struct match *m, enum match_view view, int64_t t0)
 {
@@ -26,7 +31,7 @@ static int attempt(struct match *m, enum match_view view, int64_t t0)
 
     m->view = view;
     m->t0 = t0;
-    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, weir_request_duration(m->request));
+    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, match_duration(m));
     m->npicks = 0;
     m->rivals = WEIR_NONE;
     m->contested = false;
@@ -158,7 +163,7 @@ static int64_t totals_fit(const struct match *m, int64_t t)
 {
     uint32_t n;
     const struct weir_need *needs = weir_request_needs(m->request, &n);
-    int64_t duration = weir_request_duration(m->request), before;
+    int64_t duration = match_duration(m), before;
 
     do {
         before = t;
@@ -259,6 +264,8 @@ static int check_options(const weir_graph *g, const weir_match_options *o, weir_
         return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
     if (o->at < g->now)
         return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at, g->now);
+    if (o->duration < 0)
+        return weir_fail(err, WEIR_EINVAL, "a duration of %" PRId64 " us", o->duration);
     if (o->policy && o->policy->keys && o->policy->serial == 0)
         return weir_fail(err, WEIR_EINVAL, "a policy with an order function needs a serial number");
     if (o->job != 0 && weir_job_index(g, o->job) != WEIR_NONE)
@@ -273,7 +280,7 @@ static int give_preview(struct match *m, int64_t start, uint32_t nslots, const w
 
     if (!a)
         return weir_fail_nomem(m->err);
-    *a = (weir_allocation){0, start, time_add(start, weir_request_duration(m->request)), WEIR_MATCHED, m->picks,
+    *a = (weir_allocation){0, start, time_add(start, match_duration(m)), WEIR_MATCHED, m->picks,
                            m->npicks, nslots};
     m->picks = NULL;
     *out = a;
@@ -342,7 +349,7 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
     label = label_of(m);
     if (label == WEIR_NO_NAME)
         return weir_fail_nomem(m->err);
-    rc = weir_job_commit(m->g, o->job, start, time_add(start, weir_request_duration(m->request)), m->picks, m->npicks,
+    rc = weir_job_commit(m->g, o->job, start, time_add(start, match_duration(m)), m->picks, m->npicks,
                          &job, m->err);
     if (!rc && weir_job_feed(m->g, job, m->feeds, m->nfeeds)) {
         weir_job_drop(m->g, job);

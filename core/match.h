@@ -71,6 +71,10 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
 /* What each of these slots has to lie inside of, below `under`: a node, what the policy's locality wants, or SEARCH_PARENT.
  * WEIR_NO_TYPE: nothing. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
+/* Whether what a slot holds is only looked for right below its host (WEIR_SLOT_PARENT). */
+bool weir_slot_close(const struct match *m, const weir_resource *slot);
+/* Whether two slots cannot have a part of one pool each (WEIR_WHOLE_POOLS), so that they are placed one by one. */
+bool weir_slot_apart(const struct match *m, const weir_resource *slot);
 /* Places so many slots anywhere below `under`. 1, 0 or negative. */
 int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots);
 /* Places slots, each inside one vertex of that type. */

@@ -11,22 +11,16 @@
 
 /* ---- depth first, to what is least used ---- */
 
-/* What decides between siblings: how much of the first spare type is free below v, most of all where nobody uses or has
- * reserved any of it. */
+/* What decides between siblings: how much of the first spare type is free below v. */
 static int64_t slack(const struct search *s, weir_vertex v)
 {
     const weir_graph *g = s->m->g;
     const struct inner *in = inner_of(g, v);
-    const struct book *b = book_of(g, v);
     uint32_t cell = 0;
 
-    if (!in || !in->cells)
-        return WEIR_FOREVER;
-    if ((!b || b->count == 0) && in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0)
-        return WEIR_FOREVER;
-    for (uint32_t i = 0; cell == 0 && i < s->nspare; i++)
+    for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->nspare; i++)
         cell = type_cell(g->schemas[in->schema], s->spare[i]);
-    return cell ? in->cells[cell + TYPE_FREE] : 0;
+    return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;
 }
 
 static uint32_t depth_of(const weir_graph *g, weir_vertex v)
@@ -185,6 +179,8 @@ static int push_kid(struct search *s, weir_vertex v)
         return WEIR_OK;
     if (typed)
         return push(s, (struct item){key, v, 0, ITEM_VERTEX, 0});
+    if (s->close)
+        return WEIR_OK;
     return push(s, (struct item){key, v, 0, ITEM_BELOW, 0});
 }
 
@@ -305,7 +301,7 @@ static int admit(struct search *s, weir_vertex v)
 
 int weir_search_rejected(struct search *s, weir_vertex v)
 {
-    if (!below_hopeful(s, v))
+    if (s->close || !below_hopeful(s, v))
         return WEIR_OK;
     return open_row(s, v, 0, 0);
 }
@@ -431,6 +427,7 @@ int weir_search_begin(struct search *s, struct match *m, weir_vertex under, cons
 {
     prepare(s, m, r, idle);
     read_needs(s, r);
+    s->close = under != WEIR_NONE && r->parent && r->parent->slot && weir_slot_close(m, r->parent);
     return begin(s, under);
 }
 

@@ -42,6 +42,7 @@ struct search {
     weir_vertex key; /* of the candidate found last: where it stands in the order */
     uint32_t tag;    /* of the candidate found last; WEIR_NONE the first time */
     bool idle; /* only vertices that can be taken as a whole */
+    bool close; /* only the kids of where it starts */
     const struct index *index;
     struct item *heap;
     uint32_t n, cap;

@@ -33,8 +33,7 @@ struct hosts {
     uint32_t norder, order_cap;
 };
 
-/* Whether two slots cannot have a part of one pool each. */
-static bool pools_apart(const struct match *m, const weir_resource *slot)
+bool weir_slot_apart(const struct match *m, const weir_resource *slot)
 {
     for (uint32_t i = 0; reads(m, WEIR_WHOLE_POOLS) && i < slot->nwith; i++) {
         weir_type t = weir_type_find(m->g, slot->with[i].type);
@@ -59,7 +58,7 @@ static int64_t count_shares(const struct match *m, uint32_t from, int64_t each)
 
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
 {
-    bool apart = pools_apart(m, slot);
+    bool apart = weir_slot_apart(m, slot);
 
     for (uint32_t i = 0; i < slot->nwith && most > 0; i++) {
         const weir_resource *r = &slot->with[i];
@@ -83,7 +82,7 @@ int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slo
     uint32_t npicks = m->npicks, rivals = m->rivals;
     int rc = 1;
 
-    if (slots == 1 || !pools_apart(m, slot))
+    if (slots == 1 || !weir_slot_apart(m, slot))
         return weir_place(m, under, slot->with, slot->nwith, slots);
     m->rivals = rivals == WEIR_NONE ? npicks : rivals;
     for (int64_t i = 0; rc == 1 && i < slots; i++)
@@ -162,6 +161,17 @@ static weir_type local_host(struct match *m, weir_vertex under, const weir_resou
     return WEIR_NO_TYPE;
 }
 
+/* Whether a slot holds one thing only, which is where it is. */
+static bool is_single(const weir_resource *slot)
+{
+    return slot->nwith == 1 && slot->with->count.min == 1 && count_limit(&slot->with->count) == 1;
+}
+
+bool weir_slot_close(const struct match *m, const weir_resource *slot)
+{
+    return reads(m, WEIR_SLOT_PARENT) && !is_single(slot);
+}
+
 /* Whether all that a slot holds stands right below v. */
 static bool stands_below(const struct match *m, weir_vertex v, const weir_resource *slot)
 {
@@ -182,7 +192,7 @@ weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource
 {
     const weir_resource *first = slot->with;
 
-    if (slot->nwith == 1 && first->count.min == 1 && count_limit(&first->count) == 1)
+    if (is_single(slot))
         return WEIR_NO_TYPE;
     if (weir_channel_find(m->g, first->type) != WEIR_NONE)
         return WEIR_NO_TYPE;

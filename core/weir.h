@@ -418,9 +418,9 @@ typedef struct weir_policy {
     /* Types that are always taken whole (Fluxion's node-exclusive scheduling). */
     const char *const *exclusive;
     uint32_t nexclusive;
-    /* Instead of `order`: depth first, at each level the children that nobody uses or has reserved first, then those with the
-     * most free units below of the first of these types that they have; the last one added first among equals. Costs the
-     * children of what is visited. At most WEIR_DESCEND_TYPES. */
+    /* Instead of `order`: depth first, at each level the children first that have the most free units below, of the first of
+     * these types that they have; the last one added among equals. Costs the children of what is visited. At most
+     * WEIR_DESCEND_TYPES. */
     const char *const *descend;
     uint32_t ndescend;
     /* Types, the smallest first, such as "numa", "socket": what one slot holds comes from one vertex of the first of these
@@ -498,6 +498,7 @@ typedef struct weir_match_options {
     int mode;                  /* enum weir_mode */
     unsigned reading;          /* enum weir_reading, or-ed */
     int64_t at;                /* start; not before the graph's clock */
+    int64_t duration;          /* 0: what the request says */
     int64_t job;               /* id to use; 0: the next free one */
     const weir_policy *policy; /* NULL: first found */
     weir_stats *stats;         /* NULL, or added to */
@@ -533,7 +534,11 @@ typedef struct weir_allocation {
  *   - The tasks of a slot run on one node: what a slot holds of things inside nodes comes from one node, for each slot.
  *   - A resource named like a subsystem (power=2) takes its units on every vertex on the way from where it stands up to the
  *     source of that subsystem (G8).
- *   - Constraints are about vertices of type "node".
+ *   - Constraints are about vertices of type "node"; what is taken as a whole has no node in it that they exclude. After a few
+ *     nodes that it refuses, a match asks for all that the constraint allows, and opens nothing else: O(runs of nodes with the
+ *     properties and ranks that it names, and hosts), besides what is kept for it, made once for a structure in O(nodes).
+ *   - Units of bytes (B, kB or KB, MB ... EB, KiB ... EiB) are converted where all pools of the type have one unit: 2 GB of pools
+ *     in MB are 2000. Amounts are rounded up. Other units must be the same as the pool's, where both have one.
  *   - Of a count that may vary, the largest allowed that fits is taken.
  *
  * Finds resources for a request and, but for WEIR_FEASIBLE and WEIR_PREVIEW, books them under a job id, as a whole
@@ -789,8 +794,13 @@ int weir_graph_write(const weir_graph *g, const char *format, const weir_format_
  * "sqlite", and those of graphs above; NULL: "sqlite" where the name ends in .db, .sqlite or .sqlite3, else "jgf".
  *
  * sqlite: the whole graph with its books, in one transaction, in WAL mode; its schema is in each file, with comments
- * (`sqlite3 machine.db .schema`). Vertices keep their numbers, and a graph that is loaded gives the same answers. Whatever
- * graph the file held is replaced. WEIR_EEXIST: the file is something else, or has another schema. WEIR_EBUSY:
+ * (`sqlite3 machine.db .schema`). Vertices keep their numbers, jobs their ids, times, slots and the label of their policy; a
+ * graph that is loaded gives the same answers. For people there are the views vertex (a row a vertex), path, jobs (in
+ * seconds), job_nodes and node_free, beside the tables property, tag, data, state and pick:
+ *   SELECT name FROM node_free
+ *   SELECT job, state, starts, policy, name FROM jobs JOIN job_nodes USING (job)
+ *   SELECT path, value FROM tag JOIN path USING (vertex) WHERE key = 'owner'
+ * Whatever graph the file held is replaced. WEIR_EEXIST: the file is something else, or has another schema. WEIR_EBUSY:
  * another process was writing to it for 5 seconds. WEIR_ELIMIT: removed vertices have left more than 2^20 empty places, and
  * 16 for each vertex, among the children of others.
  *

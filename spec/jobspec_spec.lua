@@ -485,3 +485,47 @@ describe("shapes", function()
     end
   end)
 end)
+
+-- ---- units --------------------------------------------------------------------------------------------------
+
+describe("amounts", function()
+  -- What is taken of two pools of 4096 in a unit: "memory0:4000".
+  local function takes(pool_unit, count, unit)
+    local g <close> = assert(weir.synthetic(("cluster:1 node:1 memory:2(size=4096%s)"):format(pool_unit and ",unit=" .. pool_unit or "")))
+    local memory = { type = "memory", count = count, unit = unit }
+    local a, _, code = weir.engine { resources = g }:match { resources = { slot { with = { memory } } } }
+    local words = { code }
+    for i, pick in ipairs(a and a:vertices() or {}) do words[i] = ("%s:%d"):format(pick.vertex.name, pick.amount) end
+    assert(g:check())
+    return table.concat(words, " ")
+  end
+  local ROWS = { -- unit of the pools, count, unit of the request, what is taken
+    { "MB", 2, "GB", "memory0:2000" }, { "MB", 5, "GB", "memory0:4096 memory1:904" }, { "MiB", 4, "GiB", "memory0:4096" },
+    { "MB", 1, "GiB", "memory0:1074" }, { "GB", 1, "MB", "memory0:1" }, { "GB", 1500, "MB", "memory0:2" },
+    { "kB", 1, "MB", "memory0:1000" }, { "KB", 1, "MB", "memory0:1000" }, { "MB", 9, "GB", "infeasible" },
+    { "MB", { min = 1, max = 3 }, "GB", "memory0:3000" }, { "MB", { min = 1, max = 16, operator = "*", operand = 2 }, "GB",
+      "memory0:4096 memory1:3904" }, { "MB", "1,3,7", "GB", "memory0:4096 memory1:2904" }, { "MB", { min = 1 }, "GB", "memory0:4096 memory1:3904" },
+    { "GB", 2, "GB", "memory0:2" }, { nil, 2, "GB", "memory0:2" }, { "GB", 2, nil, "memory0:2" },
+    { "cards", 2, "GB", "infeasible" }, { "GB", 2, "cards", "infeasible" }, { "MB", 2, "Gb", "infeasible" },
+  }
+  for _, row in ipairs(ROWS) do
+    it(("[J3] %s %s of pools in %s"):format(type(row[2]) == "table" and weir.json.encode(row[2]) or row[2], row[3] or "(no unit)",
+      row[1] or "no unit"), function()
+      assert.equal(row[4], takes(row[1], row[2], row[3]))
+    end)
+  end
+
+  it("[J3] are reserved, and grow, in the unit of the pools", function()
+    local g <close> = weir.synthetic "cluster:1 node:1 memory:1(size=4096,unit=MB)"
+    local e = weir.engine { resources = g }
+    local function ask(n)
+      local memory = { type = "memory", count = n, unit = "GB" }
+      return { resources = { slot { with = { memory } } }, attributes = { system = { duration = 60 } } }
+    end
+    local a = assert(e:match(ask(3)))
+    local b = assert(e:match(ask(2), { mode = "reserve" }))
+    assert.same({ 60, 2000 }, { b.at, b:vertices()[1].amount })
+    assert.equal(4000, assert(e:grow(a.id, ask(1))):vertices()[1].amount)
+    assert(g:check())
+  end)
+end)

@@ -172,6 +172,25 @@ describe("the policy treepool", function()
     end)
   end
 
+  it("leaves locality to policies that ask for it", function()
+    local got = {}
+    for i, types in ipairs { {}, { "numa" }, { "socket", "numa" }, { "tray", "numa" } } do
+      local g <close> = machine(FLEET)
+      local e = weir.engine { resources = g, policy = { order = "id", locality = types } }
+      assert(e:match "slot/core")
+      got[i] = assert(e:match "node/slot/core=4"):vertices()[1].vertex.path
+    end
+    assert.same({ "/cluster0/fleet10/socket0/numa0/core1", "/cluster0/fleet10/socket0/numa1/core4",
+      "/cluster0/fleet10/socket0/numa0/core1", "/cluster0/fleet10/socket0/numa1/core4" }, got)
+  end)
+
+  it("says what a locality is", function()
+    local g <close> = machine(FLEET)
+    local e, why = weir.engine { resources = g, policy = { locality = 3 } }
+    assert.is_nil(e)
+    assert.is_truthy(why:find("field 'locality': string or list of strings expected, got number", 1, true), why)
+  end)
+
   it("says what it cannot do", function()
     local g <close> = machine(FLEET)
     local a, why, code = weir.engine { resources = g, policy = "treepool" }:match("slot=1-2/node=1-2/core")

@@ -68,11 +68,11 @@ static void test_verdicts(void)
 
     book("slot=3/node", 10);
     book("slot=2/node", 20);
-    x = explain("slot=6/node", NULL);
+    x = explain("slot=7/node", NULL);
     CHECK(x->verdict == WEIR_BUSY && x->start == 20, "busy until %lld", (long long)x->start);
     CHECK(x->nways == 1 && x->ways[0].n == 2 && !x->ways[0].cut && x->ways[0].list[0].kind == WEIR_BY_JOB, "both jobs");
     CHECK(x->after.n == 2 && x->after.list[0].job == 1 && x->after.list[1].job == 2, "in the order of their ends");
-    CHECK(x->shortage->need == 6 && x->shortage->have == 3 && x->shortage->total == 8, "3 of 8");
+    CHECK(x->shortage->need == 7 && x->shortage->have == 3 && x->shortage->total == 8, "3 of 8");
     CHECK(check_same(x->shortage->type, "node") && !x->shortage->level && !x->shortage->ideal, "nodes, free ones");
     weir_explanation_free(x);
 
@@ -263,8 +263,8 @@ static void test_nomem(void)
 {
     static struct world worlds[] = {
         {"slot=4/node"}, {"rack=1/slot=5/node"}, {"slot=1/node/core=9"}, {"slot=1/node"},
-        {"{\"version\": 9999, \"resources\": [{\"type\": \"slot\", \"count\": 3, \"label\": \"s\", \"with\": [{\"type\": "
-         "\"node\", \"count\": 1}]}], \"tasks\": [], \"attributes\": {\"system\": {\"duration\": 5, \"constraints\": "
+        {"{\"resources\": [{\"type\": \"slot\", \"count\": 3, \"label\": \"s\", \"with\": [{\"type\": "
+         "\"node\", \"count\": 1}]}], \"attributes\": {\"system\": {\"duration\": 5, \"constraints\": "
          "{\"and\": [{\"hostlist\": [\"node[1-2]\"]}, {\"properties\": [\"^a\"]}]}}}}"},
     };
 

@@ -64,8 +64,7 @@ static void test_extended(void)
         "{\"a\":1",
         "[1] 2",
         "\"\\u0000\"",
-        "\xef\xbb\xbf"
-        "1",
+        "\xef\xbb\xbf\x31",
         "nul",
         "/* 1 */ 1",
         "\"a\tb\"",
@@ -145,7 +144,6 @@ static const char document[] =
 static void test_pieces(void)
 {
     weir_graph *whole = read_text(document, "document");
-    char *wanted = weir_graph_format(whole, "jgf", NULL);
     size_t n = sizeof document - 1;
 
     for (size_t cut = 0; cut <= n; cut++) {
@@ -171,7 +169,6 @@ static void test_pieces(void)
     }
     round_trip(whole, "document");
     weir_graph_free(whole);
-    weir_free(wanted);
 }
 
 /* Every beginning of the document is refused, and none of it leaks. */

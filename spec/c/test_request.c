@@ -184,6 +184,7 @@ static const struct refused refused[] = {
     /* shapes */
     {"slot", WEIR_EPARSE, 1, 5, "shape: a slot needs resources in it, as in slot/node"},
     {"slot=4", WEIR_EPARSE, 1, 7, "shape: a slot needs resources in it, as in slot/node"},
+    {"ack/slot=3{", WEIR_EPARSE, 1, 12, "shape: the label of the slot is wanted here, as in slot{name}"},
     {"slot=4/", WEIR_EPARSE, 1, 8, "shape: a resource type is wanted here, as in slot=4/node/core=8"},
     {"slot=0/node", WEIR_EPARSE, 1, 6, "shape: count \"0\": 0 is no count, the least is 1"},
     {"slot=-1/node", WEIR_EPARSE, 1, 6, "shape: count \"-1\": a positive integer is wanted here"},

@@ -130,6 +130,24 @@ static void additions(void)
     stores_clear();
 }
 
+/* An index of others that would compute a value of 900 MB for the next job. */
+static void costly_index(void)
+{
+    weir_graph *g = machine();
+    weir_err err = {0};
+
+    save(g, 0);
+    by_hand("CREATE INDEX costly ON job (CASE WHEN job > 6 THEN zeroblob(900000000) END)");
+    CHECK(weir_vertex_allocate(g, 8, 7, 1, 0, 50, NULL) == WEIR_OK, "job 7");
+    CHECK(weir_graph_save(g, file, NULL, WEIR_SAVE_CHANGED, &err) == WEIR_ELIMIT, "%s", err.text);
+    CHECK(ask("SELECT count(*) FROM job") == 3, "the file is as it was");
+    by_hand("DROP INDEX costly");
+    save(g, WEIR_SAVE_CHANGED);
+    CHECK(ask("SELECT count(*) FROM job") == 4, "and takes what changed without it");
+    weir_graph_free(g);
+    stores_clear();
+}
+
 static char *contents(size_t *len)
 {
     char *bytes = NULL;
@@ -226,6 +244,7 @@ int main(void)
     stores_begin();
     bad_rows();
     additions();
+    costly_index();
     damage();
     refused();
     refused_text();

@@ -1,7 +1,5 @@
---- weir query: Fluxion's resource-query, its options, commands and output. See weir.query.*; what is a quirk of
--- resource-query lives there, not in the engine.
-
-if os.getenv "WEIR_QUERY_NEW" then return require "weir.rq.command" end
+--- weir query: Fluxion's resource-query, its options, commands and output. See weir.query.*; what is a quirk of resource-query
+-- lives there, not in the engine.
 
 local options = require "weir.query.options"
 local out = require "weir.cli.output"
@@ -16,30 +14,40 @@ local function fail(text)
   return 1
 end
 
-local function count(map)
+local function add(counts, key) counts[key] = (counts[key] or 0) + 1 end
+
+local function size(counts)
   local n = 0
-  for _ in pairs(map) do n = n + 1 end
+  for _ in pairs(counts) do n = n + 1 end
   return n
 end
 
--- What -e tells of the graph.
-local function show_load(s, elapsed)
-  local graph, edges, names = s.graph, 0, {}
-  for _, v in ipairs(graph.vertices) do
-    edges = edges + #v.out
-    names[v.name] = true
+local function count_graph(machine)
+  local found = { vertices = 0, edges = 0, types = {}, names = {}, paths = {}, ranks = {} }
+  for v in machine.graph:walk {} do
+    found.vertices, found.edges = found.vertices + 1, found.edges + v:nchildren()
+    add(found.types, v.type)
+    add(found.names, v.name)
+    add(found.ranks, machine.rank(v))
+    for _, path in ipairs(machine:paths(v)) do add(found.paths, path[2]) end
   end
+  for _ in machine.graph:edges() do found.edges = found.edges + 1 end
+  return found
+end
+
+-- What -e tells of the graph.
+local function show_load(machine, elapsed)
+  local found, ranks = count_graph(machine), {}
   out.line(("INFO: Graph Load Time: %g"):format(elapsed))
-  out.line(("INFO: Vertex Count: %d"):format(#graph.vertices))
-  out.line(("INFO: Edge Count: %d"):format(edges))
-  out.line(("INFO: by_type Key-Value Pairs: %d"):format(count(graph.by_type)))
-  out.line(("INFO: by_name Key-Value Pairs: %d"):format(count(names)))
-  out.line(("INFO: by_path Key-Value Pairs: %d"):format(count(graph.by_path)))
-  local ranks = {}
-  for rank in pairs(graph.by_rank) do ranks[#ranks + 1] = rank end
+  out.line(("INFO: Vertex Count: %d"):format(found.vertices))
+  out.line(("INFO: Edge Count: %d"):format(found.edges))
+  out.line(("INFO: by_type Key-Value Pairs: %d"):format(size(found.types)))
+  out.line(("INFO: by_name Key-Value Pairs: %d"):format(size(found.names)))
+  out.line(("INFO: by_path Key-Value Pairs: %d"):format(size(found.paths)))
+  for rank in pairs(found.ranks) do ranks[#ranks + 1] = rank end
   table.sort(ranks)
   for _, rank in ipairs(ranks) do
-    out.line(("INFO: number of vertices with rank %d: %d"):format(rank, #graph.by_rank[rank]))
+    out.line(("INFO: number of vertices with rank %d: %d"):format(rank, found.ranks[rank]))
   end
 end
 
@@ -53,7 +61,7 @@ function M.run(words)
   local s
   s, why = session.new(o)
   if not s then return fail((": Runtime error: %s\n"):format(why)) end
-  if o.elapsed then show_load(s, os.clock() - started) end
+  if o.elapsed then show_load(s.machine, os.clock() - started) end
   local file
   if o.test_output then
     file, why = io.open(o.test_output, "w")

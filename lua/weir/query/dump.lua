@@ -1,24 +1,34 @@
 --- dump.lua - the graph as a file, for -o: Graphviz' dot, or GraphML.
 
-local jgf = require "weir.query.write_jgf"
+local core = require "weir.core"
 
 local M = {}
 
--- Edges by the vertex that they leave, in order.
-local function each_edge(graph)
-  return coroutine.wrap(function()
-    for _, v in ipairs(graph.vertices) do
-      for _, edge in ipairs(v.out) do coroutine.yield(edge) end
-    end
-  end)
+-- Vertices in the order of their numbers, and the place of each.
+local function vertices_of(machine)
+  local list, place, number = {}, {}, machine.number
+  for v in machine.graph:walk {} do list[#list + 1] = v end
+  table.sort(list, function(a, b) return (number[a] or 0) < (number[b] or 0) end)
+  for i, v in ipairs(list) do place[v] = i - 1 end
+  return list, place
 end
 
-function M.dot(graph)
-  local lines = { "digraph G {" }
-  for _, v in ipairs(graph.vertices) do lines[#lines + 1] = ("%d[label=%s];"):format(v.index, jgf.quote(v.name)) end
-  for edge in each_edge(graph) do
-    lines[#lines + 1] = ("%d->%d [label=%s];"):format(edge.source.index, edge.target.index, jgf.quote(edge.subsystem))
+-- Calls f(from, to, subsystem) for each edge by the vertex that it leaves.
+local function each_edge(machine, list, f)
+  for _, v in ipairs(list) do
+    for child in v:children() do f(v, child, machine.dominant) end
+    for _, edge in ipairs(v:edges()) do
+      if edge.source == v and edge.subsystem ~= "containment" then f(v, edge.target, edge.subsystem) end
+    end
   end
+end
+
+function M.dot(machine)
+  local lines, list, place = { "digraph G {" }, vertices_of(machine)
+  for _, v in ipairs(list) do lines[#lines + 1] = ("%d[label=%s];"):format(place[v], core.json_encode(v.name)) end
+  each_edge(machine, list, function(from, to, subsystem)
+    lines[#lines + 1] = ("%d->%d [label=%s];"):format(place[from], place[to], core.json_encode(subsystem))
+  end)
   lines[#lines + 1] = "}\n"
   return table.concat(lines, "\n")
 end
@@ -30,51 +40,50 @@ local HEAD = [[
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ]] ..
   [[xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">]]
 
--- {name, type, for, text(vertex or edge, graph)}, sorted by name.
-local KEYS
+local ESCAPED = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&apos;" }
 
-local function escape(text)
-  return (tostring(text):gsub('[&<>"\']', { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;",
-    ["'"] = "&apos;" }))
-end
+local function escape(text) return (tostring(text):gsub('[&<>"\']', ESCAPED)) end
 
-local function list(map, keys)
+local function set_text(pairs_list)
   local parts = {}
-  for i, key in ipairs(keys) do parts[i] = key .. "=" .. map[key] end
+  for i, pair in ipairs(pairs_list) do parts[i] = pair[1] .. "=" .. pair[2] end
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
-local function sorted(map)
-  local keys = {}
-  for key in pairs(map) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
+local function members(machine, v)
+  local list = {}
+  for i, path in ipairs(machine:paths(v)) do list[i] = { path[1], path[1] } end
+  return set_text(list)
 end
 
-local function members(v, graph)
-  local parts = {}
-  for i, key in ipairs(graph.subsystems:sorted(v.paths)) do parts[i] = key .. "=" .. key end
-  return "{" .. table.concat(parts, ",") .. "}"
+local function properties(_, v)
+  local list = {}
+  for key, value in pairs(v.properties) do list[#list + 1] = { key, value } end
+  table.sort(list, function(a, b) return a[1] < b[1] end)
+  return set_text(list)
 end
 
-local function field(name, kind)
-  return { name, kind, "node", function(v) return v[name] end }
+local function field(name, kind, default)
+  return { name, kind, "node", function(_, v) return v[name] or default end }
 end
 
-KEYS = {
-  field("basename", "string"), field("id", "long"),
+-- {name, type, for, text(machine, vertex) or text(machine, subsystem)}, sorted by name.
+local KEYS = {
+  field("basename", "string"), field("id", "long", -1),
   { "member_of", "string", "node", members },
-  { "member_of", "string", "edge", function(e) return ("{%s=%s}"):format(e.subsystem, e.subsystem) end },
+  { "member_of", "string", "edge", function(_, subsystem) return set_text { { subsystem, subsystem } } end },
   field("name", "string"),
-  { "paths", "string", "node", function(v, graph) return list(v.paths, graph.subsystems:sorted(v.paths)) end },
-  { "props", "string", "node", function(v) return list(v.properties, sorted(v.properties)) end },
-  field("size", "int"), field("type", "string"), field("uniq_id", "long"), field("unit", "string"),
+  { "paths", "string", "node", function(machine, v) return set_text(machine:paths(v)) end },
+  { "props", "string", "node", properties },
+  field("size", "int"), field("type", "string"),
+  { "uniq_id", "long", "node", function(machine, v) return machine.number[v] end },
+  field("unit", "string"),
 }
 
-local function put_data(lines, graph, what, x)
+local function put_data(lines, machine, what, x)
   for i, key in ipairs(KEYS) do
     if key[3] == what then
-      lines[#lines + 1] = ('      <data key="key%d">%s</data>'):format(i - 1, escape(key[4](x, graph)))
+      lines[#lines + 1] = ('      <data key="key%d">%s</data>'):format(i - 1, escape(key[4](machine, x)))
     end
   end
 end
@@ -84,24 +93,24 @@ local function put_keys(lines)
     lines[#lines + 1] = ('  <key id="key%d" for="%s" attr.name="%s" attr.type="%s" />'):format(
       i - 1, key[3], key[1], key[2])
   end
-end
-
-function M.graphml(graph)
-  local lines, n = { HEAD }, 0
-  put_keys(lines)
   lines[#lines + 1] = '  <graph id="G" edgedefault="directed" parse.nodeids="canonical" parse.edgeids="canonical" '
     .. 'parse.order="nodesfirst">'
-  for _, v in ipairs(graph.vertices) do
-    lines[#lines + 1] = ('    <node id="n%d">'):format(v.index)
-    put_data(lines, graph, "node", v)
+end
+
+function M.graphml(machine)
+  local lines, n, list, place = { HEAD }, 0, vertices_of(machine)
+  put_keys(lines)
+  for _, v in ipairs(list) do
+    lines[#lines + 1] = ('    <node id="n%d">'):format(place[v])
+    put_data(lines, machine, "node", v)
     lines[#lines + 1] = "    </node>"
   end
-  for edge in each_edge(graph) do
-    lines[#lines + 1] = ('    <edge id="e%d" source="n%d" target="n%d">'):format(n, edge.source.index, edge.target.index)
-    put_data(lines, graph, "edge", edge)
+  each_edge(machine, list, function(from, to, subsystem)
+    lines[#lines + 1] = ('    <edge id="e%d" source="n%d" target="n%d">'):format(n, place[from], place[to])
+    put_data(lines, machine, "edge", subsystem)
     lines[#lines + 1] = "    </edge>"
     n = n + 1
-  end
+  end)
   lines[#lines + 1] = "  </graph>\n</graphml>\n"
   return table.concat(lines, "\n")
 end

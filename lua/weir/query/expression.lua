@@ -1,14 +1,14 @@
---- expression.lua - the expressions of `find`: KEY=VALUE, put together by "and" (or just a blank) and "or", which bind
--- alike from left to right, and by parentheses.
+--- expression.lua - the expressions of `find`: KEY=VALUE, put together by "and" (or just a blank) and "or", which bind alike
+-- and from left to right, and by parentheses.
 --
--- An expression is compiled to a tree: a leaf {key, value}, or {first, {op, tree}, {op, tree}, ...}.
+-- An expression is a tree: {key, value} or {op, left, right}.
 
 local core = require "weir.core"
 local jobid = require "weir.query.jobid"
 
 local M = {}
 
--- ---- what a key takes ---------------------------------------------------------------------------------------
+-- ---- values -------------------------------------------------------------------------------------------------
 
 local function one_of(...)
   local set = {}
@@ -16,126 +16,115 @@ local function one_of(...)
   return function(value) return set[value:lower()] and value:lower() end
 end
 
-local READ = {
-  status = one_of("up", "down"), ["sched-now"] = one_of("allocated", "free"),
-  ["sched-future"] = one_of("reserved", "free"), agfilter = one_of("true", "t", "false", "f"),
-  ["jobid-alloc"] = jobid.parse, ["jobid-span"] = jobid.parse, ["jobid-tag"] = jobid.parse,
-  ["jobid-reserved"] = jobid.parse,
+local VALUE = {
+  status = one_of("up", "down"), ["sched-now"] = one_of("allocated", "free"), ["sched-future"] = one_of("reserved", "free"),
+  ["jobid-alloc"] = jobid.parse, ["jobid-span"] = jobid.parse, ["jobid-tag"] = jobid.parse, ["jobid-reserved"] = jobid.parse,
 }
 
--- Names are compared as they are, though the list of them was made lower case: a quirk.
-function READ.names(value) return (core.hostlist(value:lower())) end
+function VALUE.agfilter(value)
+  local first = one_of("true", "t", "false", "f")(value)
+  return first and (first:sub(1, 1) == "t" and "t" or "f")
+end
 
-function READ.property(value) return value ~= "" and value:lower() end
+-- Quirk: lists of names are made lower case, and the names are not.
+function VALUE.names(value) return (core.hostlist(value:lower())) end
+function VALUE.property(value) return value ~= "" and value:lower() end
+
+-- ---- tokens -------------------------------------------------------------------------------------------------
+
+-- "(", ")" and words; a parenthesis inside a word belongs to it, but for closing ones at its end that were opened before.
+local function tokens_of(text)
+  local tokens, depth = {}, 0
+  for word in text:gmatch "[^ \t]+" do
+    while word:sub(1, 1) == "(" do
+      tokens[#tokens + 1], word, depth = "(", word:sub(2), depth + 1
+    end
+    local closing = 0
+    while depth > 0 and word:sub(-1) == ")" do
+      word, depth, closing = word:sub(1, -2), depth - 1, closing + 1
+    end
+    if word ~= "" then tokens[#tokens + 1] = word end
+    for _ = 1, closing do tokens[#tokens + 1] = ")" end
+  end
+  return tokens
+end
 
 -- ---- parsing ------------------------------------------------------------------------------------------------
 
-local parse
+local DEEPEST = 200
 
-local function closing(text, at)
-  local depth, i = 1, at + 1
-  while depth > 0 do
-    i = text:find("[()]", i)
-    if not i then return nil end
-    depth = depth + (text:sub(i, i) == ")" and -1 or 1)
-    i = i + 1
+local Parser = {}
+Parser.__index = Parser
+
+function Parser:part(depth)
+  local token = self.tokens[self.at]
+  self.at = self.at + 1
+  if token == "(" then
+    local inner = depth < DEEPEST and self:sequence(depth + 1)
+    if not inner or self.tokens[self.at] ~= ")" then return nil end
+    self.at = self.at + 1
+    return inner
   end
-  return i
+  local key, value = (token or ""):match "^([^=]*)=(.*)$"
+  local read = key and VALUE[key] and VALUE[key](value)
+  return read and { key = key, value = read }
 end
 
--- A leaf or a part in parentheses from `at` on; the place behind it.
-local function parse_part(text, at)
-  local start = text:find("[^ \t]", at)
-  if not start then return nil end
-  if text:sub(start, start) == "(" then
-    local stop = closing(text, start)
-    return stop and parse(text:sub(start + 1, stop - 2)), stop
+function Parser:sequence(depth)
+  local left = self:part(depth)
+  while left and self.tokens[self.at] and self.tokens[self.at] ~= ")" do
+    local op = self.tokens[self.at]
+    if op == "and" or op == "or" then self.at = self.at + 1 else op = "and" end
+    local right = self:part(depth)
+    left = right and { op = op, left = left, right = right }
   end
-  local stop = text:find("[ \t]", start) or #text + 1
-  local key, value = text:sub(start, stop - 1):match "^([^=]*)=(.*)$"
-  local read = key and READ[key] and READ[key](value)
-  return read and { key = key, value = read }, stop
-end
-
--- "and", "or" or nothing, which is "and", from `at` on.
-local function parse_operator(text, at)
-  if not text:match("^[ \t]", at) then return nil end
-  local word, stop = text:match("^[ \t]+([^ \t]+)()", at)
-  if word == "and" or word == "or" then return word, stop end
-  return "and", at
-end
-
-function parse(text)
-  local first, at = parse_part(text, 1)
-  if not first then return nil end
-  local tree, last = { first }, #text:match "^(.-)[ \t]*$"
-  while at <= last do
-    local operator, part
-    operator, at = parse_operator(text, at)
-    if not operator then return nil end
-    part, at = parse_part(text, at)
-    if not part then return nil end
-    tree[#tree + 1] = { operator, part }
-  end
-  return tree
+  return left
 end
 
 -- Calls f(leaf) for each leaf.
 local function each_leaf(tree, f)
   if tree.key then return f(tree) end
-  each_leaf(tree[1], f)
-  for i = 2, #tree do each_leaf(tree[i][2], f) end
+  each_leaf(tree.left, f)
+  each_leaf(tree.right, f)
 end
 
---- {tree, job (of the last key that names one, 0), usage (whether what is in use is asked for)}; nil: malformed.
+--- {tree, job (of the last key that names one; nil), usage (whether what is in use is asked for)}; nil: malformed.
 function M.parse(text)
-  local tree = parse(text)
-  if not tree then return nil end
-  local expression = { tree = tree, job = 0, usage = false }
+  local parser = setmetatable({ tokens = tokens_of(text), at = 1 }, Parser)
+  local tree = parser:sequence(0)
+  if not tree or parser.at <= #parser.tokens then return nil end
+  local expression = { tree = tree, usage = false }
   each_leaf(tree, function(leaf)
-    if leaf.key:match "^jobid%-" then
-      expression.job = leaf.value
-    elseif leaf.key == "agfilter" then
-      expression.usage = leaf.value:sub(1, 1) == "t"
-    end
+    if leaf.key:match "^jobid%-" then expression.job = leaf.value end
+    if leaf.key == "agfilter" then expression.usage = leaf.value == "t" end
   end)
   return expression
 end
 
 -- ---- evaluating ---------------------------------------------------------------------------------------------
 
+-- `here`: what is known of a vertex: {vertex, down, allocated, reserved (these three of it and what is above), alloc, reserved_by,
+-- span, tag (sets of jobs)}.
 local TEST = {}
 
--- What holds for a vertex above holds below: `above` has down, allocated and reserved.
-function TEST.status(v, value, above) return ((above.down or v.down or false) == (value == "down")) end
+function TEST.status(here, value) return here.down == (value == "down") end
+TEST["sched-now"] = function(here, value) return here.allocated == (value == "allocated") end
+TEST["sched-future"] = function(here, value) return here.reserved == (value == "reserved") end
+TEST["jobid-alloc"] = function(here, job) return here.jobs.alloc[job] or false end
+TEST["jobid-reserved"] = function(here, job) return here.jobs.reserve[job] or false end
+TEST["jobid-span"] = function(here, job) return here.jobs.span[job] or false end
+TEST["jobid-tag"] = function(here, job) return here.jobs.tag[job] or false end
+function TEST.agfilter(_, value) return value == "t" end
+function TEST.names(here, list) return list:has(here.vertex.name) end
+function TEST.property(here, name) return here.vertex.properties[name] ~= nil end
 
-TEST["sched-now"] = function(v, value, above)
-  return (above.allocated or next(v.allocations) ~= nil) == (value == "allocated")
+local function holds(tree, here)
+  if tree.key then return TEST[tree.key](here, tree.value) end
+  if tree.op == "and" then return holds(tree.left, here) and holds(tree.right, here) end
+  return holds(tree.left, here) or holds(tree.right, here)
 end
 
-TEST["sched-future"] = function(v, value, above)
-  return (above.reserved or next(v.reservations) ~= nil) == (value == "reserved")
-end
-
-TEST["jobid-alloc"] = function(v, job) return v.allocations[job] ~= nil end
-TEST["jobid-reserved"] = function(v, job) return v.reservations[job] ~= nil end
-TEST["jobid-span"] = function(v, job) return v.job2span[job] ~= nil end
-TEST["jobid-tag"] = function(v, job) return v.tags[job] ~= nil end
-function TEST.agfilter(_, value) return value:sub(1, 1) == "t" end
-function TEST.names(v, list) return list:has(v.name) end
-function TEST.property(v, name) return v.properties[name] ~= nil end
-
-local function evaluate(tree, v, above)
-  if tree.key then return TEST[tree.key](v, tree.value, above) end
-  local result = evaluate(tree[1], v, above)
-  for i = 2, #tree do
-    local other = evaluate(tree[i][2], v, above)
-    if tree[i][1] == "and" then result = result and other else result = result or other end
-  end
-  return result
-end
-
---- Whether an expression holds for a vertex.
-function M.holds(expression, v, above) return evaluate(expression.tree, v, above) end
+--- Whether an expression holds for what is known of a vertex.
+function M.holds(expression, here) return holds(expression.tree, here) end
 
 return M

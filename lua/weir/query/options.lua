@@ -1,6 +1,9 @@
 --- options.lua - the command line of resource-query, read as getopt_long() reads it: short options together, values
 -- attached or apart, long names cut short where that is plain.
 
+local load = require "weir.query.load"
+local writers = require "weir.query.writers"
+
 local M = {}
 
 -- Each: {short, long, what its argument is called, help}.
@@ -106,8 +109,6 @@ end
 
 -- ---- what the values mean -----------------------------------------------------------------------------------
 
-local READERS = { grug = true, hwloc = true, jgf = true, jgf_shorthand = true, rv1exec = true, rv1exec_force = true }
-
 local MEANING = {}
 
 function MEANING.L(o, value)
@@ -120,7 +121,7 @@ function MEANING.L(o, value)
 end
 
 function MEANING.f(o, value)
-  if not READERS[value] then return ("[ERROR] unknown format for --load-format: %s"):format(value) end
+  if not load.known(value) then return ("[ERROR] unknown format for --load-format: %s"):format(value) end
   o.load_format = value
 end
 
@@ -133,7 +134,7 @@ function MEANING.P(o, value) o.policy = value end
 function MEANING.T(o, value) o.traverser = value end
 
 function MEANING.F(o, value)
-  if not require("weir.query.writers").known(value) then
+  if not writers.known(value) then
     return ("[ERROR] unknown format for --match-format: %s"):format(value)
   end
   o.match_format = value

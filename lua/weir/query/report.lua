@@ -4,13 +4,22 @@ local M = {}
 
 local RULE = "INFO: =============================\n"
 
--- Times and counts of visits, which go to standard output wherever the rest goes.
+local ERRNO = {
+  EINVAL = "Invalid argument", ENOENT = "No such file or directory", ENODEV = "No such device", EEXIST = "File exists",
+  ENOTSUP = "Operation not supported",
+}
+
+--- What strerror() says.
+function M.errno(name) return ERRNO[name] or "Success" end
+
+-- Times and counts of visits, which go to standard output wherever the rest goes. The visits are those of weir's search: it
+-- counts a vertex once, on the way down, so that both numbers are the same.
 local function put_visits(shell, elapsed)
-  local t = shell.session.traverser
   if not shell.session.options.elapsed then return end
+  local visited = shell.session.engine:stats().visited
   if elapsed then shell:print(("INFO: ELAPSE=%f\n"):format(elapsed)) end
-  shell:print(("INFO: PREORDER VISIT COUNT=%d\n"):format(t.total_preorder or 0))
-  shell:print(("INFO: POSTORDER VISIT COUNT=%d\n"):format(t.total_postorder or 0))
+  shell:print(("INFO: PREORDER VISIT COUNT=%d\n"):format(visited))
+  shell:print(("INFO: POSTORDER VISIT COUNT=%d\n"):format(visited))
 end
 
 --- Whether a request could ever be met.
@@ -19,12 +28,14 @@ function M.satisfiability(shell, satisfiable, elapsed)
   put_visits(shell, elapsed)
 end
 
+local function when(at) return at == 0 and "Now" or ("%.0f"):format(at) end
+
 --- result: {job, matched, booked, at, satisfiable, elapsed}.
 function M.match(shell, result)
   if not result.matched then return M.no_match(shell, result) end
   local mode = not result.booked and "MATCHED" or result.at == 0 and "ALLOCATED" or "RESERVED"
   shell:put(RULE, "INFO: JOBID=", result.job, "\n", "INFO: RESOURCES=", mode, "\n")
-  shell:put("INFO: SCHEDULED AT=", result.at == 0 and "Now" or result.at, "\n")
+  shell:put("INFO: SCHEDULED AT=", when(result.at), "\n")
   put_visits(shell, result.elapsed)
   shell:put(RULE)
 end
@@ -38,10 +49,10 @@ function M.no_match(shell, result)
   shell:put(RULE)
 end
 
-function M.counts(shell, what)
-  local t = shell.session.traverser
-  shell:put(RULE, ('INFO: %sCANCEL PREORDER COUNT="%d"\n'):format(what, t.total_preorder or 0))
-  shell:put(('INFO: %sCANCEL POSTORDER COUNT="%d"\n'):format(what, t.total_postorder or 0), RULE)
+--- How many vertices a cancellation looked at, and how many of them the job had.
+function M.counts(shell, what, looked, held)
+  shell:put(RULE, ('INFO: %sCANCEL PREORDER COUNT="%d"\n'):format(what, looked))
+  shell:put(('INFO: %sCANCEL POSTORDER COUNT="%d"\n'):format(what, held), RULE)
 end
 
 function M.expression(shell, text) shell:put(RULE, 'INFO: EXPRESSION="', text, '"\n', RULE) end

@@ -1,100 +1,132 @@
---- search.lua - `find`: the vertices that an expression holds for, and all above them.
+--- search.lua - `find`: the vertices that an expression holds for, and all above them, as a tree (tree.lua).
 
-local errno = require "weir.query.errno"
 local expression = require "weir.query.expression"
-local traverser = require "weir.query.traverser"
+local tree = require "weir.query.tree"
 
 local M = {}
 
-local visit_key = traverser.visit_key
+-- ---- what jobs have of each vertex --------------------------------------------------------------------------
 
-local function used_in_all(plan)
-  local usage = {}
-  local now = os.time()
-  for _, entry in ipairs(plan.list) do
-    local free = entry.plan:at(now)
-    if free == entry.total then free = entry.plan:at(0) end
-    usage[entry.type] = ("used:%d, total:%d"):format(entry.total - free, entry.total)
-  end
-  return usage
+local NOTHING = { alloc = {}, reserve = {}, span = {}, tag = {} }
+
+local function entry(uses, v)
+  uses[v] = uses[v] or { alloc = {}, reserve = {}, span = {}, tag = {} }
+  return uses[v]
 end
 
-local function used_by(t, v, plan, job)
-  local usage, span = {}, v.job2span[job]
-  if not span then
-    errno.code = "ENOENT"
-    t:say("dom_find_dfv: span missing in job2span  for vertex: ", v.name, "\n")
-    return nil
+local function add_amount(into, job, kind, amount)
+  into.below = into.below or {}
+  into.below[job] = into.below[job] or {}
+  into.below[job][kind] = (into.below[job][kind] or 0) + amount
+end
+
+-- Notes what a job has at and below n; returns the units by type.
+local function note(uses, job, n)
+  local here, below = entry(uses, n.vertex), {}
+  here.tag[job.job] = true
+  if n.exclusive then here[job.kind == "reserve" and "reserve" or "alloc"][job.job] = true end
+  for _, child in ipairs(n.children) do
+    here.span[job.job] = true
+    for kind, amount in pairs(note(uses, job, child)) do below[kind] = (below[kind] or 0) + amount end
   end
-  for i, entry in ipairs(plan.list) do
-    local used = plan:planned(span, i)
-    if not used then
-      t:say("dom_find_dfv: error from planner_multi_span_planned_at:  for vertex: ", v.name, "\n")
-      return nil
+  for kind, amount in pairs(below) do add_amount(here, job.job, kind, amount) end
+  if n.exclusive then below[n.vertex.type] = (below[n.vertex.type] or 0) + n.amount end
+  return below
+end
+
+-- By vertex: {alloc, reserve, span, tag: sets of jobs; below: units by job and type}.
+local function uses_of(session)
+  local uses = {}
+  for _, job in ipairs(session:list()) do
+    local root = tree.of(session.machine:root(), job.parts)
+    if root then note(uses, job, root) end
+    for v in pairs(job.tags or {}) do entry(uses, v).tag[job.job] = true end
+  end
+  return uses
+end
+
+-- ---- what is in use -----------------------------------------------------------------------------------------
+
+-- The types that -p counts at a vertex.
+local function counted_types(session, v)
+  return session.machine.filters:types(v.type, session.machine:leaf_types())
+end
+
+--- A function that tells whether a job has something below a vertex that -p counts there.
+function M.counted(session, job)
+  local uses, root = {}, tree.of(session.machine:root(), job.parts)
+  if root then note(uses, job, root) end
+  return function(v)
+    local below = uses[v] and uses[v].below and uses[v].below[job.job] or {}
+    for _, kind in ipairs(counted_types(session, v)) do
+      if (below[kind] or 0) > 0 then return true end
     end
-    usage[entry.type] = ("used:%d, total:%d"):format(used, entry.total)
+    return false
   end
-  return usage
+end
+
+local function is_on(session, number)
+  local job = session.jobs[number]
+  return job and job.at <= 0 and job.stop > 0
+end
+
+-- Units of a type that one job, or all that run at the start, have below a vertex.
+local function used(search, use, kind)
+  local sum = 0
+  for job, below in pairs(use.below or {}) do
+    if job == search.wanted.job or not search.wanted.job and is_on(search.session, job) then sum = sum + (below[kind] or 0) end
+  end
+  return sum
+end
+
+-- "used:1, total:4" by type; nil: nothing is counted there.
+local function usage(search, v, use)
+  if v:nchildren() == 0 then return nil end
+  local counted = {}
+  for _, kind in ipairs(counted_types(search.session, v)) do
+    counted[kind] = ("used:%d, total:%d"):format(used(search, use, kind), (v:below(kind)))
+  end
+  if next(counted) == nil or search.wanted.job and not use.span[search.wanted.job] then return nil end
+  return counted
+end
+
+-- ---- the walk -----------------------------------------------------------------------------------------------
+
+local function describe(search, v, above)
+  local use = search.uses[v] or NOTHING
+  return {
+    vertex = v, jobs = use, down = above.down or v.state == "down", allocated = above.allocated or next(use.alloc) ~= nil,
+    reserved = above.reserved or next(use.reserve) ~= nil,
+  }
 end
 
 local walk
 
--- What is found below v; nil: an error.
-local function walk_below(t, out, v, wanted, above)
-  local n, key = 0, visit_key(t.dominant)
-  for _, edge in ipairs(v.out) do
-    if edge.subsystem == t.dominant and edge.target[key] ~= t.epoch then
-      local found = walk(t, out, edge.target, wanted, above)
-      if not found then return nil end
-      if found > 0 then out:edge(t:prefix(), edge, false) end
-      n = n + found
-    end
+local function children_of(search, v, here)
+  local children = {}
+  for child in v:children() do children[#children + 1] = walk(search, child, here) end
+  return children
+end
+
+-- Quirk: where what is in use is asked for and not counted, the vertex is left out.
+function walk(search, v, above)
+  local here = describe(search, v, above)
+  local children = children_of(search, v, here)
+  if #children == 0 and not expression.holds(search.wanted, here) then return nil end
+  local counted
+  if search.wanted.usage then
+    counted = usage(search, v, here.jobs)
+    if not counted then return nil end
   end
-  return n
+  return { vertex = v, amount = v.size, exclusive = true, children = children, usage = counted }
 end
 
--- Has v written; returns how many are found at and below it. A quirk: where what is in use is asked for and not known, that
--- is none.
-local function emit(t, out, v, wanted, below)
-  local usage
-  if wanted.usage then
-    local plan = v.subplans[t.dominant]
-    if not plan then return 0 end
-    if wanted.job == 0 then usage = used_in_all(plan) else usage = used_by(t, v, plan, wanted.job) end
-    if not usage then return 0 end
-  end
-  if (v.label_sequence or 0) < t.sequence then v.label = nil end
-  out:vertex(t:prefix(), v, v.size, true, false, usage)
-  v.label = nil
-  return below + 1
-end
-
-function walk(t, out, v, wanted, above)
-  local here = {
-    down = above.down or v.down, allocated = above.allocated or next(v.allocations) ~= nil,
-    reserved = above.reserved or next(v.reservations) ~= nil,
-  }
-  t.level = t.level + 1
-  v[visit_key(t.dominant)] = t.epoch
-  local n = walk_below(t, out, v, wanted, here)
-  if n and (n > 0 or expression.holds(wanted, v, here)) then n = emit(t, out, v, wanted, n) end
-  t.level = t.level - 1
-  return n
-end
-
---- Has all vertices written that an expression holds for; false: malformed, t.message says so.
-function M.run(t, out, text)
-  t.message = ""
+--- The tree of what is found, which may be nil; false: the expression is malformed.
+function M.run(session, text)
   local wanted = expression.parse(text)
-  if not wanted then
-    errno.code = "EINVAL"
-    t:say("find: invalid criteria: ", text, ".\n")
-    return false
-  end
-  t:tick()
-  if not walk(t, out, t.graph.roots[t.dominant], wanted, {}) then return false end
-  out:times(0, 0)
-  return true
+  if not wanted then return false end
+  local search = { session = session, wanted = wanted, uses = uses_of(session) }
+  return walk(search, session.machine:root(), { down = false, allocated = false, reserved = false })
 end
 
 return M

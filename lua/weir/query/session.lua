@@ -1,133 +1,109 @@
---- session.lua - one run of the shell: a machine, a matcher, a traverser, a writer, and the jobs so far.
+--- session.lua - one run of the shell: a machine, weir's engine on it, and the jobs so far. Who has what, and when, is in the
+-- books of the engine; the session keeps what is shown of a job.
+--
+-- A job: {job (its number), state, at, duration, source, elapsed, kind ("allocate" or "reserve"), held ("allocations",
+-- "reservations" or nil), parts (tree.lua), tags (see part.lua)}.
 
-local books = require "weir.query.books"
-local commit = require "weir.query.commit"
 local files = require "weir.files"
-local flexible = require "weir.query.flexible"
-local matcher = require "weir.query.matcher"
-local policy = require "weir.query.policy"
-local store = require "weir.query.store"
-local traverser = require "weir.query.traverser"
+local filters = require "weir.query.filters"
+local machine = require "weir.query.machine"
+local matching = require "weir.query.matching"
+local quirks = require "weir.query.quirks"
+local stale = require "weir.query.stale"
+local subsystems = require "weir.query.subsystems"
+local tree = require "weir.query.tree"
+local weir = require "weir"
 local writers = require "weir.query.writers"
 
 local M = {}
 M.__index = M
 
-local LOAD = {
-  grug = function(...) return require("weir.query.grug").load(...) end,
-  hwloc = function(...) return require("weir.query.hwloc").load(...) end,
-  jgf = function(...) return require("weir.query.jgf").load(...) end,
-  rv1exec = function(...) return require("weir.query.rv1exec").load(...) end,
-}
-LOAD.jgf_shorthand, LOAD.rv1exec_force = LOAD.jgf, LOAD.rv1exec
-
-local TRAVERSERS = { simple = traverser, flexible = flexible }
-
-local PRUNE_FILTERS = "ALL:core,ALL:node"
+local TRAVERSERS = { simple = true, flexible = true }
 
 local function fail(where, what) return nil, ("%s: ERROR: %s\n"):format(where, what) end
 
 local function load(options)
-  local graph = store.new()
+  local set = subsystems.named(options.subsystems)
+  if not set then return fail("resource_query_t", "can't set subsystems: no set " .. options.subsystems) end
   local text, unread = files.read(options.load_file or "conf/default")
-  local fine, ok, why, more = pcall(LOAD[options.load_format], graph, text or "", options.allowlist)
-  if fine and ok then return graph end
-  if not fine then why = type(ok) == "table" and ok.limit or tostring(ok) end
-  more = more or not text and unread
-  return fail("resource_query_t", (why or "") .. "\nERROR: error generating resources" .. (more and "\n" .. more or ""))
+  if not text then return fail("resource_query_t", "error generating resources\n" .. unread) end
+  local read, why, missing = machine.read(text, {
+    format = options.load_format, source = options.load_file, allowlist = options.allowlist,
+  }, set)
+  if read then return read end
+  if missing then return fail("initialize_matchers_and_traversers", "can't initialize traverser: no subsystem " .. missing) end
+  return fail("resource_query_t", "error generating resources\n" .. why)
 end
 
--- ---- making -------------------------------------------------------------------------------------------------
-
-local function new_matcher(self, options)
-  local subsystems = matcher.subsystems(options.subsystems)
-  if not subsystems then return fail("resource_query_t", "can't set subsystems: no set " .. options.subsystems) end
-  self.matcher = matcher.new(subsystems, self.graph)
-  local why
-  self.policy, why = policy.new(options.policy, self.matcher)
-  if not self.policy then return fail("resource_query_t", "can't create matcher\n" .. why:gsub("\n$", "")) end
-  if self.policy.exclusive then self.matcher.exclusive[self.policy.exclusive] = true end
-  if not self.matcher:track_spec(options.prune_filters or PRUNE_FILTERS) then
-    return fail("initialize_matchers_and_traversers", "can't set pruning filters")
-  end
-  return true
-end
-
-local function new_traverser(self, options)
-  local class = TRAVERSERS[options.traverser]
-  if not class then return fail("resource_query_t", "can't create traverser " .. options.traverser) end
-  self.traverser = class.new(self.graph, self.matcher, self.policy)
-  if not self.traverser:initialize() then
-    return fail("initialize_matchers_and_traversers", "can't initialize traverser")
+local function check(options, read)
+  local ok, why = matching.check_policy(options.policy)
+  if not ok then return fail("resource_query_t", "can't create matcher\n" .. why) end
+  read.filters = filters.read(options.prune_filters)
+  if not read.filters then return fail("initialize_matchers_and_traversers", "can't set pruning filters") end
+  if not TRAVERSERS[options.traverser] then
+    return fail("resource_query_t", "can't create traverser " .. options.traverser)
   end
   return true
 end
 
 --- A session by the options of options.lua; or nil and why.
 function M.new(options)
-  local self = setmetatable({
-    options = options, jobs = {}, allocations = {}, reservations = {}, counter = 1,
-    least = 1.7976931348623157e308, most = 0, sum = 0,
+  local read, ok, why
+  read, why = load(options)
+  if not read then return nil, why end
+  ok, why = check(options, read)
+  if not ok then return nil, why end
+  return setmetatable({
+    options = options, machine = read, engine = assert(weir.engine { resources = read.graph }), jobs = {}, counter = 1,
+    stale = stale.new(),
+    least = math.huge, most = 0, sum = 0,
   }, M)
-  local ok, why
-  self.graph, why = load(options)
-  if not self.graph then return nil, why end
-  self.graph:count_nodes()
-  ok, why = new_matcher(self, options)
-  if not ok then return nil, why end
-  ok, why = new_traverser(self, options)
-  if not ok then return nil, why end
-  self.writer = writers.new(options.match_format, self.graph)
-  self.graph.types.closed = true
-  return self
 end
 
 -- ---- jobs ---------------------------------------------------------------------------------------------------
 
---- The root of the dominant subsystem.
-function M:root() return self.graph.roots[self.traverser.dominant] end
-
---- Notes a job that was placed.
-function M:remember(job, at, source, elapsed)
-  local state = at == 0 and "ALLOCATED" or "RESERVED"
-  self.jobs[job] = { job = job, state = state, at = at, source = source, elapsed = elapsed }
-  self[at == 0 and "allocations" or "reservations"][job] = true
+--- Notes a job that was placed: {job, at, duration, kind, source, elapsed, parts}.
+function M:remember(job)
+  job.held = job.at == 0 and "allocations" or "reservations"
+  job.state = job.at == 0 and "ALLOCATED" or "RESERVED"
+  self.jobs[job.job] = job
+  self.stale:planned(job.at, job.stop)
 end
 
---- Ids of all jobs, ascending.
-function M:job_ids()
-  local ids = {}
-  for id in pairs(self.jobs) do ids[#ids + 1] = id end
-  table.sort(ids, math.ult)
-  return ids
+--- Notes that nothing is left of a job.
+function M:forget(job)
+  self.stale:planned(job.at, job.stop)
+  job.held, job.state, job.parts, job.tags = nil, "CANCELED", {}, nil
 end
 
---- Brings weir's books up to date; they are made when the first job is placed.
-function M:sync(job)
-  self.books = self.books or books.new(self.graph)
-  self.refused = self.books:sync(job, self:root()) or self.refused
+--- The job of a number that has something; nil: there is none.
+function M:holder(number)
+  local job = self.jobs[number]
+  return job and job.held and job
 end
 
---- What a part of a job is read with, by the name of the reader.
-function M.reader(name)
-  if name == "rv1exec" then return require "weir.query.rv1exec" end
-  return require("weir.query.jgf")[name == "jgf_shorthand" and "shorthand" or "full"]
+--- Jobs in the order of their numbers.
+function M:list()
+  local list = {}
+  for _, job in pairs(self.jobs) do list[#list + 1] = job end
+  table.sort(list, function(a, b) return math.ult(a.job, b.job) end)
+  return list
 end
 
---- Books what a text says that a job has; whether it could.
-function M:update(reader, text, meta)
-  local t = self.traverser
-  t.message = ""
-  t:tick()
-  self.graph.types.closed = false
-  local ok, why = reader.update(t, text, meta)
-  self.graph.types.closed = true
-  if not ok then
-    t:say(why or "")
-    return false
-  end
-  if self.graph.root_edges[t.dominant].sequence ~= t.sequence then return true end
-  return commit.run(t, self:root(), self.writer, meta, false)
+--- The id that a job has in weir's books: any number will do for resource-query, 0 too.
+function M.id_of(_, number) return number > 0 and number or math.maxinteger + number end
+
+--- Keeps how long something took.
+function M:count_time(elapsed)
+  self.least, self.most, self.sum = math.min(self.least, elapsed), math.max(self.most, elapsed), self.sum + elapsed
 end
+
+--- What is written of some parts: a text; or nil and the name of an errno. about: {start, stop, queue}.
+function M:text(parts, about)
+  return writers.write(self.options.match_format, self.machine, tree.of(self.machine:root(), parts), about)
+end
+
+--- When a job that starts and lasts so long ends.
+function M.stop(at, duration) return math.min(at + duration, quirks.GRAPH_END) end
 
 return M

@@ -1,9 +1,9 @@
 --- shell.lua - reads commands, a line each, and runs them. No command ends the session but quit, however wrong it is.
 
-local cancelling = require "weir.query.command_cancel"
 local dump = require "weir.query.dump"
 local files = require "weir.files"
-local looking = require "weir.query.command_look"
+local jobs = require "weir.query.command_jobs"
+local machine = require "weir.query.command_machine"
 local matching = require "weir.query.command_match"
 
 local M = {}
@@ -36,7 +36,7 @@ local COMMANDS = {
 }
 
 local RUN = {}
-for _, module in ipairs { matching, cancelling, looking } do
+for _, module in ipairs { matching, jobs, machine } do
   for name, run in pairs(module) do RUN[name] = run end
 end
 
@@ -108,7 +108,7 @@ function M:loop(input)
   self.out:flush()
   local o = self.session.options
   if not o.graph_output then return true end
-  return files.write(o.graph_output .. "." .. o.graph_format, dump[o.graph_format](self.session.graph))
+  return files.write(o.graph_output .. "." .. o.graph_format, dump[o.graph_format](self.session.machine))
 end
 
 --- A shell for a session. streams: {out (where matches are written), screen, errors}; those left out are standard output

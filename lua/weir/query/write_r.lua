@@ -1,87 +1,57 @@
---- write_r.lua - the writers "rlite", "rv1", "rv1_nosched" and "rv1_shorthand": R (RFC 20) in the layout of resource-query.
---
--- Cores and gpus are collected until the node that they are in comes; nodes with the same children share a row.
+--- write_r.lua - "rlite", "rv1", "rv1_nosched" and "rv1_shorthand": R (RFC 20) in the layout of resource-query. Ranks with the
+-- same cores and gpus share a row; the rows are in the order of their texts.
 
 local core = require "weir.core"
-local errno = require "weir.query.errno"
-local idset = require "weir.query.idset"
 local jgf = require "weir.query.write_jgf"
+local quirks = require "weir.query.quirks"
+local tree = require "weir.query.tree"
 
 local M = {}
-M.__index = M
 
+local quote = core.json_encode
 local CHILDREN = { "core", "gpu" }
-local HOLDERS = { node = true, storage_node = true }
-
---- kind: "rlite", "rv1", "rv1_nosched", "rv1_shorthand".
-function M.new(kind)
-  local self = setmetatable({ kind = kind, start = 0, stop = 0, attributes = {} }, M)
-  if kind == "rv1" or kind == "rv1_shorthand" then self.jgf = jgf.new(kind == "rv1_shorthand") end
-  self:clear()
-  self.pending = { core = {}, gpu = {} }
-  return self
-end
-
-function M:clear() self.rows, self.properties = {}, {} end
-
-function M:attach(graph)
-  if self.jgf then self.jgf:attach(graph) end
-  return self
-end
-
--- {"core": "0-3", ...} of what was collected, which is then forgotten; nil: an id is negative.
-local function take_children(self)
-  local parts = {}
-  for _, kind in ipairs(CHILDREN) do
-    local ids = self.pending[kind]
-    if #ids > 0 then
-      table.sort(ids)
-      local text = idset.encode(ids)
-      if not text then return nil end
-      parts[#parts + 1] = ('"%s": "%s"'):format(kind, text)
-      self.pending[kind] = {}
-    end
-  end
-  return "{" .. table.concat(parts, ", ") .. "}"
-end
 
 local function list_in(t, key)
   t[key] = t[key] or {}
   return t[key]
 end
 
-local function add_node(self, v)
-  if #self.pending.core + #self.pending.gpu == 0 then return true end
-  local children = take_children(self)
-  if not children then return false end
-  table.insert(list_in(self.rows, children), { rank = v.rank, host = v.name })
+local function idset(ids)
+  table.sort(ids)
+  if ids[1] < 0 then error({ errno = "EINVAL" }, 0) end
+  return tostring(core.idset(ids))
+end
+
+-- {"core": "0-3", ...} of what was collected.
+local function children_text(found)
+  local parts = {}
+  for _, kind in ipairs(CHILDREN) do
+    if found[kind] then parts[#parts + 1] = ('"%s": "%s"'):format(kind, idset(found[kind])) end
+  end
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+local function add_host(r, v, rank, found)
+  table.insert(list_in(r.rows, children_text(found)), { rank = rank, name = v.name })
   for key, value in pairs(v.properties) do
-    table.insert(list_in(self.properties, value == "" and key or key .. "=" .. value), v.rank)
+    table.insert(list_in(r.properties, value == "" and key or key .. "=" .. value), rank)
   end
-  return true
 end
 
-function M:vertex(prefix, v, needs, exclusive, exclusive_parent, usage)
-  local ok = true
-  if self.pending[v.type] then
-    table.insert(self.pending[v.type], v.id)
-  elseif HOLDERS[v.type] then
-    ok = add_node(self, v)
-  end
-  if ok and self.jgf then self.jgf:vertex(prefix, v, needs, exclusive, exclusive_parent, usage) end
+-- Rows and properties of a tree. Quirk: cores that are in no node count for the node that comes next.
+local function collect(machine, root)
+  local r, found = { rows = {}, properties = {} }, {}
+  tree.visit(root, function(n)
+    local v = n.vertex
+    if v.type == "core" or v.type == "gpu" then
+      table.insert(list_in(found, v.type), v.id or -1)
+    elseif quirks.is_host(v) and next(found) then
+      add_host(r, v, machine.rank(v), found)
+      found = {}
+    end
+  end, function() end)
+  return r
 end
-
-function M:edge(prefix, edge, exclusive_parent)
-  if self.jgf then self.jgf:edge(prefix, edge, exclusive_parent) end
-end
-
-function M:times(start, stop) self.start, self.stop = start, stop end
-
-function M:attribute(key, value) self.attributes[key] = value end
-
--- ---- text ---------------------------------------------------------------------------------------------------
-
-local function by_rank(a, b) return a.rank < b.rank end
 
 local function sorted_keys(t)
   local keys = {}
@@ -90,85 +60,70 @@ local function sorted_keys(t)
   return keys
 end
 
-local function ranks_of(list)
-  local ranks = {}
-  for i, node in ipairs(list) do ranks[i] = node.rank end
-  return idset.encode(ranks)
-end
+local function by_rank(a, b) return a.rank < b.rank end
 
--- The rows of R_lite, and all nodes; nil: a rank is negative.
-local function rows_text(self)
-  local rows, nodes = {}, {}
-  for _, children in ipairs(sorted_keys(self.rows)) do
-    local list = self.rows[children]
-    table.sort(list, by_rank)
-    local ranks = ranks_of(list)
-    if not ranks then
-      errno.code = "EINVAL"
-      return nil
+local function rows_text(r)
+  local rows, hosts = {}, {}
+  for _, children in ipairs(sorted_keys(r.rows)) do
+    local ranks = {}
+    for i, host in ipairs(r.rows[children]) do
+      ranks[i] = host.rank
+      hosts[#hosts + 1] = host
     end
-    rows[#rows + 1] = ('{"rank": "%s", "children": %s}'):format(ranks, children)
-    table.move(list, 1, #list, #nodes + 1, nodes)
+    rows[#rows + 1] = ('{"rank": "%s", "children": %s}'):format(idset(ranks), children)
   end
-  return "[" .. table.concat(rows, ", ") .. "]", nodes
+  table.sort(hosts, by_rank)
+  return "[" .. table.concat(rows, ", ") .. "]", hosts
 end
 
-local function nodelist_text(nodes)
+local function nodelist_text(hosts)
   local names = {}
-  table.sort(nodes, by_rank)
-  for i, node in ipairs(nodes) do names[i] = node.host end
-  return "[" .. jgf.quote(tostring(core.hostlist(names) or "")) .. "]"
+  for i, host in ipairs(hosts) do names[i] = host.name end
+  return "[" .. quote(tostring(core.hostlist(names) or "")) .. "]"
 end
 
-local function properties_text(self)
+local function properties_text(r)
   local parts = {}
-  for i, key in ipairs(sorted_keys(self.properties)) do
-    table.sort(self.properties[key])
-    parts[i] = jgf.quote(key) .. ": " .. jgf.quote(idset.encode(self.properties[key]) or "")
+  for i, key in ipairs(sorted_keys(r.properties)) do
+    parts[i] = quote(key) .. ": " .. quote(idset(r.properties[key]))
   end
   return #parts > 0 and '"properties": {' .. table.concat(parts, ", ") .. "}, " or ""
 end
 
-local function attributes_text(self)
-  if next(self.attributes) == nil then return "" end
-  return ', "attributes": {"system": {"scheduler": ' .. jgf.map(self.attributes) .. "}}"
-end
-
-local function execution_text(self, rows, nodes)
+local function execution_text(r, rows, hosts, about)
   return ('{"R_lite": %s, "nodelist": %s, %s"starttime": %d, "expiration": %d}'):format(
-    rows, nodelist_text(nodes), properties_text(self), self.start, self.stop)
+    rows, nodelist_text(hosts), properties_text(r), about.start, about.stop)
 end
 
-local function r_text(self, rows, nodes)
-  local execution = execution_text(self, rows, nodes)
-  self:clear()
-  if not self.jgf then return ('{"version": 1, "execution": %s}'):format(execution) end
-  local graph = self.jgf:graph()
-  if not graph then return nil end
-  return ('{"version": 1, "execution": %s, "scheduling": %s%s}'):format(execution, graph, attributes_text(self))
+local function attributes_text(about)
+  return about.queue and ', "attributes": {"system": {"scheduler": ' .. jgf.map { queue = about.queue } .. "}}" or ""
 end
 
-local function nothing(self)
-  return next(self.rows) == nil or (self.jgf ~= nil and self.jgf:empty())
+local function scheduling_text(machine, root, about, shorthand)
+  local graph, why = jgf.graph(machine, root, shorthand)
+  if not graph then error({ errno = why }, 0) end
+  return ', "scheduling": ' .. graph .. attributes_text(about)
 end
 
---- With a line end; "" when there is nothing; nil: errno.code says why.
-function M:text()
-  if nothing(self) then
-    if self.kind ~= "rlite" then return "" end
-    errno.code = "EINVAL"
-    return nil
+local function write(kind, machine, root, about)
+  local r = collect(machine, root)
+  if next(r.rows) == nil then
+    if kind == "rlite" then error({ errno = "EINVAL" }, 0) end
+    return ""
   end
-  local rows, nodes = rows_text(self)
-  if not rows then return nil end
-  if self.kind == "rlite" then
-    self:clear()
-    return rows .. "\n"
-  end
-  local text = r_text(self, rows, nodes)
-  return text and text .. "\n"
+  local rows, hosts = rows_text(r)
+  if kind == "rlite" then return rows .. "\n" end
+  local scheduling = kind == "rv1_nosched" and "" or scheduling_text(machine, root, about, kind == "rv1_shorthand")
+  return ('{"version": 1, "execution": %s%s}\n'):format(execution_text(r, rows, hosts, about), scheduling)
 end
 
-M.found = M.text
+for _, kind in ipairs { "rlite", "rv1", "rv1_nosched", "rv1_shorthand" } do
+  M[kind] = function(machine, root, about)
+    local ok, text = pcall(write, kind, machine, root, about)
+    if ok then return text end
+    if type(text) ~= "table" then error(text, 0) end
+    return nil, text.errno
+  end
+end
 
 return M

@@ -1,39 +1,25 @@
---- write_text.lua - the writers "simple" and "pretty_simple": a line for each vertex, children above (or below) parents.
---
--- A writer takes what a walk finds: vertex(prefix, v, needs, exclusive, exclusive_parent, usage), edge(prefix, edge,
--- exclusive_parent), times(start, stop), attribute(key, value). text() gives what was written, and starts anew; nil and
--- false: it cannot be written, errno.code says why.
+--- write_text.lua - "simple" and "pretty_simple": a line for each vertex, what is below it first, or last.
+
+local tree = require "weir.query.tree"
 
 local M = {}
-M.__index = M
 
-local function new(pretty) return setmetatable({ lines = {}, pretty = pretty }, M) end
-
-function M.simple() return new(false) end
-
-function M.pretty() return new(true) end
-
-local MODES = { [false] = { [false] = "s", [true] = "x" }, [true] = { [false] = "shared", [true] = "exclusive" } }
-
-function M:vertex(prefix, v, needs, exclusive)
-  local line = ("%s%s[%d:%s]\n"):format(prefix, v.name, needs, MODES[self.pretty][exclusive])
-  self.lines[#self.lines + 1] = line
+local function lines_of(root, words)
+  local lines = {}
+  tree.visit(root, function(n, depth)
+    lines[#lines + 1] = ("      %s%s[%d:%s]\n"):format(("---"):rep(depth), n.vertex.name, n.amount, words[n.exclusive])
+  end, function() end)
+  return lines
 end
 
-function M:edge() return self end
-function M:times() return self end
-function M:attribute() return self end
-
-function M:text()
-  local lines = self.lines
-  self.lines = {}
-  if self.pretty then
-    for i = 1, #lines // 2 do lines[i], lines[#lines + 1 - i] = lines[#lines + 1 - i], lines[i] end
-  end
-  return table.concat(lines)
+function M.simple(_, root)
+  return table.concat(lines_of(root, { [true] = "x", [false] = "s" }))
 end
 
--- What `find` prints has no line end of its own here.
-M.found = M.text
+function M.pretty_simple(_, root)
+  local lines, turned = lines_of(root, { [true] = "exclusive", [false] = "shared" }), {}
+  for i = #lines, 1, -1 do turned[#turned + 1] = lines[i] end
+  return table.concat(turned)
+end
 
 return M

@@ -1,0 +1,153 @@
+--- command_machine.lua - find, properties, states, and changes of the machine.
+
+local core = require "weir.core"
+local files = require "weir.files"
+local machine = require "weir.query.machine"
+local part = require "weir.query.part"
+local update = require "weir.query.update"
+local report = require "weir.query.report"
+local search = require "weir.query.search"
+local subsystems = require "weir.query.subsystems"
+local writers = require "weir.query.writers"
+
+local M = {}
+
+-- ---- find ---------------------------------------------------------------------------------------------------
+
+function M.find(shell, words)
+  if #words < 2 then return shell:complain "ERROR: malformed command: \n" end
+  local session, text = shell.session, table.concat(words, " ", 2)
+  local tree = search.run(session, text)
+  if tree == false then return shell:complain("findfind: invalid criteria: ", text, ".\n") end
+  local found, errno = writers.write(session.options.match_format, session.machine, tree, { start = 0, stop = 0 })
+  if not found then return shell:complain("find: ERROR: find writer emit: ", report.errno(errno), "\n") end
+  shell:put(found)
+  report.expression(shell, text)
+end
+
+-- ---- properties ---------------------------------------------------------------------------------------------
+
+M["set-property"] = function(shell, words)
+  if #words ~= 3 then return shell:complain "ERROR: malformed command\n" end
+  local key, value = words[3]:match "^([^=]+)=(.+)$"
+  if not key then
+    return shell:put("Incorrect input format. \n", "Please use `set-property <resource> PROPERTY=VALUE`.\n")
+  end
+  local list = shell.session.machine:at(words[2])
+  if not list then return shell:put("Couldn't find path ", words[2], " in resource graph.\n") end
+  for _, v in ipairs(list) do v.properties[key] = value end
+end
+
+local function put_properties(shell, v, path)
+  local keys = {}
+  for key in pairs(v.properties) do keys[#keys + 1] = key end
+  table.sort(keys)
+  if #keys == 0 then
+    local number = shell.session.machine.number[v]
+    return shell:put(("No properties were found for %s (vtx's uniq_id=%d).\n"):format(path, number))
+  end
+  for _, key in ipairs(keys) do shell:put(key, "=", v.properties[key], "\n") end
+end
+
+local function at_path(shell, path)
+  local list = shell.session.machine:at(path)
+  if not list then shell:put("Could not find path ", path, " in resource graph.\n") end
+  return list
+end
+
+M["get-property"] = function(shell, words)
+  if #words ~= 2 then return shell:complain "ERROR: malformed command\n" end
+  for _, v in ipairs(at_path(shell, words[2]) or {}) do put_properties(shell, v, words[2]) end
+end
+
+-- ---- states -------------------------------------------------------------------------------------------------
+
+M["set-status"] = function(shell, words)
+  if #words ~= 3 then return shell:complain "ERROR: malformed command\n" end
+  local list = at_path(shell, words[2])
+  if not list then return end
+  if words[3] ~= "up" and words[3] ~= "down" then return shell:complain "ERROR: unrecognized status\n" end
+  for _, v in ipairs(list) do v.state = words[3] end
+end
+
+M["get-status"] = function(shell, words)
+  if #words ~= 2 then return shell:complain "ERROR: malformed command\n" end
+  for _, v in ipairs(at_path(shell, words[2]) or {}) do
+    shell:put(words[2], " is ", v.state == "down" and "down" or "up", "\n")
+  end
+end
+
+-- ---- parts of the machine -----------------------------------------------------------------------------------
+
+local function attach(session, path, text)
+  local set = subsystems.named(session.options.subsystems)
+  local more, why = machine.read(text, { format = "jgf", source = path }, set)
+  if not more then return nil, why end
+  local tops
+  tops, why = session.machine:add(more)
+  if not tops then return nil, why end
+  session.stale:attach(tops, session:list())
+  return true
+end
+
+function M.attach(shell, words)
+  if #words ~= 2 then return shell:complain "ERROR: malformed command\n" end
+  local text = files.read(words[2])
+  if not text then return shell:complain("ERROR: can't open ", words[2], "\n") end
+  local ok, why = attach(shell.session, words[2], text)
+  if ok then return end
+  shell:complain("ERROR: can't attach JGF subgraph \n", "ERROR: add_subgraph: ERROR: add subgraph error: ",
+    report.errno "EINVAL", "\nadd_subgraph: ERROR: reader returned error: ", why or "", "\n\n\n")
+end
+
+-- Takes vertices, all below them, and what jobs have there, away: true; or nil and why.
+local function take_away(session, list)
+  local gone = {}
+  for _, v in ipairs(list) do gone[v] = true end
+  for _, job in ipairs(session:list()) do
+    if job.held then part.strike(session, job, gone) end
+  end
+  session.stale:gone(function(v) return part.is_below(v, gone) end)
+  for _, v in ipairs(list) do
+    local ok, why = session.machine.graph:unlink(v, { force = true })
+    if not ok then return nil, why end
+  end
+  session.machine:changed()
+  return true
+end
+
+local function cannot_remove(shell, why) shell:complain("ERROR: can't remove subgraph \n", "ERROR: ", why, "\n") end
+
+local function remove_path(shell, path)
+  local list = shell.session.machine:at(path)
+  if not list then return cannot_remove(shell, "there is no vertex " .. path) end
+  local v = list[#list]
+  if not v:parent() then return cannot_remove(shell, path .. " is a root") end
+  local ok, why = take_away(shell.session, { v })
+  if not ok then cannot_remove(shell, why) end
+end
+
+local function remove_ranks(shell, text)
+  local ranks, list = core.idset(text), {}
+  if not ranks then return shell:complain "ERROR: failed to decode ranks.\n" end
+  for rank in ranks:ids() do
+    local on_rank = shell.session.machine:on_rank(rank)
+    if not on_rank then
+      return shell:complain("ERROR: can't partial cancel subgraph \n", ("ERROR: there is nothing on rank %d\n"):format(rank))
+    end
+    for _, v in ipairs(on_rank) do list[#list + 1] = { vertex = v } end
+  end
+  local tops = {}
+  for i, top in ipairs(update.topmost(list)) do tops[i] = top.vertex end
+  local ok, why = take_away(shell.session, tops)
+  if not ok then cannot_remove(shell, why) end
+end
+
+function M.remove(shell, words)
+  if #words ~= 3 then return shell:complain "ERROR: malformed command\n" end
+  if words[3] == "true" then return remove_path(shell, words[2]) end
+  if words[3] == "false" then return remove_ranks(shell, words[2]) end
+  shell:complain "ERROR: invalid path boolean input \n"
+end
+
+return M

@@ -1,0 +1,43 @@
+--- load_rv1.lua - machines from R (RFC 20): by its execution part alone.
+
+local core = require "weir.core"
+local quirks = require "weir.query.quirks"
+
+local M = {}
+
+-- Vertices by rank and name, and the ranks of the rows of R_lite in order.
+local function numbers(graph, document)
+  local number, count = {}, 0
+  local function give(v)
+    if not number[v] then
+      number[v] = count
+      count = count + 1
+    end
+  end
+  local root, nodes = graph:root(), {}
+  give(root)
+  for node in root:children() do nodes[node.rank] = node end
+  for _, row in ipairs(document.execution.R_lite) do
+    for rank in core.idset(row.rank):ids() do
+      give(nodes[rank])
+      for child in nodes[rank]:children() do give(child) end
+    end
+  end
+  return number
+end
+
+--- A machine; or nil and why. Quirk: how the R's graph groups things is not looked at.
+function M.read(text, options)
+  local document, why = core.json_decode(text)
+  if document == nil then return nil, why end
+  if type(document) == "table" then document.scheduling = nil end
+  local graph
+  graph, why = core.parse(core.json_encode(document), { format = "rv1", source = options.source })
+  if not graph then return nil, why end
+  for node in graph:root():children() do
+    if not quirks.host_fits(node.name) then return nil, ("unpack_rank: error splitting hostname=%s"):format(node.name) end
+  end
+  return { graph = graph, number = numbers(graph, document), rank = function(v) return v.rank or -1 end }
+end
+
+return M

@@ -1,0 +1,63 @@
+--- update.lua - books what a document says that a job has.
+
+local rset = require "weir.query.rset"
+
+local M = {}
+
+local READ = { jgf = rset.of_jgf, jgf_shorthand = rset.of_jgf, rv1exec = rset.of_r }
+
+-- Those of a list that have no other of it above them.
+local function topmost(list)
+  local is_in, tops = {}, {}
+  for _, part in ipairs(list) do is_in[part.vertex] = true end
+  for _, part in ipairs(list) do
+    local up = part.vertex:parent()
+    while up and not is_in[up] do up = up:parent() end
+    if not up then tops[#tops + 1] = part end
+  end
+  return tops
+end
+M.topmost = topmost
+
+local function book(session, id, what, list)
+  local exclusive = {}
+  for _, part in ipairs(list) do
+    local v = part.vertex
+    if part.exclusive then
+      exclusive[#exclusive + 1] = part
+    elseif v:available(what.at, what.at + what.duration) < v.size then
+      rset.fail("%s is unavailable", v.path)
+    end
+  end
+  for _, part in ipairs(topmost(exclusive)) do
+    local ok, why = part.vertex:allocate { job = id, amount = part.vertex.size, start = what.at, duration = what.duration }
+    if not ok then
+      session.engine:release(id)
+      rset.fail("%s", why)
+    end
+  end
+  return exclusive
+end
+
+-- What is shown of the job: without the shorthand only what the document names. Quirk: nothing where it does not name the
+-- root of the subsystem that is searched.
+local function parts_of(session, list, exclusive, shorthand)
+  local parts = {}
+  if not list[session.machine:root()] then return parts end
+  for i, part in ipairs(exclusive) do
+    parts[i] = { vertex = part.vertex, amount = part.size, exclusive = true, whole = shorthand }
+  end
+  if #parts == 0 then rset.fail "there is nothing in it that a job could have" end
+  return parts
+end
+
+local function run(session, what)
+  local list = READ[what.reader](session.machine, what.text)
+  local exclusive = book(session, session:id_of(what.job), what, list)
+  return parts_of(session, list, exclusive, what.reader == "jgf_shorthand")
+end
+
+--- The parts that a job has now, {job, at, duration, text, reader} being what was asked for; or nil and why.
+function M.run(session, what) return rset.guarded(run, session, what) end
+
+return M

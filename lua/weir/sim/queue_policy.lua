@@ -1,0 +1,82 @@
+--- queue_policy.lua - queue policies: found by name in policies/queue, or by path; each in a sandbox.
+
+local core = require "weir.core"
+local files = require "weir.files"
+local policy = require "weir.policy"
+local suggest = require "weir.suggest"
+
+local M = {}
+
+local function runtime()
+  return assert(files.read((assert(package.searchpath("weir.sim.runtime", package.path)))))
+end
+
+local function folders()
+  local list = {}
+  for _, dir in ipairs(policy.path()) do list[#list + 1] = dir .. "/queue" end
+  return list
+end
+
+--- The queue policies there are: {name =, path =} by name.
+function M.list()
+  local list, seen = {}, {}
+  for _, dir in ipairs(folders()) do
+    local pipe = io.popen(("ls -1 -- '%s' 2>/dev/null"):format((dir:gsub("'", "'\\''"))))
+    for file in pipe:lines() do
+      local name = file:match "^(.+)%.lua$"
+      if name and not seen[name] then
+        seen[name] = true
+        list[#list + 1] = { name = name, path = dir .. "/" .. file }
+      end
+    end
+    pipe:close()
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
+
+local function find(name)
+  if name:find "/" or name:find "%.lua$" then return name end
+  local names = {}
+  for i, entry in ipairs(M.list()) do
+    if entry.name == name then return entry.path end
+    names[i] = entry.name
+  end
+  return nil, ("there is no queue policy \"%s\"%s; there is %s"):format(name, suggest.hint(name, names), table.concat(names, ", "))
+end
+
+-- "name:k=4,mode=strict" or {"name", k = 4}: the name, and the options as lines.
+local function split(x)
+  local lines = {}
+  if type(x) == "table" then
+    for key, value in pairs(x) do
+      if key ~= 1 then lines[#lines + 1] = key .. "=" .. tostring(value) end
+    end
+    return x[1], table.concat(lines, "\n")
+  end
+  local name, rest = x:match "^([^:]*):(.*)$"
+  return name or x, rest and rest:gsub(",", "\n") or ""
+end
+
+--- A queue policy in its sandbox. x: a name or path with options ("hybrid:k=2"), or {"hybrid", k = 2}. bridge: what it asks
+--- the simulator. Or nil, message, code.
+function M.open(x, bridge, budget)
+  local name, options = split(x)
+  local path, why = find(name)
+  if not path then return nil, why, "unknown" end
+  local text
+  text, why = files.read(path)
+  if not text then return nil, why, "io" end
+  budget = budget or {}
+  local sandbox, message, code = core.sandbox_open(text, path, {
+    prelude = runtime(), bridge = bridge, seconds = budget.seconds or 60, instructions = budget.instructions or 2000000000,
+    memory = budget.memory or (1 << 30),
+  })
+  if not sandbox then return nil, ("queue policy %s: %s"):format(name, message), code end
+  local ok
+  ok, message, code = sandbox:call("options", options)
+  if not ok then return nil, ("queue policy %s: %s"):format(name, message), code end
+  return sandbox, name
+end
+
+return M
