@@ -163,7 +163,7 @@ bench: deps build build/test/bench_jansson ## time and count; writes build/bench
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir
 install: build ## into $(PREFIX), below DESTDIR
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
-	  $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir $(DESTDIR)$(PREFIX)/share/weir/policies
+	  $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir $(DESTDIR)$(PREFIX)/share/weir/policies/queue
 	install build/weir $(DESTDIR)$(PREFIX)/bin/weir
 	install -m 644 core/weir.h $(DESTDIR)$(PREFIX)/include/weir.h
 	install -m 644 build/libweir.a $(DESTDIR)$(PREFIX)/lib/libweir.a
@@ -172,6 +172,7 @@ install: build ## into $(PREFIX), below DESTDIR
 	install build/lua/weir/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir/core.so
 	cd lua/weir && find . -name '*.lua' -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
 	install -m 644 policies/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/
+	install -m 644 policies/queue/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/queue/
 	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua
 	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
 	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua
