@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "book.h"
+#include "calendar.h"
 #include "graph.h"
 #include "index.h"
 #include "job.h"
@@ -261,5 +262,6 @@ int weir_check(const weir_graph *g, weir_err *err)
     weir_mem_free(scratch);
     rc = rc ? rc : check_books(g, err);
     rc = rc ? rc : check_jobs(g, err);
-    return rc ? rc : weir_taken_check(g, err);
+    rc = rc ? rc : weir_taken_check(g, err);
+    return rc ? rc : weir_calendars_check(g, err);
 }

@@ -261,13 +261,15 @@ static void forget_arrays(weir_graph *c)
     c->job_slots = NULL;
     c->pending = NULL;
     c->taken = NULL;
+    c->takes = NULL;
+    c->calendars = NULL;
     c->indexes = NULL;
     c->roster = NULL;
     c->uuids = NULL;
     c->uuid_slots = NULL;
     c->changes = NULL;
     c->text_save = NULL;
-    c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->nindexes = 0;
+    c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->ncalendars = c->nindexes = 0;
     c->schemas_cap = c->lifts_cap = c->indexes_cap = 0;
 }
 

@@ -153,6 +153,8 @@ static int narrow(struct explain *x)
 
 /* ---- the whole ---- */
 
+#define NEXT_TRIES 500 /* left over for each of what follows the ways */
+
 static int explain(struct explain *x)
 {
     int rc = x->o->where == WEIR_NONE ? WEIR_OK : narrow(x);
@@ -168,9 +170,12 @@ static int explain(struct explain *x)
         return weir_explain_levels(x);
     }
     rc = weir_explain_levels(x);
+    x->limit = WEIR_EXPLAIN_TRIES - 2 * NEXT_TRIES;
     rc = rc ? rc : weir_explain_ways(x);
     rc = rc ? rc : find_verdict(x);
+    x->limit += NEXT_TRIES;
     rc = rc ? rc : weir_explain_shortage(x);
+    x->limit += NEXT_TRIES;
     if (!rc && x->out->verdict == WEIR_BUSY)
         rc = find_start(x);
     return rc;

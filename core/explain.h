@@ -54,7 +54,7 @@ struct explain {
     uint32_t *weight, *own; /* by vertex: jobs and states at or below it; at it */
     weir_pick *picks;   /* of the last question that asked for them */
     uint32_t npicks;
-    uint32_t tries;
+    uint32_t tries, limit; /* limit: of the tries, for what is found out now */
     weir_stats stats;   /* of the last question */
 };
 

@@ -181,7 +181,7 @@ int weir_explain_with_policy(struct explain *x, bool least, int (*run)(void *dat
 
 bool weir_explain_exhausted(const struct explain *x)
 {
-    return x->tries >= WEIR_EXPLAIN_TRIES;
+    return x->tries >= x->limit;
 }
 
 struct question {

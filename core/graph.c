@@ -5,6 +5,7 @@
 
 #include "annotation.h"
 #include "book.h"
+#include "calendar.h"
 #include "changes.h"
 #include "index.h"
 #include "job.h"
@@ -93,6 +94,8 @@ void weir_graph_begin(weir_graph *g)
 {
     g->building = true;
     weir_indexes_drop(g);
+    weir_taken_clear(g);
+    weir_calendars_clear(g);
 }
 
 int weir_graph_end(weir_graph *g, weir_err *err)
@@ -386,8 +389,21 @@ static int write_pool(weir_graph *g, weir_vertex v, const weir_pool_desc *d, wei
     return WEIR_OK;
 }
 
+/* Vertices below p are new: who has what over time has to know them. */
+static void join_taken(weir_graph *g, weir_vertex p, weir_vertex first, uint32_t count)
+{
+    for (; p != WEIR_NONE; p = vertex_at(g, p)->parent)
+        if (book_of(g, p) && book_of(g, p)->count > book_of(g, p)->shared) {
+            weir_taken_clear(g); /* somebody has them already */
+            weir_calendars_clear(g);
+            return;
+        }
+    for (uint32_t i = 0; i < count; i++)
+        weir_calendars_join(g, first + i);
+}
+
 /* Counts vertices that are written into the tree: nothing of it is seen before. */
-static int link_vertices(weir_graph *g, weir_vertex p, uint32_t count, int64_t size)
+static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32_t count, int64_t size)
 {
     if (p == WEIR_NONE) {
         g->nroots += count;
@@ -399,7 +415,8 @@ static int link_vertices(weir_graph *g, weir_vertex p, uint32_t count, int64_t s
     g->live += count;
     g->units += size * (int64_t)count;
     g->serial++;
-    weir_taken_clear(g);
+    if (!g->building)
+        join_taken(g, p, first, count);
     return WEIR_OK;
 }
 
@@ -443,7 +460,7 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
     write_vertices(g, parent, d, kind, count, stride, v);
     if (count == 1)
         rc = write_pool(g, v, d, err);
-    if (!rc && link_vertices(g, parent, count, d->size))
+    if (!rc && link_vertices(g, parent, v, count, d->size))
         rc = weir_fail_nomem(err);
     if (rc) {
         weir_pool_drop(g, v);
@@ -487,6 +504,7 @@ static void reclaim_one(weir_graph *g, weir_vertex v)
     if (!state_available(x->state))
         g->unavailable--;
     g->units -= kind_of(g, v)->size;
+    weir_calendars_leave(g, v);
     weir_edges_drop(g, v);
     weir_pool_drop(g, v);
     weir_uuid_drop(g, v);
@@ -545,7 +563,6 @@ int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
         weir_rows_unlink(g, v);
     weir_indexes_drop(g);
     reclaim(g, v);
-    weir_taken_clear(g);
     g->serial++;
     return WEIR_OK;
 }
@@ -590,7 +607,7 @@ size_t weir_graph_bytes(const weir_graph *g)
              (size_t)g->inners[i].nrows * g->schemas[g->inners[i].schema]->width * sizeof(int64_t);
     for (uint32_t i = 0; i < g->nindexes; i++)
         n += (size_t)g->indexes[i]->rows * sizeof(weir_vertex);
-    n += weir_roster_bytes(g->roster);
+    n += weir_roster_bytes(g->roster) + weir_calendars_bytes(g);
     if (g->changes)
         n += sizeof *g->changes +
              ((size_t)g->changes->vertices.cap + g->changes->edges.cap + g->changes->jobs.cap) * sizeof(int64_t);

@@ -45,6 +45,7 @@ struct vertex {
     uint16_t generation;
     uint8_t state;
     uint8_t flags;
+    uint32_t bit; /* in the calendar of its type, if that has it */
 };
 
 struct inner {
@@ -124,6 +125,7 @@ struct job {
 };
 
 struct index;          /* index.h */
+struct calendar;       /* calendar.h */
 struct roster;         /* roster.h */
 struct weir_changes;   /* changes.h */
 struct weir_text_save; /* changes.h */
@@ -171,6 +173,9 @@ struct weir_graph {
     uint32_t npending, pending_cap;
     weir_plan **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
     uint32_t ntaken;
+    int64_t *takes;               /* by type: units that one job takes; while that is looked at */
+    struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (calendar.h) */
+    uint32_t ncalendars;
     struct index **indexes;
     uint32_t nindexes, indexes_cap;
     struct roster *roster; /* NULL: nobody has asked which nodes there are */

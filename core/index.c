@@ -2,6 +2,8 @@
  * entries of the row offer; WEIR_NONE where none qualifies. */
 #include "index.h"
 
+#include <stdlib.h>
+
 #include "roster.h"
 #include "rows.h"
 
@@ -11,6 +13,7 @@ static void index_free(struct index *x)
         weir_order_clear(&x->order);
         weir_mem_free(x->best);
         weir_mem_free(x->noted);
+        weir_mem_free(x->list);
         weir_mem_free(x);
     }
 }
@@ -153,6 +156,62 @@ static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err 
     return WEIR_OK;
 }
 
+/* ---- all in order ---- */
+
+static int list_below(const weir_graph *g, struct index *x, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    int rc = WEIR_OK;
+
+    if (kind_of(g, v)->type == x->type) {
+        if (weir_array_reserve(&x->list, &x->list_cap, (size_t)x->nlist + 1, sizeof *x->list))
+            return WEIR_ENOMEM;
+        x->list[x->nlist++] = v;
+    }
+    if (!in || !in->cells || !type_cell(g->schemas[in->schema], x->type))
+        return WEIR_OK;
+    for (uint32_t i = 0; !rc && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE)
+            rc = list_below(g, x, in->kids[i]);
+    return rc;
+}
+
+struct ordering {
+    const weir_graph *g;
+    const struct order *order;
+};
+
+static int by_order(const void *a, const void *b, void *data)
+{
+    const struct ordering *o = data;
+    weir_vertex x = *(const weir_vertex *)a, y = *(const weir_vertex *)b;
+    return x == y ? 0 : weir_order_before(o->g, o->order, x, y) ? -1 : 1;
+}
+
+static void list_drop(struct index *x)
+{
+    weir_mem_free(x->list);
+    x->list = NULL;
+    x->nlist = x->list_cap = 0;
+}
+
+int weir_index_list(const weir_graph *g, struct index *x)
+{
+    struct ordering o = {g, &x->order};
+    int rc = WEIR_OK;
+
+    if (x->list)
+        return WEIR_OK;
+    for (uint32_t i = 0; !rc && i < g->nroots; i++)
+        if (g->roots[i] != WEIR_NONE)
+            rc = list_below(g, x, g->roots[i]);
+    if (rc)
+        list_drop(x);
+    else if (x->nlist)
+        qsort_r(x->list, x->nlist, sizeof *x->list, by_order, &o);
+    return rc;
+}
+
 /* ---- what was noted ---- */
 
 static int compute_below(const weir_graph *g, const weir_policy *p, struct index *x, weir_vertex v, weir_err *err)
@@ -192,6 +251,8 @@ static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_e
         if (rc)
             return rc;
     }
+    if (x->nnoted)
+        list_drop(x);
     for (uint32_t i = 0; i < x->nnoted; i++)
         if (inner_of(g, x->noted[i]))
             fill_below(g, x, inner_of(g, x->noted[i]));
@@ -200,6 +261,8 @@ static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_e
     x->nnoted = 0;
     return WEIR_OK;
 }
+
+/* ---- getting one ---- */
 
 static struct index *find(weir_graph *g, const struct order *o, weir_type t, enum index_mode mode)
 {

@@ -28,11 +28,15 @@ struct index {
     uint32_t rows;
     weir_vertex *noted; /* vertices whose place in the order may have changed, and that of those below them */
     uint32_t nnoted, noted_cap;
+    weir_vertex *list; /* all vertices of the type in order; NULL until they are asked for */
+    uint32_t nlist, list_cap;
 };
 
 /* The index of a policy's order, built where there is none. */
 int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_mode mode, struct index **out,
                    weir_err *err);
+/* Makes x->list, of an index of every vertex. O(n log n) where there is none. */
+int weir_index_list(const weir_graph *g, struct index *x) WEIR_CHECKED;
 /* The first in order of what v offers to its parent's rows: v itself, or what is below it. */
 weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v);
 void weir_indexes_touch(weir_graph *g, weir_vertex v); /* v changed its state or book */

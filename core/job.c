@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "book.h"
+#include "calendar.h"
 #include "changes.h"
 #include "pending.h"
 #include "rows.h"
@@ -123,6 +124,7 @@ void weir_jobs_clear(weir_graph *g)
         weir_mem_free(g->jobs[i].feeds);
     }
     weir_taken_clear(g);
+    weir_calendars_clear(g);
     weir_mem_free(g->jobs);
     weir_mem_free(g->job_list);
     weir_mem_free(g->job_slots);

@@ -7,23 +7,14 @@
 #include <string.h>
 
 #include "job.h"
-#include "taken.h"
 #include "window.h"
-
-#define START_TRIES 100000 /* start times tried for one reservation */
 
 int weir_match_policy_failed(struct match *m, const char *hook)
 {
     return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->policy->name ? m->policy->name : "?", hook);
 }
 
-static int64_t match_duration(const struct match *m)
-{
-    return m->options->duration ? m->options->duration : weir_request_duration(m->request);
-}
-
-/* Places the whole request in one view. 1, 0 or negative. */
-static int attempt(struct match *m, enum match_view view, int64_t t0)
+int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
 {
     uint32_t n;
     const weir_resource *list = weir_request_resources(m->request, &n);
@@ -31,7 +22,7 @@ static int attempt(struct match *m, enum match_view view, int64_t t0)
 
     m->view = view;
     m->t0 = t0;
-    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, match_duration(m));
+    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, weir_request_duration(m->request));
     m->npicks = 0;
     m->rivals = WEIR_NONE;
     m->contested = false;
@@ -150,62 +141,11 @@ static int tidy_picks(struct match *m)
     return WEIR_OK;
 }
 
-/* ---- the earliest start ---- */
-
-static int64_t total_of(const weir_graph *g, weir_type t)
-{
-    weir_aggregate a;
-    return weir_graph_aggregate(g, WEIR_NONE, t, &a) ? a.total : 0;
-}
-
-/* The earliest time from `t` on at which the totals of all types that the request needs would do. */
-static int64_t totals_fit(const struct match *m, int64_t t)
-{
-    uint32_t n;
-    const struct weir_need *needs = weir_request_needs(m->request, &n);
-    int64_t duration = match_duration(m), before;
-
-    do {
-        before = t;
-        for (uint32_t i = 0; i < n && t != WEIR_FOREVER; i++) {
-            weir_type type = weir_type_find(m->g, needs[i].type);
-            if (weir_channel_find(m->g, needs[i].type) != WEIR_NONE)
-                continue;
-            int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - needs[i].amount;
-            t = limit < 0 ? WEIR_FOREVER : weir_plan_first_fit(m->g->taken[type], t, duration, limit);
-        }
-    } while (t != before && t != WEIR_FOREVER);
-    return t;
-}
-
-/* Places the request at the earliest time after t. 1 with *start set, 0 when there is none, or negative. */
-static int place_later(struct match *m, int64_t t, int64_t *start)
-{
-    if (weir_taken_build(m->g))
-        return weir_fail_nomem(m->err);
-    for (uint32_t tries = 0; tries < START_TRIES; tries++) {
-        int rc;
-        t = weir_taken_next_end(m->g, t);
-        if (t != WEIR_FOREVER)
-            t = totals_fit(m, t);
-        if (t == WEIR_FOREVER)
-            return 0;
-        m->stats.starts++;
-        rc = attempt(m, VIEW_LATER, t);
-        if (rc) {
-            *start = t;
-            return rc;
-        }
-    }
-    return weir_fail(m->err, WEIR_ELIMIT, "no start was found among the first %d times tried", START_TRIES);
-}
-
 /* ---- modes ---- */
 
-/* Whether the request could ever be met. 1, or negative. */
-static int feasible(struct match *m, int64_t at)
+int weir_match_feasible(struct match *m, int64_t at)
 {
-    int rc = attempt(m, VIEW_ALL, at);
+    int rc = weir_match_attempt(m, VIEW_ALL, at);
     return rc == 0 ? weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources") : rc;
 }
 
@@ -216,7 +156,7 @@ static int busy(struct match *m)
 
 static int not_now(struct match *m)
 {
-    int rc = feasible(m, m->g->now);
+    int rc = weir_match_feasible(m, m->g->now);
     return rc < 0 ? rc : busy(m);
 }
 
@@ -227,15 +167,14 @@ static int run_mode(struct match *m, const weir_match_options *o, int64_t *start
 
     *start = o->at > m->g->now ? o->at : m->g->now;
     if (o->mode == WEIR_FEASIBLE)
-        return feasible(m, *start);
-    rc = attempt(m, now ? VIEW_NOW : VIEW_LATER, *start);
-    if (rc != 0)
-        return rc;
-    if (o->mode != WEIR_RESERVE)
-        return not_now(m);
-    rc = feasible(m, *start);
-    rc = rc < 0 ? rc : place_later(m, *start, start);
-    return rc == 0 ? busy(m) : rc;
+        return weir_match_feasible(m, *start);
+    rc = o->trace ? 1 : weir_match_hopeful(m, *start);
+    if (rc == 1)
+        rc = weir_match_attempt(m, now ? VIEW_NOW : VIEW_LATER, *start);
+    m->masked = false;
+    if (rc == 0 && o->mode == WEIR_RESERVE)
+        rc = weir_match_later(m, *start, start);
+    return rc == 0 ? not_now(m) : rc;
 }
 
 static void add_stats(weir_stats *to, const weir_stats *s)
@@ -264,8 +203,6 @@ static int check_options(const weir_graph *g, const weir_match_options *o, weir_
         return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
     if (o->at < g->now)
         return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at, g->now);
-    if (o->duration < 0)
-        return weir_fail(err, WEIR_EINVAL, "a duration of %" PRId64 " us", o->duration);
     if (o->policy && o->policy->keys && o->policy->serial == 0)
         return weir_fail(err, WEIR_EINVAL, "a policy with an order function needs a serial number");
     if (o->job != 0 && weir_job_index(g, o->job) != WEIR_NONE)
@@ -280,7 +217,7 @@ static int give_preview(struct match *m, int64_t start, uint32_t nslots, const w
 
     if (!a)
         return weir_fail_nomem(m->err);
-    *a = (weir_allocation){0, start, time_add(start, match_duration(m)), WEIR_MATCHED, m->picks,
+    *a = (weir_allocation){0, start, time_add(start, weir_request_duration(m->request)), WEIR_MATCHED, m->picks,
                            m->npicks, nslots};
     m->picks = NULL;
     *out = a;
@@ -349,7 +286,7 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
     label = label_of(m);
     if (label == WEIR_NO_NAME)
         return weir_fail_nomem(m->err);
-    rc = weir_job_commit(m->g, o->job, start, time_add(start, match_duration(m)), m->picks, m->npicks,
+    rc = weir_job_commit(m->g, o->job, start, time_add(start, weir_request_duration(m->request)), m->picks, m->npicks,
                          &job, m->err);
     if (!rc && weir_job_feed(m->g, job, m->feeds, m->nfeeds)) {
         weir_job_drop(m->g, job);
@@ -438,7 +375,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     m.end = a->end;
     rc = weir_request_bind(r, g, &m.request)
              ? weir_fail_nomem(err)
-             : attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
+             : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
     rc = rc == 0 ? not_now(&m) : rc;
     if (rc == 1)
         rc = extend_job(&m, i);

@@ -8,6 +8,7 @@
  *   channel.c    units on the way to the source of another subsystem
  *   search.c     the candidates of a type, best first
  *   fence.c      the nodes that a constraint allows
+ *   later.c      the earliest start of a reservation
  */
 #ifndef WEIR_MATCH_H
 #define WEIR_MATCH_H
@@ -52,6 +53,10 @@ struct match {
     uint32_t notes_cap;
     weir_pick *inside; /* those that serve the request inside of others, in the end; NULL: nobody asks */
     uint32_t ninside, inside_cap;
+    struct calendar *calendar; /* that tells what is held in a window (later.c), or NULL */
+    uint64_t wanted;           /* so many vertices of its type, at least */
+    bool alone;                /* one resource of the request is of that type, no more */
+    bool masked;               /* it knows the window that is searched */
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
     struct feed *feeds; /* what the picks of channels were taken for, once they are tidied */
     uint32_t nfeeds;
@@ -63,6 +68,15 @@ struct match {
     weir_err *err;
 };
 
+/* Places the whole request in one view, from t0 on. 1, 0 or negative. */
+int weir_match_attempt(struct match *m, enum match_view view, int64_t t0);
+/* Whether the request could ever be met. 1, or negative. */
+int weir_match_feasible(struct match *m, int64_t at);
+/* Whether the request may fit at `start`, as far as a calendar that is kept can tell. 1, 0 or negative. */
+int weir_match_hopeful(struct match *m, int64_t start);
+/* Places the request at the earliest time after t. 1 with *start set, 0 when there is none, or negative. */
+int weir_match_later(struct match *m, int64_t t, int64_t *start);
+
 /* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). 1: placed, picks added; 0: does not
  * fit, no pick added; negative: failed. */
 int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
@@ -71,6 +85,8 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
 /* What each of these slots has to lie inside of, below `under`: a node, what the policy's locality wants, or SEARCH_PARENT.
  * WEIR_NO_TYPE: nothing. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
+/* Whether all that a slot holds has vertices right below v. O(children of v) */
+bool weir_slot_stands(const struct match *m, weir_vertex v, const weir_resource *slot);
 /* Whether what a slot holds is only looked for right below its host (WEIR_SLOT_PARENT). */
 bool weir_slot_close(const struct match *m, const weir_resource *slot);
 /* Whether two slots cannot have a part of one pool each (WEIR_WHOLE_POOLS), so that they are placed one by one. */

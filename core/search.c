@@ -5,22 +5,29 @@
 #include <string.h>
 
 #include "book.h"
+#include "calendar.h"
 #include "match.h"
 #include "rows.h"
 #include "window.h"
 
 /* ---- depth first, to what is least used ---- */
 
-/* What decides between siblings: how much of the first spare type is free below v. */
+/* What decides between siblings: how much of the first spare type is free below v, most of all where nobody uses or has
+ * reserved any of it. */
 static int64_t slack(const struct search *s, weir_vertex v)
 {
     const weir_graph *g = s->m->g;
     const struct inner *in = inner_of(g, v);
+    const struct book *b = book_of(g, v);
     uint32_t cell = 0;
 
-    for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->nspare; i++)
+    if (!in || !in->cells)
+        return WEIR_FOREVER;
+    if ((!b || b->count == 0) && in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0)
+        return WEIR_FOREVER;
+    for (uint32_t i = 0; cell == 0 && i < s->nspare; i++)
         cell = type_cell(g->schemas[in->schema], s->spare[i]);
-    return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;
+    return cell ? in->cells[cell + TYPE_FREE] : 0;
 }
 
 static uint32_t depth_of(const weir_graph *g, weir_vertex v)
@@ -169,18 +176,23 @@ static bool vertex_hopeful(struct search *s, weir_vertex v)
 
 /* ---- going down ---- */
 
+/* Whether it is known that somebody has v at some time in the window, or that it is no use. */
+static bool is_masked(const struct search *s, weir_vertex v)
+{
+    const struct match *m = s->m;
+    return m->masked && m->view <= VIEW_LATER && s->type == m->calendar->type && calendar_busy(m->g, m->calendar, v);
+}
+
 /* The first candidate that v offers: itself or below it. In a view other than now the index holds every vertex. */
 static int push_kid(struct search *s, weir_vertex v)
 {
     bool typed = kind_of(s->m->g, v)->type == s->type;
     weir_vertex key = weir_index_offer(s->m->g, s->index, v);
 
-    if (key == WEIR_NONE)
+    if (key == WEIR_NONE || (typed && is_masked(s, v)))
         return WEIR_OK;
     if (typed)
         return push(s, (struct item){key, v, 0, ITEM_VERTEX, 0});
-    if (s->close)
-        return WEIR_OK;
     return push(s, (struct item){key, v, 0, ITEM_BELOW, 0});
 }
 
@@ -301,20 +313,20 @@ static int admit(struct search *s, weir_vertex v)
 
 int weir_search_rejected(struct search *s, weir_vertex v)
 {
-    if (s->close || !below_hopeful(s, v))
+    if (!below_hopeful(s, v))
         return WEIR_OK;
     return open_row(s, v, 0, 0);
 }
 
-static bool is_host(const struct search *s, weir_vertex v, weir_vertex key)
+static bool is_host(const struct search *s, weir_vertex v)
 {
-    return s->host == SEARCH_PARENT ? vertex_at(s->m->g, key)->parent == v : kind_of(s->m->g, v)->type == s->host;
+    return s->host == SEARCH_PARENT ? weir_slot_stands(s->m, v, s->slot) : kind_of(s->m->g, v)->type == s->host;
 }
 
-/* A vertex on the way down to `key`. */
-static int open_vertex(struct search *s, weir_vertex v, weir_vertex key)
+/* A vertex on the way down. */
+static int open_vertex(struct search *s, weir_vertex v)
 {
-    bool host = is_host(s, v, key);
+    bool host = is_host(s, v);
     int go;
 
     if (host ? !vertex_hopeful(s, v) : !below_hopeful(s, v)) {
@@ -343,8 +355,63 @@ static int weigh_vertex(struct search *s, weir_vertex v)
     return go;
 }
 
+/* Whether v, and all above it, can be come by at any time, as far as states and the constraint tell. */
+static bool is_reachable(struct search *s, weir_vertex v)
+{
+    const struct match *m = s->m;
+    const weir_constraint *c = weir_request_constraint(m->request);
+
+    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(m->g, u)->parent)
+        if (!state_available(vertex_at(m->g, u)->state)) {
+            note(s->m, WEIR_EVENT_STATE, u, s->r);
+            return false;
+        } else if (c && kind_of(m->g, u)->type == m->node_type && !weir_constraint_match(c, m->g, u)) {
+            note(s->m, WEIR_EVENT_CONSTRAINT, u, s->r);
+            return false;
+        }
+    return true;
+}
+
+/* What is no use at one time is none at another: neither state nor constraint nor the totals below v depend on it. */
+static bool is_useful(struct search *s, weir_vertex v)
+{
+    bool reachable = is_reachable(s, v), useful = reachable && vertex_hopeful(s, v);
+
+    if (reachable && !useful)
+        note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
+    if (!useful && (!reachable || s->m->alone))
+        weir_calendar_refuse(s->m->g, s->m->calendar, v);
+    return useful;
+}
+
+static int next_listed(struct search *s, weir_vertex *v)
+{
+    struct match *m = s->m;
+
+    while (s->at < s->nlist) {
+        weir_vertex next = s->list[s->at++];
+        if (is_masked(s, next))
+            continue;
+        if (weir_interrupted())
+            return weir_fail(m->err, WEIR_EINTERRUPTED, "interrupted");
+        note(m, WEIR_EVENT_VISITED, next, s->r);
+        if (!is_useful(s, next))
+            continue;
+        if (!s->idle && taken(m, next)) { /* who takes a whole one looks for himself */
+            note(m, WEIR_EVENT_BUSY, next, s->r);
+            continue;
+        }
+        s->key = *v = next;
+        s->tag = WEIR_NONE;
+        return 1;
+    }
+    return 0;
+}
+
 int weir_search_next(struct search *s, weir_vertex *v)
 {
+    if (s->list)
+        return next_listed(s, v);
     while (s->n > 0) {
         struct item it = pop(s);
         int rc;
@@ -353,7 +420,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
         note(s->m, WEIR_EVENT_VISITED, it.vertex, s->r);
         switch (it.kind) {
         case ITEM_VERTEX: rc = weigh_vertex(s, it.vertex); break;
-        case ITEM_BELOW: rc = open_vertex(s, it.vertex, it.key); break;
+        case ITEM_BELOW: rc = open_vertex(s, it.vertex); break;
         case ITEM_AGAIN: rc = 1; break;
         default: rc = open_row(s, it.vertex, it.level, it.row); break;
         }
@@ -400,6 +467,14 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
         s->spare[s->nspare++] = weir_type_find(m->g, m->policy->descend[i]);
 }
 
+/* Whether the candidates are all those of a calendar: these stand in order already. */
+static bool is_listed(const struct search *s, weir_vertex under)
+{
+    const struct match *m = s->m;
+    return m->masked && m->view == VIEW_LATER && under == WEIR_NONE && s->type == m->calendar->type &&
+           s->host == WEIR_NO_TYPE && !descends(s) && !m->policy->prune;
+}
+
 static int begin(struct search *s, weir_vertex under)
 {
     static const weir_policy unordered;
@@ -414,6 +489,13 @@ static int begin(struct search *s, weir_vertex under)
     if (rc)
         return rc;
     s->index = index;
+    if (is_listed(s, under)) {
+        if (weir_index_list(m->g, index))
+            return weir_fail_nomem(m->err);
+        s->list = index->list;
+        s->nlist = index->nlist;
+        return WEIR_OK;
+    }
     if (under != WEIR_NONE)
         rc = below_hopeful(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
     else
@@ -427,7 +509,6 @@ int weir_search_begin(struct search *s, struct match *m, weir_vertex under, cons
 {
     prepare(s, m, r, idle);
     read_needs(s, r);
-    s->close = under != WEIR_NONE && r->parent && r->parent->slot && weir_slot_close(m, r->parent);
     return begin(s, under);
 }
 
@@ -437,6 +518,7 @@ int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, cons
     prepare(s, m, r, weir_candidate_idle(m, r));
     read_needs(s, slot);
     s->outer = s->host = host;
+    s->slot = slot;
     return begin(s, under);
 }
 

@@ -13,7 +13,7 @@ struct match;
 
 #define SEARCH_NEEDS 16 /* types looked at when a row is weighed; more needs only prune less */
 
-/* As a type of hosts: the vertices right above the candidates. */
+/* As a type of hosts: the vertices right below which all stands that a slot holds. */
 #define SEARCH_PARENT ((weir_type)(WEIR_NO_TYPE - 1))
 
 enum item_kind { ITEM_VERTEX, ITEM_BELOW, ITEM_ROW, ITEM_AGAIN };
@@ -34,6 +34,7 @@ struct lack {
 struct search {
     struct match *m;
     const weir_resource *r;
+    const weir_resource *slot; /* of hosts; NULL */
     weir_type type;
     weir_type outer; /* the needs are those of one vertex of this type: `type`, or the host */
     weir_type host;  /* vertices of this type are the candidates, in the order of what is below; WEIR_NO_TYPE: none */
@@ -42,7 +43,6 @@ struct search {
     weir_vertex key; /* of the candidate found last: where it stands in the order */
     uint32_t tag;    /* of the candidate found last; WEIR_NONE the first time */
     bool idle; /* only vertices that can be taken as a whole */
-    bool close; /* only the kids of where it starts */
     const struct index *index;
     struct item *heap;
     uint32_t n, cap;
@@ -53,12 +53,14 @@ struct search {
     } needs[SEARCH_NEEDS];
     uint32_t nneeds;
     struct lack lack; /* why something was cut last */
+    const weir_vertex *list; /* candidates that a calendar knows, in order, instead of the heap; NULL: none */
+    uint32_t nlist, at;
     enum { FENCE_UNKNOWN, FENCE_IDLE, FENCE_ACTIVE } fence; /* whether the nodes that the constraint allows matter here */
 };
 
 /* Starts at the kids of `under`; WEIR_NONE: at the roots. On failure there is nothing to end. */
 int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle);
-/* The hosts, vertices of a type above or SEARCH_PARENT, that may hold a slot: in the order of the first r that each has. */
+/* The hosts, vertices of a type above r or SEARCH_PARENT, that may hold a slot: in the order of the first r that each has. */
 int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, const weir_resource *slot,
                       const weir_resource *r, weir_type host);
 /* Puts a host back, to be found again where `key`, something below it, stands in the order; s->tag then tells the tag. */

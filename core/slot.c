@@ -172,8 +172,7 @@ bool weir_slot_close(const struct match *m, const weir_resource *slot)
     return reads(m, WEIR_SLOT_PARENT) && !is_single(slot);
 }
 
-/* Whether all that a slot holds stands right below v. */
-static bool stands_below(const struct match *m, weir_vertex v, const weir_resource *slot)
+bool weir_slot_stands(const struct match *m, weir_vertex v, const weir_resource *slot)
 {
     const struct inner *in = v == WEIR_NONE ? NULL : inner_of(m->g, v);
     uint32_t found = 0;
@@ -197,7 +196,7 @@ weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource
     if (weir_channel_find(m->g, first->type) != WEIR_NONE)
         return WEIR_NO_TYPE;
     if (reads(m, WEIR_SLOT_PARENT))
-        return stands_below(m, under, slot) ? WEIR_NO_TYPE : SEARCH_PARENT;
+        return weir_slot_stands(m, under, slot) ? WEIR_NO_TYPE : SEARCH_PARENT;
     if (m->node_type != WEIR_NO_TYPE && is_inside(m, slot, m->node_type) && !is_within_type(m->g, under, m->node_type))
         return m->node_type;
     return local_host(m, under, slot);

@@ -3,6 +3,9 @@
  * the odd microseconds apart, so that neighbours do not merge: each end is one unit for a microsecond. */
 #include "taken.h"
 
+#include <string.h>
+
+#include "calendar.h"
 #include "rows.h"
 
 void weir_taken_clear(weir_graph *g)
@@ -10,7 +13,9 @@ void weir_taken_clear(weir_graph *g)
     for (uint32_t t = 0; t < g->ntaken; t++)
         weir_plan_free(g->taken[t]);
     weir_mem_free(g->taken);
+    weir_mem_free(g->takes);
     g->taken = NULL;
+    g->takes = NULL;
     g->ntaken = 0;
 }
 
@@ -39,53 +44,83 @@ static int64_t job_takes(const weir_graph *g, const struct job *j, weir_type t)
     return sum;
 }
 
-/* Adds (sign 1) or takes back (-1) what a job has in one plan. */
+/* Sums up what a job takes of each type. */
+static void sum_takes(weir_graph *g, const struct job *j)
+{
+    uint32_t ntypes = g->ntaken - END_PLANS; /* types that came later have no plan yet */
+
+    if (g->ntaken == 0)
+        return;
+    memset(g->takes, 0, ntypes * sizeof *g->takes);
+    for (uint32_t i = 0; i < j->a.npicks; i++) {
+        const weir_pick *p = &j->picks[i];
+        const struct kind *k = kind_of(g, p->vertex);
+        const struct inner *in = p->exclusive ? inner_of(g, p->vertex) : NULL;
+        const struct schema *s = in && in->cells ? g->schemas[in->schema] : NULL;
+        if (k->type < ntypes)
+            g->takes[k->type] += p->exclusive ? k->size : p->amount;
+        for (uint32_t n = 0; s && n < s->ntypes && s->codes[n] < ntypes; n++)
+            g->takes[s->codes[n]] += in->cells[CELL_TYPES + TYPE_CELLS * n + TYPE_TOTAL];
+    }
+}
+
+/* Adds (sign 1) or takes back (-1) what a job has, summed up, in one plan. */
 static int change(weir_graph *g, uint32_t t, const struct job *j, int sign)
 {
-    int64_t n;
-
     if (is_end_plan(g, t)) {
         bool odd = t + 1 == g->ntaken;
         if (j->a.end == WEIR_FOREVER || (j->a.end & 1) != odd)
             return WEIR_OK;
         return weir_plan_add(g->taken[t], j->a.end, j->a.end + 1, sign);
     }
-    n = job_takes(g, j, (weir_type)t);
-    return n ? weir_plan_add(g->taken[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
+    return g->takes[t] ? weir_plan_add(g->taken[t], j->a.start, j->a.end, sign * g->takes[t]) : WEIR_OK;
+}
+
+/* Takes back what a job has in the first n plans. */
+static void take_back(weir_graph *g, const struct job *j, uint32_t n)
+{
+    while (n-- > 0)
+        if (change(g, n, j, -1)) {
+            weir_taken_clear(g); /* built anew when it is next needed */
+            return;
+        }
+}
+
+static int add_to_plans(weir_graph *g, const struct job *j)
+{
+    sum_takes(g, j);
+    for (uint32_t t = 0; t < g->ntaken; t++)
+        if (change(g, t, j, 1)) {
+            take_back(g, j, t);
+            return WEIR_ENOMEM;
+        }
+    return WEIR_OK;
 }
 
 int weir_taken_add(weir_graph *g, uint32_t job)
 {
-    const struct job *j = &g->jobs[job];
+    int rc = add_to_plans(g, &g->jobs[job]);
 
-    for (uint32_t t = 0; t < g->ntaken; t++) {
-        if (change(g, t, j, 1) == WEIR_OK)
-            continue;
-        while (t-- > 0)
-            if (change(g, t, j, -1)) {
-                weir_taken_clear(g); /* built anew when it is next needed */
-                break;
-            }
-        return WEIR_ENOMEM;
+    if (!rc && weir_calendars_add(g, job)) {
+        take_back(g, &g->jobs[job], g->ntaken);
+        rc = WEIR_ENOMEM;
     }
-    return WEIR_OK;
+    return rc;
 }
 
 void weir_taken_keep(weir_graph *g, uint32_t job)
 {
-    if (weir_taken_add(g, job))
+    if (weir_taken_add(g, job)) {
         weir_taken_clear(g);
+        weir_calendars_clear(g);
+    }
 }
 
 void weir_taken_remove(weir_graph *g, uint32_t job)
 {
-    const struct job *j = &g->jobs[job];
-
-    for (uint32_t t = 0; t < g->ntaken; t++)
-        if (change(g, t, j, -1)) {
-            weir_taken_clear(g); /* built anew when it is next needed */
-            return;
-        }
+    sum_takes(g, &g->jobs[job]);
+    take_back(g, &g->jobs[job], g->ntaken);
+    weir_calendars_remove(g, job);
 }
 
 int64_t weir_taken_next_end(const weir_graph *g, int64_t t)
@@ -110,8 +145,11 @@ int weir_taken_build(weir_graph *g)
         return WEIR_OK;
     weir_taken_clear(g);
     g->taken = weir_mem_zalloc(g->ntypes + END_PLANS, sizeof *g->taken);
-    if (!g->taken)
+    g->takes = weir_mem_zalloc(g->ntypes + 1, sizeof *g->takes);
+    if (!g->taken || !g->takes) {
+        weir_taken_clear(g);
         return WEIR_ENOMEM;
+    }
     for (; g->ntaken < g->ntypes + END_PLANS; g->ntaken++) {
         g->taken[g->ntaken] = weir_plan_new();
         if (!g->taken[g->ntaken]) {
@@ -120,7 +158,7 @@ int weir_taken_build(weir_graph *g)
         }
     }
     for (uint32_t i = 0; i < g->njobs; i++)
-        if (g->jobs[i].used && weir_taken_add(g, i)) {
+        if (g->jobs[i].used && add_to_plans(g, &g->jobs[i])) {
             weir_taken_clear(g);
             return WEIR_ENOMEM;
         }

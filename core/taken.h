@@ -9,6 +9,7 @@
  * clock's time. */
 int64_t weir_taken_next_end(const weir_graph *g, int64_t t);
 int weir_taken_build(weir_graph *g) WEIR_CHECKED;
+/* These keep the calendars as well. O(picks * types + types * log jobs) */
 int weir_taken_add(weir_graph *g, uint32_t job) WEIR_CHECKED; /* nothing changed when it fails */
 /* The same where there is no way back: what cannot be added is built anew when it is next needed. */
 void weir_taken_keep(weir_graph *g, uint32_t job);

@@ -489,7 +489,8 @@ typedef struct weir_pick {
 
 /* How a request may be read otherwise than is said below, for users of schedulers that read it so. */
 enum weir_reading {
-    WEIR_SLOT_PARENT = 1, /* what a slot holds stands right below one vertex, rather than anywhere in one node */
+    WEIR_SLOT_PARENT = 1, /* what a slot holds stands right below one vertex, rather than anywhere in one node. Costs the
+                           * children of what is visited. */
     WEIR_WHOLE_POOLS = 2  /* what is given to the job is given as whole pools, of which two slots share none: 3 of a pool of 4 take
                            * all 4, and two times 1 of pools of 2 take two of these */
 };
@@ -759,7 +760,7 @@ const char *weir_format_guess(const char *text, size_t len);
  *         rank,free,allocated,jobs,properties,tags,exclusive,data. Empty: there is none. `state` is the vertex's own; `free`
  *         counts what is above, too. `jobs` has or will have something at, below, or all above ("1-3,7"). properties and tags
  *         are "key=value;key", with '\' in front of ';', '=' and '\' in them; data is a JSON object.
- * O(n) but for svg, which costs the vertices in use, and n where some are not up. */
+ * O(n) but for svg, which costs the vertices in use, and n where some are not up or colours stand for what vertices have. */
 char *weir_allocation_format(const weir_graph *g, const weir_allocation *a, const char *format, weir_err *err);
 char *weir_graph_format(const weir_graph *g, const char *format, weir_err *err);
 

@@ -163,6 +163,29 @@ describe("hwloc", function()
     end)
   end
 
+  -- The machine of nameless3.xml with n more objects in it.
+  local function with(n, object)
+    local file <close> = assert(io.open(HERE .. "nameless3.xml"))
+    local more = {}
+    for i = 1, n do more[i] = object:gsub("#", tostring(i)) end
+    return (file:read "a":gsub("  </object>\n</topology>", table.concat(more) .. "%0"))
+  end
+
+  local GPU = '<object type="OSDev" gp_index="1#" name="cuda#" subtype="CUDA" osdev_type="5"/>\n'
+  for _, case in ipairs {
+    { 65000, '<object type="Misc" gp_index="1#"/>\n', nil },
+    { 65536, '<object type="Misc" gp_index="1#"/>\n', "more than 65536 objects" },
+    { 4096, GPU, nil },
+    { 4097, GPU, "more than 4096 GPUs" },
+  } do
+    it(("[L2] %s %d objects %s"):format(case[3] and "refuses" or "takes", case[1], case[2]:match 'type="(%a+)"'), function()
+      local g, why, code = weir.parse(with(case[1], case[2]), { format = "hwloc" })
+      if not case[3] then return assert(g, why):close() end
+      assert.same({ nil, "limit" }, { g, code })
+      assert.truthy(why:find(case[3], 1, true), why)
+    end)
+  end
+
   for _, case in ipairs { { "hwloc:rack", '"rack" is no type' }, { "hwloc:,core", '"" is no type' }, { "hwloc:CORE", '"CORE"' } } do
     it("refuses the format " .. case[1], function()
       local g, why, code = weir.load(HERE .. "box7.xml", { format = case[1] })

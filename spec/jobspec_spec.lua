@@ -491,7 +491,8 @@ end)
 describe("amounts", function()
   -- What is taken of two pools of 4096 in a unit: "memory0:4000".
   local function takes(pool_unit, count, unit)
-    local g <close> = assert(weir.synthetic(("cluster:1 node:1 memory:2(size=4096%s)"):format(pool_unit and ",unit=" .. pool_unit or "")))
+    local pools = "cluster:1 node:1 memory:2(size=4096" .. (pool_unit and ",unit=" .. pool_unit or "") .. ")"
+    local g <close> = assert(weir.synthetic(pools))
     local memory = { type = "memory", count = count, unit = unit }
     local a, _, code = weir.engine { resources = g }:match { resources = { slot { with = { memory } } } }
     local words = { code }
@@ -504,7 +505,8 @@ describe("amounts", function()
     { "MB", 1, "GiB", "memory0:1074" }, { "GB", 1, "MB", "memory0:1" }, { "GB", 1500, "MB", "memory0:2" },
     { "kB", 1, "MB", "memory0:1000" }, { "KB", 1, "MB", "memory0:1000" }, { "MB", 9, "GB", "infeasible" },
     { "MB", { min = 1, max = 3 }, "GB", "memory0:3000" }, { "MB", { min = 1, max = 16, operator = "*", operand = 2 }, "GB",
-      "memory0:4096 memory1:3904" }, { "MB", "1,3,7", "GB", "memory0:4096 memory1:2904" }, { "MB", { min = 1 }, "GB", "memory0:4096 memory1:3904" },
+      "memory0:4096 memory1:3904" }, { "MB", "1,3,7", "GB", "memory0:4096 memory1:2904" },
+    { "MB", { min = 1 }, "GB", "memory0:4096 memory1:3904" },
     { "GB", 2, "GB", "memory0:2" }, { nil, 2, "GB", "memory0:2" }, { "GB", 2, nil, "memory0:2" },
     { "cards", 2, "GB", "infeasible" }, { "GB", 2, "cards", "infeasible" }, { "MB", 2, "Gb", "infeasible" },
   }

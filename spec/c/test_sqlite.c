@@ -196,9 +196,9 @@ static void another_step(weir_graph *g)
 /* The rows of a whole save of the same graph, as people see them. */
 static void same_rows(weir_graph *g)
 {
-    static const char *const tables[] = {"kind", "name", "uuid", "state", "property", "tag",  "data",   "subsystem",
-                                         "edge", "job",  "pick", "feed",  "vertex",   "path", "jobs",   "job_nodes",
-                                         "node_free"};
+    static const char *const tables[] = {"kind",   "name",      "uuid", "state",     "property", "tag",
+                                         "data",   "subsystem", "edge", "job",       "pick",     "feed",
+                                         "vertex", "path",      "jobs", "job_nodes", "node_free"};
     weir_graph *copy = dup(g);
     char whole[100], sql[500];
 

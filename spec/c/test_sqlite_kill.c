@@ -92,7 +92,8 @@ static int scaled(int n)
     return (int)(n * times) > 0 ? (int)(n * times) : 1;
 }
 
-/* The graph after as many changes as the file says must be the one in the file. `make soak` makes it hundreds of kills. */
+/* The graph after as many changes as the file says must be the one in the file. `make soak` makes it hundreds of kills.
+ */
 static void kills(void)
 {
     int rounds = scaled(40), during = 0;

@@ -6,17 +6,17 @@ local layers = {
   { "graph", "pool", "uuid", "vertex", "edge", "schema", "rows", "order", "index", "roster", "changes", "run" },
   { "request", "count", "document", "jobspec", "shape", "constraint", "data", "text" },
   { "walk", "accum" },
-  { "book", "window", "pending", "taken", "job", "annotation" },
+  { "book", "window", "pending", "calendar", "taken", "job", "annotation" },
   { "query", "find" },
   { "copy", "edge_unlink", "dup", "compare", "merge", "coarsen" },
-  { "search", "match", "candidate", "place", "contest", "slot", "channel", "fence" },
+  { "search", "match", "candidate", "place", "contest", "slot", "channel", "fence", "later" },
   { "check" },
   { "explain" },
   { "format", "grug", "synthetic", "hwloc", "json", "jgf", "rv1", "rset", "treepool", "write", "tree", "dot", "svg",
     "csv", "sqlite", "save" },
 }
 -- Pairs that hold the books of a graph together with it: the records live in one struct, so these see each other.
-local allowed = { ["graph.c"] = { annotation = true, book = true, job = true, taken = true }, ["rows.c"] = { index = true },
+local allowed = { ["graph.c"] = { annotation = true, book = true, calendar = true, job = true, taken = true }, ["rows.c"] = { index = true },
   ["edge.c"] = {}, ["graph.h"] = { plan = true } }
 
 local rank = {}

@@ -3,11 +3,13 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local machine = require "weir.query.machine"
+local matching = require "weir.query.matching"
 local part = require "weir.query.part"
 local update = require "weir.query.update"
 local report = require "weir.query.report"
 local search = require "weir.query.search"
 local subsystems = require "weir.query.subsystems"
+local weir = require "weir"
 local writers = require "weir.query.writers"
 
 local M = {}
@@ -23,6 +25,20 @@ function M.find(shell, words)
   if not found then return shell:complain("find: ERROR: find writer emit: ", report.errno(errno), "\n") end
   shell:put(found)
   report.expression(shell, text)
+end
+
+-- ---- why not ------------------------------------------------------------------------------------------------
+
+local COLUMNS = 100
+
+--- Not a command of resource-query: why a jobspec does not fit now, or not at all.
+function M.why(shell, words)
+  if #words < 2 or #words > 3 then return shell:complain "ERROR: malformed command\n" end
+  local text = files.read(words[2])
+  if not text then return shell:complain("ERROR: can't open ", words[2], "\n") end
+  local found, wrong = matching.explain(shell.session, text, words[3])
+  if not found then return shell:complain("why: ERROR: ", wrong, "\n") end
+  shell:print(weir.explain.text(found, COLUMNS), "\n")
 end
 
 -- ---- properties ---------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 --- load.lua - the machine of a session: a graph made by weir's own readers, and what resource-query's output tells of a
 -- vertex besides: its number ("uniq_id") and, where that is not weir's, its rank.
 --
--- A machine: {graph, number (by vertex), rank (function of a vertex)}.
+-- A reader takes a text and options; it returns a graph and a function that makes {number (by vertex), rank (function of a
+-- vertex)}; or nil and why.
 
 local grug = require "weir.query.load_grug"
 local hwloc = require "weir.query.load_hwloc"
@@ -17,11 +18,20 @@ local READ = {
 --- The formats that -f takes.
 function M.known(format) return READ[format] ~= nil end
 
---- A machine from a text; or nil and why. options: format, source, allowlist (hwloc: types between commas).
+-- A recipe of a few lines can ask for any number, and each pool costs the shell a hundred bytes.
+local POOLS = 1 << 22
+
+--- A machine from a text, {graph, number, rank}; or nil and why. options: format, source, allowlist (hwloc: types between
+-- commas).
 function M.read(text, options)
-  local machine, why = READ[options.format](text, options)
+  local graph, mark = READ[options.format](text, options)
+  if not graph then return nil, mark end
+  local count = graph:count()
+  if count == 0 then return nil, "there is nothing in it" end
+  if count > POOLS then return nil, ("%d pools; more than %d are not taken"):format(count, POOLS) end
+  local machine, why = mark()
   if not machine then return nil, why end
-  if machine.graph:count() == 0 then return nil, "there is nothing in it" end
+  machine.graph = graph
   return machine
 end
 

@@ -8,9 +8,6 @@ local M = {}
 
 local CONTAINMENT = "containment"
 
--- A recipe of a few lines can ask for any number, and each pool costs the shell a hundred bytes.
-local POOLS = 1 << 22
-
 -- What v leads to in a subsystem, in order.
 local function targets_of(v, subsystem)
   local list = {}
@@ -109,14 +106,16 @@ function Numbering:rest()
   end
 end
 
+--- See load.lua.
 function M.read(text, options)
   local graph, why = core.parse(text, { format = "grug", source = options.source })
   if not graph then return nil, why end
-  if graph:count() > POOLS then return nil, ("%s: more than %d pools"):format(options.source or "recipe", POOLS) end
-  local numbering = new(graph, core.document(text, { format = "grug", source = options.source }))
-  numbering:run()
-  numbering:rest()
-  return { graph = graph, number = numbering.number, rank = quirks.rank_of_nodes }
+  return graph, function()
+    local numbering = new(graph, core.document(text, { format = "grug", source = options.source }))
+    numbering:run()
+    numbering:rest()
+    return { number = numbering.number, rank = quirks.rank_of_nodes }
+  end
 end
 
 return M

@@ -86,7 +86,7 @@ function Build:walk(o, parent)
   for _, child in ipairs(o.children) do self:walk(child, v) end
 end
 
---- A machine; or nil and why. options.allowlist: the types that are wanted, between commas.
+--- See load.lua. options.allowlist: the types that are wanted, between commas.
 function M.read(text, options)
   local top, why = core.document(text, { format = "hwloc", source = options.source })
   if not top then return nil, why end
@@ -98,7 +98,7 @@ function M.read(text, options)
   local done
   done, why = build.graph:finish()
   if not done then return nil, why end
-  return { graph = build.graph, number = build.number, rank = quirks.rank_of_nodes }
+  return build.graph, function() return { number = build.number, rank = quirks.rank_of_nodes } end
 end
 
 return M

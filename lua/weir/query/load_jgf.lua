@@ -57,7 +57,7 @@ local function read_marks(graph, document)
   return number, rank
 end
 
---- A machine; or nil and why.
+--- See load.lua.
 function M.read(text, options)
   local document, why = core.json_decode(text)
   if document == nil then return nil, why end
@@ -65,8 +65,10 @@ function M.read(text, options)
   local graph
   graph, why = core.parse(core.json_encode(document), { format = "jgf", source = options.source })
   if not graph then return nil, why end
-  local number, rank = read_marks(graph, document)
-  return { graph = graph, number = number, rank = function(v) return rank[v] or -1 end }
+  return graph, function()
+    local number, rank = read_marks(graph, document)
+    return { number = number, rank = function(v) return rank[v] or -1 end }
+  end
 end
 
 return M

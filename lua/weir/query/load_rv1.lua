@@ -5,7 +5,7 @@ local quirks = require "weir.query.quirks"
 
 local M = {}
 
--- Vertices by rank and name, and the ranks of the rows of R_lite in order.
+-- Numbers in the order of the rows of R_lite.
 local function numbers(graph, document)
   local number, count = {}, 0
   local function give(v)
@@ -26,7 +26,15 @@ local function numbers(graph, document)
   return number
 end
 
---- A machine; or nil and why. Quirk: how the R's graph groups things is not looked at.
+-- Whether the names of all hosts can be read.
+local function check_hosts(graph)
+  for node in graph:root():children() do
+    if not quirks.host_fits(node.name) then return nil, ("unpack_rank: error splitting hostname=%s"):format(node.name) end
+  end
+  return true
+end
+
+--- See load.lua. Quirk: how the R's graph groups things is not looked at.
 function M.read(text, options)
   local document, why = core.json_decode(text)
   if document == nil then return nil, why end
@@ -34,10 +42,11 @@ function M.read(text, options)
   local graph
   graph, why = core.parse(core.json_encode(document), { format = "rv1", source = options.source })
   if not graph then return nil, why end
-  for node in graph:root():children() do
-    if not quirks.host_fits(node.name) then return nil, ("unpack_rank: error splitting hostname=%s"):format(node.name) end
+  return graph, function()
+    local ok, wrong = check_hosts(graph)
+    if not ok then return nil, wrong end
+    return { number = numbers(graph, document), rank = function(v) return v.rank or -1 end }
   end
-  return { graph = graph, number = numbers(graph, document), rank = function(v) return v.rank or -1 end }
 end
 
 return M

@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local match = require "weir.placing.match"
+local policy = require "weir.placing.policy"
 
 local M = {}
 
@@ -88,6 +89,13 @@ end
 function M.run(session, text, operation)
   if LATER[operation] and session.stale:minds() then return match_stale(session, text, operation) end
   return match_at(session, text, operation, 0)
+end
+
+--- What weir has to say of why a jobspec does not fit, at a path if one is given: a report; or nil and why.
+function M.explain(session, text, path)
+  local chosen, why = policy.get(session.options.policy)
+  if not chosen then return nil, why end
+  return session.engine:explain(text, { policy = chosen, vertex = path, slot_parent = true, whole_pools = true })
 end
 
 return M

@@ -96,9 +96,10 @@ function M.rows(text)
 end
 
 -- The host of each rank, by the place of the rank.
-local function hosts_of(rows, document)
+local function hosts_of(machine, rows, document)
   local all, names, hosts = core.idset "", core.hostlist "", {}
   for _, row in ipairs(rows) do all:add(row.ranks) end
+  if #all > machine.graph:count() then fail("R_lite: more ranks than the machine has vertices") end
   local list = document.execution.nodelist
   for _, some in ipairs(type(list) == "table" and list or {}) do
     names:append(type(some) == "string" and core.hostlist(some) or fail "nodelist: lists of hosts are wanted")
@@ -132,7 +133,7 @@ end
 --- The vertices that an R names, as of_jgf() gives them. A node is exclusive when all that is in it is named.
 function M.of_r(machine, text)
   local rows, document = M.rows(text)
-  local hosts, list = hosts_of(rows, document), { [machine:root()] = true }
+  local hosts, list = hosts_of(machine, rows, document), { [machine:root()] = true }
   for _, row in ipairs(rows) do
     for rank in row.ranks:ids() do
       local node = child_named(machine, machine:root(), hosts[rank], "node", rank)

@@ -31,6 +31,7 @@ local COMMANDS = {
   { "info", "i", "Print what is known of a job: info JOBID" },
   { "stat", "s", "Print how long matches took: stat" },
   { "cat", "a", "Print a file: cat FILE" },
+  { "why", "w", "Say why a jobspec does not fit now, or not there: why JOBSPEC [PATH] (weir's own)" },
   { "help", "h", "Print this: help [COMMAND]" },
   { "quit", "q", "End the session: quit" },
 }

@@ -1,0 +1,156 @@
+/* later.c - the earliest start of a request. Invariant: no start is passed over at which the request would fit. What jobs take
+ * over time, in all and of the vertices of one type (calendar.h), tells where it cannot; a search tells where it does. */
+#include "match.h"
+
+#include "calendar.h"
+#include "roster.h"
+#include "schema.h"
+#include "taken.h"
+#include "window.h"
+
+#define START_TRIES 100000 /* start times tried for one reservation */
+
+/* ---- the calendar that tells most ---- */
+
+static int64_t need_of(const struct match *m, const char *type)
+{
+    uint32_t n;
+    const struct weir_need *needs = weir_request_needs(m->request, &n);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (weir_type_find(m->g, needs[i].type) == weir_type_find(m->g, type))
+            return needs[i].amount;
+    return 0;
+}
+
+/* Whether as many vertices of the type of r as the request needs units have to be free of those who take them whole. */
+static bool is_counted(const struct match *m, const weir_resource *r)
+{
+    weir_type t = r->slot ? WEIR_NO_TYPE : weir_type_find(m->g, r->type);
+
+    return t != WEIR_NO_TYPE && !(m->g->type_flags[t] & TYPE_POOLED) && !weir_type_above(m->g, t, t) &&
+           weir_channel_find(m->g, r->type) == WEIR_NONE && need_of(m, r->type) > 0;
+}
+
+/* The type whose calendar is looked at: of vertices that are wanted whole, or else of the first that is taken. */
+static weir_type calendar_type(const struct match *m)
+{
+    for (int whole = 1; whole >= 0; whole--)
+        for (uint32_t i = 0; i < m->request->count; i++) {
+            const weir_resource *r = weir_request_resource(m->request, i);
+            if (is_counted(m, r) && (whole ? weir_candidate_idle(m, r) : r->takes))
+                return weir_type_find(m->g, r->type);
+        }
+    return WEIR_NO_TYPE;
+}
+
+static bool is_alone(const struct match *m, weir_type t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < m->request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->request, i);
+        n += !r->slot && weir_type_find(m->g, r->type) == t;
+    }
+    return n == 1;
+}
+
+/* Nodes that the constraint does not allow are no use at any time. */
+static int refuse_constrained(struct match *m)
+{
+    int rc;
+
+    if (m->calendar->type != m->node_type || !weir_request_constraint(m->request))
+        return WEIR_OK;
+    rc = weir_fence_raise(m);
+    for (uint32_t i = 0; !rc && i < m->roster->count; i++)
+        if (!weir_idset_test(m->allowed, i))
+            weir_calendar_refuse(m->g, m->calendar, m->roster->nodes[i]);
+    return rc;
+}
+
+/* Looks at a calendar from now on; at none where none is kept and none is to be made. */
+static int use_calendar(struct match *m, bool make)
+{
+    weir_type t = !make && m->g->ncalendars == 0 ? WEIR_NO_TYPE : calendar_type(m);
+
+    m->calendar = t == WEIR_NO_TYPE ? NULL : weir_calendar_of(m->g, t);
+    if (t != WEIR_NO_TYPE && make && weir_calendar_get(m->g, t, &m->calendar))
+        return weir_fail_nomem(m->err);
+    if (!m->calendar)
+        return WEIR_OK;
+    m->wanted = (uint64_t)need_of(m, type_text(m->g, t));
+    m->alone = is_alone(m, t);
+    weir_calendar_reset(m->calendar);
+    return refuse_constrained(m);
+}
+
+int weir_match_hopeful(struct match *m, int64_t start)
+{
+    int64_t end = time_add(start, weir_request_duration(m->request));
+    int rc = use_calendar(m, false);
+
+    if (rc || !m->calendar)
+        return rc ? rc : 1;
+    m->masked = weir_calendar_fits(m->calendar, start, end, m->wanted);
+    return m->masked;
+}
+
+/* ---- the earliest start ---- */
+
+static int64_t total_of(const weir_graph *g, weir_type t)
+{
+    weir_aggregate a;
+    return weir_graph_aggregate(g, WEIR_NONE, t, &a) ? a.total : 0;
+}
+
+/* The earliest time from `t` on at which there is enough of one type that is needed. */
+static int64_t total_fits(const struct match *m, const struct weir_need *need, int64_t t)
+{
+    weir_type type = weir_type_find(m->g, need->type);
+    int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - need->amount;
+
+    if (weir_channel_find(m->g, need->type) != WEIR_NONE || (m->calendar && m->calendar->type == type))
+        return t;
+    if (limit < 0)
+        return WEIR_FOREVER;
+    return weir_plan_first_fit(m->g->taken[type], t, weir_request_duration(m->request), limit);
+}
+
+/* The same for all types, and for the vertices of the calendar. */
+static int64_t totals_fit(const struct match *m, int64_t t)
+{
+    uint32_t n;
+    const struct weir_need *needs = weir_request_needs(m->request, &n);
+    int64_t before;
+
+    do {
+        before = t;
+        if (m->calendar)
+            t = weir_calendar_find(m->calendar, t, weir_request_duration(m->request), m->wanted);
+        for (uint32_t i = 0; i < n && t != WEIR_FOREVER; i++)
+            t = total_fits(m, &needs[i], t);
+    } while (t != before && t != WEIR_FOREVER);
+    return t;
+}
+
+int weir_match_later(struct match *m, int64_t t, int64_t *start)
+{
+    int rc = weir_taken_build(m->g) ? weir_fail_nomem(m->err) : use_calendar(m, true);
+
+    for (uint32_t tries = 0; !rc && tries < START_TRIES; tries++) {
+        t = weir_taken_next_end(m->g, t);
+        if (t != WEIR_FOREVER)
+            t = totals_fit(m, t);
+        if (t == WEIR_FOREVER)
+            return 0;
+        m->stats.starts++;
+        m->masked = m->calendar != NULL;
+        rc = weir_match_attempt(m, VIEW_LATER, t);
+        m->masked = false;
+        *start = rc ? t : *start;
+        if (rc == 0 && tries == 0 && (rc = weir_match_feasible(m, t)) == 1)
+            rc = 0;
+    }
+    return rc ? rc : weir_fail(m->err, WEIR_ELIMIT, "no start was found among the first %d times tried", START_TRIES);
+}
