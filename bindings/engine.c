@@ -33,6 +33,11 @@ static struct engine *check_idle(lua_State *L, struct weirlua_graph **box)
     return e;
 }
 
+void weirlua_engine_idle(lua_State *L, struct weirlua_graph **box)
+{
+    check_idle(L, box);
+}
+
 /* engine{resources = graph, policy = policy | table | nil} */
 int weirlua_engine_new(lua_State *L)
 {
@@ -77,7 +82,7 @@ int weirlua_engine_new(lua_State *L)
 static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
 {
     static const char *const known[] = {"mode", "at", "duration", "job", "stats", "policy", "trace", "inside",
-                                        "slot_parent", "whole_pools", NULL};
+                                        "slot_parent", "strict_levels", "whole_pools", NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -94,6 +99,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
     o->job = weirlua_field_integer(L, arg, "job", 0);
     *stats = weirlua_field_boolean(L, arg, "stats", true);
     o->reading |= weirlua_field_boolean(L, arg, "slot_parent", false) ? WEIR_SLOT_PARENT : 0u;
+    o->reading |= weirlua_field_boolean(L, arg, "strict_levels", false) ? WEIR_STRICT_LEVELS : 0u;
     o->reading |= weirlua_field_boolean(L, arg, "whole_pools", false) ? WEIR_WHOLE_POOLS : 0u;
     if (o->job < 0 || o->at == WEIR_FOREVER)
         luaL_error(L, "a job number above 0 and a start that comes are expected");
@@ -462,6 +468,11 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"advance", engine_advance}, {"now", engine_now},
                                        {"stats", engine_stats},     {"resources", engine_resources},
                                        {"grow", engine_grow},       {"shrink", engine_shrink},
+                                       {"place", weirlua_engine_place},
+                                       {"soonest", weirlua_engine_soonest},
+                                       {"free", weirlua_engine_free},
+                                       {"lift", weirlua_engine_lift},
+                                       {"put", weirlua_engine_put},
                                        {"close", engine_close},     {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__close", engine_close}, {"__tostring", engine_tostring}, {NULL, NULL}};
 

@@ -229,7 +229,7 @@ int weirlua_explain(lua_State *L)
     policy = luaL_testudata(L, ARG_POLICY, WEIRLUA_POLICY);
     luaL_argcheck(L, lua_isnil(L, ARG_POLICY) || (policy && policy->open), ARG_POLICY, "an open policy, or nil, expected");
     luaL_argcheck(L, box != copy, ARG_COPY, "a copy of the graph expected");
-    luaL_argcheck(L, !copy->matching, ARG_COPY, "a match runs on the copy");
+    luaL_argcheck(L, !box->matching && !copy->matching, ARG_GRAPH, "a match runs on the graph");
     weirlua_check_writable(L, s, copy);
     weirlua_options(L, ARG_OPTIONS, known);
     o.at = weirlua_field_time(L, ARG_OPTIONS, "at", weir_graph_now(copy->g));

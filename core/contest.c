@@ -137,17 +137,17 @@ static int add_demand(struct contest *c, weir_vertex under, const weir_resource 
 
 static int add_demands(struct contest *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 
-/* What slots hold that need no host. */
-static int add_slots(struct contest *c, weir_vertex under, const weir_resource *slot, int64_t times)
+/* What so many slots hold: together, or each for itself where they cannot share pools. `counted`: these demands stand for the
+ * slots. */
+static int add_slots(struct contest *c, weir_vertex under, const weir_resource *slot, int64_t slots, bool counted)
 {
-    int64_t slots = saturating_mul(times, slot->count.min), left = slots;
     int64_t step = weir_slot_apart(c->m, slot) ? 1 : slots;
     int rc = WEIR_OK;
 
-    for (; !rc && left > 0; left -= step) {
+    for (int64_t left = slots; !rc && left > 0; left -= step) {
         uint32_t first = c->n;
         rc = add_demands(c, under, slot->with, slot->nwith, step);
-        if (!rc && c->n > first)
+        if (!rc && counted && c->n > first)
             c->demands[first].slots = step;
     }
     return rc;
@@ -155,13 +155,14 @@ static int add_slots(struct contest *c, weir_vertex under, const weir_resource *
 
 static int add_demands(struct contest *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
-    int rc = WEIR_OK;
+    int rc = n > 0 && list->any ? weir_fail(c->m->err, WEIR_ELIMIT, "or_slots inside of resources that compete with others")
+                                : WEIR_OK;
 
     for (uint32_t i = 0; !rc && i < n; i++) {
         const weir_resource *r = &list[i];
         weir_type host = r->slot ? weir_slot_host(c->m, under, r) : WEIR_NO_TYPE;
         if (r->slot && host == WEIR_NO_TYPE)
-            rc = add_slots(c, under, r, times);
+            rc = add_slots(c, under, r, saturating_mul(times, r->count.min), true);
         else
             rc = add_demand(c, under, r, times, host);
     }
@@ -236,7 +237,7 @@ static int take(struct contest *c, uint32_t i, weir_vertex v, int64_t want, int6
             return 0;
         if (passes)
             *units = kind_of(m->g, v)->size;
-        rc = add_demands(c, v, d.r->with, d.r->nwith, passes ? 1 : want);
+        rc = passes ? add_demands(c, v, d.r->with, d.r->nwith, 1) : add_slots(c, v, d.r, want, false);
         return rc ? rc : 1;
     }
     *units = weir_candidate_take(m, v, d.r, want);

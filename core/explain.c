@@ -153,12 +153,35 @@ static int narrow(struct explain *x)
 
 /* ---- the whole ---- */
 
+/* Amounts are told in the units of the pools. */
+static int use_units(struct explain *x)
+{
+    const weir_request *bound;
+    int rc = weir_request_bind(x->asked, x->g, &bound) ? weir_fail_nomem(x->err) : WEIR_OK;
+    struct part p;
+
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; !rc && bound != x->asked && i < bound->count; i++) {
+        const weir_resource *r = bound->order[i];
+        if (strcmp(r->unit, x->asked->order[i]->unit) == 0 || !weir_part_at(x->resources, i, &p))
+            continue;
+        if (json_object_set_new(p.value, "unit", json_string(r->unit)) ||
+            json_object_set_new(p.value, "count", weir_count_to_json(&r->count)))
+            rc = weir_fail_nomem(x->err);
+    }
+    weir_request_unbind(x->asked, bound);
+    return rc;
+}
+
 #define NEXT_TRIES 500 /* left over for each of what follows the ways */
 
 static int explain(struct explain *x)
 {
-    int rc = x->o->where == WEIR_NONE ? WEIR_OK : narrow(x);
+    int rc = use_units(x);
 
+    if (!rc && x->o->where != WEIR_NONE)
+        rc = narrow(x);
     x->out->where = x->only;
     rc = rc ? rc : weir_explain_collect(x);
     rc = rc ? rc : weir_explain_try(x, TRY_KEEP);

@@ -213,7 +213,8 @@ static int fill_resource(struct compiler *c, const json_t *vertex, weir_resource
         return rc;
     if (!*r->type)
         return FAIL(c, json_object_get(vertex, "type"), vertex, "type must not be empty");
-    r->slot = strcmp(r->type, "slot") == 0;
+    r->any = strcmp(r->type, "or_slot") == 0;
+    r->slot = r->any || strcmp(r->type, "slot") == 0;
     rc = check_place(c, vertex, r);
     if (rc == WEIR_OK)
         rc = get_count(c, vertex, r);
@@ -223,6 +224,15 @@ static int fill_resource(struct compiler *c, const json_t *vertex, weir_resource
         rc = check_label(c, vertex, r);
     r->takes = !r->slot && (r->exclusive == WEIR_EXCLUSIVE_YES || (r->exclusive == WEIR_EXCLUSIVE_UNSET && in_slot(r)));
     return rc;
+}
+
+/* Alternatives have no other resources beside them. */
+static int check_alternatives(struct compiler *c, const json_t *list, const weir_resource *first, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (first[i].any != first[0].any)
+            return FAIL(c, json_array_get(list, i), NULL, "an or_slot can only have other or_slots beside it");
+    return WEIR_OK;
 }
 
 /* ---- lists of resources ------------------------------------------------------------------------------------ */

@@ -87,7 +87,7 @@ static int use_calendar(struct match *m, bool make)
 
 int weir_match_hopeful(struct match *m, int64_t start)
 {
-    int64_t end = time_add(start, weir_request_duration(m->request));
+    int64_t end = time_add(start, m->duration);
     int rc = use_calendar(m, false);
 
     if (rc || !m->calendar)
@@ -114,7 +114,7 @@ static int64_t total_fits(const struct match *m, const struct weir_need *need, i
         return t;
     if (limit < 0)
         return WEIR_FOREVER;
-    return weir_plan_first_fit(m->g->taken[type], t, weir_request_duration(m->request), limit);
+    return weir_plan_first_fit(m->g->taken[type], t, m->duration, limit);
 }
 
 /* The same for all types, and for the vertices of the calendar. */
@@ -127,11 +127,20 @@ static int64_t totals_fit(const struct match *m, int64_t t)
     do {
         before = t;
         if (m->calendar)
-            t = weir_calendar_find(m->calendar, t, weir_request_duration(m->request), m->wanted);
+            t = weir_calendar_find(m->calendar, t, m->duration, m->wanted);
         for (uint32_t i = 0; i < n && t != WEIR_FOREVER; i++)
             t = total_fits(m, &needs[i], t);
     } while (t != before && t != WEIR_FOREVER);
     return t;
+}
+
+int weir_match_soonest(struct match *m, int64_t t, int64_t *start)
+{
+    if (weir_taken_build(m->g))
+        return weir_fail_nomem(m->err);
+    m->calendar = NULL;
+    *start = totals_fit(m, t);
+    return WEIR_OK;
 }
 
 int weir_match_later(struct match *m, int64_t t, int64_t *start)
@@ -149,7 +158,7 @@ int weir_match_later(struct match *m, int64_t t, int64_t *start)
         rc = weir_match_attempt(m, VIEW_LATER, t);
         m->masked = false;
         *start = rc ? t : *start;
-        if (rc == 0 && tries == 0 && (rc = weir_match_feasible(m, t)) == 1)
+        if (rc == 0 && tries == 0 && !m->options->met && (rc = weir_match_feasible(m, t)) == 1)
             rc = 0;
     }
     return rc ? rc : weir_fail(m->err, WEIR_ELIMIT, "no start was found among the first %d times tried", START_TRIES);

@@ -22,7 +22,7 @@ int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
 
     m->view = view;
     m->t0 = t0;
-    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, weir_request_duration(m->request));
+    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, m->duration);
     m->npicks = 0;
     m->rivals = WEIR_NONE;
     m->contested = false;
@@ -156,7 +156,7 @@ static int busy(struct match *m)
 
 static int not_now(struct match *m)
 {
-    int rc = weir_match_feasible(m, m->g->now);
+    int rc = m->options->met ? WEIR_OK : weir_match_feasible(m, m->g->now);
     return rc < 0 ? rc : busy(m);
 }
 
@@ -203,6 +203,8 @@ static int check_options(const weir_graph *g, const weir_match_options *o, weir_
         return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
     if (o->at < g->now)
         return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at, g->now);
+    if (o->duration < 0)
+        return weir_fail(err, WEIR_EINVAL, "a duration of %" PRId64 " us", o->duration);
     if (o->policy && o->policy->keys && o->policy->serial == 0)
         return weir_fail(err, WEIR_EINVAL, "a policy with an order function needs a serial number");
     if (o->job != 0 && weir_job_index(g, o->job) != WEIR_NONE)
@@ -217,7 +219,7 @@ static int give_preview(struct match *m, int64_t start, uint32_t nslots, const w
 
     if (!a)
         return weir_fail_nomem(m->err);
-    *a = (weir_allocation){0, start, time_add(start, weir_request_duration(m->request)), WEIR_MATCHED, m->picks,
+    *a = (weir_allocation){0, start, time_add(start, m->duration), WEIR_MATCHED, m->picks,
                            m->npicks, nslots};
     m->picks = NULL;
     *out = a;
@@ -286,7 +288,7 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
     label = label_of(m);
     if (label == WEIR_NO_NAME)
         return weir_fail_nomem(m->err);
-    rc = weir_job_commit(m->g, o->job, start, time_add(start, weir_request_duration(m->request)), m->picks, m->npicks,
+    rc = weir_job_commit(m->g, o->job, start, time_add(start, m->duration), m->picks, m->npicks,
                          &job, m->err);
     if (!rc && weir_job_feed(m->g, job, m->feeds, m->nfeeds)) {
         weir_job_drop(m->g, job);
@@ -320,6 +322,7 @@ static struct match start_match(weir_graph *g, const weir_request *r, const weir
                           .options = o,
                           .policy = o->policy ? o->policy : &first_found,
                           .node_type = weir_type_find(g, "node"),
+                          .duration = o->duration ? o->duration : weir_request_duration(r),
                           .end = WEIR_NO_END,
                           .err = err};
 }
@@ -342,6 +345,19 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
         give_inside(&m, o);
     end_match(&m);
     add_stats(o->stats, &m.stats);
+    return rc;
+}
+
+int weir_soonest(weir_graph *g, const weir_request *r, int64_t at, int64_t duration, int64_t *start, weir_err *err)
+{
+    weir_match_options o = {.at = at, .duration = duration};
+    weir_err own = {0};
+    struct match m = start_match(g, r, &o, err ? err : &own);
+    int rc = check_options(g, &o, err);
+
+    if (!rc)
+        rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err) : weir_match_soonest(&m, at, start);
+    end_match(&m);
     return rc;
 }
 

@@ -5,6 +5,7 @@
  *   slot.c       ... slots, each inside one node
  *   contest.c    ... when siblings compete for the same vertices
  *   candidate.c  what one vertex can give for one resource
+ *   mix.c        ... slots that are alternatives
  *   channel.c    units on the way to the source of another subsystem
  *   search.c     the candidates of a type, best first
  *   fence.c      the nodes that a constraint allows
@@ -43,7 +44,8 @@ struct match {
     const weir_policy *policy; /* never NULL */
     enum match_view view;
     int64_t t0, t1;
-    int64_t end; /* of the window, where it does not follow from the request; WEIR_NO_END */
+    int64_t duration; /* of the window */
+    int64_t end;      /* of the window, where it does not follow from the duration; WEIR_NO_END */
     weir_type node_type; /* what constraints are about, and where a slot has its place */
     struct roster *roster; /* with `allowed` */
     weir_idset *allowed;   /* the nodes that the constraint allows, by their numbers in the roster; NULL: nobody asked yet */
@@ -76,6 +78,8 @@ int weir_match_feasible(struct match *m, int64_t at);
 int weir_match_hopeful(struct match *m, int64_t start);
 /* Places the request at the earliest time after t. 1 with *start set, 0 when there is none, or negative. */
 int weir_match_later(struct match *m, int64_t t, int64_t *start);
+/* The earliest time from t on at which the totals of what all jobs take leave enough; WEIR_FOREVER: none. */
+int weir_match_soonest(struct match *m, int64_t t, int64_t *start);
 
 /* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). 1: placed, picks added; 0: does not
  * fit, no pick added; negative: failed. */
@@ -95,6 +99,8 @@ bool weir_slot_apart(const struct match *m, const weir_resource *slot);
 int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots);
 /* Places slots, each inside one vertex of that type. */
 int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host);
+/* Places or_slots: n alternatives, `times` times as many in all as the last one asks for. 1, 0 or negative. */
+int weir_mix_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 /* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
 int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* The same where siblings compete (contest.c). */

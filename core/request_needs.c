@@ -80,6 +80,43 @@ static void add_child(struct needer *s, const weir_resource *child)
         demand(s, find_type(s, s->req->needs[i].type), times(s->demands[i].taken, n), s->demands[i].shared);
 }
 
+static int64_t taken_of(const struct needer *s, const weir_resource *r, const char *type)
+{
+    const struct weir_need_span *span = &s->req->spans[r->index];
+
+    for (uint32_t i = span->first; i < span->first + span->count; i++)
+        if (strcmp(s->req->needs[i].type, type) == 0)
+            return s->demands[i].taken;
+    return 0;
+}
+
+/* What alternatives need: of each type the least that one of them, all of which are as many, does with. */
+static void add_alternatives(struct needer *s, const weir_resource *list, uint32_t n)
+{
+    const struct weir_need_span *first = &s->req->spans[list->index];
+    int64_t times_all = list[n - 1].count.min;
+
+    for (uint32_t i = first->first; i < first->first + first->count; i++) {
+        const char *type = s->req->needs[i].type;
+        int64_t least = s->demands[i].taken;
+        for (uint32_t k = 1; k < n; k++) {
+            int64_t taken = taken_of(s, &list[k], type);
+            least = taken < least ? taken : least;
+        }
+        demand(s, find_type(s, type), times(least, times_all), 0);
+    }
+}
+
+static void add_children(struct needer *s, const weir_resource *list, uint32_t n)
+{
+    if (n > 0 && list->any) {
+        add_alternatives(s, list, n);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        add_child(s, &list[i]);
+}
+
 /* Stores the row as the needs of one resource and clears it. */
 static int store(struct needer *s, struct weir_need_span *span)
 {
@@ -107,13 +144,11 @@ static int sum_up(struct needer *s)
 
     sort_types(s);
     for (uint32_t i = r->count; i-- > 0;) { /* children have higher numbers than their parents */
-        for (uint32_t j = 0; j < r->order[i]->nwith; j++)
-            add_child(s, &r->order[i]->with[j]);
+        add_children(s, r->order[i]->with, r->order[i]->nwith);
         if (store(s, &r->spans[i]) != WEIR_OK)
             return WEIR_ENOMEM;
     }
-    for (uint32_t i = 0; i < r->top; i++)
-        add_child(s, &r->pool[i]);
+    add_children(s, r->pool, r->top);
     return store(s, &r->spans[r->count]);
 }
 

@@ -313,14 +313,30 @@ static int admit(struct search *s, weir_vertex v)
 
 int weir_search_rejected(struct search *s, weir_vertex v)
 {
-    if (!below_hopeful(s, v))
+    if (s->close || !below_hopeful(s, v))
         return WEIR_OK;
     return open_row(s, v, 0, 0);
 }
 
 static bool is_host(const struct search *s, weir_vertex v)
 {
-    return s->host == SEARCH_PARENT ? weir_slot_stands(s->m, v, s->slot) : kind_of(s->m->g, v)->type == s->host;
+    if (s->host != SEARCH_PARENT)
+        return kind_of(s->m->g, v)->type == s->host;
+    for (uint32_t i = 0; i < s->nslots; i++)
+        if (weir_slot_stands(s->m, v, &s->slot[i]))
+            return true;
+    return false;
+}
+
+/* Whether a resource beside the one searched for is what v is there for. */
+static bool is_beside(const struct search *s, weir_vertex v)
+{
+    const char *type = s->nbeside ? weir_vertex_type(s->m->g, v) : NULL;
+
+    for (uint32_t i = 0; i < s->nbeside; i++)
+        if (strcmp(s->beside[i].type, type) == 0)
+            return true;
+    return false;
 }
 
 /* A vertex on the way down. */
@@ -329,6 +345,8 @@ static int open_vertex(struct search *s, weir_vertex v)
     bool host = is_host(s, v);
     int go;
 
+    if (!host && (s->close || is_beside(s, v)))
+        return WEIR_OK;
     if (host ? !vertex_hopeful(s, v) : !below_hopeful(s, v)) {
         note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
         return WEIR_OK;
@@ -465,6 +483,8 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
     s->host = WEIR_NO_TYPE;
     for (uint32_t i = 0; view_ordered(m) && i < m->policy->ndescend && i < WEIR_DESCEND_TYPES; i++)
         s->spare[s->nspare++] = weir_type_find(m->g, m->policy->descend[i]);
+    if (reads(m, WEIR_STRICT_LEVELS) && !r->parent)
+        s->beside = weir_request_resources(m->request, &s->nbeside);
 }
 
 /* Whether the candidates are all those of a calendar: these stand in order already. */
@@ -472,7 +492,7 @@ static bool is_listed(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
     return m->masked && m->view == VIEW_LATER && under == WEIR_NONE && s->type == m->calendar->type &&
-           s->host == WEIR_NO_TYPE && !descends(s) && !m->policy->prune;
+           s->host == WEIR_NO_TYPE && s->nbeside < 2 && !descends(s) && !m->policy->prune;
 }
 
 static int begin(struct search *s, weir_vertex under)
@@ -505,10 +525,19 @@ static int begin(struct search *s, weir_vertex under)
     return rc;
 }
 
+/* Whether only the kids of `under` can serve r. */
+static bool is_close(const struct match *m, weir_vertex under, const weir_resource *r)
+{
+    if (under == WEIR_NONE)
+        return false;
+    return reads(m, WEIR_STRICT_LEVELS) || (r->parent && r->parent->slot && weir_slot_close(m, r->parent));
+}
+
 int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle)
 {
     prepare(s, m, r, idle);
     read_needs(s, r);
+    s->close = is_close(m, under, r);
     return begin(s, under);
 }
 
@@ -519,6 +548,8 @@ int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, cons
     read_needs(s, slot);
     s->outer = s->host = host;
     s->slot = slot;
+    s->nslots = 1;
+    s->close = under != WEIR_NONE && reads(m, WEIR_STRICT_LEVELS);
     return begin(s, under);
 }
 

@@ -35,6 +35,7 @@ struct search {
     struct match *m;
     const weir_resource *r;
     const weir_resource *slot; /* of hosts; NULL */
+    uint32_t nslots;           /* alternatives of it, each of which makes a host */
     weir_type type;
     weir_type outer; /* the needs are those of one vertex of this type: `type`, or the host */
     weir_type host;  /* vertices of this type are the candidates, in the order of what is below; WEIR_NO_TYPE: none */
@@ -43,6 +44,9 @@ struct search {
     weir_vertex key; /* of the candidate found last: where it stands in the order */
     uint32_t tag;    /* of the candidate found last; WEIR_NONE the first time */
     bool idle; /* only vertices that can be taken as a whole */
+    bool close; /* only the kids of where it starts */
+    const weir_resource *beside; /* resources in whose vertices the search does not look */
+    uint32_t nbeside;
     const struct index *index;
     struct item *heap;
     uint32_t n, cap;

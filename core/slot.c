@@ -191,7 +191,7 @@ weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource
 {
     const weir_resource *first = slot->with;
 
-    if (is_single(slot))
+    if (is_single(slot) && (under == WEIR_NONE || !reads(m, WEIR_STRICT_LEVELS)))
         return WEIR_NO_TYPE;
     if (weir_channel_find(m->g, first->type) != WEIR_NONE)
         return WEIR_NO_TYPE;

@@ -351,13 +351,15 @@ int64_t weir_count_floor(const weir_count *c, int64_t n);
 
 enum weir_exclusivity { WEIR_EXCLUSIVE_UNSET, WEIR_EXCLUSIVE_NO, WEIR_EXCLUSIVE_YES };
 
-/* One resource of a request. A slot has type "slot" and only groups. */
+/* One resource of a request. A slot has type "slot" and only groups. Slots of type "or_slot", which RFC 14 does not have, stand
+ * side by side with others of that type only, as alternatives: any mix of them serves, as many in all as the last one asks for. */
 typedef struct weir_resource weir_resource;
 struct weir_resource {
     const char *type, *unit, *label, *id; /* "" where not given */
     weir_count count;
     int exclusive;                        /* as written: enum weir_exclusivity */
-    bool slot;                            /* type is "slot" */
+    bool slot;                            /* type is "slot" or "or_slot" */
+    bool any;                             /* type is "or_slot" */
     bool takes;                           /* is given to the job: in a slot and not exclusive: false, or exclusive: true */
     const weir_resource *with;            /* children */
     uint32_t nwith;
@@ -491,8 +493,11 @@ typedef struct weir_pick {
 enum weir_reading {
     WEIR_SLOT_PARENT = 1, /* what a slot holds stands right below one vertex, rather than anywhere in one node. Costs the
                            * children of what is visited. */
-    WEIR_WHOLE_POOLS = 2  /* what is given to the job is given as whole pools, of which two slots share none: 3 of a pool of 4 take
+    WEIR_WHOLE_POOLS = 2, /* what is given to the job is given as whole pools, of which two slots share none: 3 of a pool of 4 take
                            * all 4, and two times 1 of pools of 2 take two of these */
+    WEIR_STRICT_LEVELS = 4 /* levels are left out above the first resource only: what is asked for inside something stands right
+                            * below it, but for a slot, which may stand below a child of it; and what is asked for beside
+                            * something else is not inside that */
 };
 
 typedef struct weir_match_options {
@@ -500,6 +505,8 @@ typedef struct weir_match_options {
     unsigned reading;          /* enum weir_reading, or-ed */
     int64_t at;                /* start; not before the graph's clock */
     int64_t duration;          /* 0: what the request says */
+    bool met;                  /* the caller knows that the machine could meet the request: WEIR_EBUSY is said without making
+                                * sure that it is not WEIR_EINFEASIBLE */
     int64_t job;               /* id to use; 0: the next free one */
     const weir_policy *policy; /* NULL: first found */
     weir_stats *stats;         /* NULL, or added to */
@@ -540,6 +547,8 @@ typedef struct weir_allocation {
  *     properties and ranks that it names, and hosts), besides what is kept for it, made once for a structure in O(nodes).
  *   - Units of bytes (B, kB or KB, MB ... EB, KiB ... EiB) are converted where all pools of the type have one unit: 2 GB of pools
  *     in MB are 2000. Amounts are rounded up. Other units must be the same as the pool's, where both have one.
+ *   - or_slots are placed below one vertex after the other, right below which all stands that one of them holds: the mix that
+ *     leaves room for the most of them there, of the ones named first as many as that allows.
  *   - Of a count that may vary, the largest allowed that fits is taken.
  *
  * Finds resources for a request and, but for WEIR_FEASIBLE and WEIR_PREVIEW, books them under a job id, as a whole
@@ -549,6 +558,11 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
                weir_err *err);
 void weir_allocation_free(const weir_allocation *a); /* previews only */
 
+/* A bound on WEIR_RESERVE, from what all jobs together have over time of each type: no start from `at` on before *start is possible,
+ * wherever reservations stood; WEIR_FOREVER: none is. duration 0: what the request says. O(types log jobs), and more where starts
+ * are many that do for one type and not for another. */
+int weir_soonest(weir_graph *g, const weir_request *r, int64_t at, int64_t duration, int64_t *start, weir_err *err);
+
 /* A10: gives everything back. WEIR_ENOENT: no such job. O(picks d f) */
 int weir_release(weir_graph *g, int64_t job, weir_err *err);
 /* The job's allocation, or NULL. O(1) */
@@ -557,6 +571,16 @@ const weir_allocation *weir_job_get(const weir_graph *g, int64_t job);
 const char *weir_job_policy(const weir_graph *g, int64_t job);
 uint32_t weir_job_count(const weir_graph *g);
 const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i); /* i < count, in no particular order */
+
+/* What a job has, taken out of the books to see what could be without it, and put back as it was, times, units, label and all. The
+ * job is gone meanwhile; the record is the caller's. O(picks d f)
+ * WEIR_ENOENT: there is no such job. */
+typedef struct weir_lifted weir_lifted;
+int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err);
+/* Puts it back, ending at `end` (0: as it was), and frees the record; on failure it is the caller's still. WEIR_EBUSY: something is
+ * in use by now; WEIR_EEXIST: so is the id. */
+int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err);
+void weir_lifted_free(weir_lifted *x);
 
 /* A9: what a request finds more, for a job that is there, from now (or its start) to its end, as a whole or not at all. */
 int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,

@@ -37,6 +37,12 @@ describe("weir query", function()
     assert.truthy(out:find("INFO: JOBID=3\nINFO: RESOURCES=RESERVED\nINFO: SCHEDULED AT=60\n", 1, true))
   end)
 
+  it("tells whole seconds, whatever a job asks for", function()
+    local j = job(slot '{"type": "core", "count": 2}', 2.5)
+    local out = run({ "-P", "low", "-F", "rv1_nosched" }, "multi-match allocate_orelse_reserve " .. j:rep(3, " "))
+    assert.truthy(out:find('"starttime": 3, "expiration": 6}', 1, true))
+  end)
+
   local outcomes = {
     { "allocate", 'INFO: No matching resources found\nINFO: JOBID=1\n' },
     { "allocate_with_satisfiability", "INFO: No matching resources found\nINFO: Unsatisfiable request\nINFO: JOBID=1\n" },

@@ -108,8 +108,8 @@ local function be(n) return n == 1 and "is" or "are" end
 local function scope(s)
   local extra = {}
   if s.constrained then extra[1] = "that the constraint admits" end
-  if s.policy then extra[#extra + 1] = "that the policy leaves" end
-  return #extra > 0 and " " .. table.concat(extra, " and ") or ""
+  if s.policy then extra[#extra + 1] = "under this policy" end
+  return #extra > 0 and " " .. table.concat(extra, ", ") or ""
 end
 
 -- "24,016 GiB of storage are needed", "16 slots of 1,501 GiB of storage need 24,016 GiB".
@@ -302,6 +302,7 @@ local function add_ways(lines, report, columns)
     lines[#lines + 1] = report.where and "Nothing that could change would make room for it there."
       or "Nothing that could change would help: the machine is too small for it."
   end
+  if report.verdict == "blocked" and #ways == 0 then lines[#lines + 1] = "What would help could not be found out." end
   for i, way in ipairs(ways) do
     local head = i == 1 and "It fits " or "  or "
     for _, line in ipairs(wrap(head .. M.way(way, report) .. (i == #ways and "." or ";"), columns, "  ")) do

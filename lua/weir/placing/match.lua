@@ -3,6 +3,7 @@
 --
 -- Quirks of Fluxion that are kept here or asked of the engine, rather than being how weir does it:
 --   slots        what a slot holds stands right below one vertex; pools are given as a whole
+--   levels       are only left out above the first resource of a jobspec
 --   types        a type that is exclusive somewhere in a jobspec brings all that is below its vertices
 --   siblings     two resources of one type side by side, or anything beside a slot, match nothing
 --   nodes up     a job of more nodes than are up is refused without a look at what else it needs, or at what may come
@@ -123,7 +124,7 @@ function M.match(engine, text, opts)
   local found
   found, why, code = engine:match(request, {
     mode = op.mode, at = opts.at, job = op.mode ~= "feasible" and opts.jobid or nil, inside = inside,
-    slot_parent = true, whole_pools = true,
+    slot_parent = true, strict_levels = true, whole_pools = true,
   })
   if not found then return nil, why, code_of(engine, request, op, code) end
   if op.undo then assert(engine:release(found.id)) end

@@ -57,9 +57,11 @@ local function load(text)
   local settings, why = read_settings(NAMED[text] or text)
   if not settings then return nil, why, "invalid" end
   local name = file_of(settings)
-  if not settings.node_exclusive then return policy.load(name) end
-  if settings.node_centric or settings.stop_on_1_matches then return policy.load(name .. "x") end
-  return policy.load { name = name .. "x", order = settings.high and { "-id", "-index" } or "id", exclusive = "node" }
+  if settings.node_centric or settings.stop_on_1_matches then
+    return policy.load(settings.node_exclusive and name .. "x" or name)
+  end
+  -- a quirk: equal ids are taken from the front of the machine, also when high ones are preferred
+  return policy.load { name = name, order = settings.high and "-id" or "id", exclusive = settings.node_exclusive and "node" or nil }
 end
 
 local loaded = {}

@@ -55,14 +55,14 @@ M["set-property"] = function(shell, words)
 end
 
 local function put_properties(shell, v, path)
-  local keys = {}
-  for key in pairs(v.properties) do keys[#keys + 1] = key end
+  local keys, properties = {}, shell.session.machine:properties(v)
+  for key in pairs(properties) do keys[#keys + 1] = key end
   table.sort(keys)
   if #keys == 0 then
     local number = shell.session.machine.number[v]
     return shell:put(("No properties were found for %s (vtx's uniq_id=%d).\n"):format(path, number))
   end
-  for _, key in ipairs(keys) do shell:put(key, "=", v.properties[key], "\n") end
+  for _, key in ipairs(keys) do shell:put(key, "=", properties[key], "\n") end
 end
 
 local function at_path(shell, path)
@@ -97,7 +97,8 @@ end
 
 local function attach(session, path, text)
   local set = subsystems.named(session.options.subsystems)
-  local more, why = machine.read(text, { format = "jgf", source = path }, set)
+  local function known(where) return (session.machine:at(where) or {})[1] end
+  local more, why = machine.read(text, { format = "jgf", source = path, known = known }, set)
   if not more then return nil, why end
   local tops
   tops, why = session.machine:add(more)

@@ -22,7 +22,7 @@ end
 
 -- The text of what was found; nil: it cannot be written, which was told.
 local function text_of(shell, found)
-  local about = { start = found.at or 0, queue = found.queue }
+  local about = { start = math.ceil(found.at or 0), queue = found.queue }
   about.stop = session_of.stop(about.start, found.duration or 0)
   local text, errno = shell.session:text(found.parts or {}, about)
   if not text then shell:complain("match_allocate: ERROR: match writer emit: ", report.errno(errno), "\n") end

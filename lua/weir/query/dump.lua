@@ -56,9 +56,9 @@ local function members(machine, v)
   return set_text(list)
 end
 
-local function properties(_, v)
+local function properties(machine, v)
   local list = {}
-  for key, value in pairs(v.properties) do list[#list + 1] = { key, value } end
+  for key, value in pairs(machine:properties(v)) do list[#list + 1] = { key, value } end
   table.sort(list, function(a, b) return a[1] < b[1] end)
   return set_text(list)
 end

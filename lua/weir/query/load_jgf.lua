@@ -57,11 +57,14 @@ local function read_marks(graph, document)
   return number, rank
 end
 
---- See load.lua.
+--- See load.lua. options.known: a function that finds a vertex that is there by a path, for documents that add to a machine.
 function M.read(text, options)
   local document, why = core.json_decode(text)
-  if document == nil then return nil, why end
-  each(document, quirks.jgf_metadata)
+  if document == nil then return nil, ("%s: %s"):format(options.source or "JSON graph", why) end
+  each(document, function(node, metadata)
+    quirks.jgf_metadata(node, metadata)
+    if options.known then quirks.jgf_known(metadata, options.known) end
+  end)
   local graph
   graph, why = core.parse(core.json_encode(document), { format = "jgf", source = options.source })
   if not graph then return nil, why end

@@ -26,10 +26,19 @@ local function numbers(graph, document)
   return number
 end
 
--- Whether the names of all hosts can be read.
+local function clear(properties)
+  local keys = {}
+  for key in pairs(properties) do keys[#keys + 1] = key end
+  for _, key in ipairs(keys) do properties[key] = nil end
+end
+
+-- Whether the names of all hosts can be read. Quirk: "NAME@core" is a property of the node and gives the cores none.
 local function check_hosts(graph)
   for node in graph:root():children() do
     if not quirks.host_fits(node.name) then return nil, ("unpack_rank: error splitting hostname=%s"):format(node.name) end
+    for child in node:children() do
+      if #child.properties > 0 then clear(child.properties) end
+    end
   end
   return true
 end
@@ -37,7 +46,7 @@ end
 --- See load.lua. Quirk: how the R's graph groups things is not looked at.
 function M.read(text, options)
   local document, why = core.json_decode(text)
-  if document == nil then return nil, why end
+  if document == nil then return nil, ("%s: %s"):format(options.source or "R", why) end
   if type(document) == "table" then document.scheduling = nil end
   local graph
   graph, why = core.parse(core.json_encode(document), { format = "rv1", source = options.source })

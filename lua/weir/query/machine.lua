@@ -28,6 +28,13 @@ function M:paths(v)
   return self.kept and self.kept[v] or { { self.dominant, v.path } }
 end
 
+--- The properties of a vertex, texts by key; "" where one has no value.
+function M.properties(_, v)
+  local properties = {}
+  for key, value in pairs(v.properties) do properties[key] = value == true and "" or value end
+  return properties
+end
+
 local function put(index, key, v)
   index[key] = index[key] or {}
   table.insert(index[key], v)

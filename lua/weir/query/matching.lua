@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local match = require "weir.placing.match"
 local policy = require "weir.placing.policy"
+local quirks = require "weir.query.quirks"
 
 local M = {}
 
@@ -87,6 +88,7 @@ end
 
 --- Matches a jobspec: {at, duration, queue, parts}; or nil, why, code.
 function M.run(session, text, operation)
+  text = quirks.in_whole_seconds(text)
   if LATER[operation] and session.stale:minds() then return match_stale(session, text, operation) end
   return match_at(session, text, operation, 0)
 end

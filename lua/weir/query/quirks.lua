@@ -1,6 +1,8 @@
 --- quirks.lua - what resource-query does and nobody would want elsewhere: each of these has a name, and is used where its
 -- output or its reading of files must be the same. The engine knows nothing of them.
 
+local core = require "weir.core"
+
 local M = {}
 
 --- Quirk: only nodes have a rank; weir gives it to all that is in them.
@@ -16,6 +18,18 @@ function M.jgf_metadata(node, metadata)
   if metadata.id ~= nil then return end
   local digits = metadata.type == "node" and type(metadata.name) == "string" and metadata.name:match "%d+$"
   metadata.id = math.tointeger(tonumber(digits or metadata.uniq_id or tostring(node.id):match "^%s*([+-]?%d+)"))
+end
+
+--- Quirk: what a document says of a vertex that is there already does not matter.
+function M.jgf_known(metadata, known)
+  for _, path in pairs(type(metadata.paths) == "table" and metadata.paths or {}) do
+    local v = known(path)
+    if v then
+      metadata.basename, metadata.name, metadata.id, metadata.size = v.basename, v.name, v.id, v.size
+      metadata.unit = v.unit ~= "" and v.unit or nil
+      return
+    end
+  end
 end
 
 --- Quirk: a storage node counts as a host, too.
@@ -40,6 +54,16 @@ end
 
 --- Quirk: what follows the digits of a number is not looked at, and what is none is 0.
 function M.integer(word) return math.tointeger(tonumber(word:match "^%s*([+-]?%d+)")) or 0 end
+
+--- Quirk: jobs last whole seconds. The text of a jobspec that says so.
+function M.in_whole_seconds(text)
+  local request = core.request(text)
+  local duration = request and request:duration()
+  if not duration or duration == math.huge or duration == math.ceil(duration) then return text end
+  local jobspec = core.json_decode(request:format "json")
+  jobspec.attributes.system.duration = math.ceil(duration)
+  return core.json_encode(jobspec)
+end
 
 --- Quirk: jobs without an end, and the graph itself, last this many seconds.
 M.GRAPH_END = 3153600000

@@ -28,7 +28,7 @@ function M.satisfiability(shell, satisfiable, elapsed)
   put_visits(shell, elapsed)
 end
 
-local function when(at) return at == 0 and "Now" or ("%.0f"):format(at) end
+local function when(at) return at == 0 and "Now" or ("%d"):format(math.ceil(at)) end
 
 --- result: {job, matched, booked, at, satisfiable, elapsed}.
 function M.match(shell, result)

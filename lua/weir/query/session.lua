@@ -103,7 +103,7 @@ function M:text(parts, about)
   return writers.write(self.options.match_format, self.machine, tree.of(self.machine:root(), parts), about)
 end
 
---- When a job that starts and lasts so long ends.
-function M.stop(at, duration) return math.min(at + duration, quirks.GRAPH_END) end
+--- When a job that starts and lasts so long ends, in whole seconds.
+function M.stop(at, duration) return math.ceil(math.min(at + duration, quirks.GRAPH_END)) end
 
 return M

@@ -39,7 +39,7 @@ local function metadata(machine, n)
   add_names(put, v, id)
   put("id", tostring(id))
   put("rank", tostring(machine.rank(v)))
-  if #v.properties > 0 then put("properties", M.map(v.properties)) end
+  if #v.properties > 0 then put("properties", M.map(machine:properties(v))) end
   if v.unit ~= "" then put("unit", quote(v.unit)) end
   if n.exclusive then put("exclusive", "true") end
   if n.amount ~= 1 then put("size", tostring(n.amount)) end

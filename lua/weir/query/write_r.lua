@@ -31,9 +31,10 @@ local function children_text(found)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
-local function add_host(r, v, rank, found)
+local function add_host(machine, r, v, found)
+  local rank = machine.rank(v)
   table.insert(list_in(r.rows, children_text(found)), { rank = rank, name = v.name })
-  for key, value in pairs(v.properties) do
+  for key, value in pairs(machine:properties(v)) do
     table.insert(list_in(r.properties, value == "" and key or key .. "=" .. value), rank)
   end
 end
@@ -46,7 +47,7 @@ local function collect(machine, root)
     if v.type == "core" or v.type == "gpu" then
       table.insert(list_in(found, v.type), v.id or -1)
     elseif quirks.is_host(v) and next(found) then
-      add_host(r, v, machine.rank(v), found)
+      add_host(machine, r, v, found)
       found = {}
     end
   end, function() end)

@@ -1,0 +1,111 @@
+/* job_lift.c - jobs taken out of the books for a while. Invariant: a lifted job is in no book and under no id; putting it back
+ * books what it had, as a whole or not at all. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "book.h"
+#include "job.h"
+#include "window.h"
+
+struct weir_lifted {
+    uint64_t serial; /* of the graph: the vertices are those that they were */
+    weir_allocation a;
+    weir_name policy;
+    weir_pick *picks;
+    struct feed *feeds;
+    uint32_t nfeeds;
+};
+
+void weir_lifted_free(weir_lifted *x)
+{
+    if (!x)
+        return;
+    weir_mem_free(x->picks);
+    weir_mem_free(x->feeds);
+    weir_mem_free(x);
+}
+
+static int keep(weir_lifted *x, const struct job *j)
+{
+    x->a = j->a;
+    x->policy = j->policy;
+    x->nfeeds = j->nfeeds;
+    x->picks = weir_mem_alloc(((size_t)j->a.npicks + 1) * sizeof *x->picks);
+    x->feeds = weir_mem_alloc(((size_t)j->nfeeds + 1) * sizeof *x->feeds);
+    if (!x->picks || !x->feeds)
+        return WEIR_ENOMEM;
+    if (j->a.npicks)
+        memcpy(x->picks, j->picks, j->a.npicks * sizeof *x->picks);
+    if (j->nfeeds)
+        memcpy(x->feeds, j->feeds, j->nfeeds * sizeof *x->feeds);
+    x->a.picks = x->picks;
+    return WEIR_OK;
+}
+
+int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err)
+{
+    uint32_t i = weir_job_index(g, job);
+    weir_lifted *x;
+    int rc = weir_graph_writable(g, err);
+
+    *out = NULL;
+    if (rc)
+        return rc;
+    if (i == WEIR_NONE)
+        return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
+    x = weir_mem_zalloc(1, sizeof *x);
+    if (!x || keep(x, &g->jobs[i])) {
+        weir_lifted_free(x);
+        return weir_fail_nomem(err);
+    }
+    x->serial = weir_graph_serial(g);
+    weir_job_drop(g, i);
+    *out = x;
+    return WEIR_OK;
+}
+
+/* Whether what a pick says is free over [t0, t1). */
+static bool is_free(const weir_graph *g, const weir_pick *p, int64_t t0, int64_t t1)
+{
+    if (!weir_window_above(g, p->vertex, t0, t1) || p->amount > weir_window_free(g, p->vertex, t0, t1))
+        return false;
+    if (p->exclusive)
+        return weir_window_unused(g, p->vertex, t0, t1);
+    return !(book_of(g, p->vertex) && weir_book_touched(g, p->vertex, t0, t1, true));
+}
+
+static int check(const weir_graph *g, const weir_lifted *x, int64_t start, int64_t end, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (x->serial != weir_graph_serial(g))
+        return weir_fail(err, WEIR_EINVAL, "job %" PRId64 " cannot be put back: vertices were added or removed", x->a.job);
+    if (end <= start)
+        return weir_fail(err, WEIR_EINVAL, "job %" PRId64 " cannot be put back: it would end before it starts", x->a.job);
+    for (uint32_t i = 0; i < x->a.npicks; i++)
+        if (!is_free(g, &x->picks[i], start > g->now ? start : g->now, end))
+            return weir_fail(err, WEIR_EBUSY, "job %" PRId64 " cannot be put back: something that it had is in use", x->a.job);
+    return WEIR_OK;
+}
+
+int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err)
+{
+    uint32_t i;
+    int rc;
+
+    end = end ? end : x->a.end;
+    rc = check(g, x, x->a.start, end, err);
+    rc = rc ? rc : weir_job_commit(g, x->a.job, x->a.start, end, x->picks, x->a.npicks, &i, err);
+    if (rc)
+        return rc;
+    if (weir_job_feed(g, i, x->feeds, x->nfeeds)) {
+        weir_job_drop(g, i);
+        return weir_fail_nomem(err);
+    }
+    g->jobs[i].policy = x->policy;
+    g->jobs[i].a.nslots = x->a.nslots;
+    weir_lifted_free(x);
+    return WEIR_OK;
+}

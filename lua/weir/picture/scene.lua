@@ -1,0 +1,148 @@
+--- scene.lua - a machine and its books as data for a page, small enough for hundreds of thousands of vertices.
+---
+--- Vertices are numbered in preorder, from 0. A shape is what is below a vertex: runs of children. Vertices with alike
+--- content share their shape, so most of a machine is written once:
+---   kinds   {type, basename, size, unit} each
+---   shapes  by number, from 0 (nothing below) on; a flat list of runs of six numbers: kind, id of the first (-1: none), step
+---           from id to id, how many, shape of each, own rank of the first (-1: none, else the ranks count on)
+---   roots   runs like those of a shape
+--- What few vertices have is listed by their numbers: names (not basename and id), states, values of properties.
+---   bookings  {job, start, end (-1: none), 1 where it is reserved} each
+---   spans     flat, seven numbers: the first vertex, how many from there on, booking, amount of each, 1 where exclusive, kind, shape
+
+local M = {}
+
+M.STATES = { "up", "down", "degraded", "failing", "unknown", "null", "draining" }
+M.VALUES_MAX = 300000 -- of properties in all; those of later vertices are left out
+
+local STATE = {}
+for i, name in ipairs(M.STATES) do STATE[name] = i - 1 end
+
+-- The number of a text or list of numbers in a table that grows, from 0 on.
+local function intern(known, list, key, value)
+  local n = known[key]
+  if n then return n end
+  n = #list
+  known[key], list[n + 1] = n, value
+  return n
+end
+
+local function kind_of(s, v)
+  local type, basename, size, unit = v.type, v.basename, v.size, v.unit
+  return intern(s.known_kinds, s.kinds, ("%s\0%s\0%s\0%d"):format(type, basename, unit, size), { type, basename, size, unit })
+end
+
+-- ---- what few vertices have -------------------------------------------------------------------------------------
+
+-- Appends to a flat list of {first, how many, ...}, where the last run may grow by one.
+local function extend(list, last, width, p, ...)
+  if last and list[last] + list[last + 1] == p then
+    local same = true
+    for i = 1, width do same = same and list[last + 1 + i] == select(i, ...) end
+    if same then
+      list[last + 1] = list[last + 1] + 1
+      return last
+    end
+  end
+  last = #list + 1
+  list[last], list[last + 1] = p, 1
+  for i = 1, width do list[last + 1 + i] = (select(i, ...)) end
+  return last
+end
+
+local function note_value(s, p, key, value)
+  if s.nvalues >= M.VALUES_MAX then
+    s.cut = true
+    return
+  end
+  local map = s.properties[key]
+  if not map then
+    map = { values = {}, runs = {}, known = {} }
+    s.properties[key] = map
+  end
+  local before = #map.runs
+  map.last = extend(map.runs, map.last, 1, p, intern(map.known, map.values, value, value))
+  s.nvalues = s.nvalues + (#map.runs > before and 1 or 0)
+end
+
+local function note_data(s, v, p)
+  local state = v.state
+  if state ~= "up" then s.last_state = extend(s.states, s.last_state, 1, p, STATE[state]) end
+  for key, value in pairs(v.properties) do note_value(s, p, key, value) end
+end
+
+local function booking_of(s, use)
+  local key = ("%d %.17g %.17g"):format(use.job, use.start, use["end"])
+  local stop = use["end"] < math.huge and use["end"] or -1
+  return intern(s.known_bookings, s.bookings, key, { use.job, use.start, stop, use.start > s.now and 1 or 0 })
+end
+
+-- Spans of a vertex come before those of what is below it. Returns the place behind its last one, where its shape is not known yet.
+local function note_uses(s, p, kind, leaf, uses)
+  for _, use in ipairs(uses) do
+    local b = booking_of(s, use)
+    local last = extend(s.spans, leaf and s.last_span[b] or nil, 5, p, b, use.amount, use.exclusive and 1 or 0, kind, 0)
+    s.last_span[b] = leaf and last or nil
+  end
+  return #s.spans
+end
+
+-- ---- the tree -----------------------------------------------------------------------------------------------------
+
+-- Adds a child to a flat list of runs; it joins the last run where it goes on.
+local function add_child(runs, kind, id, shape, rank)
+  local n = #runs
+  local last, count = n - 5, runs[n - 2]
+  if n > 0 and runs[last] == kind and runs[last + 4] == shape and id >= 0 and runs[last + 1] >= 0 then
+    local step = count == 1 and id - runs[last + 1] or runs[last + 2]
+    local follows = rank < 0 and runs[last + 5] < 0 or rank >= 0 and runs[last + 5] >= 0 and rank == runs[last + 5] + count
+    if id == runs[last + 1] + step * count and follows then
+      runs[last + 2], runs[last + 3] = step, count + 1
+      return
+    end
+  end
+  runs[n + 1], runs[n + 2], runs[n + 3], runs[n + 4], runs[n + 5], runs[n + 6] = kind, id, 0, 1, shape, rank
+end
+
+local add_vertex
+
+local function shape_of(s, v, rank)
+  local runs = {}
+  for child in v:children() do add_vertex(s, child, runs, rank) end
+  return intern(s.known_shapes, s.shapes, table.concat(runs, " "), runs)
+end
+
+-- `above`: the rank of what it is in.
+function add_vertex(s, v, runs, above)
+  local p, id, rank, kind, name, basename = s.n, v.id, v.rank, kind_of(s, v), v.name, v.basename
+  s.n = p + 1
+  note_data(s, v, p)
+  if not id or id < 0 or name ~= basename .. id then s.names[#s.names + 1], s.names[#s.names + 2] = p, name end
+  local uses, leaf = v:uses(), v:nchildren() == 0
+  local behind = #uses > 0 and note_uses(s, p, kind, leaf, uses)
+  local shape = leaf and 0 or shape_of(s, v, rank)
+  for i = 1, leaf and 0 or #uses do s.spans[behind - 7 * (i - 1)] = shape end
+  add_child(runs, kind, id and id >= 0 and id or -1, shape, rank and rank ~= above and rank or -1)
+end
+
+local function sorted_properties(s)
+  local list = {}
+  for key, map in pairs(s.properties) do list[#list + 1] = { key = key, values = map.values, runs = map.runs } end
+  table.sort(list, function(a, b) return a.key < b.key end)
+  return list
+end
+
+--- The data of a graph, or of what is at and below a vertex of it. Costs the vertices.
+function M.of(g, start)
+  local s = { n = 0, now = g:now(), kinds = {}, known_kinds = {}, shapes = { {} }, known_shapes = { [""] = 0 }, names = {}, states = {},
+    properties = {}, nvalues = 0, bookings = {}, known_bookings = {}, spans = {}, last_span = {} }
+  local runs, above = {}, start and start:parent()
+  for _, v in ipairs(start and { start } or g:roots()) do add_vertex(s, v, runs, above and above.rank) end
+  return {
+    count = s.n, now = s.now, kinds = s.kinds, shapes = s.shapes, roots = runs, names = s.names, states = s.states,
+    properties = sorted_properties(s), cut = s.cut, bookings = s.bookings, spans = s.spans,
+    prefix = above and above.path or "", state_names = M.STATES,
+  }
+end
+
+return M
