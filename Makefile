@@ -35,6 +35,8 @@ build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
+JOBS := $(shell nproc)
+
 # ---- dependencies: Debian packages, installed where one is missing ----
 PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
   libyajl-dev libsqlite3-dev sqlite3 libedit-dev lua-busted lua-check clang libclang-rt-dev graphviz
@@ -92,20 +94,24 @@ demo: deps build ## this machine, a jobspec, a policy in Lua; then three policie
 
 # ---- checking ----
 check: deps ## everything: lint, layers, C tests and specs, both again under sanitizers
-	@$(MAKE) --no-print-directory build lint
+	@$(MAKE) --no-print-directory -j$(JOBS) build $(TESTS)
+	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory test-c spec
-	@$(MAKE) --no-print-directory V=san build test-c spec
+	@$(MAKE) --no-print-directory -j$(JOBS) V=san build $(TESTS:build/%=build/san/%)
+	@$(MAKE) --no-print-directory V=san test-c spec
+	@$(MAKE) --no-print-directory -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%)
 	@$(MAKE) --no-print-directory SECONDS=$(if $(filter command line,$(origin SECONDS)),$(SECONDS),2) fuzz
 
+# Runs "$1 FILE" for each of the files, as many at once as there are cores; what each says stays together.
+each = printf '%s\n' $2 | xargs -P $(JOBS) -I{} sh -c 'said=$$($1 {} 2>&1); rc=$$?; echo "-- {} ($(V))"; echo "$$said"; exit $$rc'
+
 test-c: $(TESTS) ## the C tests of this build
-	@for t in $(TESTS); do echo "-- $$t"; $(if $(filter san,$(V)),WEIR_SPEC_SCALE=0.2) $$t || exit 1; done
+	@$(if $(filter san,$(V)),export WEIR_SPEC_SCALE=0.2;) $(call each,,$(TESTS))
 
 # Debian's busted starts Lua 5.1. Under sanitizers a host that has their runtime runs it. A process a file: one spec looks
 # at the bare module, the others load the library on top of it.
 spec: build $(OUT)/test/env build/test/pty.so $(if $(filter san,$(V)),$(OUT)/test/lua_host) ## the specs of this build
-	@. $(OUT)/test/env; failed=; for s in $(SPECS); do echo "-- $$s ($(V))"; \
-	  $$BUSTED -o plainTerminal $$s || failed="$$failed $$s"; done; \
-	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+	@. $(OUT)/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal,$(SPECS))
 
 $(OUT)/test/env: Makefile
 	@mkdir -p $(@D)
@@ -144,8 +150,8 @@ fuzz-%: build/fuzz/fuzz_%
 	  build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)
 
 lint: layers ## warnings of gcc and clang are errors; luacheck
-	@for cc in gcc clang; do for f in core/*.c bindings/*.c spec/c/*.c $(wildcard spec/fuzz/*.c); do \
-	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore $(LUA_CFLAGS) $$f || exit 1; done; done
+	@for cc in gcc clang; do printf '%s\n' core/*.c bindings/*.c spec/c/*.c $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
+	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore $(LUA_CFLAGS) || exit 1; done
 	@luacheck -q lua policies spec
 layers: ## no #include and no require points upward
 	@lua5.4 spec/support/layers.lua

@@ -10,6 +10,7 @@
 struct engine {
     uint32_t number; /* of the graph; 0: closed */
     weir_stats stats;
+    uint64_t visits; /* of place, summed up */
 };
 
 /* The engine, open, with its graph open and no match running on it. */
@@ -33,9 +34,9 @@ static struct engine *check_idle(lua_State *L, struct weirlua_graph **box)
     return e;
 }
 
-void weirlua_engine_idle(lua_State *L, struct weirlua_graph **box)
+uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box)
 {
-    check_idle(L, box);
+    return &check_idle(L, box)->visits;
 }
 
 /* engine{resources = graph, policy = policy | table | nil} */
@@ -471,6 +472,7 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"place", weirlua_engine_place},
                                        {"soonest", weirlua_engine_soonest},
                                        {"free", weirlua_engine_free},
+                                       {"visits", weirlua_engine_visits},
                                        {"lift", weirlua_engine_lift},
                                        {"put", weirlua_engine_put},
                                        {"close", engine_close},     {NULL, NULL}};

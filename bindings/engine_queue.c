@@ -6,6 +6,7 @@
  * @method soonest(request: any, at: number, duration: number): number?, string?, string? -- No start before that time is
  *   possible, by what all jobs have together, wherever reservations stood; math.huge: none is.
  * @method free(type: string): integer -- Units of a type that nobody has now, in all.
+ * @method visits(): integer -- Vertices that place has looked at so far.
  * @method lift(job: any): any -- Takes what a job has out of the books, to be put back; or nil, message, code.
  * @method put(lifted: any, end_: number?): boolean?, string?, string? -- Puts a lifted job back as it was, or with another
  *   end; busy: something that it had is in use. */
@@ -19,11 +20,13 @@
 int weirlua_engine_place(lua_State *L)
 {
     struct weirlua_graph *box;
-    weir_match_options o = {.met = true};
+    weir_stats stats = {0};
+    weir_match_options o = {.met = true, .stats = &stats};
     const weir_allocation *a = NULL;
     const weir_request *request;
     struct hooks hooks;
     weir_err err = {0};
+    uint64_t *visits;
     int rc;
 
     weirlua_engine_idle(L, &box);
@@ -42,7 +45,7 @@ int weirlua_engine_place(lua_State *L)
         request = weirlua_policy_admit(L, 8, request);
     if (!request)
         return 3;
-    weirlua_engine_idle(L, &box);
+    visits = weirlua_engine_idle(L, &box);
     rc = weirlua_policy_init(L, 8, box, &err);
     rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 8, box, request, &err);
     if (rc)
@@ -51,6 +54,7 @@ int weirlua_engine_place(lua_State *L)
     box->matching = true;
     rc = weir_match(box->g, request, &o, &a, &err);
     box->matching = false;
+    *visits += stats.visited;
     weirlua_hooks_end(L, &hooks, &err);
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
@@ -95,6 +99,14 @@ int weirlua_engine_free(lua_State *L)
             return 1;
         }
     lua_pushinteger(L, 0);
+    return 1;
+}
+
+int weirlua_engine_visits(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    lua_pushinteger(L, (lua_Integer)*weirlua_engine_idle(L, &box));
     return 1;
 }
 

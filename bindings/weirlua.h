@@ -286,12 +286,13 @@ void weirlua_allocation_open(lua_State *L, struct weirlua *s);
 int weirlua_engine_new(lua_State *L);
 int weirlua_explain(lua_State *L); /* explain.c */
 void weirlua_engine_open(lua_State *L, struct weirlua *s);
-/* The graph of the open engine at 1; raises where a match runs, or it may not be changed. */
-void weirlua_engine_idle(lua_State *L, struct weirlua_graph **box);
+/* The graph of the open engine at 1, and its count of visits; raises where a match runs, or it may not be changed. */
+uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box);
 /* engine_queue.c: methods of engines */
 int weirlua_engine_place(lua_State *L);
 int weirlua_engine_soonest(lua_State *L);
 int weirlua_engine_free(lua_State *L);
+int weirlua_engine_visits(lua_State *L);
 int weirlua_engine_lift(lua_State *L);
 int weirlua_engine_put(lua_State *L);
 void weirlua_lifted_open(lua_State *L, struct weirlua *s);

@@ -35,7 +35,7 @@
 #include "json_read.h"
 
 #ifndef WEIR_VERTICES_MAX /* the build for fuzzing has fewer */
-#define WEIR_VERTICES_MAX 0x80000000u /* 2^31: more are refused before they are made */
+#define WEIR_VERTICES_MAX 0x4000000u /* 2^26, about 4 GB: more are refused before they are made */
 #endif
 
 int weir_grug_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);

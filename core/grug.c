@@ -92,7 +92,7 @@ static int multiply(struct recipe *r, struct part *e)
     to->listed = true;
     r->total += (uint64_t)sources->count * scale;
     if (r->total >= WEIR_VERTICES_MAX)
-        return FAIL(r, e, WEIR_ELIMIT, "more than 2^31 pools, with %u times %u of \"%.200s\"", sources->count, scale,
+        return FAIL(r, e, WEIR_ELIMIT, "more than 2^26 pools, with %u times %u of \"%.200s\"", sources->count, scale,
                     to->id);
     for (uint32_t j = 0; rc == WEIR_OK && j < sources->count; j++) {
         int64_t stride, id = first_id(e, j, &stride);

@@ -300,13 +300,13 @@ static int compile_list(struct compiler *c, const char *name, json_t *list, weir
 {
     weir_resource *first = c->req->pool + c->used;
     size_t n;
+    int rc;
 
     drop_unwanted(c, list);
     n = json_array_size(list);
     c->used += (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
         size_t before = path_push(c, name, i);
-        int rc;
         first[i].parent = parent;
         rc = fill_resource(c, json_array_get(list, i), &first[i]);
         if (rc != WEIR_OK)
@@ -317,11 +317,11 @@ static int compile_list(struct compiler *c, const char *name, json_t *list, weir
         parent->with = first;
         parent->nwith = (uint32_t)n;
     }
-    if (c->v1) {
-        int rc = check_v1_list(c, list, first, (uint32_t)n, parent);
-        if (rc != WEIR_OK)
-            return rc;
-    }
+    rc = check_alternatives(c, list, first, n);
+    if (rc == WEIR_OK && c->v1)
+        rc = check_v1_list(c, list, first, (uint32_t)n, parent);
+    if (rc != WEIR_OK)
+        return rc;
     return descend(c, name, list, first);
 }
 

@@ -103,7 +103,8 @@ static void add_alternatives(struct needer *s, const weir_resource *list, uint32
             int64_t taken = taken_of(s, &list[k], type);
             least = taken < least ? taken : least;
         }
-        demand(s, find_type(s, type), times(least, times_all), 0);
+        if (least > 0)
+            demand(s, find_type(s, type), times(least, times_all), 0);
     }
 }
 

@@ -50,7 +50,7 @@ static int make_room(struct flat *f)
         for (uint32_t k = 0; k < c->count && each < WEIR_VERTICES_MAX; k++)
             each += weir_idset_count(c->children[k].ids);
         if (each >= WEIR_VERTICES_MAX || (total += n * each) >= WEIR_VERTICES_MAX)
-            return weir_fail_at(f->err, WEIR_ELIMIT, f->source, 0, 0, "execution.R_lite: more than 2^31 pools");
+            return weir_fail_at(f->err, WEIR_ELIMIT, f->source, 0, 0, "execution.R_lite: more than 2^26 pools");
     }
     f->nodes = weir_mem_alloc(weir_idset_count(f->r->ranks) * sizeof *f->nodes);
     f->name = weir_mem_alloc(2 * (WEIR_NAME_MAX + 1));

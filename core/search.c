@@ -402,6 +402,16 @@ static bool is_useful(struct search *s, weir_vertex v)
     return useful;
 }
 
+/* Whether somebody has v, or what is above it: a list does not come by that on the way down. */
+static bool taken_from_top(const struct search *s, weir_vertex v)
+{
+    if (s->idle) /* who takes a whole one looks for himself */
+        v = vertex_at(s->m->g, v)->parent;
+    while (v != WEIR_NONE && !taken(s->m, v))
+        v = vertex_at(s->m->g, v)->parent;
+    return v != WEIR_NONE;
+}
+
 static int next_listed(struct search *s, weir_vertex *v)
 {
     struct match *m = s->m;
@@ -415,7 +425,7 @@ static int next_listed(struct search *s, weir_vertex *v)
         note(m, WEIR_EVENT_VISITED, next, s->r);
         if (!is_useful(s, next))
             continue;
-        if (!s->idle && taken(m, next)) { /* who takes a whole one looks for himself */
+        if (taken_from_top(s, next)) {
             note(m, WEIR_EVENT_BUSY, next, s->r);
             continue;
         }

@@ -169,7 +169,7 @@ static bool is_single(const weir_resource *slot)
 
 bool weir_slot_close(const struct match *m, const weir_resource *slot)
 {
-    return reads(m, WEIR_SLOT_PARENT) && !is_single(slot);
+    return slot->any || (reads(m, WEIR_SLOT_PARENT) && !is_single(slot));
 }
 
 bool weir_slot_stands(const struct match *m, weir_vertex v, const weir_resource *slot)

@@ -228,7 +228,7 @@ static int parse_count(struct reader *r, struct word *w)
         r->s++;
     count = read_integer(s, (size_t)(r->s - s), 1, WEIR_VERTICES_MAX - 1);
     if (count < 0)
-        return fail_here(r, s, WEIR_EINVAL, "this count", "an integer from 1 to 2147483647 is wanted");
+        return fail_here(r, s, WEIR_EINVAL, "this count", "an integer from 1 to 67108863 is wanted");
     w->count = (uint32_t)count;
     return WEIR_OK;
 }
@@ -327,7 +327,7 @@ static int survey(struct reader *r)
         total += made[i];
         if (total >= WEIR_VERTICES_MAX) {
             weir_mem_free(made);
-            return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "more than 2^31 pools, with all of \"%.200s\"",
+            return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "more than 2^26 pools, with all of \"%.200s\"",
                                 w->type);
         }
     }

@@ -14,7 +14,7 @@ local suggest = require "weir.suggest"
 local M = {}
 
 local DEPTH = 199           -- of the containment tree
-local POOLS = 0x7fffffff    -- in all
+local POOLS = 0x3ffffff     -- in all
 local LIMIT = math.maxinteger // 4
 
 -- ---- checking -----------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ local function survey(spec, path, depth, sizes)
   local size = 1
   for i = 1, #spec do size = size + survey(spec[i], child_path(path, spec, i), depth + 1, sizes) end
   size = size * (spec.count or 1)
-  if size > POOLS then fail(path, "more than 2^31 pools") end
+  if size > POOLS then fail(path, "more than 2^26 pools") end
   sizes[spec] = { size = size, depth = depth }
   return size
 end

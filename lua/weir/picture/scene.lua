@@ -10,6 +10,8 @@
 ---   bookings  {job, start, end (-1: none), 1 where it is reserved} each
 ---   spans     flat, seven numbers: the first vertex, how many from there on, booking, amount of each, 1 where exclusive, kind, shape
 
+local core = require "weir.core"
+
 local M = {}
 
 M.STATES = { "up", "down", "degraded", "failing", "unknown", "null", "draining" }
@@ -126,7 +128,7 @@ function add_vertex(s, v, runs, above)
 end
 
 local function sorted_properties(s)
-  local list = {}
+  local list = core.array {}
   for key, map in pairs(s.properties) do list[#list + 1] = { key = key, values = map.values, runs = map.runs } end
   table.sort(list, function(a, b) return a.key < b.key end)
   return list
@@ -134,9 +136,11 @@ end
 
 --- The data of a graph, or of what is at and below a vertex of it. Costs the vertices.
 function M.of(g, start)
-  local s = { n = 0, now = g:now(), kinds = {}, known_kinds = {}, shapes = { {} }, known_shapes = { [""] = 0 }, names = {}, states = {},
-    properties = {}, nvalues = 0, bookings = {}, known_bookings = {}, spans = {}, last_span = {} }
-  local runs, above = {}, start and start:parent()
+  local array = core.array
+  local s = { n = 0, now = g:now(), kinds = array {}, known_kinds = {}, shapes = { array {} }, known_shapes = { [""] = 0 },
+    names = array {}, states = array {}, properties = {}, nvalues = 0, bookings = array {}, known_bookings = {},
+    spans = array {}, last_span = {} }
+  local runs, above = core.array {}, start and start:parent()
   for _, v in ipairs(start and { start } or g:roots()) do add_vertex(s, v, runs, above and above.rank) end
   return {
     count = s.n, now = s.now, kinds = s.kinds, shapes = s.shapes, roots = runs, names = s.names, states = s.states,

@@ -8,6 +8,7 @@
 --   siblings     two resources of one type side by side, or anything beside a slot, match nothing
 --   nodes up     a job of more nodes than are up is refused without a look at what else it needs, or at what may come
 
+local alternatives = require "weir.placing.alternatives"
 local core = require "weir.core"
 local policy = require "weir.placing.policy"
 
@@ -45,7 +46,7 @@ local function describe(request, nodex, inside)
   inside.labels, inside.whole, inside.queue = {}, { node = nodex or nil }, request:attribute "queue"
   each_resource(request:resources(), 1, function(r)
     index = index + 1
-    if r.type ~= "slot" then inside.labels[index] = r.label end
+    if r.type ~= "slot" and r.type ~= "or_slot" then inside.labels[index] = r.label end
     if r.exclusive then inside.whole[r.type] = true end
   end)
 end
@@ -56,7 +57,7 @@ end
 local function ambiguous(list)
   local seen = {}
   for _, r in ipairs(list) do
-    if seen[r.type] or (#list > 1 and r.type == "slot") then return r.type end
+    if r.type ~= "or_slot" and (seen[r.type] or (#list > 1 and r.type == "slot")) then return r.type end
     seen[r.type] = true
     local inner = ambiguous(r.with or {})
     if inner then return inner end
@@ -99,36 +100,70 @@ local function code_of(engine, request, op, code)
   return op.checks and code or "busy"
 end
 
---- Matches a jobspec (text). opts.mode: an operation of resource-query, such as "allocate_orelse_reserve"; .at: seconds;
--- .policy: Fluxion's policy string; .jobid; .inside: a table to be filled: what serves the request inside vertices that are
--- taken as a whole (see e:match), labels = {[number of the resource] = text}, whole = {[type] = true} where all below such
--- vertices is the job's, queue. Returns the allocation, or true for satisfiability; or nil, message, code: "infeasible",
--- "busy", "invalid", ...
-function M.match(engine, text, opts)
-  local op = OPERATIONS[opts.mode] or error(("there is no operation '%s'"):format(tostring(opts.mode)), 2)
-  local chosen, why, code = policy.get(opts.policy or "first")
-  if not chosen then return nil, why, code end
-  local nodex = why
-  local request
-  request, why, code = core.request(text)
-  if not request then return nil, why, code end
-  local done, inside = nil, opts.inside or {}
-  done, why, code = use(engine, chosen)
-  if not done then return nil, why, code end
-  describe(request, nodex, inside)
+-- One request. Returns as M.match does.
+local function try(engine, request, op, opts, inside)
   local twice = ambiguous(request:resources())
   if twice then
-    why = ("test: siblings in jobspec request same resource type : %s.\n"):format(twice)
+    local why = ("test: siblings in jobspec request same resource type : %s.\n"):format(twice)
     return nil, why, code_of(engine, request, op, "infeasible")
   end
-  local found
-  found, why, code = engine:match(request, {
+  describe(request, opts.nodex, inside)
+  local found, why, code = engine:match(request, {
     mode = op.mode, at = opts.at, job = op.mode ~= "feasible" and opts.jobid or nil, inside = inside,
     slot_parent = true, strict_levels = true, whole_pools = true,
   })
   if not found then return nil, why, code_of(engine, request, op, code) end
   if op.undo then assert(engine:release(found.id)) end
   return found
+end
+
+-- The first of several requests that fits, or the one that fits first.
+local function try_each(engine, requests, op, opts)
+  local first, which, why, code
+  for i, request in ipairs(requests) do
+    local found, reason, word = try(engine, request, op, opts, {})
+    if found and op.mode == "reserve" and not op.undo then assert(engine:release(found.id)) end
+    if found and (op.mode ~= "reserve" or found.at == engine:now()) then return request end
+    if found and (not first or found.at < first) then first, which = found.at, i end
+    why, code = code ~= "busy" and reason or why, code ~= "busy" and word or code
+  end
+  return requests[which], why, code
+end
+
+local function read(text, traverser)
+  if traverser == "flexible" and type(text) == "string" then return alternatives.requests(text) end
+  local request, why, code = core.request(text)
+  return request and { request }, why, code
+end
+
+-- The request that is matched in the end: of alternatives, the one that fits.
+local function choose(engine, requests, op, opts)
+  if #requests == 1 then return requests[1] end
+  local books = op.mode == "now" and { mode = "preview", checks = op.checks, asks = op.asks } or op
+  return try_each(engine, requests, books, opts)
+end
+
+--- Matches a jobspec (text). opts.mode: an operation of resource-query, such as "allocate_orelse_reserve"; .at: seconds;
+-- .policy: Fluxion's policy string; .traverser: "simple" or "flexible"; .jobid; .inside: a table to be filled: what serves the
+-- request inside vertices that are taken as a whole (see e:match), labels = {[number of the resource] = text},
+-- whole = {[type] = true} where all below such vertices is the job's, queue, and the request that was matched. Returns the
+-- allocation, or true for satisfiability; or nil, message, code: "infeasible", "busy", "invalid", ...
+function M.match(engine, text, opts)
+  local op = OPERATIONS[opts.mode] or error(("there is no operation '%s'"):format(tostring(opts.mode)), 2)
+  local chosen, nodex, code = policy.get(opts.policy or "first")
+  if not chosen then return nil, nodex, code end
+  local requests, why
+  requests, why, code = read(text, opts.traverser)
+  if not requests then return nil, why, code end
+  local done
+  done, why, code = use(engine, chosen)
+  if not done then return nil, why, code end
+  local own, inside = { at = opts.at, jobid = opts.jobid, nodex = nodex }, opts.inside or {}
+  local request
+  request, why, code = choose(engine, requests, op, own)
+  if not request then return nil, why, code end
+  inside.request = request
+  return try(engine, request, op, own, inside)
 end
 
 return M

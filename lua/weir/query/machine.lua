@@ -74,8 +74,17 @@ function M:leaf_types()
   return self.leaves
 end
 
+--- Whether a type is known: there is, or was, a vertex of it, or -p counts it.
+function M:has_type(type)
+  if not self.types then
+    self.types = {}
+    for _, name in ipairs(self.graph:types()) do self.types[name] = true end
+  end
+  return self.types[type] or self.filters.counted[type] or false
+end
+
 --- To be called after vertices were added or removed.
-function M:changed() self.index, self.by_rank, self.leaves = nil, nil, nil end
+function M:changed() self.index, self.by_rank, self.leaves, self.types = nil, nil, nil, nil end
 
 -- ---- growing ------------------------------------------------------------------------------------------------
 

@@ -86,8 +86,16 @@ local function match_stale(session, text, operation)
   end, function(at) return match_at(session, text, "without_allocating", at) end)
 end
 
+local function check_types(session, text)
+  local request, types = core.request(text), {}
+  for _, r in ipairs(request and number(request:resources(), nil, {}) or {}) do types[r.type] = true end
+  return quirks.unknown_type(session.machine, types)
+end
+
 --- Matches a jobspec: {at, duration, queue, parts}; or nil, why, code.
 function M.run(session, text, operation)
+  local wrong = check_types(session, text)
+  if wrong then return nil, wrong, "invalid" end
   text = quirks.in_whole_seconds(text)
   if LATER[operation] and session.stale:minds() then return match_stale(session, text, operation) end
   return match_at(session, text, operation, 0)

@@ -55,6 +55,20 @@ end
 --- Quirk: what follows the digits of a number is not looked at, and what is none is 0.
 function M.integer(word) return math.tointeger(tonumber(word:match "^%s*([+-]?%d+)")) or 0 end
 
+local TYPES = {
+  cluster = true, core = true, socket = true, gpu = true, node = true, rack = true, slot = true, xor_slot = true, ssd = true,
+  storage_node = true,
+}
+
+--- Quirk: a type that the machine does not have is a fault of the jobspec, but for some that are always known. What is wrong.
+function M.unknown_type(machine, types)
+  for type in pairs(types) do
+    if not TYPES[type] and not machine:has_type(type) then
+      return 'Value of "type" must be a resource type known to fluxion'
+    end
+  end
+end
+
 --- Quirk: jobs last whole seconds. The text of a jobspec that says so.
 function M.in_whole_seconds(text)
   local request = core.request(text)

@@ -1,0 +1,88 @@
+--- alternatives.lua - jobspecs with alternatives, as Fluxion's flexible traverser reads them: slots side by side are or_slots
+-- (any mix of them), of xor_slots side by side one kind serves for all. The requests of weir that such a jobspec stands for.
+
+local core = require "weir.core"
+
+local M = {}
+
+M.limit = 1000 -- requests that one jobspec may stand for
+
+-- ---- one of them for all ------------------------------------------------------------------------------------
+
+local function with(r, kind, inner)
+  local copy = {}
+  for key, value in pairs(r) do copy[key] = value end
+  copy.type = kind
+  if #inner > 0 then copy.with = inner end
+  return copy
+end
+
+-- All lists of `lists` with one of `choices` behind; nil: more than the limit.
+local function product(lists, choices)
+  local out = {}
+  if #lists * #choices > M.limit then return nil end
+  for _, list in ipairs(lists) do
+    for _, x in ipairs(choices) do
+      local longer = table.move(list, 1, #list, 1, {})
+      longer[#longer + 1] = x
+      out[#out + 1] = longer
+    end
+  end
+  return out
+end
+
+-- The lists without xor_slots that a list of resources stands for; nil: more than the limit.
+local function variants(resources)
+  local lists, choices = { {} }, {}
+  for _, r in ipairs(resources) do
+    local inner, copies = variants(r.with or {}), {}
+    if not inner then return nil end
+    for i, list in ipairs(inner) do copies[i] = with(r, r.type == "xor_slot" and "slot" or r.type, list) end
+    if r.type == "xor_slot" then
+      table.move(copies, 1, #copies, #choices + 1, choices)
+    else
+      lists = product(lists, copies)
+      if not lists then return nil end
+    end
+  end
+  return #choices == 0 and lists or product(lists, choices)
+end
+
+-- ---- any mix of them ----------------------------------------------------------------------------------------
+
+local function are_slots(list)
+  for _, r in ipairs(list) do
+    if r.type ~= "slot" then return false end
+  end
+  return #list > 1
+end
+
+-- Slots side by side become or_slots. Labels of slots name tasks, and may come twice here: they are numbered.
+local function mark(list, state)
+  local any, out = are_slots(list), {}
+  for i, r in ipairs(list) do
+    out[i] = with(r, any and "or_slot" or r.type, mark(r.with or {}, state))
+    if r.type == "slot" then
+      state.slots = state.slots + 1
+      out[i].label = "slot" .. state.slots
+    end
+  end
+  return out
+end
+
+--- The requests that a jobspec (text) stands for, the first one to be preferred; or nil, message, code.
+function M.requests(text)
+  local doc, why, code = core.document(text, { format = text:match "^%s*{" and "json" or "yaml" })
+  if not doc then return nil, why, code end
+  if type(doc) ~= "table" or type(doc.resources) ~= "table" then return core.request(text) end
+  local lists = variants(doc.resources)
+  if not lists then return nil, ("a jobspec that stands for more than %d requests"):format(M.limit), "limit" end
+  local requests = {}
+  for i, list in ipairs(lists) do
+    requests[i], why, code = core.request { resources = mark(list, { slots = 0 }), attributes = doc.attributes }
+    if not requests[i] then return nil, why, code end
+  end
+  return requests
+end
+
+return M
