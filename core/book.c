@@ -100,11 +100,21 @@ static int reserve_spans(struct book *b)
     return WEIR_OK;
 }
 
+/* How many spans start at `start` or before. Looked for from the end on. O(log) */
 static uint32_t place_of(const struct book *b, int64_t start)
 {
     const struct span *s = spans_of(b);
     uint32_t lo = 0, hi = b->count;
 
+    if (hi == 0 || b->last_start <= start)
+        return hi;
+    for (uint32_t step = 1; hi - lo >= step; step *= 2) {
+        if (s[hi - step].start <= start) {
+            lo = hi - step + 1;
+            break;
+        }
+        hi -= step;
+    }
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
         if (s[mid].start <= start)
@@ -113,6 +123,12 @@ static uint32_t place_of(const struct book *b, int64_t start)
             hi = mid;
     }
     return lo;
+}
+
+static void set_last(struct book *b, const struct span *last)
+{
+    b->last_start = last->start;
+    b->last_end = last->end;
 }
 
 /* Notes the start of the first span from number `at` on that has not begun. */
@@ -147,9 +163,12 @@ int weir_book_add(weir_graph *g, weir_vertex v, const struct span *s)
     }
     at = place_of(b, s->start);
     spans = spans_of(b);
-    memmove(spans + at + 1, spans + at, (b->count - at) * sizeof *spans);
+    if (at < b->count)
+        memmove(spans + at + 1, spans + at, (b->count - at) * sizeof *spans);
     spans[at] = *s;
     b->count++;
+    if (at + 1 == b->count)
+        set_last(b, s);
     count_span(g, b, s, 1);
     if (!s->active && s->start < b->next)
         b->next = s->start;
@@ -184,20 +203,25 @@ static void plan_take_back(struct book *b, const struct span *s, int64_t amount)
 void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
 {
     struct book *b = book_of(g, v);
-    struct span *s = weir_book_find(g, v, job), *spans;
+    struct span *s = weir_book_find(g, v, job);
+    bool first;
     uint32_t at;
 
     if (!s)
         return;
-    spans = spans_of(b);
+    first = !s->active && s->start == b->next;
     plan_take_back(b, s, weight(g, b, s));
     count_span(g, b, s, -1);
-    at = (uint32_t)(s - spans);
+    at = (uint32_t)(s - spans_of(b));
     memmove(s, s + 1, (b->count - at - 1) * sizeof *s);
     b->count--;
-    if (b->count == 0)
+    if (b->count == 0) {
         book_drop(g, b);
-    else
+        return;
+    }
+    if (at == b->count)
+        set_last(b, &spans_of(b)[at - 1]);
+    if (first)
         set_next(b, b->active);
 }
 
@@ -240,10 +264,11 @@ static bool touches(const weir_graph *g, const struct span *s, int64_t t0, int64
 /* The same where no two spans touch: only the last one that starts before t1 can, or one that has begun. */
 static bool touched_alone(const weir_graph *g, const struct book *b, int64_t t0, int64_t t1)
 {
-    const struct span *s = spans_of(b);
     uint32_t before = place_of(b, t1 - 1);
 
-    return before > 0 && (touches(g, &s[before - 1], t0, t1) || touches(g, &s[0], t0, t1));
+    if (before == 0 || (b->active && t0 <= g->now))
+        return before > 0;
+    return (before == b->count ? b->last_end : spans_of(b)[before - 1].end) > t0;
 }
 
 bool weir_book_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1, bool exclusive_only)

@@ -372,6 +372,7 @@ static void give_bit(weir_graph *g, struct calendar *c, weir_vertex v)
     c->vertices[bit] = v;
     c->gone[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
     c->live++;
+    c->serial = ++g->uses;
     vertex_at(g, v)->bit = bit;
 }
 
@@ -531,6 +532,7 @@ void weir_calendars_leave(weir_graph *g, weir_vertex v)
     if (!c || !calendar_knows(g, c, v))
         return;
     c->vertices[bit] = WEIR_NONE;
+    c->serial = ++g->uses;
     c->gone[bit / 64] |= UINT64_C(1) << (bit % 64);
     c->live--;
 }

@@ -34,6 +34,7 @@ struct calendar {
     uint32_t words;        /* of a set */
     weir_vertex *vertices; /* by bit; WEIR_NONE: gone */
     uint32_t count, live;  /* bits given out; vertices that are there */
+    uint64_t serial;       /* of the order of its bits */
     struct page **pages;   /* never empty; the first slot begins before everything */
     uint32_t npages, pages_cap;
     size_t bytes;

@@ -157,6 +157,8 @@ static int check_book_sums(const weir_graph *g, const struct book *b, weir_err *
     }
     if (active != b->active || held != b->held || shared != b->shared || used != b->used || next != b->next || b->count == 0)
         return broken(err, "the sums of a book are wrong", b->vertex);
+    if (b->last_start != s[b->count - 1].start || b->last_end != s[b->count - 1].end)
+        return broken(err, "a book does not know its last span", b->vertex);
     return b->plan ? weir_plan_check(b->plan, err) : WEIR_OK;
 }
 

@@ -261,7 +261,6 @@ static void forget_arrays(weir_graph *c)
     c->job_slots = NULL;
     c->pending = NULL;
     c->taken = NULL;
-    c->takes = NULL;
     c->calendars = NULL;
     c->indexes = NULL;
     c->roster = NULL;

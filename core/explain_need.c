@@ -195,15 +195,35 @@ static char *dump(const json_t *value)
     return copy;
 }
 
-static const char *unit_of(const struct explain *x, const struct focus *f)
+/* The unit of a resource: its own, or that of all pools of the type. */
+static const char *unit_of(const struct explain *x, const json_t *resource)
 {
-    const char *unit = json_string_value(json_object_get(f->unit, "unit"));
-    weir_type t = weir_type_find(x->g, weir_part_type(f->unit));
+    const char *own = json_string_value(json_object_get(resource, "unit"));
+    weir_type t = weir_type_find(x->g, weir_part_type(resource));
+    weir_name unit = WEIR_NO_NAME;
 
-    for (weir_vertex v = 0; !unit && t != WEIR_NO_TYPE && v < x->g->limit; v++)
-        if (vertex_valid(x->g, v) && kind_of(x->g, v)->type == t)
-            unit = weir_vertex_unit(x->g, v);
-    return unit ? unit : "";
+    if (own && own[0])
+        return own;
+    for (uint32_t i = 0; t != WEIR_NO_TYPE && i < x->g->nkinds; i++)
+        if (x->g->kinds[i].type == t) {
+            if (unit != WEIR_NO_NAME && unit != x->g->kinds[i].unit)
+                return "";
+            unit = x->g->kinds[i].unit;
+        }
+    return unit == WEIR_NO_NAME ? "" : weir_names_text(&x->g->names, unit);
+}
+
+/* The resources that fall short, with their units. NULL: out of memory. */
+static char *dump_part(struct explain *x)
+{
+    struct part p;
+
+    for (uint32_t n = 0; weir_part_at(x->resources, n, &p); n++) {
+        const char *unit = unit_of(x, p.value);
+        if (unit[0] && json_object_set_new(p.value, "unit", json_string(unit)))
+            return NULL;
+    }
+    return dump(x->resources);
 }
 
 /* Units of slots, where all that is free below the best vertex is less than that. */
@@ -229,9 +249,9 @@ static int describe(struct explain *x, const struct focus *f, weir_shortage *s)
     bool slot = weir_part_is_slot(f->counted) && (f->several || f->each != 1), alone = s->need <= 1 && branches(x->resources);
     weir_type t = weir_type_find(x->g, weir_part_type(f->unit));
 
-    s->part = dump(x->resources);
+    s->part = dump_part(x);
     s->type = alone ? NULL : weir_mem_strdup(weir_part_type(slot ? f->counted : f->unit));
-    s->unit = weir_mem_strdup(slot ? "" : unit_of(x, f));
+    s->unit = weir_mem_strdup(slot ? "" : unit_of(x, f->unit));
     s->level = f->level ? weir_mem_strdup(f->level) : NULL;
     if (!s->part || !(s->type || alone) || !s->unit || (f->level && !s->level))
         return weir_fail_nomem(x->err);
@@ -249,7 +269,7 @@ static int describe(struct explain *x, const struct focus *f, weir_shortage *s)
     weir_mem_free((void *)(uintptr_t)s->type);
     weir_mem_free((void *)(uintptr_t)s->unit);
     s->type = weir_mem_strdup(weir_part_type(f->unit));
-    s->unit = weir_mem_strdup(unit_of(x, f));
+    s->unit = weir_mem_strdup(unit_of(x, f->unit));
     return s->type && s->unit ? WEIR_OK : weir_fail_nomem(x->err);
 }
 

@@ -102,6 +102,7 @@ struct book {
     uint32_t shared; /* spans that are not exclusive; without any, no two touch */
     int64_t used;    /* sum of the amounts of the active ones */
     int64_t next;    /* start of the first that has not begun; WEIR_FOREVER */
+    int64_t last_start, last_end; /* of the last span: mostly what is asked about is later than all of them */
     struct span *spans; /* sorted by start; &one while there is one */
     struct span one;
     weir_plan *plan; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
@@ -173,7 +174,6 @@ struct weir_graph {
     uint32_t npending, pending_cap;
     weir_plan **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
     uint32_t ntaken;
-    int64_t *takes;               /* by type: units that one job takes; while that is looked at */
     struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (calendar.h) */
     uint32_t ncalendars;
     struct index **indexes;

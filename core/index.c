@@ -193,6 +193,7 @@ static void list_drop(struct index *x)
     weir_mem_free(x->list);
     x->list = NULL;
     x->nlist = x->list_cap = 0;
+    x->like = 0;
 }
 
 int weir_index_list(const weir_graph *g, struct index *x)

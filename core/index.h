@@ -30,6 +30,7 @@ struct index {
     uint32_t nnoted, noted_cap;
     weir_vertex *list; /* all vertices of the type in order; NULL until they are asked for */
     uint32_t nlist, list_cap;
+    uint64_t like; /* the calendar whose bits stand in the same order: its serial; 0: none is known to */
 };
 
 /* The index of a policy's order, built where there is none. */

@@ -104,34 +104,41 @@ static int64_t total_of(const weir_graph *g, weir_type t)
     return weir_graph_aggregate(g, WEIR_NONE, t, &a) ? a.total : 0;
 }
 
-/* The earliest time from `t` on at which there is enough of one type that is needed. */
-static int64_t total_fits(const struct match *m, const struct weir_need *need, int64_t t)
+/* Puts off *t until there is enough of one type that is needed. */
+static int total_fits(const struct match *m, const struct weir_need *need, int64_t *t)
 {
     weir_type type = weir_type_find(m->g, need->type);
     int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - need->amount;
+    const weir_plan *plan;
 
     if (weir_channel_find(m->g, need->type) != WEIR_NONE || (m->calendar && m->calendar->type == type))
-        return t;
-    if (limit < 0)
-        return WEIR_FOREVER;
-    return weir_plan_first_fit(m->g->taken[type], t, m->duration, limit);
+        return WEIR_OK;
+    if (limit < 0) {
+        *t = WEIR_FOREVER;
+        return WEIR_OK;
+    }
+    if (weir_taken_of(m->g, type, &plan))
+        return weir_fail_nomem(m->err);
+    *t = weir_plan_first_fit(plan, *t, m->duration, limit);
+    return WEIR_OK;
 }
 
 /* The same for all types, and for the vertices of the calendar. */
-static int64_t totals_fit(const struct match *m, int64_t t)
+static int totals_fit(const struct match *m, int64_t *t)
 {
     uint32_t n;
     const struct weir_need *needs = weir_request_needs(m->request, &n);
     int64_t before;
+    int rc = WEIR_OK;
 
     do {
-        before = t;
+        before = *t;
         if (m->calendar)
-            t = weir_calendar_find(m->calendar, t, m->duration, m->wanted);
-        for (uint32_t i = 0; i < n && t != WEIR_FOREVER; i++)
-            t = total_fits(m, &needs[i], t);
-    } while (t != before && t != WEIR_FOREVER);
-    return t;
+            *t = weir_calendar_find(m->calendar, *t, m->duration, m->wanted);
+        for (uint32_t i = 0; !rc && i < n && *t != WEIR_FOREVER; i++)
+            rc = total_fits(m, &needs[i], t);
+    } while (!rc && *t != before && *t != WEIR_FOREVER);
+    return rc;
 }
 
 int weir_match_soonest(struct match *m, int64_t t, int64_t *start)
@@ -139,8 +146,8 @@ int weir_match_soonest(struct match *m, int64_t t, int64_t *start)
     if (weir_taken_build(m->g))
         return weir_fail_nomem(m->err);
     m->calendar = NULL;
-    *start = totals_fit(m, t);
-    return WEIR_OK;
+    *start = t;
+    return totals_fit(m, start);
 }
 
 int weir_match_later(struct match *m, int64_t t, int64_t *start)
@@ -149,10 +156,9 @@ int weir_match_later(struct match *m, int64_t t, int64_t *start)
 
     for (uint32_t tries = 0; !rc && tries < START_TRIES; tries++) {
         t = weir_taken_next_end(m->g, t);
-        if (t != WEIR_FOREVER)
-            t = totals_fit(m, t);
-        if (t == WEIR_FOREVER)
-            return 0;
+        rc = t == WEIR_FOREVER ? 0 : totals_fit(m, &t);
+        if (rc || t == WEIR_FOREVER)
+            return rc;
         m->stats.starts++;
         m->masked = m->calendar != NULL;
         rc = weir_match_attempt(m, VIEW_LATER, t);

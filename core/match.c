@@ -322,6 +322,7 @@ static struct match start_match(weir_graph *g, const weir_request *r, const weir
                           .options = o,
                           .policy = o->policy ? o->policy : &first_found,
                           .node_type = weir_type_find(g, "node"),
+                          .store_type = weir_type_find(g, "storage_node"),
                           .duration = o->duration ? o->duration : weir_request_duration(r),
                           .end = WEIR_NO_END,
                           .err = err};

@@ -5,29 +5,22 @@
 #include <string.h>
 
 #include "book.h"
-#include "calendar.h"
 #include "match.h"
 #include "rows.h"
 #include "window.h"
 
-/* ---- depth first, to what is least used ---- */
+/* ---- depth first, to where most is free ---- */
 
-/* What decides between siblings: how much of the first spare type is free below v, most of all where nobody uses or has
- * reserved any of it. */
+/* What decides between siblings: how much of the first spare type is free below v. */
 static int64_t slack(const struct search *s, weir_vertex v)
 {
     const weir_graph *g = s->m->g;
     const struct inner *in = inner_of(g, v);
-    const struct book *b = book_of(g, v);
     uint32_t cell = 0;
 
-    if (!in || !in->cells)
-        return WEIR_FOREVER;
-    if ((!b || b->count == 0) && in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0)
-        return WEIR_FOREVER;
-    for (uint32_t i = 0; cell == 0 && i < s->nspare; i++)
+    for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->nspare; i++)
         cell = type_cell(g->schemas[in->schema], s->spare[i]);
-    return cell ? in->cells[cell + TYPE_FREE] : 0;
+    return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;
 }
 
 static uint32_t depth_of(const weir_graph *g, weir_vertex v)
@@ -245,7 +238,7 @@ static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t ro
     const struct inner *in = inner_of(s->m->g, v);
     struct levels lv;
     uint32_t begin, end;
-    int rc = s->m->stats.constraint >= FENCE_AFTER ? weir_fence_raise(s->m) : WEIR_OK;
+    int rc = s->m->stats.constraint >= FENCE_AFTER && s->m->store_type == WEIR_NO_TYPE ? weir_fence_raise(s->m) : WEIR_OK;
 
     weir_levels_of(in->rows_cap, &lv);
     if (rc)
@@ -267,6 +260,13 @@ static bool taken(const struct match *m, weir_vertex v)
     return book_of(m->g, v) && weir_book_touched(m->g, v, m->t0, m->t1, true);
 }
 
+/* Whether constraints are about vertices such as v. */
+static bool is_subject(const struct match *m, weir_vertex v)
+{
+    weir_type t = kind_of(m->g, v)->type;
+    return t == m->node_type || t == m->store_type;
+}
+
 /* Whether the constraint refuses v, or all nodes that are below it. */
 static bool refused(struct search *s, weir_vertex v)
 {
@@ -276,7 +276,7 @@ static bool refused(struct search *s, weir_vertex v)
 
     if (!c)
         return false;
-    if (kind_of(m->g, v)->type == m->node_type)
+    if (is_subject(m, v))
         return !weir_constraint_match(c, m->g, v);
     return in && in->cells && is_fenced(s) && weir_fence_stops_row(m, in, 0);
 }
@@ -383,7 +383,7 @@ static bool is_reachable(struct search *s, weir_vertex v)
         if (!state_available(vertex_at(m->g, u)->state)) {
             note(s->m, WEIR_EVENT_STATE, u, s->r);
             return false;
-        } else if (c && kind_of(m->g, u)->type == m->node_type && !weir_constraint_match(c, m->g, u)) {
+        } else if (c && is_subject(m, u) && !weir_constraint_match(c, m->g, u)) {
             note(s->m, WEIR_EVENT_CONSTRAINT, u, s->r);
             return false;
         }
@@ -415,11 +415,9 @@ static bool taken_from_top(const struct search *s, weir_vertex v)
 static int next_listed(struct search *s, weir_vertex *v)
 {
     struct match *m = s->m;
+    weir_vertex next;
 
-    while (s->at < s->nlist) {
-        weir_vertex next = s->list[s->at++];
-        if (is_masked(s, next))
-            continue;
+    while ((next = weir_listing_next(&s->listing)) != WEIR_NONE) {
         if (weir_interrupted())
             return weir_fail(m->err, WEIR_EINTERRUPTED, "interrupted");
         note(m, WEIR_EVENT_VISITED, next, s->r);
@@ -438,7 +436,7 @@ static int next_listed(struct search *s, weir_vertex *v)
 
 int weir_search_next(struct search *s, weir_vertex *v)
 {
-    if (s->list)
+    if (s->listing.calendar)
         return next_listed(s, v);
     while (s->n > 0) {
         struct item it = pop(s);
@@ -519,13 +517,8 @@ static int begin(struct search *s, weir_vertex under)
     if (rc)
         return rc;
     s->index = index;
-    if (is_listed(s, under)) {
-        if (weir_index_list(m->g, index))
-            return weir_fail_nomem(m->err);
-        s->list = index->list;
-        s->nlist = index->nlist;
-        return WEIR_OK;
-    }
+    if (is_listed(s, under))
+        return weir_listing_begin(&s->listing, m->g, index, m->calendar) ? weir_fail_nomem(m->err) : WEIR_OK;
     if (under != WEIR_NONE)
         rc = below_hopeful(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
     else

@@ -7,7 +7,7 @@
 #ifndef WEIR_SEARCH_H
 #define WEIR_SEARCH_H
 
-#include "index.h"
+#include "listing.h"
 
 struct match;
 
@@ -57,8 +57,7 @@ struct search {
     } needs[SEARCH_NEEDS];
     uint32_t nneeds;
     struct lack lack; /* why something was cut last */
-    const weir_vertex *list; /* candidates that a calendar knows, in order, instead of the heap; NULL: none */
-    uint32_t nlist, at;
+    struct listing listing; /* of candidates that a calendar knows, instead of the heap */
     enum { FENCE_UNKNOWN, FENCE_IDLE, FENCE_ACTIVE } fence; /* whether the nodes that the constraint allows matter here */
 };
 

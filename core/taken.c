@@ -1,9 +1,7 @@
 /* taken.c - see taken.h. Invariant: taken[t] is the sum over all jobs of the units of type t that their picks take,
  * those below an exclusive pick included. Behind the types stand two plans of the times at which jobs end, the even and
- * the odd microseconds apart, so that neighbours do not merge: each end is one unit for a microsecond. */
+ * the odd microseconds apart, so that neighbours do not merge: each end is one unit for a microsecond. NULL: nobody asked. */
 #include "taken.h"
-
-#include <string.h>
 
 #include "calendar.h"
 #include "rows.h"
@@ -13,9 +11,7 @@ void weir_taken_clear(weir_graph *g)
     for (uint32_t t = 0; t < g->ntaken; t++)
         weir_plan_free(g->taken[t]);
     weir_mem_free(g->taken);
-    weir_mem_free(g->takes);
     g->taken = NULL;
-    g->takes = NULL;
     g->ntaken = 0;
 }
 
@@ -44,36 +40,19 @@ static int64_t job_takes(const weir_graph *g, const struct job *j, weir_type t)
     return sum;
 }
 
-/* Sums up what a job takes of each type. */
-static void sum_takes(weir_graph *g, const struct job *j)
-{
-    uint32_t ntypes = g->ntaken - END_PLANS; /* types that came later have no plan yet */
-
-    if (g->ntaken == 0)
-        return;
-    memset(g->takes, 0, ntypes * sizeof *g->takes);
-    for (uint32_t i = 0; i < j->a.npicks; i++) {
-        const weir_pick *p = &j->picks[i];
-        const struct kind *k = kind_of(g, p->vertex);
-        const struct inner *in = p->exclusive ? inner_of(g, p->vertex) : NULL;
-        const struct schema *s = in && in->cells ? g->schemas[in->schema] : NULL;
-        if (k->type < ntypes)
-            g->takes[k->type] += p->exclusive ? k->size : p->amount;
-        for (uint32_t n = 0; s && n < s->ntypes && s->codes[n] < ntypes; n++)
-            g->takes[s->codes[n]] += in->cells[CELL_TYPES + TYPE_CELLS * n + TYPE_TOTAL];
-    }
-}
-
-/* Adds (sign 1) or takes back (-1) what a job has, summed up, in one plan. */
+/* Adds (sign 1) or takes back (-1) what a job has in one plan. */
 static int change(weir_graph *g, uint32_t t, const struct job *j, int sign)
 {
+    int64_t n;
+
     if (is_end_plan(g, t)) {
         bool odd = t + 1 == g->ntaken;
         if (j->a.end == WEIR_FOREVER || (j->a.end & 1) != odd)
             return WEIR_OK;
         return weir_plan_add(g->taken[t], j->a.end, j->a.end + 1, sign);
     }
-    return g->takes[t] ? weir_plan_add(g->taken[t], j->a.start, j->a.end, sign * g->takes[t]) : WEIR_OK;
+    n = g->taken[t] ? job_takes(g, j, (weir_type)t) : 0;
+    return n ? weir_plan_add(g->taken[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
 }
 
 /* Takes back what a job has in the first n plans. */
@@ -88,7 +67,6 @@ static void take_back(weir_graph *g, const struct job *j, uint32_t n)
 
 static int add_to_plans(weir_graph *g, const struct job *j)
 {
-    sum_takes(g, j);
     for (uint32_t t = 0; t < g->ntaken; t++)
         if (change(g, t, j, 1)) {
             take_back(g, j, t);
@@ -118,7 +96,6 @@ void weir_taken_keep(weir_graph *g, uint32_t job)
 
 void weir_taken_remove(weir_graph *g, uint32_t job)
 {
-    sum_takes(g, &g->jobs[job]);
     take_back(g, &g->jobs[job], g->ntaken);
     weir_calendars_remove(g, job);
 }
@@ -139,30 +116,46 @@ int64_t weir_taken_next_end(const weir_graph *g, int64_t t)
     return first;
 }
 
+/* Makes a plan of what all jobs have. */
+static int build_plan(weir_graph *g, uint32_t t)
+{
+    int rc = WEIR_OK;
+
+    g->taken[t] = weir_plan_new();
+    if (!g->taken[t])
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; !rc && i < g->njobs; i++)
+        if (g->jobs[i].used)
+            rc = change(g, t, &g->jobs[i], 1);
+    if (rc) {
+        weir_plan_free(g->taken[t]);
+        g->taken[t] = NULL;
+    }
+    return rc;
+}
+
 int weir_taken_build(weir_graph *g)
 {
     if (g->taken && g->ntaken == g->ntypes + END_PLANS)
         return WEIR_OK;
     weir_taken_clear(g);
     g->taken = weir_mem_zalloc(g->ntypes + END_PLANS, sizeof *g->taken);
-    g->takes = weir_mem_zalloc(g->ntypes + 1, sizeof *g->takes);
-    if (!g->taken || !g->takes) {
+    if (!g->taken)
+        return WEIR_ENOMEM;
+    g->ntaken = g->ntypes + END_PLANS;
+    if (build_plan(g, g->ntypes) || build_plan(g, g->ntypes + 1)) {
         weir_taken_clear(g);
         return WEIR_ENOMEM;
     }
-    for (; g->ntaken < g->ntypes + END_PLANS; g->ntaken++) {
-        g->taken[g->ntaken] = weir_plan_new();
-        if (!g->taken[g->ntaken]) {
-            weir_taken_clear(g);
-            return WEIR_ENOMEM;
-        }
-    }
-    for (uint32_t i = 0; i < g->njobs; i++)
-        if (g->jobs[i].used && add_to_plans(g, &g->jobs[i])) {
-            weir_taken_clear(g);
-            return WEIR_ENOMEM;
-        }
     return WEIR_OK;
+}
+
+int weir_taken_of(weir_graph *g, weir_type t, const weir_plan **out)
+{
+    int rc = g->taken[t] ? WEIR_OK : build_plan(g, t);
+
+    *out = g->taken[t];
+    return rc;
 }
 
 int weir_taken_check(const weir_graph *g, weir_err *err)
@@ -170,7 +163,7 @@ int weir_taken_check(const weir_graph *g, weir_err *err)
     for (uint32_t t = 0; t + END_PLANS < g->ntaken; t++)
         for (uint32_t i = 0; i < g->njobs; i++) {
             int64_t at = g->jobs[i].a.start, sum = 0;
-            if (!g->jobs[i].used)
+            if (!g->jobs[i].used || !g->taken[t])
                 continue;
             for (uint32_t k = 0; k < g->njobs; k++)
                 if (g->jobs[k].used && g->jobs[k].a.start <= at && at < g->jobs[k].a.end)

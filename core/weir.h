@@ -542,9 +542,10 @@ typedef struct weir_allocation {
  *   - The tasks of a slot run on one node: what a slot holds of things inside nodes comes from one node, for each slot.
  *   - A resource named like a subsystem (power=2) takes its units on every vertex on the way from where it stands up to the
  *     source of that subsystem (G8).
- *   - Constraints are about vertices of type "node"; what is taken as a whole has no node in it that they exclude. After a few
- *     nodes that it refuses, a match asks for all that the constraint allows, and opens nothing else: O(runs of nodes with the
- *     properties and ranks that it names, and hosts), besides what is kept for it, made once for a structure in O(nodes).
+ *   - Constraints are about vertices of type "node" and "storage_node"; what is taken as a whole has no node in it that they
+ *     exclude. After a few nodes that it refuses, a match asks for all that the constraint allows, and opens nothing else: O(runs
+ *     of nodes with the properties and ranks that it names, and hosts), besides what is kept for it, made once for a structure in
+ *     O(nodes). Not so where there are storage nodes.
  *   - Units of bytes (B, kB or KB, MB ... EB, KiB ... EiB) are converted where all pools of the type have one unit: 2 GB of pools
  *     in MB are 2000. Amounts are rounded up. Other units must be the same as the pool's, where both have one.
  *   - or_slots are placed below one vertex after the other, right below which all stands that one of them holds: the mix that

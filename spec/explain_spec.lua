@@ -52,7 +52,7 @@ local EXAMPLES = {
     policy = { name = "picky", prune = function(v) return v.type ~= "rack" or v.id == 0 end } },
   { "a constraint that admits too little", RACKS, {}, { resources = { { type = "slot", count = 3, label = "s", with = {
       { type = "node", count = 1 } } } }, attributes = { system = { constraints = { hostlist = { "node[1-2]" } } } } },
-    { "infeasible", "3 nodes are needed; the machine has 2 that the constraint admits.",
+    { "infeasible", "3 nodes are needed; the machine has 2 within the constraint.",
       "It fits without the constraint host=node[1-2].", "6 outside the constraint" } },
   { "why not at a vertex", RACKS, { lasting(7, "slot=6/node") }, "slot=1/node/gpu=1",
     { "1 node is needed; /cluster0/rack0/node1 has 0 of 1 free.", "It fits once job 1 has ended (at 7 s)." },
@@ -67,6 +67,9 @@ local EXAMPLES = {
   { "amounts in the units of the pools", "cluster:1 storage:1(size=1024,unit=GiB)", {},
     { resources = { { type = "slot", count = 2, label = "s", with = { { type = "storage", count = 1, unit = "TiB" } } } } },
     { "infeasible", "2 slots of 1,024 GiB of storage need 2,048 GiB; the machine has 1,024 in all." } },
+  { "how often something larger fits", "cluster:1[chassis:8[node:16[core:4] storage:1(size=16308,unit=GiB)]]",
+    { "chassis=1/slot=1/[node=2;storage=10000]" }, "chassis=8/slot=16/[node=1;storage=501]",
+    { "Needed: 8 chassis with 16 slots of 501 GiB of storage each. At most 7 of 8 chassis fit into what is free." } },
   { "what is nowhere together", "cluster:1[node:1[core:2] node:1[gpu:1]]", {}, "slot=1/[core=1;gpu=1]",
     { "No single node has 1 core and 1 gpu together." } },
   { "what is reserved before it would end", "cluster:1 node:2",

@@ -107,7 +107,7 @@ local function be(n) return n == 1 and "is" or "are" end
 
 local function scope(s)
   local extra = {}
-  if s.constrained then extra[1] = "that the constraint admits" end
+  if s.constrained then extra[1] = "within the constraint" end
   if s.policy then extra[#extra + 1] = "under this policy" end
   return #extra > 0 and " " .. table.concat(extra, ", ") or ""
 end
@@ -135,11 +135,11 @@ local function is_plain(list)
 end
 
 local function compound(s)
-  local text = ("Needed: %s."):format(describe(s.part))
-  local most = M.number(s.have) .. " of " .. M.amount(s.need, s.type, s.unit)
-  local where = s.level and s.best and ("; the best %s for that is %s"):format(s.level, s.best.path) or ""
-  return ("%s %s of this, %s%s at most %s%s."):format(text, s.ideal and "Of all there is" or "Of what is free", most,
-    scope(s), s.have == 1 and "fits" or "fit", where):gsub(" of this,", ",")
+  local fits = s.have == 0 and "Not one of" or ("At most %s of"):format(M.number(s.have))
+  local into = s.ideal and "all there is" or "what is free"
+  local where = s.level and (" in one %s%s"):format(s.level, s.best and "; the best is " .. s.best.path or "") or ""
+  return ("Needed: %s. %s %s %s into %s%s%s."):format(describe(s.part), fits, M.amount(s.need, s.type, s.unit),
+    s.have <= 1 and "fits" or "fit", into, scope(s), where)
 end
 
 --- The shortage of a report in one sentence.
@@ -148,7 +148,7 @@ function M.shortage(s, where)
     local place = s.level and ("No single %s has"):format(s.level) or "Nowhere are"
     return ("%s %s%s together%s."):format(place, describe(s.part), scope(s), s.ideal and "" or " free")
   end
-  if s.type == "slot" or (not is_plain(s.part) and not s.slots) then return (compound(s)) end
+  if s.type == "slot" or (not is_plain(s.part) and not s.slots) then return compound(s) end
   local level = s.level and " in one " .. s.level or ""
   if s.level and s.best then
     return ("%s%s; the best, %s, has %s%s."):format(needed(s), level, s.best.path, supply(s), scope(s))

@@ -4,9 +4,6 @@ return {
   name = "conservative",
   doc = "Conservative backfilling: everybody has a reservation, and a later job never delays an earlier one.",
   schedule = function(queue)
-    for _, job in ipairs(queue:pending()) do
-      if queue:freed() then queue:unreserve(job) end
-      queue:reserve(job)
-    end
+    for job in queue:news() do queue:reserve(job) end
   end,
 }

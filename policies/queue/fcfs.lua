@@ -3,8 +3,8 @@ return {
   name = "fcfs",
   doc = "First come, first served: what comes first starts first, and who cannot start holds up the rest.",
   schedule = function(queue)
-    for _, job in ipairs(queue:pending()) do
-      if not queue:fits(job) or not queue:start(job) then return end
+    for job in queue:pending() do
+      if not queue:start(job) then return end
     end
   end,
 }

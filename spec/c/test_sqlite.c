@@ -225,8 +225,11 @@ static void save_changes(void)
                 step(g);
                 another_step(g);
             }
+            sound(g, "what is to be saved");
             save(g, dice(10) ? WEIR_SAVE_CHANGED : 0);
             back = load();
+            if (!back)
+                break;
             same_all(g, back);
             if (round % 6 == 5)
                 same_rows(g);

@@ -32,6 +32,12 @@ function settle(shape) {
 }
 machine.shapes.forEach(settle);
 settle(machine.top);
+
+function leavesOf(shape) {
+  if (shape.leaves === undefined)
+    shape.leaves = shape.runs.reduce((n, run) => n + run.count * Math.max(1, leavesOf(machine.shapes[run.shape])), 0);
+  return shape.leaves;
+}
 for (let i = 0; i < data.names.length; i += 2) machine.names.set(data.names[i], data.names[i + 1]);
 
 // ---- vertices -----------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 --- alternatives.lua - jobspecs with alternatives, as Fluxion's flexible traverser reads them: slots side by side are or_slots
--- (any mix of them), of xor_slots side by side one kind serves for all. The requests of weir that such a jobspec stands for.
+-- (any mix of them), of xor_slots side by side one kind serves for all; and slots inside of slots, which RFC 14 does not have.
+-- The requests of weir that such a jobspec stands for.
 
 local core = require "weir.core"
 
@@ -57,11 +58,32 @@ local function are_slots(list)
   return #list > 1
 end
 
--- Slots side by side become or_slots. Labels of slots name tasks, and may come twice here: they are numbered.
-local function mark(list, state)
-  local any, out = are_slots(list), {}
+local function times(r, n)
+  local copy = with(r, r.type, r.with or {})
+  copy.count = math.type(r.count) == "integer" and n * r.count or r.count
+  return copy
+end
+
+-- A slot inside of a slot says nothing but how often it is there.
+local function unnest(list)
+  local out = {}
+  for _, r in ipairs(list) do
+    if r.type ~= "slot" or math.type(r.count) ~= "integer" then
+      out[#out + 1] = r
+    else
+      for _, inner in ipairs(unnest(r.with or {})) do out[#out + 1] = times(inner, r.count) end
+    end
+  end
+  return out
+end
+
+-- Slots side by side become or_slots, where these are asked for. Labels of slots name tasks, and may come twice here: they are
+-- numbered.
+local function mark(list, state, inside)
+  if inside then list = unnest(list) end
+  local any, out = state.flexible and are_slots(list), {}
   for i, r in ipairs(list) do
-    out[i] = with(r, any and "or_slot" or r.type, mark(r.with or {}, state))
+    out[i] = with(r, any and "or_slot" or r.type, mark(r.with or {}, state, inside or r.type == "slot"))
     if r.type == "slot" then
       state.slots = state.slots + 1
       out[i].label = "slot" .. state.slots
@@ -70,16 +92,18 @@ local function mark(list, state)
   return out
 end
 
---- The requests that a jobspec (text) stands for, the first one to be preferred; or nil, message, code.
-function M.requests(text)
+--- The requests that a jobspec (text) stands for, the first one to be preferred; or nil, message, code. Without `flexible`
+-- only slots in slots are taken apart.
+function M.requests(text, flexible)
   local doc, why, code = core.document(text, { format = text:match "^%s*{" and "json" or "yaml" })
   if not doc then return nil, why, code end
   if type(doc) ~= "table" or type(doc.resources) ~= "table" then return core.request(text) end
-  local lists = variants(doc.resources)
+  local lists = { doc.resources }
+  if flexible then lists = variants(doc.resources) end
   if not lists then return nil, ("a jobspec that stands for more than %d requests"):format(M.limit), "limit" end
   local requests = {}
   for i, list in ipairs(lists) do
-    requests[i], why, code = core.request { resources = mark(list, { slots = 0 }), attributes = doc.attributes }
+    requests[i], why, code = core.request { resources = mark(list, { slots = 0, flexible = flexible }), attributes = doc.attributes }
     if not requests[i] then return nil, why, code end
   end
   return requests

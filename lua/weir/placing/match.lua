@@ -131,8 +131,11 @@ local function try_each(engine, requests, op, opts)
 end
 
 local function read(text, traverser)
-  if traverser == "flexible" and type(text) == "string" then return alternatives.requests(text) end
+  if traverser == "flexible" and type(text) == "string" then return alternatives.requests(text, true) end
   local request, why, code = core.request(text)
+  if not request and type(text) == "string" and why:find("a slot within a slot", 1, true) then
+    return alternatives.requests(text, false)
+  end
   return request and { request }, why, code
 end
 

@@ -57,9 +57,9 @@ local function add(parts, picks, inside, resources)
   end
 end
 
-local function describe(found, inside, text)
+local function describe(found, inside)
   if found == true then return { at = 0, duration = 0, parts = {} } end
-  local parts, resources = { labels = {} }, number(core.request(text):resources(), nil, {})
+  local parts, resources = { labels = {} }, number(inside.request:resources(), nil, {})
   add(parts, found:vertices(), inside, resources)
   add(parts, inside, inside, resources)
   return { at = found.at, duration = found.duration, queue = inside.queue, parts = parts }
@@ -72,7 +72,7 @@ local function match_at(session, text, operation, at)
     jobid = session:id_of(session.counter), inside = inside,
   })
   if not found then return nil, why, code end
-  return describe(found, inside, text)
+  return describe(found, inside)
 end
 
 local LATER = { allocate_orelse_reserve = "allocate", without_allocating_future = "without_allocating" }
@@ -86,10 +86,20 @@ local function match_stale(session, text, operation)
   end, function(at) return match_at(session, text, "without_allocating", at) end)
 end
 
+local function is_map(x) return type(x) == "table" and getmetatable(x) ~= "weir.array" end
+
+local function add_types(resources, types)
+  for _, r in ipairs(type(resources) == "table" and resources or {}) do
+    if is_map(r) and type(r.type) == "string" then types[r.type] = true end
+    if is_map(r) then add_types(r.with, types) end
+  end
+  return types
+end
+
+-- What is wrong with the types that a jobspec asks for, as a document: it may be none that weir reads as it is.
 local function check_types(session, text)
-  local request, types = core.request(text), {}
-  for _, r in ipairs(request and number(request:resources(), nil, {}) or {}) do types[r.type] = true end
-  return quirks.unknown_type(session.machine, types)
+  local document = core.document(text, { format = "yaml" })
+  return is_map(document) and quirks.unknown_type(session.machine, add_types(document.resources, {})) or nil
 end
 
 --- Matches a jobspec: {at, duration, queue, parts}; or nil, why, code.

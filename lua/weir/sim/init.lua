@@ -9,8 +9,12 @@
 --- Event rule. Events are ordered by time, then submissions before terminations, then by when they were made. "per-event":
 --- the queue policy is called after each; "per-timestamp": after the last one of a second (the default). Whatever the rule, a
 --- job whose estimate is over has given its resources back when the policy is called at that time.
+---
+--- A job: id, name, number, request, units, submit, estimate, runtime, user, qos, priority, preemptible; state (submitted,
+--- pending, running, done, failed, cancelled, rejected), start, finish, reserved (the start that is booked for it), due (when it
+--- is to be gone), killed (it was longer than its estimate), preempted (how often), why and code (why it did not start last).
 
-local core = require "weir.core"
+local asking = require "weir.sim.asking"
 local heap = require "weir.sim.heap"
 local queue_policy = require "weir.sim.queue_policy"
 local weir = require "weir"
@@ -19,107 +23,6 @@ local M = {}
 M.__index = M
 
 local SUBMIT, FINISH, ACTION, WAKE = 1, 2, 3, 4
-local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT = 1, 2, 3, 4, 5, 6
-
--- ---- what the queue policy asks -----------------------------------------------------------------------------
-
-local now_options, later_options, peek_options = { mode = "now", stats = false }, { mode = "reserve", stats = false },
-  { mode = "reserve", stats = false }
-
-local function match(self, job, options)
-  options.at, options.duration, options.job = self.now, job.estimate, job.id
-  return self.engine:match(job.request, options)
-end
-
--- A job that has its resources begins to run.
-local function begin(self, job)
-  job.state, job.start, job.reserved = "running", self.now, nil
-  job.due = self.now + job.estimate -- when it is to be gone
-  job.run = job.run + 1
-  self.nrunning = self.nrunning + 1
-  local lasts = job.runtime
-  if self.overrun == "kill" and lasts > job.estimate then lasts, job.killed = job.estimate, true end
-  self.events:push { time = self.now + lasts, kind = FINISH, job = job, run = job.run }
-  if job.estimate < lasts then
-    self.late[job] = true
-    self.events:push { time = job.due, kind = WAKE, late = job, run = job.run }
-  elseif job.estimate == lasts then
-    local list = self.due[job.due] or {}
-    self.due[job.due] = list
-    list[#list + 1] = { job = job, run = job.run }
-  end
-  self:tell("start", job)
-end
-
-local ASK = {}
-
--- A reservation that it has is given up for it, and made anew where it cannot start.
-ASK[START] = function(self, id)
-  local job = self.jobs[id]
-  local reserved = job.reserved
-  if reserved then
-    self.engine:release(id)
-    job.reserved, self.reservations[job] = nil, nil
-  end
-  self.matches = self.matches + 1
-  local a, why, code = match(self, job, now_options)
-  if a then
-    begin(self, job)
-    return true
-  end
-  job.why, job.code = why, code
-  return false, reserved and ASK[RESERVE](self, id)
-end
-
-ASK[RESERVE] = function(self, id)
-  local job = self.jobs[id]
-  self.matches = self.matches + 1
-  local a, why, code = match(self, job, later_options)
-  if not a then
-    job.why, job.code = why, code
-    return nil
-  end
-  if a.at <= self.now then
-    begin(self, job)
-    return self.now
-  end
-  job.reserved = a.at
-  self.reservations[job] = true
-  self.events:push { time = a.at, kind = WAKE }
-  return a.at
-end
-
-ASK[UNRESERVE] = function(self, id)
-  local job = self.jobs[id]
-  if not job.reserved then return end
-  self.engine:release(id)
-  job.reserved, self.reservations[job] = nil, nil
-end
-
-ASK[EARLIEST] = function(self, id)
-  local job = self.jobs[id]
-  self.matches = self.matches + 1
-  local a = match(self, job, peek_options)
-  if not a then return nil end
-  local t = a.at
-  self.engine:release(id)
-  return t
-end
-
-ASK[FREE] = function(self) return self:free() end
-
--- A preempted job begins anew.
-ASK[PREEMPT] = function(self, id)
-  local job = self.jobs[id]
-  if job.state ~= "running" then return false end
-  if not job.released then self.engine:release(id) end
-  self.nrunning = self.nrunning - 1
-  job.state, job.start, job.due, job.released, job.preempted = "pending", nil, nil, nil, (job.preempted or 0) + 1
-  job.run = job.run + 1
-  self.late[job] = nil
-  self:tell("preempt", job)
-  return true
-end
 
 -- ---- making one ---------------------------------------------------------------------------------------------
 
@@ -133,39 +36,53 @@ local function main_type(graph, given)
   return graph:types()[1]
 end
 
+local RULES, OVERRUNS = { ["per-event"] = true, ["per-timestamp"] = true }, { kill = true, run = true }
+
+local function check_options(opts)
+  if not RULES[opts.rule or "per-event"] then return nil, ('rule "%s": per-event or per-timestamp is wanted'):format(opts.rule), "invalid" end
+  if not OVERRUNS[opts.overrun or "kill"] then return nil, ('overrun "%s": kill or run is wanted'):format(opts.overrun), "invalid" end
+  return true
+end
+
 --- A simulator. opts: resources, policy, queue ("fcfs" if not given), rule ("per-timestamp", "per-event"), overrun ("kill",
 --- "run": what becomes of a job that runs longer than its estimate), type (what jobs are counted in; core where there are
---- any), budget (of the queue policy), on (a function called with what happens: event, job, simulator). Or nil, message, code.
+--- any), start (of the clock), budget (of the queue policy), keep (false: jobs that are over are forgotten, s.list stays
+--- empty), on (a function called with what happens: event, job, simulator; events are submit, reject, start, reserve, preempt,
+--- finish, cancel, and pass, without a job, after each call of the queue policy). Or nil, message, code.
 function M.new(opts)
-  local engine, why, code = weir.engine { resources = opts.resources, policy = opts.policy or "low", policies = opts.policies }
+  local ok, why, code = check_options(opts)
+  if not ok then return nil, why, code end
+  local engine
+  engine, why, code = weir.engine { resources = opts.resources, policy = opts.policy or "low", policies = opts.policies }
   if not engine then return nil, why, code end
   local self = setmetatable({
-    engine = engine, graph = engine:resources(), now = opts.start or 0, events = heap.new(), jobs = {}, list = {},
-    reservations = {}, late = {}, due = {}, nrunning = 0, npending = 0, matches = 0, passes = 0,
-    rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill", on = opts.on, requests = {}, dirty = true,
+    engine = engine, graph = engine:resources(), now = opts.start or 0, events = heap.new(), jobs = {}, list = {}, made = 0,
+    keep = opts.keep ~= false, reservations = {}, nreserved = 0, due = {}, late = {}, wakes = {}, nrunning = 0, npending = 0,
+    matches = 0, passes = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill", on = opts.on, requests = {},
+    dirty = true,
   }, M)
-  if self.rule ~= "per-event" and self.rule ~= "per-timestamp" then
-    return nil, ('rule "%s": per-event or per-timestamp is wanted'):format(self.rule), "invalid"
-  end
   self.type = main_type(self.graph, opts.type)
   engine:advance(self.now)
-  local ok
   ok, why, code = self:use_queue(opts.queue or "fcfs", opts.budget)
   if not ok then return nil, why, code end
   return self
 end
 
-local function ask(self, what, id) return ASK[what](self, id) end
+local function by_id(a, b) return a.id < b.id end
 
---- Takes another queue policy; the jobs that wait are handed over, reservations are dropped.
+--- Takes another queue policy; the jobs that wait are handed over, reservations are dropped. Or nil, message, code.
 function M:use_queue(x, budget)
-  local sandbox, name, code = queue_policy.open(x, function(...) return ask(self, ...) end, budget)
+  local sandbox, name, code = queue_policy.open(x, function(...) return asking.answer(self, ...) end, budget)
   if not sandbox then return nil, name, code end
-  for job in pairs(self.reservations) do ASK[UNRESERVE](self, job.id) end
+  asking.drop_reservations(self)
   self.queue, self.queue_name = sandbox, name
-  for _, job in ipairs(self.list) do
-    if job.state == "pending" or job.state == "running" then self:hand_over(job) end
+  local list = {}
+  for _, job in pairs(self.jobs) do
+    if job.state == "pending" or job.state == "running" then list[#list + 1] = job end
   end
+  table.sort(list, by_id)
+  self:ask("units", self:total())
+  for _, job in ipairs(list) do self:hand_over(job) end
   self.dirty = true
   return true
 end
@@ -173,15 +90,18 @@ end
 --- Takes another placement policy for what starts from now on.
 function M:use_policy(x) return self.engine:use(x) end
 
-local function check(self, ok, message)
-  if ok then return message end
-  error(("queue policy %s: %s"):format(self.queue_name, message), 0)
+-- Tells the queue policy something.
+function M:ask(...)
+  local ok, message = self.queue:call(...)
+  if not ok then error(("queue policy %s: %s"):format(self.queue_name, message), 0) end
 end
 
---- Units free now, of what jobs are counted in.
-function M:free()
+--- Units free now, and units in all, of what jobs are counted in.
+function M:free() return self.engine:free(self.type) end
+
+function M:total()
   local row = self.graph:aggregate()[self.type]
-  return row and row.free or 0
+  return row and row.total or 0
 end
 
 function M:tell(event, job)
@@ -211,7 +131,7 @@ local function read_request(self, x)
   local request, why, code = x, nil, nil
   if type(x) ~= "userdata" then request, why, code = weir.request(x) end
   if not request then return nil, why, code end
-  known = { request = request, units = math.max(units_of(request, self.type), 1) }
+  known = { request = request, units = units_of(request, self.type) }
   self.requests[x] = known
   return known
 end
@@ -230,30 +150,98 @@ function M:submit(spec)
   if not read then return nil, why, code end
   local at = math.max(number_of(spec.at, self.now, "at"), self.now)
   local estimate = number_of(spec.estimate, spec.runtime, "estimate")
-  local id = #self.list + 1
+  if not estimate then
+    estimate = read.request:duration()
+    estimate = estimate < math.huge and estimate or 3600
+  end
+  local id = self.made + 1
   local job = {
-    id = id, name = spec.name, number = spec.number or id, request = read.request, read = read, units = spec.units or read.units, submit = at,
-    estimate = math.max(estimate or spec.duration or 3600, 1e-6), user = spec.user, qos = spec.qos, priority = spec.priority,
+    id = id, name = spec.name, number = spec.number or id, request = read.request, read = read, units = read.units, submit = at,
+    estimate = math.max(estimate, 1e-6), user = spec.user, qos = spec.qos, priority = spec.priority,
     preemptible = spec.preemptible, state = "submitted", run = 0,
   }
   job.runtime = number_of(spec.runtime, job.estimate, "runtime")
-  self.list[id], self.jobs[id] = job, job
+  self.made, self.jobs[id] = id, job
+  if self.keep then self.list[id] = job end
   self.events:push { time = at, kind = SUBMIT, job = job }
   return job
 end
 
+local function pull(self)
+  local spec = self.source()
+  if not spec then
+    self.source = nil
+    return
+  end
+  local job, why = self:submit(spec)
+  if not job then error(why, 0) end
+  job.fed = true
+end
+
+--- Takes jobs from a function as they are needed: next() returns what s:submit takes, in the order of `at`; nil ends it.
+function M:feed(next)
+  self.source = next
+  pull(self)
+end
+
 function M:hand_over(job)
-  check(self, self.queue:call("submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority,
-    job.preemptible))
-  if job.state == "running" then check(self, self.queue:call("reserved", job.id, true)) end
+  self:ask("submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority, job.preemptible)
+  if job.state == "running" then self:ask("started", job.id, job.start) end
+end
+
+--- Gives a job that waits another priority.
+function M:prioritise(job, value)
+  job.priority = value
+  if job.state == "pending" then self:ask("priority", job.id, value) end
+  self.dirty = true
+end
+
+-- A job that has its resources begins to run.
+function M:begin(job)
+  local lasts, now = job.runtime, self.now
+  job.state, job.start, job.due, job.run = "running", now, now + job.estimate, job.run + 1
+  self.nrunning, self.npending = self.nrunning + 1, self.npending - 1
+  if self.overrun == "kill" and lasts > job.estimate then lasts, job.killed = job.estimate, true end
+  self.events:push { time = now + lasts, kind = FINISH, job = job, run = job.run }
+  local lists = lasts == job.estimate and self.due or lasts > job.estimate and self.late
+  if lists then
+    local list = lists[job.due] or {}
+    lists[job.due], list[#list + 1] = list, { job = job, run = job.run }
+    if lists == self.late then self:wake(job.due) end
+  end
+  self:tell("start", job)
+end
+
+-- The clock is to stop at a time.
+function M:wake(time)
+  if self.wakes[time] then return end
+  self.wakes[time] = true
+  self.events:push { time = time, kind = WAKE }
 end
 
 -- ---- events -------------------------------------------------------------------------------------------------
+
+local function over(self, job, state)
+  job.state, job.finish = state, self.now
+  self.jobs[job.id] = nil
+end
+
+local function leave(self, job, state)
+  local sooner = not job.released
+  if sooner then self.engine:release(job.id) end
+  self.nrunning = self.nrunning - 1
+  job.released = nil
+  over(self, job, state)
+  self:ask("finish", job.id, sooner)
+  self.dirty = true
+  self:tell("finish", job)
+end
 
 local HANDLE = {}
 
 HANDLE[SUBMIT] = function(self, event)
   local job = event.job
+  if job.fed and self.source then pull(self) end
   if job.state ~= "submitted" then return end
   local read = job.read
   if read.feasible == nil then
@@ -261,9 +249,9 @@ HANDLE[SUBMIT] = function(self, event)
     read.feasible, read.why, read.code = ok and true or false, why, code
   end
   if not read.feasible then
-    job.state, job.why, job.code, job.finish = "rejected", read.why, read.code, self.now
-    self:tell("reject", job)
-    return
+    job.why, job.code = read.why, read.code
+    over(self, job, "rejected")
+    return self:tell("reject", job)
   end
   job.state = "pending"
   self.npending = self.npending + 1
@@ -272,19 +260,9 @@ HANDLE[SUBMIT] = function(self, event)
   self:tell("submit", job)
 end
 
-local function leave(self, job, state)
-  if not job.released then self.engine:release(job.id) end
-  self.nrunning = self.nrunning - 1
-  job.state, job.finish, job.released = state, self.now, nil
-  self.jobs[job.id], self.late[job] = nil, nil
-  check(self, self.queue:call("finish", job.id))
-  self.dirty = true
-  self:tell("finish", job)
-end
-
 HANDLE[FINISH] = function(self, event)
   local job = event.job
-  if job.state == "running" and job.run == event.run then leave(self, job, event.failed and "failed" or "done") end
+  if job.state == "running" and job.run == event.run then leave(self, job, "done") end
 end
 
 HANDLE[ACTION] = function(self, event)
@@ -292,76 +270,80 @@ HANDLE[ACTION] = function(self, event)
   self.dirty = true
 end
 
-HANDLE[WAKE] = function() end
+HANDLE[WAKE] = function(self, event) self.wakes[event.time] = nil end
 
 -- ---- the clock ----------------------------------------------------------------------------------------------
 
+-- Calls f for the jobs of a list for time t that still run.
+local function each_at(lists, t, f)
+  local list = lists[t]
+  if not list then return end
+  lists[t] = nil
+  for _, entry in ipairs(list) do
+    if entry.job.state == "running" and entry.job.run == entry.run then f(entry.job) end
+  end
+end
+
 -- What ends by its estimate at t has gone when the queue policy is asked at t, before its own event comes.
 local function let_go(self, t)
-  local list = self.due[t]
-  if not list then return end
-  self.due[t] = nil
-  for _, entry in ipairs(list) do
-    local job = entry.job
-    if job.state == "running" and job.run == entry.run and not self.late[job] then
-      self.engine:release(job.id)
-      job.released, self.dirty = true, true
-      check(self, self.queue:call("change"))
-    end
-  end
+  each_at(self.due, t, function(job)
+    self.engine:release(job.id)
+    job.released, self.dirty = true, true
+    self:ask("change", false)
+  end)
 end
 
--- A job that goes on beyond its estimate keeps what it has, for as long again as it ran; nothing was promised for longer than
--- that, so reservations are made anew.
-local function extend(self, job)
-  for other in pairs(self.reservations) do
-    ASK[UNRESERVE](self, other.id)
-    check(self, self.queue:call("reserved", other.id, false))
-  end
-  local picks, more = self.engine:job(job.id):vertices(), math.max(60, self.now - job.start)
-  self.engine:release(job.id)
-  for _, pick in ipairs(picks) do
-    assert(pick.vertex:allocate { job = job.id, amount = pick.amount, start = self.now, duration = more })
-  end
-  job.due = self.now + more
-  self.events:push { time = job.due, kind = WAKE, late = job, run = job.run }
-  self.dirty = true
+-- A job that goes on beyond its estimate keeps what it has, for as long again as it ran; nobody could know, so reservations are
+-- made anew.
+local function extend(self, t)
+  each_at(self.late, t, function(job)
+    asking.drop_reservations(self)
+    job.due = t + math.max(60, t - job.start)
+    assert(self.engine:put(assert(self.engine:lift(job.id)), job.due))
+    local list = self.late[job.due] or {}
+    self.late[job.due], list[#list + 1] = list, { job = job, run = job.run }
+    self:wake(job.due)
+    self.dirty = true
+  end)
 end
 
--- Reservations whose time came: the engine has made allocations of them. In the order of their jobs.
+local function by_start(a, b)
+  if a.reserved ~= b.reserved then return a.reserved < b.reserved end
+  return a.id < b.id
+end
+
+-- Reservations whose time came: the engine has made allocations of them.
 local function begin_reserved(self)
-  local list = {}
+  local list, soonest = {}, math.huge
   for job in pairs(self.reservations) do
-    if job.reserved <= self.now then list[#list + 1] = job end
+    if job.reserved <= self.now then list[#list + 1] = job elseif job.reserved < soonest then soonest = job.reserved end
   end
-  table.sort(list, function(a, b) return a.id < b.id end)
+  table.sort(list, by_start)
+  self.soonest = soonest
   for _, job in ipairs(list) do
-    self.reservations[job] = nil
-    begin(self, job)
-    check(self, self.queue:call("clock", self.now))
-    check(self, self.queue:call("reserved", job.id, true))
+    asking.forget(self, job)
+    self:begin(job)
+    self:ask("started", job.id, self.now)
   end
-end
-
-HANDLE[WAKE] = function(self, event)
-  local job = event.late
-  if job and job.state == "running" and job.run == event.run then extend(self, job) end
 end
 
 local function advance(self, t)
   if t <= self.now and self.began then return end
-  self.now, self.began = t, true
   let_go(self, t)
+  extend(self, t)
+  self.now, self.began = t, true
   self.engine:advance(t)
-  if next(self.reservations) then begin_reserved(self) end
+  if self.nreserved > 0 and t >= self.soonest then begin_reserved(self) end
 end
 
 -- Asks the queue policy what is to be done.
 local function pass(self)
   if not self.dirty then return end
   self.dirty = false
+  if self.npending == 0 then return end
   self.passes = self.passes + 1
-  self.npending = check(self, self.queue:call("schedule", self.now))
+  self:ask("schedule", self.now, self.engine:free(self.type))
+  self:tell("pass")
 end
 
 --- Handles one event, and calls the queue policy as the event rule says. False: there is none, or it lies after `limit`.
@@ -390,15 +372,16 @@ end
 
 --- Cancels a job, in whatever state. False: it is over.
 function M:cancel(job)
-  if job.state == "pending" then
-    if job.reserved then ASK[UNRESERVE](self, job.id) end
-    check(self, self.queue:call("finish", job.id))
-    job.state, job.finish, self.jobs[job.id] = "cancelled", self.now, nil
+  if job.state == "running" then
+    leave(self, job, "cancelled")
+  elseif job.state == "pending" then
+    if job.reserved then asking.unreserve(self, job) end
+    self:ask("finish", job.id, false)
+    self.npending = self.npending - 1
+    over(self, job, "cancelled")
     self:tell("cancel", job)
   elseif job.state == "submitted" then
-    job.state, job.finish = "cancelled", self.now
-  elseif job.state == "running" then
-    leave(self, job, "cancelled")
+    over(self, job, "cancelled")
   else
     return false
   end
@@ -413,10 +396,13 @@ function M:fail(job)
   return true
 end
 
---- Asks the queue policy now, after changes from outside: states of vertices, resources added or removed.
+--- Asks the queue policy now, after changes from outside: states of vertices, resources added or removed. Reservations are made
+--- anew, as what they stand on may be gone.
 function M:changed()
   for _, read in pairs(self.requests) do read.feasible = nil end
-  check(self, self.queue:call("change"))
+  asking.drop_reservations(self)
+  self:ask("units", self:total())
+  self:ask("change", true)
   self.dirty = true
   pass(self)
 end

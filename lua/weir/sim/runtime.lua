@@ -1,130 +1,198 @@
 -- runtime.lua - what a queue policy stands on. Runs inside the sandbox of the policy, before it: ... is the bridge to the
 -- simulator. A queue policy returns
 --
---   { name =, doc =, options = {k = 4, ...},
---     order = function(job, now, options) return number, number, ... end,   who comes first: smaller numbers; else submission
---     schedule = function(queue, options) ... end }                         called when something changed
+--   { name =, doc =, version =, options = {k = 4, mode = {default = "a", choices = {"a", "b"}}, ...},
+--     order = function(job, now, options) return number, ... end,   who comes first: up to four numbers, smaller first; then as
+--                                                                   submitted. Asked for all that wait, whenever something changed
+--     schedule = function(queue, options) ... end,                  called when something changed
+--     finished = function(job, now, options) ... end }              a job ended that ran since job.start, or was preempted
 --
--- queue: queue.now; queue:pending() the jobs that wait, in order; queue:fresh() those of them that came since the last call;
---   queue:freed() whether resources became free since, or a node came back; queue:start(job) true when it starts now;
---   queue:reserve(job) books its earliest start and returns it (a job has at most one reservation); queue:unreserve(job);
---   queue:earliest(job) when it could start, without booking; queue:fits(job) false when there are too few units free now;
---   queue:running() the jobs that run; queue:preempt(job) stops one of those, which waits again.
--- job: id, submit, estimate (seconds), units (of what jobs are counted in), user, qos, priority, reserved (its start, or nil),
---   start (of a running job), preemptible (seconds after which it may be preempted, or nil).
+-- queue.now; queue.units: how many there are in all of what jobs are counted in.
+-- for job in queue:pending(): the jobs that wait, in order. for job in queue:news(): those of them that could not be looked at, or
+--   could not start, when the policy was called last: all where something became free, or the order changes; else those that came.
+-- queue:first() the first that waits. queue:running() a list of those that run. queue:freed() whether something became free since.
+-- queue:start(job[, victims]): whether it starts now. It starts on what is free and in nobody's way: a reservation may be given other
+--   resources for that, but never another time. With a list of running jobs it may take the place of as few of them as it
+--   needs, the first ones first; they wait again. Where not even that would do, nothing has happened.
+-- queue:reserve(job): whether it starts now; else the earliest start is booked for it, as job.reserved, or nil where there is none
+--   in sight. A job that has a reservation keeps it, or gets an earlier one.
+-- queue:unreserve(job). queue:fits(job): false when there are too few units free now. queue:earliest(job): when it could start.
+-- queue:preempt(job) stops one that runs: it waits again.
+-- job: id, submit, estimate (seconds), units, user, qos, priority, reserved, start (when it runs), preemptible (seconds after
+--   which it may be preempted, or nil), preempted (how often it was).
 
 local bridge = ...
 
 local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT = 1, 2, 3, 4, 5, 6
 
 local policy, options
-local jobs, pending, running, fresh = {}, {}, {}, {}
-local nrunning, sorted, freed = 0, true, true
-local free -- units, asked once until something changes
+local jobs, running, nrunning = {}, {}, 0
+local pending, first, last, holes = {}, 1, 0, 0 -- pending[first..last]; those that do not wait any more are holes
+local fresh = 1                                 -- from here on they came since the last call
+local sorted, freed, early = true, true, true   -- early: there may be an earlier start for what is reserved
+local free = 0                                  -- units, or more than that
 
-local queue = { now = 0 }
+local queue = { now = 0, units = 0 }
 
-local function compact(list, keep)
-  local n = 0
-  for i = 1, #list do
-    local job = list[i]
-    if keep(job) then
-      n = n + 1
-      list[n] = job
-    end
-  end
-  for i = #list, n + 1, -1 do list[i] = nil end
+-- ---- who waits ----------------------------------------------------------------------------------------------
+
+local function add(job)
+  last = last + 1
+  pending[last], job.waits = job, true
 end
 
-local function waits(job) return job.state == "pending" end
+local function gone(job)
+  job.waits, job.reserved = false, nil
+  holes = holes + 1
+end
 
--- ---- order --------------------------------------------------------------------------------------------------
+local function squeeze()
+  local n, start = 0, nil
+  for i = first, last do
+    local job = pending[i]
+    if i >= fresh then start = start or n + 1 end
+    pending[i] = nil
+    if job.waits then
+      n = n + 1
+      pending[n] = job
+    end
+  end
+  first, last, holes, fresh = 1, n, 0, start or n + 1
+end
 
 local function less(a, b)
-  local x, y = a.key, b.key
-  for i = 1, #x do
-    if x[i] ~= y[i] then return x[i] < y[i] end
-  end
+  if a[1] ~= b[1] then return a[1] < b[1] end
+  if a[2] ~= b[2] then return a[2] < b[2] end
+  if a[3] ~= b[3] then return a[3] < b[3] end
+  if a[4] ~= b[4] then return a[4] < b[4] end
   if a.submit ~= b.submit then return a.submit < b.submit end
   return a.number < b.number
 end
 
+local function keys(a, b, c, d) return a or 0, b or 0, c or 0, d or 0 end
+
 local function arrange()
-  if not policy.order then return end
-  for i = 1, #pending do pending[i].key = { policy.order(pending[i], queue.now, options) } end
+  if not policy.order and sorted then return end
+  squeeze()
+  for i = 1, last do
+    local job = pending[i]
+    if policy.order then
+      job[1], job[2], job[3], job[4] = keys(policy.order(job, queue.now, options))
+    else
+      job[1], job[2], job[3], job[4] = 0, 0, 0, 0
+    end
+  end
   table.sort(pending, less)
+  sorted = true
+end
+
+local function from(i)
+  i = i - 1
+  return function()
+    local job
+    repeat
+      i = i + 1
+      job = pending[i]
+    until job == nil or job.waits
+    return job
+  end
 end
 
 -- ---- what a policy can do -----------------------------------------------------------------------------------
 
-function queue.pending() return pending end
-function queue.fresh() return fresh end
+function queue.pending() return from(first) end
+function queue.news() return from((freed or policy.order) and first or fresh) end
 function queue.freed() return freed end
 
-local function check_job(job, state)
-  if type(job) ~= "table" or jobs[job.id] ~= job then error("a job of the queue is expected", 3) end
-  return job.state == state
+function queue.first()
+  for i = first, last do
+    if pending[i].waits then return pending[i] end
+  end
 end
 
-function queue.start(_, job)
-  if not check_job(job, "pending") then return false end
-  local started, reserved = bridge(START, job.id)
-  if not started then
-    job.reserved = reserved or nil
-    return false
-  end
-  job.state, job.start, job.reserved, free = "running", queue.now, nil, nil
+local function check_job(job)
+  if type(job) ~= "table" or jobs[job.id] ~= job then error("a job of the queue is expected", 3) end
+end
+
+local function runs(job)
+  gone(job)
+  job.start, free = queue.now, free - job.units
   nrunning = nrunning + 1
   running[nrunning], job.at = job, nrunning
   return true
 end
 
-function queue.reserve(self, job)
-  if not check_job(job, "pending") then return nil end
-  if job.reserved then return job.reserved end
-  local t = bridge(RESERVE, job.id)
-  free = nil
-  if t == self.now then
-    job.state, job.start = "running", t
-    nrunning = nrunning + 1
-    running[nrunning], job.at = job, nrunning
-    return t
+local function ended(job)
+  local other = running[nrunning]
+  running[job.at], other.at = other, job.at
+  running[nrunning], nrunning = nil, nrunning - 1
+  if policy.finished then policy.finished(job, queue.now, options) end
+end
+
+-- It runs no more, and waits again.
+local function back(job)
+  ended(job)
+  job.start, job.preempted = nil, (job.preempted or 0) + 1
+  add(job)
+  sorted, freed, early = false, true, true
+end
+
+local function numbers(victims)
+  local ids = {}
+  for i, job in ipairs(victims) do
+    check_job(job)
+    ids[i] = job.id
   end
+  return ids
+end
+
+-- In place of others: the simulator says how many of them had to go.
+local function start_over(job, victims)
+  local n = bridge(START, job.id, table.unpack(numbers(victims)))
+  if not n then return false end
+  for i = 1, n do back(victims[i]) end
+  free = n > 0 and bridge(FREE) + job.units or free
+  return runs(job)
+end
+
+function queue.start(_, job, victims)
+  check_job(job)
+  if not job.waits then return false end
+  if victims and #victims > 0 then return start_over(job, victims) end
+  if job.units > free or job.reserved and not early or not bridge(START, job.id) then return false end
+  return runs(job)
+end
+
+function queue.reserve(_, job)
+  check_job(job)
+  if not job.waits or job.reserved and not early then return false end
+  local t = bridge(RESERVE, job.id)
+  if t == queue.now then return runs(job) end
   job.reserved = t
-  return t
+  return false
 end
 
 function queue.unreserve(_, job)
-  if check_job(job, "pending") and job.reserved then
+  check_job(job)
+  if job.waits and job.reserved then
     bridge(UNRESERVE, job.id)
-    job.reserved = nil
+    job.reserved, early, freed = nil, true, true
   end
 end
 
 function queue.earliest(_, job)
-  if check_job(job, "pending") then return bridge(EARLIEST, job.id) end
+  check_job(job)
+  if job.waits then return job.reserved and not early and job.reserved or bridge(EARLIEST, job.id) end
 end
 
-function queue.free()
-  free = free or bridge(FREE)
-  return free
-end
-
-function queue.fits(self, job) return job.units <= (free or self.free()) end
-
+function queue.fits(_, job) return job.units <= free end
 function queue.running() return table.move(running, 1, nrunning, 1, {}) end
 
-local function ended(job)
-  local last = running[nrunning]
-  running[job.at], last.at = last, job.at
-  running[nrunning], nrunning = nil, nrunning - 1
-end
-
 function queue.preempt(_, job)
-  if not check_job(job, "running") or not bridge(PREEMPT, job.id) then return false end
-  ended(job)
-  job.state, job.start, free, sorted = "pending", nil, nil, false
-  table.insert(pending, job)
+  check_job(job)
+  if job.waits or not bridge(PREEMPT, job.id) then return false end
+  back(job)
+  free = bridge(FREE)
   return true
 end
 
@@ -132,50 +200,55 @@ end
 
 local host = {}
 
+function host.units(n) queue.units = n end
+
 function host.submit(id, number, submit, estimate, units, user, qos, priority, preemptible)
   local job = { id = id, number = number, submit = submit, estimate = estimate, units = units, user = user, qos = qos,
-    priority = priority, preemptible = preemptible, state = "pending" }
+    priority = priority, preemptible = preemptible }
+  local before = pending[last]
+  if before and (before.submit > submit or before.submit == submit and before.number > number) then sorted = false end
   jobs[id] = job
-  pending[#pending + 1], fresh[#fresh + 1] = job, job
+  add(job)
 end
 
-function host.finish(id)
+-- sooner: before it was thought to end.
+function host.finish(id, sooner)
   local job = jobs[id]
-  if job.state == "running" then ended(job) end
-  job.state, jobs[id], freed, free = "done", nil, true, nil
-end
-
--- A reservation whose time came, or that was lost (t is nil).
-function host.reserved(id, started)
-  local job = jobs[id]
-  job.reserved = nil
-  if not started then return end
-  job.state, job.start, free = "running", queue.now, nil
-  nrunning = nrunning + 1
-  running[nrunning], job.at = job, nrunning
-end
-
-function host.change() freed, free = true, nil end
-
-function host.priority(id, value) jobs[id].priority, sorted = value, false end
-
-function host.clock(now) queue.now = now end
-
-function host.schedule(now)
-  queue.now, free = now, nil
-  compact(pending, waits)
-  if not sorted and not policy.order then
-    table.sort(pending, function(a, b)
-      if a.submit ~= b.submit then return a.submit < b.submit end
-      return a.number < b.number
-    end)
-    sorted = true
+  jobs[id] = nil
+  if job.waits then
+    early = early or job.reserved ~= nil
+    return gone(job)
   end
+  ended(job)
+  freed, early = true, early or sooner
+end
+
+-- A job runs: its reservation began, or it did so already when the policy came.
+function host.started(id, start)
+  local job = jobs[id]
+  queue.now = math.max(queue.now, start)
+  runs(job)
+  job.start = start
+end
+
+-- A reservation was lost.
+function host.lost(id) jobs[id].reserved, freed, early = nil, true, true end
+
+-- Something became free; sooner: before it was thought to.
+function host.change(sooner) freed, early = true, early or sooner end
+
+function host.priority(id, value) jobs[id].priority, sorted, freed = value, false, true end
+
+function host.schedule(now, units)
+  queue.now, free = now, units
   arrange()
   policy.schedule(queue, options)
-  compact(pending, waits)
-  fresh, freed = {}, false
-  return #pending
+  freed, early = false, false
+  while first <= last and not pending[first].waits do
+    pending[first], first, holes = nil, first + 1, holes - 1
+  end
+  if holes > 16 and holes > (last - first) // 2 then squeeze() end
+  fresh = last + 1
 end
 
 function host.about() return policy.name, policy.doc end
@@ -218,12 +291,13 @@ function host.options(text)
   end
 end
 
-local FIELDS = { name = "string", doc = "string", version = "string", options = "table", order = "function", schedule = "function" }
+local FIELDS = { name = "string", doc = "string", version = "string", options = "table", order = "function", schedule = "function",
+  finished = "function" }
 
 return function(returned)
   if type(returned) ~= "table" then error("a queue policy returns a table", 0) end
   for key, value in pairs(returned) do
-    if not FIELDS[key] then error(("there is no field '%s'; a queue policy has name, doc, version, options, order, schedule")
+    if not FIELDS[key] then error(("there is no field '%s'; a queue policy has name, doc, version, options, order, schedule, finished")
       :format(tostring(key)), 0) end
     if type(value) ~= FIELDS[key] then error(("field '%s': %s expected, got %s"):format(key, FIELDS[key], type(value)), 0) end
   end

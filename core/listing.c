@@ -1,0 +1,84 @@
+/* listing.c - see listing.h. Invariant: what calendar.h says is busy is left out, nothing else; the order is that of the index. */
+#include "listing.h"
+
+#include <string.h>
+
+int weir_listing_begin(struct listing *l, const weir_graph *g, struct index *x, const struct calendar *c)
+{
+    *l = (struct listing){.g = g, .calendar = c, .index = x};
+    if (weir_index_list(g, x))
+        return WEIR_ENOMEM;
+    if (x->like != c->serial && x->nlist == c->count && memcmp(x->list, c->vertices, x->nlist * sizeof *x->list) == 0)
+        x->like = c->serial;
+    l->alike = x->like == c->serial;
+    return WEIR_OK;
+}
+
+/* The first bit from `at` on that is not set. Behind the last vertex all are. */
+static uint32_t next_clear(const struct calendar *c, uint32_t at)
+{
+    uint32_t word = at / 64;
+    uint64_t clear = word < c->words ? ~c->busy[word] & (UINT64_MAX << (at % 64)) : 0;
+
+    while (!clear && ++word < c->words)
+        clear = ~c->busy[word];
+    return clear ? word * 64 + (uint32_t)__builtin_ctzll(clear) : c->words * 64;
+}
+
+static weir_vertex find(struct listing *l)
+{
+    const struct index *x = l->index;
+
+    if (l->alike) {
+        l->at = next_clear(l->calendar, l->at) + 1;
+        return l->at <= x->nlist ? x->list[l->at - 1] : WEIR_NONE;
+    }
+    while (l->at < x->nlist) {
+        weir_vertex v = x->list[l->at++];
+        if (!calendar_busy(l->g, l->calendar, v))
+            return v;
+    }
+    return WEIR_NONE;
+}
+
+/* What hangs off the vertex that is number i in the ring, itself there by now. */
+static void fetch_records(const struct listing *l, uint32_t i)
+{
+    const struct vertex *x = vertex_at(l->g, l->ahead[i % LISTING_AHEAD]);
+
+    if (x->book != WEIR_NONE)
+        __builtin_prefetch(&l->g->books[x->book]);
+    if (x->inner != WEIR_NONE)
+        __builtin_prefetch(&l->g->inners[x->inner]);
+}
+
+/* ... and what hangs off that: where one more span would go, mostly behind the last. */
+static void fetch_details(const struct listing *l, uint32_t i)
+{
+    weir_vertex v = l->ahead[i % LISTING_AHEAD];
+    const struct book *b = book_of(l->g, v);
+    const struct inner *in = inner_of(l->g, v);
+
+    if (b && b->cap)
+        __builtin_prefetch(&b->spans[b->count]);
+    if (in && in->cells)
+        __builtin_prefetch(in->cells);
+}
+
+weir_vertex weir_listing_next(struct listing *l)
+{
+    while (l->in - l->out < LISTING_AHEAD) {
+        weir_vertex v = find(l);
+        if (v == WEIR_NONE)
+            break;
+        __builtin_prefetch(vertex_at(l->g, v));
+        l->ahead[l->in++ % LISTING_AHEAD] = v;
+    }
+    if (l->in == l->out)
+        return WEIR_NONE;
+    if (l->in - l->out > LISTING_AHEAD * 5 / 8)
+        fetch_records(l, l->out + LISTING_AHEAD * 5 / 8);
+    if (l->in - l->out > LISTING_AHEAD / 4)
+        fetch_details(l, l->out + LISTING_AHEAD / 4);
+    return l->ahead[l->out++ % LISTING_AHEAD];
+}

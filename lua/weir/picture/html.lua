@@ -1,0 +1,40 @@
+--- html.lua - a machine as one page: tooltips, zoom, search, and a slider for time. It needs nothing but itself.
+
+local markup = require "weir.picture.markup"
+local palette = require "weir.picture.palette"
+local scene = require "weir.picture.scene"
+
+local M = {}
+
+local function title_of(g, start)
+  if start then return start.path end
+  local names = {}
+  for i, v in ipairs(g:roots()) do
+    if i > 4 then
+      names[5] = "..."
+      break
+    end
+    names[i] = v.name
+  end
+  return #names > 0 and table.concat(names, ", ") or "nothing"
+end
+
+--- The colours that all pages have.
+function M.colours(data)
+  data.hues, data.heats, data.darkHeats, data.states_colours = palette.hues, palette.heats, palette.dark_heats, palette.states
+  return data
+end
+
+--- The page of a graph. opts: start (a vertex: only what is at and below it), colour ("use", "state", "type",
+--- "property:KEY"), title. Costs the vertices; what is alike is written once.
+function M.machine(g, opts)
+  opts = opts or {}
+  local data = M.colours(scene.of(g, opts.start))
+  data.title, data.colour = opts.title or title_of(g, opts.start), opts.colour or "use"
+  return markup.page { title = data.title, data = data,
+    css = { "weir.picture.common", "weir.picture.machine" },
+    js = { "weir.picture.common", "weir.picture.machine_model", "weir.picture.machine_layout", "weir.picture.machine_draw",
+      "weir.picture.machine" } }
+end
+
+return M

@@ -1,0 +1,206 @@
+--- asking.lua - what queue policies ask of a simulator: starts, reservations, preemption. Everything is decided by matches on the real
+--- graph, and a reservation is a job in its books; sums over time only tell which matches need not be tried.
+---
+--- Others are in nobody's way who could stand elsewhere: where a job does not fit beside the reservations as they lie, those that
+--- begin no sooner are taken out, and placed anew at their times, in their order; if one of them finds no place, nothing has
+--- happened. On resources that are all alike this never fails where the sums allow it.
+
+local M = {}
+
+local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT = 1, 2, 3, 4, 5, 6
+
+-- Books a job at a time, or (later) as soon as possible from then. Returns the start, or nil.
+local function place(self, job, at, later)
+  self.matches = self.matches + 1
+  local t, why, code = self.engine:place(job.request, job.id, at, job.estimate, later)
+  if not t then job.why, job.code = why, code end
+  return t
+end
+
+-- ---- the reservations there are -----------------------------------------------------------------------------
+
+local function note(self, job, t)
+  if not job.reserved then self.nreserved = self.nreserved + 1 end
+  self.reservations[job], job.reserved = true, t
+  if self.nreserved == 1 or t < self.soonest then self.soonest = t end
+  self:wake(t)
+  self:tell("reserve", job)
+end
+
+--- A job has no reservation any more; its resources are no concern of this.
+function M.forget(self, job)
+  if not job.reserved then return end
+  job.reserved, self.reservations[job] = nil, nil
+  self.nreserved = self.nreserved - 1
+end
+
+function M.unreserve(self, job)
+  if not job.reserved then return end
+  assert(self.engine:release(job.id))
+  M.forget(self, job)
+end
+
+--- All reservations go, and the queue policy is told.
+function M.drop_reservations(self)
+  local list = {}
+  for job in pairs(self.reservations) do list[#list + 1] = job end
+  table.sort(list, function(a, b) return a.id < b.id end)
+  for _, job in ipairs(list) do
+    M.unreserve(self, job)
+    self:ask("lost", job.id)
+  end
+end
+
+-- ---- making room --------------------------------------------------------------------------------------------
+
+local function by_start(a, b)
+  if a.reserved ~= b.reserved then return a.reserved < b.reserved end
+  return a.id < b.id
+end
+
+-- The others that have reservations from t on, in the order of their starts.
+local function others_from(self, job, t)
+  local list = {}
+  for other in pairs(self.reservations) do
+    if other ~= job and other.reserved >= t then list[#list + 1] = other end
+  end
+  table.sort(list, by_start)
+  return list
+end
+
+-- Books a job at t, then others at their times. Where one of them does not fit, none is booked.
+local function place_all(self, job, t, others)
+  if not place(self, job, t) then return false end
+  for i, other in ipairs(others) do
+    if not place(self, other, other.reserved) then
+      for k = 1, i - 1 do self.engine:release(others[k].id) end
+      self.engine:release(job.id)
+      return false
+    end
+  end
+  return true
+end
+
+-- Books a job at t, with others moved out of its way.
+local function make_room(self, job, t)
+  if self.nreserved <= (job.reserved and 1 or 0) or self.engine:soonest(job.request, t, job.estimate) ~= t then return false end
+  local others, lifted = others_from(self, job, t), {}
+  if #others == 0 then return false end
+  for i, other in ipairs(others) do lifted[i] = assert(self.engine:lift(other.id)) end
+  if place_all(self, job, t, others) then return true end
+  for i = 1, #lifted do assert(self.engine:put(lifted[i])) end
+  return false
+end
+
+-- ---- starting -----------------------------------------------------------------------------------------------
+
+-- Does f(); where that is false, the job has its reservation back.
+local function without_reservation(self, job, f, ...)
+  local lifted = job.reserved and assert(self.engine:lift(job.id))
+  local result = f(self, job, ...)
+  if lifted and not result then assert(self.engine:put(lifted)) end
+  return result
+end
+
+local function book_now(self, job) return place(self, job, self.now) or make_room(self, job, self.now) end
+
+local function start(self, job)
+  if not without_reservation(self, job, book_now) then return false end
+  M.forget(self, job)
+  self:begin(job)
+  return true
+end
+
+local function preempt(self, job)
+  self.nrunning, self.npending = self.nrunning - 1, self.npending + 1
+  self:tell("preempt", job)
+  job.state, job.start, job.due, job.released, job.preempted = "pending", nil, nil, nil, (job.preempted or 0) + 1
+  job.run = job.run + 1
+end
+
+-- Takes victims out, one after the other, until the job fits. Returns how many it took, or nil, and all is as it was.
+local function book_over(self, job, victims)
+  local lifted = {}
+  for i, id in ipairs(victims) do
+    local victim = self.jobs[id]
+    if not victim or victim.state ~= "running" then break end
+    lifted[i] = not victim.released and assert(self.engine:lift(id))
+    if book_now(self, job) then return i end
+  end
+  for i = #lifted, 1, -1 do
+    if lifted[i] then assert(self.engine:put(lifted[i])) end
+  end
+end
+
+local function start_over(self, job, victims)
+  local n = without_reservation(self, job, book_over, victims)
+  if not n then return false end
+  for i = 1, n do preempt(self, self.jobs[victims[i]]) end
+  M.forget(self, job)
+  self:begin(job)
+  return n
+end
+
+local ASK = {}
+
+-- Whether it starts; how many of the victims had to go for it.
+ASK[START] = function(self, job, ...)
+  if start(self, job) then return 0 end
+  return select("#", ...) > 0 and start_over(self, job, { ... })
+end
+
+ASK[PREEMPT] = function(self, job)
+  if job.state ~= "running" then return false end
+  if not job.released then assert(self.engine:release(job.id)) end
+  preempt(self, job)
+  return true
+end
+
+-- ---- reserving ----------------------------------------------------------------------------------------------
+
+-- Books the earliest start that is not before t.
+local function book_from(self, job, t)
+  if self.nreserved > (job.reserved and 1 or 0) and (place(self, job, t) or make_room(self, job, t)) then return t end
+  return place(self, job, t, true)
+end
+
+-- The same where that is earlier than the reservation it has.
+local function book_sooner(self, job)
+  local t = self.engine:soonest(job.request, self.now, job.estimate)
+  if job.reserved and t >= job.reserved or t == math.huge then return nil end
+  t = book_from(self, job, t)
+  if not t or not job.reserved or t < job.reserved then return t end
+  assert(self.engine:release(job.id))
+end
+
+-- The start of its reservation; the time it is now where it started.
+ASK[RESERVE] = function(self, job)
+  local t = without_reservation(self, job, book_sooner)
+  if not t then return job.reserved end
+  if t > self.now then
+    note(self, job, t)
+    return t
+  end
+  M.forget(self, job)
+  self:begin(job)
+  return self.now
+end
+
+ASK[UNRESERVE] = M.unreserve
+
+ASK[EARLIEST] = function(self, job)
+  local earliest
+  without_reservation(self, job, function()
+    earliest = book_from(self, job, self.now)
+    if earliest then assert(self.engine:release(job.id)) end
+  end)
+  return earliest
+end
+
+--- Answers the sandbox of a queue policy: numbers in, numbers and booleans out.
+function M.answer(self, what, id, ...)
+  if what == FREE then return self.engine:free(self.type) end
+  return ASK[what](self, self.jobs[id], ...)
+end
+
+return M
