@@ -3,8 +3,8 @@
  * @class engine
  * @method place(request: any, job: integer, at: number, duration: number, later: boolean?): number?, string?, string? -- Books
  *   a request that the machine could meet, as match does, and returns its start: at, or with `later` the earliest time from then.
- * @method soonest(request: any, at: number, duration: number): number?, string?, string? -- No start before that time is
- *   possible, by what all jobs have together, wherever reservations stood; math.huge: none is.
+ * @method soonest(request: any, job: integer, at: number, duration: number): number?, string?, string? -- No start before that
+ *   time is possible, by what all jobs but this one have together, wherever reservations stood; math.huge: none is.
  * @method free(type: string): integer -- Units of a type that nobody has now, in all.
  * @method visits(): integer -- Vertices that place has looked at so far.
  * @method lift(job: any): any -- Takes what a job has out of the books, to be put back; or nil, message, code.
@@ -62,23 +62,25 @@ int weirlua_engine_place(lua_State *L)
     return 1;
 }
 
-/* soonest(request, at, duration) -> time */
+/* soonest(request, job, at, duration) -> time */
 int weirlua_engine_soonest(lua_State *L)
 {
     struct weirlua_graph *box;
     const weir_request *request;
     weir_err err = {0};
-    int64_t at, duration, start;
+    weir_match_options o = {0};
+    int64_t start;
     int rc;
 
     weirlua_engine_idle(L, &box);
-    lua_settop(L, 4);
-    at = weirlua_check_time(L, 3);
-    duration = weirlua_check_time(L, 4);
+    lua_settop(L, 5);
+    o.job = luaL_checkinteger(L, 3);
+    o.at = weirlua_check_time(L, 4);
+    o.duration = weirlua_check_time(L, 5);
     request = weirlua_request_at(L, weirlua_of(L), 2);
     if (!request)
         return 3;
-    rc = weir_soonest(box->g, request, at, duration, &start, &err);
+    rc = weir_soonest(box->g, request, &o, &start, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     weirlua_push_time(L, start);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "job.h"
+#include "taken.h"
 #include "window.h"
 
 int weir_match_policy_failed(struct match *m, const char *hook)
@@ -349,15 +350,25 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
     return rc;
 }
 
-int weir_soonest(weir_graph *g, const weir_request *r, int64_t at, int64_t duration, int64_t *start, weir_err *err)
+int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err)
 {
-    weir_match_options o = {.at = at, .duration = duration};
+    weir_match_options anew = {.at = o->at, .duration = o->duration};
     weir_err own = {0};
-    struct match m = start_match(g, r, &o, err ? err : &own);
-    int rc = check_options(g, &o, err);
+    struct match m = start_match(g, r, &anew, err ? err : &own);
+    uint32_t job = weir_job_index(g, o->job);
+    int rc = check_options(g, &anew, err);
 
-    if (!rc)
-        rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err) : weir_match_soonest(&m, at, start);
+    if (rc)
+        return rc;
+    if (weir_request_bind(r, g, &m.request) || weir_taken_build(g)) {
+        end_match(&m);
+        return weir_fail_nomem(err);
+    }
+    if (job != WEIR_NONE)
+        weir_taken_hide(g, job);
+    rc = weir_match_soonest(&m, o->at, start);
+    if (job != WEIR_NONE)
+        weir_taken_show(g, job);
     end_match(&m);
     return rc;
 }

@@ -100,6 +100,17 @@ void weir_taken_remove(weir_graph *g, uint32_t job)
     weir_calendars_remove(g, job);
 }
 
+void weir_taken_hide(weir_graph *g, uint32_t job)
+{
+    take_back(g, &g->jobs[job], g->ntaken);
+}
+
+void weir_taken_show(weir_graph *g, uint32_t job)
+{
+    if (add_to_plans(g, &g->jobs[job]))
+        weir_taken_clear(g);
+}
+
 int64_t weir_taken_next_end(const weir_graph *g, int64_t t)
 {
     int64_t first = WEIR_FOREVER;

@@ -17,6 +17,9 @@ int weir_taken_add(weir_graph *g, uint32_t job) WEIR_CHECKED; /* nothing changed
 /* The same where there is no way back: what cannot be added is built anew when it is next needed. */
 void weir_taken_keep(weir_graph *g, uint32_t job);
 void weir_taken_remove(weir_graph *g, uint32_t job);
+/* What a job takes is left out for a moment, and is there again; calendars stay as they are. */
+void weir_taken_hide(weir_graph *g, uint32_t job);
+void weir_taken_show(weir_graph *g, uint32_t job);
 void weir_taken_clear(weir_graph *g);
 /* Compares with sums made anew, at the start of each job. O(jobs^2) */
 int weir_taken_check(const weir_graph *g, weir_err *err);

@@ -559,10 +559,11 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
                weir_err *err);
 void weir_allocation_free(const weir_allocation *a); /* previews only */
 
-/* A bound on WEIR_RESERVE, from what all jobs together have over time of each type: no start from `at` on before *start is possible,
- * wherever reservations stood; WEIR_FOREVER: none is. duration 0: what the request says. O(types log jobs), and more where starts
- * are many that do for one type and not for another. */
-int weir_soonest(weir_graph *g, const weir_request *r, int64_t at, int64_t duration, int64_t *start, weir_err *err);
+/* A bound on WEIR_RESERVE, from what all jobs together have over time of each type: no start from o->at on before *start is
+ * possible, wherever reservations stood; WEIR_FOREVER: none is. What o->job has, where there is such a job, counts as free; of the
+ * other options only the duration matters. O(types log jobs + what that job has), and more where there are many starts that
+ * do for one type and not for another. */
+int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err);
 
 /* A10: gives everything back. WEIR_ENOENT: no such job. O(picks d f) */
 int weir_release(weir_graph *g, int64_t job, weir_err *err);

@@ -155,3 +155,66 @@ describe("a policy that descends to where most is free", function()
     assert.same({ "rack1/node3", "-", "rack0/node0" }, played("emptiestx", { "slot=3/node", "slot=2/node", "slot=1/core" }))
   end)
 end)
+
+describe("or_slots", function()
+  local SOCKETS = "cluster:1 node:2 socket:2 [core:6 gpu:1]"
+  local SMALL = { type = "or_slot", label = "small", count = 1, with = { { type = "core", count = 2 }, { type = "gpu", count = 1 } } }
+  local BIG = { type = "or_slot", label = "big", count = 1, with = { { type = "core", count = 4 } } }
+
+  -- So many of the last one in all.
+  local function asking(n, ...)
+    local list = { ... }
+    local last = {}
+    for key, value in pairs(list[#list]) do last[key] = value end
+    last.count = n
+    list[#list] = last
+    return { resources = list, attributes = { system = {} } }
+  end
+
+  local function kinds(a)
+    local n = { core = 0, gpu = 0 }
+    for _, p in ipairs(a:vertices()) do n[p.vertex.type] = n[p.vertex.type] + p.amount end
+    return ("%d cores, %d gpus"):format(n.core, n.gpu)
+  end
+
+  -- {what, request, what it gets, slots}
+  local cases = {
+    { "are the first one where both fit", asking(1, SMALL, BIG), "2 cores, 1 gpus", 1 },
+    { "are a mix that leaves room for the most", asking(2, SMALL, BIG), "6 cores, 1 gpus", 2 },
+    { "go on below the next vertex", asking(4, SMALL, BIG), "12 cores, 2 gpus", 4 },
+    { "stand in any order", asking(1, BIG, SMALL), "4 cores, 0 gpus", 1 },
+    { "may be as many as there is room for", asking({ min = 1, max = 100, operator = "+", operand = 1 }, SMALL, BIG),
+      "24 cores, 4 gpus", 8 },
+    { "are of an allowed number", asking({ min = 1, max = 100, operator = "*", operand = 5 }, SMALL, BIG), "14 cores, 3 gpus", 5 },
+  }
+  for _, case in ipairs(cases) do
+    it(case[1], function()
+      local a = assert(matched(SOCKETS, "low", case[2]))
+      assert.same({ case[3], case[4] }, { kinds(a), a.nslots })
+    end)
+  end
+
+  it("are busy or infeasible like other slots", function()
+    local g = assert(weir.synthetic(SOCKETS))
+    local e = weir.engine { resources = g, policy = "low" }
+    assert(e:match(asking(8, SMALL, BIG)))
+    assert.equal("busy", select(3, e:match(asking(1, SMALL, BIG))))
+    assert.equal("infeasible", select(3, e:match(asking(9, SMALL, BIG))))
+  end)
+
+  it("take the one that fits when the other cannot", function()
+    local machine = "cluster:1 node:1 socket:2 core:4"
+    assert.equal("4 cores, 0 gpus", kinds(assert(matched(machine, "low", asking(1, SMALL, BIG)))))
+  end)
+
+  it("write and read back as they are", function()
+    local r = assert(weir.request(asking(2, SMALL, BIG)))
+    assert.equal(r:format "json", assert(weir.request(r:format "yaml")):format "json")
+  end)
+
+  it("stand beside nothing else", function()
+    local _, why, code = weir.request { resources = { BIG, { type = "node", count = 1 } } }
+    assert.matches("an or_slot can only have other or_slots beside it", why)
+    assert.equal("invalid", code)
+  end)
+end)

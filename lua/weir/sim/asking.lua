@@ -83,7 +83,6 @@ end
 
 -- Books a job at t, with others moved out of its way.
 local function make_room(self, job, t)
-  if self.nreserved <= (job.reserved and 1 or 0) or self.engine:soonest(job.request, t, job.estimate) ~= t then return false end
   local others, lifted = others_from(self, job, t), {}
   if #others == 0 then return false end
   for i, other in ipairs(others) do lifted[i] = assert(self.engine:lift(other.id)) end
@@ -102,7 +101,16 @@ local function without_reservation(self, job, f, ...)
   return result
 end
 
-local function book_now(self, job) return place(self, job, self.now) or make_room(self, job, self.now) end
+-- No start before that is possible.
+local function soonest(self, job) return self.engine:soonest(job.request, job.id, self.now, job.estimate) end
+
+local function has_others(self, job) return self.nreserved > (job.reserved and 1 or 0) end
+
+-- Sums tell more where there are reservations: what is free now is known to the matcher.
+local function book_now(self, job)
+  if not has_others(self, job) then return place(self, job, self.now) end
+  return soonest(self, job) == self.now and (place(self, job, self.now) or make_room(self, job, self.now))
+end
 
 local function start(self, job)
   if not without_reservation(self, job, book_now) then return false end
@@ -160,14 +168,12 @@ end
 
 -- Books the earliest start that is not before t.
 local function book_from(self, job, t)
-  if self.nreserved > (job.reserved and 1 or 0) and (place(self, job, t) or make_room(self, job, t)) then return t end
+  if has_others(self, job) and (place(self, job, t) or make_room(self, job, t)) then return t end
   return place(self, job, t, true)
 end
 
 -- The same where that is earlier than the reservation it has.
-local function book_sooner(self, job)
-  local t = self.engine:soonest(job.request, self.now, job.estimate)
-  if job.reserved and t >= job.reserved or t == math.huge then return nil end
+local function book_sooner(self, job, t)
   t = book_from(self, job, t)
   if not t or not job.reserved or t < job.reserved then return t end
   assert(self.engine:release(job.id))
@@ -175,7 +181,9 @@ end
 
 -- The start of its reservation; the time it is now where it started.
 ASK[RESERVE] = function(self, job)
-  local t = without_reservation(self, job, book_sooner)
+  local t = soonest(self, job)
+  if t >= (job.reserved or math.huge) then return job.reserved end
+  t = without_reservation(self, job, book_sooner, t)
   if not t then return job.reserved end
   if t > self.now then
     note(self, job, t)
@@ -191,7 +199,8 @@ ASK[UNRESERVE] = M.unreserve
 ASK[EARLIEST] = function(self, job)
   local earliest
   without_reservation(self, job, function()
-    earliest = book_from(self, job, self.now)
+    local t = soonest(self, job)
+    earliest = t < math.huge and book_from(self, job, t)
     if earliest then assert(self.engine:release(job.id)) end
   end)
   return earliest

@@ -15,6 +15,7 @@
 --- is to be gone), killed (it was longer than its estimate), preempted (how often), why and code (why it did not start last).
 
 local asking = require "weir.sim.asking"
+local dependency = require "weir.sim.dependency"
 local heap = require "weir.sim.heap"
 local queue_policy = require "weir.sim.queue_policy"
 local weir = require "weir"
@@ -78,7 +79,7 @@ function M:use_queue(x, budget)
   self.queue, self.queue_name = sandbox, name
   local list = {}
   for _, job in pairs(self.jobs) do
-    if job.state == "pending" or job.state == "running" then list[#list + 1] = job end
+    if job.state == "pending" and not job.waits or job.state == "running" then list[#list + 1] = job end
   end
   table.sort(list, by_id)
   self:ask("units", self:total())
@@ -106,6 +107,7 @@ end
 
 function M:tell(event, job)
   if self.on then self.on(event, job, self) end
+  if job and job.followers then self:at(self.now, function() self:look_at_followers(job) end) end -- not amid a call of the policy
 end
 
 -- ---- jobs ---------------------------------------------------------------------------------------------------
@@ -143,7 +145,8 @@ local function number_of(value, default, what)
 end
 
 --- Submits a job: request (text, table, request), estimate (seconds; the request's duration if not given), runtime (the
---- estimate if not given), at (now if not given), and user, qos, priority, preemptible, name, number. Returns the job, a table
+--- estimate if not given), at (now if not given), and user, qos, priority, preemptible, name, number; after, afterany, afterok,
+--- afternotok: jobs that it waits for, see dependency.lua. Returns the job, a table
 --- whose state is pending, running, done, failed, cancelled or rejected; or nil, message, code.
 function M:submit(spec)
   local read, why, code = read_request(self, spec.request)
@@ -158,7 +161,7 @@ function M:submit(spec)
   local job = {
     id = id, name = spec.name, number = spec.number or id, request = read.request, read = read, units = read.units, submit = at,
     estimate = math.max(estimate, 1e-6), user = spec.user, qos = spec.qos, priority = spec.priority,
-    preemptible = spec.preemptible, state = "submitted", run = 0,
+    preemptible = spec.preemptible, state = "submitted", run = 0, waits = dependency.read(spec),
   }
   job.runtime = number_of(spec.runtime, job.estimate, "runtime")
   self.made, self.jobs[id] = id, job
@@ -192,7 +195,7 @@ end
 --- Gives a job that waits another priority.
 function M:prioritise(job, value)
   job.priority = value
-  if job.state == "pending" then self:ask("priority", job.id, value) end
+  if job.state == "pending" and not job.waits then self:ask("priority", job.id, value) end
   self.dirty = true
 end
 
@@ -239,6 +242,23 @@ end
 
 local HANDLE = {}
 
+-- The queue policy gets to know a job; not before what it waits for has happened. False: that can never be.
+local function enter(self, job)
+  local free_to_go = not job.waits or dependency.look(job)
+  if free_to_go == false then
+    self:cancel(job)
+  elseif free_to_go then
+    self.npending = self.npending + 1
+    self:hand_over(job)
+    self.dirty = true
+  end
+  return free_to_go
+end
+
+function M:look_at_followers(job)
+  for _, other in ipairs(dependency.followers(job)) do enter(self, other) end
+end
+
 HANDLE[SUBMIT] = function(self, event)
   local job = event.job
   if job.fed and self.source then pull(self) end
@@ -254,10 +274,7 @@ HANDLE[SUBMIT] = function(self, event)
     return self:tell("reject", job)
   end
   job.state = "pending"
-  self.npending = self.npending + 1
-  self:hand_over(job)
-  self.dirty = true
-  self:tell("submit", job)
+  if enter(self, job) ~= false then self:tell("submit", job) end
 end
 
 HANDLE[FINISH] = function(self, event)
@@ -376,12 +393,15 @@ function M:cancel(job)
     leave(self, job, "cancelled")
   elseif job.state == "pending" then
     if job.reserved then asking.unreserve(self, job) end
-    self:ask("finish", job.id, false)
-    self.npending = self.npending - 1
+    if not job.waits then
+      self:ask("finish", job.id, false)
+      self.npending = self.npending - 1
+    end
     over(self, job, "cancelled")
     self:tell("cancel", job)
   elseif job.state == "submitted" then
     over(self, job, "cancelled")
+    self:tell("cancel", job)
   else
     return false
   end
@@ -394,6 +414,40 @@ function M:fail(job)
   if job.state ~= "running" then return false end
   leave(self, job, "failed")
   return true
+end
+
+--- Gives a running job more: what a request finds. Or nil, message, code.
+function M:grow(job, request)
+  if job.state ~= "running" then return nil, "only a job that runs can grow", "invalid" end
+  local a, why, code = self.engine:grow(job.id, request)
+  if not a then return nil, why, code end
+  self:tell("change", job)
+  self:changed()
+  return a
+end
+
+--- Takes a part away from a running job, as engine:shrink does; a job of which nothing is left is over. Or nil, message, code.
+function M:shrink(job, part)
+  if job.state ~= "running" then return nil, "only a job that runs can shrink", "invalid" end
+  local a, why, code = self.engine:shrink(job.id, part)
+  if not a then return nil, why, code end
+  if a == true then
+    job.released = true
+    leave(self, job, "done")
+  else
+    self:tell("change", job)
+  end
+  self:changed()
+  return a
+end
+
+--- Everything that happens up to now has happened, and the queue policy was asked.
+function M:settle()
+  repeat
+    while self:step(self.now) do end
+    pass(self)
+    local event = self.events:peek()
+  until not event or event.time > self.now
 end
 
 --- Asks the queue policy now, after changes from outside: states of vertices, resources added or removed. Reservations are made

@@ -1,0 +1,280 @@
+// report.js - the page of a report: metrics side by side, charts that share their time, search.
+
+const runs = data.runs.map(readRun);
+const begin = Math.min(...runs.map((run) => run.begin)), finish = Math.max(begin + 1, ...runs.map((run) => run.end));
+data.base = begin > 1e8 ? begin : 0; // a clock since 1970 is told from the first submission on
+const all = { t0: begin, t1: finish, r0: 0, r1: 1 };
+const view = { ...all }, ui = { charts: [], gantts: [], by: "job" };
+const FOUND = 100;
+
+function clockText(t) { return timeText(t - data.base); }
+
+// ---- metrics ------------------------------------------------------------------------------------------------------
+
+function metricText(row) {
+  if (row === undefined || row.value === undefined) return "";
+  if (typeof row.value === "string") return row.value;
+  if (row.unit === "%") return percent(row.value);
+  if (row.unit === "s") return spanText(row.value);
+  const n = Math.abs(row.value) >= 100 ? Math.round(row.value * 10) / 10 : +row.value.toPrecision(4);
+  return grouped(n) + (row.unit ? " " + row.unit : "");
+}
+
+// What moved against the first run.
+function movedCell(base, row) {
+  if (!base || !row || typeof base.value !== "number" || typeof row.value !== "number" || base.value === row.value) return el("td", { class: "moved" });
+  const change = row.value - base.value, part = base.value !== 0 ? change / Math.abs(base.value) : null;
+  const good = row.better && (row.better === "less") === (change < 0);
+  const text = part === null ? "new" : (change > 0 ? "+" : "\u2212") + Math.abs(part * 100).toFixed(Math.abs(part) < 0.1 ? 1 : 0) + " %";
+  return el("td", { class: "moved " + (row.better ? good ? "good" : "bad" : "") }, text);
+}
+
+function metricRow(row, tables) {
+  if (row.group && row.value === undefined) return el("tr", {}, el("th", { colspan: 2 * runs.length, class: "group" }, row.group));
+  const found = tables.map((table) => table.get(row.name)), cells = [];
+  found.forEach((x, i) => {
+    cells.push(el("td", { class: "number" }, metricText(x)));
+    if (i > 0) cells.push(movedCell(found[0], x));
+  });
+  return el("tr", {}, el("td", { title: row.doc }, row.name), ...cells);
+}
+
+function metricsTable() {
+  const tables = runs.map((run) => new Map(run.raw.metrics.map((row) => [row.name, row]))), rows = [], met = new Set();
+  for (const run of runs)
+    for (const row of run.raw.metrics) {
+      const key = row.group && row.value === undefined ? "\0" + row.group : row.name;
+      if (!met.has(key)) rows.push(metricRow(row, tables));
+      met.add(key);
+    }
+  if (rows.length === 0) return null;
+  const heads = runs.map((run, i) => el("th", { colspan: i ? 2 : 1, class: "number" }, runs.length > 1 ? swatch(run) : null, run.raw.title));
+  return el("table", { id: "metrics" }, el("thead", {}, el("tr", {}, el("th"), ...heads)), el("tbody", {}, ...rows));
+}
+
+function swatch(run) { return el("span", { class: "swatch", style: "background:" + runColour(run.number) }); }
+
+// ---- what is looked at --------------------------------------------------------------------------------------------
+
+function draw() {
+  const began = performance.now();
+  for (const g of ui.gantts) g.draw();
+  for (const chart of ui.charts) chart.draw();
+  ui.range.textContent = clockText(view.t0) + " to " + clockText(view.t1) + " (" + spanText(view.t1 - view.t0) + ")";
+  document.body.dataset.ms = (performance.now() - began).toFixed(1);
+}
+const redraw = lazily(draw);
+
+function look(t0, t1, r0, r1) {
+  const span = clamp(t1 - t0, (finish - begin) * 1e-7, (finish - begin) * 1.1), rows = clamp(r1 - r0, Math.min(1, 2 / Math.max(...runs.map((run) => run.total))), 1);
+  view.t0 = clamp(t0, begin - (finish - begin) * 0.05, finish + (finish - begin) * 0.05 - span);
+  view.t1 = view.t0 + span;
+  view.r0 = clamp(r0, 0, 1 - rows);
+  view.r1 = view.r0 + rows;
+  remember();
+  redraw();
+}
+
+function zoom(x, y, fx, fy) {
+  const t = view.t0 + x * (view.t1 - view.t0), r = view.r0 + y * (view.r1 - view.r0);
+  look(t - (t - view.t0) * fx, t + (view.t1 - t) * fx, r - (r - view.r0) * fy, r + (view.r1 - r) * fy);
+}
+
+function remember() {
+  if (!ui.ready) return;
+  const whole = ["t0", "t1", "r0", "r1"].every((k) => view[k] === all[k]);
+  writeHash({ ...(whole ? {} : { t0: +view.t0.toPrecision(12), t1: +view.t1.toPrecision(12), r0: +view.r0.toPrecision(6), r1: +view.r1.toPrecision(6) }),
+    by: ui.by === "job" ? undefined : ui.by, q: ui.search.value || undefined });
+}
+
+// ---- the pointer --------------------------------------------------------------------------------------------------
+
+// Dragging moves, the wheel zooms in time, with Shift in rows; `rows`: whether there are any.
+function listen(canvas, rows, lines) {
+  let from = null;
+  const width = () => canvas.clientWidth - GUTTER, height = () => canvas.clientHeight - AXIS;
+  canvas.addEventListener("wheel", (e) => {
+    if (!(e.ctrlKey || e.shiftKey || e.altKey || document.activeElement === canvas || ui.wheel)) return;
+    e.preventDefault();
+    const f = Math.exp((e.deltaY || e.deltaX) * (e.deltaMode ? 0.05 : 0.0015)), both = rows && (e.shiftKey || e.altKey);
+    zoom((e.offsetX - GUTTER) / width(), e.offsetY / height(), both ? 1 : f, both ? f : 1);
+  }, { passive: false });
+  canvas.addEventListener("pointerdown", (e) => {
+    from = { x: e.offsetX, y: e.offsetY, ...view };
+    ui.wheel = true;
+    canvas.setPointerCapture(e.pointerId);
+  });
+  canvas.addEventListener("pointerup", () => { from = null; });
+  canvas.addEventListener("pointerleave", () => tip.hide());
+  canvas.addEventListener("dblclick", (e) => zoom((e.offsetX - GUTTER) / width(), e.offsetY / height(), 0.4, rows ? 0.4 : 1));
+  canvas.addEventListener("pointermove", (e) => {
+    if (!from) {
+      const t = view.t0 + (e.offsetX - GUTTER) / width() * (view.t1 - view.t0);
+      return e.offsetX < GUTTER ? tip.hide() : tip.show(lines(t, e.offsetY), e.clientX, e.clientY);
+    }
+    const dt = (e.offsetX - from.x) / width() * (from.t1 - from.t0), dr = rows ? (e.offsetY - from.y) / height() * (from.r1 - from.r0) : 0;
+    tip.hide();
+    look(from.t0 - dt, from.t1 - dt, from.r0 - dr, from.r1 - dr);
+  });
+}
+
+function ganttLines(gantt) {
+  return (t, y) => {
+    const unit = gantt.unitAt(y), i = unit >= 0 && unit < gantt.run.total ? jobAt(gantt.run, t, unit) : -1;
+    const where = unit >= 0 && unit < gantt.run.total ? unitName(gantt.run, unit) + " at " + clockText(t) : clockText(t);
+    return i < 0 ? [where, "free"] : describeJob(gantt.run, i).concat(where);
+  };
+}
+
+function key(e) {
+  if (e.target.tagName === "INPUT" || e.target.tagName === "SELECT" || e.ctrlKey || e.metaKey || e.altKey) return;
+  const dt = (view.t1 - view.t0) * 0.15, dr = (view.r1 - view.r0) * 0.15;
+  const actions = { ArrowLeft: () => look(view.t0 - dt, view.t1 - dt, view.r0, view.r1), ArrowRight: () => look(view.t0 + dt, view.t1 + dt, view.r0, view.r1),
+    ArrowUp: e.shiftKey ? () => look(view.t0, view.t1, view.r0 - dr, view.r1 - dr) : null,
+    ArrowDown: e.shiftKey ? () => look(view.t0, view.t1, view.r0 + dr, view.r1 + dr) : null,
+    "+": () => zoom(0.5, 0.5, 0.7, 1), "-": () => zoom(0.5, 0.5, 1 / 0.7, 1), 0: () => look(all.t0, all.t1, 0, 1) };
+  if (!actions[e.key]) return;
+  e.preventDefault();
+  actions[e.key]();
+}
+
+// ---- search -------------------------------------------------------------------------------------------------------
+
+// "17" or "job 17": that id; "user u3" or "u3": what the user has; else a part of a name.
+function matcher(text) {
+  const words = text.trim().toLowerCase(), job = words.match(/^job\s+(.+)$/), user = words.match(/^user\s+(.+)$/);
+  return (run, i) => {
+    const id = String(run.id[i]).toLowerCase(), own = userOf(run, i), name = nameOfJob(run, i);
+    if (job) return id === job[1];
+    if (user) return own !== null && own.toLowerCase() === user[1];
+    return id === words || own !== null && own.toLowerCase() === words || name !== undefined && name.toLowerCase().includes(words);
+  };
+}
+
+function foundRow(run, i) {
+  const started = i < run.started, cells = [runs.length > 1 ? run.raw.title : null, run.id[i], userOf(run, i) || "", grouped(run.size[i]), clockText(run.submit[i]),
+    started ? clockText(run.start[i]) : "not started", started ? spanText(run.start[i] - run.submit[i]) : "", started ? spanText(run.finish[i] - run.start[i]) : ""];
+  return el("tr", { class: "found", onclick: () => showJob(run, i) }, ...cells.filter((x) => x !== null).map((x) => el("td", {}, String(x))));
+}
+
+function showJob(run, i) {
+  const started = i < run.started, t0 = run.submit[i], t1 = started ? run.finish[i] : run.end, margin = Math.max(1, (t1 - t0) * 0.5);
+  let lo = Infinity, hi = 0;
+  for (let k = run.first[i]; k < run.first[i] + run.ranges[i]; k++) {
+    lo = Math.min(lo, run.units[2 * k]);
+    hi = Math.max(hi, run.units[2 * k] + run.units[2 * k + 1]);
+  }
+  const rows = hi > 0 ? [lo / run.total, hi / run.total] : [0, 1], pad = Math.max(0.02, (rows[1] - rows[0]) * 0.5);
+  look(t0 - margin, t1 + margin, Math.max(0, rows[0] - pad), Math.min(1, rows[1] + pad));
+}
+
+function search() {
+  const text = ui.search.value.trim(), test = text ? matcher(text) : null, rows = [];
+  let count = 0;
+  for (const run of runs) {
+    run.matches = test ? new Set() : null;
+    for (let i = 0; test && i < run.n; i++)
+      if (test(run, i)) {
+        run.matches.add(i);
+        if (count++ < FOUND) rows.push(foundRow(run, i));
+      }
+    paintJobs(run, ui.by);
+  }
+  const heads = [runs.length > 1 ? "run" : null, "job", "user", runs[0].raw.type, "submitted", "started", "waited", "ran"].filter((x) => x !== null);
+  ui.found.replaceChildren();
+  if (test) ui.found.append(el("h2", {}, count === 1 ? "1 job" : grouped(count) + " jobs" + (count > FOUND ? ", the first " + FOUND + ":" : "")));
+  if (count) ui.found.append(el("table", {}, el("tr", { class: "soft" }, ...heads.map((x) => el("th", {}, x))), ...rows));
+  remember();
+  redraw();
+}
+
+// ---- the page -----------------------------------------------------------------------------------------------------
+
+function legendItem(colour, text) { return el("span", { class: "item" }, el("span", { class: "swatch", style: "background:" + colour }), text); }
+
+// Far out there are more jobs than pixels.
+function scaleItem() {
+  const cells = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((i) => el("span", { class: "heat", style: "background:" + heatOf(i / 10) }));
+  return el("span", { class: "item soft" }, "from afar: in use 1 % ", ...cells, " 100 %");
+}
+
+function showLegend() {
+  const items = [legendItem(theme.free, "free")];
+  if (ui.by === "wait")
+    items.push(...["1 min", "10 min", "1 h", "4 h", "1 d"].map((text, k) => legendItem(waitColour(WAITS[k][0]), "waited up to " + text)), legendItem(waitColour(1e9), "longer"));
+  else if (ui.by === "state") items.push(...[...new Set(runs.flatMap((run) => run.states))].map((s) => legendItem(STATE_COLOURS[s] || theme.none, s)));
+  else items.push(el("span", { class: "soft" }, "a colour a " + ui.by));
+  if (ui.by === "job") items.push(scaleItem());
+  ui.legend.replaceChildren(...items);
+}
+
+function changeColours(by) {
+  ui.by = [...ui.colour.options].some((o) => o.value === by) ? by : "job";
+  ui.colour.value = ui.by;
+  for (const run of runs) paintJobs(run, ui.by);
+  showLegend();
+  remember();
+  redraw();
+}
+
+function toolbar() {
+  let timer = 0;
+  ui.search = el("input", { type: "search", placeholder: "job 17, user u3 or a name", "aria-label": "search", oninput: () => {
+    clearTimeout(timer);
+    timer = setTimeout(search, 200);
+  } });
+  ui.colour = el("select", { "aria-label": "colours", onchange: () => changeColours(ui.colour.value) }, ...["job", "user", "wait", "state"].map((w) => el("option", {}, w)));
+  ui.range = el("span", { class: "soft range" });
+  ui.legend = el("span", { class: "bar" });
+  const button = (text, title, act) => el("button", { title, onclick: act }, text);
+  return el("div", { class: "bar tools" }, ui.search, el("label", {}, "colours by ", ui.colour), button("+", "closer", () => zoom(0.5, 0.5, 0.6, 1)),
+    button("\u2212", "further away", () => zoom(0.5, 0.5, 1 / 0.6, 1)), button("whole", "everything", () => look(all.t0, all.t1, 0, 1)), ui.range);
+}
+
+function runHeading(run) {
+  const j = run.raw.jobs, parts = [grouped(j.total) + " jobs, " + grouped(run.total) + " " + run.raw.type];
+  if (run.raw.subtitle) parts.unshift(run.raw.subtitle);
+  if (run.n > run.started) parts.push(grouped(run.n - run.started) + " not started");
+  if (j.left) parts.push("the " + grouped(j.left) + " smallest are not drawn");
+  return el("h2", {}, runs.length > 1 ? swatch(run) : null, run.raw.title, el("span", { class: "soft" }, "  " + parts.join(" \u00b7 ")));
+}
+
+function build() {
+  const main = el("main"), names = new Set(runs.flatMap((run) => [...run.series.keys()]));
+  const table = metricsTable();
+  document.body.append(el("header", {}, el("h1", {}, data.title), toolbar()), main);
+  main.append(ui.found = el("section", { id: "found" }));
+  if (table) main.append(el("section", {}, table));
+  for (const run of runs) {
+    const gantt = makeGantt(run, view, ui);
+    ui.gantts.push(gantt);
+    main.append(el("section", {}, runHeading(run), gantt.canvas));
+    listen(gantt.canvas, true, ganttLines(gantt));
+  }
+  main.append(ui.legend);
+  for (const name of names) {
+    const chart = makeChart(name, runs, view);
+    ui.charts.push(chart);
+    main.append(el("section", {}, el("h2", {}, name), chart.canvas));
+    listen(chart.canvas, false, (t) => [clockText(t), ...chart.at(t)]);
+  }
+  main.append(el("p", { class: "soft" }, "Drag to move. Click a chart, then the wheel zooms in time, with Shift in rows; double click, + and \u2212 zoom, 0 shows everything."));
+}
+
+// Does what the address says: #t0=0&t1=3600&q=user u3&by=wait
+function follow() {
+  const h = readHash(), number = (key) => (h[key] === undefined || Number.isNaN(Number(h[key])) ? all[key] : Number(h[key]));
+  changeColours(h.by || "job");
+  ui.search.value = h.q || "";
+  search();
+  look(number("t0"), number("t1"), number("r0"), number("r1"));
+}
+
+build();
+addEventListener("resize", redraw);
+addEventListener("hashchange", follow);
+addEventListener("keydown", key);
+follow();
+ui.ready = true;
+draw();
+document.body.dataset.ready = performance.now().toFixed(0);

@@ -1,0 +1,80 @@
+--- job.lua - a job of a scenario, as its author sees it. Whatever is asked of it, all that happens up to now has happened.
+---
+--- job.state, .start, .finish, .submit, .reserved, .promised (its first reservation), .wait, .preempted, .killed, .why, .priority,
+--- .user, .name, .id, .place ("node[0-3]").
+
+local ledger = require "weir.scenario.ledger"
+
+local M = {}
+
+-- The scenario and the simulator's job that a handle stands for.
+local scenario_of, job_of = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
+
+local FIELDS = { "state", "start", "finish", "submit", "reserved", "preempted", "killed", "why", "code", "priority", "user", "qos", "name",
+  "id", "estimate", "runtime", "units" }
+for _, name in ipairs(FIELDS) do FIELDS[name] = function(_, job) return job[name] end end
+
+function FIELDS.promised(s, job) return s.ledger.promised[job] end
+
+function FIELDS.wait(s, job) return (job.start or s.sim.now) - job.submit end
+
+function FIELDS.place(s, job)
+  for i = #s.ledger.records, 1, -1 do
+    local record = s.ledger.records[i]
+    if record.job == job then return ledger.place(record) end
+  end
+end
+
+local Job = {}
+
+function Job.__index(handle, key)
+  local field = FIELDS[key]
+  if not field then error(("a job has no '%s'; it has %s, promised, wait, place"):format(tostring(key), table.concat(FIELDS, ", ")), 2) end
+  local s = scenario_of[handle]
+  s:settle()
+  return field(s, job_of[handle])
+end
+
+function Job.__newindex() error("a job of a scenario can only be looked at; s:priority(job, n) and the like change it", 2) end
+
+function Job.__tostring(handle) return M.title(job_of[handle]) end
+
+--- What messages call a job of the simulator.
+function M.title(job) return job.name and ("%s (job %d)"):format(job.name, job.id) or ("job %d"):format(job.id) end
+
+--- A handle.
+function M.new(s, job)
+  local handle = setmetatable({}, Job)
+  scenario_of[handle], job_of[handle] = s, job
+  return handle
+end
+
+function M.is(x) return getmetatable(x) == Job end
+
+--- The simulator's job, and the scenario, of a handle.
+function M.of(handle) return job_of[handle], scenario_of[handle] end
+
+-- ---- arrays -------------------------------------------------------------------------------------------------
+
+local Array = { __name = "array" }
+
+function Array.__tostring(array) return ("%s[0-%d]"):format(array.name, #array - 1) end
+
+--- The jobs of an array: a list with a name.
+function M.array(name, handles) return setmetatable(handles, setmetatable({ __index = { name = name } }, { __index = Array })) end
+
+--- Handles in a list: of a handle, an array, lists of them. Nil where x is something else.
+function M.list(x, list)
+  list = list or {}
+  if M.is(x) then
+    list[#list + 1] = x
+    return list
+  end
+  if type(x) ~= "table" then return nil end
+  for _, inner in ipairs(x) do
+    if not M.list(inner, list) then return nil end
+  end
+  return list
+end
+
+return M
