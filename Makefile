@@ -23,7 +23,8 @@ LUA_LIBS := -ledit
 CORE := $(patsubst core/%.c,$(OBJ)/core/%.o,$(wildcard core/*.c))
 BIND := $(patsubst bindings/%.c,$(OBJ)/bindings/%.o,$(filter-out bindings/main.c,$(wildcard bindings/*.c)))
 TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
-LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua))
+# With what pages are made of.
+LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua lua/weir/*/*.js lua/weir/*/*.css))
 SPECS := $(wildcard spec/*_spec.lua)
 
 .PHONY: all build deps demo check test-c spec soak fuzz lint layers format bench install uninstall clean help
@@ -176,7 +177,7 @@ install: build ## into $(PREFIX), below DESTDIR
 	install build/libweir.so $(DESTDIR)$(PREFIX)/lib/libweir.so.0
 	ln -sf libweir.so.0 $(DESTDIR)$(PREFIX)/lib/libweir.so
 	install build/lua/weir/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir/core.so
-	cd lua/weir && find . -name '*.lua' -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
+	cd lua/weir && find . \( -name '*.lua' -o -name '*.js' -o -name '*.css' \) -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
 	install -m 644 policies/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/
 	install -m 644 policies/queue/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/queue/
 	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua

@@ -32,12 +32,15 @@ struct contest {
     uint32_t n, cap, tries;
 };
 
-static bool types_compete(const weir_graph *g, const char *a, const char *b)
+static bool types_compete(const struct match *m, const char *a, const char *b)
 {
+    const weir_graph *g = m->g;
     weir_type x = weir_type_find(g, a), y = weir_type_find(g, b);
 
     if (x == WEIR_NO_TYPE || y == WEIR_NO_TYPE)
         return false;
+    if (reads(m, WEIR_STRICT_LEVELS)) /* one is not looked for inside the other */
+        return x == y;
     return x == y || weir_type_above(g, x, y) || weir_type_above(g, y, x);
 }
 
@@ -68,7 +71,7 @@ bool weir_place_competes(const struct match *m, const weir_resource *list, uint3
         return true;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (types_compete(m->g, flat[i]->type, flat[k]->type))
+            if (types_compete(m, flat[i]->type, flat[k]->type))
                 return true;
     return false;
 }

@@ -264,11 +264,13 @@ static void forget_arrays(weir_graph *c)
     c->calendars = NULL;
     c->indexes = NULL;
     c->roster = NULL;
+    c->spare_rows = NULL;
     c->uuids = NULL;
     c->uuid_slots = NULL;
     c->changes = NULL;
     c->text_save = NULL;
     c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->ncalendars = c->nindexes = 0;
+    c->nspare_rows = c->spare_rows_cap = 0;
     c->schemas_cap = c->lifts_cap = c->indexes_cap = 0;
 }
 

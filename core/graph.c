@@ -70,6 +70,7 @@ void weir_graph_free(weir_graph *g)
     weir_mem_free(g->edges);
     weir_mem_free(g->subsystems);
     weir_mem_free(g->roots);
+    weir_mem_free(g->spare_rows);
     weir_mem_free(g->indexes);
     weir_mem_free(g->uuids);
     weir_mem_free(g->uuid_slots);
@@ -281,6 +282,7 @@ int weir_inner_make(weir_graph *g, weir_vertex v)
     g->inners[i].lift = WEIR_NONE;
     vertex_at(g, v)->inner = i;
     g->type_flags[kind_of(g, v)->type] |= TYPE_HAS_KIDS;
+    weir_indexes_promote(g, v);
     return WEIR_OK;
 }
 
@@ -407,6 +409,7 @@ static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32
 {
     if (p == WEIR_NONE) {
         g->nroots += count;
+        weir_indexes_link(g, p, g->nroots - count, count);
     } else if (g->building) {
         inner_of(g, p)->nkids += count;
     } else if (weir_rows_link(g, p, count)) {
@@ -488,6 +491,7 @@ static void drop_inner(weir_graph *g, weir_vertex v)
 
     if (!in)
         return;
+    weir_rows_spare(g, in);
     weir_mem_free(in->kids);
     weir_mem_free(in->cells);
     memset(in, 0, sizeof *in);
@@ -531,6 +535,7 @@ static void keep_alone(weir_graph *g, weir_vertex v)
     vertex_at(g, v)->parent = WEIR_NONE;
     vertex_at(g, v)->pos = g->nroots;
     g->roots[g->nroots++] = v;
+    weir_indexes_link(g, WEIR_NONE, g->nroots - 1, 1);
     note_vertex(g, v);
 }
 
@@ -561,7 +566,7 @@ int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
         g->roots[vertex_at(g, v)->pos] = WEIR_NONE;
     else
         weir_rows_unlink(g, v);
-    weir_indexes_drop(g);
+    weir_indexes_unlink(g, v);
     reclaim(g, v);
     g->serial++;
     return WEIR_OK;

@@ -156,6 +156,7 @@ struct weir_graph {
     weir_vertex *roots; /* of containment, and pools outside it */
     uint32_t nroots, roots_cap;
     uint32_t nrows; /* row numbers given out */
+    uint32_t *spare_rows, nspare_rows, spare_rows_cap; /* single ones that nobody has any more */
     struct schema **schemas;
     uint32_t nschemas, schemas_cap;
     struct lift **lifts;

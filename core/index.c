@@ -3,6 +3,7 @@
 #include "index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "roster.h"
 #include "rows.h"
@@ -39,22 +40,29 @@ void weir_indexes_drop_maps(weir_graph *g)
     weir_roster_drop(g);
 }
 
-static int note(struct index *x, weir_vertex v)
+static int note(struct index *x, weir_vertex v, bool rows)
 {
-    if (x->nnoted > 0 && x->noted[x->nnoted - 1] == v)
+    const struct index_note *last = x->nnoted ? &x->noted[x->nnoted - 1] : NULL;
+
+    if (last && last->vertex == v && last->rows == rows)
         return WEIR_OK;
     if (x->nnoted == INDEX_NOTES ||
         weir_array_reserve(&x->noted, &x->noted_cap, x->nnoted + 1, sizeof *x->noted))
         return WEIR_ELIMIT;
-    x->noted[x->nnoted++] = v;
+    x->noted[x->nnoted++] = (struct index_note){v, rows};
     return WEIR_OK;
 }
 
 void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
-    for (uint32_t i = g->nindexes; i-- > 0;)
-        if (weir_order_reads(&g->indexes[i]->order, map, key) && note(g->indexes[i], v))
+    for (uint32_t i = g->nindexes; i-- > 0;) {
+        struct index *x = g->indexes[i];
+        if (!weir_order_reads(&x->order, map, key))
+            continue;
+        x->reordered = true;
+        if (note(x, v, false))
             drop_at(g, i);
+    }
     weir_roster_note(g, v, map, key);
 }
 
@@ -104,21 +112,32 @@ static weir_vertex first_of_row(const weir_graph *g, const struct index *x, cons
     return best;
 }
 
-/* Computes the rows of one inner vertex, after those below it. The depth of the tree is bounded. */
-static void fill_below(weir_graph *g, struct index *x, const struct inner *in)
+/* Computes the rows of one inner vertex. */
+static void fill_rows(const weir_graph *g, struct index *x, const struct inner *in)
 {
     struct levels lv;
 
-    if (!type_cell(g->schemas[in->schema], x->type))
-        return;
-    for (uint32_t i = 0; i < in->nkids; i++)
-        if (in->kids[i] != WEIR_NONE && inner_of(g, in->kids[i]))
-            fill_below(g, x, inner_of(g, in->kids[i]));
     weir_levels_of(in->rows_cap, &lv);
     for (uint32_t l = 1; l <= lv.n; l++)
         for (uint32_t r = 0; r < lv.count[l]; r++)
             x->best[in->row + lv.first[l] + r] = first_of_row(g, x, in, &lv, l, lv.first[l] + r);
     x->best[in->row] = first_of_row(g, x, in, &lv, 0, 0);
+}
+
+static bool has_rows(const weir_graph *g, const struct index *x, const struct inner *in)
+{
+    return in && in->cells && type_cell(g->schemas[in->schema], x->type);
+}
+
+/* ... after those below it. The depth of the tree is bounded. */
+static void fill_below(const weir_graph *g, struct index *x, const struct inner *in)
+{
+    if (!has_rows(g, x, in))
+        return;
+    for (uint32_t i = 0; i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE)
+            fill_below(g, x, inner_of(g, in->kids[i]));
+    fill_rows(g, x, in);
 }
 
 static int compute_keys(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
@@ -150,8 +169,9 @@ static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err 
     rc = compute_keys(g, p, x, err);
     if (rc)
         return rc;
+    x->rows_cap = x->rows + 1;
     for (uint32_t i = 0; i < g->nroots; i++)
-        if (g->roots[i] != WEIR_NONE && inner_of(g, g->roots[i]))
+        if (g->roots[i] != WEIR_NONE)
             fill_below(g, x, inner_of(g, g->roots[i]));
     return WEIR_OK;
 }
@@ -234,7 +254,7 @@ static void fill_above(const weir_graph *g, struct index *x, weir_vertex v)
     for (weir_vertex p = vertex_at(g, v)->parent; p != WEIR_NONE; v = p, p = vertex_at(g, v)->parent) {
         const struct inner *in = inner_of(g, p);
         struct levels lv;
-        if (!type_cell(g->schemas[in->schema], x->type))
+        if (!has_rows(g, x, in))
             return;
         weir_levels_of(in->rows_cap, &lv);
         for (uint32_t step = 1; step <= lv.n + 1; step++) {
@@ -244,23 +264,165 @@ static void fill_above(const weir_graph *g, struct index *x, weir_vertex v)
     }
 }
 
+/* Where v stands in the list, or would. */
+static uint32_t list_place(const weir_graph *g, const struct index *x, weir_vertex v)
+{
+    uint32_t lo = 0, hi = x->nlist;
+
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (x->list[mid] != v && weir_order_before(g, &x->order, x->list[mid], v))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Puts a vertex into the list, or takes it out. WEIR_ENOMEM. */
+static int list_change(const weir_graph *g, struct index *x, weir_vertex v, bool in)
+{
+    uint32_t at = list_place(g, x, v);
+    bool there = at < x->nlist && x->list[at] == v;
+
+    if (there == in)
+        return WEIR_OK;
+    if (in && weir_array_reserve(&x->list, &x->list_cap, (size_t)x->nlist + 1, sizeof *x->list))
+        return WEIR_ENOMEM;
+    if (in)
+        memmove(x->list + at + 1, x->list + at, (x->nlist - at) * sizeof *x->list);
+    else
+        memmove(x->list + at, x->list + at + 1, (x->nlist - at - 1) * sizeof *x->list);
+    x->nlist += in ? 1u : -1u;
+    x->like = 0;
+    if (in)
+        x->list[at] = v;
+    return WEIR_OK;
+}
+
+/* The same for all of the type at and below v. */
+static void list_change_below(const weir_graph *g, struct index *x, weir_vertex v, bool in)
+{
+    const struct inner *inner = inner_of(g, v);
+
+    if (kind_of(g, v)->type == x->type && x->list && list_change(g, x, v, in))
+        list_drop(x);
+    if (!x->list || !has_rows(g, x, inner))
+        return;
+    for (uint32_t i = 0; i < inner->nkids; i++)
+        if (inner->kids[i] != WEIR_NONE)
+            list_change_below(g, x, inner->kids[i], in);
+}
+
 /* Puts what was noted in order again. When a hook fails, all of it stays noted. */
 static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
     for (uint32_t i = 0; i < x->nnoted && x->order.serial; i++) {
-        int rc = compute_below(g, p, x, x->noted[i], err);
+        int rc = x->noted[i].rows ? WEIR_OK : compute_below(g, p, x, x->noted[i].vertex, err);
         if (rc)
             return rc;
     }
-    if (x->nnoted)
+    if (x->reordered)
         list_drop(x);
+    for (uint32_t i = 0; i < x->nnoted; i++) {
+        const struct inner *in = inner_of(g, x->noted[i].vertex);
+        if (!x->noted[i].rows) {
+            fill_below(g, x, in);
+            list_change_below(g, x, x->noted[i].vertex, true);
+        } else if (has_rows(g, x, in)) {
+            fill_rows(g, x, in);
+        }
+    }
     for (uint32_t i = 0; i < x->nnoted; i++)
-        if (inner_of(g, x->noted[i]))
-            fill_below(g, x, inner_of(g, x->noted[i]));
-    for (uint32_t i = 0; i < x->nnoted; i++)
-        fill_above(g, x, x->noted[i]);
+        fill_above(g, x, x->noted[i].vertex);
     x->nnoted = 0;
+    x->reordered = false;
     return WEIR_OK;
+}
+
+/* ---- changes of the structure ---- */
+
+static bool is_within(const weir_graph *g, weir_vertex v, weir_vertex top)
+{
+    while (v != WEIR_NONE && v != top)
+        v = vertex_at(g, v)->parent;
+    return v == top;
+}
+
+/* Notes new vertices; what is below one that was noted last goes with it. Many at once stand for their parent. */
+static int note_new(const weir_graph *g, struct index *x, weir_vertex p, uint32_t pos, uint32_t count)
+{
+    const struct index_note *last = x->nnoted ? &x->noted[x->nnoted - 1] : NULL;
+    int rc = weir_order_reserve(g, &x->order);
+
+    if (rc || (p != WEIR_NONE && last && !last->rows && is_within(g, p, last->vertex)))
+        return rc;
+    if (p != WEIR_NONE && count > WEIR_FAN && count >= pos)
+        return note(x, p, false);
+    for (uint32_t i = pos; !rc && i < pos + count; i++)
+        rc = note(x, p == WEIR_NONE ? g->roots[i] : inner_of(g, p)->kids[i], false);
+    return rc;
+}
+
+void weir_indexes_link(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
+{
+    for (uint32_t i = g->nindexes; i-- > 0;)
+        if (note_new(g, g->indexes[i], p, pos, count))
+            drop_at(g, i);
+    weir_roster_drop(g);
+}
+
+static void forget_notes(const weir_graph *g, struct index *x, weir_vertex v)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < x->nnoted; i++)
+        if (!is_within(g, x->noted[i].vertex, v))
+            x->noted[kept++] = x->noted[i];
+    x->nnoted = kept;
+}
+
+void weir_indexes_unlink(weir_graph *g, weir_vertex v)
+{
+    for (uint32_t i = 0; i < g->nindexes; i++) {
+        struct index *x = g->indexes[i];
+        if (x->reordered)
+            list_drop(x);
+        list_change_below(g, x, v, false);
+        forget_notes(g, x, v);
+        fill_above(g, x, v);
+    }
+    weir_roster_drop(g);
+}
+
+void weir_indexes_promote(weir_graph *g, weir_vertex v)
+{
+    for (uint32_t i = g->nindexes; i-- > 0;)
+        if (weir_order_reserve(g, &g->indexes[i]->order))
+            drop_at(g, i);
+        else
+            weir_order_promote(g, &g->indexes[i]->order, v);
+}
+
+void weir_indexes_rows(weir_graph *g, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = g->nindexes; i-- > 0;) {
+        struct index *x = g->indexes[i];
+        if (weir_array_reserve(&x->best, &x->rows_cap, (size_t)first + count, sizeof *x->best)) {
+            drop_at(g, i);
+            continue;
+        }
+        for (uint32_t r = first; r < first + count; r++)
+            x->best[r] = WEIR_NONE;
+        x->rows = first + count > x->rows ? first + count : x->rows;
+    }
+}
+
+void weir_indexes_relay(weir_graph *g, weir_vertex v)
+{
+    for (uint32_t i = g->nindexes; i-- > 0;)
+        if (note(g->indexes[i], v, true))
+            drop_at(g, i);
 }
 
 /* ---- getting one ---- */

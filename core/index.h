@@ -2,8 +2,8 @@
  *
  * Kept while the policy is in use; touched by every change of the books, O(d f). Where the order reads properties, tags
  * or ranks, a vertex whose own changed is noted, and it and what is below it are put in order again when the index is
- * next asked for: an order may look at a vertex and at those above it. Dropped when the structure changes or too much is
- * noted, and built anew when it is next asked for, O(n).
+ * next asked for: an order may look at a vertex and at those above it. So are new vertices; what goes is taken out at once.
+ * Dropped when too much is noted, and built anew when it is next asked for, O(n).
  */
 #ifndef WEIR_INDEX_H
 #define WEIR_INDEX_H
@@ -19,15 +19,22 @@ enum index_mode {
     INDEX_IDLE  /* ... and unused, in it and below it */
 };
 
+/* What has to be put right before the index is next used. */
+struct index_note {
+    weir_vertex vertex;
+    bool rows; /* its own rows only; else it is new, or its place in the order and that of what is below it may have changed */
+};
+
 struct index {
     struct order order;
     weir_type type;
     enum index_mode mode;
     uint64_t last_use;
     weir_vertex *best; /* by row number */
-    uint32_t rows;
-    weir_vertex *noted; /* vertices whose place in the order may have changed, and that of those below them */
+    uint32_t rows, rows_cap;
+    struct index_note *noted;
     uint32_t nnoted, noted_cap;
+    bool reordered; /* one of them is no new vertex, but stands elsewhere in the order */
     weir_vertex *list; /* all vertices of the type in order; NULL until they are asked for */
     uint32_t nlist, list_cap;
     uint64_t like; /* the calendar whose bits stand in the same order: its serial; 0: none is known to */
@@ -42,7 +49,14 @@ int weir_index_list(const weir_graph *g, struct index *x) WEIR_CHECKED;
 weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v);
 void weir_indexes_touch(weir_graph *g, weir_vertex v); /* v changed its state or book */
 void weir_indexes_touch_one(weir_graph *g, weir_vertex v); /* ... in the rows of its parent only */
-void weir_indexes_drop(weir_graph *g);                 /* the structure changed */
+void weir_indexes_drop(weir_graph *g);
+/* `count` kids of p from number pos on, or roots, are new; v and all below it leave their place below v's parent; v gets its
+ * inner record; rows are given out; the rows of v are other ones than before. None of these can fail. */
+void weir_indexes_link(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count);
+void weir_indexes_unlink(weir_graph *g, weir_vertex v);
+void weir_indexes_promote(weir_graph *g, weir_vertex v);
+void weir_indexes_rows(weir_graph *g, uint32_t first, uint32_t count);
+void weir_indexes_relay(weir_graph *g, weir_vertex v);
 void weir_indexes_drop_maps(weir_graph *g);            /* properties, tags or ranks of many changed */
 /* An entry of a map of v changed, or, with WEIR_NO_NAME, its rank. The roster is told of these, too. */
 void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key);

@@ -113,13 +113,36 @@ void weir_order_clear(struct order *o)
     memset(o, 0, sizeof *o);
 }
 
+/* Room for n vertices, exact at first. */
+static int keys_reserve(double **keys, uint32_t *cap, uint32_t n, uint32_t nkeys)
+{
+    uint32_t had = *cap;
+
+    if (!*keys) {
+        *keys = weir_mem_zalloc((size_t)n * nkeys + 1, sizeof **keys);
+        *cap = *keys ? n : 0;
+        return *keys ? WEIR_OK : WEIR_ENOMEM;
+    }
+    if (weir_array_reserve(keys, cap, n, nkeys * sizeof **keys))
+        return WEIR_ENOMEM;
+    memset(*keys + (size_t)had * nkeys, 0, (size_t)(*cap - had) * nkeys * sizeof **keys);
+    return WEIR_OK;
+}
+
 int weir_order_reserve(const weir_graph *g, struct order *o)
 {
     if (o->serial == 0)
         return WEIR_OK;
-    o->leaf_keys = weir_mem_zalloc((size_t)g->limit * o->nkeys, sizeof *o->leaf_keys);
-    o->inner_keys = weir_mem_zalloc((size_t)g->ninners * o->nkeys, sizeof *o->inner_keys);
-    return o->leaf_keys && o->inner_keys ? WEIR_OK : WEIR_ENOMEM;
+    if (keys_reserve(&o->leaf_keys, &o->leaf_cap, g->limit, o->nkeys))
+        return WEIR_ENOMEM;
+    return keys_reserve(&o->inner_keys, &o->inner_cap, g->ninners, o->nkeys);
+}
+
+void weir_order_promote(const weir_graph *g, struct order *o, weir_vertex v)
+{
+    if (o->serial)
+        memcpy(o->inner_keys + (size_t)vertex_at(g, v)->inner * o->nkeys, o->leaf_keys + (size_t)v * o->nkeys,
+               o->nkeys * sizeof *o->leaf_keys);
 }
 
 static double *computed_keys(const weir_graph *g, const struct order *o, weir_vertex v)

@@ -21,6 +21,7 @@ struct order {
     bool reads_maps;   /* depends on properties, tags or ranks */
     double *leaf_keys; /* with serial: nkeys numbers a vertex that is a leaf, */
     double *inner_keys; /* ... and a vertex with children, by inner record */
+    uint32_t leaf_cap, inner_cap; /* room in them */
 };
 
 /* Reads the fields of a policy. WEIR_EPOLICY names the one that is wrong. */
@@ -30,7 +31,10 @@ bool weir_order_reads(const struct order *o, int map, weir_name key);
 bool weir_order_same(const struct order *a, const struct order *b);
 /* Calls the policy's `keys` for v and keeps what it says. */
 int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *o, weir_vertex v, weir_err *err);
-int weir_order_reserve(const weir_graph *g, struct order *o);
+/* Room for the keys of all vertices that there are by now. */
+int weir_order_reserve(const weir_graph *g, struct order *o) WEIR_CHECKED;
+/* v has got its inner record: its keys move there. There is room. */
+void weir_order_promote(const weir_graph *g, struct order *o, weir_vertex v);
 void weir_order_clear(struct order *o);
 /* Whether a comes before b. */
 bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b);

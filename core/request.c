@@ -31,8 +31,8 @@ static bool is_yaml_key(const char *text, size_t len, size_t at)
     at += quote != '\0';
     while (at < len && (isalnum((unsigned char)text[at]) || strchr("_-.", text[at])) && text[at])
         at++;
-    if (quote && at < len && text[at] == quote)
-        at++;
+    if (quote && (at >= len || text[at++] != quote))
+        return false;
     while (at < len && text[at] == ' ')
         at++;
     return at < len && text[at] == ':' && (at + 1 == len || isspace((unsigned char)text[at + 1]));

@@ -358,6 +358,33 @@ static int refit_prepare(weir_graph *g, struct refit *f)
     return intern_lifts(g, in, f->schema);
 }
 
+/* New row numbers. */
+static void give_rows(weir_graph *g, struct inner *in, uint32_t rows)
+{
+    bool had = in->nrows > 0;
+
+    weir_rows_spare(g, in);
+    if (rows == 1 && g->nspare_rows > 0) {
+        in->row = g->spare_rows[--g->nspare_rows];
+    } else {
+        in->row = g->nrows;
+        g->nrows += rows;
+    }
+    in->nrows = rows;
+    if (g->building)
+        return;
+    weir_indexes_rows(g, in->row, rows);
+    if (had)
+        weir_indexes_relay(g, in->vertex);
+}
+
+void weir_rows_spare(weir_graph *g, const struct inner *in)
+{
+    if (in->nrows == 1 && weir_array_reserve(&g->spare_rows, &g->spare_rows_cap, (size_t)g->nspare_rows + 1,
+                                             sizeof *g->spare_rows) == WEIR_OK)
+        g->spare_rows[g->nspare_rows++] = in->row;
+}
+
 static void refit_commit(weir_graph *g, const struct refit *f)
 {
     struct inner *in = &g->inners[f->inner];
@@ -367,11 +394,10 @@ static void refit_commit(weir_graph *g, const struct refit *f)
     weir_mem_free(in->cells);
     in->cells = f->cells;
     in->schema = f->schema;
-    if (lv.rows > in->nrows) {
-        in->row = g->nrows;
-        g->nrows += lv.rows;
-    }
-    in->nrows = lv.rows;
+    if (lv.rows > in->nrows)
+        give_rows(g, in, lv.rows);
+    else
+        in->nrows = lv.rows;
     in->rows_cap = f->cap;
     set_lifts(g, in);
     fill_rows(g, in, scratch(g, FILL));
@@ -401,9 +427,15 @@ static uint32_t schema_of_kids(weir_graph *g, const struct inner *in)
     return schema;
 }
 
+/* As many kids as have rows anyway. */
+static uint32_t whole_rows(uint32_t kids)
+{
+    return kids > UINT32_MAX - WEIR_FAN ? kids : (kids + WEIR_FAN - 1) / WEIR_FAN * WEIR_FAN;
+}
+
 static int build_one(weir_graph *g, weir_vertex v)
 {
-    struct refit f = {vertex_at(g, v)->inner, 0, inner_of(g, v)->nkids, NULL};
+    struct refit f = {vertex_at(g, v)->inner, 0, whole_rows(inner_of(g, v)->nkids), NULL};
 
     f.schema = schema_of_kids(g, inner_of(g, v));
     if (f.schema == WEIR_NONE || refit_prepare(g, &f)) {
@@ -473,7 +505,7 @@ static int plan_refits(weir_graph *g, weir_vertex p, weir_type t, uint32_t kid_s
         if (want == in->schema && !wide && in->cells) {
             return weir_lift_intern(g, want, kid_schema, t) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
         }
-        *f = (struct refit){vertex_at(g, p)->inner, want, wide ? in->kids_cap : in->rows_cap, NULL};
+        *f = (struct refit){vertex_at(g, p)->inner, want, wide ? whole_rows(in->kids_cap) : in->rows_cap, NULL};
         ++*n;
         if (refit_prepare(g, f) || weir_lift_intern(g, want, kid_schema, t) == WEIR_NONE)
             return WEIR_ENOMEM;
@@ -510,9 +542,9 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
             weir_mem_free(refits[n].cells);
         return WEIR_ENOMEM;
     }
-    weir_indexes_drop(g);
     if (n == 0) {
         link_each(g, in, count);
+        weir_indexes_link(g, p, in->nkids - count, count);
         return WEIR_OK;
     }
     weir_rows_before(g, top);
@@ -525,6 +557,7 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
         t->lift = weir_lift_intern(g, inner_of(g, above)->schema, t->schema, kind_of(g, top)->type);
         carry_up(g, top);
     }
+    weir_indexes_link(g, p, in->nkids - count, count);
     return WEIR_OK;
 }
 
@@ -535,7 +568,6 @@ void weir_rows_unlink(weir_graph *g, weir_vertex v)
     int64_t *old = scratch(g, OLD), *zero = scratch(g, NEW), *old_up = scratch(g, OLD_UP);
     weir_vertex pp = vertex_at(g, p)->parent;
 
-    weir_indexes_drop(g);
     weir_row_contribute(g, v, in->schema, old);
     memset(zero, 0, g->scratch_width * sizeof *zero);
     contribute_up(g, p, old_up);

@@ -79,6 +79,8 @@ void weir_rows_batch(weir_graph *g, bool on);
 int weir_rows_build(weir_graph *g);
 /* Counts in `count` kids alike that stand in p's kids behind nkids, and raises nkids. On failure nothing has changed. */
 int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count);
+/* The inner record goes: its row, if it has but one, may be given out again. */
+void weir_rows_spare(weir_graph *g, const struct inner *in);
 /* Takes v, which has a parent, out of its parent's kids and rows. */
 void weir_rows_unlink(weir_graph *g, weir_vertex v);
 

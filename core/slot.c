@@ -43,12 +43,14 @@ bool weir_slot_apart(const struct match *m, const weir_resource *slot)
     return false;
 }
 
-/* How many times the picks from `from` on make up `each` units, whole picks at a time. */
-static int64_t count_shares(const struct match *m, uint32_t from, int64_t each)
+/* How many times the picks for r, from `from` on, make up what one slot has of it, whole picks at a time. */
+static int64_t count_shares(const struct match *m, uint32_t from, const weir_resource *r)
 {
-    int64_t shares = 0, have = 0;
+    int64_t shares = 0, have = 0, each = r->count.min;
 
     for (uint32_t i = from; i < m->npicks; i++) {
+        if (m->picks[i].resource != r->index)
+            continue;
         have += m->picks[i].amount;
         shares += have >= each;
         have = have >= each ? 0 : have;
@@ -69,7 +71,7 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
         units = weir_place_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
         if (units < 0)
             return units;
-        units = apart ? count_shares(m, npicks, r->count.min) : units / r->count.min;
+        units = apart ? count_shares(m, npicks, r) : units / r->count.min;
         m->npicks = npicks;
         if (units < most)
             most = units;

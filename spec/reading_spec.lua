@@ -116,6 +116,20 @@ describe("whole pools", function()
     end)
   end
 
+  it("are counted beside what is inside of whole vertices", function()
+    local g = assert(weir.synthetic "cluster:1 rack:2")
+    for r = 0, 1 do
+      local rack = g:vertex("/cluster0/rack" .. r)
+      for i = 0, 3 do g:add(rack, { type = "power", id = i, size = 10 }) end
+      for i = 0, 1 do g:add(g:add(rack, { type = "node", id = 2 * r + i }), { type = "core", size = 8 }) end
+    end
+    local e = weir.engine { resources = g, policy = "low" }
+    local options = { whole_pools = true, slot_parent = true, inside = {} }
+    local a = assert(e:match("slot=3/[power=1;node/core=2]", options))
+    assert.equal("node0x node1x node2x power0x power0x power1x", show(a:vertices()))
+    assert.equal("corex corex corex", show(options.inside))
+  end)
+
   it("are not shared by slots, so fewer slots fit", function()
     local a = assert(matched("cluster:1 node:1 memory:3(size=2)", "low", "slot=1-9/memory=3", { whole_pools = true }))
     assert.same({ 1, "memory0x memory1x" }, { a.nslots, show(a:vertices()) })

@@ -442,6 +442,7 @@ static void test_written_shapes(void)
                     "[a{unit:\"1\"};b{unit:true1};c{unit:\"True\",label:\"\"};\"#d\"=2;9e]", "");
     check_format_as("slot=2+:3:*{\"-a\",unit:\"x y\"}/[core=1,3-4;gpu{id:\"0-3\"}]", "shape",
                     "slot=2+:3:*{\"-a\",unit:\"x y\"}/[core=1,3-4;gpu{id:\"0-3\"}]", "");
+    check_format_as("\": ^\"", "shape", "\": ^\"", ""); /* a quoted name, no key of YAML */
     check_format_as("slot{default,-x}/node", "shape", "slot{default,-x}/node", "");
     check_format_as(SYSTEM("\"duration\":5,\"a\":1"), "shape", NULL,
                     "a shape says resources only, not attributes.system.duration, attributes.system.a; format "

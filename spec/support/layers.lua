@@ -16,7 +16,8 @@ local layers = {
     "csv", "sqlite", "save" },
 }
 -- Pairs that hold the books of a graph together with it: the records live in one struct, so these see each other.
-local allowed = { ["graph.c"] = { annotation = true, book = true, calendar = true, job = true, taken = true }, ["rows.c"] = { index = true },
+local allowed = { ["graph.c"] = { annotation = true, book = true, calendar = true, job = true, taken = true },
+  ["rows.c"] = { index = true },
   ["edge.c"] = {}, ["graph.h"] = { plan = true } }
 
 local rank = {}

@@ -3,6 +3,7 @@
 --- job.state, .start, .finish, .submit, .reserved, .promised (its first reservation), .wait, .preempted, .killed, .why, .priority,
 --- .user, .name, .id, .place ("node[0-3]").
 
+local blame = require "weir.scenario.blame"
 local ledger = require "weir.scenario.ledger"
 
 local M = {}
@@ -29,13 +30,13 @@ local Job = {}
 
 function Job.__index(handle, key)
   local field = FIELDS[key]
-  if not field then error(("a job has no '%s'; it has %s, promised, wait, place"):format(tostring(key), table.concat(FIELDS, ", ")), 2) end
+  if not field then blame.fail("a job has no '%s'; it has %s, promised, wait, place", tostring(key), table.concat(FIELDS, ", ")) end
   local s = scenario_of[handle]
   s:settle()
   return field(s, job_of[handle])
 end
 
-function Job.__newindex() error("a job of a scenario can only be looked at; s:priority(job, n) and the like change it", 2) end
+function Job.__newindex() blame.fail "a job of a scenario can only be looked at; s:priority(job, n) and the like change it" end
 
 function Job.__tostring(handle) return M.title(job_of[handle]) end
 

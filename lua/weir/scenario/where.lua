@@ -42,9 +42,9 @@ local function step(graph, tops, component)
   local ok, list = pcall(core.hostlist, component)
   if not ok or not list then return nil, ('"%s" names no resources'):format(component) end
   local set = {}
-  for _, name in list:names() do set[name] = true end
+  for name in list:names() do set[name] = true end
   local found = named(graph, tops, set)
-  for _, name in list:names() do
+  for name in list:names() do
     if set[name] ~= "found" then return not_there(graph, name) end
   end
   return found

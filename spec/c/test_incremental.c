@@ -1,0 +1,204 @@
+/* test_incremental.c - what is kept up to date against what is made anew: random changes of a machine and its jobs; then a
+ * request is met on it, whose indices, lists and calendars have seen all of them, and on a copy, which has none yet. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "weir.h"
+
+static uint64_t seed;
+
+static uint32_t dice(uint32_t n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % n;
+}
+
+static weir_vertex some_vertex(const weir_graph *g, const char *type)
+{
+    for (int i = 0; i < 1000; i++) {
+        weir_vertex v = dice(weir_graph_limit(g));
+        if (weir_vertex_live(g, v) && (!type || strcmp(weir_vertex_type(g, v), type) == 0))
+            return v;
+    }
+    return WEIR_NONE;
+}
+
+static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint32_t count, int64_t size)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex v = WEIR_NONE;
+
+    d.type = type;
+    d.id = dice(100);
+    d.size = size;
+    (void)!weir_graph_add_many(g, parent, &d, count, 1, &v, NULL);
+    return v;
+}
+
+/* A rack, or a node, with what is in it, vertex by vertex. */
+static void add_node(weir_graph *g, weir_vertex rack)
+{
+    weir_vertex node = add(g, rack, "node", 1, 1);
+
+    for (uint32_t i = 0, n = dice(3); node != WEIR_NONE && i < n; i++) {
+        weir_vertex socket = add(g, node, "socket", 1, 1);
+        add(g, socket, "core", 1 + dice(4), 1);
+        if (dice(2))
+            add(g, socket, "gpu", 1, 1);
+        if (dice(3) == 0)
+            add(g, socket, "memory", 1, 8);
+    }
+}
+
+static void add_rack(weir_graph *g, weir_vertex root)
+{
+    weir_vertex rack = add(g, root, "rack", 1, 1);
+
+    for (uint32_t i = 0, n = dice(5); i < n; i++)
+        add_node(g, rack);
+}
+
+static void change_structure(weir_graph *g)
+{
+    weir_vertex v = some_vertex(g, NULL), rack = some_vertex(g, "rack"), root = some_vertex(g, "cluster");
+
+    switch (dice(5)) {
+    case 0:
+        if (dice(5) == 0)
+            root = add(g, WEIR_NONE, "cluster", 1, 1);
+        if (root != WEIR_NONE)
+            add_rack(g, root);
+        break;
+    case 1:
+        if (rack != WEIR_NONE)
+            add_node(g, rack);
+        break;
+    case 2:
+        if (rack != WEIR_NONE)
+            add(g, rack, "node", 1 + dice(40), 1);
+        break;
+    default:
+        if (v != WEIR_NONE && (strcmp(weir_vertex_type(g, v), "cluster") != 0 || dice(20) == 0))
+            (void)!weir_graph_unlink(g, v, NULL);
+    }
+}
+
+static void change_jobs(weir_graph *g)
+{
+    weir_vertex v = some_vertex(g, NULL);
+
+    switch (dice(4)) {
+    case 0:
+        if (v != WEIR_NONE)
+            (void)!weir_vertex_set_state(g, v, dice(3) ? WEIR_UP : WEIR_DOWN, NULL);
+        break;
+    case 1:
+        if (v != WEIR_NONE) {
+            char text[20];
+            snprintf(text, sizeof text, "%u", dice(50));
+            (void)!weir_vertex_set(g, v, WEIR_PROPERTIES, "speed", text, NULL);
+        }
+        break;
+    case 2: (void)!weir_graph_advance(g, weir_graph_now(g) + dice(20), NULL); break;
+    default:
+        if (weir_job_count(g))
+            (void)!weir_release(g, weir_job_at(g, dice(weir_job_count(g)))->job, NULL);
+    }
+}
+
+static int by_speed(void *data, const weir_graph *g, weir_vertex v, double *keys)
+{
+    const char *speed = weir_vertex_get(g, v, WEIR_PROPERTIES, "speed");
+
+    (void)data;
+    keys[0] = speed ? -atof(speed) : 0;
+    keys[1] = (double)weir_vertex_id(g, v);
+    return 2;
+}
+
+static bool same(const weir_allocation *a, const weir_allocation *b)
+{
+    if (a->start != b->start || a->npicks != b->npicks)
+        return false;
+    for (uint32_t i = 0; i < a->npicks; i++)
+        if (a->picks[i].vertex != b->picks[i].vertex || a->picks[i].amount != b->picks[i].amount)
+            return false;
+    return true;
+}
+
+static weir_request *some_request(void)
+{
+    static const char *const shapes[] = {"slot=%u/node", "slot=%u/node/core=2", "slot=%u/core", "rack/slot=%u/node",
+                                         "slot=%u/node/[core;gpu]", "node=%u/slot/core", "slot=%u/rack", "slot=%u/memory=3"};
+    char text[60];
+    weir_request *r = NULL;
+
+    snprintf(text, sizeof text, shapes[dice(sizeof shapes / sizeof *shapes)], 1 + dice(dice(4) ? 4 : 30));
+    CHECK(weir_request_parse(text, strlen(text), "shape", &r, NULL) == WEIR_OK, "%s is a request", text);
+    if (dice(10))
+        (void)!weir_request_set_duration(r, 1 + dice(60), NULL);
+    return r;
+}
+
+/* Meets a request on both; false: they differ. */
+static bool compare(weir_graph *g, const weir_policy *p)
+{
+    weir_request *r = some_request();
+    weir_match_options o = {.mode = dice(4) ? WEIR_RESERVE : WEIR_NOW, .at = weir_graph_now(g), .policy = p};
+    const weir_allocation *a, *b;
+    weir_err err = {0};
+    weir_graph *copy;
+    int rc, other;
+
+    CHECK(weir_graph_dup(g, &copy, NULL) == WEIR_OK, "a machine is copied");
+    other = weir_match(copy, r, &o, &b, NULL);
+    rc = weir_match(g, r, &o, &a, &err);
+    weir_request_free(r);
+    if (!CHECK(rc == other && (rc || same(a, b)), "%s: %s and %s", p->name, weir_status_name(rc), weir_status_name(other)) ||
+        !CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text)) {
+        weir_graph_free(copy);
+        return false;
+    }
+    weir_graph_free(copy);
+    return true;
+}
+
+static void run(uint64_t from, int steps)
+{
+    static const char *const up[] = {"id"}, *const down[] = {"-id"}, *const speed[] = {"-properties.speed", "node.id"};
+    static const weir_policy policies[] = {{.name = "first"},
+                                           {.name = "low", .order = up, .norder = 1},
+                                           {.name = "high", .order = down, .norder = 1},
+                                           {.name = "speed", .order = speed, .norder = 2},
+                                           {.name = "keys", .keys = by_speed, .serial = 7}};
+    weir_graph *g = weir_graph_new();
+    weir_vertex root;
+
+    seed = from;
+    root = add(g, WEIR_NONE, "cluster", 1, 1);
+    for (int i = 0; i < 4; i++)
+        add_rack(g, root);
+    for (int i = 0; i < steps; i++) {
+        if (dice(3) == 0)
+            change_structure(g);
+        if (dice(2))
+            change_jobs(g);
+        if (!compare(g, &policies[dice(5)])) {
+            printf("seed %llu step %d\n", (unsigned long long)from, i);
+            break;
+        }
+    }
+    weir_graph_free(g);
+}
+
+int main(void)
+{
+    const char *scale = getenv("WEIR_SPEC_SCALE");
+    int runs = scale ? (int)(60 * atof(scale)) : 60;
+
+    for (int i = 1; i <= (runs ? runs : 1); i++)
+        run((uint64_t)i * 1000003, 120);
+    return check_report();
+}
