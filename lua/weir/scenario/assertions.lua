@@ -277,7 +277,7 @@ end
 -- ---- telling luassert ---------------------------------------------------------------------------------------
 
 local function message_of(v, positive)
-  return ("%s %s to %s, and %s\n\n%s"):format(v.subject, positive and "is" or "is not", v.wanted, v.found, v.s:picture())
+  return ("%s %s to %s, but %s\n\n%s"):format(v.subject, positive and "is" or "is not", v.wanted, v.found, v.s:picture())
 end
 
 -- luassert takes the message from the arguments: there is one, and it is not to be formatted.

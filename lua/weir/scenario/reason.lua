@@ -9,7 +9,7 @@ local M = {}
 
 local TEXTS = {
   busy = "what it needs is in use",
-  blocked = "what it needs is down or drained, or the policy will not have it",
+  blocked = "what it needs is down, drained, or refused by the policy",
   infeasible = "nothing on this machine can hold it any more",
   reserved = "what it needs is free, and reserved for others",
 }

@@ -1,0 +1,189 @@
+--- consumer.lua - the side of the acquisition protocol (RFC 28) that schedules: what it has acquired, what of that is online, what
+-- it has to give back.
+--
+-- A state machine without I/O and without an engine: responses go into `receive`, what they mean comes out as calls of opts.on,
+-- requests go out through opts.send(method, payload, group). See follow.lua for the engine.
+--
+-- Invariant: online is a part of acquired; acquired and leaving share no target, nor do two groups. A response that would break
+-- this is a failure to conform to the protocol: everything ends, as it does with an error response.
+
+local core = require "weir.core"
+
+local M = {}
+
+local Consumer = {}
+Consumer.__index = Consumer
+
+local function none() return core.idset() end
+
+local Broken = {}
+
+-- Ends the reading of a response. Caught in `receive`.
+local function broken(...) error(setmetatable({ text = string.format(...) }, Broken), 0) end
+
+local function read_set(value, what)
+  local ok, set = pcall(core.idset, value)
+  if type(value) ~= "string" or not ok or not set then broken("%s: an idset is wanted", what) end
+  return set
+end
+
+-- The targets of a response, all of which the group has.
+local function read_held(group, value, what)
+  local set = read_set(value, what)
+  if not group.acquired:contains(set) then
+    broken("%s: target %s is not acquired in group %s", what, tostring(set - group.acquired), group.name)
+  end
+  return set
+end
+
+-- ---- what responses mean -------------------------------------------------------------------------------------------
+
+local function grow(self, group, R, online, offline)
+  if type(R) ~= "table" then broken "grow: resources, an R, is wanted" end
+  local all = self.on.ranks(R)
+  if not all then broken "grow: resources is no R that can be read" end
+  if offline and (online:overlaps(offline) or (online | offline) ~= all) then
+    broken("grow: online and offline are not, together, the targets %s", tostring(all))
+  end
+  if not all:contains(online) then broken("up: target %s is not in resources", tostring(online - all)) end
+  if all:overlaps(self:held()) then broken("grow: target %s is acquired already", tostring(all & self:held())) end
+  group.acquired, group.online = group.acquired | all, group.online | online
+  group.ready = true
+  self.on.grow(R, all, online)
+end
+
+local function shrink(self, group, set)
+  group.acquired, group.online = group.acquired - set, group.online - set
+  if group.style == "typed" then group.leaving = group.leaving | set end
+  self.on.shrink(set, group.style == "typed")
+end
+
+local function online(self, group, set)
+  group.online = group.online | set
+  self.on.online(set)
+end
+
+local function offline(self, group, set)
+  group.online = group.online - set
+  self.on.offline(set)
+end
+
+local TYPED = {}
+
+function TYPED.grow(self, group, message)
+  grow(self, group, message.resources, read_set(message.online, "grow: online"), read_set(message.offline, "grow: offline"))
+end
+
+function TYPED.shrink(self, group, message) shrink(self, group, read_held(group, message.targets, "shrink")) end
+
+function TYPED.online(self, group, message) online(self, group, read_held(group, message.targets, "online")) end
+
+function TYPED.offline(self, group, message) offline(self, group, read_held(group, message.targets, "offline")) end
+
+local function typed(self, group, message)
+  local act = TYPED[message.type]
+  if not act then broken("type: grow, shrink, online or offline is wanted, not \"%s\"", tostring(message.type)) end
+  if not group.ready and message.type ~= "grow" then broken("%s before the first grow", message.type) end
+  act(self, group, message)
+end
+
+local function properties(self, group, message, key, call)
+  for name, targets in pairs(message[key] or {}) do call(name, read_set(targets, key) & group.acquired) end
+end
+
+-- Of the newer wording: down before up, shrink first, as it counts more than the down that comes with it.
+local function keyed(self, group, message)
+  if not group.ready then return grow(self, group, message.resources, read_set(message.up, "up")) end
+  local gone = message.shrink and read_held(group, message.shrink, "shrink") or none()
+  local down = message.down and read_held(group, message.down, "down") or none()
+  local up = message.up and read_held(group, message.up, "up") or none()
+  if not gone:empty() then shrink(self, group, gone) end
+  if not (down - gone):empty() then offline(self, group, down - gone) end
+  if not (up - gone - down):empty() then online(self, group, up - gone - down) end
+  properties(self, group, message, "property-add", self.on.property_add)
+  properties(self, group, message, "property-remove", self.on.property_remove)
+  if type(message.expiration) == "number" then self.on.expiration(message.expiration) end
+end
+
+-- ---- coming in ------------------------------------------------------------------------------------------------------
+
+local function finish(self, why)
+  self.failed = why
+  self.on.exit(why)
+  return nil, why, "protocol"
+end
+
+--- A response to the acquire of a group: true; or nil, message, "protocol" where it is none that may come. All is over then.
+function Consumer:receive(name, message)
+  local group = self.groups[name]
+  if self.failed or not group then return nil, self.failed or "there is no such group", "protocol" end
+  local ok, raised = pcall(group.style == "keyed" and keyed or typed, self, group, message)
+  if ok then return true end
+  if getmetatable(raised) ~= Broken then error(raised, 0) end
+  return finish(self, ("group %s: %s"):format(name, raised.text))
+end
+
+--- An error response to any request.
+function Consumer:error(name, why) return finish(self, ("group %s: %s"):format(name, why)) end
+
+-- ---- going out ------------------------------------------------------------------------------------------------------
+
+--- Asks for all groups.
+function Consumer:start()
+  for _, group in ipairs(self.order) do
+    self.send("resource.acquire", group.style == "typed" and { group = group.name } or {}, group.name)
+  end
+end
+
+--- Targets that nobody uses any longer: those that were in a shrink are released, each once.
+function Consumer:freed(set)
+  for _, group in ipairs(self.order) do
+    local mine = set & group.leaving
+    if not mine:empty() and not self.failed then
+      group.leaving = group.leaving - mine
+      self.send("resource.release", { group = group.name, targets = tostring(mine) }, group.name)
+    end
+  end
+end
+
+--- The provider is gone, and with it the streams: nothing is acquired, nothing owed. `start` begins anew.
+function Consumer:disconnected()
+  for _, group in ipairs(self.order) do
+    group.acquired, group.online, group.leaving, group.ready = none(), none(), none(), false
+  end
+end
+
+-- ---- looking --------------------------------------------------------------------------------------------------------
+
+local function gather(self, key)
+  local all = none()
+  for _, group in ipairs(self.order) do all = all | group[key] end
+  return all
+end
+
+function Consumer:acquired() return gather(self, "acquired") end
+function Consumer:online() return gather(self, "online") end
+function Consumer:leaving() return gather(self, "leaving") end
+function Consumer:held() return self:acquired() | self:leaving() end
+
+--- Whether every group has had its first answer: before that nothing can be said about what could ever run.
+function Consumer:ready()
+  for _, group in ipairs(self.order) do
+    if not group.ready then return false end
+  end
+  return true
+end
+
+--- A consumer. opts.groups: names ("default" if not given); opts.style: "typed" (if not given) or "keyed", the newer wording,
+--- which has the default group only; opts.send; opts.on: ranks(R), grow(R, targets, online), shrink(targets, fatal), online(targets),
+--- offline(targets), property_add(name, targets), property_remove(name, targets), expiration(seconds), exit(why).
+function M.new(opts)
+  local self = setmetatable({ groups = {}, order = {}, send = opts.send, on = opts.on }, Consumer)
+  for i, name in ipairs(opts.groups or { "default" }) do
+    local group = { name = name, style = opts.style or "typed", acquired = none(), online = none(), leaving = none(), ready = false }
+    self.groups[name], self.order[i] = group, group
+  end
+  return self
+end
+
+return M

@@ -1,0 +1,360 @@
+--- provider.lua - the side of the acquisition protocol (RFC 28) that has the resources: which target is in which group, who has
+-- acquired it, and whether it is up.
+--
+-- A state machine without I/O. What is to be sent goes through opts.send(stream, response); requests and commands return
+-- nil, message, code where they are refused, and have then changed nothing.
+--
+-- Invariant: a target is held by at most one stream. A stream holds targets of its group only, or such that it was told to
+-- give back ("leaving"); these go nowhere else before the release.
+--
+-- Streams come in two wordings: "typed" asks with {group = NAME} and gets {type = "grow" | "shrink" | "online" | "offline", ...};
+-- "keyed" (the newer text) asks with nothing and gets {resources =, up =}, then {up =, down =, shrink =, ["property-add"] =,
+-- ["property-remove"] =, expiration =}. Keyed has no grow and no release: what is added waits for the next acquire, what is
+-- taken away is gone at once.
+
+local core = require "weir.core"
+
+local M = {}
+
+local Provider = {}
+Provider.__index = Provider
+
+local EXCLUDE, DEFAULT = "exclude", "default"
+
+-- ---- small things -------------------------------------------------------------------------------------------
+
+local function none() return core.idset() end
+
+local function text(set) return tostring(set) end
+
+local function refused(code, ...) return nil, string.format(...), code end
+
+-- The targets of a command, all of which must be there; or nil, message, code.
+local function read_targets(self, what)
+  local ok, set, why = pcall(core.idset, what)
+  if not ok or not set then return refused("invalid", "targets: %s", ok and why or "an idset such as \"0-3,7\" is wanted") end
+  if set:empty() then return refused("invalid", "targets: at least one is wanted") end
+  if not self.targets:contains(set) then return refused("unknown", "there is no target %s here", text(set - self.targets)) end
+  return set
+end
+
+local function is_name(name) return type(name) == "string" and name:find "^[%w_.-]+$" ~= nil and #name <= 64 end
+
+-- ---- what follows from the state -----------------------------------------------------------------------------
+
+--- The targets of a group; "default" is everything that is in no group. nil: there is no such group.
+function Provider:members(group)
+  if group ~= DEFAULT then return self.groups[group] end
+  local rest = self.targets
+  for _, set in pairs(self.groups) do rest = rest - set end
+  return rest
+end
+
+--- The group of a target.
+function Provider:group_of(target)
+  for name, set in pairs(self.groups) do
+    if set:has(target) then return name end
+  end
+  return DEFAULT
+end
+
+--- What jobs can be placed on: up, and not drained.
+function Provider:available() return self.up - self.drained end
+
+-- Everything that some stream has, be it leaving or not.
+local function taken(self)
+  local all = none()
+  for _, stream in pairs(self.streams) do all = all | stream.held | stream.leaving end
+  return all
+end
+
+-- ---- sending -------------------------------------------------------------------------------------------------
+
+local function send(self, stream, response) self.send(stream.key, response) end
+
+local function send_grow(self, stream, targets)
+  local online = targets & self:available()
+  local R = self.resources(targets)
+  if stream.style == "keyed" then return send(self, stream, { resources = R, up = text(online) }) end
+  send(self, stream, { type = "grow", resources = R, online = text(online), offline = text(targets - online) })
+end
+
+local function send_shrink(self, stream, targets)
+  if stream.style == "keyed" then return send(self, stream, { shrink = text(targets), down = text(targets) }) end
+  send(self, stream, { type = "shrink", targets = text(targets) })
+end
+
+local function send_change(self, stream, ups, downs)
+  if stream.style == "keyed" then
+    if ups:empty() and downs:empty() then return end
+    local function given(set) return not set:empty() and text(set) or nil end
+    return send(self, stream, { up = given(ups), down = given(downs) })
+  end
+  if not ups:empty() then send(self, stream, { type = "online", targets = text(ups) }) end
+  if not downs:empty() then send(self, stream, { type = "offline", targets = text(downs) }) end
+end
+
+-- Streams in the order in which they came, so that runs are alike.
+local function each_stream(self)
+  local list = {}
+  for _, stream in pairs(self.streams) do list[#list + 1] = stream end
+  table.sort(list, function(a, b) return a.number < b.number end)
+  return list
+end
+
+-- Gives every stream what is in its group and with nobody.
+local function settle(self)
+  local busy = taken(self)
+  for _, stream in ipairs(each_stream(self)) do
+    local more = self:members(stream.group) - busy
+    if stream.style == "typed" and not more:empty() then
+      stream.held, busy = stream.held | more, busy | more
+      send_grow(self, stream, more)
+    end
+  end
+end
+
+-- Takes from every stream what is no longer in its group.
+local function withdraw(self)
+  for _, stream in ipairs(each_stream(self)) do
+    local gone = stream.held - (self:members(stream.group) & self.targets)
+    if not gone:empty() then
+      stream.held = stream.held - gone
+      if stream.style == "typed" then stream.leaving = stream.leaving | gone end
+      send_shrink(self, stream, gone)
+    end
+  end
+end
+
+-- Tells the streams how availability changed with what f does.
+local function changing(self, f)
+  local before = self:available()
+  f()
+  local after = self:available()
+  for _, stream in ipairs(each_stream(self)) do
+    send_change(self, stream, (after - before) & stream.held, (before - after) & stream.held)
+  end
+  return true
+end
+
+-- ---- requests of schedulers ------------------------------------------------------------------------------------
+
+-- The group and the wording of a request; or nil, message, code.
+local function read_acquire(self, payload)
+  if payload == nil or next(payload) == nil then return DEFAULT, "keyed" end
+  local group = payload.group
+  if type(group) ~= "string" then return refused("invalid", "resource.acquire: group, a string, is wanted") end
+  if not self:members(group) then return refused("unknown", "resource.acquire: there is no group \"%s\"", group:sub(1, 64)) end
+  return group, "typed"
+end
+
+--- resource.acquire on a stream of the caller's naming: true, and the first response was sent; or nil, message, code.
+function Provider:acquire(key, payload)
+  local group, style, code = read_acquire(self, payload)
+  if not group then return nil, style, code end
+  if self.streams[key] then return refused("invalid", "resource.acquire: this stream has acquired something already") end
+  for _, stream in pairs(self.streams) do
+    if stream.group == group then return refused("busy", "resource.acquire: group \"%s\" is acquired by somebody else", group) end
+  end
+  local free = self:members(group) - taken(self)
+  if free:empty() then return refused("unavailable", "resource.acquire: there is nothing in group \"%s\"", group) end
+  self.number = self.number + 1
+  local stream = { key = key, group = group, style = style, held = free, leaving = none(), number = self.number }
+  self.streams[key] = stream
+  send_grow(self, stream, free)
+  return true
+end
+
+--- resource.release of one who holds streams, given as a predicate over their keys (or one key): an empty payload; or nil,
+--- message, code.
+function Provider:release(mine, payload)
+  local group, targets = payload and payload.group, payload and payload.targets
+  if type(group) ~= "string" then return refused("invalid", "resource.release: group, a string, is wanted") end
+  local ok, set, why = pcall(core.idset, targets)
+  if not ok or not set or set:empty() then
+    return refused("invalid", "resource.release: targets: %s", ok and why or "an idset such as \"1-3,5\" is wanted")
+  end
+  for _, stream in pairs(self.streams) do
+    local own = mine == stream.key or type(mine) == "function" and mine(stream.key)
+    if own and stream.group == group and stream.style == "typed" then
+      if not stream.leaving:contains(set) then
+        return refused("protocol", "resource.release: target %s was not in a shrink, or is released already", text(set - stream.leaving))
+      end
+      stream.leaving = stream.leaving - set
+      settle(self)
+      return {}
+    end
+  end
+  return refused("unknown", "resource.release: you have not acquired group \"%s\"", group:sub(1, 64))
+end
+
+--- The stream is gone: all that it had can be acquired again. False: there was none.
+function Provider:disconnect(key)
+  if not self.streams[key] then return false end
+  self.streams[key] = nil
+  settle(self)
+  return true
+end
+
+-- ---- commands of administrators ---------------------------------------------------------------------------------
+
+--- Targets out of service until undrain; what runs there goes on.
+function Provider:drain(what, reason)
+  local set, why, code = read_targets(self, what)
+  if not set then return nil, why, code end
+  if reason ~= nil and type(reason) ~= "string" then return refused("invalid", "drain: reason, a string, is wanted") end
+  return changing(self, function()
+    self.drained = self.drained | set
+    for target in set:ids() do self.reasons[target] = reason end
+  end)
+end
+
+function Provider:undrain(what)
+  local set, why, code = read_targets(self, what)
+  if not set then return nil, why, code end
+  if not self.drained:contains(set) then return refused("invalid", "undrain: target %s is not drained", text(set - self.drained)) end
+  return changing(self, function()
+    self.drained = self.drained - set
+    for target in set:ids() do self.reasons[target] = nil end
+  end)
+end
+
+--- What a monitor says.
+function Provider:online(what)
+  local set, why, code = read_targets(self, what)
+  if not set then return nil, why, code end
+  return changing(self, function() self.up = self.up | set end)
+end
+
+function Provider:offline(what)
+  local set, why, code = read_targets(self, what)
+  if not set then return nil, why, code end
+  return changing(self, function() self.up = self.up - set end)
+end
+
+--- Puts targets into a group; "default" is none. A group that nothing is left in is there as long as somebody has it.
+function Provider:move(what, group)
+  local set, why, code = read_targets(self, what)
+  if not set then return nil, why, code end
+  if not is_name(group) then return refused("invalid", "group: a name of letters, digits, '.', '_' and '-' is wanted") end
+  for name, members in pairs(self.groups) do self.groups[name] = members - set end
+  if group ~= DEFAULT then self.groups[group] = (self.groups[group] or none()) | set end
+  withdraw(self)
+  settle(self)
+  return true
+end
+
+function Provider:exclude(what) return self:move(what, EXCLUDE) end
+
+function Provider:include(what) return self:move(what, DEFAULT) end
+
+--- Targets that are new. opts.resources knows them already; they are up unless opts says {up = idset}.
+function Provider:add(what, opts)
+  local ok, set, why = pcall(core.idset, what)
+  if not ok or not set or set:empty() then return refused("invalid", "add: targets: %s", ok and why or "an idset is wanted") end
+  local known = self.targets | taken(self)
+  if set:overlaps(known) then return refused("exists", "add: target %s is there already", text(set & known)) end
+  self.targets = self.targets | set
+  self.up = self.up | (opts and opts.up and core.idset(opts.up) & set or set)
+  settle(self)
+  return true
+end
+
+--- Targets that leave the machine.
+function Provider:remove(what)
+  local set, why, code = read_targets(self, what)
+  if not set then return nil, why, code end
+  for name, members in pairs(self.groups) do self.groups[name] = members - set end
+  self.targets = self.targets - set
+  withdraw(self)
+  self.up, self.drained = self.up - set, self.drained - set
+  for target in set:ids() do self.reasons[target] = nil end
+  return true
+end
+
+-- One of the messages that only the newer wording has, to those who hold some of the targets.
+local function tell_property(self, key, name, what)
+  if type(name) ~= "string" or name == "" or name:find "[!&'\"^`|()]" then
+    return refused("invalid", "property: a name without any of ! & ' \" ^ ` | ( ) is wanted")
+  end
+  local set, why, code = read_targets(self, what)
+  if not set then return nil, why, code end
+  for _, stream in ipairs(each_stream(self)) do
+    local mine = set & stream.held
+    if stream.style == "keyed" and not mine:empty() then send(self, stream, { [key] = { [name] = text(mine) } }) end
+  end
+  return true
+end
+
+--- opts.resources knows of the property already (or no longer); this tells who has the targets.
+function Provider:property_add(name, what) return tell_property(self, "property-add", name, what) end
+
+function Provider:property_remove(name, what) return tell_property(self, "property-remove", name, what) end
+
+--- All of it ends at another time, in seconds since 1970.
+function Provider:expire(time)
+  if type(time) ~= "number" or time < 0 then return refused("invalid", "expiration: seconds since 1970 are wanted") end
+  for _, stream in ipairs(each_stream(self)) do
+    if stream.style == "keyed" then send(self, stream, { expiration = time + 0.0 }) end
+  end
+  return true
+end
+
+-- ---- looking, keeping ---------------------------------------------------------------------------------------------
+
+--- Plain data: every group with what is in it, online and offline, who has it; drained targets with reasons.
+function Provider:status()
+  local holders, list = {}, {}
+  for _, stream in pairs(self.streams) do holders[stream.group] = stream end
+  local names = { DEFAULT }
+  for name in pairs(self.groups) do names[#names + 1] = name end
+  table.sort(names, function(a, b) return (a == DEFAULT and "" or a) < (b == DEFAULT and "" or b) end)
+  for i, name in ipairs(names) do
+    local all, stream = self:members(name), holders[name]
+    list[i] = {
+      group = name, targets = text(all), online = text(all & self:available()), offline = text(all - self:available()),
+      acquired = stream ~= nil, leaving = stream and text(stream.leaving) or "",
+    }
+  end
+  local drained = core.array {}
+  for target in self.drained:ids() do drained[#drained + 1] = { target = target, reason = self.reasons[target] } end
+  return { targets = text(self.targets), groups = list, drained = drained }
+end
+
+--- What has to outlive the process, as plain data: streams do not.
+function Provider:save()
+  local groups, reasons = {}, {}
+  for name, set in pairs(self.groups) do
+    if not set:empty() then groups[name] = text(set) end
+  end
+  for target, reason in pairs(self.reasons) do reasons[tostring(target)] = reason end
+  return { targets = text(self.targets), up = text(self.up), drained = text(self.drained), groups = groups, reasons = reasons }
+end
+
+local function check_groups(self, groups)
+  local seen = none()
+  for name, what in pairs(groups or {}) do
+    local set = core.idset(what)
+    if not is_name(name) or name == DEFAULT then error(("provider: '%s' is no name for a group"):format(tostring(name)), 3) end
+    if seen:overlaps(set) then error(("provider: target %s is in two groups"):format(text(seen & set)), 3) end
+    if not self.targets:contains(set) then error(("provider: group %s: there is no target %s"):format(name, text(set - self.targets)), 3) end
+    seen = seen | set
+    self.groups[name] = set
+  end
+end
+
+--- A provider. opts: targets (idset), resources(targets): their R as a table, send(stream, response); groups {name = idset}, up
+--- (idset; all if not given), drained, reasons: as `save` gave them.
+function M.new(opts)
+  local self = setmetatable({
+    targets = core.idset(opts.targets), resources = opts.resources, send = opts.send, groups = {}, streams = {}, number = 0,
+    reasons = {},
+  }, Provider)
+  self.up = opts.up and core.idset(opts.up) or self.targets
+  self.drained = opts.drained and core.idset(opts.drained) or none()
+  for target, reason in pairs(opts.reasons or {}) do self.reasons[math.tointeger(tonumber(target))] = reason end
+  check_groups(self, opts.groups)
+  return self
+end
+
+return M

@@ -1,0 +1,145 @@
+--- weir test: scenarios, run by busted.
+
+local files = require "weir.files"
+local out = require "weir.cli.output"
+local policy = require "weir.policy"
+
+local M = {
+  name = "test",
+  doc = "Run scenarios: scripts that say what must happen on a machine.",
+  usage = "[OPTION...] [SCENARIO.lua | DIRECTORY]...",
+  options = {
+    { "f", "filter", "PATTERN", "only those whose name has this Lua pattern", many = true },
+    { nil, "filter-out", "PATTERN", "not those", many = true },
+    { "l", "list", nil, "their names; runs nothing" },
+    { nil, "json", nil, "as JSON" },
+    { nil, "tap", nil, "in the Test Anything Protocol" },
+    { "o", "output", "HANDLER", "any other output handler of busted: junit, gtest, plainTerminal, ..." },
+    { "r", "resources", "RESOURCES", "the machine of scenarios that name none" },
+    { "p", "policy", "POLICY", "the placement policy of scenarios that name none" },
+    { "q", "queue", "QUEUE", "the queue policy of scenarios that name none" },
+    { nil, "random", "COUNT", "makes up so many scenarios instead, and prints the first that fails as a file to run", kind = "count" },
+    { nil, "seed", "NUMBER", "random: where they begin; 1 if not given", kind = "count" },
+    { nil, "steps", "COUNT", "random: how long each is; 30 if not given", kind = "count" },
+    { nil, "calm", nil, "random: nothing goes down, fails or takes longer than thought" },
+    { nil, "assert", "LINE", "random: a line of Lua that must hold at the end, of the scenario s: 'assert.kept_promises()'", many = true },
+  },
+  notes = [[
+Without arguments, spec/scenarios or scenarios of the current directory. In a directory, every *.lua is taken. A scenario is
+a busted spec that begins with local scenario = require "weir.scenario"; busted itself runs it just as well.
+
+  weir test -f backfill spec/scenarios
+  weir test --random 500 --calm -q conservative --assert 'assert.kept_promises()'
+
+Exit status: 0 all hold, 1 some do not, 2 wrong use, a file that cannot be read, or busted is missing.]],
+}
+
+local RANDOM_ONLY = { "seed", "steps", "calm", "assert" }
+local BUSTED_ONLY = { "filter", "filter-out", "list", "json", "tap", "output" }
+
+local function check_options(opts)
+  for _, name in ipairs(opts.random and BUSTED_ONLY or RANDOM_ONLY) do
+    if opts[name] then out.fail(2, "test: --%s is %s --random", name, opts.random and "not for" or "for") end
+  end
+  if opts.random and opts[1] then out.fail(2, 'test: --random makes its own scenarios; "%s" is one too many', opts[1]) end
+  if opts.json and opts.tap or opts.output and (opts.json or opts.tap) then
+    out.fail(2, "test: one of --json, --tap and --output will do")
+  end
+end
+
+-- ---- which files --------------------------------------------------------------------------------------------
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local function is_directory(path) return os.execute("test -d " .. quoted(path)) == true end
+
+local function in_directory(path)
+  local list = {}
+  local pipe = assert(io.popen("find -L " .. quoted(path:gsub("^%-", "./-")) .. " -name '*.lua' -type f 2>/dev/null | LC_ALL=C sort"))
+  for file in pipe:lines() do list[#list + 1] = file end
+  pipe:close()
+  return list
+end
+
+local DEFAULTS = { "spec/scenarios", "scenarios" }
+
+local function default_directory()
+  for _, path in ipairs(DEFAULTS) do
+    if is_directory(path) then return path end
+  end
+  out.fail(2, "test: there is no %s here; which SCENARIO.lua?", table.concat(DEFAULTS, " and no "))
+end
+
+-- busted would take a comma for the end of a name.
+local function check_file(path)
+  if path:find(",", 1, true) then out.fail(2, "test: %s: busted takes no file with a comma in its name", path) end
+  local text = out.check(files.read(path)):gsub("^#[^\n]*", "")
+  out.check(load(text, "@" .. path, "t"))
+end
+
+local function all_files(opts)
+  local list = {}
+  for i = 1, math.max(#opts, 1) do
+    local path = opts[i] or default_directory()
+    local found = is_directory(path) and in_directory(path) or { path }
+    if #found == 0 then out.fail(2, "test: there is no *.lua in %s", path) end
+    table.move(found, 1, #found, #list + 1, list)
+  end
+  for _, path in ipairs(list) do check_file(path) end
+  return list
+end
+
+-- ---- running busted -----------------------------------------------------------------------------------------
+
+local function words_for(opts, list)
+  local config = assert(package.searchpath("weir.cli.test_busted", package.path))
+  local words = { [0] = "weir test", "--config-file=" .. config, "--no-shuffle", "--lpath=", "--cpath=" }
+  local function add(...) table.move({ ... }, 1, select("#", ...), #words + 1, words) end
+  local handler = opts.json and "json" or opts.tap and "TAP" or opts.output
+  if handler then add("--output", handler) end
+  if opts.list then add "--list" end
+  for _, name in ipairs { "filter", "filter-out" } do
+    for _, pattern in ipairs(opts[name] or {}) do add("--" .. name .. "=" .. pattern) end
+  end
+  table.move(list, 1, #list, #words + 1, words)
+  return words
+end
+
+-- The runner of busted, which leaves by os.exit: here that is an error with the status in it.
+local function runner()
+  local ok, compatibility = pcall(require, "busted.compatibility")
+  if not ok then
+    out.fail(2, "test: busted is not installed for Lua 5.4 (Debian: lua-busted); scenarios need it")
+  end
+  local Exit = {}
+  compatibility.exit = function(code) error(setmetatable({ code = code }, Exit), 0) end
+  local run = require "busted.runner"
+  return function(words)
+    rawset(_G, "arg", words)
+    local done, raised = pcall(run, { standalone = false })
+    if done then return 0 end
+    if getmetatable(raised) ~= Exit then error(raised, 0) end
+    return raised.code == 0 and 0 or 1
+  end
+end
+
+-- What is loaded before busted begins is one and the same for all files.
+local function prepare(opts)
+  local scenario = require "weir.scenario"
+  for option, name in pairs { resources = "machine", policy = "policy", queue = "queue" } do
+    scenario.defaults[name] = opts[option] or scenario.defaults[name]
+  end
+  return scenario
+end
+
+function M.run(opts)
+  check_options(opts)
+  if opts.policy then out.check(policy.load(opts.policy)) end
+  if opts.random then return require("weir.cli.test_random")(opts, runner()) end
+  local list = all_files(opts)
+  local run = runner()
+  prepare(opts)
+  return run(words_for(opts, list))
+end
+
+return M

@@ -1,0 +1,186 @@
+--- lanes.lua - who has which part of what, and when: the rows of a timeline.
+---
+--- A lane is {vertex = (nil: all of a type), label =, n = how many vertices alike it stands for, parts = {{booking =, part =}, ...}},
+--- parts from 0 to 1, by job. A booking is {job =, start =, stop = (math.huge: none), reserved =}.
+
+local M = {}
+
+-- ---- collecting ---------------------------------------------------------------------------------------------------
+
+local function booking_of(c, use)
+  local key = ("%d %.17g %.17g"):format(use.job, use.start, use["end"])
+  local b = c.known[key]
+  if not b then
+    b = { job = use.job, start = use.start, stop = use["end"], reserved = use.start > c.now }
+    c.known[key], c.bookings[#c.bookings + 1] = b, b
+  end
+  return b
+end
+
+local function add(units, booking, type, amount)
+  local row = units[booking]
+  if not row then
+    row = {}
+    units[booking] = row
+  end
+  row[type] = (row[type] or 0) + amount
+end
+
+-- Notes what jobs have of a vertex, and with it of what is below.
+local function note(c, units, v, uses)
+  for _, use in ipairs(uses) do
+    local b = booking_of(c, use)
+    add(units, b, v.type, use.amount)
+    if use.exclusive and v:nchildren() > 0 then
+      for type, row in pairs(v:aggregate()) do add(units, b, type, row.total) end
+    end
+  end
+end
+
+-- The exclusive ones of a vertex, behind those of what it is in.
+local function wholes(c, above, uses)
+  for _, use in ipairs(uses) do
+    if use.exclusive then above = { booking = booking_of(c, use), rest = above } end
+  end
+  return above
+end
+
+-- A job's part of a vertex is the largest of its parts by type.
+local function parts_of(units, totals)
+  local list = {}
+  for booking, row in pairs(units) do
+    local part = 0
+    for type, amount in pairs(row) do
+      if (totals[type] or 0) > 0 then part = math.max(part, amount / totals[type]) end
+    end
+    list[#list + 1] = { booking = booking, part = math.min(1, part) }
+  end
+  table.sort(list, function(a, b)
+    if a.booking.job ~= b.booking.job then return a.booking.job < b.booking.job end
+    return a.booking.start < b.booking.start
+  end)
+  return list
+end
+
+local function totals_of(v)
+  local totals = { [v.type] = v.size }
+  for type, row in pairs(v:aggregate()) do totals[type] = (totals[type] or 0) + row.total end
+  return totals
+end
+
+local function collect_below(c, v, units)
+  note(c, units, v, v:uses())
+  if #v:jobs() == 0 then return end
+  for child in v:children() do collect_below(c, child, units) end
+end
+
+local function add_lane(c, v, above)
+  local units, type = {}, v.type
+  while above do
+    add(units, above.booking, type, v.size)
+    above = above.rest
+  end
+  collect_below(c, v, units)
+  local name, id = v.name, v.id
+  c.lanes[#c.lanes + 1] = { vertex = v, label = name, base = id and name == v.basename .. id and v.basename or nil, first = id, n = 1,
+    parts = next(units) and parts_of(units, totals_of(v)) or {} }
+end
+
+local function collect_type(c, v, type, above)
+  if v.type == type then return add_lane(c, v, above) end
+  if v:below(type) == 0 then return end
+  above = wholes(c, above, v:uses())
+  for child in v:children() do collect_type(c, child, type, above) end
+end
+
+-- What has `start`, if it is not everything, as a whole from above.
+local function held_above(c, start)
+  local above, up = nil, start and start:parent()
+  while up do
+    above, up = wholes(c, above, up:uses()), up:parent()
+  end
+  return above
+end
+
+--- Lanes of all vertices of a type, in order, and all bookings.
+function M.by_vertex(g, type, start)
+  local c = { now = g:now(), known = {}, bookings = {}, lanes = {} }
+  local above = held_above(c, start)
+  for _, v in ipairs(start and { start } or g:roots()) do collect_type(c, v, type, above) end
+  return c.lanes, c.bookings
+end
+
+--- A lane for each type: the units of it that are in use.
+function M.by_type(g, start)
+  local c, units, totals = { now = g:now(), known = {}, bookings = {} }, {}, {}
+  local above = held_above(c, start)
+  for _, v in ipairs(start and { start } or g:roots()) do
+    for type, n in pairs(totals_of(v)) do totals[type] = (totals[type] or 0) + n end
+    collect_below(c, v, units)
+  end
+  local lanes = {}
+  while above do
+    for type, n in pairs(totals) do add(units, above.booking, type, n) end
+    above = above.rest
+  end
+  for _, type in ipairs(g:types()) do
+    local own = {}
+    for booking, row in pairs(units) do
+      if row[type] then own[booking] = { [type] = row[type] } end
+    end
+    if next(own) and (totals[type] or 0) > 0 then
+      lanes[#lanes + 1] = { label = type, total = totals[type], n = 1, parts = parts_of(own, totals) }
+    end
+  end
+  return lanes, c.bookings
+end
+
+-- ---- fewer of them ------------------------------------------------------------------------------------------------
+
+local function same(a, b)
+  if #a.parts ~= #b.parts then return false end
+  for i, x in ipairs(a.parts) do
+    if x.booking ~= b.parts[i].booking or x.part ~= b.parts[i].part then return false end
+  end
+  return true
+end
+
+local function label_of(first, last)
+  if first == last then return first.label end
+  if first.base and first.base == last.base and last.first > first.first then
+    return ("%s[%d-%d]"):format(first.base, first.first, last.first)
+  end
+  return first.label .. " \u{2013} " .. last.label
+end
+
+--- Neighbours that are in use alike as one lane.
+function M.fold(lanes)
+  local out, i = {}, 1
+  while i <= #lanes do
+    local k = i
+    while lanes[k + 1] and same(lanes[i], lanes[k + 1]) do k = k + 1 end
+    out[#out + 1] = { label = label_of(lanes[i], lanes[k]), n = k - i + 1, parts = lanes[i].parts, total = lanes[i].total }
+    i = k + 1
+  end
+  return out
+end
+
+--- Lanes of `size` neighbours each, whose parts are those of all of them together.
+function M.bundle(lanes, size)
+  local out = {}
+  for i = 1, #lanes, size do
+    local last, sums, order = math.min(i + size - 1, #lanes), {}, {}
+    for k = i, last do
+      for _, x in ipairs(lanes[k].parts) do
+        if not sums[x.booking] then order[#order + 1] = x.booking end
+        sums[x.booking] = (sums[x.booking] or 0) + x.part / (last - i + 1)
+      end
+    end
+    local parts = {}
+    for k, booking in ipairs(order) do parts[k] = { booking = booking, part = sums[booking] } end
+    out[#out + 1] = { label = label_of(lanes[i], lanes[last]), n = last - i + 1, parts = parts }
+  end
+  return out
+end
+
+return M

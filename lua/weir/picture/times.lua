@@ -1,0 +1,37 @@
+--- times.lua - points in time as texts, and the round ones among them.
+
+local M = {}
+
+--- "90 s", "01:30:00", "2 d 03:00", as exact as steps of so many seconds need.
+function M.text(t, step)
+  if t < 0 then return "-" .. M.text(-t, step) end
+  local s = math.floor(t)
+  local days = s // 86400
+  if days == 0 and t < 600 and (step or 0) < 60 then return (("%.6f"):format(t):gsub("%.?0+$", "")) .. " s" end
+  if (step or 0) >= 86400 then return ("%d d"):format(days) end
+  local clock = ("%02d:%02d"):format(s % 86400 // 3600, s % 3600 // 60)
+  if (step or 0) < 60 then clock = ("%s:%02d"):format(clock, s % 60) end
+  return days > 0 and ("%d d %s"):format(days, clock) or clock
+end
+
+local STEPS = { 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400 }
+
+-- 1, 2 or 5 times a power of ten, not below x.
+local function round_up(x)
+  local unit = 10.0 ^ math.floor(math.log(x, 10))
+  for _, k in ipairs { 1, 2, 5, 10 } do
+    if unit * k >= x * 0.999999 then return unit * k end
+  end
+end
+
+--- A round step, of which there are at most `count` in `span` seconds.
+function M.step(span, count)
+  local least = span / math.max(1, count)
+  if least < 1 then return round_up(least) end
+  for _, step in ipairs(STEPS) do
+    if step >= least then return step end
+  end
+  return 86400 * round_up(least / 86400)
+end
+
+return M
