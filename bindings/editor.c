@@ -3,12 +3,13 @@
  *
  *   ed = editor{history = path or nil, size = 1000, complete = function(line, at) -> insert, list}
  *   ed:read(prompt)    a line without its end; nil, "end" at Ctrl-D; nil, "interrupted" at Ctrl-C
- *   ed:remember(text)  into the history, unless it is what was said last; written to the file at once
+ *   ed:remember(text)  into the history, unless it is what was said last; written to the file at once: true, or nil, message
  *   ed:close()
  *
  * `complete` is given the line and how many bytes of it are left of the cursor; `insert` goes in there, `list` (a text of
  * whole lines) is shown below. */
 #include <errno.h>
+#include <fcntl.h>
 #include <histedit.h>
 #include <locale.h>
 #include <poll.h>
@@ -86,6 +87,8 @@ static int read_byte(EditLine *el, char *byte)
         ssize_t n;
         if (interrupted)
             return -1;
+        if (weirlua_ending())
+            return 0;
         if (resized) {
             resized = 0;
             el_resize(el);
@@ -254,8 +257,11 @@ static bool open_history(struct editor *ed, int size)
         return false;
     history(ed->history, &event, H_SETSIZE, size);
     history(ed->history, &event, H_SETUNIQUE, 1);
-    if (ed->path)
-        history(ed->history, &event, H_LOAD, ed->path);
+    if (ed->path && history(ed->history, &event, H_LOAD, ed->path) < 0) {
+        int fd = open(ed->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* for nobody else's eyes */
+        if (fd >= 0)
+            close(fd);
+    }
     return true;
 }
 
@@ -344,20 +350,34 @@ static int editor_read(lua_State *L)
     return 1;
 }
 
+/* Whole or not at all, as a history is dear to people. */
+static int save_history(struct editor *ed, weir_err *err)
+{
+    HistEvent event;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    int rc = f && history(ed->history, &event, H_SAVE_FP, f) >= 0 ? WEIR_OK : WEIR_ENOMEM;
+
+    if (f && fclose(f) != 0)
+        rc = WEIR_ENOMEM;
+    if (!rc)
+        rc = weir_file_write(ed->path, text, len, err);
+    free(text);
+    return rc;
+}
+
 static int editor_remember(lua_State *L)
 {
     struct editor *ed = check_editor(L);
     const char *text = luaL_checkstring(L, 2);
     HistEvent event;
+    weir_err err = {0};
+    int rc;
 
     history(ed->history, &event, H_ENTER, text);
-    if (ed->path && history(ed->history, &event, H_SAVE, ed->path) < 0) {
-        lua_pushnil(L);
-        lua_pushfstring(L, "%s: %s", ed->path, strerror(errno));
-        return 2;
-    }
-    lua_pushboolean(L, 1);
-    return 1;
+    rc = ed->path ? save_history(ed, &err) : WEIR_OK;
+    return weirlua_status(L, rc, &err);
 }
 
 static int editor_close(lua_State *L)

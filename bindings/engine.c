@@ -181,6 +181,40 @@ static void fill_inside(lua_State *L, const struct weirlua_graph *box, const wei
     }
 }
 
+/* What a match is asked to tell besides its result. */
+struct details {
+    struct weirlua_trace *trace;
+    struct weirlua_box *held; /* keeps `inside` */
+    weir_pick *inside;
+    uint32_t ninside;
+};
+
+/* Pushes TRACE, INSIDE and what holds them. */
+static void ask_details(lua_State *L, int options, struct details *d, weir_match_options *o)
+{
+    d->trace = push_trace(L, options);
+    d->held = push_inside(L, options);
+    o->trace = d->trace ? weirlua_trace_event : NULL;
+    o->trace_data = d->trace;
+    o->inside = lua_istable(L, INSIDE) ? &d->inside : NULL;
+    o->ninside = &d->ninside;
+}
+
+static void tell_details(lua_State *L, const struct weirlua_graph *box, const struct details *d)
+{
+    if (d->trace)
+        weirlua_trace_fill(L, d->trace, box, TRACE);
+    fill_inside(L, box, d->inside, d->ninside);
+}
+
+/* The request at 2 as the policy at 5 admits it, which stays on the stack; NULL: what is wrong is on the stack. */
+static const weir_request *admitted(lua_State *L)
+{
+    const weir_request *request = weirlua_request_at(L, weirlua_of(L), 2);
+
+    return request ? weirlua_policy_admit(L, 5, request) : NULL;
+}
+
 /* Stack: engine, request, options. Looks for resources for a new job, or for more of the job `grown`. */
 static int search(lua_State *L, int64_t grown)
 {
@@ -190,10 +224,7 @@ static int search(lua_State *L, int64_t grown)
     weir_match_options o = {.stats = &stats};
     const weir_allocation *a = NULL;
     const weir_request *request;
-    struct weirlua_trace *trace;
-    struct weirlua_box *held;
-    weir_pick *inside = NULL;
-    uint32_t ninside = 0;
+    struct details details = {0};
     struct hooks hooks;
     weir_err err = {0};
     bool keep;
@@ -202,11 +233,8 @@ static int search(lua_State *L, int64_t grown)
     read_options(L, 3, box, &o, &keep);
     lua_getiuservalue(L, 1, 1); /* 4: both stay alive, whatever a hook does to the engine */
     push_policy(L, 3); /* 5 */
-    trace = push_trace(L, 3); /* 6, 7 */
-    held = push_inside(L, 3); /* 8, 9 */
-    request = weirlua_request_at(L, weirlua_of(L), 2);
-    if (request)
-        request = weirlua_policy_admit(L, 5, request); /* another one stays on the stack */
+    ask_details(L, 3, &details, &o); /* 6 to 9 */
+    request = admitted(L);
     if (!request)
         return 3;
     check_engine(L, &box);
@@ -215,20 +243,14 @@ static int search(lua_State *L, int64_t grown)
     if (rc)
         return weirlua_fail(L, &err, rc);
     o.policy = hooks.policy ? &hooks.given : NULL;
-    o.trace = trace ? weirlua_trace_event : NULL;
-    o.trace_data = trace;
-    o.inside = lua_istable(L, INSIDE) ? &inside : NULL;
-    o.ninside = &ninside;
     box->matching = true;
     rc = grown ? weir_job_grow(box->g, grown, request, &o, &a, &err) : weir_match(box->g, request, &o, &a, &err);
     box->matching = false;
-    held->p = inside;
+    details.held->p = details.inside;
     weirlua_hooks_end(L, &hooks, &err);
     if (keep)
         e->stats = stats;
-    if (trace)
-        weirlua_trace_fill(L, trace, box, TRACE);
-    fill_inside(L, box, inside, ninside);
+    tell_details(L, box, &details);
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
     if (a)
@@ -447,9 +469,11 @@ static int engine_tostring(lua_State *L)
 
 /* @class engine A graph, a policy, and the matches.
  * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" | "reserve" |
- *   "feasible" | "preview", at = seconds, duration = seconds instead of those of the request, job = id, policy = name, trace = table to be filled, inside = table to be filled with
- *   what serves the request in vertices that are taken as a whole, stats = false}. A request is a jobspec (text, file or
- *   table), a shape, or what weir.request returned. Or nil, why, and a code: busy, infeasible, rejected, policy, limit, ...
+ *   "feasible" | "preview", at = seconds, duration = seconds instead of those of the request, job = id, policy = name,
+ *   trace = table to be filled, inside = table to be filled with what serves the request in vertices that are taken as a whole,
+ *   stats = false}; slot_parent, whole_pools and strict_levels = true read the request as other schedulers do (see weir.h). A
+ *   request is a jobspec (text, file or table), a shape, or what weir.request returned. Or nil, why, and a code: busy,
+ *   infeasible, rejected, policy, limit, ...
  * @method release(job: any): boolean?, string?, string? -- Gives back all that a job (id or allocation) has.
  * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more.
  * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Takes something away from a job.

@@ -5,7 +5,8 @@
  *   a request that the machine could meet, as match does, and returns its start: at, or with `later` the earliest time from then.
  * @method soonest(request: any, job: integer, at: number, duration: number): number?, string?, string? -- No start before that
  *   time is possible, by what all jobs but this one have together, wherever reservations stood; math.huge: none is.
- * @method free(type: string): integer -- Units of a type that nobody has now, in all.
+ * @method free(type: string): integer, integer -- Units of a type that nobody has now, in all; and of those the ones with nothing
+ *   in use in or below them.
  * @method visits(): integer -- Vertices that place has looked at so far.
  * @method lift(job: any): any -- Takes what a job has out of the books, to be put back; or nil, message, code.
  * @method put(lifted: any, end_: number?): boolean?, string?, string? -- Puts a lifted job back as it was, or with another
@@ -87,7 +88,7 @@ int weirlua_engine_soonest(lua_State *L)
     return 1;
 }
 
-/* free(type) -> units */
+/* free(type) -> units, idle units */
 int weirlua_engine_free(lua_State *L)
 {
     struct weirlua_graph *box;
@@ -98,10 +99,12 @@ int weirlua_engine_free(lua_State *L)
     for (uint32_t i = 0; weir_graph_aggregate(box->g, WEIR_NONE, i, &a); i++)
         if (strcmp(a.type, type) == 0) {
             lua_pushinteger(L, a.free);
-            return 1;
+            lua_pushinteger(L, a.idle);
+            return 2;
         }
     lua_pushinteger(L, 0);
-    return 1;
+    lua_pushinteger(L, 0);
+    return 2;
 }
 
 int weirlua_engine_visits(lua_State *L)

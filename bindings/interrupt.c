@@ -1,5 +1,6 @@
-/* interrupt.c - Ctrl-C: the running Lua code gets the error "interrupted", and what the core searches ends early.
- * Invariant: outside of main and of guarded() the signal is handled as the program had it.
+/* interrupt.c - signals that end a program: the running Lua code gets the error "interrupted", and what the core does ends
+ * early. SIGINT (Ctrl-C) stops what is being done; SIGTERM and SIGHUP mean the program, and nothing begins after them.
+ * Invariant: outside of main and of guarded() signals are handled as the program had it.
  *
  * guarded(f, ...) is pcall for what a person typed: from the signal on every instruction of it fails until it is left, so
  * that no loop around a pcall goes on. watch(co) has a coroutine, which has hooks of its own, look for the signal too. */
@@ -12,7 +13,7 @@
 #define PATIENCE     3     /* signals until the program ends after all */
 
 static lua_State *running; /* for the signal handler, which has no other way to know */
-static volatile sig_atomic_t signals;
+static volatile sig_atomic_t signals, last, ending;
 static bool sticky;
 
 static void stop(lua_State *L, lua_Debug *ar)
@@ -29,18 +30,20 @@ static void stop(lua_State *L, lua_Debug *ar)
 static void on_interrupt(int signal_number)
 {
     signals = signals + 1;
+    last = signal_number;
+    ending = ending || signal_number != SIGINT;
     if (signals >= (sticky ? PATIENCE : 2))
         signal(signal_number, SIG_DFL);
     weir_interrupt(true);
     lua_sethook(running, stop, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }
 
-static void install(struct sigaction *old)
+static void install(int signal_number, int flags, struct sigaction *old)
 {
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = flags};
 
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, old);
+    sigaction(signal_number, &action, old);
 }
 
 void weirlua_interrupts_clear(void)
@@ -49,10 +52,33 @@ void weirlua_interrupts_clear(void)
     weir_interrupt(false);
 }
 
+/* Reads and writes that block end with the signal. What the parent has ignored, as nohup does, stays so. */
 void weirlua_interrupts_begin(lua_State *L)
 {
+    static const int list[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+
     running = L;
-    install(NULL);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (sigaction(list[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            install(list[i], 0, NULL);
+}
+
+void weirlua_interrupts_end(void)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+}
+
+int weirlua_interrupts_last(void)
+{
+    return last;
+}
+
+bool weirlua_ending(void)
+{
+    return ending != 0;
 }
 
 static void watch_hook(lua_State *L, lua_Debug *ar)
@@ -99,9 +125,9 @@ int weirlua_guarded(lua_State *L)
     running = L;
     sticky = true;
     weirlua_interrupts_clear();
-    install(&old);
-    if (weirlua_editor_interrupted())
-        on_interrupt(SIGINT);
+    install(SIGINT, SA_RESTART, &old);
+    if (ending || weirlua_editor_interrupted())
+        on_interrupt(ending ? last : SIGINT);
     rc = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1);
     sigaction(SIGINT, &old, NULL);
     lua_sethook(L, NULL, 0, 0);

@@ -1,9 +1,11 @@
 /* main.c - the host of the `weir` command: a Lua 5.4 with weir.core inside; all else is lua/weir/cli. Invariant: one
  * lua_State, whose errors all end here.
  *
- * Exit status: what weir.cli returns; 1 after an error that nobody caught; 130 when interrupted; 141 when the reader of
- * a pipe went away, as a program that SIGPIPE ends would give. WEIR_TRACE=1 adds a traceback to errors. */
+ * Exit status: what weir.cli returns; 1 after an error that nobody caught; 2 when the output cannot be written; 130 when
+ * interrupted, 143 after SIGTERM and 129 after SIGHUP; 141 when the reader of a pipe went away, as a program that SIGPIPE
+ * ends would give. WEIR_TRACE=1 adds a traceback to errors. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +16,8 @@
 
 #include "weirlua.h"
 
-#define INTERRUPTED "interrupted"
+#define INTERRUPTED        "interrupted"
+#define INTERRUPTED_STATUS 130
 
 /* ---- where things are ---- */
 
@@ -135,41 +138,58 @@ static int status_of(lua_State *L, int rc)
         return lua_isinteger(L, -1) ? (int)lua_tointeger(L, -1) : lua_isboolean(L, -1) && !lua_toboolean(L, -1);
     message = lua_tostring(L, -1);
     if (message && strcmp(message, INTERRUPTED) == 0)
-        return 130;
+        return INTERRUPTED_STATUS;
     fprintf(stderr, "weir: %s\n", message ? message : "an error that is no text");
     return 1;
 }
 
-/* What was written must have arrived: else 141 for a pipe without a reader, 1 for a full disk. */
+/* What was written must have arrived: else 141 for a pipe without a reader, 2 for a full disk. After a signal nobody waits
+ * for it. */
 static int finish_output(int status)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
 
+    if (status == INTERRUPTED_STATUS)
+        return 128 + (weirlua_interrupts_last() ? weirlua_interrupts_last() : SIGINT);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     if (poll(&out, 1, 0) == 1 && (out.revents & POLLERR))
         return 141;
     fprintf(stderr, "weir: cannot write the output: %s\n", strerror(errno));
-    return status ? status : 1;
+    return status > 2 ? status : 2;
+}
+
+/* A file that is opened must not get the number of a standard stream that is closed, or what is printed would go into it.
+ * What stands in for a stream refuses reads (0) and writes (1, 2), as a closed one does. */
+static void fill_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            exit(2);
 }
 
 int main(int argc, char **argv)
 {
-    lua_State *L = luaL_newstate();
+    lua_State *L;
     int status;
 
+    fill_standard_streams();
+    L = luaL_newstate();
     if (!L) {
         fputs("weir: out of memory\n", stderr);
         return 1;
     }
     weirlua_interrupts_begin(L);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may grow no more is an error like a full disk */
     lua_pushcfunction(L, on_error);
     lua_pushcfunction(L, run);
     lua_pushinteger(L, argc);
     lua_pushlightuserdata(L, argv);
     status = status_of(L, lua_pcall(L, 2, 1, 1));
-    signal(SIGINT, SIG_DFL);
+    weirlua_interrupts_end();
     lua_close(L);
+    if (weirlua_ending())
+        status = INTERRUPTED_STATUS;
     return finish_output(status);
 }

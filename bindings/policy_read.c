@@ -96,7 +96,8 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   "socket"}: what one slot holds comes from one vertex of the first of them that could hold it, were it all free; where none
  *   could, from anywhere in the node. Types that the machine does not have are passed over.
  * @field descend: string | string[] | nil -- Instead of order, types such as {"node", "core"}: depth first, at each level the
- *   children first that have the most free below, of the first of the types that they have; the last one among equals.
+ *   children first that nobody uses or has reserved, then those with the most free below, of the first of the types that they
+ *   have; the last one among equals.
  * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments: type, id, size,
  *   free, rank, name, state, index. Three times as fast as asking for them. */
 const char *const weirlua_policy_fields[] = {"name",   "doc",   "version", "subsystem", "order",    "prune",  "evaluate",

@@ -85,8 +85,11 @@ int weirlua_text(lua_State *L, struct weirlua_box *b, char *text, const weir_err
 
 /* ---- interrupt.c ---- */
 
-/* From now on Ctrl-C stops what runs in L. For a program that is a host of Lua. */
+/* From now on Ctrl-C, SIGTERM and SIGHUP stop what runs in L. For a program that is a host of Lua. */
 void weirlua_interrupts_begin(lua_State *L);
+void weirlua_interrupts_end(void);
+int weirlua_interrupts_last(void); /* the last of these signals; 0: none came */
+bool weirlua_ending(void);         /* SIGTERM or SIGHUP came: nothing is to begin any more */
 void weirlua_interrupts_clear(void);
 int weirlua_guarded(lua_State *L); /* guarded(f, ...) */
 int weirlua_watch(lua_State *L);   /* watch(co) */
@@ -127,6 +130,7 @@ void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *b
 int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v);
 void weirlua_graph_open(lua_State *L, struct weirlua *s);
 int weirlua_graph_new(lua_State *L);
+int weirlua_write_file(lua_State *L); /* graph_save.c */
 int weirlua_graph_load(lua_State *L);
 int weirlua_graph_parse(lua_State *L);
 int weirlua_format_guess(lua_State *L);

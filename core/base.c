@@ -264,6 +264,8 @@ void weir_file_close(FILE *f)
 int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t *n, weir_err *err)
 {
     *n = fread(block, 1, size, f);
+    if (weir_interrupted())
+        return weir_fail_at(err, WEIR_EINTERRUPTED, file_name(path), 0, 0, "interrupted");
     if (ferror(f))
         return weir_fail_at(err, WEIR_EIO, file_name(path), 0, 0, "cannot read: %s", strerror(errno));
     return WEIR_OK;

@@ -15,6 +15,8 @@
 #include "graph.h"
 
 #define CALENDAR_SLOTS 64
+#define CALENDAR_SIZES   16
+#define CALENDAR_LENGTHS 64
 #define CALENDAR_BYTES (512u << 20) /* a larger one is not kept: reservations are then found without it */
 
 struct page {
@@ -43,6 +45,11 @@ struct calendar {
     uint64_t *busy;    /* held at some time in the window asked for last, or refused */
     uint64_t *refused; /* what this match cannot use at any time */
     uint32_t nrefused, unheld; /* of these, those that are never held */
+    /* By the logarithms of how many vertices and how long: where such a window was looked for from, and the start that was
+     * found. Until something is given back there is none before it for as many or more, as long or longer. */
+    struct {
+        int64_t from, start;
+    } known[CALENDAR_SIZES][CALENDAR_LENGTHS];
 };
 
 /* The calendar of a type of pools of size 1, made where there is none. *out NULL: it would be too large. O(vertices of the

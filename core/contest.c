@@ -1,8 +1,8 @@
 /* contest.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores beside them.
  *
  * What one of them takes may be what another one needs, so this backtracks: vertices with children first, one by one in
- * the policy's order, with what is asked for inside them, then units. It is exact, but it can take long; after CONTEST_TRIES steps it gives up with
- * WEIR_ELIMIT rather than say something untrue.
+ * the policy's order, with what is asked for inside them, then units. It is exact, but it can take long; after CONTEST_TRIES
+ * steps it gives up with WEIR_ELIMIT rather than say something untrue.
  */
 #include <string.h>
 

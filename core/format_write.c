@@ -443,6 +443,8 @@ int weir_write_flush(const struct weir_written *w, weir_buf *b, bool all, weir_e
 {
     if (!w->sink || b->failed || b->len == 0 || (b->len < WEIR_FLUSH && !all))
         return WEIR_OK;
+    if (weir_interrupted())
+        return weir_fail(err, WEIR_EINTERRUPTED, "interrupted");
     if (w->sink(w->sink_data, b->data, b->len) < 0)
         return weir_fail(err, WEIR_EIO, "the text cannot be written");
     b->len = 0;

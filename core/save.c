@@ -2,12 +2,10 @@
  * was or what was saved, however the save ended. */
 #include "changes.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "draft.h"
 #include "sqlite.h"
 
 /* ---- texts ---- */
@@ -17,44 +15,19 @@ static int to_file(void *data, const char *text, size_t len)
     return fwrite(text, 1, len, data) == len ? WEIR_OK : WEIR_EIO;
 }
 
-static int fail_file(const char *path, weir_err *err)
-{
-    return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot be written: %s", strerror(errno));
-}
-
-/* Writes into a draft beside the file, down to the disk. */
-static int write_draft(const weir_graph *g, const char *draft, const char *path, const char *format, weir_err *err)
-{
-    FILE *f = fopen(draft, "wb");
-    int rc;
-
-    if (!f)
-        return fail_file(path, err);
-    errno = 0;
-    rc = weir_graph_write(g, format, NULL, to_file, f, err);
-    if (!rc && (fflush(f) != 0 || fsync(fileno(f)) != 0))
-        rc = fail_file(path, err);
-    if (fclose(f) != 0 && !rc)
-        rc = fail_file(path, err);
-    return rc;
-}
-
+/* A full disk says more than the writer, which only knows that its text was not taken. */
 static int write_text(const weir_graph *g, const char *path, const char *format, weir_err *err)
 {
-    size_t size = strlen(path) + 8;
-    char *draft = weir_mem_alloc(size);
-    int rc;
+    struct weir_draft d;
+    weir_err why = {0};
+    int rc = weir_draft_begin(&d, path, err);
 
-    if (!draft)
-        return weir_fail_nomem(err);
-    snprintf(draft, size, "%s.new", path);
-    rc = write_draft(g, draft, path, format, err);
-    if (!rc && rename(draft, path) != 0)
-        rc = fail_file(path, err);
     if (rc)
-        unlink(draft);
-    weir_mem_free(draft);
-    return rc;
+        return rc;
+    rc = weir_graph_write(g, format, NULL, to_file, d.file, &why);
+    if (rc)
+        rc = ferror(d.file) ? weir_draft_fail(&d, err) : weir_fail(err, rc, "%s", why.text);
+    return weir_draft_end(&d, rc, err);
 }
 
 /* Whether the file is still what this graph was saved as, and the graph is what it was then. */

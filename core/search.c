@@ -11,13 +11,18 @@
 
 /* ---- depth first, to where most is free ---- */
 
-/* What decides between siblings: how much of the first spare type is free below v. */
+/* What decides between siblings: how much of the first spare type is free below v, most of all where nobody uses or has
+ * reserved any of it. */
 static int64_t slack(const struct search *s, weir_vertex v)
 {
     const weir_graph *g = s->m->g;
     const struct inner *in = inner_of(g, v);
+    const struct book *b = book_of(g, v);
+    bool used = (b && b->count) || (in && in->cells && (in->cells[CELL_ACTIVE] || in->cells[CELL_SOON]));
     uint32_t cell = 0;
 
+    if (!used)
+        return WEIR_FOREVER;
     for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->nspare; i++)
         cell = type_cell(g->schemas[in->schema], s->spare[i]);
     return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;

@@ -57,8 +57,8 @@ typedef struct weir_err {
 } weir_err;
 
 void weir_err_clear(weir_err *err);
-/* From true to false, matches, walks and finds fail with WEIR_EINTERRUPTED, and have changed nothing. May be called from a
- * signal handler; for the whole process. */
+/* From true to false, matches, walks, finds and the reading and writing of files fail with WEIR_EINTERRUPTED, and have changed
+ * nothing. May be called from a signal handler; for the whole process. */
 void weir_interrupt(bool on);
 bool weir_interrupted(void);
 /* "source:line:column: text", as much of it as is known. */
@@ -420,9 +420,9 @@ typedef struct weir_policy {
     /* Types that are always taken whole (Fluxion's node-exclusive scheduling). */
     const char *const *exclusive;
     uint32_t nexclusive;
-    /* Instead of `order`: depth first, at each level the children first that have the most free units below, of the first of
-     * these types that they have; the last one added among equals. Costs the children of what is visited. At most
-     * WEIR_DESCEND_TYPES. */
+    /* Instead of `order`: depth first, at each level the children first that nobody uses or has reserved, then those with the
+     * most free units below, of the first of these types that they have; the last one added among equals. Costs the children of
+     * what is visited. At most WEIR_DESCEND_TYPES. */
     const char *const *descend;
     uint32_t ndescend;
     /* Types, the smallest first, such as "numa", "socket": what one slot holds comes from one vertex of the first of these
@@ -842,6 +842,9 @@ int weir_graph_save(weir_graph *g, const char *path, const char *format, unsigne
  * there was none, or too many changed. Ascending; to be freed with weir_free. O(changes log changes) */
 int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, weir_err *err);
 void weir_free(void *p);
+/* Puts a text into a file, whole or not at all: a draft beside it (PATH.new) takes its place. Links are followed; a file
+ * keeps its mode; pipes and devices are written to as they are. WEIR_EIO */
+int weir_file_write(const char *path, const char *text, size_t len, weir_err *err);
 
 /* ---- resource sets (RFC 20) --------------------------------------------------------------------------------- */
 

@@ -156,8 +156,9 @@ describe("a policy that descends to where most is free", function()
       played("emptiest", { "slot=1/node", "slot=1/node", "slot=1/core", "slot=1/core", "rack=1/slot=1/node" }))
   end)
 
-  it("does not care what is used but for what is free", function()
-    assert.same({ "rack1/node3/core3", "rack1/node2/core3" }, played("emptiest", { "slot=1/core", "slot=1/core" }))
+  it("takes what nobody uses before that", function()
+    assert.same({ "rack1/node3/core3", "rack0/node1/core3", "rack1/node2/core3" },
+      played("emptiest", { "slot=1/core", "slot=1/core", "slot=1/core" }))
   end)
 
   it("goes depth first: what one job gets stays near", function()

@@ -1,4 +1,6 @@
---- files.lua - reading a whole file, with errors that name it.
+--- files.lua - reading and writing whole files, with errors that name them.
+
+local core = require "weir.core"
 
 local M = {}
 
@@ -20,19 +22,8 @@ function M.read(path)
   return content
 end
 
---- Puts a text into a file, whole or not at all: true; or nil, message, "io".
-function M.write(path, text)
-  local draft = path .. ".new"
-  local file, why = io.open(draft, "wb")
-  if not file then return nil, explain(path, why:sub(1, #draft) == draft and why:sub(#draft + 3) or why), "io" end
-  local written
-  written, why = file:write(text)
-  local closed, late = file:close()
-  if written and closed then closed, late = os.rename(draft, path) end
-  if written and closed then return true end
-  os.remove(draft)
-  return nil, explain(path, why or late), "io"
-end
+--- Puts a text into a file, whole or not at all: true; or nil, message, "io". Pipes and devices are written to.
+function M.write(path, text) return core.write_file(path, text) end
 
 --- Whether there is something of that name, readable or not.
 function M.exists(path)

@@ -236,6 +236,20 @@ function S:submit(spec)
   return submit_array(self, text, read, count)
 end
 
+--- All jobs, as they were submitted.
+function S:jobs()
+  local list = {}
+  for i, one in ipairs(self.sim.list) do list[i] = job.new(self, one) end
+  return list
+end
+
+--- The job of that name; nil: there is none.
+function S:job(name)
+  for _, one in ipairs(self.sim.list) do
+    if one.name == name then return job.new(self, one) end
+  end
+end
+
 -- Does f(job of the simulator) for each of the jobs that were given; where it says no, the scenario is wrong.
 local function for_jobs(s, x, what, f)
   local list = jobs_of(x, "s:" .. what)
@@ -334,6 +348,23 @@ S.down = setter("down", "down")
 S.drain = setter("drain", "draining")
 --- And back.
 S.up = setter("up", "up")
+
+local function marker(map)
+  return function(s, x, values)
+    local list = s:find(x)
+    act(s, function()
+      for _, v in ipairs(list) do
+        for key, value in pairs(values) do v[map][key] = value ~= false and value or nil end
+      end
+      changed(s)
+    end)
+    return s
+  end
+end
+
+--- Sets properties, or tags, of resources: s:tag("rack0", { temperature = 30 }). False takes one away.
+S.property = marker "properties"
+S.tag = marker "tags"
 
 --- Adds what is below the root of another machine: s:add("rack0", "node:2 core:8"). New pools are numbered on.
 function S.add(s, parent, what)
@@ -446,14 +477,16 @@ function S:faults()
   return self.ledger:check(self.sim)
 end
 
---- The jobs that wait though nothing runs, nothing is to come, and they would fit: a list.
+--- The jobs that wait though nothing runs, nothing is to come, and each of them would fit: a list. Where one does not, as what it
+--- needs is down, those behind it may have to wait for it.
 function S:stranded()
   self:settle()
   local event = self.sim.events:peek()
   local list = {}
   if event and event.time < FAR or self.sim.nrunning > 0 then return list end
   for _, one in ipairs(self.sim.list) do
-    if one.state == "pending" and reason.of(self.sim, one) == "queue" then list[#list + 1] = job.new(self, one) end
+    local word = one.state == "pending" and reason.of(self.sim, one)
+    if word == "queue" then list[#list + 1] = job.new(self, one) elseif word and word ~= "dependency" then return {} end
   end
   return list
 end

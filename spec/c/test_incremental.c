@@ -193,6 +193,30 @@ static void run(uint64_t from, int steps)
     weir_graph_free(g);
 }
 
+/* A long queue of reservations, then all released in any order: what the pages of a calendar are for. */
+static void run_queue(uint64_t from, uint32_t jobs)
+{
+    static const char *const up[] = {"id"};
+    weir_policy low = {.name = "low", .order = up, .norder = 1};
+    weir_graph *g = weir_graph_new();
+    weir_vertex root;
+    weir_err err = {0};
+
+    seed = from;
+    root = add(g, WEIR_NONE, "cluster", 1, 1);
+    for (int i = 0; i < 4; i++)
+        add(g, add(g, root, "rack", 1, 1), "node", 20, 1);
+    for (uint32_t i = 0; i < jobs * 2; i++) {
+        if (i < jobs ? !compare(g, &low) : weir_job_count(g) == 0)
+            break;
+        if (weir_job_count(g) && (i >= jobs || dice(8) == 0))
+            CHECK(weir_release(g, weir_job_at(g, dice(weir_job_count(g)))->job, NULL) == WEIR_OK, "a job is released");
+        if (i % 8 == 0 && !CHECK(weir_check(g, &err) == WEIR_OK, "seed %llu step %u: %s", (unsigned long long)from, i, err.text))
+            break;
+    }
+    weir_graph_free(g);
+}
+
 int main(void)
 {
     const char *scale = getenv("WEIR_SPEC_SCALE");
@@ -200,5 +224,7 @@ int main(void)
 
     for (int i = 1; i <= (runs ? runs : 1); i++)
         run((uint64_t)i * 1000003, 120);
+    for (int i = 1; i <= runs / 20 + 1; i++)
+        run_queue((uint64_t)i * 7919, 250);
     return check_report();
 }

@@ -1,7 +1,7 @@
 -- Fails on a #include or a require that points upward. Run from the project's root: lua5.4 spec/support/layers.lua
 -- A file may use its own layer and those above it in this list, nothing below.
 local layers = {
-  { "weir", "base", "names", "idset", "idset_private", "hostlist", "hostlist_private" },
+  { "weir", "base", "draft", "names", "idset", "idset_private", "hostlist", "hostlist_private" },
   { "plan" },
   { "graph", "pool", "uuid", "vertex", "edge", "schema", "rows", "order", "index", "roster", "changes", "run" },
   { "request", "count", "document", "jobspec", "shape", "constraint", "data", "text" },

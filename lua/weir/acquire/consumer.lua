@@ -87,7 +87,7 @@ local function typed(self, group, message)
   act(self, group, message)
 end
 
-local function properties(self, group, message, key, call)
+local function properties(group, message, key, call)
   for name, targets in pairs(message[key] or {}) do call(name, read_set(targets, key) & group.acquired) end
 end
 
@@ -100,8 +100,8 @@ local function keyed(self, group, message)
   if not gone:empty() then shrink(self, group, gone) end
   if not (down - gone):empty() then offline(self, group, down - gone) end
   if not (up - gone - down):empty() then online(self, group, up - gone - down) end
-  properties(self, group, message, "property-add", self.on.property_add)
-  properties(self, group, message, "property-remove", self.on.property_remove)
+  properties(group, message, "property-add", self.on.property_add)
+  properties(group, message, "property-remove", self.on.property_remove)
   if type(message.expiration) == "number" then self.on.expiration(message.expiration) end
 end
 

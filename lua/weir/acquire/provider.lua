@@ -337,7 +337,8 @@ local function check_groups(self, groups)
     local set = core.idset(what)
     if not is_name(name) or name == DEFAULT then error(("provider: '%s' is no name for a group"):format(tostring(name)), 3) end
     if seen:overlaps(set) then error(("provider: target %s is in two groups"):format(text(seen & set)), 3) end
-    if not self.targets:contains(set) then error(("provider: group %s: there is no target %s"):format(name, text(set - self.targets)), 3) end
+    local unknown = set - self.targets
+    if not unknown:empty() then error(("provider: group %s: there is no target %s"):format(name, text(unknown)), 3) end
     seen = seen | set
     self.groups[name] = set
   end

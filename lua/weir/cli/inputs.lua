@@ -56,14 +56,14 @@ function M.jobs(names)
   return jobs
 end
 
---- The graph that -r names, with the jobs of -j on it.
+--- The graph that -r names, with the jobs of -j on it: now, or, with opts.reserve, as soon as they fit.
 function M.booked(opts)
   local jobs = M.jobs(opts.job or {})
   local g = M.resources(opts)
   if #jobs == 0 then return g end
   local engine = out.check(weir.engine { resources = g, policy = M.policy(opts.policy or "low") })
   for _, job in ipairs(jobs) do
-    local a, why = engine:match(job.request)
+    local a, why = engine:match(job.request, { mode = opts.reserve and "reserve" or "now" })
     if not a then out.fail(1, "%s: %s", job.name, why) end
   end
   return g

@@ -1,7 +1,9 @@
---- picture.lua - weir show --dot, --svg, --csv: a machine as a picture or a table, on standard output or in a file.
+--- picture.lua - weir show --svg, --html, --timeline, --dot, --csv: a machine as a picture or a table, on standard output or in
+--- a file.
 
 local files = require "weir.files"
 local out = require "weir.cli.output"
+local pictures = require "weir.picture"
 
 local M = {}
 
@@ -9,51 +11,74 @@ local M = {}
 M.options = {
   { nil, "dot", nil, "the graph for Graphviz: siblings that are alike are one box; with --all, each pool is" },
   { nil, "svg", nil, "a picture of who has what: cells in the colours of jobs, with a legend" },
+  { nil, "html", nil, "the same as a page: what is below the pointer, zoom, search, a slider for time" },
+  { nil, "timeline", nil, "a picture of what is allocated and reserved over time" },
   { nil, "csv", nil, "a table for spreadsheets and databases, a row a pool" },
-  { nil, "by", "WHAT", "--svg: what colours stand for: job (the default), state, type, property.KEY, tag.KEY" },
-  { nil, "width", "PIXELS", "--svg: how wide it may be, 320 to 8000; 1200 if not given", kind = "count" },
-  { "o", "output", "FILE", "--dot, --svg, --csv: into that file" },
+  { nil, "colour", "WHAT", "--svg, --html: what colours stand for: use (the default), state, type, property:KEY, tag:KEY" },
+  { nil, "by", "TYPE", "--timeline: a lane for each vertex of that type (node if not given); type: a lane for each type" },
+  { nil, "width", "PIXELS", "--svg, --timeline: how wide it may be, 320 to 8000; 1200 if not given", kind = "count" },
+  { "o", "output", "FILE", "pictures and tables: into that file" },
 }
 
-local FORMATS = { "dot", "svg", "csv" }
+M.formats = { "dot", "svg", "html", "timeline", "csv" }
 
 --- The format that is asked for, or nil.
 function M.format(opts)
-  for _, name in ipairs(FORMATS) do
+  for _, name in ipairs(M.formats) do
     if opts[name] then return name end
   end
 end
 
 -- Options, and the formats that have them.
-local ONLY = { { "by", svg = true }, { "width", svg = true }, { "output", dot = true, svg = true, csv = true } }
+local ONLY = {
+  { "colour", { "svg", "html" } }, { "by", { "timeline" } }, { "width", { "svg", "timeline" } }, { "output", M.formats },
+}
+
+local function has(list, word)
+  for _, w in ipairs(list) do
+    if w == word then return true end
+  end
+end
+
+local function list_of(formats)
+  local words = {}
+  for i, name in ipairs(formats) do words[i] = "--" .. name end
+  local last = table.remove(words)
+  return #words > 0 and table.concat(words, ", ") .. " and " .. last or last
+end
 
 --- Fails where an option is given to what cannot have it.
 function M.check(opts)
   local format = M.format(opts)
   for _, row in ipairs(ONLY) do
-    if opts[row[1]] and not row[format] then
-      out.fail(2, "show: --%s is for %s", row[1], row.csv and "--dot, --svg and --csv" or "--svg")
-    end
+    if opts[row[1]] and not has(row[2], format) then out.fail(2, "show: --%s is for %s", row[1], list_of(row[2])) end
   end
   if format and opts.json then out.fail(2, "show: --json is for trees, totals and pools, not for --%s", format) end
   if format and opts.depth then out.fail(2, "show: --depth is for trees, not for --%s", format) end
 end
 
-local function save(g, path, format, what)
-  local text, why = g:format(format, what)
-  local saved = text
-  if text then saved, why = files.write(path, text) end
-  if not saved then out.fail(2, why) end
+local MAKE = { svg = pictures.svg, html = pictures.html, timeline = pictures.timeline }
+
+-- Where it is written as it is made.
+local function stream(g, format, what)
+  local written, why, code = g:write(io.stdout, format, what)
+  if not written then out.fail(2, code ~= "io" and why or nil) end
 end
 
 --- Writes the graph, or what is at and below the vertex opts[1].
 function M.show(g, opts)
-  local format = M.format(opts)
-  local what = { start = opts[1] and out.check(g:vertex(opts[1])) or nil, by = opts.by, width = opts.width,
-    all = format == "dot" and opts.all or nil }
-  if opts.output and opts.output ~= "-" then return save(g, opts.output, format, what) end
-  local written, why, code = g:write(io.stdout, format, what)
-  if not written then out.fail(2, code ~= "io" and why or nil) end
+  local format, file = M.format(opts), opts.output ~= "-" and opts.output or nil
+  local start = opts[1] and out.check(g:vertex(opts[1])) or nil
+  local text
+  if MAKE[format] then
+    text = out.check(MAKE[format](g, { start = start, colour = opts.colour, by = opts.by, width = opts.width }))
+  else
+    local what = { start = start, all = format == "dot" and opts.all or nil }
+    if not file then return stream(g, format, what) end
+    text = out.check(g:format(format, what))
+  end
+  if not file then return out.write(text) end
+  out.check(files.write(file, text))
 end
 
 return M

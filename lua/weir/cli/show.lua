@@ -24,6 +24,7 @@ local M = {
     { "f", "full", nil, "one pool: its data, edges, who has it, and what is in use over time" },
     { nil, "json", nil, "the tree, the totals or the pool as JSON" },
     inputs.job_options[1], inputs.job_options[2],
+    { nil, "reserve", nil, "what does not fit now for -j gets the earliest time at which it does" },
   },
   notes = [[
 A URI is a path, or a path with its hierarchy: /cluster0/rack0, containment:/cluster0/rack0, power:/panel0/pdu1.
@@ -31,7 +32,9 @@ A URI is a path, or a path with its hierarchy: /cluster0/rack0, containment:/clu
   weir show                         this machine
   weir show -r tiny.graphml --totals /tiny0/rack0
   weir show -r tiny.graphml -j slot=2/node --full /tiny0/rack0/node0
-  weir show -r tiny.graphml -j slot=2/core -j slot=1/node --svg -o tiny.svg]],
+  weir show -r tiny.graphml -j slot=2/core -j slot=1/node --svg -o tiny.svg
+  weir show -r centre.db --html -o centre.html
+  weir show -r centre.db --timeline --by rack -o racks.svg]],
 }
 table.move(picture.options, 1, #picture.options, #M.options + 1, M.options)
 
@@ -92,7 +95,7 @@ end
 
 local function check_options(opts)
   local chosen = {}
-  for _, name in ipairs { "tree", "totals", "full", "dot", "svg", "csv" } do
+  for _, name in ipairs { "tree", "totals", "full", table.unpack(picture.formats) } do
     if opts[name] then chosen[#chosen + 1] = "--" .. name end
   end
   if #chosen > 1 then out.fail(2, "show: %s: one of them is wanted", table.concat(chosen, " and ")) end

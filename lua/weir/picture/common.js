@@ -70,11 +70,13 @@ function percent(part) {
 
 function two(n) { return n < 10 ? "0" + n : String(n); }
 
-// A point in time, in seconds: "12 d 03:04:05", with as much as a step of `step` seconds shows.
+// A point in time, in seconds: "90 s" where all times of the page are below an hour, else "12 d 03:04:05", with as much as a
+// step of `step` seconds shows.
+const times = { extent: Infinity };
 function timeText(t, step) {
   if (t < 0) return "-" + timeText(-t, step);
   const s = Math.floor(t), days = Math.floor(s / 86400);
-  if (days === 0 && t < 600 && (!step || step < 60)) return +t.toFixed(6) + " s";
+  if (times.extent < 3600) return +t.toFixed(6) + " s";
   if (step >= 86400) return days + " d";
   const clock = two(Math.floor(s % 86400 / 3600)) + ":" + two(Math.floor(s % 3600 / 60));
   return (days ? days + " d " : "") + clock + (step >= 60 ? "" : ":" + two(s % 60));

@@ -25,12 +25,20 @@ function M.colours(data)
   return data
 end
 
+local function has_colour(data)
+  local known = { use = true, state = true, type = true }
+  for _, map in ipairs(data.properties) do known[map.word] = true end
+  return known[data.colour]
+end
+
 --- The page of a graph. opts: start (a vertex: only what is at and below it), colour ("use", "state", "type",
---- "property:KEY"), title. Costs the vertices; what is alike is written once.
+--- "property:KEY", "tag:KEY"), title. Costs the vertices; what is alike is written once. Or nil, message, "unknown": nothing has
+--- that property.
 function M.machine(g, opts)
   opts = opts or {}
   local data = M.colours(scene.of(g, opts.start))
   data.title, data.colour = opts.title or title_of(g, opts.start), opts.colour or "use"
+  if not has_colour(data) then return nil, ("no vertex has the %s"):format((data.colour:gsub(":", " ", 1))), "unknown" end
   return markup.page { title = data.title, data = data,
     css = { "weir.picture.common", "weir.picture.machine" },
     js = { "weir.picture.common", "weir.picture.machine_model", "weir.picture.machine_layout", "weir.picture.machine_draw",

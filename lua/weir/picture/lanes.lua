@@ -81,8 +81,10 @@ local function add_lane(c, v, above)
     above = above.rest
   end
   collect_below(c, v, units)
-  local name, id = v.name, v.id
-  c.lanes[#c.lanes + 1] = { vertex = v, label = name, base = id and name == v.basename .. id and v.basename or nil, first = id, n = 1,
+  local node, name, id, basename = v:ancestor "node", v.name, v.id, v.basename
+  local usual = id and name == basename .. id
+  if node and node ~= v then name, basename = node.name .. "/" .. name, node.name .. "/" .. basename end
+  c.lanes[#c.lanes + 1] = { vertex = v, label = name, base = usual and basename or nil, first = id, n = 1,
     parts = next(units) and parts_of(units, totals_of(v)) or {} }
 end
 
@@ -145,9 +147,9 @@ local function same(a, b)
   return true
 end
 
-local function label_of(first, last)
-  if first == last then return first.label end
-  if first.base and first.base == last.base and last.first > first.first then
+local function label_of(first, last, n)
+  if n == 1 then return first.label end
+  if first.base and first.base == last.base and last.first - first.first == n - 1 then
     return ("%s[%d-%d]"):format(first.base, first.first, last.first)
   end
   return first.label .. " \u{2013} " .. last.label
@@ -159,7 +161,7 @@ function M.fold(lanes)
   while i <= #lanes do
     local k = i
     while lanes[k + 1] and same(lanes[i], lanes[k + 1]) do k = k + 1 end
-    out[#out + 1] = { label = label_of(lanes[i], lanes[k]), n = k - i + 1, parts = lanes[i].parts, total = lanes[i].total }
+    out[#out + 1] = { label = label_of(lanes[i], lanes[k], k - i + 1), n = k - i + 1, parts = lanes[i].parts, total = lanes[i].total }
     i = k + 1
   end
   return out
@@ -178,7 +180,7 @@ function M.bundle(lanes, size)
     end
     local parts = {}
     for k, booking in ipairs(order) do parts[k] = { booking = booking, part = sums[booking] } end
-    out[#out + 1] = { label = label_of(lanes[i], lanes[last]), n = last - i + 1, parts = parts }
+    out[#out + 1] = { label = label_of(lanes[i], lanes[last], last - i + 1), n = last - i + 1, parts = parts }
   end
   return out
 end

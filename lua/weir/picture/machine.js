@@ -14,6 +14,7 @@ for (const map of properties) map.order = new Map([...map.values].sort(compareWo
 
 const events = [...new Set(bookings.flatMap((b) => [b.start, b.end]).concat(data.now))].filter((t) => t < Infinity).sort((a, b) => a - b);
 const first = events[0], last = events[events.length - 1];
+times.extent = last;
 const ui = {};
 
 // ---- what is selected ---------------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ function valueRows(map) {
 }
 
 function showLegend() {
-  const map = properties.find((m) => "property:" + m.key === view.colour);
+  const map = properties.find((m) => m.word === view.colour);
   const rows = map ? valueRows(map)
     : view.colour === "state" ? [legendRow(data.states_colours.up, "up"), ...stateRows(legendRow)]
     : view.colour === "type" ? types.map((type, i) => legendRow(colourOf(i), type)) : useLegend();
@@ -252,7 +253,7 @@ function remember() {
 }
 
 function colourChoice() {
-  const words = ["use", "state", "type", ...properties.map((m) => "property:" + m.key)];
+  const words = ["use", "state", "type", ...properties.map((m) => m.word)];
   ui.colour = el("select", { "aria-label": "colours", onchange: () => changeColour(ui.colour.value) }, ...words.map((w) => el("option", {}, w)));
   return el("label", {}, "colours by ", ui.colour);
 }

@@ -58,7 +58,7 @@ const types = [...new Set(machine.kinds.map((kind) => kind.type))];
 function flatColour(v, state) {
   if (view.colour === "state") return data.states_colours[state];
   if (view.colour === "type") return colourOf(types.indexOf(v.kind.type));
-  const map = properties.find((m) => "property:" + m.key === view.colour);
+  const map = properties.find((m) => m.word === view.colour);
   return map ? valueColour(map, v) : theme.free;
 }
 
@@ -175,7 +175,7 @@ function drawBlock(v, box, x, y, k) {
   c.fillStyle = theme.soft;
   c.save();
   c.beginPath();
-  c.rect(x, y, w - 2, head);
+  c.rect(x, y - 2, w - 2, head + 3);
   c.clip();
   c.fillText(nameOf(v), Math.max(x + box.pad * k + 2, Math.min(4, x + w - 60)), y + head / 2);
   c.restore();

@@ -104,7 +104,7 @@ function lookupOf(flat, width) {
 }
 
 const ownState = lookupOf(data.states, 3);
-const properties = data.properties.map((map) => ({ key: map.key, values: map.values, of: lookupOf(map.runs, 3) }));
+const properties = data.properties.map((map) => ({ word: map.word, key: map.word.replace(/^\w+:/, ""), values: map.values, of: lookupOf(map.runs, 3) }));
 
 // The state of a vertex: its own, unless that is "up"; else that of what it is in.
 function stateOf(v) {
@@ -128,11 +128,12 @@ function propertyOf(map, v) {
 const bookings = data.bookings.map(([job, start, end, reserved]) =>
   ({ job, start, end: end < 0 ? Infinity : end, reserved: reserved === 1 }));
 
-// All spans, in the order of their first vertices: {p, n, booking, amount, exclusive, kind, shape}.
+// All spans, in the order of their first vertices, which are `each` numbers apart: {p, n, booking, amount, exclusive, kind, shape}.
 const spans = [];
 for (let i = 0; i < data.spans.length; i += 7)
   spans.push({ p: data.spans[i], n: data.spans[i + 1], booking: bookings[data.spans[i + 2]], amount: data.spans[i + 3],
-    exclusive: data.spans[i + 4] === 1, kind: machine.kinds[data.spans[i + 5]], shape: machine.shapes[data.spans[i + 6]] });
+    exclusive: data.spans[i + 4] === 1, kind: machine.kinds[data.spans[i + 5]], shape: machine.shapes[data.spans[i + 6]],
+    each: 1 + machine.shapes[data.spans[i + 6]].size });
 
 // The spans of one time, in order; reach[i] is how far the first i+1 of them go.
 const use = { time: NaN, list: [], firsts: [], reach: [], cache: new Map() };
@@ -143,7 +144,7 @@ function setTime(t) {
   use.list = spans.filter((s) => s.booking.start <= t && t < s.booking.end);
   use.firsts = use.list.map((s) => s.p);
   let far = 0;
-  use.reach = use.list.map((s) => (far = Math.max(far, s.p + s.n)));
+  use.reach = use.list.map((s) => (far = Math.max(far, s.p + (s.n - 1) * s.each + 1)));
   use.cache.clear();
 }
 
@@ -151,7 +152,7 @@ function setTime(t) {
 function eachSpan(a, b, visit) {
   const end = place(use.firsts, b);
   for (let i = place(use.reach, a, true); i < end; i++) {
-    const s = use.list[i], n = Math.min(b, s.p + s.n) - Math.max(a, s.p);
+    const s = use.list[i], n = Math.min(s.n, Math.ceil((b - s.p) / s.each)) - Math.max(0, Math.ceil((a - s.p) / s.each));
     if (n > 0) visit(s, n);
   }
 }

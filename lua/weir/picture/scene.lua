@@ -6,16 +6,17 @@
 ---   shapes  by number, from 0 (nothing below) on; a flat list of runs of six numbers: kind, id of the first (-1: none), step
 ---           from id to id, how many, shape of each, own rank of the first (-1: none, else the ranks count on)
 ---   roots   runs like those of a shape
---- What few vertices have is listed by their numbers: names (not basename and id), states, values of properties.
+--- What few vertices have is listed by their numbers: names (not basename and id), states, values of properties and tags.
 ---   bookings  {job, start, end (-1: none), 1 where it is reserved} each
----   spans     flat, seven numbers: the first vertex, how many from there on, booking, amount of each, 1 where exclusive, kind, shape
+---   spans     flat, seven numbers: the first vertex, how many side by side from there on, booking, amount of each, 1 where
+---             exclusive, kind, shape
 
 local core = require "weir.core"
 
 local M = {}
 
 M.STATES = { "up", "down", "degraded", "failing", "unknown", "null", "draining" }
-M.VALUES_MAX = 300000 -- of properties in all; those of later vertices are left out
+M.VALUES_MAX = 300000 -- of properties and tags in all; those of later vertices are left out
 
 local STATE = {}
 for i, name in ipairs(M.STATES) do STATE[name] = i - 1 end
@@ -70,7 +71,8 @@ end
 local function note_data(s, v, p)
   local state = v.state
   if state ~= "up" then s.last_state = extend(s.states, s.last_state, 1, p, STATE[state]) end
-  for key, value in pairs(v.properties) do note_value(s, p, key, value) end
+  for key, value in pairs(v.properties) do note_value(s, p, "property:" .. key, value) end
+  for key, value in pairs(v.tags) do note_value(s, p, "tag:" .. key, value) end
 end
 
 local function booking_of(s, use)
@@ -87,6 +89,28 @@ local function note_uses(s, p, kind, leaf, uses)
     s.last_span[b] = leaf and last or nil
   end
   return #s.spans
+end
+
+-- The spans of a vertex with others below it, in the flat list behind `first`, get its shape. Where nothing below it has any,
+-- those that go on with the last one of their booking, `each` numbers before, join it.
+local function join_spans(s, first, behind, shape, each)
+  local spans, kept = s.spans, first
+  for i = first, behind - 7, 7 do
+    spans[i + 7] = shape
+    local old, joined = s.last_block[spans[i + 3]], false
+    if old and behind == #spans and spans[old] + spans[old + 1] * each == spans[i + 1] then
+      joined = true
+      for k = 3, 6 do joined = joined and spans[old + k] == spans[i + k + 1] end
+    end
+    if joined then
+      spans[old + 1] = spans[old + 1] + 1
+    else
+      table.move(spans, i + 1, i + 7, kept + 1)
+      s.last_block[spans[i + 3]] = kept + 1
+      kept = kept + 7
+    end
+  end
+  for i = behind, kept + 1, -1 do spans[i] = nil end
 end
 
 -- ---- the tree -----------------------------------------------------------------------------------------------------
@@ -123,14 +147,14 @@ function add_vertex(s, v, runs, above)
   local uses, leaf = v:uses(), v:nchildren() == 0
   local behind = #uses > 0 and note_uses(s, p, kind, leaf, uses)
   local shape = leaf and 0 or shape_of(s, v, rank)
-  for i = 1, leaf and 0 or #uses do s.spans[behind - 7 * (i - 1)] = shape end
+  if not leaf and behind then join_spans(s, behind - 7 * #uses, behind, shape, s.n - p) end
   add_child(runs, kind, id and id >= 0 and id or -1, shape, rank and rank ~= above and rank or -1)
 end
 
 local function sorted_properties(s)
   local list = core.array {}
-  for key, map in pairs(s.properties) do list[#list + 1] = { key = key, values = map.values, runs = map.runs } end
-  table.sort(list, function(a, b) return a.key < b.key end)
+  for word, map in pairs(s.properties) do list[#list + 1] = { word = word, values = map.values, runs = map.runs } end
+  table.sort(list, function(a, b) return a.word < b.word end)
   return list
 end
 
@@ -139,7 +163,7 @@ function M.of(g, start)
   local array = core.array
   local s = { n = 0, now = g:now(), kinds = array {}, known_kinds = {}, shapes = { array {} }, known_shapes = { [""] = 0 },
     names = array {}, states = array {}, properties = {}, nvalues = 0, bookings = array {}, known_bookings = {},
-    spans = array {}, last_span = {} }
+    spans = array {}, last_span = {}, last_block = {} }
   local runs, above = core.array {}, start and start:parent()
   for _, v in ipairs(start and { start } or g:roots()) do add_vertex(s, v, runs, above and above.rank) end
   return {

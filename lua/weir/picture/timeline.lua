@@ -108,12 +108,12 @@ end
 
 -- Heights of lanes: one that stands for many is higher.
 local function place(p)
-  local weights, sum = {}, 0
+  local weights, sum = {}, 1e-9
   for i, lane in ipairs(p.lanes) do
     weights[i] = p.heat and 1 or math.min(3, 1 + math.log(lane.n, 2) / 2)
     sum = sum + weights[i]
   end
-  local unit = p.total and 90 or math.max(2, math.min(20, HEIGHT / math.max(1, sum)))
+  local unit = p.total and 90 or math.max(2, math.min(44, HEIGHT / 2 / sum), math.min(20, HEIGHT / sum))
   local y = 0
   for i, lane in ipairs(p.lanes) do
     lane.y, lane.h = y, math.max(2, math.floor(unit * weights[i]))
@@ -168,9 +168,9 @@ local function text(p, class, x, y, size, words)
   say(p, '<text class="%s" x="%s" y="%s" font-size="%d">%s</text>\n', class, number(x), number(y), size, markup.escape(words))
 end
 
-local function booking_text(b)
-  return ("job %d%s: %s to %s"):format(b.job, b.reserved and ", reserved" or "", times.text(b.start),
-    b.stop < math.huge and times.text(b.stop) or "no end")
+local function booking_text(p, b)
+  return ("job %d%s: %s to %s"):format(b.job, b.reserved and ", reserved" or "", times.text(b.start, 1, p.last),
+    b.stop < math.huge and times.text(b.stop, 1, p.last) or "no end")
 end
 
 local function draw_jobs(p, paths)
@@ -179,7 +179,8 @@ local function draw_jobs(p, paths)
     if path then
       local colour = palette.job(b.job)
       say(p, '<path class="%s" fill="%s"%s d="%s"><title>%s</title></path>\n', b.reserved and "job r" or "job", colour,
-        b.reserved and (' stroke="%s"'):format(colour) or "", table.concat(path.words), markup.escape(booking_text(b)))
+        b.reserved and #p.lanes <= 40 and path.h >= 6 and (' stroke="%s"'):format(colour) or "", table.concat(path.words),
+        markup.escape(booking_text(p, b)))
       local name = "job " .. b.job
       if path.h >= 11 and path.w >= wide(name, 11) + 8 then
         text(p, b.reserved and "t" or palette.is_dark(colour) and "w" or "k", path.x + 5, path.y + path.h / 2 + 4, 11, name)
@@ -213,7 +214,7 @@ local function draw_axis(p)
   for i = math.ceil(p.first / step), math.floor(p.last / step) do
     local x = x_of(p, i * step)
     say(p, '<path class="g" d="M%s %sv%s"/>\n', number(x), number(p.top - 4), number(p.height + 8))
-    text(p, "m c", x, p.top - 10, 11, times.text(i * step, step))
+    text(p, "m c", x, p.top - 10, 11, times.text(i * step, step, p.last))
   end
 end
 
@@ -229,7 +230,7 @@ local function entries_of(p)
   if p.heat then return list end
   local n = 0
   for i, b in ipairs(p.bookings) do
-    if i <= LISTED then list[#list + 1] = { b.reserved and "job r" or "job", palette.job(b.job), booking_text(b) } end
+    if i <= LISTED then list[#list + 1] = { b.reserved and "job r" or "job", palette.job(b.job), booking_text(p, b) } end
     n = i
   end
   if n > LISTED then list[#list + 1] = { nil, nil, ("and %d more"):format(n - LISTED) } end
@@ -277,15 +278,20 @@ local function style()
   return table.concat(words)
 end
 
-local function counted(n, word) return ("%d %s%s"):format(n, word, n == 1 and "" or "s") end
+local function grouped(n)
+  local digits = ("%d"):format(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
+  return (digits:gsub("^,", ""))
+end
+
+local function counted(n, word) return ("%s %s%s"):format(grouped(n), word, n == 1 and "" or "s") end
 
 local function subtitle(p, by, nlanes)
   if #p.bookings == 0 then return "no job has anything, now or later" end
   local reserved = 0
   for _, b in ipairs(p.bookings) do reserved = reserved + (b.reserved and 1 or 0) end
-  local words = { by ~= "type" and ("%d %s"):format(nlanes, by) or "units in use by type",
+  local words = { by ~= "type" and ("%s %s"):format(grouped(nlanes), by) or "units in use by type",
     counted(#p.bookings - reserved, "allocation"), counted(reserved, "reservation"),
-    ("%s to %s"):format(times.text(p.first), times.text(p.last)) }
+    ("%s to %s"):format(times.text(p.first, 1, p.last), times.text(p.last, 1, p.last)) }
   if p.endless then words[#words + 1] = "what reaches the right edge has no end" end
   if p.bundled then words[#words + 1] = ("%d to a lane"):format(p.bundled) end
   return table.concat(words, " \u{B7} ")
@@ -329,6 +335,9 @@ end
 --- "type" for a lane a type; start, a vertex: only what is at and below it; width, in pixels. Or nil, message, "unknown".
 function M.svg(g, opts)
   opts = opts or {}
+  if opts.width and (opts.width < 320 or opts.width > 8000) then
+    return nil, ("a width of %d: 320 to 8000 are wanted"):format(opts.width), "invalid"
+  end
   local by = opts.by or (has_type(g, "node") and "node" or "type")
   if by ~= "type" and not has_type(g, by) then
     return nil, ('there is no type "%s" here; there is %s, or "type" for a lane each'):format(by, table.concat(g:types(), ", ")), "unknown"

@@ -2,12 +2,13 @@
 
 local M = {}
 
---- "90 s", "01:30:00", "2 d 03:00", as exact as steps of so many seconds need.
-function M.text(t, step)
-  if t < 0 then return "-" .. M.text(-t, step) end
+--- "90 s" among times below an hour, else "01:30:00", "2 d 03:00": as exact as steps of so many seconds need. extent: the
+--- largest of the times that are told together.
+function M.text(t, step, extent)
+  if t < 0 then return "-" .. M.text(-t, step, extent) end
   local s = math.floor(t)
   local days = s // 86400
-  if days == 0 and t < 600 and (step or 0) < 60 then return (("%.6f"):format(t):gsub("%.?0+$", "")) .. " s" end
+  if (extent or t) < 3600 then return (("%.6f"):format(t):gsub("%.?0+$", "")) .. " s" end
   if (step or 0) >= 86400 then return ("%d d"):format(days) end
   local clock = ("%02d:%02d"):format(s % 86400 // 3600, s % 3600 // 60)
   if (step or 0) < 60 then clock = ("%s:%02d"):format(clock, s % 60) end

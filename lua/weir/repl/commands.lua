@@ -173,12 +173,35 @@ command("source", "FILE", "runs the inputs of a file", "file", function(session,
   if not session:run_text(text) then fail(":source: %s did not run to its end", path) end
 end)
 
-command("show", "FILE.svg", "draws the machine as it is now", "file", function(session, path)
-  if path == "" then fail ":show: a file is wanted, such as :show machine.svg" end
-  local ok, why = require("weir.files").write(path, (assert(session.graph:format "svg")))
+-- Puts a picture into a file.
+local function drawn(path, text, why)
+  local ok = text
+  if ok then ok, why = require("weir.files").write(path, text) end
   if not ok then fail("%s", why) end
   out.line("drawn in " .. path)
-end)
+end
+
+-- "FILE.svg WORD": the file, its ending in lower case, and the word.
+local function picture_file(name, words, endings)
+  local path, word = words:match "^(%S+)%s*(.-)$"
+  local ending = path and (path:match "%.(%a+)$" or ""):lower()
+  if not path or not endings[ending] then fail(":%s: a file is wanted, such as :%s machine.svg", name, name) end
+  return path, ending, word ~= "" and word or nil
+end
+
+command("show", "FILE.svg|FILE.html [COLOUR]", "draws the machine as it is now; coloured by use, state, type, property:KEY", "file",
+  function(session, words)
+    local picture = require "weir.picture"
+    local path, ending, colour = picture_file("show", words, { svg = true, html = true, htm = true })
+    local make = ending == "svg" and picture.svg or picture.html
+    drawn(path, make(session.graph, { colour = colour }))
+  end)
+
+command("timeline", "FILE.svg [TYPE]", "draws what is allocated and reserved over time, a lane for each node or TYPE", "file",
+  function(session, words)
+    local path, _, by = picture_file("timeline", words, { svg = true })
+    drawn(path, require("weir.picture").timeline(session.graph, { by = by }))
+  end)
 
 command("quit", "", "leaves; so does Ctrl-D", nil, function(session) session.done = true end)
 

@@ -258,12 +258,12 @@ end
 function CHECK.invariants(args)
   local s = scenario_in(args, "invariants")
   local found = s:faults()
-  return verdict(#found == 0, "the books", "be sound", list_found(found, "are"), s)
+  return verdict(#found == 0, "the whole", "be sound", list_found(found, "is"), s)
 end
 
 function CHECK.kept_promises(args)
   local s = scenario_in(args, "kept_promises")
-  return verdict(#s.ledger.broken == 0, "the promises made by reservations", "be kept", list_found(s.ledger.broken, "were"), s)
+  return verdict(#s.ledger.broken == 0, "each promise", "be kept", list_found(s.ledger.broken, "was"), s)
 end
 
 function CHECK.no_standstill(args)

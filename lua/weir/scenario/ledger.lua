@@ -29,18 +29,18 @@ local function add(counts, path, job, n)
   if by_job[job] == 0 then by_job[job] = nil end
 end
 
--- Somebody but this job; the one with the lowest number.
+-- Somebody but this job, the one with the lowest number. Who is told to have ended a moment later (released) has nothing any more.
 local function other_than(by_job, job)
   local found
   for other in pairs(by_job or {}) do
-    if other ~= job and not (found and found.id < other.id) then found = other end
+    if other ~= job and not other.released and not (found and found.id < other.id) then found = other end
   end
   return found
 end
 
 local function check_amount(self, pick, now)
   local sum = 0
-  for _, n in pairs(self.holders[pick.path]) do sum = sum + n end
+  for job, n in pairs(self.holders[pick.path]) do sum = sum + (job.released and 0 or n) end
   if sum > pick.size then fault(self, "%s s: %d of the %d of %s are given away", number(now), sum, pick.size, pick.label) end
 end
 

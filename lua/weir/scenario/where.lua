@@ -24,10 +24,17 @@ local function not_there(graph, name)
   return nil, ('there is no "%s" on this machine%s'):format(name, suggest.hint(name, names_of(graph)))
 end
 
--- Those at or below `tops` (nil: anywhere) whose name is one of a set; in the order of the machine.
-local function named(graph, tops, set)
+-- Those anywhere, in whatever subsystem, whose name is one of a set.
+local function anywhere(graph, list, set)
+  local found = graph:find("name=" .. list:format())
+  for _, v in ipairs(found) do set[v.name] = "found" end
+  return found
+end
+
+-- Those at or below `tops` whose name is one of a set; in the order of the machine.
+local function below(graph, tops, set)
   local found = {}
-  for _, top in ipairs(tops or graph:roots()) do
+  for _, top in ipairs(tops) do
     for v in graph:walk { start = top } do
       if set[v.name] then
         found[#found + 1] = v
@@ -43,7 +50,7 @@ local function step(graph, tops, component)
   if not ok or not list then return nil, ('"%s" names no resources'):format(component) end
   local set = {}
   for name in list:names() do set[name] = true end
-  local found = named(graph, tops, set)
+  local found = tops and below(graph, tops, set) or anywhere(graph, list, set)
   for name in list:names() do
     if set[name] ~= "found" then return not_there(graph, name) end
   end

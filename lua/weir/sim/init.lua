@@ -138,6 +138,19 @@ local function read_request(self, x)
   return known
 end
 
+-- The job is the simulator's from now on: submit, estimate, runtime and request are there.
+local function take(self, job)
+  local shape, why, code = read_request(self, job.request)
+  if not shape then return nil, why, code end
+  local id = self.made + 1
+  job.id, job.number, job.shape, job.request, job.units = id, job.number or id, shape, shape.request, shape.units
+  job.estimate, job.state, job.run = math.max(job.estimate, 1e-6), "submitted", 0
+  self.made, self.jobs[id] = id, job
+  if self.keep then self.list[id] = job end
+  self.events:push { time = job.submit, kind = SUBMIT, job = job }
+  return job
+end
+
 local function number_of(value, default, what)
   if value == nil then return default end
   if type(value) ~= "number" or value ~= value or value < 0 then error("a job's " .. what .. ": a number from 0 on is expected", 3) end
@@ -149,39 +162,34 @@ end
 --- afternotok: jobs that it waits for, see dependency.lua. Returns the job, a table
 --- whose state is pending, running, done, failed, cancelled or rejected; or nil, message, code.
 function M:submit(spec)
-  local read, why, code = read_request(self, spec.request)
-  if not read then return nil, why, code end
-  local at = math.max(number_of(spec.at, self.now, "at"), self.now)
+  local shape, why, code = read_request(self, spec.request)
+  if not shape then return nil, why, code end
   local estimate = number_of(spec.estimate, spec.runtime, "estimate")
   if not estimate then
-    estimate = read.request:duration()
+    estimate = shape.request:duration()
     estimate = estimate < math.huge and estimate or 3600
   end
-  local id = self.made + 1
-  local job = {
-    id = id, name = spec.name, number = spec.number or id, request = read.request, read = read, units = read.units, submit = at,
-    estimate = math.max(estimate, 1e-6), user = spec.user, qos = spec.qos, priority = spec.priority,
-    preemptible = spec.preemptible, state = "submitted", run = 0, waits = dependency.read(spec),
-  }
-  job.runtime = number_of(spec.runtime, job.estimate, "runtime")
-  self.made, self.jobs[id] = id, job
-  if self.keep then self.list[id] = job end
-  self.events:push { time = at, kind = SUBMIT, job = job }
-  return job
+  return take(self, {
+    name = spec.name, number = spec.number, request = spec.request, submit = math.max(number_of(spec.at, self.now, "at"), self.now),
+    estimate = estimate, runtime = number_of(spec.runtime, math.max(estimate, 1e-6), "runtime"), user = spec.user, qos = spec.qos,
+    priority = spec.priority, preemptible = spec.preemptible, waits = dependency.read(spec),
+  })
 end
 
 local function pull(self)
-  local spec = self.source()
-  if not spec then
+  local job = self.source()
+  self.fed = job
+  if not job then
     self.source = nil
     return
   end
-  local job, why = self:submit(spec)
-  if not job then error(why, 0) end
-  job.fed = true
+  job.submit = math.max(job.submit, self.now)
+  local ok, why = take(self, job)
+  if not ok then error(why, 0) end
 end
 
---- Takes jobs from a function as they are needed: next() returns what s:submit takes, in the order of `at`; nil ends it.
+--- Takes jobs from a function as they are needed: next() returns the next job in the order of submission, or nil. A job is a
+--- new table {submit =, estimate =, runtime =, request =}, and user, qos, priority, preemptible, name, number.
 function M:feed(next)
   self.source = next
   pull(self)
@@ -261,15 +269,15 @@ end
 
 HANDLE[SUBMIT] = function(self, event)
   local job = event.job
-  if job.fed and self.source then pull(self) end
+  if job == self.fed then pull(self) end
   if job.state ~= "submitted" then return end
-  local read = job.read
-  if read.feasible == nil then
+  local shape = job.shape
+  if shape.feasible == nil then
     local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false })
-    read.feasible, read.why, read.code = ok and true or false, why, code
+    shape.feasible, shape.why, shape.code = ok and true or false, why, code
   end
-  if not read.feasible then
-    job.why, job.code = read.why, read.code
+  if not shape.feasible then
+    job.why, job.code = shape.why, shape.code
     over(self, job, "rejected")
     return self:tell("reject", job)
   end
@@ -453,7 +461,7 @@ end
 --- Asks the queue policy now, after changes from outside: states of vertices, resources added or removed. Reservations are made
 --- anew, as what they stand on may be gone.
 function M:changed()
-  for _, read in pairs(self.requests) do read.feasible = nil end
+  for _, shape in pairs(self.requests) do shape.feasible = nil end
   asking.drop_reservations(self)
   self:ask("units", self:total())
   self:ask("change", true)

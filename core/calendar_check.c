@@ -1,0 +1,66 @@
+/* calendar_check.c - whether a calendar is what the jobs make it. For tests. */
+#include "calendar_private.h"
+
+static int broken(weir_err *err, const weir_graph *g, const struct calendar *c, const char *what)
+{
+    return weir_fail(err, WEIR_EINVAL, "weir_check: the calendar of %s: %s", type_text(g, c->type), what);
+}
+
+/* Whether a job that lasts over the time t holds v. */
+static bool is_held(const weir_graph *g, weir_vertex v, int64_t t)
+{
+    for (uint32_t i = 0; i < g->njobs; i++) {
+        const struct job *j = &g->jobs[i];
+        if (!j->used || t < j->a.start || t >= j->a.end)
+            continue;
+        for (uint32_t k = 0; k < j->a.npicks; k++)
+            if (j->picks[k].exclusive && weir_vertex_within(g, v, j->picks[k].vertex))
+                return true;
+    }
+    return false;
+}
+
+static int check_slot(const weir_graph *g, struct calendar *c, struct page *p, uint32_t i, weir_err *err)
+{
+    const uint64_t *all = set_of(c, p, SET_ALL), *own = slot_set(c, p, i), *any = weir_calendar_any(c, p);
+    uint32_t nall = 0, nown = 0;
+
+    for (uint32_t bit = 0; bit < c->words * 64; bit++) {
+        uint64_t one = UINT64_C(1) << (bit % 64);
+        bool in_all = all[bit / 64] & one, in_own = own[bit / 64] & one;
+        bool live = bit < c->count && c->vertices[bit] != WEIR_NONE;
+        if ((in_all || in_own) != (live && is_held(g, c->vertices[bit], p->time[i])) || (in_all && in_own))
+            return broken(err, g, c, "a vertex is held when it is not, or the other way round");
+        if (in_own && !(any[bit / 64] & one))
+            return broken(err, g, c, "a page forgets what is held in a slot");
+        nall += in_all;
+        nown += in_own;
+    }
+    return nall == p->all && nown == p->held[i] && nown <= p->most ? WEIR_OK : broken(err, g, c, "the held are miscounted");
+}
+
+static int check_calendar(const weir_graph *g, struct calendar *c, weir_err *err)
+{
+    int64_t before = INT64_MIN;
+    int rc = WEIR_OK;
+
+    for (uint32_t at = 0; !rc && at < c->npages; at++)
+        for (uint32_t i = 0; !rc && i < c->pages[at]->n; i++) {
+            struct page *p = c->pages[at];
+            if ((at || i) && p->time[i] <= before)
+                return broken(err, g, c, "slots are out of order");
+            before = p->time[i];
+            rc = check_slot(g, c, p, i, err);
+        }
+    return rc;
+}
+
+int weir_calendars_check(const weir_graph *g, weir_err *err)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t t = 0; !rc && t < g->ncalendars; t++)
+        if (weir_calendar_of(g, (weir_type)t))
+            rc = check_calendar(g, g->calendars[t], err);
+    return rc;
+}

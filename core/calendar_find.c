@@ -1,0 +1,225 @@
+/* calendar_find.c - asking calendars. Invariant: what is said to be busy is, and no start is passed over at which enough is
+ * free. Windows are looked through from their end on: what is in the way there puts the start off furthest. */
+#include <string.h>
+
+#include "calendar_private.h"
+
+void weir_calendar_reset(struct calendar *c)
+{
+    memcpy(c->refused, c->gone, c->words * sizeof *c->refused);
+    c->nrefused = c->unheld = 0;
+}
+
+void weir_calendar_refuse(const weir_graph *g, struct calendar *c, weir_vertex v)
+{
+    uint64_t bit = UINT64_C(1) << (vertex_at(g, v)->bit % 64), *word = &c->refused[vertex_at(g, v)->bit / 64];
+
+    if (!calendar_knows(g, c, v) || (*word & bit))
+        return;
+    *word |= bit;
+    c->nrefused++;
+    while (v != WEIR_NONE && !book_of(g, v))
+        v = vertex_at(g, v)->parent;
+    c->unheld += v == WEIR_NONE;
+}
+
+/* How many of a set are not busy yet. */
+static uint32_t count_new(const struct calendar *c, const uint64_t *set)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < c->words; i++) {
+        uint64_t new = set[i] & ~c->busy[i];
+        if (new)
+            n += count_bits(new);
+    }
+    return n;
+}
+
+/* Makes a set of `count` busy; returns how many of it were not. *fresh: nothing that is there is busy yet. */
+static uint32_t make_busy(struct calendar *c, const uint64_t *set, uint32_t count, bool *fresh)
+{
+    uint32_t n = *fresh ? count : 0;
+
+    for (uint32_t i = 0; *fresh && i < c->words; i++)
+        c->busy[i] |= set[i];
+    for (uint32_t i = 0; !*fresh && i < c->words; i++) {
+        uint64_t new = set[i] & ~c->busy[i];
+        if (new) {
+            n += count_bits(new);
+            c->busy[i] |= new;
+        }
+    }
+    *fresh = false;
+    return n;
+}
+
+const uint64_t *weir_calendar_any(const struct calendar *c, struct page *p)
+{
+    uint64_t *any = set_of(c, p, SET_ANY);
+
+    if (!p->stale)
+        return any;
+    p->stale = false;
+    p->most = 0;
+    memset(any, 0, c->words * sizeof *any);
+    for (uint32_t i = 0; i < p->n; i++) {
+        const uint64_t *set = slot_set(c, p, i);
+        for (uint32_t k = 0; k < c->words; k++)
+            any[k] |= set[k];
+        if (p->held[i] > p->most)
+            p->most = p->held[i];
+    }
+    return any;
+}
+
+/* The slots of one page in a window. */
+static void part_of(const struct calendar *c, uint32_t page, struct spot first, struct spot last, uint32_t *lo, uint32_t *hi)
+{
+    *lo = page == first.page ? first.slot : 0;
+    *hi = page == last.page ? last.slot + 1 : c->pages[page]->n;
+}
+
+/* The last slot of a window in which more than `limit` are held, as *last. */
+static bool is_crowded(const struct calendar *c, struct spot first, struct spot *last, uint64_t limit)
+{
+    for (uint32_t page = last->page + 1; page-- > first.page;) {
+        const struct page *p = c->pages[page];
+        uint32_t lo, hi;
+        part_of(c, page, first, *last, &lo, &hi);
+        if ((uint64_t)p->all + p->most <= limit)
+            continue;
+        for (; hi > lo; hi--)
+            if ((uint64_t)p->all + p->held[hi - 1] > limit) {
+                *last = (struct spot){page, hi - 1};
+                return true;
+            }
+    }
+    return false;
+}
+
+/* Makes busy what is held at any time in a window, from its end on, while *spare more may be. False: the slot that was too
+ * much is *last. */
+static bool is_free(struct calendar *c, struct spot first, struct spot *last, uint64_t spare)
+{
+    bool fresh = c->nrefused == 0;
+
+    memcpy(c->busy, c->refused, c->words * sizeof *c->busy);
+    for (uint32_t page = last->page + 1; page-- > first.page;) {
+        struct page *p = c->pages[page];
+        uint32_t lo, hi, n;
+        part_of(c, page, first, *last, &lo, &hi);
+        n = p->all ? make_busy(c, set_of(c, p, SET_ALL), p->all, &fresh) : 0;
+        if (n > spare) {
+            *last = (struct spot){page, hi - 1};
+            return false;
+        }
+        spare -= n;
+        if (lo == 0 && hi == p->n && (n = count_new(c, weir_calendar_any(c, p))) <= spare) {
+            spare -= make_busy(c, weir_calendar_any(c, p), n, &fresh);
+            continue;
+        }
+        for (; hi > lo; hi--, spare -= n) {
+            n = make_busy(c, slot_set(c, p, hi - 1), p->held[hi - 1], &fresh);
+            if (n > spare) {
+                *last = (struct spot){page, hi - 1};
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+#define NEAR_PAGES 4 /* looked at one by one before all */
+
+/* The last slot that begins before t, not before `from`. */
+static struct spot last_before(const struct calendar *c, struct spot from, int64_t t)
+{
+    for (uint32_t i = 0; from.page + 1 < c->npages && c->pages[from.page + 1]->time[0] < t; i++)
+        from.page = i < NEAR_PAGES ? from.page + 1 : page_at(c, t - 1);
+    return (struct spot){from.page, slot_at(c->pages[from.page], t - 1)};
+}
+
+static bool next_slot(const struct calendar *c, struct spot *s)
+{
+    if (++s->slot < c->pages[s->page]->n)
+        return true;
+    s->slot = 0;
+    return ++s->page < c->npages;
+}
+
+/* The logarithm of what is not 0, rounded down. */
+static uint32_t log_of(uint64_t x)
+{
+    return 63 - (uint32_t)__builtin_clzll(x);
+}
+
+/* The latest start before which there is nothing for n vertices, as far as is known. */
+static int64_t known_start(const struct calendar *c, int64_t from, int64_t duration, uint64_t n)
+{
+    int64_t start = from;
+
+    for (uint32_t i = 0; i < CALENDAR_SIZES && n >> (i + 1); i++)
+        for (uint32_t k = 0; k < log_of((uint64_t)duration); k++)
+            if (c->known[i][k].start > start && c->known[i][k].from <= from)
+                start = c->known[i][k].start;
+    return start;
+}
+
+static void note_start(struct calendar *c, int64_t from, int64_t duration, uint64_t n, int64_t start)
+{
+    uint32_t size = log_of(n), length = log_of((uint64_t)duration);
+
+    if (c->nrefused > 0 || size >= CALENDAR_SIZES || c->known[size][length].start >= start)
+        return;
+    c->known[size][length].from = from;
+    c->known[size][length].start = start;
+}
+
+/* A window may begin so much earlier as it is long. */
+void weir_calendar_forget(struct calendar *c, int64_t start)
+{
+    for (uint32_t i = 0; i < CALENDAR_SIZES; i++)
+        for (uint32_t k = 0; k < CALENDAR_LENGTHS; k++) {
+            int64_t longest = k < 62 ? INT64_C(2) << k : INT64_MAX, least = start < INT64_MIN + longest ? INT64_MIN : start - longest;
+            if (c->known[i][k].start > least)
+                c->known[i][k].start = least;
+        }
+}
+
+static int64_t find_from(struct calendar *c, int64_t from, int64_t duration, uint64_t n)
+{
+    struct spot first = spot_at(c, from), last;
+    int64_t start = from;
+
+    for (;;) {
+        int64_t end = duration > WEIR_FOREVER - (start > 0 ? start : 0) ? WEIR_FOREVER : start + duration;
+        last = last_before(c, first, end);
+        if (!is_crowded(c, first, &last, c->live - c->unheld - n) && is_free(c, first, &last, c->live - c->nrefused - n))
+            return start;
+        if (!next_slot(c, &last))
+            return WEIR_FOREVER;
+        first = last;
+        start = c->pages[first.page]->time[first.slot];
+    }
+}
+
+int64_t weir_calendar_find(struct calendar *c, int64_t from, int64_t duration, uint64_t n)
+{
+    int64_t start;
+
+    if (n + c->nrefused > c->live)
+        return WEIR_FOREVER;
+    duration = duration > 0 ? duration : 1;
+    start = find_from(c, known_start(c, from, duration, n), duration, n);
+    note_start(c, from, duration, n, start);
+    return start;
+}
+
+bool weir_calendar_fits(struct calendar *c, int64_t t0, int64_t t1, uint64_t n)
+{
+    struct spot first = spot_at(c, t0), last = last_before(c, first, t1);
+
+    return n + c->nrefused <= c->live && !is_crowded(c, first, &last, c->live - c->unheld - n) &&
+           is_free(c, first, &last, c->live - c->nrefused - n);
+}

@@ -1,0 +1,303 @@
+--- follow.lua - an engine that acquires what it schedules, and follows the stream of its provider (RFC 28).
+--
+--   local follow = require "weir.acquire.follow"
+--   local f = follow.new { send = function(method, payload, group) ... end, groups = {"default"}, policy = "low",
+--                          on = { exception =, requeue =, unsatisfiable =, exit = } }
+--   f:start()                       f:receive("default", response)   f:error("default", message)   f:disconnected()
+--   f:match(request, options)       f:free(job)  f:free(job, "3-5")   f:hello { {id =, R =}, ... }
+--   f:pend("a name", request)       f:settled "a name"
+--
+-- What a shrink takes leaves the graph at once, and with it everything that could be placed on it or be called feasible because
+-- of it; who still runs there is noted, and the target is released when the last of them is gone. What is offline stays, down.
+--
+-- opts.on, all optional:
+--   exception{job =, severity = 0, type = "resources", note =, targets =}   it runs on what was taken: it must end
+--   requeue(job)           its reservation stood on what was taken or is offline: it waits again
+--   unsatisfiable(name)    what is pending could never run on what is left
+--   changed()              something is different
+--   exit(why)              all is over: an error response, or a failure to conform to the protocol
+
+local consumer = require "weir.acquire.consumer"
+local core = require "weir.core"
+local engines = require "weir.engine"
+local hello = require "weir.acquire.hello"
+local rset = require "weir.rset"
+local targets = require "weir.acquire.targets"
+
+local M = {}
+
+local Follow = {}
+Follow.__index = Follow
+
+local function tell(self, what, ...)
+  if self.on[what] then self.on[what](...) end
+end
+
+-- ---- the machine ------------------------------------------------------------------------------------------------------
+
+-- Uses this graph.
+local function open(self, graph)
+  self.engine = assert(engines.new({ policy = self.policy }, graph))
+  self.targets = targets.of(graph)
+end
+
+-- What of a new part is not in the graph: comes in.
+local function bring(self, R, missing)
+  local set = assert(rset.new(R, "resources"))
+  local part <close> = assert((missing == core.idset(set:ranks()) and set or set:on_ranks(missing)):graph())
+  assert(self.engine:resources():merge(part))
+  self.targets:scan()
+end
+
+-- What is not up for a reason of its own (degraded, failing) keeps that. A target that has come back while somebody who was on it
+-- when it was taken is still there waits until they are gone.
+local function set_online(self, set, on)
+  for v, target in self.targets:each(set) do
+    local up = on and not self.users[target]
+    if up and v.state == "down" then v.state = "up" elseif not up and v.state ~= "down" then v.state = "down" end
+  end
+end
+
+-- Reservations on these targets are given back: their time might come while they are not there.
+local function requeue(self, set)
+  for target in set:ids() do
+    for job in pairs(self.targets:jobs(target)) do
+      local a = self.engine:job(job)
+      if a and a.state == "reserved" then
+        assert(self.engine:release(job))
+        tell(self, "requeue", job)
+      end
+    end
+  end
+end
+
+-- Pending requests that could not run on what is left are told, once.
+local function judge(self)
+  local lost = {}
+  for name, request in pairs(self.pending) do
+    local ok, _, code = self.engine:match(request, { mode = "feasible", stats = false })
+    if not ok and code == "infeasible" then lost[#lost + 1] = name end
+  end
+  table.sort(lost, function(a, b) return tostring(a) < tostring(b) end)
+  for _, name in ipairs(lost) do
+    self.pending[name] = nil
+    tell(self, "unsatisfiable", name)
+  end
+end
+
+-- ---- targets that are given back ----------------------------------------------------------------------------------------
+
+-- Releases those that nobody is on.
+local function give_back(self)
+  local ids = {}
+  for target in self.consumer:leaving():ids() do
+    if not self.users[target] then ids[#ids + 1] = target end
+  end
+  if #ids > 0 then self.consumer:freed(core.idset(ids)) end
+end
+
+-- Jobs that lost something get their fatal exception, each one.
+local function raise(self, lost)
+  local jobs = {}
+  for job in pairs(lost) do jobs[#jobs + 1] = job end
+  table.sort(jobs)
+  for _, job in ipairs(jobs) do
+    local set = core.idset(lost[job])
+    tell(self, "exception", {
+      job = job, severity = 0, type = "resources", targets = tostring(set), note = ("target %s was taken away"):format(tostring(set)),
+    })
+  end
+end
+
+-- Takes a target from the graph, noting who is on it.
+local function take(self, target, lost)
+  local users = self.targets:jobs(target)
+  self.targets:unlink(target)
+  self.users[target] = next(users) and users or nil
+  for job in pairs(users) do
+    lost[job] = lost[job] or {}
+    table.insert(lost[job], target)
+  end
+end
+
+-- ---- what the stream says -------------------------------------------------------------------------------------------------
+
+local function ranks_of(R)
+  local set = rset.new(R, "resources")
+  return set and core.idset(set:ranks())
+end
+
+local Handlers = {}
+
+function Handlers.grow(self, R, all, online)
+  if not self.engine then
+    open(self, assert(assert(rset.new(R, "resources")):graph()))
+  end
+  local missing = all - self.targets.all
+  if not missing:empty() then bring(self, R, missing) end
+  set_online(self, online, true)
+  Handlers.offline(self, all - online)
+  if self.again and self.consumer:ready() then
+    self.again = false
+    Handlers.shrink(self, self.targets.all - self.consumer:acquired(), true)
+  end
+end
+
+function Handlers.shrink(self, set, fatal)
+  local lost = {}
+  requeue(self, set)
+  for target in set:ids() do take(self, target, lost) end
+  if fatal then raise(self, lost) end
+  give_back(self)
+  judge(self)
+end
+
+function Handlers.online(self, set) set_online(self, set, true) end
+
+function Handlers.offline(self, set)
+  set_online(self, set, false)
+  requeue(self, set)
+end
+
+function Handlers.property_add(self, name, set)
+  for v in self.targets:each(set) do v.properties[name] = true end
+end
+
+function Handlers.property_remove(self, name, set)
+  for v in self.targets:each(set) do v.properties[name] = nil end
+end
+
+function Handlers.expiration(self, time) self.expires = time end
+
+local function handlers(self)
+  local on = { ranks = ranks_of, exit = function(why) tell(self, "exit", why) end }
+  for name, f in pairs(Handlers) do
+    on[name] = function(...)
+      f(self, ...)
+      tell(self, "changed")
+    end
+  end
+  return on
+end
+
+-- ---- the stream ------------------------------------------------------------------------------------------------------------
+
+function Follow:start() self.consumer:start() end
+
+function Follow:receive(group, response)
+  if self.record then self.record { group = group, response = response } end
+  return self.consumer:receive(group, response)
+end
+
+function Follow:error(group, why)
+  if self.record then self.record { group = group, error = why } end
+  return self.consumer:error(group, why)
+end
+
+--- The provider is gone. Jobs stay as they are, nothing more is placed; after `start` and the first responses what has come back
+--- is used again, and what has not is treated as taken away.
+function Follow:disconnected()
+  self.consumer:disconnected()
+  self.again = self.engine ~= nil
+  if self.engine then set_online(self, self.targets.all, false) end
+  tell(self, "changed")
+end
+
+-- ---- the engine --------------------------------------------------------------------------------------------------------------
+
+-- Whether there is anything to match on; else nil, message, code.
+local function usable(self)
+  if self.consumer.failed then return nil, self.consumer.failed, "protocol" end
+  if self.consumer:ready() then return true end
+  return nil, "nothing has been acquired yet", "busy"
+end
+
+--- What the engine's match does, once all groups have answered.
+function Follow:match(request, opts)
+  local ok, why, code = usable(self)
+  if not ok then return nil, why, code end
+  return self.engine:match(request, opts)
+end
+
+--- Whether a request could ever run on what is acquired, be it online or not.
+function Follow:feasible(request) return self:match(request, { mode = "feasible" }) end
+
+--- Keeps an eye on a request that waits: on.unsatisfiable(name) tells when a shrink made it impossible.
+function Follow:pend(name, request) self.pending[name] = request end
+
+function Follow:settled(name) self.pending[name] = nil end
+
+-- The job is no longer on these targets (nil: on none that leaves).
+local function forget(self, job, set)
+  local was = false
+  for target, users in pairs(self.users) do
+    if users[job] and (set == nil or set:has(target)) then
+      was, users[job] = true, nil
+      if not next(users) then
+        self.users[target] = nil
+        set_online(self, core.idset { target } & self.consumer:online(), true)
+      end
+    end
+  end
+  return was
+end
+
+-- What a job has on these targets in the graph goes back.
+local function shrink_job(self, job, set)
+  local here = {}
+  for target in (set & self.targets.all):ids() do
+    if self.targets:jobs(target)[job] then here[#here + 1] = target end
+  end
+  if #here == 0 then return false end
+  return self.engine:shrink(job, { ranks = tostring(core.idset(here)) })
+end
+
+--- sched.free: a job is gone (or from some targets, an idset): true; or nil, message, code.
+function Follow:free(job, what)
+  local set = what and core.idset(what)
+  local done, why, code
+  if set then done, why, code = shrink_job(self, job, set) else done, why, code = self.engine:release(job) end
+  local left = forget(self, job, set)
+  give_back(self)
+  tell(self, "changed")
+  if done or left then return true end
+  return nil, why or ("job %d has nothing there"):format(job), code or "unknown"
+end
+
+--- Jobs that run already, {id =, R =} each: they are booked again. One that is on targets that were not acquired gets its fatal
+--- exception; one that cannot be booked ends it: nil, message, code.
+function Follow:hello(jobs)
+  local lost = {}
+  for _, job in ipairs(jobs) do
+    local here, elsewhere, code = hello.book(self.targets, job.id, job.R)
+    if not here then return nil, ("job %d: %s"):format(job.id, elsewhere), code end
+    for target in elsewhere:ids() do
+      lost[job.id] = lost[job.id] or {}
+      table.insert(lost[job.id], target)
+    end
+  end
+  raise(self, lost)
+  return true
+end
+
+--- Who is on targets that are to be given back: target -> {job = true}. What has to outlive the process, with the graph.
+function Follow:owing() return self.users end
+
+--- A follower. opts: send, groups, style (see consumer.lua); policy; graph, where there is one already; users, as `owing` gave it;
+--- on; record(entry), called with all that comes in and goes out (see record.lua).
+function M.new(opts)
+  local self = setmetatable({
+    policy = opts.policy, on = opts.on or {}, pending = {}, users = opts.users or {}, record = opts.record, again = false,
+  }, Follow)
+  self.consumer = consumer.new {
+    groups = opts.groups, style = opts.style, on = handlers(self),
+    send = function(method, payload, group)
+      if self.record then self.record { group = group, request = method, payload = payload } end
+      opts.send(method, payload, group)
+    end,
+  }
+  if opts.graph then open(self, opts.graph) end
+  return self
+end
+
+return M

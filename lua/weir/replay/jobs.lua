@@ -1,0 +1,106 @@
+--- jobs.lua - a line a job, written when it ends. Two kinds of CSV, both with a header:
+---
+---   jobs     job_id,submit,start,end,wait,resources             resources in short: rank[0-1]/core[0-3]
+---   evalys   job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,execution_time,finish_time,
+---            waiting_time,turnaround_time,stretch,allocated_resources, as Batsim writes it and evalys.JobSet.from_csv reads it;
+---            resources are numbered through, rank by rank: 0-3 8
+
+local core = require "weir.core"
+
+local M = {}
+
+-- Times as they are: whole where they are whole, to the microsecond otherwise.
+local function time(t)
+  if math.type(t) == "integer" then return t end
+  local n = math.tointeger(t)
+  return n or (("%.6f"):format(t):gsub("0+$", ""))
+end
+
+local function quoted(text) return text:find '[",]' and '"' .. text:gsub('"', '""') .. '"' or text end
+
+--- What a job has, in short: rank[0-1]/core[0-3]; "" where none of it is a rank's.
+function M.resources(sim, job)
+  local a = sim.engine:job(job.id)
+  local set = a and a:rset { scheduling = false }
+  return set and set:format "rlist" or ""
+end
+
+-- ---- numbered through ---------------------------------------------------------------------------------------
+
+local function each_part(text, type, f)
+  for ranks, children in text:gmatch "rank(%[?[%d,-]+%]?)(%S*)" do
+    local ids = children:match(type .. "(%[[%d,-]+%])") or children:match(type .. "(%d+)")
+    f(ranks, ids)
+  end
+end
+
+-- Where the units of each rank begin.
+local function offsets_of(sim)
+  local first, width = {}, 1
+  local text = sim.graph:rset { scheduling = false }
+  text = text and text:format "rlist" or ""
+  each_part(text, sim.type, function(_, ids)
+    local last = ids and core.idset(ids):last()
+    if last and last + 1 > width then width = last + 1 end
+  end)
+  first.width = width
+  return first
+end
+
+local function through(offsets, type, text)
+  local set = core.idset ""
+  each_part(text, type, function(ranks, ids)
+    for rank in core.idset(ranks):ids() do
+      if ids then
+        for id in core.idset(ids):ids() do set:add(rank * offsets.width + id) end
+      else
+        set:add(rank)
+      end
+    end
+  end)
+  return (tostring(set):gsub("[%[%]]", ""):gsub(",", " "))
+end
+
+-- ---- writers ------------------------------------------------------------------------------------------------
+
+local KINDS = {}
+
+KINDS.jobs = {
+  head = "job_id,submit,start,end,wait,resources\n",
+  line = function(job, resources)
+    return table.concat({ job.number, time(job.submit), time(job.start), time(job.finish), time(job.start - job.submit),
+      quoted(resources) }, ",")
+  end,
+}
+
+KINDS.evalys = {
+  head = "job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,execution_time,finish_time,"
+    .. "waiting_time,turnaround_time,stretch,allocated_resources\n",
+  line = function(job, resources, self)
+    self.offsets = self.offsets or offsets_of(self.sim)
+    local run, flow = job.finish - job.start, job.finish - job.submit
+    return table.concat({ job.number, time(job.submit), job.units, time(job.estimate), job.state == "done" and not job.killed and 1 or 0,
+      time(job.start), time(run), time(job.finish), time(job.start - job.submit), time(flow), run > 0 and ("%.6g"):format(flow / run) or 0,
+      through(self.offsets, self.sim.type, resources) }, ",")
+  end,
+}
+
+--- A writer. kind: jobs or evalys. Or nil, message.
+function M.new(kind, path)
+  local file, why = path == "-" and io.stdout or io.open(path, "w")
+  if not file then return nil, why end
+  if file ~= io.stdout then file:setvbuf("full", 1 << 16) end
+  file:write(KINDS[kind].head)
+  return setmetatable({ kind = KINDS[kind], file = file }, { __index = M })
+end
+
+--- A job that ended, with what it had.
+function M:write(job, resources) return self.file:write(self.kind.line(job, resources, self), "\n") end
+
+--- False, message: not all of it could be written.
+function M:close()
+  if self.file == io.stdout then return self.file:flush() end
+  return self.file:close()
+end
+
+return M

@@ -1,0 +1,74 @@
+--- csv.lua - a table with a header, quoted as in RFC 4180, a line a job.
+
+local fields = require "weir.trace.fields"
+
+local M = {}
+
+-- The cells of a line; or nil, what is wrong.
+local function split(line)
+  local cells, at = {}, 1
+  line = line:gsub("\r$", "")
+  if not line:find('"', 1, true) then
+    for cell in (line .. ","):gmatch "([^,]*)," do cells[#cells + 1] = cell end
+    return cells
+  end
+  while at <= #line + 1 do
+    local cell, stop
+    if line:sub(at, at) == '"' then
+      stop = at
+      repeat stop = line:find('"', stop + 1, true) until not stop or line:sub(stop + 1, stop + 1) ~= '"' or (function()
+        stop = stop + 1
+      end)()
+      if not stop then return nil, "a quote is not closed" end
+      cell, stop = line:sub(at + 1, stop - 1):gsub('""', '"'), stop + 1
+    else
+      stop = line:find(",", at, true) or #line + 1
+      cell = line:sub(at, stop - 1)
+    end
+    if stop <= #line and line:sub(stop, stop) ~= "," then return nil, "a comma is expected behind a quote" end
+    cells[#cells + 1], at = cell, stop + 1
+  end
+  return cells
+end
+
+local function read_header(trace, lines)
+  local line = lines() or ""
+  local columns, seen = {}, {}
+  for i, name in ipairs(split(line:gsub("^\xef\xbb\xbf", "")) or {}) do
+    local field = fields.field(name:match "^%s*(.-)%s*$")
+    if field and not seen[field] then columns[i], seen[field] = field, true end
+  end
+  for _, field in ipairs { "submit", "runtime" } do
+    if not seen[field] then error { trace = ("%s:1: no column is the %s (%s)"):format(trace.path, field, fields.names(field)) } end
+  end
+  if not seen.procs and not seen.request then
+    error { trace = ("%s:1: no column says what jobs ask for (%s, %s)"):format(trace.path, fields.names "procs", fields.names "request") }
+  end
+  return columns
+end
+
+local function read_job(columns, cells)
+  local job = {}
+  for i, field in pairs(columns) do
+    local value, wrong = fields.value(field, cells[i])
+    if wrong then return nil, wrong end
+    job[field] = value
+  end
+  return job
+end
+
+--- As swf.reader.
+function M.reader(trace, lines)
+  local columns = read_header(trace, lines)
+  return function()
+    local line, n = lines()
+    while line and not line:find "%S" do line, n = lines() end
+    if not line then return end
+    local cells, wrong = split(line)
+    local job
+    if cells then job, wrong = read_job(columns, cells) end
+    return job, n, wrong
+  end
+end
+
+return M

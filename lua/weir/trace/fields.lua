@@ -1,0 +1,42 @@
+--- fields.lua - what the columns of a CSV and the keys of JSON lines are called.
+
+local M = {}
+
+local NAMES = {
+  number = { "job_id", "id", "number", "jobid", "job" },
+  submit = { "submit", "submit_time", "submission_time", "subtime", "arrival" },
+  runtime = { "runtime", "run_time", "execution_time", "elapsed", "duration" },
+  estimate = { "estimate", "requested_time", "walltime", "time_limit", "limit" },
+  procs = { "procs", "processors", "cores", "nodes", "size", "requested_number_of_resources" },
+  memory = { "memory", "memory_kb" },
+  user = { "user", "user_id", "uid" }, group = { "group", "group_id", "account" },
+  qos = { "qos", "queue" }, priority = { "priority" }, preemptible = { "preemptible", "preemptible_after" },
+  name = { "name" }, request = { "request", "shape", "jobspec" },
+}
+
+local KIND = { number = true, user = true, group = true, qos = true, name = true, request = true }
+local field_of = {}
+for field, names in pairs(NAMES) do
+  for _, name in ipairs(names) do field_of[name] = field end
+end
+
+--- The field that a column is; nil: none that matters.
+function M.field(name)
+  return field_of[name:lower():gsub("%s+", "_"):gsub("-", "_")]
+end
+
+--- The names that a field may have, as text.
+function M.names(field) return table.concat(NAMES[field], ", ") end
+
+--- A value of a field: a number where one is needed. nil, message: it is none.
+function M.value(field, x)
+  if x == nil or x == "" or x == "-1" then return nil end
+  local n = tonumber(x)
+  n = n and (math.tointeger(n) or n)
+  if KIND[field] then return field ~= "name" and field ~= "request" and n or x end
+  if not n or n ~= n then return nil, ('%s: a number is expected, not "%s"'):format(field, tostring(x):sub(1, 40)) end
+  if n < 0 and field ~= "priority" then return nil end
+  return n
+end
+
+return M

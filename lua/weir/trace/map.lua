@@ -1,0 +1,75 @@
+--- map.lua - what the processors of a trace are on a machine: from a number of processors, and of memory, to a request.
+---
+---   core            each is a core, on whatever nodes: slot=N/core=1
+---   node            each is a node: slot=N/node
+---   core+memory     each is a core with its memory beside it, in one node
+---   node+memory     each is a node with that much memory
+---   a shape         in which N stands for the processors, M for the memory of each (in units of the machine's pools), and {N/16} for a
+---                   division, rounded up
+---
+--- Jobs that ask for no memory get the request without it. Requests are made once for jobs alike.
+
+local core = require "weir.core"
+
+local M = {}
+
+local BYTES = { B = 1, kB = 1e3, KB = 1e3, MB = 1e6, GB = 1e9, TB = 1e12, KiB = 1 << 10, MiB = 1 << 20, GiB = 1 << 30, TiB = 1 << 40 }
+
+local MEMORY_MAX = (1 << 40) - 1
+
+local KNOWN = {
+  core = "slot=N/core=1", node = "slot=N/node",
+  ["core+memory"] = "slot=N/[core=1;memory=M]", ["node+memory"] = "slot=N/node/memory=M",
+}
+local WITHOUT_MEMORY = { ["core+memory"] = "core", ["node+memory"] = "node" }
+
+-- How many kB one unit of the machine's memory pools is; pools without a unit are taken to be in kB, as traces are.
+local function memory_unit(graph)
+  for pool in graph:walk { type = "memory" } do
+    if not pool.unit or pool.unit == "" then return 1 end
+    return BYTES[pool.unit] and BYTES[pool.unit] / 1e3
+  end
+  return 1
+end
+
+local function check(text, memory)
+  local shape = text:gsub("{N/%d+}", "1"):gsub("%f[%w]N%f[%W]", "1"):gsub("%f[%w]M%f[%W]", "1")
+  local request, why = core.request(shape)
+  if not request then return nil, ("%s: core, node, core+memory, node+memory, or a shape with N and M in it: %s"):format(text, why) end
+  if memory == nil and text:find "%f[%w]M%f[%W]" then return nil, text .. ": the unit of the machine's memory pools is not one of bytes" end
+  return true
+end
+
+local function filled(text, procs, memory)
+  return (text:gsub("{N/(%d+)}", function(by) return ("%d"):format(-(-procs // math.tointeger(by))) end)
+    :gsub("%f[%w]N%f[%W]", ("%d"):format(procs)):gsub("%f[%w]M%f[%W]", ("%d"):format(memory or 0)))
+end
+
+--- A function that gives the request of a job of a trace (procs, memory, request), or nil, message. Or nil, message, "invalid".
+function M.new(text, graph)
+  local shape = KNOWN[text] or text
+  local unit = memory_unit(graph)
+  local ok, why = check(shape, unit)
+  if not ok then return nil, why, "invalid" end
+  local bare = KNOWN[WITHOUT_MEMORY[text]]
+  local wants_memory, cache = shape:find "%f[%w]M%f[%W]" ~= nil, {}
+
+  local function make(procs, memory)
+    local chosen = memory == 0 and bare or shape
+    return core.request(filled(chosen, procs, memory))
+  end
+
+  return function(job)
+    if job.request then return job.request end
+    local memory = wants_memory and job.memory and math.min(math.ceil(job.memory / unit), MEMORY_MAX) or 0
+    local key = job.procs << 40 | memory
+    local request = cache[key]
+    if request then return request end
+    request, why = make(job.procs, memory)
+    if not request then return nil, why end
+    cache[key] = request
+    return request
+  end
+end
+
+return M
