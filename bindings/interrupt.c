@@ -21,7 +21,7 @@ static void stop(lua_State *L, lua_Debug *ar)
     (void)ar;
     if (!sticky) {
         lua_sethook(L, NULL, 0, 0);
-        weirlua_interrupts_clear();
+        weir_interrupt(false);
     }
     lua_pushliteral(L, INTERRUPTED);
     lua_error(L);
@@ -32,8 +32,10 @@ static void on_interrupt(int signal_number)
     signals = signals + 1;
     last = signal_number;
     ending = ending || signal_number != SIGINT;
-    if (signals >= (sticky ? PATIENCE : 2))
+    if (signals >= (sticky ? PATIENCE : 2)) {
         signal(signal_number, SIG_DFL);
+        raise(signal_number); /* is delivered when this returns */
+    }
     weir_interrupt(true);
     lua_sethook(running, stop, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
 }

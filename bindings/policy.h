@@ -63,6 +63,7 @@ struct sandbox {
 #define SANDBOX_INSTRUCTIONS INT64_C(50000000)
 #define SANDBOX_BYTES        ((size_t)64 << 20)
 #define SANDBOX_SECONDS      10.0
+#define SANDBOX_QUICK        0.25 /* seconds; with fewer the clock is looked at more often */
 
 int64_t weirlua_clock(void); /* nanoseconds, from some time on */
 
@@ -89,6 +90,8 @@ void weirlua_sandbox_close(struct sandbox *sb);
 void weirlua_sandbox_begin(struct sandbox *sb);
 void weirlua_sandbox_call(struct sandbox *sb);
 void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions);
+/* In a function that took long: raises where the seconds of a sandbox that has few of them are over. */
+void weirlua_sandbox_look(lua_State *S);
 /* The sandbox of a state that has one. */
 struct sandbox *weirlua_sandbox_of(lua_State *S);
 /* Pushes the anchor table. Does not raise. */
@@ -160,6 +163,11 @@ struct policy_profile {
 };
 
 int weirlua_policy_profile(lua_State *L); /* policy:profile(on), policy:profile() */
+
+/* ---- policy_walk.c ---- */
+
+int weirlua_filter_limit(lua_State *L);
+int weirlua_filter_walk(lua_State *L);
 
 /* ---- policy_hooks.c ---- */
 

@@ -12,6 +12,7 @@
 
 #define COUNT        1000  /* instructions between two looks at the budget, */
 #define SAMPLE       100   /* ... and while lines are sampled */
+#define HASTE        20    /* ... and where there are few seconds */
 #define SHARE        10000 /* instructions that each call of a hook adds */
 #define BYTES        8     /* of allocated memory cost one instruction */
 #define LARGE        65536 /* bytes that are not given once the budget is used up: the count hook may be far away */
@@ -63,12 +64,17 @@ static bool overtime(struct sandbox *sb)
     return (double)(now - sb->since) > sb->seconds * 1e9;
 }
 
+static int interval(const struct sandbox *sb)
+{
+    return sb->sample ? SAMPLE : sb->seconds < SANDBOX_QUICK ? HASTE : COUNT;
+}
+
 static void look(lua_State *S, lua_Debug *ar)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);
     bool late = overtime(sb);
 
-    sb->left -= sb->sample ? SAMPLE : COUNT;
+    sb->left -= interval(sb);
     if (sb->sample) {
         lua_getinfo(S, "Sl", ar);
         sb->sample(sb->sampler, ar);
@@ -92,7 +98,7 @@ void weirlua_sandbox_begin(struct sandbox *sb)
     sb->exhausted = false;
     sb->turn++;
     sb->since = 0;
-    lua_sethook(sb->S, look, LUA_MASKCOUNT, sb->sample ? SAMPLE : COUNT);
+    lua_sethook(sb->S, look, LUA_MASKCOUNT, interval(sb));
 }
 
 void weirlua_sandbox_call(struct sandbox *sb)
@@ -103,6 +109,16 @@ void weirlua_sandbox_call(struct sandbox *sb)
 void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions)
 {
     sb->left -= instructions;
+}
+
+void weirlua_sandbox_look(lua_State *S)
+{
+    struct sandbox *sb = weirlua_sandbox_of(S);
+
+    if (sb->seconds >= SANDBOX_QUICK || !overtime(sb))
+        return;
+    sb->exhausted = true;
+    luaL_error(S, "it took more than its %f seconds", sb->seconds);
 }
 
 /* ---- opening ---- */
@@ -215,6 +231,7 @@ int weirlua_sandbox_open(struct sandbox *sb, struct weirlua *home, const struct 
         return WEIR_ENOMEM;
     }
     sb->seconds = source->seconds;
+    lua_sethook(sb->S, look, LUA_MASKCOUNT, interval(sb));
     lua_pushcfunction(sb->S, build);
     lua_pushlightuserdata(sb->S, &job);
     if (lua_pcall(sb->S, 1, 0, 0) == LUA_OK)

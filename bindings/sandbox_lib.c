@@ -151,7 +151,7 @@ static double check_pattern(lua_State *S)
     luaL_checklstring(S, 1, &len);
     pattern = luaL_checklstring(S, 2, &plen);
     steps = steps_of(pattern, plen, len);
-    if (steps > PATTERN_STEPS)
+    if (steps > PATTERN_STEPS * fmin(1, weirlua_sandbox_of(S)->seconds))
         luaL_error(S, "this pattern may take too long on a string of %d bytes", (int)len);
     return steps;
 }
@@ -163,11 +163,15 @@ static int safe_pattern(lua_State *S)
     int n;
 
     weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)fmin(steps, PATTERN_CHEAP) / 1000);
-    if (steps < PATTERN_CHEAP)
-        return forward(S);
+    if (steps < PATTERN_CHEAP) {
+        n = forward(S);
+        weirlua_sandbox_look(S);
+        return n;
+    }
     begin = weirlua_clock();
     n = forward(S);
     weirlua_sandbox_charge(weirlua_sandbox_of(S), (weirlua_clock() - begin) / NS_INSTRUCTION);
+    weirlua_sandbox_look(S);
     return n;
 }
 

@@ -85,9 +85,15 @@ static int open_draft(struct weir_draft *d, const struct stat *old, weir_err *er
     return WEIR_EIO;
 }
 
+/* /dev/stdout may lead to a file that somebody has open: no other may take its place. */
+static bool is_device(const char *path, const struct stat *there)
+{
+    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 || (there && !S_ISREG(there->st_mode));
+}
+
 static int open_device(struct weir_draft *d, weir_err *err)
 {
-    d->file = fopen(d->path, "wbe");
+    d->file = fopen(d->shown, "wbe");
     return d->file ? WEIR_OK : weir_draft_fail(d, err);
 }
 
@@ -104,7 +110,7 @@ int weir_draft_begin(struct weir_draft *d, const char *path, weir_err *err)
     there = stat(d->path, &old) == 0;
     if (there && S_ISDIR(old.st_mode))
         rc = weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot be written: it is a directory, a file is wanted");
-    else if (there && !S_ISREG(old.st_mode))
+    else if (is_device(path, there ? &old : NULL))
         rc = open_device(d, err);
     else
         rc = open_draft(d, there ? &old : NULL, err);

@@ -3,6 +3,7 @@
 #include "sqlite.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -490,13 +491,36 @@ static int transact(struct save *s, const char *path, bool changed, const char *
     return rc;
 }
 
-/* After a failure a file that was not there before does not stay behind empty. db may be NULL. */
+#define PAGE 4096 /* all that a database without tables has */
+
+static uint64_t size_of(const char *path, const char *suffix, char *name, size_t size)
+{
+    struct weir_file_id now = {0};
+
+    snprintf(name, size, "%s%s", path, suffix);
+    return weir_file_look(name, &now) ? now.size : 0;
+}
+
+/* Whether nobody has put anything into a new file. db may be NULL, and may not be able to read, where the disk is full. */
+static bool is_empty(sqlite3 *db, const char *path, char *name, size_t size)
+{
+    int found = db ? weir_db_identify(db, WEIR_EEXIST, NULL) : -1;
+
+    return found == 0 || (found < 0 && size_of(path, "-wal", name, size) == 0 && size_of(path, "", name, size) <= PAGE);
+}
+
+/* After a failure a file that was not there before does not stay behind empty. Closes the database. */
 static void clean_up(sqlite3 *db, const char *path)
 {
-    struct weir_file_id now;
+    static const char *const suffixes[] = {"-shm", "-wal", ""};
+    char name[PATH_MAX];
+    bool empty = is_empty(db, path, name, sizeof name);
 
-    if (db ? weir_db_identify(db, WEIR_EEXIST, NULL) == 0 : weir_file_look(path, &now) && now.size == 0)
-        unlink(path);
+    sqlite3_close(db);
+    for (size_t i = 0; empty && i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_of(path, suffixes[i], name, sizeof name);
+        unlink(name);
+    }
 }
 
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err)
@@ -515,7 +539,8 @@ int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *er
     rc = rc ? rc : transact(&s, path, changed, stamp);
     if (rc && !existed)
         clean_up(s.db, path);
-    sqlite3_close(s.db);
+    else
+        sqlite3_close(s.db);
     if (rc)
         weir_changes_drop(next);
     else

@@ -14,7 +14,7 @@ local function provider(opts)
   opts = opts or {}
   local set, sent = opts.set or inventory(), {}
   local p = providers.new {
-    targets = set:ranks(), groups = opts.groups, up = opts.up, drained = opts.drained,
+    targets = set:ranks(), groups = opts.groups, up = opts.up, drained = opts.drained, reasons = opts.reasons,
     resources = function(targets) return set:on_ranks(targets):table "rv1" end,
     send = function(stream, response) sent[#sent + 1] = { stream = stream, response = response } end,
   }
@@ -58,7 +58,7 @@ local function pair(opts)
   end
   function it.make(more)
     it.f = follow.new {
-      groups = opts.want, style = opts.style, policy = "low", record = more and more.record,
+      groups = opts.want, style = opts.style, policy = opts.policy or "low", record = more and more.record,
       send = function(method, payload, group)
         it.log[#it.log + 1] = method .. " " .. (payload.targets or payload.group or "")
         put(function()
@@ -203,7 +203,7 @@ describe("the provider", function()
     p:offline "4"
     p:online "4"
     assert.same({}, told(sent))
-    assert.same({ { target = 3, reason = "disk" }, { target = 4, reason = "disk" } }, setmetatable(p:status().drained, nil))
+    assert.equal('[{"reason":"disk","target":3},{"reason":"disk","target":4}]', weir.json.encode(p:status().drained, { sort = true }))
     p:offline "4"
     p:undrain "3-4"
     assert.same({ "s online 3" }, told(sent))
@@ -355,8 +355,7 @@ describe("a scheduler that follows", function()
 
   it("[Q3] gives back reservations on what a shrink took, and no exception for these", function()
     local it = pair()
-    local running = it.f:match({ version = 9999, resources = { { type = "node", count = 8, exclusive = true } },
-      attributes = { system = { duration = 100 } } }, {})
+    local running = it.f:match("slot=8/node", { duration = 100 })
     local later = it.f:match("slot=2/node", { mode = "reserve" })
     assert.equal("reserved", later.state)
     it.p:exclude "0"
@@ -385,7 +384,7 @@ describe("a scheduler that follows", function()
 
   it("[Q5] gives back reservations on what is offline: their time must not come there", function()
     local it = pair()
-    it.f:match({ version = 9999, resources = { { type = "node", count = 8, exclusive = true } }, attributes = { system = { duration = 10 } } })
+    it.f:match("slot=8/node", { duration = 10 })
     local later = it.f:match("slot=8/node", { mode = "reserve" })
     it.p:offline "3"
     it.run()
@@ -437,8 +436,9 @@ describe("a scheduler that follows", function()
   end)
 
   it("[Q7] waits for the last of several jobs on a target", function()
-    local it = pair()
+    local it = pair { policy = "first" }
     local a, b = it.f:match "slot=1/core=2", it.f:match "slot=1/core=2"
+    assert.same({ "0", "0" }, { ranks_of(a), ranks_of(b) })
     it.log = {}
     it.p:exclude "0"
     it.run()
@@ -449,6 +449,16 @@ describe("a scheduler that follows", function()
     it.f:free(b.id)
     it.run()
     assert.same({ "resource.release 0" }, it.log)
+  end)
+
+  it("gives no id twice, so that a job that is freed twice meets no other one", function()
+    local it = pair()
+    local a = it.f:match "slot=1/node"
+    it.f:free(a.id)
+    local b = it.f:match "slot=1/node"
+    assert.is_true(b.id > a.id)
+    assert.is_nil((it.f:free(a.id)))
+    assert.is_truthy(it.f.engine:job(b.id))
   end)
 
   it("[Q8] releases nothing but what a shrink named", function()

@@ -148,7 +148,7 @@ describe("weir", function()
     { { "show", "-r", MACHINE, "--html", "--colour", "property:x" }, "no vertex has the property x" },
     { { "show", "-r", MACHINE, "--html", "--timeline" }, "--html and --timeline: one of them is wanted" },
     { { "show", "-r", MACHINE, "--dot", "--width", "900" }, "--width is for --svg" },
-    { { "show", "-r", MACHINE, "-o", "x" }, "--output is for --dot, --svg and --csv" },
+    { { "show", "-r", MACHINE, "-o", "x" }, "--output is for --dot, --svg, --html, --timeline and --csv" },
     { { "show", "-r", MACHINE, "--csv", "-d", "2" }, "--depth is for trees, not for --csv" },
     { { "show", "-r", MACHINE, "--svg", "-o", "/nonexistent/x.svg" }, "/nonexistent/x.svg" },
     { { "show", "-r", MACHINE, "--depth", "0" }, "--depth" },

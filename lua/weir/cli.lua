@@ -10,7 +10,7 @@ local suggest = require "weir.suggest"
 local M = {}
 
 -- In the order of `weir --help`; each is the module weir.cli.NAME.
-local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "repl", "run", "test", "policy", "query" }
+local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "repl", "run", "test", "replay", "policy", "query" }
 
 local function command(name)
   for _, known in ipairs(COMMANDS) do

@@ -47,6 +47,16 @@ function KINDS.count(value)
   return n or nil, "a whole number"
 end
 
+function KINDS.above(value)
+  local n = tonumber(value)
+  return n and n > 0 and n < math.huge and n or nil, "a number above 0"
+end
+
+function KINDS.share(value)
+  local n = tonumber(value)
+  return n and n >= 0 and n <= 1 and n or nil, "a number from 0 to 1"
+end
+
 local function check_choice(option, value)
   for _, choice in ipairs(option.choices) do
     if choice == value then return value end

@@ -52,17 +52,28 @@ local function greet(session)
   out.line(("weir %s  %s: %d vertices  policy %s  :help"):format(core.version, session.name, g:count(), session.policy))
 end
 
+-- Into the history. That it cannot be kept is said once.
+local function rememberer(editor)
+  local told
+  return function(text)
+    local kept, why = editor:remember(text)
+    if not kept and not told then out.warn("the history is not kept: " .. why) end
+    told = not kept
+  end
+end
+
 local function converse(session)
   local editor <close> = core.editor {
     history = history_file(), size = 2000, complete = function(line, at) return complete.tab(session, line, at) end,
   }
+  local remember = rememberer(editor)
   measure(session)
   greet(session)
   while not session.done do
     out.flush()
     local text, why = read_input(editor)
     if text then
-      if text:find "%S" then editor:remember(text) end
+      if text:find "%S" then remember(text) end
       session:run(text)
     elseif why == "end" then
       out.line ""

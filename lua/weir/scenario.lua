@@ -366,7 +366,7 @@ end
 S.property = marker "properties"
 S.tag = marker "tags"
 
---- Adds what is below the root of another machine: s:add("rack0", "node:2 core:8"). New pools are numbered on.
+--- Adds another machine, or what is in it if it is a cluster: s:add("rack0", "node:2 core:8"). New pools are numbered on.
 function S.add(s, parent, what)
   local top = s:find(parent)[1]
   local other, why = weir.resources(beside(what, s.source))
@@ -477,8 +477,8 @@ function S:faults()
   return self.ledger:check(self.sim)
 end
 
---- The jobs that wait though nothing runs, nothing is to come, and each of them would fit: a list. Where one does not, as what it
---- needs is down, those behind it may have to wait for it.
+--- The jobs that wait though nothing runs, nothing is to come, and each of them would fit, or would if the placement policy did not
+--- fail: a list. Where one does not, as what it needs is down, those behind it may have to wait for it.
 function S:stranded()
   self:settle()
   local event = self.sim.events:peek()
@@ -486,7 +486,7 @@ function S:stranded()
   if event and event.time < FAR or self.sim.nrunning > 0 then return list end
   for _, one in ipairs(self.sim.list) do
     local word = one.state == "pending" and reason.of(self.sim, one)
-    if word == "queue" then list[#list + 1] = job.new(self, one) elseif word and word ~= "dependency" then return {} end
+    if word == "queue" or word == "policy" then list[#list + 1] = job.new(self, one) elseif word and word ~= "dependency" then return {} end
   end
   return list
 end

@@ -46,7 +46,8 @@ describe("node after node:", function()
     assert.placed(s:submit "slot=1/core=2", "node7/core[0-1]")
   end)
 
-  for name, node in pairs { lonodex = "node0", hinodex = "node7", firstnodex = "node0" } do
+  for _, case in ipairs { { "lonodex", "node0" }, { "hinodex", "node7" }, { "firstnodex", "node0" } } do
+    local name, node = case[1], case[2]
     it(name .. " gives nodes away whole, even for one core", function()
       local s = racks(name)
       local a, b = s:submit "slot=1/core=1", s:submit "slot=1/core=1"
@@ -178,8 +179,12 @@ describe("what is to happen to nodes:", function()
   it("drain_first puts short jobs where a drain is near, and no others", function()
     local s = racks "drain_first"
     s:tag("node6", { drain = "3600" })
-    assert.placed(s:submit { { resources = { { type = "node", count = 1 } }, attributes = { system = { duration = 600 } } } }, "node6")
-    assert.is_not.placed(s:submit { { resources = { { type = "node", count = 1 } }, attributes = { system = { duration = 7200 } } } }, "node6")
+    local function job(seconds)
+      return s:submit { request = { resources = { { type = "node", count = 1 } }, attributes = { system = { duration = seconds } } } }
+    end
+    assert.placed(job(600), "node6")
+    assert.is_not.placed(job(7200), "node6")
+    assert.is_not.placed(s:submit "slot=1/node", "node6")
   end)
 end)
 

@@ -4,6 +4,8 @@
  *   t:write(text)
  *   t:wait_for(text, seconds)   all that was written until `text` came (from the last wait on); nil and it when it did not
  *   t:finish(seconds)           the exit status (128 + signal), and the rest of the output; nil when it goes on
+ *   t:pid()                     its process
+ *   t:signal(number)            sends it a signal
  *   t:close()                   kills it if need be
  */
 #include <errno.h>
@@ -35,8 +37,12 @@ static struct terminal *check_terminal(lua_State *L)
     return t;
 }
 
+/* Signals are as at a login, whatever runs the specs has ignored. */
 static void run_child(lua_State *L, char **argv)
 {
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
     if (lua_istable(L, 2))
         for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1))
             setenv(lua_tostring(L, -2), lua_tostring(L, -1), 1);
@@ -180,6 +186,21 @@ static int terminal_finish(lua_State *L)
     return 2;
 }
 
+static int terminal_pid(lua_State *L)
+{
+    lua_pushinteger(L, check_terminal(L)->pid);
+    return 1;
+}
+
+static int terminal_signal(lua_State *L)
+{
+    struct terminal *t = check_terminal(L);
+
+    luaL_argcheck(L, t->pid > 0, 1, "it has ended");
+    kill(t->pid, (int)luaL_checkinteger(L, 2));
+    return 0;
+}
+
 static int terminal_close(lua_State *L)
 {
     struct terminal *t = luaL_checkudata(L, 1, TERMINAL);
@@ -199,7 +220,8 @@ int luaopen_pty(lua_State *L);
 int luaopen_pty(lua_State *L)
 {
     static const luaL_Reg methods[] = {{"write", terminal_write}, {"wait_for", terminal_wait_for},
-                                       {"finish", terminal_finish}, {"close", terminal_close},
+                                       {"finish", terminal_finish}, {"pid", terminal_pid},
+                                       {"signal", terminal_signal}, {"close", terminal_close},
                                        {"__gc", terminal_close},   {"__close", terminal_close}, {NULL, NULL}};
     static const luaL_Reg functions[] = {{"spawn", spawn}, {NULL, NULL}};
 

@@ -39,6 +39,7 @@ end
 local function open(self, graph)
   self.engine = assert(engines.new({ policy = self.policy }, graph))
   self.targets = targets.of(graph)
+  for _, job in ipairs(self.engine:jobs()) do self.last = math.max(self.last, job.id) end
 end
 
 -- What of a new part is not in the graph: comes in.
@@ -212,11 +213,34 @@ local function usable(self)
   return nil, "nothing has been acquired yet", "busy"
 end
 
---- What the engine's match does, once all groups have answered.
+local BOOKS = { now = true, reserve = true }
+
+-- The options of a match with an id that no job has had so far: whoever frees a job late, or twice, must meet no other one.
+local function with_id(self, opts)
+  local own = {}
+  for key, value in pairs(opts or {}) do own[key] = value end
+  if BOOKS[own.mode or "now"] then own.job = own.job or self.last + 1 end
+  return own
+end
+
+--- What the engine's match does, once all groups have answered. Ids of jobs are never given twice.
 function Follow:match(request, opts)
   local ok, why, code = usable(self)
   if not ok then return nil, why, code end
-  return self.engine:match(request, opts)
+  local own = with_id(self, opts)
+  if self:owes(own.job) then return nil, ("job %d is there already"):format(own.job), "exists" end
+  local a
+  a, why, code = self.engine:match(request, own)
+  if a and own.job then self.last = math.max(self.last, own.job) end
+  return a, why, code
+end
+
+--- Whether a job that is to end is still on something that was taken away.
+function Follow:owes(job)
+  for _, users in pairs(self.users) do
+    if users[job] then return true end
+  end
+  return false
 end
 
 --- Whether a request could ever run on what is acquired, be it online or not.
@@ -275,6 +299,7 @@ function Follow:hello(jobs)
       lost[job.id] = lost[job.id] or {}
       table.insert(lost[job.id], target)
     end
+    self.last = math.max(self.last, job.id)
   end
   raise(self, lost)
   return true
@@ -284,10 +309,11 @@ end
 function Follow:owing() return self.users end
 
 --- A follower. opts: send, groups, style (see consumer.lua); policy; graph, where there is one already; users, as `owing` gave it;
---- on; record(entry), called with all that comes in and goes out (see record.lua).
+--- last, the highest id that a job has had; on; record(entry), called with all that comes in and goes out (see record.lua).
 function M.new(opts)
   local self = setmetatable({
     policy = opts.policy, on = opts.on or {}, pending = {}, users = opts.users or {}, record = opts.record, again = false,
+    last = opts.last or 0,
   }, Follow)
   self.consumer = consumer.new {
     groups = opts.groups, style = opts.style, on = handlers(self),

@@ -1,6 +1,6 @@
 // machine_draw.js - draws what can be seen of the machine. A box is opened as soon as what is in it is large enough.
 
-const OPEN = 3.2; // pixels of the smallest side of what is in a box that is opened
+const OPEN = 3.2, OPEN_LARGE = 1.6; // pixels of the smallest side of what is in a box that is opened
 const view = { x: 0, y: 0, k: 1, colour: "use", canvas: null, c: null, w: 0, h: 0, selected: null, matches: [], job: null };
 
 // What a colour stands for: {fill, shares, heat} of a cell.
@@ -157,7 +157,8 @@ function drawCell(v, x, y, w, h, context) {
 
 // ---- blocks -------------------------------------------------------------------------------------------------------
 
-function isOpen(box, k) { return box.parts !== null && box.least * k >= OPEN; }
+// A large box is opened earlier: a machine without racks has nothing between it and its nodes.
+function isOpen(box, k) { return box.parts !== null && box.least * k >= (box.w * k > 300 ? OPEN_LARGE : OPEN); }
 
 function drawBlock(v, box, x, y, k) {
   const c = view.c, w = box.w * k, h = box.h * k, head = box.head * k;

@@ -83,12 +83,15 @@ local function split(line)
   return words
 end
 
---- Runs one line. What goes wrong inside of weir is told, and the session goes on.
+local function with_trace(raised) return raised == "interrupted" and raised or debug.traceback(raised) end
+
+--- Runs one line. What goes wrong inside of weir is told, and the session goes on; Ctrl-C ends it.
 function M:run(line)
   local words = split(line)
   local run = words[1] and command(words[1])
   if not run then return end
-  local ok, why = xpcall(run, debug.traceback, self, words)
+  local ok, why = xpcall(run, with_trace, self, words)
+  if why == "interrupted" then error(why, 0) end
   if not ok then self:complain("ERROR: ", words[1], " failed inside of weir: ", tostring(why), "\n") end
 end
 

@@ -30,21 +30,29 @@ local record, env = require "weir.repl.record", require("weir.repl").environment
 local _ENV = env
 ]]
 
+-- Returns the recording; or nil and why, with the file closed.
+local function put(recording, text)
+  local done, why = recording.file:write(text)
+  if done then done, why = recording.file:flush() end
+  if done then return recording end
+  recording.file:close()
+  return nil, ("%s: %s"):format(recording.path, why)
+end
+
 --- Begins a recording: opts.path, .resources, .policy. Or nil and why not.
 function M.open(opts)
   local file, why = io.open(opts.path, "w")
   if not file then return nil, why end
-  file:write(HEAD:format(opts.path, opts.resources, opts.policy))
-  return { file = file, path = opts.path }
+  local recording = { file = file, path = opts.path }
+  return put(recording, HEAD:format(opts.path, opts.resources, opts.policy))
 end
 
---- One input, and the books after it when they changed.
+--- One input, and the books after it when they changed. Returns the recording; or nil and why it ends here.
 function M.note(recording, text, engine, failed)
   local books = M.books(engine)
-  recording.file:write(failed and "pcall(function()\n" or "do\n", text, failed and "\nend)\n" or "\nend\n")
-  if books ~= recording.books then recording.file:write(("record.check(e, %q)\n"):format(books)) end
+  local check = books ~= recording.books and ("record.check(e, %q)\n"):format(books) or ""
   recording.books = books
-  recording.file:flush()
+  return put(recording, (failed and "pcall(function()\n" or "do\n") .. text .. (failed and "\nend)\n" or "\nend\n") .. check)
 end
 
 function M.close(recording) return recording.file:close() end

@@ -97,6 +97,12 @@ local function timed(self, began)
   if self.settings.time then out.line(("%.3f ms"):format((core.clock() - began) * 1e3)) end
 end
 
+local function record_input(self, text, failed)
+  local why
+  self.recording, why = record.note(self.recording, text, self.engine, failed)
+  if not self.recording then out.warn("the recording ends here: " .. why) end
+end
+
 -- Whether it went well.
 local function run_chunk(self, text)
   local chunk, why, expression = read.chunk(text, self.env)
@@ -107,7 +113,7 @@ local function run_chunk(self, text)
   local began = core.clock()
   local results = table.pack(core.guarded(chunk))
   timed(self, began)
-  if self.recording then record.note(self.recording, expression and "_ = " .. text or text, self.engine, not results[1]) end
+  if self.recording then record_input(self, expression and "_ = " .. text or text, not results[1]) end
   if not results[1] then
     tell_error(self, results[2], results[3])
     return false

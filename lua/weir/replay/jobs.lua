@@ -85,6 +85,14 @@ KINDS.evalys = {
   end,
 }
 
+--- The header of a kind of file.
+function M.head(kind) return KINDS[kind].head end
+
+--- The line of `jobs` for a job as it is kept for the report.
+function M.kept_line(job)
+  return KINDS.jobs.line({ number = job.id, submit = job.submit, start = job.start, finish = job["end"] }, job.resources)
+end
+
 --- A writer. kind: jobs or evalys. Or nil, message.
 function M.new(kind, path)
   local file, why = path == "-" and io.stdout or io.open(path, "w")

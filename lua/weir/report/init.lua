@@ -100,6 +100,7 @@ local function check_job(run, i, job)
   for _, name in ipairs { "start", "finish" } do
     if job[name] ~= nil and not is_number(job[name]) then fail("%s: job %s: %s: no time in seconds", run.title, job.id, name) end
   end
+  if job.finish and (job.start == nil or job.finish < job.start) then fail("%s: job %s: it ends before it starts", run.title, job.id) end
 end
 
 -- Places of units, each set of them once: where[text] is {place in the flat list, how many ranges, how many units}.

@@ -7,8 +7,8 @@ function readRun(raw, number) {
   const j = raw.jobs, n = j.id.length, run = { raw, number, n, total: raw.total, id: j.id, submit: column(j.submit), start: column(j.start),
     finish: column(j.finish), size: column(j.size), first: j.first, ranges: j.ranges, user: j.user, users: j.users, state: j.state,
     states: j.states, units: Int32Array.from(j.units), colours: new Uint32Array(n), matches: null };
-  run.started = place(run.start, Infinity);
-  for (let i = 0; i < n; i++) if (Number.isNaN(run.start[i])) { run.started = i; break; }
+  run.started = run.start.findIndex(Number.isNaN);
+  if (run.started < 0) run.started = n;
   run.begin = n ? run.submit.reduce((a, b) => Math.min(a, b)) : 0;
   run.end = run.begin;
   for (let i = 0; i < n; i++)

@@ -1,4 +1,4 @@
---- graft.lua - puts what is below the root of one machine below a vertex of another.
+--- graft.lua - puts one machine (what is in its cluster, if it is one) below a vertex of another.
 
 local blame = require "weir.scenario.blame"
 
@@ -53,5 +53,8 @@ end
 return function(graph, top, other)
   local ids, rank = counters(graph)
   local numbers = { id = setmetatable(ids, { __index = function() return 0 end }), rank = rank, through = numbered_through(graph) }
-  for kid in other:root():children() do put(graph, top, kid, numbers, true) end
+  for _, root in ipairs(other:roots()) do
+    if root.type ~= "cluster" then put(graph, top, root, numbers, true) end
+    for kid in root.type == "cluster" and root:children() or function() end do put(graph, top, kid, numbers, true) end
+  end
 end

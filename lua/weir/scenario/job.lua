@@ -57,12 +57,10 @@ function M.of(handle) return job_of[handle], scenario_of[handle] end
 
 -- ---- arrays -------------------------------------------------------------------------------------------------
 
-local Array = { __name = "array" }
-
-function Array.__tostring(array) return ("%s[0-%d]"):format(array.name, #array - 1) end
+local function array_text(array) return ("%s[0-%d]"):format(array.name, #array - 1) end
 
 --- The jobs of an array: a list with a name.
-function M.array(name, handles) return setmetatable(handles, setmetatable({ __index = { name = name } }, { __index = Array })) end
+function M.array(name, handles) return setmetatable(handles, { __index = { name = name }, __tostring = array_text }) end
 
 --- Handles in a list: of a handle, an array, lists of them. Nil where x is something else.
 function M.list(x, list)

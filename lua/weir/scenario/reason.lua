@@ -3,7 +3,7 @@
 ---   future      it has not been submitted yet           blocked    what it needs is down or drained
 ---   dependency  it waits for other jobs                 queue      it would fit now; the queue policy keeps it waiting
 ---   busy        what it needs is in use                 infeasible nothing on this machine can hold it any more
----   reserved    what it needs is free, and reserved for others
+---   reserved    what it needs is free, and reserved for others    policy   the placement policy fails, or refuses it
 
 local M = {}
 
@@ -29,9 +29,9 @@ end
 
 -- Of a job that stands in the queue.
 local function of_waiting(sim, job)
-  if sim.engine:match(job.request, { mode = "preview", duration = job.estimate, stats = false }) then
-    return "queue", ("it would fit now; %s keeps it waiting"):format(sim.queue_name)
-  end
+  local a, why, code = sim.engine:match(job.request, { mode = "preview", duration = job.estimate, stats = false })
+  if a then return "queue", ("it would fit now; %s keeps it waiting"):format(sim.queue_name) end
+  if code ~= "busy" and code ~= "infeasible" then return "policy", why end
   local others = reserved_by_others(sim, job)
   if #others > 0 and verdict(sim, job, { release = others }) == "fits" then return "reserved", TEXTS.reserved end
   local word = verdict(sim, job)

@@ -7,7 +7,7 @@
 
 local M = {}
 
-local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT = 1, 2, 3, 4, 5, 6
+local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
 
 -- Books a job at a time, or (later) as soon as possible from then. Returns the start, or nil.
 local function place(self, job, at, later)
@@ -208,7 +208,8 @@ end
 
 --- Answers the sandbox of a queue policy: numbers in, numbers and booleans out.
 function M.answer(self, what, id, ...)
-  if what == FREE then return self.engine:free(self.type) end
+  if what == FREE then return (self.engine:free(self.type)) end
+  if what == AGAIN then return self:wake(id, true) end
   return ASK[what](self, self.jobs[id], ...)
 end
 

@@ -98,7 +98,7 @@ function M:ask(...)
 end
 
 --- Units free now, and units in all, of what jobs are counted in.
-function M:free() return self.engine:free(self.type) end
+function M:free() return (self.engine:free(self.type)) end
 
 function M:total()
   local row = self.graph:aggregate()[self.type]
@@ -223,11 +223,11 @@ function M:begin(job)
   self:tell("start", job)
 end
 
--- The clock is to stop at a time.
-function M:wake(time)
-  if self.wakes[time] then return end
-  self.wakes[time] = true
-  self.events:push { time = time, kind = WAKE }
+-- The clock is to stop at a time; calling: and the queue policy to be called.
+function M:wake(time, calling)
+  local known = self.wakes[time]
+  self.wakes[time] = calling or known or "stop"
+  if not known then self.events:push { time = time, kind = WAKE } end
 end
 
 -- ---- events -------------------------------------------------------------------------------------------------
@@ -295,7 +295,10 @@ HANDLE[ACTION] = function(self, event)
   self.dirty = true
 end
 
-HANDLE[WAKE] = function(self, event) self.wakes[event.time] = nil end
+HANDLE[WAKE] = function(self, event)
+  if self.wakes[event.time] == true then self.dirty = true end
+  self.wakes[event.time] = nil
+end
 
 -- ---- the clock ----------------------------------------------------------------------------------------------
 
@@ -367,7 +370,7 @@ local function pass(self)
   self.dirty = false
   if self.npending == 0 then return end
   self.passes = self.passes + 1
-  self:ask("schedule", self.now, self.engine:free(self.type))
+  self:ask("schedule", self.now, (self.engine:free(self.type)))
   self:tell("pass")
 end
 

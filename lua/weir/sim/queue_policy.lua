@@ -35,6 +35,7 @@ function M.list()
   return list
 end
 
+--- The file of a queue policy; or nil, message.
 local function find(name)
   if name:find "/" or name:find "%.lua$" then return name end
   local names = {}
@@ -44,6 +45,8 @@ local function find(name)
   end
   return nil, ("there is no queue policy \"%s\"%s; there is %s"):format(name, suggest.hint(name, names), table.concat(names, ", "))
 end
+
+M.find = find
 
 -- "name:k=4,mode=strict" or {"name", k = 4}: the name, and the options as lines.
 local function split(x)

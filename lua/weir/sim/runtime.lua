@@ -17,13 +17,13 @@
 -- queue:reserve(job): whether it starts now; else the earliest start is booked for it, as job.reserved, or nil where there is none
 --   in sight. A job that has a reservation keeps it, or gets an earlier one.
 -- queue:unreserve(job). queue:fits(job): false when there are too few units free now. queue:earliest(job): when it could start.
--- queue:preempt(job) stops one that runs: it waits again.
--- job: id, submit, estimate (seconds), units, user, qos, priority, reserved, start (when it runs), preemptible (seconds after
---   which it may be preempted, or nil), preempted (how often it was).
+-- queue:preempt(job) stops one that runs: it waits again. queue:again(time): the policy is called then, whatever happens.
+-- job: id, number, submit, estimate (seconds), units, machine (units that there are), user, qos, priority, reserved, start (when it
+--   runs), preemptible (seconds after which it may be preempted, or nil), preempted (how often it was).
 
 local bridge = ...
 
-local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT = 1, 2, 3, 4, 5, 6
+local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
 
 local policy, options
 local jobs, running, nrunning = {}, {}, 0
@@ -196,6 +196,11 @@ function queue.preempt(_, job)
   return true
 end
 
+function queue.again(self, time)
+  if type(time) ~= "number" or time ~= time then error("a time is expected", 2) end
+  if time > self.now then bridge(AGAIN, time) end
+end
+
 -- ---- what the simulator tells -------------------------------------------------------------------------------
 
 local host = {}
@@ -204,7 +209,7 @@ function host.units(n) queue.units = n end
 
 function host.submit(id, number, submit, estimate, units, user, qos, priority, preemptible)
   local job = { id = id, number = number, submit = submit, estimate = estimate, units = units, user = user, qos = qos,
-    priority = priority, preemptible = preemptible }
+    priority = priority, preemptible = preemptible, machine = queue.units }
   local before = pending[last]
   if before and (before.submit > submit or before.submit == submit and before.number > number) then sorted = false end
   jobs[id] = job

@@ -1,0 +1,189 @@
+--- weir replay: a log of jobs once more, on a machine and under policies of one's choice.
+
+local core = require "weir.core"
+local data = require "weir.replay.data"
+local files = require "weir.files"
+local inputs = require "weir.cli.inputs"
+local lublin = require "weir.trace.lublin"
+local out = require "weir.cli.output"
+local progress = require "weir.replay.progress"
+local queue_policy = require "weir.sim.queue_policy"
+local replay = require "weir.replay"
+local said = require "weir.replay.text"
+local trace = require "weir.trace"
+local weir = require "weir"
+
+local M = {
+  name = "replay",
+  doc = "Run a log of jobs once more, on a machine and under policies of your choice.",
+  usage = "-r RESOURCES [OPTION...] TRACE",
+  operand = "TRACE",
+  options = {
+    { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
+    { "p", "policy", "POLICY", "how jobs are placed: a name (see weir policy list) or a file; low if not given" },
+    { "q", "queue", "QUEUE", "when jobs start: a name or a file, with options as in hybrid:k=4; easy if not given" },
+    { nil, "compare", "POLICY", "run under each of these, and show what differs: of the queue, of placement, or both as "
+      .. "QUEUE@PLACEMENT; can be given several times, and more may follow the TRACE", many = true },
+    { nil, "map", "MAP", "what a processor is: core (the default), node, core+memory, node+memory, or a shape such as "
+      .. "slot=N/core=1 (N processors, M memory of each, {N/16} rounded up)" },
+    { nil, "format", "FORMAT", "of the trace; told by name and content if not given", choices = trace.formats },
+    { nil, "malformed", "WHAT", "lines that make no sense", choices = { "skip", "stop" } },
+    { nil, "overrun", "WHAT", "jobs that were longer than estimated; kill if not given", choices = { "kill", "run" } },
+    { nil, "estimates", "WHOSE", "user if not given; exact: the run times", choices = { "user", "exact" } },
+    { nil, "event-rule", "RULE", "when the queue is looked at; per-timestamp if not given", choices = { "per-event", "per-timestamp" } },
+    { nil, "jobs", "FILE", "a CSV, a line a job: job_id,submit,start,end,wait,resources" },
+    { nil, "evalys", "FILE", "a CSV as evalys reads it" },
+    { nil, "report", "DIR", "a directory for the report: what happened, as data (see weir.replay.data)" },
+    { nil, "json", nil, "the metrics as JSON" },
+    { nil, "until", "SECONDS", "stop the clock there", kind = "time" },
+    { nil, "warmup", "SECONDS", "jobs submitted so long after the first one do not count", kind = "time" },
+    { nil, "speed", "FACTOR", "submissions come that much faster; 1 if not given", kind = "above" },
+    { nil, "sample", "SHARE", "take only that share of the jobs, from 0 to 1, chosen by --seed", kind = "share" },
+    { nil, "tau", "SECONDS", "run times below that count as that in slowdowns; 10 if not given", kind = "time" },
+    { nil, "generate", "N", "no TRACE: so many jobs of a model of supercomputers (Lublin and Feitelson, 2003)", kind = "count" },
+    { nil, "load", "SHARE", "of the machine that generated jobs ask for; 0.7 if not given", kind = "above" },
+    { nil, "seed", "S", "of what is generated, and of --sample; 1 if not given", kind = "count" },
+    { nil, "quiet", nil, "no progress, no remarks" },
+  },
+  notes = [[
+A TRACE is a file in Standard Workload Format, a CSV with a header (submit, runtime, procs, and estimate, memory, user, queue, ...) or
+JSON lines of jobspecs with submit and runtime; compressed with gzip or not. - is standard input.
+
+Of what the trace lacks: without an estimate a job has its run time, without requested processors those that it had; jobs without a
+run time or without processors are left out. Malformed lines, jobs that are left out and jobs that the machine can never hold are
+counted and the first ones named on standard error.
+
+Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, or a file of your own.
+
+  weir replay -r "cluster:1 core:100" KTH-SP2-1996-2.1-cln.swf.gz
+  weir replay -r "node:120 core:2 memory:2(size=512,unit=MB)" --map core+memory -q conservative HPC2N.swf.gz --jobs jobs.csv
+  weir replay -r "cluster:1 node:64" --map node --generate 5000 --compare fcfs easy sjbf
+
+Exit status: 0 done, 2 wrong use or unreadable input.]],
+}
+
+-- ---- what is asked ------------------------------------------------------------------------------------------
+
+-- "easy", "lonode", "easy@lonode": {queue =, policy =}.
+local function variant(word, opts)
+  local queue, policy = word:match "^(.-)@(.*)$"
+  if not queue then
+    local name = word:match "^[^:]*"
+    if queue_policy.find(name) and not (name:find "[/.]" and not files.exists(name)) then
+      queue = word
+    else
+      out.check(inputs.policy(word))
+      policy = word
+    end
+  end
+  return { queue = queue or opts.queue or "easy", policy = policy or opts.policy or "low", name = word }
+end
+
+-- The trace among the operands, and the other policies to compare.
+local function sort_operands(opts)
+  if not opts.compare then
+    if #opts > 1 then out.fail(2, 'replay: "%s" is one TRACE too many', opts[2]) end
+    return opts[1], nil
+  end
+  local path, words = nil, table.move(opts.compare, 1, #opts.compare, 1, {})
+  for _, word in ipairs(opts) do
+    if not path and (word == "-" or files.exists(word)) then path = word else words[#words + 1] = word end
+  end
+  local list = {}
+  for _, item in ipairs(words) do
+    for word in item:gmatch "[^%s]+" do list[#list + 1] = variant(word, opts) end
+  end
+  return path, list
+end
+
+local function check_options(opts, path, variants)
+  if opts.generate and path then out.fail(2, "replay: a TRACE and --generate: one of them is wanted") end
+  if not opts.generate and not path then out.fail(2, "replay: a TRACE, or --generate, is wanted; see weir replay --help") end
+  if path and path ~= "-" and not files.exists(path) then out.fail(2, "replay: %s: there is no such file", path) end
+  if not variants then return end
+  if #variants < 2 then out.fail(2, "replay: --compare: at least two policies are wanted") end
+  if path == "-" then out.fail(2, "replay: --compare: standard input can be read only once") end
+  for _, name in ipairs { "jobs", "evalys", "report" } do
+    if opts[name] then out.fail(2, "replay: --compare and --%s: one of them is wanted", name) end
+  end
+end
+
+-- ---- running ------------------------------------------------------------------------------------------------
+
+local function units(opts, graph)
+  local totals = graph:aggregate()
+  local type = (opts.map or "core"):find "core" and "core" or "node"
+  local row = totals[type]
+  if not row then out.fail(2, "replay: the machine has no %s", type) end
+  return row.total
+end
+
+local function source_of(opts, path, graph)
+  if path then return path end
+  local jobs, why = lublin.new { jobs = opts.generate, units = units(opts, graph), seed = opts.seed, load = opts.load }
+  return out.check(jobs, why)
+end
+
+local REMARKS = 5
+
+local function remark(opts, result)
+  if opts.quiet then return end
+  local t, refused = result.trace, result.metrics.rejected
+  for i = 1, math.min(REMARKS, t.problems and #t.problems or 0) do
+    out.warn(("%s:%d: %s; %s"):format(t.path, t.problems[i].line, t.problems[i].text, t.problems[i].malformed and "skipped" or "left out"))
+  end
+  local more = (t.malformed or 0) + (t.left_out or 0)
+  if more > 0 then out.warn(("%d malformed lines skipped, %d jobs left out"):format(t.malformed, t.left_out)) end
+  if refused > 0 then out.warn(("%d jobs ask for more than the machine has, and were refused"):format(refused)) end
+end
+
+local function run_one(opts, path, which)
+  local graph = out.check(weir.resources(opts.resources))
+  local bar = not opts.quiet and progress.new(which.name, path)
+  local result = out.check(replay.run {
+    resources = graph, trace = source_of(opts, path, graph), policy = which.policy, queue = which.queue, map = opts.map,
+    format = opts.format, malformed = opts.malformed, rule = opts["event-rule"], overrun = opts.overrun, estimates = opts.estimates,
+    ["until"] = opts["until"], warmup = opts.warmup, speed = opts.speed, sample = opts.sample, seed = opts.seed, tau = opts.tau,
+    jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil, progress = bar and bar.tick,
+  })
+  if bar then bar.done() end
+  return result
+end
+
+local function show_one(opts, result)
+  remark(opts, result)
+  if opts.report then out.check(data.write(opts.report, result)) end
+  if opts.json then return out.json(data.summary(result)) end
+  out.table(said.rows { result }, { false, true })
+end
+
+local function compare(opts, path, variants)
+  local results = {}
+  for i, which in ipairs(variants) do
+    results[i] = run_one(opts, path, which)
+    results[i].name = which.name
+  end
+  remark(opts, results[1])
+  if opts.json then
+    local list = core.array {}
+    for i, result in ipairs(results) do list[i] = data.summary(result) end
+    return out.json(list)
+  end
+  local right = {}
+  for i = 2, 2 * #results do right[i] = true end
+  out.table(said.rows(results), right)
+end
+
+function M.run(opts)
+  if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
+  local path, variants = sort_operands(opts)
+  check_options(opts, path, variants)
+  if variants then
+    compare(opts, path, variants)
+  else
+    show_one(opts, run_one(opts, path, { queue = opts.queue or "easy", policy = opts.policy or "low", name = opts.queue or "easy" }))
+  end
+  return 0
+end
+
+return M

@@ -1,0 +1,96 @@
+--- data.lua - what a replay gave, as JSON for programs and for the report.
+---
+--- summary (weir replay --json): {"version": 1, "queue", "policy", "trace", "name"?, "machine": {"type", "total"}, "read", "malformed",
+---   "left_out", "metrics": {...}} where metrics is what weir.replay.metrics gives: jobs, rejected, killed, failed, preempted,
+---   unfinished, first_submit, last_end, makespan, utilisation {type: share}, touched {type: share}, wait {mean, median, p95, max},
+---   mean_flow, bounded_slowdown {mean, max, tau}, queue {mean, max}, idle_while_waiting, fragmentation, backfilled, fairness
+---   {users, index, worst_user, worst_user_bounded_slowdown}, users [{user, jobs, mean_wait, mean_bounded_slowdown, unit_seconds}],
+---   decisions, passes, decisions_per_job, visits_per_job.
+---
+--- report (DIR/replay.json): the summary, and
+---   "series": {"start", "step", "used": [...], "queued": [...]}: means over steps of `step` seconds from `start` on, of units in use
+---     and of jobs that wait
+---   "ranks": [{"rank", "units", "first"}]: the lanes of a Gantt chart, units numbered through from 0
+---   "jobs": one array for each field, all in the order in which the jobs ended: {"id", "user", "submit", "start", "end", "units",
+---     "backfilled" (0 or 1), "killed", "resources" ("rank[0-1]/core[0-3]")}
+--- and DIR/jobs.csv, as --jobs writes it.
+
+local core = require "weir.core"
+local files = require "weir.files"
+
+local M = {}
+
+function M.summary(result)
+  local t = result.trace
+  local users = core.array {}
+  for i, user in ipairs(result.metrics.users) do users[i] = user end
+  result.metrics.users = users
+  return {
+    version = 1, name = result.name, queue = result.queue, policy = result.policy, trace = t.path, read = t.read, malformed = t.malformed,
+    left_out = t.left_out, machine = { type = result.sim.type, total = result.sim:total() }, metrics = result.metrics,
+  }
+end
+
+local FLAGS = { backfilled = true, killed = true }
+local FIELDS = { "id", "user", "submit", "start", "end", "units", "resources", "backfilled", "killed" }
+
+local function columns_of(kept)
+  local columns = {}
+  for _, field in ipairs(FIELDS) do
+    local list = core.array {}
+    for i, job in ipairs(kept) do
+      local value = job[field]
+      if FLAGS[field] then value = value and 1 or 0 end
+      list[i] = value == nil and core.null or value
+    end
+    columns[field] = list
+  end
+  return columns
+end
+
+local function lanes_of(sim)
+  local lanes, first = core.array {}, 0
+  local set = sim.graph:rset { scheduling = false }
+  if not set then return lanes end
+  for rank in set:ranks():ids() do
+    local ids = set:children(rank, sim.type)
+    local n = ids and ids:count() or 1
+    lanes[#lanes + 1] = { rank = rank, units = n, first = first }
+    first = first + n
+  end
+  return lanes
+end
+
+local function as_array(list)
+  local array = core.array {}
+  for i, x in ipairs(list) do array[i] = x end
+  return array
+end
+
+local function jobs_csv(kept)
+  local jobs = require "weir.replay.jobs"
+  local lines = { (jobs.head "jobs"):sub(1, -2) }
+  for i, job in ipairs(kept) do lines[i + 1] = jobs.kept_line(job) end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- Everything for the report, as a table.
+function M.report(result)
+  local report = M.summary(result)
+  local s = result.series
+  report.series = { start = s.start, step = s.step, used = as_array(s.used), queued = as_array(s.queued) }
+  report.ranks, report.jobs = lanes_of(result.sim), columns_of(result.kept or {})
+  return report
+end
+
+local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
+
+--- Writes it into a directory, which is made. True; or nil, message, "io".
+function M.write(dir, result)
+  if not os.execute("mkdir -p -- " .. quote(dir) .. " 2>/dev/null") then return nil, dir .. ": the directory cannot be made", "io" end
+  local ok, why, code = files.write(dir .. "/jobs.csv", jobs_csv(result.kept))
+  if not ok then return nil, why, code end
+  return files.write(dir .. "/replay.json", core.json_encode(M.report(result), { sort = true }) .. "\n")
+end
+
+return M

@@ -1,0 +1,50 @@
+--- progress.lua - a line on the terminal that tells how far a replay is, and when it will be done. Where standard error is no terminal,
+--- there is none.
+
+local M = {}
+
+local EVERY, WIDTH = 0.2, 24
+
+local function is_terminal() return os.execute "test -t 2" == true end
+
+local function duration(s)
+  if s < 60 then return ("%d s"):format(s) end
+  if s < 3600 then return ("%d:%02d min"):format(s // 60, s % 60) end
+  return ("%d:%02d h"):format(s // 3600, s % 3600 // 60)
+end
+
+-- The jobs that a trace will have; nil where it does not say.
+local function total_of(trace)
+  local header = trace.header or {}
+  return trace.jobs or tonumber(header.MaxRecords) or tonumber(header.MaxJobs)
+end
+
+-- done: jobs that ended; all: how many there will be, or nil; elapsed: seconds of the processor.
+function M.line(name, done, all, elapsed)
+  local rate = elapsed > 0 and done / elapsed or 0
+  if not all or all < done then return ("%s  %d jobs  %.0f/s"):format(name, done, rate) end
+  local share = all > 0 and done / all or 1
+  local full = math.floor(share * WIDTH)
+  local left = rate > 0 and math.ceil((all - done) / rate) or 0
+  return ("%s  [%s%s] %3d %%  %d of %d jobs  %.0f/s  %s left"):format(name, ("="):rep(full), (" "):rep(WIDTH - full),
+    math.floor(share * 100), done, all, rate, duration(left))
+end
+
+--- {tick, done}; nil where nobody looks.
+function M.new(name)
+  if not is_terminal() then return nil end
+  local began, last, ended, shown = os.clock(), os.clock(), 0, false
+  local function tick(_, trace)
+    ended = ended + 1
+    if ended % 256 ~= 0 or os.clock() - last < EVERY then return end
+    last, shown = os.clock(), true
+    io.stderr:write("\r\27[K", M.line(name, ended, total_of(trace), last - began))
+    io.stderr:flush()
+  end
+  local function done()
+    if shown then io.stderr:write "\r\27[K" end
+  end
+  return { tick = tick, done = done }
+end
+
+return M

@@ -1,0 +1,16 @@
+-- Between EASY and conservative backfilling: the first k jobs that wait have reservations, the others start where they delay none.
+return {
+  name = "hybrid",
+  doc = "The first k jobs that wait have reservations; others may start where they delay none of these.",
+  options = { k = 4 },
+  schedule = function(queue, options)
+    local reserved = 0
+    for job in queue:pending() do
+      if reserved >= options.k then break end
+      if not queue:reserve(job) then reserved = reserved + 1 end
+    end
+    for job in queue:news() do
+      if not job.reserved then queue:start(job) end
+    end
+  end,
+}

@@ -1,0 +1,21 @@
+-- EASY, with the shortest jobs first among those that may start early: what is short is done soonest, and leaves the
+-- most room for the next.
+local function shorter(a, b)
+  if a.estimate ~= b.estimate then return a.estimate < b.estimate end
+  return a.number < b.number
+end
+
+return {
+  name = "sjbf",
+  doc = "Shortest job backfilled first: EASY, but those that may overtake the first are tried by their estimates.",
+  schedule = function(queue)
+    local head = queue:first()
+    while head and queue:reserve(head) do head = queue:first() end
+    local list = {}
+    for job in queue:news() do
+      if job ~= head and queue:fits(job) then list[#list + 1] = job end
+    end
+    table.sort(list, shorter)
+    for _, job in ipairs(list) do queue:start(job) end
+  end,
+}

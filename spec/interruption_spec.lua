@@ -1,0 +1,390 @@
+-- What happens when a command is stopped, or cannot write: exit statuses, and no half-written files.
+
+local pty = require "pty"
+local shell = require "spec.support.shell"
+local weir = require "weir"
+
+local MACHINE = "cluster:1 rack:2 node:4 core:8"
+local LARGE = "cluster:1 rack:40 node:40 core:8"
+local SIGHUP, SIGINT, SIGTERM = 1, 2, 15
+
+local dir, fifo
+
+local function quote(word) return "'" .. word:gsub("'", [['\'']]) .. "'" end
+
+local function quoted(words)
+  local list = {}
+  for i, word in ipairs(words) do list[i] = quote(word) end
+  return table.concat(list, " ")
+end
+
+local function listing()
+  local pipe <close> = assert(io.popen("ls -A " .. quote(dir)))
+  return pipe:read "a"
+end
+
+local function reset()
+  assert(os.execute(("rm -rf %s; mkdir %s"):format(quote(dir), quote(dir))))
+end
+
+-- "@/x" is a file in our directory, "@FIFO" a pipe that never has anything to say.
+local function filled(words)
+  local list = {}
+  for i, word in ipairs(words) do list[i] = word:gsub("^@FIFO", fifo):gsub("^@", dir) end
+  return list
+end
+
+-- A script of sh, with the words of weir as "$@": its status and what it said on stderr.
+local function sh(script, words)
+  local command = ("set -- %s %s; { %s ; } 2>&1 >/dev/null"):format(quote(shell.bin), quoted(words), script)
+  local pipe = assert(io.popen(("sh -c %s"):format(quote(command))))
+  local text = pipe:read "a"
+  local _, how, status = pipe:close()
+  return how == "exit" and status or -status, text
+end
+
+setup(function()
+  dir = os.tmpname()
+  os.remove(dir)
+  fifo = dir .. ".fifo"
+  assert(os.execute("mkfifo " .. quote(fifo)))
+  reset()
+end)
+
+teardown(function() os.execute(("rm -rf %s %s"):format(quote(dir), quote(fifo))) end)
+
+before_each(reset)
+
+-- ---- signals ------------------------------------------------------------------------------------------------
+
+local function field(status, name) return status:match("\n" .. name .. ":%s*(%S+)") end
+
+-- Waits until a process looks after a signal itself, and (blocked) sleeps.
+local function wait_ready(t, blocked)
+  for _ = 1, 20000 do
+    local file = io.open(("/proc/%d/status"):format(t:pid()))
+    local status = file and file:read "a" or ""
+    if file then file:close() end
+    local caught = tonumber(field(status, "SigCgt") or "0", 16)
+    if caught & (1 << (SIGTERM - 1)) ~= 0 and (not blocked or field(status, "State") == "S") then return end
+    t:wait_for("\0never\0", 0.001)
+  end
+  error("it did not get ready: " .. table.concat({ t:finish(0) }, " "))
+end
+
+-- Starts weir with the pipe that stays silent as standard input.
+local function start(words)
+  local script = ('exec "$@" <>%s 2>%s'):format(quote(fifo), quote(dir .. "/stderr"))
+  return pty.spawn({ "sh", "-c", script, "sh", shell.bin, table.unpack(filled(words)) },
+    { XDG_STATE_HOME = dir .. "/state", TERM = "xterm" })
+end
+
+local LOOP = "while true do end"
+
+-- Each waits for input, or (true) computes until it is stopped.
+local STOPPED = {
+  { "match", { "match", "-r", MACHINE, "-" } },
+  { "match, on the machine", { "match", "-r", "@FIFO", "slot=1/node" } },
+  { "explain", { "explain", "-r", MACHINE, "-" } },
+  { "show", { "show", "-r", "@FIFO" } },
+  { "show, for a file", { "show", "-r", "@FIFO", "--svg", "-o", "@/out.svg" } },
+  { "find", { "find", "-r", "@FIFO", "type=node" } },
+  { "list", { "list", "-" } },
+  { "convert", { "convert", "-", "@/out.json" } },
+  { "convert, of a file", { "convert", "@FIFO", "@/out.db" } },
+  { "query", { "query", "-L", "@/machine.json", "-f", "jgf", "-d" } },
+  { "repl as a filter", { "repl", "-r", MACHINE } },
+  { "repl that computes", { "repl", "-r", MACHINE, "-c", LOOP }, true },
+  { "run", { "run", "-" } },
+  { "run that computes", { "run", "@/loop.lua" }, true },
+  { "test", { "test", "@/loop_scenario.lua" }, true },
+  { "policy bench", { "policy", "bench", "low", "--rounds", "1000000000" }, true },
+  { "policy check", { "policy", "check", "@FIFO" } },
+}
+
+local function write_inputs()
+  shell.path(dir, "loop.lua", LOOP)
+  shell.path(dir, "loop_scenario.lua", ('it("never ends", function() %s end)\nit("is not reached", function() end)'):format(LOOP))
+  assert(weir.synthetic(MACHINE):save(dir .. "/machine.json"))
+end
+
+local SIGNALS = { { "SIGINT", SIGINT, 130 }, { "SIGTERM", SIGTERM, 143 }, { "SIGHUP", SIGHUP, 129 } }
+
+describe("a signal", function()
+  for _, case in ipairs(STOPPED) do
+    for _, signal in ipairs(SIGNALS) do
+      it(("%s ends weir %s with status %d, and leaves nothing behind"):format(signal[1], case[1], signal[3]), function()
+        write_inputs()
+        local before = listing()
+        local t <close> = start(case[2])
+        wait_ready(t, not case[3])
+        t:signal(signal[2])
+        assert.equal(signal[3], (t:finish(20)))
+        local said = shell.slurp(dir .. "/stderr")
+        os.remove(dir .. "/stderr")
+        assert.equal(before, listing())
+        assert.is_nil(said:match "traceback" or said:match "internal error")
+      end)
+    end
+  end
+
+  it("that was ignored from the start, as under nohup, stays so", function()
+    local script = ('trap "" INT; exec "$@" <>%s'):format(quote(fifo))
+    local t <close> = pty.spawn { "sh", "-c", script, "sh", shell.bin, "run", "-" }
+    wait_ready(t, true)
+    t:signal(SIGINT)
+    t:signal(SIGTERM)
+    assert.equal(143, (t:finish(20)))
+  end)
+
+  it("SIGTERM ends the REPL on a terminal, which is left as it was", function()
+    local t <close> = pty.spawn({ shell.bin, "repl", "-r", MACHINE }, { XDG_STATE_HOME = dir, TERM = "xterm" })
+    assert(t:wait_for("weir> ", 20))
+    t:signal(SIGTERM)
+    local status, rest = t:finish(20)
+    assert.equal(143, status)
+    assert.matches("\27%[%?2004l", rest)
+  end)
+
+  it("SIGTERM ends the REPL while it computes", function()
+    local t <close> = pty.spawn({ shell.bin, "repl", "-r", MACHINE }, { XDG_STATE_HOME = dir, TERM = "xterm" })
+    assert(t:wait_for("weir> ", 20))
+    t:write 'print "gone"; while true do end\r'
+    assert(t:wait_for("gone\r\n", 20))
+    t:signal(SIGTERM)
+    assert.equal(143, (t:finish(20)))
+  end)
+
+  it("stops the reading of a machine, which leaves no graph", function()
+    local path = shell.path(dir, "interrupted.lua", [[
+      local weir = require "weir"
+      local text = assert(weir.synthetic("cluster:1 node:9"):format "jgf")
+      local ok, why = pcall(function()
+        local file = io.popen("kill -INT $PPID; printf '%s' '" .. text .. "'")
+        return weir.load "]] .. "/dev/stdin" .. [["
+      end)
+      print(ok, why)]])
+    local t <close> = pty.spawn { "sh", "-c", ('exec "$@" <>%s'):format(quote(fifo)), "sh", shell.bin, "run", path }
+    assert(t:wait_for("false\tinterrupted", 20))
+    assert.equal(0, (t:finish(20)))
+  end)
+end)
+
+-- ---- standard output ----------------------------------------------------------------------------------------
+
+-- What prints something, and the status of a full disk.
+local PRINTS = {
+  { "help", { "--help" } },
+  { "the version", { "--version" } },
+  { "match", { "match", "-r", MACHINE, "slot=1/node" } },
+  { "match, refused", { "match", "--json", "-r", MACHINE, "slot=99/node" } },
+  { "explain", { "explain", "-r", MACHINE, "slot=9/node" } },
+  { "show", { "show", "-r", MACHINE } },
+  { "show --csv", { "show", "-r", LARGE, "--csv" } },
+  { "find", { "find", "-r", LARGE, "size>0" } },
+  { "list", { "list", MACHINE } },
+  { "convert", { "convert", LARGE, "-" } },
+  { "query", { "query", "-L", "@/machine.json", "-f", "jgf", "-d" }, "help" },
+  { "repl", { "repl", "-r", LARGE, "-c", 'g:find "size>0"' } },
+  { "run", { "run", "@/print.lua" } },
+  { "policy list", { "policy", "list" } },
+  { "policy check", { "policy", "check", "low" } },
+  { "test --list", { "test", "--list", "@/scenario.lua" } },
+}
+
+local function write_printers()
+  shell.path(dir, "print.lua", "for i = 1, 1e5 do io.write(i, '\\n') end")
+  shell.path(dir, "scenario.lua", 'it("passes", function() end)')
+  assert(weir.synthetic(MACHINE):save(dir .. "/machine.json"))
+end
+
+-- Where output goes, as a redirection of sh, and the status that follows. In a pipe without a reader every write fails.
+local SINKS = {
+  { "a full disk", "%s >/dev/full", 2, "^weir: cannot write the output: No space left on device\n$" },
+  { "a closed standard output", "%s >&-", 2, "^weir: cannot write the output: Bad file descriptor\n$" },
+  { "a pipe whose reader is gone", "exec 3<>$FIFO; exec 4>$FIFO; exec 3<&-; %s >&4", 141, "^$" },
+}
+
+describe("standard output", function()
+  for _, case in ipairs(PRINTS) do
+    for _, sink in ipairs(SINKS) do
+      it(("that is %s makes weir %s end with %d"):format(sink[1], case[1], sink[3]), function()
+        write_printers()
+        local run = ('printf "%%s" %s | "$@"'):format(quote(case[3] or ""))
+        local script = sink[2]:gsub("%$FIFO", fifo):gsub("%%s", function() return case[3] and "{ " .. run .. "; }" or '"$@"' end)
+        local status, said = sh(script, filled(case[2]))
+        assert.equal(sink[3], status)
+        assert.matches(sink[4], case[1] == "match, refused" and said:gsub("weir: slot=[^\n]*\n", "") or said)
+      end)
+    end
+  end
+
+  it("that is closed does not make a file that is opened the output", function()
+    shell.path(dir, "print.lua", [[
+      local g = weir.synthetic "node:2"
+      print "this must not get into the database"
+      io.stdout:flush()
+      assert(g:save(arg[1]))]])
+    sh('"$@" >&-', filled { "run", "@/print.lua", "@/out.db" })
+    assert.equal(3, assert(weir.load(dir .. "/out.db")):count() + 1)
+    assert.is_nil(shell.slurp(dir .. "/out.db"):find("this must not", 1, true))
+  end)
+end)
+
+-- ---- files --------------------------------------------------------------------------------------------------
+
+-- What writes a file, and its name. The last column: the status, where it is not 2.
+local WRITES = {
+  { "convert", { "convert", LARGE, "@/out.json" }, "out.json" },
+  { "convert to csv", { "convert", LARGE, "@/out.csv" }, "out.csv" },
+  { "convert to a recipe", { "convert", LARGE, "@/out.lua" }, "out.lua" },
+  { "convert to a database", { "convert", LARGE, "@/out.db" }, "out.db" },
+  { "show --dot", { "show", "-r", LARGE, "--all", "--dot", "-o", "@/out.dot" }, "out.dot" },
+  { "show --svg", { "show", "-r", LARGE, "--svg", "-o", "@/out.svg" }, "out.svg" },
+  { "show --csv", { "show", "-r", LARGE, "--csv", "-o", "@/out.csv" }, "out.csv" },
+  { "query", { "query", "-L", "@/machine.json", "-f", "jgf", "-d", "-o", "@/out" }, "out.dot", 1 },
+  { "g:save", { "run", "@/save.lua", "@/out.json" }, "out.json" },
+  { "g:save to a database", { "run", "@/save.lua", "@/out.db" }, "out.db" },
+  { "save in the REPL", { "repl", "-r", LARGE, "-c", 'assert(save "@/out.json")' }, "out.json", 1 },
+  { "policy new", { "policy", "new", "mine", "-d", "@" }, "mine.lua" },
+}
+
+local function write_savers()
+  shell.path(dir, "save.lua", ('local ok, why = weir.synthetic %q:save(arg[1]) if not ok then io.stderr:write(why) os.exit(2) end')
+    :format(LARGE))
+  assert(weir.synthetic(LARGE):save(dir .. "/machine.json"))
+end
+
+local function words_of(case)
+  local words = filled(case[2])
+  for i, word in ipairs(words) do words[i] = word:gsub("@/", dir .. "/") end
+  return words
+end
+
+-- A file of that name can have one block of 512 bytes; that is what a disk that gets full looks like.
+local SMALL = '(ulimit -f 1; "$@" </dev/null)'
+
+describe("a file that cannot be written", function()
+  for _, case in ipairs(WRITES) do
+    it("whole is not there after " .. case[1], function()
+      write_savers()
+      local before = listing()
+      local status, said = sh(SMALL, words_of(case))
+      assert.equal(case[4] or 2, status)
+      assert.matches("out%.%w+: [^\n]+", said:gsub("mine%.lua", "out.lua"))
+      assert.equal(before, listing())
+    end)
+  end
+
+  for _, case in ipairs(WRITES) do
+    local kept = case[3]
+    if not kept:find "%.db$" and kept ~= "mine.lua" then
+      it("whole is what it was after " .. case[1], function()
+        write_savers()
+        shell.path(dir, kept, "old")
+        local before = listing()
+        sh(SMALL, words_of(case))
+        assert.equal("old", shell.slurp(dir .. "/" .. kept))
+        assert.equal(before, listing())
+      end)
+    end
+  end
+
+  it("whole is the database that it was", function()
+    assert(weir.synthetic(MACHINE):save(dir .. "/out.db"))
+    write_savers()
+    sh(SMALL, words_of { "", { "run", "@/save.lua", "@/out.db" } })
+    assert.equal(75, assert(weir.load(dir .. "/out.db")):count())
+  end)
+
+  for _, case in ipairs(WRITES) do
+    it("makes " .. case[1] .. " fail where there is no such directory", function()
+      write_savers()
+      local words = words_of(case)
+      for i, word in ipairs(words) do words[i] = word:gsub("/out", "/none/out"):gsub("^" .. dir .. "$", dir .. "/none") end
+      local status, said = sh('"$@" </dev/null', words)
+      assert.equal(case[4] or 2, status)
+      assert.matches("none/[^\n]+: [^\n]+", said)
+    end)
+  end
+end)
+
+describe("a file that is written", function()
+  it("keeps its mode", function()
+    local path = shell.path(dir, "out.json", "old")
+    os.execute("chmod 640 " .. quote(path))
+    assert.equal(0, sh('"$@"', { "convert", MACHINE, path }))
+    local pipe <close> = assert(io.popen("stat -c %a " .. quote(path)))
+    assert.equal("640\n", pipe:read "a")
+  end)
+
+  it("stays where links lead to", function()
+    shell.path(dir, "real.json", "old")
+    os.execute(("ln -s real.json %s/link.json"):format(quote(dir)))
+    assert.equal(0, sh('"$@"', { "convert", MACHINE, dir .. "/link.json" }))
+    assert.equal("{", shell.slurp(dir .. "/real.json"):sub(1, 1))
+    assert.is_true(os.execute(("test -L %s/link.json"):format(quote(dir))))
+  end)
+
+  it("does not take the place of somebody's file with the name of the draft", function()
+    shell.path(dir, "out.json.new", "mine")
+    assert.equal(0, sh('"$@"', { "convert", MACHINE, dir .. "/out.json" }))
+    assert.equal("mine", shell.slurp(dir .. "/out.json.new"))
+    assert.equal("out.json\nout.json.new\n", listing())
+  end)
+
+  it("can have the longest name that there is", function()
+    local path = dir .. "/" .. ("n"):rep(250) .. ".json"
+    assert.equal(0, sh('"$@"', { "convert", MACHINE, path }))
+    assert.equal("{", shell.slurp(path):sub(1, 1))
+  end)
+
+  for _, device in ipairs { "/dev/full", "/dev/stdout" } do
+    it("may be " .. device .. ", which stays what it is", function()
+      local pipe <close> = assert(io.popen("stat -c '%F %i' " .. device))
+      local before = pipe:read "a"
+      sh('"$@"', { "convert", "-F", "rlite", MACHINE, device })
+      local again <close> = assert(io.popen("stat -c '%F %i' " .. device))
+      assert.equal(before, again:read "a")
+    end)
+  end
+
+  it("may be a pipe", function()
+    local pipe <close> = assert(io.popen(("cat %s & %s convert -F rlite node:2 %s; wait"):format(quote(fifo), quote(shell.bin),
+      quote(fifo))))
+    assert.equal('[{"rank":"0-1","children":{"core":""}}]\n', pipe:read "a")
+  end)
+end)
+
+-- ---- the REPL -----------------------------------------------------------------------------------------------
+
+describe("what the REPL keeps", function()
+  local function open()
+    local t = pty.spawn({ shell.bin, "repl", "-r", MACHINE }, { XDG_STATE_HOME = dir, TERM = "xterm" })
+    assert(t:wait_for("weir> ", 20))
+    return t
+  end
+
+  it("is its own: others cannot read the history", function()
+    local t <close> = open()
+    t:write "1 + 1\r"
+    assert(t:wait_for("weir> ", 20))
+    local pipe <close> = assert(io.popen(("stat -c %%a %s/weir/history; tail -n 1 %s/weir/history"):format(quote(dir), quote(dir))))
+    assert.equal("600\n1\\040+\\0401\n", pipe:read "a")
+  end)
+
+  it("is missed once, where the history cannot be written", function()
+    assert(os.execute("mkdir -p " .. quote(dir .. "/weir/history")))
+    local t <close> = open()
+    t:write "1 + 1\r"
+    assert.matches("weir: the history is not kept: [^\n]*history: [^\n]+", (t:wait_for("\27[?2004hweir> ", 20)))
+    t:write "2 + 2\r"
+    assert.is_nil((t:wait_for("\27[?2004hweir> ", 20)):find("not kept", 1, true))
+  end)
+
+  it("is a recording that says where it ends, when the disk is full", function()
+    local status, said = sh('"$@"', { "repl", "-r", MACHINE, "-k", "-c", ":record /dev/full", "-c", 'e:match "slot=1/node"' })
+    assert.equal(1, status)
+    assert.matches("/dev/full: No space left on device", said)
+  end)
+end)

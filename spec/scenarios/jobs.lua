@@ -1,0 +1,180 @@
+-- What can be said about jobs: what they wait for, how they grow, what becomes of them.
+local scenario = require "weir.scenario"
+
+describe("a job that waits for another", function()
+  local s, a
+
+  before_each(function()
+    s = scenario { machine = "node:4 core:2" }
+    a = s:submit { "slot=1/node", lasts = 100, at = 10, name = "a" }
+  end)
+
+  it("after: starts when that has started", function()
+    local b = s:submit { "slot=1/node", lasts = 10, after = a }
+    assert.pending(b, "dependency")
+    s:run()
+    assert.starts_at(b, 10)
+  end)
+
+  it("afterany: starts when that is over, however it ended", function()
+    local b = s:submit { "slot=1/node", lasts = 10, afterany = a }
+    s:to(50)
+    assert.pending(b, "it waits for a to end")
+    s:fail(a)
+    assert.starts_at(b, 50)
+  end)
+
+  it("afterok: starts when that ended well", function()
+    local b = s:submit { "slot=1/node", lasts = 10, afterok = a }
+    s:run()
+    assert.starts_at(b, 110)
+  end)
+
+  it("afterok: is cancelled when that failed, and so is who waits for it in turn", function()
+    local b = s:submit { "slot=1/node", lasts = 10, afterok = a, name = "b" }
+    local c = s:submit { "slot=1/node", lasts = 10, afterok = b }
+    local d = s:submit { "slot=1/node", lasts = 10, afterany = c }
+    s:to(20):fail(a)
+    assert.cancelled(b, c)
+    assert.matches("a to end well, which can never be", b.why)
+    assert.running(d)
+  end)
+
+  it("afternotok: starts when that failed, and is cancelled when all went well", function()
+    local b = s:submit { "slot=1/node", lasts = 10, afternotok = a }
+    local good = s:submit { "slot=1/node", lasts = 5, at = 10 }
+    local c = s:submit { "slot=1/node", lasts = 10, afternotok = good }
+    s:to(20):fail(a)
+    assert.running(b)
+    assert.cancelled(c)
+  end)
+
+  it("can wait for several, and for all of an array", function()
+    local array = s:submit { "slot=1/node", lasts = 200, array = 3 }
+    local b = s:submit { "slot=1/node", lasts = 10, afterok = { a, array } }
+    s:run()
+    assert.starts_at(b, 200)
+  end)
+
+  it("does not hold up the queue while it waits", function()
+    s:queue "fcfs"
+    s:submit { "slot=4/node", lasts = 10, afterok = a }
+    local small = s:submit { "slot=1/node", lasts = 10 }
+    assert.running(small)
+  end)
+
+  it("does not start when that was killed at the end of its estimate", function()
+    local long = s:submit { "slot=1/node", lasts = 100, estimate = 50 }
+    local b = s:submit { "slot=1/node", afterok = long }
+    s:to(60)
+    assert.is_true(long.killed)
+    assert.cancelled(b)
+  end)
+end)
+
+describe("an array", function()
+  it("is as many jobs, each with a place of its own", function()
+    local s = scenario { machine = "node:4 core:2", policy = "low" }
+    local array = s:submit { "slot=1/node", lasts = 10, array = 6, name = "sweep" }
+    assert.equal("sweep[0-5]", tostring(array))
+    assert.placed(array[3], "node2")
+    assert.pending(array[5], array[6])
+    s:run()
+    assert.done(array)
+    assert.never_over(4, "job", { job = array })
+  end)
+
+  it("can be cancelled as a whole", function()
+    local s = scenario { machine = "node:4 core:2" }
+    local array = s:submit { "slot=1/node", array = 6 }
+    assert.running(array[1])
+    s:cancel(array)
+    assert.cancelled(array)
+    assert.free(8)
+  end)
+end)
+
+describe("a job that grows", function()
+  it("gets what is free, and no more", function()
+    local s = scenario { machine = "node:4 core:2", policy = "low" }
+    local job = s:submit { "slot=1/node", lasts = 100 }
+    local other = s:submit { "slot=1/node", lasts = 100 }
+    assert.is_true(s:grow(job, "slot=2/node"))
+    assert.placed(job, "node[0,2-3]")
+    assert.is_false((s:grow(job, "slot=1/node")))
+    assert.running(job, other)
+    s:run()
+    assert.ends_at(job, 100)
+    assert.invariants()
+  end)
+
+  it("gives back all that it has in the end", function()
+    local s = scenario { machine = "node:4 core:2" }
+    local job = s:submit { "slot=1/node", lasts = 10 }
+    s:grow(job, "slot=3/node")
+    assert.free(0)
+    s:run()
+    assert.free(8)
+    assert.utilisation("==", 1)
+  end)
+end)
+
+describe("a job that shrinks", function()
+  it("makes room for who waits", function()
+    local s = scenario { machine = "node:4 core:2", policy = "low" }
+    local job = s:submit { "slot=4/node", lasts = 100 }
+    local waits = s:submit { "slot=2/node", lasts = 10 }
+    s:advance(20):shrink(job, "node[1-2]")
+    assert.placed(job, "node[0,3]")
+    assert.placed(waits, "node[1-2]")
+    assert.starts_at(waits, 20)
+    assert.invariants()
+  end)
+end)
+
+describe("a job", function()
+  it("that takes longer than it said is killed, or runs on, and nothing is given twice", function()
+    for _, case in ipairs { { "kill", "done", 100 }, { "run", "running", 300 } } do
+      local overrun, state, free_at = table.unpack(case)
+      local s = scenario { machine = "node:2 core:1", overrun = overrun, queue = "easy" }
+      local job = s:submit { "slot=2/node", lasts = 300, estimate = 100 }
+      local next = s:submit { "slot=1/node", lasts = 10 }
+      s:to(150)
+      assert.equal(state, job.state)
+      s:run()
+      assert.starts_at(next, free_at)
+      assert.invariants()
+    end
+  end)
+
+  it("that is cancelled while it waits leaves the queue, and its reservation goes", function()
+    local s = scenario { machine = "node:4 core:1", queue = "easy" }
+    s:submit { "slot=3/node", lasts = 100 }
+    local first = s:submit { "slot=4/node", lasts = 100 }
+    local second = s:submit { "slot=1/node", lasts = 500 }
+    assert.reserved(first, 100)
+    assert.pending(second, "reserved")
+    s:cancel(first)
+    assert.running(second)
+    assert.invariants()
+  end)
+
+  it("that has not come yet is nobody's concern", function()
+    local s = scenario { machine = "node:1 core:1", queue = "conservative" }
+    local later = s:submit { "slot=1/node", lasts = 10, at = 100 }
+    local now = s:submit { "slot=1/node", lasts = 150 }
+    assert.submitted(later)
+    assert.running(now)
+    s:run()
+    assert.starts_at(later, 150)
+    assert.waited(later, "==", 50)
+  end)
+
+  it("and others that come at one time are seen together; who came first is first", function()
+    local s = scenario { machine = "node:1 core:1", queue = "fcfs" }
+    local jobs = s:submit { "slot=1/node", lasts = 1, array = 5 }
+    s:run()
+    assert.starts_in_order(jobs)
+    assert.ends_at(jobs[5], 5)
+  end)
+end)
