@@ -4,6 +4,7 @@
 # UndefinedBehaviorSanitizer). V=release|debug|san chooses; everything that is built goes under build/.
 V ?= release
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 CC = gcc
 VERSION := $(shell sed -n 's/^.define WEIR_VERSION "\(.*\)"/\1/p' core/weir.h)
 
@@ -27,11 +28,11 @@ TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
 LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua lua/weir/*/*.js lua/weir/*/*.css))
 SPECS := $(wildcard spec/*_spec.lua)
 
-.PHONY: all build deps demo check test-c spec soak fuzz lint layers format bench install uninstall clean help
+.PHONY: all build deps demo check check-install test-c spec soak fuzz lint layers format bench install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
-build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md
+build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(OUT)/doc/weir.1
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -40,7 +41,7 @@ JOBS := $(shell nproc)
 
 # ---- dependencies: Debian packages, installed where one is missing ----
 PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
-  libyajl-dev libsqlite3-dev sqlite3 libedit-dev lua-busted lua-check clang libclang-rt-dev graphviz
+  libyajl-dev libsqlite3-dev sqlite3 libedit-dev lua-busted lua-check clang libclang-rt-dev graphviz pkgconf
 deps: ## install the Debian packages that are missing
 	@missing=; for p in $(PACKAGES); do \
 	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
@@ -86,6 +87,11 @@ $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 $(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/support/manual.lua bindings/*.c lua/weir/init.lua lua/weir/engine.lua
 	@mkdir -p $(@D)
 	$(OUT)/weir run spec/support/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
+# The man page and the shell's completion, from the tables of options.
+$(OUT)/doc/weir.1: $(OUT)/weir spec/support/manpage.lua spec/support/completion.lua policies/queue
+	@mkdir -p $(@D)
+	$(OUT)/weir run spec/support/completion.lua $(OUT)/doc/weir.bash
+	$(OUT)/weir run spec/support/manpage.lua $@
 .SECONDARY:
 -include $(shell find build/obj -name '*.d' 2>/dev/null)
 
@@ -97,7 +103,7 @@ demo: deps build ## this machine, a jobspec, a policy in Lua; then three policie
 check: deps ## everything: lint, layers, C tests and specs, both again under sanitizers
 	@$(MAKE) --no-print-directory -j$(JOBS) build $(TESTS)
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory test-c spec
+	@$(MAKE) --no-print-directory test-c spec check-install
 	@$(MAKE) --no-print-directory -j$(JOBS) V=san build $(TESTS:build/%=build/san/%)
 	@$(MAKE) --no-print-directory V=san test-c spec
 	@$(MAKE) --no-print-directory -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%)
@@ -168,28 +174,45 @@ bench: deps build build/test/bench_jansson ## time and count; writes build/bench
 
 # ---- installing ----
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir
+LUA_LIB := $(DESTDIR)$(LIBDIR)/lua/5.4/weir
+COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 install: build ## into $(PREFIX), below DESTDIR
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
-	  $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir $(DESTDIR)$(PREFIX)/share/weir/policies/queue
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include \
+	  $(LUA_LIB) $(DESTDIR)$(PREFIX)/share/weir/policies/queue
 	install build/weir $(DESTDIR)$(PREFIX)/bin/weir
 	install -m 644 core/weir.h $(DESTDIR)$(PREFIX)/include/weir.h
-	install -m 644 build/libweir.a $(DESTDIR)$(PREFIX)/lib/libweir.a
-	install build/libweir.so $(DESTDIR)$(PREFIX)/lib/libweir.so.0
-	ln -sf libweir.so.0 $(DESTDIR)$(PREFIX)/lib/libweir.so
-	install build/lua/weir/core.so $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir/core.so
+	install -m 644 build/libweir.a $(DESTDIR)$(LIBDIR)/libweir.a
+	install -m 644 build/libweir.so $(DESTDIR)$(LIBDIR)/libweir.so.0
+	ln -sf libweir.so.0 $(DESTDIR)$(LIBDIR)/libweir.so
+	install -m 644 build/lua/weir/core.so $(LUA_LIB)/core.so
 	cd lua/weir && find . \( -name '*.lua' -o -name '*.js' -o -name '*.css' \) -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
 	install -m 644 policies/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/
 	install -m 644 policies/queue/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/queue/
 	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua
 	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
 	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua
-	printf 'prefix=%s\nName: weir\nDescription: Lua-scriptable resource engine\nVersion: %s\nLibs: -L$${prefix}/lib -lweir\nLibs.private: %s\nCflags: -I$${prefix}/include\n' \
-	  '$(PREFIX)' '$(VERSION)' '$(LIBS)' > $(DESTDIR)$(PREFIX)/lib/pkgconfig/weir.pc
+	install -D -m 644 build/doc/weir.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir.1
+	install -D -m 644 build/doc/weir.bash $(COMPLETIONS)/weir
+	printf 'prefix=%s\nlibdir=%s\nName: weir\nDescription: Lua-scriptable resource engine\nVersion: %s\nLibs: -L$${libdir} -lweir\nLibs.private: %s\nCflags: -I$${prefix}/include\n' \
+	  '$(PREFIX)' '$(LIBDIR)' '$(VERSION)' '$(LIBS)' > $(DESTDIR)$(LIBDIR)/pkgconfig/weir.pc
 
 uninstall: ## what install put there
-	rm -rf $(LUA_SHARE) $(DESTDIR)$(PREFIX)/share/weir $(DESTDIR)$(PREFIX)/lib/lua/5.4/weir
-	rm -f $(DESTDIR)$(PREFIX)/bin/weir $(DESTDIR)$(PREFIX)/include/weir.h $(DESTDIR)$(PREFIX)/lib/libweir.a \
-	  $(DESTDIR)$(PREFIX)/lib/libweir.so $(DESTDIR)$(PREFIX)/lib/libweir.so.0 $(DESTDIR)$(PREFIX)/lib/pkgconfig/weir.pc
+	rm -rf $(LUA_SHARE) $(DESTDIR)$(PREFIX)/share/weir $(LUA_LIB)
+	rm -f $(DESTDIR)$(PREFIX)/bin/weir $(DESTDIR)$(PREFIX)/include/weir.h $(DESTDIR)$(LIBDIR)/libweir.a \
+	  $(DESTDIR)$(LIBDIR)/libweir.so $(DESTDIR)$(LIBDIR)/libweir.so.0 $(DESTDIR)$(LIBDIR)/pkgconfig/weir.pc \
+	  $(DESTDIR)$(PREFIX)/share/man/man1/weir.1 $(COMPLETIONS)/weir
+
+check-install: build ## installs into an empty root below build/, and runs everything from there
+	@MAKE=$(MAKE) sh spec/support/check_install.sh $(CURDIR)/build/root
+
+# ---- packages, of what is committed ----
+DIST := build/weir-$(VERSION).tar.gz
+dist: ## the committed files as build/weir-VERSION.tar.gz
+	@mkdir -p build
+	git archive --prefix=weir-$(VERSION)/ HEAD | gzip -9n > $(DIST)
+	@echo $(DIST)
+deb: dist ## Debian packages of them, under build/deb (needs debhelper; lintian looks at them where it is installed)
+	@sh spec/support/deb.sh $(DIST) $(VERSION)
 
 clean: ## removes build/
 	rm -rf build

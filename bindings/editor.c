@@ -365,19 +365,36 @@ static int editor_read(lua_State *L)
     return 1;
 }
 
-/* Whole or not at all, as a history is dear to people. */
+/* All that is in a file, to be freed; NULL when it cannot be read. */
+static char *text_of(FILE *f, size_t *len)
+{
+    long end = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
+    char *text = end >= 0 ? malloc((size_t)end + 1) : NULL;
+
+    rewind(f);
+    *len = text ? fread(text, 1, (size_t)end, f) : 0;
+    if (text && *len == (size_t)end)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Whole or not at all, as a history is dear to people. libedit writes to a file only, and does not look at how that ended. */
 static int save_history(struct editor *ed, weir_err *err)
 {
     HistEvent event;
-    char *text = NULL;
+    FILE *f = tmpfile();
+    bool saved = f && history(ed->history, &event, H_SAVE_FP, f) >= 0 && fflush(f) == 0;
     size_t len = 0;
-    FILE *f = open_memstream(&text, &len);
-    int rc = f && history(ed->history, &event, H_SAVE_FP, f) >= 0 ? WEIR_OK : WEIR_ENOMEM;
+    char *text = saved ? text_of(f, &len) : NULL;
+    int rc = WEIR_EIO;
 
-    if (f && fclose(f) != 0)
-        rc = WEIR_ENOMEM;
-    if (!rc)
+    if (text)
         rc = weir_file_write(ed->path, text, len, err);
+    else
+        snprintf(err->text, sizeof err->text, "%s: %s", ed->path, strerror(errno));
+    if (f)
+        fclose(f);
     free(text);
     return rc;
 }

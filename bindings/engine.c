@@ -83,7 +83,7 @@ int weirlua_engine_new(lua_State *L)
 static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
 {
     static const char *const known[] = {"mode", "at", "duration", "job", "stats", "policy", "trace", "inside",
-                                        "slot_parent", "strict_levels", "whole_pools", NULL};
+                                        "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools", NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -99,7 +99,9 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
     o->duration = weirlua_field_time(L, arg, "duration", 0);
     o->job = weirlua_field_integer(L, arg, "job", 0);
     *stats = weirlua_field_boolean(L, arg, "stats", true);
+    o->reading |= weirlua_field_boolean(L, arg, "links", false) ? WEIR_LINKS : 0u;
     o->reading |= weirlua_field_boolean(L, arg, "slot_parent", false) ? WEIR_SLOT_PARENT : 0u;
+    o->reading |= weirlua_field_boolean(L, arg, "slot_sums", false) ? WEIR_SLOT_SUMS : 0u;
     o->reading |= weirlua_field_boolean(L, arg, "strict_levels", false) ? WEIR_STRICT_LEVELS : 0u;
     o->reading |= weirlua_field_boolean(L, arg, "whole_pools", false) ? WEIR_WHOLE_POOLS : 0u;
     if (o->job < 0 || o->at == WEIR_FOREVER)
@@ -471,8 +473,8 @@ static int engine_tostring(lua_State *L)
  * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" | "reserve" |
  *   "feasible" | "preview", at = seconds, duration = seconds instead of those of the request, job = id, policy = name,
  *   trace = table to be filled, inside = table to be filled with what serves the request in vertices that are taken as a whole,
- *   stats = false}; slot_parent, whole_pools and strict_levels = true read the request as other schedulers do (see weir.h). A
- *   request is a jobspec (text, file or table), a shape, or what weir.request returned. Or nil, why, and a code: busy,
+ *   stats = false}; links, slot_parent, slot_sums, whole_pools and strict_levels = true read the request as other schedulers do
+ *   (see weir.h). A request is a jobspec (text, file or table), a shape, or what weir.request returned. Or nil, why, and a code: busy,
  *   infeasible, rejected, policy, limit, ...
  * @method release(job: any): boolean?, string?, string? -- Gives back all that a job (id or allocation) has.
  * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more.
@@ -494,6 +496,7 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"stats", engine_stats},     {"resources", engine_resources},
                                        {"grow", engine_grow},       {"shrink", engine_shrink},
                                        {"place", weirlua_engine_place},
+                                       {"would", weirlua_engine_would},
                                        {"soonest", weirlua_engine_soonest},
                                        {"free", weirlua_engine_free},
                                        {"visits", weirlua_engine_visits},

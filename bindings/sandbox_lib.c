@@ -90,6 +90,7 @@ static void check_plain(lua_State *S, int arg)
 
 static int safe_table(lua_State *S)
 {
+    weirlua_sandbox_look(S);
     check_plain(S, 1);
     if (lua_type(S, 1) == LUA_TTABLE && lua_gettop(S) > 1)
         weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(lua_rawlen(S, 1) / 4));
@@ -106,6 +107,7 @@ static int safe_append(lua_State *S)
 
 static int safe_sort(lua_State *S)
 {
+    weirlua_sandbox_look(S);
     check_plain(S, 1);
     if (lua_type(S, 1) == LUA_TTABLE)
         weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)lua_rawlen(S, 1) * 4);
@@ -116,6 +118,7 @@ static int safe_move(lua_State *S)
 {
     lua_Integer f = luaL_checkinteger(S, 2), e = luaL_checkinteger(S, 3);
 
+    weirlua_sandbox_look(S);
     check_plain(S, 1);
     check_plain(S, 5);
     luaL_argcheck(S, e < f || (uint64_t)e - (uint64_t)f < MOVE_MAX, 3, "too many elements");
@@ -175,6 +178,13 @@ static int safe_pattern(lua_State *S)
     return n;
 }
 
+/* What takes as long as the string is. */
+static int safe_string(lua_State *S)
+{
+    weirlua_sandbox_look(S);
+    return forward(S);
+}
+
 static int safe_find(lua_State *S)
 {
     if (lua_toboolean(S, 4)) {
@@ -221,6 +231,9 @@ void weirlua_sandbox_libraries(lua_State *S)
         {"pcall", safe_pcall}, {"xpcall", safe_xpcall}, {"setmetatable", safe_setmetatable}, {NULL, NULL}};
     static const luaL_Reg patterns[] = {
         {"find", safe_find}, {"match", safe_pattern}, {"gsub", safe_pattern}, {"gmatch", safe_gmatch}, {NULL, NULL}};
+    static const luaL_Reg long_strings[] = {
+        {"upper", safe_string}, {"lower", safe_string}, {"reverse", safe_string}, {NULL, NULL}};
+    static const luaL_Reg utf8[] = {{"len", safe_string}, {"codepoint", safe_string}, {"offset", safe_string}, {NULL, NULL}};
     static const luaL_Reg tables[] = {{"concat", safe_table},
                                       {"unpack", safe_table},
                                       {"insert", safe_append},
@@ -232,7 +245,9 @@ void weirlua_sandbox_libraries(lua_State *S)
     for (const luaL_Reg *lib = libraries; lib->name; lib++) {
         luaL_requiref(S, lib->name, lib->func, 1);
         if (lib->func == luaopen_string)
-            drop(S, strings), wrap(S, patterns);
+            drop(S, strings), wrap(S, patterns), wrap(S, long_strings);
+        else if (lib->func == luaopen_utf8)
+            wrap(S, utf8);
         else if (lib->func == luaopen_table)
             wrap(S, tables);
         else if (lib->func == luaopen_base)

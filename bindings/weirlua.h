@@ -294,6 +294,7 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s);
 uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box);
 /* engine_queue.c: methods of engines */
 int weirlua_engine_place(lua_State *L);
+int weirlua_engine_would(lua_State *L);
 int weirlua_engine_soonest(lua_State *L);
 int weirlua_engine_free(lua_State *L);
 int weirlua_engine_visits(lua_State *L);

@@ -318,7 +318,6 @@ static void give_bit(weir_graph *g, struct calendar *c, weir_vertex v)
     c->live++;
     c->serial = ++g->uses;
     vertex_at(g, v)->bit = bit;
-    weir_calendar_forget(c, INT64_MIN);
 }
 
 /* Gives a bit to each vertex of the type at or below v, in preorder. The depth of the tree is bounded. */
@@ -463,10 +462,14 @@ void weir_calendars_join(weir_graph *g, weir_vertex v)
     weir_type t = kind_of(g, v)->type;
     struct calendar *c = weir_calendar_of(g, t);
 
-    if (c && c->count == c->words * 64)
+    if (!c)
+        return;
+    if (c->count == c->words * 64) {
         calendar_drop(g, t); /* made anew, with more room, when it is next asked for */
-    else if (c)
-        give_bit(g, c, v);
+        return;
+    }
+    give_bit(g, c, v);
+    weir_calendar_forget(c, INT64_MIN);
 }
 
 void weir_calendars_leave(weir_graph *g, weir_vertex v)

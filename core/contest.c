@@ -59,11 +59,49 @@ static uint32_t flatten(const weir_resource *list, uint32_t n, const weir_resour
     return count;
 }
 
+/* Whether r may take what b, or something inside that, asks for. */
+static bool tree_meets(const struct match *m, const weir_resource *r, const weir_resource *b)
+{
+    weir_type x = r->slot ? WEIR_NO_TYPE : weir_type_find(m->g, r->type);
+    weir_type y = b->slot ? WEIR_NO_TYPE : weir_type_find(m->g, b->type);
+
+    if (x != WEIR_NO_TYPE && y != WEIR_NO_TYPE &&
+        (x == y || (weir_candidate_idle(m, r) && weir_type_above(m->g, x, y)) ||
+         (weir_candidate_idle(m, b) && weir_type_above(m->g, y, x))))
+        return true;
+    for (uint32_t i = 0; i < b->nwith; i++)
+        if (tree_meets(m, r, &b->with[i]))
+            return true;
+    return false;
+}
+
+/* Where edges are followed, one vertex may be inside several others. */
+static bool trees_meet(const struct match *m, const weir_resource *a, const weir_resource *b)
+{
+    if (tree_meets(m, a, b))
+        return true;
+    for (uint32_t i = 0; i < a->nwith; i++)
+        if (trees_meet(m, &a->with[i], b))
+            return true;
+    return false;
+}
+
+static bool some_meet(const struct match *m, const weir_resource *list, uint32_t n)
+{
+    for (uint32_t i = 0; m->links != WEIR_NONE && i < n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (trees_meet(m, &list[i], &list[k]))
+                return true;
+    return false;
+}
+
 bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n)
 {
     const weir_resource *flat[CONTEST_DEMANDS];
     uint32_t count;
 
+    if (some_meet(m, list, n))
+        return true;
     if (n == 1 && (!list->slot || list->nwith == 1))
         return false;
     count = flatten(list, n, flat, CONTEST_DEMANDS);

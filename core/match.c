@@ -324,6 +324,7 @@ static struct match start_match(weir_graph *g, const weir_request *r, const weir
                           .policy = o->policy ? o->policy : &first_found,
                           .node_type = weir_type_find(g, "node"),
                           .store_type = weir_type_find(g, "storage_node"),
+                          .links = o->reading & WEIR_LINKS ? weir_subsystem_find(g, "links") : WEIR_NONE,
                           .duration = o->duration ? o->duration : weir_request_duration(r),
                           .end = WEIR_NO_END,
                           .err = err};

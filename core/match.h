@@ -47,6 +47,7 @@ struct match {
     int64_t duration; /* of the window */
     int64_t end;      /* of the window, where it does not follow from the duration; WEIR_NO_END */
     weir_type node_type; /* what constraints are about, and where a slot has its place */
+    uint32_t links;      /* the subsystem whose edges lead to what is asked for inside something; WEIR_NONE: none does */
     weir_type store_type; /* "storage_node": constraints are about these, too; where there are any, no fence is raised */
     struct roster *roster; /* with `allowed` */
     weir_idset *allowed;   /* the nodes that the constraint allows, by their numbers in the roster; NULL: nobody asked yet */

@@ -201,6 +201,18 @@ static double field_value(const weir_graph *g, const struct order_field *f, weir
     return f->descending && value < HUGE_VAL ? -value : value;
 }
 
+void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, double sums[WEIR_ORDER_KEYS])
+{
+    for (uint32_t i = 0; i < o->nkeys; i++) {
+        weir_type of = o->fields[i].of;
+        weir_vertex up = v;
+        while (of != WEIR_NO_TYPE && up != WEIR_NONE && kind_of(g, up)->type != of)
+            up = vertex_at(g, up)->parent;
+        if (of == WEIR_NO_TYPE || (up != v && up != WEIR_NONE))
+            sums[i] += field_value(g, &o->fields[i], up);
+    }
+}
+
 static bool before_by_id(const weir_graph *g, bool descending, weir_vertex a, weir_vertex b)
 {
     int64_t x = vertex_at(g, a)->id, y = vertex_at(g, b)->id;

@@ -36,6 +36,9 @@ int weir_order_reserve(const weir_graph *g, struct order *o) WEIR_CHECKED;
 /* v has got its inner record: its keys move there. There is room. */
 void weir_order_promote(const weir_graph *g, struct order *o, weir_vertex v);
 void weir_order_clear(struct order *o);
+/* Adds the fields of v, those by which a policy orders, to sums. An ancestor's count nothing for itself, nor where there is none.
+ * Not for computed orders. */
+void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, double sums[WEIR_ORDER_KEYS]);
 /* Whether a comes before b. */
 bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b);
 

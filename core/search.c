@@ -108,6 +108,15 @@ static struct item pop(struct search *s)
     return top;
 }
 
+/* ---- edges that are followed ---- */
+
+/* Whether what r asks for may be what edges lead to from `under`. */
+static bool follows(const struct match *m, weir_vertex under, const weir_resource *r)
+{
+    return m->links != WEIR_NONE && under != WEIR_NONE && r->parent && !r->parent->slot &&
+           weir_candidate_passes(m, under, r->parent);
+}
+
 /* ---- what aggregates tell ---- */
 
 /* Shared use needs no free units: only exclusive holds are in its way. */
@@ -478,6 +487,8 @@ static void read_needs(struct search *s, const weir_resource *r)
     uint32_t n;
     const struct weir_need *needs = weir_resource_needs(s->m->request, r->index, &n);
 
+    if (s->m->links != WEIR_NONE) /* they may be met elsewhere */
+        return;
     for (uint32_t i = 0; i < n && s->nneeds < SEARCH_NEEDS; i++)
         if (needs[i].amount > 0 && weir_channel_find(s->m->g, needs[i].type) == WEIR_NONE) {
             s->needs[s->nneeds].type = weir_type_find(s->m->g, needs[i].type);
@@ -498,6 +509,24 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
         s->spare[s->nspare++] = weir_type_find(m->g, m->policy->descend[i]);
     if (reads(m, WEIR_STRICT_LEVELS) && !r->parent)
         s->beside = weir_request_resources(m->request, &s->nbeside);
+}
+
+/* What edges lead to from `under`, but for what is below it; as by another way, all above it has to admit that. */
+static int push_linked(struct search *s, weir_vertex under)
+{
+    const weir_graph *g = s->m->g;
+    int rc = 0;
+
+    for (uint32_t i = weir_edge_first(g, under, s->m->links, true); rc >= 0 && i != WEIR_NONE; i = weir_edge_next(g, i, true)) {
+        weir_vertex v = g->edges[i].target, up = v;
+        if (kind_of(g, v)->type != s->type || weir_vertex_within(g, v, under))
+            continue;
+        rc = 1;
+        while (rc > 0 && (up = vertex_at(g, up)->parent) != WEIR_NONE)
+            rc = admit(s, up);
+        rc = rc > 0 ? push_kid(s, v) : rc;
+    }
+    return rc < 0 ? rc : WEIR_OK;
 }
 
 /* Whether the candidates are all those of a calendar: these stand in order already. */
@@ -528,6 +557,8 @@ static int begin(struct search *s, weir_vertex under)
         rc = below_hopeful(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
     else
         rc = push_kids(s, m->g->roots, 0, m->g->nroots, 0);
+    if (!rc && follows(m, under, s->r))
+        rc = push_linked(s, under);
     if (rc)
         weir_search_end(s);
     return rc;
@@ -584,6 +615,8 @@ static bool enough(struct search *s, weir_vertex under, const weir_resource *r, 
 {
     int64_t have = s->type == WEIR_NO_TYPE ? 0 : units_below(s, under, s->type, true);
 
+    if (follows(s->m, under, r))
+        return true;
     if (s->type == WEIR_NO_TYPE || have < times)
         return lacks(s, s->r->type, times, have);
     for (uint32_t i = 0; i < s->nneeds; i++) {

@@ -5,13 +5,15 @@
  * of its types that could hold a slot. A node then gives as many slots as its hosts do.
  *
  * Hosts are taken in the order of the first resource each would give, so that a policy that orders cores by id still
- * decides core by core. Invariant: the number of slots a host gives never exceeds what it can hold.
+ * decides core by core; or slot by slot, in the order of sums over what each would hold. Invariant: the number of slots a
+ * host gives never exceeds what it can hold.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "match.h"
+#include "order.h"
 #include "schema.h"
 
 struct host {
@@ -19,6 +21,12 @@ struct host {
     int64_t most, given; /* slots */
     uint32_t first;      /* its keys: the first vertex of each slot it could give */
     double score;
+};
+
+/* A slot that a host could give, and where it stands in the order of sums. */
+struct turn {
+    uint32_t host, nth;
+    double sums[WEIR_ORDER_KEYS];
 };
 
 struct hosts {
@@ -31,6 +39,8 @@ struct hosts {
     uint32_t nkeys, keys_cap;
     uint32_t *order; /* which host gave the i-th slot */
     uint32_t norder, order_cap;
+    struct turn *turns; /* where sums decide */
+    uint32_t nturns, turns_cap;
 };
 
 bool weir_slot_apart(const struct match *m, const weir_resource *slot)
@@ -242,6 +252,7 @@ static void free_hosts(struct hosts *h)
     weir_mem_free(h->list);
     weir_mem_free(h->keys);
     weir_mem_free(h->order);
+    weir_mem_free(h->turns);
 }
 
 static int append_host(struct hosts *h, struct host host)
@@ -388,6 +399,97 @@ static int fill_scored(struct hosts *h, int64_t want)
     return rc;
 }
 
+/* ---- in the order of sums ---- */
+
+static int place_in(struct hosts *h, weir_vertex v, int64_t count);
+
+/* The resource of a slot that a pick serves: itself or something inside it. */
+static const weir_resource *part_of(const weir_resource *slot, const weir_pick *p)
+{
+    uint32_t i = slot->nwith - 1;
+
+    while (i > 0 && slot->with[i].index > p->resource)
+        i--;
+    return &slot->with[i];
+}
+
+/* Adds up the things that one slot has, in the picks from `from` on. */
+static void sum_slot(const struct hosts *h, const struct order *o, uint32_t from, double sums[WEIR_ORDER_KEYS])
+{
+    const struct match *m = h->m;
+    weir_vertex last = WEIR_NONE;
+
+    memset(sums, 0, WEIR_ORDER_KEYS * sizeof *sums);
+    for (uint32_t i = from; i < m->npicks; i++) {
+        const weir_resource *r = part_of(h->slot, &m->picks[i]);
+        weir_vertex v = served_by(m->g, weir_type_find(m->g, r->type), m->picks[i].vertex);
+        if (v == last || m->notes[i].endpoint != WEIR_NONE)
+            continue;
+        last = v;
+        weir_order_sum(m->g, o, v, sums);
+    }
+}
+
+/* The slots of a host, placed one by one to see what each would have. */
+static int add_turns(struct hosts *h, uint32_t host, const struct order *o)
+{
+    struct match *m = h->m;
+    uint32_t npicks = m->npicks, rivals = m->rivals, most = (uint32_t)h->list[host].most;
+    int rc = 1;
+
+    if (weir_array_reserve(&h->turns, &h->turns_cap, (size_t)h->nturns + most, sizeof *h->turns))
+        return weir_fail_nomem(m->err);
+    m->rivals = rivals == WEIR_NONE ? npicks : rivals;
+    for (uint32_t k = 0; rc >= 0 && k < most; k++) {
+        struct turn *t = &h->turns[h->nturns++];
+        uint32_t from = m->npicks;
+        *t = k ? t[-1] : (struct turn){.host = host};
+        t->nth = k;
+        rc = rc == 1 ? place_in(h, h->list[host].v, 1) : rc; /* 0: counts that vary took what is missing now */
+        if (rc == 1)
+            sum_slot(h, o, from, t->sums);
+    }
+    m->rivals = rivals;
+    m->npicks = npicks;
+    return rc < 0 ? rc : WEIR_OK;
+}
+
+static int by_sums(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+
+    for (uint32_t i = 0; i < WEIR_ORDER_KEYS; i++)
+        if (x->sums[i] != y->sums[i])
+            return x->sums[i] < y->sums[i] ? -1 : 1;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    return x->nth < y->nth ? -1 : x->nth > y->nth;
+}
+
+static int fill_summed(struct hosts *h, int64_t want)
+{
+    struct order o;
+    weir_vertex v;
+    int rc = weir_order_read(h->m->g, h->m->policy, &o, h->m->err);
+
+    while (!rc && (rc = weir_search_next(&h->search, &v)) > 0) {
+        rc = add_host(h, v, want);
+        rc = rc == 1 ? add_turns(h, h->n - 1, &o) : rc;
+    }
+    if (!rc && h->nturns)
+        qsort(h->turns, h->nturns, sizeof *h->turns, by_sums);
+    for (uint32_t i = 0; !rc && i < h->nturns && h->norder < want; i++)
+        rc = give_slot(h, h->turns[i].host);
+    return rc;
+}
+
+static bool sums_decide(const struct match *m)
+{
+    return reads(m, WEIR_SLOT_SUMS) && view_ordered(m) && m->policy->norder && !m->policy->keys;
+}
+
+/* ---- all of it ---- */
+
 static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want)
 {
     bool scored = h->m->view <= VIEW_LATER && h->m->policy->evaluate;
@@ -395,7 +497,7 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
 
     if (rc)
         return rc;
-    rc = scored ? fill_scored(h, want) : fill_ordered(h, want);
+    rc = scored ? fill_scored(h, want) : sums_decide(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
     weir_search_end(&h->search);
     return rc;
 }

@@ -495,9 +495,15 @@ enum weir_reading {
                            * children of what is visited. */
     WEIR_WHOLE_POOLS = 2, /* what is given to the job is given as whole pools, of which two slots share none: 3 of a pool of 4 take
                            * all 4, and two times 1 of pools of 2 take two of these */
-    WEIR_STRICT_LEVELS = 4 /* levels are left out above the first resource only: what is asked for inside something stands right
+    WEIR_STRICT_LEVELS = 4, /* levels are left out above the first resource only: what is asked for inside something stands right
                             * below it, but for a slot, which may stand below a child of it; and what is asked for beside
                             * something else is not inside that */
+    WEIR_SLOT_SUMS = 8,    /* where the policy has an `order`, slots are taken in the order of sums: of each field over the things
+                            * that the slot holds, those right in it; an ancestor's field counts for what is below it only. Costs
+                            * each host that could hold one. */
+    WEIR_LINKS = 16        /* what is asked for inside something that is passed through, but for slots, may also be what edges of the
+                            * subsystem "links" lead to from there, as where a recipe gives vertices a second parent. Where there
+                            * are such edges, aggregates do not tell what is inside a vertex, which costs more visits. */
 };
 
 typedef struct weir_match_options {

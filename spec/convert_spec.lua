@@ -130,7 +130,7 @@ local REFUSED = {
   { "several jobspecs", { "slot=1/node", "slot=1/core", "-" }, "one by one" },
   { "a machine with a jobspec", { SYNTHETIC, "slot=1/core", "-" }, "slot=1/core is a jobspec" },
   { "one node twice", { HWLOC .. "box7.xml", HWLOC .. "box7.xml", "-" }, "the host box7 is in" },
-  { "a directory that is not there", { SYNTHETIC, "/nonexistent/x.json" }, "/nonexistent/x.json: No such file" },
+  { "a directory that is not there", { SYNTHETIC, "/nonexistent/x.json" }, "/nonexistent/x.json: cannot be written: No such file" },
 }
 
 describe("weir convert", function()

@@ -51,6 +51,54 @@ describe("the visits of a match", function()
     end)
   end
 
+  describe("for a later start", function()
+    local engine
+    setup(function() engine = weir.engine { resources = graph, policy = "low" } end)
+    teardown(function() for _, a in ipairs(engine:jobs()) do engine:release(a.id) end end)
+
+    local function reserve(nodes, duration)
+      local jobspec = weir.json.decode(weir.request(("slot=%d/node"):format(nodes)):format())
+      jobspec.attributes.system.duration = duration
+      local a = assert(engine:match(jobspec, { mode = "reserve" }))
+      return engine:stats(), a
+    end
+
+    it("are those of its vertices, however many reservations there are", function()
+      for i = 1, 300 do
+        local nodes = 1 + i * 7919 % 512
+        local stats = reserve(nodes, 1 + i * 104729 % 5000)
+        assert.is_true(stats.visited <= nodes + nodes // 4 + 16, ("%d for %d nodes"):format(stats.visited, nodes))
+        assert.is_true(stats.starts <= 1, stats.starts .. " starts tried")
+      end
+    end)
+
+    it("stay so after releases in any order", function()
+      local jobs = engine:jobs()
+      for i = 1, #jobs, 3 do engine:release(jobs[i].id) end
+      local stats = reserve(100, 1000)
+      assert.is_true(stats.visited <= 141, stats.visited .. " visits")
+    end)
+
+    it("are none but those of the refusal where there is no such start", function()
+      local a, _, code = engine:match("slot=20000/node", { mode = "reserve" })
+      assert.same({ nil, "infeasible" }, { a, code })
+      assert.is_true(engine:stats().visited <= 10, engine:stats().visited .. " visits")
+    end)
+  end)
+
+  it("are few after the machine has grown and shrunk", function()
+    local engine = weir.engine { resources = graph, policy = "high" }
+    assert.is_true(visits(engine, "slot/node") <= 8)
+    local rack = graph:add(graph:root(), { type = "rack", id = RACKS })
+    graph:add(rack, { type = "node", id = RACKS * 18 }, 18)
+    local a = assert(engine:match "slot/node")
+    assert.is_true(engine:stats().visited <= 8, engine:stats().visited .. " visits")
+    assert.equal(RACKS * 18 + 17, a:vertices()[1].vertex.id)
+    engine:release(a.id)
+    assert(graph:unlink(rack))
+    assert.is_true(visits(engine, "slot/node") <= 8)
+  end)
+
   local INFEASIBLE = {
     { "more nodes than there are", "slot=20000/node" },
     { "more cores than a node has", "slot/node/core=41" },

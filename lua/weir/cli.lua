@@ -10,7 +10,10 @@ local suggest = require "weir.suggest"
 local M = {}
 
 -- In the order of `weir --help`; each is the module weir.cli.NAME.
-local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "repl", "run", "test", "replay", "policy", "query" }
+local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "repl", "run", "test", "replay", "policy", "query", "serve", "top" }
+
+--- Their names, for the man page and for the shell's completion.
+M.commands = COMMANDS
 
 local function command(name)
   for _, known in ipairs(COMMANDS) do
@@ -24,6 +27,7 @@ local function show_help()
   out.line "Finds, allocates and releases parts of a machine for jobs, by policies written in Lua.\n"
   for _, name in ipairs(COMMANDS) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
   out.line "\n  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
+  out.line "  weir -s SOCKET COMMAND  asks a service (weir serve); weir -s SOCKET --help tells what"
   return 0
 end
 
@@ -50,6 +54,7 @@ local function dispatch(words)
   if not first then out.fail(2, "a command is wanted: %s; see weir --help", table.concat(COMMANDS, ", ")) end
   if GLOBAL[first] then return GLOBAL[first]() end
   if first == "help" then return words[2] and run_command(words[2], { "--help" }) or show_help() end
+  if first == "-s" then return require("weir.cli.remote").run(table.move(words, 2, #words, 1, {})) end
   if first:sub(1, 1) == "-" then
     out.fail(2, "unknown option %s%s; see weir --help", first, suggest.hint(first, { "--help", "--version" }))
   end

@@ -1,70 +1,169 @@
--- One machine, measured in a process of its own: weir run spec/bench/machine.lua RACKS. Prints one JSON object.
+-- Points 1 to 5, 8 and 10 on one machine, in a process of its own: weir run spec/bench/machine.lua RACKS. Prints JSON.
+package.path = "./?.lua;" .. package.path
 local weir = require "weir"
 local core = require "weir.core"
-package.path = "./?.lua;" .. package.path
 local grug = require "spec.support.grug"
+local bench = require "spec.bench.measure"
 
 local RACKS = tonumber(arg[1])
 local NODES = RACKS * 18
-local REPEATS = 2000
+local REPEATS, FEW = 500, 100
 
-local function peak_kb()
-  for line in io.lines "/proc/self/status" do
-    local kb = line:match("^VmHWM:%s*(%d+)")
-    if kb then return tonumber(kb) end
-  end
-end
+-- ---- 1, 2: memory and load ----
 
-local function spread(times)
-  table.sort(times)
-  return { median = times[#times // 2 + 1] * 1e6, p10 = times[#times // 10 + 1] * 1e6, p90 = times[#times * 9 // 10 + 1] * 1e6 }
-end
-
--- Matches and releases a request again and again; microseconds a match, visits of the last.
-local function measure(e, shape, repeats)
-  local request, times, ok = core.request(shape), {}, nil
-  for i = 0, repeats do
-    local t = os.clock()
-    local a = e:match(request)
-    times[i] = os.clock() - t
-    ok = a ~= nil
-    if a then e:release(a.id) end
-  end
-  times[0] = nil -- the first one builds the index
-  local result = spread(times)
-  result.visited, result.fits = e:stats().visited, ok
-  return result
-end
-
-local before = peak_kb()
+local before = bench.kilobytes("/proc/self/status", "VmHWM")
 local text = grug(RACKS)
-local start = os.clock()
+local load_times = {}
+local begin = core.clock()
 local g = assert(core.parse(text, { format = "grug" }))
-local load_ms = (os.clock() - start) * 1e3
-local report = { racks = RACKS, nodes = NODES, vertices = g:count(), load_ms = load_ms, cases = {},
-  bytes_per_vertex = (peak_kb() - before) * 1024 / g:count() }
+load_times[1] = (core.clock() - begin) * 1e3
+local peak = bench.kilobytes("/proc/self/status", "VmHWM")
+bench.row(1, "bytes a vertex, GRUG, the peak of the process", "bytes", { (peak - before) * 1024 / g:count() })
+bench.row(1, "the whole process", "MB", { peak / 1024 })
+for i = 2, 5 do
+  begin = core.clock()
+  local again = assert(core.parse(text, { format = "grug" }))
+  load_times[i] = (core.clock() - begin) * 1e3
+  again:close()
+end
+bench.row(2, "load, GRUG", "ms", load_times)
 
-local CASES = {
-  { "one node", "slot/node" }, { "one node of 40 cores", "slot/node/core=40" }, { "one core", "slot/core" },
-  { "4 cores and a gpu of one socket", "socket/slot/[core=4;gpu]" }, { "64 nodes", "slot=64/node", 200 },
-  { "16 nodes of one rack", "rack/slot=16/node", 500 },
-}
+-- ---- matches ----
+
+-- Matches and releases a request again and again.
+local function measure(point, name, engine, shape, repeats)
+  local request, fits = core.request(shape), nil
+  local times = bench.times(repeats or REPEATS, function() return engine:match(request) end, function(a)
+    fits = a ~= nil
+    if a then engine:release(a.id) end
+  end)
+  bench.row(point, name .. (fits and "" or " (refused)"), "us", times, { visited = engine:stats().visited })
+end
+
+local SMALL = { { "one node", "slot/node" }, { "one core", "slot/core" }, { "4 cores and a gpu of a socket", "socket/slot/[core=4;gpu]" } }
 local FILLS = { { "empty", 0 }, { "50 %", 0.5 }, { "90 %", 0.9 }, { "99.9 %", 0.999 }, { "full", 1 } }
 
-for _, policy in ipairs { "low", "high" } do
-  local e = weir.engine { resources = g, policy = policy }
-  local node, taken = core.request "slot/node", 0
-  for _, fill in ipairs(FILLS) do
-    while taken < math.floor(NODES * fill[2]) do
-      assert(e:match(node))
-      taken = taken + 1
-    end
-    for _, case in ipairs(CASES) do
-      local result = measure(e, case[2], case[3] or REPEATS)
-      result.policy, result.fill, result.case = policy, fill[1], case[1]
-      table.insert(report.cases, result)
+local function release_all(engine)
+  for _, a in ipairs(engine:jobs()) do engine:release(a.id) end
+end
+
+-- ---- 3 to 5: by policy, and how full the machine is ----
+
+local low = weir.engine { resources = g, policy = "low" }
+local taken, node = 0, core.request "slot/node"
+for _, fill in ipairs(FILLS) do
+  while taken < math.floor(NODES * fill[2]) do
+    assert(low:match(node))
+    taken = taken + 1
+  end
+  for _, case in ipairs(SMALL) do measure(3, ("%s, low, %s"):format(case[1], fill[1]), low, case[2]) end
+  if fill[1] == "90 %" then
+    for _, policy in ipairs { "high", "locality", "variation" } do
+      local engine = weir.engine { resources = g, policy = policy }
+      for _, case in ipairs(SMALL) do measure(3, ("%s, %s, 90 %%"):format(case[1], policy), engine, case[2]) end
     end
   end
-  for _, a in ipairs(e:jobs()) do e:release(a.id) end
+  if fill[1] == "empty" or fill[1] == "50 %" then
+    for _, policy in ipairs { "low", "high" } do
+      measure(4, ("64 nodes, %s, %s"):format(policy, fill[1]), weir.engine { resources = g, policy = policy }, "slot=64/node", FEW)
+    end
+  end
 end
-print(core.json_encode(report))
+release_all(low)
+
+for _, case in ipairs { { "more nodes than there are", "slot=2000000/node" }, { "more cores than a node has", "slot/node/core=41" },
+  { "more gpus than a socket has, with cores", "slot/socket/[core=1;gpu=3]" }, { "a type that is not there", "slot/fpga" } } do
+  measure(5, case[1], low, case[2])
+end
+
+-- ---- 8: changes ----
+
+local function add_rack(root, id)
+  local rack = g:add(root, { type = "rack", id = id })
+  for n = 0, 17 do
+    local host = g:add(rack, { type = "node", id = id * 18 + n })
+    for s = 0, 1 do
+      local socket = g:add(host, { type = "socket", id = s })
+      g:add(socket, { type = "core", id = s * 20 }, 20)
+      g:add(socket, { type = "gpu", id = s * 2 }, 2)
+      g:add(socket, { type = "memory", id = s * 4, size = 16, unit = "GB" }, 4)
+    end
+  end
+  return rack
+end
+
+local function match_once()
+  local a = assert(low:match(node))
+  low:release(a.id)
+end
+
+do
+  local root = g:root()
+  match_once()
+  local added, matched, removed, again = {}, {}, {}, {}
+  for i = 0, FEW do
+    local t = core.clock()
+    local rack = add_rack(root, RACKS)
+    local t1 = core.clock()
+    match_once()
+    local t2 = core.clock()
+    g:unlink(rack)
+    local t3 = core.clock()
+    match_once()
+    added[i], matched[i], removed[i], again[i] = (t1 - t) * 1e6, (t2 - t1) * 1e6, (t3 - t2) * 1e6, (core.clock() - t3) * 1e6
+  end
+  added[0], matched[0], removed[0], again[0] = nil, nil, nil, nil
+  bench.row(8, "add a rack of 18 nodes (991 vertices)", "us", added)
+  bench.row(8, "a match and release after that", "us", matched)
+  bench.row(8, "remove it", "us", removed)
+  bench.row(8, "a match and release after that too", "us", again)
+  local host = g:find("type=node")[NODES // 2]
+  bench.row(8, "a node down, or up", "us", bench.times(REPEATS, function(i) host.state = i % 2 == 0 and "down" or "up" end, match_once))
+  host.state = "up"
+end
+
+-- ---- 10: what is expensive ----
+
+do
+  local odd = {}
+  for v in g:walk { type = "node" } do
+    if v.id % 2 == 1 then odd[#odd + 1] = v end
+  end
+  for i, v in ipairs(odd) do assert(v:allocate { job = 1000000 + i, amount = 1 }) end
+  measure(10, "a whole rack, every second node in use", low, "slot/rack", FEW)
+  measure(10, "18 nodes of a rack, every second one in use", low, "rack/slot=18/node", 10)
+  measure(10, "three levels with ranges, every second node in use", low, "rack/node=2-4/socket=1-2/slot/core=4-10", FEW)
+  for i = 1, #odd do low:release(1000000 + i) end
+end
+do
+  local one = g:find("type=node")[NODES - 1]
+  one.properties.special = "yes"
+  local jobspec = weir.json.decode(core.request("slot/node"):format())
+  jobspec.attributes.system.constraints = { properties = { "special" } }
+  measure(10, "a constraint that one node satisfies", low, jobspec, FEW)
+end
+do
+  local scored = weir.engine { resources = g, policy = { fields = { "id" }, evaluate = function(_, _, id) return id % 7 end } }
+  measure(10, "a score in Lua for every node", scored, "slot/node", RACKS > 1000 and 5 or 20)
+end
+do
+  local gpus, high = assert(low:match(("slot=%d/gpu"):format(NODES * 2))), weir.engine { resources = g, policy = "high" }
+  local cores = assert(high:match(("slot=%d/core"):format(NODES * 20)))
+  measure(10, "a core and a gpu of a socket: of either, none has both", low, "socket/slot/[core;gpu]", RACKS > 1000 and 3 or 10)
+  low:release(gpus.id)
+  high:release(cores.id)
+end
+low:close()
+g:close()
+
+-- ---- 4: under one switch ----
+
+g = assert(weir.synthetic(("cluster:1 switch:%d node:72 socket:2 core:20 gpu:2 memory:4(size=16,unit=GB)"):format(NODES // 72)))
+for _, policy in ipairs { "low", "high" } do
+  local engine = weir.engine { resources = g, policy = policy }
+  measure(4, ("64 nodes under one switch, %s, empty"):format(policy), engine, "switch/slot=64/node", FEW)
+  for _ = 1, NODES // 2 do assert(engine:match(node)) end
+  measure(4, ("64 nodes under one switch, %s, 50 %%"):format(policy), engine, "switch/slot=64/node", FEW)
+  release_all(engine)
+end
+bench.print()

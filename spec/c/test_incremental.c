@@ -217,6 +217,50 @@ static void run_queue(uint64_t from, uint32_t jobs)
     weir_graph_free(g);
 }
 
+/* Reserves, and adds to the machine, on a copy whose indices and calendars have yet to be made. */
+static int once(void *arg)
+{
+    static const char *const up[] = {"id"};
+    weir_policy low = {.name = "low", .order = up, .norder = 1};
+    weir_match_options o = {.mode = WEIR_RESERVE, .at = 0, .policy = &low};
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_request *r = NULL;
+    const weir_allocation *a;
+    weir_graph *g = NULL;
+    weir_err err = {0}, broken = {0};
+    int rc = weir_graph_dup(arg, &g, &err);
+
+    d.type = "node";
+    rc = rc ? rc : weir_request_parse("slot=30/node", 12, "shape", &r, &err);
+    rc = rc ? rc : weir_request_set_duration(r, 10, &err);
+    rc = rc ? rc : weir_match(g, r, &o, &a, &err);
+    rc = rc ? rc : weir_graph_add(g, weir_graph_root(g, NULL, 0), &d, NULL, &err);
+    rc = rc ? rc : weir_match(g, r, &o, &a, &err);
+    rc = rc ? rc : weir_release(g, a->job, &err);
+    if (g) {
+        weir_mem_fail_after(0);
+        CHECK(weir_check(g, &broken) == WEIR_OK, "after %s: %s", weir_status_name(rc), broken.text);
+    }
+    weir_request_free(r);
+    weir_graph_free(g);
+    return rc;
+}
+
+static void run_nomem(void)
+{
+    weir_graph *g = weir_graph_new();
+    weir_vertex root;
+
+    seed = 5;
+    root = add(g, WEIR_NONE, "cluster", 1, 1);
+    for (int i = 0; i < 2; i++)
+        add(g, add(g, root, "rack", 1, 1), "node", 20, 1);
+    for (int i = 0; i < 3; i++)
+        CHECK(once(g) == WEIR_OK, "a request is met");
+    check_nomem(once, g, "a reservation, and a node more");
+    weir_graph_free(g);
+}
+
 int main(void)
 {
     const char *scale = getenv("WEIR_SPEC_SCALE");
@@ -226,5 +270,6 @@ int main(void)
         run((uint64_t)i * 1000003, 120);
     for (int i = 1; i <= runs / 20 + 1; i++)
         run_queue((uint64_t)i * 7919, 250);
+    run_nomem();
     return check_report();
 }

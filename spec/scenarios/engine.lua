@@ -140,12 +140,11 @@ describe("a machine", function()
 end)
 
 describe("the same scenario", function()
-  for name, opts in scenario.each { machine = "cluster:1 rack:2 node:4 core:4", queue = scenario.queues(), policy = { "low", "spread" },
-    seed = { 1, 2 } } do
+  for name, opts in scenario.each { machine = "cluster:1 rack:2 node:4 core:4", queue = scenario.queues(), policy = { "low", "spread" } } do
     it("has the same history each time: " .. name, function()
       local function play()
         local s = scenario(opts)
-        for _ = 1, 60 do
+        for _ = 1, 40 do
           s:submit { s.random { "slot=1/node", "slot=3/node", "slot=5/core" }, lasts = s.random(1, 40), estimate = s.random(20, 40) }
           s:advance(s.random(0, 9))
         end
@@ -158,10 +157,10 @@ end)
 
 describe("under all queue policies and some placement policies", function()
   for name, opts in scenario.each { machine = "cluster:1 rack:2 node:4 core:4", queue = scenario.queues(),
-    policy = { "low", "high", "best_fit", "spread", "lonodex", "contiguous" } } do
+    policy = { "low", "best_fit", "contiguous" } } do
     it("books stay sound while nodes come and go, and everybody runs in the end: " .. name, function()
       local s = scenario(opts)
-      for i = 1, 50 do
+      for i = 1, 40 do
         s:submit { s.random { "slot=1/node", "slot=2/node", "slot=8/node", "slot=2/core=2", "slot=7/core" },
           lasts = s.random(1, 50), estimate = s.random(25, 60), at = i * s.random(1, 8), user = s.random { "ann", "bob" } }
       end
@@ -169,7 +168,7 @@ describe("under all queue policies and some placement policies", function()
       s:at(90):drain "node7"
       s:at(140):up "node[2-3]"
       s:at(200):up "node7"
-      for t = 20, 300, 20 do
+      for t = 50, 300, 50 do
         s:to(t)
         assert.invariants()
       end

@@ -254,7 +254,7 @@ describe("all of them:", function()
   for _, name in ipairs(scenario.policies()) do
     it(name .. " finds room wherever there is some, and never gives a unit twice", function()
       local s = scenario { machine = "cluster:1 rack:2 node:3 socket:2 core:2 gpu:1", policy = name, queue = "easy", seed = 11 }
-      for i = 1, 40 do
+      for i = 1, 30 do
         s:submit { s.random { "slot=1/node", "slot=2/node", "slot=1/core=2", "slot=2/[core=1;gpu]", "slot=3/core" },
           lasts = s.random(1, 60), estimate = 60, at = i * 5 }
       end

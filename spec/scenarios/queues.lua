@@ -144,6 +144,144 @@ describe("conservative", function()
   end
 end)
 
+describe("hybrid", function()
+  it("reserves for as many as it is told, and for no more", function()
+    local s, _, first = crowded { "hybrid", k = 2 }
+    local second = s:submit { "slot=8/node", lasts = 10, name = "second" }
+    local third = s:submit { "slot=8/node", lasts = 10, name = "third" }
+    assert.reserved(first, 100)
+    assert.reserved(second, 150)
+    assert.is_not.reserved(third)
+  end)
+
+  it("with one reservation lets the second be delayed, with two it does not", function()
+    assert.starts_at(select(2, delayed "hybrid:k=1"), 1000)
+    assert.starts_at(select(2, delayed "hybrid:k=2"), 150)
+  end)
+end)
+
+describe("sjbf", function()
+  it("backfills the shortest first, where easy takes the first that fits", function()
+    for _, case in ipairs { { "easy", "longer" }, { "sjbf", "shorter" } } do
+      local s = crowded(case[1])
+      s:submit { "slot=2/node", lasts = 90, name = "longer" }
+      s:submit { "slot=2/node", lasts = 20, name = "shorter" }
+      assert.running(s:job(case[2]))
+    end
+  end)
+
+  it("keeps the promise to the first all the same", function()
+    local s, _, first = crowded "sjbf"
+    for i = 1, 10 do s:submit { "slot=1/node", lasts = 30 + i } end
+    s:run()
+    assert.starts_at(first, 100)
+  end)
+end)
+
+describe("priority", function()
+  local function busy(queue)
+    local s = scenario { machine = "node:4 core:1", type = "node", queue = queue }
+    s:submit { "slot=4/node", lasts = 100, user = "ann" }
+    s:advance(1)
+    return s
+  end
+
+  it("puts a job's own priority, and its QOS, before its age", function()
+    local s = busy "priority"
+    local jobs = {}
+    for i, spec in ipairs { {}, { priority = 5 }, { qos = "high" } } do
+      spec[1], spec.lasts = "slot=4/node", 10
+      jobs[i] = s:submit(spec)
+    end
+    s:run()
+    assert.starts_in_order(jobs[2], jobs[3], jobs[1])
+  end)
+
+  it("obeys when a priority changes while a job waits", function()
+    local s = busy "priority"
+    local a, b = s:submit { "slot=4/node", lasts = 10 }, s:submit { "slot=4/node", lasts = 10 }
+    s:advance(10):priority(b, 5)
+    s:run()
+    assert.starts_in_order(b, a)
+  end)
+
+  it("puts who has used little before who has used much, and forgets with time", function()
+    local s = scenario { machine = "node:4 core:1", type = "node", queue = { "priority", age = 0.0, half_life = 100.0 } }
+    s:submit { "slot=4/node", lasts = 100, user = "ann" }
+    s:submit { "slot=4/node", lasts = 10, user = "cid", at = 100 }
+    local ann = s:submit { "slot=4/node", lasts = 10, user = "ann", at = 101 }
+    local bob = s:submit { "slot=4/node", lasts = 10, user = "bob", at = 102 }
+    s:run()
+    assert.starts_in_order(bob, ann)
+  end)
+
+  it("puts large before small, if so it is told", function()
+    local s = busy { "priority", size = 10.0 }
+    local small, large = s:submit { "slot=1/node", lasts = 10 }, s:submit { "slot=4/node", lasts = 10 }
+    s:run()
+    assert.starts_in_order(large, small)
+    assert.starts_at(small, 110)
+  end)
+
+  it("puts the old first where nothing else differs", function()
+    local s = busy "priority"
+    local jobs = s:submit { "slot=4/node", lasts = 10, array = 4 }
+    s:run()
+    assert.starts_in_order(jobs)
+  end)
+end)
+
+describe("preempt", function()
+  it("stops a job that may be stopped for one that waits; it begins anew", function()
+    local s = scenario { machine = "node:4 core:1", queue = "preempt" }
+    local filler = s:submit { "slot=3/node", lasts = 100, preemptible = 0, name = "filler" }
+    s:advance(30)
+    local urgent = s:submit { "slot=2/node", lasts = 10, name = "urgent" }
+    assert.running(urgent)
+    assert.pending(filler)
+    s:run()
+    assert.starts_at(filler, 40)
+    assert.ends_at(filler, 140)
+    assert.equal(1, filler.preempted)
+    assert.invariants()
+  end)
+
+  it("does not stop it before it has run as long as it was promised", function()
+    local s = scenario { machine = "node:4 core:1", queue = "preempt" }
+    s:submit { "slot=3/node", lasts = 100, preemptible = 50 }
+    s:advance(30)
+    local urgent = s:submit { "slot=2/node", lasts = 10 }
+    assert.pending(urgent)
+    s:run()
+    assert.starts_at(urgent, 50)
+  end)
+
+  it("stops nobody who did not agree, and nobody for a job that may be stopped itself", function()
+    local s = scenario { machine = "node:4 core:1", queue = "preempt" }
+    local a = s:submit { "slot=2/node", lasts = 100 }
+    local b = s:submit { "slot=2/node", lasts = 100, preemptible = 0 }
+    local c = s:submit { "slot=2/node", lasts = 100, preemptible = 0 }
+    s:advance(10)
+    assert.running(a, b)
+    assert.pending(c)
+    local d = s:submit { "slot=4/node", lasts = 10 }
+    s:run()
+    assert.starts_at(a, 0)
+    assert.starts_at(d, 100)
+  end)
+
+  it("stops as few as it needs", function()
+    local s = scenario { machine = "node:4 core:1", queue = "preempt" }
+    local fillers = s:submit { "slot=1/node", lasts = 100, preemptible = 0, array = 4 }
+    s:advance(10)
+    local urgent = s:submit { "slot=1/node", lasts = 10 }
+    assert.running(urgent)
+    local stopped = 0
+    for _, job in ipairs(fillers) do stopped = stopped + (job.preempted or 0) end
+    assert.equal(1, stopped)
+  end)
+end)
+
 describe("backfilling", function()
   it("uses what fcfs leaves idle", function()
     local share = {}

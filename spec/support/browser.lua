@@ -31,4 +31,35 @@ function M.load(html, hash, script)
   return text, dom
 end
 
+local MARK = "\u{241E}" -- between texts
+
+-- The texts of a page, for scripts in it.
+local TEXTS = [[
+function texts() {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), list = [];
+  while (walker.nextNode())
+    if (!walker.currentNode.parentNode.closest("script, style, noscript") && walker.currentNode.data.trim())
+      list.push(walker.currentNode.data);
+  return list.join("|");
+}
+]]
+
+--- Loads a page once and goes to one address behind # after the other: the texts on it each time, and what scripts, run then,
+--- return. cases: {address, script or nil} each. Returns two lists.
+function M.visit(html, cases)
+  local steps = {}
+  for i, case in ipairs(cases) do
+    steps[i] = ("location.hash = %q; follow(); draw(); told.push(texts()); told.push(String((() => { %s })()));"):format(case[1],
+      case[2] or "")
+  end
+  local _, dom = M.load(html, nil, TEXTS .. "{ const told = [];\n" .. table.concat(steps, "\n")
+    .. '\ndocument.body.replaceChildren(el("pre", {}, told.join("' .. MARK .. '"))); }')
+  local told, seen, results = dom:match("<pre>(.-)</pre>"):gsub("&(%a+);", ENTITIES), {}, {}
+  for text in (told .. MARK):gmatch("(.-)" .. MARK) do
+    local list = #seen == #results and seen or results
+    list[#list + 1] = text
+  end
+  return seen, results
+end
+
 return M

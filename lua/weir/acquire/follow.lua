@@ -209,6 +209,7 @@ end
 -- Whether there is anything to match on; else nil, message, code.
 local function usable(self)
   if self.consumer.failed then return nil, self.consumer.failed, "protocol" end
+  if #self.consumer.order == 0 then return nil, "nothing is scheduled here", "unavailable" end
   if self.consumer:ready() then return true end
   return nil, "nothing has been acquired yet", "busy"
 end

@@ -60,15 +60,18 @@ function M.of(graph)
   return self
 end
 
---- Gives each node a rank, from 0 on, where no vertex of the graph has one.
+--- Gives each node a rank, from 0 on, where no vertex of the graph has one; without nodes the roots are targets.
 function M.number(graph)
   for v in graph:walk {} do
     if v.rank then return end
   end
   local rank = 0
   for v in graph:walk { type = "node" } do
-    v.rank = rank
-    rank = rank + 1
+    v.rank, rank = rank, rank + 1
+  end
+  if rank > 0 then return end
+  for _, v in ipairs(graph:roots()) do
+    v.rank, rank = rank, rank + 1
   end
 end
 

@@ -35,6 +35,8 @@ Exit status: 0 all is well, 1 a check failed, 2 wrong use or unreadable input.]]
 
 local ACTIONS = { "list", "check", "bench", "profile", "new" }
 
+M.actions = ACTIONS
+
 -- Options that only one action takes.
 local ONLY = { resources = "profile", policy = "profile", rounds = "bench", directory = "new", verbose = "list" }
 

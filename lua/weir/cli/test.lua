@@ -2,7 +2,8 @@
 
 local files = require "weir.files"
 local out = require "weir.cli.output"
-local policy = require "weir.policy"
+local queue_policy = require "weir.sim.queue_policy"
+local weir = require "weir"
 
 local M = {
   name = "test",
@@ -132,13 +133,24 @@ local function prepare(opts)
   return scenario
 end
 
+-- What is named on the command line has to be there, whether a scenario uses it or not.
+local function check_names(opts)
+  if opts.resources then out.check(weir.resources(opts.resources)) end
+  if opts.policy then out.check(weir.policy(opts.policy)) end
+  if opts.queue then out.check(queue_policy.open(opts.queue, function() end)) end
+  local handler = opts.output
+  if handler and not handler:find "%.lua$" and not package.searchpath("busted.outputHandlers." .. handler, package.path) then
+    out.fail(2, 'test: busted has no output handler "%s"', handler)
+  end
+end
+
 function M.run(opts)
   check_options(opts)
-  if opts.policy then out.check(policy.load(opts.policy)) end
-  if opts.random then return require("weir.cli.test_random")(opts, runner()) end
-  local list = all_files(opts)
+  local list = not opts.random and all_files(opts)
   local run = runner()
+  check_names(opts)
   prepare(opts)
+  if opts.random then return require("weir.cli.test_random")(opts) end
   return run(words_for(opts, list))
 end
 

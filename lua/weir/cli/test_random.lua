@@ -4,7 +4,6 @@ local out = require "weir.cli.output"
 local plans = require "weir.scenario.plan"
 local scenario = require "weir.scenario"
 local shrink = require "weir.scenario.shrink"
-local weir = require "weir"
 
 local CHECKS = { "assert.invariants()", "assert.no_standstill()" }
 
@@ -18,11 +17,8 @@ local function check_lines(lines)
 end
 
 local function plan_options(opts)
-  if opts.resources then out.check(weir.resources(opts.resources)) end
-  local queue = opts.queue or scenario.defaults.queue
-  out.check(require("weir.sim.queue_policy").open(queue, function() end))
-  return { steps = opts.steps or 30, calm = opts.calm, machine = opts.resources, policy = opts.policy or scenario.defaults.policy,
-    queue = queue, checks = check_lines(opts.assert) }
+  return { steps = opts.steps or 30, calm = opts.calm, machine = opts.resources, policy = scenario.defaults.policy,
+    queue = scenario.defaults.queue, checks = check_lines(opts.assert) }
 end
 
 local function progress(i, count)

@@ -21,6 +21,10 @@ const ui = {};
 
 function unitText(kind, n) { return grouped(n) + (kind.unit ? " " + kind.unit : ""); }
 
+// The unit that all of a type share.
+const units = new Map();
+for (const { type, unit } of machine.kinds) units.set(type, units.has(type) && units.get(type) !== unit ? "" : unit);
+
 function jobLine(booking, part) {
   const end = booking.end === Infinity ? "no end" : "to " + timeText(booking.end);
   return "job " + booking.job + (booking.reserved ? ", reserved" : "") + (part === null ? "" : ", " + percent(part)) + ", from "
@@ -28,7 +32,7 @@ function jobLine(booking, part) {
 }
 
 function belowText(v) {
-  return [...v.shape.totals].map(([type, n]) => grouped(n) + " " + type).join(", ");
+  return [...v.shape.totals].map(([type, n]) => grouped(n) + " " + (units.get(type) ? units.get(type) + " " : "") + type).join(", ");
 }
 
 // What there is to say about a vertex, line by line.
@@ -125,9 +129,9 @@ function showTotals() {
 // ---- jobs ---------------------------------------------------------------------------------------------------------
 
 function jobRow(b) {
-  const row = el("button", { class: "job" + (view.job === b.job ? " chosen" : ""), onclick: () => chooseJob(view.job === b.job ? null : b.job) },
+  const chosen = view.job === b.job;
+  return el("button", { class: "job" + (chosen ? " chosen" : ""), onclick: () => chooseJob(chosen ? null : b.job) },
     el("span", { class: "swatch", style: "background:" + colourOf(b.job) }), jobLine(b, null));
-  return row;
 }
 
 function showJobs() {
@@ -254,7 +258,8 @@ function remember() {
 
 function colourChoice() {
   const words = ["use", "state", "type", ...properties.map((m) => m.word)];
-  ui.colour = el("select", { "aria-label": "colours", onchange: () => changeColour(ui.colour.value) }, ...words.map((w) => el("option", {}, w)));
+  ui.colour = el("select", { "aria-label": "colours", onchange: () => changeColour(ui.colour.value) },
+    ...words.map((w) => el("option", {}, w)));
   return el("label", {}, "colours by ", ui.colour);
 }
 
@@ -345,9 +350,10 @@ function follow() {
   changeTime(h.t === undefined ? data.now : Number(h.t) || 0);
   changeColour(h.colour || data.colour);
   ui.search.value = h.q || "";
-  if (h.q) runSearch();
+  runSearch();
   const v = h.at ? vertexByPath(h.at) : null;
   if (v) show(v);
+  else if (view.selected) select(null);
 }
 
 function start() {

@@ -76,8 +76,8 @@ function layOut(aspect) {
 function spotOf(box, run, i) {
   const part = box.parts.find((x) => x.run === run && i >= x.first && i < x.first + x.count);
   const n = i - part.first;
-  return { x: box.pad + part.x + n % part.cols * (part.w + part.gap), y: box.head + part.y + Math.floor(n / part.cols) * (part.h + part.gap),
-    w: part.w, h: part.h };
+  return { x: box.pad + part.x + n % part.cols * (part.w + part.gap),
+    y: box.head + part.y + Math.floor(n / part.cols) * (part.h + part.gap), w: part.w, h: part.h };
 }
 
 // The box of a vertex on the page: {x, y, w, h}.

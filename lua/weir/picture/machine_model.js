@@ -104,7 +104,8 @@ function lookupOf(flat, width) {
 }
 
 const ownState = lookupOf(data.states, 3);
-const properties = data.properties.map((map) => ({ word: map.word, key: map.word.replace(/^\w+:/, ""), values: map.values, of: lookupOf(map.runs, 3) }));
+const properties = data.properties.map((map) =>
+  ({ word: map.word, key: map.word.replace(/^\w+:/, ""), values: map.values, of: lookupOf(map.runs, 3) }));
 
 // The state of a vertex: its own, unless that is "up"; else that of what it is in.
 function stateOf(v) {

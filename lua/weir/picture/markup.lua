@@ -26,8 +26,21 @@ function M.escape(text)
   return (text:gsub("[&<>\"']", ESCAPES))
 end
 
+-- The same value with texts that are UTF-8.
+local function cleaned(value)
+  if type(value) == "string" then return as_utf8(value) end
+  if type(value) ~= "table" then return value end
+  local out = getmetatable(value) and core.array {} or {}
+  for k, x in pairs(value) do out[type(k) == "string" and as_utf8(k) or k] = cleaned(x) end
+  return out
+end
+
 --- A value as JSON that may stand in a script element.
-function M.json(value) return (core.json_encode(value, { sort = true }):gsub("<", "\\u003c")) end
+function M.json(value)
+  local ok, text = pcall(core.json_encode, value, { sort = true })
+  if not ok then text = core.json_encode(cleaned(value), { sort = true }) end
+  return (text:gsub("<", "\\u003c"))
+end
 
 --- The text of a file that lies beside the modules: asset("weir.picture.machine", "js").
 function M.asset(name, kind)

@@ -9,7 +9,7 @@ local M = {}
 
 M.LANES_MAX = 400 -- more are bundled, and drawn by how much of each bundle is in use
 M.RECTS_MAX = 60000
-local MARGIN, AXIS, LABEL, LISTED, HEIGHT, TICK = 24, 26, 160, 30, 900, 110
+local MARGIN, AXIS, LABEL, LISTED, HEIGHT, TICK = 24, 26, 200, 30, 900, 110
 
 -- Width of a text, rather too wide: most letters are narrower.
 local function wide(text, size) return (utf8.len(text) or #text) * size * 0.62 end

@@ -2,7 +2,7 @@
 --
 -- Fields: graph, number (by vertex), rank (function of a vertex), dominant (the subsystem that is searched, which the graph has
 -- as its containment), filters (what -p asks to be counted),
--- elsewhere (paths of vertices in other subsystems, as a set).
+-- elsewhere (paths of vertices in other subsystems, as a set), all_types (those of what was read, shown or not).
 
 local load = require "weir.query.load"
 local subsystems = require "weir.query.subsystems"
@@ -17,7 +17,7 @@ function M.read(text, options, set)
   local shown = subsystems.restrict(loaded, set)
   if not shown then return nil, nil, set[1] end
   local self = setmetatable({ graph = shown.graph, number = shown.number, rank = shown.rank, kept = shown.paths }, M)
-  self.dominant, self.elsewhere = set[1], shown.elsewhere or {}
+  self.dominant, self.elsewhere, self.all_types = set[1], shown.elsewhere or {}, shown.types or {}
   return self
 end
 
@@ -78,7 +78,9 @@ end
 function M:has_type(type)
   if not self.types then
     self.types = {}
-    for _, name in ipairs(self.graph:types()) do self.types[name] = true end
+    for _, names in ipairs { self.graph:types(), self.all_types } do
+      for _, name in ipairs(names) do self.types[name] = true end
+    end
   end
   return self.types[type] or self.filters.counted[type] or false
 end

@@ -28,6 +28,9 @@ local OPTIONS = {
   { "h", "help", nil, "show this" },
 }
 
+--- For the man page and for the shell's completion.
+M.list = OPTIONS
+
 local function by_short(letter)
   for _, option in ipairs(OPTIONS) do
     if option[1] == letter then return option end

@@ -99,7 +99,8 @@ local function paths_outside(copy, paths)
 end
 
 --- The machine as the subsystems of a set show it; nil: the first has no root. `paths` of it: by vertex, as in paths_of();
---- nil where there is no subsystem but containment; `elsewhere`: the paths of the vertices that are not shown.
+--- nil where there is no subsystem but containment; `elsewhere`: the paths of the vertices that are not shown; `types`: the
+--- types of all vertices, shown or not.
 function M.restrict(machine, set)
   local graph = machine.graph
   local root = graph:root(set[1])
@@ -116,7 +117,7 @@ function M.restrict(machine, set)
     shown.number[w], shown.paths[w], ranks[w] = machine.number[v], paths[v], machine.rank(v)
   end
   shown.rank = function(w) return ranks[w] or -1 end
-  shown.elsewhere = paths_outside(copy, paths)
+  shown.elsewhere, shown.types = paths_outside(copy, paths), graph:types()
   return shown
 end
 

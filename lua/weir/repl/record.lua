@@ -1,4 +1,5 @@
---- record.lua - :record writes what is typed as a script that runs again and asserts that the books come out the same.
+--- record.lua - :record writes what is typed as a scenario: `weir test`, or `weir run`, does the same again and asserts that the books
+--- come out the same.
 
 local M = {}
 
@@ -25,15 +26,21 @@ function M.check(engine, expected)
 end
 
 local HEAD = [[
--- Recorded by weir repl; `weir run %s` does the same again, and fails where the books come out differently.
+-- Recorded by weir repl; `weir test %s` does the same again, and fails where the books come out differently.
 local record, env = require "weir.repl.record", require("weir.repl").environment { resources = %q, policy = %q }
+local it = it or function(_, run) run() end -- under weir run
+
+it("comes out as it was recorded", function()
 local _ENV = env
 ]]
 
--- Returns the recording; or nil and why, with the file closed.
+local TAIL = "end)\n"
+
+-- The file is whole after each input; the next one goes before its end. Returns the recording; or nil and why, with the file closed.
 local function put(recording, text)
-  local done, why = recording.file:write(text)
+  local done, why = recording.file:write(text, TAIL)
   if done then done, why = recording.file:flush() end
+  if done then done, why = recording.file:seek("cur", -#TAIL) end
   if done then return recording end
   recording.file:close()
   return nil, ("%s: %s"):format(recording.path, why)

@@ -80,7 +80,9 @@ local function trace_of(text)
   return (text:match "^(.-)\n[^\n]*weir%.core%.guarded" or text)
 end
 
+-- When nothing can be written any more, the session ends.
 local function tell_error(self, raised, trace)
+  if out.failure(raised) then error(raised, 0) end
   self.trace = trace and trace_of(trace)
   local text = tostring(raised):gsub("^input:1: ", ""):gsub("^input:", "line ")
   out.flush()

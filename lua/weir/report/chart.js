@@ -93,7 +93,8 @@ function makeChart(name, runs, view) {
   const canvas = el("canvas", { class: "chart", "aria-label": name }), part = name === "utilisation";
   const chart = { name, canvas, draw() {
     const c = fitCanvas(canvas), w = canvas.clientWidth, h = canvas.clientHeight, width = Math.max(1, Math.floor(w - GUTTER));
-    const shown = runs.filter((run) => run.series.has(name)).map((run) => ({ run, cols: columnsOf(run.series.get(name), view.t0, view.t1, width) }));
+    const shown = runs.filter((run) => run.series.has(name)).map((run) =>
+      ({ run, cols: columnsOf(run.series.get(name), view.t0, view.t1, width) }));
     let most = 0;
     for (const { cols } of shown) for (const x of cols.most) if (x > most) most = x;
     const top = part && most <= 1 + 1e-9 ? 1 : roundTop(most), y = (v) => 8 + (1 - v / top) * (h - AXIS - 8);

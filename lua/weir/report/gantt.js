@@ -10,7 +10,9 @@ function packed(colour) {
 const FREE = packed(theme.free), DIM = packed(dark ? "#3a424c" : "#c4ccd4"), GAP_COLOUR = packed(theme.page);
 
 const WAITS = [[60, 0], [600, 2], [3600, 4], [4 * 3600, 6], [86400, 8], [Infinity, 9]];
-function waitColour(wait) { return (dark ? data.darkHeats : data.heats)[WAITS.find(([limit]) => wait <= limit)[1]]; }
+function waitColour(wait) {
+  return Number.isNaN(wait) ? theme.none : (dark ? data.darkHeats : data.heats)[WAITS.find(([limit]) => wait <= limit)[1]];
+}
 
 const STATE_COLOURS = { done: "#44aa99", failed: "#cc6677", killed: "#882255", cancelled: "#999933", pending: "#88ccee" };
 
@@ -65,7 +67,8 @@ function raster(run, view, pixels, w, h, set, inside) {
 
 // Adds `weight` to each pixel of a rectangle, in the part that it covers of it.
 function cover(sums, w, h, x0, x1, y0, y1, weight) {
-  const xa = Math.max(0, Math.floor(x0)), xb = Math.min(w, Math.ceil(x1)), ya = Math.max(0, Math.floor(y0)), yb = Math.min(h, Math.ceil(y1));
+  const xa = Math.max(0, Math.floor(x0)), xb = Math.min(w, Math.ceil(x1));
+  const ya = Math.max(0, Math.floor(y0)), yb = Math.min(h, Math.ceil(y1));
   for (let y = ya; y < yb; y++) {
     const high = (Math.min(y1, y + 1) - Math.max(y0, y)) * weight;
     for (let x = xa, at = y * w + xa; x < xb; x++, at++) sums[at] += high * (Math.min(x1, x + 1) - Math.max(x0, x));
@@ -137,12 +140,13 @@ function unitName(run, unit) {
 // Names of rows where there is room for them, else round numbers.
 function drawRows(c, run, view, h) {
   const per = run.raw.per || 1, row = h / (view.r1 - view.r0) / run.total, named = run.raw.names.length > 0 || run.raw.per > 1;
-  const block = row * per >= 12 && named, step = block ? per : Math.max(1, roundStep(14 / row));
+  const block = row * per >= 12 && named && run.total > per, step = block ? per : Math.max(1, roundStep(14 / row));
   c.font = "11px " + FONT;
   c.textAlign = "right";
   c.textBaseline = "middle";
   c.fillStyle = theme.soft;
-  for (let unit = Math.max(0, Math.floor(view.r0 * run.total / step) * step); unit < Math.min(run.total, view.r1 * run.total); unit += step) {
+  const end = Math.min(run.total, view.r1 * run.total);
+  for (let unit = Math.max(0, Math.floor(view.r0 * run.total / step) * step); unit < end; unit += step) {
     const y = (unit - view.r0 * run.total + (block ? per / 2 : 0.5)) * row;
     if (y < 5 || y > h - 5) continue;
     const text = block ? run.raw.names[unit / per] || "rank " + unit / per : grouped(unit);
@@ -157,7 +161,8 @@ function makeGantt(run, view, settings) {
   let image = null;
   return { run, canvas, draw() {
     const began = performance.now(), ratio = window.devicePixelRatio || 1, c = fitCanvas(canvas);
-    const w = Math.max(1, Math.floor((canvas.clientWidth - GUTTER) * ratio)), h = Math.max(1, Math.floor((canvas.clientHeight - AXIS) * ratio));
+    const w = Math.max(1, Math.floor((canvas.clientWidth - GUTTER) * ratio));
+    const h = Math.max(1, Math.floor((canvas.clientHeight - AXIS) * ratio));
     if (!image || image.width !== w || image.height !== h) image = c.createImageData(w, h);
     c.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
     const seen = paint(run, view, new Uint32Array(image.data.buffer), w, h, settings.by);

@@ -23,10 +23,12 @@ function metricText(row) {
 
 // What moved against the first run.
 function movedCell(base, row) {
-  if (!base || !row || typeof base.value !== "number" || typeof row.value !== "number" || base.value === row.value) return el("td", { class: "moved" });
+  const numbers = base && row && typeof base.value === "number" && typeof row.value === "number";
+  if (!numbers || base.value === row.value) return el("td", { class: "moved" });
   const change = row.value - base.value, part = base.value !== 0 ? change / Math.abs(base.value) : null;
   const good = row.better && (row.better === "less") === (change < 0);
-  const text = part === null ? "new" : (change > 0 ? "+" : "\u2212") + Math.abs(part * 100).toFixed(Math.abs(part) < 0.1 ? 1 : 0) + " %";
+  const text = part === null ? "from 0" : part >= 9 ? "\u00d7 " + (row.value / base.value).toFixed(0)
+    : (change > 0 ? "+" : "\u2212") + Math.abs(part * 100).toFixed(Math.abs(part) < 0.1 ? 1 : 0) + " %";
   return el("td", { class: "moved " + (row.better ? good ? "good" : "bad" : "") }, text);
 }
 
@@ -49,7 +51,8 @@ function metricsTable() {
       met.add(key);
     }
   if (rows.length === 0) return null;
-  const heads = runs.map((run, i) => el("th", { colspan: i ? 2 : 1, class: "number" }, runs.length > 1 ? swatch(run) : null, run.raw.title));
+  const heads = runs.map((run, i) =>
+    el("th", { colspan: i ? 2 : 1, class: "number" }, runs.length > 1 ? swatch(run) : null, run.raw.title));
   return el("table", { id: "metrics" }, el("thead", {}, el("tr", {}, el("th"), ...heads)), el("tbody", {}, ...rows));
 }
 
@@ -67,8 +70,9 @@ function draw() {
 const redraw = lazily(draw);
 
 function look(t0, t1, r0, r1) {
-  const span = clamp(t1 - t0, (finish - begin) * 1e-7, (finish - begin) * 1.1), rows = clamp(r1 - r0, Math.min(1, 2 / Math.max(...runs.map((run) => run.total))), 1);
-  view.t0 = clamp(t0, begin - (finish - begin) * 0.05, finish + (finish - begin) * 0.05 - span);
+  const whole = finish - begin, span = clamp(t1 - t0, whole * 1e-7, whole * 1.1), units = Math.max(...runs.map((run) => run.total));
+  const rows = clamp(r1 - r0, Math.min(1, 2 / units), 1);
+  view.t0 = clamp(t0, begin - whole * 0.05, finish + whole * 0.05 - span);
   view.t1 = view.t0 + span;
   view.r0 = clamp(r0, 0, 1 - rows);
   view.r1 = view.r0 + rows;
@@ -84,8 +88,8 @@ function zoom(x, y, fx, fy) {
 function remember() {
   if (!ui.ready) return;
   const whole = ["t0", "t1", "r0", "r1"].every((k) => view[k] === all[k]);
-  writeHash({ ...(whole ? {} : { t0: +view.t0.toPrecision(12), t1: +view.t1.toPrecision(12), r0: +view.r0.toPrecision(6), r1: +view.r1.toPrecision(6) }),
-    by: ui.by === "job" ? undefined : ui.by, q: ui.search.value || undefined });
+  const part = { t0: +view.t0.toPrecision(12), t1: +view.t1.toPrecision(12), r0: +view.r0.toPrecision(6), r1: +view.r1.toPrecision(6) };
+  writeHash({ ...(whole ? {} : part), by: ui.by === "job" ? undefined : ui.by, q: ui.search.value || undefined });
 }
 
 // ---- the pointer --------------------------------------------------------------------------------------------------
@@ -130,9 +134,9 @@ function ganttLines(gantt) {
 function key(e) {
   if (e.target.tagName === "INPUT" || e.target.tagName === "SELECT" || e.ctrlKey || e.metaKey || e.altKey) return;
   const dt = (view.t1 - view.t0) * 0.15, dr = (view.r1 - view.r0) * 0.15;
-  const actions = { ArrowLeft: () => look(view.t0 - dt, view.t1 - dt, view.r0, view.r1), ArrowRight: () => look(view.t0 + dt, view.t1 + dt, view.r0, view.r1),
-    ArrowUp: e.shiftKey ? () => look(view.t0, view.t1, view.r0 - dr, view.r1 - dr) : null,
-    ArrowDown: e.shiftKey ? () => look(view.t0, view.t1, view.r0 + dr, view.r1 + dr) : null,
+  const move = (t, r) => () => look(view.t0 + t, view.t1 + t, view.r0 + r, view.r1 + r);
+  const actions = { ArrowLeft: move(-dt, 0), ArrowRight: move(dt, 0),
+    ArrowUp: e.shiftKey && move(0, -dr), ArrowDown: e.shiftKey && move(0, dr),
     "+": () => zoom(0.5, 0.5, 0.7, 1), "-": () => zoom(0.5, 0.5, 1 / 0.7, 1), 0: () => look(all.t0, all.t1, 0, 1) };
   if (!actions[e.key]) return;
   e.preventDefault();
@@ -153,9 +157,10 @@ function matcher(text) {
 }
 
 function foundRow(run, i) {
-  const started = i < run.started, cells = [runs.length > 1 ? run.raw.title : null, run.id[i], userOf(run, i) || "", grouped(run.size[i]), clockText(run.submit[i]),
-    started ? clockText(run.start[i]) : "not started", started ? spanText(run.start[i] - run.submit[i]) : "", started ? spanText(run.finish[i] - run.start[i]) : ""];
-  return el("tr", { class: "found", onclick: () => showJob(run, i) }, ...cells.filter((x) => x !== null).map((x) => el("td", {}, String(x))));
+  const started = i < run.started, start = run.start[i];
+  const cells = [...(runs.length > 1 ? [run.raw.title] : []), run.id[i], userOf(run, i) || "", grouped(run.size[i]), clockText(run.submit[i]),
+    ...(started ? [clockText(start), spanText(start - run.submit[i]), spanText(run.finish[i] - start)] : ["not started", "", ""])];
+  return el("tr", { class: "found", onclick: () => showJob(run, i) }, ...cells.map((x) => el("td", {}, String(x))));
 }
 
 function showJob(run, i) {
@@ -181,9 +186,10 @@ function search() {
       }
     paintJobs(run, ui.by);
   }
-  const heads = [runs.length > 1 ? "run" : null, "job", "user", runs[0].raw.type, "submitted", "started", "waited", "ran"].filter((x) => x !== null);
+  const heads = [...(runs.length > 1 ? ["run"] : []), "job", "user", runs[0].raw.type, "submitted", "started", "waited", "ran"];
   ui.found.replaceChildren();
-  if (test) ui.found.append(el("h2", {}, count === 1 ? "1 job" : grouped(count) + " jobs" + (count > FOUND ? ", the first " + FOUND + ":" : "")));
+  const heading = count === 1 ? "1 job" : grouped(count) + " jobs" + (count > FOUND ? ", the first " + FOUND + ":" : "");
+  if (test) ui.found.append(el("h2", {}, heading));
   if (count) ui.found.append(el("table", {}, el("tr", { class: "soft" }, ...heads.map((x) => el("th", {}, x))), ...rows));
   remember();
   redraw();
@@ -191,7 +197,9 @@ function search() {
 
 // ---- the page -----------------------------------------------------------------------------------------------------
 
-function legendItem(colour, text) { return el("span", { class: "item" }, el("span", { class: "swatch", style: "background:" + colour }), text); }
+function legendItem(colour, text) {
+  return el("span", { class: "item" }, el("span", { class: "swatch", style: "background:" + colour }), text);
+}
 
 // Far out there are more jobs than pixels.
 function scaleItem() {
@@ -201,10 +209,13 @@ function scaleItem() {
 
 function showLegend() {
   const items = [legendItem(theme.free, "free")];
-  if (ui.by === "wait")
-    items.push(...["1 min", "10 min", "1 h", "4 h", "1 d"].map((text, k) => legendItem(waitColour(WAITS[k][0]), "waited up to " + text)), legendItem(waitColour(1e9), "longer"));
-  else if (ui.by === "state") items.push(...[...new Set(runs.flatMap((run) => run.states))].map((s) => legendItem(STATE_COLOURS[s] || theme.none, s)));
-  else items.push(el("span", { class: "soft" }, "a colour a " + ui.by));
+  if (ui.by === "wait") {
+    const limits = ["1 min", "10 min", "1 h", "4 h", "1 d"];
+    items.push(...limits.map((text, k) => legendItem(waitColour(WAITS[k][0]), "waited up to " + text)), legendItem(waitColour(1e9), "longer"));
+  } else if (ui.by === "state") {
+    const states = [...new Set(runs.flatMap((run) => run.states))];
+    items.push(...states.map((s) => legendItem(STATE_COLOURS[s] || theme.none, s)));
+  } else items.push(el("span", { class: "soft" }, "a colour a " + ui.by));
   if (ui.by === "job") items.push(scaleItem());
   ui.legend.replaceChildren(...items);
 }
@@ -224,12 +235,14 @@ function toolbar() {
     clearTimeout(timer);
     timer = setTimeout(search, 200);
   } });
-  ui.colour = el("select", { "aria-label": "colours", onchange: () => changeColours(ui.colour.value) }, ...["job", "user", "wait", "state"].map((w) => el("option", {}, w)));
+  ui.colour = el("select", { "aria-label": "colours", onchange: () => changeColours(ui.colour.value) },
+    ...["job", "user", "wait", "state"].map((w) => el("option", {}, w)));
   ui.range = el("span", { class: "soft range" });
   ui.legend = el("span", { class: "bar" });
   const button = (text, title, act) => el("button", { title, onclick: act }, text);
-  return el("div", { class: "bar tools" }, ui.search, el("label", {}, "colours by ", ui.colour), button("+", "closer", () => zoom(0.5, 0.5, 0.6, 1)),
-    button("\u2212", "further away", () => zoom(0.5, 0.5, 1 / 0.6, 1)), button("whole", "everything", () => look(all.t0, all.t1, 0, 1)), ui.range);
+  return el("div", { class: "bar tools" }, ui.search, el("label", {}, "colours by ", ui.colour),
+    button("+", "closer", () => zoom(0.5, 0.5, 0.6, 1)), button("\u2212", "further away", () => zoom(0.5, 0.5, 1 / 0.6, 1)),
+    button("whole", "everything", () => look(all.t0, all.t1, 0, 1)), ui.range);
 }
 
 function runHeading(run) {
@@ -252,14 +265,15 @@ function build() {
     main.append(el("section", {}, runHeading(run), gantt.canvas));
     listen(gantt.canvas, true, ganttLines(gantt));
   }
-  main.append(ui.legend);
+  main.append(el("section", {}, ui.legend));
   for (const name of names) {
     const chart = makeChart(name, runs, view);
     ui.charts.push(chart);
     main.append(el("section", {}, el("h2", {}, name), chart.canvas));
     listen(chart.canvas, false, (t) => [clockText(t), ...chart.at(t)]);
   }
-  main.append(el("p", { class: "soft" }, "Drag to move. Click a chart, then the wheel zooms in time, with Shift in rows; double click, + and \u2212 zoom, 0 shows everything."));
+  main.append(el("p", { class: "soft" }, "Drag to move. Click a chart, then the wheel zooms in time, with Shift in rows; double click, + and "
+    + "\u2212 zoom, 0 shows everything."));
 }
 
 // Does what the address says: #t0=0&t1=3600&q=user u3&by=wait

@@ -160,12 +160,12 @@ end
 function M.play(plan, scenario)
   local done, s = pcall(play, plan, scenario)
   if not done then
-    if s == "interrupted" then error(s, 0) end
+    if tostring(s):find "interrupted$" then error("interrupted", 0) end
     return { kind = "error", text = tostring(s) }
   end
   for _, line in ipairs(plan.checks) do
     local ok, why = holds(line, s)
-    if not ok then return { kind = line, text = tostring(why) } end
+    if not ok then return { kind = line, text = tostring(why):gsub("^.-:1: ", "", 1) } end
   end
 end
 

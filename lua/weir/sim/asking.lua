@@ -106,10 +106,31 @@ local function soonest(self, job) return self.engine:soonest(job.request, job.id
 
 local function has_others(self, job) return self.nreserved > (job.reserved and 1 or 0) end
 
--- Sums tell more where there are reservations: what is free now is known to the matcher.
+local MOMENT = 1e-6
+
+-- Whether a job could stand now, if it were for a moment: where not, no reservation is to blame. Known for all jobs of a shape until
+-- something becomes free.
+local function fits_now(self, job)
+  local shape = job.shape
+  if shape.stuck == self.releases then return false end
+  self.matches = self.matches + 1
+  local t, why, code = self.engine:would(job.request, job.id, self.now, MOMENT)
+  if t then return true end
+  job.why, job.code, job.stuck, shape.stuck = why, code, true, self.releases
+  return false
+end
+
+-- Beside reservations: sums are asked first, and then what refused the job when it was tried last.
+local function book_beside(self, job)
+  if job.shape.stuck == self.releases or soonest(self, job) ~= self.now then return false end
+  if job.stuck and not fits_now(self, job) then return false end
+  if place(self, job, self.now) then return true end
+  return (job.stuck or fits_now(self, job)) and make_room(self, job, self.now)
+end
+
 local function book_now(self, job)
-  if not has_others(self, job) then return place(self, job, self.now) end
-  return soonest(self, job) == self.now and (place(self, job, self.now) or make_room(self, job, self.now))
+  if has_others(self, job) then return book_beside(self, job) end
+  return place(self, job, self.now)
 end
 
 local function start(self, job)
@@ -120,7 +141,7 @@ local function start(self, job)
 end
 
 local function preempt(self, job)
-  self.nrunning, self.npending = self.nrunning - 1, self.npending + 1
+  self.nrunning, self.npending, self.releases = self.nrunning - 1, self.npending + 1, self.releases + 1
   self:tell("preempt", job)
   job.state, job.start, job.due, job.released, job.preempted = "pending", nil, nil, nil, (job.preempted or 0) + 1
   job.run = job.run + 1

@@ -59,7 +59,7 @@ function M.new(opts)
   local self = setmetatable({
     engine = engine, graph = engine:resources(), now = opts.start or 0, events = heap.new(), jobs = {}, list = {}, made = 0,
     keep = opts.keep ~= false, reservations = {}, nreserved = 0, due = {}, late = {}, wakes = {}, nrunning = 0, npending = 0,
-    matches = 0, passes = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill", on = opts.on, requests = {},
+    matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill", on = opts.on, requests = {},
     dirty = true,
   }, M)
   self.type = main_type(self.graph, opts.type)
@@ -240,10 +240,11 @@ end
 local function leave(self, job, state)
   local sooner = not job.released
   if sooner then self.engine:release(job.id) end
+  self.releases = self.releases + 1
   self.nrunning = self.nrunning - 1
   job.released = nil
   over(self, job, state)
-  self:ask("finish", job.id, sooner)
+  self:ask("finish", job.id, sooner, self.now)
   self.dirty = true
   self:tell("finish", job)
 end
@@ -316,7 +317,7 @@ end
 local function let_go(self, t)
   each_at(self.due, t, function(job)
     self.engine:release(job.id)
-    job.released, self.dirty = true, true
+    job.released, self.dirty, self.releases = true, true, self.releases + 1
     self:ask("change", false)
   end)
 end
@@ -405,7 +406,7 @@ function M:cancel(job)
   elseif job.state == "pending" then
     if job.reserved then asking.unreserve(self, job) end
     if not job.waits then
-      self:ask("finish", job.id, false)
+      self:ask("finish", job.id, false, self.now)
       self.npending = self.npending - 1
     end
     over(self, job, "cancelled")
@@ -464,6 +465,7 @@ end
 --- Asks the queue policy now, after changes from outside: states of vertices, resources added or removed. Reservations are made
 --- anew, as what they stand on may be gone.
 function M:changed()
+  self.releases = self.releases + 1
   for _, shape in pairs(self.requests) do shape.feasible = nil end
   asking.drop_reservations(self)
   self:ask("units", self:total())

@@ -217,8 +217,9 @@ function host.submit(id, number, submit, estimate, units, user, qos, priority, p
 end
 
 -- sooner: before it was thought to end.
-function host.finish(id, sooner)
+function host.finish(id, sooner, now)
   local job = jobs[id]
+  queue.now = now
   jobs[id] = nil
   if job.waits then
     early = early or job.reserved ~= nil

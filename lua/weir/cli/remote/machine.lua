@@ -1,0 +1,71 @@
+--- weir -s SOCKET find, show.
+
+local out = require "weir.cli.output"
+local remote = require "weir.cli.remote"
+
+local M = {}
+
+M.find = {
+  name = "-s SOCKET find", doc = "List the vertices that an expression holds for.", usage = "[OPTION...] EXPRESSION",
+  operand = "EXPRESSION", min = 1,
+  options = {
+    { "F", "format", "FORMAT", "paths (the default), or one a line", choices = { "paths", "json", "count" } },
+    { "s", "start", "URI", "look only there and below" },
+  },
+  notes = "Expressions are those of weir find. Exit status: 0 something was found, 1 nothing was, 2 wrong use.",
+}
+
+function M.find.run(client, opts)
+  local format = opts.format or "paths"
+  local found = remote.ask(client, "find", {
+    expression = table.concat(opts, " "), start = opts.start, fields = format ~= "json" and "path" or nil,
+  }).vertices
+  if format == "json" then
+    out.json(found)
+  elseif format == "count" then
+    out.line(tostring(#found))
+  else
+    for _, path in ipairs(found) do out.line(path) end
+  end
+  return #found > 0 and 0 or 1
+end
+
+M.show = {
+  name = "-s SOCKET show", doc = "Show the machine, or what is below one vertex of it, or one pool in full.", usage = "[OPTION...] [URI]",
+  operand = "URI", max = 1,
+  options = {
+    { "d", "depth", "N", "only so many levels of the tree", kind = "count" },
+    { "a", "all", nil, "do not shorten long lists of siblings" },
+    { "t", "totals", nil, "a table by type: in all, free now, in pools that nobody uses" },
+    { "f", "full", nil, "one pool: its data, edges and who has it, as JSON" },
+    { nil, "json", nil, "the totals as JSON" },
+  },
+}
+
+local function show_totals(totals, json)
+  if json then return out.json(totals) end
+  local types, rows = {}, { { "type", "total", "free", "idle" } }
+  for type in pairs(totals) do types[#types + 1] = type end
+  table.sort(types)
+  for _, type in ipairs(types) do
+    local row = totals[type]
+    rows[#rows + 1] = { type, tostring(row.total), tostring(row.free), tostring(row.idle) }
+  end
+  out.table(rows, { false, true, true, true })
+end
+
+function M.show.run(client, opts)
+  if opts.depth == 0 then out.fail(2, "show: --depth: there is always one level") end
+  local as = opts.totals and "totals" or opts.full and "pool" or "tree"
+  local result = remote.ask(client, "show", { uri = opts[1], as = as, depth = opts.depth, all = opts.all })
+  if as == "totals" then
+    show_totals(result.totals, opts.json)
+  elseif as == "pool" then
+    out.json(result)
+  else
+    for _, tree in ipairs(result.trees) do out.tree(tree) end
+  end
+  return 0
+end
+
+return M

@@ -1,0 +1,102 @@
+--- weir -s SOCKET policy, stats, resource, call.
+
+local core = require "weir.core"
+local files = require "weir.files"
+local out = require "weir.cli.output"
+local remote = require "weir.cli.remote"
+
+local M = {}
+
+M.policy = {
+  name = "-s SOCKET policy", doc = "Show the policy in use, or put another one into service.", usage = "[list | load NAME-OR-FILE | reload]",
+  max = 2, options = {},
+}
+
+-- A file of the one who asks goes as source; anything else is a name that the service knows.
+local function load_params(word)
+  if word:find("/", 1, true) or word:find "%.lua$" then return { source = out.check(files.read(word)) } end
+  return { name = word }
+end
+
+function M.policy.run(client, opts)
+  local what = opts[1]
+  if what == "list" then
+    for _, name in ipairs(remote.ask(client, "policy.list").policies) do out.line(name) end
+    return 0
+  end
+  local about
+  if what == nil then
+    about = remote.ask(client, "policy")
+  elseif what == "load" and opts[2] then
+    about = remote.ask(client, "policy.load", load_params(opts[2]))
+  elseif what == "reload" and not opts[2] then
+    about = remote.ask(client, "policy.reload")
+  else
+    out.fail(2, "policy: list, load NAME-OR-FILE or reload is wanted")
+  end
+  out.line(("%s  %s"):format(out.style().bold(about.label), about.doc or ""))
+  return 0
+end
+
+M.stats = { name = "-s SOCKET stats", doc = "Show what the service has done and holds, as JSON.", usage = "", max = 0, options = {} }
+
+function M.stats.run(client)
+  out.json(remote.ask(client, "stats"))
+  return 0
+end
+
+M.resource = {
+  name = "-s SOCKET resource", doc = "Show groups of targets and who has them; drain, undrain, exclude, include, move, remove.",
+  usage = "[status | drain TARGETS [REASON] | undrain TARGETS | exclude TARGETS | include TARGETS | move TARGETS GROUP | remove TARGETS]",
+  max = 3, options = { { nil, "json", nil, "as one line of JSON" } },
+}
+
+local THIRD = { drain = "reason", move = "group" }
+local TAKES = { drain = true, undrain = true, exclude = true, include = true, move = true, remove = true, online = true, offline = true }
+
+local function show_status(status)
+  local rows = { { "group", "targets", "online", "offline", "acquired", "leaving" } }
+  for _, g in ipairs(status.groups) do
+    rows[#rows + 1] = { g.group, g.targets, g.online, g.offline, g.acquired and "yes" or "no", g.leaving }
+  end
+  out.table(rows)
+  for _, d in ipairs(status.drained) do out.line(("drained: %d%s"):format(d.target, d.reason and "  " .. d.reason or "")) end
+end
+
+function M.resource.run(client, opts)
+  local what = opts[1] or "status"
+  if what ~= "status" and not TAKES[what] then out.fail(2, 'resource: there is no "%s"', what) end
+  if TAKES[what] and not opts[2] then out.fail(2, "resource: %s TARGETS: an idset is wanted", what) end
+  if opts[3] and not THIRD[what] then out.fail(2, 'resource: "%s" is one word too many', opts[3]) end
+  local params = TAKES[what] and { targets = opts[2] } or nil
+  if opts[3] then params[THIRD[what]] = opts[3] end
+  local status = remote.ask(client, "resource." .. what, params)
+  if opts.json then out.json(status) else show_status(status) end
+  return 0
+end
+
+M.call = {
+  name = "-s SOCKET call", doc = "Ask any method, and print its answers, one JSON document a line.", usage = "METHOD [PARAMS]",
+  operand = "METHOD", min = 1, max = 2, options = {},
+  notes = [[
+PARAMS is a JSON object. A stream goes on until it is interrupted.
+
+  weir -s SOCKET call methods
+  weir -s SOCKET call walk '{"type": "rack", "best": 3, "filter": "return {evaluate = function(v) return v.free end}"}'
+  weir -s SOCKET call events]],
+}
+
+function M.call.run(client, opts)
+  local params = opts[2] and core.json_decode(opts[2])
+  if opts[2] and type(params) ~= "table" then out.fail(2, "call: PARAMS is a JSON object") end
+  local id = client:send(opts[1], params)
+  while true do
+    local result, more, code = client:next(id)
+    if result == nil then out.fail(code == "io" and 2 or 1, "%s", more) end
+    out.json(result)
+    out.flush()
+    if not more then return 0 end
+  end
+end
+
+return M

@@ -1,0 +1,86 @@
+--- weir top: what a service does, live.
+
+local out = require "weir.cli.output"
+
+local M = {
+  name = "top",
+  doc = "Show what a service does, live: use by type, jobs, rates, who waits.",
+  usage = "-s SOCKET [OPTION...]",
+  max = 0,
+  options = {
+    { "s", "socket", "SOCKET", "where the service listens", required = true },
+    { "i", "interval", "SECONDS", "between two looks; 1 if not given", kind = "time" },
+    { "n", "count", "N", "looks; without end if not given, on a terminal, else one", kind = "count" },
+    { nil, "json", nil, "one line of JSON a look" },
+  },
+}
+
+local function bytes(n)
+  local units, i = { "B", "kB", "MB", "GB" }, 1
+  while n >= 10000 and i < #units do n, i = n / 1000, i + 1 end
+  return ("%.0f %s"):format(n, units[i])
+end
+
+local function bar(part)
+  local full = math.floor(part * 20 + 0.5)
+  local marks = out.style().bar or { "#", "." }
+  return marks[1]:rep(full) .. marks[2]:rep(20 - full)
+end
+
+local function rate(now, before, key)
+  local seconds = before and now.seen - before.seen or 0
+  return seconds > 0 and ("%.0f/s"):format((now.counts[key] - before.counts[key]) / seconds) or "-"
+end
+
+local function use_rows(totals)
+  local rows, types = { { "type", "total", "used", "", "free", "idle" } }, {}
+  for type in pairs(totals) do types[#types + 1] = type end
+  table.sort(types)
+  for _, type in ipairs(types) do
+    local row = totals[type]
+    rows[#rows + 1] = { type, tostring(row.total), tostring(row.total - row.free), bar(1 - row.free / row.total), tostring(row.free),
+      tostring(row.idle) }
+  end
+  return rows
+end
+
+local function show(now, before)
+  out.line(("policy %s   %d allocated, %d reserved   %s graph, %s Lua"):format(now.policy, now.allocated, now.reserved,
+    bytes(now.bytes.graph), bytes(now.bytes.lua)))
+  out.line(("requests %d (%s)   matches %d (%s), refused %d   commits %d (%s)"):format(now.counts.requests, rate(now, before, "requests"),
+    now.counts.matches, rate(now, before, "matches"), now.counts.refused, now.counts.commits, rate(now, before, "commits")))
+  out.line(("clients %d   in flight %d   waiting to be served %d, to be read %s"):format(now.server.clients, now.server.calls,
+    now.server.ready, bytes(now.server.waiting_bytes)))
+  out.line ""
+  out.table(use_rows(now.totals), { false, true, true, false, true, true })
+end
+
+local function wait(seconds)
+  local uv = require "luv"
+  local timer, over = uv.new_timer(), false
+  timer:start(math.floor(seconds * 1000), 0, function() over = true end)
+  while not over do uv.run "once" end
+  timer:close()
+end
+
+function M.run(opts)
+  local core, remote = require "weir.core", require "weir.cli.remote"
+  local client <close> = remote.connect(opts.socket)
+  local looks, before = opts.count or (out.is_terminal() and math.huge or 1), nil
+  for i = 1, looks do
+    local now = remote.ask(client, "stats")
+    now.seen = core.clock()
+    if opts.json then
+      out.json(now)
+    else
+      if out.is_terminal() then out.write "\27[H\27[2J" end
+      show(now, before)
+    end
+    out.flush()
+    before = now
+    if i < looks then wait(opts.interval or 1) end
+  end
+  return 0
+end
+
+return M

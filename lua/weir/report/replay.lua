@@ -1,0 +1,128 @@
+--- replay.lua - what weir.replay.data tells of a replay (the text of replay.json, too) as a run of a report.
+
+local M = {}
+
+-- ---- who had what -------------------------------------------------------------------------------------------------
+
+-- By rank: {first =, units =}; and how many units each rank has, where all have as many and come one after the other.
+local function lanes_of(list)
+  local lanes, per = {}, list[1] and list[1].units
+  for i, lane in ipairs(list) do
+    lanes[lane.rank] = lane
+    if lane.units ~= per or lane.rank ~= i - 1 or lane.first ~= (i - 1) * per then per = nil end
+  end
+  return lanes, per
+end
+
+local function each_id(text, f)
+  for lo, hi in text:gsub("[%[%]]", ""):gmatch "(%d+)%-?(%d*)" do
+    for id = tonumber(lo), tonumber(hi) or tonumber(lo) do f(id) end
+  end
+end
+
+-- Units of one rank's ids, numbered through; all of the rank's without ids.
+local function add_rank(words, lane, ids)
+  if not lane then return end
+  if not ids then
+    words[#words + 1] = ("%d-%d"):format(lane.first, lane.first + lane.units - 1)
+  else
+    each_id(ids, function(id) words[#words + 1] = ("%d"):format(lane.first + id % lane.units) end)
+  end
+end
+
+-- "rank[0-1]/core[0-3]" as a report has it: "0-1/0-3", or units from 0 on where ranks are not alike.
+local function units_of(text, type, lanes, per)
+  local words = {}
+  for ranks, children in text:gmatch "rank(%[?[%d,-]+%]?)(%S*)" do
+    local ids = children:match(type .. "(%[[%d,-]+%])") or children:match(type .. "(%d+)")
+    local last = ids and tonumber(ids:match "(%d+)%]?$")
+    if per and (not ids and per == 1 or last and last < per) then
+      words[#words + 1] = (ranks .. "/" .. (ids or "0")):gsub("[%[%]]", "")
+    else
+      local list = {}
+      each_id(ranks, function(rank) add_rank(list, lanes[rank], ids) end)
+      words[#words + 1] = table.concat(list, ",")
+    end
+  end
+  return table.concat(words, " ")
+end
+
+local function jobs_of(data)
+  local c, list, known = data.jobs, {}, {}
+  local lanes, per = lanes_of(data.ranks or {})
+  for i, id in ipairs(c.id) do
+    local function value(name)
+      local x = c[name] and c[name][i]
+      return (type(x) == "number" or type(x) == "string") and x or nil
+    end
+    local text = value "resources" or ""
+    known[text] = known[text] or units_of(text, data.machine.type, lanes, per)
+    list[i] = { id = id, user = value "user", submit = value "submit", start = value "start", finish = value "end", size = value "units",
+      resources = known[text], state = value "killed" == 1 and "killed" or value "backfilled" == 1 and "backfilled" or "done" }
+  end
+  return list, per
+end
+
+-- ---- metrics and series -------------------------------------------------------------------------------------------
+
+-- {name, where in the metrics, unit, what is better, doc}. Counts of what went wrong are left out where they are 0.
+local ROWS = {
+  { "jobs", "jobs" }, { "refused", "rejected", nil, "less", "more than the machine has" }, { "unfinished", "unfinished", nil, "less" },
+  { "longer than estimated", "killed", nil, "less" }, { "failed", "failed", nil, "less" }, { "preempted", "preempted", nil, "less" },
+  { "makespan", "makespan", "s", "less" },
+  { "wait, mean", "wait.mean", "s", "less" }, { "wait, median", "wait.median", "s", "less" },
+  { "wait, 95th percentile", "wait.p95", "s", "less" }, { "wait, longest", "wait.max", "s", "less" },
+  { "flow time, mean", "mean_flow", "s", "less", "from submission to end" },
+  { "bounded slowdown, mean", "bounded_slowdown.mean", nil, "less", "(wait + run) / run, where run times below tau count as tau" },
+  { "bounded slowdown, worst", "bounded_slowdown.max", nil, "less" },
+  { "queue length, mean", "queue.mean", nil, "less" }, { "queue length, longest", "queue.max", nil, "less" },
+  { "idle while jobs wait", "idle_while_waiting", "%", "less" },
+  { "fragmentation", "fragmentation", "%", "less", "of what is free, the part that lies in nodes in use" },
+  { "backfilled", "backfilled", "%", nil, "jobs that started before one that was submitted earlier" },
+  { "fairness over users", "fairness.index", nil, "more", "1: the mean bounded slowdowns of all users are alike" },
+  { "decisions per job", "decisions_per_job" }, { "vertices visited per job", "visits_per_job" },
+}
+
+local WRONG = { rejected = true, unfinished = true, killed = true, failed = true, preempted = true }
+
+local function lookup(metrics, path)
+  local value = metrics
+  for name in path:gmatch "[^.]+" do value = type(value) == "table" and value[name] or nil end
+  return type(value) == "number" and value or nil
+end
+
+local function metrics_of(m)
+  local list, types = {}, {}
+  for type in pairs(m.utilisation or {}) do types[#types + 1] = type end
+  table.sort(types)
+  for _, row in ipairs(ROWS) do
+    local value = lookup(m, row[2])
+    if value and (value ~= 0 or not WRONG[row[2]]) then list[#list + 1] = { name = row[1], value = value, unit = row[3], better = row[4], doc = row[5] } end
+    for _, type in ipairs(row[2] == "makespan" and types or {}) do
+      list[#list + 1] = { name = "utilisation, " .. type, value = m.utilisation[type], unit = "%", better = "more" }
+    end
+  end
+  return list
+end
+
+local function steps_of(series, name, total)
+  local list = {}
+  for i, x in ipairs(series[name] or {}) do
+    list[2 * i - 1], list[2 * i] = series.start + (i - 1) * series.step, x / total
+  end
+  if #list > 0 then list[#list + 1], list[#list + 2] = series.start + #series[name] * series.step, 0 end
+  return #list > 0 and list or nil
+end
+
+--- A run. `data`: what weir.replay.data.report gives.
+function M.run(data)
+  local jobs, per = jobs_of(data)
+  local total = data.machine.total
+  return {
+    title = data.name or ("%s, %s"):format(data.queue, data.policy), subtitle = data.trace and data.trace:match "[^/]*$", jobs = jobs, metrics = metrics_of(data.metrics),
+    machine = { type = data.machine.type, total = total, per_rank = per },
+    series = { utilisation = steps_of(data.series, "used", total), queue = steps_of(data.series, "queued", 1) },
+  }
+end
+
+return M

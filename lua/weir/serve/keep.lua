@@ -1,0 +1,69 @@
+--- keep.lua - what a service knows besides graph and books, kept in the graph so that one transaction saves it all: plain data on its
+-- first root, and the R of targets that are not in the graph for now.
+--
+-- Values have at most 64 KB in the core, so long texts are kept in pieces.
+
+local core = require "weir.core"
+
+local M = {}
+
+local PIECE = 24000 -- bytes; as JSON text with all quotes escaped it is below the limit
+local META = "weir.service"
+
+local function key_of(name, i) return ("%s.%d"):format(name, i) end
+
+local function host(graph) return assert(graph:root(), "a graph without a root has no place for what the service keeps") end
+
+local function put(graph, name, text)
+  local data, n = host(graph).data, 0
+  for at = 1, #text, PIECE do
+    n = n + 1
+    data[key_of(name, n)] = text:sub(at, at + PIECE - 1)
+  end
+  while data[key_of(name, n + 1)] ~= nil do
+    n = n + 1
+    data[key_of(name, n)] = nil
+  end
+end
+
+local function get(graph, name)
+  local data, parts = host(graph).data, {}
+  while data[key_of(name, #parts + 1)] ~= nil do parts[#parts + 1] = data[key_of(name, #parts + 1)] end
+  return #parts > 0 and table.concat(parts) or nil
+end
+
+--- Keeps plain data; nothing is written where it is the same as before.
+function M.put(graph, value)
+  local text = core.json_encode(value, { sort = true })
+  if get(graph, META) ~= text then put(graph, META, text) end
+end
+
+--- What was kept, or nil.
+function M.get(graph)
+  local text = graph:root() and get(graph, META)
+  return text and core.json_decode(text)
+end
+
+local function stash_name(target) return "weir.stash." .. target end
+
+--- Keeps the description of a target, an R as text, until `forget`.
+function M.stash(graph, target, text) put(graph, stash_name(target), text) end
+
+function M.stashed(graph, target) return get(graph, stash_name(target)) end
+
+function M.forget(graph, target) put(graph, stash_name(target), "") end
+
+--- The targets of which there is a description.
+function M.stashes(graph)
+  local ids = {}
+  for key in pairs(graph:root() and host(graph).data or {}) do
+    local target = key:match "^weir%.stash%.(%d+)%.1$"
+    if target then ids[#ids + 1] = math.tointeger(tonumber(target)) end
+  end
+  return core.idset(ids)
+end
+
+--- Whether a key of extended data is one of these.
+function M.owns(key) return key:find "^weir%.service%." ~= nil or key:find "^weir%.stash%." ~= nil end
+
+return M

@@ -1,0 +1,156 @@
+--- jobs.lua - methods about jobs: match, release, grow, shrink, explain, job, jobs.
+
+local core = require "weir.core"
+local filter = require "weir.serve.filter"
+local params = require "weir.serve.params"
+local view = require "weir.view"
+local weir = require "weir"
+
+local M = {}
+
+local FORMATS = { "none", "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" }
+local MODES = { "now", "reserve", "feasible", "preview" }
+
+-- ---- what is told of a job -------------------------------------------------------------------------------------------------
+
+local function finite(t) return t < math.huge and t or core.null end
+
+local function picks(a)
+  local list = core.array {}
+  for i, pick in ipairs(a:vertices()) do
+    local v = pick.vertex
+    list[i] = { path = v.path, type = v.type, unit = v.unit ~= "" and v.unit or nil, amount = pick.amount, exclusive = pick.exclusive }
+  end
+  return list
+end
+
+local function document(a, format)
+  if format == "none" then return nil end
+  if format == "tree" then return view.allocation(a) end
+  local text = params.check(a:format(format))
+  return format:find "^rv1" and core.json_decode(text) or format == "rlite" and core.json_decode(text) or text
+end
+
+local function brief(a)
+  return { job = a.state ~= "matched" and a.id or nil, state = a.state, start = a.at, duration = finite(a.duration), policy = a.policy }
+end
+
+local function full(a, format)
+  local t = brief(a)
+  t.vertices, t.resources = picks(a), document(a, format)
+  return t
+end
+
+-- ---- match ------------------------------------------------------------------------------------------------------------------
+
+-- A jobspec as a table or text, or a shape. Never the name of a file: that would be one of the service's.
+local function request(p)
+  local value = p.request
+  if type(value) ~= "string" and type(value) ~= "table" then
+    params.fail("invalid", "request is missing: a jobspec (an object, or YAML or JSON as text) or a shape is wanted")
+  end
+  return params.check(weir.request(value, type(value) == "string" and (params.maybe(p, "name", "text") or "request") or nil))
+end
+
+--- {"id":1,"method":"match","params":{"request":"slot=2/node","mode":"reserve"}}
+function M.match(self, call, p)
+  params.only(p, "request name mode at duration job policy filter format")
+  local asked = request(p)
+  local opts = {
+    mode = params.choice(p, "mode", MODES), at = params.maybe(p, "at", "number"), duration = params.maybe(p, "duration", "number"),
+    job = params.maybe(p, "job", "id"), stats = true,
+  }
+  local format = params.choice(p, "format", FORMATS)
+  if p.filter ~= nil and p.filter ~= core.null then opts.policy = params.check(filter.load(p.filter, self.opts.filter_seconds)) end
+  if opts.at and opts.at < self.engine:now() then params.fail("invalid", "at: %g is over; it is %g", opts.at, self.engine:now()) end
+  self.counts.matches = self.counts.matches + 1
+  local a, why, code = self.follower:match(asked, opts)
+  if not a then
+    self.counts.refused = self.counts.refused + 1
+    return call.fail(why, code)
+  end
+  if a == true then return call.answer { feasible = true } end
+  if a.state ~= "matched" then self:changed() end
+  call.answer(full(a, format))
+end
+
+-- ---- changing jobs ------------------------------------------------------------------------------------------------------------
+
+--- {"id":2,"method":"release","params":{"job":1}}; with "targets": only from these
+function M.release(self, call, p)
+  params.only(p, "job targets")
+  local job, set = params.need(p, "job", "id"), params.maybe(p, "targets", "text")
+  if set then params.check(core.idset(set)) end
+  local owes = self.follower:owes(job)
+  params.check(self.follower:free(job, set))
+  self:changed()
+  if owes then self:settle() end
+  call.answer { job = job }
+end
+
+--- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}
+function M.grow(self, call, p)
+  params.only(p, "job request name format")
+  local a = params.check(self.engine:grow(params.need(p, "job", "id"), request(p)))
+  self:changed()
+  call.answer(full(a, params.choice(p, "format", FORMATS)))
+end
+
+-- Some units of one pool, ranks, or an R.
+local function part(self, p)
+  local path, ranks, R = params.maybe(p, "path", "text"), params.maybe(p, "ranks", "text"), params.maybe(p, "R", "table")
+  if (path and 1 or 0) + (ranks and 1 or 0) + (R and 1 or 0) ~= 1 then params.fail("invalid", "one of path, ranks and R is wanted") end
+  if ranks then return { ranks = ranks } end
+  if R then return R end
+  local v = params.check(self.graph:vertex(path))
+  local amount = params.maybe(p, "amount", "id")
+  return amount and { vertex = v, amount = amount } or v
+end
+
+--- {"id":4,"method":"shrink","params":{"job":1,"ranks":"0-1"}}; or "path", with "amount" for some units; or "R"
+function M.shrink(self, call, p)
+  params.only(p, "job path amount ranks R format")
+  local a = params.check(self.engine:shrink(params.need(p, "job", "id"), part(self, p)))
+  self:changed()
+  if a == true then return call.answer { job = p.job, released = true } end
+  call.answer(full(a, params.choice(p, "format", FORMATS)))
+end
+
+-- ---- asking ---------------------------------------------------------------------------------------------------------------------
+
+--- {"id":5,"method":"job","params":{"job":1,"format":"rv1"}}
+function M.job(self, call, p)
+  params.only(p, "job format")
+  call.answer(full(params.check(self.engine:job(params.need(p, "job", "id"))), params.choice(p, "format", FORMATS)))
+end
+
+local function in_order(a, b) return a.id < b.id end
+
+--- {"id":6,"method":"jobs"}: pages of a list; "vertices": true tells what each has
+function M.jobs(self, call, p)
+  params.only(p, "vertices")
+  local jobs, with = self.engine:jobs(), params.maybe(p, "vertices", "flag")
+  table.sort(jobs, in_order)
+  call.pages("jobs", #jobs, function(i) return with and full(jobs[i], "none") or brief(jobs[i]) end)
+end
+
+local ASSUMED = "request name at vertex down up release without constraint columns"
+
+--- {"id":7,"method":"explain","params":{"request":"slot=9/node"}}; with "columns" also as text of that width
+function M.explain(self, call, p)
+  params.only(p, ASSUMED)
+  local opts = {
+    at = params.maybe(p, "at", "number"), vertex = params.maybe(p, "vertex", "text"), constraint = params.maybe(p, "constraint", "table"),
+  }
+  for _, name in ipairs { "down", "up", "release", "without" } do
+    local value = p[name]
+    if value ~= nil and value ~= core.null then opts[name] = value end
+  end
+  local report = params.check(self.engine:explain(request(p), opts))
+  local columns = params.maybe(p, "columns", "count")
+  local plain = weir.explain.plain(report)
+  plain.text = columns and weir.explain.text(report, math.max(40, math.min(columns, 200))) or nil
+  call.answer(plain)
+end
+
+return M

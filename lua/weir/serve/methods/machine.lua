@@ -1,0 +1,146 @@
+--- machine.lua - methods about the machine: find, show, walk, state, tag.
+
+local core = require "weir.core"
+local filter = require "weir.serve.filter"
+local keep = require "weir.serve.keep"
+local params = require "weir.serve.params"
+local pool = require "weir.pool"
+local view = require "weir.view"
+
+local M = {}
+
+local BEST, BEST_MOST = 100, 10000 -- vertices that a walk with a filter gives
+
+local function vertex(self, p, name)
+  local path = params.maybe(p, name, "text")
+  if not path then return nil end
+  return params.check(self.graph:vertex(path))
+end
+
+-- What a vertex is, unless it is gone since it was found.
+local function base(v)
+  local ok, t = pcall(pool.base, v)
+  return ok and t or nil
+end
+
+--- {"id":1,"method":"find","params":{"expression":"type=node and state=up","start":"/cluster0/rack0"}}: pages of vertices
+function M.find(self, call, p)
+  params.only(p, "expression start fields")
+  local query = params.check(core.query(params.need(p, "expression", "text")))
+  local fields = params.choice(p, "fields", { "base", "path" })
+  local found = params.check(self.graph:find(query, { start = vertex(self, p, "start") }))
+  local function path(v)
+    local ok, text = pcall(function() return v.path end)
+    return ok and text or nil
+  end
+  call.pages("vertices", #found, function(i) return fields == "path" and path(found[i]) or fields == "base" and base(found[i]) or nil end)
+end
+
+local function without_own(t)
+  for key in pairs(t.data or {}) do
+    if keep.owns(key) then t.data[key] = nil end
+  end
+  if t.data and next(t.data) == nil then t.data = nil end
+  return t
+end
+
+local SHOW = {}
+
+function SHOW.tree(self, v, p)
+  local trees, depth = core.array {}, params.maybe(p, "depth", "id")
+  for i, top in ipairs(v and { v } or self.graph:roots()) do
+    trees[i] = view.vertex(top, { depth = depth, limit = params.maybe(p, "all", "flag") and math.huge or 40 })
+  end
+  return { trees = trees }
+end
+
+function SHOW.totals(self, v)
+  local by_type = {}
+  for type, row in pairs(self.graph:aggregate(v)) do
+    if row.total > 0 then by_type[type] = row end
+  end
+  return { totals = by_type }
+end
+
+function SHOW.pool(_, v)
+  if not v then params.fail("invalid", "uri is missing: the vertex that is to be shown in full") end
+  return without_own(pool.describe(v))
+end
+
+--- {"id":2,"method":"show","params":{"uri":"/cluster0","as":"tree"}}; as: tree (with "depth", "all"), totals, pool
+function M.show(self, call, p)
+  params.only(p, "uri as depth all")
+  call.answer(SHOW[params.choice(p, "as", { "tree", "totals", "pool" })](self, vertex(self, p, "uri"), p))
+end
+
+--- {"id":3,"method":"walk","params":{"filter":"return {evaluate = function(v) return v.free end}","type":"rack","best":3}}: pages of
+--- {vertex =, score =} in descending score
+function M.walk(self, call, p)
+  params.only(p, "filter start subsystem type best")
+  local best = params.maybe(p, "best", "id") or BEST
+  if best > BEST_MOST then params.fail("limit", "best: at most %d are possible", BEST_MOST) end
+  local policy = params.check(filter.load(params.need(p, "filter", "text"), self.opts.filter_seconds))
+  local found = params.check(filter.walk(self.graph, policy, {
+    start = vertex(self, p, "start"), subsystem = params.maybe(p, "subsystem", "text"), type = params.maybe(p, "type", "text"), best = best,
+  }))
+  call.pages("vertices", #found, function(i)
+    local t = base(found[i].vertex)
+    if t then t.score = found[i].score end
+    return t
+  end)
+end
+
+-- ---- changes ----------------------------------------------------------------------------------------------------------------
+
+-- The target that begins at a vertex, or nil.
+local function target_at(v)
+  local parent = v:parent()
+  return v.rank and (not parent or parent.rank ~= v.rank) and v.rank or nil
+end
+
+local function is_state(name)
+  for _, known in ipairs(core.states) do
+    if known == name then return true end
+  end
+  return false
+end
+
+--- {"id":4,"method":"state","params":{"uri":"/cluster0/rack0/node3","state":"down"}}
+function M.state(self, call, p)
+  params.only(p, "uri state")
+  params.need(p, "uri", "text")
+  local v, state = vertex(self, p, "uri"), params.need(p, "state", "text")
+  if not is_state(state) then params.fail("invalid", "state: one of %s is wanted", table.concat(core.states, ", ")) end
+  local target = target_at(v)
+  v.state = state
+  if target then
+    local on = state == "up" or state == "degraded"
+    params.check(self.provider[on and "online" or "offline"](self.provider, core.idset { target }))
+    self:settle()
+  end
+  self:changed()
+  call.answer { path = v.path, state = v.state }
+end
+
+-- {KEY = VALUE | true | null} into a map of a vertex; all are looked at before one is set.
+local function check_entries(entries)
+  for key, value in pairs(entries) do
+    local ok = type(key) == "string" and key ~= "" and (value == core.null or value == true or type(value) == "string")
+    if not ok then params.fail("invalid", "set: keys with a text, true (no value) or null (to be removed) are wanted") end
+  end
+end
+
+--- {"id":5,"method":"tag","params":{"uri":"/cluster0/rack0","set":{"maintenance":"disk","old":null}}}
+function M.tag(self, call, p)
+  params.only(p, "uri set")
+  params.need(p, "uri", "text")
+  local v, entries = vertex(self, p, "uri"), params.need(p, "set", "table")
+  check_entries(entries)
+  for key, value in pairs(entries) do
+    if value == core.null then v.tags[key] = nil else v.tags[key] = value end
+  end
+  self:changed()
+  call.answer(base(v))
+end
+
+return M

@@ -1,0 +1,57 @@
+--- policy.lua - methods about the policy: which one, which there are, load, reload.
+
+local core = require "weir.core"
+local params = require "weir.serve.params"
+local policies = require "weir.policy"
+
+local M = {}
+
+local function about(policy)
+  return { name = policy.name, doc = policy.doc, version = policy.version, label = policy.label, hooks = core.array(policy.hooks) }
+end
+
+--- {"id":1,"method":"policy"}: the one in use
+function M.policy(self, call, p)
+  params.only(p, "")
+  local _, policy = self.engine:policy()
+  call.answer(about(policy))
+end
+
+--- {"id":2,"method":"policy.list"}: what there is by name
+M["policy.list"] = function(_, call, p)
+  params.only(p, "")
+  local list = core.array {}
+  for i, entry in ipairs(policies.list()) do list[i] = entry.name end
+  call.answer { policies = list }
+end
+
+-- By name, with options as in "classes:mode=strict", or the source itself; never a path, which would be one of the service's files.
+local function load(p)
+  local name, source = params.maybe(p, "name", "text"), params.maybe(p, "source", "text")
+  if (name ~= nil) == (source ~= nil) then params.fail("invalid", "one of name and source is wanted") end
+  if source then return params.check(core.policy_source(source, "policy")), nil end
+  if name:find("/", 1, true) or name:find "%.lua" then params.fail("invalid", "name: a policy by its name is wanted, or its source") end
+  return params.check(policies.load(name)), name
+end
+
+local function use(self, call, policy, name)
+  params.check(self.engine:use(policy))
+  self.policy, self.policy_name = policy, name
+  call.answer(about(policy))
+end
+
+--- {"id":3,"method":"policy.load","params":{"name":"spread"}}; or {"source":"return {...}"}. What does not load leaves the old one
+M["policy.load"] = function(self, call, p)
+  params.only(p, "name source")
+  local policy, name = load(p)
+  use(self, call, policy, name)
+end
+
+--- {"id":4,"method":"policy.reload"}: the file of the policy in use, as it is now
+M["policy.reload"] = function(self, call, p)
+  params.only(p, "")
+  if not self.policy_name then params.fail("invalid", "the policy came as source: load it again") end
+  use(self, call, params.check(policies.load(self.policy_name)), self.policy_name)
+end
+
+return M

@@ -1,0 +1,134 @@
+--- resource.lua - the acquisition protocol (RFC 28) for schedulers, and the commands of administrators.
+
+local core = require "weir.core"
+local inventory = require "weir.serve.inventory"
+local keep = require "weir.serve.keep"
+local params = require "weir.serve.params"
+local rset = require "weir.rset"
+
+local M = {}
+
+-- ---- schedulers -----------------------------------------------------------------------------------------------------------------
+
+--- {"id":1,"method":"resource.acquire","params":{"group":"debug"}}: a stream; without a group the newer wording. "cancel", or the
+--- end of the connection, gives everything back.
+M["resource.acquire"] = function(self, call, p)
+  call.stream()
+  params.check(self.provider:acquire(call, p))
+  self:settle()
+end
+
+--- {"id":2,"method":"resource.release","params":{"group":"debug","targets":"1-3,5"}}
+M["resource.release"] = function(self, call, p)
+  local function mine(key) return type(key) == "table" and key.client == call.client end
+  call.answer(params.check(self.provider:release(mine, p)))
+  self:settle()
+end
+
+-- ---- administrators --------------------------------------------------------------------------------------------------------------
+
+local function done(self, call)
+  self:settle()
+  call.answer(self.provider:status())
+end
+
+--- {"id":3,"method":"resource.status"}
+M["resource.status"] = function(self, call, p)
+  params.only(p, "")
+  call.answer(self.provider:status())
+end
+
+-- A command that takes targets and nothing else.
+local function plain(name)
+  M["resource." .. name] = function(self, call, p)
+    params.only(p, "targets")
+    params.check(self.provider[name](self.provider, params.need(p, "targets", "text")))
+    done(self, call)
+  end
+end
+
+--- {"id":4,"method":"resource.undrain","params":{"targets":"3"}}, and so with online and offline
+plain "undrain"
+plain "online"
+plain "offline"
+
+--- {"id":5,"method":"resource.drain","params":{"targets":"3-4","reason":"disk"}}
+M["resource.drain"] = function(self, call, p)
+  params.only(p, "targets reason")
+  params.check(self.provider:drain(params.need(p, "targets", "text"), params.maybe(p, "reason", "text")))
+  done(self, call)
+end
+
+-- What leaves the graph needs a root that stays.
+local function check_roots(self, set)
+  for v, target in self.follower.targets:each(set) do
+    if not v:parent() then params.fail("invalid", "target %d is the whole machine; it cannot be taken out of it", target) end
+  end
+end
+
+local function move(self, call, targets, group)
+  local set = params.check(core.idset(targets))
+  check_roots(self, set)
+  self:stash(set)
+  params.check(self.provider:move(targets, group))
+  done(self, call)
+end
+
+--- {"id":6,"method":"resource.move","params":{"targets":"0-1","group":"debug"}}; "default" is no group
+M["resource.move"] = function(self, call, p)
+  params.only(p, "targets group")
+  move(self, call, params.need(p, "targets", "text"), params.need(p, "group", "text"))
+end
+
+--- {"id":7,"method":"resource.exclude","params":{"targets":"0"}}
+M["resource.exclude"] = function(self, call, p)
+  params.only(p, "targets")
+  move(self, call, params.need(p, "targets", "text"), "exclude")
+end
+
+--- {"id":8,"method":"resource.include","params":{"targets":"0"}}
+M["resource.include"] = function(self, call, p)
+  params.only(p, "targets")
+  move(self, call, params.need(p, "targets", "text"), "default")
+end
+
+--- {"id":9,"method":"resource.remove","params":{"targets":"7"}}: they leave the machine
+M["resource.remove"] = function(self, call, p)
+  params.only(p, "targets")
+  local set = params.check(core.idset(params.need(p, "targets", "text")))
+  check_roots(self, set)
+  params.check(self.provider:remove(p.targets))
+  self:settle()
+  inventory.drop(self.follower.targets, set & self.stashed)
+  self.stashed = self.stashed - set
+  call.answer(self.provider:status())
+end
+
+--- {"id":10,"method":"resource.add","params":{"R":{...}}}: what R describes comes to the machine, up
+M["resource.add"] = function(self, call, p)
+  params.only(p, "R")
+  local set = params.check(rset.new(params.need(p, "R", "table"), "R"))
+  local ids = core.idset(set:ranks())
+  if ids:empty() then params.fail("invalid", "R: there are no ranks in it") end
+  if ids:overlaps(self.provider.targets) then
+    params.fail("exists", "R: target %s is there already", tostring(ids & self.provider.targets))
+  end
+  params.check(set:graph()):close() -- it must be a machine
+  for target in ids:ids() do keep.stash(self.graph, target, params.check(set:on_ranks(core.idset { target }):format "rv1")) end
+  self.stashed = self.stashed | ids
+  params.check(self.provider:add(ids))
+  done(self, call)
+end
+
+--- {"id":11,"method":"resource.property","params":{"name":"fast","targets":"0-3","remove":false}}
+M["resource.property"] = function(self, call, p)
+  params.only(p, "name targets remove")
+  local name, targets, remove = params.need(p, "name", "text"), params.need(p, "targets", "text"), params.maybe(p, "remove", "flag")
+  params.check(self.provider[remove and "property_remove" or "property_add"](self.provider, name, targets))
+  for v in self.follower.targets:each(core.idset(targets)) do
+    if remove then v.properties[name] = nil else v.properties[name] = true end
+  end
+  done(self, call)
+end
+
+return M

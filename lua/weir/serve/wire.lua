@@ -1,0 +1,69 @@
+--- wire.lua - one JSON object a line: requests {"id", "method", "params"}, answers {"id", "result"}, {"id", "result", "more": true} and
+-- {"id", "error", "code"}.
+
+local core = require "weir.core"
+
+local M = {}
+
+--- Lines out of what arrives in pieces. `most`: bytes of a line.
+local Lines = {}
+Lines.__index = Lines
+
+function M.lines(most) return setmetatable({ text = "", at = 1, most = most }, Lines) end
+
+function Lines:put(piece)
+  self.text = self.at > #self.text and piece or self.text:sub(self.at) .. piece
+  self.at = 1
+end
+
+--- The next line; nil: there is none yet; false: it is longer than it may be.
+function Lines:next()
+  local stop = self.text:find("\n", math.max(self.at, self.seen or 1), true)
+  if not stop then
+    self.seen = #self.text + 1
+    local rest = #self.text - self.at + 1
+    if rest > self.most then return false end
+    if self.at > 1 then self.text, self.at, self.seen = self.text:sub(self.at), 1, rest + 1 end
+    return nil
+  end
+  local line = self.text:sub(self.at, stop - 1)
+  self.at, self.seen = stop + 1, nil
+  if #line > self.most then return false end
+  return (line:gsub("\r$", ""))
+end
+
+--- Bytes that wait.
+function Lines:waiting() return #self.text - self.at + 1 end
+
+local function is_id(id) return type(id) == "string" and #id <= 128 or type(id) == "number" and id == id end
+
+--- A request; or nil, message, and its id where that can be told.
+function M.request(line)
+  local ok, value, why = pcall(core.json_decode, line)
+  if not ok or value == nil then return nil, "a request is a JSON object on a line: " .. tostring(ok and why or value) end
+  if type(value) ~= "table" then return nil, "a request is a JSON object" end
+  local id = value.id
+  if not is_id(id) then return nil, "a request has an id, a number or a text of at most 128 bytes" end
+  if type(value.method) ~= "string" then return nil, "a request has a method, a text", id end
+  local params = value.params
+  if params == nil or params == core.null then params = {} end
+  if type(params) ~= "table" then return nil, "params are an object", id end
+  return { id = id, method = value.method, params = params }
+end
+
+local function write(value) return core.json_encode(value, { sort = false }) .. "\n" end
+
+--- An answer. What cannot be written as JSON (a name that is not UTF-8) is an error in its place.
+function M.answer(id, result, more)
+  local ok, text = pcall(write, { id = id, result = result, more = more or nil })
+  if ok then return text end
+  return M.error(id, "the answer cannot be written: " .. tostring(text), "internal")
+end
+
+function M.error(id, why, code)
+  local ok, text = pcall(write, { id = id == nil and core.null or id, error = why, code = code or "error" })
+  if ok then return text end
+  return write { id = core.null, error = "an error that is not UTF-8", code = code or "error" }
+end
+
+return M

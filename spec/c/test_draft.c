@@ -1,0 +1,107 @@
+/* test_draft.c - weir_file_write: whole or not at all, for every allocation that fails and a file that may not grow. */
+#include "check.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char path[64], draft[80];
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "wb");
+
+    CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s is made", name);
+}
+
+/* What is in the file; "" where there is none. */
+static const char *content(void)
+{
+    static char text[64];
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+
+    text[n] = '\0';
+    if (f)
+        fclose(f);
+    return text;
+}
+
+static int once(void *arg)
+{
+    int rc = weir_file_write(path, arg, strlen(arg), NULL);
+
+    CHECK(strcmp(content(), rc ? "old" : "new") == 0, "status %d, the file is \"%s\"", rc, content());
+    CHECK(access(draft, F_OK) != 0, "there is no draft after status %d", rc);
+    put(path, "old");
+    return rc;
+}
+
+static void limit(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0, "the limit is known");
+    limit.rlim_cur = bytes;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "and set");
+}
+
+static void test_full(void)
+{
+    weir_err err = {0};
+    static char text[100000];
+    int rc;
+
+    signal(SIGXFSZ, SIG_IGN);
+    memset(text, 'x', sizeof text);
+    limit(4096);
+    rc = weir_file_write(path, text, sizeof text, &err);
+    limit(RLIM_INFINITY);
+    CHECK(rc == WEIR_EIO && strstr(err.text, "cannot be written: "), "status %d, \"%s\"", rc, err.text);
+    CHECK(strcmp(err.source, path) == 0, "the error names %s", err.source);
+    CHECK(strcmp(content(), "old") == 0 && access(draft, F_OK) != 0, "all is as it was");
+}
+
+static void test_mode(void)
+{
+    struct stat st;
+
+    CHECK(chmod(path, 0640) == 0, "the mode is set");
+    CHECK(weir_file_write(path, "mode", 4, NULL) == WEIR_OK && stat(path, &st) == 0, "written");
+    CHECK((st.st_mode & 0777) == 0640, "mode %o", st.st_mode & 0777u);
+}
+
+/* Drafts that somebody left, until no name for one is free. */
+static void test_drafts(void)
+{
+    char name[80];
+    weir_err err = {0};
+
+    for (int n = 0; n < 100; n++) {
+        snprintf(name, sizeof name, n ? "%s.new%d" : "%s.new", path, n);
+        CHECK(weir_file_write(path, name, strlen(name), NULL) == WEIR_OK, "%d drafts are there", n);
+        CHECK(strcmp(content(), name) == 0, "the file is \"%s\"", content());
+        put(name, "mine");
+    }
+    CHECK(weir_file_write(path, "x", 1, &err) == WEIR_EIO && strstr(err.text, "File exists"), "\"%s\"", err.text);
+    for (int n = 0; n < 100; n++) {
+        snprintf(name, sizeof name, n ? "%s.new%d" : "%s.new", path, n);
+        unlink(name);
+    }
+}
+
+int main(void)
+{
+    char text[] = "new";
+
+    snprintf(path, sizeof path, "/tmp/weir-draft-%ld", (long)getpid());
+    snprintf(draft, sizeof draft, "%s.new", path);
+    put(path, "old");
+    check_nomem(once, text, "writing a file");
+    test_full();
+    test_mode();
+    test_drafts();
+    unlink(path);
+    return check_report();
+}
