@@ -41,7 +41,7 @@ JOBS := $(shell nproc)
 
 # ---- dependencies: Debian packages, installed where one is missing ----
 PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
-  libyajl-dev libsqlite3-dev sqlite3 libedit-dev lua-busted lua-check clang libclang-rt-dev graphviz pkgconf
+  libyajl-dev libsqlite3-dev sqlite3 libedit-dev lua-luv lua-busted lua-check clang libclang-rt-dev graphviz pkgconf
 deps: ## install the Debian packages that are missing
 	@missing=; for p in $(PACKAGES); do \
 	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \

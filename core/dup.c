@@ -269,6 +269,7 @@ static void forget_arrays(weir_graph *c)
     c->uuid_slots = NULL;
     c->changes = NULL;
     c->text_save = NULL;
+    c->map_index = NULL;
     c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->ncalendars = c->nindexes = 0;
     c->nspare_rows = c->spare_rows_cap = 0;
     c->schemas_cap = c->lifts_cap = c->indexes_cap = 0;
@@ -283,7 +284,8 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
     *c = *g;
     c->matching = c->batch = false;
     forget_arrays(c);
-    if (copy_names(&g->names, &c->names) || copy_schemas(g, c) || copy_types(g, c) || copy_flat(g, c) ||
+    c->map_index = weir_map_index_new();
+    if (!c->map_index || copy_names(&g->names, &c->names) || copy_schemas(g, c) || copy_types(g, c) || copy_flat(g, c) ||
         copy_inners(g, c) || copy_pools(g, c) || copy_books(g, c) || copy_jobs(g, c)) {
         weir_graph_free(c);
         return weir_fail_nomem(err);

@@ -22,7 +22,8 @@ weir_graph *weir_graph_new(void)
     g->free_vertices = g->free_inners = g->free_pools = g->free_edges = g->free_books = WEIR_NONE;
     g->last_kind = g->late = WEIR_NONE;
     g->next_job = 1;
-    if (weir_names_init(&g->names) || weir_schema_intern(g, NULL, 0) == WEIR_NONE ||
+    g->map_index = weir_map_index_new();
+    if (!g->map_index || weir_names_init(&g->names) || weir_schema_intern(g, NULL, 0) == WEIR_NONE ||
         weir_array_reserve(&g->subsystems, &g->subsystems_cap, 1, sizeof *g->subsystems)) {
         weir_graph_free(g);
         return NULL;
@@ -67,6 +68,7 @@ void weir_graph_free(weir_graph *g)
     weir_mem_free(g->vertices);
     weir_mem_free(g->inners);
     weir_mem_free(g->pools);
+    weir_map_index_free(g->map_index);
     weir_mem_free(g->edges);
     weir_mem_free(g->subsystems);
     weir_mem_free(g->roots);
@@ -129,7 +131,7 @@ weir_type weir_type_add(weir_graph *g, const char *name, size_t len)
         return WEIR_NO_TYPE;
     if (n < had && g->type_of_name[n] != WEIR_NO_TYPE)
         return g->type_of_name[n];
-    if (g->ntypes >= WEIR_NO_TYPE - 1 ||
+    if (g->ntypes >= WEIR_TYPES_MAX ||
         weir_array_reserve(&g->type_of_name, &g->type_names_cap, (size_t)n + 1, sizeof *g->type_of_name))
         return WEIR_NO_TYPE;
     for (uint32_t i = had; i < g->type_names_cap; i++)
@@ -207,8 +209,8 @@ static int kind_from_desc(weir_graph *g, const weir_pool_desc *d, uint32_t *out,
     k.type = weir_type_add(g, d->type, strlen(d->type));
     k.basename = weir_names_add(&g->names, basename, strlen(basename));
     k.unit = d->unit ? weir_names_add(&g->names, d->unit, strlen(d->unit)) : 0;
-    if (k.type == WEIR_NO_TYPE && g->ntypes >= WEIR_NO_TYPE - 1)
-        return weir_fail(err, WEIR_ELIMIT, "more than %d types", WEIR_NO_TYPE - 1);
+    if (k.type == WEIR_NO_TYPE && g->ntypes >= WEIR_TYPES_MAX)
+        return weir_fail(err, WEIR_ELIMIT, "more than %d types of pools", WEIR_TYPES_MAX);
     if (k.type == WEIR_NO_TYPE || k.basename == WEIR_NO_NAME || k.unit == WEIR_NO_NAME)
         return weir_fail_nomem(err);
     *out = kind_intern(g, &k);

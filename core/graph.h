@@ -17,6 +17,7 @@
 
 #include "base.h"
 #include "names.h"
+#include "places.h"
 #include "plan.h"
 
 typedef uint16_t weir_type;
@@ -67,6 +68,13 @@ struct entry { /* of a map */
 struct map {
     struct entry *entries;
     uint32_t count, cap;
+};
+
+/* Where the keys of one long map stand: that which was looked through last, twice running. */
+struct map_index {
+    struct weir_places places; /* by the number of the key; made at the second look */
+    uint32_t pool;             /* WEIR_NONE: of none */
+    int map;
 };
 
 struct pool {
@@ -149,6 +157,7 @@ struct weir_graph {
     uint32_t ninners, inners_cap, free_inners; /* chain through `schema` */
     struct pool *pools;
     uint32_t npools, pools_cap, free_pools; /* chain through `edges_out` */
+    struct map_index *map_index;            /* changes when a map is only read */
     struct edge *edges;
     uint32_t nedges, edges_cap, live_edges, free_edges; /* chain through `next_out` */
     weir_name *subsystems;
@@ -268,6 +277,8 @@ bool weir_uuid_parse(const char *text, uint8_t out[16]); /* false: it is none, o
 void weir_uuid_get(const weir_graph *g, weir_vertex v, uint8_t out[16]); /* given or derived */
 void weir_uuid_drop(weir_graph *g, weir_vertex v);
 void weir_map_clear(struct map *m);
+struct map_index *weir_map_index_new(void); /* NULL: out of memory */
+void weir_map_index_free(struct map_index *x);
 void weir_edges_drop(weir_graph *g, weir_vertex v); /* all that leave or enter v */
 void weir_edge_drop(weir_graph *g, uint32_t i);
 uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: none of that name */

@@ -112,6 +112,10 @@ static void start_key(struct recipe *r, const char **attrs)
     struct key *k;
     int field = 0;
 
+    if (r->key) {
+        STOP(r, "<key>: \"%s\" stands in a <key>", name ? name : "");
+        return;
+    }
     while (field < FIELDS && (!name || strcmp(rules[field].name, name) != 0))
         field++;
     if (field == FIELDS) {

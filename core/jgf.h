@@ -13,7 +13,7 @@
 #include "graph.h"
 #include "json_read.h"
 
-#define JGF_ENTRIES 16384 /* the most properties, tags and extended data of one vertex */
+#define JGF_ENTRIES_SHORT 64 /* entries of a node that are looked through; more have an index */
 /* What Fluxion's writer calls itself where it leaves out all that lies below exclusive vertices. */
 #define WEIR_JGF_SHORTHAND "fluxion:jgf_shorthand"
 
@@ -89,6 +89,7 @@ struct jgf_node {
     uint32_t key, text[JGF_TEXTS]; /* where in `texts` */
     int64_t number[JGF_BOOLS_END]; /* flags too */
     uint32_t first;                /* of its entries */
+    struct weir_places places;     /* of these, when they are many */
     weir_buf texts;
 };
 

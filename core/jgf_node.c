@@ -130,27 +130,59 @@ static int take_bool(struct jgf *r, int field, int type)
 
 /* ---- maps ----------------------------------------------------------------------------------------------------- */
 
+static uint64_t key_of(int field, weir_name key)
+{
+    return (uint64_t)key << 8 | (uint64_t)field;
+}
+
+static int index_entries(struct jgf *r)
+{
+    weir_places_clear(&r->node.places);
+    for (uint32_t i = r->node.first; i < r->nentries; i++)
+        if (weir_places_add(&r->node.places, key_of(r->entries[i].field, r->entries[i].key), i))
+            return weir_fail_nomem(r->err);
+    return WEIR_OK;
+}
+
+/* 1: the node has an entry of that key already; 0 or negative. */
+static int has_entry(struct jgf *r, int field, weir_name key)
+{
+    uint32_t n = r->nentries - r->node.first;
+
+    if (n == JGF_ENTRIES_SHORT && index_entries(r))
+        return WEIR_ENOMEM;
+    if (n >= JGF_ENTRIES_SHORT)
+        return weir_places_get(&r->node.places, key_of(field, key)) != WEIR_NONE;
+    for (uint32_t i = r->node.first; i < r->nentries; i++)
+        if (r->entries[i].field == field && r->entries[i].key == key)
+            return 1;
+    return 0;
+}
+
+static int push_entry(struct jgf *r, int field, weir_name key)
+{
+    uint32_t n = r->nentries - r->node.first;
+
+    if (weir_array_reserve(&r->entries, &r->entries_cap, (size_t)r->nentries + 1, sizeof *r->entries) ||
+        (n >= JGF_ENTRIES_SHORT && weir_places_add(&r->node.places, key_of(field, key), r->nentries)))
+        return weir_fail_nomem(r->err);
+    r->entries[r->nentries++] = (struct jgf_entry){key, 0, (uint8_t)field, false};
+    if (n > 0)
+        r->entries[r->nentries - 2].more = true;
+    return WEIR_OK;
+}
+
 /* Begins an entry whose key is the current event. */
 static int add_key(struct jgf *r, int field)
 {
     size_t len;
     const char *text = weir_json_text(r->json, &len);
     weir_name key = weir_names_add(&r->g->names, text, len);
-    struct jgf_entry *e;
+    int rc = key == WEIR_NO_NAME ? weir_fail_nomem(r->err) : has_entry(r, field, key);
 
-    if (key == WEIR_NO_NAME ||
-        weir_array_reserve(&r->entries, &r->entries_cap, (size_t)r->nentries + 1, sizeof *r->entries) < 0)
-        return weir_fail_nomem(r->err);
-    if (r->nentries - r->node.first >= JGF_ENTRIES)
-        return bad_field(r, WEIR_ELIMIT, field, "more than %d properties, tags and extended data", JGF_ENTRIES);
-    for (uint32_t i = r->node.first; i < r->nentries; i++)
-        if (r->entries[i].field == field && r->entries[i].key == key)
-            return bad_field(r, WEIR_EINVAL, field, "\"%.100s\" is given twice", text);
-    e = &r->entries[r->nentries++];
-    *e = (struct jgf_entry){key, 0, (uint8_t)field, false};
-    if (r->nentries - r->node.first > 1)
-        e[-1].more = true;
-    return WEIR_OK;
+    if (rc > 0)
+        return bad_field(r, WEIR_EINVAL, field, "\"%.100s\" is given twice", text);
+    return rc ? rc : push_entry(r, field, key);
 }
 
 static int set_value(struct jgf *r, const char *text, size_t len)
@@ -544,7 +576,7 @@ static void start_node(struct jgf *r)
     weir_buf texts = r->node.texts;
 
     texts.len = 0;
-    r->node = (struct jgf_node){.texts = texts, .first = r->nentries};
+    r->node = (struct jgf_node){.texts = texts, .places = r->node.places, .first = r->nentries};
 }
 
 int weir_jgf_node(struct jgf *r, int type)

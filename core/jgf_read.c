@@ -510,6 +510,7 @@ void weir_jgf_free(struct jgf *r)
     weir_mem_free(r->slots);
     weir_mem_free(r->uuids);
     weir_mem_free(r->entries);
+    weir_places_clear(&r->node.places);
     weir_mem_free(r->edges);
     weir_mem_free(r->names);
     weir_buf_free(&r->keys);

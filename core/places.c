@@ -36,7 +36,7 @@ int weir_places_add(struct weir_places *p, uint64_t key, uint32_t at)
 {
     if ((p->count + 1) * 2 > p->wide && grow(p))
         return WEIR_ENOMEM;
-    p->slots[slot_of(p, key)] = (struct place){key, at + 1};
+    p->slots[slot_of(p, key)] = (struct place_slot){key, at + 1};
     p->count++;
     return WEIR_OK;
 }

@@ -5,13 +5,13 @@
 
 #include "base.h"
 
-struct place {
+struct place_slot {
     uint64_t key;
     uint32_t at; /* the place + 1; 0: empty */
 };
 
 struct weir_places {
-    struct place *slots;
+    struct place_slot *slots;
     uint32_t count, wide; /* slots: a power of two, more than twice the count */
 };
 

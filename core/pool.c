@@ -43,6 +43,7 @@ void weir_pool_drop(weir_graph *g, weir_vertex v)
 
     if (!p)
         return;
+    index_forget(g->map_index);
     for (int m = 0; m < 3; m++)
         weir_map_clear(&p->maps[m]);
     memset(p, 0, sizeof *p);
@@ -59,12 +60,86 @@ static const struct map *map_of(const weir_graph *g, weir_vertex v, int map)
     return p && map >= 0 && map < 3 ? &p->maps[map] : NULL;
 }
 
-static struct entry *entry_find(const struct map *m, weir_name key)
+/* Maps of more entries are worth an index. */
+#define SHORT_MAP 64
+
+struct map_index *weir_map_index_new(void)
 {
-    for (uint32_t i = 0; m && i < m->count; i++)
+    struct map_index *x = weir_mem_zalloc(1, sizeof *x);
+
+    if (x)
+        x->pool = WEIR_NONE;
+    return x;
+}
+
+static void index_forget(struct map_index *x)
+{
+    weir_places_clear(&x->places);
+    x->pool = WEIR_NONE;
+}
+
+void weir_map_index_free(struct map_index *x)
+{
+    if (x)
+        index_forget(x);
+    weir_mem_free(x);
+}
+
+/* Out of memory makes no difference but in time. */
+static void index_fill(struct map_index *x, const struct map *m)
+{
+    for (uint32_t i = 0; i < m->count; i++)
+        if (weir_places_add(&x->places, m->entries[i].key, i)) {
+            index_forget(x);
+            return;
+        }
+}
+
+/* Whether the index is of this map now. It follows who asks twice. */
+static bool index_serves(const weir_graph *g, const struct pool *p, int map)
+{
+    struct map_index *x = g->map_index;
+    uint32_t pool = (uint32_t)(p - g->pools);
+
+    if (x->pool != pool || x->map != map) {
+        index_forget(x);
+        x->pool = pool;
+        x->map = map;
+        return false;
+    }
+    if (x->places.count == 0)
+        index_fill(x, &p->maps[map]);
+    return x->places.count == p->maps[map].count;
+}
+
+static struct entry *entry_scan(const struct map *m, weir_name key)
+{
+    for (uint32_t i = 0; i < m->count; i++)
         if (m->entries[i].key == key)
             return &m->entries[i];
     return NULL;
+}
+
+static struct entry *entry_find(const weir_graph *g, const struct pool *p, int map, weir_name key)
+{
+    const struct map *m = &p->maps[map];
+    uint32_t at;
+
+    if (m->count <= SHORT_MAP || !index_serves(g, p, map))
+        return entry_scan(m, key);
+    at = weir_places_get(&g->map_index->places, key);
+    return at == WEIR_NONE ? NULL : &m->entries[at];
+}
+
+/* After an entry was added to the end. */
+static void index_follow(const weir_graph *g, const struct pool *p, int map)
+{
+    struct map_index *x = g->map_index;
+    uint32_t last = p->maps[map].count - 1;
+
+    if (x->pool == (uint32_t)(p - g->pools) && x->map == map && x->places.count == last && last > 0 &&
+        weir_places_add(&x->places, p->maps[map].entries[last].key, last))
+        index_forget(x);
 }
 
 const char *weir_vertex_get(const weir_graph *g, weir_vertex v, int map, const char *key)
@@ -76,7 +151,7 @@ const char *weir_vertex_get(const weir_graph *g, weir_vertex v, int map, const c
     if (!m || m->count == 0)
         return NULL;
     n = weir_names_find(&g->names, key, strlen(key));
-    e = n == WEIR_NO_NAME ? NULL : entry_find(m, n);
+    e = n == WEIR_NO_NAME ? NULL : entry_find(g, pool_of(g, v), map, n);
     return e ? weir_names_text(&g->names, e->value) : NULL;
 }
 
@@ -109,13 +184,17 @@ int weir_vertex_set(weir_graph *g, weir_vertex v, int map, const char *key, cons
     if (!p)
         return weir_fail_nomem(err);
     m = &p->maps[map];
-    e = entry_find(m, k);
+    e = entry_find(g, p, map, k);
     if (!e) {
+        if (m->count >= WEIR_ENTRIES_MAX)
+            return weir_fail(err, WEIR_ELIMIT, "a pool has more than %d properties, tags or extended data", WEIR_ENTRIES_MAX);
         if (weir_array_reserve(&m->entries, &m->cap, m->count + 1, sizeof *m->entries))
             return weir_fail_nomem(err);
-        e = &m->entries[m->count++];
+        m->entries[m->count++] = (struct entry){k, val};
+        index_follow(g, p, map);
+    } else {
+        e->value = val;
     }
-    *e = (struct entry){k, val};
     note_vertex(g, v);
     weir_indexes_note(g, v, map, k);
     return WEIR_OK;
@@ -126,10 +205,11 @@ int weir_vertex_unset(weir_graph *g, weir_vertex v, int map, const char *key)
     struct pool *p = vertex_valid(g, v) ? pool_of(g, v) : NULL;
     weir_name k = weir_names_find(&g->names, key, strlen(key));
     struct map *m = p && map >= 0 && map < 3 ? &p->maps[map] : NULL;
-    struct entry *e = k == WEIR_NO_NAME ? NULL : entry_find(m, k);
+    struct entry *e = k == WEIR_NO_NAME || !m ? NULL : entry_scan(m, k);
 
     if (!e)
         return WEIR_ENOENT;
+    index_forget(g->map_index);
     memmove(e, e + 1, (size_t)(m->entries + m->count - e - 1) * sizeof *e);
     m->count--;
     note_vertex(g, v);

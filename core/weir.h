@@ -175,6 +175,8 @@ typedef uint32_t weir_vertex;
 #define WEIR_FOREVER INT64_MAX
 #define WEIR_PATH_DEPTH 200    /* the deepest containment tree */
 #define WEIR_NAME_MAX 65536    /* bytes of a name, type, key or value */
+#define WEIR_TYPES_MAX 4096    /* types of pools in one graph; memory grows with their square */
+#define WEIR_ENTRIES_MAX (1 << 20) /* properties of one pool; tags; pieces of extended data */
 #define WEIR_UNITS_MAX (INT64_MAX / 4) /* the sizes of all pools together */
 
 weir_graph *weir_graph_new(void); /* NULL: out of memory */

@@ -83,6 +83,7 @@ local REFUSED = {
   { "no type", '\nHierarchy "default" { Resource{ name = "x" } }', "m.lua:2: the type is missing" },
   { "an unknown field", 'Hierarchy "default" {\nResource{ "a", childern = {} } }', 'm.lua:2: there is no field "childern"' },
   { "a size that is none", 'Hierarchy "default" { Resource{ "a", size = "big" } }', 'm.lua:1: size: a whole number' },
+  { "a control character in the name of a hierarchy", 'Hierarchy "a\\0b" { Resource{ "a" } }', "m.lua:1: Hierarchy: a control character" },
   { "a negative id", 'Hierarchy "default" { Resource{ "a", id = -1 } }', 'm.lua:1: id: a whole number' },
   { "a name with a slash", 'Hierarchy "default" { Resource{ "a", name = "b/c" } }', 'm.lua:1: name: "b/c" has a "/"' },
   { "tags that are none", 'Hierarchy "default" { Resource{ "a", tags = { x = {} } } }', "m.lua:1: tags.x: a text" },

@@ -1,6 +1,6 @@
 -- Point 6: a queue of jobs of 1 to 512 nodes with different durations, each at its earliest start, then all released in any
 -- order. In a process of its own: weir run spec/bench/reserve.lua RACKS JOBS. Prints JSON. The second round finds the memory of
--- the first.
+-- the first. The clock is that of the processor: means are wanted here, and who else runs shows in them.
 package.path = "./?.lua;" .. package.path
 local weir = require "weir"
 local core = require "weir.core"
@@ -35,9 +35,9 @@ local function round(name, shape, jobs)
   for i = 1, jobs do requests[i] = request(shape:format(random(LARGEST))) end
   local times = {}
   for i = 1, jobs do
-    local t = core.clock()
+    local t = os.clock()
     local a = assert(engine:match(requests[i], { mode = "reserve" }))
-    times[i] = (core.clock() - t) * 1e6
+    times[i] = (os.clock() - t) * 1e6
     ids[i] = a.id
     local n = engine:stats().visited
     visited, most = visited + n, math.max(most, n)
@@ -50,9 +50,9 @@ local function round(name, shape, jobs)
   end
   local released = {}
   for i = 1, jobs do
-    local t = core.clock()
+    local t = os.clock()
     assert(engine:release(ids[i]))
-    released[i] = (core.clock() - t) * 1e6
+    released[i] = (os.clock() - t) * 1e6
   end
   bench.row(6, name, "us", times, { mean = all, mean_first_tenth = first, mean_last_tenth = last, mean_visited = visited / jobs,
     most_visited = most })

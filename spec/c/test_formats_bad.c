@@ -46,6 +46,10 @@ static const struct {
     {NULL, "<graphml><graph/></graphml>", "test: the recipe has no <node>"},
     {NULL, RECIPE(NODE("node", "")), "test: no node has \"root\" 1, so there is nothing to start from"},
     {NULL, RECIPE("<node id='a'/>"), "test:1: \"type\" of node \"a\" is empty"},
+    {NULL,
+     "<graphml><key id='t' for='node' attr.name='type'><default>x<key id='b' for='node' attr.name='basename'/>y</default></key>"
+     "<graph/></graphml>",
+     "test:1: <key>: \"basename\" stands in a <key>"},
     {NULL, RECIPE("<node/>"), "test:1: <node> has no id=\"...\""},
     {NULL, ROOTED(""), "test:1: no edges lead from a root to node \"node\""},
     {NULL, ROOTED(NODE("node", "")), "test:1: node \"node\" is there already, on line 1"},

@@ -110,7 +110,7 @@ local function try(engine, request, op, opts, inside)
   describe(request, opts.nodex, inside)
   local found, why, code = engine:match(request, {
     mode = op.mode, at = opts.at, job = op.mode ~= "feasible" and opts.jobid or nil, inside = inside,
-    slot_parent = true, slot_sums = true, strict_levels = true, whole_pools = true,
+    links = true, slot_parent = true, slot_sums = true, strict_levels = true, whole_pools = true,
   })
   if not found then return nil, why, code_of(engine, request, op, code) end
   if op.undo then assert(engine:release(found.id)) end

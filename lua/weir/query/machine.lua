@@ -85,6 +85,14 @@ function M:has_type(type)
   return self.types[type] or self.filters.counted[type] or false
 end
 
+--- Whether there are vertices with a second parent.
+function M:has_links()
+  for _, name in ipairs(self.graph:subsystems()) do
+    if name == "links" then return true end
+  end
+  return false
+end
+
 --- To be called after vertices were added or removed.
 function M:changed() self.index, self.by_rank, self.leaves, self.types = nil, nil, nil, nil end
 

@@ -42,10 +42,35 @@ local function label_above(parts, v, resources, at, labels)
   end
 end
 
+local function self_or_above(v, type) return v.type == type and v or v:ancestor(type) end
+
+-- Something of a type from which an edge leads to v, as weir keeps second parents.
+local function linked_from(v, type)
+  for _, edge in ipairs(v:edges "links") do
+    if edge.target == v and edge.source.type == type then return edge.source end
+  end
+end
+
+-- Where what is asked for inside something else does not stand below that: what led to it.
+local function note_links(parts, v, resources, at)
+  local r = resources[at]
+  while v and r and r.parent do
+    local above = resources[r.parent]
+    v = self_or_above(v, r.type)
+    local source = v and not v:ancestor(above.type) and linked_from(v, above.type)
+    if source then
+      parts.above = parts.above or {}
+      parts.above[v] = source
+    end
+    v, r = source or v, above
+  end
+end
+
 -- What is shared goes without saying, but for its label.
-local function add(parts, picks, inside, resources)
+local function add(parts, picks, inside, resources, links)
   local labels = inside.labels or {}
   for _, pick in ipairs(picks) do
+    if links then note_links(parts, pick.vertex, resources, pick.resource + 1) end
     local label = labels[pick.resource]
     if pick.amount > 0 then
       local whole = inside.whole and inside.whole[pick.vertex.type] or false
@@ -57,11 +82,12 @@ local function add(parts, picks, inside, resources)
   end
 end
 
-local function describe(found, inside)
+local function describe(session, found, inside)
   if found == true then return { at = 0, duration = 0, parts = {} } end
   local parts, resources = { labels = {} }, number(inside.request:resources(), nil, {})
-  add(parts, found:vertices(), inside, resources)
-  add(parts, inside, inside, resources)
+  local links = session.machine:has_links()
+  add(parts, found:vertices(), inside, resources, links)
+  add(parts, inside, inside, resources, links)
   return { at = found.at, duration = found.duration, queue = inside.queue, parts = parts }
 end
 
@@ -72,7 +98,7 @@ local function match_at(session, text, operation, at)
     jobid = session:id_of(session.counter), inside = inside,
   })
   if not found then return nil, why, code end
-  return describe(found, inside)
+  return describe(session, found, inside)
 end
 
 local LATER = { allocate_orelse_reserve = "allocate", without_allocating_future = "without_allocating" }

@@ -9,7 +9,7 @@ local M = {}
 
 -- All that is shown of a job, each vertex as a part of its own.
 local function spelled_out(session, job)
-  local parts, root = { labels = job.parts.labels }, tree.of(session.machine:root(), job.parts)
+  local parts, root = { labels = job.parts.labels, above = job.parts.above }, tree.of(session.machine:root(), job.parts)
   if not root then return parts end
   tree.visit(root, function(n)
     if n.exclusive then
@@ -27,7 +27,7 @@ end
 
 --- Takes the vertices of a set, and what is below them, out of what is shown of a job.
 function M.strike(session, job, gone)
-  local kept = { labels = job.parts.labels }
+  local kept = { labels = job.parts.labels, above = job.parts.above }
   for _, part in ipairs(spelled_out(session, job)) do
     if not M.is_below(part.vertex, gone) then kept[#kept + 1] = part end
   end

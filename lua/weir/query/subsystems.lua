@@ -77,9 +77,9 @@ function Copy:grow(v, parent)
 end
 
 
--- Adds the edges of the other subsystems of a set.
+-- Adds the edges of the other subsystems of a set. "links" are what weir makes of second parents in containment.
 function Copy:link(graph, set)
-  local wanted = {}
+  local wanted = { links = set[1] == "containment" }
   for i = 2, #set do wanted[set[i]] = set[i] ~= "containment" end
   for edge in graph:edges() do
     local source, target = self.of[edge.source], self.of[edge.target]

@@ -12,17 +12,20 @@ local function new(v, part)
   }
 end
 
+-- What v is shown below: its parent, or what led to it for this job.
+local function above(parts, v) return parts.above and parts.above[v] or v:parent() end
+
 -- Puts the parts and all above them into `nodes`; returns the vertices that have one of these below them.
 local function collect(parts, nodes)
   local leads = {}
   for _, part in ipairs(parts) do
     local v = part.vertex
     nodes[v] = new(v, part)
-    local up = v:parent()
+    local up = above(parts, v)
     while up and not leads[up] do
       leads[up] = true
       nodes[up] = nodes[up] or new(up)
-      up = up:parent()
+      up = above(parts, up)
     end
   end
   return leads
@@ -36,20 +39,33 @@ local function add_whole(node)
   end
 end
 
+-- What is shown right below a vertex, in the order of the graph: what links lead to comes last.
+local function below(parts, v)
+  local list = {}
+  for child in v:children() do list[#list + 1] = child end
+  for _, edge in ipairs(parts.above and v:edges "links" or {}) do
+    if edge.source == v then list[#list + 1] = edge.target end
+  end
+  return list
+end
+
 -- Quirk: of what is below an exclusive vertex only what was asked for is shown, unless its type is always given whole.
-local function link(node, nodes, leads, inside)
+local function link(node, parts, nodes, leads, inside)
   node.exclusive = node.exclusive or inside
   if node.whole then
     add_whole(node)
   elseif leads[node.vertex] then
-    for child in node.vertex:children() do
-      if nodes[child] then table.insert(node.children, link(nodes[child], nodes, leads, node.exclusive)) end
+    for _, child in ipairs(below(parts, node.vertex)) do
+      if nodes[child] and above(parts, child) == node.vertex then
+        table.insert(node.children, link(nodes[child], parts, nodes, leads, node.exclusive))
+      end
     end
   end
   return node
 end
 
---- The tree of some parts; nil where there is none. parts.labels: of vertices that are only passed through.
+--- The tree of some parts; nil where there is none. parts.labels: of vertices that are only passed through; parts.above: what
+--- others than their parents led to, by vertex.
 function M.of(root, parts)
   if #parts == 0 then return nil end
   local nodes = {}
@@ -57,7 +73,7 @@ function M.of(root, parts)
   for v, label in pairs(parts.labels or {}) do
     if nodes[v] then nodes[v].label = label end
   end
-  return nodes[root] and link(nodes[root], nodes, leads, false)
+  return nodes[root] and link(nodes[root], parts, nodes, leads, false)
 end
 
 --- Calls node(n, depth, under) and edge(parent, child) in the order in which resource-query writes: a vertex after all that

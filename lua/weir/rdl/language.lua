@@ -327,6 +327,7 @@ end
 --- Hierarchy "default" { Resource{...} } makes a hierarchy, Hierarchy "default:/cab/cab1" { ... } adds to one.
 function Hierarchy(uri)
   if type(uri) ~= "string" then fail('Hierarchy: a name is wanted, such as Hierarchy "default" { ... }') end
+  if uri:find "%c" then fail("Hierarchy: a control character in its name, at byte %d", (uri:find "%c")) end
   local name, path = uri:match "^([^:/]+):(/.*)$"
   name = canonical(name or uri:match "^[^:/]+$" or fail('Hierarchy "%s": a name or NAME:/PATH is wanted', uri))
   return function(body)

@@ -158,7 +158,8 @@ function matcher(text) {
 
 function foundRow(run, i) {
   const started = i < run.started, start = run.start[i];
-  const cells = [...(runs.length > 1 ? [run.raw.title] : []), run.id[i], userOf(run, i) || "", grouped(run.size[i]), clockText(run.submit[i]),
+  const cells = [...(runs.length > 1 ? [run.raw.title] : []), run.id[i], userOf(run, i) || "", grouped(run.size[i]),
+    clockText(run.submit[i]),
     ...(started ? [clockText(start), spanText(start - run.submit[i]), spanText(run.finish[i] - start)] : ["not started", "", ""])];
   return el("tr", { class: "found", onclick: () => showJob(run, i) }, ...cells.map((x) => el("td", {}, String(x))));
 }
@@ -211,7 +212,8 @@ function showLegend() {
   const items = [legendItem(theme.free, "free")];
   if (ui.by === "wait") {
     const limits = ["1 min", "10 min", "1 h", "4 h", "1 d"];
-    items.push(...limits.map((text, k) => legendItem(waitColour(WAITS[k][0]), "waited up to " + text)), legendItem(waitColour(1e9), "longer"));
+    items.push(...limits.map((text, k) => legendItem(waitColour(WAITS[k][0]), "waited up to " + text)),
+      legendItem(waitColour(1e9), "longer"));
   } else if (ui.by === "state") {
     const states = [...new Set(runs.flatMap((run) => run.states))];
     items.push(...states.map((s) => legendItem(STATE_COLOURS[s] || theme.none, s)));
@@ -272,8 +274,8 @@ function build() {
     main.append(el("section", {}, el("h2", {}, name), chart.canvas));
     listen(chart.canvas, false, (t) => [clockText(t), ...chart.at(t)]);
   }
-  main.append(el("p", { class: "soft" }, "Drag to move. Click a chart, then the wheel zooms in time, with Shift in rows; double click, + and "
-    + "\u2212 zoom, 0 shows everything."));
+  main.append(el("p", { class: "soft" }, "Drag to move. Click a chart, then the wheel zooms in time, with Shift in rows; double click, "
+    + "+ and \u2212 zoom, 0 shows everything."));
 }
 
 // Does what the address says: #t0=0&t1=3600&q=user u3&by=wait

@@ -231,12 +231,14 @@ function CHECK.utilisation(args)
     ("be %s %s"):format(operator, number(share)), ("is %.4g"):format(is), s)
 end
 
+-- "what user ann has within rack0"
 local function whose(filter)
   local words = {}
-  for _, key in ipairs { "user", "qos", "job", "within" } do
+  for _, key in ipairs { "user", "qos", "job" } do
     if filter[key] then words[#words + 1] = ("%s %s"):format(key, tostring(filter[key])) end
   end
-  return #words > 0 and "what is in use of " .. table.concat(words, ", ") or "what is in use"
+  local who = #words > 0 and ("what %s has"):format(table.concat(words, ", ")) or "what is in use"
+  return who .. (filter.within and (" within %s"):format(tostring(filter.within)) or "")
 end
 
 function CHECK.never_over(args)

@@ -1,7 +1,7 @@
 --- plan.lua - scenarios as data: made up from a seed, played, and written as a file that runs.
 ---
 ---   { machine = {racks =, nodes =, cores =} or any, policy =, queue =, checks = { "assert.invariants()", ... },
----     steps = { { "submit", name =, count =, unit = "node" | "core", lasts =, estimate =, user =, priority =, after = { "afterok", "a" } },
+---   { machine = {racks =, nodes =, cores =} or any, policy =, queue =, checks = { "assert.invariants()", ... }, calm =,
 ---               { "advance", seconds = }, { "down", at = "node3" }, { "cancel", job = "a" }, ... } }
 ---
 --- A step that makes no sense when its turn comes, such as cancelling what is over, is left out; step.skipped tells.
@@ -18,7 +18,8 @@ local DO, TEXT = {}, {}
 local function shape_of(step) return ("slot=%d/%s"):format(step.count, step.unit) end
 
 function DO.submit(s, step, jobs)
-  local spec = { shape_of(step), name = step.name, lasts = step.lasts, estimate = step.estimate, user = step.user, priority = step.priority }
+  local spec = { shape_of(step), name = step.name, lasts = step.lasts, estimate = step.estimate, user = step.user,
+    priority = step.priority }
   if step.after and jobs[step.after[2]] then spec[step.after[1]] = jobs[step.after[2]] end
   jobs[step.name] = s:submit(spec)
   return true

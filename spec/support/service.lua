@@ -1,0 +1,126 @@
+--- service.lua - services for specs: processes of their own in a temporary directory, and clients of them. Nothing sleeps: what is
+-- waited for is a line, an answer or an exit, and each wait has an end.
+
+local client = require "weir.serve.client"
+local json = require("weir").json
+local shell = require "spec.support.shell"
+local uv = require "luv"
+
+local M = { scale = tonumber(os.getenv "WEIR_SPEC_SCALE") or 1 }
+
+local PATIENCE = 30000 -- milliseconds, for a busy machine under sanitizers
+
+--- Runs the loop until f() is true.
+function M.wait(what, f)
+  local timer, late = uv.new_timer(), false
+  timer:start(PATIENCE, 0, function() late = true end)
+  while not f() and not late do uv.run "once" end
+  timer:close()
+  if late then error("waited in vain for " .. what, 2) end
+end
+
+local Service = {}
+Service.__index = Service
+
+local running = {}
+
+local function reader(into)
+  local pipe = uv.new_pipe(false)
+  return pipe, function()
+    pipe:read_start(function(_, piece)
+      if piece then into.text = into.text .. piece else pipe:close() end
+    end)
+  end
+end
+
+--- Starts weir with words; returns at once.
+function M.spawn(words)
+  local self = setmetatable({ out = { text = "" }, err = { text = "" } }, Service)
+  local out, read_out = reader(self.out)
+  local err, read_err = reader(self.err)
+  local pid
+  self.process, pid = uv.spawn(shell.bin, { args = words, stdio = { nil, out, err } }, function(code, signal)
+    self.code, self.signal = code, signal
+    self.process:close()
+    running[self] = nil
+  end)
+  assert(self.process, pid)
+  self.pid = pid
+  running[self] = true
+  read_out()
+  read_err()
+  return self
+end
+
+--- Starts a service on a socket in `dir` and waits until it listens. `more`: further words.
+function M.start(dir, more)
+  local path = shell.path(dir, "s")
+  local words = { "serve", "-l", "unix:" .. path, table.unpack(more) }
+  local self = M.spawn(words)
+  self.path = path
+  M.wait("the service to listen", function() return self.out.text:find "\n" or self.code end)
+  if self.code then error("the service ended: " .. self.err.text, 2) end
+  return self
+end
+
+function Service:exit()
+  M.wait("the service to end", function() return self.code end)
+  return self.signal == 0 and self.code or -self.signal
+end
+
+--- Ends it as an administrator does; its exit status.
+function Service:stop()
+  if not self.code then self.process:kill "sigterm" end
+  return self:exit()
+end
+
+--- Ends it as a crash does.
+function Service:kill()
+  if not self.code then self.process:kill "sigkill" end
+  return self:exit()
+end
+
+--- A client that waits for its answers.
+function Service:connect() return assert(client.connect(self.path)) end
+
+--- Whatever still runs is killed: for `after_each`.
+function M.clean()
+  for service in pairs(running) do service:kill() end
+  shell.clean()
+end
+
+--- A client that does not wait: raw:send(text), raw.text is what came, raw.closed. For what is no protocol, and for many at once.
+function Service:raw(on_line)
+  local raw = { text = "", lines = {}, closed = false }
+  local pipe, connected = uv.new_pipe(false), nil
+  pipe:connect(self.path, function(err) connected = err or true end)
+  M.wait("a connection", function() return connected end)
+  assert(connected == true, connected)
+  local function take(piece)
+    raw.text = raw.text .. piece
+    for line in raw.text:gmatch "([^\n]*)\n" do
+      local answer = json.decode(line)
+      raw.lines[#raw.lines + 1] = answer
+      if on_line then on_line(answer) end
+    end
+    raw.text = raw.text:match "[^\n]*$"
+  end
+  local function read(err, piece)
+    if piece and not err then return take(piece) end
+    raw.closed = true
+    if not pipe:is_closing() then pipe:close() end
+  end
+  function raw.send(text)
+    if not pipe:is_closing() then pipe:write(text) end
+  end
+  function raw.pause() pipe:read_stop() end
+  function raw.resume() pipe:read_start(read) end
+  function raw.close()
+    if not pipe:is_closing() then pipe:close() end
+    raw.closed = true
+  end
+  raw.resume()
+  return raw
+end
+
+return M
