@@ -28,7 +28,7 @@ TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
 LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua lua/weir/*/*.js lua/weir/*/*.css))
 SPECS := $(wildcard spec/*_spec.lua)
 
-.PHONY: all build deps demo check check-install test-c spec soak fuzz lint layers format bench install uninstall dist deb clean help
+.PHONY: all build deps demo check check-install test-c spec scenarios soak fuzz lint layers format bench install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
@@ -103,9 +103,9 @@ demo: deps build ## this machine, a jobspec, a policy in Lua; then three policie
 check: deps ## everything: lint, layers, C tests and specs, both again under sanitizers
 	@$(MAKE) --no-print-directory -j$(JOBS) build $(TESTS)
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory test-c spec check-install
+	@$(MAKE) --no-print-directory test-c spec scenarios check-install
 	@$(MAKE) --no-print-directory -j$(JOBS) V=san build $(TESTS:build/%=build/san/%)
-	@$(MAKE) --no-print-directory V=san test-c spec
+	@$(MAKE) --no-print-directory V=san test-c spec scenarios
 	@$(MAKE) --no-print-directory -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%)
 	@$(MAKE) --no-print-directory SECONDS=$(if $(filter command line,$(origin SECONDS)),$(SECONDS),2) fuzz
 
@@ -119,6 +119,9 @@ test-c: $(TESTS) ## the C tests of this build
 # at the bare module, the others load the library on top of it.
 spec: build $(OUT)/test/env build/test/pty.so $(if $(filter san,$(V)),$(OUT)/test/lua_host) ## the specs of this build
 	@. $(OUT)/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal,$(SPECS))
+
+scenarios: build $(OUT)/test/env ## what the engine guarantees and the policies do, as scenarios
+	@. $(OUT)/test/env; $(call each,$(OUT)/weir test,$(wildcard spec/scenarios/*.lua))
 
 $(OUT)/test/env: Makefile
 	@mkdir -p $(@D)

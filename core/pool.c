@@ -31,6 +31,31 @@ struct pool *weir_pool_get(weir_graph *g, weir_vertex v)
     return &g->pools[i];
 }
 
+/* Maps of more entries are worth an index. */
+#define SHORT_MAP 64
+
+struct map_index *weir_map_index_new(void)
+{
+    struct map_index *x = weir_mem_zalloc(1, sizeof *x);
+
+    if (x)
+        x->pool = WEIR_NONE;
+    return x;
+}
+
+static void index_forget(struct map_index *x)
+{
+    weir_places_clear(&x->places);
+    x->pool = WEIR_NONE;
+}
+
+void weir_map_index_free(struct map_index *x)
+{
+    if (x)
+        index_forget(x);
+    weir_mem_free(x);
+}
+
 void weir_map_clear(struct map *m)
 {
     weir_mem_free(m->entries);
@@ -58,31 +83,6 @@ static const struct map *map_of(const weir_graph *g, weir_vertex v, int map)
 {
     const struct pool *p = pool_of(g, v);
     return p && map >= 0 && map < 3 ? &p->maps[map] : NULL;
-}
-
-/* Maps of more entries are worth an index. */
-#define SHORT_MAP 64
-
-struct map_index *weir_map_index_new(void)
-{
-    struct map_index *x = weir_mem_zalloc(1, sizeof *x);
-
-    if (x)
-        x->pool = WEIR_NONE;
-    return x;
-}
-
-static void index_forget(struct map_index *x)
-{
-    weir_places_clear(&x->places);
-    x->pool = WEIR_NONE;
-}
-
-void weir_map_index_free(struct map_index *x)
-{
-    if (x)
-        index_forget(x);
-    weir_mem_free(x);
 }
 
 /* Out of memory makes no difference but in time. */

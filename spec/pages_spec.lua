@@ -580,23 +580,24 @@ describe("a report", function()
     { "ranks that are not alike", { { rank = 3, units = 2, first = 0 }, { rank = 9, units = 6, first = 2 } }, "rank9/core[0-1] rank3/core1",
       { 2, 2, 1, 1 } },
     { "whole nodes", { { rank = 0, units = 1, first = 0 }, { rank = 1, units = 1, first = 1 } }, "rank[0-1]", { 0, 2 } },
-    { "nothing of a rank", {}, "", {} },
+    { "nothing of a rank", {}, "", {} }, { "jobs that wait to the end", {}, "", {}, 1 },
   } do
     it("takes what a replay tells: " .. case[1], function()
       local run_of_replay = require("weir.report.replay").run {
         queue = "easy", policy = "low", trace = "a/t.swf", machine = { type = "core", total = 8 }, ranks = case[2],
-        metrics = { jobs = 1, killed = 0, makespan = 9, wait = { mean = 2 }, utilisation = { core = 0.5 } },
+        metrics = { jobs = 1, killed = 0, unfinished = case[5] or 0, makespan = 9, wait = { mean = 2 }, utilisation = { core = 0.5 } },
         series = { start = 5, step = 10, used = { 4, 8 }, queued = { 1, 0 } },
         jobs = { id = { 7 }, user = { "ann" }, submit = { 0 }, start = { 1 }, ["end"] = { 9 }, units = { 3 }, resources = { case[3] },
           killed = { 1 } },
       }
       local r = data_of(assert(report.html { run_of_replay })).runs[1]
       assert.same({ "easy, low", "t.swf", case[4], { 3 }, { "killed" } }, { r.title, r.subtitle, r.jobs.units, r.jobs.size, r.jobs.states })
-      assert.same({ { name = "queue", points = { 5, 1, 15, 0, 25, 0 } },
-        { name = "utilisation", points = { 5, 0.5, 15, 1, 25, 0 } } }, r.series)
+      assert.same(case[5] and { { name = "queue", points = { 5, 1, 15, 0, 25, 0 } },
+        { name = "utilisation", points = { 5, 0.5, 15, 1, 25, 0 } } } or {}, r.series)
       local names = {}
       for i, row in ipairs(r.metrics) do names[i] = row.name end
-      assert.same({ "jobs", "makespan", "utilisation, core", "wait, mean" }, names)
+      assert.equal(case[5] and "jobs unfinished makespan utilisation, core wait, mean" or "jobs makespan utilisation, core wait, mean",
+        table.concat(names, " "))
     end)
   end
 

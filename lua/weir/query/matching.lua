@@ -42,8 +42,6 @@ local function label_above(parts, v, resources, at, labels)
   end
 end
 
-local function self_or_above(v, type) return v.type == type and v or v:ancestor(type) end
-
 -- Something of a type from which an edge leads to v, as weir keeps second parents.
 local function linked_from(v, type)
   for _, edge in ipairs(v:edges "links") do
@@ -56,7 +54,7 @@ local function note_links(parts, v, resources, at)
   local r = resources[at]
   while v and r and r.parent do
     local above = resources[r.parent]
-    v = self_or_above(v, r.type)
+    v = v:ancestor(r.type)
     local source = v and not v:ancestor(above.type) and linked_from(v, above.type)
     if source then
       parts.above = parts.above or {}

@@ -75,10 +75,13 @@ function cover(sums, w, h, x0, x1, y0, y1, weight) {
   }
 }
 
+const heat = { sums: new Float32Array(0) }; // kept from frame to frame
+
 // Where there are many jobs to a pixel: how much of it is in use.
 function rasterHeat(run, view, pixels, w, h) {
   const sx = w / (view.t1 - view.t0), sy = h / (view.r1 - view.r0) / run.total, top = view.r0 * run.total;
-  const sums = new Float32Array(w * h), levels = Uint32Array.from([theme.free, ...(dark ? data.darkHeats : data.heats)], packed);
+  if (heat.sums.length !== w * h) heat.sums = new Float32Array(w * h);
+  const sums = heat.sums.fill(0), levels = Uint32Array.from([theme.free, ...(dark ? data.darkHeats : data.heats)], packed);
   eachJob(run, view.t0, view.t1, (i) => {
     const x0 = (run.start[i] - view.t0) * sx, x1 = (run.finish[i] - view.t0) * sx;
     for (let k = run.first[i]; k < run.first[i] + run.ranges[i]; k++)
@@ -147,7 +150,7 @@ function drawRows(c, run, view, h) {
   c.fillStyle = theme.soft;
   const end = Math.min(run.total, view.r1 * run.total);
   for (let unit = Math.max(0, Math.floor(view.r0 * run.total / step) * step); unit < end; unit += step) {
-    const y = (unit - view.r0 * run.total + (block ? per / 2 : 0.5)) * row;
+    const y = Math.max((unit - view.r0 * run.total + (block ? per / 2 : 0.5)) * row, unit === 0 ? 6 : 0);
     if (y < 5 || y > h - 5) continue;
     const text = block ? run.raw.names[unit / per] || "rank " + unit / per : grouped(unit);
     c.fillText(text.length > 10 ? text.slice(0, 9) + "\u2026" : text, GUTTER - 6, y);

@@ -2,6 +2,8 @@
 
 local M = {}
 
+local JOBS_MAX = 300000 -- series of more are not computed from the jobs
+
 -- ---- who had what -------------------------------------------------------------------------------------------------
 
 -- By rank: {first =, units =}; and how many units each rank has, where all have as many and come one after the other.
@@ -99,7 +101,8 @@ local function metrics_of(m)
     local value = lookup(m, row[2])
     if value and (value ~= 0 or not WRONG[row[2]]) then list[#list + 1] = { name = row[1], value = value, unit = row[3], better = row[4], doc = row[5] } end
     for _, type in ipairs(row[2] == "makespan" and types or {}) do
-      list[#list + 1] = { name = "utilisation, " .. type, value = m.utilisation[type], unit = "%", better = "more" }
+      local part = m.utilisation[type]
+      if part > 0 then list[#list + 1] = { name = "utilisation, " .. type, value = part, unit = "%", better = "more" } end
     end
   end
   return list
@@ -114,14 +117,20 @@ local function steps_of(series, name, total)
   return #list > 0 and list or nil
 end
 
+-- What jobs that ended do not tell: others waited too, or ran before.
+local function sampled(data, jobs)
+  local m, s, total = data.metrics, data.series, data.machine.total
+  if (m.unfinished or 0) == 0 and (m.preempted or 0) == 0 and #jobs <= JOBS_MAX then return nil end
+  return { utilisation = steps_of(s, "used", total), queue = steps_of(s, "queued", 1) }
+end
+
 --- A run. `data`: what weir.replay.data.report gives.
 function M.run(data)
   local jobs, per = jobs_of(data)
-  local total = data.machine.total
   return {
     title = data.name or ("%s, %s"):format(data.queue, data.policy), subtitle = data.trace and data.trace:match "[^/]*$", jobs = jobs, metrics = metrics_of(data.metrics),
-    machine = { type = data.machine.type, total = total, per_rank = per },
-    series = { utilisation = steps_of(data.series, "used", total), queue = steps_of(data.series, "queued", 1) },
+    machine = { type = data.machine.type, total = data.machine.total, per_rank = per },
+    series = sampled(data, jobs),
   }
 end
 

@@ -1,7 +1,8 @@
 --- plan.lua - scenarios as data: made up from a seed, played, and written as a file that runs.
 ---
 ---   { machine = {racks =, nodes =, cores =} or any, policy =, queue =, checks = { "assert.invariants()", ... },
----   { machine = {racks =, nodes =, cores =} or any, policy =, queue =, checks = { "assert.invariants()", ... }, calm =,
+---     steps = { { "submit", name =, count =, unit = "node" | "core", lasts =, estimate =, user =, priority =,
+---                 after = { "afterok", "a" } },
 ---               { "advance", seconds = }, { "down", at = "node3" }, { "cancel", job = "a" }, ... } }
 ---
 --- A step that makes no sense when its turn comes, such as cancelling what is over, is left out; step.skipped tells.

@@ -1,0 +1,279 @@
+-- Queue policies: what each does in small cases whose answer is evident, what the simulator promises them, and vectors made
+-- elsewhere.
+local queue_policy = require "weir.sim.queue_policy"
+local sim = require "weir.sim"
+
+local DATA = os.getenv "WEIR_DATA" or "../shared/data"
+
+local function write(text)
+  local path = os.tmpname() .. ".lua"
+  local file <close> = assert(io.open(path, "w"))
+  file:write(text)
+  return path
+end
+
+-- {at, cores, estimate, more}
+local function job_of(row)
+  local job = { at = row[1], request = ("slot=%d/core=1"):format(row[2]), estimate = row[3] }
+  for key, value in pairs(row[4] or {}) do job[key] = value end
+  return job
+end
+
+local function run(rows, opts)
+  opts = opts or {}
+  local s = assert(sim.new { resources = opts.machine or "cluster:1 core:10", queue = opts.queue, rule = opts.rule, overrun = opts.overrun,
+    on = opts.on })
+  local jobs = {}
+  for i, row in ipairs(rows) do jobs[i] = assert(s:submit(job_of(row))) end
+  s:run()
+  assert(s.graph:check())
+  return jobs, s
+end
+
+local function starts(jobs)
+  local list = {}
+  for i, job in ipairs(jobs) do list[i] = job.start or job.state end
+  return table.concat(list, " ")
+end
+
+describe("queue policies", function()
+  -- 8 of 10 cores are busy until 100; a wide job, then two narrow ones: one that is done by 100, one that is not.
+  local WIDE = { { 0, 8, 100 }, { 1, 10, 100 }, { 2, 2, 90 }, { 3, 2, 50 }, { 4, 2, 200 } }
+
+  for _, row in ipairs {
+    { "fcfs lets nobody overtake", "fcfs", WIDE, "0 100 200 200 200" },
+    { "easy lets pass who does not delay the first", "easy", WIDE, "0 100 2 200 200" },
+    { "easy lets pass who uses what the first leaves", "easy", { { 0, 8, 100 }, { 1, 9, 100 }, { 2, 1, 500 }, { 3, 1, 500 } }, "0 100 2 200" },
+    { "easy lets the second be delayed", "easy", { { 0, 7, 100 }, { 1, 8, 100 }, { 2, 9, 100 }, { 50, 2, 250 } }, "0 100 300 50" },
+    { "conservative delays nobody", "conservative", { { 0, 7, 100 }, { 1, 8, 100 }, { 2, 9, 100 }, { 50, 2, 250 } }, "0 100 200 300" },
+    { "hybrid with one reservation is easy", "hybrid:k=1", { { 0, 7, 100 }, { 1, 8, 100 }, { 2, 9, 100 }, { 50, 2, 250 } }, "0 100 300 50" },
+    { "hybrid with two delays neither", "hybrid:k=2", { { 0, 7, 100 }, { 1, 8, 100 }, { 2, 9, 100 }, { 50, 2, 250 } }, "0 100 200 300" },
+    { "hybrid without any takes whatever fits", "hybrid:k=0", WIDE, "0 300 2 92 100" },
+    { "easy takes the first that fits", "easy", { { 0, 8, 100 }, { 1, 2, 5 }, { 2, 10, 100 }, { 3, 2, 80 }, { 4, 2, 10 } }, "0 1 100 6 86" },
+    { "sjbf takes the shortest that fits", "sjbf", { { 0, 8, 100 }, { 1, 2, 5 }, { 2, 10, 100 }, { 3, 2, 80 }, { 4, 2, 10 } }, "0 1 100 16 6" },
+    { "priority: by QOS", "priority", { { 0, 10, 100 }, { 1, 10, 9, { qos = "low" } }, { 2, 10, 9, { qos = "high" } } }, "0 109 100" },
+    { "priority: by levels of one's own", { "priority", levels = "batch debug" },
+      { { 0, 10, 100 }, { 1, 10, 9, { qos = "batch" } }, { 2, 10, 9, { qos = "debug" } } }, "0 109 100" },
+    { "priority: by size", "priority:size=5", { { 0, 10, 100 }, { 1, 5, 10 }, { 2, 10, 10 } }, "0 110 100" },
+    { "priority: the given one", "priority", { { 0, 10, 100 }, { 1, 10, 10 }, { 2, 10, 10, { priority = 9 } } }, "0 110 100" },
+    { "priority: by age", "priority:qos=0,fair=0", { { 0, 10, 100 }, { 1, 10, 10 }, { 2, 10, 10 } }, "0 100 110" },
+    { "priority: who used much comes later", "priority",
+      { { 0, 10, 9000, { user = "a", runtime = 100 } }, { 1, 10, 9, { user = "a" } }, { 2, 10, 9, { user = "b" } } }, "0 109 100" },
+    { "priority: and that is forgotten", { "priority", half_life = 10, max_age = 20 },
+      { { 0, 10, 9000, { user = "a", runtime = 100 } }, { 1, 1, 5, { user = "x" } }, { 500, 10, 100, { user = "c" } },
+        { 501, 10, 9, { user = "a" } }, { 520, 10, 9, { user = "b" } } }, "0 100 500 600 609" },
+    { "preempt: makes way after the time that it says", "preempt", { { 0, 8, 100, { preemptible = 30 } }, { 1, 10, 50 }, { 2, 2, 5 } }, "80 30 2" },
+    { "preempt: never without saying so", "preempt", { { 0, 8, 100 }, { 1, 10, 50 } }, "0 100" },
+    { "preempt: not for one that is preemptible itself", "preempt", { { 0, 8, 100, { preemptible = 0 } }, { 1, 10, 50, { preemptible = 0 } } }, "0 100" },
+    { "preempt: the one that ran the least, and no more than are needed", "preempt",
+      { { 0, 4, 100, { preemptible = 10 } }, { 5, 4, 100, { preemptible = 10 } }, { 20, 6, 50 } }, "0 70 20" },
+    { "preempt: nobody, where all of them would not do", "preempt", { { 0, 4, 100, { preemptible = 0 } }, { 0, 4, 100 }, { 1, 9, 10 } }, "0 0 100" },
+    { "preempt: each so many times", "preempt:times=0", { { 0, 8, 100, { preemptible = 0 } }, { 1, 10, 50 } }, "0 100" },
+  } do
+    it(row[1], function() assert.equal(row[4], starts((run(row[3], { queue = row[2] })))) end)
+  end
+
+  it("[K4] each has a name, a line about itself, and is at most a page", function()
+    local list = queue_policy.list()
+    assert.is_true(#list >= 7)
+    for _, entry in ipairs(list) do
+      local sandbox = assert(queue_policy.open(entry.path, function() end))
+      local _, name, doc = sandbox:call "about"
+      assert.equal(entry.name, name)
+      assert.is_true(#doc > 20 and #doc <= 140, name)
+      local n = 0
+      for _ in io.lines(entry.path) do n = n + 1 end
+      assert.is_true(n <= 60, name)
+    end
+  end)
+
+  for _, row in ipairs {
+    { "easi", 'there is no queue policy "easi".*easy' }, { "hybrid:k=x", "option 'k'" }, { "hybrid:n=1", "there is no option 'n'; it has k" },
+    { "./none.lua", "none.lua" },
+  } do
+    it("refuses " .. row[1], function()
+      local ok, why, code = sim.new { resources = "core:1", queue = row[1] }
+      assert.is_nil(ok)
+      assert.matches(row[2], why)
+      assert.is_string(code)
+    end)
+  end
+
+  for _, row in ipairs {
+    { "return 5", "returns a table" }, { "return {}", "schedule" }, { "return {schedule = 1}", "function expected" },
+    { "return {schedule = function() end, more = 1}", "there is no field 'more'" }, { "return {", "expected" },
+    { "os.exit()", "os" }, { "return {schedule = function() end, order = 5}", "order" },
+  } do
+    it("refuses a file that says " .. row[1], function()
+      local path = write(row[1])
+      local ok, why = sim.new { resources = "core:1", queue = path }
+      os.remove(path)
+      assert.is_nil(ok)
+      assert.matches(row[2], why)
+    end)
+  end
+
+  it("[K2] one that raises or does not end stops the run, and says where", function()
+    for text, pattern in pairs {
+      ["return {schedule = function(q) error('oh') end}"] = "oh", ["return {schedule = function(q) while true do end end}"] = "instructions",
+      ["return {schedule = function(q) q:start(5) end}"] = "a job of the queue is expected",
+    } do
+      local path = write(text)
+      local s = assert(sim.new { resources = "core:1", queue = path, budget = { instructions = 100000 } })
+      s:submit { request = "slot=1/core=1", estimate = 5 }
+      local ok, why = pcall(s.run, s)
+      os.remove(path)
+      assert.is_false(ok)
+      assert.matches(pattern, why)
+      assert(s.graph:check())
+    end
+  end)
+end)
+
+describe("the simulator", function()
+  it("[K4] takes a start that would delay a reservation back as if it had never been", function()
+    local s = assert(sim.new { resources = "cluster:1 core:10", queue = "easy" })
+    local jobs = {}
+    for i, row in ipairs { { 0, 8, 100 }, { 1, 10, 100 }, { 2, 2, 150 } } do jobs[i] = s:submit(job_of(row)) end
+    s:run(2)
+    assert.equal("running 100 pending", ("%s %s %s"):format(jobs[1].state, jobs[2].reserved, jobs[3].state))
+    assert.equal(2, #s.engine:jobs())
+    assert(s.graph:check())
+  end)
+
+  it("gives a reservation other resources for the same time, where somebody can start then", function()
+    -- The reservation lies on cores 0 to 8, of which 8 is free now; the third job needs both 8 and 9 for longer than that.
+    local jobs = run({ { 0, 8, 100 }, { 1, 8, 100 }, { 2, 2, 500 } }, { queue = "easy" })
+    assert.equal("0 100 2", starts(jobs))
+  end)
+
+  it("moves forward what is reserved when a job ends early", function()
+    local jobs = run({ { 0, 10, 100, { runtime = 20 } }, { 1, 10, 50 }, { 2, 5, 30 } }, { queue = "conservative" })
+    assert.equal("0 20 70", starts(jobs))
+  end)
+
+  for overrun, row in pairs { kill = { "0 100", 100, true }, run = { "0 160", 160 } } do
+    it("overrun " .. overrun, function()
+      local jobs = run({ { 0, 10, 100, { runtime = 160 } }, { 1, 10, 50 } }, { queue = "easy", overrun = overrun })
+      assert.equal(row[1], starts(jobs))
+      assert.equal(row[2], jobs[1].finish)
+      assert.equal(row[3], jobs[1].killed)
+    end)
+  end
+
+  it("refuses what the machine can never hold, at once", function()
+    local jobs = run({ { 0, 11, 10 }, { 0, 10, 10 } }, {})
+    assert.equal("rejected 0", starts(jobs))
+    assert.equal("infeasible", jobs[1].code)
+  end)
+
+  it("counts a job as gone in the second in which its estimate ends, under either rule", function()
+    for _, rule in ipairs { "per-event", "per-timestamp" } do
+      assert.equal("0 10 10", starts((run({ { 0, 10, 10 }, { 10, 5, 5 }, { 10, 5, 5 } }, { queue = "fcfs", rule = rule }))))
+    end
+  end)
+
+  it("runs jobs of no length, and of no estimate", function()
+    assert.equal("0 0 5", starts((run({ { 0, 10, 0 }, { 0, 10, 5, { runtime = 5 } }, { 1, 10, 0 } }, { queue = "easy" }))))
+  end)
+
+  it("takes jobs as they are needed, and forgets those that are over", function()
+    local request, n, most = assert(require("weir.core").request "slot=1/core=1"), 0, 0
+    local s
+    s = assert(sim.new { resources = "cluster:1 core:2", queue = "easy", keep = false, on = function()
+      local live = 0
+      for _ in pairs(s.jobs) do live = live + 1 end
+      most = math.max(most, live)
+    end })
+    s:feed(function()
+      n = n + 1
+      return n <= 100 and { submit = n, estimate = 2, runtime = 1, request = request } or nil
+    end)
+    s:run()
+    assert.equal(100, s.made)
+    assert.equal(0, #s.list)
+    assert.is_true(most <= 4)
+    assert.equal(0, #s.engine:jobs())
+  end)
+
+  it("changes the queue policy while jobs wait and run", function()
+    local s = assert(sim.new { resources = "cluster:1 core:10", queue = "easy" })
+    local jobs = {}
+    for i, row in ipairs { { 0, 8, 100 }, { 1, 10, 100 }, { 2, 2, 90 }, { 200, 1, 1 } } do jobs[i] = s:submit(job_of(row)) end
+    s:at(1, function() assert(s:use_queue "fcfs") end)
+    s:run()
+    assert.equal("0 100 200 200", starts(jobs))
+  end)
+
+  it("gives the same history each time", function()
+    local histories = {}
+    for i = 1, 2 do
+      local log, rows = {}, {}
+      for k = 1, 60 do rows[k] = { k * 3 % 40, k * 7 % 9 + 1, k * 13 % 50 + 1, { runtime = k * 11 % 40 } } end
+      run(rows, { queue = "conservative", on = function(event, job, s) log[#log + 1] = ("%s %s %s"):format(event, job and job.id, s.now) end })
+      histories[i] = table.concat(log, "\n")
+    end
+    assert.equal(histories[1], histories[2])
+  end)
+
+  -- On a machine with structure, whatever happens: nobody has what another has, reservations are kept or move forward, nobody is
+  -- forgotten.
+  for _, queue in ipairs { "fcfs", "easy", "conservative", "hybrid", "sjbf", "priority", "preempt" } do
+    it("keeps its books under " .. queue, function()
+      local promised = {}
+      local shapes = { "slot=1/node", "slot=3/core=2", "slot=2/[core=1;memory=3]", "node=2/slot=2/core=1", "slot=5/core=1" }
+      local s = assert(sim.new { resources = "cluster:1 rack:2 node:3 core:4 memory:2(size=4)", queue = queue, rule = "per-event",
+        on = function(event, job)
+          if event == "reserve" then promised[job] = math.min(promised[job] or math.huge, job.reserved) end
+        end })
+      local jobs = {}
+      for k = 1, 80 do
+        jobs[k] = assert(s:submit { request = shapes[k * 7 % 5 + 1], at = k * 5 % 97, estimate = k * 13 % 40 + 1,
+          runtime = k * 11 % 40, preemptible = k % 3 == 0 and 5 or nil, user = k % 4 })
+      end
+      while s:step() do
+        if s.passes % 16 == 0 then assert(s.graph:check()) end
+      end
+      for _, job in ipairs(jobs) do
+        assert.equal("done", job.state)
+        assert.is_true(job.start >= job.submit)
+        if queue == "easy" or queue == "conservative" then assert.is_true(job.start <= (promised[job] or job.start)) end
+      end
+      assert.equal(0, #s.engine:jobs())
+    end)
+  end
+end)
+
+-- ---- made elsewhere -----------------------------------------------------------------------------------------
+
+local VECTORS = { fcfs = { basic = 28, fcfs = 7 }, easy = { basic = 28, bf = 8, easy_bf = 3 }, conservative = { basic = 28, bf = 8 } }
+
+local function read_vector(path)
+  local jobs, expected = {}, {}
+  for line in io.lines(path) do
+    local submit, id, estimate, procs, runtime = line:match "^%s*(%d+)%s+([%d.]+)%s+(%d+)%s+(%d+)%s+(%d+)"
+    if submit then
+      jobs[#jobs + 1] = { tonumber(submit), tonumber(procs), tonumber(estimate), { runtime = tonumber(runtime) } }
+      expected[#expected + 1] = tonumber((id:match "^%d+"))
+    end
+  end
+  return jobs, expected
+end
+
+describe("vectors of small cases", function()
+  for queue, kinds in pairs(VECTORS) do
+    for kind, last in pairs(kinds) do
+      it(("%s finishes jobs of %s when it should"):format(queue, kind), function()
+        local first = io.open(("%s/traces/vectors/%s_input.0"):format(DATA, kind))
+        if not first then return pending "no data" end
+        first:close()
+        for i = 0, last do
+          local rows, expected = read_vector(("%s/traces/vectors/%s_input.%d"):format(DATA, kind, i))
+          local finished = {}
+          for k, job in ipairs((run(rows, { queue = queue, rule = "per-event", machine = "cluster:1 core:100" }))) do finished[k] = job.finish end
+          assert.same(expected, finished, ("%s_input.%d"):format(kind, i))
+        end
+      end)
+    end
+  end
+end)
