@@ -174,6 +174,7 @@ bench: deps build build/test/bench_jansson ## time and count; writes build/bench
 	@build/weir run spec/bench/store.lua
 	@build/weir run spec/bench/policy.lua
 	@build/weir run spec/bench/jgf.lua
+	@build/weir run spec/bench/replay.lua
 
 # ---- installing ----
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir

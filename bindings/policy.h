@@ -6,7 +6,6 @@
 
 #include "weirlua.h"
 
-#define POLICY_FIELDS    8
 #define POLICY_EXCLUSIVE 16
 #define POLICY_LOCALITY  8
 
@@ -22,8 +21,8 @@ struct policy_spec {
     const char *exclusive[POLICY_EXCLUSIVE];
     const char *locality[POLICY_LOCALITY];
     const char *descend[WEIR_DESCEND_TYPES];
-    uint32_t norder, nexclusive, nlocality, ndescend, nfields;
-    int fields[POLICY_FIELDS]; /* enum weirlua_field */
+    uint32_t norder, nexclusive, nlocality, ndescend;
+    struct weirlua_fields fields; /* that prune and evaluate get */
     bool has[HOOKS];
 };
 

@@ -9,7 +9,7 @@
 #define SLOT_OPTIONS  HOOKS
 #define SLOT_REQUESTS (HOOKS + 1)
 #define SLOTS         (HOOKS + 2)
-#define STACK         (SLOTS + POLICY_FIELDS + 24)
+#define STACK         (SLOTS + WEIRLUA_FIELDS + 24)
 
 static struct sandbox *sandbox_of(const struct hooks *h)
 {
@@ -137,14 +137,10 @@ struct filtering {
 /* Pushes the function, a vertex, the request and the fields, and calls it for one result. */
 static void call_filter(lua_State *L, const struct hooks *h, weir_vertex v)
 {
-    const struct policy_spec *spec = &h->policy->spec;
-
     lua_pushvalue(L, 2);
     weirlua_push_vertex(L, h->box, v);
     lua_pushvalue(L, 3);
-    for (uint32_t i = 0; i < spec->nfields; i++)
-        weirlua_push_field(L, h->box, v, spec->fields[i]);
-    lua_call(L, 2 + (int)spec->nfields, 1);
+    lua_call(L, 2 + weirlua_fields_push(L, h->box, v, &h->policy->spec.fields), 1);
 }
 
 /* (filtering, function, request) */

@@ -97,7 +97,8 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   could, from anywhere in the node. Types that the machine does not have are passed over.
  * @field descend: string | string[] | nil -- Instead of order, types such as {"node", "core"}: depth first, at each level the
  *   children first that nobody uses or has reserved, then those with the most free below, of the first of the types that they
- *   have; the last one among equals.
+ *   have; the last one among equals. Or "tags.KEY": those without that tag first, then those with the greatest number in it.
+ *   With an order besides, that tells what is kept where more was found than an allowed count.
  * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments: type, id, size,
  *   free, rank, name, state, index. Three times as fast as asking for them. */
 const char *const weirlua_policy_fields[] = {"name",   "doc",   "version", "subsystem", "order",    "prune",  "evaluate",
@@ -156,28 +157,12 @@ static const char *text_field(lua_State *L, const struct policy_spec *spec, cons
 
 static void read_fields(lua_State *L, struct policy_spec *spec)
 {
-    const char *names[POLICY_FIELDS];
-    uint32_t n = keep_list(L, spec, "fields", names, POLICY_FIELDS);
+    const char *names[WEIRLUA_FIELDS];
+    uint32_t n = keep_list(L, spec, "fields", names, WEIRLUA_FIELDS);
 
-    for (uint32_t i = 0; i < n; i++) {
-        int code = weirlua_field_code(names[i]);
-        switch (code) {
-        case FIELD_TYPE:
-        case FIELD_NAME:
-        case FIELD_STATE:
-        case FIELD_ID:
-        case FIELD_SIZE:
-        case FIELD_FREE:
-        case FIELD_RANK:
-        case FIELD_INDEX: break;
-        default:
-            refuse(L, spec,
-                   "field 'fields': '%s' cannot be passed; type, id, size, free, rank, name, state and index can",
-                   names[i]);
-        }
-        spec->fields[i] = code;
-    }
-    spec->nfields = n;
+    for (uint32_t i = 0; i < n; i++)
+        if (!weirlua_fields_add(&spec->fields, names[i]))
+            refuse(L, spec, "field 'fields': '%s' cannot be passed; %s can", names[i], weirlua_fields_known);
 }
 
 static void check_subsystem(lua_State *L, const struct policy_spec *spec)

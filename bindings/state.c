@@ -25,13 +25,11 @@ struct weirlua *weirlua_of(lua_State *L)
     return lua_touserdata(L, lua_upvalueindex(1));
 }
 
-struct weirlua_graph *weirlua_graph_find(struct weirlua *s, uint32_t number)
+struct weirlua_graph *weirlua_graph_search(struct weirlua *s, uint32_t number)
 {
     struct weirlua *home = s->home;
-    struct weirlua_graph *box = home->recent;
+    struct weirlua_graph *box;
 
-    if (box && box->number == number)
-        return box;
     for (box = home->buckets[number % WEIRLUA_BUCKETS]; box; box = box->next)
         if (box->number == number) {
             home->recent = box;

@@ -103,6 +103,29 @@ int weirlua_field_code(const char *name)
     return FIELD_NONE;
 }
 
+const char weirlua_fields_known[] = "type, id, size, free, rank, name, state and index";
+
+bool weirlua_fields_add(struct weirlua_fields *list, const char *name)
+{
+    int code = weirlua_field_code(name);
+
+    switch (code) {
+    case FIELD_TYPE:
+    case FIELD_NAME:
+    case FIELD_STATE:
+    case FIELD_ID:
+    case FIELD_SIZE:
+    case FIELD_FREE:
+    case FIELD_RANK:
+    case FIELD_INDEX: break;
+    default: return false;
+    }
+    if (list->n == WEIRLUA_FIELDS)
+        return false;
+    list->codes[list->n++] = (uint8_t)code;
+    return true;
+}
+
 /* Texts that are computed, mostly short. */
 static void push_computed(lua_State *L, const struct weirlua_graph *box, weir_vertex v,
                           size_t (*write)(const weir_graph *, weir_vertex, char *, size_t))
@@ -145,7 +168,7 @@ static int64_t free_now(const weir_graph *g, weir_vertex v)
     return weir_vertex_available(g, v, now, now + 1);
 }
 
-void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field)
+static inline void push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field)
 {
     const weir_graph *g = box->g;
     int64_t n;
@@ -169,6 +192,18 @@ void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vert
     case FIELD_DATA: push_bits(L, box, v, WEIRLUA_DATA); break;
     default: lua_pushnil(L);
     }
+}
+
+void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field)
+{
+    push_field(L, box, v, field);
+}
+
+int weirlua_fields_push(lua_State *L, const struct weirlua_graph *box, weir_vertex v, const struct weirlua_fields *list)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        push_field(L, box, v, list->codes[i]);
+    return (int)list->n;
 }
 
 /* ---- the metatable of light userdata ---- */

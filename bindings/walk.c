@@ -17,16 +17,17 @@ static int walk_gc(lua_State *L)
     return 0;
 }
 
-struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struct walk *walk)
-{
-    struct weirlua_graph *box = weirlua_graph_find(weirlua_of(L), walk->number);
-
-    if (!box)
-        luaL_error(L, "the graph was closed while it was walked");
-    return box;
-}
-
 /* ---- visits ---- */
+
+/* What was called before may have removed the vertex. */
+static int push_fields(lua_State *L, const struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
+{
+    if (walk->fields.n == 0)
+        return 0;
+    if (weir_graph_serial(box->g) != walk->serial)
+        luaL_error(L, "the graph changed while it was walked");
+    return weirlua_fields_push(L, box, v, &walk->fields);
+}
 
 /* Pushes the i-th of n functions of a slot. */
 static void push_filter(lua_State *L, int at, int slot, uint32_t i, uint32_t n)
@@ -38,24 +39,24 @@ static void push_filter(lua_State *L, int at, int slot, uint32_t i, uint32_t n)
     }
 }
 
-/* Calls it with v and leaves its result. */
-static void call_filter(lua_State *L, const struct walk *walk, weir_vertex v)
+/* Calls it with v and leaves its result. The graph was there, and is. */
+static void call_filter(lua_State *L, const struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
 {
-    weirlua_push_vertex(L, weirlua_walk_graph(L, walk), v);
-    lua_call(L, 1, 1);
-    weirlua_walk_graph(L, walk);
+    weirlua_push_vertex(L, box, v);
+    lua_call(L, 1 + push_fields(L, walk, box, v), 1);
     if (!walk->open)
         luaL_error(L, "the walk was closed by its own filter");
+    weirlua_walk_graph(L, walk);
 }
 
 /* W3: all filters must agree to go on; the first that does not ends the descent. */
-static void ask_prune(lua_State *L, int at, struct walk *walk, weir_vertex v)
+static void ask_prune(lua_State *L, int at, struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
 {
     bool on = true;
 
     for (uint32_t i = 0; on && i < walk->nprune; i++) {
         push_filter(L, at, WALK_PRUNE, i, walk->nprune);
-        call_filter(L, walk, v);
+        call_filter(L, walk, box, v);
         on = lua_toboolean(L, -1);
         lua_pop(L, 1);
     }
@@ -67,43 +68,45 @@ static void ask_prune(lua_State *L, int at, struct walk *walk, weir_vertex v)
         weir_walk_prune(walk->w);
 }
 
+/* Without a struct of the error, which takes longer to clear than a step. */
 static int pull(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 {
-    weir_err err = {0};
     int event;
 
     if (walk->compares)
         return weirlua_order_next(L, at, walk, v);
-    event = weir_walk_next(walk->w, v, &err);
-    return event < 0 ? weirlua_raise(L, &err) : event;
+    event = weir_walk_next(walk->w, v, NULL);
+    if (event < 0)
+        luaL_error(L, event == WEIR_EINVAL ? "the graph changed while it was walked" : "out of memory");
+    return event;
 }
 
-/* The next visit to tell; 0 at the end. */
+/* The next visit to tell; 0 at the end. The graph is there. */
 static int next_visit(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 {
+    struct weirlua_graph *box = weirlua_walk_graph(L, walk);
     bool all = walk->nprune || walk->compares; /* the core does not sort out types */
     int event;
 
-    for (;;) {
-        struct weirlua_graph *box = weirlua_walk_graph(L, walk);
-        event = pull(L, at, walk, v);
-        if (event == WEIR_WALK_DONE)
-            return 0;
+    while ((event = pull(L, at, walk, v)) != WEIR_WALK_DONE) {
         if (walk->nprune && event == WEIR_PREORDER)
-            ask_prune(L, at, walk, *v);
+            ask_prune(L, at, walk, box, *v);
         if ((unsigned)event & walk->events)
             if (!all || !walk->type || strcmp(weir_vertex_type(box->g, *v), walk->type) == 0)
                 return event;
     }
+    return 0;
 }
 
-/* Pushes vertex, event, depth. */
+/* Pushes vertex, event, depth, and the fields. */
 static int push_visit(lua_State *L, const struct walk *walk, weir_vertex v, int event)
 {
-    weirlua_push_vertex(L, weirlua_walk_graph(L, walk), v);
+    struct weirlua_graph *box = weirlua_walk_graph(L, walk);
+
+    weirlua_push_vertex(L, box, v);
     lua_pushstring(L, event == WEIR_PREORDER ? "pre" : "post");
     lua_pushinteger(L, walk->compares ? walk->depth : weir_walk_depth(walk->w));
-    return 3;
+    return 3 + push_fields(L, walk, box, v);
 }
 
 /* Upvalue 2 is the walk; what is passed does not matter. */
@@ -174,7 +177,7 @@ static enum verdict ask_evaluate(lua_State *L, struct walk *walk, weir_vertex v,
     *score = 0;
     for (uint32_t i = 0; i < walk->nevaluate; i++) {
         push_filter(L, 3, WALK_EVALUATE, i, walk->nevaluate);
-        call_filter(L, walk, v);
+        call_filter(L, walk, weirlua_walk_graph(L, walk), v);
         if (lua_isnil(L, -1))
             return lua_pop(L, 1), NO_CANDIDATE;
         if (lua_isboolean(L, -1) && !lua_toboolean(L, -1))
@@ -243,7 +246,7 @@ static int push_iterator(lua_State *L)
 int weirlua_walk(lua_State *L)
 {
     static const char *const known[] = {"start", "subsystem", "order", "reverse", "upward",         "type",
-                                        "prune", "evaluate",  "best",  "visit",   "order_children", NULL};
+                                        "prune", "evaluate",  "best",  "visit",   "order_children", "fields", NULL};
     struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
     struct walk *walk;
     int64_t best;

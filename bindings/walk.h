@@ -24,9 +24,11 @@ struct walk {
     unsigned events;            /* to tell; the core may be asked for more */
     uint32_t nprune, nevaluate; /* functions; 1: the slot is the function itself */
     const char *type;           /* only these, where the core does not sort them out */
+    struct weirlua *state;      /* where graphs are found */
+    struct weirlua_fields fields; /* that each function gets after its other arguments */
+    uint64_t serial;              /* of the graph's structure */
 
     /* With a Lua order only. */
-    uint64_t serial;
     uint32_t nframes;
     uint32_t depth;
     weir_vertex pending; /* told in preorder, and not yet descended into */
@@ -35,7 +37,14 @@ struct walk {
 };
 
 /* The graph of an open walk; raises when it was closed. */
-struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struct walk *walk);
+static inline struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struct walk *walk)
+{
+    struct weirlua_graph *box = weirlua_graph_find(walk->state, walk->number);
+
+    if (!box)
+        luaL_error(L, "the graph was closed while it was walked");
+    return box;
+}
 
 /* walk_order.c: begins at `start`, or at the roots; gives the next event, 0 at the end. `at` is the walk's index. */
 void weirlua_order_begin(lua_State *L, int at, struct walk *walk, weir_vertex start);

@@ -44,6 +44,29 @@ static uint32_t take_filters(lua_State *L, const char *key, int slot)
     return n;
 }
 
+static void take_field(lua_State *L, struct walk *walk)
+{
+    if (lua_type(L, -1) != LUA_TSTRING || !weirlua_fields_add(&walk->fields, lua_tostring(L, -1)))
+        luaL_error(L, "field 'fields': at most %d of %s expected, got %s", WEIRLUA_FIELDS, weirlua_fields_known,
+                   luaL_tolstring(L, -1, NULL));
+    lua_pop(L, 1);
+}
+
+/* A name, or a list of them. */
+static void take_fields(lua_State *L, struct walk *walk)
+{
+    lua_pushliteral(L, "fields");
+    switch (lua_rawget(L, 2)) {
+    case LUA_TNIL: break;
+    case LUA_TTABLE:
+        for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++)
+            take_field(L, walk);
+        break;
+    default: take_field(L, walk);
+    }
+    lua_settop(L, 3);
+}
+
 static bool take_compare(lua_State *L)
 {
     int type;
@@ -116,9 +139,12 @@ void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *bo
 {
     weir_walk_options o = {.start = start_of(L, box)};
 
+    walk->state = weirlua_of(L);
     walk->number = box->number;
+    walk->serial = weir_graph_serial(box->g);
     walk->nprune = take_filters(L, "prune", WALK_PRUNE);
     walk->nevaluate = take_filters(L, "evaluate", WALK_EVALUATE);
+    take_fields(L, walk);
     walk->compares = take_compare(L);
     walk->type = weirlua_field_string(L, 2, "type", NULL);
     lua_pushliteral(L, "type");

@@ -190,7 +190,6 @@ void weirlua_order_begin(lua_State *L, int at, struct walk *walk, weir_vertex st
     const weir_graph *g = weirlua_walk_graph(L, walk)->g;
     size_t bytes = weir_graph_limit(g) / 8 + 1;
 
-    walk->serial = weir_graph_serial(g);
     walk->pending = WEIR_NONE;
     walk->open = true;
     lua_newtable(L);

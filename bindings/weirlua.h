@@ -44,7 +44,12 @@ struct weirlua {
 struct weirlua *weirlua_state(lua_State *L, struct weirlua *home);
 struct weirlua *weirlua_of(lua_State *L); /* inside a C function of ours */
 /* A live graph by number, or NULL. */
-struct weirlua_graph *weirlua_graph_find(struct weirlua *s, uint32_t number);
+struct weirlua_graph *weirlua_graph_search(struct weirlua *s, uint32_t number);
+static inline struct weirlua_graph *weirlua_graph_find(struct weirlua *s, uint32_t number)
+{
+    struct weirlua_graph *recent = s->home->recent;
+    return recent && recent->number == number ? recent : weirlua_graph_search(s, number);
+}
 void weirlua_graph_register(lua_State *L, struct weirlua *s, struct weirlua_graph *box);
 void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *box);
 /* A number that tells policy versions apart: no two in one state are alike, and two states cannot share a graph. */
@@ -194,6 +199,19 @@ enum weirlua_field {
 };
 int weirlua_field_code(const char *name); /* FIELD_NONE: there is none of that name */
 void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field);
+
+/* Fields that filters declare, to get them as arguments: those that are cheap to read, and no handles. */
+#define WEIRLUA_FIELDS 8
+struct weirlua_fields {
+    uint32_t n;
+    uint8_t codes[WEIRLUA_FIELDS]; /* enum weirlua_field */
+};
+extern const char weirlua_fields_known[]; /* which can be passed, for messages */
+/* Adds one by name; false: it cannot be passed, or the list is full. */
+bool weirlua_fields_add(struct weirlua_fields *list, const char *name);
+/* Pushes them all; returns how many. There is room for them on the stack. */
+int weirlua_fields_push(lua_State *L, const struct weirlua_graph *box, weir_vertex v, const struct weirlua_fields *list);
+
 void weirlua_vertex_open(lua_State *L, struct weirlua *s);
 extern const luaL_Reg weirlua_vertex_methods[];
 /* Pushes the table of the methods and fields of a vertex, by name. */

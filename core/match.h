@@ -15,6 +15,7 @@
 #define WEIR_MATCH_H
 
 #include "graph.h"
+#include "order.h"
 #include "request.h"
 #include "search.h"
 
@@ -97,6 +98,11 @@ bool weir_slot_stands(const struct match *m, weir_vertex v, const weir_resource 
 bool weir_slot_close(const struct match *m, const weir_resource *slot);
 /* Whether two slots cannot have a part of one pool each (WEIR_WHOLE_POOLS), so that they are placed one by one. */
 bool weir_slot_apart(const struct match *m, const weir_resource *slot);
+/* Whether slots are taken in the order of sums (WEIR_SLOT_SUMS). */
+bool weir_slot_summed(const struct match *m);
+/* Adds up the fields of the things that one slot has, in the picks from `from` on. */
+void weir_slot_sum(const struct match *m, const weir_resource *slot, const struct order *o, uint32_t from,
+                   double sums[WEIR_ORDER_KEYS]);
 /* Places so many slots anywhere below `under`. 1, 0 or negative. */
 int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots);
 /* Places slots, each inside one vertex of that type. */

@@ -1,8 +1,10 @@
 /* mix.c - or_slots: slots side by side that are alternatives. Any mix of them serves, as many in all as the last one asks for.
  *
  * They are placed below one vertex after the other, each time the mix that leaves room for the most slots there; among such
- * mixes the one with the most of those named first. What one of them takes of a type counts as its least.
+ * mixes the one with the most of those named first. What one of them takes of a type counts as its least. Where the order of
+ * sums decides, all mixes are placed, and of their slots those are kept that come first.
  * Invariant: on "does not fit" and on failure the picks are as they were. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "match.h"
@@ -10,6 +12,12 @@
 #define MIX_SLOTS 16      /* alternatives */
 #define MIX_TYPES 32      /* types that they hold */
 #define MIX_STEPS 1000000 /* mixes tried for one vertex */
+
+/* A slot that was placed, and where it stands in the order of sums. */
+struct turn {
+    uint32_t from, n; /* its picks */
+    double sums[WEIR_ORDER_KEYS];
+};
 
 struct mix {
     struct match *m;
@@ -21,6 +29,9 @@ struct mix {
     int64_t take[MIX_SLOTS][MIX_TYPES];
     int64_t counts[MIX_SLOTS], best[MIX_SLOTS];
     int64_t most; /* slots of the best mix; -1: none yet */
+    struct order order;
+    struct turn *turns;
+    uint32_t nturns, turns_cap;
 };
 
 /* ---- the mix for one vertex ---- */
@@ -111,17 +122,24 @@ static int explore(struct mix *x, uint32_t i, int64_t sum)
     return WEIR_OK;
 }
 
+/* Finds the best mix below v. */
+static int find_mix(struct mix *x, weir_vertex v)
+{
+    int rc = measure(x, v);
+
+    x->most = -1;
+    x->steps = 0;
+    return rc ? rc : explore(x, 0, 0);
+}
+
 /* Places up to `want` slots right below v. Returns how many, or negative. */
 static int64_t place_at(struct mix *x, weir_vertex v, int64_t want)
 {
     struct match *m = x->m;
     uint32_t npicks = m->npicks;
     int64_t placed = 0;
-    int rc = measure(x, v);
+    int rc = find_mix(x, v);
 
-    x->most = -1;
-    x->steps = 0;
-    rc = rc ? rc : explore(x, 0, 0);
     if (rc)
         return rc;
     rc = 1;
@@ -139,6 +157,73 @@ static int64_t place_at(struct mix *x, weir_vertex v, int64_t want)
     return rc == 1 ? placed : rc;
 }
 
+/* ---- in the order of sums ---- */
+
+static int place_turn(struct mix *x, weir_vertex v, const weir_resource *slot)
+{
+    struct match *m = x->m;
+    uint32_t from = m->npicks;
+    int rc = weir_slots_fill(m, v, slot, 1);
+
+    if (rc != 1)
+        return rc;
+    if (weir_array_reserve(&x->turns, &x->turns_cap, (size_t)x->nturns + 1, sizeof *x->turns))
+        return weir_fail_nomem(m->err);
+    weir_pick_slots(m, from, 1);
+    x->turns[x->nturns] = (struct turn){from, m->npicks - from, {0}};
+    weir_slot_sum(m, slot, &x->order, from, x->turns[x->nturns++].sums);
+    return 1;
+}
+
+/* Places the whole mix for v, slot by slot. What stands below others is no rival to it. */
+static int place_turns(struct mix *x, weir_vertex v)
+{
+    uint32_t rivals = x->m->rivals;
+    int rc;
+
+    x->m->rivals = rivals == x->from ? x->m->npicks : rivals;
+    rc = find_mix(x, v);
+    for (uint32_t i = 0; rc >= 0 && i < x->n; i++)
+        for (int64_t k = 0; rc >= 0 && k < x->best[i]; k++)
+            rc = place_turn(x, v, &x->list[i]);
+    x->m->rivals = rivals;
+    return rc < 0 ? rc : WEIR_OK;
+}
+
+static int by_sums(const void *a, const void *b)
+{
+    const struct turn *s = a, *t = b;
+    int sums = weir_order_compare(s->sums, t->sums);
+    return sums ? sums : s->from < t->from ? -1 : s->from > t->from;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct turn *s = a, *t = b;
+    return s->from < t->from ? -1 : s->from > t->from;
+}
+
+/* Keeps the picks of so many slots. */
+static void keep_turns(struct mix *x, uint32_t n)
+{
+    struct match *m = x->m;
+    uint32_t at = x->from;
+
+    if (n == 0) {
+        m->npicks = at;
+        return;
+    }
+    qsort(x->turns, x->nturns, sizeof *x->turns, by_sums);
+    qsort(x->turns, n, sizeof *x->turns, by_place);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct turn *t = &x->turns[i];
+        memmove(m->picks + at, m->picks + t->from, t->n * sizeof *m->picks);
+        memmove(m->notes + at, m->notes + t->from, t->n * sizeof *m->notes);
+        at += t->n;
+    }
+    m->npicks = at;
+}
+
 /* ---- all of it ---- */
 
 static bool stands(const struct mix *x, weir_vertex v)
@@ -149,18 +234,25 @@ static bool stands(const struct mix *x, weir_vertex v)
     return false;
 }
 
+static int begin_hosts(struct mix *x, struct search *s, weir_vertex under)
+{
+    int rc = weir_search_hosts(s, x->m, under, x->list, x->list->with, SEARCH_PARENT);
+
+    s->nslots = x->n;
+    s->nneeds = 0; /* those of the first alternative only */
+    return rc;
+}
+
 /* Vertex after vertex, in the policy's order of the first thing that the first of them holds. */
 static int64_t place_below(struct mix *x, weir_vertex under, int64_t want)
 {
     struct search s;
     weir_vertex v;
     int64_t placed = 0;
-    int rc = weir_search_hosts(&s, x->m, under, x->list, x->list->with, SEARCH_PARENT);
+    int rc = begin_hosts(x, &s, under);
 
     if (rc)
         return rc;
-    s.nslots = x->n;
-    s.nneeds = 0; /* those of the first alternative only */
     while (placed < want && (rc = weir_search_next(&s, &v)) > 0) {
         int64_t n = place_at(x, v, want - placed);
         placed += n > 0 ? n : 0;
@@ -170,6 +262,33 @@ static int64_t place_below(struct mix *x, weir_vertex under, int64_t want)
     }
     weir_search_end(&s);
     return rc < 0 ? rc : placed;
+}
+
+/* The same in the order of sums. 1, 0 or negative. */
+static int place_summed(struct mix *x, weir_vertex under, int64_t want, int64_t times)
+{
+    struct search s;
+    weir_vertex v;
+    int64_t n;
+    int rc = weir_order_read(x->m->g, x->m->policy, &x->order, x->m->err);
+
+    if (!rc && under != WEIR_NONE && stands(x, under)) {
+        rc = place_turns(x, under);
+    } else if (!rc) {
+        rc = begin_hosts(x, &s, under);
+        if (rc)
+            return rc;
+        while ((rc = weir_search_next(&s, &v)) > 0)
+            if ((rc = place_turns(x, v)) < 0)
+                break;
+        weir_search_end(&s);
+    }
+    if (rc)
+        return rc;
+    n = weir_count_floor(&x->list[x->n - 1].count, (x->nturns < want ? x->nturns : want) / times);
+    if (n >= 0)
+        keep_turns(x, (uint32_t)(n * times));
+    return n >= 0;
 }
 
 /* As many slots as may be, at most `want`. 1, 0 or negative. */
@@ -194,6 +313,7 @@ int weir_mix_place(struct match *m, weir_vertex under, const weir_resource *list
 {
     uint32_t npicks = m->npicks, rivals = m->rivals;
     struct mix x;
+    int64_t want;
     int rc = begin_mix(&x, m, list, n);
 
     if (rc)
@@ -201,7 +321,9 @@ int weir_mix_place(struct match *m, weir_vertex under, const weir_resource *list
     x.from = npicks;
     m->rivals = rivals == WEIR_NONE ? npicks : rivals; /* they may take parts of one pool */
     m->contested = true;
-    rc = place_all(&x, under, saturating_mul(count_most(m, &list[n - 1].count), times), times);
+    want = saturating_mul(count_most(m, &list[n - 1].count), times);
+    rc = weir_slot_summed(m) ? place_summed(&x, under, want, times) : place_all(&x, under, want, times);
+    weir_mem_free(x.turns);
     m->rivals = rivals;
     if (rc != 1)
         m->npicks = npicks;

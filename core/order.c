@@ -213,6 +213,14 @@ void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, d
     }
 }
 
+int weir_order_compare(const double a[WEIR_ORDER_KEYS], const double b[WEIR_ORDER_KEYS])
+{
+    for (uint32_t i = 0; i < WEIR_ORDER_KEYS; i++)
+        if (a[i] < b[i] || a[i] > b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
 static bool before_by_id(const weir_graph *g, bool descending, weir_vertex a, weir_vertex b)
 {
     int64_t x = vertex_at(g, a)->id, y = vertex_at(g, b)->id;

@@ -39,6 +39,8 @@ void weir_order_clear(struct order *o);
 /* Adds the fields of v, those by which a policy orders, to sums. An ancestor's count nothing for itself, nor where there is none.
  * Not for computed orders. */
 void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, double sums[WEIR_ORDER_KEYS]);
+/* Which of two sums comes first: below 0, 0 or above. */
+int weir_order_compare(const double a[WEIR_ORDER_KEYS], const double b[WEIR_ORDER_KEYS]);
 /* Whether a comes before b. */
 bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b);
 

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "match.h"
+#include "order.h"
 
 /* Units that one vertex gave, and the number of picks after it. */
 struct gain {
+    weir_vertex v;
     uint32_t npicks;
     int64_t units;
 };
@@ -20,11 +22,11 @@ struct gains {
     int64_t units;
 };
 
-static int gain_add(struct match *m, struct gains *gs, int64_t units)
+static int gain_add(struct match *m, struct gains *gs, weir_vertex v, int64_t units)
 {
     if (weir_array_reserve(&gs->list, &gs->cap, (size_t)gs->n + 1, sizeof *gs->list))
         return weir_fail_nomem(m->err);
-    gs->list[gs->n++] = (struct gain){m->npicks, units};
+    gs->list[gs->n++] = (struct gain){v, m->npicks, units};
     gs->units += units;
     return WEIR_OK;
 }
@@ -42,7 +44,7 @@ static int gather_ordered(struct match *m, weir_vertex under, const weir_resourc
     while (gs->units < want && (rc = weir_search_next(&s, &v)) > 0) {
         int64_t units = weir_candidate_take(m, v, r, want - gs->units);
         if (units > 0)
-            rc = gain_add(m, gs, units);
+            rc = gain_add(m, gs, v, units);
         else
             rc = units < 0 ? (int)units : weir_search_rejected(&s, v);
         if (rc)
@@ -259,8 +261,9 @@ static int gather_scored(struct match *m, weir_vertex under, const weir_resource
     else if (!rc)
         make_heap(&sc);
     for (uint32_t i = 0, n = sc.n; !rc && i < n && gs->units < want; i++) {
-        int64_t units = weir_candidate_take(m, selects ? sc.list[i].v : pop_best(&sc), r, want - gs->units);
-        rc = units < 0 ? (int)units : units > 0 ? gain_add(m, gs, units) : 0;
+        weir_vertex v = selects ? sc.list[i].v : pop_best(&sc);
+        int64_t units = weir_candidate_take(m, v, r, want - gs->units);
+        rc = units < 0 ? (int)units : units > 0 ? gain_add(m, gs, v, units) : 0;
     }
     weir_mem_free(sc.list);
     return rc;
@@ -273,11 +276,84 @@ static int gather(struct match *m, weir_vertex under, const weir_resource *r, in
     return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
 }
 
+/* ---- when it is more than is allowed ---- */
+
+/* One gain with its own picks. */
+struct share {
+    struct gain gain;
+    uint32_t from, n;
+};
+
+struct ordering {
+    const weir_graph *g;
+    struct order order;
+};
+
+static int by_order(const void *a, const void *b, void *data)
+{
+    const struct share *x = a, *y = b;
+    const struct ordering *o = data;
+
+    if (x->gain.v == y->gain.v)
+        return 0;
+    return weir_order_before(o->g, &o->order, x->gain.v, y->gain.v) ? -1 : 1;
+}
+
+static void list_shares(const struct gains *gs, struct share *shares)
+{
+    for (uint32_t i = 0, from = gs->from; i < gs->n; from = gs->list[i++].npicks)
+        shares[i] = (struct share){gs->list[i], from, gs->list[i].npicks - from};
+}
+
+/* Writes the gains and their picks in the order of the shares. */
+static void rewrite(struct match *m, struct gains *gs, const struct share *shares, const weir_pick *picks,
+                    const struct pick_note *notes)
+{
+    uint32_t at = gs->from;
+
+    for (uint32_t i = 0; i < gs->n; i++) {
+        uint32_t from = shares[i].from - gs->from, n = shares[i].n;
+        memcpy(m->picks + at, picks + from, n * sizeof *picks);
+        memcpy(m->notes + at, notes + from, n * sizeof *notes);
+        at += n;
+        gs->list[i] = shares[i].gain;
+        gs->list[i].npicks = at;
+    }
+}
+
+/* Puts what a policy that descends has found into its order. */
+static int reorder_gains(struct match *m, struct gains *gs)
+{
+    size_t n = m->npicks - gs->from;
+    struct share *shares = weir_mem_alloc((size_t)gs->n * sizeof *shares + 1);
+    weir_pick *picks = weir_mem_alloc(n * sizeof *picks + 1);
+    struct pick_note *notes = weir_mem_alloc(n * sizeof *notes + 1);
+    struct ordering o = {.g = m->g};
+    int rc = shares && picks && notes ? weir_order_read(m->g, m->policy, &o.order, m->err) : weir_fail_nomem(m->err);
+
+    if (!rc && gs->n > 0) {
+        list_shares(gs, shares);
+        memcpy(picks, m->picks + gs->from, n * sizeof *picks);
+        memcpy(notes, m->notes + gs->from, n * sizeof *notes);
+        qsort_r(shares, gs->n, sizeof *shares, by_order, &o);
+        rewrite(m, gs, shares, picks, notes);
+    }
+    weir_mem_free(shares);
+    weir_mem_free(picks);
+    weir_mem_free(notes);
+    return rc;
+}
+
 /* Gives back what is above `want` units: whole vertices, last first; a pool that gives units, some of these. */
-static void trim(struct match *m, const weir_resource *r, struct gains *gs, int64_t want)
+static int trim(struct match *m, const weir_resource *r, struct gains *gs, int64_t want)
 {
     weir_pick *last;
+    int rc = WEIR_OK;
 
+    if (gs->units > want && view_ordered(m) && m->policy->ndescend && m->policy->norder)
+        rc = reorder_gains(m, gs);
+    if (rc)
+        return rc;
     while (gs->n > 0 && gs->units - gs->list[gs->n - 1].units >= want) {
         gs->units -= gs->list[--gs->n].units;
         m->npicks = gs->n ? gs->list[gs->n - 1].npicks : gs->from;
@@ -288,6 +364,7 @@ static void trim(struct match *m, const weir_resource *r, struct gains *gs, int6
         last->exclusive = false;
         gs->units = want;
     }
+    return WEIR_OK;
 }
 
 int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
@@ -313,7 +390,7 @@ static int place_resource(struct match *m, weir_vertex under, const weir_resourc
     rc = gather(m, under, r, most, &gs);
     count = weir_count_floor(&r->count, gs.units / times);
     if (!rc && count >= 0)
-        trim(m, r, &gs, saturating_mul(count, times));
+        rc = trim(m, r, &gs, saturating_mul(count, times));
     weir_mem_free(gs.list);
     if (rc || count < 0)
         m->npicks = gs.from;

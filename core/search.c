@@ -2,6 +2,7 @@
  * as long as the policy's order is kept by the index. */
 #include "search.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "book.h"
@@ -10,6 +11,22 @@
 #include "window.h"
 
 /* ---- depth first, to where most is free ---- */
+
+/* The number in the tag that decides between siblings; WEIR_FOREVER: v has none. */
+static int64_t tagged(const struct search *s, weir_vertex v)
+{
+    const struct pool *p = pool_of(s->m->g, v);
+    const struct map *tags = p ? &p->maps[WEIR_TAGS] : NULL;
+
+    for (uint32_t i = 0; tags && i < tags->count; i++)
+        if (tags->entries[i].key == s->tag_key) {
+            const char *text = weir_names_text(&s->m->g->names, tags->entries[i].value);
+            char *end;
+            int64_t value = strtoll(text, &end, 10);
+            return end == text || *end ? WEIR_FOREVER : value;
+        }
+    return WEIR_FOREVER;
+}
 
 /* What decides between siblings: how much of the first spare type is free below v, most of all where nobody uses or has
  * reserved any of it. */
@@ -21,6 +38,8 @@ static int64_t slack(const struct search *s, weir_vertex v)
     bool used = (b && b->count) || (in && in->cells && (in->cells[CELL_ACTIVE] || in->cells[CELL_SOON]));
     uint32_t cell = 0;
 
+    if (s->by_tag)
+        return tagged(s, v);
     if (!used)
         return WEIR_FOREVER;
     for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->nspare; i++)
@@ -497,6 +516,15 @@ static void read_needs(struct search *s, const weir_resource *r)
         }
 }
 
+static void read_spare(struct search *s, const char *text)
+{
+    if (strncmp(text, "tags.", 5) == 0) {
+        s->by_tag = true;
+        s->tag_key = weir_names_find(&s->m->g->names, text + 5, strlen(text + 5));
+    }
+    s->spare[s->nspare++] = weir_type_find(s->m->g, text);
+}
+
 static void prepare(struct search *s, struct match *m, const weir_resource *r, bool idle)
 {
     memset(s, 0, sizeof *s);
@@ -506,7 +534,7 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
     s->type = s->outer = weir_type_find(m->g, r->type);
     s->host = WEIR_NO_TYPE;
     for (uint32_t i = 0; view_ordered(m) && i < m->policy->ndescend && i < WEIR_DESCEND_TYPES; i++)
-        s->spare[s->nspare++] = weir_type_find(m->g, m->policy->descend[i]);
+        read_spare(s, m->policy->descend[i]);
     if (reads(m, WEIR_STRICT_LEVELS) && !r->parent)
         s->beside = weir_request_resources(m->request, &s->nbeside);
 }

@@ -41,6 +41,8 @@ struct search {
     weir_type host;  /* vertices of this type are the candidates, in the order of what is below; WEIR_NO_TYPE: none */
     weir_type spare[WEIR_DESCEND_TYPES]; /* the policy descends to where most of this is free */
     uint32_t nspare;                     /* 0: it has an order */
+    bool by_tag;                         /* ... or to where `tag_key` has the greatest number */
+    weir_name tag_key;                   /* WEIR_NO_NAME: nothing has such a tag */
     weir_vertex key; /* of the candidate found last: where it stands in the order */
     uint32_t tag;    /* of the candidate found last; WEIR_NONE the first time */
     bool idle; /* only vertices that can be taken as a whole */

@@ -413,15 +413,14 @@ static const weir_resource *part_of(const weir_resource *slot, const weir_pick *
     return &slot->with[i];
 }
 
-/* Adds up the things that one slot has, in the picks from `from` on. */
-static void sum_slot(const struct hosts *h, const struct order *o, uint32_t from, double sums[WEIR_ORDER_KEYS])
+void weir_slot_sum(const struct match *m, const weir_resource *slot, const struct order *o, uint32_t from,
+                   double sums[WEIR_ORDER_KEYS])
 {
-    const struct match *m = h->m;
     weir_vertex last = WEIR_NONE;
 
     memset(sums, 0, WEIR_ORDER_KEYS * sizeof *sums);
     for (uint32_t i = from; i < m->npicks; i++) {
-        const weir_resource *r = part_of(h->slot, &m->picks[i]);
+        const weir_resource *r = part_of(slot, &m->picks[i]);
         weir_vertex v = served_by(m->g, weir_type_find(m->g, r->type), m->picks[i].vertex);
         if (v == last || m->notes[i].endpoint != WEIR_NONE)
             continue;
@@ -447,7 +446,7 @@ static int add_turns(struct hosts *h, uint32_t host, const struct order *o)
         t->nth = k;
         rc = rc == 1 ? place_in(h, h->list[host].v, 1) : rc; /* 0: counts that vary took what is missing now */
         if (rc == 1)
-            sum_slot(h, o, from, t->sums);
+            weir_slot_sum(m, h->slot, o, from, t->sums);
     }
     m->rivals = rivals;
     m->npicks = npicks;
@@ -457,10 +456,10 @@ static int add_turns(struct hosts *h, uint32_t host, const struct order *o)
 static int by_sums(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
+    int sums = weir_order_compare(x->sums, y->sums);
 
-    for (uint32_t i = 0; i < WEIR_ORDER_KEYS; i++)
-        if (x->sums[i] != y->sums[i])
-            return x->sums[i] < y->sums[i] ? -1 : 1;
+    if (sums)
+        return sums;
     if (x->host != y->host)
         return x->host < y->host ? -1 : 1;
     return x->nth < y->nth ? -1 : x->nth > y->nth;
@@ -483,9 +482,9 @@ static int fill_summed(struct hosts *h, int64_t want)
     return rc;
 }
 
-static bool sums_decide(const struct match *m)
+bool weir_slot_summed(const struct match *m)
 {
-    return reads(m, WEIR_SLOT_SUMS) && view_ordered(m) && m->policy->norder && !m->policy->keys;
+    return reads(m, WEIR_SLOT_SUMS) && view_ordered(m) && m->policy->norder && !m->policy->keys && !m->policy->ndescend;
 }
 
 /* ---- all of it ---- */
@@ -497,7 +496,7 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
 
     if (rc)
         return rc;
-    rc = scored ? fill_scored(h, want) : sums_decide(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
+    rc = scored ? fill_scored(h, want) : weir_slot_summed(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
     weir_search_end(&h->search);
     return rc;
 }

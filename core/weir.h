@@ -424,7 +424,8 @@ typedef struct weir_policy {
     uint32_t nexclusive;
     /* Instead of `order`: depth first, at each level the children first that nobody uses or has reserved, then those with the
      * most free units below, of the first of these types that they have; the last one added among equals. Costs the children of
-     * what is visited. At most WEIR_DESCEND_TYPES. */
+     * what is visited. At most WEIR_DESCEND_TYPES. "tags.KEY" instead of types: those without that tag first, then those with
+     * the greatest number in it. Where there is an `order`, too, it tells what is kept of more than an allowed count. */
     const char *const *descend;
     uint32_t ndescend;
     /* Types, the smallest first, such as "numa", "socket": what one slot holds comes from one vertex of the first of these

@@ -45,8 +45,10 @@ int64_t weir_window_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t
 
 int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {
-    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(g, u)->parent)
-        if (!state_available(vertex_at(g, u)->state))
+    if (t0 >= t1 || !state_available(vertex_at(g, v)->state))
+        return 0;
+    for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent)
+        if (!state_available(vertex_at(g, u)->state) || (book_of(g, u) && weir_book_touched(g, u, t0, t1, true)))
             return 0;
-    return t0 < t1 && weir_window_above(g, v, t0, t1) ? weir_window_free(g, v, t0, t1) : 0;
+    return weir_window_free(g, v, t0, t1);
 }

@@ -648,6 +648,29 @@ describe("weir show", function()
   end
 end)
 
+describe("weir replay", function()
+  local REPLAY = BIN .. " replay -r 'cluster:1 node:4 core:4' --generate 50 --quiet "
+
+  -- {options, files in the directory, titles of the runs}
+  for _, case in ipairs {
+    { "", "index.html\njobs.csv\nreplay.json\n", { "easy, low" } }, { "--compare 'easy fcfs'", "index.html\n", { "easy", "fcfs" } },
+  } do
+    it(case[1] .. " --report makes a page", function()
+      local dir = run "mktemp -d":gsub("\n", "")
+      assert.equal(0, (select(2, run(REPLAY .. case[1] .. " --report " .. dir))))
+      assert.equal(case[2], (run("ls " .. dir)))
+      local file <close> = assert(io.open(dir .. "/index.html"))
+      local runs, titles = data_of(file:read "a").runs, {}
+      for i, r in ipairs(runs) do
+        titles[i] = r.title
+        assert.same({ 50, 16 }, { #r.jobs.id, r.total })
+      end
+      assert.same(case[3], titles)
+      run("rm -rf " .. dir)
+    end)
+  end
+end)
+
 describe("the REPL", function()
   for _, case in ipairs { { ":show %s/m.svg type", "<?xml" }, { ":show %s/m.html", "<!DOCTYPE" },
     { ":timeline %s/m.svg core", "<?xml" } } do

@@ -43,14 +43,18 @@ describe("queue policies", function()
   for _, row in ipairs {
     { "fcfs lets nobody overtake", "fcfs", WIDE, "0 100 200 200 200" },
     { "easy lets pass who does not delay the first", "easy", WIDE, "0 100 2 200 200" },
-    { "easy lets pass who uses what the first leaves", "easy", { { 0, 8, 100 }, { 1, 9, 100 }, { 2, 1, 500 }, { 3, 1, 500 } }, "0 100 2 200" },
+    { "easy lets pass who uses what the first leaves", "easy", { { 0, 8, 100 }, { 1, 9, 100 }, { 2, 1, 500 }, { 3, 1, 500 } },
+      "0 100 2 200" },
     { "easy lets the second be delayed", "easy", { { 0, 7, 100 }, { 1, 8, 100 }, { 2, 9, 100 }, { 50, 2, 250 } }, "0 100 300 50" },
     { "conservative delays nobody", "conservative", { { 0, 7, 100 }, { 1, 8, 100 }, { 2, 9, 100 }, { 50, 2, 250 } }, "0 100 200 300" },
-    { "hybrid with one reservation is easy", "hybrid:k=1", { { 0, 7, 100 }, { 1, 8, 100 }, { 2, 9, 100 }, { 50, 2, 250 } }, "0 100 300 50" },
+    { "hybrid with one reservation is easy", "hybrid:k=1", { { 0, 7, 100 }, { 1, 8, 100 }, { 2, 9, 100 }, { 50, 2, 250 } },
+      "0 100 300 50" },
     { "hybrid with two delays neither", "hybrid:k=2", { { 0, 7, 100 }, { 1, 8, 100 }, { 2, 9, 100 }, { 50, 2, 250 } }, "0 100 200 300" },
     { "hybrid without any takes whatever fits", "hybrid:k=0", WIDE, "0 300 2 92 100" },
-    { "easy takes the first that fits", "easy", { { 0, 8, 100 }, { 1, 2, 5 }, { 2, 10, 100 }, { 3, 2, 80 }, { 4, 2, 10 } }, "0 1 100 6 86" },
-    { "sjbf takes the shortest that fits", "sjbf", { { 0, 8, 100 }, { 1, 2, 5 }, { 2, 10, 100 }, { 3, 2, 80 }, { 4, 2, 10 } }, "0 1 100 16 6" },
+    { "easy takes the first that fits", "easy", { { 0, 8, 100 }, { 1, 2, 5 }, { 2, 10, 100 }, { 3, 2, 80 }, { 4, 2, 10 } },
+      "0 1 100 6 86" },
+    { "sjbf takes the shortest that fits", "sjbf", { { 0, 8, 100 }, { 1, 2, 5 }, { 2, 10, 100 }, { 3, 2, 80 }, { 4, 2, 10 } },
+      "0 1 100 16 6" },
     { "priority: by QOS", "priority", { { 0, 10, 100 }, { 1, 10, 9, { qos = "low" } }, { 2, 10, 9, { qos = "high" } } }, "0 109 100" },
     { "priority: by levels of one's own", { "priority", levels = "batch debug" },
       { { 0, 10, 100 }, { 1, 10, 9, { qos = "batch" } }, { 2, 10, 9, { qos = "debug" } } }, "0 109 100" },
@@ -62,12 +66,15 @@ describe("queue policies", function()
     { "priority: and that is forgotten", { "priority", half_life = 10, max_age = 20 },
       { { 0, 10, 9000, { user = "a", runtime = 100 } }, { 1, 1, 5, { user = "x" } }, { 500, 10, 100, { user = "c" } },
         { 501, 10, 9, { user = "a" } }, { 520, 10, 9, { user = "b" } } }, "0 100 500 600 609" },
-    { "preempt: makes way after the time that it says", "preempt", { { 0, 8, 100, { preemptible = 30 } }, { 1, 10, 50 }, { 2, 2, 5 } }, "80 30 2" },
+    { "preempt: makes way after the time that it says", "preempt", { { 0, 8, 100, { preemptible = 30 } }, { 1, 10, 50 }, { 2, 2,
+      5 } }, "80 30 2" },
     { "preempt: never without saying so", "preempt", { { 0, 8, 100 }, { 1, 10, 50 } }, "0 100" },
-    { "preempt: not for one that is preemptible itself", "preempt", { { 0, 8, 100, { preemptible = 0 } }, { 1, 10, 50, { preemptible = 0 } } }, "0 100" },
+    { "preempt: not for one that is preemptible itself", "preempt", { { 0, 8, 100, { preemptible = 0 } }, { 1, 10, 50,
+      { preemptible = 0 } } }, "0 100" },
     { "preempt: the one that ran the least, and no more than are needed", "preempt",
       { { 0, 4, 100, { preemptible = 10 } }, { 5, 4, 100, { preemptible = 10 } }, { 20, 6, 50 } }, "0 70 20" },
-    { "preempt: nobody, where all of them would not do", "preempt", { { 0, 4, 100, { preemptible = 0 } }, { 0, 4, 100 }, { 1, 9, 10 } }, "0 0 100" },
+    { "preempt: nobody, where all of them would not do", "preempt", { { 0, 4, 100, { preemptible = 0 } }, { 0, 4, 100 }, { 1, 9,
+      10 } }, "0 0 100" },
     { "preempt: each so many times", "preempt:times=0", { { 0, 8, 100, { preemptible = 0 } }, { 1, 10, 50 } }, "0 100" },
   } do
     it(row[1], function() assert.equal(row[4], starts((run(row[3], { queue = row[2] })))) end)
@@ -88,7 +95,8 @@ describe("queue policies", function()
   end)
 
   for _, row in ipairs {
-    { "easi", 'there is no queue policy "easi".*easy' }, { "hybrid:k=x", "option 'k'" }, { "hybrid:n=1", "there is no option 'n'; it has k" },
+    { "easi", 'there is no queue policy "easi".*easy' }, { "hybrid:k=x", "option 'k'" }, { "hybrid:n=1",
+      "there is no option 'n'; it has k" },
     { "./none.lua", "none.lua" },
   } do
     it("refuses " .. row[1], function()
@@ -115,7 +123,8 @@ describe("queue policies", function()
 
   it("[K2] one that raises or does not end stops the run, and says where", function()
     for text, pattern in pairs {
-      ["return {schedule = function(q) error('oh') end}"] = "oh", ["return {schedule = function(q) while true do end end}"] = "instructions",
+      ["return {schedule = function(q) error('oh') end}"] = "oh",
+        ["return {schedule = function(q) while true do end end}"] = "instructions",
       ["return {schedule = function(q) q:start(5) end}"] = "a job of the queue is expected",
     } do
       local path = write(text)
@@ -210,7 +219,8 @@ describe("the simulator", function()
     for i = 1, 2 do
       local log, rows = {}, {}
       for k = 1, 60 do rows[k] = { k * 3 % 40, k * 7 % 9 + 1, k * 13 % 50 + 1, { runtime = k * 11 % 40 } } end
-      run(rows, { queue = "conservative", on = function(event, job, s) log[#log + 1] = ("%s %s %s"):format(event, job and job.id, s.now) end })
+      run(rows, { queue = "conservative", on = function(event, job, s) log[#log + 1] = ("%s %s %s"):format(event, job and job.id,
+        s.now) end })
       histories[i] = table.concat(log, "\n")
     end
     assert.equal(histories[1], histories[2])
@@ -270,7 +280,8 @@ describe("vectors of small cases", function()
         for i = 0, last do
           local rows, expected = read_vector(("%s/traces/vectors/%s_input.%d"):format(DATA, kind, i))
           local finished = {}
-          for k, job in ipairs((run(rows, { queue = queue, rule = "per-event", machine = "cluster:1 core:100" }))) do finished[k] = job.finish end
+          for k, job in ipairs((run(rows, { queue = queue, rule = "per-event",
+            machine = "cluster:1 core:100" }))) do finished[k] = job.finish end
           assert.same(expected, finished, ("%s_input.%d"):format(kind, i))
         end
       end)

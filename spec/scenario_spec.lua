@@ -229,6 +229,53 @@ at 0 s, policy low, queue easy
   end
 end)
 
+-- The engine gives nothing twice, so that what is written down has to be lied to.
+describe("the ledger finds", function()
+  local ledger = require "weir.scenario.ledger"
+  local function title(job) return "job " .. job.id end
+
+  -- The faults after so many jobs got what is named, each {path, amount}.
+  local function faults_of(given, prepare)
+    local g = weir.synthetic "cluster:1 rack:2 node:2 core:4 memory:1(size=16)"
+    local book, fake = ledger.new(g, 0, title), { now = 5, engine = {} }
+    if prepare then prepare(g) end
+    for id, picks in ipairs(given) do
+      local list = {}
+      for i, pick in ipairs(picks) do
+        local v = g:vertex(pick[1])
+        list[i] = { vertex = v, amount = pick[2] or 1, exclusive = (pick[2] or 1) == v.size }
+      end
+      fake.engine.job = function() return { vertices = function() return list end } end
+      book:note("start", { id = id, start = 5, submit = 0 }, fake)
+    end
+    return book.faults
+  end
+
+  local NODE = "/cluster0/rack0/node0"
+  local cases = {
+    { "a core that two have", { { { NODE .. "/core0" } }, { { NODE .. "/core0" } } }, "5 s: 2 of the 1 of node0/core0 are given away" },
+    { "a pool that is overdrawn", { { { NODE .. "/memory0", 10 } }, { { NODE .. "/memory0", 7 } } }, "17 of the 16 of node0/memory0" },
+    { "a core of a node that somebody has whole", { { { NODE } }, { { NODE .. "/core0" } } }, "node0/core0 is given to job 2, though job 1" },
+    { "a node of which somebody has a core", { { { NODE .. "/core0" } }, { { NODE } } }, "node0 is given to job 2, though job 1" },
+    { "a rack of which somebody has a core", { { { NODE .. "/core0" } }, { { "/cluster0/rack0" } } }, "rack0 is given to job 2, though job 1" },
+    { "what is given while it is down", { { { NODE .. "/core0" } } }, "job 1 gets node0/core0, which is down", function(g)
+      g:vertex("/cluster0/rack0").state = "down"
+    end },
+  }
+  for _, case in ipairs(cases) do
+    it(case[1], function()
+      local faults = faults_of(case[2], case[4])
+      assert.is_true(#faults > 0)
+      has(table.concat(faults, "\n"), case[3])
+    end)
+  end
+
+  it("nothing where all is well", function()
+    assert.same({}, faults_of { { { NODE .. "/core0" }, { NODE .. "/memory0", 10 } }, { { NODE .. "/memory0", 6 } },
+      { { "/cluster0/rack1" } }, { { "/cluster0/rack0/node1" } } })
+  end)
+end)
+
 describe("what a name means", function()
   local s = scenario { machine = "cluster:1 rack:2 node:2 core:2" }
   for _, case in ipairs {

@@ -149,6 +149,48 @@ describe("walks", function()
       assert.equal("node1=1 node0=0", scored(list))
     end)
 
+    it("[W4] get the fields that were asked for as further arguments, as the loop does", function()
+      local function same(v, kind, id, free) return kind == v.type and id == v.id and free == v.free end
+      local fields, wrong = { "type", "id", "free" }, {}
+      local function check(...)
+        if not same(...) then wrong[#wrong + 1] = (...).path end
+        return true
+      end
+      assert(g "/cluster0/rack0/node0":allocate { job = 1, amount = 1 })
+      g "/cluster0/rack1".state = "down"
+      g:walk { fields = fields, prune = { check, check }, evaluate = function(...) return check(...) and 1 end }
+      g:walk { fields = fields, visit = function(v, _, _, ...) check(v, ...) end }
+      for v, _, _, kind, id, free in g:walk { fields = fields } do check(v, kind, id, free) end
+      assert.same({}, wrong)
+      for v, _, _, name, none in g:walk { fields = "name" } do assert.same({ v.name }, { name, none }) end
+    end)
+
+    it("[W4] make no garbage", function()
+      local big <close> = assert(weir.synthetic "cluster:1 node:1000")
+      local function walk()
+        big:walk { fields = { "type", "id", "free" }, best = 1, prune = function(_, kind) return kind ~= "none" end,
+          evaluate = function(_, _, id, free) return id + free end }
+      end
+      walk()
+      collectgarbage "collect"
+      collectgarbage "stop"
+      local before = collectgarbage "count"
+      walk()
+      local kilobytes = collectgarbage "count" - before
+      collectgarbage "restart"
+      assert.is_true(kilobytes < 2, kilobytes .. " KB for 1001 vertices")
+    end)
+
+    it("[W3] do not read fields of what an earlier filter removed", function()
+      local options = { fields = { "free", "name" }, order = "pre" }
+      local function remove(v)
+        if v.type == "rack" then g:unlink(v) end
+        return true
+      end
+      options.prune = { remove, function() return true end }
+      assert.error_matches(function() names(g:walk(options)) end, "the graph changed while it was walked")
+    end)
+
     it("[W9] read base and extended data alike", function()
       local node = g "/cluster0/rack1/node2"
       node.data.rating, node.tags.owner = { stars = 5 }, "ops"
@@ -315,6 +357,10 @@ describe("walks", function()
     { { visit = print, evaluate = print }, "not beside evaluate" },
     { { order_children = true }, "field 'order_children': function expected, got boolean" },
     { { order = "breadth", order_children = print }, "no such order for a walk in breadth" },
+    { { fields = "path" }, "field 'fields': at most 8 of type, id, size, free, rank, name, state and index expected, got path" },
+    { { fields = { "id", 7 } }, "expected, got 7" },
+    { { fields = { "id", "id", "id", "id", "id", "id", "id", "id", "id" } }, "at most 8" },
+    { { fields = true }, "expected, got true" },
     { { start = "/cluster0" }, "field 'start': vertex expected, got string" },
     { { purne = print }, "there is no option 'purne'" },
   }

@@ -33,7 +33,8 @@ local M = {
     { nil, "event-rule", "RULE", "when the queue is looked at; per-timestamp if not given", choices = { "per-event", "per-timestamp" } },
     { nil, "jobs", "FILE", "a CSV, a line a job: job_id,submit,start,end,wait,resources" },
     { nil, "evalys", "FILE", "a CSV as evalys reads it" },
-    { nil, "report", "DIR", "a directory for the report: what happened, as data (see weir.replay.data)" },
+    { nil, "report", "DIR", "a directory for the report: index.html, a page with charts, and what it shows as replay.json and jobs.csv; "
+      .. "with --compare a page for all of them" },
     { nil, "json", nil, "the metrics as JSON" },
     { nil, "until", "SECONDS", "stop the clock there", kind = "time" },
     { nil, "warmup", "SECONDS", "jobs submitted so long after the first one do not count", kind = "time" },
@@ -103,7 +104,7 @@ local function check_options(opts, path, variants)
   if not variants then return end
   if #variants < 2 then out.fail(2, "replay: --compare: at least two policies are wanted") end
   if path == "-" then out.fail(2, "replay: --compare: standard input can be read only once") end
-  for _, name in ipairs { "jobs", "evalys", "report" } do
+  for _, name in ipairs { "jobs", "evalys" } do
     if opts[name] then out.fail(2, "replay: --compare and --%s: one of them is wanted", name) end
   end
 end
@@ -164,6 +165,7 @@ local function compare(opts, path, variants)
     results[i].name = which.name
   end
   remark(opts, results[1])
+  if opts.report then out.check(data.compare(opts.report, results)) end
   if opts.json then
     local list = core.array {}
     for i, result in ipairs(results) do list[i] = data.summary(result) end

@@ -2,6 +2,7 @@
 -- of weir: which file of policies/ says the same.
 
 local policy = require "weir.policy"
+local weights = require "weir.placing.weights"
 
 local M = {}
 
@@ -47,17 +48,26 @@ end
 
 -- The file that says what settings say, but for nodes being exclusive.
 local function file_of(settings)
-  if settings.stop_on_1_matches then return "emptiest" end
   if settings.node_centric then return settings.high and "hinode" or "lonode" end
   return settings.high and "high" or "low"
+end
+
+-- The first match is taken, wherever most is free; but where more was found than an allowed count, ids decide what is kept.
+local function stopping(settings)
+  local order = settings.high and "-id" or "id"
+  return policy.load {
+    name = "emptiest", descend = "tags." .. weights.TAG, exclusive = settings.node_exclusive and "node" or nil,
+    order = settings.node_centric and { settings.high and "-node.id" or "node.id", order } or order,
+  }
 end
 
 local function load(text)
   if text == "locality" or text == "variation" then return policy.load(text) end
   local settings, why = read_settings(NAMED[text] or text)
   if not settings then return nil, why, "invalid" end
+  if settings.stop_on_1_matches then return stopping(settings) end
   local name = file_of(settings)
-  if settings.node_centric or settings.stop_on_1_matches then
+  if settings.node_centric then
     return policy.load(settings.node_exclusive and name .. "x" or name)
   end
   -- a quirk: equal ids are taken from the front of the machine, also when high ones are preferred
@@ -74,6 +84,12 @@ function M.get(text)
     loaded[text] = found
   end
   return loaded[text], (NAMED[text] or text):find("node_exclusive=true", 1, true) ~= nil
+end
+
+--- Whether a policy stops at the first match: whoever books a job by it has to say where it is (weights.lua).
+function M.stops(text)
+  local settings = read_settings(NAMED[text] or text)
+  return settings and settings.stop_on_1_matches or false
 end
 
 return M

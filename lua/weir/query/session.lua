@@ -8,10 +8,12 @@ local files = require "weir.files"
 local filters = require "weir.query.filters"
 local machine = require "weir.query.machine"
 local matching = require "weir.query.matching"
+local policy = require "weir.placing.policy"
 local quirks = require "weir.query.quirks"
 local stale = require "weir.query.stale"
 local subsystems = require "weir.query.subsystems"
 local tree = require "weir.query.tree"
+local weights = require "weir.placing.weights"
 local weir = require "weir"
 local writers = require "weir.query.writers"
 
@@ -67,6 +69,7 @@ function M:remember(job)
   job.held = job.at == 0 and "allocations" or "reservations"
   job.state = job.at == 0 and "ALLOCATED" or "RESERVED"
   self.jobs[job.job] = job
+  if policy.stops(self.options.policy) then weights.note(job.parts, job.at > 0) end
   self.stale:planned(job.at, job.stop)
 end
 

@@ -13,10 +13,12 @@
 ---   "ranks": [{"rank", "units", "first"}]: the lanes of a Gantt chart, units numbered through from 0
 ---   "jobs": one array for each field, all in the order in which the jobs ended: {"id", "user", "submit", "start", "end", "units",
 ---     "backfilled" (0 or 1), "killed", "resources" ("rank[0-1]/core[0-3]")}
---- and DIR/jobs.csv, as --jobs writes it.
+--- and DIR/jobs.csv, as --jobs writes it, and DIR/index.html, a page for people (see weir.report).
 
 local core = require "weir.core"
 local files = require "weir.files"
+local pages = require "weir.report"
+local run_of = require("weir.report.replay").run
 
 local M = {}
 
@@ -90,7 +92,17 @@ function M.write(dir, result)
   if not os.execute("mkdir -p -- " .. quote(dir) .. " 2>/dev/null") then return nil, dir .. ": the directory cannot be made", "io" end
   local ok, why, code = files.write(dir .. "/jobs.csv", jobs_csv(result.kept))
   if not ok then return nil, why, code end
-  return files.write(dir .. "/replay.json", core.json_encode(M.report(result), { sort = true }) .. "\n")
+  local all = M.report(result)
+  ok, why, code = files.write(dir .. "/replay.json", core.json_encode(all, { sort = true }) .. "\n")
+  if not ok then return nil, why, code end
+  return pages.write(dir, { run_of(all) })
+end
+
+--- Writes a page that compares several replays, DIR/index.html: its path; or nil, message, "io".
+function M.compare(dir, results)
+  local runs = {}
+  for i, result in ipairs(results) do runs[i] = run_of(M.report(result)) end
+  return pages.write(dir, runs)
 end
 
 return M

@@ -95,7 +95,8 @@ end
 
 --- A writer. kind: jobs or evalys. Or nil, message.
 function M.new(kind, path)
-  local file, why = path == "-" and io.stdout or io.open(path, "w")
+  local file, why = io.stdout, nil
+  if path ~= "-" then file, why = io.open(path, "w") end
   if not file then return nil, why end
   if file ~= io.stdout then file:setvbuf("full", 1 << 16) end
   file:write(KINDS[kind].head)

@@ -99,7 +99,9 @@ local function metrics_of(m)
   table.sort(types)
   for _, row in ipairs(ROWS) do
     local value = lookup(m, row[2])
-    if value and (value ~= 0 or not WRONG[row[2]]) then list[#list + 1] = { name = row[1], value = value, unit = row[3], better = row[4], doc = row[5] } end
+    if value and (value ~= 0 or not WRONG[row[2]]) then
+      list[#list + 1] = { name = row[1], value = value, unit = row[3], better = row[4], doc = row[5] }
+    end
     for _, type in ipairs(row[2] == "makespan" and types or {}) do
       local part = m.utilisation[type]
       if part > 0 then list[#list + 1] = { name = "utilisation, " .. type, value = part, unit = "%", better = "more" } end
@@ -128,7 +130,8 @@ end
 function M.run(data)
   local jobs, per = jobs_of(data)
   return {
-    title = data.name or ("%s, %s"):format(data.queue, data.policy), subtitle = data.trace and data.trace:match "[^/]*$", jobs = jobs, metrics = metrics_of(data.metrics),
+    title = data.name or ("%s, %s"):format(data.queue, data.policy), subtitle = data.trace and data.trace:match "[^/]*$", jobs = jobs,
+    metrics = metrics_of(data.metrics),
     machine = { type = data.machine.type, total = data.machine.total, per_rank = per },
     series = sampled(data, jobs),
   }

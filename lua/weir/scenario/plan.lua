@@ -1,7 +1,7 @@
 --- plan.lua - scenarios as data: made up from a seed, played, and written as a file that runs.
 ---
 ---   { machine = {racks =, nodes =, cores =} or any, policy =, queue =, checks = { "assert.invariants()", ... },
----     steps = { { "submit", name =, count =, unit = "node" | "core", lasts =, estimate =, user =, priority =,
+---     overrun =, steps = { { "submit", name =, count =, unit = "node", lasts =, estimate =, user =, priority =, preemptible =,
 ---                 after = { "afterok", "a" } },
 ---               { "advance", seconds = }, { "down", at = "node3" }, { "cancel", job = "a" }, ... } }
 ---
@@ -20,7 +20,7 @@ local function shape_of(step) return ("slot=%d/%s"):format(step.count, step.unit
 
 function DO.submit(s, step, jobs)
   local spec = { shape_of(step), name = step.name, lasts = step.lasts, estimate = step.estimate, user = step.user,
-    priority = step.priority }
+    priority = step.priority, preemptible = step.preemptible }
   if step.after and jobs[step.after[2]] then spec[step.after[1]] = jobs[step.after[2]] end
   jobs[step.name] = s:submit(spec)
   return true
@@ -31,6 +31,7 @@ function TEXT.submit(step, used)
   if step.estimate then words[#words + 1] = ("estimate = %d"):format(step.estimate) end
   if step.user then words[#words + 1] = ("user = %q"):format(step.user) end
   if step.priority then words[#words + 1] = ("priority = %d"):format(step.priority) end
+  if step.preemptible then words[#words + 1] = ("preemptible = %d"):format(step.preemptible) end
   if step.after and used.made[step.after[2]] then words[#words + 1] = ("%s = %s"):format(step.after[1], step.after[2]) end
   words[#words + 1] = ("name = %q"):format(step.name)
   used.made[step.name] = true
@@ -77,9 +78,11 @@ local function name_of(n)
   return n <= 26 and letter or letter .. (n - 1) // 26
 end
 
+-- Half of all ask for nodes, half for no more than half of what there is.
 local function fill(r, step, room)
-  step.unit = room.nodes > 0 and (room.cores == 0 or r(3) > 1) and "node" or "core"
-  step.count = r(1, math.max(1, r(2) == 1 and room[step.unit .. "s"] or room[step.unit .. "s"] // 2))
+  step.unit = room.total.node and r(2) == 1 and "node" or r(room.types)
+  local total = room.total[step.unit] or 1
+  step.count = r(1, math.max(1, r(2) == 1 and total or total // 2))
   return step
 end
 
@@ -89,6 +92,7 @@ local function submit(r, plan, room)
   if longer ~= 0 then step.estimate = longer > 0 and step.lasts * (longer + 1) or math.max(1, step.lasts // 2) end
   if r(3) == 1 then step.user = r { "ann", "bob", "cid" } end
   if r(4) == 1 then step.priority = r(0, 9) end
+  if r(5) == 1 then step.preemptible = r { 0, 10 } end
   if r(8) == 1 and #plan.names > 0 then step.after = { r { "after", "afterany", "afterok", "afternotok" }, r(plan.names) } end
   plan.names[#plan.names + 1] = step.name
   return step
@@ -105,11 +109,18 @@ local function disturb(r, plan, room)
   return what == "grow" and fill(r, step, room) or step
 end
 
--- What can be asked for: so many nodes, so many cores, the names of the nodes.
+-- What can be asked for: how much there is of what, and the names of the nodes.
 local function room_of(graph)
-  local totals, names = graph:aggregate(), {}
+  local total, types, names, root = {}, {}, {}, graph:root().type
+  for type, row in pairs(graph:aggregate()) do
+    if type ~= root and row.total > 0 then
+      total[type] = row.total
+      types[#types + 1] = type
+    end
+  end
+  table.sort(types)
   for i, v in ipairs(graph:find "type=node") do names[i] = where.name(v) end
-  return { nodes = #names, cores = totals.core and totals.core.total or 0, names = names }
+  return { total = total, types = #types > 0 and types or { root }, names = names }
 end
 
 --- The machine of a plan, as a text.
@@ -123,7 +134,7 @@ end
 function M.make(opts, scenario)
   local r = random.new(opts.seed)
   local plan = { machine = opts.machine or { racks = r(1, 2), nodes = r(1, 4), cores = r(1, 4) }, policy = opts.policy, queue = opts.queue,
-    calm = opts.calm, checks = opts.checks, steps = {}, names = {} }
+    calm = opts.calm, checks = opts.checks, overrun = not opts.calm and r(3) == 1 and "run" or nil, steps = {}, names = {} }
   local room = room_of(scenario { machine = M.machine(plan), policy = opts.policy, queue = opts.queue }.graph)
   for i = 1, opts.steps do
     local dice = r(100)
@@ -148,7 +159,7 @@ local function holds(line, s)
 end
 
 local function play(plan, scenario)
-  local s = scenario { machine = M.machine(plan), policy = plan.policy, queue = plan.queue }
+  local s = scenario { machine = M.machine(plan), policy = plan.policy, queue = plan.queue, overrun = plan.overrun }
   local jobs = {}
   for _, step in ipairs(plan.steps) do
     step.skipped = not DO[step[1]](s, step, jobs)
@@ -188,7 +199,7 @@ local FILE = [[
 local scenario = require "weir.scenario"
 
 it(%q, function()
-  local s = scenario { machine = %q, policy = %q, queue = %q }
+  local s = scenario { machine = %q, policy = %q, queue = %q%s }
   %s
   s:run()%s
 end)
@@ -201,7 +212,8 @@ function M.write(plan, about, title, failure)
     if not step.skipped then lines[#lines + 1] = TEXT[step[1]](step, used) end
   end
   local check = failure.kind ~= "error" and "\n  " .. failure.kind or ""
-  return FILE:format(about, title, M.machine(plan), plan.policy, plan.queue, table.concat(lines, "\n  "), check)
+  local overrun = plan.overrun and (", overrun = %q"):format(plan.overrun) or ""
+  return FILE:format(about, title, M.machine(plan), plan.policy, plan.queue, overrun, table.concat(lines, "\n  "), check)
 end
 
 return M

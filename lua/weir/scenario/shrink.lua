@@ -46,7 +46,7 @@ end
 
 -- Smaller values for a field, the smallest first; `none`: it can go.
 local SMALLER = {
-  { "after", none = true }, { "user", none = true }, { "priority", none = true, to = { 0, 1 } },
+  { "after", none = true }, { "user", none = true }, { "preemptible", none = true }, { "priority", none = true, to = { 0, 1 } },
   { "estimate", none = true, to = { 1, 10 } },
   { "count", to = { 1, 2 }, less = true }, { "lasts", to = { 1, 10 } }, { "seconds", to = { 1, 10 } },
 }
@@ -92,6 +92,12 @@ local function smaller_machine(self)
   end
 end
 
+local function without_overrun(self)
+  local smaller = copy(self.plan)
+  smaller.overrun = nil
+  if self.plan.overrun then try(self, smaller) end
+end
+
 local function no_skipped(plan)
   local smaller = copy(plan)
   smaller.steps = {}
@@ -109,6 +115,7 @@ function M.run(plan, failure, scenario)
     self.better = false
     fewer_steps(self)
     smaller_machine(self)
+    without_overrun(self)
     simpler_steps(self)
   until not self.better
   return self.plan, self.failure

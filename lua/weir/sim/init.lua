@@ -40,7 +40,8 @@ end
 local RULES, OVERRUNS = { ["per-event"] = true, ["per-timestamp"] = true }, { kill = true, run = true }
 
 local function check_options(opts)
-  if not RULES[opts.rule or "per-event"] then return nil, ('rule "%s": per-event or per-timestamp is wanted'):format(opts.rule), "invalid" end
+  if not RULES[opts.rule or "per-event"] then return nil, ('rule "%s": per-event or per-timestamp is wanted'):format(opts.rule),
+    "invalid" end
   if not OVERRUNS[opts.overrun or "kill"] then return nil, ('overrun "%s": kill or run is wanted'):format(opts.overrun), "invalid" end
   return true
 end
@@ -59,7 +60,8 @@ function M.new(opts)
   local self = setmetatable({
     engine = engine, graph = engine:resources(), now = opts.start or 0, events = heap.new(), jobs = {}, list = {}, made = 0,
     keep = opts.keep ~= false, reservations = {}, nreserved = 0, due = {}, late = {}, wakes = {}, nrunning = 0, npending = 0,
-    matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill", on = opts.on, requests = {},
+    matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill", on = opts.on,
+      requests = {},
     dirty = true,
   }, M)
   self.type = main_type(self.graph, opts.type)
@@ -171,7 +173,7 @@ function M:submit(spec)
   end
   return take(self, {
     name = spec.name, number = spec.number, request = spec.request, submit = math.max(number_of(spec.at, self.now, "at"), self.now),
-    estimate = estimate, runtime = number_of(spec.runtime, math.max(estimate, 1e-6), "runtime"), user = spec.user, qos = spec.qos,
+    estimate = estimate, runtime = number_of(spec.runtime, estimate, "runtime"), user = spec.user, qos = spec.qos,
     priority = spec.priority, preemptible = spec.preemptible, waits = dependency.read(spec),
   })
 end

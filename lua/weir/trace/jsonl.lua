@@ -1,4 +1,5 @@
---- jsonl.lua - JSON lines: each a jobspec (RFC 14) with `submit` and `runtime` beside its keys, or in attributes.user; or an object with the
+--- jsonl.lua - JSON lines: each a jobspec (RFC 14) with `submit` and `runtime` beside its keys, or in attributes.user; or an object
+--- with the
 --- keys that a CSV has as columns, and what it asks for as `procs`, or as `jobspec` or `request`.
 
 local core = require "weir.core"

@@ -147,7 +147,7 @@ end
 function M.new(opts)
   local jobs, units, seed, load = opts.jobs, opts.units, opts.seed or 1, opts.load or 0.7
   if not (math.type(units) == "integer" and units > 0) then return nil, "generated jobs need a machine with processors", "invalid" end
-  if not (load > 0) then return nil, "a load above 0 is wanted", "invalid" end
+  if load <= 0 then return nil, "a load above 0 is wanted", "invalid" end
   local random, high = numbers(seed), math.log(units, 2)
   local next_time = arrivals(numbers(seed ~ 0x5DEECE66D), day(), stretch(seed, units, high, load))
   local self = { path = ("seed %d"):format(seed), format = "lublin", header = { MaxProcs = units }, read = 0, malformed = 0, left_out = 0,

@@ -25,11 +25,10 @@ local WITHOUT_MEMORY = { ["core+memory"] = "core", ["node+memory"] = "node" }
 
 -- How many kB one unit of the machine's memory pools is; pools without a unit are taken to be in kB, as traces are.
 local function memory_unit(graph)
-  for pool in graph:walk { type = "memory" } do
-    if not pool.unit or pool.unit == "" then return 1 end
-    return BYTES[pool.unit] and BYTES[pool.unit] / 1e3
-  end
-  return 1
+  local pool = graph:walk { type = "memory" } ()
+  local unit = pool and pool.unit
+  if not unit or unit == "" then return 1 end
+  return BYTES[unit] and BYTES[unit] / 1e3
 end
 
 local function check(text, memory)

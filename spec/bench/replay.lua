@@ -1,0 +1,54 @@
+-- What replaying costs: seconds of the processor and memory for logs of real machines (pending without them) and for generated jobs.
+-- Arguments: how many jobs to generate (default 20000). Written to build/bench_replay.json for programs.
+local core = require "weir.core"
+local replay = require "weir.replay"
+local lublin = require "weir.trace.lublin"
+
+local JOBS = tonumber(arg[1] or 20000)
+local TRACES = (os.getenv "WEIR_DATA" or "../shared/data") .. "/traces/"
+
+local CASES = {
+  { "KTH-SP2, EASY, 100 cores", 1, { resources = "cluster:1 core:100", trace = TRACES .. "KTH-SP2-1996-2.predictsim-filtered.swf.gz",
+    rule = "per-event", queue = "easy" } },
+  { "KTH-SP2, conservative", nil, { resources = "cluster:1 core:100", trace = TRACES .. "KTH-SP2-1996-2.predictsim-filtered.swf.gz",
+    rule = "per-event", queue = "conservative" } },
+  { "HPC2N, EASY, 120 nodes with memory", 15, { resources = "cluster:1 node:120 core:2 memory:2(size=512,unit=MB)", queue = "easy",
+    trace = TRACES .. "HPC2N-2002-2.2-cln.swf.gz", map = "core+memory" } },
+  { "generated, EASY, 10080 nodes, sizes of the model", nil, { resources = "cluster:1 node:10080", units = 10080, map = "node" } },
+  { "generated, EASY, 10080 nodes, at most 128 each", nil, { resources = "cluster:1 node:10080", units = 128, load = 55, map = "node" } },
+}
+
+local function held_kb()
+  collectgarbage()
+  for line in io.lines "/proc/self/status" do
+    local kb = line:match "^VmRSS:%s*(%d+)"
+    if kb then return tonumber(kb) end
+  end
+end
+
+local function is_there(path)
+  local file = io.open(path)
+  if file then file:close() end
+  return file ~= nil
+end
+
+local reports = core.array {}
+print(("%-48s %8s %9s %9s %10s %10s"):format("replay", "jobs", "s", "us/job", "decisions", "visits"))
+for _, case in ipairs(CASES) do
+  local name, limit, opts = table.unpack(case)
+  if opts.units then opts.trace = assert(lublin.new { jobs = JOBS, units = opts.units, load = opts.load }) end
+  if type(opts.trace) == "table" or is_there(opts.trace) then
+    local began = os.clock()
+    local m = assert(replay.run(opts)).metrics
+    local seconds = os.clock() - began
+    print(("%-48s %8d %9.2f %9.1f %10.2f %10.1f%s"):format(name, m.jobs, seconds, seconds / m.jobs * 1e6, m.decisions_per_job,
+      m.visits_per_job, limit and seconds > limit and ("  more than %d s"):format(limit) or ""))
+    reports[#reports + 1] = { name = name, jobs = m.jobs, seconds = seconds, limit = limit, held_kb = held_kb(),
+      decisions_per_job = m.decisions_per_job, visits_per_job = m.visits_per_job }
+  else
+    print(("%-48s no data"):format(name))
+  end
+end
+local out = assert(io.open("build/bench_replay.json", "w"))
+out:write(core.json_encode({ replays = reports }, { indent = 1 }), "\n")
+out:close()
