@@ -2,6 +2,7 @@
  * and lua_pcall. The first failure is kept on the stack until the core has unwound; no hook is called after it. */
 #include "policy.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -130,17 +131,21 @@ struct filtering {
     struct hooks *h;
     const weir_vertex *v;
     size_t n;
-    double *score; /* evaluate */
-    bool go_on;    /* prune: what it says of the only vertex */
+    double *score;  /* evaluate */
+    uint32_t calls; /* that were made */
+    bool go_on;     /* prune: what it says of the only vertex */
 };
 
-/* Pushes the function, a vertex, the request and the fields, and calls it for one result. */
-static void call_filter(lua_State *L, const struct hooks *h, weir_vertex v)
+/* Pushes the function, a vertex, the request and the fields, and calls it. */
+static void call_filter(lua_State *L, struct filtering *f, weir_vertex v, int nresults)
 {
+    const struct hooks *h = f->h;
+
+    f->calls++;
     lua_pushvalue(L, 2);
     weirlua_push_vertex(L, h->box, v);
     lua_pushvalue(L, 3);
-    lua_call(L, 2 + weirlua_fields_push(L, h->box, v, &h->policy->spec.fields), 1);
+    lua_call(L, 2 + weirlua_fields_push(L, h->box, v, &h->policy->spec.fields), nresults);
 }
 
 /* (filtering, function, request) */
@@ -148,27 +153,44 @@ static int run_prune(lua_State *L)
 {
     struct filtering *f = lua_touserdata(L, 1);
 
-    call_filter(L, f->h, f->v[0]);
+    call_filter(L, f, f->v[0], 1);
     f->go_on = lua_toboolean(L, -1);
     return 0;
+}
+
+/* The score of a vertex; *alike tells whether its siblings have the same. */
+static double ask_score(lua_State *L, struct filtering *f, weir_vertex v, bool *alike)
+{
+    double score;
+    int type;
+
+    if (sandbox_of(f->h))
+        weirlua_sandbox_call(sandbox_of(f->h));
+    call_filter(L, f, v, 2);
+    type = lua_type(L, -2);
+    score = type == LUA_TNUMBER ? lua_tonumber(L, -2) : NAN;
+    if (type != LUA_TNIL && isnan(score))
+        luaL_error(L, "it must return a number (the score) or nil (no candidate)");
+    *alike = lua_isboolean(L, -1) && lua_toboolean(L, -1);
+    lua_pop(L, 2);
+    return score;
 }
 
 /* (filtering, function, request) */
 static int run_evaluate(lua_State *L)
 {
     struct filtering *f = lua_touserdata(L, 1);
-    struct sandbox *sb = sandbox_of(f->h);
+    weir_vertex family = WEIR_NONE; /* the parent of vertices that score like the last one */
 
     for (size_t i = 0; i < f->n; i++) {
-        int type;
-        if (sb)
-            weirlua_sandbox_call(sb);
-        call_filter(L, f->h, f->v[i]);
-        type = lua_type(L, -1);
-        f->score[i] = type == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
-        if (type != LUA_TNIL && isnan(f->score[i]))
-            return luaL_error(L, "it must return a number (the score) or nil (no candidate)");
-        lua_pop(L, 1);
+        weir_vertex parent = weir_vertex_parent(f->h->box->g, f->v[i]);
+        bool alike;
+        if (family != WEIR_NONE && parent == family) {
+            f->score[i] = f->score[i - 1];
+            continue;
+        }
+        f->score[i] = ask_score(L, f, f->v[i], &alike);
+        family = alike ? parent : WEIR_NONE;
     }
     return 0;
 }
@@ -176,6 +198,7 @@ static int run_evaluate(lua_State *L)
 static int run_filter(struct hooks *h, int hook, lua_CFunction run, struct filtering *f, const weir_resource *r)
 {
     lua_State *L = h->L;
+    int rc;
 
     if (h->failed)
         return WEIR_EPOLICY;
@@ -184,9 +207,10 @@ static int run_filter(struct hooks *h, int hook, lua_CFunction run, struct filte
     lua_pushvalue(L, h->base + hook);
     if (push_request(h, r))
         return fail(h, weirlua_hook_names[hook], NULL);
+    rc = call_hook(h, hook, 3, 0);
     if (h->policy->profile)
-        h->policy->profile->calls[hook] += f->n - 1;
-    return call_hook(h, hook, 3, 0) == LUA_OK ? WEIR_OK : fail(h, weirlua_hook_names[hook], NULL);
+        h->policy->profile->calls[hook] += f->calls - (uint64_t)1;
+    return rc == LUA_OK ? WEIR_OK : fail(h, weirlua_hook_names[hook], NULL);
 }
 
 static int hook_prune(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r)
@@ -206,9 +230,10 @@ static int hook_evaluate(void *data, const weir_graph *g, const weir_resource *r
                          double *score)
 {
     struct filtering f = {.h = data, .v = v, .n = n, .score = score};
+    int rc = run_filter(data, HOOK_EVALUATE, run_evaluate, &f, r);
 
     (void)g;
-    return run_filter(data, HOOK_EVALUATE, run_evaluate, &f, r);
+    return rc ? rc : (int)(f.calls < INT_MAX ? f.calls : INT_MAX);
 }
 
 /* The static order: up to WEIR_ORDER_KEYS numbers; nil comes last. */

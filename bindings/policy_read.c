@@ -82,8 +82,9 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   It is kept as an index: a match costs what it does in C, and what changes is put in order again.
  * @field prune: function? -- fun(v: vertex, request: request, ...): boolean. On the way down: false leaves out the vertex and all
  *   below it. Called for vertices that are visited.
- * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?. The score of a candidate that fits, higher is
- *   better; nil: no candidate.
+ * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?, boolean?. The score of a candidate that fits,
+ *   higher is better; nil: no candidate. true as the second result: its siblings have the same score, and are not asked about
+ *   where they follow (the cores of a socket: one call a socket).
  * @field select: function? -- fun(candidates: vertex[], request: request, min: integer, max: integer, scores: number[]): table?.
  *   Chooses a set of the candidates, which are given best first: a list of them or of their positions, or nil for the best
  *   ones. Where it chooses fewer than min, the best of the others follow.

@@ -82,8 +82,8 @@ int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vert
     memset(score, 0, n * sizeof *score);
     if (!m->policy->evaluate || n == 0)
         return WEIR_OK;
-    m->stats.callbacks += n;
     rc = m->policy->evaluate(m->policy->data, m->g, r, v, n, score);
+    m->stats.callbacks += rc > 0 ? (size_t)rc : n;
     if (rc < 0)
         return weir_match_policy_failed(m, "evaluate");
     for (size_t i = 0; i < n; i++)

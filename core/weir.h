@@ -434,7 +434,8 @@ typedef struct weir_policy {
     uint32_t nlocality;
     /* Preorder: 1 go on, 0 prune this vertex and all below it. */
     int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r);
-    /* Postorder, for all candidates that fit at once: fills score[], higher is better, NAN: no candidate. 0 or negative. */
+    /* Postorder, for all candidates that fit at once: fills score[], higher is better, NAN: no candidate. How
+     * many calls that took, 0 for n, or negative. */
     int (*evaluate)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,
                     double *score);
     /* Chooses at least `min` and at most `max` of n candidates (best first): fills chosen[] with their positions and

@@ -1,7 +1,7 @@
 -- One candidate from each parent in turn, beginning with the emptiest parents.
 local function emptiness(v)
   local _, free = (v:parent() or v):below(v.type)
-  return free
+  return free, true -- for its siblings, too
 end
 
 return {

@@ -1,8 +1,9 @@
--- The mirror image of best_fit, on the same measure: what is free of the request's kind around a candidate.
+-- The mirror image of best_fit, on the same measure: what is free of the request's kind around a candidate. And whether that is
+-- so for its siblings, too.
 local function room(v, request)
   local inside = request.below
   local _, free = (inside and v or v:parent() or v):below(inside or v.type)
-  return free
+  return free, not inside
 end
 
 return {

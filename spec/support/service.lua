@@ -38,10 +38,11 @@ function M.spawn(words)
   local self = setmetatable({ out = { text = "" }, err = { text = "" } }, Service)
   local out, read_out = reader(self.out)
   local err, read_err = reader(self.err)
-  local pid
-  self.process, pid = uv.spawn(shell.bin, { args = words, stdio = { nil, out, err } }, function(code, signal)
+  local input, pid = uv.new_pipe(false), nil
+  self.process, pid = uv.spawn(shell.bin, { args = words, stdio = { input, out, err } }, function(code, signal)
     self.code, self.signal = code, signal
     self.process:close()
+    input:close()
     running[self] = nil
   end)
   assert(self.process, pid)
@@ -86,6 +87,10 @@ function Service:connect() return assert(client.connect(self.path)) end
 --- Whatever still runs is killed: for `after_each`.
 function M.clean()
   for service in pairs(running) do service:kill() end
+  uv.walk(function(handle)
+    if not handle:is_closing() then handle:close() end
+  end)
+  uv.run()
   shell.clean()
 end
 

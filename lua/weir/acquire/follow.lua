@@ -50,12 +50,12 @@ local function bring(self, R, missing)
   self.targets:scan()
 end
 
--- What is not up for a reason of its own (degraded, failing) keeps that. A target that has come back while somebody who was on it
+-- What is neither up nor down, for a reason of its own, keeps its state. A target that has come back while somebody who was on it
 -- when it was taken is still there waits until they are gone.
 local function set_online(self, set, on)
   for v, target in self.targets:each(set) do
-    local up = on and not self.users[target]
-    if up and v.state == "down" then v.state = "up" elseif not up and v.state ~= "down" then v.state = "down" end
+    local up, state = on and not self.users[target], v.state
+    if up and state == "down" then v.state = "up" elseif not up and (state == "up" or state == "degraded") then v.state = "down" end
   end
 end
 

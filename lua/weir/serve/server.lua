@@ -215,6 +215,7 @@ function Server:listen(path)
   local ok, why, code = bind(self.listener, path)
   if not ok then
     self.listener:close()
+    uv.run "nowait"
     return nil, why, code
   end
   self.path = path

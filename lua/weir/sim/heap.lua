@@ -5,19 +5,19 @@ M.__index = M
 
 function M.new() return setmetatable({ n = 0, made = 0 }, M) end
 
+-- Which of two at the same time comes first.
 local function before(a, b)
-  if a.time ~= b.time then return a.time < b.time end
   if a.kind ~= b.kind then return a.kind < b.kind end
   return a.made < b.made
 end
 
 function M:push(event)
-  self.made = self.made + 1
-  event.made = self.made
-  local i = self.n + 1
-  self.n = i
-  while i > 1 and before(event, self[i // 2]) do
-    self[i] = self[i // 2]
+  local made, i, time = self.made + 1, self.n + 1, event.time
+  self.made, self.n, event.made = made, i, made
+  while i > 1 do
+    local up = self[i // 2]
+    if time > up.time or time == up.time and not before(event, up) then break end
+    self[i] = up
     i = i // 2
   end
   self[i] = event
@@ -26,17 +26,25 @@ end
 function M:peek() return self[1] end
 
 function M:pop()
-  local top, last, n = self[1], self[self.n], self.n - 1
-  self[self.n], self.n = nil, n
+  local n = self.n
+  local top, last = self[1], self[n]
+  self[n] = nil
+  n = n - 1
+  self.n = n
   if n == 0 then return top end
-  local i = 1
-  while true do
-    local kid = 2 * i
-    if kid > n then break end
-    if kid < n and before(self[kid + 1], self[kid]) then kid = kid + 1 end
-    if not before(self[kid], last) then break end
-    self[i] = self[kid]
-    i = kid
+  local i, kid, time = 1, 2, last.time
+  while kid <= n do
+    local x = self[kid]
+    if kid < n then
+      local y = self[kid + 1]
+      if y.time < x.time or y.time == x.time and before(y, x) then
+        kid = kid + 1
+        x = y
+      end
+    end
+    if x.time > time or x.time == time and before(last, x) then break end
+    self[i] = x
+    i, kid = kid, 2 * kid
   end
   self[i] = last
   return top
