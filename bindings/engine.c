@@ -83,7 +83,7 @@ int weirlua_engine_new(lua_State *L)
 static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
 {
     static const char *const known[] = {"mode", "at", "duration", "job", "stats", "policy", "trace", "inside",
-                                        "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools", NULL};
+                                        WEIRLUA_READINGS, NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -99,11 +99,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
     o->duration = weirlua_field_time(L, arg, "duration", 0);
     o->job = weirlua_field_integer(L, arg, "job", 0);
     *stats = weirlua_field_boolean(L, arg, "stats", true);
-    o->reading |= weirlua_field_boolean(L, arg, "links", false) ? WEIR_LINKS : 0u;
-    o->reading |= weirlua_field_boolean(L, arg, "slot_parent", false) ? WEIR_SLOT_PARENT : 0u;
-    o->reading |= weirlua_field_boolean(L, arg, "slot_sums", false) ? WEIR_SLOT_SUMS : 0u;
-    o->reading |= weirlua_field_boolean(L, arg, "strict_levels", false) ? WEIR_STRICT_LEVELS : 0u;
-    o->reading |= weirlua_field_boolean(L, arg, "whole_pools", false) ? WEIR_WHOLE_POOLS : 0u;
+    o->reading = weirlua_field_reading(L, arg);
     if (o->job < 0 || o->at == WEIR_FOREVER)
         luaL_error(L, "a job number above 0 and a start that comes are expected");
 }
@@ -496,7 +492,6 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"stats", engine_stats},     {"resources", engine_resources},
                                        {"grow", engine_grow},       {"shrink", engine_shrink},
                                        {"place", weirlua_engine_place},
-                                       {"would", weirlua_engine_would},
                                        {"soonest", weirlua_engine_soonest},
                                        {"free", weirlua_engine_free},
                                        {"visits", weirlua_engine_visits},

@@ -3,7 +3,6 @@
  * @class engine
  * @method place(request: any, job: integer, at: number, duration: number, later: boolean?): number?, string?, string? -- Books
  *   a request that the machine could meet, as match does, and returns its start: at, or with `later` the earliest time from then.
- * @method would(request: any, job: integer, at: number, duration: number): number?, string?, string? -- The same without booking.
  * @method soonest(request: any, job: integer, at: number, duration: number): number?, string?, string? -- No start before that
  *   time is possible, by what all jobs but this one have together, wherever reservations stood; math.huge: none is.
  * @method free(type: string): integer, integer -- Units of a type that nobody has now, in all; and of those the ones with nothing
@@ -18,8 +17,8 @@
 
 #define LIFTED "weir.lifted"
 
-/* Matches at `at`, as the options say, and pushes the start, or nil, message, code. */
-static int find(lua_State *L, int mode)
+/* place(request, job, at, duration[, later]) -> start */
+int weirlua_engine_place(lua_State *L)
 {
     struct weirlua_graph *box;
     weir_stats stats = {0};
@@ -36,7 +35,7 @@ static int find(lua_State *L, int mode)
     o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);
     o.duration = weirlua_check_time(L, 5);
-    o.mode = mode;
+    o.mode = lua_toboolean(L, 6) ? WEIR_RESERVE : WEIR_NOW;
     luaL_argcheck(L, o.job > 0, 3, "a job number above 0 expected");
     luaL_argcheck(L, o.at != WEIR_FOREVER, 4, "a start that comes is expected");
     luaL_argcheck(L, o.duration > 0, 5, "a duration above 0 is expected");
@@ -61,21 +60,7 @@ static int find(lua_State *L, int mode)
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
     weirlua_push_time(L, a->start);
-    if (mode == WEIR_PREVIEW)
-        weir_allocation_free(a);
     return 1;
-}
-
-/* place(request, job, at, duration[, later]) -> start */
-int weirlua_engine_place(lua_State *L)
-{
-    return find(L, lua_toboolean(L, 6) ? WEIR_RESERVE : WEIR_NOW);
-}
-
-/* would(request, job, at, duration) -> start */
-int weirlua_engine_would(lua_State *L)
-{
-    return find(L, WEIR_PREVIEW);
 }
 
 /* soonest(request, job, at, duration) -> time */

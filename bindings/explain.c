@@ -210,10 +210,10 @@ static void push_explanation(lua_State *L, const struct telling *t)
     set_stats(L, &x->stats);
 }
 
-/* explain(graph, copy, policy or nil, request[, {at=, where=}]): the copy is used up. */
+/* explain(graph, copy, policy or nil, request[, {at=, where=, and how the request is read}]): the copy is used up. */
 int weirlua_explain(lua_State *L)
 {
-    static const char *const known[] = {"at", "where", "slot_parent", "whole_pools", NULL};
+    static const char *const known[] = {"at", "where", WEIRLUA_READINGS, NULL};
     struct weirlua *s = weirlua_of(L);
     struct weirlua_graph *box = weirlua_check_graph(L, s, ARG_GRAPH), *copy = weirlua_check_graph(L, s, ARG_COPY);
     weir_explain_options o = WEIR_EXPLAIN_OPTIONS_INIT;
@@ -233,8 +233,7 @@ int weirlua_explain(lua_State *L)
     weirlua_check_writable(L, s, copy);
     weirlua_options(L, ARG_OPTIONS, known);
     o.at = weirlua_field_time(L, ARG_OPTIONS, "at", weir_graph_now(copy->g));
-    o.reading |= weirlua_field_boolean(L, ARG_OPTIONS, "slot_parent", false) ? WEIR_SLOT_PARENT : 0u;
-    o.reading |= weirlua_field_boolean(L, ARG_OPTIONS, "whole_pools", false) ? WEIR_WHOLE_POOLS : 0u;
+    o.reading = weirlua_field_reading(L, ARG_OPTIONS);
     lua_getfield(L, ARG_OPTIONS, "where");
     o.where = lua_isnil(L, -1) ? WEIR_NONE : weirlua_check_vertex_of(L, s, lua_gettop(L), box);
     request = weirlua_request_at(L, s, ARG_REQUEST);

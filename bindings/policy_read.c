@@ -9,6 +9,8 @@
 #define GIVEN  4
 #define ANCHOR 5
 
+#define CANDIDATES_MAX 1000000000
+
 const char *const weirlua_hook_names[HOOKS] = {"order", "prune", "evaluate", "select", "admit", "init"};
 
 int weirlua_policy_refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...)
@@ -101,9 +103,13 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   have; the last one among equals. Or "tags.KEY": those without that tag first, then those with the greatest number in it.
  *   With an order besides, that tells what is kept where more was found than an allowed count.
  * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments: type, id, size,
- *   free, rank, name, state, index. Three times as fast as asking for them. */
+ *   free, rank, name, state, index. Three times as fast as asking for them.
+ * @field candidates: integer? -- How many candidates select is given at a time where there is no evaluate: the first in the order,
+ *   or twice as many as are wanted where that is more; the next ones only where these do not suffice. Without it select sees all
+ *   that fit, so that a match costs the machine. */
 const char *const weirlua_policy_fields[] = {"name",   "doc",   "version", "subsystem", "order",    "prune",  "evaluate",
-                                             "select", "admit", "init",    "exclusive", "locality", "descend", "fields", "options",
+                                             "select", "admit", "init",    "exclusive", "locality", "descend", "fields",
+                                             "candidates", "options",
                                              NULL};
 
 static void check_known(lua_State *L, const struct policy_spec *spec)
@@ -116,7 +122,7 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
         if (!key || !weirlua_policy_fields[i])
             refuse(L, spec,
                    "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate, select, "
-                   "admit, init, exclusive, locality, descend, fields, options",
+                   "admit, init, exclusive, locality, descend, fields, candidates, options",
                    key ? key : luaL_typename(L, -2));
     }
 }
@@ -166,6 +172,16 @@ static void read_fields(lua_State *L, struct policy_spec *spec)
             refuse(L, spec, "field 'fields': '%s' cannot be passed; %s can", names[i], weirlua_fields_known);
 }
 
+static void read_candidates(lua_State *L, struct policy_spec *spec)
+{
+    int type = field(L, "candidates"), integer;
+    lua_Integer n = lua_tointegerx(L, -1, &integer);
+
+    if (type != LUA_TNIL && (type != LUA_TNUMBER || !integer || n < 1 || n > CANDIDATES_MAX))
+        refuse(L, spec, "field 'candidates': a count from 1 to %d expected", CANDIDATES_MAX);
+    spec->candidates = (uint32_t)n;
+}
+
 static void check_subsystem(lua_State *L, const struct policy_spec *spec)
 {
     if (field(L, "subsystem") != LUA_TNIL) {
@@ -204,6 +220,8 @@ int weirlua_policy_read(lua_State *L)
     spec->ndescend = keep_list(L, spec, "descend", spec->descend, WEIR_DESCEND_TYPES);
     lua_settop(L, ANCHOR);
     read_fields(L, spec);
+    lua_settop(L, ANCHOR);
+    read_candidates(L, spec);
     lua_settop(L, ANCHOR);
     check_subsystem(L, spec);
     lua_settop(L, ANCHOR);

@@ -3,7 +3,8 @@
  *
  *   filter_limit(policy, seconds)              what a match or walk may take from now on
  *   filter_walk(policy, graph[, {start =, subsystem =, type =, best =, seconds =}])
- *       {{vertex =, score =}...} in descending score; without evaluate what is visited, score 0; or nil, message, code */
+ *       {{vertex =, score =}...} in descending score; without evaluate what is visited, score 0; or nil, message, code. As in a
+ *       match, what prune refuses is left out, and all below it. */
 #include "policy.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@ struct filter_walk {
     const char *type;              /* only these are evaluated; NULL: all */
     weir_walk *walk;
     weir_accum *accum;
+    weir_vertex pruned;            /* the one that is left out; its postorder visit comes next */
     uint64_t visits;
     int64_t deadline;
 };
@@ -54,8 +56,10 @@ static int visit_down(struct filter_walk *f, weir_vertex v)
     const weir_policy *p = &f->hooks.given;
     int on = p->prune ? p->prune(p->data, f->box->g, v, f->resource) : 1;
 
-    if (on == 0)
+    if (on == 0) {
         weir_walk_prune(f->walk);
+        f->pruned = v;
+    }
     return on < 0 ? on : WEIR_OK;
 }
 
@@ -65,6 +69,10 @@ static int visit_up(struct filter_walk *f, weir_vertex v)
     double score = 0;
     int rc;
 
+    if (v == f->pruned) {
+        f->pruned = WEIR_NONE;
+        return WEIR_OK;
+    }
     if (f->type && strcmp(weir_vertex_type(f->box->g, v), f->type) != 0)
         return WEIR_OK;
     rc = p->evaluate ? p->evaluate(p->data, f->box->g, f->resource, &v, 1, &score) : WEIR_OK;
@@ -178,7 +186,7 @@ int weirlua_filter_walk(lua_State *L)
 {
     static const char *const known[] = {"start", "subsystem", "type", "best", "seconds", NULL};
     struct policy *p = check_policy(L);
-    struct filter_walk f = {.box = weirlua_check_graph(L, weirlua_of(L), 2)};
+    struct filter_walk f = {.box = weirlua_check_graph(L, weirlua_of(L), 2), .pruned = WEIR_NONE};
     weir_walk_options o = {.events = WEIR_PREORDER | WEIR_POSTORDER};
     const weir_request *request;
     weir_err err = {0};

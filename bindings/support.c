@@ -223,3 +223,20 @@ bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherw
     lua_pop(L, 1);
     return value;
 }
+
+unsigned weirlua_field_reading(lua_State *L, int table)
+{
+    static const struct {
+        const char *key;
+        unsigned reading;
+    } known[] = {{"links", WEIR_LINKS},
+                 {"slot_parent", WEIR_SLOT_PARENT},
+                 {"slot_sums", WEIR_SLOT_SUMS},
+                 {"strict_levels", WEIR_STRICT_LEVELS},
+                 {"whole_pools", WEIR_WHOLE_POOLS}};
+    unsigned reading = 0;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        reading |= weirlua_field_boolean(L, table, known[i].key, false) ? known[i].reading : 0u;
+    return reading;
+}

@@ -115,6 +115,9 @@ const char *weirlua_field_string(lua_State *L, int table, const char *key, const
 int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t otherwise);
 int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t otherwise);
 bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherwise);
+/* enum weir_reading, from booleans of these names. */
+#define WEIRLUA_READINGS "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools"
+unsigned weirlua_field_reading(lua_State *L, int table);
 
 /* ---- graph.c, graph_build.c, graph_copy.c, vertex.c, view.c, walk.c ---- */
 
@@ -312,7 +315,6 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s);
 uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box);
 /* engine_queue.c: methods of engines */
 int weirlua_engine_place(lua_State *L);
-int weirlua_engine_would(lua_State *L);
 int weirlua_engine_soonest(lua_State *L);
 int weirlua_engine_free(lua_State *L);
 int weirlua_engine_visits(lua_State *L);

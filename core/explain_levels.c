@@ -58,6 +58,8 @@ static const char *short_of(const struct census *c, weir_vertex v, uint32_t whic
     uint32_t n;
     const struct weir_need *needs = weir_resource_needs(c->request, c->r->index, &n);
 
+    if (c->m.links != WEIR_NONE) /* what it needs may be elsewhere */
+        return NULL;
     for (uint32_t i = 0; i < n; i++)
         if (weir_channel_find(c->x->g, needs[i].type) == WEIR_NONE && cell_of(c->x->g, v, needs[i].type, which) < needs[i].amount)
             return needs[i].type;
@@ -208,6 +210,7 @@ static int add_level(struct explain *x, const weir_resource *r, marks_t *marks)
     c.node_type = weir_type_find(x->g, "node");
     c.t1 = time_add(c.t0, weir_request_duration(x->request));
     c.m = (struct match){.g = x->g, .request = x->request, .node_type = c.node_type, .options = &options};
+    c.m.links = x->o->reading & WEIR_LINKS ? weir_subsystem_find(x->g, "links") : WEIR_NONE;
     *level = (weir_level){.type = weir_mem_strdup(r->type), .resource = r->index, .need = r->count.min};
     if (!level->type)
         return weir_fail_nomem(x->err);

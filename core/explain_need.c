@@ -310,12 +310,25 @@ static int fill(struct explain *x, weir_shortage *s)
     return rc ? rc : 1;
 }
 
+/* Whether there are alternatives: of which of them there is too little is no sum. */
+static bool has_alternatives(const struct explain *x)
+{
+    struct part p;
+
+    for (uint32_t n = 0; weir_part_at(x->resources, n, &p); n++)
+        if (strcmp(weir_part_type(p.value), "or_slot") == 0)
+            return true;
+    return false;
+}
+
 int weir_explain_shortage(struct explain *x)
 {
-    weir_shortage *s = weir_mem_zalloc(1, sizeof *s);
+    weir_shortage *s = has_alternatives(x) ? NULL : weir_mem_zalloc(1, sizeof *s);
     json_t *whole = x->resources;
     int rc;
 
+    if (!s && has_alternatives(x))
+        return WEIR_OK;
     if (!s)
         return weir_fail_nomem(x->err);
     x->out->shortage = s;

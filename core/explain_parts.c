@@ -36,7 +36,8 @@ const char *weir_part_type(const json_t *resource)
 
 bool weir_part_is_slot(const json_t *resource)
 {
-    return strcmp(weir_part_type(resource), "slot") == 0;
+    const char *type = weir_part_type(resource);
+    return strcmp(type, "slot") == 0 || strcmp(type, "or_slot") == 0;
 }
 
 int64_t weir_part_count(const json_t *resource)

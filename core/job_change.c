@@ -72,6 +72,7 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
 struct plan {
     weir_pick *picks;
     uint32_t n, cap;
+    struct weir_places places; /* of the vertices, once it is final */
 };
 
 static int plan_add(struct plan *p, weir_pick pick)
@@ -146,8 +147,21 @@ static int make_plan(const weir_graph *g, uint32_t job, const weir_vertex *list,
     return WEIR_OK;
 }
 
+/* Where the vertices of picks stand first. */
+static int index_picks(struct weir_places *places, const weir_pick *picks, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (weir_places_get(places, picks[i].vertex) == WEIR_NONE && weir_places_add(places, picks[i].vertex, i))
+            return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
 static weir_pick *plan_find(const struct plan *p, weir_vertex v)
 {
+    uint32_t at = weir_places_get(&p->places, v);
+
+    if (p->places.count > 0)
+        return at == WEIR_NONE ? NULL : &p->picks[at];
     for (uint32_t i = 0; i < p->n; i++)
         if (p->picks[i].vertex == v)
             return &p->picks[i];
@@ -222,21 +236,34 @@ static uint32_t slots_left(const weir_allocation *a, const struct plan *p)
     return left > 0 ? (uint32_t)left : 1;
 }
 
+/* Books what is new in the plan, as a whole or not at all. */
+static int book_new(weir_graph *g, uint32_t job, const struct plan *p, const struct weir_places *had)
+{
+    uint32_t i;
+
+    for (i = 0; i < p->n; i++)
+        if (weir_places_get(had, p->picks[i].vertex) == WEIR_NONE && weir_span_add(g, job, &p->picks[i]))
+            break;
+    if (i == p->n)
+        return WEIR_OK;
+    while (i-- > 0)
+        if (weir_places_get(had, p->picks[i].vertex) == WEIR_NONE)
+            weir_span_remove(g, job, p->picks[i].vertex);
+    return WEIR_ENOMEM;
+}
+
 /* Books what is new in the plan; then, which cannot fail, takes what is not in it out of the books. */
 static int apply(weir_graph *g, uint32_t job, struct plan *p)
 {
     struct job *j = &g->jobs[job];
-    uint32_t i;
+    struct weir_places had = {0};
+    int rc = index_picks(&had, j->picks, j->a.npicks);
 
-    for (i = 0; i < p->n; i++)
-        if (!weir_job_pick(j, p->picks[i].vertex) && weir_span_add(g, job, &p->picks[i]))
-            break;
-    if (i < p->n) {
-        while (i-- > 0)
-            if (!weir_job_pick(j, p->picks[i].vertex))
-                weir_span_remove(g, job, p->picks[i].vertex);
-        return WEIR_ENOMEM;
-    }
+    rc = rc ? rc : index_picks(&p->places, p->picks, p->n);
+    rc = rc ? rc : book_new(g, job, p, &had);
+    weir_places_clear(&had);
+    if (rc)
+        return rc;
     j->a.nslots = slots_left(&j->a, p);
     give_back(g, job, p);
     forget_feeds(j, g, p);
@@ -266,5 +293,6 @@ int weir_job_shrink(weir_graph *g, int64_t id, const weir_vertex *list, uint32_t
         weir_taken_keep(g, job);
     }
     weir_mem_free(p.picks);
+    weir_places_clear(&p.places);
     return rc;
 }

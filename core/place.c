@@ -131,24 +131,25 @@ static int score_list(struct match *m, const weir_resource *r, struct scores *sc
     return rc;
 }
 
-/* Every vertex that fits. */
-static int score_all(struct match *m, weir_vertex under, const weir_resource *r, struct scores *sc)
+/* The next vertices that fit, at most so many; *more tells whether there may be others. */
+static int score_next(struct match *m, struct search *s, const weir_resource *r, uint32_t most, struct scores *sc, bool *more)
 {
-    struct search s;
     weir_vertex v;
-    int rc = weir_search_begin(&s, m, under, r, weir_candidate_idle(m, r));
+    int rc = WEIR_OK;
 
-    if (rc)
-        return rc;
-    while ((rc = weir_search_next(&s, &v)) > 0) {
+    *more = true;
+    while (sc->n < most) {
         bool fits;
+        rc = weir_search_next(s, &v);
+        *more = rc > 0;
+        if (rc <= 0)
+            break;
         rc = note_fitting(m, v, r, sc, &fits);
         if (!rc && !fits)
-            rc = weir_search_rejected(&s, v);
+            rc = weir_search_rejected(s, v);
         if (rc)
             break;
     }
-    weir_search_end(&s);
     if (rc || sc->n == 0 || !m->policy->evaluate)
         return rc;
     return score_list(m, r, sc);
@@ -250,22 +251,51 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
     return rc;
 }
 
-static int gather_scored(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
+/* How many candidates the policy is given at a time. */
+static uint32_t round_size(const struct match *m, int64_t want)
+{
+    uint32_t n = m->policy->evaluate ? 0 : m->policy->candidates;
+
+    if (n == 0 || want >= UINT32_MAX / 2)
+        return UINT32_MAX;
+    return want * 2 > n ? (uint32_t)want * 2 : n;
+}
+
+/* Takes from the next candidates. *more: there are others, and they are needed. */
+static int gather_round(struct match *m, struct search *s, const weir_resource *r, int64_t want, struct gains *gs, bool *more)
 {
     struct scores sc = {0};
-    bool selects = m->policy->select != NULL;
-    int rc = score_all(m, under, r, &sc);
+    bool selects = m->policy->select != NULL, all_fit = true;
+    int rc = score_next(m, s, r, round_size(m, want - gs->units), &sc, more);
+    uint32_t found = sc.n, n;
 
     if (!rc && selects)
-        rc = apply_select(m, r, want, &sc);
+        rc = apply_select(m, r, want - gs->units, &sc);
     else if (!rc)
         make_heap(&sc);
-    for (uint32_t i = 0, n = sc.n; !rc && i < n && gs->units < want; i++) {
+    n = sc.n;
+    for (uint32_t i = 0; !rc && i < n && gs->units < want; i++) {
         weir_vertex v = selects ? sc.list[i].v : pop_best(&sc);
         int64_t units = weir_candidate_take(m, v, r, want - gs->units);
         rc = units < 0 ? (int)units : units > 0 ? gain_add(m, gs, v, units) : 0;
+        all_fit &= units > 0;
     }
+    *more = *more && gs->units < want && (n == found || !all_fit); /* or it chose to have fewer */
     weir_mem_free(sc.list);
+    return rc;
+}
+
+static int gather_scored(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
+{
+    struct search s;
+    bool more = true;
+    int rc = weir_search_begin(&s, m, under, r, weir_candidate_idle(m, r));
+
+    if (rc)
+        return rc;
+    while (!rc && more)
+        rc = gather_round(m, &s, r, want, gs, &more);
+    weir_search_end(&s);
     return rc;
 }
 

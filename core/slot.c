@@ -264,6 +264,17 @@ static int append_host(struct hosts *h, struct host host)
     return WEIR_OK;
 }
 
+static bool scored(const struct match *m)
+{
+    return m->view <= VIEW_LATER && m->policy->evaluate;
+}
+
+/* Where the keys of the next host begin; where scores decide there are none, and it is its place in the list. */
+static uint32_t next_first(const struct hosts *h)
+{
+    return scored(h->m) ? h->n : h->nkeys;
+}
+
 /* A host with smaller hosts in it: the slots that these give. */
 static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64_t want)
 {
@@ -271,10 +282,10 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
     int rc = fill(&in, v, inner, want);
 
     if (!rc && in.norder > 0)
-        rc = append_host(h, (struct host){v, in.norder, 0, h->nkeys, 0});
+        rc = append_host(h, (struct host){v, in.norder, 0, next_first(h), 0});
     for (uint32_t i = 0; !rc && i < in.n; i++)
         in.list[i].given = 0;
-    for (uint32_t i = 0; !rc && i < in.norder; i++) {
+    for (uint32_t i = 0; !rc && i < in.norder && !scored(h->m); i++) {
         struct host *from = &in.list[in.order[i]];
         h->keys[h->nkeys++] = in.keys[from->first + from->given++];
     }
@@ -282,13 +293,13 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
     return rc ? rc : in.norder > 0;
 }
 
-/* How many slots v holds, and the first vertex of each of them. 1: v is a host; 0: it holds none. */
+/* How many slots v holds, and (for an order) the first vertex of each of them. 1: v is a host; 0: it holds none. */
 static int add_host(struct hosts *h, weir_vertex v, int64_t want)
 {
     struct match *m = h->m;
     const weir_resource *first = h->slot->with;
     weir_type inner = weir_slot_host(m, v, h->slot);
-    struct host host = {v, 0, 0, h->nkeys, 0};
+    struct host host = {v, 0, 0, next_first(h), 0};
     uint32_t npicks = m->npicks;
     int64_t units = 0;
 
@@ -301,6 +312,8 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
         return (int)host.most;
     if (append_host(h, host))
         return WEIR_ENOMEM;
+    if (scored(m))
+        return 1;
     units = weir_place_some(m, v, first, host.most * first->count.min);
     if (units < 0)
         return (int)units;
@@ -491,12 +504,11 @@ bool weir_slot_summed(const struct match *m)
 
 static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want)
 {
-    bool scored = h->m->view <= VIEW_LATER && h->m->policy->evaluate;
     int rc = weir_search_hosts(&h->search, h->m, under, h->slot, h->slot->with, host);
 
     if (rc)
         return rc;
-    rc = scored ? fill_scored(h, want) : weir_slot_summed(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
+    rc = scored(h->m) ? fill_scored(h, want) : weir_slot_summed(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
     weir_search_end(&h->search);
     return rc;
 }

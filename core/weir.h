@@ -442,6 +442,9 @@ typedef struct weir_policy {
      * returns how many. Where it chooses fewer than `min`, the others follow, best first. */
     int64_t (*select)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, const double *score,
                       size_t n, size_t min, size_t max, uint32_t *chosen);
+    /* How many candidates `select` gets at a time where there is no `evaluate`: the first in the order, or twice as many as are
+     * wanted where that is more; the next ones only where these do not suffice. 0: all that fit. */
+    uint32_t candidates;
 } weir_policy;
 
 /* ---- matching and jobs (A) --------------------------------------------------------------------------------- */
@@ -600,7 +603,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
 /* A9: gives back what the job has at and below the vertices of a list, as a whole or not at all. Where the job has an
  * ancestor of one of them as a whole, it keeps the rest of that. Units of other subsystems go with the vertex that they
  * were taken for, when nothing of that is left. A job that has nothing left is released.
- * WEIR_ENOENT names a vertex at and below which it has nothing. */
+ * WEIR_ENOENT names a vertex at and below which it has nothing. O(n picks d) for the picks of the job */
 int weir_job_shrink(weir_graph *g, int64_t job, const weir_vertex *list, uint32_t n, weir_err *err);
 
 /* The clock: never goes back. Reservations whose start is reached become allocations. What is allocated stays so until
@@ -690,7 +693,7 @@ typedef struct weir_explanation {
     weir_way after;    /* WEIR_BUSY: the jobs that must end before `start` */
     const weir_way *ways; /* what would have to go: one kind of obstacle if that will do, jobs last. None: only a larger machine */
     uint32_t nways;
-    const weir_shortage *shortage; /* NULL: it fits, or no part is short by itself */
+    const weir_shortage *shortage; /* NULL: it fits, or no part is short by itself, or there are alternatives (or_slots) */
     const weir_level *levels;
     uint32_t nlevels;
     weir_vertex where; /* what it is about: that of the options, or the nearest one above it of a type that is asked for */

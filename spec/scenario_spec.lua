@@ -255,9 +255,11 @@ describe("the ledger finds", function()
   local cases = {
     { "a core that two have", { { { NODE .. "/core0" } }, { { NODE .. "/core0" } } }, "5 s: 2 of the 1 of node0/core0 are given away" },
     { "a pool that is overdrawn", { { { NODE .. "/memory0", 10 } }, { { NODE .. "/memory0", 7 } } }, "17 of the 16 of node0/memory0" },
-    { "a core of a node that somebody has whole", { { { NODE } }, { { NODE .. "/core0" } } }, "node0/core0 is given to job 2, though job 1" },
+    { "a core of a node that somebody has whole", { { { NODE } }, { { NODE .. "/core0" } } },
+      "node0/core0 is given to job 2, though job 1" },
     { "a node of which somebody has a core", { { { NODE .. "/core0" } }, { { NODE } } }, "node0 is given to job 2, though job 1" },
-    { "a rack of which somebody has a core", { { { NODE .. "/core0" } }, { { "/cluster0/rack0" } } }, "rack0 is given to job 2, though job 1" },
+    { "a rack of which somebody has a core", { { { NODE .. "/core0" } }, { { "/cluster0/rack0" } } },
+      "rack0 is given to job 2, though job 1" },
     { "what is given while it is down", { { { NODE .. "/core0" } } }, "job 1 gets node0/core0, which is down", function(g)
       g:vertex("/cluster0/rack0").state = "down"
     end },

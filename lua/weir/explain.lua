@@ -10,6 +10,7 @@
 --              every one; the search for less was given up). An obstacle is {kind = "job", job =, ["end"] =},
 --              {kind = "state", vertex =, state =}, {kind = "constraint", constraint =, text =} or {kind = "policy", part =}
 --   shortage   need against have, where the request falls short: see weir_shortage in weir.h
+--   alternatives  true where the request has some (or_slots): then there is no shortage
 --   levels     what became of all vertices of each type asked for: {type =, need =, visited =, left =,
 --              causes = {{by =, type =, of =, count =}...}}, the largest first
 --   stats      of the match itself;  tries: matches made to find all this
@@ -23,7 +24,9 @@ local wording = require "weir.explain_text"
 
 local M = { text = wording.text, headline = wording.headline }
 
-local OPTIONS = { "at", "vertex", "down", "up", "release", "without", "constraint", "policy", "slot_parent", "whole_pools" }
+local READINGS = { "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools" }
+local OPTIONS = { "at", "vertex", "down", "up", "release", "without", "constraint", "policy" }
+table.move(READINGS, 1, #READINGS, #OPTIONS + 1, OPTIONS)
 
 local function check_options(opts)
   local known = {}
@@ -168,13 +171,21 @@ local function finish(report, said)
   return report
 end
 
+local function has_alternatives(resources)
+  for _, r in ipairs(resources) do
+    if r.type == "or_slot" or has_alternatives(r.with or {}) then return true end
+  end
+  return false
+end
+
 -- What is explained: {graph, copy, policy, request, where, at, said}.
 local function ask(what, opts)
-  local settings = { at = opts.at, where = what.where, slot_parent = opts.slot_parent, whole_pools = opts.whole_pools }
+  local settings = { at = opts.at, where = what.where }
+  for _, name in ipairs(READINGS) do settings[name] = opts[name] end
   local report, why, code = core.explain(what.graph, what.copy, what.policy, what.request, settings)
   if not report and code == "rejected" then report = { verdict = code, why = why, levels = {} } end
   if not report then return nil, why, code end
-  report.asked = what.where
+  report.asked, report.alternatives = what.where, has_alternatives(what.request:resources()) or nil
   report.policy = what.policy and what.policy.name or nil
   return finish(report, what.said)
 end
@@ -204,7 +215,8 @@ local engine = core.methods "engine"
 --- @method explain(request: any, options: table?): table?, string?, string? --
 --- Why a request does not fit now, or where it does: a report, see weir.explain; weir.explain.text makes text of it. Nothing is
 --- taken. Options: {at = seconds, vertex = only about this one (or its path)}, and what is assumed on a duplicate of the books:
---- {down =, up = vertices or paths, release = jobs, without = "property=bigmem", constraint = table, policy =}.
+--- {down =, up = vertices or paths, release = jobs, without = "property=bigmem", constraint = table, policy =}; links,
+--- slot_parent, slot_sums, strict_levels, whole_pools = true as for match.
 function engine.explain(self, request, opts)
   opts = opts or {}
   check_options(opts)
@@ -278,7 +290,7 @@ function M.plain(report)
     where = report.where and report.where.path, asked = report.asked and report.asked.path,
     vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),
-    levels = plain_levels(report.levels), stats = report.stats, tries = report.tries, assumed = core.array(report.assumed or {}),
+    alternatives = report.alternatives, levels = plain_levels(report.levels), stats = report.stats, tries = report.tries, assumed = core.array(report.assumed or {}),
   }
 end
 

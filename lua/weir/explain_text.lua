@@ -325,6 +325,8 @@ end
 
 local function sentence(text) return text:sub(1, 1):upper() .. text:sub(2) end
 
+local ALTERNATIVES = "Of what there is too little is not told where slots are alternatives; the rest is."
+
 local function body(report, columns)
   local lines = {}
   local function add(text)
@@ -335,6 +337,7 @@ local function body(report, columns)
   if report.fits then add(("It gets %s."):format(places(report))) end
   if report.why then add(sentence(report.why) .. ".") end
   if report.shortage then add(sentence(M.shortage(report.shortage, report.where))) end
+  if report.alternatives and not report.fits then add(ALTERNATIVES) end
   add_ways(lines, report, columns)
   add(start_line(report))
   return lines

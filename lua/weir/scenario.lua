@@ -40,7 +40,7 @@ local S = {}
 S.__index = S
 
 local FAR = 9e12          -- seconds; what would happen later never does
-local MOST_EVENTS = 1000000 -- of one s:run()
+local MOST_EVENTS = 1000000 -- between two looks at a scenario; s.most_events sets another number
 
 -- ---- reading what was given ---------------------------------------------------------------------------------
 
@@ -114,11 +114,21 @@ local function check_time(t, what)
   if type(t) ~= "number" or t ~= t then fail("%s: a number of seconds is expected", what) end
 end
 
+-- All that is to happen up to a time.
+local function happen(s, limit)
+  local n, most = 0, s.most_events or MOST_EVENTS
+  while s.sim:step(limit) do
+    n = n + 1
+    if n > most then fail("after %d events, at %.14g s, the queue still does not come to rest", n, s.sim.now) end
+  end
+end
+
 --- Moves the clock to a time.
 function S:to(time)
   check_time(time, "s:to")
   if time < self.sim.now then fail("s:to: it is %.14g s already", self.sim.now) end
   self:settle()
+  happen(self, time)
   self.sim:run(time)
   self:settle()
   return self
@@ -133,11 +143,7 @@ end
 
 --- Runs until nothing is left to happen. Jobs without an end go on.
 function S:run()
-  local n = 0
-  while self.sim:step(FAR) do
-    n = n + 1
-    if n > MOST_EVENTS then fail("s:run: after %d events, at %.14g s, there is no end", n, self.sim.now) end
-  end
+  happen(self, FAR)
   self:settle()
   return self
 end

@@ -5,8 +5,6 @@ return {
   schedule = function(queue)
     local head = queue:first()
     while head and queue:reserve(head) do head = queue:first() end -- what starts is not the first any more
-    for job in queue:news() do
-      if job ~= head then queue:start(job) end
-    end
+    for job in queue:candidates() do queue:start(job) end
   end,
 }

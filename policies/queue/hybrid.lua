@@ -9,8 +9,6 @@ return {
       if reserved >= options.k then break end
       if not queue:reserve(job) then reserved = reserved + 1 end
     end
-    for job in queue:news() do
-      if not job.reserved then queue:start(job) end
-    end
+    for job in queue:candidates() do queue:start(job) end
   end,
 }

@@ -33,8 +33,6 @@ return {
   schedule = function(queue, options)
     local head = queue:first()
     while head and start(queue, head, options) do head = queue:first() end
-    for job in queue:news() do
-      if job ~= head then queue:start(job) end
-    end
+    for job in queue:candidates() do queue:start(job) end
   end,
 }

@@ -37,8 +37,6 @@ return {
       if job ~= head then queue:unreserve(job) end -- of who was the first
     end
     while head and queue:reserve(head) do head = queue:first() end
-    for job in queue:news() do
-      if job ~= head then queue:start(job) end
-    end
+    for job in queue:candidates() do queue:start(job) end
   end,
 }

@@ -12,9 +12,7 @@ return {
     local head = queue:first()
     while head and queue:reserve(head) do head = queue:first() end
     local list = {}
-    for job in queue:news() do
-      if job ~= head and queue:fits(job) then list[#list + 1] = job end
-    end
+    for job in queue:candidates() do list[#list + 1] = job end
     table.sort(list, shorter)
     for _, job in ipairs(list) do queue:start(job) end
   end,

@@ -5,6 +5,7 @@ local client = require "weir.serve.client"
 local json = require("weir").json
 local shell = require "spec.support.shell"
 local uv = require "luv"
+local wire = require "weir.serve.wire"
 
 local M = { scale = tonumber(os.getenv "WEIR_SPEC_SCALE") or 1 }
 
@@ -38,15 +39,14 @@ function M.spawn(words)
   local self = setmetatable({ out = { text = "" }, err = { text = "" } }, Service)
   local out, read_out = reader(self.out)
   local err, read_err = reader(self.err)
-  local input, pid = uv.new_pipe(false), nil
-  self.process, pid = uv.spawn(shell.bin, { args = words, stdio = { input, out, err } }, function(code, signal)
+  local input = uv.new_pipe(false)
+  local process, pid = uv.spawn(shell.bin, { args = words, stdio = { input, out, err } }, function(code, signal)
     self.code, self.signal = code, signal
     self.process:close()
     input:close()
     running[self] = nil
   end)
-  assert(self.process, pid)
-  self.pid = pid
+  self.process = assert(process, pid)
   running[self] = true
   read_out()
   read_err()
@@ -94,21 +94,21 @@ function M.clean()
   shell.clean()
 end
 
---- A client that does not wait: raw:send(text), raw.text is what came, raw.closed. For what is no protocol, and for many at once.
+--- A client that does not wait: raw.send(text), raw.lines are the answers, raw.closed. For what is no protocol, and for many at once.
 function Service:raw(on_line)
-  local raw = { text = "", lines = {}, closed = false }
+  local raw = { lines = {}, closed = false }
   local pipe, connected = uv.new_pipe(false), nil
   pipe:connect(self.path, function(err) connected = err or true end)
   M.wait("a connection", function() return connected end)
   assert(connected == true, connected)
+  local pieces = wire.lines(1 << 30)
   local function take(piece)
-    raw.text = raw.text .. piece
-    for line in raw.text:gmatch "([^\n]*)\n" do
-      local answer = json.decode(line)
+    pieces:put(piece)
+    for text in function() return pieces:next() end do
+      local answer = json.decode(text)
       raw.lines[#raw.lines + 1] = answer
       if on_line then on_line(answer) end
     end
-    raw.text = raw.text:match "[^\n]*$"
   end
   local function read(err, piece)
     if piece and not err then return take(piece) end

@@ -24,6 +24,12 @@ local OPERATIONS = {
   without_allocating_future = { mode = "reserve", checks = true, undo = true },
 }
 
+--- Options of a match, or an explanation, with Fluxion's reading of requests.
+function M.reading(options)
+  options.links, options.slot_parent, options.slot_sums, options.strict_levels, options.whole_pools = true, true, true, true, true
+  return options
+end
+
 --- Whether a text names a policy: true; or nil and why not.
 function M.check_policy(text)
   local found, why = policy.get(text)
@@ -108,9 +114,8 @@ local function try(engine, request, op, opts, inside)
     return nil, why, code_of(engine, request, op, "infeasible")
   end
   describe(request, opts.nodex, inside)
-  local found, why, code = engine:match(request, {
+  local found, why, code = engine:match(request, M.reading {
     mode = op.mode, at = opts.at, job = op.mode ~= "feasible" and opts.jobid or nil, inside = inside,
-    links = true, slot_parent = true, slot_sums = true, strict_levels = true, whole_pools = true,
   })
   if not found then return nil, why, code_of(engine, request, op, code) end
   if op.undo then assert(engine:release(found.id)) end
@@ -130,7 +135,8 @@ local function try_each(engine, requests, op, opts)
   return requests[which], why, code
 end
 
-local function read(text, traverser)
+--- The requests that a jobspec stands for, the first one to be preferred; or nil, message, code.
+function M.requests(text, traverser)
   if traverser == "flexible" and type(text) == "string" then return alternatives.requests(text, true) end
   local request, why, code = core.request(text)
   if not request and type(text) == "string" and why:find("a slot within a slot", 1, true) then
@@ -156,7 +162,7 @@ function M.match(engine, text, opts)
   local chosen, nodex, code = policy.get(opts.policy or "first")
   if not chosen then return nil, nodex, code end
   local requests, why
-  requests, why, code = read(text, opts.traverser)
+  requests, why, code = M.requests(text, opts.traverser)
   if not requests then return nil, why, code end
   local done
   done, why, code = use(engine, chosen)

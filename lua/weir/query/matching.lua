@@ -139,7 +139,13 @@ end
 function M.explain(session, text, path)
   local chosen, why = policy.get(session.options.policy)
   if not chosen then return nil, why end
-  return session.engine:explain(text, { policy = chosen, vertex = path, slot_parent = true, whole_pools = true })
+  local requests, unread = match.requests(text, session.options.traverser)
+  if not requests then return nil, unread end
+  local report, failed = session.engine:explain(requests[1], match.reading { policy = chosen, vertex = path })
+  if report and #requests > 1 then
+    report.why = report.why or ("the jobspec stands for %d requests; this is about the first of them"):format(#requests)
+  end
+  return report, failed
 end
 
 return M

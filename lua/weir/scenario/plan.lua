@@ -161,6 +161,7 @@ end
 local function play(plan, scenario)
   local s = scenario { machine = M.machine(plan), policy = plan.policy, queue = plan.queue, overrun = plan.overrun }
   local jobs = {}
+  s.most_events = 10000
   for _, step in ipairs(plan.steps) do
     step.skipped = not DO[step[1]](s, step, jobs)
     if #s:faults() > 0 then break end

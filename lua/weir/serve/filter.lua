@@ -25,11 +25,16 @@ function M.load(source, seconds)
   local begin = core.clock()
   local settings = { seconds = seconds, memory = M.MEMORY, parts = { { text = source, name = "filter" } } }
   local policy, why, code = core.policy_source(CHECK, "filter", settings)
-  if not policy then return nil, why, code end
+  if not policy then return nil, M.said(why, seconds), code end
   local left = seconds - (core.clock() - begin)
   if left <= 0 then return nil, ("filter: it took more than its %g seconds"):format(seconds), "policy" end
   core.filter_limit(policy, left)
   return policy
+end
+
+--- What a filter was ended with, in terms of its whole time: what was left of that after it was loaded is nobody's concern.
+function M.said(why, seconds)
+  return (why:gsub("more than its [%d.e-]+ seconds", ("more than its %g seconds"):format(seconds)))
 end
 
 --- Walks with a filter: a list of {vertex =, score =} in descending score; or nil, message, code. opts: start, subsystem, type,

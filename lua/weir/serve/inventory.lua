@@ -6,19 +6,18 @@ local rset = require "weir.rset"
 
 local M = {}
 
--- The exact description of targets in the graph.
-local function described(targets, set)
+local function extract(targets, set)
   local list = {}
   for v in targets:each(set) do list[#list + 1] = v end
-  local part <close> = assert(targets.graph:extract(list))
-  return assert(part:rset { scheduling = true }):on_ranks(set)
+  return assert(targets.graph:extract(list))
 end
 
 --- Keeps the descriptions of targets that are about to leave the graph.
 function M.stash(targets, set)
   for target in (set & targets.all):ids() do
     local one = core.idset { target }
-    keep.stash(targets.graph, target, assert(described(targets, one):format "rv1"))
+    local part <close> = extract(targets, one)
+    keep.stash(targets.graph, target, assert(assert(part:rset { scheduling = true }):on_ranks(one):format "rv1"))
   end
 end
 
@@ -34,18 +33,34 @@ function M.drop(targets, set)
   for target in set:ids() do keep.forget(targets.graph, target) end
 end
 
-local function add(all, part) return all and (all | part) or part end
+-- What is kept of targets that are not in the graph, as one graph; on top of `machine`, where one is given.
+local function stashed(targets, set, machine)
+  for target in set:ids() do
+    local one = assert(assert(rset.new(assert(keep.stashed(targets.graph, target)), "stash")):graph())
+    if machine then
+      assert(machine:merge(one))
+      one:close()
+    else
+      machine = one
+    end
+  end
+  return machine
+end
 
---- The R of targets, as a table. `brief`: those in the graph without their graph, for one who has it.
-function M.resources(targets, set, brief)
-  local here, all = set & targets.all, nil
-  if not here:empty() then
-    all = brief and targets.graph:rset { scheduling = false }:on_ranks(here) or described(targets, here)
-  end
-  for target in (set - here):ids() do
-    all = add(all, assert(rset.new(assert(keep.stashed(targets.graph, target)), "stash")))
-  end
-  return all:table "rv1"
+--- The R of targets, as a table, with their graph.
+function M.resources(targets, set)
+  local here = set & targets.all
+  local machine <close> = stashed(targets, set - here, not here:empty() and extract(targets, here) or nil)
+  return assert(machine:rset { scheduling = true }):on_ranks(set):table "rv1"
+end
+
+--- The same for one who has the graph of those that are in it: their graph is left out.
+function M.brief(targets, set)
+  local here = set & targets.all
+  local light = targets.graph:rset { scheduling = false }:on_ranks(here)
+  if here == set then return light:table "rv1" end
+  local machine <close> = stashed(targets, set - here)
+  return (light | assert(machine:rset { scheduling = true }):on_ranks(set - here)):table "rv1"
 end
 
 local function usable(v)

@@ -177,6 +177,28 @@ function M.now()
   return seconds + micro / 1e6
 end
 
+-- ---- the end -------------------------------------------------------------------------------------------------------------------
+
+-- Answers what has arrived, and waits for a moment until that is read.
+local function shut_down(self)
+  if self.closing then return uv.stop() end
+  self.closing = true
+  if not self.listener:is_closing() then self.listener:close() end
+  for client in pairs(self.clients) do client.pipe:read_stop() end
+  self.ending = uv.new_timer()
+  local stop = uv.now() + GRACE
+  self.ending:start(0, 10, guarded(self, function()
+    local owed = self.ready[1] ~= nil
+    for client in pairs(self.clients) do owed = owed or client:waiting() > 0 end
+    if not owed or uv.now() > stop then uv.stop() end
+  end))
+end
+
+local function on_signal(self, name)
+  local handle = uv.new_signal()
+  handle:start(name, guarded(self, function() shut_down(self) end))
+end
+
 -- ---- the socket ---------------------------------------------------------------------------------------------------------------
 
 -- Whether somebody answers at a path.
@@ -224,30 +246,12 @@ function Server:listen(path)
     if not err then accept(self) end
   end))
   if not ok then return nil, ("%s: %s"):format(path, why), "io" end
+  on_signal(self, "sigterm")
+  on_signal(self, "sigint")
   return true
 end
 
--- ---- beginning and end ---------------------------------------------------------------------------------------------------------
-
--- Answers what has arrived, and waits for a moment until that is read.
-local function shut_down(self)
-  if self.closing then return uv.stop() end
-  self.closing = true
-  if not self.listener:is_closing() then self.listener:close() end
-  for client in pairs(self.clients) do client.pipe:read_stop() end
-  self.ending = uv.new_timer()
-  local stop = uv.now() + GRACE
-  self.ending:start(0, 10, guarded(self, function()
-    local owed = self.ready[1] ~= nil
-    for client in pairs(self.clients) do owed = owed or client:waiting() > 0 end
-    if not owed or uv.now() > stop then uv.stop() end
-  end))
-end
-
-local function on_signal(self, name)
-  local handle = uv.new_signal()
-  handle:start(name, guarded(self, function() shut_down(self) end))
-end
+-- ---- running -------------------------------------------------------------------------------------------------------------------
 
 local function close_all(self)
   if self.path then uv.fs_unlink(self.path) end
@@ -259,8 +263,6 @@ end
 
 --- Serves until a signal ends it: true; or nil and a message.
 function Server:run()
-  on_signal(self, "sigterm")
-  on_signal(self, "sigint")
   self.idle, self.check, self.timer = uv.new_idle(), uv.new_check(), uv.new_timer()
   self.check:start(guarded(self, function() turn(self) end))
   self.timer:start(1000, 1000, function() end) -- the clock of the engine goes on, whoever asks or not

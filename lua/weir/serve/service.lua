@@ -96,7 +96,7 @@ local function open_provider(self, known, found)
   self.provider = providers.new {
     targets = saved and saved.targets or found.all, up = saved and saved.up or inventory.up(found),
     drained = saved and saved.drained, reasons = saved and saved.reasons, groups = saved and saved.groups or self.opts.groups,
-    resources = function(set) return inventory.resources(self.follower.targets, set, self.brief) end,
+    resources = function(set) return inventory[self.brief and "brief" or "resources"](self.follower.targets, set) end,
     send = function(key, response) to_stream(self, key, response) end,
   }
 end

@@ -21,7 +21,7 @@ end
 
 local function note(self, job, t)
   if not job.reserved then self.nreserved = self.nreserved + 1 end
-  self.reservations[job], job.reserved = true, t
+  self.reservations[job], job.reserved, self.promises = true, t, self.promises + 1
   if self.nreserved == 1 or t < self.soonest then self.soonest = t end
   self:wake(t)
   self:tell("reserve", job)
@@ -31,7 +31,7 @@ end
 function M.forget(self, job)
   if not job.reserved then return end
   job.reserved, self.reservations[job] = nil, nil
-  self.nreserved = self.nreserved - 1
+  self.nreserved, self.promises = self.nreserved - 1, self.promises + 1
 end
 
 function M.unreserve(self, job)
@@ -106,26 +106,31 @@ local function soonest(self, job) return self.engine:soonest(job.request, job.id
 
 local function has_others(self, job) return self.nreserved > (job.reserved and 1 or 0) end
 
-local MOMENT = 1e-6
+-- Since something became free last, or a reservation came or went, one was refused that asks for the same, and for no longer.
+local function was_refused(self, job)
+  local last = job.shape.refused
+  return last and last.releases == self.releases and last.promises == self.promises and last.estimate <= job.estimate
+end
 
--- Whether a job could stand now, if it were for a moment: where not, no reservation is to blame. Known for all jobs of a shape until
--- something becomes free.
-local function fits_now(self, job)
-  local shape = job.shape
-  if shape.stuck == self.releases then return false end
-  self.matches = self.matches + 1
-  local t, why, code = self.engine:would(job.request, job.id, self.now, MOMENT)
-  if t then return true end
-  job.why, job.code, job.stuck, shape.stuck = why, code, true, self.releases
+local function refuse(self, job)
+  local last = job.shape.refused
+  if not last then
+    last = {}
+    job.shape.refused = last
+  end
+  last.releases, last.promises, last.estimate = self.releases, self.promises, job.estimate
   return false
 end
 
--- Beside reservations: sums are asked first, and then what refused the job when it was tried last.
+-- Beside reservations. Sums are asked first. Room is made for a job once for the reservations as they stand: who could not have it will
+-- hardly have it a moment later, where the resources are not all alike.
 local function book_beside(self, job)
-  if job.shape.stuck == self.releases or soonest(self, job) ~= self.now then return false end
-  if job.stuck and not fits_now(self, job) then return false end
+  if was_refused(self, job) or soonest(self, job) ~= self.now then return false end
   if place(self, job, self.now) then return true end
-  return (job.stuck or fits_now(self, job)) and make_room(self, job, self.now)
+  if job.cramped == self.promises then return refuse(self, job) end
+  if make_room(self, job, self.now) then return true end
+  job.cramped = self.promises
+  return refuse(self, job)
 end
 
 local function book_now(self, job)

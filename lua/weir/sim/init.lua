@@ -62,7 +62,7 @@ function M.new(opts)
     keep = opts.keep ~= false, reservations = {}, nreserved = 0, due = {}, late = {}, wakes = {}, nrunning = 0, npending = 0,
     matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill", on = opts.on,
       requests = {},
-    dirty = true,
+    dirty = true, promises = 0,
   }, M)
   self.type = main_type(self.graph, opts.type)
   engine:advance(self.now)
@@ -107,9 +107,12 @@ function M:total()
   return row and row.total or 0
 end
 
+local FOLLOWED = { start = true, finish = true, cancel = true, reject = true }
+
+-- Who waits for the job is looked at after the call of the policy that this may be amid.
 function M:tell(event, job)
   if self.on then self.on(event, job, self) end
-  if job and job.followers then self:at(self.now, function() self:look_at_followers(job) end) end -- not amid a call of the policy
+  if job and job.followers and FOLLOWED[event] then self:at(self.now, function() self:look_at_followers(job) end) end
 end
 
 -- ---- jobs ---------------------------------------------------------------------------------------------------

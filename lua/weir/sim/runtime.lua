@@ -10,6 +10,7 @@
 -- queue.now; queue.units: how many there are in all of what jobs are counted in.
 -- for job in queue:pending(): the jobs that wait, in order. for job in queue:news(): those of them that could not be looked at, or
 --   could not start, when the policy was called last: all where something became free, or the order changes; else those that came.
+-- for job in queue:candidates(): those of the news that have no reservation, and for which there are units enough free.
 -- queue:first() the first that waits. queue:running() a list of those that run. queue:freed() whether something became free since.
 -- queue:start(job[, victims]): whether it starts now. It starts on what is free and in nobody's way: a reservation may be given other
 --   resources for that, but never another time. With a list of running jobs it may take the place of as few of them as it
@@ -103,6 +104,18 @@ end
 function queue.pending() return from(first) end
 function queue.news() return from((freed or policy.order) and first or fresh) end
 function queue.freed() return freed end
+
+function queue.candidates()
+  local i = ((freed or policy.order) and first or fresh) - 1
+  return function()
+    local job
+    repeat
+      i = i + 1
+      job = pending[i]
+    until job == nil or job.units <= free and job.waits and not job.reserved
+    return job
+  end
+end
 
 function queue.first()
   for i = first, last do

@@ -67,7 +67,7 @@ function M.match(self, call, p)
   local a, why, code = self.follower:match(asked, opts)
   if not a then
     self.counts.refused = self.counts.refused + 1
-    return call.fail(why, code)
+    return call.fail(opts.policy and filter.said(why, self.opts.filter_seconds) or why, code)
   end
   if a == true then return call.answer { feasible = true } end
   if a.state ~= "matched" then self:changed() end

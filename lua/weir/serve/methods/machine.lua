@@ -80,9 +80,10 @@ function M.walk(self, call, p)
   local best = params.maybe(p, "best", "id") or BEST
   if best > BEST_MOST then params.fail("limit", "best: at most %d are possible", BEST_MOST) end
   local policy = params.check(filter.load(params.need(p, "filter", "text"), self.opts.filter_seconds))
-  local found = params.check(filter.walk(self.graph, policy, {
+  local found, why, code = filter.walk(self.graph, policy, {
     start = vertex(self, p, "start"), subsystem = params.maybe(p, "subsystem", "text"), type = params.maybe(p, "type", "text"), best = best,
-  }))
+  })
+  if not found then return call.fail(filter.said(why, self.opts.filter_seconds), code) end
   call.pages("vertices", #found, function(i)
     local t = base(found[i].vertex)
     if t then t.score = found[i].score end

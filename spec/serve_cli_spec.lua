@@ -1,0 +1,130 @@
+-- weir -s SOCKET COMMAND and weir top: what they print, and with which exit status.
+local service = require "spec.support.service"
+local shell = require "spec.support.shell"
+local weir = require "weir"
+
+local s
+
+local function run(...) return shell.weir { "-s", s.path, ... } end
+
+-- Of several runs only the last one is of interest.
+local function after(first, ...)
+  assert.equal(0, run(table.unpack(first)).status)
+  return run(...)
+end
+
+describe("weir -s", function()
+  before_each(function() s = service.start(shell.directory(), { "-r", "cluster:1 rack:2 node:2 core:4", "--clock", "manual" }) end)
+  after_each(service.clean)
+
+  local SHOWN = {
+    { "match prints what jobs got, as weir match does", { "match", "slot=1/node", "slot=1/core=2" }, [[
+job 1: slot=1/node  allocated  start 0 s  no end
+cluster0
+`-- rack0
+    `-- node0  whole
+job 2: slot=1/core=2  allocated  start 0 s  no end
+cluster0
+`-- rack0
+    `-- node1
+        `-- core[0-1]
+]] },
+    { "match writes R", { "match", "-F", "rlite", "slot=1/node" }, '[{"children":{"core":"0-3"},"rank":"0"}]\n' },
+    { "match tells what could be", { "match", "-m", "feasible", "slot=4/node" }, "slot=4/node: feasible\n" },
+    { "find lists paths", { "find", "type=rack" }, "/cluster0/rack0\n/cluster0/rack1\n" },
+    { "find counts", { "find", "-F", "count", "type=core", "-s", "/cluster0/rack1" }, "8\n" },
+    { "show draws the machine", { "show", "-d", "2" }, "cluster0\n`-- rack[0-1]  each: 8 core, 2 node\n" },
+    { "show totals", { "show", "--totals" }, [[
+type     total  free  idle
+cluster      1     1     1
+core        16    16    16
+node         4     4     4
+rack         2     2     2
+]] },
+    { "jobs prints nothing where there is none", { "jobs" }, "" },
+    { "policy tells which", { "policy", "load", "spread" },
+      "spread@[0-9a-f]+  The emptiest parent first[^\n]*\n", pattern = true },
+    { "resource shows the groups", { "resource", "drain", "3", "disk" }, [[
+group    targets  online  offline  acquired  leaving
+default  0-3      0-2     3        yes
+drained: 3  disk
+]] },
+    { "call asks anything", { "call", "advance", '{"to":5}' }, '{"now":5.0}\n' },
+    { "explain says that it fits", { "explain", "slot=1/node" }, "^slot=1/node: fits", pattern = true },
+  }
+  for _, case in ipairs(SHOWN) do
+    it(case[1], function()
+      local result = run(table.unpack(case[2]))
+      assert.equal("", result.err)
+      if case.pattern then assert.matches(case[3], result.out) else assert.equal(case[3], result.out) end
+      assert.equal(0, result.status)
+    end)
+  end
+
+  it("jobs, job and release follow what was matched", function()
+    local jobs = after({ "match", "-q", "slot=1/node" }, "jobs")
+    assert.equal("job  state      start  duration  policy\n  1  allocated    0 s    no end  low\n", jobs.out)
+    assert.equal('[{"children":{"core":"0-3"},"rank":"0"}]\n', run("job", "-F", "rlite", "1").out)
+    assert.equal(1, #weir.json.decode(run("jobs", "--json").out))
+    assert.equal("", after({ "release", "1" }, "jobs").out)
+  end)
+
+  it("match takes a filter from a file", function()
+    local file = shell.path(shell.directory(), "f.lua", "return {evaluate = function(v) return v.id end}")
+    assert.equal('[{"children":{"core":"0-3"},"rank":"3"}]\n', run("match", "--filter", file, "-F", "rlite", "slot=1/node").out)
+  end)
+
+  it("policy load takes a file of the one who asks, as source", function()
+    local file = shell.path(shell.directory(), "mine.lua", "return {name = 'mine', doc = 'Mine.', order = '-id'}")
+    assert.matches("^mine@", run("policy", "load", file).out)
+    assert.equal('[{"children":{"core":"0-3"},"rank":"3"}]\n', run("match", "-F", "rlite", "slot=1/node").out)
+  end)
+
+  local FAILS = {
+    { { "match", "slot=9/node" }, 1, "can never be met" },
+    { { "find", "type=nope" }, 1, nil },
+    { { "find", "type=" }, 2, "type" },
+    { { "release", "7" }, 1, "job 7" },
+    { { "release", "x" }, 2, "the id of a job" },
+    { { "explain", "slot=9/node" }, 1, nil },
+    { { "nope" }, 2, 'no command "nope"' },
+    { { "serve" }, 2, 'no command "serve"' },
+    { { "match" }, 2, "JOB is missing" },
+    { {}, 2, "a command is wanted" },
+    { { "call", "nope" }, 1, "no method" },
+    { { "call", "match", "{" }, 2, "PARAMS is a JSON object" },
+    { { "resource", "nope" }, 2, 'no "nope"' },
+    { { "resource", "drain" }, 2, "an idset is wanted" },
+    { { "resource", "drain", "99" }, 1, "no target 99" },
+    { { "policy", "load", "nope" }, 1, "no policy" },
+  }
+  for _, case in ipairs(FAILS) do
+    it(("%s ends with %d"):format(table.concat(case[1], " "), case[2]), function()
+      local result = run(table.unpack(case[1]))
+      assert.equal(case[2], result.status)
+      if case[3] then assert.matches(case[3], result.err, 1, true) end
+    end)
+  end
+
+  it("says that no service is there", function()
+    local result = shell.weir { "-s", "/nope/s", "jobs" }
+    assert.equal(2, result.status)
+    assert.matches("no service answers there", result.err)
+  end)
+
+  it("explains itself without a service", function()
+    assert.matches("usage: weir %-s SOCKET COMMAND", shell.weir({ "-s", "x", "--help" }).out)
+    assert.matches("usage: weir %-s SOCKET match", shell.weir({ "-s", "x", "match", "--help" }).out)
+    assert.matches("usage: weir serve", shell.weir({ "serve", "--help" }).out)
+  end)
+
+  it("top shows use, jobs, rates and who waits", function()
+    run("match", "-q", "slot=1/node")
+    local result = shell.weir { "top", "-s", s.path, "-n", "2", "-i", "0.01" }
+    assert.equal(0, result.status)
+    assert.matches("1 allocated, 0 reserved", result.out)
+    assert.matches("matches 1 %(0/s%), refused 0", result.out)
+    assert.matches("core +16 +4 ", result.out)
+    assert.equal(1, weir.json.decode(run("top", "--json").out).allocated)
+  end)
+end)
