@@ -67,6 +67,7 @@ struct match {
     uint32_t nfeeds;
     bool least;      /* take the least of what may vary */
     uint8_t plain[PLAIN_MEMO]; /* by resource: whether aggregates tell all about what is inside it; 0: not known yet */
+    bool trying;     /* does it fit? what it takes is given back: which of what is alike is chosen does not matter */
     bool contested;  /* siblings competed: one vertex may have several picks */
     weir_stats stats;
     const weir_match_options *options; /* never NULL */

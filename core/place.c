@@ -65,6 +65,7 @@ struct scored {
 struct scores {
     struct scored *list;
     uint32_t n, cap;
+    uint32_t chosen; /* of these, the first ones, are to do where all of them fit */
 };
 
 static int by_score(const void *a, const void *b)
@@ -98,8 +99,12 @@ int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vert
 static int note_fitting(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
 {
     uint32_t npicks = m->npicks;
-    int64_t units = weir_candidate_take(m, v, r, WEIR_FOREVER);
+    bool trying = m->trying;
+    int64_t units;
 
+    m->trying = true;
+    units = weir_candidate_take(m, v, r, WEIR_FOREVER);
+    m->trying = trying;
     m->npicks = npicks;
     *fits = units > 0;
     if (units <= 0)
@@ -186,9 +191,9 @@ static weir_vertex pop_best(struct scores *sc)
     return v;
 }
 
-/* Puts what the policy's select chose first. When that is less than is needed, the others follow, best first: what fits is
- * for the engine to say. */
-static int reorder_selected(struct match *m, struct scores *sc, const uint32_t *chosen, size_t count, size_t min)
+/* Puts what the policy's select chose first; the others follow, best first, for when that is less than is needed, or some of
+ * it does not fit together: what fits is for the engine to say. */
+static int reorder_selected(struct match *m, struct scores *sc, const uint32_t *chosen, size_t count)
 {
     struct scored *picked = weir_mem_alloc(sc->n * sizeof *picked);
     uint32_t n = 0;
@@ -203,11 +208,10 @@ static int reorder_selected(struct match *m, struct scores *sc, const uint32_t *
         picked[n++] = sc->list[chosen[i]];
         sc->list[chosen[i]].v = WEIR_NONE;
     }
-    for (uint32_t i = 0; count < min && i < sc->n; i++)
+    for (uint32_t i = 0; i < sc->n; i++)
         if (sc->list[i].v != WEIR_NONE)
             picked[n++] = sc->list[i];
     memcpy(sc->list, picked, n * sizeof *picked);
-    sc->n = n;
     weir_mem_free(picked);
     return WEIR_OK;
 }
@@ -228,7 +232,9 @@ static int call_select(struct match *m, const weir_resource *r, int64_t want, st
     count = m->policy->select(m->policy->data, m->g, r, v, score, sc->n, min, max, chosen);
     if (count < 0 || count > (int64_t)sc->n)
         return weir_match_policy_failed(m, "select");
-    return reorder_selected(m, sc, chosen, (size_t)count, min);
+    if (count >= (int64_t)min)
+        sc->chosen = (uint32_t)count;
+    return reorder_selected(m, sc, chosen, (size_t)count);
 }
 
 static int apply_select(struct match *m, const weir_resource *r, int64_t want, struct scores *sc)
@@ -265,22 +271,22 @@ static uint32_t round_size(const struct match *m, int64_t want)
 static int gather_round(struct match *m, struct search *s, const weir_resource *r, int64_t want, struct gains *gs, bool *more)
 {
     struct scores sc = {0};
-    bool selects = m->policy->select != NULL, all_fit = true;
+    bool selects = m->policy->select && !m->trying, all_fit = true;
     int rc = score_next(m, s, r, round_size(m, want - gs->units), &sc, more);
-    uint32_t found = sc.n, n;
+    uint32_t n = sc.n;
 
+    sc.chosen = n;
     if (!rc && selects)
         rc = apply_select(m, r, want - gs->units, &sc);
     else if (!rc)
         make_heap(&sc);
-    n = sc.n;
-    for (uint32_t i = 0; !rc && i < n && gs->units < want; i++) {
+    for (uint32_t i = 0; !rc && i < n && gs->units < want && (i < sc.chosen || !all_fit); i++) {
         weir_vertex v = selects ? sc.list[i].v : pop_best(&sc);
         int64_t units = weir_candidate_take(m, v, r, want - gs->units);
         rc = units < 0 ? (int)units : units > 0 ? gain_add(m, gs, v, units) : 0;
         all_fit &= units > 0;
     }
-    *more = *more && gs->units < want && (n == found || !all_fit); /* or it chose to have fewer */
+    *more = *more && gs->units < want && (n == sc.chosen || !all_fit); /* or it chose to have fewer */
     weir_mem_free(sc.list);
     return rc;
 }
@@ -302,7 +308,7 @@ static int gather_scored(struct match *m, weir_vertex under, const weir_resource
 /* Gathers up to `want` units of r below `under`. */
 static int gather(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
 {
-    bool scored = m->view <= VIEW_LATER && (m->policy->evaluate || m->policy->select);
+    bool scored = m->view <= VIEW_LATER && (m->policy->evaluate || (m->policy->select && !m->trying));
     return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
 }
 

@@ -366,10 +366,21 @@ static bool is_beside(const struct search *s, weir_vertex v)
 {
     const char *type = s->nbeside ? weir_vertex_type(s->m->g, v) : NULL;
 
-    for (uint32_t i = 0; i < s->nbeside; i++)
-        if (strcmp(s->beside[i].type, type) == 0)
+    for (uint32_t i = 0; i < s->nbeside; i++) {
+        const weir_resource *b = &s->beside[i];
+        for (uint32_t k = 0; b->slot && k < b->nwith; k++)
+            if (strcmp(b->with[k].type, type) == 0)
+                return true;
+        if (strcmp(b->type, type) == 0)
             return true;
+    }
     return false;
+}
+
+/* Whether there is any. */
+static bool has_beside(const struct search *s)
+{
+    return s->nbeside > 1 || (s->nbeside == 1 && s->beside->slot && s->beside->nwith > 1);
 }
 
 /* A vertex on the way down. */
@@ -535,7 +546,7 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
     s->host = WEIR_NO_TYPE;
     for (uint32_t i = 0; view_ordered(m) && i < m->policy->ndescend && i < WEIR_DESCEND_TYPES; i++)
         read_spare(s, m->policy->descend[i]);
-    if (reads(m, WEIR_STRICT_LEVELS) && !r->parent)
+    if (reads(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))
         s->beside = weir_request_resources(m->request, &s->nbeside);
 }
 
@@ -562,7 +573,7 @@ static bool is_listed(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
     return m->masked && m->view == VIEW_LATER && under == WEIR_NONE && s->type == m->calendar->type &&
-           s->host == WEIR_NO_TYPE && s->nbeside < 2 && !descends(s) && !m->policy->prune;
+           s->host == WEIR_NO_TYPE && !has_beside(s) && !descends(s) && !m->policy->prune;
 }
 
 static int begin(struct search *s, weir_vertex under)

@@ -47,7 +47,7 @@ struct search {
     uint32_t tag;    /* of the candidate found last; WEIR_NONE the first time */
     bool idle; /* only vertices that can be taken as a whole */
     bool close; /* only the kids of where it starts */
-    const weir_resource *beside; /* resources in whose vertices the search does not look */
+    const weir_resource *beside; /* resources in whose vertices, or those of what they hold, the search does not look */
     uint32_t nbeside;
     const struct index *index;
     struct item *heap;

@@ -75,10 +75,13 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
     for (uint32_t i = 0; i < slot->nwith && most > 0; i++) {
         const weir_resource *r = &slot->with[i];
         uint32_t npicks = m->npicks;
+        bool trying = m->trying;
         int64_t units;
         if (weir_channel_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
             continue;
+        m->trying = true;
         units = weir_place_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
+        m->trying = trying;
         if (units < 0)
             return units;
         units = apart ? count_shares(m, npicks, r) : units / r->count.min;

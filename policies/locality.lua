@@ -22,7 +22,7 @@ return {
   name = "locality",
   doc = "The longest run of neighbours that is free: keeps a job together, for codes that talk a lot.",
   order = { "node.id", "id" },
-  candidates = 1024, -- a run among the first of these: what is near the front is kept full, and a match is cheap on any machine
+  candidates = 256, -- a run among the first of these: what is near the front is kept full, and a match is cheap on any machine
   select = function(candidates, _, _, max)
     local list, out = {}, {}
     for i, v in ipairs(candidates) do

@@ -99,6 +99,33 @@ describe("the visits of a match", function()
     assert.is_true(visits(engine, "slot/node") <= 8)
   end)
 
+  -- Policies whose hooks see candidates: {policy, shape, most visits, most calls of hooks}.
+  local HOOKED = {
+    { "locality", "slot=1/core", 300, 1 },
+    { "locality", "slot=1/node", 300, 1 },
+    { "locality", "slot=64/node", 300, 1 },
+    { "locality", "socket/slot/[core=4;gpu]", 2500, 3 },
+    { "best_fit", "slot=1/node", RACKS * 20 + 10, RACKS + 1 },
+    { "worst_fit", "slot=1/node", RACKS * 20 + 10, RACKS + 1 },
+    { "spread", "slot=1/node", RACKS * 20 + 10, RACKS + 2 },
+  }
+  for _, case in ipairs(HOOKED) do
+    it(("and the calls of hooks are bounded under %s for %s"):format(case[1], case[2]), function()
+      local engine = weir.engine { resources = graph, policy = case[1] }
+      assert(engine:match(case[2], { mode = "preview" }))
+      local stats = engine:stats()
+      assert.is_true(stats.visited <= case[3], stats.visited .. " visits")
+      assert.is_true(stats.callbacks <= case[4], stats.callbacks .. " calls")
+    end)
+  end
+
+  it("and the calls of hooks are three a node where cores are scored", function()
+    local small <close> = assert(weir.synthetic "cluster:1 rack:3 node:12 core:64")
+    local engine = weir.engine { resources = small, policy = "best_fit" }
+    assert(engine:match("slot=1/core=4", { mode = "preview" }))
+    assert.is_true(engine:stats().callbacks <= 3 * 36, engine:stats().callbacks .. " calls")
+  end)
+
   local INFEASIBLE = {
     { "more nodes than there are", "slot=20000/node" },
     { "more cores than a node has", "slot/node/core=41" },

@@ -63,6 +63,8 @@ static weir_graph *make_machine(bool batch)
     CHECK(weir_graph_add(g, WEIR_NONE, &d, &root, NULL) == WEIR_OK, "a root is added");
     for (uint32_t i = 0, n = 5 + dice(30); i < n; i++)
         (void)grow(g, some_vertex(g), NULL);
+    for (uint32_t i = 0, n = dice(3) ? 0 : dice(30); i < n; i++)
+        (void)weir_edge_add(g, some_vertex(g), some_vertex(g), "links", "leads to", NULL, NULL);
     if (batch)
         CHECK(weir_graph_end(g, NULL) == WEIR_OK, "the machine is built");
     return g;
@@ -73,6 +75,7 @@ static const char *some_request(char *buf, size_t size)
     static const char *const shapes[] = {
         "slot=%u/node", "slot=%u/core", "slot=%u/[core=2;gpu]", "slot=%u/node/core=3", "node=%u/slot/core=2", "slot=%u/memory=5",
         "slot=1-%u/node", "slot=%u/socket/core", "rack/slot=%u/node", "slot=%u/[node;core=2]", "slot=%u/[memory=3;core]",
+        "rack/gpu=%u", "node/memory=%u", "socket/core=%u", "[node/core=2;rack/slot=%u/gpu]", "[rack{x};node/gpu=%u]",
         "[slot=%u{a}/node/gpu;slot{b}/node]", "node{-x}/slot=%u/gpu", "memory=%u{-x}", "slot=%u/rack", "core=%u"};
     snprintf(buf, size, shapes[dice(sizeof shapes / sizeof *shapes)], 1 + dice(4));
     return buf;
@@ -96,7 +99,7 @@ static int do_match(weir_graph *g, const weir_policy *p, weir_err *err)
     char text[80];
     weir_request *r;
     const weir_allocation *a;
-    weir_match_options o = {.mode = (int)dice(4), .reading = dice(4) ? 0 : dice(4), .at = weir_graph_now(g), .policy = p};
+    weir_match_options o = {.mode = (int)dice(4), .reading = dice(4) ? 0 : dice(32), .at = weir_graph_now(g), .policy = p};
     weir_pick *inside = NULL;
     uint32_t ninside = 0;
     int rc;

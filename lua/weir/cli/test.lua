@@ -114,7 +114,8 @@ local function runner()
   end
   local Exit = {}
   compatibility.exit = function(code) error(setmetatable({ code = code }, Exit), 0) end
-  local run = require "busted.runner"
+  local there, run = pcall(require, "busted.runner")
+  if not there then out.fail(2, "test: busted cannot be loaded: %s", run) end
   return function(words)
     rawset(_G, "arg", words)
     local done, raised = pcall(run, { standalone = false })

@@ -1,0 +1,104 @@
+/* test_reading.c - other readings of requests, and what policies keep: what is taken, and that nothing is changed or lost where
+ * memory runs out on the way. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "weir.h"
+
+#define MACHINE "cluster:1 node:2 socket:2 [core:4 memory:2(size=4)]"
+
+/* Two links: from the cluster's store, which has nothing below it, to the sockets of the second node. */
+static weir_graph *make_machine(void)
+{
+    weir_graph *g = NULL;
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex root, store, socket;
+
+    CHECK(weir_graph_parse(MACHINE, strlen(MACHINE), "t", "synthetic", &g, NULL) == WEIR_OK, "a machine");
+    root = weir_graph_root(g, NULL, 0);
+    d.type = "store";
+    d.id = 0;
+    CHECK(weir_graph_add(g, root, &d, &store, NULL) == WEIR_OK, "a store is added");
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/cluster0/node1/socket%d", i);
+        CHECK(weir_graph_lookup(g, path, &socket, NULL) == WEIR_OK, "a socket");
+        CHECK(weir_edge_add(g, store, socket, "links", "leads to", NULL, NULL) == WEIR_OK, "a link");
+    }
+    return g;
+}
+
+/* One match, tried with failing allocations. */
+struct trial {
+    weir_graph *g;
+    weir_request *r;
+    weir_match_options o;
+    char picks[400];
+};
+
+static int once(void *data)
+{
+    struct trial *t = data;
+    const weir_allocation *a;
+    weir_err err = {0};
+    size_t at = 0;
+    int rc = weir_match(t->g, t->r, &t->o, &a, &err);
+
+    if (rc) {
+        CHECK(weir_job_count(t->g) == 0, "nothing is booked");
+        return rc;
+    }
+    t->picks[0] = '\0';
+    for (uint32_t i = 0; i < a->npicks; i++) {
+        char name[40];
+        weir_vertex_path(t->g, a->picks[i].vertex, name, sizeof name);
+        at += (size_t)snprintf(t->picks + at, sizeof t->picks - at, "%s%s", i ? " " : "", name + strlen("/cluster0/"));
+    }
+    weir_mem_fail_after(0);
+    CHECK(weir_release(t->g, a->job, NULL) == WEIR_OK, "it is given back");
+    return WEIR_OK;
+}
+
+static const struct {
+    const char *what, *request;
+    unsigned reading;
+    const char *order, *descend;
+    const char *picks;
+} rows[] = {
+    {"slots in the order of sums", "{\"resources\":[{\"type\":\"slot\",\"count\":2,\"label\":\"a\",\"with\":[{\"type\":\"core\",\"count\":1},"
+     "{\"type\":\"memory\",\"count\":4}]}],\"attributes\":{\"system\":{}}}", WEIR_SLOT_PARENT | WEIR_SLOT_SUMS | WEIR_WHOLE_POOLS,
+     "id", NULL, "node0/socket0/core0 node0/socket0/memory0 node1/socket0/core0 node1/socket0/memory0"},
+    {"what links lead to", "store/socket/core=1", WEIR_LINKS, "id", NULL, "node1/socket0/core0"},
+    {"what links lead to, highest first", "store/socket/core=1", WEIR_LINKS, "-id", NULL, "node1/socket1/core7"},
+    {"alternatives in the order of sums", "{\"resources\":[{\"type\":\"or_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":"
+     "\"core\",\"count\":3}]},{\"type\":\"or_slot\",\"count\":1,\"label\":\"b\",\"with\":[{\"type\":\"core\",\"count\":1}]}],"
+     "\"attributes\":{\"system\":{}}}", WEIR_SLOT_SUMS, "id", NULL, "node0/socket0/core0"},
+    {"the best of what is found, where fewer are allowed", "slot=1/core=2-40:5:+", 0, "id", "core",
+     "node1/socket0/core0 node1/socket0/core1 node1/socket0/core2 node1/socket0/core3 node1/socket1/core4 node1/socket1/core5 "
+     "node1/socket1/core6"},
+};
+
+static void check_row(size_t i)
+{
+    const char *order[] = {rows[i].order}, *descend[] = {rows[i].descend};
+    weir_policy p = {.name = "p", .order = order, .norder = 1, .descend = descend, .ndescend = rows[i].descend ? 1 : 0};
+    struct trial t = {.g = make_machine(), .o = {.mode = WEIR_NOW, .reading = rows[i].reading, .policy = &p}};
+    weir_err err = {0};
+    const char *text = rows[i].request;
+
+    if (!CHECK(weir_request_parse(text, strlen(text), "r", &t.r, &err) == WEIR_OK, "%s: %s", text, err.text))
+        return;
+    check_nomem(once, &t, rows[i].what);
+    CHECK(strcmp(t.picks, rows[i].picks) == 0, "%s: %s", rows[i].what, t.picks);
+    CHECK(weir_check(t.g, &err) == WEIR_OK, "%s: %s", rows[i].what, err.text);
+    weir_request_free(t.r);
+    weir_graph_free(t.g);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_row(i);
+    return check_report();
+}
