@@ -100,8 +100,10 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
     o->job = weirlua_field_integer(L, arg, "job", 0);
     *stats = weirlua_field_boolean(L, arg, "stats", true);
     o->reading = weirlua_field_reading(L, arg);
-    if (o->job < 0 || o->at == WEIR_FOREVER)
-        luaL_error(L, "a job number above 0 and a start that comes are expected");
+    if (o->job < 0)
+        luaL_error(L, "field 'job': a job number above 0 expected, got %I", (LUAI_UACINT)o->job);
+    if (o->at == WEIR_FOREVER)
+        luaL_error(L, "field 'at': a start of at most 9.2e12 seconds expected");
 }
 
 /* (graph handle, allocation) */

@@ -59,7 +59,7 @@ static int read_id(struct reader *r, uint32_t *id)
 static int read_range(struct reader *r, weir_idset *s)
 {
     size_t start = r->at;
-    uint32_t lo, hi;
+    uint32_t lo = 0, hi;
     int rc = read_id(r, &lo);
 
     if (rc != WEIR_OK)

@@ -1,5 +1,5 @@
--- Candidates under one parent whose ids follow each other are a run. The longest run gives first, so that a job
--- lies together, close on the network or in the cache; what is missing comes from the next longest.
+-- Candidates under one parent whose ids follow each other are a run. The longest run among the first candidates gives
+-- first, so that a job lies together, close on the network or in the cache; what is missing comes from the next longest.
 local function by_place(a, b)
   if a.parent ~= b.parent then return a.parent < b.parent end
   return a.id < b.id
@@ -22,7 +22,7 @@ return {
   name = "locality",
   doc = "The longest run of neighbours that is free: keeps a job together, for codes that talk a lot.",
   order = { "node.id", "id" },
-  candidates = 256, -- a run among the first of these: what is near the front is kept full, and a match is cheap on any machine
+  candidates = 256, -- the front of the machine is enough to look at: a match costs the same on any machine
   select = function(candidates, _, _, max)
     local list, out = {}, {}
     for i, v in ipairs(candidates) do

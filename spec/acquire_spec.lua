@@ -599,8 +599,10 @@ describe("a scheduler that follows", function()
     { "resources that are none", { { type = "grow", resources = { version = 2 }, online = "", offline = "" } }, "no R" },
     { "a second grow of the same", { { type = "grow", online = "0-7", offline = "" }, { type = "grow", online = "0-7", offline = "" } },
       "acquired already" },
-    { "online of what it has not", { { type = "grow", online = "", offline = "0-7" }, { type = "online", targets = "8" } }, "not acquired" },
-    { "a shrink of what it has not", { { type = "grow", online = "", offline = "0-7" }, { type = "shrink", targets = "7-8" } }, "not acquired" },
+    { "online of what it has not", { { type = "grow", online = "", offline = "0-7" }, { type = "online", targets = "8" } },
+      "not acquired" },
+    { "a shrink of what it has not", { { type = "grow", online = "", offline = "0-7" }, { type = "shrink", targets = "7-8" } },
+      "not acquired" },
     { "targets that are no idset", { { type = "grow", online = "", offline = "0-7" }, { type = "offline", targets = "7-" } }, "idset" },
   }
   for _, case in ipairs(BROKEN) do

@@ -2,6 +2,10 @@
 local weir = require "weir"
 
 local BUNDLED = { "first", "low", "high", "lonode", "hinode", "locality", "best_fit", "spread" }
+-- Hooks that choose badly, a few candidates at a time.
+local NARROW = { name = "narrow", candidates = 1, select = function(list, _, min)
+  return min > 1 and { #list } or { list[#list] }
+end }
 local SHAPES = { "slot=1/node", "slot=3/node", "slot=2/node/[core=3;gpu]", "slot=4/[core=2;gpu]", "slot=6/core=2", "slot=3/socket/core=2",
   "rack/slot=3/node", "node=2/slot=2/core", "slot=1/[node;core=3]", "slot=2/memory=20" }
 
@@ -34,6 +38,8 @@ describe("policies", function()
           assert(e:use(name))
           assert.equal(wanted, answer(e, shape), name .. " " .. shape)
         end
+        assert(e:use(NARROW))
+        assert.equal(wanted, answer(e, shape), "narrow " .. shape)
       end
       assert(g:check())
     end)

@@ -10,7 +10,8 @@ local suggest = require "weir.suggest"
 local M = {}
 
 -- In the order of `weir --help`; each is the module weir.cli.NAME.
-local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "repl", "run", "test", "replay", "policy", "query", "serve", "top" }
+local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "repl", "run", "test", "replay", "policy", "query", "serve",
+  "top" }
 
 --- Their names, for the man page and for the shell's completion.
 M.commands = COMMANDS

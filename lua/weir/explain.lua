@@ -290,7 +290,8 @@ function M.plain(report)
     where = report.where and report.where.path, asked = report.asked and report.asked.path,
     vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),
-    alternatives = report.alternatives, levels = plain_levels(report.levels), stats = report.stats, tries = report.tries, assumed = core.array(report.assumed or {}),
+    alternatives = report.alternatives, levels = plain_levels(report.levels), stats = report.stats, tries = report.tries,
+    assumed = core.array(report.assumed or {}),
   }
 end
 

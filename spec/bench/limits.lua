@@ -22,7 +22,7 @@ end
 
 local function large()
   local g = step("ten million vertices", weir.synthetic, "cluster:1 rack:100 node:1000 core:99")
-  local nodes, cores = g:find "type=node", nil
+  local nodes = g:find "type=node"
   step("each node has a property", function()
     for i, v in ipairs(nodes) do v.properties.serial = "s" .. i end
   end)
@@ -38,7 +38,7 @@ local function large()
   step("a million jobs of a core", function()
     for _ = 1, 1000000 do assert(e:match(request)) end
   end)
-  cores = step("one more job", function() return assert(e:match "slot=8/node") end)
+  local cores = step("one more job", function() return assert(e:match "slot=8/node") end)
   step("it is written as R", function() assert(cores:format "rv1") end)
   path = path .. ".db"
   step("saved to a database, with the jobs", function() assert(g:save(path)) end)

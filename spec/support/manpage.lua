@@ -114,7 +114,8 @@ local function make()
   for _, name in ipairs(cli.commands) do put_command(name) end
   put_list("EXIT STATUS", STATUSES)
   put_list("ENVIRONMENT", ENVIRONMENT)
-  put(".SH SEE ALSO\n.BR lua5.4 (1),\n.BR hwloc (7)\n.PP\n%s", plain "The contract of policies is policy.md in the directory of weir's documentation.")
+  put(".SH SEE ALSO\n.BR lua5.4 (1),\n.BR hwloc (7)\n.PP\n%s",
+    plain "The contract of policies is policy.md in the directory of weir's documentation.")
 end
 
 make()

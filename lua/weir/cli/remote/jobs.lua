@@ -125,7 +125,8 @@ end
 -- ---- explain -------------------------------------------------------------------------------------------------------------------------
 
 M.explain = {
-  name = "-s SOCKET explain", doc = "Say why a job does not fit, and what would have to change.", usage = "[OPTION...] JOB", operand = "JOB",
+  name = "-s SOCKET explain", doc = "Say why a job does not fit, and what would have to change.", usage = "[OPTION...] JOB",
+  operand = "JOB",
   min = 1, max = 1,
   options = {
     { nil, "at", "PATH", "only about this vertex: why not there?" },

@@ -8,7 +8,8 @@ local remote = require "weir.cli.remote"
 local M = {}
 
 M.policy = {
-  name = "-s SOCKET policy", doc = "Show the policy in use, or put another one into service.", usage = "[list | load NAME-OR-FILE | reload]",
+  name = "-s SOCKET policy", doc = "Show the policy in use, or put another one into service.",
+  usage = "[list | load NAME-OR-FILE | reload]",
   max = 2, options = {},
 }
 
