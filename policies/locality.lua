@@ -20,7 +20,7 @@ end
 
 return {
   name = "locality",
-  doc = "The longest run of neighbours that is free: keeps a job together, for codes that talk a lot.",
+  doc = "The longest run of free neighbours near the front: keeps a job together, for codes that talk a lot.",
   order = { "node.id", "id" },
   candidates = 256, -- the front of the machine is enough to look at: a match costs the same on any machine
   select = function(candidates, _, _, max)

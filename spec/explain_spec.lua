@@ -96,6 +96,60 @@ describe("e:explain says", function()
   end
 end)
 
+describe("other readings of a request", function()
+  -- {reading, machine, request, verdict with it, verdict without}
+  for _, row in ipairs {
+    { "strict_levels", RACKS, "rack/core=1", "infeasible", "fits" },
+    { "slot_parent", "cluster:1 node:1 socket:2 core:2", "slot=1/core=3", "infeasible", "fits" },
+    { "whole_pools", "cluster:1 node:1 memory:1(size=4)", "slot=2/memory=1", "infeasible", "fits" },
+    { "slot_sums", RACKS, "slot=1/[core;gpu]", "fits", "fits" },
+  } do
+    it(row[1] .. " is explained as it is matched", function()
+      local engine = engine_on(row[2])
+      local options = { [row[1]] = true }
+      local report, plain = assert(engine:explain(row[3], options)), assert(engine:explain(row[3]))
+      assert.same({ row[4], row[5] }, { report.verdict, plain.verdict })
+      assert.equal(row[4] == "fits", engine:match(row[3], { mode = "preview", [row[1]] = true }) ~= nil)
+    end)
+  end
+
+  it("links are followed, and no sum says that something is too small", function()
+    local graph = weir.new()
+    local root = graph:add(nil, { type = "cluster", id = 0 })
+    local store, disk = graph:add(root, { type = "store", id = 0 }), graph:add(root, { type = "disk", id = 0 })
+    graph:add_edge(store, disk, { subsystem = "links" })
+    local engine = weir.engine { resources = graph, policy = "low" }
+    assert.equal("fits", engine:explain("store/disk=1", { links = true }).verdict)
+    assert(engine:match("store/disk=1", { links = true }))
+    local report = assert(engine:explain("store/disk=1", { links = true }))
+    assert.equal("busy", report.verdict)
+    for _, level in ipairs(report.levels) do
+      for _, cause in ipairs(level.causes) do assert.not_equal("small", cause.by) end
+    end
+  end)
+end)
+
+describe("alternatives", function()
+  local function request(count)
+    return { attributes = { system = { duration = 5 } }, resources = {
+      { type = "or_slot", label = "a", count = 1, with = { { type = "core", count = 3 } } },
+      { type = "or_slot", label = "b", count = count, with = { { type = "core", count = 1 } } },
+    } }
+  end
+
+  it("are explained, but for what there is too little of, and that is said", function()
+    local engine = engine_on "cluster:1 node:1 core:4"
+    assert.equal("fits", engine:explain(request(2)).verdict)
+    local never = assert(engine:explain(request(5)))
+    assert.same({ "infeasible", true }, { never.verdict, never.alternatives })
+    assert.is_nil(never.shortage)
+    assert.truthy(weir.explain.text(never):find("is not told where slots are alternatives", 1, true))
+    assert(engine:match(request(4)))
+    local now = assert(engine:explain(request(2)))
+    assert.same({ "busy", 5, 1 }, { now.verdict, now.start, now.ways[1][1].job })
+  end)
+end)
+
 describe("what is assumed", function()
   local engine, graph
 

@@ -59,17 +59,24 @@ before_each(reset)
 
 local function field(status, name) return status:match("\n" .. name .. ":%s*(%S+)") end
 
--- Waits until a process looks after a signal itself, and (blocked) sleeps.
+local CAUGHT = 1 << (SIGINT - 1) | 1 << (SIGTERM - 1)
+local STILL = 10 -- looks at which it must sleep on, so that it waits for input and not for a disk or a child
+
+-- Waits until a process looks after signals itself, and (blocked) sleeps.
 local function wait_ready(t, blocked)
+  local still, last = 0, nil
   for _ = 1, 20000 do
     local file = io.open(("/proc/%d/status"):format(t:pid()))
     local status = file and file:read "a" or ""
     if file then file:close() end
-    local caught = tonumber(field(status, "SigCgt") or "0", 16)
-    if caught & (1 << (SIGTERM - 1)) ~= 0 and (not blocked or field(status, "State") == "S") then return end
+    local catches = tonumber(field(status, "SigCgt") or "0", 16) & CAUGHT == CAUGHT
+    local woken = field(status, "voluntary_ctxt_switches")
+    still = catches and field(status, "State") == "S" and woken == last and still + 1 or 0
+    last = woken
+    if catches and not blocked or still >= STILL then return end
     t:wait_for("\0never\0", 0.001)
   end
-  error("it did not get ready: " .. table.concat({ t:finish(0) }, " "))
+  error("it did not get ready: " .. select(2, t:finish(0)))
 end
 
 -- Starts weir with the pipe that stays silent as standard input.
@@ -98,6 +105,8 @@ local STOPPED = {
   { "run", { "run", "-" } },
   { "run that computes", { "run", "@/loop.lua" }, true },
   { "test", { "test", "@/loop_scenario.lua" }, true },
+  { "replay", { "replay", "-r", "core:4", "--jobs", "@/jobs.csv", "-" } },
+  { "replay that computes", { "replay", "-r", "core:400", "--jobs", "@/jobs.csv", "--generate", "100000000" }, true },
   { "policy bench", { "policy", "bench", "low", "--rounds", "1000000000" }, true },
   { "policy check", { "policy", "check", "@FIFO" } },
 }
@@ -136,9 +145,9 @@ describe("a signal", function()
   end)
 
   it("that was ignored from the start, as under nohup, stays so", function()
-    local script = ('trap "" INT; exec "$@" <>%s'):format(quote(fifo))
-    local t <close> = pty.spawn { "sh", "-c", script, "sh", shell.bin, "run", "-" }
-    wait_ready(t, true)
+    local path = shell.path(dir, "ready.lua", "io.write 'ready' io.stdout:flush() while true do end")
+    local t <close> = pty.spawn { "sh", "-c", 'trap "" INT; exec "$@"', "sh", shell.bin, "run", path }
+    assert(t:wait_for("ready", 20))
     t:signal(SIGINT)
     t:signal(SIGTERM)
     assert.equal(143, (t:finish(20)))
@@ -194,12 +203,20 @@ local PRINTS = {
   { "query", { "query", "-L", "@/machine.json", "-f", "jgf", "-d" }, "help" },
   { "repl", { "repl", "-r", LARGE, "-c", 'g:find "size>0"' } },
   { "run", { "run", "@/print.lua" } },
+  { "replay", { "replay", "-r", "core:4", "@/trace.swf" } },
   { "policy list", { "policy", "list" } },
   { "policy check", { "policy", "check", "low" } },
   { "test --list", { "test", "--list", "@/scenario.lua" } },
 }
 
+local function write_trace()
+  local lines = {}
+  for i = 1, 60 do lines[i] = ("%d %d 0 10 2 -1 -1 2 20 -1 1 1 1 -1 1 -1 -1 -1\n"):format(i, i) end
+  shell.path(dir, "trace.swf", "; MaxProcs: 4\n" .. table.concat(lines))
+end
+
 local function write_printers()
+  write_trace()
   shell.path(dir, "print.lua", "for i = 1, 1e5 do io.write(i, '\\n') end")
   shell.path(dir, "scenario.lua", 'it("passes", function() end)')
   assert(weir.synthetic(MACHINE):save(dir .. "/machine.json"))
@@ -253,10 +270,12 @@ local WRITES = {
   { "g:save", { "run", "@/save.lua", "@/out.json" }, "out.json" },
   { "g:save to a database", { "run", "@/save.lua", "@/out.db" }, "out.db" },
   { "save in the REPL", { "repl", "-r", LARGE, "-c", 'assert(save "@/out.json")' }, "out.json", 1 },
+  { "replay", { "replay", "-r", "core:4", "@/trace.swf", "--jobs", "@/out.csv" }, "out.csv" },
   { "policy new", { "policy", "new", "mine", "--directory", "@" }, "mine.lua" },
 }
 
 local function write_savers()
+  write_trace()
   shell.path(dir, "save.lua", ('local ok, why = weir.synthetic %q:save(arg[1]) if not ok then io.stderr:write(why) os.exit(2) end')
     :format(LARGE))
   assert(weir.synthetic(LARGE):save(dir .. "/machine.json"))

@@ -156,3 +156,57 @@ describe("flexible jobspecs", function()
     assert.equal(3, #e:jobs())
   end)
 end)
+
+describe("policies that stop at the first match", function()
+  local weights = require "weir.placing.weights"
+  local policy = require "weir.placing.policy"
+
+  local function core() return jobspec(slot(some("core", 1))) end
+
+  -- The nodes that jobs get, one after the other; "-" gives the last one back.
+  local function played(steps)
+    local e, got, last = start(), {}, nil
+    for _, step in ipairs(steps) do
+      if step == "-" then
+        assert(e:release(last))
+      else
+        local inside = {}
+        local a = assert(match.match(e, step, { mode = "allocate", policy = "first", inside = inside }))
+        local parts = {}
+        for _, p in ipairs(a:vertices()) do parts[#parts + 1] = { vertex = p.vertex, amount = p.amount } end
+        weights.note(parts, false)
+        got[#got + 1], last = a:vertices()[1].vertex:ancestor("node").name, a.id
+      end
+    end
+    return table.concat(got, " ")
+  end
+
+  it("go to what nothing was ever placed in, also when that is over", function()
+    assert.equal("node3 node1 node2", played { core(), core(), "-", core() })
+  end)
+
+  it("count what a whole node is given for only", function()
+    local e = start()
+    local node = e:resources():vertex "/cluster0/rack0/node0"
+    weights.note({ { vertex = node, amount = 1 }, { vertex = e:resources():vertex "/cluster0/rack0/node0/socket0/core0", amount = 1 } })
+    assert.equal("3", node.tags[weights.TAG])
+    weights.note { { vertex = node, amount = 1, whole = true } }
+    assert.equal("0", node.tags[weights.TAG])
+    weights.note({ { vertex = node, amount = 1, whole = true } }, true)
+    assert.equal("4", node.tags[weights.TAG])
+  end)
+
+  it("are known by their names and settings", function()
+    assert.same({ true, true, false, true }, { policy.stops "first", policy.stops "firstnodex", policy.stops "low",
+      policy.stops "policy=low stop_on_1_matches=true" })
+  end)
+
+  it("keep by ids where fewer are allowed than there are", function()
+    local some_nodes = { min = 3, max = 100, operator = "+", operand = 97 }
+    local text = jobspec { type = "node", count = some_nodes, exclusive = true, with = { slot(some("core", 1)) } }
+    for settings, nodes in pairs { high = "rack0/node1 rack1/node2 rack1/node3", low = "rack0/node0 rack0/node1 rack1/node2" } do
+      local a = assert(match.match(start(), text, { mode = "allocate", policy = ("policy=%s stop_on_1_matches=true"):format(settings) }))
+      assert.equal(nodes, paths(a))
+    end
+  end)
+end)

@@ -63,6 +63,38 @@ describe("weir query", function()
     assert.truthy(errors:find("Jobspec error for 1: Value of \"type\" must be a resource type known", 1, true))
   end)
 
+  it("knows the types of subsystems that are not searched", function()
+    local machine = query.recipe({
+      { "c", { root = 1, type = "cluster" } }, { "n", { type = "node" } }, { "k", { type = "core" } },
+      { "p", { root = 1, type = "panel", subsystem = "power" } }, { "n2", { type = "node", subsystem = "power" } },
+    }, { { "c", "n" }, { "n", "k", { scale = 2 } },
+      { "p", "n2", { e_subsystem = "power", gen_method = "ASSOCIATE_IN" } } })
+    for _, set in ipairs { "CA", "C+PA" } do
+      local out, _, errors = run({ "-S", set }, "match allocate " .. job(slot '{"type": "panel", "count": 1}'), file(machine))
+      assert.equal("", errors)
+      assert.equal(info "INFO: No matching resources found\nINFO: JOBID=1\n", out)
+    end
+  end)
+
+  it("goes along the second parents of a recipe, and shows them", function()
+    local machine = query.recipe({
+      { "c", { root = 1, type = "cluster" } }, { "r", { type = "rack" } }, { "s", { type = "shelf" } }, { "d", { type = "ssd" } },
+      { "t", { type = "store" } }, { "l", { type = "shelf" } },
+    }, { { "c", "r", { scale = 2 } }, { "c", "t" }, { "r", "s" }, { "s", "d", { scale = 2 } },
+      { "t", "l", { gen_method = "ASSOCIATE_IN" } } })
+    local text = '[{"type": "store", "count": 1, "with": [{"type": "shelf", "count": 1, "with": '
+      .. slot('{"type": "ssd", "count": 1}') .. '}]}]'
+    local out = run({ "-P", "low" }, "match allocate " .. job(text), file(machine))
+    assert.truthy(out:find("ssd0[1:x]\n      ---------shelf0[1:s]\n      ------store0[1:s]\n      ---cluster0[1:s]\n", 1, true), out)
+  end)
+
+  it("says why not of a jobspec with alternatives", function()
+    local text = '[{"type": "slot", "count": 1, "label": "s", "with": [{"type": "core", "count": 3}]}, '
+      .. '{"type": "slot", "count": 9, "label": "s", "with": [{"type": "core", "count": 1}]}]'
+    local out, screen = run({ "-T", "flexible", "-P", "low" }, "why " .. job(text))
+    assert.truthy((out .. screen):find("infeasible", 1, true), out .. screen)
+  end)
+
   it("honours constraints", function()
     local out = run({ "-P", "low" }, "match allocate " .. job(CORE, 60, ', "constraints": {"hostlist": ["node[1-9]"]}'))
     assert.truthy(out:find("node1", 1, true))

@@ -136,6 +136,137 @@ describe("whole pools", function()
   end)
 end)
 
+describe("slots in the order of sums", function()
+  -- Sockets with cores and gpus by id: /socket0 has core 0 and gpu 9, /socket1 core 3 and gpu 3, /socket2 core 5 and gpu 0.
+  local function sockets()
+    local g = weir.new()
+    local root = g:add(nil, { type = "cluster", id = 0 })
+    for i, ids in ipairs { { 0, 9 }, { 3, 3 }, { 5, 0 } } do
+      local socket = g:add(root, { type = "socket", id = i - 1 })
+      g:add(socket, { type = "core", id = ids[1] })
+      g:add(socket, { type = "gpu", id = ids[2] })
+    end
+    return g
+  end
+
+  -- {what, policy, options, what is given}
+  local cases = {
+    { "take the least sum, not the first thing", "low", true, "core5x gpu0x" },
+    { "or the greatest", "high", true, "core0x gpu9x" },
+    { "but not where nobody asks for it", "low", nil, "core0x gpu9x" },
+    { "count what is above for what is below it only",
+      { name = "p", order = { "socket.id", "id" } }, true, "core0x gpu9x" },
+  }
+  for _, case in ipairs(cases) do
+    it(case[1], function()
+      local e = weir.engine { resources = sockets(), policy = case[2] }
+      local a = assert(e:match("slot=1/[core;gpu]", { slot_parent = true, slot_sums = case[3] }))
+      assert.equal(case[4], show(a:vertices()))
+    end)
+  end
+
+  it("go on with the next one of whatever host that is", function()
+    local g = assert(weir.synthetic "cluster:1 socket:2 [core:2 gpu:2]")
+    local e = weir.engine { resources = g, policy = "low" }
+    local a = assert(e:match("slot=3/[core;gpu]", { slot_parent = true, slot_sums = true }))
+    local per = { 0, 0 }
+    for _, p in ipairs(a:vertices()) do
+      local s = p.vertex:parent().id + 1
+      per[s] = per[s] + 1
+    end
+    assert.same({ 4, 2 }, per)
+  end)
+
+  it("decide between alternatives, too", function()
+    local function alternative(type) return { type = "or_slot", label = type, count = 1, with = { { type = type, count = 1 } } } end
+    local request = { resources = { alternative "core", alternative "gpu" }, attributes = { system = {} } }
+    local function given(policy, sums)
+      local e = weir.engine { resources = sockets(), policy = policy }
+      return show(assert(e:match(request, { slot_sums = sums })):vertices())
+    end
+    assert.same({ "core0x", "gpu9x", "core5x" }, { given("low", true), given("high", true), given("high", false) })
+  end)
+end)
+
+describe("links", function()
+  -- A store with a link to the shelf of each rack; shelves have two disks.
+  local function stores()
+    local g = weir.new()
+    local root = g:add(nil, { type = "cluster", id = 0 })
+    local store = g:add(root, { type = "store", id = 0 })
+    for r = 0, 1 do
+      local rack = g:add(root, { type = "rack", id = r })
+      g:add(g:add(rack, { type = "node", id = r }), { type = "core", id = r })
+      local shelf = g:add(rack, { type = "shelf", id = r })
+      for i = 0, 1 do g:add(shelf, { type = "disk", id = 2 * r + i }) end
+      g:add_edge(store, shelf, { subsystem = "links" })
+    end
+    return g, weir.engine { resources = g, policy = "low" }
+  end
+
+  -- {what, request, what is given with links, the code without or instead}
+  local cases = {
+    { "lead to what is asked for inside", "store/shelf/disk=1", "disk0x" },
+    { "lead to several", "store/shelf=2/disk=2", "disk0x disk1x disk2x disk3x" },
+    { "serve beside what stands elsewhere", "[rack/slot=1{a}/node;store/shelf/slot=1{b}/disk=2]", "disk0x disk1x node0x" },
+    { "give nothing twice", "[rack=2/shelf/disk=2;store/shelf/disk=1]", nil, "infeasible" },
+    { "give nothing in what is taken whole", "[rack=2{x};store/shelf/disk=1]", nil, "infeasible" },
+    { "do not make a whole larger", "slot=1/store/shelf", nil, "infeasible" },
+  }
+  for _, case in ipairs(cases) do
+    it(case[1], function()
+      local g, e = stores()
+      local a, _, code = e:match(case[2], { links = true })
+      assert.same({ case[3], case[4] }, { a and show(a:vertices()), code })
+      assert(g:check())
+      assert.equal("infeasible", select(3, e:match(case[2])))
+    end)
+  end
+
+  it("do not lead into what is down, in use, or not wanted by a filter", function()
+    local g, e = stores()
+    g:vertex("/cluster0/rack0").state = "down"
+    local a = assert(e:match("store/shelf/disk=1", { links = true }))
+    assert.equal("disk2x", show(a:vertices()))
+    assert(e:release(a))
+    assert(e:match "rack=1{x}")
+    assert.equal("busy", select(3, e:match("store/shelf/disk=1", { links = true })))
+    g:vertex("/cluster0/rack0").state = "up"
+    assert(e:match("store/shelf/disk=1", { links = true, mode = "preview" }))
+    assert(e:use { name = "f", prune = function(v) return v.type ~= "rack" end })
+    assert.equal("infeasible", select(3, e:match("store/shelf/disk=1", { links = true })))
+  end)
+end)
+
+describe("strict levels", function()
+  it("keep what stands beside a thing in a slot out of it", function()
+    local a = assert(matched("cluster:1 node:1 core:2", "low", "slot=1/[node]", { strict_levels = true }))
+    assert.equal("node0x", show(a:vertices()))
+    assert.equal("infeasible", select(2, matched("cluster:1 node:1 core:2", "low", "slot=1/[node;core=1]", { strict_levels = true })))
+  end)
+end)
+
+describe("a policy that descends by a tag", function()
+  local function given(order, request, weights)
+    local g = assert(weir.synthetic "cluster:1 node:4 core:2")
+    for node, weight in pairs(weights) do g:vertex("/cluster0/node" .. node).tags.weight = weight end
+    local e = weir.engine { resources = g, policy = { name = "p", descend = "tags.weight", order = order } }
+    return show(assert(e:match(request)):vertices())
+  end
+
+  -- {what, order, request, tags by node, what is given}
+  local cases = {
+    { "begins where there is none, the last one first", nil, "slot=1/node", { [3] = "5" }, "node2x" },
+    { "goes to the greatest number then", nil, "slot=2/node", { [0] = "7", [1] = "12", [2] = "-1", [3] = "3" }, "node0x node1x" },
+    { "takes what is no number for none", nil, "slot=1/node", { [1] = "much", [2] = "1", [3] = "1" }, "node1x" },
+    { "keeps by its order where fewer are allowed", "id", "slot=1/node=3-100:97:+", {}, "node0x node1x node2x" },
+    { "keeps what it found where there is no order", nil, "slot=1/node=3-100:97:+", {}, "node1x node2x node3x" },
+  }
+  for _, case in ipairs(cases) do
+    it(case[1], function() assert.equal(case[5], given(case[2], case[3], case[4])) end)
+  end
+end)
+
 describe("a policy that descends to where most is free", function()
   local RACKS = "cluster:1 rack:2 node:2 core:4"
 

@@ -7,7 +7,7 @@ local s
 
 local function run(...) return shell.weir { "-s", s.path, ... } end
 
--- Of several runs only the last one is of interest.
+-- What the second says after the first was done.
 local function after(first, ...)
   assert.equal(0, run(table.unpack(first)).status)
   return run(...)
@@ -33,7 +33,7 @@ cluster0
     { "match tells what could be", { "match", "-m", "feasible", "slot=4/node" }, "slot=4/node: feasible\n" },
     { "find lists paths", { "find", "type=rack" }, "/cluster0/rack0\n/cluster0/rack1\n" },
     { "find counts", { "find", "-F", "count", "type=core", "-s", "/cluster0/rack1" }, "8\n" },
-    { "show draws the machine", { "show", "-d", "2" }, "cluster0\n`-- rack[0-1]  each: 8 core, 2 node\n" },
+    { "show draws the machine", { "show", "-d", "2" }, "cluster0\n`-- rack[0-1]  each: 2 node, 8 core\n" },
     { "show totals", { "show", "--totals" }, [[
 type     total  free  idle
 cluster      1     1     1
@@ -49,7 +49,7 @@ group    targets  online  offline  acquired  leaving
 default  0-3      0-2     3        yes
 drained: 3  disk
 ]] },
-    { "call asks anything", { "call", "advance", '{"to":5}' }, '{"now":5.0}\n' },
+    { "call asks anything", { "call", "advance", '{"to":5}' }, '{"now":5}\n' },
     { "explain says that it fits", { "explain", "slot=1/node" }, "^slot=1/node: fits", pattern = true },
   }
   for _, case in ipairs(SHOWN) do
@@ -83,7 +83,7 @@ drained: 3  disk
   local FAILS = {
     { { "match", "slot=9/node" }, 1, "can never be met" },
     { { "find", "type=nope" }, 1, nil },
-    { { "find", "type=" }, 2, "type" },
+    { { "find", "type=" }, 2, "a value is wanted" },
     { { "release", "7" }, 1, "job 7" },
     { { "release", "x" }, 2, "the id of a job" },
     { { "explain", "slot=9/node" }, 1, nil },

@@ -82,8 +82,8 @@ end
 
 each_file("core/*.c core/*.h", check_core)
 each_file("bindings/*.c bindings/*.h", check_bindings)
--- The event loop is for the service, its client and what watches it.
-local LOOP = { ["lua/weir/serve/server.lua"] = true, ["lua/weir/serve/client.lua"] = true, ["lua/weir/cli/top.lua"] = true }
+-- The event loop is for the service and its client.
+local LOOP = { ["lua/weir/serve/server.lua"] = true, ["lua/weir/serve/client.lua"] = true }
 -- Scenarios are specs.
 local TESTING = { ["lua/weir/cli/test.lua"] = true, ["lua/weir/cli/test_busted.lua"] = true, ["lua/weir/scenario/plan.lua"] = true }
 each_file("lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua", check_requires(function(name, path)

@@ -14,7 +14,10 @@ local PATIENCE = 30000 -- milliseconds, for a busy machine under sanitizers
 --- Runs the loop until f() is true.
 function M.wait(what, f)
   local timer, late = uv.new_timer(), false
-  timer:start(PATIENCE, 0, function() late = true end)
+  timer:start(PATIENCE, 0, function()
+    late = true
+    uv.stop() -- a round in which a timer fired would otherwise still wait for an event
+  end)
   while not f() and not late do uv.run "once" end
   timer:close()
   if late then error("waited in vain for " .. what, 2) end

@@ -36,7 +36,9 @@ end
 
 --- Connects, or fails with status 2.
 function M.connect(socket)
-  return out.check(require("weir.serve.client").connect(socket))
+  local clients = require "weir.serve.client"
+  clients.interruptible()
+  return out.check(clients.connect(socket))
 end
 
 local NO = { busy = true, infeasible = true, rejected = true, unknown = true, exists = true }

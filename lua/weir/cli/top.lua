@@ -55,16 +55,8 @@ local function show(now, before)
   out.table(use_rows(now.totals), { false, true, true, false, true, true })
 end
 
-local function wait(seconds)
-  local uv = require "luv"
-  local timer, over = uv.new_timer(), false
-  timer:start(math.floor(seconds * 1000), 0, function() over = true end)
-  while not over do uv.run "once" end
-  timer:close()
-end
-
 function M.run(opts)
-  local core, remote = require "weir.core", require "weir.cli.remote"
+  local core, clients, remote = require "weir.core", require "weir.serve.client", require "weir.cli.remote"
   local client <close> = remote.connect(opts.socket)
   local looks, before = opts.count or (out.is_terminal() and math.huge or 1), nil
   for i = 1, looks do
@@ -78,7 +70,7 @@ function M.run(opts)
     end
     out.flush()
     before = now
-    if i < looks then wait(opts.interval or 1) end
+    if i < looks then clients.wait(opts.interval or 1) end
   end
   return 0
 end

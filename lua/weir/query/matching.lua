@@ -31,6 +31,12 @@ local function number(resources, parent, list)
   return list
 end
 
+-- The vertices that a resource stands in: the next resource around it that is no slot.
+local function holder_of(r, resources)
+  repeat r = resources[r.parent] until not r or (r.type ~= "slot" and r.type ~= "or_slot")
+  return r
+end
+
 -- Labels of what is only passed through on the way to a vertex.
 local function label_above(parts, v, resources, at, labels)
   local r = resources[at]
@@ -51,16 +57,15 @@ end
 
 -- Where what is asked for inside something else does not stand below that: what led to it.
 local function note_links(parts, v, resources, at)
-  local r = resources[at]
-  while v and r and r.parent do
-    local above = resources[r.parent]
+  local r, above = resources[at], holder_of(resources[at], resources)
+  while v and above do
     v = v:ancestor(r.type)
     local source = v and not v:ancestor(above.type) and linked_from(v, above.type)
     if source then
       parts.above = parts.above or {}
       parts.above[v] = source
     end
-    v, r = source or v, above
+    v, r, above = source or v, above, holder_of(above, resources)
   end
 end
 

@@ -6,6 +6,7 @@
 ---            resources are numbered through, rank by rank: 0-3 8
 
 local core = require "weir.core"
+local files = require "weir.files"
 
 local M = {}
 
@@ -96,9 +97,8 @@ end
 --- A writer. kind: jobs or evalys. Or nil, message.
 function M.new(kind, path)
   local file, why = io.stdout, nil
-  if path ~= "-" then file, why = io.open(path, "w") end
+  if path ~= "-" then file, why = files.draft(path) end
   if not file then return nil, why end
-  if file ~= io.stdout then file:setvbuf("full", 1 << 16) end
   file:write(KINDS[kind].head)
   return setmetatable({ kind = KINDS[kind], file = file }, { __index = M })
 end
@@ -109,7 +109,7 @@ function M:write(job, resources) return self.file:write(self.kind.line(job, reso
 --- False, message: not all of it could be written.
 function M:close()
   if self.file == io.stdout then return self.file:flush() end
-  return self.file:close()
+  return self.file:keep()
 end
 
 return M

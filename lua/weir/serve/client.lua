@@ -19,6 +19,31 @@ function M.path(address)
   return (address:gsub("^unix:", ""))
 end
 
+--- Calls f once, after so many seconds.
+function M.timer(seconds, f)
+  local timer = uv.new_timer()
+  timer:start(math.floor(seconds * 1000), 0, function()
+    f()
+    uv.stop() -- a round in which a timer fired would otherwise still wait for an event
+  end)
+  return timer
+end
+
+--- Waits.
+function M.wait(seconds)
+  local over = false
+  local timer = M.timer(seconds, function() over = true end)
+  while not over do uv.run "once" end
+  timer:close()
+end
+
+--- Ends the program on an interrupt, also while it waits.
+function M.interruptible()
+  for _, name in ipairs { "sigint", "sigterm" } do
+    uv.new_signal():start(name, function() os.exit(name == "sigint" and 130 or 143) end)
+  end
+end
+
 local function receive(self)
   local line = self.lines:next()
   while line do
@@ -42,7 +67,7 @@ function M.connect(address)
   if not ok then done = raised end
   while done == nil do uv.run "once" end
   if done ~= true then
-    self.pipe:close()
+    self:close()
     return nil, ("%s: no service answers there (%s)"):format(path, tostring(done)), "io"
   end
   self.pipe:read_start(function(err, piece)
@@ -69,8 +94,8 @@ end
 
 --- Waits for an answer: result, whether more are to come; or nil, message, code. seconds: at most so long; then nil, nil, "time".
 function Client:next(id, seconds)
-  local timer, late = seconds and uv.new_timer(), false
-  if timer then timer:start(math.floor(seconds * 1000), 0, function() late = true end) end
+  local late = false
+  local timer = seconds and M.timer(seconds, function() late = true end)
   while not self.answers[id][1] and not self.lost and not late do uv.run "once" end
   if timer then timer:close() end
   local answer = table.remove(self.answers[id], 1)
@@ -101,6 +126,7 @@ function Client:ask(method, params)
   end
 end
 
+--- A handle that is not closed to its end when the state goes would be used after it.
 function Client:close()
   if not self.pipe:is_closing() then self.pipe:close() end
   uv.run "nowait"

@@ -266,8 +266,9 @@ function host.schedule(now, units)
   while first <= last and not pending[first].waits do
     pending[first], first, holes = nil, first + 1, holes - 1
   end
-  if holes > 16 and holes > (last - first) // 2 then squeeze() end
   fresh = last + 1
+  local n = last - first + 1
+  if first + holes > 32 and (holes > n // 2 or first > n) then squeeze() end -- lists that begin at 1 are quicker
 end
 
 function host.about() return policy.name, policy.doc end
