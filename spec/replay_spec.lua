@@ -310,6 +310,10 @@ describe("generated jobs", function()
     assert.near(0.6, work / (jobs[#jobs].submit * 128), 0.15)
   end)
 
+  it("are no larger than they may be", function()
+    for _, job in ipairs(some { jobs = 500, units = 10000, largest = 16 }) do assert.is_true(job.procs <= 16) end
+  end)
+
   it("need a machine", function()
     assert.is_nil(lublin.new { jobs = 1, units = 0 })
     assert.is_nil(lublin.new { jobs = 1, units = 5, load = 0 })

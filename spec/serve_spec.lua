@@ -58,6 +58,17 @@ describe("the service", function()
     assert.equal(0, s:stop())
   end)
 
+  it("documents each of its methods by an example beside it", function()
+    local text = {}
+    for _, name in ipairs { "jobs", "machine", "policy", "resource", "service" } do
+      text[#text + 1] = shell.slurp(assert(package.searchpath("weir.serve.methods." .. name, package.path)))
+    end
+    text = table.concat(text)
+    for _, name in ipairs(serve():connect():ask("methods").methods) do
+      assert.is_truthy(text:find(('--- {"id":%%d+,"method":"%s"[,}]'):format((name:gsub("%p", "%%%0")))), name)
+    end
+  end)
+
   it("[L6] reads what -r names, and says on one line what it serves and where", function()
     local s = serve()
     assert.matches("^listening on unix:" .. s.path:gsub("%p", "%%%0") .. ": 43 vertices, 0 jobs\n$", s.out.text)
@@ -194,8 +205,8 @@ describe("the service", function()
     local s = service.start(shell.directory(), { "-r", "cluster:1 node:100 core:40" })
     local slow, other = s:raw(), s:connect()
     slow.pause()
-    for i = 1, 60 do slow.send(line { id = i, method = "find", params = { expression = "size>=0" } }) end
-    for _ = 1, 200 do assert(other:ask("release", { job = assert(other:ask("match", { request = "slot=1/node" })).job })) end
+    for i = 1, 8 do slow.send(line { id = i, method = "find", params = { expression = "size>=0" } }) end
+    for _ = 1, 50 do assert(other:ask("release", { job = assert(other:ask("match", { request = "slot=1/node" })).job })) end
     local waiting = other:ask("stats").server.waiting_bytes
     assert.is_true(waiting > 0 and waiting < 2 << 20, "waiting: " .. waiting)
     slow.resume()
@@ -203,12 +214,12 @@ describe("the service", function()
     service.wait("all pages", function()
       for i = seen + 1, #slow.lines do done = done + (slow.lines[i].more and 0 or 1) end
       seen = #slow.lines
-      return done == 60
+      return done == 8
     end)
   end)
 
   it("drops one whose streams pile up, and serves the others", function()
-    local s = serve()
+    local s = serve("--limit", "most=500000")
     local slow, other = s:raw(), s:connect()
     slow.pause()
     for i = 1, 120 do slow.send(line { id = i, method = "events" }) end
@@ -264,6 +275,8 @@ describe("starting a service", function()
     fails({ "serve", "-r", MACHINE, "-l", "tcp://0.0.0.0:80" }, 2, "unix:PATH is wanted")
     fails({ "serve", "-r", MACHINE, "-l", "unix:/nope/s" }, 2, "/nope/s")
     fails({ "serve", "-r", MACHINE, "-l", "unix:/" .. ("x"):rep(120) }, 2, "at most 100 bytes")
+    fails({ "serve", "-r", MACHINE, "--limit", "calls" }, 2, "NAME=N")
+    fails({ "serve", "-r", MACHINE, "--limit", "nope=3" }, 2, "NAME=N")
     fails({ "serve", "-r", MACHINE, "-p", "nope" }, 2, "no policy")
     fails({ "serve", "-r", MACHINE, "-g", "x" }, 2, "NAME=TARGETS")
     fails({ "serve", "-r", MACHINE, "-g", "x=90" }, 2, "no target 90")

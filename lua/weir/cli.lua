@@ -1,6 +1,6 @@
 --- cli.lua - the command line: which command, with what options, and the exit status.
 --
--- 0: done. 1: no match, nothing found. 2: wrong use or unreadable input.
+-- 0: done. 1: no match, nothing found. 2: wrong use, or something cannot be read or written. After signals: see main.c.
 
 local core = require "weir.core"
 local options = require "weir.options"
@@ -29,6 +29,7 @@ local function show_help()
   for _, name in ipairs(COMMANDS) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
   out.line "\n  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
   out.line "  weir -s SOCKET COMMAND  asks a service (weir serve); weir -s SOCKET --help tells what"
+  out.line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong use, or something cannot be read or written."
   return 0
 end
 

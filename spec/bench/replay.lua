@@ -15,7 +15,7 @@ local CASES = {
   { "HPC2N, EASY, 120 nodes with memory", 15, { resources = "cluster:1 node:120 core:2 memory:2(size=512,unit=MB)", queue = "easy",
     trace = TRACES .. "HPC2N-2002-2.2-cln.swf.gz", map = "core+memory" } },
   { "generated, EASY, 10080 nodes, sizes of the model", nil, { resources = "cluster:1 node:10080", units = 10080, map = "node" } },
-  { "generated, EASY, 10080 nodes, at most 128 each", nil, { resources = "cluster:1 node:10080", units = 128, load = 55, map = "node" } },
+  { "generated, EASY, 10080 nodes, at most 128 each", nil, { resources = "cluster:1 node:10080", units = 10080, largest = 128, map = "node" } },
 }
 
 local function held_kb()
@@ -36,7 +36,7 @@ local reports = core.array {}
 print(("%-48s %8s %9s %9s %10s %10s"):format("replay", "jobs", "s", "us/job", "decisions", "visits"))
 for _, case in ipairs(CASES) do
   local name, limit, opts = table.unpack(case)
-  if opts.units then opts.trace = assert(lublin.new { jobs = JOBS, units = opts.units, load = opts.load }) end
+  if opts.units then opts.trace = assert(lublin.new { jobs = JOBS, units = opts.units, largest = opts.largest }) end
   if type(opts.trace) == "table" or is_there(opts.trace) then
     local began = os.clock()
     local m = assert(replay.run(opts)).metrics

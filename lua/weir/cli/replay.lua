@@ -43,6 +43,7 @@ local M = {
     { nil, "tau", "SECONDS", "run times below that count as that in slowdowns; 10 if not given", kind = "time" },
     { nil, "generate", "N", "no TRACE: so many jobs of a model of supercomputers (Lublin and Feitelson, 2003)", kind = "count" },
     { nil, "load", "SHARE", "of the machine that generated jobs ask for; 0.7 if not given", kind = "above" },
+    { nil, "largest", "N", "processors of a generated job; all that there are if not given", kind = "count" },
     { nil, "seed", "S", "of what is generated, and of --sample; 1 if not given", kind = "count" },
     { nil, "quiet", nil, "no progress, no remarks" },
   },
@@ -121,7 +122,8 @@ end
 
 local function source_of(opts, path, graph)
   if path then return path end
-  local jobs, why = lublin.new { jobs = opts.generate, units = units(opts, graph), seed = opts.seed, load = opts.load }
+  local jobs, why = lublin.new { jobs = opts.generate, units = units(opts, graph), seed = opts.seed, load = opts.load,
+    largest = opts.largest }
   return out.check(jobs, why)
 end
 

@@ -19,6 +19,9 @@ local M = {
       .. "for other schedulers to acquire" },
     { "g", "group", "NAME=TARGETS", "targets that are in a group, such as exclude=0-3; can be given several times", many = true },
     { nil, "clock", "KIND", "wall (if not given), or manual: times are what the method advance says", choices = { "wall", "manual" } },
+    { nil, "limit", "NAME=N", "what a client may cost; can be given several times: line (bytes of a request; 1048576), calls (in "
+      .. "flight; 128), high (bytes that it has not read, from which on it waits; 262144), most (... is dropped; 8388608), clients "
+      .. "(1024)", many = true },
     { nil, "filter-ms", "MS", "what a filter that a client sends may take; 10 if not given", kind = "count" },
   },
   notes = [[
@@ -57,6 +60,18 @@ local function acquires_of(text)
   for name in (text or "default"):gmatch "[^,]+" do list[#list + 1] = name end
   if #list == 0 then out.fail(2, "serve: --acquire: names of groups, or none, are wanted") end
   return list
+end
+
+local function limits_of(words)
+  local limits = {}
+  for name, n in pairs(require("weir.serve.server").LIMITS) do limits[name] = n end
+  for _, word in ipairs(words or {}) do
+    local name, text = word:match "^(%w+)=(%d+)$"
+    local n = math.tointeger(tonumber(text))
+    if not limits[name] or not n or n < 1 then out.fail(2, "serve: --limit NAME=N is wanted, such as calls=64, not %s", word) end
+    limits[name] = n
+  end
+  return limits
 end
 
 -- ---- the graph -----------------------------------------------------------------------------------------------------------------
@@ -103,8 +118,9 @@ function M.run(opts)
   local servers, clients = require "weir.serve.server", require "weir.serve.client"
   local path, wrong = clients.path(opts.listen or "unix:weir.sock")
   if not path then out.fail(2, "serve: %s", wrong) end
+  local limits = limits_of(opts.limit)
   local service = make(opts)
-  local server = servers.new(service, { reload = function() return load_state(opts.state) end })
+  local server = servers.new(service, { limits = limits, reload = function() return load_state(opts.state) end })
   service:tick(servers.now())
   local saved, why = service:commit()
   if not saved then out.fail(2, "%s", why) end

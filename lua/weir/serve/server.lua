@@ -276,7 +276,7 @@ function Server:run()
   return true
 end
 
---- A server. reload(): the graph as it was saved last, for when a save fails.
+--- A server. opts.limits: as LIMITS; opts.reload(): the graph as it was saved last, for when a save fails.
 function M.new(service, opts)
   local self = setmetatable({
     service = service, limits = opts.limits or M.LIMITS, clients = {}, nclients = 0, connections = 0, ready = {}, reload = opts.reload,

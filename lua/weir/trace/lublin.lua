@@ -122,7 +122,7 @@ local function stretch(seed, units, high, load)
   local random = numbers(~seed)
   local work, gaps = 0, 0
   for _ = 1, TRIED do
-    local procs = math.min(size(random, high), units)
+    local procs = math.min(size(random, high), math.floor(2 ^ high + 0.5))
     work, gaps = work + procs * run_time(random, procs), gaps + gap(random)
   end
   return work / (units * load) / gaps
@@ -142,20 +142,22 @@ local function arrivals(random, weights, factor)
   end
 end
 
---- A trace as weir.trace.open gives one. opts: jobs (how many), units (processors of the machine), seed (1), load (0.7). Or nil,
+--- A trace as weir.trace.open gives one. opts: jobs (how many), units (processors of the machine), largest (of a
+--- job; units), seed (1), load (0.7). Or nil,
 --- message, "invalid".
 function M.new(opts)
   local jobs, units, seed, load = opts.jobs, opts.units, opts.seed or 1, opts.load or 0.7
   if not (math.type(units) == "integer" and units > 0) then return nil, "generated jobs need a machine with processors", "invalid" end
   if load <= 0 then return nil, "a load above 0 is wanted", "invalid" end
-  local random, high = numbers(seed), math.log(units, 2)
+  local largest = math.max(1, math.min(opts.largest or units, units))
+  local random, high = numbers(seed), math.log(largest, 2)
   local next_time = arrivals(numbers(seed ~ 0x5DEECE66D), day(), stretch(seed, units, high, load))
   local self = { path = ("seed %d"):format(seed), format = "lublin", header = { MaxProcs = units }, read = 0, malformed = 0, left_out = 0,
     problems = {}, jobs = jobs }
   function self.next()
     if self.read >= jobs then return nil end
     self.read = self.read + 1
-    local procs = math.min(size(random, high), units)
+    local procs = math.min(size(random, high), math.floor(2 ^ high + 0.5))
     local runtime = run_time(random, procs)
     return { number = self.read, submit = next_time(), runtime = runtime, estimate = estimate(random, runtime), procs = procs,
       user = user(random) }

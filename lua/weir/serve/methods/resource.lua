@@ -47,9 +47,13 @@ local function plain(name)
   end
 end
 
---- {"id":4,"method":"resource.undrain","params":{"targets":"3"}}, and so with online and offline
+--- {"id":4,"method":"resource.undrain","params":{"targets":"3"}}
 plain "undrain"
+
+--- {"id":4,"method":"resource.online","params":{"targets":"3"}}: what a monitor says
 plain "online"
+
+--- {"id":4,"method":"resource.offline","params":{"targets":"3"}}
 plain "offline"
 
 --- {"id":5,"method":"resource.drain","params":{"targets":"3-4","reason":"disk"}}
