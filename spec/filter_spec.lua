@@ -101,8 +101,8 @@ describe("a filter from a client", function()
     end)
   end
 
-  -- Everything that could take long by itself. 20 times the budget is allowed for a busy machine and sanitizers; without the budget
-  -- each of them goes on for seconds or for ever.
+  -- Everything that could take long by itself. 20 times the budget is allowed, in time of the processor, for sanitizers; without the
+  -- budget each of them goes on for seconds or for ever.
   local HOSTILE = {
     { "an endless loop when it is loaded", "while true do end" },
     { "an endless loop", "return {evaluate = function() while true do end end}" },
@@ -118,11 +118,12 @@ describe("a filter from a client", function()
   local large = weir.synthetic "cluster:1 rack:20 node:50 core:8"
   for _, case in ipairs(HOSTILE) do
     it("[W8] is ended when its time is over: " .. case[1], function()
-      local begin = core.clock()
+      local begin = os.clock()
       local ok, _, code = walk(large, case[2], { type = "core" }, 0.010)
       assert.is_nil(ok)
       assert.is_truthy(code == "policy" or code == "limit")
-      assert.is_true(core.clock() - begin < 0.2, ("%.0f ms"):format((core.clock() - begin) * 1000))
+      local took = os.clock() - begin
+      assert.is_true(took < 0.2, ("%.0f ms"):format(took * 1000))
     end)
   end
 
@@ -174,6 +175,6 @@ describe("a service with filters", function()
       assert.matches("0.01 seconds", answer.error, 1, true)
     end
     assert.equal(0, c:ask("stats").allocated)
-    assert.is_true(worst < 1, ("an answer took %.0f ms"):format(worst * 1000))
+    assert.is_true(worst < 3, ("an answer took %.0f ms"):format(worst * 1000))
   end)
 end)

@@ -397,6 +397,14 @@ describe("weir replay", function()
     assert.equal(2, weir_replay(bad, "--malformed", "stop").status)
   end)
 
+  it("tells where a queue policy failed", function()
+    local queue = file("bad.lua", "return {schedule = function(q)\n q:bad() end}")
+    local r = weir_replay(path, "-q", queue)
+    assert.equal(2, r.status)
+    assert.matches("bad.lua:2: ", r.err, 1, true)
+    assert.not_matches("internal error", r.err)
+  end)
+
   for _, row in ipairs {
     { {}, "a TRACE" }, { { "none.swf" }, "there is no such file" }, { { "none.swf", "--generate", "5" }, "one of them is wanted" },
     { { "%s", "%s" }, "one TRACE too many" }, { { "%s", "-q", "eazy" }, "there is no queue policy \"eazy\"" },

@@ -130,13 +130,14 @@ local function simulator_of(run, opts, graph)
   return simulator
 end
 
-local function go(opts)
-  local run = { opts = opts }
+local function go(run)
+  local opts = run.opts
   local graph = must(weir.resources(opts.resources))
   local request_of = must(map.new(opts.map or "core", graph))
   run.trace = must(open_trace(opts))
   open_writers(run)
   local simulator = simulator_of(run, opts, graph)
+  run.sim = simulator
   local feed = feeder(run, request_of)
   local first = feed()
   local from = opts.warmup and first and first.submit + opts.warmup
@@ -161,8 +162,10 @@ end
 --- progress(simulator, trace), note(job), called after each end, and with jobs that are refused. Returns {metrics, series, kept,
 --- trace, sim, policy, queue}, or nil, message, code.
 function M.run(opts)
-  local ok, result = pcall(go, opts)
+  local run = { opts = opts }
+  local ok, result = pcall(go, run)
   if ok then return result end
+  if run.sim and result == run.sim.failure then return nil, result, "policy" end
   if type(result) == "table" and result.replay then return nil, result.replay, result.code or "invalid" end
   error(result, 0)
 end

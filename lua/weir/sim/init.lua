@@ -93,10 +93,12 @@ end
 --- Takes another placement policy for what starts from now on.
 function M:use_policy(x) return self.engine:use(x) end
 
--- Tells the queue policy something.
+-- Tells the queue policy something. Where it fails it raises, and self.failure is what.
 function M:ask(...)
   local ok, message = self.queue:call(...)
-  if not ok then error(("queue policy %s: %s"):format(self.queue_name, message), 0) end
+  if ok then return end
+  self.failure = ("queue policy %s: %s"):format(self.queue_name, message)
+  error(self.failure, 0)
 end
 
 --- Units free now, and units in all, of what jobs are counted in.
