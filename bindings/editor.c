@@ -47,10 +47,13 @@ struct editor {
 
 static volatile sig_atomic_t interrupted, resized;
 
-/* Whether Ctrl-C came since the last read ended; what runs next is what it was meant for. */
+/* Whether Ctrl-C came since the last line was read: it was meant for what runs next. Tells it once. */
 bool weirlua_editor_interrupted(void)
 {
-    return interrupted != 0;
+    bool was = interrupted != 0;
+
+    interrupted = 0;
+    return was;
 }
 
 static void on_signal(int signal_number)
@@ -351,18 +354,17 @@ static int editor_read(lua_State *L)
     luaL_argcheck(L, !ed->L, 1, "a line is being read");
     lua_settop(L, 2);
     line = get_line(ed, L, &n);
+    if (line && n > 0) { /* a Ctrl-C that came since is for what the line is for */
+        lua_pushlstring(L, line, (size_t)n - (line[n - 1] == '\n'));
+        return 1;
+    }
     if (interrupted) {
         fputs("^C\n", stdout);
         el_reset(ed->el);
     }
-    if (interrupted || !line || n <= 0) {
-        lua_pushnil(L);
-        lua_pushstring(L, interrupted ? "interrupted" : "end");
-        interrupted = 0;
-        return 2;
-    }
-    lua_pushlstring(L, line, (size_t)n - (line[n - 1] == '\n'));
-    return 1;
+    lua_pushnil(L);
+    lua_pushstring(L, weirlua_editor_interrupted() ? "interrupted" : "end");
+    return 2;
 }
 
 /* All that is in a file, to be freed; NULL when it cannot be read. */

@@ -38,7 +38,7 @@ local function large()
   step("a million jobs of a core", function()
     for _ = 1, 1000000 do assert(e:match(request)) end
   end)
-  local cores = step("one more job", function() return assert(e:match "slot=8/core") end)
+  local more = step("one more job", function() return assert(e:match "slot=8/core") end)
   step("it is written as R", function() assert(more:format "rv1_nosched") end)
   path = path .. ".db"
   step("saved to a database, with the jobs", function() assert(g:save(path)) end)

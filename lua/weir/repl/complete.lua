@@ -99,7 +99,8 @@ local function complete_name(left, env)
   if not chain then
     partial = left:match "[%a_][%w_]*$" or ""
     if partial == "" then return "", {} end
-    local words = table.move(KEYWORDS, 1, #KEYWORDS, 1, table_keys(env))
+    local words = table_keys(env)
+    table.move(KEYWORDS, 1, #KEYWORDS, #words + 1, words)
     return partial, starting(words, partial)
   end
   local value = evaluate(chain, env)
