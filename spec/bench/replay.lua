@@ -15,7 +15,8 @@ local CASES = {
   { "HPC2N, EASY, 120 nodes with memory", 15, { resources = "cluster:1 node:120 core:2 memory:2(size=512,unit=MB)", queue = "easy",
     trace = TRACES .. "HPC2N-2002-2.2-cln.swf.gz", map = "core+memory" } },
   { "generated, EASY, 10080 nodes, sizes of the model", nil, { resources = "cluster:1 node:10080", units = 10080, map = "node" } },
-  { "generated, EASY, 10080 nodes, at most 128 each", nil, { resources = "cluster:1 node:10080", units = 10080, largest = 128, map = "node" } },
+  { "generated, EASY, 10080 nodes, at most 128 each", nil, { resources = "cluster:1 node:10080", units = 10080,
+    largest = 128, map = "node" } },
 }
 
 local function held_kb()
