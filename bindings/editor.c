@@ -401,6 +401,18 @@ static int save_history(struct editor *ed, weir_err *err)
     return rc;
 }
 
+/* What was said before stands in the history only where it was said last. */
+static void forget_earlier(History *h, const char *text)
+{
+    HistEvent event, deleted;
+
+    for (int rc = history(h, &event, H_FIRST); rc >= 0; rc = history(h, &event, H_NEXT))
+        if (strcmp(event.str, text) == 0) {
+            history(h, &deleted, H_DEL, event.num);
+            return;
+        }
+}
+
 static int editor_remember(lua_State *L)
 {
     struct editor *ed = check_editor(L);
@@ -409,6 +421,7 @@ static int editor_remember(lua_State *L)
     weir_err err = {0};
     int rc;
 
+    forget_earlier(ed->history, text);
     history(ed->history, &event, H_ENTER, text);
     rc = ed->path ? save_history(ed, &err) : WEIR_OK;
     return weirlua_status(L, rc, &err);

@@ -143,6 +143,16 @@ describe("weir repl on a terminal", function()
     assert.equal("77\n", say(t, "remembered"))
   end)
 
+  it("keeps each line once in the history, where it was said last", function()
+    local t <close> = open()
+    for _, line in ipairs { "once=1", "twice=2", "once=1" } do say(t, line) end
+    t:write(CTRL_D)
+    t:finish(10)
+    local kept = shell("cat " .. state .. "/weir/history")
+    assert.equal(1, select(2, kept:gsub("once=1", "")))
+    assert.is_true(kept:find("twice=2", 1, true) < kept:find("once=1", 1, true))
+  end)
+
   it("searches the history backwards", function()
     local t <close> = open()
     say(t, "needle = 12")
