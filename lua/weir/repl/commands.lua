@@ -122,15 +122,20 @@ end)
 
 -- ---- policies -----------------------------------------------------------------------------------------------
 
+local function policy_of(session)
+  local name, p = session.engine:policy()
+  return p or { name = name, label = name }
+end
+
 local function use_policy(session, name)
   local ok, why = session.engine:use(name, { watch = false })
   if not ok then fail("%s", why) end
   session.policy = name
-  out.line("policy " .. tostring(session.engine:policy().label or name))
+  out.line("policy " .. policy_of(session).label)
 end
 
 local function edit_policy(session)
-  local path = session.engine:policy().path
+  local path = policy_of(session).path
   if not path then fail ":policy edit: the policy is from no file" end
   os.execute(("%s '%s'"):format(os.getenv "VISUAL" or os.getenv "EDITOR" or "vi", (path:gsub("'", "'\\''"))))
   use_policy(session, path)
@@ -140,12 +145,13 @@ command("policy", "[NAME|reload|edit]", "which policy places the jobs", "policy"
   if word == "edit" then return edit_policy(session) end
   if word == "reload" then return use_policy(session, session.policy) end
   if word ~= "" then return use_policy(session, word) end
-  local p = session.engine:policy()
+  local p = policy_of(session)
   out.line(("%s  %s"):format(p.label, p.doc or ""))
 end)
 
 command("profile", "on|off|show", "what the hooks of the policy cost", { "on", "off", "show" }, function(session, word)
-  local p = session.engine:policy()
+  local p = policy_of(session)
+  if not p.profile then fail ":profile: there is no policy" end
   if word == "on" or word == "off" then return p:profile(word == "on") end
   for name, hook in pairs(p:profile().hooks or {}) do
     out.line(("%-10s %8d calls  %10.3f ms"):format(name, hook.calls, hook.seconds * 1e3))
