@@ -168,7 +168,8 @@ command("record", "FILE|off", "writes what follows as a script that checks itsel
     if path == "off" then return end
   end
   if path == "" or path == "off" then fail ":record: a file is wanted" end
-  local recording, why = record.open { path = path, resources = session.name, policy = session.policy }
+  local recording, why = record.open { path = path, resources = session.name, policy = session.policy,
+    engine = session.engine }
   if not recording then fail("%s", why) end
   session.recording = recording
 end)

@@ -25,6 +25,26 @@ function M.check(engine, expected)
   if now ~= expected then error(("the books came out differently\nwas:\n%s\nis:\n%s"):format(expected, now), 2) end
 end
 
+--- For the scripts: gives a job what it had when the recording began; picks are pairs of a path and an amount.
+function M.book(engine, id, start, duration, picks)
+  local g = engine:resources()
+  for _, pick in ipairs(picks) do
+    assert(assert(g:vertex(pick[1])):allocate { job = id, amount = pick[2], start = start, duration = duration })
+  end
+end
+
+-- The jobs that there are already, as calls of M.book.
+local function present(engine)
+  local lines = {}
+  for i, a in ipairs(engine:jobs()) do
+    local picks = {}
+    for k, pick in ipairs(a:vertices()) do picks[k] = ("{ %q, %d }"):format(pick.vertex.path, pick.amount) end
+    local lasts = a.duration == math.huge and "math.huge" or ("%.17g"):format(a.duration)
+    lines[i] = ("record.book(e, %d, %.17g, %s, { %s })\n"):format(a.id, a.at, lasts, table.concat(picks, ", "))
+  end
+  return table.concat(lines)
+end
+
 local HEAD = [[
 -- Recorded by weir repl; `weir test %s` does the same again, and fails where the books come out differently.
 local record, env = require "weir.repl.record", require("weir.repl").environment { resources = %q, policy = %q }
@@ -46,12 +66,12 @@ local function put(recording, text)
   return nil, ("%s: %s"):format(recording.path, why)
 end
 
---- Begins a recording: opts.path, .resources, .policy. Or nil and why not.
+--- Begins a recording: opts.path, .resources, .policy, and .engine, whose jobs it begins with. Or nil and why not.
 function M.open(opts)
   local file, why = io.open(opts.path, "w")
   if not file then return nil, why end
-  local recording = { file = file, path = opts.path }
-  return put(recording, HEAD:format(opts.path, opts.resources, opts.policy))
+  local recording = { file = file, path = opts.path, books = M.books(opts.engine) }
+  return put(recording, HEAD:format(opts.path, opts.resources, opts.policy) .. present(opts.engine))
 end
 
 --- One input, and the books after it when they changed. Returns the recording; or nil and why it ends here.
