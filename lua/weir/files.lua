@@ -25,11 +25,12 @@ end
 --- Puts a text into a file, whole or not at all: true; or nil, message, "io". Pipes and devices are written to.
 function M.write(path, text) return core.write_file(path, text) end
 
-local function quoted(path) return "'" .. path:gsub("'", [['\'']]) .. "'" end
+--- A text as one word for the shell.
+function M.quoted(path) return "'" .. path:gsub("'", [['\'']]) .. "'" end
 
 -- Pipes and devices are written to as they are.
 local function is_special(path)
-  return path:find "^/dev/" or os.execute(("test -e %s -a ! -f %s"):format(quoted(path), quoted(path))) == true
+  return path:find "^/dev/" or os.execute(("test -e %s -a ! -f %s"):format(M.quoted(path), M.quoted(path))) == true
 end
 
 local Draft = {}

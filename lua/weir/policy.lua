@@ -30,12 +30,10 @@ function M.path()
   return dirs
 end
 
-local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
-
 -- The names of the Lua files in a directory, sorted.
 local function names_in(dir)
   local names = {}
-  local pipe <close> = assert(io.popen("ls -1 -- " .. quote(dir) .. " 2>/dev/null"))
+  local pipe <close> = assert(io.popen("ls -1 -- " .. files.quoted(dir) .. " 2>/dev/null"))
   for entry in pipe:lines() do
     local name = entry:match "^(.+)%.lua$"
     if name then names[#names + 1] = name end
@@ -44,10 +42,10 @@ local function names_in(dir)
   return names
 end
 
---- All policies on the path, {name=, path=}; one that an earlier directory hides is left out.
-function M.list()
+--- All policies on the path, or in the directories given, {name=, path=}; one that an earlier directory hides is left out.
+function M.list(dirs)
   local found, seen = {}, {}
-  for _, dir in ipairs(M.path()) do
+  for _, dir in ipairs(dirs or M.path()) do
     for _, name in ipairs(names_in(dir)) do
       if not seen[name] then
         seen[name] = true

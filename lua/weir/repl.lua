@@ -2,6 +2,7 @@
 
 local complete = require "weir.repl.complete"
 local core = require "weir.core"
+local files = require "weir.files"
 local out = require "weir.cli.output"
 local read = require "weir.repl.read"
 local sessions = require "weir.repl.session"
@@ -11,8 +12,6 @@ local M = {}
 
 -- ---- where the history is ---------------------------------------------------------------------------------------
 
-local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end
-
 -- In the state directory of XDG; nil where none can be made.
 local function history_file()
   local home = os.getenv "HOME"
@@ -20,7 +19,7 @@ local function history_file()
   if not dir or dir == "" then dir = home and home .. "/.local/state" end
   if not dir then return nil end
   dir = dir .. "/weir"
-  return os.execute("mkdir -p " .. quoted(dir) .. " 2>/dev/null") and dir .. "/history" or nil
+  return os.execute("mkdir -p " .. files.quoted(dir) .. " 2>/dev/null") and dir .. "/history" or nil
 end
 
 -- Lines and columns of the terminal.

@@ -50,13 +50,11 @@ end
 
 -- ---- which files --------------------------------------------------------------------------------------------
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
-
-local function is_directory(path) return os.execute("test -d " .. quoted(path)) == true end
+local function is_directory(path) return os.execute("test -d " .. files.quoted(path)) == true end
 
 local function in_directory(path)
   local list = {}
-  local pipe = assert(io.popen("find -L " .. quoted(path:gsub("^%-", "./-")) .. " -name '*.lua' -type f 2>/dev/null | LC_ALL=C sort"))
+  local pipe = assert(io.popen("find -L " .. files.quoted(path:gsub("^%-", "./-")) .. " -name '*.lua' -type f 2>/dev/null | LC_ALL=C sort"))
   for file in pipe:lines() do list[#list + 1] = file end
   pipe:close()
   return list

@@ -13,7 +13,8 @@ local function number(x)
   return math.type(x) == "float" and x == math.floor(x) and ("%d"):format(x) or tostring(x)
 end
 
-local function words(map)
+--- The entries of a map in one line: keys, with their values where they have one.
+function M.words(map)
   local list = {}
   for key, value in pairs(map) do list[#list + 1] = value == true and key or key .. "=" .. tostring(value) end
   table.sort(list)
@@ -28,8 +29,8 @@ local COLUMNS = {
     { "free", function(v) return number(v.free) end },
     { "size", function(v) return number(v.size) end },
     { "unit", function(v) return v.unit or "" end },
-    { "properties", function(v) return words(v.properties) end },
-    { "tags", function(v) return words(v.tags) end },
+    { "properties", function(v) return M.words(v.properties) end },
+    { "tags", function(v) return M.words(v.tags) end },
   },
   pick = {
     { "path", function(p) return p.vertex.path end },

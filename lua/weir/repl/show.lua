@@ -71,13 +71,6 @@ local function below(v)
   return table.concat(parts, ", ")
 end
 
-local function words(map)
-  local list = {}
-  for key, value in pairs(map) do list[#list + 1] = value == true and key or key .. "=" .. tostring(value) end
-  table.sort(list)
-  return table.concat(list, " ")
-end
-
 -- One line about a vertex.
 local function vertex_line(v)
   local unit, style = v.unit or "", out.style()
@@ -85,7 +78,7 @@ local function vertex_line(v)
   if v.size ~= 1 or unit ~= "" or v.free ~= v.size then
     parts[#parts + 1] = ("%d of %d%s free"):format(v.free, v.size, unit ~= "" and " " .. unit or "")
   end
-  for _, text in ipairs { below(v), words(v.properties), words(v.tags) } do
+  for _, text in ipairs { below(v), rows.words(v.properties), rows.words(v.tags) } do
     if text ~= "" then parts[#parts + 1] = text end
   end
   return style.bold(v.path) .. "  " .. style.dim(table.concat(parts, ", "))
@@ -195,7 +188,7 @@ end
 
 local SHOW = {
   graph = M.tree,
-  vertex = function(x) out.line(rows.is_view(x) and words(x) or vertex_line(x)) end,
+  vertex = function(x) out.line(rows.is_view(x) and rows.words(x) or vertex_line(x)) end,
   allocation = show_allocation,
   string = function(x) show_lines((x:find "\n" or #x > M.width) and x or quoted(x)) end,
   table = function(x)

@@ -85,11 +85,11 @@ function M.report(result)
   return report
 end
 
-local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
-
 --- Writes it into a directory, which is made. True; or nil, message, "io".
 function M.write(dir, result)
-  if not os.execute("mkdir -p -- " .. quote(dir) .. " 2>/dev/null") then return nil, dir .. ": the directory cannot be made", "io" end
+  if not os.execute("mkdir -p -- " .. files.quoted(dir) .. " 2>/dev/null") then
+    return nil, dir .. ": the directory cannot be made", "io"
+  end
   local ok, why, code = files.write(dir .. "/jobs.csv", jobs_csv(result.kept))
   if not ok then return nil, why, code end
   local all = M.report(result)

@@ -19,18 +19,7 @@ end
 
 --- The queue policies there are: {name =, path =} by name.
 function M.list()
-  local list, seen = {}, {}
-  for _, dir in ipairs(folders()) do
-    local pipe = io.popen(("ls -1 -- '%s' 2>/dev/null"):format((dir:gsub("'", "'\\''"))))
-    for file in pipe:lines() do
-      local name = file:match "^(.+)%.lua$"
-      if name and not seen[name] then
-        seen[name] = true
-        list[#list + 1] = { name = name, path = dir .. "/" .. file }
-      end
-    end
-    pipe:close()
-  end
+  local list = policy.list(folders())
   table.sort(list, function(a, b) return a.name < b.name end)
   return list
 end
