@@ -1,5 +1,6 @@
 /* book.c - the spans of one vertex. Invariant: sorted by start, so those that have begun come first; `active`, `held`,
- * `shared`, `used` and `next` sum up the spans; the plan, where there is one, holds the amounts of all of them. */
+ * `shared`, `used` and `next` sum up the spans; the plan, where there is one, holds the amounts of all of them. A span has
+ * begun when its job has. */
 #include "book.h"
 
 #include <string.h>
@@ -26,11 +27,26 @@ static struct book *book_make(weir_graph *g, weir_vertex v)
     return b;
 }
 
+static void parts_free(struct book_parts *p)
+{
+    if (!p)
+        return;
+    weir_mem_free(p->amounts);
+    weir_plan_free(p->plan);
+    weir_mem_free(p);
+}
+
+static void free_contents(struct book *b)
+{
+    if (b->cap)
+        weir_mem_free(b->jobs);
+    parts_free(b->parts);
+}
+
 static void book_drop(weir_graph *g, struct book *b)
 {
     vertex_at(g, b->vertex)->book = WEIR_NONE;
-    weir_mem_free(b->spans);
-    weir_plan_free(b->plan);
+    free_contents(b);
     memset(b, 0, sizeof *b);
     b->vertex = WEIR_NONE;
     b->count = g->free_books;
@@ -39,77 +55,149 @@ static void book_drop(weir_graph *g, struct book *b)
 
 void weir_books_clear(weir_graph *g)
 {
-    for (uint32_t i = 0; i < g->nbooks; i++) {
-        weir_mem_free(g->books[i].spans);
-        weir_plan_free(g->books[i].plan);
-    }
+    for (uint32_t i = 0; i < g->nbooks; i++)
+        free_contents(&g->books[i]);
     weir_mem_free(g->books);
 }
 
-static struct span *spans_of(const struct book *b)
+size_t weir_books_bytes(const weir_graph *g)
 {
-    return b->cap ? b->spans : (struct span *)&b->one;
+    size_t n = (size_t)g->books_cap * sizeof *g->books;
+
+    for (uint32_t i = 0; i < g->nbooks; i++) {
+        const struct book_parts *p = g->books[i].parts;
+        n += (size_t)g->books[i].cap * sizeof *g->books[i].jobs;
+        n += p ? sizeof *p + p->cap * sizeof *p->amounts + (p->plan ? weir_plan_bytes(p->plan) : 0) : 0;
+    }
+    return n;
 }
 
-/* What a span takes out of the pool while it lasts. */
-static int64_t weight(const weir_graph *g, const struct book *b, const struct span *s)
+static const uint32_t *jobs_of(const struct book *b)
 {
-    return s->exclusive ? kind_of(g, b->vertex)->size : s->amount;
+    return b->cap ? b->jobs : &b->one;
 }
 
-/* Counts a span in (sign 1) or out (-1). */
-static void count_span(const weir_graph *g, struct book *b, const struct span *s, int sign)
+static int64_t start_of(const weir_graph *g, const struct book *b, uint32_t i)
+{
+    return g->starts[jobs_of(b)[i]];
+}
+
+static bool is_active(const weir_graph *g, uint32_t job)
+{
+    return g->jobs[job].a.state == WEIR_ALLOCATED;
+}
+
+static bool is_whole(const struct book *b, uint32_t i)
+{
+    return !b->parts || b->parts->amounts[i] == SPAN_WHOLE;
+}
+
+struct span weir_book_span(const weir_graph *g, const struct book *b, uint32_t i)
+{
+    uint32_t job = jobs_of(b)[i];
+    const weir_allocation *a = &g->jobs[job].a;
+    bool whole = is_whole(b, i);
+    int64_t amount = whole ? kind_of(g, b->vertex)->size : b->parts->amounts[i];
+
+    return (struct span){a->start, a->end, amount, job, whole, is_active(g, job)};
+}
+
+/* Counts a span in (sign 1) or out (-1) as one that has begun. */
+static void count_active(struct book *b, const struct span *s, int sign)
+{
+    b->active += (uint32_t)sign;
+    b->held += (uint32_t)(sign * s->exclusive);
+    if (b->parts)
+        b->parts->used += sign * s->amount;
+}
+
+/* Counts a span in or out. */
+static void count_span(struct book *b, const struct span *s, int sign)
 {
     b->shared += (uint32_t)(sign * !s->exclusive);
-    if (s->active) {
-        b->active += (uint32_t)sign;
-        b->held += (uint32_t)(sign * s->exclusive);
-        b->used += sign * weight(g, b, s);
+    if (s->active)
+        count_active(b, s, sign);
+}
+
+/* ---- room ---- */
+
+/* Room for the amounts of n spans; those that are there are exclusive where there was none. */
+static int reserve_parts(const weir_graph *g, struct book *b, size_t n)
+{
+    struct book_parts *p = b->parts ? b->parts : weir_mem_zalloc(1, sizeof *p);
+
+    if (!p)
+        return WEIR_ENOMEM;
+    if (weir_array_reserve(&p->amounts, &p->cap, n, sizeof *p->amounts)) {
+        if (!b->parts)
+            weir_mem_free(p);
+        return WEIR_ENOMEM;
     }
+    if (!b->parts) {
+        p->used = book_used(g, b);
+        for (uint32_t i = 0; i < b->count; i++)
+            p->amounts[i] = SPAN_WHOLE;
+        b->parts = p;
+    }
+    return WEIR_OK;
+}
+
+#define FIRST_JOBS 6
+
+/* Room for one more span; the first needs none. */
+static int reserve_jobs(struct book *b)
+{
+    uint32_t *many;
+
+    if (b->cap)
+        return weir_array_reserve(&b->jobs, &b->cap, (size_t)b->count + 1, sizeof *b->jobs);
+    if (b->count == 0)
+        return WEIR_OK;
+    many = weir_mem_alloc(FIRST_JOBS * sizeof *many);
+    if (!many)
+        return WEIR_ENOMEM;
+    many[0] = b->one;
+    b->jobs = many;
+    b->cap = FIRST_JOBS;
+    return WEIR_OK;
 }
 
 static int make_plan(const weir_graph *g, struct book *b)
 {
-    const struct span *s = spans_of(b);
     weir_plan *plan = weir_plan_new();
 
-    for (uint32_t i = 0; plan && i < b->count; i++)
-        if (weight(g, b, &s[i]) && weir_plan_add(plan, s[i].start, s[i].end, weight(g, b, &s[i]))) {
+    for (uint32_t i = 0; plan && i < b->count; i++) {
+        struct span s = weir_book_span(g, b, i);
+        if (s.amount && weir_plan_add(plan, s.start, s.end, s.amount)) {
             weir_plan_free(plan);
             return WEIR_ENOMEM;
         }
-    b->plan = plan;
+    }
+    b->parts->plan = plan;
     return plan ? WEIR_OK : WEIR_ENOMEM;
 }
 
-/* Room for one more span; the first needs none. */
-static int reserve_spans(struct book *b)
+/* All that can fail when a span is added. A plan pays where amounts add up. */
+static int prepare(const weir_graph *g, struct book *b, const struct span *s)
 {
-    struct span *many;
-
-    if (b->cap)
-        return weir_array_reserve(&b->spans, &b->cap, b->count + 1, sizeof *b->spans);
-    if (b->count == 0)
-        return WEIR_OK;
-    many = weir_mem_alloc(4 * sizeof *many);
-    if (!many)
+    if (reserve_jobs(b) || ((b->parts || !s->exclusive) && reserve_parts(g, b, (size_t)b->count + 1)))
         return WEIR_ENOMEM;
-    many[0] = b->one;
-    b->spans = many;
-    b->cap = 4;
-    return WEIR_OK;
+    if (b->count + 1 >= BOOK_PLAN && b->shared + !s->exclusive > 0 && !b->parts->plan && make_plan(g, b))
+        return WEIR_ENOMEM;
+    return b->parts && b->parts->plan && s->amount ? weir_plan_add(b->parts->plan, s->start, s->end, s->amount) : WEIR_OK;
 }
 
+/* ---- places ---- */
+
 /* How many spans start at `start` or before. Looked for from the end on. O(log) */
-static uint32_t place_of(const struct book *b, int64_t start)
+static uint32_t place_of(const weir_graph *g, const struct book *b, int64_t start)
 {
-    const struct span *s = spans_of(b);
     uint32_t lo = 0, hi = b->count;
 
     if (hi == 0 || b->last_start <= start)
         return hi;
     for (uint32_t step = 1; hi - lo >= step; step *= 2) {
-        if (s[hi - step].start <= start) {
+        if (start_of(g, b, hi - step) <= start) {
             lo = hi - step + 1;
             break;
         }
@@ -117,7 +205,7 @@ static uint32_t place_of(const struct book *b, int64_t start)
     }
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        if (s[mid].start <= start)
+        if (start_of(g, b, mid) <= start)
             lo = mid + 1;
         else
             hi = mid;
@@ -125,135 +213,149 @@ static uint32_t place_of(const struct book *b, int64_t start)
     return lo;
 }
 
-static void set_last(struct book *b, const struct span *last)
+static void set_last(const weir_graph *g, struct book *b)
 {
+    const weir_allocation *last = &g->jobs[jobs_of(b)[b->count - 1]].a;
+
     b->last_start = last->start;
     b->last_end = last->end;
 }
 
 /* Notes the start of the first span from number `at` on that has not begun. */
-static void set_next(struct book *b, uint32_t at)
+static void set_next(const weir_graph *g, struct book *b, uint32_t at)
 {
-    const struct span *s = spans_of(b);
-
-    while (at < b->count && s[at].active)
+    while (at < b->count && is_active(g, jobs_of(b)[at]))
         at++;
-    b->next = at < b->count ? s[at].start : WEIR_FOREVER;
+    b->next = at < b->count ? start_of(g, b, at) : WEIR_FOREVER;
 }
 
-/* A plan pays where amounts add up. */
-static bool wants_plan(const struct book *b, const struct span *more)
+static void insert(struct book *b, uint32_t at, const struct span *s)
 {
-    return b->count + 1 >= BOOK_PLAN && b->shared + !more->exclusive > 0;
+    uint32_t *jobs = b->cap ? b->jobs : &b->one, more = b->count - at;
+
+    memmove(jobs + at + 1, jobs + at, more * sizeof *jobs);
+    jobs[at] = s->job;
+    if (b->parts) {
+        int64_t *amounts = b->parts->amounts;
+        memmove(amounts + at + 1, amounts + at, more * sizeof *amounts);
+        amounts[at] = s->exclusive ? SPAN_WHOLE : s->amount;
+    }
+    b->count++;
 }
 
-int weir_book_add(weir_graph *g, weir_vertex v, const struct span *s)
+static void take_out(struct book *b, uint32_t at)
 {
-    struct book *b = book_make(g, v);
-    struct span *spans;
-    uint32_t at;
+    uint32_t *jobs = b->cap ? b->jobs : &b->one, more = --b->count - at;
+
+    memmove(jobs + at, jobs + at + 1, more * sizeof *jobs);
+    if (b->parts)
+        memmove(b->parts->amounts + at, b->parts->amounts + at + 1, more * sizeof *b->parts->amounts);
+}
+
+/* ---- changes ---- */
+
+int weir_book_add(weir_graph *g, uint32_t job, const weir_pick *p)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    struct span s = {a->start, a->end, p->amount, job, p->exclusive, is_active(g, job)};
+    struct book *b = book_make(g, p->vertex);
 
     if (!b)
         return WEIR_ENOMEM;
-    if (reserve_spans(b) || (wants_plan(b, s) && !b->plan && make_plan(g, b)) ||
-        (b->plan && weight(g, b, s) && weir_plan_add(b->plan, s->start, s->end, weight(g, b, s)))) {
+    if (prepare(g, b, &s)) {
         if (b->count == 0)
             book_drop(g, b);
         return WEIR_ENOMEM;
     }
-    at = place_of(b, s->start);
-    spans = spans_of(b);
-    if (at < b->count)
-        memmove(spans + at + 1, spans + at, (b->count - at) * sizeof *spans);
-    spans[at] = *s;
-    b->count++;
-    if (at + 1 == b->count)
-        set_last(b, s);
-    count_span(g, b, s, 1);
-    if (!s->active && s->start < b->next)
-        b->next = s->start;
+    insert(b, place_of(g, b, s.start), &s);
+    if (b->count == 1 || s.start >= b->last_start) {
+        b->last_start = s.start;
+        b->last_end = s.end;
+    }
+    count_span(b, &s, 1);
+    if (!s.active && s.start < b->next)
+        b->next = s.start;
     return WEIR_OK;
 }
 
-struct span *weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job)
+uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job)
 {
     const struct book *b = book_of(g, v);
-    struct span *s = b ? spans_of(b) : NULL;
-    int64_t start;
-    uint32_t at;
+    int64_t start = g->starts[job];
 
-    if (!b)
-        return NULL;
-    start = g->jobs[job].a.start;
-    for (at = place_of(b, start); at-- > 0 && s[at].start == start;)
-        if (s[at].job == job)
-            return &s[at];
-    return NULL;
+    for (uint32_t at = b ? place_of(g, b, start) : 0; at-- > 0 && start_of(g, b, at) == start;)
+        if (jobs_of(b)[at] == job)
+            return at;
+    return WEIR_NONE;
 }
 
 /* Taking back what was added: when that fails for want of memory the plan goes, and is made again later. */
 static void plan_take_back(struct book *b, const struct span *s, int64_t amount)
 {
-    if (b->plan && amount && weir_plan_add(b->plan, s->start, s->end, -amount)) {
-        weir_plan_free(b->plan);
-        b->plan = NULL;
+    if (b->parts && b->parts->plan && amount && weir_plan_add(b->parts->plan, s->start, s->end, -amount)) {
+        weir_plan_free(b->parts->plan);
+        b->parts->plan = NULL;
     }
 }
 
 void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
 {
     struct book *b = book_of(g, v);
-    struct span *s = weir_book_find(g, v, job);
-    bool first;
-    uint32_t at;
+    uint32_t at = weir_book_find(g, v, job);
+    struct span s;
 
-    if (!s)
+    if (at == WEIR_NONE)
         return;
-    first = !s->active && s->start == b->next;
-    plan_take_back(b, s, weight(g, b, s));
-    count_span(g, b, s, -1);
-    at = (uint32_t)(s - spans_of(b));
-    memmove(s, s + 1, (b->count - at - 1) * sizeof *s);
-    b->count--;
-    if (b->count == 0) {
+    if (b->count == 1) {
         book_drop(g, b);
         return;
     }
+    s = weir_book_span(g, b, at);
+    plan_take_back(b, &s, s.amount);
+    count_span(b, &s, -1);
+    take_out(b, at);
     if (at == b->count)
-        set_last(b, &spans_of(b)[at - 1]);
-    if (first)
-        set_next(b, b->active);
+        set_last(g, b);
+    if (!s.active && s.start == b->next)
+        set_next(g, b, b->active);
 }
 
 void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job)
 {
     struct book *b = book_of(g, v);
-    struct span *s = weir_book_find(g, v, job);
+    uint32_t at = weir_book_find(g, v, job);
+    struct span s;
 
-    if (s) {
-        count_span(g, b, s, -1);
-        s->active = true;
-        count_span(g, b, s, 1);
-        set_next(b, place_of(b, s->start - 1)); /* others that start with it may begin later */
-    }
+    if (at == WEIR_NONE)
+        return;
+    s = weir_book_span(g, b, at);
+    count_active(b, &s, 1);
+    set_next(g, b, place_of(g, b, s.start - 1)); /* others that start with it may begin later */
 }
 
 int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive)
 {
     struct book *b = book_of(g, v);
-    struct span *s = weir_book_find(g, v, job);
-    int64_t more = (exclusive ? kind_of(g, v)->size : amount) - weight(g, b, s);
+    uint32_t at = weir_book_find(g, v, job);
+    struct span s = weir_book_span(g, b, at), was = s;
 
-    if (more > 0 && b->plan && weir_plan_add(b->plan, s->start, s->end, more))
+    s.amount = amount;
+    s.exclusive = exclusive;
+    if (!exclusive && reserve_parts(g, b, b->count))
         return WEIR_ENOMEM;
-    if (more < 0)
-        plan_take_back(b, s, -more);
-    count_span(g, b, s, -1);
-    s->amount = amount;
-    s->exclusive = exclusive;
-    count_span(g, b, s, 1);
+    if (amount > was.amount && b->parts && b->parts->plan &&
+        weir_plan_add(b->parts->plan, s.start, s.end, amount - was.amount))
+        return WEIR_ENOMEM;
+    if (amount < was.amount)
+        plan_take_back(b, &s, was.amount - amount);
+    count_span(b, &was, -1);
+    if (b->parts)
+        b->parts->amounts[at] = exclusive ? SPAN_WHOLE : amount;
+    count_span(b, &s, 1);
     return WEIR_OK;
 }
+
+/* ---- questions ---- */
 
 /* Whether a span counts at some time in [t0, t1). */
 static bool touches(const weir_graph *g, const struct span *s, int64_t t0, int64_t t1)
@@ -264,50 +366,91 @@ static bool touches(const weir_graph *g, const struct span *s, int64_t t0, int64
 /* The same where no two spans touch: only the last one that starts before t1 can, or one that has begun. */
 static bool touched_alone(const weir_graph *g, const struct book *b, int64_t t0, int64_t t1)
 {
-    uint32_t before = place_of(b, t1 - 1);
+    uint32_t before;
 
-    if (before == 0 || (b->active && t0 <= g->now))
-        return before > 0;
-    return (before == b->count ? b->last_end : spans_of(b)[before - 1].end) > t0;
+    if (b->active && t0 <= g->now && start_of(g, b, 0) < t1)
+        return true;
+    if (b->last_start < t1)
+        return b->last_end > t0;
+    before = place_of(g, b, t1 - 1);
+    return before > 0 && g->jobs[jobs_of(b)[before - 1]].a.end > t0;
 }
 
 bool weir_book_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1, bool exclusive_only)
 {
     const struct book *b = book_of(g, v);
-    const struct span *s = b ? spans_of(b) : NULL;
 
     if (b && b->shared == 0)
         return touched_alone(g, b, t0, t1);
-    for (uint32_t i = 0; b && i < b->count && s[i].start < t1; i++)
-        if (touches(g, &s[i], t0, t1) && (s[i].exclusive || !exclusive_only))
+    for (uint32_t i = 0; b && i < b->count; i++) {
+        struct span s = weir_book_span(g, b, i);
+        if (s.start >= t1)
+            break;
+        if (touches(g, &s, t0, t1) && (s.exclusive || !exclusive_only))
             return true;
+    }
     return false;
 }
 
 bool weir_book_others(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
 {
     const struct book *b = book_of(g, v);
-    const struct span *s = b ? spans_of(b) : NULL;
 
-    for (uint32_t i = 0; b && i < b->count && s[i].start < t1; i++)
-        if (s[i].job != job && touches(g, &s[i], t0, t1))
+    for (uint32_t i = 0; b && i < b->count; i++) {
+        struct span s = weir_book_span(g, b, i);
+        if (s.job != job && touches(g, &s, t0, t1))
             return true;
+    }
     return false;
+}
+
+int64_t weir_book_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t duration)
+{
+    const struct book *b = book_of(g, v);
+    uint32_t i = b->shared == 0 ? place_of(g, b, t) : 0;
+
+    for (i = i > 0 ? i - 1 : 0; i < b->count; i++) {
+        const weir_allocation *a = &g->jobs[jobs_of(b)[i]].a;
+        if (a->start > t && a->start - t >= duration)
+            break;
+        if (is_whole(b, i) && a->end > t)
+            t = a->end;
+        if (t == WEIR_FOREVER)
+            break;
+    }
+    return t;
+}
+
+int64_t weir_book_next_end(const weir_graph *g, weir_vertex v, int64_t t)
+{
+    const struct book *b = book_of(g, v);
+    uint32_t i = b->shared == 0 ? place_of(g, b, t) : 0;
+    int64_t next = WEIR_FOREVER;
+
+    for (i = i > 0 ? i - 1 : 0; i < b->count; i++) {
+        int64_t end = g->jobs[jobs_of(b)[i]].a.end;
+        if (end > t && end < next)
+            next = end;
+        if (b->shared == 0 && end > t)
+            break;
+    }
+    return next;
 }
 
 /* The most that overlaps at the start of some span in [t0, t1), or at t0. */
 static int64_t most_overlap(const weir_graph *g, const struct book *b, int64_t t0, int64_t t1)
 {
-    const struct span *s = spans_of(b);
     int64_t most = 0;
 
-    for (uint32_t i = 0; i < b->count && s[i].start < t1; i++) {
-        int64_t t = s[i].start > t0 ? s[i].start : t0, sum = 0;
-        if (!touches(g, &s[i], t0, t1))
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct span s = weir_book_span(g, b, i);
+        int64_t t = s.start > t0 ? s.start : t0, sum = 0;
+        if (!touches(g, &s, t0, t1))
             continue;
-        for (uint32_t k = 0; k < b->count && s[k].start <= t; k++)
-            if (touches(g, &s[k], t, t + 1))
-                sum += weight(g, b, &s[k]);
+        for (uint32_t k = 0; k < b->count; k++) {
+            struct span other = weir_book_span(g, b, k);
+            sum += touches(g, &other, t, t + 1) ? other.amount : 0;
+        }
         if (sum > most)
             most = sum;
     }
@@ -323,10 +466,10 @@ int64_t weir_book_used(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t
         return 0;
     if (b->shared == 0)
         return touched_alone(g, b, t0, t1) ? size : 0;
-    if (b->plan) {
-        used = weir_plan_max(b->plan, t0, t1);
-        if (t0 <= g->now && b->used > used)
-            used = b->used;
+    if (b->parts->plan) {
+        used = weir_plan_max(b->parts->plan, t0, t1);
+        if (t0 <= g->now && b->parts->used > used)
+            used = b->parts->used;
     } else {
         used = most_overlap(g, b, t0, t1);
     }
@@ -336,10 +479,11 @@ int64_t weir_book_used(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t
 bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out)
 {
     const struct book *b = book_of(g, v);
-    const struct span *s = b ? spans_of(b) : NULL;
+    struct span s;
 
     if (!b || i >= b->count)
         return false;
-    *out = (weir_use){g->jobs[s[i].job].a.job, s[i].start, s[i].end, s[i].amount, s[i].exclusive};
+    s = weir_book_span(g, b, i);
+    *out = (weir_use){g->jobs[s.job].a.job, s.start, s.end, s.amount, s.exclusive};
     return true;
 }

@@ -5,24 +5,45 @@
 #include "graph.h"
 
 #define BOOK_PLAN 8 /* spans from which on a plan is kept */
+#define SPAN_WHOLE (-1)
 
-/* Adds a span for a job, or changes the one it has. The caller brackets these with weir_rows_before/after and has
+struct span {
+    int64_t start, end;
+    int64_t amount; /* 0: shared */
+    uint32_t job;   /* index into jobs[] */
+    bool exclusive, active;
+};
+
+/* The i-th span, i below b->count, in the order of their starts. */
+struct span weir_book_span(const weir_graph *g, const struct book *b, uint32_t i);
+static inline uint32_t span_job(const struct book *b, uint32_t i)
+{
+    return b->cap ? b->jobs[i] : b->one;
+}
+
+/* Adds a span for a job that has none there. The caller brackets these with weir_rows_before/after and has
  * seen that it fits. */
-int weir_book_add(weir_graph *g, weir_vertex v, const struct span *s) WEIR_CHECKED;
+int weir_book_add(weir_graph *g, uint32_t job, const weir_pick *p) WEIR_CHECKED;
 void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job);
-/* The span of a job on v, or NULL. */
-struct span *weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job);
+/* Which span of v is that of a job; WEIR_NONE: none. O(log spans) */
+uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job);
 /* A reservation has begun. */
 void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job);
 /* Changes an amount; `exclusive` with it. */
 int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive) WEIR_CHECKED;
 void weir_books_clear(weir_graph *g);
+size_t weir_books_bytes(const weir_graph *g);
 
 /* The most units in use on v itself at any time in [t0, t1); its whole size where a span is exclusive. What has begun
  * and is not released counts as in use at `now` even past its end. */
 int64_t weir_book_used(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 /* Whether any span at all, or any exclusive one, touches [t0, t1). */
 bool weir_book_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1, bool exclusive_only);
+/* The earliest start from t on of an interval of that length in which nobody has v as a whole, by agreed times. O(log spans + those
+ * that are passed over) */
+int64_t weir_book_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t duration);
+/* The first time after t at which a span ends, by agreed times; WEIR_FOREVER: none does. O(log spans) where none are shared */
+int64_t weir_book_next_end(const weir_graph *g, weir_vertex v, int64_t t);
 /* Whether a span of any job but this one touches [t0, t1). */
 bool weir_book_others(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1);
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "room.h"
 #include "rows.h"
 
 /* ---- pages ---- */
@@ -125,8 +126,7 @@ static void slot_remove(struct calendar *c, uint32_t at, uint32_t i)
     memmove(c->pages + at, c->pages + at + 1, (c->npages - at) * sizeof(struct page *));
 }
 
-/* A job starts or ends at t. */
-static int edge_add(struct calendar *c, int64_t t)
+int weir_calendar_edge_add(struct calendar *c, int64_t t)
 {
     struct spot at = spot_at(c, t);
     int rc = WEIR_OK;
@@ -146,7 +146,7 @@ static int edge_add(struct calendar *c, int64_t t)
     return WEIR_OK;
 }
 
-static void edge_remove(struct calendar *c, int64_t t)
+void weir_calendar_edge_remove(struct calendar *c, int64_t t)
 {
     struct spot at = spot_at(c, t);
 
@@ -167,30 +167,64 @@ static void touch(const weir_graph *g, struct calendar *c, weir_vertex v)
     c->mask[word] |= UINT64_C(1) << (bit % 64);
 }
 
-/* Vertices of the type at and below v. The depth of the tree is bounded. */
-static void touch_below(const weir_graph *g, struct calendar *c, weir_vertex v)
+/* Whether vertices of the type may stand below others. */
+static bool is_nested(const weir_graph *g, const struct calendar *c)
 {
-    const struct inner *in = inner_of(g, v);
+    return weir_type_above(g, c->type, c->type);
+}
 
-    if (kind_of(g, v)->type == c->type)
+/* Vertices of the type at and below v. The depth of the tree is bounded. */
+static void touch_below(const weir_graph *g, struct calendar *c, weir_vertex v, bool nested)
+{
+    const struct inner *in;
+
+    if (kind_of(g, v)->type == c->type) {
         touch(g, c, v);
+        if (!nested)
+            return;
+    }
+    in = inner_of(g, v);
     if (!in || !in->cells || !type_cell(g->schemas[in->schema], c->type))
         return;
     for (uint32_t i = 0; i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)
-            touch_below(g, c, in->kids[i]);
+            touch_below(g, c, in->kids[i], nested);
 }
 
-static void touch_job(const weir_graph *g, struct calendar *c, uint32_t job)
+#define AHEAD 8 /* vertices are fetched from memory before they are looked at */
+
+void weir_calendar_touch(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from)
 {
     const struct job *j = &g->jobs[job];
+    bool nested = is_nested(g, c);
 
-    for (uint32_t i = 0; i < j->a.npicks; i++)
+    for (uint32_t i = from; i < j->a.npicks; i++) {
+        if (i + AHEAD < j->a.npicks)
+            __builtin_prefetch(vertex_at(g, j->picks[i + AHEAD].vertex));
         if (j->picks[i].exclusive)
-            touch_below(g, c, j->picks[i].vertex);
+            touch_below(g, c, j->picks[i].vertex, nested);
+    }
 }
 
-static void untouch(struct calendar *c)
+/* Counts what picks of a job, from one on, are of or below vertices of the type (sign 1), or takes it back (-1). */
+static void count_parts(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, int sign)
+{
+    const struct job *j = &g->jobs[job];
+    bool nested = is_nested(g, c);
+
+    for (uint32_t i = from; i < j->a.npicks; i++) {
+        weir_vertex v = j->picks[i].vertex;
+        if (j->picks[i].exclusive && kind_of(g, v)->type == c->type && !nested)
+            continue;
+        for (v = j->picks[i].exclusive ? vertex_at(g, v)->parent : v; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+            if (kind_of(g, v)->type == c->type && calendar_knows(g, c, v)) {
+                c->parts[vertex_at(g, v)->bit] += (uint32_t)sign;
+                c->nparts += (uint64_t)sign;
+            }
+    }
+}
+
+void weir_calendar_untouch(struct calendar *c)
 {
     while (c->ntouched > 0)
         c->mask[c->touched[--c->ntouched]] = 0;
@@ -225,8 +259,7 @@ static void mark_page(const struct calendar *c, struct page *p, uint32_t lo, uin
         any[c->touched[i]] |= c->mask[c->touched[i]];
 }
 
-/* The same in all slots of [start, end), both of which are edges. */
-static void mark(struct calendar *c, int64_t start, int64_t end, bool on)
+void weir_calendar_mark(struct calendar *c, int64_t start, int64_t end, bool on)
 {
     struct spot from = spot_at(c, start);
     uint32_t count = 0;
@@ -235,25 +268,57 @@ static void mark(struct calendar *c, int64_t start, int64_t end, bool on)
         count += count_bits(c->mask[c->touched[i]]);
     for (; from.page < c->npages && c->pages[from.page]->time[from.slot] < end; from = (struct spot){from.page + 1, 0}) {
         struct page *p = c->pages[from.page];
-        uint32_t hi = p->time[p->n - 1] < end ? p->n : slot_at(p, end);
-        mark_page(c, p, from.slot, hi, count, on);
+        mark_page(c, p, from.slot, slots_before(p, end), count, on);
     }
 }
 
-static int calendar_add(const weir_graph *g, struct calendar *c, uint32_t job)
+/* Whether a job holds something by its first n picks. */
+static bool holds_by(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t n)
+{
+    const weir_pick *picks = g->jobs[job].picks;
+    bool nested = is_nested(g, c), holds = false;
+
+    for (uint32_t i = 0; i < n && !holds; i++) {
+        if (picks[i].exclusive)
+            touch_below(g, c, picks[i].vertex, nested);
+        holds = c->ntouched > 0;
+    }
+    weir_calendar_untouch(c);
+    return holds;
+}
+
+static int add_edges(struct calendar *c, const weir_allocation *a)
+{
+    int rc = weir_calendar_edge_add(c, a->start);
+
+    if (!rc && a->end != WEIR_FOREVER && (rc = weir_calendar_edge_add(c, a->end)) != WEIR_OK)
+        weir_calendar_edge_remove(c, a->start);
+    return rc;
+}
+
+static int calendar_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from)
 {
     const weir_allocation *a = &g->jobs[job].a;
+    bool had = false; /* its edges are there */
     int rc = WEIR_OK;
 
-    touch_job(g, c, job);
-    if (c->ntouched > 0) {
-        rc = edge_add(c, a->start);
-        if (!rc && a->end != WEIR_FOREVER && (rc = edge_add(c, a->end)) != WEIR_OK)
-            edge_remove(c, a->start);
-        if (!rc)
-            mark(c, a->start, a->end, true);
+    weir_calendar_touch(g, c, job, from);
+    if (from > 0 && (c->ntouched > 0 || c->used)) {
+        weir_calendar_untouch(c);
+        had = holds_by(g, c, job, from);
+        weir_calendar_touch(g, c, job, from);
     }
-    untouch(c);
+    if (c->ntouched > 0) {
+        rc = had ? WEIR_OK : add_edges(c, a);
+        if (!rc)
+            weir_calendar_mark(c, a->start, a->end, true);
+    }
+    if (!rc) {
+        count_parts(g, c, job, from, 1);
+        weir_rooms_add(g, c, job, from);
+        weir_calendar_used_add(g, c, job, from, had);
+    }
+    weir_calendar_untouch(c);
     return rc;
 }
 
@@ -261,20 +326,23 @@ static void calendar_remove(const weir_graph *g, struct calendar *c, uint32_t jo
 {
     const weir_allocation *a = &g->jobs[job].a;
 
-    touch_job(g, c, job);
+    weir_calendar_touch(g, c, job, 0);
     if (c->ntouched > 0) {
-        mark(c, a->start, a->end, false);
+        weir_calendar_mark(c, a->start, a->end, false);
         weir_calendar_forget(c, a->start);
-        edge_remove(c, a->start);
+        weir_calendar_edge_remove(c, a->start);
         if (a->end != WEIR_FOREVER)
-            edge_remove(c, a->end);
+            weir_calendar_edge_remove(c, a->end);
     }
-    untouch(c);
+    count_parts(g, c, job, 0, -1);
+    weir_rooms_remove(g, c, job);
+    weir_calendar_used_remove(g, c, job);
+    weir_calendar_untouch(c);
 }
 
 /* ---- making them ---- */
 
-static void pages_free(struct calendar *c)
+void weir_calendar_close(struct calendar *c)
 {
     while (c->npages > 0)
         page_free(c, c->pages[--c->npages]);
@@ -283,12 +351,21 @@ static void pages_free(struct calendar *c)
     c->pages_cap = 0;
 }
 
+/* All but who it is of. */
+static void calendar_clear(struct calendar *c)
+{
+    weir_calendar_used_free(c);
+    weir_rooms_free(c);
+    weir_calendar_close(c);
+}
+
 static void calendar_free(struct calendar *c)
 {
     if (!c)
         return;
-    pages_free(c);
+    calendar_clear(c);
     weir_mem_free(c->vertices);
+    weir_mem_free(c->parts);
     weir_mem_free(c->touched);
     weir_mem_free(c->mask);
     weir_mem_free(c);
@@ -341,28 +418,36 @@ static uint32_t count_of(const weir_graph *g, weir_type t)
     return weir_graph_aggregate(g, WEIR_NONE, t, &a) ? (uint32_t)a.total : 0;
 }
 
-static int calendar_make(weir_graph *g, weir_type t, struct calendar **out)
+int weir_calendar_open(struct calendar *c)
 {
-    struct calendar *c = weir_mem_zalloc(1, sizeof *c);
-    uint32_t n = count_of(g, t);
     struct page *first;
 
-    *out = c;
-    if (!c)
-        return WEIR_ENOMEM;
-    c->type = t;
-    c->words = (n + n / 16) / 64 + 1; /* some more may join */
-    c->vertices = weir_mem_alloc((size_t)c->words * 64 * sizeof *c->vertices);
-    if (!c->vertices || sets_make(c))
-        return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < g->nroots; i++)
-        if (g->roots[i] != WEIR_NONE)
-            give_bits(g, c, g->roots[i]);
     if (page_make(c, 0, &first))
         return WEIR_ENOMEM;
     slot_insert(c, first, 0, INT64_MIN);
     first->edges[0] = 1;
     return WEIR_OK;
+}
+
+static int calendar_make(weir_graph *g, weir_type t, struct calendar **out)
+{
+    struct calendar *c = weir_mem_zalloc(1, sizeof *c);
+    uint32_t n = count_of(g, t);
+
+    *out = c;
+    if (!c)
+        return WEIR_ENOMEM;
+    c->type = t;
+    c->freed = WEIR_FOREVER;
+    c->words = (n + n / 16) / 64 + 1; /* some more may join */
+    c->vertices = weir_mem_alloc((size_t)c->words * 64 * sizeof *c->vertices);
+    c->parts = weir_mem_zalloc((size_t)c->words * 64, sizeof *c->parts);
+    if (!c->vertices || !c->parts || sets_make(c))
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < g->nroots; i++)
+        if (g->roots[i] != WEIR_NONE)
+            give_bits(g, c, g->roots[i]);
+    return weir_calendar_open(c);
 }
 
 static int calendar_fill(const weir_graph *g, struct calendar *c)
@@ -371,7 +456,7 @@ static int calendar_fill(const weir_graph *g, struct calendar *c)
 
     for (uint32_t i = 0; !rc && i < g->njobs; i++)
         if (g->jobs[i].used)
-            rc = calendar_add(g, c, i);
+            rc = calendar_add(g, c, i, 0);
     return rc;
 }
 
@@ -384,7 +469,7 @@ struct calendar *weir_calendar_of(const weir_graph *g, weir_type t)
 /* Forgets a calendar that grew too large, but for a note of how many jobs that were. */
 static void give_up(const weir_graph *g, struct calendar *c)
 {
-    pages_free(c);
+    calendar_clear(c);
     c->count = 0;
     c->live = g->live_jobs;
 }
@@ -425,15 +510,15 @@ int weir_calendar_get(weir_graph *g, weir_type t, struct calendar **out)
     return WEIR_OK;
 }
 
-int weir_calendars_add(weir_graph *g, uint32_t job)
+int weir_calendars_add(weir_graph *g, uint32_t job, uint32_t from)
 {
     for (uint32_t t = 0; t < g->ncalendars; t++) {
         struct calendar *c = weir_calendar_of(g, (weir_type)t);
-        int rc = c ? calendar_add(g, c, job) : WEIR_OK;
+        int rc = c ? calendar_add(g, c, job, from) : WEIR_OK;
         if (rc == WEIR_ELIMIT) {
             give_up(g, c);
         } else if (rc) {
-            while (t-- > 0)
+            while (from == 0 && t-- > 0)
                 if ((c = weir_calendar_of(g, (weir_type)t)) != NULL)
                     calendar_remove(g, c, job);
             return rc;
@@ -470,6 +555,7 @@ void weir_calendars_join(weir_graph *g, weir_vertex v)
     }
     give_bit(g, c, v);
     weir_calendar_forget(c, INT64_MIN);
+    weir_calendar_used_sync(c);
 }
 
 void weir_calendars_leave(weir_graph *g, weir_vertex v)
@@ -483,6 +569,7 @@ void weir_calendars_leave(weir_graph *g, weir_vertex v)
     c->serial = ++g->uses;
     c->gone[bit / 64] |= UINT64_C(1) << (bit % 64);
     c->live--;
+    weir_calendar_used_sync(c);
 }
 
 void weir_calendars_clear(weir_graph *g)
@@ -500,7 +587,8 @@ size_t weir_calendars_bytes(const weir_graph *g)
 
     for (uint32_t t = 0; t < g->ncalendars; t++) {
         const struct calendar *c = g->calendars[t];
-        n += c ? sizeof *c + c->bytes + (size_t)c->words * 64 * sizeof *c->vertices : 0;
+        n += c ? sizeof *c + c->bytes + weir_rooms_bytes(c) + (size_t)c->words * 64 * (sizeof *c->vertices + sizeof *c->parts) : 0;
+        n += c ? weir_calendar_used_bytes(c) : 0;
     }
     return n;
 }

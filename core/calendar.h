@@ -7,7 +7,9 @@
  * costs as many words as the vertices of the job stand in.
  *
  * Made when a reservation first asks for vertices of the type, from then on kept by every change of the jobs. Agreed times
- * count: what a job has past its end is not held here. Units that jobs have of a vertex, or below it, are not seen.
+ * count: what a job has past its end is not held here. Of units that jobs have of a vertex, or below it, it is only known that
+ * there are some; until whole vertices are asked for beside them: then there is a second one, which shares the bits of the first,
+ * in which a vertex is held too while jobs have something below it.
  */
 #ifndef WEIR_CALENDAR_H
 #define WEIR_CALENDAR_H
@@ -15,9 +17,10 @@
 #include "graph.h"
 
 #define CALENDAR_SLOTS 64
-#define CALENDAR_SIZES   16
-#define CALENDAR_LENGTHS 64
+#define CALENDAR_CLASSES 64 /* of numbers of vertices, four from each power of two to the next; of lengths of time, two */
 #define CALENDAR_BYTES (512u << 20) /* a larger one is not kept: reservations are then found without it */
+
+struct rooms; /* room.h */
 
 struct page {
     uint32_t n, cap;   /* slots, and room for them */
@@ -35,6 +38,7 @@ struct calendar {
     weir_type type;
     uint32_t words;        /* of a set */
     weir_vertex *vertices; /* by bit; WEIR_NONE: gone */
+    uint32_t *parts;       /* by bit: what jobs have of the vertex or below it, but for it, or all above it, as a whole */
     uint32_t count, live;  /* bits given out; vertices that are there */
     uint64_t serial;       /* of the order of its bits */
     struct page **pages;   /* never empty; the first slot begins before everything */
@@ -45,20 +49,33 @@ struct calendar {
     uint64_t *busy;    /* held at some time in the window asked for last, or refused */
     uint64_t *refused; /* what this match cannot use at any time */
     uint32_t nrefused, unheld; /* of these, those that are never held */
-    /* By the logarithms of how many vertices and how long: where such a window was looked for from, and the start that was
-     * found. Until something is given back there is none before it for as many or more, as long or longer. */
-    struct {
-        int64_t from, start;
-    } known[CALENDAR_SIZES][CALENDAR_LENGTHS];
+    /* By classes of how many vertices and how long: the earliest start of such a window, or of one that needs less, from
+     * known_from on, as far as is known; nothing where that is 0. Valid until something is given back: windows that reach
+     * beyond `freed` may begin earlier. */
+    int64_t known[CALENDAR_CLASSES][CALENDAR_CLASSES];
+    int64_t known_from, freed;
+    struct exact { /* the last request of a class, and its start */
+        int64_t duration, start;
+        uint64_t n;
+    } exact[CALENDAR_CLASSES];
+    struct rooms *rooms; /* what jobs have below the vertices, or NULL */
+    uint64_t nparts;       /* all `parts` together */
+    struct calendar *used; /* the same where vertices count as held that are in use at all, or NULL (calendar_used.c) */
+    uint32_t too_many;     /* jobs with which that grew too large; 0: it has not */
+    weir_plan **uses;      /* of such a one, by bit: what jobs have below the vertex; NULL: nothing */
 };
 
 /* The calendar of a type of pools of size 1, made where there is none. *out NULL: it would be too large. O(vertices of the
  * type + what all jobs have) */
 int weir_calendar_get(weir_graph *g, weir_type t, struct calendar **out) WEIR_CHECKED;
 struct calendar *weir_calendar_of(const weir_graph *g, weir_type t); /* NULL: none is kept */
+/* The one to ask for vertices that nobody has anything below: made where `make` says so and jobs have parts of vertices; c itself
+ * where there is none. O(what all jobs have) */
+int weir_calendar_used(const weir_graph *g, struct calendar *c, bool make, struct calendar **out) WEIR_CHECKED;
 
-/* A job comes or goes. Adding may fail and has then done nothing. */
-int weir_calendars_add(weir_graph *g, uint32_t job) WEIR_CHECKED;
+/* A job comes, or its picks from one on do; or it goes. Adding a whole job may fail and has then done nothing; where picks cannot
+ * be added, the calendars are of no use any more. */
+int weir_calendars_add(weir_graph *g, uint32_t job, uint32_t from) WEIR_CHECKED;
 void weir_calendars_remove(weir_graph *g, uint32_t job);
 /* A vertex that no job has comes or goes. */
 void weir_calendars_join(weir_graph *g, weir_vertex v);
@@ -73,7 +90,7 @@ void weir_calendar_reset(struct calendar *c);
 void weir_calendar_refuse(const weir_graph *g, struct calendar *c, weir_vertex v);
 /* The earliest start from `from` on such that n vertices are neither refused nor held all over the time from there;
  * WEIR_FOREVER: there is none. c->busy has the others. */
-int64_t weir_calendar_find(struct calendar *c, int64_t from, int64_t duration, uint64_t n);
+int64_t weir_calendar_find(const weir_graph *g, struct calendar *c, int64_t from, int64_t duration, uint64_t n);
 /* Whether n are free all over [t0, t1). */
 bool weir_calendar_fits(struct calendar *c, int64_t t0, int64_t t1, uint64_t n);
 
@@ -81,6 +98,12 @@ static inline bool calendar_knows(const weir_graph *g, const struct calendar *c,
 {
     uint32_t bit = g->vertices[v].bit;
     return bit < c->count && c->vertices[bit] == v;
+}
+
+/* Whether nobody ever has, or will have, less than all of v, of the type. */
+static inline bool calendar_alone(const weir_graph *g, const struct calendar *c, weir_vertex v)
+{
+    return calendar_knows(g, c, v) && c->parts[g->vertices[v].bit] == 0;
 }
 
 /* Whether v, of the type, is among the others. */

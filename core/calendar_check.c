@@ -1,20 +1,22 @@
 /* calendar_check.c - whether a calendar is what the jobs make it. For tests. */
 #include "calendar_private.h"
+#include "room.h"
 
 static int broken(weir_err *err, const weir_graph *g, const struct calendar *c, const char *what)
 {
     return weir_fail(err, WEIR_EINVAL, "weir_check: the calendar of %s: %s", type_text(g, c->type), what);
 }
 
-/* Whether a job that lasts over the time t holds v. */
-static bool is_held(const weir_graph *g, weir_vertex v, int64_t t)
+/* Whether a job that lasts over the time t holds v; or, where `used`, has something below it. */
+static bool is_held(const weir_graph *g, weir_vertex v, int64_t t, bool used)
 {
     for (uint32_t i = 0; i < g->njobs; i++) {
         const struct job *j = &g->jobs[i];
         if (!j->used || t < j->a.start || t >= j->a.end)
             continue;
         for (uint32_t k = 0; k < j->a.npicks; k++)
-            if (j->picks[k].exclusive && weir_vertex_within(g, v, j->picks[k].vertex))
+            if ((j->picks[k].exclusive && weir_vertex_within(g, v, j->picks[k].vertex)) ||
+                (used && j->picks[k].vertex != v && weir_vertex_within(g, j->picks[k].vertex, v)))
                 return true;
     }
     return false;
@@ -29,7 +31,7 @@ static int check_slot(const weir_graph *g, struct calendar *c, struct page *p, u
         uint64_t one = UINT64_C(1) << (bit % 64);
         bool in_all = all[bit / 64] & one, in_own = own[bit / 64] & one;
         bool live = bit < c->count && c->vertices[bit] != WEIR_NONE;
-        if ((in_all || in_own) != (live && is_held(g, c->vertices[bit], p->time[i])) || (in_all && in_own))
+        if ((in_all || in_own) != (live && is_held(g, c->vertices[bit], p->time[i], c->uses)) || (in_all && in_own))
             return broken(err, g, c, "a vertex is held when it is not, or the other way round");
         if (in_own && !(any[bit / 64] & one))
             return broken(err, g, c, "a page forgets what is held in a slot");
@@ -39,7 +41,33 @@ static int check_slot(const weir_graph *g, struct calendar *c, struct page *p, u
     return nall == p->all && nown == p->held[i] && nown <= p->most ? WEIR_OK : broken(err, g, c, "the held are miscounted");
 }
 
-static int check_calendar(const weir_graph *g, struct calendar *c, weir_err *err)
+/* Spans of and below v but for those of all of it. */
+static uint32_t count_parts(const weir_graph *g, weir_vertex v)
+{
+    const struct book *b = book_of(g, v);
+    uint32_t n = b ? b->shared : 0;
+
+    for (uint32_t i = 0; i < weir_vertex_children(g, v); i++) {
+        weir_vertex kid = weir_vertex_child(g, v, i);
+        b = book_of(g, kid);
+        n += count_parts(g, kid) + (b ? b->count - b->shared : 0);
+    }
+    return n;
+}
+
+static int check_parts(const weir_graph *g, const struct calendar *c, weir_err *err)
+{
+    uint64_t n = 0;
+
+    for (uint32_t bit = 0; bit < c->count; bit++) {
+        if (c->vertices[bit] != WEIR_NONE && c->parts[bit] != count_parts(g, c->vertices[bit]))
+            return broken(err, g, c, "parts of vertices are miscounted");
+        n += c->vertices[bit] != WEIR_NONE ? c->parts[bit] : 0;
+    }
+    return n == c->nparts ? WEIR_OK : broken(err, g, c, "parts of vertices are wrong in all");
+}
+
+static int check_slots(const weir_graph *g, struct calendar *c, weir_err *err)
 {
     int64_t before = INT64_MIN;
     int rc = WEIR_OK;
@@ -53,6 +81,18 @@ static int check_calendar(const weir_graph *g, struct calendar *c, weir_err *err
             rc = check_slot(g, c, p, i, err);
         }
     return rc;
+}
+
+static int check_calendar(const weir_graph *g, struct calendar *c, weir_err *err)
+{
+    int rc = check_parts(g, c, err);
+
+    rc = rc ? rc : check_slots(g, c, err);
+    rc = rc || !c->used ? rc : check_slots(g, c->used, err);
+    rc = rc ? rc : weir_rooms_check(g, c);
+    if (rc == WEIR_ENOMEM)
+        return weir_fail_nomem(err);
+    return rc ? broken(err, g, c, "the room on its vertices is not what the jobs leave") : WEIR_OK;
 }
 
 int weir_calendars_check(const weir_graph *g, weir_err *err)

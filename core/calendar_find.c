@@ -18,6 +18,8 @@ void weir_calendar_refuse(const weir_graph *g, struct calendar *c, weir_vertex v
         return;
     *word |= bit;
     c->nrefused++;
+    if (c->uses && c->parts[vertex_at(g, v)->bit] > 0)
+        return;
     while (v != WEIR_NONE && !book_of(g, v))
         v = vertex_at(g, v)->parent;
     c->unheld += v == WEIR_NONE;
@@ -148,43 +150,100 @@ static bool next_slot(const struct calendar *c, struct spot *s)
     return ++s->page < c->npages;
 }
 
-/* The logarithm of what is not 0, rounded down. */
-static uint32_t log_of(uint64_t x)
+/* ---- what is known ---- */
+
+#define LENGTH_UNIT 16 /* lengths are told apart by their bits above these: 65 ms */
+
+/* The number of the class that x is in: below 2^bits its own, then 2^bits of them from each power of two to the next. */
+static uint32_t class_of(uint64_t x, uint32_t bits)
 {
-    return 63 - (uint32_t)__builtin_clzll(x);
+    uint32_t log = x ? 63 - (uint32_t)__builtin_clzll(x) : 0;
+
+    if (log < bits)
+        return (uint32_t)x;
+    return ((log - bits + 1) << bits) + (uint32_t)(x >> (log - bits) & ((1u << bits) - 1));
 }
 
-/* The latest start before which there is nothing for n vertices, as far as is known. */
-static int64_t known_start(const struct calendar *c, int64_t from, int64_t duration, uint64_t n)
+/* The least x of a class of lengths, in microseconds. */
+static int64_t shortest(uint32_t class)
 {
-    int64_t start = from;
-
-    for (uint32_t i = 0; i < CALENDAR_SIZES && n >> (i + 1); i++)
-        for (uint32_t k = 0; k < log_of((uint64_t)duration); k++)
-            if (c->known[i][k].start > start && c->known[i][k].from <= from)
-                start = c->known[i][k].start;
-    return start;
+    return (int64_t)(class < 2 ? class : (2 + (class & 1)) << (class / 2 - 1)) << LENGTH_UNIT;
 }
 
-static void note_start(struct calendar *c, int64_t from, int64_t duration, uint64_t n, int64_t start)
+static uint32_t least_class(uint32_t class)
 {
-    uint32_t size = log_of(n), length = log_of((uint64_t)duration);
+    return class < CALENDAR_CLASSES ? class : CALENDAR_CLASSES - 1;
+}
 
-    if (c->nrefused > 0 || size >= CALENDAR_SIZES || c->known[size][length].start >= start)
+/* What is noted of the class of a request, or of another class. */
+static struct exact *exact_of(struct calendar *c, int64_t duration, uint64_t n)
+{
+    uint32_t size = class_of(n, 2), length = class_of((uint64_t)duration >> LENGTH_UNIT, 1);
+    return &c->exact[(size + 7 * length) % CALENDAR_CLASSES];
+}
+
+/* A start before which there is nothing for n vertices, as far as is known: what there was not for less. */
+static int64_t known_start(struct calendar *c, int64_t from, int64_t duration, uint64_t n)
+{
+    uint32_t size = least_class(class_of(n, 2)), length = least_class(class_of((uint64_t)duration >> LENGTH_UNIT, 1));
+    const struct exact *x = exact_of(c, duration, n);
+    int64_t start = c->known[size][length];
+
+    if (c->known_from > from)
+        return from;
+    if (x->n <= n && x->duration <= duration && x->start > start)
+        start = x->start;
+    return start > from ? start : from;
+}
+
+static void forget_all(struct calendar *c)
+{
+    memset(c->known, 0, sizeof c->known);
+    memset(c->exact, 0, sizeof c->exact);
+    c->known_from = 0;
+}
+
+/* Starts grow with both numbers. Where a search began further on than others that are yet to come, nothing is noted. */
+static void note_start(const weir_graph *g, struct calendar *c, int64_t from, int64_t duration, uint64_t n, int64_t start)
+{
+    uint32_t size = class_of(n - 1, 2) + 1, length = class_of((uint64_t)(duration - 1) >> LENGTH_UNIT, 1) + 1;
+
+    if (c->nrefused > 0 || (from > c->known_from && c->known_from > g->now))
         return;
-    c->known[size][length].from = from;
-    c->known[size][length].start = start;
+    if (from < c->known_from)
+        forget_all(c);
+    c->known_from = from;
+    *exact_of(c, duration, n) = (struct exact){duration, start, n};
+    for (; length < CALENDAR_CLASSES && size < CALENDAR_CLASSES && c->known[size][length] < start; size++)
+        for (uint32_t k = length; k < CALENDAR_CLASSES && c->known[size][k] < start; k++)
+            c->known[size][k] = start;
 }
 
-/* A window may begin so much earlier as it is long. */
 void weir_calendar_forget(struct calendar *c, int64_t start)
 {
-    for (uint32_t i = 0; i < CALENDAR_SIZES; i++)
-        for (uint32_t k = 0; k < CALENDAR_LENGTHS; k++) {
-            int64_t longest = k < 62 ? INT64_C(2) << k : INT64_MAX, least = start < INT64_MIN + longest ? INT64_MIN : start - longest;
-            if (c->known[i][k].start > least)
-                c->known[i][k].start = least;
-        }
+    if (start < c->freed)
+        c->freed = start;
+}
+
+/* What was given back since was so from c->freed on: a window may begin so much earlier as it is long. */
+static void settle_known(struct calendar *c)
+{
+    int64_t freed = c->freed;
+
+    c->freed = WEIR_FOREVER;
+    if (freed <= c->known_from) {
+        forget_all(c);
+        return;
+    }
+    for (uint32_t k = 0; k < CALENDAR_CLASSES; k++) {
+        int64_t least = shortest(k) < freed ? freed - shortest(k) : 0;
+        for (uint32_t i = 0; i < CALENDAR_CLASSES; i++)
+            if (c->known[i][k] > least)
+                c->known[i][k] = least;
+        least = c->exact[k].duration < freed ? freed - c->exact[k].duration : 0;
+        if (c->exact[k].start > least)
+            c->exact[k].start = least;
+    }
 }
 
 static int64_t find_from(struct calendar *c, int64_t from, int64_t duration, uint64_t n)
@@ -204,15 +263,17 @@ static int64_t find_from(struct calendar *c, int64_t from, int64_t duration, uin
     }
 }
 
-int64_t weir_calendar_find(struct calendar *c, int64_t from, int64_t duration, uint64_t n)
+int64_t weir_calendar_find(const weir_graph *g, struct calendar *c, int64_t from, int64_t duration, uint64_t n)
 {
     int64_t start;
 
     if (n + c->nrefused > c->live)
         return WEIR_FOREVER;
     duration = duration > 0 ? duration : 1;
+    if (c->freed != WEIR_FOREVER)
+        settle_known(c);
     start = find_from(c, known_start(c, from, duration, n), duration, n);
-    note_start(c, from, duration, n, start);
+    note_start(g, c, from, duration, n, start);
     return start;
 }
 

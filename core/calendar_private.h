@@ -59,8 +59,32 @@ static inline struct spot spot_at(const struct calendar *c, int64_t t)
     return (struct spot){page, slot_at(c->pages[page], t)};
 }
 
+/* The slots of a page before t. */
+static inline uint32_t slots_before(const struct page *p, int64_t t)
+{
+    return p->time[p->n - 1] < t ? p->n : slot_at(p, t);
+}
+
 /* The set of what is held at any time in a page besides what is all over it, right again if it was stale. */
 const uint64_t *weir_calendar_any(const struct calendar *c, struct page *p);
+/* Its first slot. */
+int weir_calendar_open(struct calendar *c) WEIR_CHECKED;
+void weir_calendar_close(struct calendar *c); /* all pages go */
+/* A job starts or ends at t. WEIR_ENOMEM, WEIR_ELIMIT */
+int weir_calendar_edge_add(struct calendar *c, int64_t t) WEIR_CHECKED;
+void weir_calendar_edge_remove(struct calendar *c, int64_t t);
+/* Marks in c->mask the vertices that a job holds by its picks from one on; takes that back. */
+void weir_calendar_touch(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from);
+void weir_calendar_untouch(struct calendar *c);
+/* Notes what is marked as held in all slots of [start, end), both of which are edges, or takes that out. */
+void weir_calendar_mark(struct calendar *c, int64_t start, int64_t end, bool on);
+/* What c->used is told: of a job, or its picks from one on (`held`: it holds something by those before), that come or go, marked in
+ * c->mask; of vertices that do. */
+void weir_calendar_used_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, bool held);
+void weir_calendar_used_remove(const weir_graph *g, struct calendar *c, uint32_t job);
+void weir_calendar_used_sync(struct calendar *c);
+void weir_calendar_used_free(struct calendar *c);
+size_t weir_calendar_used_bytes(const struct calendar *c);
 /* What was held from `start` on is free again. */
 void weir_calendar_forget(struct calendar *c, int64_t start);
 

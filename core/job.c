@@ -80,6 +80,7 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
         return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", id);
     if (((g->live_jobs + 1) * 2 > g->njob_slots && ids_grow(g)) ||
         weir_array_reserve(&g->jobs, &g->jobs_cap, g->njobs + 1, sizeof *g->jobs) ||
+        weir_array_reserve(&g->starts, &g->starts_cap, g->njobs + 1, sizeof *g->starts) ||
         weir_array_reserve(&g->job_list, &g->job_list_cap, g->njobs + 1, sizeof *g->job_list) ||
         weir_pending_reserve(g, g->njobs + 1))
         return weir_fail_nomem(err);
@@ -126,13 +127,19 @@ void weir_jobs_clear(weir_graph *g)
     weir_taken_clear(g);
     weir_calendars_clear(g);
     weir_mem_free(g->jobs);
+    weir_mem_free(g->starts);
     weir_mem_free(g->job_list);
     weir_mem_free(g->job_slots);
     weir_mem_free(g->pending);
 }
 
+/* The first time no more than that: most jobs do not grow. */
 int weir_job_reserve(struct job *j, size_t n)
 {
+    if (!j->picks && n > 0 && n <= UINT32_MAX) {
+        j->picks = weir_mem_alloc(n * sizeof *j->picks);
+        j->cap = j->picks ? (uint32_t)n : 0;
+    }
     if (weir_array_reserve(&j->picks, &j->cap, n, sizeof *j->picks))
         return WEIR_ENOMEM;
     j->a.picks = j->picks;
@@ -164,15 +171,15 @@ static int64_t next_of(const weir_graph *g, weir_vertex v)
 int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     const weir_allocation *a = &g->jobs[job].a;
-    struct span s = {a->start, a->end, p->amount, job, p->exclusive, a->start <= g->now};
+    bool active = a->start <= g->now;
     int64_t next = next_of(g, p->vertex);
     int rc;
 
     note_job(g, a->job);
-    if (s.active)
+    if (active)
         weir_rows_before(g, p->vertex);
-    rc = weir_book_add(g, p->vertex, &s);
-    if (!rc && s.active)
+    rc = weir_book_add(g, job, p);
+    if (!rc && active)
         weir_rows_after(g, p->vertex);
     else if (!rc)
         weir_rows_soon(g, p->vertex, next);
@@ -220,7 +227,7 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
     if (rc)
         return rc;
     j = &g->jobs[i];
-    j->a.start = start;
+    j->a.start = g->starts[i] = start;
     j->a.end = end;
     j->a.state = start <= g->now ? WEIR_ALLOCATED : WEIR_RESERVED;
     rc = weir_job_reserve(j, n);
@@ -231,20 +238,40 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
             j->picks[done] = picks[done];
     }
     j->a.npicks = done;
+    weir_rows_batch(g, false);
     if (!rc)
         rc = weir_taken_add(g, i);
     if (rc) {
+        weir_rows_batch(g, true);
         while (done-- > 0)
             weir_span_remove(g, i, picks[done].vertex);
         weir_rows_batch(g, false);
         job_forget(g, i);
         return weir_fail_nomem(err);
     }
-    weir_rows_batch(g, false);
     if (start > g->now)
         weir_pending_add(g, i);
     *out = i;
     return WEIR_OK;
+}
+
+#define AHEAD 8
+
+/* Fetches what the removal of pick i, and of those before it, will look at: where there are hundreds, waiting for memory is most
+ * of what they cost. */
+static void fetch_ahead(const weir_graph *g, const weir_pick *picks, uint32_t i)
+{
+    const struct book *b;
+
+    if (i < AHEAD)
+        return;
+    __builtin_prefetch(vertex_at(g, picks[i - AHEAD].vertex));
+    b = book_of(g, picks[i - AHEAD / 2].vertex);
+    if (b)
+        __builtin_prefetch(b);
+    b = book_of(g, picks[i - AHEAD / 4].vertex);
+    if (b && b->cap)
+        __builtin_prefetch(&b->jobs[b->count / 2]);
 }
 
 void weir_job_drop(weir_graph *g, uint32_t job)
@@ -253,8 +280,10 @@ void weir_job_drop(weir_graph *g, uint32_t job)
 
     weir_taken_remove(g, job);
     weir_rows_batch(g, true);
-    for (uint32_t i = j->a.npicks; i-- > 0;)
+    for (uint32_t i = j->a.npicks; i-- > 0;) {
+        fetch_ahead(g, j->picks, i);
         weir_span_remove(g, job, j->picks[i].vertex);
+    }
     weir_rows_batch(g, false);
     job_forget(g, job);
 }
@@ -336,6 +365,11 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
 
 /* ---- single vertices (M14, M15) ---- */
 
+bool weir_job_has(const weir_graph *g, uint32_t job, weir_vertex v)
+{
+    return book_of(g, v) && weir_book_find(g, v, job) != WEIR_NONE;
+}
+
 weir_pick *weir_job_pick(const struct job *j, weir_vertex v)
 {
     for (uint32_t i = 0; i < j->a.npicks; i++)
@@ -397,9 +431,8 @@ static int pick_add(weir_graph *g, uint32_t job, const weir_pick *p)
 
     if (weir_job_reserve(j, (size_t)j->a.npicks + 1) || weir_span_add(g, job, p))
         return WEIR_ENOMEM;
-    weir_taken_remove(g, job);
     j->picks[j->a.npicks++] = *p;
-    weir_taken_keep(g, job);
+    weir_taken_grow(g, job, j->a.npicks - 1);
     return WEIR_OK;
 }
 
@@ -408,7 +441,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
 {
     uint32_t i = weir_job_index(g, job);
     struct job *j = i == WEIR_NONE ? NULL : &g->jobs[i];
-    weir_pick *had = j ? weir_job_pick(j, v) : NULL;
+    weir_pick *had = j && vertex_valid(g, v) && weir_job_has(g, i, v) ? weir_job_pick(j, v) : NULL;
     weir_pick p = {v, WEIR_NONE, amount, false};
     int rc = weir_graph_writable(g, err);
 

@@ -14,6 +14,7 @@ int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p) WEIR_CHECKED;
 void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v);
 int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount) WEIR_CHECKED;
 weir_pick *weir_job_pick(const struct job *j, weir_vertex v); /* what a job has of v itself, or NULL */
+bool weir_job_has(const weir_graph *g, uint32_t job, weir_vertex v); /* the same, whether; O(log spans of v) */
 int weir_job_reserve(struct job *j, size_t n) WEIR_CHECKED; /* room for n picks */
 /* Books more picks for a job, as a whole or not at all; they fit. A vertex it has units of grows. */
 int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct feed *feeds,

@@ -19,7 +19,7 @@ static void resize_down(weir_graph *g, uint32_t job, weir_pick *p, int64_t amoun
 static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     struct job *j = &g->jobs[job];
-    weir_pick *had = weir_job_pick(j, p->vertex);
+    weir_pick *had = weir_job_has(g, job, p->vertex) ? weir_job_pick(j, p->vertex) : NULL;
 
     if (had)
         return weir_pick_resize(g, job, had, had->amount + p->amount);
@@ -47,14 +47,19 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
                     uint32_t nfeeds)
 {
     struct job *j = &g->jobs[job];
-    uint32_t done = 0, had = j->nfeeds;
+    uint32_t done = 0, had = j->nfeeds, npicks = j->a.npicks;
+    bool counted = true; /* the first npicks are in what all jobs take */
     int rc = weir_job_reserve(j, (size_t)j->a.npicks + n);
 
     rc = rc ? rc : weir_job_feed(g, job, feeds, nfeeds);
     if (rc)
         return rc;
-    weir_taken_remove(g, job);
     while (!rc && done < n) {
+        if (counted && weir_job_has(g, job, picks[done].vertex)) {
+            weir_taken_grow(g, job, npicks);
+            weir_taken_remove(g, job);
+            counted = false;
+        }
         rc = extend_one(g, job, &picks[done]);
         done += rc == WEIR_OK;
     }
@@ -62,7 +67,10 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
         retract_one(g, job, &picks[done]);
     if (rc)
         j->nfeeds = had;
-    weir_taken_keep(g, job);
+    if (counted)
+        weir_taken_grow(g, job, npicks);
+    else
+        weir_taken_keep(g, job);
     return rc;
 }
 
@@ -70,23 +78,51 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
 
 /* The picks that a job shall have afterwards, worked out before anything changes. */
 struct plan {
-    weir_pick *picks;
+    weir_pick *picks; /* those that go have no vertex until it is settled */
     uint32_t n, cap;
-    struct weir_places places; /* of the vertices, once it is final */
+    struct weir_places places; /* of the vertices */
 };
 
 static int plan_add(struct plan *p, weir_pick pick)
 {
-    if (weir_array_reserve(&p->picks, &p->cap, (size_t)p->n + 1, sizeof *p->picks))
+    if (weir_array_reserve(&p->picks, &p->cap, (size_t)p->n + 1, sizeof *p->picks) ||
+        (weir_places_get(&p->places, pick.vertex) == WEIR_NONE && weir_places_add(&p->places, pick.vertex, p->n)))
         return WEIR_ENOMEM;
     p->picks[p->n++] = pick;
     return WEIR_OK;
 }
 
-static void plan_drop(struct plan *p, uint32_t i)
+static weir_pick *plan_find(const struct plan *p, weir_vertex v)
 {
-    memmove(&p->picks[i], &p->picks[i + 1], (p->n - i - 1) * sizeof *p->picks);
-    p->n--;
+    uint32_t at = weir_places_get(&p->places, v);
+    return at == WEIR_NONE || p->picks[at].vertex != v ? NULL : &p->picks[at];
+}
+
+static void plan_drop(weir_pick *pick)
+{
+    pick->vertex = WEIR_NONE;
+}
+
+/* Where the vertices of picks stand first. */
+static int index_picks(struct weir_places *places, const weir_pick *picks, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (weir_places_get(places, picks[i].vertex) == WEIR_NONE && weir_places_add(places, picks[i].vertex, i))
+            return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
+/* Leaves only what stays. */
+static int plan_settle(struct plan *p)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < p->n; i++)
+        if (p->picks[i].vertex != WEIR_NONE)
+            p->picks[kept++] = p->picks[i];
+    p->n = kept;
+    weir_places_clear(&p->places);
+    return index_picks(&p->places, p->picks, p->n);
 }
 
 /* Instead of `held` as a whole, the job keeps everything beside the way from there down to v. */
@@ -105,23 +141,63 @@ static int split(const weir_graph *g, struct plan *p, weir_pick held, weir_verte
     return WEIR_OK;
 }
 
+/* How many picks there are below v, which go where `drop` says so. Looked for on the way down, at no more than *left vertices. */
+static uint32_t walk_below(const weir_graph *g, const struct plan *p, weir_vertex v, bool drop, uint32_t *left)
+{
+    const struct inner *in = inner_of(g, v);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; in && i < in->nkids && *left > 0; i++) {
+        weir_pick *pick = in->kids[i] == WEIR_NONE ? NULL : plan_find(p, in->kids[i]);
+        --*left;
+        n += pick != NULL;
+        if (pick && drop)
+            plan_drop(pick);
+        if (in->kids[i] != WEIR_NONE)
+            n += walk_below(g, p, in->kids[i], drop, left);
+    }
+    return n;
+}
+
+/* The same, whatever costs less: to look at what is below v, or at all picks. */
+static uint32_t count_below(const weir_graph *g, const struct plan *p, weir_vertex v, bool drop)
+{
+    uint32_t left = p->n + 1, n = walk_below(g, p, v, drop, &left);
+
+    for (uint32_t i = 0; left == 0 && i < p->n; i++) {
+        weir_pick *pick = &p->picks[i];
+        if (pick->vertex == WEIR_NONE || pick->vertex == v || !weir_vertex_within(g, pick->vertex, v))
+            continue;
+        n++;
+        if (drop)
+            plan_drop(pick);
+    }
+    return n;
+}
+
 /* Takes v and what is below it out of the plan. WEIR_ENOENT: there is nothing. */
 static int plan_give_back(const weir_graph *g, struct plan *p, weir_vertex v)
 {
-    int rc = WEIR_ENOENT;
+    weir_pick *own = plan_find(p, v);
 
-    for (uint32_t i = p->n; i-- > 0;)
-        if (weir_vertex_within(g, p->picks[i].vertex, v)) {
-            plan_drop(p, i);
-            rc = WEIR_OK;
-        }
-    for (uint32_t i = 0; rc && i < p->n; i++)
-        if (p->picks[i].exclusive && weir_vertex_within(g, v, p->picks[i].vertex)) {
-            weir_pick held = p->picks[i];
-            plan_drop(p, i);
+    if (own && own->exclusive) {
+        plan_drop(own);
+        return WEIR_OK;
+    }
+    if (count_below(g, p, v, true) + (own != NULL) > 0) {
+        if (own)
+            plan_drop(own);
+        return WEIR_OK;
+    }
+    for (weir_vertex up = weir_vertex_parent(g, v); up != WEIR_NONE; up = weir_vertex_parent(g, up)) {
+        weir_pick *above = plan_find(p, up);
+        if (above && above->exclusive) {
+            weir_pick held = *above;
+            plan_drop(above);
             return split(g, p, held, v);
         }
-    return rc;
+    }
+    return WEIR_ENOENT;
 }
 
 static int make_plan(const weir_graph *g, uint32_t job, const weir_vertex *list, uint32_t n, struct plan *p, weir_err *err)
@@ -147,35 +223,15 @@ static int make_plan(const weir_graph *g, uint32_t job, const weir_vertex *list,
     return WEIR_OK;
 }
 
-/* Where the vertices of picks stand first. */
-static int index_picks(struct weir_places *places, const weir_pick *picks, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (weir_places_get(places, picks[i].vertex) == WEIR_NONE && weir_places_add(places, picks[i].vertex, i))
-            return WEIR_ENOMEM;
-    return WEIR_OK;
-}
-
-static weir_pick *plan_find(const struct plan *p, weir_vertex v)
-{
-    uint32_t at = weir_places_get(&p->places, v);
-
-    if (p->places.count > 0)
-        return at == WEIR_NONE ? NULL : &p->picks[at];
-    for (uint32_t i = 0; i < p->n; i++)
-        if (p->picks[i].vertex == v)
-            return &p->picks[i];
-    return NULL;
-}
-
 /* Whether the job still has something of the vertex that units were taken for. */
 static bool plan_feeds(const weir_graph *g, const struct plan *p, weir_vertex endpoint)
 {
-    for (uint32_t i = 0; i < p->n; i++)
-        if (weir_vertex_within(g, p->picks[i].vertex, endpoint) ||
-            (p->picks[i].exclusive && weir_vertex_within(g, endpoint, p->picks[i].vertex)))
+    for (weir_vertex up = endpoint; up != WEIR_NONE; up = weir_vertex_parent(g, up)) {
+        const weir_pick *pick = plan_find(p, up);
+        if (pick && (up == endpoint || pick->exclusive))
             return true;
-    return false;
+    }
+    return count_below(g, p, endpoint, false) > 0;
 }
 
 /* Takes the units of other subsystems out of the plan whose vertex is gone. */
@@ -190,7 +246,7 @@ static void plan_unfeed(const weir_graph *g, uint32_t job, struct plan *p)
         unit->exclusive = false;
         unit->amount -= j->feeds[i].amount;
         if (unit->amount <= 0)
-            plan_drop(p, (uint32_t)(unit - p->picks));
+            plan_drop(unit);
     }
 }
 
@@ -236,63 +292,127 @@ static uint32_t slots_left(const weir_allocation *a, const struct plan *p)
     return left > 0 ? (uint32_t)left : 1;
 }
 
-/* Books what is new in the plan, as a whole or not at all. */
-static int book_new(weir_graph *g, uint32_t job, const struct plan *p, const struct weir_places *had)
-{
-    uint32_t i;
+/* A job that gives something back. */
+struct shrinking {
+    uint32_t job;
+    struct plan p;
+    struct weir_places had; /* of the vertices that it has */
+};
 
-    for (i = 0; i < p->n; i++)
-        if (weir_places_get(had, p->picks[i].vertex) == WEIR_NONE && weir_span_add(g, job, &p->picks[i]))
-            break;
-    if (i == p->n)
-        return WEIR_OK;
-    while (i-- > 0)
-        if (weir_places_get(had, p->picks[i].vertex) == WEIR_NONE)
-            weir_span_remove(g, job, p->picks[i].vertex);
-    return WEIR_ENOMEM;
+static void shrinking_clear(struct shrinking *s)
+{
+    weir_mem_free(s->p.picks);
+    weir_places_clear(&s->p.places);
+    weir_places_clear(&s->had);
 }
 
-/* Books what is new in the plan; then, which cannot fail, takes what is not in it out of the books. */
-static int apply(weir_graph *g, uint32_t job, struct plan *p)
+/* Works out what the job shall have, and makes room for it. */
+static int prepare(weir_graph *g, struct shrinking *s, const weir_vertex *list, uint32_t n, weir_err *err)
 {
-    struct job *j = &g->jobs[job];
-    struct weir_places had = {0};
-    int rc = index_picks(&had, j->picks, j->a.npicks);
+    struct job *j = &g->jobs[s->job];
+    int rc = make_plan(g, s->job, list, n, &s->p, err);
 
-    rc = rc ? rc : index_picks(&p->places, p->picks, p->n);
-    rc = rc ? rc : book_new(g, job, p, &had);
-    weir_places_clear(&had);
     if (rc)
         return rc;
-    j->a.nslots = slots_left(&j->a, p);
-    give_back(g, job, p);
-    forget_feeds(j, g, p);
-    memcpy(j->picks, p->picks, p->n * sizeof *p->picks);
-    j->a.npicks = p->n;
+    plan_unfeed(g, s->job, &s->p);
+    if (plan_settle(&s->p))
+        return weir_fail_nomem(err);
+    if (s->p.n == 0)
+        return WEIR_OK;
+    if (weir_job_reserve(j, s->p.n) || index_picks(&s->had, j->picks, j->a.npicks))
+        return weir_fail_nomem(err);
     return WEIR_OK;
+}
+
+/* Takes back the first n that are new in the plan. */
+static void unbook_new(weir_graph *g, const struct shrinking *s, uint32_t n)
+{
+    while (n-- > 0)
+        if (weir_places_get(&s->had, s->p.picks[n].vertex) == WEIR_NONE)
+            weir_span_remove(g, s->job, s->p.picks[n].vertex);
+}
+
+/* Books what is new in the plan, as a whole or not at all. */
+static int book_new(weir_graph *g, const struct shrinking *s)
+{
+    for (uint32_t i = 0; i < s->p.n; i++)
+        if (weir_places_get(&s->had, s->p.picks[i].vertex) == WEIR_NONE && weir_span_add(g, s->job, &s->p.picks[i])) {
+            unbook_new(g, s, i);
+            return WEIR_ENOMEM;
+        }
+    return WEIR_OK;
+}
+
+/* The plan becomes what the job has. This cannot fail. */
+static void finish(weir_graph *g, const struct shrinking *s)
+{
+    struct job *j = &g->jobs[s->job];
+
+    if (s->p.n == 0) {
+        weir_job_drop(g, s->job);
+        return;
+    }
+    j->a.nslots = slots_left(&j->a, &s->p);
+    give_back(g, s->job, &s->p);
+    forget_feeds(j, g, &s->p);
+    memcpy(j->picks, s->p.picks, s->p.n * sizeof *s->p.picks);
+    j->a.npicks = s->p.n;
+}
+
+/* Several jobs, prepared: all of them or none. */
+static int shrink(weir_graph *g, const struct shrinking *list, uint32_t n, weir_err *err)
+{
+    uint32_t done = 0;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].p.n)
+            weir_taken_remove(g, list[i].job);
+    while (!rc && done < n) {
+        rc = book_new(g, &list[done]);
+        done += rc == WEIR_OK;
+    }
+    for (uint32_t i = done; rc && i-- > 0;)
+        unbook_new(g, &list[i], list[i].p.n);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!rc)
+            finish(g, &list[i]);
+        if (list[i].p.n)
+            weir_taken_keep(g, list[i].job);
+    }
+    return rc ? weir_fail_nomem(err) : WEIR_OK;
 }
 
 int weir_job_shrink(weir_graph *g, int64_t id, const weir_vertex *list, uint32_t n, weir_err *err)
 {
-    uint32_t job = weir_job_index(g, id);
-    struct plan p = {0};
+    struct shrinking s = {.job = weir_job_index(g, id)};
     int rc = weir_graph_writable(g, err);
 
     if (rc)
         return rc;
-    if (job == WEIR_NONE)
+    if (s.job == WEIR_NONE)
         return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, id);
-    rc = make_plan(g, job, list, n, &p, err);
-    if (!rc)
-        plan_unfeed(g, job, &p);
-    if (!rc && p.n == 0) {
-        weir_job_drop(g, job);
-    } else if (!rc) {
-        weir_taken_remove(g, job);
-        rc = weir_job_reserve(&g->jobs[job], p.n) || apply(g, job, &p) ? weir_fail_nomem(err) : WEIR_OK;
-        weir_taken_keep(g, job);
-    }
-    weir_mem_free(p.picks);
-    weir_places_clear(&p.places);
+    rc = prepare(g, &s, list, n, err);
+    rc = rc ? rc : shrink(g, &s, 1, err);
+    shrinking_clear(&s);
     return rc;
+}
+
+int weir_graph_unlink_forced(weir_graph *g, weir_vertex v, const int64_t *jobs, uint32_t n, weir_err *err)
+{
+    struct shrinking *list = weir_mem_zalloc((size_t)n + 1, sizeof *list);
+    uint32_t i;
+    int rc = list ? weir_graph_writable(g, err) : weir_fail_nomem(err);
+
+    rc = rc ? rc : weir_unlink_ready(g, v, err);
+    for (i = 0; !rc && i < n; i++) {
+        list[i].job = weir_job_index(g, jobs[i]);
+        rc = list[i].job == WEIR_NONE ? weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, jobs[i])
+                                      : prepare(g, &list[i], &v, 1, err);
+    }
+    rc = rc ? rc : shrink(g, list, n, err);
+    while (i-- > 0)
+        shrinking_clear(&list[i]);
+    weir_mem_free(list);
+    return rc ? rc : weir_graph_unlink(g, v, err);
 }

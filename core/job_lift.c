@@ -74,8 +74,10 @@ static bool is_free(const weir_graph *g, const weir_pick *p, int64_t t0, int64_t
     return !(book_of(g, p->vertex) && weir_book_touched(g, p->vertex, t0, t1, true));
 }
 
+/* A job past its end has what it has for now. */
 static int check(const weir_graph *g, const weir_lifted *x, int64_t start, int64_t end, weir_err *err)
 {
+    int64_t from = start > g->now ? start : g->now, to = end > from ? end : from + 1;
     int rc = weir_graph_writable(g, err);
 
     if (rc)
@@ -85,7 +87,7 @@ static int check(const weir_graph *g, const weir_lifted *x, int64_t start, int64
     if (end <= start)
         return weir_fail(err, WEIR_EINVAL, "job %" PRId64 " cannot be put back: it would end before it starts", x->a.job);
     for (uint32_t i = 0; i < x->a.npicks; i++)
-        if (!is_free(g, &x->picks[i], start > g->now ? start : g->now, end))
+        if (!is_free(g, &x->picks[i], from, to))
             return weir_fail(err, WEIR_EBUSY, "job %" PRId64 " cannot be put back: something that it had is in use", x->a.job);
     return WEIR_OK;
 }

@@ -26,7 +26,7 @@ static int64_t need_of(const struct match *m, const char *type)
 /* Whether as many vertices of the type of r as the request needs units have to be free of those who take them whole. */
 static bool is_counted(const struct match *m, const weir_resource *r)
 {
-    weir_type t = r->slot ? WEIR_NO_TYPE : weir_type_find(m->g, r->type);
+    weir_type t = r->slot ? WEIR_NO_TYPE : weir_match_type(m, r);
 
     return t != WEIR_NO_TYPE && !(m->g->type_flags[t] & TYPE_POOLED) && !weir_type_above(m->g, t, t) &&
            weir_channel_find(m->g, r->type) == WEIR_NONE && need_of(m, r->type) > 0;
@@ -44,15 +44,16 @@ static weir_type calendar_type(const struct match *m)
     return WEIR_NO_TYPE;
 }
 
-static bool is_alone(const struct match *m, weir_type t)
+/* How many resources of a type there are in the request, or but those that need vertices which nobody uses. */
+static uint32_t count_resources(const struct match *m, weir_type t, bool idle_too)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < m->request->count; i++) {
         const weir_resource *r = weir_request_resource(m->request, i);
-        n += !r->slot && weir_type_find(m->g, r->type) == t;
+        n += !r->slot && weir_type_find(m->g, r->type) == t && (idle_too || !weir_candidate_idle(m, r));
     }
-    return n == 1;
+    return n;
 }
 
 /* Nodes that the constraint does not allow are no use at any time. */
@@ -64,25 +65,99 @@ static int refuse_constrained(struct match *m)
         return WEIR_OK;
     rc = weir_fence_raise(m);
     for (uint32_t i = 0; !rc && i < m->roster->count; i++)
-        if (!weir_idset_test(m->allowed, i))
+        if (m->roster->nodes[i] != WEIR_NONE && !weir_idset_test(m->allowed, i))
             weir_calendar_refuse(m->g, m->calendar, m->roster->nodes[i]);
     return rc;
+}
+
+/* ---- parts of vertices that others have parts of, too ---- */
+
+/* The resource or slot that has one node each, while nothing else is asked for; NULL: there is none. */
+static const weir_resource *hosted(struct match *m, int64_t *times)
+{
+    uint32_t n;
+    const weir_resource *r = weir_request_resources(m->request, &n);
+
+    for (*times = 1; n == 1; r = r->with) {
+        if (r->any || (!r->slot && r->takes) || r->count.min < 1)
+            return NULL;
+        *times = saturating_mul(*times, r->count.min);
+        if (r->slot ? weir_slot_host(m, WEIR_NONE, r) == m->node_type
+                    : r->nwith > 0 && weir_type_find(m->g, r->type) == m->node_type)
+            return r;
+        n = r->nwith;
+    }
+    return NULL;
+}
+
+/* What m->room is to look for; false: it cannot tell anything. */
+static bool read_room(struct match *m)
+{
+    const weir_resource *r;
+    const struct weir_need *needs;
+    uint32_t n;
+
+    m->room = (struct room_request){.duration = m->duration > 0 ? m->duration : 1};
+    if (m->node_type == WEIR_NO_TYPE || (m->g->type_flags[m->node_type] & TYPE_POOLED) || m->links != WEIR_NONE ||
+        reads(m, WEIR_WHOLE_POOLS) || reads(m, WEIR_SLOT_PARENT) || weir_type_above(m->g, m->node_type, m->node_type))
+        return false;
+    r = hosted(m, &m->room.slots);
+    if (!r)
+        return false;
+    m->room.once = !r->slot;
+    needs = weir_resource_needs(m->request, r->index, &n);
+    for (uint32_t i = 0; i < n && m->room.n < ROOM_NEEDS; i++) {
+        weir_type t = weir_type_find(m->g, needs[i].type);
+        if (needs[i].amount > 0 && t != WEIR_NO_TYPE && weir_channel_find(m->g, needs[i].type) == WEIR_NONE)
+            m->room.needs[m->room.n++] = (struct room_need){t, needs[i].amount};
+    }
+    return m->room.n > 0;
+}
+
+/* Looks at the calendar of nodes, and at the room on them. */
+static int use_room(struct match *m, bool make)
+{
+    m->roomy = false;
+    m->calendar = m->g->ncalendars || make ? weir_calendar_of(m->g, m->node_type) : NULL;
+    if (make && weir_calendar_get(m->g, m->node_type, &m->calendar))
+        return WEIR_ENOMEM;
+    return m->calendar ? weir_rooms_get(m->g, m->calendar, &m->room, make, &m->roomy) : WEIR_OK;
 }
 
 /* Looks at a calendar from now on; at none where none is kept and none is to be made. */
 static int use_calendar(struct match *m, bool make)
 {
-    weir_type t = !make && m->g->ncalendars == 0 ? WEIR_NO_TYPE : calendar_type(m);
+    weir_type t;
 
+    m->roomy = false;
+    if ((make || m->g->ncalendars > 0) && read_room(m) && use_room(m, make))
+        return weir_fail_nomem(m->err);
+    if (m->roomy) {
+        m->alone = false;
+        weir_calendar_reset(m->calendar);
+        return refuse_constrained(m);
+    }
+    t = !make && m->g->ncalendars == 0 ? WEIR_NO_TYPE : calendar_type(m);
     m->calendar = t == WEIR_NO_TYPE ? NULL : weir_calendar_of(m->g, t);
     if (t != WEIR_NO_TYPE && make && weir_calendar_get(m->g, t, &m->calendar))
         return weir_fail_nomem(m->err);
     if (!m->calendar)
         return WEIR_OK;
+    if (count_resources(m, t, false) == 0 && weir_calendar_used(m->g, m->calendar, make, &m->calendar))
+        return weir_fail_nomem(m->err);
     m->wanted = (uint64_t)need_of(m, type_text(m->g, t));
-    m->alone = is_alone(m, t);
+    m->alone = count_resources(m, t, true) == 1;
     weir_calendar_reset(m->calendar);
     return refuse_constrained(m);
+}
+
+static int find_room(struct match *m, int64_t from, int64_t latest, int64_t *start)
+{
+    int rc = weir_taken_build(m->g) ? WEIR_ENOMEM : weir_rooms_find(m->g, m->calendar, &m->room, from, latest, start);
+
+    if (rc == WEIR_EINTERRUPTED)
+        return weir_fail(m->err, rc, "interrupted");
+    return rc ? weir_fail_nomem(m->err) : WEIR_OK;
 }
 
 int weir_match_hopeful(struct match *m, int64_t start)
@@ -92,6 +167,12 @@ int weir_match_hopeful(struct match *m, int64_t start)
 
     if (rc || !m->calendar)
         return rc ? rc : 1;
+    if (m->roomy) {
+        int64_t found = WEIR_FOREVER;
+        rc = find_room(m, start, start, &found);
+        m->masked = found == start;
+        return rc ? rc : m->masked;
+    }
     m->masked = weir_calendar_fits(m->calendar, start, end, m->wanted);
     return m->masked;
 }
@@ -123,21 +204,23 @@ static int total_fits(const struct match *m, const struct weir_need *need, int64
     return WEIR_OK;
 }
 
-/* The same for all types, and for the vertices of the calendar. */
-static int totals_fit(const struct match *m, int64_t *t)
+/* The same for all types, and for the vertices of the calendar: until none puts it off any more. */
+static int totals_fit(struct match *m, int64_t *t)
 {
     uint32_t n;
     const struct weir_need *needs = weir_request_needs(m->request, &n);
-    int64_t before;
+    int64_t found;
     int rc = WEIR_OK;
 
     do {
-        before = *t;
-        if (m->calendar)
-            *t = weir_calendar_find(m->calendar, *t, m->duration, m->wanted);
+        if (m->roomy)
+            rc = find_room(m, *t, WEIR_FOREVER, t);
+        else if (m->calendar)
+            *t = weir_calendar_find(m->g, m->calendar, *t, m->duration, m->wanted);
+        found = *t;
         for (uint32_t i = 0; !rc && i < n && *t != WEIR_FOREVER; i++)
             rc = total_fits(m, &needs[i], t);
-    } while (!rc && *t != before && *t != WEIR_FOREVER);
+    } while (!rc && *t != found && *t != WEIR_FOREVER);
     return rc;
 }
 
@@ -146,8 +229,22 @@ int weir_match_soonest(struct match *m, int64_t t, int64_t *start)
     if (weir_taken_build(m->g))
         return weir_fail_nomem(m->err);
     m->calendar = NULL;
+    m->roomy = false;
     *start = t;
     return totals_fit(m, start);
+}
+
+/* The next start after *t that is worth a try. What is known of room is known from the clock's time on, so the first time it is
+ * asked for that. */
+static int next_start(struct match *m, bool first, int64_t *t)
+{
+    int64_t before = *t;
+    int rc = first && m->roomy ? totals_fit(m, t) : WEIR_OK;
+
+    if (rc || *t > before)
+        return rc;
+    *t = weir_taken_next_end(m->g, before);
+    return *t == WEIR_FOREVER ? WEIR_OK : totals_fit(m, t);
 }
 
 int weir_match_later(struct match *m, int64_t t, int64_t *start)
@@ -155,8 +252,7 @@ int weir_match_later(struct match *m, int64_t t, int64_t *start)
     int rc = weir_taken_build(m->g) ? weir_fail_nomem(m->err) : use_calendar(m, true);
 
     for (uint32_t tries = 0; !rc && tries < START_TRIES; tries++) {
-        t = weir_taken_next_end(m->g, t);
-        rc = t == WEIR_FOREVER ? 0 : totals_fit(m, &t);
+        rc = next_start(m, tries == 0, &t);
         if (rc || t == WEIR_FOREVER)
             return rc;
         m->stats.starts++;

@@ -60,7 +60,7 @@ static void fetch_details(const struct listing *l, uint32_t i)
     const struct inner *in = inner_of(l->g, v);
 
     if (b && b->cap)
-        __builtin_prefetch(&b->spans[b->count]);
+        __builtin_prefetch(&b->jobs[b->count]);
     if (in && in->cells)
         __builtin_prefetch(in->cells);
 }

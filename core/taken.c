@@ -10,13 +10,14 @@ void weir_taken_clear(weir_graph *g)
 {
     for (uint32_t t = 0; t < g->ntaken; t++)
         weir_plan_free(g->taken[t]);
+    for (uint32_t i = 0; i < g->njobs; i++)
+        g->jobs[i].counted = false;
     weir_mem_free(g->taken);
     g->taken = NULL;
     g->ntaken = 0;
 }
 
-/* Units of type t that one pick takes. */
-static int64_t pick_takes(const weir_graph *g, const weir_pick *p, weir_type t)
+int64_t weir_taken_pick(const weir_graph *g, const weir_pick *p, weir_type t)
 {
     const struct inner *in = p->exclusive ? inner_of(g, p->vertex) : NULL;
     uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
@@ -32,16 +33,28 @@ static bool is_end_plan(const weir_graph *g, uint32_t t)
     return t + END_PLANS >= g->ntaken;
 }
 
-static int64_t job_takes(const weir_graph *g, const struct job *j, weir_type t)
+/* By its picks from one on. */
+static int64_t job_takes(const weir_graph *g, const struct job *j, uint32_t from, weir_type t)
 {
     int64_t sum = 0;
-    for (uint32_t i = 0; i < j->a.npicks; i++)
-        sum += pick_takes(g, &j->picks[i], t);
+    for (uint32_t i = from; i < j->a.npicks; i++)
+        sum += weir_taken_pick(g, &j->picks[i], t);
     return sum;
 }
 
+/* The same, noted, as a job is put in and taken out more than once. */
+static int64_t job_count(struct job *j, const weir_graph *g, weir_type t)
+{
+    if (!j->counted || j->takes_type != t) {
+        j->takes = job_takes(g, j, 0, t);
+        j->takes_type = t;
+        j->counted = true;
+    }
+    return j->takes;
+}
+
 /* Adds (sign 1) or takes back (-1) what a job has in one plan. */
-static int change(weir_graph *g, uint32_t t, const struct job *j, int sign)
+static int change(weir_graph *g, uint32_t t, struct job *j, int sign)
 {
     int64_t n;
 
@@ -51,12 +64,12 @@ static int change(weir_graph *g, uint32_t t, const struct job *j, int sign)
             return WEIR_OK;
         return weir_plan_add(g->taken[t], j->a.end, j->a.end + 1, sign);
     }
-    n = g->taken[t] ? job_takes(g, j, (weir_type)t) : 0;
+    n = g->taken[t] ? job_count(j, g, (weir_type)t) : 0;
     return n ? weir_plan_add(g->taken[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
 }
 
 /* Takes back what a job has in the first n plans. */
-static void take_back(weir_graph *g, const struct job *j, uint32_t n)
+static void take_back(weir_graph *g, struct job *j, uint32_t n)
 {
     while (n-- > 0)
         if (change(g, n, j, -1)) {
@@ -65,7 +78,7 @@ static void take_back(weir_graph *g, const struct job *j, uint32_t n)
         }
 }
 
-static int add_to_plans(weir_graph *g, const struct job *j)
+static int add_to_plans(weir_graph *g, struct job *j)
 {
     for (uint32_t t = 0; t < g->ntaken; t++)
         if (change(g, t, j, 1)) {
@@ -79,7 +92,7 @@ int weir_taken_add(weir_graph *g, uint32_t job)
 {
     int rc = add_to_plans(g, &g->jobs[job]);
 
-    if (!rc && weir_calendars_add(g, job)) {
+    if (!rc && weir_calendars_add(g, job, 0)) {
         take_back(g, &g->jobs[job], g->ntaken);
         rc = WEIR_ENOMEM;
     }
@@ -88,15 +101,34 @@ int weir_taken_add(weir_graph *g, uint32_t job)
 
 void weir_taken_keep(weir_graph *g, uint32_t job)
 {
+    g->jobs[job].counted = false;
     if (weir_taken_add(g, job)) {
         weir_taken_clear(g);
         weir_calendars_clear(g);
     }
 }
 
+void weir_taken_grow(weir_graph *g, uint32_t job, uint32_t from)
+{
+    struct job *j = &g->jobs[job];
+    int rc = from < j->a.npicks ? weir_calendars_add(g, job, from) : WEIR_OK;
+
+    if (rc)
+        weir_calendars_clear(g);
+    rc = WEIR_OK;
+    j->counted = false;
+    for (uint32_t t = 0; !rc && t < g->ntaken && !is_end_plan(g, t); t++) {
+        int64_t n = g->taken[t] ? job_takes(g, j, from, (weir_type)t) : 0;
+        rc = n ? weir_plan_add(g->taken[t], j->a.start, j->a.end, n) : WEIR_OK;
+    }
+    if (rc)
+        weir_taken_clear(g);
+}
+
 void weir_taken_remove(weir_graph *g, uint32_t job)
 {
     take_back(g, &g->jobs[job], g->ntaken);
+    g->jobs[job].counted = false; /* mostly its picks change now */
     weir_calendars_remove(g, job);
 }
 
@@ -178,7 +210,7 @@ int weir_taken_check(const weir_graph *g, weir_err *err)
                 continue;
             for (uint32_t k = 0; k < g->njobs; k++)
                 if (g->jobs[k].used && g->jobs[k].a.start <= at && at < g->jobs[k].a.end)
-                    sum += job_takes(g, &g->jobs[k], (weir_type)t);
+                    sum += job_takes(g, &g->jobs[k], 0, (weir_type)t);
             if (sum != weir_plan_used_at(g->taken[t], at))
                 return weir_fail(err, WEIR_EINVAL, "weir_check: the units of %s taken over time are wrong",
                                  type_text(g, (weir_type)t));

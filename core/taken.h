@@ -16,10 +16,14 @@ int weir_taken_of(weir_graph *g, weir_type t, const weir_plan **out) WEIR_CHECKE
 int weir_taken_add(weir_graph *g, uint32_t job) WEIR_CHECKED; /* nothing changed when it fails */
 /* The same where there is no way back: what cannot be added is built anew when it is next needed. */
 void weir_taken_keep(weir_graph *g, uint32_t job);
+/* ... for the picks of a job from one on: those before are there already. */
+void weir_taken_grow(weir_graph *g, uint32_t job, uint32_t from);
 void weir_taken_remove(weir_graph *g, uint32_t job);
 /* What a job takes is left out for a moment, and is there again; calendars stay as they are. */
 void weir_taken_hide(weir_graph *g, uint32_t job);
 void weir_taken_show(weir_graph *g, uint32_t job);
+/* Units of type t that one pick takes. */
+int64_t weir_taken_pick(const weir_graph *g, const weir_pick *p, weir_type t);
 void weir_taken_clear(weir_graph *g);
 /* Compares with sums made anew, at the start of each job. O(jobs^2) */
 int weir_taken_check(const weir_graph *g, weir_err *err);

@@ -1,0 +1,255 @@
+/* calendar_used.c - a second calendar of a type: when its vertices are in use at all. It shares the bits of the first. Invariant:
+ * the plan of a vertex is the number of picks of jobs below it, and the vertex is held where that is not 0, and where a job holds it
+ * as a whole; each job that counts in any of this has an edge at its start and at its end. */
+#include "calendar_private.h"
+
+#include <string.h>
+
+/* ---- one vertex ---- */
+
+/* In slots lo to hi - 1 of a page. What was held all over the page, and is no more, is noted slot by slot. */
+static void mark_page(const struct calendar *c, struct page *p, uint32_t bit, uint32_t lo, uint32_t hi, bool on)
+{
+    uint64_t one = UINT64_C(1) << (bit % 64), *all = set_of(c, p, SET_ALL) + bit / 64;
+    bool whole = *all & one, more = on || whole;
+
+    if (whole || (on && lo == 0 && hi == p->n)) {
+        *all ^= one;
+        p->all += on ? 1 : UINT32_MAX;
+    }
+    if (lo == 0 && hi == p->n && more)
+        return;
+    for (uint32_t i = whole ? 0 : lo; i < (whole ? p->n : hi); i++) {
+        if (whole && i >= lo && i < hi)
+            continue;
+        slot_set(c, p, i)[bit / 64] ^= one;
+        p->held[i] += more ? 1 : UINT32_MAX;
+        p->most = p->held[i] > p->most ? p->held[i] : p->most;
+    }
+    if (more)
+        set_of(c, p, SET_ANY)[bit / 64] |= one;
+    p->stale |= !on;
+}
+
+static void mark_times(const struct calendar *c, uint32_t bit, int64_t start, int64_t end, bool on)
+{
+    struct spot from = spot_at(c, start);
+
+    for (; from.page < c->npages && c->pages[from.page]->time[from.slot] < end; from = (struct spot){from.page + 1, 0})
+        mark_page(c, c->pages[from.page], bit, from.slot, slots_before(c->pages[from.page], end), on);
+}
+
+/* Marks a vertex, or takes it out, while a job lasts and no other has anything below it. */
+static void mark_alone(const struct calendar *c, uint32_t bit, const weir_allocation *a, bool on)
+{
+    const weir_plan *plan = c->uses[bit];
+
+    for (int64_t t = a->start, next = a->end; t < a->end; t = next, next = a->end) {
+        int64_t change = plan ? weir_plan_next_change(plan, t) : WEIR_FOREVER;
+        next = change < next ? change : next;
+        if (!plan || weir_plan_used_at(plan, t) == 0)
+            mark_times(c, bit, t, next, on);
+    }
+}
+
+/* n picks of a job below a vertex are new (on), or go. */
+static int change_uses(struct calendar *c, uint32_t bit, const weir_allocation *a, int64_t n, bool on)
+{
+    int rc;
+
+    if (!c->uses[bit])
+        c->uses[bit] = weir_plan_new();
+    if (!c->uses[bit])
+        return WEIR_ENOMEM;
+    if (on)
+        mark_alone(c, bit, a, true);
+    rc = weir_plan_add(c->uses[bit], a->start, a->end, on ? n : -n);
+    if (!rc && !on)
+        mark_alone(c, bit, a, false);
+    return rc;
+}
+
+/* ---- a job ---- */
+
+/* The next vertex of the type above v that the job does not have as a whole; WEIR_NONE: no more. */
+static weir_vertex next_above(const weir_graph *g, const struct calendar *c, weir_vertex v)
+{
+    while ((v = vertex_at(g, v)->parent) != WEIR_NONE) {
+        uint32_t bit = vertex_at(g, v)->bit;
+        if (kind_of(g, v)->type == c->type && calendar_knows(g, c, v) && !(c->mask[bit / 64] >> (bit % 64) & 1))
+            break;
+    }
+    return v;
+}
+
+/* What picks of a job, from one on, are below vertices of: mostly many in a row below one. */
+static int change_job(const weir_graph *g, struct calendar *c, const weir_allocation *a, uint32_t from, bool on)
+{
+    uint32_t last = WEIR_NONE;
+    int64_t n = 0;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = from; !rc && i < a->npicks; i++)
+        for (weir_vertex v = next_above(g, c, a->picks[i].vertex); !rc && v != WEIR_NONE; v = next_above(g, c, v)) {
+            uint32_t bit = vertex_at(g, v)->bit;
+            if (bit != last && n > 0)
+                rc = change_uses(c, last, a, n, on);
+            n = bit == last ? n + 1 : 1;
+            last = bit;
+        }
+    return rc || n == 0 ? rc : change_uses(c, last, a, n, on);
+}
+
+/* Whether picks of a job are below vertices. */
+static bool is_below(const weir_graph *g, const struct calendar *c, const weir_pick *picks, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (next_above(g, c, picks[i].vertex) != WEIR_NONE)
+            return true;
+    return false;
+}
+
+/* What it has as a whole is marked. `had`: some of what it has was added before, so that its edges are there. */
+static int add_job(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, bool had)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    int rc = WEIR_OK;
+
+    if (c->ntouched == 0 && !is_below(g, c, a->picks + from, a->npicks - from))
+        return WEIR_OK;
+    if (!had)
+        rc = weir_calendar_edge_add(c, a->start);
+    if (!rc && !had && a->end != WEIR_FOREVER)
+        rc = weir_calendar_edge_add(c, a->end);
+    if (!rc && c->ntouched > 0)
+        weir_calendar_mark(c, a->start, a->end, true);
+    return rc ? rc : change_job(g, c, a, from, true);
+}
+
+static int remove_job(const weir_graph *g, struct calendar *c, uint32_t job)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    int rc;
+
+    if (c->ntouched == 0 && !is_below(g, c, a->picks, a->npicks))
+        return WEIR_OK;
+    if (c->ntouched > 0)
+        weir_calendar_mark(c, a->start, a->end, false);
+    rc = change_job(g, c, a, 0, false);
+    weir_calendar_forget(c, a->start);
+    weir_calendar_edge_remove(c, a->start);
+    if (a->end != WEIR_FOREVER)
+        weir_calendar_edge_remove(c, a->end);
+    return rc;
+}
+
+/* ---- with the first ---- */
+
+void weir_calendar_used_free(struct calendar *c)
+{
+    struct calendar *u = c->used;
+
+    if (!u)
+        return;
+    weir_calendar_close(u);
+    for (uint32_t i = 0; u->uses && i < u->words * 64; i++)
+        weir_plan_free(u->uses[i]);
+    weir_mem_free(u->uses);
+    weir_mem_free(u->busy);
+    weir_mem_free(u);
+    c->used = NULL;
+}
+
+size_t weir_calendar_used_bytes(const struct calendar *c)
+{
+    const struct calendar *u = c->used;
+    size_t n = u ? sizeof *u + u->bytes : 0;
+
+    for (uint32_t i = 0; u && i < u->words * 64; i++)
+        n += u->uses[i] ? weir_plan_bytes(u->uses[i]) : 0;
+    return n;
+}
+
+/* It goes where it cannot be kept: it is made again when it is next asked for, but not soon where it was too large. */
+static void keep(const weir_graph *g, struct calendar *c, int rc)
+{
+    if (!rc)
+        return;
+    if (rc == WEIR_ELIMIT)
+        c->too_many = g->live_jobs;
+    weir_calendar_used_free(c);
+}
+
+void weir_calendar_used_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, bool held)
+{
+    if (!c->used)
+        return;
+    c->used->ntouched = c->ntouched;
+    keep(g, c, add_job(g, c->used, job, from, held || is_below(g, c->used, g->jobs[job].picks, from)));
+}
+
+void weir_calendar_used_remove(const weir_graph *g, struct calendar *c, uint32_t job)
+{
+    if (!c->used)
+        return;
+    c->used->ntouched = c->ntouched;
+    keep(g, c, remove_job(g, c->used, job));
+}
+
+void weir_calendar_used_sync(struct calendar *c)
+{
+    struct calendar *u = c->used;
+
+    if (!u)
+        return;
+    u->count = c->count;
+    u->live = c->live;
+    u->serial = c->serial;
+    weir_calendar_forget(u, INT64_MIN);
+}
+
+/* Without any job. */
+static int make(struct calendar *c)
+{
+    struct calendar *u = weir_mem_zalloc(1, sizeof *u);
+
+    c->used = u;
+    if (!u)
+        return WEIR_ENOMEM;
+    u->type = c->type;
+    u->words = c->words;
+    u->vertices = c->vertices;
+    u->parts = c->parts;
+    u->touched = c->touched;
+    u->mask = c->mask;
+    u->gone = c->gone;
+    u->busy = weir_mem_zalloc((size_t)c->words * 2, sizeof *u->busy);
+    u->uses = weir_mem_zalloc((size_t)c->words * 64, sizeof *u->uses);
+    if (!u->busy || !u->uses)
+        return WEIR_ENOMEM;
+    u->refused = u->busy + c->words;
+    u->bytes = c->words * (2 * sizeof *u->busy + 64 * sizeof *u->uses);
+    weir_calendar_used_sync(c);
+    u->freed = WEIR_FOREVER;
+    return weir_calendar_open(u);
+}
+
+int weir_calendar_used(const weir_graph *g, struct calendar *c, bool may_make, struct calendar **out)
+{
+    int rc = WEIR_OK;
+
+    if (!c->used && may_make && c->nparts > 0 && (c->too_many == 0 || g->live_jobs <= c->too_many / 2)) {
+        rc = make(c);
+        for (uint32_t i = 0; !rc && i < g->njobs; i++) {
+            if (!g->jobs[i].used)
+                continue;
+            weir_calendar_touch(g, c, i, 0);
+            c->used->ntouched = c->ntouched;
+            rc = add_job(g, c->used, i, 0, false);
+            weir_calendar_untouch(c);
+        }
+        keep(g, c, rc);
+    }
+    *out = c->used ? c->used : c;
+    return rc == WEIR_ELIMIT ? WEIR_OK : rc;
+}

@@ -1,0 +1,682 @@
+/* room.c - see room.h. Invariant: the plan of a host is the sum of what jobs have below it; no request of a class has room on a
+ * host from `from` of its table on before the time that is noted there, but for what is in the list of hosts given back. */
+#include "room.h"
+
+#include <string.h>
+
+#include "book.h"
+#include "rows.h"
+#include "taken.h"
+#include "window.h"
+
+#define GROUP 32 /* hosts whose earliest time is kept */
+
+struct units {
+    weir_type type;
+    weir_plan **plans; /* by bit of the host; NULL: nobody has any of it */
+};
+
+struct key { /* of a class: the least request in it */
+    struct room_need needs[ROOM_NEEDS];
+    int64_t duration;
+};
+
+struct table {
+    struct key key;
+    uint32_t n; /* needs */
+    int64_t from;
+    int64_t *times, *first; /* by bit; the least of each group */
+    uint32_t seen;          /* entries of the list of hosts given back that it knows */
+    uint64_t last_use, serial; /* serial: of the graph's structure */
+};
+
+struct back { /* a host of which something was given back, from `start` on */
+    uint32_t bit;
+    int64_t start;
+};
+
+struct rooms {
+    struct units *units;
+    uint32_t nunits, units_cap;
+    struct table *tables;
+    uint32_t ntables, tables_cap;
+    struct back *backs;
+    uint32_t nbacks, backs_cap;
+    uint64_t uses;
+};
+
+static uint32_t room_bits(const struct calendar *c)
+{
+    return c->words * 64;
+}
+
+/* ---- plans ---- */
+
+static void units_free(const struct calendar *c, struct units *u)
+{
+    for (uint32_t i = 0; u->plans && i < room_bits(c); i++)
+        weir_plan_free(u->plans[i]);
+    weir_mem_free(u->plans);
+}
+
+void weir_rooms_free(struct calendar *c)
+{
+    struct rooms *r = c->rooms;
+
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < r->nunits; i++)
+        units_free(c, &r->units[i]);
+    for (uint32_t i = 0; i < r->ntables; i++)
+        weir_mem_free(r->tables[i].times);
+    weir_mem_free(r->units);
+    weir_mem_free(r->tables);
+    weir_mem_free(r->backs);
+    weir_mem_free(r);
+    c->rooms = NULL;
+}
+
+size_t weir_rooms_bytes(const struct calendar *c)
+{
+    const struct rooms *r = c->rooms;
+    size_t n = r ? sizeof *r + r->tables_cap * sizeof *r->tables + r->backs_cap * sizeof *r->backs : 0;
+
+    for (uint32_t i = 0; r && i < r->nunits; i++)
+        for (uint32_t k = 0; k < room_bits(c); k++)
+            n += sizeof(weir_plan *) + (r->units[i].plans[k] ? weir_plan_bytes(r->units[i].plans[k]) : 0);
+    return r ? n + (size_t)r->ntables * (room_bits(c) + room_bits(c) / GROUP) * sizeof(int64_t) : 0;
+}
+
+/* The bit of the host that v stands below; WEIR_NONE: it does not. */
+static uint32_t host_of(const weir_graph *g, const struct calendar *c, weir_vertex v)
+{
+    do
+        v = vertex_at(g, v)->parent;
+    while (v != WEIR_NONE && kind_of(g, v)->type != c->type);
+    return v != WEIR_NONE && calendar_knows(g, c, v) ? vertex_at(g, v)->bit : WEIR_NONE;
+}
+
+static int change_plan(struct units *u, uint32_t bit, const weir_allocation *a, int64_t amount)
+{
+    if (amount == 0)
+        return WEIR_OK;
+    if (!u->plans[bit])
+        u->plans[bit] = weir_plan_new();
+    return u->plans[bit] ? weir_plan_add(u->plans[bit], a->start, a->end, amount) : WEIR_ENOMEM;
+}
+
+/* Adds (sign 1) or takes back (-1) what picks of a job, from one on, have below hosts: mostly many in a row are of one. */
+static int change_units(const weir_graph *g, const struct calendar *c, struct units *u, uint32_t job, uint32_t from, int sign)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    uint32_t host = WEIR_NONE;
+    int64_t sum = 0;
+
+    for (uint32_t i = from; i < a->npicks; i++) {
+        uint32_t bit = host_of(g, c, a->picks[i].vertex);
+        if (bit == WEIR_NONE)
+            continue;
+        if (bit != host && host != WEIR_NONE && change_plan(u, host, a, sum))
+            return WEIR_ENOMEM;
+        sum = bit == host ? sum : 0;
+        host = bit;
+        sum += sign * weir_taken_pick(g, &a->picks[i], u->type);
+    }
+    return host == WEIR_NONE ? WEIR_OK : change_plan(u, host, a, sum);
+}
+
+void weir_rooms_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from)
+{
+    for (uint32_t i = 0; c->rooms && i < c->rooms->nunits; i++)
+        if (change_units(g, c, &c->rooms->units[i], job, from, 1))
+            weir_rooms_free(c);
+}
+
+/* Notes that hosts may have room earlier. With many notes it is cheaper to begin anew. */
+static int note_back(struct calendar *c, uint32_t bit, int64_t start)
+{
+    struct rooms *r = c->rooms;
+
+    if (r->nbacks > room_bits(c) * 4) {
+        for (uint32_t i = 0; i < r->ntables; i++)
+            r->tables[i].serial = 0;
+        r->nbacks = 0;
+    }
+    if (weir_array_reserve(&r->backs, &r->backs_cap, (size_t)r->nbacks + 1, sizeof *r->backs))
+        return WEIR_ENOMEM;
+    r->backs[r->nbacks++] = (struct back){bit, start};
+    return WEIR_OK;
+}
+
+/* The hosts of a job: those that it has as a whole are marked in c->mask. */
+static int note_hosts(const weir_graph *g, struct calendar *c, uint32_t job)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    uint32_t last = WEIR_NONE;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < c->ntouched; i++)
+        for (uint64_t left = c->mask[c->touched[i]]; !rc && left; left &= left - 1)
+            rc = note_back(c, c->touched[i] * 64 + (uint32_t)__builtin_ctzll(left), a->start);
+    for (uint32_t i = 0; !rc && i < a->npicks; i++) {
+        uint32_t bit = host_of(g, c, a->picks[i].vertex);
+        if (bit != WEIR_NONE && bit != last)
+            rc = note_back(c, bit, a->start);
+        last = bit;
+    }
+    return rc;
+}
+
+void weir_rooms_remove(const weir_graph *g, struct calendar *c, uint32_t job)
+{
+    for (uint32_t i = 0; c->rooms && i < c->rooms->nunits; i++)
+        if (change_units(g, c, &c->rooms->units[i], job, 0, -1))
+            weir_rooms_free(c);
+    if (c->rooms && c->rooms->ntables > 0 && note_hosts(g, c, job))
+        weir_rooms_free(c);
+}
+
+static struct units *units_of(const struct calendar *c, weir_type t)
+{
+    for (uint32_t i = 0; c->rooms && i < c->rooms->nunits; i++)
+        if (c->rooms->units[i].type == t)
+            return &c->rooms->units[i];
+    return NULL;
+}
+
+/* The plans of a type of units, from what all jobs have. */
+static int make_units(const weir_graph *g, struct calendar *c, weir_type t)
+{
+    struct rooms *r = c->rooms;
+    struct units u = {t, NULL};
+    int rc = weir_array_reserve(&r->units, &r->units_cap, (size_t)r->nunits + 1, sizeof *r->units);
+
+    if (!rc)
+        u.plans = weir_mem_zalloc(room_bits(c), sizeof *u.plans);
+    if (!u.plans)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; !rc && i < g->njobs; i++)
+        if (g->jobs[i].used)
+            rc = change_units(g, c, &u, i, 0, 1);
+    if (rc)
+        units_free(c, &u);
+    else
+        r->units[r->nunits++] = u;
+    return rc;
+}
+
+int weir_rooms_get(const weir_graph *g, struct calendar *c, const struct room_request *q, bool make, bool *made)
+{
+    *made = true;
+    if (!c->rooms && make && !(c->rooms = weir_mem_zalloc(1, sizeof *c->rooms)))
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < q->n; i++) {
+        *made = *made && units_of(c, q->needs[i].type);
+        if (make && !units_of(c, q->needs[i].type) && make_units(g, c, q->needs[i].type))
+            return WEIR_ENOMEM;
+    }
+    *made = *made || make;
+    return WEIR_OK;
+}
+
+/* ---- one host ---- */
+
+static int64_t total_of(const weir_graph *g, weir_vertex host, weir_type t)
+{
+    const struct inner *in = inner_of(g, host);
+    uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+
+    return cell ? in->cells[cell + TYPE_TOTAL] : 0;
+}
+
+static int64_t after_holders(const weir_graph *g, weir_vertex v, int64_t t, int64_t duration)
+{
+    for (; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+        if (book_of(g, v))
+            t = weir_book_gap(g, v, t, duration);
+    return t;
+}
+
+/* The earliest start from t on of a window in which, by the plans, a host has what is needed at each instant. */
+static int64_t plans_fit(const weir_graph *g, const struct calendar *c, uint32_t bit, const struct room_need *needs, uint32_t n,
+                         int64_t duration, int64_t t)
+{
+    int64_t before;
+
+    do {
+        before = t;
+        for (uint32_t i = 0; i < n && t != WEIR_FOREVER; i++) {
+            int64_t limit = total_of(g, c->vertices[bit], needs[i].type) - needs[i].amount;
+            const weir_plan *plan = units_of(c, needs[i].type)->plans[bit];
+            if (limit < 0)
+                return WEIR_FOREVER;
+            t = plan ? weir_plan_first_fit(plan, t, duration, limit) : t;
+        }
+        t = t == WEIR_FOREVER ? t : after_holders(g, c->vertices[bit], t, duration);
+    } while (t != before && t != WEIR_FOREVER);
+    return t;
+}
+
+/* Units of a type below v that are up, and free all over [t0, t1). The depth of the tree is bounded. */
+static int64_t free_below(const weir_graph *g, weir_vertex v, weir_type t, int64_t t0, int64_t t1)
+{
+    const struct inner *in = inner_of(g, v);
+    uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+    int64_t sum = 0;
+
+    if (!cell)
+        return 0;
+    if (in->cells[CELL_ACTIVE] == 0 && WEIR_FOREVER - in->cells[CELL_SOON] >= t1 && g->unavailable == 0)
+        return in->cells[cell + TYPE_TOTAL];
+    for (uint32_t i = 0; i < in->nkids; i++) {
+        weir_vertex kid = in->kids[i];
+        if (kid == WEIR_NONE || !state_available(vertex_at(g, kid)->state))
+            continue;
+        if (kind_of(g, kid)->type == t)
+            sum += weir_window_free(g, kid, t0, t1);
+        if (inner_of(g, kid) && !(book_of(g, kid) && weir_book_touched(g, kid, t0, t1, true)))
+            sum += free_below(g, kid, t, t0, t1);
+    }
+    return sum;
+}
+
+/* How many slots a host has room for, all over a window that starts at t, as far as each need tells by itself. */
+static int64_t slots_at(const weir_graph *g, const struct calendar *c, uint32_t bit, const struct room_request *q, int64_t t)
+{
+    weir_vertex host = c->vertices[bit];
+    int64_t end = time_add(t, q->duration), most = q->slots;
+
+    if (!weir_window_above(g, host, t, end) || (book_of(g, host) && weir_book_touched(g, host, t, end, true)))
+        return 0;
+    for (uint32_t i = 0; i < q->n && most > 0; i++) {
+        int64_t n = free_below(g, host, q->needs[i].type, t, end) / q->needs[i].amount;
+        most = n < most ? n : most;
+    }
+    return q->once && most > 1 ? 1 : most;
+}
+
+/* The next time after t at which a job ends that has something below v. A plan does not tell: where one ends as another begins
+ * its level stays, though it is other units that are free then. The depth of the tree is bounded. */
+static int64_t next_end(const weir_graph *g, weir_vertex v, int64_t t)
+{
+    const struct inner *in = inner_of(g, v);
+    int64_t next = t <= g->now ? g->now + 1 : WEIR_FOREVER; /* jobs past their ends are in the way now */
+
+    if (!in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0))
+        return next;
+    for (uint32_t i = 0; i < in->nkids; i++) {
+        weir_vertex kid = in->kids[i];
+        int64_t end = kid != WEIR_NONE && book_of(g, kid) ? weir_book_next_end(g, kid, t) : WEIR_FOREVER;
+        next = end < next ? end : next;
+        end = kid != WEIR_NONE && inner_of(g, kid) ? next_end(g, kid, t) : WEIR_FOREVER;
+        next = end < next ? end : next;
+    }
+    return next;
+}
+
+/* The earliest start from t on at which a host has room for a slot; past `latest`, some time that is not after it. */
+static int64_t host_fits(const weir_graph *g, const struct calendar *c, uint32_t bit, const struct room_request *q, int64_t t,
+                         int64_t latest)
+{
+    for (;;) {
+        t = plans_fit(g, c, bit, q->needs, q->n, q->duration, t);
+        if (t > latest || t == WEIR_FOREVER || slots_at(g, c, bit, q, t) > 0)
+            return t;
+        t = next_end(g, c->vertices[bit], t);
+    }
+}
+
+/* Whether it and all above it are up. */
+static bool is_up(const weir_graph *g, weir_vertex v)
+{
+    while (g->unavailable > 0 && v != WEIR_NONE) {
+        if (!state_available(vertex_at(g, v)->state))
+            return false;
+        v = vertex_at(g, v)->parent;
+    }
+    return true;
+}
+
+static bool is_usable(const weir_graph *g, const struct calendar *c, uint32_t bit)
+{
+    return !(c->refused[bit / 64] >> (bit % 64) & 1) && is_up(g, c->vertices[bit]);
+}
+
+/* ---- classes ---- */
+
+/* x with its two highest bits only. */
+static int64_t round_down(int64_t x)
+{
+    uint32_t log = x > 0 ? 63 - (uint32_t)__builtin_clzll((uint64_t)x) : 0;
+    return log < 2 ? x : x >> (log - 1) << (log - 1);
+}
+
+static struct key key_of(const struct room_request *q)
+{
+    struct key k;
+
+    memset(&k, 0, sizeof k); /* the gaps between its parts, too */
+    k.duration = round_down(q->duration);
+    for (uint32_t i = 0; i < q->n; i++) {
+        k.needs[i].type = q->needs[i].type;
+        k.needs[i].amount = round_down(q->needs[i].amount);
+    }
+    return k;
+}
+
+static void set_time(struct table *x, uint32_t bit, int64_t t)
+{
+    uint32_t begin = bit / GROUP * GROUP;
+    int64_t was = x->times[bit], least = t;
+
+    x->times[bit] = t;
+    if (t < x->first[bit / GROUP])
+        x->first[bit / GROUP] = t;
+    if (was > x->first[bit / GROUP] || t <= was)
+        return;
+    for (uint32_t i = begin; i < begin + GROUP; i++)
+        least = x->times[i] < least ? x->times[i] : least;
+    x->first[bit / GROUP] = least;
+}
+
+static void clear_table(const weir_graph *g, const struct calendar *c, struct table *x)
+{
+    for (uint32_t i = 0; i < room_bits(c); i++)
+        x->times[i] = i < c->count && c->vertices[i] != WEIR_NONE ? INT64_MIN : WEIR_FOREVER;
+    for (uint32_t i = 0; i < room_bits(c); i++)
+        x->first[i / GROUP] = i % GROUP && x->first[i / GROUP] < x->times[i] ? x->first[i / GROUP] : x->times[i];
+    x->from = INT64_MIN;
+    x->serial = g->serial;
+    x->seen = c->rooms->nbacks;
+}
+
+/* Takes note of the hosts given back: a window may begin so much earlier as it is long. */
+static void catch_up(struct rooms *r, struct table *x)
+{
+    for (; x->seen < r->nbacks; x->seen++) {
+        const struct back *b = &r->backs[x->seen];
+        int64_t t = b->start < INT64_MIN + x->key.duration ? INT64_MIN : b->start - x->key.duration;
+        if (t < x->times[b->bit])
+            set_time(x, b->bit, t);
+    }
+}
+
+/* A place for one more table; NULL: out of memory. */
+static struct table *table_room(const struct calendar *c, struct rooms *r)
+{
+    size_t n = (size_t)room_bits(c) + room_bits(c) / GROUP;
+    struct table *x = r->tables;
+
+    if (r->ntables == ROOM_TABLES) {
+        for (uint32_t i = 1; i < r->ntables; i++)
+            x = r->tables[i].last_use < x->last_use ? &r->tables[i] : x;
+        return x;
+    }
+    if (weir_array_reserve(&r->tables, &r->tables_cap, (size_t)r->ntables + 1, sizeof *r->tables))
+        return NULL;
+    x = &r->tables[r->ntables];
+    x->times = weir_mem_alloc(n * sizeof *x->times);
+    x->first = x->times + room_bits(c);
+    r->ntables += x->times != NULL;
+    return x->times ? x : NULL;
+}
+
+static struct table *table_of(const weir_graph *g, struct calendar *c, const struct room_request *q)
+{
+    struct rooms *r = c->rooms;
+    struct key k = key_of(q);
+    struct table *x = NULL;
+
+    for (uint32_t i = 0; !x && i < r->ntables; i++)
+        if (r->tables[i].n == q->n && memcmp(&r->tables[i].key, &k, sizeof k) == 0)
+            x = &r->tables[i];
+    if (!x) {
+        x = table_room(c, r);
+        if (!x)
+            return NULL;
+        x->key = k;
+        x->n = q->n;
+        clear_table(g, c, x);
+    }
+    if (x->serial != g->serial)
+        clear_table(g, c, x);
+    catch_up(r, x);
+    x->last_use = ++r->uses;
+    return x;
+}
+
+/* ---- finding ---- */
+
+struct finder {
+    const weir_graph *g;
+    struct calendar *c;
+    const struct room_request *q;
+    struct table *table;
+    int64_t from;
+};
+
+/* A time before which a host has no room, as far as the plans tell. Noted where the search begins at the clock's time, as most
+ * others will. */
+static int64_t raise_time(const struct finder *f, uint32_t bit)
+{
+    struct table *x = f->table;
+    int64_t t = x->times[bit] > f->from ? x->times[bit] : f->from;
+
+    t = plans_fit(f->g, f->c, bit, x->key.needs, x->n, x->key.duration, t);
+    if (f->from <= f->g->now)
+        set_time(x, bit, t);
+    return t;
+}
+
+static void free_bit(struct calendar *c, uint32_t bit)
+{
+    c->busy[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+}
+
+/* The host whose time is the earliest, so that others need no look. */
+static uint32_t earliest(const struct finder *f)
+{
+    const struct table *x = f->table;
+    uint32_t group = 0, bit;
+
+    for (uint32_t i = 1; i < room_bits(f->c) / GROUP; i++)
+        group = x->first[i] < x->first[group] ? i : group;
+    bit = group * GROUP;
+    for (uint32_t i = bit + 1; i < group * GROUP + GROUP; i++)
+        bit = x->times[i] < x->times[bit] ? i : bit;
+    return bit;
+}
+
+/* The best start so far, and how many hosts were seen to have room then. */
+struct best {
+    int64_t start;
+    uint32_t n;
+};
+
+static void try_host(const struct finder *f, uint32_t bit, struct best *b)
+{
+    int64_t t;
+
+    if (!is_usable(f->g, f->c, bit))
+        return;
+    t = raise_time(f, bit);
+    if (t < b->start || (t == b->start && b->n < ROOM_TIES))
+        t = host_fits(f->g, f->c, bit, f->q, t, b->start);
+    if (t > b->start || t == WEIR_FOREVER)
+        return;
+    if (t < b->start) {
+        memset(f->c->busy, 0xff, f->c->words * sizeof *f->c->busy);
+        *b = (struct best){t, 0};
+    }
+    b->n++;
+    free_bit(f->c, bit);
+}
+
+static int64_t find_one(const struct finder *f, int64_t latest)
+{
+    const struct table *x = f->table;
+    struct best b = {latest, 0};
+    uint32_t first = earliest(f);
+
+    memset(f->c->busy, 0xff, f->c->words * sizeof *f->c->busy);
+    if (x->times[first] <= latest && x->times[first] != WEIR_FOREVER)
+        try_host(f, first, &b);
+    for (uint32_t i = 0; i < room_bits(f->c) / GROUP; i++)
+        for (uint32_t bit = i * GROUP; x->first[i] <= b.start && bit < i * GROUP + GROUP; bit++)
+            if (bit != first && x->times[bit] <= b.start && x->times[bit] != WEIR_FOREVER)
+                try_host(f, bit, &b);
+    return b.n > 0 ? b.start : WEIR_FOREVER;
+}
+
+/* Whether there is room for all slots at t. Of hosts that were not looked at in the end it is taken for granted. */
+static bool fits_at(const struct finder *f, int64_t t)
+{
+    int64_t left = f->q->slots;
+
+    memset(f->c->busy, 0xff, f->c->words * sizeof *f->c->busy);
+    for (uint32_t bit = 0; bit < f->c->count; bit++) {
+        int64_t n;
+        if (f->table->times[bit] > t || !is_usable(f->g, f->c, bit) || (left > 0 && raise_time(f, bit) > t))
+            continue;
+        n = left > 0 ? slots_at(f->g, f->c, bit, f->q, t) : 1;
+        left -= left > 0 ? n : 0;
+        if (n > 0)
+            free_bit(f->c, bit);
+    }
+    return left <= 0;
+}
+
+/* The most slots that one host has room for, be it empty. */
+static int64_t most_slots(const struct finder *f)
+{
+    int64_t most = 1;
+
+    for (uint32_t bit = 0; bit < f->c->count && !f->q->once; bit++) {
+        int64_t here = f->q->slots;
+        if (f->c->vertices[bit] == WEIR_NONE)
+            continue;
+        for (uint32_t i = 0; i < f->q->n; i++) {
+            int64_t n = total_of(f->g, f->c->vertices[bit], f->q->needs[i].type) / f->q->needs[i].amount;
+            here = n < here ? n : here;
+        }
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+/* Puts t in the place of the greatest of a heap. */
+static void replace_top(int64_t *heap, uint32_t n, int64_t t)
+{
+    uint32_t at = 0;
+
+    for (uint32_t kid; (kid = 2 * at + 1) < n; at = kid) {
+        if (kid + 1 < n && heap[kid + 1] > heap[kid])
+            kid++;
+        if (heap[kid] <= t)
+            break;
+        heap[at] = heap[kid];
+    }
+    heap[at] = t;
+}
+
+/* The time by which so many hosts may have room for one slot each. */
+static int find_bound(const struct finder *f, uint32_t n, int64_t *t)
+{
+    int64_t *heap = weir_mem_alloc(n * sizeof *heap);
+
+    if (!heap)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        heap[i] = WEIR_FOREVER;
+    for (uint32_t bit = 0; bit < f->c->count; bit++)
+        if (f->table->times[bit] < heap[0] && is_usable(f->g, f->c, bit)) {
+            int64_t time = raise_time(f, bit);
+            if (time < heap[0])
+                replace_top(heap, n, time);
+        }
+    *t = heap[0];
+    weir_mem_free(heap);
+    return WEIR_OK;
+}
+
+static int find_many(const struct finder *f, int64_t latest, int64_t *start)
+{
+    int64_t most = most_slots(f), hosts = (f->q->slots - 1) / most + 1;
+    int rc;
+
+    *start = WEIR_FOREVER;
+    if (hosts > f->c->live)
+        return WEIR_OK;
+    rc = find_bound(f, (uint32_t)hosts, start);
+    while (!rc && *start <= latest && *start != WEIR_FOREVER && !fits_at(f, *start)) {
+        rc = weir_interrupted() ? WEIR_EINTERRUPTED : WEIR_OK;
+        *start = weir_taken_next_end(f->g, *start);
+    }
+    if (*start > latest)
+        *start = WEIR_FOREVER;
+    return rc;
+}
+
+int weir_rooms_find(const weir_graph *g, struct calendar *c, const struct room_request *q, int64_t from, int64_t latest,
+                    int64_t *start)
+{
+    struct finder f = {g, c, q, table_of(g, c, q), from};
+
+    if (!f.table)
+        return WEIR_ENOMEM;
+    if (from < f.table->from)
+        clear_table(g, c, f.table);
+    if (from <= g->now)
+        f.table->from = from;
+    if (q->slots > 1)
+        return find_many(&f, latest, start);
+    *start = find_one(&f, latest);
+    return WEIR_OK;
+}
+
+/* ---- checking ---- */
+
+static int check_units(const weir_graph *g, const struct calendar *c, const struct units *u)
+{
+    struct units anew = {u->type, weir_mem_zalloc(room_bits(c), sizeof *anew.plans)};
+    int rc = anew.plans ? WEIR_OK : WEIR_ENOMEM;
+    bool same = true;
+
+    for (uint32_t i = 0; !rc && i < g->njobs; i++)
+        rc = g->jobs[i].used ? change_units(g, c, &anew, i, 0, 1) : WEIR_OK;
+    for (uint32_t bit = 0; !rc && same && bit < room_bits(c); bit++)
+        for (uint32_t i = 0; same && i < g->njobs; i++) {
+            int64_t t = g->jobs[i].a.start;
+            int64_t a = anew.plans[bit] ? weir_plan_used_at(anew.plans[bit], t) : 0;
+            same = (u->plans[bit] ? weir_plan_used_at(u->plans[bit], t) : 0) == a;
+        }
+    units_free(c, &anew);
+    return rc ? rc : same ? WEIR_OK : WEIR_EINVAL;
+}
+
+static bool check_table(const weir_graph *g, struct calendar *c, struct table *x)
+{
+    if (x->serial != g->serial)
+        return true;
+    catch_up(c->rooms, x);
+    for (uint32_t bit = 0; bit < c->count; bit++) {
+        int64_t from = x->from > g->now ? x->from : g->now;
+        if (x->first[bit / GROUP] > x->times[bit])
+            return false;
+        if (c->vertices[bit] != WEIR_NONE && x->times[bit] > from &&
+            plans_fit(g, c, bit, x->key.needs, x->n, x->key.duration, from) < x->times[bit])
+            return false;
+    }
+    return true;
+}
+
+int weir_rooms_check(const weir_graph *g, struct calendar *c)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && c->rooms && i < c->rooms->nunits; i++)
+        rc = check_units(g, c, &c->rooms->units[i]);
+    for (uint32_t i = 0; !rc && c->rooms && i < c->rooms->ntables; i++)
+        rc = check_table(g, c, &c->rooms->tables[i]) ? WEIR_OK : WEIR_EINVAL;
+    return rc;
+}

@@ -1,0 +1,49 @@
+/* room.h - when there is room for parts of vertices of one type, such as cores of nodes that others have cores of, too. It tells
+ * where to look for the start of a reservation, and which vertices ("hosts") need no look.
+ *
+ * It belongs to the calendar of that type, which knows who has a host as a whole. For each host and each type of unit that a
+ * request has asked for, a plan of the units that jobs have below it. And, by classes of requests, for each host a time before
+ * which it has no room, as far as the plans tell: so a request looks at few hosts only, those that may be the first.
+ *
+ * Made by the first reservation that needs it, and then kept by every change of the jobs.
+ */
+#ifndef WEIR_ROOM_H
+#define WEIR_ROOM_H
+
+#include "calendar.h"
+
+#define ROOM_NEEDS  8   /* types of units that are looked at; of more the first ones */
+#define ROOM_TABLES 256 /* classes of requests; the one not used for longest makes room */
+#define ROOM_TIES   64  /* hosts that are found to have room at the same time; others are taken to */
+
+struct room_need {
+    weir_type type;
+    int64_t amount;
+};
+
+struct room_request {
+    struct room_need needs[ROOM_NEEDS]; /* of one slot, which has one host */
+    uint32_t n;
+    int64_t slots; /* in all */
+    bool once;     /* each on a host of its own */
+    int64_t duration;
+};
+
+/* Makes what a request needs. *made: it is there; it is not, nor made, where `make` is false. */
+int weir_rooms_get(const weir_graph *g, struct calendar *c, const struct room_request *q, bool make, bool *made) WEIR_CHECKED;
+/* The earliest start from `from` to `latest` at which hosts that are not refused have room for all slots; WEIR_FOREVER: there is
+ * none. After weir_taken_build(). c->busy has all hosts but those that have room, or may have. Negative: out of memory, or interrupted. O(hosts / 32 + hosts that
+ * may be the first) for one slot; for several also the hosts for each time that is tried. */
+int weir_rooms_find(const weir_graph *g, struct calendar *c, const struct room_request *q, int64_t from, int64_t latest,
+                    int64_t *start);
+
+/* A job comes or goes. They cannot fail: for want of memory all is forgotten, and made again when it is next asked for. */
+void weir_rooms_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from); /* its picks from there on */
+void weir_rooms_remove(const weir_graph *g, struct calendar *c, uint32_t job);
+void weir_rooms_free(struct calendar *c);
+size_t weir_rooms_bytes(const struct calendar *c);
+/* Compares the plans with what the jobs have, and the times with what the plans tell; WEIR_EINVAL: they differ.
+ * O(hosts * jobs + tables * hosts) */
+int weir_rooms_check(const weir_graph *g, struct calendar *c) WEIR_CHECKED;
+
+#endif

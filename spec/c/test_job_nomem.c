@@ -1,0 +1,125 @@
+/* test_job_nomem.c - jobs that grow, give back, and lose what is taken out of the machine, while each allocation fails in
+ * turn: then nothing has changed, whatever had been booked by then. */
+#include "check.h"
+
+#include "../../core/weir.h"
+
+#define SECOND 1000000
+#define JOBS   3
+
+static weir_vertex at_path(const weir_graph *g, const char *path)
+{
+    weir_vertex v = WEIR_NONE;
+
+    CHECK(weir_graph_lookup(g, path, &v, NULL) == WEIR_OK, "%s", path);
+    return v;
+}
+
+static weir_request *request(const char *text)
+{
+    weir_request *r = NULL;
+    weir_err err = {0};
+
+    CHECK(weir_request_parse(text, strlen(text), NULL, &r, &err) == WEIR_OK &&
+              weir_request_set_duration(r, 10 * SECOND, &err) == WEIR_OK,
+          "%s: %s", text, err.text);
+    return r;
+}
+
+static void match(weir_graph *g, const char *text, int mode, int64_t job)
+{
+    weir_match_options o = {.mode = mode, .at = 0, .job = job};
+    const weir_allocation *a = NULL;
+    weir_request *r = request(text);
+    weir_err err = {0};
+
+    CHECK(weir_match(g, r, &o, &a, &err) == WEIR_OK, "%s: %s", text, err.text);
+    weir_request_free(r);
+}
+
+/* ---- operations ---- */
+
+static weir_request *more;
+
+/* Units of a pool it has some of, more than there is room for records of. */
+static int grow(weir_graph *g)
+{
+    weir_match_options o = {.mode = WEIR_NOW, .at = 0};
+    const weir_allocation *a = NULL;
+
+    return weir_job_grow(g, 1, more, &o, &a, NULL);
+}
+
+/* One core of a whole rack: all the rest of it is booked one by one. */
+static int give_back(weir_graph *g)
+{
+    weir_vertex core = at_path(g, "/cluster0/rack0/node1/core37");
+
+    return weir_job_shrink(g, 2, &core, 1, NULL);
+}
+
+/* The core goes, and two jobs that have the rack as a whole, one after the other, keep the rest. */
+static int take_out(weir_graph *g)
+{
+    static const int64_t jobs[] = {2, 3};
+
+    return weir_graph_unlink_forced(g, at_path(g, "/cluster0/rack0/node1/core37"), jobs, 2, NULL);
+}
+
+static const struct {
+    const char *what;
+    int (*run)(weir_graph *g);
+    uint32_t picks[JOBS]; /* of each job afterwards */
+} rows[] = {
+    {"a job grows", grow, {40, 1, 1}},
+    {"a job gives back", give_back, {1, 41, 1}},
+    {"a vertex is taken out", take_out, {1, 41, 41}},
+};
+
+/* ---- before and after ---- */
+
+/* 1 has units of memory, 2 and 3 have a rack one after the other. */
+static weir_graph *machine(void)
+{
+    static const char text[] = "cluster:1 rack:2 node:2 core:40 memory:1(size=8,unit=GB)";
+    weir_graph *g = NULL;
+
+    CHECK(weir_graph_parse(text, strlen(text), NULL, "synthetic", &g, NULL) == WEIR_OK, "%s", text);
+    match(g, "slot=1/rack", WEIR_NOW, 2);
+    match(g, "slot=1/memory=2", WEIR_NOW, 1);
+    match(g, "slot=1/rack", WEIR_RESERVE, 3);
+    return g;
+}
+
+static void expect(const weir_graph *g, const uint32_t *picks, const char *what, long n)
+{
+    weir_err err = {0};
+
+    CHECK(weir_check(g, &err) == WEIR_OK, "%s, allocation %ld: %s", what, n, err.text);
+    for (int i = 0; i < JOBS; i++) {
+        const weir_allocation *a = weir_job_get(g, i + 1);
+        CHECK(a && a->npicks == picks[i], "%s, allocation %ld: job %d has %u, not %u", what, n, i + 1, a ? a->npicks : 0, picks[i]);
+    }
+}
+
+int main(void)
+{
+    static const uint32_t before[JOBS] = {1, 1, 1};
+
+    more = request("slot=1/[memory=2;core=39]");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int rc = WEIR_ENOMEM;
+        long n = 0;
+        while (rc == WEIR_ENOMEM && n < 1000) {
+            weir_graph *g = machine();
+            weir_mem_fail_after(++n);
+            rc = rows[i].run(g);
+            weir_mem_fail_after(0);
+            expect(g, rc == WEIR_OK ? rows[i].picks : before, rows[i].what, n);
+            weir_graph_free(g);
+        }
+        CHECK(rc == WEIR_OK && n > 5, "%s: %s after %ld failures", rows[i].what, weir_status_name(rc), n - 1);
+    }
+    weir_request_free(more);
+    return check_report();
+}
