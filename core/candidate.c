@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "book.h"
+#include "calendar.h"
 #include "match.h"
 #include "rows.h"
 #include "window.h"
@@ -44,6 +45,8 @@ static bool policy_whole(const struct match *m, const char *type)
 
 bool weir_candidate_whole(const struct match *m, weir_vertex v)
 {
+    if (!m->g->whole_kinds && m->policy->nexclusive == 0)
+        return false;
     return kind_of(m->g, v)->exclusive || (m->policy->nexclusive && policy_whole(m, weir_vertex_type(m->g, v)));
 }
 
@@ -79,7 +82,7 @@ bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_r
 
 bool weir_candidate_idle(const struct match *m, const weir_resource *r)
 {
-    weir_type t = weir_type_find(m->g, r->type);
+    weir_type t = weir_match_type(m, r);
     uint8_t flags = t == WEIR_NO_TYPE ? 0 : m->g->type_flags[t];
 
     if (r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
@@ -119,13 +122,17 @@ static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struc
 
 static bool window_unused(const struct match *m, weir_vertex v)
 {
+    const struct calendar *c = m->masked && m->view == VIEW_LATER ? m->calendar : NULL;
+
+    if (c && kind_of(m->g, v)->type == c->type && calendar_alone(m->g, c, v))
+        return !calendar_busy(m->g, c, v);
     return m->view >= VIEW_CAPACITY || weir_window_unused(m->g, v, m->t0, m->t1);
 }
 
 bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r)
 {
-    const char *unit = weir_vertex_unit(m->g, v);
-    return !r->unit[0] || !unit[0] || strcmp(r->unit, unit) == 0;
+    const char *unit = r->unit[0] ? weir_vertex_unit(m->g, v) : "";
+    return !unit[0] || strcmp(r->unit, unit) == 0;
 }
 
 /* Whether aggregates alone tell that a vertex taken as a whole holds what is asked for below it: counts of types that have

@@ -32,15 +32,7 @@ static int ranked(const void *data, const weir_idset *ranks, weir_idset *out)
 int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct roster *r, weir_idset **out)
 {
     const struct machine m = {g, r};
-    struct weir_subjects subjects = {NULL, &m, named, having, ranked};
-    weir_idset *all = weir_idset_new();
-    int rc = all ? WEIR_OK : WEIR_ENOMEM;
+    const struct weir_subjects subjects = {r->live, &m, named, having, ranked};
 
-    if (rc == WEIR_OK && r->count > 0)
-        rc = weir_idset_add_range(all, 0, r->count - 1);
-    subjects.all = all;
-    if (rc == WEIR_OK)
-        rc = weir_constraint_solve(c, &subjects, out);
-    weir_idset_free(all);
-    return rc;
+    return weir_constraint_solve(c, &subjects, out);
 }

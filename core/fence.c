@@ -35,38 +35,46 @@ bool weir_fence_matters(const struct search *s)
     return inside;
 }
 
-/* Whether one of nodes lo to hi - 1 is allowed. */
-static bool allows_one(const struct match *m, uint32_t lo, uint32_t hi)
+/* Whether one of the nodes in a span is allowed. */
+static bool allows_one(const struct match *m, struct roster_span s)
 {
-    int64_t first = weir_idset_next(m->allowed, (int64_t)lo - 1);
-    return first >= 0 && first < hi;
+    int64_t first = s.lo < s.hi ? weir_idset_next(m->allowed, (int64_t)s.lo - 1) : -1;
+    return first >= 0 && first < s.hi;
 }
 
 bool weir_fence_stops_row(const struct match *m, const struct inner *in, uint32_t row)
 {
-    struct roster_span s = roster_below(m->roster, in, row);
-    return s.lo < s.hi && !allows_one(m, s.lo, s.hi);
+    struct roster_row s = roster_below(m->roster, in, row);
+
+    return (s.first.lo < s.first.hi || s.later.lo < s.later.hi) && !allows_one(m, s.first) && !allows_one(m, s.later);
 }
 
-bool weir_fence_stops(const struct match *m, weir_vertex v, uint32_t *at)
+bool weir_fence_stops(const struct match *m, weir_vertex v)
 {
-    uint32_t lo = *at;
+    const struct inner *in = inner_of(m->g, v);
 
-    *at += weir_roster_weight(m->g, m->roster, v);
     if (kind_of(m->g, v)->type == m->node_type)
-        return !weir_idset_test(m->allowed, lo);
-    return lo < *at && !allows_one(m, lo, *at);
+        return !weir_idset_test(m->allowed, weir_roster_number(m->roster, v));
+    return in && in->cells && weir_fence_stops_row(m, in, 0);
 }
 
-uint32_t weir_fence_from(const struct match *m, weir_vertex v, uint32_t row)
+/* Whether one of the nodes in a span is below v, and not allowed. */
+static bool forbids_one(const struct match *m, weir_vertex v, struct roster_span s)
 {
-    return roster_below(m->roster, inner_of(m->g, v), row).lo;
+    for (int64_t i = weir_idset_next(m->roster->live, (int64_t)s.lo - 1); i >= 0 && i < s.hi;
+         i = weir_idset_next(m->roster->live, i)) {
+        if (weir_idset_test(m->allowed, (uint32_t)i))
+            i = weir_idset_run_end(m->allowed, i);
+        else if (weir_vertex_within(m->g, m->roster->nodes[i], v))
+            return true;
+    }
+    return false;
 }
 
 int weir_fence_whole(struct match *m, weir_vertex v)
 {
     const struct inner *in = inner_of(m->g, v);
-    struct roster_span s;
+    struct roster_row below;
     int rc;
 
     if (!weir_request_constrained(m->request) || m->node_type == WEIR_NO_TYPE || !in || !in->cells ||
@@ -75,6 +83,6 @@ int weir_fence_whole(struct match *m, weir_vertex v)
     rc = weir_fence_raise(m);
     if (rc)
         return rc;
-    s = roster_below(m->roster, in, 0);
-    return s.lo == s.hi || weir_idset_run_end(m->allowed, s.lo) >= (int64_t)s.hi - 1;
+    below = roster_below(m->roster, in, 0);
+    return !forbids_one(m, v, below.first) && !forbids_one(m, v, below.later);
 }

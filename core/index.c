@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "refusal.h"
 #include "roster.h"
 #include "rows.h"
 
@@ -30,6 +31,7 @@ void weir_indexes_drop(weir_graph *g)
     while (g->nindexes > 0)
         drop_at(g, g->nindexes - 1);
     weir_roster_drop(g);
+    weir_refusals_drop(g);
 }
 
 void weir_indexes_drop_maps(weir_graph *g)
@@ -38,6 +40,7 @@ void weir_indexes_drop_maps(weir_graph *g)
         if (g->indexes[i]->order.reads_maps)
             drop_at(g, i);
     weir_roster_drop(g);
+    weir_refusals_reorder(g);
 }
 
 static int note(struct index *x, weir_vertex v, bool rows)
@@ -64,6 +67,8 @@ void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key)
             drop_at(g, i);
     }
     weir_roster_note(g, v, map, key);
+    if (map != WEIR_EXTENDED)
+        weir_refusals_reorder(g);
 }
 
 static bool qualifies(const weir_graph *g, const struct index *x, weir_vertex v)
@@ -369,7 +374,8 @@ void weir_indexes_link(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t coun
     for (uint32_t i = g->nindexes; i-- > 0;)
         if (note_new(g, g->indexes[i], p, pos, count))
             drop_at(g, i);
-    weir_roster_drop(g);
+    weir_roster_link(g, p, pos, count);
+    weir_refusals_restructure(g, p, pos, count);
 }
 
 static void forget_notes(const weir_graph *g, struct index *x, weir_vertex v)
@@ -392,7 +398,8 @@ void weir_indexes_unlink(weir_graph *g, weir_vertex v)
         forget_notes(g, x, v);
         fill_above(g, x, v);
     }
-    weir_roster_drop(g);
+    weir_roster_unlink(g, v);
+    weir_refusals_restructure(g, vertex_at(g, v)->parent, vertex_at(g, v)->pos, 1);
 }
 
 void weir_indexes_promote(weir_graph *g, weir_vertex v)
@@ -416,6 +423,8 @@ void weir_indexes_rows(weir_graph *g, uint32_t first, uint32_t count)
             x->best[r] = WEIR_NONE;
         x->rows = first + count > x->rows ? first + count : x->rows;
     }
+    weir_roster_rows(g, first, count);
+    weir_refusals_rows(g, first, count);
 }
 
 void weir_indexes_relay(weir_graph *g, weir_vertex v)
@@ -423,6 +432,7 @@ void weir_indexes_relay(weir_graph *g, weir_vertex v)
     for (uint32_t i = g->nindexes; i-- > 0;)
         if (note(g->indexes[i], v, true))
             drop_at(g, i);
+    weir_roster_relay(g, v);
 }
 
 /* ---- getting one ---- */
@@ -527,12 +537,29 @@ void weir_indexes_touch_one(weir_graph *g, weir_vertex v)
             (void)touch_parent(g, g->indexes[i], v);
 }
 
+void weir_indexes_touch_kids(weir_graph *g, weir_vertex v, uint32_t from, uint32_t to)
+{
+    const struct inner *in = inner_of(g, v);
+    struct levels lv;
+
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t i = 0; i < g->nindexes; i++) {
+        struct index *x = g->indexes[i];
+        for (uint32_t step = 1; x->mode != INDEX_ANY && has_rows(g, x, in) && step <= lv.n + 1; step++) {
+            uint32_t l = step <= lv.n ? step : 0;
+            for (uint32_t r = row_over(&lv, l, from); r <= row_over(&lv, l, to); r++)
+                x->best[in->row + r] = first_of_row(g, x, in, &lv, l, r);
+        }
+    }
+}
+
 void weir_indexes_touch(weir_graph *g, weir_vertex v)
 {
     for (uint32_t i = 0; i < g->nindexes; i++)
         if (g->indexes[i]->mode != INDEX_ANY)
             for (weir_vertex u = v; u != WEIR_NONE;)
                 u = touch_parent(g, g->indexes[i], u);
+    weir_refusals_touch(g, v);
 }
 
 bool weir_index_check(const weir_graph *g, const struct index *x)

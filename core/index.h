@@ -49,9 +49,11 @@ int weir_index_list(const weir_graph *g, struct index *x) WEIR_CHECKED;
 weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v);
 void weir_indexes_touch(weir_graph *g, weir_vertex v); /* v changed its state or book */
 void weir_indexes_touch_one(weir_graph *g, weir_vertex v); /* ... in the rows of its parent only */
+void weir_indexes_touch_kids(weir_graph *g, weir_vertex v, uint32_t from, uint32_t to); /* ... many kids of v in a row */
 void weir_indexes_drop(weir_graph *g);
 /* `count` kids of p from number pos on, or roots, are new; v and all below it leave their place below v's parent; v gets its
- * inner record; rows are given out; the rows of v are other ones than before. None of these can fail. */
+ * inner record; rows are given out; the rows of v are other ones than before. None of these can fail. The roster and the refusals are
+ * told, too. */
 void weir_indexes_link(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count);
 void weir_indexes_unlink(weir_graph *g, weir_vertex v);
 void weir_indexes_promote(weir_graph *g, weir_vertex v);

@@ -69,6 +69,8 @@ static int split_inside(struct match *m)
 /* What is below a vertex that is only given as a whole takes all of that (A5): the search has seen that nobody uses it. */
 static int widen_picks(struct match *m)
 {
+    if (!m->g->whole_kinds && m->policy->nexclusive == 0)
+        return WEIR_OK;
     for (uint32_t i = 0; i < m->npicks; i++) {
         weir_pick *p = &m->picks[i];
         weir_vertex whole = WEIR_NONE;

@@ -17,6 +17,7 @@
 #include "graph.h"
 #include "order.h"
 #include "request.h"
+#include "room.h"
 #include "search.h"
 
 #define WEIR_NO_END INT64_MIN
@@ -62,10 +63,14 @@ struct match {
     uint64_t wanted;           /* so many vertices of its type, at least */
     bool alone;                /* one resource of the request is of that type, no more */
     bool masked;               /* it knows the window that is searched */
+    bool roomy;                /* ... and so are vertices that have no room for `room`, which all of the request is */
+    struct room_request room;
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
     struct feed *feeds; /* what the picks of channels were taken for, once they are tidied */
     uint32_t nfeeds;
     bool least;      /* take the least of what may vary */
+    weir_type types[PLAIN_MEMO]; /* by resource: its type, and whether that was looked up */
+    bool typed[PLAIN_MEMO];
     uint8_t plain[PLAIN_MEMO]; /* by resource: whether aggregates tell all about what is inside it; 0: not known yet */
     bool trying;     /* does it fit? what it takes is given back: which of what is alike is chosen does not matter */
     bool contested;  /* siblings competed: one vertex may have several picks */
@@ -73,6 +78,20 @@ struct match {
     const weir_match_options *options; /* never NULL */
     weir_err *err;
 };
+
+/* The type of what a resource of the request asks for; WEIR_NO_TYPE: there is none. */
+static inline weir_type weir_match_type(const struct match *m, const weir_resource *r)
+{
+    struct match *memo = (struct match *)(uintptr_t)m; /* what is noted changes no answer */
+
+    if (r->index >= PLAIN_MEMO)
+        return weir_type_find(m->g, r->type);
+    if (!m->typed[r->index]) {
+        memo->types[r->index] = weir_type_find(m->g, r->type);
+        memo->typed[r->index] = true;
+    }
+    return m->types[r->index];
+}
 
 /* Places the whole request in one view, from t0 on. 1, 0 or negative. */
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0);
@@ -122,11 +141,9 @@ int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource 
 int weir_fence_raise(struct match *m);
 /* Whether it tells where not to search: what is searched for, or something needed inside it, is only found in nodes. */
 bool weir_fence_matters(const struct search *s);
-/* Whether a row, or a kid, holds nodes but none that is allowed. *at is the number of the first node at or below the kid, and
- * goes on to that of the next kid; weir_fence_from gives it for the first kid under a row of v. */
+/* Whether a row, or a vertex, holds nodes but none that is allowed. */
 bool weir_fence_stops_row(const struct match *m, const struct inner *in, uint32_t row);
-bool weir_fence_stops(const struct match *m, weir_vertex kid, uint32_t *at);
-uint32_t weir_fence_from(const struct match *m, weir_vertex v, uint32_t row);
+bool weir_fence_stops(const struct match *m, weir_vertex v);
 /* Whether the constraint allows all nodes below v, which is to be taken as a whole. 1, 0 or negative. */
 int weir_fence_whole(struct match *m, weir_vertex v);
 

@@ -1,10 +1,11 @@
-/* roster.h - the nodes of a graph, numbered 0, 1, ... in preorder: how many of them stand below each row, and which have a
- * property, a rank or a name. Constraints are solved with it (constraint_nodes.c) and tell which rows hold nodes that they
- * allow (fence.c).
+/* roster.h - the nodes of a graph, numbered 0, 1, ...: which of them stand below each row, and which have a property, a rank or a
+ * name. Constraints are solved with it (constraint_nodes.c) and tell which rows hold nodes that they allow (fence.c).
  *
- * Made when it is first asked for, in O(nodes and what is above them), and dropped when the structure changes. 8 bytes a row, 16
- * a node, and sets of numbers: 8 bytes for each run of nodes with a property, or with ranks in a row. A changed property moves one
- * node in one set; after a changed rank, or where names are made of what changed, those alone are read again.
+ * Made when it is first asked for, in O(nodes and what is above them), in preorder, so that what stands below a vertex or a row is
+ * a span of numbers. It follows the structure: nodes that are added have the next numbers, those that go leave theirs unused,
+ * O(d f) each; after so many that it pays, all are numbered anew. 8 bytes a row, 16 once something was added, about 32 a node, and
+ * sets of numbers: 8 bytes for each run of nodes with a property, or with ranks in a row. A changed property moves one node in one set, as does its own rank;
+ * after a changed rank above nodes, or where names are made of what changed, those alone are read again.
  */
 #ifndef WEIR_ROSTER_H
 #define WEIR_ROSTER_H
@@ -12,9 +13,16 @@
 #include "graph.h"
 
 #define ROSTER_NAME 1024 /* names of so many bytes or more are nobody's */
+#define ROSTER_LATER 64  /* nodes that may be added before all are numbered anew, and an eighth of those that were there */
 
 struct roster_span { /* nodes lo to hi - 1 */
     uint32_t lo, hi;
+};
+
+/* What stands below a row is within these. */
+struct roster_row {
+    struct roster_span first; /* of those that were numbered in preorder: only what stands there, or stood there */
+    struct roster_span later; /* of those that were added: others may be among them */
 };
 
 struct roster_property {
@@ -28,21 +36,22 @@ struct roster_run { /* ranks rank, rank + 1, ... of nodes node, node + 1, ... */
 };
 
 struct roster {
-    uint64_t serial; /* of the graph's structure that it belongs to */
-    weir_type type;  /* of nodes */
-    weir_vertex *nodes;
-    uint32_t count, cap;
-    struct roster_span *spans; /* by row number */
-    uint32_t nrows;
-    bool *outside; /* by type: one of its vertices is neither a node nor inside one */
+    weir_type type;            /* of nodes */
+    weir_vertex *nodes;        /* by number; WEIR_NONE: it is gone */
+    uint32_t count, base, cap; /* numbers given out, and those of them in preorder; room */
+    weir_idset *live;          /* numbers of nodes that are there */
+    uint32_t *slots, nslots;   /* by hash of the vertex: its number + 1; as wide as it ever needs to be */
+    struct roster_span *first, *later; /* by row number: see above; later NULL: no node was added */
+    uint32_t nrows, rows_cap;
+    bool *outside; /* by type: one of its vertices is, or once was, neither a node nor inside one */
     uint32_t ntypes;
     struct roster_property *properties; /* by the text of their keys, ascending */
     uint32_t nproperties, properties_cap;
     struct roster_run *runs; /* ascending ranks */
     uint32_t nruns, runs_cap;
     bool ranks_known, names_known;
-    bool templates;                 /* names are made of properties or ranks */
-    uint32_t *slots, nslots, *next; /* by hash of a name: node + 1, the first of those that have it; the next of them */
+    bool templates;                           /* names are made of properties or ranks */
+    uint32_t *name_slots, nname_slots, *next; /* by hash of a name: the first that has it, its number + 1; the next of them */
 };
 
 /* The roster of a graph as it is now; WEIR_ENOMEM. */
@@ -54,12 +63,26 @@ size_t weir_roster_bytes(const struct roster *r);
 /* Makes everything anew and compares: for weir_check(). */
 int weir_roster_check(const weir_graph *g, bool *same) WEIR_CHECKED;
 
-/* How many nodes stand at or below v. */
-uint32_t weir_roster_weight(const weir_graph *g, const struct roster *r, weir_vertex v);
-/* The nodes below a vertex with children, or one of its rows. */
-static inline struct roster_span roster_below(const struct roster *r, const struct inner *in, uint32_t row)
+/* `count` kids of p from number pos on, or roots, are new; v and all below it go, its parent has it no more; rows are given out;
+ * the rows of v are other ones than before. None can fail: where memory is short the roster is dropped. */
+void weir_roster_link(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count);
+void weir_roster_unlink(weir_graph *g, weir_vertex v);
+void weir_roster_rows(weir_graph *g, uint32_t first, uint32_t count);
+void weir_roster_relay(weir_graph *g, weir_vertex v);
+
+/* The number of a node; WEIR_NONE: it is none. */
+uint32_t weir_roster_number(const struct roster *r, weir_vertex v);
+/* What is known of a row of a vertex with children. */
+static inline struct roster_row roster_below(const struct roster *r, const struct inner *in, uint32_t row)
 {
-    return in->row + row < r->nrows ? r->spans[in->row + row] : (struct roster_span){0, 0};
+    uint32_t at = in->row + row;
+    struct roster_row x = {{0, 0}, {0, 0}};
+
+    if (at < r->nrows)
+        x.first = r->first[at];
+    if (at < r->nrows && r->later)
+        x.later = r->later[at];
+    return x;
 }
 
 /* Each adds nodes to a set; WEIR_ENOMEM. */

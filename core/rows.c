@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "index.h"
+#include "refusal.h"
+#include "rows_max.h"
 
 void weir_levels_of(uint32_t cap, struct levels *lv)
 {
@@ -43,19 +45,17 @@ bool weir_row_entries(const struct inner *in, const struct levels *lv, uint32_t 
     return false;
 }
 
-static int64_t max64(int64_t a, int64_t b)
+static void add_moves(int64_t *out, const int64_t *cells, const struct move *moves, uint32_t n)
 {
-    return a > b ? a : b;
+    for (uint32_t i = 0; i < n; i++) {
+        struct move m = moves[i];
+        out[m.to] = m.max ? max64(out[m.to], cells[m.from]) : out[m.to] + cells[m.from];
+    }
 }
 
-static int64_t book_soon(const struct book *b)
+/* What of it books and states change; the rest is 0. */
+static void contribute(const weir_graph *g, weir_vertex v, const struct schema *s, int64_t *out)
 {
-    return b ? WEIR_FOREVER - b->next : 0;
-}
-
-void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_t *out)
-{
-    const struct schema *s = g->schemas[ps];
     const struct kind *k = kind_of(g, v);
     const struct inner *in = inner_of(g, v);
     const struct book *b = book_of(g, v);
@@ -65,16 +65,12 @@ void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_
     memset(out, 0, s->width * sizeof *out);
     out[CELL_SOON] = book_soon(b);
     out[CELL_ACTIVE] = b ? b->active : 0;
-    out[own + TYPE_TOTAL] = k->size;
     if (in && in->cells) {
         const struct lift *l = g->lifts[in->lift];
         out[CELL_SOON] = max64(out[CELL_SOON], in->cells[CELL_SOON]);
         out[CELL_ACTIVE] += in->cells[CELL_ACTIVE];
-        for (uint32_t i = 0; i < l->nmoves; i++) {
-            struct move m = l->moves[i];
-            int64_t value = m.gated && !open ? 0 : in->cells[m.from];
-            out[m.to] = m.max ? max64(out[m.to], value) : out[m.to] + value;
-        }
+        if (open)
+            add_moves(out, in->cells, l->moves, l->ngated);
     }
     if (open) {
         out[own + TYPE_FREE] += vertex_unallocated(g, v);
@@ -82,86 +78,66 @@ void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_
     }
 }
 
-/* One maximum cell of what v contributes; `pairs` is the first cell of the pairs. */
-static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell, uint32_t pairs)
+void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_t *out)
 {
+    const struct schema *s = g->schemas[ps];
     const struct inner *in = inner_of(g, v);
-    const uint16_t *from;
-    int64_t best;
+    const struct lift *l = in && in->cells ? g->lifts[in->lift] : NULL;
 
-    if (cell == CELL_SOON) {
-        best = book_soon(book_of(g, v));
-        return in && in->cells ? max64(best, in->cells[CELL_SOON]) : best;
-    }
-    if (!in || !in->cells || ((cell - pairs) % PAIR_CELLS == PAIR_FREE && !vertex_open(g, v)))
-        return 0;
-    from = g->lifts[in->lift]->sources[cell - pairs];
-    best = from[0] ? in->cells[from[0]] : 0;
-    return from[1] ? max64(best, in->cells[from[1]]) : best;
-}
-
-/* The maximum of one cell over the entries of a row; it cannot be above `bound`. */
-static int64_t rescan(const weir_graph *g, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r,
-                      uint32_t cell, int64_t bound)
-{
-    uint32_t begin, end;
-    bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
-    uint32_t pairs = CELL_TYPES + TYPE_CELLS * g->schemas[in->schema]->ntypes;
-    int64_t best = 0;
-
-    for (uint32_t i = begin; i < end && best < bound; i++) {
-        if (!kids)
-            best = max64(best, row_cells(g, in, i)[cell]);
-        else if (in->kids[i] != WEIR_NONE)
-            best = max64(best, contribute_max(g, in->kids[i], cell, pairs));
-    }
-    return best;
+    contribute(g, v, s, out);
+    if (l)
+        add_moves(out, in->cells, l->moves + l->ngated, l->nmoves - l->ngated);
+    out[type_cell(s, kind_of(g, v)->type) + TYPE_TOTAL] += kind_of(g, v)->size;
 }
 
 /* Carries a change of what the kid at pos contributes into the rows of its parent. */
-static void update_rows(weir_graph *g, struct inner *in, uint32_t pos, const int64_t *old, const int64_t *new)
+static void update_rows(const weir_graph *g, struct inner *in, uint32_t pos, const int64_t *old, const int64_t *new)
 {
-    const struct schema *s = g->schemas[in->schema];
+    uint32_t width = g->schemas[in->schema]->width;
     struct levels lv;
 
     weir_levels_of(in->rows_cap, &lv);
     for (uint32_t step = 1; step <= lv.n + 1; step++) {
-        uint32_t l = step <= lv.n ? step : 0, r = row_over(&lv, l, pos);
-        int64_t *cells = row_cells(g, in, r);
-        uint32_t sums_end = CELL_TYPES + TYPE_CELLS * s->ntypes;
-        for (uint32_t c = CELL_ACTIVE; c < sums_end; c++)
+        uint32_t l = step <= lv.n ? step : 0;
+        int64_t *cells = row_cells(g, in, row_over(&lv, l, pos));
+        struct row w = weir_row_at(g, in, &lv, l, pos);
+        for (uint32_t c = CELL_ACTIVE; c < w.pairs; c++)
             cells[c] += new[c] - old[c];
-        for (uint32_t c = 0; c < s->width; c = c == CELL_SOON ? sums_end : c + 1) {
+        for (uint32_t c = CELL_SOON; c < width; c = row_next_max(c, w.pairs)) {
             if (new[c] >= cells[c])
                 cells[c] = new[c];
             else if (old[c] == cells[c])
-                cells[c] = rescan(g, in, &lv, l, r, c, old[c]);
+                cells[c] = weir_row_rescan(g, &w, c, old[c]);
         }
     }
 }
 
-enum { OLD, NEW, OLD_UP, FILL, LATE };
+enum { OLD, NEW, OLD_UP, FILL, LATE, RUN = LATE + LATE_LEVELS }; /* the last two: one each for each level of a batch */
+#define MANY_KIDS 4 /* changed, from which on what is best among them all is looked for once */
 
 static int64_t *scratch(const weir_graph *g, int which)
 {
     return g->scratch + (size_t)which * g->scratch_width;
 }
 
-/* What v contributes to its parent; nothing for a root. */
-static void contribute_up(const weir_graph *g, weir_vertex v, int64_t *out)
+/* What v contributes to its parent, of all cells or of those that books and states change; nothing for a root. */
+static void contribute_up(const weir_graph *g, weir_vertex v, bool all, int64_t *out)
 {
     weir_vertex p = vertex_at(g, v)->parent;
-    if (p != WEIR_NONE)
+
+    if (p != WEIR_NONE && all)
         weir_row_contribute(g, v, inner_of(g, p)->schema, out);
+    else if (p != WEIR_NONE)
+        contribute(g, v, g->schemas[inner_of(g, p)->schema], out);
 }
 
 /* One step of a change of v, which contributed `old`, up into the rows of its parent. False: nothing changed. */
-static bool carry_one(weir_graph *g, weir_vertex v, const int64_t *old)
+static bool carry_one(weir_graph *g, weir_vertex v, bool all, const int64_t *old)
 {
     struct inner *in = inner_of(g, vertex_at(g, v)->parent);
     int64_t *new = scratch(g, NEW);
 
-    weir_row_contribute(g, v, in->schema, new);
+    contribute_up(g, v, all, new);
     if (memcmp(old, new, g->schemas[in->schema]->width * sizeof *old) == 0)
         return false;
     update_rows(g, in, vertex_at(g, v)->pos, old, new);
@@ -169,15 +145,15 @@ static bool carry_one(weir_graph *g, weir_vertex v, const int64_t *old)
 }
 
 /* Carries a difference from v to the root: OLD holds what v contributed before. */
-static void carry_up(weir_graph *g, weir_vertex v)
+static void carry_up(weir_graph *g, weir_vertex v, bool all)
 {
     int64_t *old = scratch(g, OLD), *old_up = scratch(g, OLD_UP);
     weir_vertex p;
 
     while ((p = vertex_at(g, v)->parent) != WEIR_NONE) {
         weir_vertex pp = vertex_at(g, p)->parent;
-        contribute_up(g, p, old_up);
-        if (!carry_one(g, v, old))
+        contribute_up(g, p, all, old_up);
+        if (!carry_one(g, v, all, old))
             return;
         v = p;
         if (pp != WEIR_NONE)
@@ -185,36 +161,128 @@ static void carry_up(weir_graph *g, weir_vertex v)
     }
 }
 
-/* Carries what a batch has held back at g->late. */
-static void carry_late(weir_graph *g)
+/* ---- batches ---- */
+
+/* Carries what a run of kids contributes into the rows of their parent: RUN has the differences of sums, and maxima. */
+static void finish_run(weir_graph *g, uint32_t level)
 {
-    weir_vertex v = g->late;
+    struct late *x = &g->late[level];
+    const struct inner *in = inner_of(g, x->vertex);
+    const int64_t *run = scratch(g, RUN + (int)level);
+    struct levels lv;
+
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t step = 1; step <= lv.n + 1; step++) {
+        uint32_t l = step <= lv.n ? step : 0;
+        int64_t *cells = row_cells(g, in, row_over(&lv, l, x->to));
+        struct row w = weir_row_at(g, in, &lv, l, x->to);
+        for (uint32_t c = CELL_ACTIVE; c < w.pairs; c++)
+            cells[c] += run[c];
+        for (uint32_t c = CELL_SOON; c < g->schemas[in->schema]->width; c = row_next_max(c, w.pairs))
+            if (run[c] >= cells[c])
+                cells[c] = run[c];
+            else if (c == CELL_SOON ? x->later : x->lowered && (c - w.pairs) % PAIR_CELLS == PAIR_FREE)
+                cells[c] = weir_row_rescan(g, &w, c, cells[c]);
+    }
+    if (x->booked && x->to - x->from + 1 >= MANY_KIDS)
+        weir_indexes_touch_kids(g, x->vertex, x->from, x->to);
+    else
+        for (uint32_t i = x->from; x->booked && i <= x->to; i++)
+            weir_indexes_touch_one(g, in->kids[i]);
+}
+
+/* Notes that the kid of p at pos changed; those of a run stand side by side, in one group. */
+static void note_late(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
+{
+    struct late *x = &g->late[level];
+
+    if (x->vertex == WEIR_NONE) {
+        contribute_up(g, p, false, scratch(g, LATE + (int)level));
+    } else if (pos / WEIR_FAN == x->to / WEIR_FAN && (pos == x->to + 1 || pos + 1 == x->from)) {
+        *(pos > x->to ? &x->to : &x->from) = pos;
+        return;
+    } else {
+        finish_run(g, level);
+    }
+    *x = (struct late){.vertex = p, .from = pos, .to = pos, .carried = x->vertex != WEIR_NONE && (x->carried || x->booked)};
+    memset(scratch(g, RUN + (int)level), 0, g->scratch_width * sizeof(int64_t));
+}
+
+/* ... from contributing `old` to contributing `new`. */
+static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const int64_t *new, bool booked)
+{
+    struct late *x = &g->late[level];
+    const struct schema *s = g->schemas[inner_of(g, x->vertex)->schema];
+    int64_t *run = scratch(g, RUN + (int)level);
+
+    x->booked |= booked;
+    x->later |= new[CELL_SOON] < old[CELL_SOON];
+    run[CELL_SOON] = max64(run[CELL_SOON], new[CELL_SOON]);
+    for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * s->ntypes; c++)
+        run[c] += new[c] - old[c];
+    for (uint32_t c = CELL_TYPES + TYPE_CELLS * s->ntypes; c < s->width; c++) {
+        x->lowered |= new[c] < old[c];
+        run[c] = max64(run[c], new[c]);
+    }
+}
+
+/* Carries what a batch has held back on one level further up: to the next one, or all the way. */
+static void carry_late(weir_graph *g, uint32_t level)
+{
+    struct late was = g->late[level];
+    weir_vertex v = was.vertex, p = v == WEIR_NONE ? WEIR_NONE : vertex_at(g, v)->parent;
+    bool booked = was.booked || was.carried;
+    int64_t *old = scratch(g, LATE + (int)level);
 
     if (v == WEIR_NONE)
         return;
-    g->late = WEIR_NONE;
-    if (vertex_at(g, v)->parent == WEIR_NONE)
+    finish_run(g, level);
+    g->late[level].vertex = WEIR_NONE;
+    if (p == WEIR_NONE)
         return;
-    memcpy(scratch(g, OLD), scratch(g, LATE), g->scratch_width * sizeof(int64_t));
-    carry_up(g, v);
-    weir_indexes_touch(g, v);
+    if (level + 1 < LATE_LEVELS) {
+        note_late(g, level + 1, p, vertex_at(g, v)->pos);
+        contribute_up(g, v, false, scratch(g, NEW));
+        add_to_run(g, level + 1, old, scratch(g, NEW), booked);
+        weir_refusals_touch_one(g, v);
+        return;
+    }
+    memcpy(scratch(g, OLD), old, g->scratch_width * sizeof *old);
+    carry_up(g, v, false);
+    if (booked)
+        weir_indexes_touch(g, v);
+    else
+        weir_refusals_touch(g, v);
+}
+
+static void carry_all_late(weir_graph *g)
+{
+    for (uint32_t level = 0; level < LATE_LEVELS; level++)
+        carry_late(g, level);
+}
+
+/* A kid of p is to change: what is held back is of p and its parent, or carried on. */
+static void turn_late(weir_graph *g, weir_vertex p)
+{
+    if (p != WEIR_NONE && p == g->late[0].vertex)
+        return;
+    carry_late(g, 0);
+    if (p == WEIR_NONE || vertex_at(g, p)->parent != g->late[1].vertex)
+        carry_late(g, 1);
 }
 
 void weir_rows_batch(weir_graph *g, bool on)
 {
-    carry_late(g);
+    carry_all_late(g);
     g->batch = on;
 }
 
 void weir_rows_before(weir_graph *g, weir_vertex v)
 {
-    weir_vertex p = vertex_at(g, v)->parent;
-
     if (g->building)
         return;
-    if (p != g->late)
-        carry_late(g);
-    contribute_up(g, v, scratch(g, OLD));
+    turn_late(g, vertex_at(g, v)->parent);
+    contribute_up(g, v, false, scratch(g, OLD));
 }
 
 void weir_rows_after(weir_graph *g, weir_vertex v)
@@ -224,14 +292,13 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
     if (g->building)
         return;
     if (g->batch && p != WEIR_NONE) {
-        if (g->late == WEIR_NONE)
-            contribute_up(g, p, scratch(g, LATE));
-        g->late = p;
-        carry_one(g, v, scratch(g, OLD));
-        weir_indexes_touch_one(g, v);
+        note_late(g, 0, p, vertex_at(g, v)->pos);
+        contribute_up(g, v, false, scratch(g, NEW));
+        add_to_run(g, 0, scratch(g, OLD), scratch(g, NEW), true);
+        weir_refusals_touch_one(g, v);
         return;
     }
-    carry_up(g, v);
+    carry_up(g, v, false);
     weir_indexes_touch(g, v);
 }
 
@@ -242,12 +309,13 @@ static void update_soon(weir_graph *g, struct inner *in, uint32_t pos, int64_t o
 
     weir_levels_of(in->rows_cap, &lv);
     for (uint32_t step = 1; step <= lv.n + 1; step++) {
-        uint32_t l = step <= lv.n ? step : 0, r = row_over(&lv, l, pos);
-        int64_t *cell = row_cells(g, in, r) + CELL_SOON;
+        uint32_t l = step <= lv.n ? step : 0;
+        int64_t *cell = row_cells(g, in, row_over(&lv, l, pos)) + CELL_SOON;
+        struct row w = weir_row_at(g, in, &lv, l, pos);
         if (new >= *cell)
             *cell = new;
         else if (old == *cell)
-            *cell = rescan(g, in, &lv, l, r, CELL_SOON, old);
+            *cell = weir_row_rescan(g, &w, CELL_SOON, old);
     }
 }
 
@@ -256,14 +324,34 @@ static int64_t soon_below(const struct inner *in)
     return in && in->cells ? in->cells[CELL_SOON] : 0;
 }
 
+/* In a batch: kept with its run. */
+static void note_soon(weir_graph *g, weir_vertex v, int64_t old, int64_t new)
+{
+    int64_t *cell = &scratch(g, RUN)[CELL_SOON];
+
+    note_late(g, 0, vertex_at(g, v)->parent, vertex_at(g, v)->pos);
+    g->late[0].later |= new < old;
+    *cell = max64(*cell, new);
+    weir_refusals_touch_one(g, v);
+}
+
 void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
 {
-    int64_t below = soon_below(inner_of(g, v));
-    int64_t old = max64(WEIR_FOREVER - next, below), new = max64(book_soon(book_of(g, v)), below);
+    int64_t own_soon = book_soon(book_of(g, v)), below, old, new;
     weir_vertex p = vertex_at(g, v)->parent;
 
-    if (old != new)
-        carry_late(g);
+    if (own_soon == WEIR_FOREVER - next || !g->batch || p == WEIR_NONE || g->building)
+        weir_refusals_touch(g, v);
+    if (own_soon == WEIR_FOREVER - next)
+        return;
+    turn_late(g, p);
+    below = soon_below(inner_of(g, v));
+    old = max64(WEIR_FOREVER - next, below);
+    new = max64(own_soon, below);
+    if (g->batch && p != WEIR_NONE && !g->building) {
+        note_soon(g, v, old, new);
+        return;
+    }
     for (; old != new && p != WEIR_NONE && !g->building; v = p, p = vertex_at(g, v)->parent) {
         struct inner *in = inner_of(g, p);
         int64_t own = book_soon(book_of(g, p)), was = max64(own, in->cells[CELL_SOON]);
@@ -286,7 +374,7 @@ static void fill_rows(weir_graph *g, struct inner *in, int64_t *out)
     struct levels lv;
 
     weir_levels_of(in->rows_cap, &lv);
-    memset(in->cells, 0, (size_t)lv.rows * s->width * sizeof *in->cells);
+    memset(in->cells, 0, (size_t)lv.rows * s->stride * sizeof *in->cells);
     for (uint32_t i = 0; i < in->nkids; i++) {
         if (in->kids[i] == WEIR_NONE)
             continue;
@@ -338,11 +426,28 @@ static void set_lifts(weir_graph *g, const struct inner *in)
     }
 }
 
-/* Room for the rows of one inner vertex, got before anything is changed. */
+/* Rows of one inner vertex that are to be laid out otherwise: all memory is got before anything is changed. */
 struct refit {
     uint32_t inner, schema, cap;
-    int64_t *cells;
+    int64_t *cells; /* NULL: the rows that it has do */
+    int64_t *was;   /* what the vertex of the refit before this one, a kid, contributed; NULL before the first */
 };
+
+static void refits_free(struct refit *refits, uint32_t n)
+{
+    while (n-- > 0) {
+        weir_mem_free(refits[n].cells);
+        weir_mem_free(refits[n].was);
+    }
+}
+
+/* Whether the rows have room for what is new, behind all that is there. */
+static bool fits_behind(const weir_graph *g, const struct inner *in, const struct refit *f)
+{
+    const struct schema *s = g->schemas[in->schema], *t = g->schemas[f->schema];
+    return in->cells && f->cap == in->rows_cap && s->stride == t->stride && s->npairs + t->npairs == 0 &&
+           memcmp(s->codes, t->codes, s->ntypes * sizeof *s->codes) == 0;
+}
 
 static int refit_prepare(weir_graph *g, struct refit *f)
 {
@@ -352,9 +457,11 @@ static int refit_prepare(weir_graph *g, struct refit *f)
     weir_levels_of(f->cap, &lv);
     if (lv.rows > UINT32_MAX - g->nrows)
         return WEIR_ENOMEM;
-    f->cells = weir_mem_alloc((size_t)lv.rows * g->schemas[f->schema]->width * sizeof *f->cells);
-    if (!f->cells)
-        return WEIR_ENOMEM;
+    if (g->building || !fits_behind(g, in, f)) {
+        f->cells = weir_mem_alloc((size_t)lv.rows * g->schemas[f->schema]->stride * sizeof *f->cells);
+        if (!f->cells)
+            return WEIR_ENOMEM;
+    }
     return intern_lifts(g, in, f->schema);
 }
 
@@ -385,22 +492,83 @@ void weir_rows_spare(weir_graph *g, const struct inner *in)
         g->spare_rows[g->nspare_rows++] = in->row;
 }
 
-static void refit_commit(weir_graph *g, const struct refit *f)
+/* Writes a row of one schema as one of another, which has all of it but for pairs where there are too many types, and is 0 yet. */
+static void move_cells(const struct schema *from, const struct schema *to, const int64_t *row, int64_t *out)
+{
+    uint32_t pairs = CELL_TYPES + TYPE_CELLS * from->ntypes, to_pairs = CELL_TYPES + TYPE_CELLS * to->ntypes;
+
+    memcpy(out, row, CELL_TYPES * sizeof *out);
+    for (uint32_t i = 0; i < from->ntypes; i++)
+        memcpy(out + type_cell(to, (weir_type)from->codes[i]), row + CELL_TYPES + TYPE_CELLS * i, TYPE_CELLS * sizeof *out);
+    for (uint32_t i = 0, k = 0; i < from->npairs && to->npairs > 0; i++) {
+        while (to->codes[to->ntypes + k] != from->codes[from->ntypes + i])
+            k++;
+        memcpy(out + to_pairs + PAIR_CELLS * k, row + pairs + PAIR_CELLS * i, PAIR_CELLS * sizeof *out);
+    }
+}
+
+/* The rows that an inner vertex has, in their new places: rows over groups keep their numbers, and where there are more levels
+ * than before, the first row of each is over all that there is. */
+static void move_rows(const weir_graph *g, const struct inner *in, const struct refit *f)
+{
+    const struct schema *from = g->schemas[in->schema], *to = g->schemas[f->schema];
+    struct levels old, new;
+
+    weir_levels_of(in->rows_cap, &old);
+    weir_levels_of(f->cap, &new);
+    memset(f->cells, 0, (size_t)new.rows * to->stride * sizeof *f->cells);
+    if (!in->cells)
+        return;
+    move_cells(from, to, in->cells, f->cells);
+    for (uint32_t l = 1; l <= new.n; l++)
+        for (uint32_t r = 0; r < (l <= old.n ? old.count[l] : 1); r++)
+            move_cells(from, to, row_cells(g, in, l <= old.n ? old.first[l] + r : 0),
+                       f->cells + (size_t)(new.first[l] + r) * to->stride);
+}
+
+/* The rows stand where they shall. */
+static void refit_place(weir_graph *g, const struct refit *f)
 {
     struct inner *in = &g->inners[f->inner];
     struct levels lv;
 
     weir_levels_of(f->cap, &lv);
-    weir_mem_free(in->cells);
-    in->cells = f->cells;
+    if (f->cells) {
+        weir_mem_free(in->cells);
+        in->cells = f->cells;
+    }
     in->schema = f->schema;
+    in->rows_cap = f->cap;
     if (lv.rows > in->nrows)
         give_rows(g, in, lv.rows);
     else
         in->nrows = lv.rows;
-    in->rows_cap = f->cap;
     set_lifts(g, in);
-    fill_rows(g, in, scratch(g, FILL));
+}
+
+/* Moves the rows, and adds the last `count` kids to them, or else what `kid` contributes now and did not before. */
+static void refit_commit(weir_graph *g, struct refit *f, weir_vertex kid, uint32_t count)
+{
+    struct inner *in = &g->inners[f->inner];
+    const struct schema *from = g->schemas[in->schema];
+    int64_t *old = scratch(g, OLD_UP), *new = scratch(g, NEW);
+
+    if (f->cells)
+        move_rows(g, in, f);
+    refit_place(g, f);
+    f->cells = NULL;
+    if (f->was) {
+        memset(old, 0, g->scratch_width * sizeof *old);
+        move_cells(from, g->schemas[f->schema], f->was, old);
+        weir_row_contribute(g, kid, in->schema, new);
+        update_rows(g, in, vertex_at(g, kid)->pos, old, new);
+        return;
+    }
+    memset(old, 0, g->scratch_width * sizeof *old);
+    for (uint32_t pos = in->nkids - count; pos < in->nkids; pos++) {
+        weir_row_contribute(g, in->kids[pos], in->schema, new);
+        update_rows(g, in, pos, old, new);
+    }
 }
 
 /* The schema of what the kids of `in` are. */
@@ -435,14 +603,15 @@ static uint32_t whole_rows(uint32_t kids)
 
 static int build_one(weir_graph *g, weir_vertex v)
 {
-    struct refit f = {vertex_at(g, v)->inner, 0, whole_rows(inner_of(g, v)->nkids), NULL};
+    struct refit f = {vertex_at(g, v)->inner, 0, whole_rows(inner_of(g, v)->nkids), NULL, NULL};
 
     f.schema = schema_of_kids(g, inner_of(g, v));
     if (f.schema == WEIR_NONE || refit_prepare(g, &f)) {
         weir_mem_free(f.cells);
         return WEIR_ENOMEM;
     }
-    refit_commit(g, &f);
+    refit_place(g, &f);
+    fill_rows(g, inner_of(g, v), scratch(g, FILL));
     return WEIR_OK;
 }
 
@@ -505,9 +674,10 @@ static int plan_refits(weir_graph *g, weir_vertex p, weir_type t, uint32_t kid_s
         if (want == in->schema && !wide && in->cells) {
             return weir_lift_intern(g, want, kid_schema, t) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
         }
-        *f = (struct refit){vertex_at(g, p)->inner, want, wide ? whole_rows(in->kids_cap) : in->rows_cap, NULL};
+        *f = (struct refit){vertex_at(g, p)->inner, want, wide ? whole_rows(in->kids_cap) : in->rows_cap, NULL, NULL};
+        f->was = *n > 0 ? weir_mem_alloc(g->schemas[in->schema]->width * sizeof *f->was) : NULL;
         ++*n;
-        if (refit_prepare(g, f) || weir_lift_intern(g, want, kid_schema, t) == WEIR_NONE)
+        if ((*n > 1 && !f->was) || refit_prepare(g, f) || weir_lift_intern(g, want, kid_schema, t) == WEIR_NONE)
             return WEIR_ENOMEM;
         *top = p;
         t = kind_of(g, p)->type;
@@ -525,7 +695,7 @@ static void link_each(weir_graph *g, struct inner *in, uint32_t count)
         if (k)
             k->lift = weir_lift_intern(g, in->schema, k->schema, kind_of(g, kid)->type);
         memset(scratch(g, OLD), 0, g->scratch_width * sizeof(int64_t));
-        carry_up(g, kid);
+        carry_up(g, kid, true);
     }
 }
 
@@ -538,8 +708,7 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
     uint32_t n;
 
     if (plan_refits(g, p, kind_of(g, kid)->type, k ? k->schema : 0, in->nkids + count, refits, &n, &top)) {
-        while (n-- > 0)
-            weir_mem_free(refits[n].cells);
+        refits_free(refits, n);
         return WEIR_ENOMEM;
     }
     if (n == 0) {
@@ -547,15 +716,19 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
         weir_indexes_link(g, p, in->nkids - count, count);
         return WEIR_OK;
     }
-    weir_rows_before(g, top);
+    carry_all_late(g);
+    contribute_up(g, top, true, scratch(g, OLD));
+    for (uint32_t i = 1; i < n; i++)
+        weir_row_contribute(g, g->inners[refits[i - 1].inner].vertex, g->inners[refits[i].inner].schema, refits[i].was);
     in->nkids += count;
     for (uint32_t i = 0; i < n; i++)
-        refit_commit(g, &refits[i]);
+        refit_commit(g, &refits[i], i ? g->inners[refits[i - 1].inner].vertex : WEIR_NONE, count);
+    refits_free(refits, n);
     above = vertex_at(g, top)->parent;
     if (above != WEIR_NONE) {
         struct inner *t = inner_of(g, top);
         t->lift = weir_lift_intern(g, inner_of(g, above)->schema, t->schema, kind_of(g, top)->type);
-        carry_up(g, top);
+        carry_up(g, top, true);
     }
     weir_indexes_link(g, p, in->nkids - count, count);
     return WEIR_OK;
@@ -570,12 +743,12 @@ void weir_rows_unlink(weir_graph *g, weir_vertex v)
 
     weir_row_contribute(g, v, in->schema, old);
     memset(zero, 0, g->scratch_width * sizeof *zero);
-    contribute_up(g, p, old_up);
+    contribute_up(g, p, true, old_up);
     in->kids[vertex_at(g, v)->pos] = WEIR_NONE;
     in->holes++;
     update_rows(g, in, vertex_at(g, v)->pos, old, zero);
     if (pp != WEIR_NONE) {
         memcpy(old, old_up, g->schemas[inner_of(g, pp)->schema]->width * sizeof *old);
-        carry_up(g, p);
+        carry_up(g, p, true);
     }
 }

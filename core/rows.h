@@ -32,7 +32,7 @@ bool weir_row_entries(const struct inner *in, const struct levels *lv, uint32_t 
 
 static inline int64_t *row_cells(const weir_graph *g, const struct inner *in, uint32_t r)
 {
-    return in->cells + (size_t)r * g->schemas[in->schema]->width;
+    return in->cells + (size_t)r * g->schemas[in->schema]->stride;
 }
 
 /* Up, and no job holds it as a whole now. What is below a vertex that is not open counts as neither free nor idle. */
@@ -57,7 +57,7 @@ static inline int64_t vertex_unallocated(const weir_graph *g, weir_vertex v)
     int64_t size = kind_of(g, v)->size;
     if (!b)
         return size;
-    return b->held || b->used >= size ? 0 : size - b->used;
+    return b->held || book_used(g, b) >= size ? 0 : size - book_used(g, b);
 }
 
 /* What v contributes to each cell of its parent's rows (schema `ps`). O(width) */

@@ -1,7 +1,6 @@
 /* schema.c - schemas and lifts, each kind stored once. Invariant: schema 0 has no types. */
 #include "schema.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void schema_free(struct schema *s)
@@ -34,6 +33,16 @@ void weir_schemas_clear(weir_graph *g)
     weir_mem_free(g->scratch);
 }
 
+/* With many types rows have room for some more. */
+static uint32_t stride_of(const struct schema *s)
+{
+    uint32_t step = 1;
+
+    while (s->ntypes > SCHEMA_PAIR_TYPES && step <= s->width / 16)
+        step *= 2;
+    return (s->width + step - 1) / step * step;
+}
+
 static struct schema *schema_new(const weir_graph *g, const uint32_t *codes, uint32_t n)
 {
     struct schema *s = weir_mem_zalloc(1, sizeof *s);
@@ -55,6 +64,7 @@ static struct schema *schema_new(const weir_graph *g, const uint32_t *codes, uin
     }
     s->npairs = n - s->ntypes;
     s->width = CELL_TYPES + TYPE_CELLS * s->ntypes + PAIR_CELLS * s->npairs;
+    s->stride = stride_of(s);
     return s;
 }
 
@@ -93,48 +103,53 @@ uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n)
     return g->nschemas++;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static uint32_t pair_code(uint32_t outer, uint32_t t)
 {
     return (outer + 1) << 16 | t;
 }
 
-/* Sorts, drops repeats, and drops the pairs where there are too many types. */
-static uint32_t tidy_codes(uint32_t *codes, uint32_t n)
+/* Writes the union of two ascending lists; returns how many there are in it. */
+static uint32_t unite(const uint32_t *a, uint32_t na, const uint32_t *b, uint32_t nb, uint32_t *out)
 {
-    uint32_t kept = 0, types = 0;
-    qsort(codes, n, sizeof *codes, by_value);
-    for (uint32_t i = 0; i < n; i++)
-        if (kept == 0 || codes[kept - 1] != codes[i])
-            codes[kept++] = codes[i];
-    while (types < kept && codes[types] <= UINT16_MAX)
+    uint32_t n = 0;
+
+    for (uint32_t i = 0, k = 0; i < na || k < nb;) {
+        uint32_t x = k == nb || (i < na && a[i] <= b[k]) ? a[i] : b[k];
+        i += i < na && a[i] == x;
+        k += k < nb && b[k] == x;
+        out[n++] = x;
+    }
+    return n;
+}
+
+/* Without the pairs where there are too many types. */
+static uint32_t drop_pairs(const uint32_t *codes, uint32_t n)
+{
+    uint32_t types = 0;
+
+    while (types < n && codes[types] <= UINT16_MAX)
         types++;
-    return types > SCHEMA_PAIR_TYPES ? types : kept;
+    return types > SCHEMA_PAIR_TYPES ? types : n;
 }
 
 uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema)
 {
     const struct schema *s = g->schemas[schema], *k = g->schemas[kid_schema];
-    uint32_t ns = s->ntypes + s->npairs, nk = k->ntypes + k->npairs;
-    uint32_t *codes = weir_mem_alloc(((size_t)ns + nk + k->ntypes + 1) * sizeof *codes);
-    uint32_t n = 0, made;
+    uint32_t ns = s->ntypes + s->npairs, nk = k->ntypes + k->npairs, most = ns + nk + k->ntypes + 1;
+    uint32_t *codes = weir_mem_alloc((size_t)most * 3 * sizeof *codes), *more, *pairs;
+    uint32_t n, made = schema, type = kid_type;
 
     if (!codes)
         return WEIR_NONE;
-    for (uint32_t i = 0; i < ns; i++)
-        codes[n++] = s->codes[i];
-    for (uint32_t i = 0; i < nk; i++)
-        codes[n++] = k->codes[i];
-    codes[n++] = kid_type;
+    more = codes + most;
+    pairs = more + most;
     for (uint32_t i = 0; i < k->ntypes; i++)
-        codes[n++] = pair_code(kid_type, k->codes[i]);
-    n = tidy_codes(codes, n);
-    made = weir_schema_intern(g, codes, n);
+        pairs[i] = pair_code(kid_type, k->codes[i]);
+    n = unite(s->codes, ns, k->codes, nk, codes);
+    n = unite(codes, n, &type, 1, more);
+    n = drop_pairs(codes, unite(more, n, pairs, k->ntypes, codes));
+    if (n != ns || memcmp(codes, s->codes, n * sizeof *codes) != 0)
+        made = weir_schema_intern(g, codes, n);
     weir_mem_free(codes);
     return made;
 }
@@ -195,6 +210,16 @@ static void lift_pairs(struct lift *l, const struct schema *p, const struct sche
     }
 }
 
+static void put_gated_first(struct lift *l)
+{
+    for (uint32_t i = 0; i < l->nmoves; i++)
+        if (l->moves[i].gated) {
+            struct move m = l->moves[i];
+            l->moves[i] = l->moves[l->ngated];
+            l->moves[l->ngated++] = m;
+        }
+}
+
 uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type)
 {
     const struct schema *p = g->schemas[parent], *k = g->schemas[kid];
@@ -223,20 +248,53 @@ uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_typ
     for (uint32_t i = 0; i < k->ntypes; i++)
         lift_type(l, p, k, (weir_type)k->codes[i]);
     lift_pairs(l, p, k);
+    put_gated_first(l);
     g->lifts[g->nlifts] = l;
     return g->nlifts++;
+}
+
+/* Units of a type below a vertex. Schemas keep the types of what is gone, rows do not. */
+static bool has_below(const struct schema *s, const struct inner *in, weir_type t)
+{
+    uint32_t cell = type_cell(s, t);
+    return cell && (!in->cells || in->cells[cell + TYPE_TOTAL] > 0);
+}
+
+/* Whether some vertex of type `outer` at or below v has units of t below it. Only opens what has both. */
+static bool is_above(const weir_graph *g, weir_vertex v, weir_type outer, weir_type t)
+{
+    const struct inner *in = inner_of(g, v);
+    const struct schema *s = in ? g->schemas[in->schema] : NULL;
+
+    if (!s || !has_below(s, in, t))
+        return false;
+    if (kind_of(g, v)->type == outer)
+        return true;
+    if (s->ntypes <= SCHEMA_PAIR_TYPES) {
+        uint32_t pair = weir_pair_cell(s, outer, t);
+        return pair && (!in->cells || in->cells[pair + PAIR_TOTAL] > 0);
+    }
+    for (uint32_t i = 0; type_cell(s, outer) && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE && is_above(g, in->kids[i], outer, t))
+            return true;
+    return false;
+}
+
+/* Whether vertices of a type stand, or once stood, below others of it: calendars count by that, so it never ends. */
+static bool is_nested(const weir_graph *g, weir_vertex root, weir_type t)
+{
+    const struct inner *in = inner_of(g, root);
+    const struct schema *s = in ? g->schemas[in->schema] : NULL;
+
+    return s && (s->ntypes > SCHEMA_PAIR_TYPES || weir_pair_cell(s, t, t) ||
+                 (kind_of(g, root)->type == t && type_cell(s, t)));
 }
 
 bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t)
 {
     for (uint32_t i = 0; i < g->nroots; i++) {
-        const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
-        const struct schema *s = in ? g->schemas[in->schema] : NULL;
-        if (!s)
-            continue;
-        if (kind_of(g, g->roots[i])->type == outer && type_cell(s, t))
-            return true;
-        if (weir_pair_cell(s, outer, t) || s->ntypes > SCHEMA_PAIR_TYPES)
+        weir_vertex root = g->roots[i];
+        if (root != WEIR_NONE && (outer == t ? is_nested(g, root, t) : is_above(g, root, outer, t)))
             return true;
     }
     return false;

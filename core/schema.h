@@ -20,6 +20,7 @@ enum { PAIR_FREE, PAIR_TOTAL, PAIR_CELLS };
 
 struct schema {
     uint32_t ntypes, npairs, width, ncols;
+    uint32_t stride; /* cells from one row to the next: where there are many types, some more, which are 0 */
     uint32_t *codes; /* ascending: types, then pairs as (T + 1) << 16 | t */
     uint16_t *cols;  /* by type: its first cell, 0 = not below */
 };
@@ -35,7 +36,7 @@ struct lift {
     uint32_t parent, kid; /* schemas */
     weir_type kid_type;
     uint16_t own; /* the parent's cells of the vertex's own type */
-    uint32_t nmoves;
+    uint32_t nmoves, ngated; /* those that are gated come first: books and states change nothing else */
     struct move *moves;
     uint16_t (*sources)[2]; /* by pair cell of the parent: the cells it is the maximum of; 0: none */
 };
@@ -46,7 +47,8 @@ uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n);
 uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema);
 /* The lift between two schemas; WEIR_NONE: out of memory. */
 uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type);
-/* Whether vertices of type t stand below vertices of type `outer`, as far as the roots know. */
+/* Whether units of type t stand below vertices of type `outer` (or once did, if that is t). O(roots), and what has more than
+ * SCHEMA_PAIR_TYPES types below. */
 bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t);
 void weir_schemas_clear(weir_graph *g);
 

@@ -10,123 +10,6 @@
 #include "rows.h"
 #include "window.h"
 
-/* ---- depth first, to where most is free ---- */
-
-/* The number in the tag that decides between siblings; WEIR_FOREVER: v has none. */
-static int64_t tagged(const struct search *s, weir_vertex v)
-{
-    const struct pool *p = pool_of(s->m->g, v);
-    const struct map *tags = p ? &p->maps[WEIR_TAGS] : NULL;
-
-    for (uint32_t i = 0; tags && i < tags->count; i++)
-        if (tags->entries[i].key == s->tag_key) {
-            const char *text = weir_names_text(&s->m->g->names, tags->entries[i].value);
-            char *end;
-            int64_t value = strtoll(text, &end, 10);
-            return end == text || *end ? WEIR_FOREVER : value;
-        }
-    return WEIR_FOREVER;
-}
-
-/* What decides between siblings: how much of the first spare type is free below v, most of all where nobody uses or has
- * reserved any of it. */
-static int64_t slack(const struct search *s, weir_vertex v)
-{
-    const weir_graph *g = s->m->g;
-    const struct inner *in = inner_of(g, v);
-    const struct book *b = book_of(g, v);
-    bool used = (b && b->count) || (in && in->cells && (in->cells[CELL_ACTIVE] || in->cells[CELL_SOON]));
-    uint32_t cell = 0;
-
-    if (s->by_tag)
-        return tagged(s, v);
-    if (!used)
-        return WEIR_FOREVER;
-    for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->nspare; i++)
-        cell = type_cell(g->schemas[in->schema], s->spare[i]);
-    return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;
-}
-
-static uint32_t depth_of(const weir_graph *g, weir_vertex v)
-{
-    uint32_t depth = 0;
-
-    for (v = vertex_at(g, v)->parent; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        depth++;
-    return depth;
-}
-
-/* Whether a is come by before b: their ancestors that are siblings decide. O(d) */
-static bool descends_before(const struct search *s, weir_vertex a, weir_vertex b)
-{
-    const weir_graph *g = s->m->g;
-    uint32_t da = depth_of(g, a), db = depth_of(g, b);
-    int64_t x, y;
-
-    for (uint32_t i = da; i > db; i--)
-        a = vertex_at(g, a)->parent;
-    for (uint32_t i = db; i > da; i--)
-        b = vertex_at(g, b)->parent;
-    if (a == b)
-        return da < db;
-    while (vertex_at(g, a)->parent != vertex_at(g, b)->parent) {
-        a = vertex_at(g, a)->parent;
-        b = vertex_at(g, b)->parent;
-    }
-    x = slack(s, a);
-    y = slack(s, b);
-    return x != y ? x > y : vertex_at(g, a)->pos > vertex_at(g, b)->pos;
-}
-
-static bool descends(const struct search *s)
-{
-    return s->nspare > 0;
-}
-
-/* ---- the heap ---- */
-
-static bool before(const struct search *s, const struct item *a, const struct item *b)
-{
-    if (descends(s))
-        return descends_before(s, a->kind == ITEM_AGAIN ? a->key : a->vertex, b->kind == ITEM_AGAIN ? b->key : b->vertex);
-    if (a->key == b->key)
-        return a->kind < b->kind;
-    return weir_order_before(s->m->g, &s->index->order, a->key, b->key);
-}
-
-static int push(struct search *s, struct item it)
-{
-    uint32_t at = s->n;
-
-    if (weir_array_reserve(&s->heap, &s->cap, (size_t)s->n + 1, sizeof *s->heap))
-        return weir_fail_nomem(s->m->err);
-    s->n++;
-    while (at > 0 && before(s, &it, &s->heap[(at - 1) / 2])) {
-        s->heap[at] = s->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    s->heap[at] = it;
-    return WEIR_OK;
-}
-
-static struct item pop(struct search *s)
-{
-    struct item top = s->heap[0], last = s->heap[--s->n];
-    uint32_t at = 0;
-
-    for (;;) {
-        uint32_t kid = 2 * at + 1;
-        if (kid + 1 < s->n && before(s, &s->heap[kid + 1], &s->heap[kid]))
-            kid++;
-        if (kid >= s->n || !before(s, &s->heap[kid], &last))
-            break;
-        s->heap[at] = s->heap[kid];
-        at = kid;
-    }
-    s->heap[at] = last;
-    return top;
-}
-
 /* ---- edges that are followed ---- */
 
 /* Whether what r asks for may be what edges lead to from `under`. */
@@ -206,7 +89,8 @@ static bool vertex_hopeful(struct search *s, weir_vertex v)
 static bool is_masked(const struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
-    return m->masked && m->view <= VIEW_LATER && s->type == m->calendar->type && calendar_busy(m->g, m->calendar, v);
+    return m->masked && m->view <= VIEW_LATER && kind_of(m->g, v)->type == m->calendar->type &&
+           (s->type == m->calendar->type || m->roomy) && calendar_busy(m->g, m->calendar, v);
 }
 
 /* The first candidate that v offers: itself or below it. In a view other than now the index holds every vertex. */
@@ -215,11 +99,15 @@ static int push_kid(struct search *s, weir_vertex v)
     bool typed = kind_of(s->m->g, v)->type == s->type;
     weir_vertex key = weir_index_offer(s->m->g, s->index, v);
 
-    if (key == WEIR_NONE || (typed && is_masked(s, v)))
+    if (key == WEIR_NONE || is_masked(s, v))
         return WEIR_OK;
+    if (s->bit.born && inner_of(s->m->g, v) && weir_futile_row(s, inner_of(s->m->g, v)->row, &key)) {
+        note(s->m, WEIR_EVENT_PRUNED, v, s->r);
+        return WEIR_OK;
+    }
     if (typed)
-        return push(s, (struct item){key, v, 0, ITEM_VERTEX, 0});
-    return push(s, (struct item){key, v, 0, ITEM_BELOW, 0});
+        return weir_search_push(s, (struct item){.key = key, .vertex = v, .kind = ITEM_VERTEX});
+    return weir_search_push(s, (struct item){.key = key, .vertex = v, .kind = ITEM_BELOW});
 }
 
 /* Whether the nodes that the constraint allows are known, and tell where not to go. */
@@ -232,8 +120,8 @@ static bool is_fenced(struct search *s)
     return s->fence == FENCE_ACTIVE;
 }
 
-/* The kids of v, or the roots, from `begin` to `end`; `at` is the number of their first node. */
-static int push_kids(struct search *s, const weir_vertex *kids, uint32_t begin, uint32_t end, uint32_t at)
+/* The kids of v, or the roots, from `begin` to `end`. */
+static int push_kids(struct search *s, const weir_vertex *kids, uint32_t begin, uint32_t end)
 {
     bool fenced = is_fenced(s);
     int rc = WEIR_OK;
@@ -241,7 +129,7 @@ static int push_kids(struct search *s, const weir_vertex *kids, uint32_t begin, 
     for (uint32_t i = begin; !rc && i < end; i++) {
         if (kids[i] == WEIR_NONE)
             continue;
-        if (fenced && weir_fence_stops(s->m, kids[i], &at))
+        if (fenced && weir_fence_stops(s->m, kids[i]))
             note(s->m, WEIR_EVENT_CONSTRAINT, kids[i], s->r);
         else
             rc = push_kid(s, kids[i]);
@@ -257,16 +145,18 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
 
     if (key == WEIR_NONE)
         return WEIR_OK;
-    if (!row_hopeful(s, g->schemas[in->schema], row_cells(g, in, row)))
+    if (weir_futile_row(s, in->row + row, &key))
+        note(s->m, WEIR_EVENT_PRUNED, v, s->r);
+    else if (!row_hopeful(s, g->schemas[in->schema], row_cells(g, in, row)))
         note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
     else if (is_fenced(s) && weir_fence_stops_row(s->m, in, row))
         note(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
     else
-        return push(s, (struct item){key, v, row, ITEM_ROW, level});
+        return weir_search_push(s, (struct item){.key = key, .vertex = v, .row = row, .kind = ITEM_ROW, .level = level});
     return WEIR_OK;
 }
 
-static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t row)
+static int push_entries(struct search *s, weir_vertex v, uint32_t level, uint32_t row)
 {
     const struct inner *in = inner_of(s->m->g, v);
     struct levels lv;
@@ -276,12 +166,28 @@ static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t ro
     weir_levels_of(in->rows_cap, &lv);
     if (rc)
         return rc;
-    if (descends(s))
-        return push_kids(s, in->kids, 0, in->nkids, s->m->allowed ? weir_fence_from(s->m, v, 0) : 0);
+    if (search_descends(s))
+        return push_kids(s, in->kids, 0, in->nkids);
     if (weir_row_entries(in, &lv, level, row, &begin, &end))
-        return push_kids(s, in->kids, begin, end, s->m->allowed ? weir_fence_from(s->m, v, row) : 0);
+        return push_kids(s, in->kids, begin, end);
     for (uint32_t i = begin; !rc && i < end; i++)
         rc = push_row(s, v, i, (uint8_t)(level == 0 ? lv.n : level - 1));
+    return rc;
+}
+
+static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t row)
+{
+    int rc = weir_futile_open(s, inner_of(s->m->g, v)->row + row);
+
+    if (!rc) {
+        s->gathers = true;
+        rc = push_entries(s, v, level, row);
+        rc = weir_search_gathered(s) && !rc ? WEIR_ENOMEM : rc;
+    }
+    if (rc)
+        s->noted = false;
+    else
+        weir_futile_opened(s);
     return rc;
 }
 
@@ -346,8 +252,10 @@ static int admit(struct search *s, weir_vertex v)
 
 int weir_search_rejected(struct search *s, weir_vertex v)
 {
-    if (s->close || !below_hopeful(s, v))
+    if (s->close || s->host != WEIR_NO_TYPE || !below_hopeful(s, v)) {
+        weir_futile_refuse(s, v);
         return WEIR_OK;
+    }
     return open_row(s, v, 0, 0);
 }
 
@@ -389,19 +297,24 @@ static int open_vertex(struct search *s, weir_vertex v)
     bool host = is_host(s, v);
     int go;
 
-    if (!host && (s->close || is_beside(s, v)))
+    if (!host && (s->close || is_beside(s, v))) {
+        weir_futile_pass(s);
         return WEIR_OK;
+    }
     if (host ? !vertex_hopeful(s, v) : !below_hopeful(s, v)) {
         note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
+        weir_futile_refuse(s, v);
         return WEIR_OK;
     }
     go = admit(s, v);
+    if (go == 0)
+        weir_futile_pass(s);
     return go <= 0 || host ? go : open_row(s, v, 0, 0);
 }
 
 int weir_search_again(struct search *s, weir_vertex host, weir_vertex key, uint32_t tag)
 {
-    return push(s, (struct item){key, host, tag, ITEM_AGAIN, 0});
+    return weir_search_push(s, (struct item){.key = key, .vertex = host, .row = tag, .kind = ITEM_AGAIN});
 }
 
 /* A vertex of the type: 1 when it is to be looked at closely. */
@@ -414,6 +327,8 @@ static int weigh_vertex(struct search *s, weir_vertex v)
         return weir_search_rejected(s, v);
     }
     go = admit(s, v);
+    if (go == 0)
+        weir_futile_pass(s);
     return go;
 }
 
@@ -423,7 +338,7 @@ static bool is_reachable(struct search *s, weir_vertex v)
     const struct match *m = s->m;
     const weir_constraint *c = weir_request_constraint(m->request);
 
-    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(m->g, u)->parent)
+    for (weir_vertex u = v; u != WEIR_NONE && u != s->open_parent; u = vertex_at(m->g, u)->parent)
         if (!state_available(vertex_at(m->g, u)->state)) {
             note(s->m, WEIR_EVENT_STATE, u, s->r);
             return false;
@@ -451,9 +366,9 @@ static bool taken_from_top(const struct search *s, weir_vertex v)
 {
     if (s->idle) /* who takes a whole one looks for himself */
         v = vertex_at(s->m->g, v)->parent;
-    while (v != WEIR_NONE && !taken(s->m, v))
+    while (v != WEIR_NONE && v != s->open_parent && !taken(s->m, v))
         v = vertex_at(s->m->g, v)->parent;
-    return v != WEIR_NONE;
+    return v != WEIR_NONE && v != s->open_parent;
 }
 
 static int next_listed(struct search *s, weir_vertex *v)
@@ -473,6 +388,7 @@ static int next_listed(struct search *s, weir_vertex *v)
         }
         s->key = *v = next;
         s->tag = WEIR_NONE;
+        s->open_parent = vertex_at(m->g, next)->parent;
         return 1;
     }
     return 0;
@@ -482,13 +398,14 @@ int weir_search_next(struct search *s, weir_vertex *v)
 {
     if (s->listing.calendar)
         return next_listed(s, v);
+    weir_futile_found(s);
     while (s->n > 0) {
-        struct item it = pop(s);
+        struct item it = weir_search_pop(s);
         int rc;
-        if (weir_interrupted())
-            return weir_fail(s->m->err, WEIR_EINTERRUPTED, "interrupted");
+        s->from = it.from;
         note(s->m, WEIR_EVENT_VISITED, it.vertex, s->r);
-        switch (it.kind) {
+        switch (weir_interrupted() ? -1 : it.kind) {
+        case -1: rc = weir_fail(s->m->err, WEIR_EINTERRUPTED, "interrupted"); break;
         case ITEM_VERTEX: rc = weigh_vertex(s, it.vertex); break;
         case ITEM_BELOW: rc = open_vertex(s, it.vertex); break;
         case ITEM_AGAIN: rc = 1; break;
@@ -496,8 +413,11 @@ int weir_search_next(struct search *s, weir_vertex *v)
         }
         s->tag = it.kind == ITEM_AGAIN ? it.row : WEIR_NONE;
         s->key = it.key;
-        if (rc == 1)
+        if (rc == 1) {
             *v = it.vertex;
+            s->fits = it.from != WEIR_NONE ? it.key : WEIR_NONE;
+        }
+        s->noted = s->noted && rc >= 0;
         if (rc)
             return rc;
     }
@@ -506,8 +426,12 @@ int weir_search_next(struct search *s, weir_vertex *v)
 
 void weir_search_end(struct search *s)
 {
+    weir_futile_end(s);
     weir_mem_free(s->heap);
-    s->heap = NULL;
+    weir_mem_free(s->behind);
+    weir_mem_free(s->opened);
+    s->heap = s->behind = NULL;
+    s->opened = NULL;
 }
 
 /* ---- starting ---- */
@@ -542,8 +466,9 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
     s->m = m;
     s->r = r;
     s->idle = idle;
-    s->type = s->outer = weir_type_find(m->g, r->type);
+    s->type = s->outer = weir_match_type(m, r);
     s->host = WEIR_NO_TYPE;
+    s->open_parent = s->spare_behind = WEIR_NONE;
     for (uint32_t i = 0; view_ordered(m) && i < m->policy->ndescend && i < WEIR_DESCEND_TYPES; i++)
         read_spare(s, m->policy->descend[i]);
     if (reads(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))
@@ -573,7 +498,47 @@ static bool is_listed(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
     return m->masked && m->view == VIEW_LATER && under == WEIR_NONE && s->type == m->calendar->type &&
-           s->host == WEIR_NO_TYPE && !has_beside(s) && !descends(s) && !m->policy->prune;
+           s->host == WEIR_NO_TYPE && !has_beside(s) && !search_descends(s) && !m->policy->prune;
+}
+
+static bool known_futile(const struct search *s, weir_vertex v)
+{
+    weir_vertex key = s->index->best[inner_of(s->m->g, v)->row];
+    return key != WEIR_NONE && weir_futile_row(s, inner_of(s->m->g, v)->row, &key);
+}
+
+/* Whether the candidates are few vertices that are known to have room. */
+static bool is_roomy(const struct search *s, weir_vertex under)
+{
+    const struct match *m = s->m;
+    uint64_t few = ROOM_TIES;
+
+    if (!m->masked || !m->roomy || m->view > VIEW_LATER || under != WEIR_NONE || has_beside(s) || search_descends(s) ||
+        (s->host != m->calendar->type && s->type != m->calendar->type))
+        return false;
+    for (uint32_t i = 0; i < m->calendar->words; i++) {
+        uint64_t n = (uint64_t)__builtin_popcountll(~m->calendar->busy[i]);
+        if (n > few)
+            return false;
+        few -= n;
+    }
+    return true;
+}
+
+/* Puts them on the heap, where what is above them may be come by. */
+static int push_roomy(struct search *s)
+{
+    const struct match *m = s->m;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc >= 0 && i < m->calendar->words; i++)
+        for (uint64_t left = ~m->calendar->busy[i]; rc >= 0 && left; left &= left - 1) {
+            weir_vertex v = m->calendar->vertices[i * 64 + (uint32_t)__builtin_ctzll(left)], up = v;
+            for (rc = 1; rc > 0 && (up = vertex_at(m->g, up)->parent) != WEIR_NONE;)
+                rc = admit(s, up);
+            rc = rc > 0 ? push_kid(s, v) : rc;
+        }
+    return rc < 0 ? rc : WEIR_OK;
 }
 
 static int begin(struct search *s, weir_vertex under)
@@ -586,16 +551,23 @@ static int begin(struct search *s, weir_vertex under)
 
     if (s->type == WEIR_NO_TYPE)
         return WEIR_OK;
-    rc = weir_index_get(m->g, view_ordered(m) && !descends(s) ? m->policy : &unordered, s->type, mode, &index, m->err);
+    rc = weir_index_get(m->g, view_ordered(m) && !search_descends(s) ? m->policy : &unordered, s->type, mode, &index, m->err);
     if (rc)
         return rc;
     s->index = index;
     if (is_listed(s, under))
         return weir_listing_begin(&s->listing, m->g, index, m->calendar) ? weir_fail_nomem(m->err) : WEIR_OK;
+    if (is_roomy(s, under)) {
+        rc = push_roomy(s);
+        if (rc)
+            weir_search_end(s);
+        return rc;
+    }
+    weir_futile_begin(s);
     if (under != WEIR_NONE)
-        rc = below_hopeful(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
-    else
-        rc = push_kids(s, m->g->roots, 0, m->g->nroots, 0);
+        rc = below_hopeful(s, under) && !known_futile(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
+    else if (!(rc = weir_futile_open(s, WEIR_NONE)))
+        rc = push_kids(s, m->g->roots, 0, m->g->nroots);
     if (!rc && follows(m, under, s->r))
         rc = push_linked(s, under);
     if (rc)

@@ -8,6 +8,7 @@
 #define WEIR_SEARCH_H
 
 #include "listing.h"
+#include "refusal.h"
 
 struct match;
 
@@ -23,6 +24,16 @@ struct item {
     weir_vertex vertex; /* the vertex, or the one whose rows these are */
     uint32_t row;
     uint8_t kind, level;
+    uint32_t from; /* where among what was opened it came out of (futile.c); WEIR_NONE */
+    uint32_t next; /* behind it in a run, a place in `behind`; WEIR_NONE */
+};
+
+/* A row that was opened. */
+struct opened {
+    uint32_t from;  /* where it came out of itself */
+    uint32_t items; /* that came out of it and may hold something */
+    uint32_t row;   /* its number; WEIR_NONE: the roots */
+    weir_vertex first; /* of those that may, in the end: weir_futile_end() */
 };
 
 /* What there is too little of, where something was cut. */
@@ -50,8 +61,13 @@ struct search {
     const weir_resource *beside; /* resources in whose vertices, or those of what they hold, the search does not look */
     uint32_t nbeside;
     const struct index *index;
-    struct item *heap;
+    struct item *heap; /* the first of each run (search_queue.c) */
     uint32_t n, cap;
+    struct item *behind; /* the others */
+    uint32_t nbehind, behind_cap, spare_behind;
+    struct item first; /* of the run that is being made, and its last one, WEIR_NONE while that is the first */
+    uint32_t last;
+    bool gathers, in_run;
     struct {
         weir_type type;
         const char *name;
@@ -60,6 +76,16 @@ struct search {
     uint32_t nneeds;
     struct lack lack; /* why something was cut last */
     struct listing listing; /* of candidates that a calendar knows, instead of the heap */
+    weir_vertex open_parent; /* the last vertex above a candidate that all was well with, as with what is above it */
+    bool noted;             /* what is opened is */
+    struct opened *opened;
+    uint32_t nopened, opened_cap;
+    uint32_t from, into;    /* of the item taken last; of those that are put in */
+    weir_vertex fits;       /* the key of the candidate found last, while nobody has refused it; WEIR_NONE */
+    weir_vertex refused[REFUSALS_AFTER]; /* candidates, while the search has no bit */
+    uint32_t nrefused;
+    struct refusal_bit bit; /* of this search, if it has one */
+    int64_t until;          /* goes with the bit: refusal_set() */
     enum { FENCE_UNKNOWN, FENCE_IDLE, FENCE_ACTIVE } fence; /* whether the nodes that the constraint allows matter here */
 };
 
@@ -72,9 +98,33 @@ int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, cons
 int weir_search_again(struct search *s, weir_vertex host, weir_vertex key, uint32_t tag);
 /* The next candidate; 1, 0 at the end, or negative. */
 int weir_search_next(struct search *s, weir_vertex *v);
-/* The last candidate did not fit: what is below it may (a type inside the same type). */
+/* The last candidate did not fit: what is below it may (a type inside the same type), but for hosts. */
 int weir_search_rejected(struct search *s, weir_vertex v);
 void weir_search_end(struct search *s);
+
+/* What there is still to look at (search_queue.c): one thing more; the first of it, of which there is some. What is put in since
+ * s->gathers was set stays aside, in runs, until weir_search_gathered(). */
+int weir_search_push(struct search *s, struct item it) WEIR_CHECKED;
+struct item weir_search_pop(struct search *s);
+int weir_search_gathered(struct search *s) WEIR_CHECKED;
+
+/* Whether it goes down to where most is free, in no order. */
+static inline bool search_descends(const struct search *s)
+{
+    return s->nspare > 0;
+}
+
+/* What is opened in vain (futile.c). A search begins. A row is opened, then its items were put in; on failure of the first the
+ * match fails. The last item holds nothing; a candidate v is refused. The search has found what it wanted, or all there is. */
+void weir_futile_begin(struct search *s);
+int weir_futile_open(struct search *s, uint32_t row) WEIR_CHECKED;
+void weir_futile_opened(struct search *s);
+void weir_futile_pass(struct search *s);
+void weir_futile_refuse(struct search *s, weir_vertex v);
+void weir_futile_found(struct search *s);
+void weir_futile_end(struct search *s);
+/* Whether nothing in a row serves, as far as is known; else *key is put off to what may. */
+bool weir_futile_row(const struct search *s, uint32_t row, weir_vertex *key);
 
 /* Whether the whole of what is below `under` can hold `times` of r, as far as aggregates tell; where it cannot, that is
  * counted as pruned. */

@@ -46,7 +46,7 @@ struct hosts {
 bool weir_slot_apart(const struct match *m, const weir_resource *slot)
 {
     for (uint32_t i = 0; reads(m, WEIR_WHOLE_POOLS) && i < slot->nwith; i++) {
-        weir_type t = weir_type_find(m->g, slot->with[i].type);
+        weir_type t = weir_match_type(m, &slot->with[i]);
         if (t != WEIR_NO_TYPE && (m->g->type_flags[t] & TYPE_POOLED))
             return true;
     }
@@ -68,11 +68,12 @@ static int64_t count_shares(const struct match *m, uint32_t from, const weir_res
     return shares;
 }
 
-int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
+/* ... as the parts from number `from` on tell. */
+static int64_t bound_from(struct match *m, weir_vertex under, const weir_resource *slot, uint32_t from, int64_t most)
 {
     bool apart = weir_slot_apart(m, slot);
 
-    for (uint32_t i = 0; i < slot->nwith && most > 0; i++) {
+    for (uint32_t i = from; i < slot->nwith && most > 0; i++) {
         const weir_resource *r = &slot->with[i];
         uint32_t npicks = m->npicks;
         bool trying = m->trying;
@@ -90,6 +91,11 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
             most = units;
     }
     return most;
+}
+
+int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
+{
+    return bound_from(m, under, slot, 0, most);
 }
 
 int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
@@ -119,7 +125,7 @@ static bool is_within_type(const weir_graph *g, weir_vertex v, weir_type t)
 static bool is_inside(const struct match *m, const weir_resource *slot, weir_type outer)
 {
     for (uint32_t i = 0; i < slot->nwith; i++) {
-        weir_type t = weir_type_find(m->g, slot->with[i].type);
+        weir_type t = weir_match_type(m, &slot->with[i]);
         if (weir_channel_find(m->g, slot->with[i].type) == WEIR_NONE &&
             (t == WEIR_NO_TYPE || !weir_type_above(m->g, outer, t)))
             return false;
@@ -193,7 +199,7 @@ bool weir_slot_stands(const struct match *m, weir_vertex v, const weir_resource 
     uint32_t found = 0;
 
     for (uint32_t i = 0; in && i < slot->nwith; i++) {
-        weir_type t = weir_type_find(m->g, slot->with[i].type);
+        weir_type t = weir_match_type(m, &slot->with[i]);
         uint32_t k = 0;
         while (k < in->nkids && (in->kids[k] == WEIR_NONE || kind_of(m->g, in->kids[k])->type != t))
             k++;
@@ -296,6 +302,40 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
     return rc ? rc : in.norder > 0;
 }
 
+/* Whether what is found first of a part, in order, is the same whether it is tried or taken. */
+static bool is_steady(const struct match *m, const weir_resource *slot)
+{
+    return !m->policy->evaluate && !m->policy->select && slot->with->count.min > 0 && !weir_slot_apart(m, slot);
+}
+
+/* One search for the first part tells how many slots there may be, and their keys; then the other parts are tried. */
+static int add_steady(struct hosts *h, struct host host, int64_t want)
+{
+    struct match *m = h->m;
+    const weir_resource *first = h->slot->with;
+    uint32_t npicks = m->npicks;
+    int64_t units = weir_place_some(m, host.v, first, saturating_mul(want, first->count.min));
+
+    if (units < first->count.min)
+        m->npicks = npicks;
+    if (units < first->count.min)
+        return units < 0 ? (int)units : 0;
+    host.most = units / first->count.min;
+    if (append_host(h, host))
+        return WEIR_ENOMEM;
+    list_keys(h, &host, npicks, first->count.min);
+    m->npicks = npicks;
+    host.most = bound_from(m, host.v, h->slot, 1, host.most);
+    if (host.most <= 0) {
+        h->n--;
+        h->nkeys = host.first;
+        return (int)host.most;
+    }
+    h->list[h->n - 1].most = host.most;
+    h->nkeys = host.first + (uint32_t)host.most;
+    return 1;
+}
+
 /* How many slots v holds, and (for an order) the first vertex of each of them. 1: v is a host; 0: it holds none. */
 static int add_host(struct hosts *h, weir_vertex v, int64_t want)
 {
@@ -310,6 +350,8 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
         return 0; /* what the slot holds stands below several vertices */
     if (inner != WEIR_NO_TYPE)
         return add_outer_host(h, v, inner, want);
+    if (is_steady(m, h->slot))
+        return add_steady(h, host, want);
     host.most = weir_slot_bound(m, v, h->slot, want);
     if (host.most <= 0)
         return (int)host.most;
@@ -344,10 +386,10 @@ static int fill_ordered(struct hosts *h, int64_t want)
         uint32_t i = h->search.tag;
         if (i == WEIR_NONE) {
             rc = add_host(h, v, want - h->norder);
+            if (rc == 0 && (rc = weir_search_rejected(&h->search, v)) == 0)
+                continue;
             if (rc < 0)
                 return rc;
-            if (rc == 0)
-                continue;
             i = h->n - 1;
             if (h->keys[h->list[i].first] != h->search.key) { /* what stands first there does not fit */
                 rc = weir_search_again(&h->search, v, h->keys[h->list[i].first], i);

@@ -95,7 +95,7 @@ static void check_constraint(const weir_graph *g, weir_vertex v, const struct co
         CHECK(weir_constraint_match(c, g, v) == t->match, "[C1] %s matches: %d", t->json, t->match);
     else
         CHECK(whole_text ? check_same(err.text, t->error) : !t->error || strstr(err.text, t->error),
-              "[C1] %s:\n  got  %s\n  want %s", t->json, err.text, t->error);
+              "[C1] %s:\n  got  %s\n  want %s", t->json, err.text, t->error ? t->error : "any");
     weir_constraint_free(c);
 }
 
@@ -185,6 +185,17 @@ static weir_graph *fleet(weir_vertex *first)
     return g;
 }
 
+/* The ids of nodes instead of their numbers. */
+static weir_idset *by_id(const weir_graph *g, const struct roster *r, weir_idset *nodes)
+{
+    weir_idset *ids = weir_idset_new();
+
+    for (int64_t i = weir_idset_first(nodes); i >= 0; i = weir_idset_next(nodes, i))
+        CHECK(weir_idset_add_id(ids, (uint32_t)weir_vertex_id(g, r->nodes[i])) == WEIR_OK, "[C3] an id");
+    weir_idset_free(nodes);
+    return ids;
+}
+
 static void check_allowed(weir_graph *g, const char *json, const char *wanted)
 {
     struct roster *r = NULL;
@@ -195,6 +206,7 @@ static void check_allowed(weir_graph *g, const char *json, const char *wanted)
     CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C3] a roster");
     CHECK(weir_constraint_parse(json, strlen(json), &c, NULL) == WEIR_OK, "[C3] %s", json);
     CHECK(weir_constraint_nodes(c, g, r, &nodes) == WEIR_OK, "[C3] %s is solved", json);
+    nodes = by_id(g, r, nodes);
     text = weir_idset_format(nodes, WEIR_IDSET_RANGES, NULL);
     CHECK(check_same(text, wanted), "[C3] %s:\n  got  %s\n  want %s", json, text, wanted);
     CHECK(weir_check(g, NULL) == WEIR_OK, "[C3] sound");
@@ -222,7 +234,7 @@ static void test_roster(void)
     CHECK(weir_vertex_set_rank(g, first + 3, WEIR_NO_RANK, NULL) == WEIR_OK, "[C4] a rank goes");
     check_allowed(g, "{\"ranks\":[\"100-105\"]}", "0-2,4-5");
     CHECK(weir_graph_unlink(g, first, NULL) == WEIR_OK, "[C4] a node goes");
-    check_allowed(g, "{\"ranks\":[\"100-105\"]}", "0-1,3-4");
+    check_allowed(g, "{\"ranks\":[\"100-105\"]}", "1-2,4-5");
     weir_graph_free(g);
 }
 

@@ -1,0 +1,265 @@
+/* futile.c - what a search opens in vain, noted so that others need not (refusal.h). Each item of the heap knows the row that it
+ * came out of, and a row counts its items that may still hold something: at none there is nothing below it.
+ *
+ * Only for searches whose candidates have several things to offer at once: for all others aggregates tell what there is. And only
+ * where what a candidate can give follows from what is below it, and from what its search is known by: not where rivals, hooks or
+ * constraints have a say.
+ */
+#include <string.h>
+
+#include "match.h"
+#include "refusal.h"
+#include "schema.h"
+
+static const weir_resource *sought(const struct search *s)
+{
+    return s->slot ? s->slot : s->r;
+}
+
+/* Whether something in it is taken from a subsystem, on the way up. */
+static bool has_channel(const weir_graph *g, const weir_resource *r)
+{
+    if (g->nsubsystems == 1)
+        return false;
+    if (!r->slot && weir_channel_find(g, r->type) != WEIR_NONE)
+        return true;
+    for (uint32_t i = 0; i < r->nwith; i++)
+        if (has_channel(g, &r->with[i]))
+            return true;
+    return false;
+}
+
+static bool applies(const struct search *s)
+{
+    const struct match *m = s->m;
+    const weir_resource *r = sought(s);
+
+    if (r->nwith == 0 || (r->nwith == 1 && r->with->nwith == 0) || r->any || has_channel(m->g, r))
+        return false;
+    if (m->rivals != WEIR_NONE || m->least || m->links != WEIR_NONE || s->nbeside > 0 || m->options->trace)
+        return false;
+    if (m->policy->prune || weir_request_constrained(m->request))
+        return false;
+    return m->view == VIEW_ALL || (m->view == VIEW_NOW && !m->policy->evaluate);
+}
+
+/* ---- what a search is known by ---- */
+
+static void add_number(weir_buf *b, int64_t n)
+{
+    weir_buf_add(b, (const char *)&n, sizeof n);
+}
+
+static void add_text(weir_buf *b, const char *text)
+{
+    weir_buf_add(b, text, strlen(text) + 1);
+}
+
+static void add_texts(weir_buf *b, const char *const *list, uint32_t n)
+{
+    add_number(b, n);
+    for (uint32_t i = 0; i < n; i++)
+        add_text(b, list[i]);
+}
+
+static void add_resource(weir_buf *b, const weir_resource *r)
+{
+    const int64_t numbers[] = {r->count.min, r->count.max, r->count.op, r->count.operand, r->count.nset, r->exclusive,
+                               r->any, r->takes, r->nwith};
+
+    add_text(b, r->type);
+    add_text(b, r->unit);
+    weir_buf_add(b, (const char *)numbers, sizeof numbers);
+    for (uint32_t i = 0; i < r->count.nset; i++)
+        add_number(b, r->count.set[i]);
+    for (uint32_t i = 0; i < r->nwith; i++)
+        add_resource(b, &r->with[i]);
+}
+
+static void add_policy(weir_buf *b, const weir_policy *p)
+{
+    add_number(b, p->keys ? (int64_t)p->serial : 0);
+    add_number(b, p->select != NULL);
+    add_texts(b, p->order, p->norder);
+    add_texts(b, p->exclusive, p->nexclusive);
+    add_texts(b, p->descend, p->ndescend);
+    add_texts(b, p->locality, p->nlocality);
+}
+
+static void add_search(weir_buf *b, const struct search *s)
+{
+    const struct match *m = s->m;
+    const int64_t numbers[] = {(int64_t)m->view, m->options->reading, m->options->inside != NULL, m->g->nsubsystems, m->trying,
+                               s->type, s->host, s->idle, s->close};
+
+    weir_buf_add(b, (const char *)numbers, sizeof numbers);
+    add_policy(b, m->policy);
+    add_resource(b, sought(s));
+}
+
+/* ---- its bit ---- */
+
+/* Whether some reservation begins before the end of the window. */
+static bool is_reserved(const struct match *m)
+{
+    const weir_graph *g = m->g;
+
+    for (uint32_t i = 0; i < g->nroots; i++) {
+        const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
+        const struct book *b = g->roots[i] == WEIR_NONE ? NULL : book_of(g, g->roots[i]);
+        if ((in && in->cells && WEIR_FOREVER - in->cells[CELL_SOON] < m->t1) || (b && b->next < m->t1))
+            return true;
+    }
+    return false;
+}
+
+static void find_bit(struct search *s)
+{
+    weir_buf key = {0};
+
+    add_search(&key, s);
+    if (!key.failed)
+        s->bit = weir_refusal_find(s->m->g, &key, s->m->view == VIEW_NOW ? s->m->t1 : WEIR_FOREVER);
+    weir_buf_free(&key);
+}
+
+static void refuse(struct search *s, weir_vertex v)
+{
+    const struct inner *in = inner_of(s->m->g, v);
+
+    if (in && in->nrows)
+        refusal_set(s->m->g, s->bit, in->row, WEIR_NONE, s->until);
+}
+
+/* Without one, where there is no memory for it, nothing is lost but time. */
+static void make_bit(struct search *s)
+{
+    struct match *m = s->m;
+    weir_buf key = {0};
+
+    s->nrefused = 0;
+    add_search(&key, s);
+    if (!key.failed && weir_refusal_make(m->g, &key, m->view == VIEW_ALL, s->index->order.reads_maps, &s->bit) == WEIR_OK) {
+        s->until = m->view == VIEW_NOW && is_reserved(m) ? m->t1 : INT64_MIN;
+        for (uint32_t i = 0; i < s->nopened; i++)
+            if (s->opened[i].items == 0 && s->opened[i].row != WEIR_NONE)
+                refusal_set(m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
+        for (uint32_t i = 0; i < REFUSALS_AFTER; i++)
+            refuse(s, s->refused[i]);
+    }
+    weir_buf_free(&key);
+}
+
+/* ---- rows and candidates ---- */
+
+void weir_futile_begin(struct search *s)
+{
+    s->from = s->into = s->fits = WEIR_NONE;
+    s->noted = applies(s);
+    if (!s->noted || !s->m->g->refusals)
+        return;
+    find_bit(s);
+    if (s->bit.born)
+        s->until = s->m->view == VIEW_NOW && is_reserved(s->m) ? s->m->t1 : INT64_MIN;
+}
+
+int weir_futile_open(struct search *s, uint32_t row)
+{
+    if (!s->noted)
+        return WEIR_OK;
+    if (weir_array_reserve(&s->opened, &s->opened_cap, (size_t)s->nopened + 1, sizeof *s->opened))
+        return weir_fail_nomem(s->m->err);
+    s->into = s->nopened++;
+    s->opened[s->into] = (struct opened){s->from, 0, row, WEIR_NONE};
+    s->fits = WEIR_NONE;
+    return WEIR_OK;
+}
+
+/* An item that came out of a row was in vain; so may that row be, and the one that it came out of. */
+static void settle(struct search *s, uint32_t i)
+{
+    while (i != WEIR_NONE && --s->opened[i].items == 0) {
+        if (s->opened[i].row != WEIR_NONE)
+            refusal_set(s->m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
+        i = s->opened[i].from;
+    }
+}
+
+void weir_futile_opened(struct search *s)
+{
+    if (!s->noted || s->opened[s->into].items > 0)
+        return;
+    s->opened[s->into].items = 1;
+    settle(s, s->into);
+}
+
+void weir_futile_pass(struct search *s)
+{
+    if (s->noted)
+        settle(s, s->from);
+}
+
+void weir_futile_refuse(struct search *s, weir_vertex v)
+{
+    if (!s->noted)
+        return;
+    s->fits = WEIR_NONE;
+    if (s->bit.born)
+        refuse(s, v);
+    else
+        s->refused[s->nrefused++] = v;
+    if (s->nrefused == REFUSALS_AFTER)
+        make_bit(s);
+    settle(s, s->from);
+}
+
+/* ---- what is left ---- */
+
+static weir_vertex earlier(const struct search *s, weir_vertex a, weir_vertex b)
+{
+    if (a == WEIR_NONE || b == WEIR_NONE)
+        return a == WEIR_NONE ? b : a;
+    return weir_order_before(s->m->g, &s->index->order, b, a) ? b : a;
+}
+
+static void leave(struct search *s, uint32_t from, weir_vertex key)
+{
+    if (from != WEIR_NONE)
+        s->opened[from].first = earlier(s, s->opened[from].first, key);
+}
+
+void weir_futile_found(struct search *s)
+{
+    if (s->noted && s->fits != WEIR_NONE)
+        leave(s, s->from, s->fits);
+    s->fits = WEIR_NONE;
+}
+
+void weir_futile_end(struct search *s)
+{
+    weir_futile_found(s);
+    if (!s->noted || !s->bit.born || s->nspare > 0) /* where it descends the keys tell no order */
+        return;
+    for (uint32_t i = 0; i < s->n; i++)
+        for (const struct item *it = &s->heap[i]; it; it = it->next == WEIR_NONE ? NULL : &s->behind[it->next])
+            leave(s, it->from, it->key);
+    for (uint32_t i = s->nopened; i-- > 0;) { /* those that came out of it stand behind it */
+        const struct opened *o = &s->opened[i];
+        if (o->items == 0 || o->first == WEIR_NONE)
+            continue;
+        if (o->row != WEIR_NONE)
+            refusal_set(s->m->g, s->bit, o->row, o->first, s->until);
+        leave(s, o->from, o->first);
+    }
+}
+
+bool weir_futile_row(const struct search *s, uint32_t row, weir_vertex *key)
+{
+    weir_vertex first;
+
+    if (!s->bit.born || !refusal_at(s->m->g, s->bit, row, &first))
+        return false;
+    if (first != WEIR_NONE && weir_order_before(s->m->g, &s->index->order, *key, first))
+        *key = first;
+    return first == WEIR_NONE;
+}

@@ -1,0 +1,216 @@
+/* refusal.c - see refusal.h. Invariant: where a bit that counts is set, its search would find nothing before the candidate that is
+ * noted there. */
+#include "refusal.h"
+
+#include <string.h>
+
+#include "rows.h"
+
+void weir_refusals_drop(weir_graph *g)
+{
+    struct refusals *x = g->refusals;
+
+    for (uint32_t i = 0; x && i < x->n; i++) {
+        weir_buf_free(&x->list[i].key);
+        weir_mem_free(x->list[i].first);
+    }
+    if (x)
+        weir_mem_free(x->rows);
+    weir_mem_free(x);
+    g->refusals = NULL;
+}
+
+size_t weir_refusals_bytes(const weir_graph *g)
+{
+    const struct refusals *x = g->refusals;
+    size_t n = x ? sizeof *x + (size_t)x->cap * sizeof *x->rows : 0;
+
+    for (uint32_t i = 0; x && i < x->n; i++)
+        n += x->list[i].key.cap + (size_t)x->cap * sizeof *x->list[i].first;
+    return n;
+}
+
+static uint32_t place_of(const struct refusals *x, const weir_buf *key)
+{
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->list[i].key.len == key->len && memcmp(x->list[i].key.data, key->data, key->len) == 0)
+            return i;
+    return WEIR_NONE;
+}
+
+struct refusal_bit weir_refusal_find(weir_graph *g, const weir_buf *key, int64_t end)
+{
+    struct refusals *x = g->refusals;
+    uint32_t i = x ? place_of(x, key) : WEIR_NONE;
+
+    if (i == WEIR_NONE)
+        return (struct refusal_bit){0};
+    x->list[i].last_use = ++g->uses;
+    return (struct refusal_bit){end >= x->list[i].end ? x->list[i].born : 0, i};
+}
+
+static struct refusals *make(weir_graph *g)
+{
+    struct refusals *x = weir_mem_zalloc(1, sizeof *x);
+
+    if (!x)
+        return NULL;
+    x->cap = g->nrows + 1;
+    x->rows = weir_mem_zalloc(x->cap, sizeof *x->rows);
+    if (!x->rows) {
+        weir_mem_free(x);
+        return NULL;
+    }
+    x->nrows = g->nrows;
+    return g->refusals = x;
+}
+
+/* The place of a new search: behind the others, or that of the one not used for longest. */
+static uint32_t make_room(const struct refusals *x)
+{
+    uint32_t oldest = 0;
+
+    if (x->n < REFUSALS_MAX)
+        return x->n;
+    for (uint32_t i = 1; i < x->n; i++)
+        if (x->list[i].last_use < x->list[oldest].last_use)
+            oldest = i;
+    return oldest;
+}
+
+/* The place of a search, new or not; WEIR_NONE: out of memory. */
+static uint32_t place_for(struct refusals *x, const weir_buf *key)
+{
+    uint32_t i = place_of(x, key);
+    struct refusal made = {0};
+
+    if (i != WEIR_NONE)
+        return i;
+    made.first = weir_mem_alloc((size_t)x->cap * sizeof *made.first);
+    weir_buf_add(&made.key, key->data, key->len);
+    if (!made.first || made.key.failed) {
+        weir_mem_free(made.first);
+        weir_buf_free(&made.key);
+        return WEIR_NONE;
+    }
+    i = make_room(x);
+    weir_buf_free(&x->list[i].key);
+    weir_mem_free(x->list[i].first);
+    x->list[i] = made;
+    x->n = i == x->n ? x->n + 1 : x->n;
+    return i;
+}
+
+static void clear_all(struct refusals *x, uint32_t bits)
+{
+    for (uint32_t r = 0; r < x->nrows; r++)
+        x->rows[r] &= ~bits;
+}
+
+int weir_refusal_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped, struct refusal_bit *out)
+{
+    struct refusals *x = g->refusals ? g->refusals : make(g);
+    uint32_t i = x ? place_for(x, key) : WEIR_NONE, mask;
+
+    if (i == WEIR_NONE)
+        return WEIR_ENOMEM;
+    mask = UINT32_C(1) << i;
+    clear_all(x, mask);
+    x->mapped = mapped ? x->mapped | mask : x->mapped & ~mask;
+    x->passing = lasting ? x->passing & ~mask : x->passing | mask;
+    x->list[i].end = INT64_MIN;
+    x->list[i].born = x->list[i].last_use = ++g->uses;
+    *out = (struct refusal_bit){x->list[i].born, i};
+    return WEIR_OK;
+}
+
+/* ---- changes ---- */
+
+void weir_refusals_reorder(weir_graph *g)
+{
+    if (g->refusals && g->refusals->mapped)
+        clear_all(g->refusals, g->refusals->mapped);
+}
+
+static void clear(struct refusals *x, uint32_t row, uint32_t bits)
+{
+    if (row < x->nrows)
+        x->rows[row] &= ~bits;
+}
+
+/* Clears bits in the rows of v's parent over it; returns the parent. */
+static weir_vertex clear_parent(const weir_graph *g, struct refusals *x, weir_vertex v, uint32_t bits)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+    const struct inner *in = p == WEIR_NONE ? NULL : inner_of(g, p);
+    struct levels lv;
+
+    if (!in)
+        return p;
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t l = 0; l <= lv.n; l++)
+        clear(x, in->row + row_over(&lv, l, vertex_at(g, v)->pos), bits);
+    return p;
+}
+
+void weir_refusals_touch_one(weir_graph *g, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+
+    if (!g->refusals)
+        return;
+    if (in)
+        clear(g->refusals, in->row, g->refusals->passing);
+    (void)clear_parent(g, g->refusals, v, g->refusals->passing);
+}
+
+void weir_refusals_touch(weir_graph *g, weir_vertex v)
+{
+    weir_refusals_touch_one(g, v);
+    while (g->refusals && v != WEIR_NONE)
+        v = clear_parent(g, g->refusals, v, g->refusals->passing);
+}
+
+void weir_refusals_restructure(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
+{
+    struct refusals *x = g->refusals;
+    const struct inner *in = p == WEIR_NONE ? NULL : inner_of(g, p);
+    struct levels lv;
+
+    if (!x || !in)
+        return;
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t l = 0; l <= lv.n; l++)
+        for (uint32_t r = row_over(&lv, l, pos); r <= row_over(&lv, l, pos + count - 1); r++)
+            clear(x, in->row + r, UINT32_MAX);
+    while (p != WEIR_NONE)
+        p = clear_parent(g, x, p, UINT32_MAX);
+}
+
+static int widen(struct refusals *x, uint32_t rows)
+{
+    uint32_t cap = x->cap;
+
+    if (rows <= cap)
+        return WEIR_OK;
+    for (uint32_t i = 0; i < x->n; i++) {
+        uint32_t had = cap;
+        if (weir_array_reserve(&x->list[i].first, &had, rows, sizeof *x->list[i].first))
+            return WEIR_ENOMEM;
+    }
+    return weir_array_reserve(&x->rows, &x->cap, rows, sizeof *x->rows);
+}
+
+void weir_refusals_rows(weir_graph *g, uint32_t first, uint32_t count)
+{
+    struct refusals *x = g->refusals;
+
+    if (!x)
+        return;
+    if (widen(x, first + count)) {
+        weir_refusals_drop(g);
+        return;
+    }
+    x->nrows = first + count > x->nrows ? first + count : x->nrows;
+    memset(x->rows + first, 0, count * sizeof *x->rows);
+}

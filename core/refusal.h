@@ -1,0 +1,84 @@
+/* refusal.h - what searches have found out in vain: below which rows there is nothing that serves a request, though its parts,
+ * each by itself, are there ("a gpu here, a core there").
+ *
+ * Aggregates cannot tell that. A search that many candidates have disappointed (futile.c) gets a bit here; it is set for each row
+ * of which is known before which candidate, in the order of the policy, nothing below it serves; and cleared on the way from each
+ * vertex that changes to the root. So the next search for the same opens what has changed since, and what there is, and nothing
+ * else.
+ *
+ * What is refused now stays so as time goes by: until a reservation begins or goes, which clears bits, it is in the way of every
+ * window that starts later and ends no sooner. `end` is for that. Where vertices are added or go, all bits are cleared on the way from
+ * there to the root.
+ */
+#ifndef WEIR_REFUSAL_H
+#define WEIR_REFUSAL_H
+
+#include "graph.h"
+
+#define REFUSALS_MAX   32 /* searches; the one not used for longest makes room */
+#define REFUSALS_AFTER 16 /* candidates that one search refuses before it gets a bit */
+
+struct refusal {
+    weir_buf key;       /* what is searched for, and how */
+    weir_vertex *first; /* by row number, where the bit is set: no candidate before this one serves; WEIR_NONE: none at all */
+    int64_t end;        /* the bits count for windows that do not end before this */
+    uint64_t last_use, born; /* born: tells it from another one that had its place before */
+};
+
+struct refusals {
+    uint32_t *rows; /* by row number: a bit for each search below */
+    uint32_t nrows, cap; /* rows there are, and room for: here and for each search */
+    uint32_t passing; /* the bits that a change of books and states clears */
+    uint32_t mapped;  /* ... that changed properties, tags and ranks do: the order reads them */
+    struct refusal list[REFUSALS_MAX];
+    uint32_t n;
+};
+
+/* Which bit is that of a search, until another one needs its place. */
+struct refusal_bit {
+    uint64_t born; /* 0: it has none */
+    uint32_t at;
+};
+
+/* The bit of a search for windows that end at `end`, where it has one that counts. */
+struct refusal_bit weir_refusal_find(weir_graph *g, const weir_buf *key, int64_t end);
+/* Gives a search a bit, set nowhere. `lasting`: books and states do not matter to it; `mapped`: see above. On failure nothing
+ * has changed. O(rows) */
+int weir_refusal_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped, struct refusal_bit *out) WEIR_CHECKED;
+void weir_refusals_drop(weir_graph *g);
+void weir_refusals_touch(weir_graph *g, weir_vertex v);     /* its book or state, or something of it, changed */
+void weir_refusals_touch_one(weir_graph *g, weir_vertex v); /* ... as far as the rows of its parent */
+/* `count` kids of p from number pos on are new, or one is gone; rows are given out. Where memory is short all is dropped. */
+void weir_refusals_restructure(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count);
+void weir_refusals_rows(weir_graph *g, uint32_t first, uint32_t count);
+void weir_refusals_reorder(weir_graph *g); /* properties, tags or ranks changed. O(rows), where that matters */
+size_t weir_refusals_bytes(const weir_graph *g);
+
+static inline bool refusal_counts(const weir_graph *g, struct refusal_bit b)
+{
+    return b.born != 0 && g->refusals && g->refusals->list[b.at].born == b.born;
+}
+
+/* Whether something is known of a row; what, is then *first. */
+static inline bool refusal_at(const weir_graph *g, struct refusal_bit b, uint32_t row, weir_vertex *first)
+{
+    if (!refusal_counts(g, b) || !(g->refusals->rows[row] >> b.at & 1))
+        return false;
+    *first = g->refusals->list[b.at].first[row];
+    return true;
+}
+
+/* `end`: of the window that was searched, where a reservation before it may be what was in the way; else INT64_MIN. */
+static inline void refusal_set(weir_graph *g, struct refusal_bit b, uint32_t row, weir_vertex first, int64_t end)
+{
+    struct refusal *x;
+
+    if (!refusal_counts(g, b))
+        return;
+    x = &g->refusals->list[b.at];
+    g->refusals->rows[row] |= UINT32_C(1) << b.at;
+    x->first[row] = first;
+    x->end = x->end > end ? x->end : end;
+}
+
+#endif

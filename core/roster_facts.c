@@ -1,0 +1,461 @@
+/* roster_facts.c - what is known of nodes by their numbers: who has a property, a rank, a name. Invariant: of the nodes that are
+ * there, all of it; of those that are gone, nothing.
+ */
+#include "roster_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- properties ---- */
+
+static int by_text(const weir_graph *g, weir_name a, const char *b)
+{
+    return strcmp(weir_names_text(&g->names, a), b);
+}
+
+/* The first property that is not before a text. */
+static uint32_t property_from(const weir_graph *g, const struct roster *r, const char *text)
+{
+    uint32_t lo = 0, hi = r->nproperties;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (by_text(g, r->properties[mid].key, text) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Puts in a property that nobody has yet, at a place. */
+static int insert_property(struct roster *r, uint32_t at, weir_name key)
+{
+    weir_idset *nodes = weir_idset_new();
+
+    if (!nodes || weir_array_reserve(&r->properties, &r->properties_cap, (size_t)r->nproperties + 1, sizeof *r->properties)) {
+        weir_idset_free(nodes);
+        return WEIR_ENOMEM;
+    }
+    memmove(r->properties + at + 1, r->properties + at, (size_t)(r->nproperties - at) * sizeof *r->properties);
+    r->properties[at] = (struct roster_property){key, nodes};
+    r->nproperties++;
+    return WEIR_OK;
+}
+
+struct sorter {
+    const weir_graph *g;
+    struct roster_property *list, *spare;
+};
+
+/* Merge sort, as the texts are the graph's. */
+static void sort_properties(const struct sorter *s, uint32_t lo, uint32_t hi)
+{
+    uint32_t mid = lo + (hi - lo) / 2, a = lo, b = mid;
+
+    if (hi - lo < 2)
+        return;
+    sort_properties(s, lo, mid);
+    sort_properties(s, mid, hi);
+    for (uint32_t i = lo; i < hi; i++) {
+        bool left = b == hi || (a < mid && by_text(s->g, s->list[a].key, weir_names_text(&s->g->names, s->list[b].key)) < 0);
+        s->spare[i] = s->list[left ? a++ : b++];
+    }
+    memcpy(s->list + lo, s->spare + lo, (size_t)(hi - lo) * sizeof *s->list);
+}
+
+static const struct map *properties_of(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p ? &p->maps[WEIR_PROPERTIES] : NULL;
+}
+
+/* Adds a node to the sets of its properties. `place` tells where each key stands in the list, plus 1. */
+static int add_properties(const weir_graph *g, struct roster *r, uint32_t node, uint32_t *place)
+{
+    const struct map *m = properties_of(g, r->nodes[node]);
+
+    for (uint32_t i = 0; m && i < m->count; i++) {
+        uint32_t *at = &place[m->entries[i].key];
+        if (*at == 0 && insert_property(r, r->nproperties, m->entries[i].key))
+            return WEIR_ENOMEM;
+        *at = *at ? *at : r->nproperties;
+        if (weir_idset_add_id(r->properties[*at - 1].nodes, node))
+            return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+int weir_roster_read_properties(const weir_graph *g, struct roster *r)
+{
+    uint32_t *place = weir_mem_zalloc(g->names.count, sizeof *place);
+    struct sorter s = {g, NULL, NULL};
+    int rc = place ? WEIR_OK : WEIR_ENOMEM;
+
+    for (uint32_t i = 0; !rc && i < r->count; i++)
+        rc = add_properties(g, r, i, place);
+    weir_mem_free(place);
+    if (rc || r->nproperties < 2)
+        return rc;
+    s.list = r->properties;
+    s.spare = weir_mem_alloc((size_t)r->nproperties * sizeof *s.spare);
+    if (!s.spare)
+        return WEIR_ENOMEM;
+    sort_properties(&s, 0, r->nproperties);
+    weir_mem_free(s.spare);
+    return WEIR_OK;
+}
+
+/* Puts a node in the set of a property, or takes it out. */
+static int set_property(const weir_graph *g, struct roster *r, uint32_t node, weir_name key, bool has)
+{
+    uint32_t at = property_from(g, r, weir_names_text(&g->names, key));
+    bool known = at < r->nproperties && r->properties[at].key == key;
+
+    if (!has)
+        return known ? weir_idset_remove_id(r->properties[at].nodes, node) : WEIR_OK;
+    if (!known && insert_property(r, at, key))
+        return WEIR_ENOMEM;
+    return weir_idset_add_id(r->properties[at].nodes, node);
+}
+
+static int set_properties(const weir_graph *g, struct roster *r, uint32_t node, bool has)
+{
+    const struct map *m = properties_of(g, r->nodes[node]);
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; m && !rc && i < m->count; i++)
+        rc = set_property(g, r, node, m->entries[i].key, has);
+    return rc;
+}
+
+int weir_roster_move(const weir_graph *g, struct roster *r, uint32_t node, weir_name key)
+{
+    const char *text = weir_names_text(&g->names, key);
+
+    return set_property(g, r, node, key, weir_vertex_get(g, r->nodes[node], WEIR_PROPERTIES, text) != NULL);
+}
+
+/* ---- ranks ---- */
+
+struct ranked {
+    int64_t rank;
+    uint32_t node;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static int add_rank(struct roster *r, struct ranked x)
+{
+    struct roster_run *last = r->nruns ? &r->runs[r->nruns - 1] : NULL;
+
+    if (last && x.rank == last->rank + last->count && x.node == last->node + last->count) {
+        last->count++;
+        return WEIR_OK;
+    }
+    if (weir_array_reserve(&r->runs, &r->runs_cap, (size_t)r->nruns + 1, sizeof *r->runs))
+        return WEIR_ENOMEM;
+    r->runs[r->nruns++] = (struct roster_run){x.rank, x.node, 1};
+    return WEIR_OK;
+}
+
+int weir_roster_read_ranks(const weir_graph *g, struct roster *r)
+{
+    struct ranked *list = weir_mem_alloc((size_t)r->count * sizeof *list);
+    uint32_t n = 0;
+    int rc = list ? WEIR_OK : WEIR_ENOMEM;
+
+    r->nruns = 0;
+    for (uint32_t i = 0; !rc && i < r->count; i++) {
+        int64_t rank = r->nodes[i] == WEIR_NONE ? WEIR_NO_RANK : weir_vertex_rank(g, r->nodes[i]);
+        if (rank != WEIR_NO_RANK)
+            list[n++] = (struct ranked){rank, i};
+    }
+    if (n)
+        qsort(list, n, sizeof *list, by_rank);
+    for (uint32_t i = 0; !rc && i < n; i++)
+        rc = add_rank(r, list[i]);
+    weir_mem_free(list);
+    r->ranks_known = rc == WEIR_OK;
+    return rc;
+}
+
+/* The first run that does not end before a node with a rank. */
+static uint32_t run_of(const struct roster *r, struct ranked x)
+{
+    uint32_t lo = 0, hi = r->nruns;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2, more = r->runs[mid].count - 1;
+        struct ranked last = {r->runs[mid].rank + more, r->runs[mid].node + more};
+        if (by_rank(&last, &x) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Puts n runs in the place of `gone` ones. */
+static int replace_runs(struct roster *r, uint32_t at, uint32_t gone, const struct roster_run *with, uint32_t n)
+{
+    if (weir_array_reserve(&r->runs, &r->runs_cap, (size_t)r->nruns - gone + n, sizeof *r->runs))
+        return WEIR_ENOMEM;
+    memmove(r->runs + at + n, r->runs + at + gone, (size_t)(r->nruns - at - gone) * sizeof *r->runs);
+    if (n)
+        memcpy(r->runs + at, with, n * sizeof *with);
+    r->nruns = r->nruns - gone + n;
+    return WEIR_OK;
+}
+
+/* The first `count` of a run, or what is behind them. */
+static struct roster_run head_of(struct roster_run x, uint32_t count)
+{
+    return (struct roster_run){x.rank, x.node, count};
+}
+
+static struct roster_run tail_of(struct roster_run x, uint32_t count)
+{
+    return (struct roster_run){x.rank + count, x.node + count, x.count - count};
+}
+
+static int insert_rank(struct roster *r, struct ranked x)
+{
+    uint32_t at = run_of(r, x), n = 0, count;
+    struct roster_run with[3], *before = at ? &r->runs[at - 1] : NULL, *in = at < r->nruns ? &r->runs[at] : NULL;
+    struct ranked first = in ? (struct ranked){in->rank, in->node} : x;
+
+    if (before && before->rank + before->count == x.rank && before->node + before->count == x.node) {
+        before->count++;
+        return WEIR_OK;
+    }
+    if (!in || by_rank(&x, &first) <= 0) {
+        with[0] = (struct roster_run){x.rank, x.node, 1};
+        return replace_runs(r, at, 0, with, 1);
+    }
+    count = (uint32_t)(x.rank - in->rank) + (x.node > in->node + (x.rank - in->rank)); /* those of the run before x */
+    with[n++] = head_of(*in, count);
+    with[n++] = (struct roster_run){x.rank, x.node, 1};
+    with[n++] = tail_of(*in, count);
+    return replace_runs(r, at, 1, with, n);
+}
+
+/* Takes the i-th of a run out. */
+static int remove_rank(struct roster *r, uint32_t at, uint32_t i)
+{
+    struct roster_run x = r->runs[at], with[2];
+    uint32_t n = 0;
+
+    if (i > 0)
+        with[n++] = head_of(x, i);
+    if (i + 1 < x.count)
+        with[n++] = tail_of(x, i + 1);
+    return replace_runs(r, at, 1, with, n);
+}
+
+static int add_own_rank(const weir_graph *g, struct roster *r, uint32_t node)
+{
+    int64_t rank = weir_vertex_rank(g, r->nodes[node]);
+
+    return rank == WEIR_NO_RANK ? WEIR_OK : insert_rank(r, (struct ranked){rank, node});
+}
+
+int weir_roster_rerank(const weir_graph *g, struct roster *r, uint32_t node)
+{
+    uint32_t at = 0;
+
+    while (at < r->nruns && (node < r->runs[at].node || node - r->runs[at].node >= r->runs[at].count))
+        at++;
+    if (at < r->nruns && remove_rank(r, at, node - r->runs[at].node))
+        return WEIR_ENOMEM;
+    return add_own_rank(g, r, node);
+}
+
+static int leave_rank(const weir_graph *g, struct roster *r, uint32_t node)
+{
+    struct ranked x = {weir_vertex_rank(g, r->nodes[node]), node};
+
+    return x.rank == WEIR_NO_RANK ? WEIR_OK : remove_rank(r, run_of(r, x), node - r->runs[run_of(r, x)].node);
+}
+
+/* ---- names ---- */
+
+static size_t name_of(const weir_graph *g, const struct roster *r, uint32_t node, char name[ROSTER_NAME])
+{
+    size_t len = r->nodes[node] == WEIR_NONE ? 0 : weir_vertex_name(g, r->nodes[node], name, ROSTER_NAME);
+    return len < ROSTER_NAME ? len : 0;
+}
+
+/* The slot of a name, or the free one where it would stand. Slots of names that nobody has any more stay in use. */
+static uint32_t *slot_of(const weir_graph *g, const struct roster *r, const char *name, size_t len)
+{
+    uint32_t at = weir_names_hash(name, len) & (r->nname_slots - 1);
+    char other[ROSTER_NAME];
+
+    for (;; at = (at + 1) & (r->nname_slots - 1))
+        if (!r->name_slots[at] || (name_of(g, r, r->name_slots[at] - 1, other) == len && memcmp(name, other, len) == 0))
+            return &r->name_slots[at];
+}
+
+static bool is_template(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p && p->name != WEIR_NO_NAME && strstr(weir_names_text(&g->names, p->name), "${");
+}
+
+static void add_name(const weir_graph *g, struct roster *r, uint32_t node)
+{
+    char name[ROSTER_NAME];
+    size_t len = name_of(g, r, node, name);
+    uint32_t *slot = slot_of(g, r, name, len);
+
+    if (len == 0)
+        return;
+    r->templates = r->templates || is_template(g, r->nodes[node]);
+    r->next[node] = *slot;
+    *slot = node + 1;
+}
+
+int weir_roster_read_names(const weir_graph *g, struct roster *r)
+{
+    weir_mem_free(r->name_slots);
+    weir_mem_free(r->next);
+    r->nname_slots = r->nslots;
+    r->name_slots = weir_mem_zalloc(r->nname_slots, sizeof *r->name_slots);
+    r->next = weir_mem_zalloc(r->cap, sizeof *r->next);
+    r->names_known = r->name_slots && r->next;
+    r->templates = false;
+    for (uint32_t i = r->count; r->names_known && i-- > 0;) /* so that those of one name are found in ascending order */
+        add_name(g, r, i);
+    return r->names_known ? WEIR_OK : WEIR_ENOMEM;
+}
+
+/* A node that is not the first of its name stays where it is. */
+static void leave_name(const weir_graph *g, struct roster *r, uint32_t node)
+{
+    char name[ROSTER_NAME];
+    size_t len = name_of(g, r, node, name);
+    uint32_t *slot = slot_of(g, r, name, len), other = r->next[node];
+
+    while (other && r->nodes[other - 1] == WEIR_NONE)
+        other = r->next[other - 1];
+    if (len && other && *slot == node + 1)
+        *slot = other;
+}
+
+/* ---- a node comes or goes ---- */
+
+int weir_roster_learn(const weir_graph *g, struct roster *r, uint32_t node)
+{
+    int rc = set_properties(g, r, node, true);
+
+    if (!rc && r->ranks_known)
+        rc = add_own_rank(g, r, node);
+    if (!rc && r->names_known)
+        add_name(g, r, node);
+    return rc;
+}
+
+int weir_roster_forget(const weir_graph *g, struct roster *r, uint32_t node)
+{
+    int rc = set_properties(g, r, node, false);
+
+    if (!rc && r->ranks_known)
+        rc = leave_rank(g, r, node);
+    if (!rc && r->names_known)
+        leave_name(g, r, node);
+    return rc;
+}
+
+/* ---- asking ---- */
+
+int weir_roster_add_property(const weir_graph *g, const struct roster *r, const char *name, size_t len, weir_idset *out)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = property_from(g, r, name); !rc && i < r->nproperties; i++) {
+        const char *text = weir_names_text(&g->names, r->properties[i].key);
+        if (strncmp(text, name, len) != 0 || text[len] > '@')
+            break;
+        if (text[len] == '\0' || text[len] == '@')
+            rc = weir_idset_add(out, r->properties[i].nodes);
+    }
+    return rc;
+}
+
+int weir_roster_add_name(const weir_graph *g, const struct roster *r, const char *name, size_t len, weir_idset *out)
+{
+    int rc = WEIR_OK;
+
+    if (len == 0 || len >= ROSTER_NAME)
+        return WEIR_OK;
+    for (uint32_t i = *slot_of(g, r, name, len); !rc && i; i = r->next[i - 1])
+        if (r->nodes[i - 1] != WEIR_NONE)
+            rc = weir_idset_add_id(out, i - 1);
+    return rc;
+}
+
+/* The nodes whose name is in a list, one after the other: for lists that are longer. */
+static int add_listed(const weir_graph *g, const struct roster *r, const weir_hostlist *hosts, weir_idset *out)
+{
+    char name[ROSTER_NAME];
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < r->count; i++) {
+        size_t len = name_of(g, r, i, name);
+        if (len && weir_hostlist_find(hosts, name, len) >= 0)
+            rc = weir_idset_add_id(out, i);
+    }
+    return rc;
+}
+
+int weir_roster_add_hosts(const weir_graph *g, const struct roster *r, const weir_hostlist *hosts, weir_idset *out)
+{
+    uint64_t n = weir_hostlist_count(hosts);
+    char name[ROSTER_NAME];
+    int rc = WEIR_OK;
+
+    if (n > r->count)
+        return add_listed(g, r, hosts, out);
+    for (uint64_t i = 0; !rc && i < n; i++) {
+        size_t len = weir_hostlist_nth(hosts, i, name, sizeof name);
+        rc = len < sizeof name ? weir_roster_add_name(g, r, name, len, out) : WEIR_OK;
+    }
+    return rc;
+}
+
+/* The first run that does not end before a rank. */
+static uint32_t run_from(const struct roster *r, int64_t rank)
+{
+    uint32_t lo = 0, hi = r->nruns;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (r->runs[mid].rank + r->runs[mid].count <= rank)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+int weir_roster_add_ranks(const struct roster *r, const weir_idset *ranks, weir_idset *out)
+{
+    uint32_t lo, hi;
+    int rc = WEIR_OK;
+
+    for (size_t k = 0; !rc && weir_idset_run(ranks, k, &lo, &hi); k++)
+        for (uint32_t i = run_from(r, lo); !rc && i < r->nruns && r->runs[i].rank <= hi; i++) {
+            const struct roster_run *x = &r->runs[i];
+            uint32_t from = x->rank < lo ? (uint32_t)(lo - x->rank) : 0;
+            uint32_t last = x->rank + x->count > hi ? (uint32_t)(hi - x->rank) : x->count - 1;
+            rc = weir_idset_add_range(out, x->node + from, x->node + last);
+        }
+    return rc;
+}
