@@ -54,13 +54,39 @@ int weir_db_open_bytes(unsigned char *bytes, size_t len, sqlite3 **out, weir_err
 int weir_db_fail(sqlite3 *db, weir_err *err);
 int weir_db_run(sqlite3 *db, const char *sql, weir_err *err) WEIR_CHECKED;
 int weir_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, weir_err *err) WEIR_CHECKED;
+/* Adds a row to a table. */
+int weir_db_prepare_put(sqlite3 *db, int table, sqlite3_stmt **out, weir_err *err) WEIR_CHECKED;
 /* 1: the file says that it holds a graph in our schema. 0: nothing. Something else, or another schema: `code`. */
 int weir_db_identify(sqlite3 *db, int code, weir_err *err) WEIR_CHECKED;
 /* The same, and its tables are those of our schema. */
 int weir_db_examine(sqlite3 *db, int code, weir_err *err) WEIR_CHECKED;
 int weir_db_create(sqlite3 *db, weir_err *err) WEIR_CHECKED;
+/* Reads all that is in a database. path: what later saves are to find changed; NULL for one in memory. */
+int weir_db_read(sqlite3 *db, const char *path, weir_graph **out, weir_err *err) WEIR_CHECKED;
 /* The stamp of the last save; "" where there is none. */
 int weir_db_stamp(sqlite3 *db, char stamp[STAMP_SIZE], weir_err *err) WEIR_CHECKED;
+
+int weir_db_new_stamp(char stamp[STAMP_SIZE], weir_err *err) WEIR_CHECKED;
+
+/* What is stored of a graph, row by row: put() takes a cell for each column of a table. */
+struct weir_db_cell {
+    int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL */
+    int64_t n;
+    const char *text;
+};
+struct weir_db_rows {
+    const weir_graph *g;
+    void *data;
+    int (*put)(void *data, int table, const struct weir_db_cell *cells);
+};
+int weir_db_put_meta(const struct weir_db_rows *s, const char *stamp) WEIR_CHECKED;
+int weir_db_put_kinds(const struct weir_db_rows *s, uint32_t from) WEIR_CHECKED;
+int weir_db_put_runs(const struct weir_db_rows *s, weir_vertex from, weir_vertex end) WEIR_CHECKED;
+int weir_db_put_own(const struct weir_db_rows *s, weir_vertex v) WEIR_CHECKED; /* of a vertex, but its extended data */
+int weir_db_put_map(const struct weir_db_rows *s, weir_vertex v, int map) WEIR_CHECKED;
+int weir_db_put_subsystems(const struct weir_db_rows *s) WEIR_CHECKED;
+int weir_db_put_edge(const struct weir_db_rows *s, const struct edge *e) WEIR_CHECKED;
+int weir_db_put_job(const struct weir_db_rows *s, const struct job *j) WEIR_CHECKED;
 
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err) WEIR_CHECKED;
 int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err) WEIR_CHECKED;

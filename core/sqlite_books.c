@@ -86,6 +86,9 @@ static int take_pick(struct weir_db_reader *r)
     p.exclusive = weir_db_int(r, 5, 0, 1);
     if (weir_db_unfit(r))
         return WEIR_EPARSE;
+    if (p.exclusive && p.amount != kind_of(r->g, v)->size)
+        return weir_fail(&r->why, WEIR_EPARSE, "%" PRId64 " units of vertex %u are not the whole of it, which is %" PRId64, p.amount,
+                         v, kind_of(r->g, v)->size);
     if (weir_array_reserve(&b->picks, &b->picks_cap, (size_t)b->npicks + 1, sizeof p))
         return WEIR_ENOMEM;
     if (h->n == 0)

@@ -271,7 +271,7 @@ static int fill(struct weir_db_reader *r)
 }
 
 /* Everything, as of one moment. */
-static int read_all(sqlite3 *db, const char *path, weir_graph **out, weir_err *err)
+int weir_db_read(sqlite3 *db, const char *path, weir_graph **out, weir_err *err)
 {
     struct weir_db_reader r = {.db = db, .err = err};
     struct weir_changes *c = NULL;
@@ -332,7 +332,7 @@ int weir_sqlite_parse(const char *bytes, size_t len, const char *source, weir_gr
     if (len > VERSIONS + 1 && copy[VERSIONS] == 2)
         copy[VERSIONS] = copy[VERSIONS + 1] = 1;
     rc = weir_db_open_bytes(copy, len, &db, err);
-    rc = rc ? rc : read_all(db, NULL, out, err);
+    rc = rc ? rc : weir_db_read(db, NULL, out, err);
     sqlite3_close(db);
     weir_mem_free(copy);
     if (rc)
@@ -368,7 +368,7 @@ int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err)
     int rc = weir_db_open(path, false, &db, &why), status = SQLITE_OK;
 
     if (!rc) {
-        rc = read_all(db, path, out, &why);
+        rc = weir_db_read(db, path, out, &why);
         status = sqlite3_errcode(db) & 0xff;
         sqlite3_close(db);
     }

@@ -210,6 +210,16 @@ int weir_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, weir_err *
     return sqlite3_prepare_v2(db, sql, -1, out, NULL) == SQLITE_OK ? WEIR_OK : weir_db_fail(db, err);
 }
 
+int weir_db_prepare_put(sqlite3 *db, int table, sqlite3_stmt **out, weir_err *err)
+{
+    static const char marks[] = "?,?,?,?,?,?,?,?";
+    char sql[100];
+
+    snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (%.*s)", weir_db_layout[table].name,
+             2 * weir_db_layout[table].columns - 1, marks);
+    return weir_db_prepare(db, sql, out, err);
+}
+
 /* ---- opening ---- */
 
 /* What others wrote may be made to do harm: no triggers of theirs are run, no schema is trusted, and an index of

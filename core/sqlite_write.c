@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "job.h"
@@ -14,6 +13,7 @@
 
 struct save {
     const weir_graph *g;
+    struct weir_db_rows rows; /* of g, to be put here */
     sqlite3 *db;
     sqlite3_stmt *put[DB_TABLES], *drop[DB_TABLES];
     bool all; /* everything, not only what changed */
@@ -21,28 +21,6 @@ struct save {
 };
 
 /* ---- rows ---- */
-
-struct cell {
-    int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL */
-    int64_t n;
-    const char *text;
-};
-
-static struct cell number(int64_t n)
-{
-    return (struct cell){SQLITE_INTEGER, n, NULL};
-}
-
-/* NULL in the place of the value that stands for none. */
-static struct cell number_or(int64_t n, int64_t none)
-{
-    return (struct cell){n == none ? SQLITE_NULL : SQLITE_INTEGER, n, NULL};
-}
-
-static struct cell text(const char *s)
-{
-    return (struct cell){s ? SQLITE_TEXT : SQLITE_NULL, 0, s};
-}
 
 static int step(struct save *s, sqlite3_stmt *st)
 {
@@ -52,20 +30,11 @@ static int step(struct save *s, sqlite3_stmt *st)
     return status == SQLITE_DONE ? WEIR_OK : weir_db_fail(s->db, s->err);
 }
 
-static int prepare_put(struct save *s, int table)
+/* A row, from sqlite_rows.c. */
+static int put(void *data, int table, const struct weir_db_cell *cells)
 {
-    static const char marks[] = "?,?,?,?,?,?,?,?";
-    char sql[100];
-
-    snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (%.*s)", weir_db_layout[table].name,
-             2 * weir_db_layout[table].columns - 1, marks);
-    return weir_db_prepare(s->db, sql, &s->put[table], s->err);
-}
-
-/* Adds a row; `cells` has one for each column. */
-static int put(struct save *s, int table, const struct cell *cells)
-{
-    int rc = s->put[table] ? WEIR_OK : prepare_put(s, table), status = SQLITE_OK;
+    struct save *s = data;
+    int rc = s->put[table] ? WEIR_OK : weir_db_prepare_put(s->db, table, &s->put[table], s->err), status = SQLITE_OK;
 
     for (int i = 0; !rc && status == SQLITE_OK && i < weir_db_layout[table].columns; i++) {
         if (cells[i].type == SQLITE_INTEGER)
@@ -103,98 +72,19 @@ static int clear(struct save *s, int table)
 
 /* ---- vertices ---- */
 
-static int write_kinds(struct save *s, uint32_t from)
+static int put_own(struct save *s, weir_vertex v)
 {
-    const weir_graph *g = s->g;
-    int rc = WEIR_OK;
-
-    for (uint32_t i = from; !rc && i < g->nkinds; i++) {
-        const struct kind *k = &g->kinds[i];
-        struct cell row[] = {number(i),
-                             text(type_text(g, k->type)),
-                             text(weir_names_text(&g->names, k->basename)),
-                             text(weir_names_text(&g->names, k->unit)),
-                             number(k->size),
-                             number(k->exclusive)};
-        rc = put(s, DB_KIND, row);
-    }
-    return rc;
-}
-
-static int write_run(struct save *s, const struct weir_run *r)
-{
-    bool live = r->kind != WEIR_NONE;
-    struct cell row[] = {number(r->first),
-                         number(r->count),
-                         number_or(r->kind, WEIR_NONE),
-                         number_or(live ? r->parent : WEIR_NONE, WEIR_NONE),
-                         number_or(live ? (int64_t)r->place : -1, -1),
-                         number_or(live ? r->id : WEIR_NO_ID, WEIR_NO_ID),
-                         number_or(live && r->id != WEIR_NO_ID ? r->step : INT64_MIN, INT64_MIN),
-                         number_or(live ? r->rank : WEIR_NO_RANK, WEIR_NO_RANK)};
-    return put(s, DB_RUN, row);
-}
-
-static int write_runs(struct save *s, weir_vertex from, weir_vertex end)
-{
-    struct weir_run r;
-    int rc = WEIR_OK;
-
-    for (weir_vertex v = from; !rc && v < end; v += r.count) {
-        weir_run_at(s->g, v, end, &r);
-        rc = write_run(s, &r);
-    }
-    return rc;
-}
-
-static bool uuid_given(const weir_graph *g, weir_vertex v)
-{
-    static const uint8_t none[16];
-    return v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0;
-}
-
-static int write_map(struct save *s, weir_vertex v, int map)
-{
-    const char *key, *value;
-    int rc = WEIR_OK;
-
-    for (uint32_t i = 0; !rc && weir_vertex_entry(s->g, v, map, i, &key, &value); i++) {
-        struct cell row[] = {number(v), number(i), text(key), text(value)};
-        rc = put(s, DB_PROPERTY + map, row);
-    }
-    return rc;
-}
-
-/* What a single vertex has of its own. */
-static int write_own(struct save *s, weir_vertex v)
-{
-    const weir_graph *g = s->g;
-    const struct pool *p = pool_of(g, v);
-    char uuid[37];
-    int rc = WEIR_OK;
-
-    if (vertex_at(g, v)->state != WEIR_UP)
-        rc = put(s, DB_STATE, (struct cell[]){number(v), text(weir_state_name(vertex_at(g, v)->state))});
-    if (!rc && uuid_given(g, v)) {
-        weir_vertex_uuid(g, v, uuid);
-        rc = put(s, DB_UUID, (struct cell[]){number(v), text(uuid)});
-    }
-    if (rc || !p)
-        return rc;
-    if (p->name != WEIR_NO_NAME)
-        rc = put(s, DB_NAME, (struct cell[]){number(v), text(weir_names_text(&g->names, p->name))});
-    for (int map = 0; !rc && map < 3; map++)
-        rc = write_map(s, v, map);
-    return rc;
+    int rc = weir_db_put_own(&s->rows, v);
+    return rc ? rc : weir_db_put_map(&s->rows, v, WEIR_EXTENDED);
 }
 
 static int write_all_vertices(struct save *s)
 {
-    int rc = write_runs(s, 0, s->g->limit);
+    int rc = weir_db_put_runs(&s->rows, 0, s->g->limit);
 
     for (weir_vertex v = 0; !rc && v < s->g->limit; v++)
         if (vertex_valid(s->g, v))
-            rc = write_own(s, v);
+            rc = put_own(s, v);
     return rc;
 }
 
@@ -230,13 +120,13 @@ static int write_changed_runs(struct save *s, const struct journal *j, sqlite3_s
             continue;
         rc = covering(s, find, (weir_vertex)j->list[i], &first, &past);
         if (!rc && first != end) {
-            rc = write_runs(s, begin, end);
+            rc = weir_db_put_runs(&s->rows, begin, end);
             begin = first;
         }
         end = past;
         rc = rc ? rc : drop(s, DB_RUN, first);
     }
-    return rc ? rc : write_runs(s, begin, end);
+    return rc ? rc : weir_db_put_runs(&s->rows, begin, end);
 }
 
 static int write_changed_own(struct save *s, const struct journal *j)
@@ -249,7 +139,7 @@ static int write_changed_own(struct save *s, const struct journal *j)
         for (size_t t = 0; !rc && t < sizeof tables / sizeof *tables; t++)
             rc = drop(s, tables[t], v);
         if (!rc && vertex_valid(s->g, v))
-            rc = write_own(s, v);
+            rc = put_own(s, v);
     }
     return rc;
 }
@@ -277,28 +167,16 @@ static int write_vertices(struct save *s)
 
     if (!s->all && !c->vertices.all) {
         weir_journal_sort(&c->vertices);
-        rc = write_kinds(s, c->nkinds);
+        rc = weir_db_put_kinds(&s->rows, c->nkinds);
         return rc ? rc : write_changed_vertices(s, &c->vertices);
     }
     for (int t = DB_KIND; !rc && t <= DB_DATA; t++)
         rc = clear(s, t);
-    rc = rc ? rc : write_kinds(s, 0);
+    rc = rc ? rc : weir_db_put_kinds(&s->rows, 0);
     return rc ? rc : write_all_vertices(s);
 }
 
 /* ---- edges ---- */
-
-static int write_edge(struct save *s, const struct edge *e)
-{
-    const weir_names *n = &s->g->names;
-    struct cell row[] = {number((int64_t)e->serial),
-                         number(e->source),
-                         number(e->target),
-                         text(weir_names_text(n, s->g->subsystems[e->subsystem])),
-                         text(weir_names_text(n, e->type)),
-                         text(e->back == WEIR_NO_NAME ? NULL : weir_names_text(n, e->back))};
-    return put(s, DB_EDGE, row);
-}
 
 static int write_edges(struct save *s)
 {
@@ -311,38 +189,12 @@ static int write_edges(struct save *s)
         rc = drop(s, DB_EDGE, gone->list[i]);
     for (uint32_t i = 0; !rc && i < g->nedges; i++)
         if (g->edges[i].source != WEIR_NONE && g->edges[i].serial > there)
-            rc = write_edge(s, &g->edges[i]);
+            rc = weir_db_put_edge(&s->rows, &g->edges[i]);
     rc = rc ? rc : clear(s, DB_SUBSYSTEM);
-    for (uint32_t i = 1; !rc && i < g->nsubsystems; i++)
-        rc = put(s, DB_SUBSYSTEM, (struct cell[]){number(i), text(weir_names_text(&g->names, g->subsystems[i]))});
-    return rc;
+    return rc ? rc : weir_db_put_subsystems(&s->rows);
 }
 
 /* ---- jobs ---- */
-
-static int write_job(struct save *s, const struct job *j)
-{
-    const weir_allocation *a = &j->a;
-    struct cell head[] = {number(a->job), number(a->start), number_or(a->end, WEIR_FOREVER), number_or(a->nslots, 0),
-                          text(weir_names_text(&s->g->names, j->policy))};
-    int rc = put(s, DB_JOB, head);
-
-    for (uint32_t i = 0; !rc && i < a->npicks; i++) {
-        const weir_pick *p = &a->picks[i];
-        struct cell row[] = {number(a->job),    number(i),
-                             number(p->vertex), number_or(p->resource, WEIR_NONE),
-                             number(p->amount), number(p->exclusive)};
-        rc = put(s, DB_PICK, row);
-    }
-    for (uint32_t i = 0; !rc && i < j->nfeeds; i++) {
-        const struct feed *f = &j->feeds[i];
-        if (!weir_job_pick(j, f->unit) || !vertex_valid(s->g, f->endpoint))
-            continue; /* single units were given back since */
-        struct cell row[] = {number(a->job), number(i), number(f->endpoint), number(f->unit), number(f->amount)};
-        rc = put(s, DB_FEED, row);
-    }
-    return rc;
-}
 
 static int write_changed_jobs(struct save *s, struct journal *j)
 {
@@ -354,7 +206,7 @@ static int write_changed_jobs(struct save *s, struct journal *j)
         for (int t = DB_JOB; !rc && t <= DB_FEED; t++)
             rc = drop(s, t, j->list[i]);
         if (!rc && job != WEIR_NONE)
-            rc = write_job(s, &s->g->jobs[job]);
+            rc = weir_db_put_job(&s->rows, &s->g->jobs[job]);
     }
     return rc;
 }
@@ -369,7 +221,7 @@ static int write_jobs(struct save *s)
     for (int t = DB_JOB; !rc && t <= DB_FEED; t++)
         rc = clear(s, t);
     for (uint32_t i = 0; !rc && i < g->live_jobs; i++)
-        rc = write_job(s, &g->jobs[g->job_list[i]]);
+        rc = weir_db_put_job(&s->rows, &g->jobs[g->job_list[i]]);
     return rc;
 }
 
@@ -398,22 +250,8 @@ static int write_meta(struct save *s, const char *stamp)
     int rc = count_saves(s, &saves);
 
     rc = rc ? rc : clear(s, DB_META);
-    rc = rc ? rc : put(s, DB_META, (struct cell[]){text("now"), number(s->g->now)});
-    rc = rc ? rc : put(s, DB_META, (struct cell[]){text("next_job"), number(s->g->next_job)});
-    rc = rc ? rc : put(s, DB_META, (struct cell[]){text("saves"), number(saves)});
-    rc = rc ? rc : put(s, DB_META, (struct cell[]){text("stamp"), text(stamp)});
-    return rc ? rc : put(s, DB_META, (struct cell[]){text("weir"), text(WEIR_VERSION)});
-}
-
-static int make_stamp(char stamp[STAMP_SIZE], weir_err *err)
-{
-    unsigned char bytes[STAMP_SIZE / 2];
-
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return weir_fail(err, WEIR_EIO, "the system gives no random numbers");
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(stamp + 2 * i, 3, "%02x", bytes[i]);
-    return WEIR_OK;
+    rc = rc ? rc : weir_db_put_meta(&s->rows, stamp);
+    return rc ? rc : put(s, DB_META, (struct weir_db_cell[]){{SQLITE_TEXT, 0, "saves"}, {SQLITE_INTEGER, saves, NULL}});
 }
 
 static bool same_file(const struct weir_file_id *last, const char *path)
@@ -525,14 +363,14 @@ static void clean_up(sqlite3 *db, const char *path)
 
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err)
 {
-    struct save s = {.g = g, .err = err};
+    struct save s = {.g = g, .err = err, .rows = {g, &s, put}};
     struct weir_file_id before = {0};
     char stamp[STAMP_SIZE];
     struct weir_changes *next = NULL;
     bool existed = weir_file_look(path, &before);
     int rc = weir_run_holes(g, err);
 
-    rc = rc ? rc : make_stamp(stamp, err);
+    rc = rc ? rc : weir_db_new_stamp(stamp, err);
     if (!rc && !(next = weir_changes_new(g, path, stamp)))
         rc = weir_fail_nomem(err);
     rc = rc ? rc : weir_db_open(path, true, &s.db, err);

@@ -78,6 +78,7 @@ static const struct {
     {"UPDATE pick SET amount = 9 WHERE job = 5", "jobs have more of it"},
     {"UPDATE pick SET amount = -1 WHERE job = 5", "table pick, job 5: \"amount\" is no value"},
     {"UPDATE pick SET whole = 7 WHERE job = 5", "table pick, job 5: \"whole\" is no value"},
+    {"UPDATE pick SET amount = 3, whole = 1 WHERE job = 5", "are not the whole of it"},
     {"UPDATE job SET starts = 39 WHERE job = 6", "vertex 13 (/cluster0/rack0/node1/memory0): jobs have more of it"},
     {"UPDATE pick SET amount = 8, whole = 1 WHERE job = 5; UPDATE pick SET amount = 0 WHERE job = 6; "
      "UPDATE job SET starts = 1 WHERE job = 6",
