@@ -60,7 +60,7 @@ void weir_mem_free(void *p)
     free(p);
 }
 
-int weir_array_reserve(void *array, uint32_t *cap, size_t need, size_t size)
+int weir_array_grow(void *array, uint32_t *cap, size_t need, size_t size)
 {
     void **slot = array;
     size_t want = *cap ? *cap : 8;
@@ -274,7 +274,7 @@ int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t 
 int weir_file_rest(FILE *f, const char *path, weir_buf *b, weir_err *err)
 {
     char block[65536];
-    size_t n;
+    size_t n = 0;
     int rc;
 
     while ((rc = weir_file_block(f, path, block, sizeof block, &n, err)) == WEIR_OK && n > 0 && !b->failed)
@@ -286,7 +286,7 @@ int weir_file_rest(FILE *f, const char *path, weir_buf *b, weir_err *err)
 int weir_file_read(const char *path, char **text, size_t *len, weir_err *err)
 {
     weir_buf b = {0};
-    FILE *f;
+    FILE *f = NULL;
     int rc = weir_file_open(path, &f, err);
 
     if (rc < 0)

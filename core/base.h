@@ -31,7 +31,11 @@ void weir_mem_fail_after(long n);
 
 /* Makes room for `need` elements of `size` bytes in *array, whose capacity is *cap.
  * Doubles; amortised O(1) an element. On failure nothing has changed. */
-int weir_array_reserve(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
+int weir_array_grow(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
+WEIR_CHECKED static inline int weir_array_reserve(void *array, uint32_t *cap, size_t need, size_t size)
+{
+    return need <= *cap ? WEIR_OK : weir_array_grow(array, cap, need, size);
+}
 
 /* Errors: fill *err (NULL allowed) and return `code`, so that a caller can write
  * `return weir_fail(err, WEIR_EINVAL, "...")`. The first writer wins: an err that

@@ -52,6 +52,22 @@ static int check_kids(const weir_graph *g, const struct inner *in, weir_err *err
     return holes == in->holes ? WEIR_OK : broken(err, "holes are miscounted", in->vertex);
 }
 
+/* How many vertices there are of each kind. */
+static int check_kinds(const weir_graph *g, weir_err *err)
+{
+    uint32_t *count = weir_mem_zalloc((size_t)g->nkinds + 1, sizeof *count);
+    int rc = count ? WEIR_OK : weir_fail_nomem(err);
+
+    for (weir_vertex v = 0; !rc && v < g->limit; v++)
+        if (vertex_valid(g, v))
+            count[vertex_at(g, v)->kind]++;
+    for (uint32_t i = 0; !rc && i < g->nkinds; i++)
+        if (count[i] != g->kinds[i].count)
+            rc = broken(err, "vertices of a kind are miscounted", i);
+    weir_mem_free(count);
+    return rc;
+}
+
 static int check_tree(const weir_graph *g, weir_err *err)
 {
     uint32_t live = 0, unavailable = 0;
@@ -70,7 +86,9 @@ static int check_tree(const weir_graph *g, weir_err *err)
     }
     if (live != g->live)
         return broken(err, "live vertices are miscounted", live);
-    return unavailable == g->unavailable ? WEIR_OK : broken(err, "unavailable vertices are miscounted", unavailable);
+    if (unavailable != g->unavailable)
+        return broken(err, "unavailable vertices are miscounted", unavailable);
+    return check_kinds(g, err);
 }
 
 /* ---- rows and indices ---- */
@@ -129,52 +147,49 @@ static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
 
 /* ---- books ---- */
 
-static const struct span *spans_of(const struct book *b)
-{
-    return b->cap ? b->spans : &b->one;
-}
-
 static int check_book_sums(const weir_graph *g, const struct book *b, weir_err *err)
 {
-    const struct span *s = spans_of(b);
+    struct span s = {0}, last = {.start = INT64_MIN};
     uint32_t active = 0, held = 0, shared = 0;
-    int64_t used = 0, next = WEIR_FOREVER, size = kind_of(g, b->vertex)->size;
+    int64_t used = 0, next = WEIR_FOREVER;
 
-    for (uint32_t i = 0; i < b->count; i++) {
-        const struct job *j = &g->jobs[s[i].job];
-        if (s[i].job >= g->njobs || !j->used || j->a.start != s[i].start || j->a.end != s[i].end)
+    for (uint32_t i = 0; i < b->count; i++, last = s) {
+        if (span_job(b, i) >= g->njobs || !g->jobs[span_job(b, i)].used)
             return broken(err, "a span is of no job", b->vertex);
-        if (i && s[i].start < s[i - 1].start)
+        s = weir_book_span(g, b, i);
+        if (s.start < last.start)
             return broken(err, "spans are not sorted", b->vertex);
-        if (s[i].active != (s[i].start <= g->now))
+        if (s.active != (s.start <= g->now))
             return broken(err, "a span has begun too early or too late", b->vertex);
-        active += s[i].active;
-        shared += !s[i].exclusive;
-        held += s[i].active && s[i].exclusive;
-        used += !s[i].active ? 0 : s[i].exclusive ? size : s[i].amount;
-        if (!s[i].active && s[i].start < next)
-            next = s[i].start;
+        active += s.active;
+        shared += !s.exclusive;
+        held += s.active && s.exclusive;
+        used += s.active ? s.amount : 0;
+        if (!s.active && s.start < next)
+            next = s.start;
     }
-    if (active != b->active || held != b->held || shared != b->shared || used != b->used || next != b->next || b->count == 0)
+    if (active != b->active || held != b->held || shared != b->shared || used != book_used(g, b) || next != b->next ||
+        b->count == 0 || (shared > 0 && !b->parts))
         return broken(err, "the sums of a book are wrong", b->vertex);
-    if (b->last_start != s[b->count - 1].start || b->last_end != s[b->count - 1].end)
+    if (b->last_start != last.start || b->last_end != last.end)
         return broken(err, "a book does not know its last span", b->vertex);
-    return b->plan ? weir_plan_check(b->plan, err) : WEIR_OK;
+    return b->parts && b->parts->plan ? weir_plan_check(b->parts->plan, err) : WEIR_OK;
 }
 
 /* Never more than the size at any instant, and nobody beside an exclusive holder (A1, A2). */
 static int check_overlaps(const weir_graph *g, const struct book *b, weir_err *err)
 {
-    const struct span *s = spans_of(b);
     int64_t size = kind_of(g, b->vertex)->size;
 
     for (uint32_t i = 0; i < b->count; i++) {
+        struct span s = weir_book_span(g, b, i);
         int64_t sum = 0;
-        for (uint32_t k = 0; k < b->count && s[k].start <= s[i].start; k++) {
-            if (s[k].end <= s[i].start)
+        for (uint32_t k = 0; k < b->count; k++) {
+            struct span other = weir_book_span(g, b, k);
+            if (other.start > s.start || other.end <= s.start)
                 continue;
-            sum += s[k].exclusive ? size : s[k].amount;
-            if (k != i && (s[k].exclusive || s[i].exclusive))
+            sum += other.amount;
+            if (k != i && (other.exclusive || s.exclusive))
                 return broken(err, "two jobs at once where one is exclusive", b->vertex);
         }
         if (sum > size)
@@ -186,18 +201,24 @@ static int check_overlaps(const weir_graph *g, const struct book *b, weir_err *e
 /* Nobody has anything below what somebody has as a whole (A3). */
 static int check_ancestors(const weir_graph *g, const struct book *b, weir_err *err)
 {
-    const struct span *s = spans_of(b);
-
     for (weir_vertex u = vertex_at(g, b->vertex)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
         const struct book *up = book_of(g, u);
         for (uint32_t i = 0; up && i < b->count; i++)
             for (uint32_t k = 0; k < up->count; k++) {
-                const struct span *x = &spans_of(up)[k];
-                if (x->exclusive && x->start < s[i].end && s[i].start < x->end)
+                struct span s = weir_book_span(g, b, i), x = weir_book_span(g, up, k);
+                if (x.exclusive && x.start < s.end && s.start < x.end)
                     return broken(err, "something below a vertex that is held as a whole", b->vertex);
             }
     }
     return WEIR_OK;
+}
+
+static bool is_booked(const weir_graph *g, uint32_t job, const weir_pick *p)
+{
+    uint32_t at = weir_book_find(g, p->vertex, job);
+    struct span s = at == WEIR_NONE ? (struct span){0} : weir_book_span(g, book_of(g, p->vertex), at);
+
+    return at != WEIR_NONE && s.amount == p->amount && s.exclusive == p->exclusive;
 }
 
 static int check_books(const weir_graph *g, weir_err *err)
@@ -220,7 +241,7 @@ static int check_books(const weir_graph *g, weir_err *err)
     }
     for (uint32_t i = 0; i < g->njobs; i++)
         for (uint32_t k = 0; g->jobs[i].used && k < g->jobs[i].a.npicks; k++, picks++)
-            if (!weir_book_find(g, g->jobs[i].picks[k].vertex, i))
+            if (!is_booked(g, i, &g->jobs[i].picks[k]))
                 return broken(err, "a pick is in no book", g->jobs[i].picks[k].vertex);
     return spans == picks ? WEIR_OK : broken(err, "spans and picks differ in number", (uint32_t)spans);
 }
@@ -234,6 +255,8 @@ static int check_jobs(const weir_graph *g, weir_err *err)
         if (!j->used)
             continue;
         live++;
+        if (g->starts[i] != j->a.start)
+            return broken(err, "a job does not start when it says", i);
         if (j->place >= g->live_jobs || g->job_list[j->place] != i)
             return broken(err, "a job does not stand in the list where it says", i);
         if (weir_job_index(g, j->a.job) != i)

@@ -189,7 +189,7 @@ static void add_jobs(struct table *w, weir_vertex v)
 static void add_amounts(struct table *w, weir_vertex v)
 {
     const struct book *book = book_of(w->g, v);
-    int64_t size = kind_of(w->g, v)->size, used = book ? book->used : 0;
+    int64_t size = kind_of(w->g, v)->size, used = book ? book_used(w->g, book) : 0;
 
     if (w->held || (book && book->held) || used > size)
         used = size;

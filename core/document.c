@@ -80,7 +80,7 @@ const char *weir_quote(const char *s, char buf[WEIR_QUOTE])
     char *out = buf;
 
     *out++ = '"';
-    for (; s[n] && n < room; n++)
+    for (; n < room && s[n]; n++)
         *out++ = (unsigned char)s[n] < ' ' || s[n] == 0x7f ? '?' : s[n];
     if (s[n]) {
         while (out > buf + 1 && (s[n] & 0xc0) == 0x80) { /* do not cut a character in two */
@@ -111,13 +111,19 @@ const char *weir_json_kind(const json_t *value)
     }
 }
 
+bool weir_json_starved(const json_error_t *e)
+{
+    return json_error_code(e) == json_error_out_of_memory || e->text[0] == '\0';
+}
+
 int weir_json_fail(weir_err *err, const char *source, const json_error_t *e)
 {
     char text[sizeof e->text];
     int code = WEIR_EPARSE;
 
+    if (weir_json_starved(e))
+        return weir_fail_nomem(err);
     switch (json_error_code(e)) {
-    case json_error_out_of_memory: return weir_fail_nomem(err);
     case json_error_stack_overflow:
     case json_error_numeric_overflow: code = WEIR_ELIMIT; break;
     default: break;

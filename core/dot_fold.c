@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "book.h"
 #include "rows.h"
 #include "schema.h"
 
@@ -104,7 +105,7 @@ static uint8_t use_of(const weir_graph *g, weir_vertex v, struct above here)
         return DOT_USED;
     if (vertex_unused(g, v))
         return DOT_FREE;
-    return (in ? is_full(g, in) : b && b->used >= kind_of(g, v)->size) ? DOT_USED : DOT_PART;
+    return (in ? is_full(g, in) : b && book_used(g, b) >= kind_of(g, v)->size) ? DOT_USED : DOT_PART;
 }
 
 /* Which subsystems it is in, and how; not exact beyond the 16th. */
@@ -137,11 +138,13 @@ static uint32_t tuple(struct dot_fold *f, uint32_t a, uint32_t b, uint32_t c, ui
 static uint32_t sign_use(struct dot_fold *f, weir_vertex v, uint32_t sign)
 {
     const struct book *b = book_of(f->g, v);
+    int64_t used;
 
     if (f->shapes || !b)
         return sign;
-    sign = tuple(f, SIGN_USE, sign, b->active == 1 ? (b->cap ? b->spans : &b->one)->job + 1 : 0, (uint32_t)b->used);
-    return b->used > UINT32_MAX ? tuple(f, SIGN_USE, sign, (uint32_t)(b->used >> 32), 0) : sign;
+    used = book_used(f->g, b);
+    sign = tuple(f, SIGN_USE, sign, b->active == 1 ? span_job(b, 0) + 1 : 0, (uint32_t)used);
+    return used > UINT32_MAX ? tuple(f, SIGN_USE, sign, (uint32_t)(used >> 32), 0) : sign;
 }
 
 static uint32_t sign_vertex(struct dot_fold *f, weir_vertex v, struct above up)
@@ -330,7 +333,7 @@ uint32_t weir_dot_box_of(const struct dot_fold *f, weir_vertex v)
 
     for (; v != WEIR_NONE; v = v == f->o->start ? WEIR_NONE : vertex_at(f->g, v)->parent)
         way[n++] = v;
-    if (f->o->start != WEIR_NONE && way[n - 1] != f->o->start)
+    if (n > 0 && f->o->start != WEIR_NONE && way[n - 1] != f->o->start)
         return WEIR_NONE;
     while (n > 0) {
         v = way[--n];

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "book.h"
 #include "idset.h"
 
 #define IDS_MAX 40 /* bytes of a list of ids */
@@ -145,13 +146,13 @@ static void write_size(struct dot *w, const struct dot_box *box)
 {
     int64_t size = weir_vertex_size(w->g, box->v);
     const struct book *book = book_of(w->g, box->v);
-    bool part = box->use == DOT_PART && !inner_of(w->g, box->v) && book && book->used > 0 && !w->fold.shapes;
+    bool part = box->use == DOT_PART && !inner_of(w->g, box->v) && book && book_used(w->g, book) > 0 && !w->fold.shapes;
 
     if (size == 1 && !*weir_vertex_unit(w->g, box->v))
         return;
     WEIR_WRITE(w->b, "\\n");
     if (part) {
-        weir_write_int(w->b, book->used);
+        weir_write_int(w->b, book_used(w->g, book));
         WEIR_WRITE(w->b, " of ");
     }
     weir_write_int(w->b, size);
@@ -167,7 +168,7 @@ static int64_t only_job(const struct dot *w, weir_vertex v)
 
     while (!(b && b->active) && (v = vertex_at(w->g, v)->parent) != WEIR_NONE)
         b = book_of(w->g, v);
-    return b && b->active == 1 ? w->g->jobs[(b->cap ? b->spans : &b->one)->job].a.job : 0;
+    return b && b->active == 1 ? w->g->jobs[span_job(b, 0)].a.job : 0;
 }
 
 static void write_use(struct dot *w, const struct dot_box *box)

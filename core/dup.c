@@ -139,7 +139,7 @@ static int copy_inners(const weir_graph *g, weir_graph *c)
     for (uint32_t i = 0; i < c->ninners; i++) {
         const struct inner *from = &g->inners[i];
         struct inner *to = &c->inners[i];
-        size_t row = from->cells ? g->schemas[from->schema]->width * sizeof *from->cells : 0;
+        size_t row = from->cells ? g->schemas[from->schema]->stride * sizeof *from->cells : 0;
         if (copy_array(&to->kids, &to->nkids, &to->kids_cap, from->kids, from->nkids, sizeof *from->kids) ||
             copy_bytes(&to->cells, from->cells, from->nrows * row))
             return WEIR_ENOMEM;
@@ -163,21 +163,34 @@ static int copy_pools(const weir_graph *g, weir_graph *c)
     return WEIR_OK;
 }
 
+static int copy_parts(const struct book_parts *from, struct book_parts **out)
+{
+    struct book_parts *p;
+
+    if (copy_bytes(&p, from, sizeof *from))
+        return WEIR_ENOMEM;
+    *out = p;
+    p->amounts = NULL;
+    p->plan = from->plan ? weir_plan_copy(from->plan) : NULL;
+    return (from->plan && !p->plan) || copy_bytes(&p->amounts, from->amounts, from->cap * sizeof *from->amounts)
+               ? WEIR_ENOMEM
+               : WEIR_OK;
+}
+
 static int copy_books(const weir_graph *g, weir_graph *c)
 {
     if (copy_array(&c->books, &c->nbooks, &c->books_cap, g->books, g->nbooks, sizeof *g->books))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < c->nbooks; i++) {
-        c->books[i].spans = NULL;
-        c->books[i].plan = NULL;
+        if (c->books[i].cap)
+            c->books[i].jobs = NULL;
+        c->books[i].parts = NULL;
     }
     for (uint32_t i = 0; i < c->nbooks; i++) {
         const struct book *from = &g->books[i];
         struct book *to = &c->books[i];
-        if (copy_bytes(&to->spans, from->spans, from->cap * sizeof *from->spans))
-            return WEIR_ENOMEM;
-        to->plan = from->plan ? weir_plan_copy(from->plan) : NULL;
-        if (from->plan && !to->plan)
+        if ((from->cap && copy_bytes(&to->jobs, from->jobs, from->cap * sizeof *from->jobs)) ||
+            (from->parts && copy_parts(from->parts, &to->parts)))
             return WEIR_ENOMEM;
     }
     return WEIR_OK;
@@ -230,6 +243,7 @@ static int copy_flat(const weir_graph *g, weir_graph *c)
         copy_array(&c->roots, &c->nroots, &c->roots_cap, g->roots, g->nroots, sizeof *g->roots) ||
         copy_array(&c->uuids, &n, &c->uuids_cap, g->uuids, g->uuids_cap, sizeof *g->uuids) ||
         copy_array(&c->uuid_slots, &n, &c->nuuid_slots, g->uuid_slots, g->nuuid_slots, sizeof *g->uuid_slots) ||
+        copy_array(&c->starts, &n, &c->starts_cap, g->starts, g->njobs, sizeof *g->starts) ||
         copy_array(&c->job_list, &n, &c->job_list_cap, g->job_list, g->njobs, sizeof *g->job_list) ||
         copy_array(&c->job_slots, &n, &c->njob_slots, g->job_slots, g->njob_slots, sizeof *g->job_slots) ||
         copy_array(&c->pending, &c->npending, &c->pending_cap, g->pending, g->npending, sizeof *g->pending))
@@ -257,6 +271,7 @@ static void forget_arrays(weir_graph *c)
     c->scratch = NULL;
     c->books = NULL;
     c->jobs = NULL;
+    c->starts = NULL;
     c->job_list = NULL;
     c->job_slots = NULL;
     c->pending = NULL;
@@ -264,6 +279,7 @@ static void forget_arrays(weir_graph *c)
     c->calendars = NULL;
     c->indexes = NULL;
     c->roster = NULL;
+    c->refusals = NULL;
     c->spare_rows = NULL;
     c->uuids = NULL;
     c->uuid_slots = NULL;

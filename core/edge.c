@@ -90,8 +90,7 @@ int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const c
     name = weir_names_add(&g->names, type, strlen(type));
     if (back)
         back_name = weir_names_add(&g->names, back, strlen(back));
-    from = weir_pool_get(g, source);
-    to = weir_pool_get(g, target);
+    to = weir_pool_get(g, source) ? weir_pool_get(g, target) : NULL;
     from = to ? pool_of(g, source) : NULL; /* the second call may have moved the first */
     i = from && s != WEIR_NONE && name != WEIR_NO_NAME && !(back && back_name == WEIR_NO_NAME) ? take_edge(g) : WEIR_NONE;
     if (i == WEIR_NONE)
@@ -127,16 +126,6 @@ void weir_edge_drop(weir_graph *g, uint32_t i)
     g->free_edges = i;
     g->live_edges--;
     g->serial++;
-}
-
-void weir_edges_drop(weir_graph *g, weir_vertex v)
-{
-    struct pool *p = pool_of(g, v);
-
-    while (p && p->edges_out != WEIR_NONE)
-        weir_edge_drop(g, p->edges_out);
-    while (p && p->edges_in != WEIR_NONE)
-        weir_edge_drop(g, p->edges_in);
 }
 
 uint32_t weir_edge_count(const weir_graph *g)
@@ -271,6 +260,26 @@ static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *su
     return WEIR_NONE;
 }
 
+/* Says where a path leaves what there is: below the vertex before it, or at the top, which has another name. */
+static int not_there(const weir_graph *g, const char *subsystem, const char *uri, const char *at, weir_err *err)
+{
+    const char *path = strchr(uri, '/'), *last = at;
+    size_t len = strcspn(at, "/");
+    int shown = (int)(len > 100 ? 100 : len);
+    weir_vertex root = weir_graph_root(g, subsystem, 0);
+    char top[WEIR_NAME_MAX + 32];
+
+    while (last > path && last[-1] == '/')
+        last--;
+    if (last > path)
+        return weir_fail(err, WEIR_ENOENT, "%.300s: there is no '%.*s' below %.*s", uri, shown, at,
+                         (int)(last - path > 300 ? 300 : last - path), path);
+    if (root == WEIR_NONE)
+        return weir_fail(err, WEIR_ENOENT, "%.300s: the subsystem is empty", uri);
+    weir_vertex_name(g, root, top, sizeof top);
+    return weir_fail(err, WEIR_ENOENT, "%.300s: there is no '%.*s' at the top; there is '%.100s'", uri, shown, at, top);
+}
+
 int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, weir_err *err)
 {
     const char *colon = strchr(uri, ':'), *slash = strchr(uri, '/'), *at = uri;
@@ -297,7 +306,7 @@ int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, we
             break;
         v = step_down(g, v, subsystem, at, len);
         if (v == WEIR_NONE)
-            return weir_fail(err, WEIR_ENOENT, "%.300s: there is no '%.*s' there", uri, (int)(len > 100 ? 100 : len), at);
+            return not_there(g, subsystem, uri, at, err);
         at += len;
     }
     if (v == WEIR_NONE)

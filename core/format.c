@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "request.h"
 #include "sqlite.h"
 
 /* ---- formats ------------------------------------------------------------------------------------------------- */
@@ -363,7 +364,7 @@ int weir_json_object(const char *text, size_t len, const char *source, json_t **
     json_error_t what;
     json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &what);
 
-    if (!root && json_error_code(&what) == json_error_out_of_memory)
+    if (!root && weir_json_starved(&what))
         return weir_fail_nomem(err);
     if (!root)
         return weir_fail_at(err, WEIR_EPARSE, source, what.line, what.column, "JSON: %s", what.text);

@@ -9,6 +9,7 @@
 #include "changes.h"
 #include "index.h"
 #include "job.h"
+#include "refusal.h"
 #include "roster.h"
 #include "rows.h"
 #include "taken.h"
@@ -20,7 +21,9 @@ weir_graph *weir_graph_new(void)
     if (!g)
         return NULL;
     g->free_vertices = g->free_inners = g->free_pools = g->free_edges = g->free_books = WEIR_NONE;
-    g->last_kind = g->late = WEIR_NONE;
+    g->last_kind = WEIR_NONE;
+    for (uint32_t i = 0; i < LATE_LEVELS; i++)
+        g->late[i].vertex = WEIR_NONE;
     g->next_job = 1;
     g->map_index = weir_map_index_new();
     if (!g->map_index || weir_names_init(&g->names) || weir_schema_intern(g, NULL, 0) == WEIR_NONE ||
@@ -193,6 +196,7 @@ static uint32_t kind_intern(weir_graph *g, const struct kind *k)
         if (weir_array_reserve(&g->kinds, &g->kinds_cap, g->nkinds + 1, sizeof *g->kinds))
             return WEIR_NONE;
         g->kinds[g->nkinds] = *k;
+        g->whole_kinds |= k->exclusive;
         if (k->size != 1)
             g->type_flags[k->type] |= TYPE_POOLED;
         g->kind_slots[at] = ++g->nkinds;
@@ -203,7 +207,7 @@ static uint32_t kind_intern(weir_graph *g, const struct kind *k)
 
 static int kind_from_desc(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_err *err)
 {
-    struct kind k = {d->size, 0, 0, WEIR_NO_TYPE, d->exclusive};
+    struct kind k = {d->size, 0, 0, WEIR_NO_TYPE, d->exclusive, 0};
     const char *basename = d->basename ? d->basename : d->type;
 
     k.type = weir_type_add(g, d->type, strlen(d->type));
@@ -288,6 +292,23 @@ int weir_inner_make(weir_graph *g, weir_vertex v)
     return WEIR_OK;
 }
 
+/* Exact for those that get their kids at once, as most do, and a quarter more for those that get others. */
+static int widen_kids(struct inner *in, size_t need)
+{
+    size_t cap = in->kids_cap ? need + need / 4 : need;
+    weir_vertex *kids;
+
+    if (need <= in->kids_cap)
+        return WEIR_OK;
+    cap = cap < 4 ? 4 : cap < UINT32_MAX ? cap : UINT32_MAX;
+    kids = need > UINT32_MAX ? NULL : weir_mem_realloc(in->kids, cap * sizeof *kids);
+    if (!kids)
+        return WEIR_ENOMEM;
+    in->kids = kids;
+    in->kids_cap = (uint32_t)cap;
+    return WEIR_OK;
+}
+
 int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more)
 {
     struct inner *in;
@@ -297,14 +318,7 @@ int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more)
     if (weir_inner_make(g, p))
         return WEIR_ENOMEM;
     in = inner_of(g, p);
-    if (in->nkids == 0 && in->kids_cap == 0 && more > 8) { /* exact: most vertices get their kids at once */
-        in->kids = weir_mem_alloc(more * sizeof *in->kids);
-        if (!in->kids)
-            return WEIR_ENOMEM;
-        in->kids_cap = more;
-        return WEIR_OK;
-    }
-    return weir_array_reserve(&in->kids, &in->kids_cap, (size_t)in->nkids + more, sizeof *in->kids);
+    return widen_kids(in, (size_t)in->nkids + more);
 }
 
 static weir_vertex *kids_of(const weir_graph *g, weir_vertex p)
@@ -418,6 +432,7 @@ static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32
         return WEIR_ENOMEM;
     }
     g->live += count;
+    g->kinds[vertex_at(g, first)->kind].count += count;
     g->units += size * (int64_t)count;
     g->serial++;
     if (!g->building)
@@ -427,6 +442,7 @@ static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32
 
 static int check_parent(const weir_graph *g, weir_vertex p, weir_err *err)
 {
+    const struct inner *in;
     const struct book *b;
     int rc = weir_graph_writable(g, err);
 
@@ -438,7 +454,8 @@ static int check_parent(const weir_graph *g, weir_vertex p, weir_err *err)
     if (depth_of(g, p) >= WEIR_PATH_DEPTH)
         return weir_fail(err, WEIR_ELIMIT, "the containment tree is deeper than %d levels", WEIR_PATH_DEPTH);
     b = book_of(g, p);
-    if (b && b->count && !inner_of(g, p))
+    in = inner_of(g, p);
+    if (b && b->count && (!in || in->nkids == in->holes))
         return weir_fail(err, WEIR_EBUSY, "vertex %u cannot get children while jobs hold units of it", p);
     return WEIR_OK;
 }
@@ -503,15 +520,16 @@ static void drop_inner(weir_graph *g, weir_vertex v)
     x->inner = WEIR_NONE;
 }
 
+/* It has no edges: what is in another subsystem stays. */
 static void reclaim_one(weir_graph *g, weir_vertex v)
 {
     struct vertex *x = vertex_at(g, v);
 
     if (!state_available(x->state))
         g->unavailable--;
+    g->kinds[x->kind].count--;
     g->units -= kind_of(g, v)->size;
     weir_calendars_leave(g, v);
-    weir_edges_drop(g, v);
     weir_pool_drop(g, v);
     weir_uuid_drop(g, v);
     drop_inner(g, v);
@@ -553,17 +571,24 @@ static void reclaim(weir_graph *g, weir_vertex v)
         reclaim_one(g, v);
 }
 
-int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
+int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err)
 {
     int rc = check_vertex(g, v, err);
 
     if (!rc && g->building)
         rc = weir_fail(err, WEIR_EINVAL, "nothing can be unlinked between begin and end");
+    if (!rc && weir_array_reserve(&g->roots, &g->roots_cap, (size_t)g->nroots + count_kept(g, v), sizeof *g->roots))
+        rc = weir_fail_nomem(err);
+    return rc;
+}
+
+int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
+{
+    int rc = weir_unlink_ready(g, v, err);
+
     rc = rc ? rc : weir_refuse_used(g, v, err);
     if (rc)
         return rc;
-    if (weir_array_reserve(&g->roots, &g->roots_cap, (size_t)g->nroots + count_kept(g, v), sizeof *g->roots))
-        return weir_fail_nomem(err);
     if (vertex_at(g, v)->parent == WEIR_NONE)
         g->roots[vertex_at(g, v)->pos] = WEIR_NONE;
     else
@@ -591,6 +616,11 @@ uint64_t weir_graph_serial(const weir_graph *g)
     return g->serial;
 }
 
+uint64_t weir_graph_revision(const weir_graph *g)
+{
+    return g->revision;
+}
+
 bool weir_vertex_live(const weir_graph *g, weir_vertex v)
 {
     return vertex_valid(g, v);
@@ -608,13 +638,13 @@ size_t weir_graph_bytes(const weir_graph *g)
     n += (size_t)g->names.nslots * 4 + (size_t)g->names.cap * 12 + (size_t)g->uuids_cap * 16 +
          (size_t)g->nuuid_slots * 4;
     n += (size_t)g->pools_cap * sizeof *g->pools + (size_t)g->inners_cap * sizeof *g->inners;
-    n += (size_t)g->edges_cap * sizeof *g->edges + (size_t)g->books_cap * sizeof *g->books;
+    n += (size_t)g->edges_cap * sizeof *g->edges + weir_books_bytes(g);
     for (uint32_t i = 0; i < g->ninners; i++)
         n += (size_t)g->inners[i].kids_cap * 4 +
-             (size_t)g->inners[i].nrows * g->schemas[g->inners[i].schema]->width * sizeof(int64_t);
+             (size_t)g->inners[i].nrows * g->schemas[g->inners[i].schema]->stride * sizeof(int64_t);
     for (uint32_t i = 0; i < g->nindexes; i++)
         n += (size_t)g->indexes[i]->rows * sizeof(weir_vertex);
-    n += weir_roster_bytes(g->roster) + weir_calendars_bytes(g);
+    n += weir_roster_bytes(g->roster) + weir_refusals_bytes(g) + weir_calendars_bytes(g);
     if (g->changes)
         n += sizeof *g->changes +
              ((size_t)g->changes->vertices.cap + g->changes->edges.cap + g->changes->jobs.cap) * sizeof(int64_t);

@@ -8,6 +8,7 @@
  *   jobs[]      who has what (job.h)
  *   indexes[]   for each policy order in use and type: the best candidate below each row (index.h)
  *   roster      for constraints: the nodes by property, rank and name (roster.h)
+ *   refusals    for searches in vain: the rows below which there is nothing for them (refusal.h)
  *
  * Main invariant: between public calls, outside begin/end, every row equals what its kids contribute, every
  * index names the best candidate of its row, and every book agrees with the jobs. weir_check() verifies it.
@@ -22,7 +23,8 @@
 
 typedef uint16_t weir_type;
 #define WEIR_NO_TYPE UINT16_MAX
-#define SCRATCH_VECTORS 5
+#define LATE_LEVELS 2 /* of rows that a batch holds back */
+#define SCRATCH_VECTORS (4 + 2 * LATE_LEVELS)
 #define WEIR_FAN 32 /* siblings under one row */
 
 struct kind {
@@ -30,6 +32,7 @@ struct kind {
     weir_name basename, unit;
     weir_type type;
     bool exclusive;
+    uint32_t count; /* live vertices of it */
 };
 
 enum { VERTEX_LIVE = 1 };
@@ -58,7 +61,7 @@ struct inner {
     uint32_t row; /* number of row 0; the rows of one inner are consecutive */
     uint32_t nrows, rows_cap;
     weir_vertex *kids;
-    int64_t *cells; /* nrows times the schema's width */
+    int64_t *cells; /* nrows times the schema's stride */
 };
 
 struct entry { /* of a map */
@@ -95,25 +98,27 @@ struct edge {
     uint32_t prev_out, prev_in;
 };
 
-struct span {
-    int64_t start, end;
-    int64_t amount; /* 0: shared */
-    uint32_t job;   /* index into jobs[] */
-    bool exclusive, active;
+struct book_parts { /* of a vertex that is, or was, not only had as a whole */
+    int64_t *amounts; /* by span; SPAN_WHOLE: exclusive */
+    uint32_t cap;
+    int64_t used;    /* sum of the amounts of the spans that have begun */
+    weir_plan *plan; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
 };
 
+/* A span is a job, whose times it has, and an amount: mostly all of the vertex. So it costs 4 bytes, and 12 where not. */
 struct book {
     weir_vertex vertex; /* WEIR_NONE in a free record, whose `count` then chains to the next */
     uint32_t count, cap;
     uint32_t active; /* spans that have begun */
     uint32_t held;   /* of these, exclusive ones */
     uint32_t shared; /* spans that are not exclusive; without any, no two touch */
-    int64_t used;    /* sum of the amounts of the active ones */
     int64_t next;    /* start of the first that has not begun; WEIR_FOREVER */
     int64_t last_start, last_end; /* of the last span: mostly what is asked about is later than all of them */
-    struct span *spans; /* sorted by start; &one while there is one */
-    struct span one;
-    weir_plan *plan; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
+    union {
+        uint32_t *jobs; /* indices, sorted by start */
+        uint32_t one;   /* while cap is 0 */
+    };
+    struct book_parts *parts; /* NULL: all spans are exclusive */
 };
 
 struct feed { /* units of a channel that a job takes for one vertex */
@@ -130,12 +135,24 @@ struct job {
     uint32_t pending; /* place in the heap of pending jobs; WEIR_NONE */
     uint32_t place;   /* in the list of jobs that are there */
     weir_name policy; /* the label of the policy that placed it; "" for none */
-    bool used;
+    int64_t takes;      /* units of takes_type: taken.c */
+    weir_type takes_type;
+    bool used, counted; /* counted: takes is known */
+};
+
+/* A vertex whose kids' changes have yet to be carried into its rows, and on. */
+struct late {
+    weir_vertex vertex; /* WEIR_NONE */
+    uint32_t from, to;  /* the kids that changed, by place: a run; those before it stand in the rows */
+    bool booked;        /* more of them changed than the start of a reservation */
+    bool carried;       /* ... of one of those before it */
+    bool lowered, later; /* maxima in its rows may be lower than they stand there, of pairs, and of starts */
 };
 
 struct index;          /* index.h */
 struct calendar;       /* calendar.h */
 struct roster;         /* roster.h */
+struct refusals;       /* refusal.h */
 struct weir_changes;   /* changes.h */
 struct weir_text_save; /* changes.h */
 
@@ -172,11 +189,13 @@ struct weir_graph {
     uint32_t nlifts, lifts_cap;
     int64_t *scratch; /* SCRATCH_VECTORS vectors of the widest schema: rows.c */
     uint32_t scratch_width;
-    weir_vertex late; /* a vertex whose kids' changes have yet to be carried further up: rows.c */
+    struct late late[LATE_LEVELS]; /* the vertex of each is the parent of that before it: rows.c */
     struct book *books;
     uint32_t nbooks, books_cap, free_books;
     struct job *jobs;
     uint32_t njobs, jobs_cap, live_jobs;
+    int64_t *starts; /* of the jobs, side by side: what books are looked through by */
+    uint32_t starts_cap;
     uint32_t *job_list; /* the first live_jobs entries are the jobs that are there, the rest are free records */
     uint32_t job_list_cap;
     uint32_t *job_slots, njob_slots; /* by id: index + 1 */
@@ -189,6 +208,7 @@ struct weir_graph {
     struct index **indexes;
     uint32_t nindexes, indexes_cap;
     struct roster *roster; /* NULL: nobody has asked which nodes there are */
+    struct refusals *refusals; /* NULL: no search was in vain */
     int64_t now, next_job;
     uint64_t serial, uses; /* uses: a counter to tell the index used least recently */
     int64_t units;         /* all sizes together: so that no sum of them overflows */
@@ -201,6 +221,7 @@ struct weir_graph {
     struct weir_changes *changes;     /* since the last save to a database; NULL: there was none */
     struct weir_text_save *text_save; /* the last save as text, or NULL */
     bool building, matching, batch; /* batch: several changes of the books in a row */
+    bool whole_kinds; /* some kinds are only given as a whole (A5) */
 };
 
 static inline struct vertex *vertex_at(const weir_graph *g, weir_vertex v)
@@ -223,6 +244,12 @@ static inline struct book *book_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->vertices[v].book;
     return i == WEIR_NONE ? NULL : &g->books[i];
+}
+
+/* Units in use now; more than there are where a job has not gone at its end. */
+static inline int64_t book_used(const weir_graph *g, const struct book *b)
+{
+    return b->parts ? b->parts->used : b->held * kind_of(g, b->vertex)->size;
 }
 
 static inline struct pool *pool_of(const weir_graph *g, weir_vertex v)
@@ -279,7 +306,6 @@ void weir_uuid_drop(weir_graph *g, weir_vertex v);
 void weir_map_clear(struct map *m);
 struct map_index *weir_map_index_new(void); /* NULL: out of memory */
 void weir_map_index_free(struct map_index *x);
-void weir_edges_drop(weir_graph *g, weir_vertex v); /* all that leave or enter v */
 void weir_edge_drop(weir_graph *g, uint32_t i);
 uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: none of that name */
 uint32_t weir_subsystem_add(weir_graph *g, const char *name);        /* or finds it; WEIR_NONE: out of memory */
@@ -287,6 +313,8 @@ uint32_t weir_subsystem_add(weir_graph *g, const char *name);        /* or finds
 uint32_t weir_edge_first(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool out);
 uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out);
 
+/* Makes room for an unlink of v, which then fails only where something is in use. */
+int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err) WEIR_CHECKED;
 /* Refuses changes while a match runs or outside what is live. */
 int weir_graph_writable(const weir_graph *g, weir_err *err);
 

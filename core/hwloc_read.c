@@ -122,7 +122,7 @@ static int add_node(struct reader *r)
     hwloc_obj_t machine = hwloc_get_root_obj(r->topology);
     const char *host = hwloc_obj_get_info_by_name(machine, "HostName");
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
-    weir_vertex cluster, v;
+    weir_vertex cluster, v = WEIR_NONE;
     char *basename = NULL;
     int rc = add_pool(r, WEIR_NONE, "cluster", 0, &cluster);
 

@@ -108,7 +108,7 @@ struct jgf {
     weir_buf keys;
     uint32_t *slots, nslots; /* by key: item + 1 */
     uint8_t (*uuids)[16];    /* by item, all 0 where not given */
-    uint32_t uuids_cap;
+    uint32_t nuuids, uuids_cap;
     struct jgf_entry *entries;
     uint32_t nentries, entries_cap;
     struct jgf_edge *edges; /* those that wait for the graph, or for their vertices */

@@ -67,7 +67,7 @@ static int set_uuid(const struct jgf *r, uint32_t i, weir_err *why)
     static const uint8_t none[16];
     uint8_t derived[16];
 
-    if (i >= r->uuids_cap || memcmp(r->uuids[i], none, 16) == 0)
+    if (i >= r->nuuids || memcmp(r->uuids[i], none, 16) == 0)
         return WEIR_OK;
     weir_uuid_get(r->g, r->items[i].v, derived);
     return memcmp(r->uuids[i], derived, 16) == 0 ? WEIR_OK : weir_uuid_put(r->g, r->items[i].v, r->uuids[i], why);

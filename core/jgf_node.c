@@ -479,14 +479,15 @@ static int set_state(const struct jgf *r, struct jgf_item *it)
 static int set_uuid(struct jgf *r, uint32_t item)
 {
     const char *text = text_of(r, JGF_UUID);
-    uint32_t had = r->uuids_cap;
 
     if (!text)
         return WEIR_OK;
     if (weir_array_reserve(&r->uuids, &r->uuids_cap, (size_t)item + 1, sizeof *r->uuids) < 0)
         return weir_fail_nomem(r->err);
-    if (r->uuids_cap > had)
-        memset(r->uuids + had, 0, (size_t)(r->uuids_cap - had) * sizeof *r->uuids);
+    if (item >= r->nuuids) {
+        memset(r->uuids + r->nuuids, 0, (size_t)(item + 1 - r->nuuids) * sizeof *r->uuids);
+        r->nuuids = item + 1;
+    }
     if (!weir_uuid_parse(text, r->uuids[item]))
         return bad_field(r, WEIR_EINVAL, JGF_UUID,
                          "\"%.60s\" is no UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);

@@ -55,6 +55,12 @@ static int read_field(weir_graph *g, const weir_policy *p, const char *text, str
     return f->property == WEIR_NO_NAME ? weir_fail_nomem(err) : WEIR_OK;
 }
 
+/* Whether a field is one of the vertex itself. */
+static bool is_plain(const struct order *o, uint32_t i, enum order_what what)
+{
+    return o->nkeys > i && o->fields[i].what == what && o->fields[i].of == WEIR_NO_TYPE;
+}
+
 int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err)
 {
     memset(o, 0, sizeof *o);
@@ -74,7 +80,7 @@ int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_e
             return rc;
         o->reads_maps |= o->fields[i].what == ORDER_PROPERTY || o->fields[i].what == ORDER_RANK;
     }
-    o->by_id = o->nkeys == 1 && o->fields[0].what == ORDER_ID && o->fields[0].of == WEIR_NO_TYPE;
+    o->by_id = is_plain(o, 0, ORDER_ID) && (o->nkeys == 1 || (o->nkeys == 2 && is_plain(o, 1, ORDER_INDEX)));
     return WEIR_OK;
 }
 
@@ -221,20 +227,20 @@ int weir_order_compare(const double a[WEIR_ORDER_KEYS], const double b[WEIR_ORDE
     return 0;
 }
 
-static bool before_by_id(const weir_graph *g, bool descending, weir_vertex a, weir_vertex b)
+static bool before_by_id(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
 {
     int64_t x = vertex_at(g, a)->id, y = vertex_at(g, b)->id;
     x = x == WEIR_NO_ID ? -1 : x;
     y = y == WEIR_NO_ID ? -1 : y;
     if (x != y)
-        return (x < y) != descending;
-    return a < b;
+        return (x < y) != o->fields[0].descending;
+    return o->nkeys == 2 && o->fields[1].descending ? b < a : a < b;
 }
 
 bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
 {
     if (o->by_id)
-        return before_by_id(g, o->fields[0].descending, a, b);
+        return before_by_id(g, o, a, b);
     for (uint32_t i = 0; i < o->nkeys; i++) {
         double x = o->serial ? computed_keys(g, o, a)[i] : field_value(g, &o->fields[i], a);
         double y = o->serial ? computed_keys(g, o, b)[i] : field_value(g, &o->fields[i], b);

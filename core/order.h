@@ -17,7 +17,7 @@ struct order {
     uint64_t serial; /* of the policy whose `keys` computes the order; 0: fields */
     struct order_field fields[WEIR_ORDER_KEYS];
     uint32_t nkeys;
-    bool by_id;        /* the one field is "id": the common case, compared without arithmetic */
+    bool by_id;        /* the fields are "id", or that and "index": the common case, compared without arithmetic */
     bool reads_maps;   /* depends on properties, tags or ranks */
     double *leaf_keys; /* with serial: nkeys numbers a vertex that is a leaf, */
     double *inner_keys; /* ... and a vertex with children, by inner record */

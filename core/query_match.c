@@ -25,20 +25,38 @@ void weir_query_subject_clear(struct query_subject *s)
     weir_buf_free(&s->path);
 }
 
+/* basename and id, without the detour over printf; returns the length. 0: too long for what is there. */
+static size_t write_usual(const char *basename, int64_t id, char *to, size_t room)
+{
+    char digits[24];
+    size_t n = strlen(basename), at = sizeof digits;
+    uint64_t rest = id < 0 ? 0 - (uint64_t)id : (uint64_t)id;
+
+    if (n + sizeof digits > room)
+        return 0;
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    if (id < 0)
+        digits[--at] = '-';
+    memcpy(to, basename, n);
+    memcpy(to + n, digits + at, sizeof digits - at);
+    return n + sizeof digits - at;
+}
+
 /* Adds any name: one with attributes in it is not known before it is written. */
 static void add_name(struct query_subject *s, weir_vertex v, weir_buf *b)
 {
     const struct pool *p = pool_of(s->g, v);
+    int64_t id = vertex_at(s->g, v)->id;
     char name[256];
-    size_t n;
+    size_t n = 0;
 
-    if (!p || p->name == WEIR_NO_NAME) {
-        weir_buf_puts(b, weir_vertex_basename(s->g, v));
-        if (vertex_at(s->g, v)->id != WEIR_NO_ID)
-            weir_buf_printf(b, "%" PRId64, vertex_at(s->g, v)->id);
-        return;
-    }
-    n = weir_vertex_name(s->g, v, name, sizeof name);
+    if ((!p || p->name == WEIR_NO_NAME) && id != WEIR_NO_ID)
+        n = write_usual(weir_vertex_basename(s->g, v), id, name, sizeof name);
+    if (n == 0)
+        n = weir_vertex_name(s->g, v, name, sizeof name);
     if (n < sizeof name) {
         weir_buf_add(b, name, n);
     } else {
@@ -52,28 +70,6 @@ static void add_name(struct query_subject *s, weir_vertex v, weir_buf *b)
     }
 }
 
-/* basename and id, without the detour over printf. False: too long. */
-static bool write_usual(struct query_subject *s, const char *basename, int64_t id)
-{
-    char digits[24];
-    size_t n = strlen(basename), at = sizeof digits;
-    uint64_t rest = id < 0 ? 0 - (uint64_t)id : (uint64_t)id;
-
-    if (n + sizeof digits > sizeof s->small)
-        return false;
-    do {
-        digits[--at] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest);
-    if (id < 0)
-        digits[--at] = '-';
-    memcpy(s->small, basename, n);
-    memcpy(s->small + n, digits + at, sizeof digits - at);
-    s->name = s->small;
-    s->name_len = n + sizeof digits - at;
-    return true;
-}
-
 static bool fetch_name(struct query_subject *s)
 {
     const struct pool *p = pool_of(s->g, s->v);
@@ -83,7 +79,9 @@ static bool fetch_name(struct query_subject *s)
     if (s->name)
         return true;
     if (!p || p->name == WEIR_NO_NAME) {
-        if (id != WEIR_NO_ID && write_usual(s, basename, id))
+        s->name_len = id == WEIR_NO_ID ? 0 : write_usual(basename, id, s->small, sizeof s->small);
+        s->name = s->name_len ? s->small : NULL;
+        if (s->name)
             return true;
     }
     s->name_text.len = 0;
@@ -225,24 +223,65 @@ static bool step(const weir_query *q, const struct query_piece *piece, struct pl
     return some != 0;
 }
 
-/* Whether the whole text is one of the patterns of a list. O(pieces * length) */
-static bool match_pattern(const weir_query *q, const struct query_test *t, const char *text, size_t len)
+/* Whether all of a pattern is texts, with any text between some of them: then a text is looked for once, at the first place. */
+static bool plain(const struct query_piece *piece, const struct query_piece *end)
+{
+    for (; piece < end; piece++)
+        if (piece->kind > PIECE_ANY || piece->kind == PIECE_ONE ||
+            (piece + 1 < end && piece->kind == PIECE_TEXT && piece[1].kind == PIECE_TEXT))
+            return false;
+    return true;
+}
+
+static bool match_plain(const struct query_piece *piece, const struct query_piece *end, const char *text, size_t len)
+{
+    bool any = false;
+
+    for (; piece < end; any = piece->kind == PIECE_ANY, piece++) {
+        const char *at = text;
+        if (piece->kind == PIECE_ANY)
+            continue;
+        if (piece->len > len)
+            return false;
+        if (any && piece + 1 == end)
+            at = text + len - piece->len;
+        else if (any)
+            at = memmem(text, len, piece->text, piece->len);
+        if (!at || memcmp(at, piece->text, piece->len) != 0)
+            return false;
+        len -= (size_t)(at - text) + piece->len;
+        text = at + piece->len;
+    }
+    return any || len == 0;
+}
+
+/* From each place to all that a piece leads to, one piece after the other. */
+static bool match_pieces(const weir_query *q, const struct query_piece *piece, const struct query_piece *end, const char *text,
+                         size_t len)
 {
     uint64_t a[PLACES], b[PLACES];
     struct places p = {text, len, len / 64 + 1, a, b};
-    const struct query_piece *piece = q->pieces + t->first_piece, *end = piece + t->npieces;
+
+    memset(p.at, 0, p.words * sizeof *p.at);
+    p.at[0] = 1;
+    for (; piece < end; piece++)
+        if (!step(q, piece, &p))
+            return false;
+    return p.at[len / 64] >> len % 64 & 1;
+}
+
+/* Whether the whole text is one of the patterns of a list. O(pieces * length) */
+static bool match_pattern(const weir_query *q, const struct query_test *t, const char *text, size_t len)
+{
+    const struct query_piece *piece = q->pieces + t->first_piece, *end = piece + t->npieces, *next;
 
     if (len >= QUERY_PATTERN)
         return false;
-    while (piece < end) {
-        bool some = true;
-        memset(p.at, 0, p.words * sizeof *p.at);
-        p.at[0] = 1;
-        for (; piece < end && piece->kind != PIECE_OR; piece++)
-            some = some && step(q, piece, &p);
-        if (some && (p.at[len / 64] >> len % 64 & 1))
+    for (; piece < end; piece = next + 1) {
+        for (next = piece; next < end && next->kind != PIECE_OR;)
+            next++;
+        if (plain(piece, next) ? match_plain(piece, next, text, len) : match_pieces(q, piece, next, text, len))
             return true;
-        piece++;
     }
     return false;
 }
@@ -278,7 +317,7 @@ static int64_t amount_of(const weir_graph *g, weir_vertex v, uint8_t field)
     default:
         if (held_above(g, v))
             return size;
-        return !b ? 0 : b->used < size ? b->used : size;
+        return !b ? 0 : book_used(g, b) < size ? book_used(g, b) : size;
     }
 }
 

@@ -132,6 +132,9 @@ const char *weir_quote(const char *s, char buf[WEIR_QUOTE]);
 /* "a string", "an integer", ... */
 const char *weir_json_kind(const json_t *value);
 /* Fills err from what jansson reported. Returns the code. */
+/* Whether reading JSON failed for want of memory. jansson leaves some of that without a text; a string or a number that there was no
+ * memory for it calls a fault of the text. */
+bool weir_json_starved(const json_error_t *e);
 int weir_json_fail(weir_err *err, const char *source, const json_error_t *e);
 
 #endif

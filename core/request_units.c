@@ -117,7 +117,7 @@ static const char *unit_of(const weir_graph *g, const char *type)
     weir_name unit = WEIR_NO_NAME;
 
     for (uint32_t i = 0; t != WEIR_NO_TYPE && i < g->nkinds; i++) {
-        if (g->kinds[i].type != t)
+        if (g->kinds[i].type != t || g->kinds[i].count == 0)
             continue;
         if (unit != WEIR_NO_NAME && unit != g->kinds[i].unit)
             return NULL;

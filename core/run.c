@@ -135,6 +135,7 @@ static int write_run(struct weir_placing *p, const struct weir_run *r)
                             .state = WEIR_UP,
                             .flags = VERTEX_LIVE};
     g->live += r->count;
+    g->kinds[r->kind].count += r->count;
     g->units += g->kinds[r->kind].size * (int64_t)r->count;
     return write_ranks(p, r);
 }

@@ -4,6 +4,7 @@
  * makes: rset_graph.c.
  */
 #include "jgf.h"
+#include "request.h"
 #include "rset.h"
 #include "treepool.h"
 
@@ -15,7 +16,7 @@ static int read_execution(const struct jgf *r, weir_rset **out)
     json_t *execution = json_loadb(r->execution_text.data, r->execution_text.len, JSON_REJECT_DUPLICATES, &what);
     int rc;
 
-    if (!execution && json_error_code(&what) == json_error_out_of_memory)
+    if (!execution && weir_json_starved(&what))
         return weir_fail_nomem(r->err);
     if (!execution)
         return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "execution: %s", what.text);
@@ -33,7 +34,7 @@ static int read_topology(const struct jgf *r, weir_rset *set)
     if (!r->treepool || r->children_text.len == 0)
         return WEIR_OK;
     children = json_loadb(r->children_text.data, r->children_text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &what);
-    if (!children && json_error_code(&what) != json_error_out_of_memory)
+    if (!children && !weir_json_starved(&what))
         return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "scheduling.children: %s", what.text);
     scheduling = json_pack("{s:s, s:o}", "writer", WEIR_TREEPOOL, "children", children);
     set->scheduling = scheduling ? weir_rset_scheduling_new(scheduling, &set->classes) : NULL;

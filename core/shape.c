@@ -102,7 +102,7 @@ static int read_json(struct reader *r, const char *end, json_t **out)
         r->at = end;
         return WEIR_OK;
     }
-    if (json_error_code(&e) == json_error_out_of_memory)
+    if (weir_json_starved(&e))
         return weir_fail_nomem(r->err);
     return fail_here(r, r->at, "not a valid JSON string");
 }

@@ -69,6 +69,7 @@ struct svg {
     weir_type node;    /* WEIR_NO_TYPE: there are none */
     weir_type primary; /* of most cells inside nodes: they are small squares */
     bool heat;         /* there are heat cells */
+    bool states;       /* some vertex of the graph is not up */
     int32_t unit;      /* side of a small cell */
     int32_t width, height; /* of the boxes together */
     uint8_t *shades;       /* by number of a job: 0: not met, else its shade + 1 */

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "book.h"
 #include "schema.h"
 
 #define LABEL_MAX 150 /* pixels that a name may widen a block to */
@@ -49,13 +50,14 @@ static int32_t label_width(struct svg *s, weir_vertex v)
 static void find_holders(const weir_graph *g, weir_vertex v, uint32_t *holder, uint32_t *next)
 {
     const struct book *b = book_of(g, v);
-    const struct span *spans = !b ? NULL : b->cap ? b->spans : &b->one;
 
-    for (uint32_t i = 0; b && i < b->count; i++)
-        if (spans[i].exclusive && spans[i].active)
-            *holder = spans[i].job;
-        else if (spans[i].exclusive && *next == WEIR_NONE)
-            *next = spans[i].job;
+    for (uint32_t i = 0; b && i < b->count; i++) {
+        struct span s = weir_book_span(g, b, i);
+        if (s.exclusive && s.active)
+            *holder = s.job;
+        else if (s.exclusive && *next == WEIR_NONE)
+            *next = s.job;
+    }
 }
 
 static void describe(struct svg *s, struct svg_box *box, weir_vertex v)

@@ -6,14 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "book.h"
 #include "rows.h"
 
 #define ENTRIES_MAX 256
-
-static const struct span *spans_of(const struct book *b)
-{
-    return b->cap ? b->spans : &b->one;
-}
 
 /* ---- units by job and type ------------------------------------------------------------------------------------ */
 
@@ -69,14 +65,14 @@ static void collect(struct svg *s, weir_vertex v, bool lumped)
     const weir_vertex *kids = kids_of(s->g, v, &n);
 
     for (uint32_t i = 0; b && i < b->count; i++) {
-        const struct span *span = &spans_of(b)[i];
-        if (!span->active)
+        struct span span = weir_book_span(s->g, b, i);
+        if (!span.active)
             continue;
-        if (span->exclusive) {
-            add_whole(s, lumped ? SVG_OTHERS : span->job, v);
+        if (span.exclusive) {
+            add_whole(s, lumped ? SVG_OTHERS : span.job, v);
             return;
         }
-        add_units(s, lumped ? SVG_OTHERS : span->job, type_at(s->g, v), span->amount);
+        add_units(s, lumped ? SVG_OTHERS : span.job, type_at(s->g, v), span.amount);
     }
     if (!in || !in->cells || in->cells[CELL_ACTIVE] == 0)
         return;
@@ -213,9 +209,9 @@ static void find_next(const weir_graph *g, weir_vertex v, struct earliest *e)
     const weir_vertex *kids = kids_of(g, v, &n);
 
     for (uint32_t i = 0; b && i < b->count; i++) {
-        const struct span *span = &spans_of(b)[i];
-        if (!span->active && span->start < e->start)
-            *e = (struct earliest){span->start, span->job};
+        struct span span = weir_book_span(g, b, i);
+        if (!span.active && span.start < e->start)
+            *e = (struct earliest){span.start, span.job};
     }
     if (!in || !in->cells || WEIR_FOREVER - in->cells[CELL_SOON] >= e->start)
         return;
@@ -247,7 +243,7 @@ static void find_states(const struct svg *s, const struct svg_box *box, struct s
     weir_vertex v = box->v;
     uint64_t counts[WEIR_STATES] = {0}, all = 0;
 
-    if ((s->g->unavailable == 0 && s->by != SVG_BY_STATE) || (box->members == 1 && inner_of(s->g, v) == NULL)) {
+    if ((!s->states && s->by != SVG_BY_STATE) || (box->members == 1 && inner_of(s->g, v) == NULL)) {
         u->states[box->state] = 1;
         return;
     }

@@ -170,7 +170,7 @@ static void write_states(struct svg *s, struct parts *p)
 {
     uint64_t counts[WEIR_STATES] = {0};
 
-    if (s->g->unavailable)
+    if (s->states)
         weir_svg_states(s, counts);
     for (int i = 0; i < WEIR_STATES; i++) {
         if (i == WEIR_UP || counts[i] == 0)
@@ -483,6 +483,15 @@ static void draw(struct svg *s, weir_buf *b)
     weir_buf_free(&body);
 }
 
+/* Whether a vertex is not up; "degraded" is available, and yet to be shown. */
+static bool has_states(const weir_graph *g)
+{
+    for (weir_vertex v = 0; v < g->limit; v++)
+        if (vertex_valid(g, v) && vertex_at(g, v)->state != WEIR_UP)
+            return true;
+    return false;
+}
+
 int weir_svg_write(const struct weir_written *in, weir_buf *b, weir_err *err)
 {
     struct svg s = {.g = in->g, .o = in->o, .node = WEIR_NO_TYPE};
@@ -490,6 +499,7 @@ int weir_svg_write(const struct weir_written *in, weir_buf *b, weir_err *err)
 
     if (rc < 0)
         return rc;
+    s.states = has_states(in->g);
     draw(&s, b);
     weir_mem_free(s.boxes);
     weir_mem_free(s.shades);

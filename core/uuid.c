@@ -83,15 +83,27 @@ static int grow_slots(weir_graph *g)
     return WEIR_OK;
 }
 
+/* Not to the double, as what is not used is cleared. */
+static int widen(weir_graph *g, uint32_t need)
+{
+    size_t want = (size_t)need + need / 8 + 16;
+    uint8_t (*wider)[16];
+
+    want = want < UINT32_MAX ? want : UINT32_MAX;
+    wider = weir_mem_realloc(g->uuids, want * sizeof *wider);
+    if (!wider)
+        return WEIR_ENOMEM;
+    memset(wider + g->uuids_cap, 0, (want - g->uuids_cap) * sizeof *wider);
+    g->uuids = wider;
+    g->uuids_cap = (uint32_t)want;
+    return WEIR_OK;
+}
+
 static int reserve(weir_graph *g, weir_vertex v)
 {
-    uint32_t had = g->uuids_cap;
-
-    if (weir_array_reserve(&g->uuids, &g->uuids_cap, (size_t)v + 1, sizeof *g->uuids))
+    if (v >= g->uuids_cap && widen(g, v + 1))
         return WEIR_ENOMEM;
-    if (g->uuids_cap > had)
-        memset(g->uuids + had, 0, (size_t)(g->uuids_cap - had) * sizeof *g->uuids);
-    return (g->nuuids + 1) * 2 > g->nuuid_slots ? grow_slots(g) : WEIR_OK;
+    return (g->nuuids + UINT64_C(1)) * 4 > g->nuuid_slots * UINT64_C(3) ? grow_slots(g) : WEIR_OK;
 }
 
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err)

@@ -8,7 +8,8 @@
 struct frame {
     weir_vertex v;
     uint32_t cursor; /* ends taken so far */
-    uint32_t first, count; /* in `ends`; the kids of v themselves in a tree */
+    uint32_t first, count; /* in `ends` */
+    const weir_vertex *kids; /* in a tree instead */
     uint32_t depth;  /* breadth-first only */
 };
 
@@ -26,7 +27,8 @@ struct weir_walk {
     uint32_t root;     /* the next root to start from */
     uint8_t *seen;     /* bits by vertex, where it is not a tree */
     uint32_t depth;    /* of the vertex told last */
-    bool prune, fresh; /* fresh: the top was pushed and not yet visited */
+    bool prune;
+    weir_vertex leaf;  /* the one told last: it has no frame; or WEIR_NONE */
 };
 
 static weir_walk *fail(weir_walk *w, weir_err *err)
@@ -51,6 +53,7 @@ weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_e
     w->o = *o;
     w->o.subsystem = w->o.type = NULL; /* the caller's; not kept */
     w->serial = g->serial;
+    w->leaf = WEIR_NONE;
     w->subsystem = o->subsystem ? weir_subsystem_find(g, o->subsystem) : 0;
     if (w->subsystem == WEIR_NONE) {
         weir_fail(err, WEIR_ENOENT, "there is no subsystem '%.100s'", o->subsystem);
@@ -106,19 +109,18 @@ static uint32_t depth_below(const weir_walk *w)
 
 static int push(weir_walk *w, weir_vertex v)
 {
-    struct frame f = {v, 0, w->nends, 0, depth_below(w)};
+    struct frame f = {v, 0, w->nends, 0, NULL, depth_below(w)};
     const struct inner *in = inner_of(w->g, v);
 
-    if (weir_array_reserve(&w->way, &w->cap, (size_t)w->n + 1, sizeof *w->way))
+    if (w->n == w->cap && weir_array_reserve(&w->way, &w->cap, (size_t)w->n + 1, sizeof *w->way))
         return WEIR_ENOMEM;
-    if (w->tree)
-        f.count = in ? in->nkids : 0;
-    else if (!w->o.breadth && list_ends(w, v))
+    if (w->tree && in)
+        f.count = in->nkids, f.kids = in->kids;
+    else if (!w->tree && !w->o.breadth && list_ends(w, v))
         return WEIR_ENOMEM;
-    else
+    if (!w->tree)
         f.count = w->nends - f.first;
     w->way[w->n++] = f;
-    w->fresh = true;
     return WEIR_OK;
 }
 
@@ -151,7 +153,7 @@ static weir_vertex next_end(weir_walk *w, struct frame *f)
 {
     while (f->cursor < f->count) {
         uint32_t i = w->o.reverse ? f->count - 1 - f->cursor : f->cursor;
-        weir_vertex v = w->tree ? inner_of(w->g, f->v)->kids[i] : w->ends[f->first + i];
+        weir_vertex v = w->tree ? f->kids[i] : w->ends[f->first + i];
         f->cursor++;
         if (v != WEIR_NONE && meet(w, v))
             return v;
@@ -159,34 +161,54 @@ static weir_vertex next_end(weir_walk *w, struct frame *f)
     return WEIR_NONE;
 }
 
-static bool reported(const weir_walk *w, weir_vertex v, unsigned event)
+/* Which of these events are to be told of v. */
+static int told(const weir_walk *w, weir_vertex v, unsigned events)
 {
-    return (w->o.events & event) && (!w->o.type || kind_of(w->g, v)->type == w->type);
+    return !w->o.type || kind_of(w->g, v)->type == w->type ? (int)(w->o.events & events) : 0;
+}
+
+/* The walk goes down to v. The leaves of a tree are told without a frame of their own. */
+static int descend(weir_walk *w, weir_vertex v, int *event)
+{
+    w->depth = w->n;
+    if (w->tree && vertex_at(w->g, v)->inner == WEIR_NONE) {
+        w->leaf = v;
+        *event = told(w, v, w->o.leaves ? WEIR_PREORDER | WEIR_POSTORDER : WEIR_PREORDER);
+        return 1;
+    }
+    if (push(w, v))
+        return WEIR_ENOMEM;
+    *event = told(w, v, WEIR_PREORDER);
+    return 1;
 }
 
 /* One step in depth: *event is set when a visit is to be told. 1, 0 at the end, or negative. */
 static int step(weir_walk *w, weir_vertex *v, int *event)
 {
-    weir_vertex next;
-    int rc;
+    bool prune = w->prune;
+    weir_vertex next = w->leaf;
 
+    w->prune = false;
+    if (next != WEIR_NONE) {
+        prune = false; /* there is nothing below it */
+        w->leaf = WEIR_NONE;
+        *v = next;
+        *event = told(w, next, WEIR_POSTORDER);
+        if (!w->o.leaves)
+            return 1;
+    }
     if (w->n == 0) {
         next = next_root(w);
-        rc = next == WEIR_NONE ? 0 : push(w, next);
-        return rc || next == WEIR_NONE ? rc : 1;
+        *v = next;
+        return next == WEIR_NONE ? 0 : descend(w, next, event);
+    }
+    next = prune ? WEIR_NONE : next_end(w, &w->way[w->n - 1]);
+    if (next != WEIR_NONE) {
+        *v = next;
+        return descend(w, next, event);
     }
     *v = w->way[w->n - 1].v;
-    if (w->fresh) {
-        w->fresh = false;
-        w->depth = w->n - 1;
-        *event = reported(w, *v, WEIR_PREORDER) ? WEIR_PREORDER : 0;
-        return 1;
-    }
-    next = w->prune ? WEIR_NONE : next_end(w, &w->way[w->n - 1]);
-    w->prune = false;
-    if (next != WEIR_NONE)
-        return push(w, next) ? WEIR_ENOMEM : 1;
-    *event = reported(w, *v, WEIR_POSTORDER) ? WEIR_POSTORDER : 0;
+    *event = told(w, *v, WEIR_POSTORDER);
     if (!w->tree)
         w->nends = w->way[w->n - 1].first;
     w->depth = --w->n;
@@ -230,8 +252,28 @@ static int step_breadth(weir_walk *w, weir_vertex *v, int *event)
     }
     w->depth = w->way[w->head].depth;
     *v = w->way[w->head++].v;
-    *event = reported(w, *v, WEIR_PREORDER) ? WEIR_PREORDER : 0;
+    *event = told(w, *v, WEIR_PREORDER);
     return 1;
+}
+
+/* The event of the next vertex where that is a leaf beside the one told last, as most are; else 0, and nothing was done. */
+static int next_leaf(weir_walk *w, weir_vertex *v)
+{
+    struct frame *f;
+    weir_vertex next;
+
+    if (w->leaf == WEIR_NONE || !w->o.leaves || w->o.reverse || w->n == 0)
+        return 0;
+    f = &w->way[w->n - 1];
+    if (f->cursor == f->count)
+        return 0;
+    next = f->kids[f->cursor];
+    if (next == WEIR_NONE || vertex_at(w->g, next)->inner != WEIR_NONE)
+        return 0;
+    f->cursor++;
+    w->prune = false;
+    *v = w->leaf = next;
+    return told(w, next, WEIR_PREORDER | WEIR_POSTORDER);
 }
 
 int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err)
@@ -240,6 +282,7 @@ int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err)
 
     if (w->serial != w->g->serial)
         return weir_fail(err, WEIR_EINVAL, "the graph changed while it was walked");
+    event = next_leaf(w, v);
     while (event == 0) {
         int rc = w->o.breadth ? step_breadth(w, v, &event) : step(w, v, &event);
         if (rc < 0)

@@ -218,6 +218,7 @@ int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_e
 uint32_t weir_graph_count(const weir_graph *g);          /* live vertices */
 uint32_t weir_graph_limit(const weir_graph *g);          /* indices are below this */
 uint64_t weir_graph_serial(const weir_graph *g);         /* goes up with each change of structure */
+uint64_t weir_graph_revision(const weir_graph *g);       /* goes up with each change of what a save writes: books and data too */
 size_t weir_graph_bytes(const weir_graph *g);            /* memory held, for benchmarks */
 bool weir_vertex_live(const weir_graph *g, weir_vertex v);
 uint32_t weir_vertex_generation(const weir_graph *g, weir_vertex v); /* 10 bits */
@@ -302,6 +303,7 @@ bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_a
 bool weir_vertex_reachable(const weir_graph *g, weir_vertex v);
 /* M13, A12: units of v that are free over all of [t0, t1). O(d + spans of v) */
 int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
+int64_t weir_vertex_free(const weir_graph *g, weir_vertex v); /* the same now; O(depth) */
 
 /* ---- walks (W) --------------------------------------------------------------------------------------------- */
 
@@ -317,11 +319,12 @@ typedef struct weir_walk_options {
     bool breadth;            /* breadth-first: preorder events only */
     bool reverse;            /* children last to first */
     bool upward;             /* follow edges against their direction */
+    bool leaves;             /* in containment, downward: tell both events of a leaf in one visit, as their sum */
     const char *type;        /* report only vertices of this type; NULL: all */
 } weir_walk_options;
 weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_err *err);
-/* WEIR_PREORDER, WEIR_POSTORDER with *v set, WEIR_WALK_DONE at the end, or negative. In a subsystem that is not a
- * tree each vertex is visited once (W2). */
+/* WEIR_PREORDER, WEIR_POSTORDER (`leaves`: or both) with *v set, WEIR_WALK_DONE at the end, or negative. In a subsystem
+ * that is not a tree each vertex is visited once (W2). */
 int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err);
 void weir_walk_prune(weir_walk *w); /* W3: do not descend below the vertex that next gave last (preorder) */
 uint32_t weir_walk_depth(const weir_walk *w);
@@ -567,7 +570,9 @@ typedef struct weir_allocation {
  *
  * Finds resources for a request and, but for WEIR_FEASIBLE and WEIR_PREVIEW, books them under a job id, as a whole
  * or not at all (A6). *out is NULL for WEIR_FEASIBLE. A node with an exclusive pick costs its ancestors, never its
- * cores. Cost: O(k d f) for k picks where aggregates and order decide; with `evaluate`, each candidate that fits. */
+ * cores. Cost: O(k d f) for k picks where aggregates and order decide; with `evaluate`, each candidate that fits. Where the parts of
+ * a request are there, but not together, the first match for it looks at all of them; what it refused is kept (4 bytes a row of the
+ * aggregates, and 4 for each such request, of which 32 are), so that later ones look at what has changed since. */
 int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
                weir_err *err);
 void weir_allocation_free(const weir_allocation *a); /* previews only */
@@ -605,6 +610,9 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
  * were taken for, when nothing of that is left. A job that has nothing left is released.
  * WEIR_ENOENT names a vertex at and below which it has nothing. O(n picks d) for the picks of the job */
 int weir_job_shrink(weir_graph *g, int64_t job, const weir_vertex *list, uint32_t n, weir_err *err);
+/* M5: takes v away from those n jobs, which are all that have something at, below or above it, and out of the graph: all of
+ * that, or nothing. O(what they have) */
+int weir_graph_unlink_forced(weir_graph *g, weir_vertex v, const int64_t *jobs, uint32_t n, weir_err *err);
 
 /* The clock: never goes back. Reservations whose start is reached become allocations. What is allocated stays so until
  * it is released, also past its end: that a job is gone is for the caller to say. */
@@ -854,6 +862,39 @@ int weir_graph_save(weir_graph *g, const char *path, const char *format, unsigne
 /* L8: the vertices added or changed (but in what jobs have) since the last save to a database, or load from one; all, where
  * there was none, or too many changed. Ascending; to be freed with weir_free. O(changes log changes) */
 int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, weir_err *err);
+/* ---- pieces: a graph in a key-value store ---- */
+
+/* L3, L5, L8: a graph with its books as texts under keys, for stores that keep small values. Storing the pieces of a change over
+ * those of the last one gives those of the whole graph.
+ *   meta         the clock, the id of the next job, the stamp of the save, names of subsystems
+ *   kinds/K/I    what pools that are alike have in common, from kind K on
+ *   block/B/I    vertices 256 B to 256 B + 255: the tree, ids, ranks, names, UUIDs, states, properties, tags
+ *   data/V/I     extended data of vertex V, a piece each
+ *   edges/B/I    edges 256 B to 256 B + 255 of other subsystems
+ *   jobs/J/I     job J: its times, and what it has
+ *   jobs/J/R     the same as an R (RFC 20, no scheduling) for others to read, as it was when the job last changed; a job without
+ *                ranks has none
+ * I counts from 0; a text goes on in the next one from about 256 KB on. But for R a text is a JSON list of rows, ["table", value,
+ * ...], of the tables that a database has (see weir_graph_save). A list may be used for one graph only. */
+typedef struct weir_pieces weir_pieces;
+
+/* What changed since the save with that stamp, or since the load of it; everything where the graph does not know what did (NULL,
+ * or another stamp). O(changes), and the blocks that they are in; edges, where one changed. */
+int weir_graph_pieces(const weir_graph *g, const char *stamp, weir_pieces **out, weir_err *err);
+/* They are stored: changes of the graph are noted from here on. WEIR_EINVAL: it has changed since they were made. */
+int weir_pieces_stored(weir_pieces *p, weir_graph *g, weir_err *err);
+/* A list to be filled with what a store has, and the graph of it. What makes no sense is WEIR_EPARSE, with key and row. */
+weir_pieces *weir_pieces_new(void); /* NULL: out of memory */
+int weir_pieces_put(weir_pieces *p, const char *key, const char *text, size_t len, weir_err *err);
+int weir_pieces_graph(const weir_pieces *p, weir_graph **out, weir_err *err);
+void weir_pieces_free(weir_pieces *p);
+/* The i-th piece; false: no more. *text is NULL for a key that ends in '/': of what is stored below it only what comes in this
+ * list is still there. Both live as long as the list. */
+bool weir_pieces_at(const weir_pieces *p, uint32_t i, const char **key, const char **text, size_t *len);
+const char *weir_pieces_stamp(const weir_pieces *p); /* of the save that they make */
+
+/* ---- files ---- */
+
 void weir_free(void *p);
 /* Puts a text into a file, whole or not at all: a draft beside it (PATH.new) takes its place. Links are followed; a file
  * keeps its mode; pipes and devices are written to as they are. WEIR_EIO */

@@ -1,4 +1,6 @@
 /* test_format_json.c - texts as plain JSON: what they give, what is refused, and what happens when memory runs out. */
+#include <jansson.h>
+
 #include "check.h"
 
 static const char recipe[] = "<graphml><key id=\"r\" for=\"node\" attr.name=\"root\"><default>0</default></key>"
@@ -73,6 +75,7 @@ static void test_memory(void)
 
 int main(void)
 {
+    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* what jansson allocates fails in its turn too */
     test_texts();
     test_memory();
     return check_report();

@@ -383,7 +383,7 @@ static void random_algebra(const struct model *a, const struct model *b)
         compare_made(out, a, b, 1);
     text = format(a->s, dice(4));
     back = parse(text);
-    CHECK(weir_idset_equal(a->s, back), "[I1] \"%s\" comes back", text);
+    CHECK(weir_idset_equal(a->s, back), "[I1] \"%s\" comes back", text ? text : "nothing");
     weir_idset_free(back);
 }
 

@@ -162,7 +162,7 @@ static void test_pieces(void)
         }
         CHECK(type == WEIR_JSON_END, "cut at %zu: %s", cut, err.text);
         CHECK(check_same(raw.data, "{\"e\" : {\"f\": [1.50,\"\xc3\xa9\\n\"]},\"g\":12}"), "cut at %zu: %s", cut,
-              raw.data);
+              raw.data ? raw.data : "nothing");
         weir_buf_free(&raw);
         weir_json_close(j);
         fclose(f);

@@ -102,7 +102,10 @@ static const char *const bad[][2] = {
     {DOC(A_CORE, ",\"nodelist\":[\"a[\"]}}"), "test: execution.nodelist[0]: \"a[\": "},
     {DOC(A_CORE, ",\"properties\":{\"a\":\"0,2\"}}}"),
      "test: execution.properties.a: \"0,2\" has a rank that R_lite does not have"},
+    {DOC(A_CORE, ",\"properties\":[]}}"), "test: execution.properties: an object such as {\"big\": \"0-3\"} is wanted"},
     {DOC(A_CORE, ",\"properties\":{\"\":\"0\"}}}"), "test: execution.properties: the name \"\" is empty"},
+    {DOC(A_CORE, ",\"nodelist\":[7]}}"), "test: execution.nodelist[0]: a string such as \"node[0-3]\" is wanted"},
+    {DOC(ENTRY("0", "\"\":\"0\""), "}}"), "test: execution.R_lite[0].children: the type \"\" is empty"},
     {DOC(A_CORE, ",\"nslots\":0}}"), "test: execution.nslots: a number of slots from 1 on is wanted"},
     {DOC(A_CORE, ",\"nslots\":\"1\"}}"), "test: execution.nslots: a number of slots from 1 on is wanted"},
     {DOC(A_CORE, ",\"starttime\":\"5\"}}"), "test: execution.starttime: a number of seconds is wanted"},
@@ -132,6 +135,23 @@ static void test_bad(void)
         CHECK(!r && strstr(err.text, "none of !&'\"^`|() may be"), "%s: %s", text, err.text);
         weir_rset_free(r);
     }
+}
+
+static void test_load(void)
+{
+    char path[] = "/tmp/rset-XXXXXX";
+    FILE *f = fdopen(mkstemp(path), "w");
+    weir_rset *r = NULL;
+    weir_err err = {0};
+
+    CHECK(f && fputs(DOC(A_CORE, "}}"), f) >= 0 && fclose(f) == 0, "written");
+    CHECK(weir_rset_load(path, &r, &err) == WEIR_OK && weir_rset_count(r, "core") == 1, "%s", err.text);
+    weir_rset_free(r);
+    r = NULL;
+    CHECK((f = fopen(path, "w")) && fputs("[]", f) >= 0 && fclose(f) == 0, "written");
+    CHECK(weir_rset_load(path, &r, &err) == WEIR_EPARSE && !r && strcmp(err.source, path) == 0, "%d %s: %s", err.code, err.source, err.text);
+    remove(path);
+    CHECK(weir_rset_load(path, &r, &err) == WEIR_EIO && !r, "%s", err.text);
 }
 
 static void test_asking(void)
@@ -625,6 +645,7 @@ int main(void)
     test_canonical();
     test_kept();
     test_bad();
+    test_load();
     test_asking();
     test_changing();
     test_algebra();

@@ -176,6 +176,29 @@ static void test_other_graphs(void)
     weir_rset_free(a);
 }
 
+#define RANKED(a, b)                                                                                                   \
+    DOC(ENTRY("1-2", "\"core\":\"0\""), "},\"scheduling\":")                                                          \
+    GRAPH(V("0", "\"type\":\"node\",\"rank\":" a) "," V("1", A_CORE_VERTEX) "," V("2", "\"type\":\"node\",\"rank\":" b) \
+          "," V("3", A_CORE_VERTEX) "," V("4", "\"type\":\"gpu\",\"id\":0"),                                           \
+          E("0", "1", "") "," E("2", "3", "") "," E("2", "4", "")) "}"
+
+/* Without a nodelist the ranks of a graph tell what of it the set has, if it has all of them, once; else it stays whole. */
+static void test_ranks(void)
+{
+    static const char *const rows[][2] = {
+        {RANKED("1", "2"), "node=2 core=2"}, /* the gpu goes: R_lite has none */
+        {RANKED("1", "1"), "node=2 core=2 gpu=1"},
+        {RANKED("1", "7"), "node=2 core=2 gpu=1"},
+        {RANKED("-1", "2"), "node=2 core=2 gpu=1"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_rset *r = must_read(rows[i][0]);
+        expect_machine(r, rows[i][1], rows[i][0]);
+        weir_rset_free(r);
+    }
+}
+
 static void expect_invalid(const char *text, const char *part)
 {
     weir_rset *r = must_read(text);
@@ -278,10 +301,12 @@ static void test_odd_machines(void)
 
 int main(void)
 {
+    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* what jansson allocates fails in its turn too */
     test_parts();
     test_cut();
     test_reranked();
     test_other_graphs();
+    test_ranks();
     test_validate();
     test_states();
     test_odd_machines();

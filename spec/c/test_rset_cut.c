@@ -1,0 +1,137 @@
+/* test_rset_cut.c - RFC 20: what of the JSON graph in the key `scheduling` belongs to a part of a set, however that graph
+ * tells ranks, numbers and what is in what. */
+#include "rsets.h"
+
+#define HOST(id, data) V(id, "\"type\":\"node\"" data)
+#define CPU(id, data) V(id, "\"type\":\"core\"" data)
+#define NAME(name)     ",\"name\":\"" name "\""
+#define RANK(n)        ",\"rank\":" n
+#define ID(n)          ",\"id\":" n
+#define PATH(path)     ",\"paths\":{\"containment\":\"" path "\"}"
+#define IN(from, to)   E(from, to, META("\"subsystem\":\"containment\",\"relationship\":\"in\""))
+#define OLD(from, to, name) E(from, to, META("\"name\":{" name "}"))
+#define CONTAINS(from, to)  OLD(from, to, "\"containment\":\"contains\"")
+
+/* Two nodes "a" and "c" with a core each, "b" and "d". */
+#define TWO(of_a, of_c) HOST("a", of_a) "," CPU("b", ID("0")) "," HOST("c", of_c) "," CPU("d", ID("0"))
+#define BELOW           E("a", "b", "") "," E("c", "d", "")
+
+static const struct {
+    const char *what, *nodes, *edges, *part, *left; /* left: vertices, then edges */
+} rows[] = {
+    {"by the names of hosts", TWO(NAME("n0"), NAME("n1")), BELOW, "rank1/core[0-3]", "c d|c>d"},
+    {"by the ends of paths", TWO(PATH("/x/n0"), PATH("/x/n1")), BELOW, "rank1/core[0-3]", "c d|c>d"},
+    {"by numbers where no host is known", TWO(RANK("0"), RANK("1")), BELOW, "rank1/core[0-3]", "c d|c>d"},
+    {"by numbers where two have one name", TWO(NAME("n0") RANK("1"), NAME("n0") RANK("0")), BELOW, "rank1/core[0-3]",
+     "a b|a>b"},
+    {"nothing without ranks", TWO("", RANK("-1")), BELOW, "rank1/core[0-3]", "a b c d|a>b c>d"},
+    {"edges from below", TWO(NAME("n0"), NAME("n1")), IN("b", "a") "," IN("d", "c"), "rank0/core[0-3]", "a b|b>a"},
+    {"edges that paths give a direction",
+     HOST("a", NAME("n0") PATH("/n0")) "," CPU("b", ID("0") PATH("/n0/core0")) "," HOST("c", NAME("n1")),
+     E("b", "a", ""), "rank1/core[0-3]", "c|"},
+    {"edges with a relationship for each subsystem", TWO(NAME("n0"), NAME("n1")),
+     CONTAINS("a", "b") "," CONTAINS("c", "d") "," OLD("a", "d", "\"power\":\"feeds\""), "rank0/core[0-3]", "a b|a>b"},
+    {"edges of other subsystems stay where both ends do", TWO(NAME("n0"), NAME("n1")),
+     BELOW "," E("a", "b", META("\"subsystem\":\"power\"")) "," E("a", "d", META("\"subsystem\":\"power\"")),
+     "rank0/core[0-3]", "a b|a>b a>b"},
+    {"edges of vertices that are not there", TWO(NAME("n0"), NAME("n1")), BELOW "," E("a", "z", "") "," E("c", "z", ""),
+     "rank0/core[0-3]", "a b|a>b a>z"},
+    {"a loop of one", TWO(NAME("n0"), NAME("n1")), BELOW "," E("c", "c", ""), "rank1/core[0-3]", "c d|c>d c>c"},
+    {"two parents: the first", TWO(NAME("n0"), NAME("n1")), BELOW "," E("a", "d", ""), "rank1/core[0-3]", "c d|c>d"},
+    {"numbers at the ends of names", HOST("a", NAME("n0")) "," CPU("b", NAME("core1")) "," CPU("c", NAME("core2")),
+     E("a", "b", "") "," E("a", "c", ""), "rank0/core[0,2]", "a c|a>c"},
+    {"a pool without a number stays", HOST("a", NAME("n0")) "," CPU("b", NAME("core")) "," CPU("c", ""),
+     E("a", "b", "") "," E("a", "c", ""), "rank0/core0", "a b c|a>b a>c"},
+    {"a node stays when nothing of it is left", HOST("a", NAME("n0")) "," CPU("b", ID("3")), E("a", "b", ""),
+     "rank0/core0", "a|"},
+    {"what had something in it goes with the last of it",
+     HOST("a", NAME("n0")) "," V("s", "\"type\":\"socket\"") "," CPU("b", ID("3")), E("a", "s", "") "," E("s", "b", ""),
+     "rank0/core0", "a|"},
+    {"what is in a pool goes with it", HOST("a", NAME("n0")) "," CPU("b", ID("3")) "," V("p", "\"type\":\"pu\""),
+     E("a", "b", "") "," E("b", "p", ""), "rank0/core0", "a|"},
+    {"a rack without nodes goes", V("r", "\"type\":\"rack\"") "," TWO(NAME("n0"), NAME("n1")), BELOW "," E("r", "a", ""),
+     "rank1/core[0-3]", "c d|c>d"},
+    {"two of one id: it is left as it is", HOST("a", NAME("n0")) "," HOST("a", NAME("n1")), "", "rank0/core[0-3]", "a a|"},
+    {"a vertex without data: likewise", "{\"id\":\"a\"}," HOST("b", NAME("n1")), "", "rank0/core[0-3]", "a b|"},
+};
+
+/* "a b|a>b": the vertices and edges of a key `scheduling`. */
+static void list(const json_t *scheduling, weir_buf *b)
+{
+    const json_t *graph = json_object_get(scheduling, "graph"), *item;
+    size_t i;
+
+    json_array_foreach(json_object_get(graph, "nodes"), i, item)
+        weir_buf_printf(b, "%s%s", i ? " " : "", json_string_value(json_object_get(item, "id")));
+    weir_buf_puts(b, "|");
+    json_array_foreach(json_object_get(graph, "edges"), i, item)
+        weir_buf_printf(b, "%s%s>%s", i ? " " : "", json_string_value(json_object_get(item, "source")),
+                        json_string_value(json_object_get(item, "target")));
+}
+
+static weir_rset *whole(const char *nodes, const char *edges)
+{
+    weir_buf b = {0};
+    weir_rset *r;
+
+    weir_buf_printf(&b, DOC(ENTRY("0-1", "\"core\":\"0-3\""), ",\"nodelist\":[\"n[0-1]\"]},") "\"scheduling\":"
+                    GRAPH("%s", "%s") "}", nodes, edges);
+    r = must_read(b.data);
+    weir_buf_free(&b);
+    return r;
+}
+
+static weir_rset *part_of(const weir_rset *r, const char *rlist)
+{
+    weir_rset *other = from_rlist(rlist), *part = NULL;
+
+    weir_rset_hosts_drop(other->hosts);
+    other->hosts = NULL;
+    CHECK(weir_rset_combine(WEIR_RSET_INTERSECT, r, other, &part, NULL) == WEIR_OK, "part %s", rlist);
+    weir_rset_free(other);
+    return part;
+}
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_rset *r = whole(rows[i].nodes, rows[i].edges), *part = part_of(r, rows[i].part);
+        char *text = weir_rset_get(part, "scheduling", NULL);
+        json_t *key = text ? json_loads(text, 0, NULL) : NULL;
+        weir_buf left = {0};
+
+        list(key, &left);
+        CHECK(check_same(left.data, rows[i].left), "%s: %s left, %s wanted", rows[i].what, left.data, rows[i].left);
+        weir_buf_free(&left);
+        json_decref(key);
+        weir_free(text);
+        weir_rset_free(part);
+        weir_rset_free(r);
+    }
+}
+
+static int cut_once(void *part)
+{
+    weir_err err = {0};
+    char *text = weir_rset_get(part, "scheduling", &err);
+
+    weir_free(text);
+    return text ? WEIR_OK : err.code;
+}
+
+static void test_nomem(void)
+{
+    weir_rset *r = whole(TWO(NAME("n0"), NAME("n1")), BELOW), *part = part_of(r, "rank1/core[0-1]");
+
+    check_nomem(cut_once, part, "a part of a graph");
+    weir_rset_free(part);
+    weir_rset_free(r);
+}
+
+int main(void)
+{
+    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* what jansson allocates fails in its turn too */
+    test_rows();
+    test_nomem();
+    return check_report();
+}
