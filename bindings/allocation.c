@@ -25,20 +25,21 @@ void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, cons
     own->number = box->number;
     for (uint32_t i = 0; i < a->npicks; i++) {
         own->taken[i].pick = a->picks[i];
-        weirlua_push_vertex(L, box, a->picks[i].vertex);
-        own->taken[i].handle = (uint64_t)(uintptr_t)lua_touserdata(L, -1);
-        lua_pop(L, 1);
+        own->taken[i].handle = (uint64_t)(uintptr_t)weirlua_vertex_value(box, a->picks[i].vertex);
     }
     luaL_setmetatable(L, ALLOCATION);
     lua_pushstring(L, weir_job_policy(box->g, a->job)); /* nil for a preview */
     lua_setiuservalue(L, -2, 2);
 }
 
-int64_t weirlua_check_job(lua_State *L, int arg)
+int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *box)
 {
     struct allocation *own = luaL_testudata(L, arg, ALLOCATION);
 
-    return own ? own->a.job : luaL_checkinteger(L, arg);
+    if (!own)
+        return luaL_checkinteger(L, arg);
+    luaL_argcheck(L, own->number == box->number, arg, "the allocation is one of another graph");
+    return own->a.job;
 }
 
 /* The vertex is on top; its place is taken by {vertex =, amount =, exclusive =, resource =}. */

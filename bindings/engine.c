@@ -106,26 +106,62 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
         luaL_error(L, "field 'at': a start of at most 9.2e12 seconds expected");
 }
 
-/* (graph handle, allocation) */
-static int copy_allocation(lua_State *L)
+/* What a match is asked to tell besides its result. */
+struct details {
+    struct weirlua_trace *trace;
+    struct weirlua_box *held; /* keeps `inside` */
+    weir_pick *inside;
+    uint32_t ninside;
+};
+
+#define TRACE  6 /* where `search` has the table of opts.trace */
+#define INSIDE 8 /* ... and that of opts.inside */
+
+/* Fills both tables. */
+static void tell_details(lua_State *L, const struct weirlua_graph *box, const struct details *d, int trace, int inside)
 {
-    weirlua_push_allocation(L, lua_touserdata(L, 1), lua_touserdata(L, 2));
+    if (d->trace)
+        weirlua_trace_fill(L, d->trace, box, trace);
+    for (uint32_t i = 0; i < d->ninside; i++) {
+        weirlua_push_pick(L, box, &d->inside[i]);
+        lua_rawseti(L, inside, (lua_Integer)i + 1);
+    }
+}
+
+/* What a match gave. */
+struct gift {
+    const struct weirlua_graph *box;
+    const weir_allocation *a;
+    const struct details *details; /* or NULL */
+};
+
+/* (gift, table of the trace, table of what is inside) */
+static int copy_gift(lua_State *L)
+{
+    const struct gift *gift = lua_touserdata(L, 1);
+
+    if (gift->details)
+        tell_details(L, gift->box, gift->details, 2, 3);
+    weirlua_push_allocation(L, gift->box, gift->a);
     return 1;
 }
 
 /* Pushes a copy of what the match gave; without memory for it, a new job is undone. `graph` is the stack index of the
  * handle. */
-static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, const weir_allocation *a, bool grown)
+static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, const weir_allocation *a, bool grown,
+                           const struct details *details)
 {
+    struct gift gift = {box, a, details};
     weir_err err = {0};
     int64_t job = a->job;
     bool preview = a->state == WEIR_MATCHED;
     int rc, undone = WEIR_OK;
 
-    lua_pushcfunction(L, copy_allocation);
-    lua_pushlightuserdata(L, box);
-    lua_pushlightuserdata(L, (void *)(uintptr_t)a);
-    rc = lua_pcall(L, 2, 1, 0);
+    lua_pushcfunction(L, copy_gift);
+    lua_pushlightuserdata(L, &gift);
+    lua_pushvalue(L, details ? TRACE : graph);
+    lua_pushvalue(L, details ? INSIDE : graph);
+    rc = lua_pcall(L, 3, 1, 0);
     if (preview)
         weir_allocation_free(a);
     else if (rc != LUA_OK && !grown)
@@ -149,9 +185,6 @@ static void push_policy(lua_State *L, int options)
     }
 }
 
-#define TRACE  6 /* where `search` has the table of opts.trace */
-#define INSIDE 8 /* ... and that of opts.inside */
-
 /* Pushes the table to be filled with what the match looks at, and what gathers it; or two times nil. */
 static struct weirlua_trace *push_trace(lua_State *L, int options)
 {
@@ -164,30 +197,18 @@ static struct weirlua_trace *push_trace(lua_State *L, int options)
     return weirlua_trace_push(L);
 }
 
-/* Pushes the table to be filled with what serves the request inside vertices taken as a whole, and what holds that; or nil
- * and an empty box. */
+/* Pushes the table to be filled with what serves the request inside vertices taken as a whole, and what holds that; or two
+ * times nil. */
 static struct weirlua_box *push_inside(lua_State *L, int options)
 {
-    if (lua_getfield(L, options, "inside") != LUA_TNIL && !lua_istable(L, -1))
+    if (lua_getfield(L, options, "inside") == LUA_TNIL) {
+        lua_pushnil(L);
+        return NULL;
+    }
+    if (!lua_istable(L, -1))
         luaL_error(L, "field 'inside': a table to be filled expected, got %s", luaL_typename(L, -1));
     return weirlua_box_push(L, weir_free);
 }
-
-static void fill_inside(lua_State *L, const struct weirlua_graph *box, const weir_pick *list, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        weirlua_push_pick(L, box, &list[i]);
-        lua_rawseti(L, INSIDE, (lua_Integer)i + 1);
-    }
-}
-
-/* What a match is asked to tell besides its result. */
-struct details {
-    struct weirlua_trace *trace;
-    struct weirlua_box *held; /* keeps `inside` */
-    weir_pick *inside;
-    uint32_t ninside;
-};
 
 /* Pushes TRACE, INSIDE and what holds them. */
 static void ask_details(lua_State *L, int options, struct details *d, weir_match_options *o)
@@ -198,13 +219,6 @@ static void ask_details(lua_State *L, int options, struct details *d, weir_match
     o->trace_data = d->trace;
     o->inside = lua_istable(L, INSIDE) ? &d->inside : NULL;
     o->ninside = &d->ninside;
-}
-
-static void tell_details(lua_State *L, const struct weirlua_graph *box, const struct details *d)
-{
-    if (d->trace)
-        weirlua_trace_fill(L, d->trace, box, TRACE);
-    fill_inside(L, box, d->inside, d->ninside);
 }
 
 /* The request at 2 as the policy at 5 admits it, which stays on the stack; NULL: what is wrong is on the stack. */
@@ -246,15 +260,16 @@ static int search(lua_State *L, int64_t grown)
     box->matching = true;
     rc = grown ? weir_job_grow(box->g, grown, request, &o, &a, &err) : weir_match(box->g, request, &o, &a, &err);
     box->matching = false;
-    details.held->p = details.inside;
+    if (details.held)
+        details.held->p = details.inside;
     weirlua_hooks_end(L, &hooks, &err);
     if (keep)
         e->stats = stats;
-    tell_details(L, box, &details);
+    if (a && rc >= 0)
+        return give_allocation(L, box, 4, a, grown != 0, &details);
+    tell_details(L, box, &details, TRACE, INSIDE);
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
-    if (a)
-        return give_allocation(L, box, 4, a, grown != 0);
     lua_pushboolean(L, 1);
     return 1;
 }
@@ -271,10 +286,11 @@ static int engine_match(lua_State *L)
 /* grow(job, request): the job with more. */
 static int engine_grow(lua_State *L)
 {
+    struct weirlua_graph *box;
     int64_t job;
 
-    luaL_checkudata(L, 1, ENGINE);
-    job = weirlua_check_job(L, 2);
+    check_engine(L, &box);
+    job = weirlua_check_job(L, 2, box);
     luaL_argcheck(L, job > 0, 2, "a job number above 0 expected");
     luaL_checkany(L, 3);
     lua_remove(L, 2);
@@ -289,7 +305,7 @@ static int push_rest(lua_State *L, struct weirlua_graph *box, int graph, int64_t
     const weir_allocation *a = weir_job_get(box->g, job);
 
     if (a)
-        return give_allocation(L, box, graph, a, true);
+        return give_allocation(L, box, graph, a, true, NULL);
     lua_pushboolean(L, 1);
     return 1;
 }
@@ -305,7 +321,7 @@ static int engine_shrink(lua_State *L)
     int rc;
 
     check_idle(L, &box);
-    job = weirlua_check_job(L, 2);
+    job = weirlua_check_job(L, 2, box);
     lua_settop(L, 3);
     lua_getiuservalue(L, 1, 1); /* 4 */
     if (lua_type(L, 3) != LUA_TTABLE) {
@@ -327,7 +343,7 @@ static int engine_release(lua_State *L)
     weir_err err = {0};
 
     check_idle(L, &box);
-    return weirlua_status(L, weir_release(box->g, weirlua_check_job(L, 2), &err), &err);
+    return weirlua_status(L, weir_release(box->g, weirlua_check_job(L, 2, box), &err), &err);
 }
 
 static void push_job(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a)
@@ -343,7 +359,7 @@ static int engine_job(lua_State *L)
     const weir_allocation *a;
 
     check_engine(L, &box);
-    a = weir_job_get(box->g, luaL_checkinteger(L, 2));
+    a = weir_job_get(box->g, weirlua_check_job(L, 2, box));
     if (!a)
         return weirlua_fail(L, &(weir_err){.code = WEIR_ENOENT, .text = "there is no such job"}, WEIR_ENOENT);
     push_job(L, box, a);
@@ -478,7 +494,7 @@ static int engine_tostring(lua_State *L)
  * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more.
  * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Takes something away from a job.
  * @method jobs(): allocation[] -- All jobs.
- * @method job(id: integer): allocation?, string?, string? -- One job.
+ * @method job(id: any): allocation?, string?, string? -- One job, by its number or an allocation.
  * @method advance(to: number): boolean?, string?, string? -- Moves the clock; reservations that begin become allocations.
  * @method now(): number -- The clock, in seconds.
  * @method stats(): table -- Of the last match: visited, pruned, state, constraint, busy, policy, callbacks, starts.

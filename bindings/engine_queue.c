@@ -1,8 +1,9 @@
 /* engine_queue.c - what simulators of queues ask an engine for, often: numbers in, numbers out, no allocation handle. Invariant: as
  * in engine.c, the core is left before anything may raise. *
  * @class engine
- * @method place(request: any, job: integer, at: number, duration: number, later: boolean?): number?, string?, string? -- Books
- *   a request that the machine could meet, as match does, and returns its start: at, or with `later` the earliest time from then.
+ * @method place(request: any, job: integer, at: number, duration: number, later: boolean?, sums: boolean?): number?, string?, string?
+ *   -- Books a request that the machine could meet, as match does, and returns its start: at, or with `later` the earliest time from
+ *   then. With `sums` it asks `soonest` first, and does not try what that says is in vain; only where the job has nothing yet.
  * @method soonest(request: any, job: integer, at: number, duration: number): number?, string?, string? -- No start before that
  *   time is possible, by what all jobs but this one have together, wherever reservations stood; math.huge: none is.
  * @method free(type: string): integer, integer -- Units of a type that nobody has now, in all; and of those the ones with nothing
@@ -17,21 +18,11 @@
 
 #define LIFTED "weir.lifted"
 
-/* place(request, job, at, duration[, later]) -> start */
-int weirlua_engine_place(lua_State *L)
+/* Arguments of place: 3 to 6. */
+static weir_match_options read_place(lua_State *L)
 {
-    struct weirlua_graph *box;
-    weir_stats stats = {0};
-    weir_match_options o = {.met = true, .stats = &stats};
-    const weir_allocation *a = NULL;
-    const weir_request *request;
-    struct hooks hooks;
-    weir_err err = {0};
-    uint64_t *visits;
-    int rc;
+    weir_match_options o = {.met = true};
 
-    weirlua_engine_idle(L, &box);
-    lua_settop(L, 6);
     o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);
     o.duration = weirlua_check_time(L, 5);
@@ -39,27 +30,76 @@ int weirlua_engine_place(lua_State *L)
     luaL_argcheck(L, o.job > 0, 3, "a job number above 0 expected");
     luaL_argcheck(L, o.at != WEIR_FOREVER, 4, "a start that comes is expected");
     luaL_argcheck(L, o.duration > 0, 5, "a duration above 0 is expected");
-    lua_getiuservalue(L, 1, 1); /* 7, 8: both stay alive, whatever a hook does to the engine */
+    return o;
+}
+
+/* Puts o->at off to the first start that sums allow; WEIR_EBUSY: there is none, or not the one that is wanted. */
+static int ask_sums(weir_graph *g, const weir_request *request, weir_match_options *o, weir_err *err)
+{
+    int64_t start;
+    int rc = weir_soonest(g, request, o, &start, err);
+
+    if (rc)
+        return rc;
+    if (start == WEIR_FOREVER || (o->mode == WEIR_NOW && start != o->at)) {
+        snprintf(err->text, sizeof err->text, "too little is free");
+        return WEIR_EBUSY;
+    }
+    o->at = start;
+    return WEIR_OK;
+}
+
+#define PLACE_POLICY 9 /* the engine's policy on the stack of place */
+
+/* Books it, with the hooks of the policy; *start is where. */
+static int book(lua_State *L, struct weirlua_graph *box, const weir_request *request, weir_match_options *o, int64_t *start,
+                weir_err *err)
+{
+    const weir_allocation *a = NULL;
+    struct hooks hooks;
+    int rc = weirlua_policy_init(L, PLACE_POLICY, box, err);
+
+    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, PLACE_POLICY, box, request, err);
+    if (rc)
+        return rc;
+    o->policy = hooks.policy ? &hooks.given : NULL;
+    box->matching = true;
+    rc = weir_match(box->g, request, o, &a, err);
+    box->matching = false;
+    weirlua_hooks_end(L, &hooks, err);
+    *start = rc ? 0 : a->start;
+    return rc;
+}
+
+/* place(request, job, at, duration[, later[, sums]]) -> start */
+int weirlua_engine_place(lua_State *L)
+{
+    struct weirlua_graph *box;
+    weir_stats stats = {0};
+    weir_match_options o;
+    const weir_request *request, *admitted;
+    weir_err err = {0};
+    uint64_t *visits;
+    int64_t start;
+    int rc;
+
+    weirlua_engine_idle(L, &box);
+    lua_settop(L, 7);
+    o = read_place(L);
+    o.stats = &stats;
+    lua_getiuservalue(L, 1, 1); /* 8, 9: both stay alive, whatever a hook does to the engine */
     lua_getiuservalue(L, 1, 2);
     request = weirlua_request_at(L, weirlua_of(L), 2);
-    if (request)
-        request = weirlua_policy_admit(L, 8, request);
-    if (!request)
+    admitted = request ? weirlua_policy_admit(L, PLACE_POLICY, request) : NULL;
+    if (!admitted)
         return 3;
     visits = weirlua_engine_idle(L, &box);
-    rc = weirlua_policy_init(L, 8, box, &err);
-    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 8, box, request, &err);
-    if (rc)
-        return weirlua_fail(L, &err, rc);
-    o.policy = hooks.policy ? &hooks.given : NULL;
-    box->matching = true;
-    rc = weir_match(box->g, request, &o, &a, &err);
-    box->matching = false;
+    rc = lua_toboolean(L, 7) ? ask_sums(box->g, request, &o, &err) : WEIR_OK;
+    rc = rc ? rc : book(L, box, admitted, &o, &start, &err);
     *visits += stats.visited;
-    weirlua_hooks_end(L, &hooks, &err);
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
-    weirlua_push_time(L, a->start);
+    weirlua_push_time(L, start);
     return 1;
 }
 
@@ -142,7 +182,7 @@ int weirlua_engine_lift(lua_State *L)
     int rc;
 
     weirlua_engine_idle(L, &box);
-    job = weirlua_check_job(L, 2);
+    job = weirlua_check_job(L, 2, box);
     own = lua_newuserdatauv(L, sizeof *own, 0);
     *own = (struct lifted){NULL, box->number};
     luaL_setmetatable(L, LIFTED);

@@ -25,20 +25,6 @@ static int graph_finish(lua_State *L)
     return weirlua_status(L, weir_graph_end(check_writable_graph(L)->g, &err), &err);
 }
 
-/* The maps of a new vertex: KEY = true | string | number. The table is on top of the stack, and stays there. */
-static int set_entries(lua_State *L, weir_graph *g, weir_vertex v, int map, weir_err *err)
-{
-    int rc = WEIR_OK;
-
-    for (lua_pushnil(L); !rc && lua_next(L, -2); lua_pop(L, 1)) {
-        const char *value = lua_isboolean(L, -1) && lua_toboolean(L, -1) ? "" : lua_tostring(L, -1);
-        rc = weir_vertex_set(g, v, map, lua_tostring(L, -2), value, err);
-    }
-    if (rc)
-        lua_pop(L, 1); /* the key */
-    return rc;
-}
-
 /* A string in which C would see less than there is. */
 static bool has_zero(lua_State *L, int idx)
 {
@@ -48,14 +34,22 @@ static bool has_zero(lua_State *L, int idx)
     return s && strlen(s) != len;
 }
 
-/* Refuses the wrong kind of entries before anything is added. */
-static void check_entries(lua_State *L, int table, const char *field)
+/* What a new vertex gets: KEY = true | string | number. */
+struct entry {
+    int map;
+    const char *key, *value;
+};
+
+/* Refuses the wrong kind of entries; how many there are. */
+static uint32_t check_entries(lua_State *L, int table, const char *field)
 {
+    uint32_t n = 0;
+
     lua_pushstring(L, field);
     if (lua_rawget(L, table) != LUA_TNIL) {
         if (lua_type(L, -1) != LUA_TTABLE)
             luaL_error(L, "field '%s': table expected, got %s", field, luaL_typename(L, -1));
-        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1), n++) {
             bool value = lua_isstring(L, -1) || (lua_isboolean(L, -1) && lua_toboolean(L, -1));
             if (lua_type(L, -2) != LUA_TSTRING || !value)
                 luaL_error(L, "field '%s': names with true, a string or a number expected", field);
@@ -64,21 +58,46 @@ static void check_entries(lua_State *L, int table, const char *field)
         }
     }
     lua_pop(L, 1);
+    return n;
 }
 
-static int set_maps(lua_State *L, int table, weir_graph *g, weir_vertex first, uint32_t count, weir_err *err)
+/* Adds them to a list that has room; the table at `texts` keeps those of numbers. */
+static uint32_t list_entries(lua_State *L, int table, const char *field, int map, int texts, struct entry *list)
 {
-    static const char *const names[] = {"properties", "tags"};
-    static const int maps[] = {WEIR_PROPERTIES, WEIR_TAGS};
+    uint32_t n = 0;
+
+    lua_pushstring(L, field);
+    if (lua_rawget(L, table) == LUA_TTABLE)
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+            list[n++] = (struct entry){map, lua_tostring(L, -2), lua_isboolean(L, -1) ? "" : lua_tostring(L, -1)};
+            lua_pushvalue(L, -1);
+            lua_rawseti(L, texts, (lua_Integer)lua_rawlen(L, texts) + 1);
+        }
+    lua_pop(L, 1);
+    return n;
+}
+
+/* Pushes what keeps the list alive. All that can raise is done before anything is added to the graph. */
+static const struct entry *push_entries(lua_State *L, int table, uint32_t *n)
+{
+    uint32_t properties = check_entries(L, table, "properties"), tags = check_entries(L, table, "tags");
+    struct entry *list;
+    int texts;
+
+    lua_newtable(L);
+    texts = lua_gettop(L);
+    list = lua_newuserdatauv(L, (properties + tags + (size_t)1) * sizeof *list, 0);
+    *n = list_entries(L, table, "properties", WEIR_PROPERTIES, texts, list);
+    *n += list_entries(L, table, "tags", WEIR_TAGS, texts, list + *n);
+    return list;
+}
+
+static int set_entries(weir_graph *g, weir_vertex v, const struct entry *list, uint32_t n, weir_err *err)
+{
     int rc = WEIR_OK;
 
-    for (int i = 0; i < 2; i++) {
-        lua_pushstring(L, names[i]);
-        if (lua_rawget(L, table) == LUA_TTABLE)
-            for (uint32_t k = 0; !rc && k < count; k++)
-                rc = set_entries(L, g, first + k, maps[i], err);
-        lua_pop(L, 1);
-    }
+    for (uint32_t i = 0; !rc && i < n; i++)
+        rc = weir_vertex_set(g, v, list[i].map, list[i].key, list[i].value, err);
     return rc;
 }
 
@@ -100,8 +119,6 @@ static void read_desc(lua_State *L, int table, weir_pool_desc *d)
     d->exclusive = weirlua_field_boolean(L, table, "exclusive", false);
     if (!d->type)
         luaL_error(L, "field 'type': string expected, got nothing");
-    check_entries(L, table, "properties");
-    check_entries(L, table, "tags");
 }
 
 static void undo_add(weir_graph *g, weir_vertex first, uint32_t count)
@@ -122,20 +139,27 @@ static int graph_add(lua_State *L)
     weir_vertex parent = lua_isnil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, box), v = WEIR_NONE;
     lua_Integer count = luaL_optinteger(L, 4, 1), stride = luaL_optinteger(L, 5, 1);
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    const struct entry *entries;
+    uint32_t n;
     weir_err err = {0};
     int rc;
 
     luaL_argcheck(L, count >= 1 && count < UINT32_MAX, 4, "a count from 1 on expected");
     lua_settop(L, 3);
     read_desc(L, 3, &d);
+    entries = push_entries(L, 3, &n);
     if (count == 1)
         rc = weir_graph_add(box->g, parent, &d, &v, &err);
     else
         rc = weir_graph_add_many(box->g, parent, &d, (uint32_t)count, stride, &v, &err);
-    if (!rc && (rc = set_maps(L, 3, box->g, v, (uint32_t)count, &err)) != WEIR_OK)
-        undo_add(box->g, v, (uint32_t)count);
     if (rc)
         return weirlua_fail(L, &err, rc);
+    for (uint32_t k = 0; !rc && k < (uint32_t)count; k++)
+        rc = set_entries(box->g, v + k, entries, n, &err);
+    if (rc) {
+        undo_add(box->g, v, (uint32_t)count);
+        return weirlua_fail(L, &err, rc);
+    }
     weirlua_push_vertex(L, box, v);
     return 1;
 }

@@ -136,22 +136,17 @@ static void push_losses(lua_State *L, const struct weirlua_graph *box, const wei
 int weirlua_unlink_forced(lua_State *L, struct weirlua_graph *box, weir_vertex v)
 {
     uint32_t n = push_jobs(L, box->g, v);
-    int jobs = lua_gettop(L), rc = WEIR_OK;
-    int64_t job;
+    int jobs = lua_gettop(L), rc;
+    int64_t *ids = lua_newuserdatauv(L, (n + (size_t)1) * sizeof *ids, 0);
     weir_err err = {0};
 
     lua_newtable(L);
-    for (uint32_t i = 1; i <= n; i++) {
-        lua_rawgeti(L, jobs, i);
-        job = lua_tointeger(L, -1);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_rawgeti(L, jobs, (lua_Integer)i + 1);
+        ids[i] = lua_tointeger(L, -1);
         lua_pop(L, 1);
-        push_losses(L, box, weir_job_get(box->g, job), v);
+        push_losses(L, box, weir_job_get(box->g, ids[i]), v);
     }
-    for (uint32_t i = 1; !rc && i <= n; i++) {
-        lua_rawgeti(L, jobs, i);
-        rc = weir_job_shrink(box->g, lua_tointeger(L, -1), &v, 1, &err);
-        lua_pop(L, 1);
-    }
-    rc = rc ? rc : weir_graph_unlink(box->g, v, &err);
+    rc = weir_graph_unlink_forced(box->g, v, ids, n, &err);
     return rc ? weirlua_fail(L, &err, rc) : 1;
 }

@@ -49,4 +49,4 @@ int weirlua_write_file(lua_State *L)
     return weirlua_status(L, weir_file_write(path, text, len, &err), &err);
 }
 
-const luaL_Reg weirlua_graph_savers[] = {{"save", graph_save}, {"changed", graph_changed}, {NULL, NULL}};
+const luaL_Reg weirlua_graph_savers[] = {{"save", graph_save}, {"changed", graph_changed}, {"pieces", weirlua_graph_pieces}, {NULL, NULL}};

@@ -44,7 +44,7 @@ static json_t *attach(lua_State *L, struct place at, json_t *value, const char *
     return value;
 }
 
-static bool is_array(lua_State *L, int idx)
+bool weirlua_json_is_list(lua_State *L, int idx)
 {
     bool marked = false;
 
@@ -56,16 +56,36 @@ static bool is_array(lua_State *L, int idx)
     return marked || lua_rawlen(L, idx) > 0;
 }
 
-static void put_array(lua_State *L, struct place at, int idx)
+void weirlua_json_check_list(lua_State *L, int idx)
 {
     lua_Integer n = (lua_Integer)lua_rawlen(L, idx), seen = 0;
-    struct place in = {at.box, attach(L, at, json_array(), "out of memory"), NULL, 0, at.depth + 1};
 
     for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1), seen++)
         if (!lua_isinteger(L, -2) || lua_tointeger(L, -2) < 1 || lua_tointeger(L, -2) > n)
             luaL_error(L, "cannot be written as JSON: a list with the key '%s'", luaL_tolstring(L, -2, NULL));
     if (seen != n)
         luaL_error(L, "cannot be written as JSON: a list with holes");
+}
+
+void weirlua_json_check_key(lua_State *L, int idx)
+{
+    const char *key;
+    size_t len;
+
+    if (lua_type(L, idx) != LUA_TSTRING)
+        luaL_error(L, "cannot be written as JSON: a table with the key '%s', which is no string",
+                   luaL_tolstring(L, idx, NULL));
+    key = lua_tolstring(L, idx, &len);
+    if (memchr(key, '\0', len))
+        luaL_error(L, "cannot be written as JSON: a key with a zero byte");
+}
+
+static void put_array(lua_State *L, struct place at, int idx)
+{
+    lua_Integer n = (lua_Integer)lua_rawlen(L, idx);
+    struct place in = {at.box, attach(L, at, json_array(), "out of memory"), NULL, 0, at.depth + 1};
+
+    weirlua_json_check_list(L, idx);
     for (lua_Integer i = 1; i <= n; i++) {
         lua_rawgeti(L, idx, i);
         put_value(L, in, lua_gettop(L));
@@ -78,12 +98,8 @@ static void put_object(lua_State *L, struct place at, int idx)
     struct place in = {at.box, attach(L, at, json_object(), "out of memory"), NULL, 0, at.depth + 1};
 
     for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING)
-            luaL_error(L, "cannot be written as JSON: a table with the key '%s', which is no string",
-                       luaL_tolstring(L, -2, NULL));
+        weirlua_json_check_key(L, -2);
         in.key = lua_tolstring(L, -2, &in.len);
-        if (memchr(in.key, '\0', in.len))
-            luaL_error(L, "cannot be written as JSON: a key with a zero byte");
         put_value(L, in, lua_gettop(L));
     }
 }
@@ -116,7 +132,7 @@ static void put_value(lua_State *L, struct place at, int idx)
     case LUA_TNUMBER: put_number(L, at, idx); break;
     case LUA_TSTRING: put_string(L, at, idx); break;
     case LUA_TTABLE:
-        if (is_array(L, idx))
+        if (weirlua_json_is_list(L, idx))
             put_array(L, at, idx);
         else
             put_object(L, at, idx);
@@ -205,6 +221,26 @@ int weirlua_json_read(lua_State *L, const char *text, size_t len)
     return weirlua_json_read_as(L, text, len, false);
 }
 
+/* A box for the tree that is read: always the same, as one for each text would be a finalizer for each; another one while
+ * that is in use. */
+static struct weirlua_box *push_reading(lua_State *L)
+{
+    static const char key = 0;
+    struct weirlua_box *box;
+
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &key) == LUA_TNIL) {
+        lua_pop(L, 1);
+        weirlua_box_push(L, free_tree);
+        lua_pushvalue(L, -1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
+    }
+    box = lua_touserdata(L, -1);
+    if (!box->p)
+        return box;
+    lua_pop(L, 1);
+    return weirlua_box_push(L, free_tree);
+}
+
 int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys)
 {
     json_error_t e;
@@ -212,9 +248,11 @@ int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys)
     struct weirlua_box *box;
     json_t *tree;
 
-    box = weirlua_box_push(L, free_tree);
+    box = push_reading(L);
     tree = json_loadb(text, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
     if (!tree) {
+        if (json_error_code(&e) == json_error_out_of_memory || e.text[0] == '\0')
+            luaL_error(L, "out of memory");
         err.line = e.line;
         err.column = e.column;
         snprintf(err.text, sizeof err.text, "%s", e.text);

@@ -9,15 +9,19 @@ static int seconds(lua_State *L)
     return 1;
 }
 
-/* calls(f, n): calls f n times without arguments; what a call from C costs, for benchmarks. */
+/* calls(f, n, ...): calls f n times with what follows; what a call from C costs, for benchmarks. */
 static int calls(lua_State *L)
 {
     lua_Integer n = luaL_checkinteger(L, 2);
+    int top = lua_gettop(L);
 
     luaL_checktype(L, 1, LUA_TFUNCTION);
+    luaL_checkstack(L, top, "arguments");
     while (n-- > 0) {
         lua_pushvalue(L, 1);
-        lua_call(L, 0, 0);
+        for (int i = 3; i <= top; i++)
+            lua_pushvalue(L, i);
+        lua_call(L, top - 2, 0);
     }
     return 0;
 }
@@ -84,6 +88,11 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"methods", methods},
                                      {"members", members},
                                      {"write_file", weirlua_write_file},
+                                     {"pieces", weirlua_pieces_new},
+                                     {"http", weirlua_http_new},
+                                     {"base64", weirlua_base64},
+                                     {"unbase64", weirlua_unbase64},
+                                     {"numbers", weirlua_numbers},
                                      {"clock", seconds},
                                      {"calls", calls},
                                      {"guarded", weirlua_guarded},
@@ -93,8 +102,21 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"sandbox_run", weirlua_sandbox_run},
                                      {"json_encode", weirlua_json_encode},
                                      {"json_decode", weirlua_json_decode},
+                                     {"json_line", weirlua_json_line},
                                      {"array", weirlua_json_array},
                                      {"document", weirlua_document},
+                                     {"peer", weirlua_peer},
+                                     {"user", weirlua_user},
+                                     {"in_group", weirlua_in_group},
+                                     {"secret", weirlua_secret},
+                                     {"same", weirlua_same},
+                                     {"file_mode", weirlua_file_mode},
+                                     {"write_private", weirlua_write_private},
+                                     {"notify", weirlua_notify},
+                                     {"inherited", weirlua_inherited},
+                                     {"keep_memory", weirlua_keep_memory},
+                                     {"tls_server", weirlua_tls_server},
+                                     {"tls_client", weirlua_tls_client},
                                      {"idset", weirlua_idset_new},
                                      {"hostlist", weirlua_hostlist_new},
                                      {"rset", weirlua_rset_new},
@@ -109,6 +131,8 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_idset_open(L, s);
         weirlua_hostlist_open(L, s);
         weirlua_rset_open(L, s);
+        weirlua_pieces_open(L, s);
+        weirlua_http_open(L, s);
         weirlua_request_open(L, s);
         weirlua_allocation_open(L, s);
         weirlua_walk_open(L, s);
@@ -120,6 +144,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_engine_open(L, s);
         weirlua_lifted_open(L, s);
         weirlua_editor_open(L, s);
+        weirlua_tls_open(L, s);
         weirlua_graph_open(L, s);
     }
     lua_pop(L, 1);

@@ -106,10 +106,17 @@ static int open_sandboxed(lua_State *L, int text, int settings, int path, const 
     return 1;
 }
 
+static void close_file(void *p)
+{
+    if (fclose(p) != 0)
+        errno = 0; /* it was only read */
+}
+
 /* Pushes what is in the file, or nil, message, code. */
 static int push_file(lua_State *L, const char *path)
 {
-    FILE *file = fopen(path, "rb");
+    struct weirlua_box *box = weirlua_box_push(L, close_file);
+    FILE *file = box->p = fopen(path, "rb");
     luaL_Buffer b;
     size_t n;
     bool bad;
@@ -126,8 +133,9 @@ static int push_file(lua_State *L, const char *path)
         luaL_addsize(&b, n);
     } while (n == POLICY_BLOCK && luaL_bufflen(&b) <= POLICY_SIZE);
     bad = ferror(file);
-    fclose(file);
+    weirlua_box_clear(box);
     luaL_pushresult(&b);
+    lua_replace(L, -2);
     if (!bad && lua_rawlen(L, -1) <= POLICY_SIZE)
         return 1;
     lua_pushnil(L);
@@ -199,14 +207,18 @@ int weirlua_policy_table(lua_State *L)
 
 int weirlua_policy_at(lua_State *L, struct weirlua *s, int arg)
 {
+    const struct policy *p;
+
     if (lua_isnoneornil(L, arg)) {
         lua_pushnil(L);
         return 1;
     }
     if (lua_type(L, arg) == LUA_TTABLE)
         return open_trusted(L, s, arg, 0);
-    if (!luaL_testudata(L, arg, WEIRLUA_POLICY))
+    p = luaL_testudata(L, arg, WEIRLUA_POLICY);
+    if (!p)
         luaL_argerror(L, arg, lua_pushfstring(L, "policy or table expected, got %s", luaL_typename(L, arg)));
+    luaL_argcheck(L, p->open, arg, "the policy is closed");
     lua_pushvalue(L, arg);
     return 1;
 }

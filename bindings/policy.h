@@ -56,6 +56,7 @@ struct sandbox {
     uint64_t turn, seeded; /* turns, of which each has a budget; the one that random numbers were begun in */
     double seconds; /* of wall time */
     int64_t since;  /* when the first look at the clock was; 0: none yet */
+    int64_t pause;  /* when coroutines in it yield, by the clock; 0: never */
     void (*sample)(void *sampler, const lua_Debug *ar); /* NULL, or called every few instructions */
     void *sampler;
 };
@@ -90,6 +91,8 @@ void weirlua_sandbox_close(struct sandbox *sb);
 void weirlua_sandbox_begin(struct sandbox *sb);
 void weirlua_sandbox_call(struct sandbox *sb);
 void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions);
+/* Whether it is time for a coroutine to yield. */
+bool weirlua_sandbox_due(const struct sandbox *sb);
 /* In a function that took long: raises where the seconds of a sandbox that has few of them are over. */
 void weirlua_sandbox_look(lua_State *S);
 /* The sandbox of a state that has one. */

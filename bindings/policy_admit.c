@@ -2,6 +2,7 @@
  * each request. Invariant: they run protected, with a budget of their own, before the graph is marked as matching. */
 #include "policy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Where a hook of this policy runs; its anchor is pushed there. */
@@ -119,7 +120,7 @@ static int call_admit(lua_State *S)
 static void reject(lua_State *L, const struct policy *p, const char *reason)
 {
     lua_pushnil(L);
-    lua_pushfstring(L, "policy %s rejects the job: %s", p->spec.name, reason ? reason : "?");
+    lua_pushfstring(L, "policy %s rejects the job: %s", p->spec.name, reason);
     lua_pushstring(L, weir_status_name(WEIR_EREJECTED));
 }
 
@@ -128,8 +129,6 @@ static const weir_request *amended(lua_State *L, const struct policy *p, const c
 {
     weir_request *r;
 
-    if (!text)
-        return NULL;
     lua_pushstring(L, text);
     r = weirlua_request_at(L, weirlua_of(L), lua_gettop(L));
     if (!r) {
@@ -144,11 +143,10 @@ static const weir_request *amended(lua_State *L, const struct policy *p, const c
 const weir_request *weirlua_policy_admit(lua_State *L, int policy, const weir_request *request)
 {
     struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
-    struct weirlua_box *jobspec;
+    struct weirlua_box *jobspec, *answer;
     struct admission a = {0};
     weir_err err = {0};
     lua_State *S;
-    int top;
 
     if (!p || !p->spec.has[HOOK_ADMIT])
         return request;
@@ -158,14 +156,18 @@ const weir_request *weirlua_policy_admit(lua_State *L, int policy, const weir_re
     a.jobspec = jobspec->p;
     if (!a.jobspec)
         return weirlua_fail(L, &err, WEIR_ENOMEM), NULL;
+    answer = weirlua_box_push(L, free);
     if (run(L, policy, HOOK_ADMIT, call_admit, &a, 1, &err))
         return weirlua_fail(L, &err, WEIR_EPOLICY), NULL;
     S = p->sandbox.S ? p->sandbox.S : L;
-    top = lua_gettop(S);
-    if (a.verdict == REJECTED)
-        reject(L, p, lua_tostring(S, top)), request = NULL;
-    else if (a.verdict == AMENDED)
-        request = amended(L, p, lua_tostring(S, top));
-    lua_remove(S, top);
-    return request;
+    answer->p = lua_type(S, -1) == LUA_TSTRING ? strdup(lua_tostring(S, -1)) : NULL;
+    lua_pop(S, 1); /* before anything can raise: S may be another state */
+    if (a.verdict == ADMITTED)
+        return request;
+    if (!answer->p)
+        return luaL_error(L, "out of memory"), NULL;
+    if (a.verdict == AMENDED)
+        return amended(L, p, answer->p);
+    reject(L, p, answer->p);
+    return NULL;
 }

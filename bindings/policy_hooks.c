@@ -446,12 +446,26 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
     return WEIR_OK;
 }
 
+static int to_text(lua_State *L)
+{
+    luaL_tolstring(L, 1, NULL);
+    return 1;
+}
+
+/* Protected, as the core may stand below us. */
 static void trusted_error(lua_State *L, const struct hooks *h, weir_err *err)
 {
+    const char *text = h->complaint;
+
+    if (!text) {
+        lua_pushcfunction(L, to_text);
+        lua_insert(L, -2);
+        lua_pcall(L, 1, 1, 0);
+        text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "an error that cannot be shown";
+    }
     weir_err_clear(err);
     err->code = WEIR_EPOLICY;
-    snprintf(err->text, sizeof err->text, "policy %s: %s: %s", h->policy->spec.name, h->failed,
-             h->complaint ? h->complaint : luaL_tolstring(L, -1, NULL));
+    snprintf(err->text, sizeof err->text, "policy %s: %s: %s", h->policy->spec.name, h->failed, text);
 }
 
 void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err)

@@ -293,7 +293,10 @@ static int meta_tostring(lua_State *L)
 {
     lua_settop(L, 1);
     lua_pushliteral(L, "rlist");
-    return set_format(L);
+    if (set_format(L) == 1)
+        return 1;
+    lua_pop(L, 1); /* the code: the message is what an error has */
+    return lua_error(L);
 }
 
 /* graph(): the machine that the set stands for. */

@@ -64,6 +64,11 @@ static bool overtime(struct sandbox *sb)
     return (double)(now - sb->since) > sb->seconds * 1e9;
 }
 
+bool weirlua_sandbox_due(const struct sandbox *sb)
+{
+    return sb->pause && weirlua_clock() >= sb->pause;
+}
+
 static int interval(const struct sandbox *sb)
 {
     return sb->sample ? SAMPLE : sb->seconds < SANDBOX_QUICK ? HASTE : COUNT;
@@ -79,8 +84,11 @@ static void look(lua_State *S, lua_Debug *ar)
         lua_getinfo(S, "Sl", ar);
         sb->sample(sb->sampler, ar);
     }
-    if (sb->left >= 0 && !late && !sb->exhausted && !weir_interrupted())
+    if (sb->left >= 0 && !late && !sb->exhausted && !weir_interrupted()) {
+        if (weirlua_sandbox_due(sb) && lua_isyieldable(S))
+            lua_yield(S, 0);
         return;
+    }
     sb->exhausted = true;
     lua_sethook(S, look, LUA_MASKCOUNT, 1); /* handlers of the policy get no further either */
     lua_getinfo(S, "Sl", ar);

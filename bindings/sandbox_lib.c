@@ -7,6 +7,7 @@
 
 #define PATTERN_STEPS  1e8 /* a pattern that may take more is refused */
 #define PATTERN_CHEAP  1e6 /* one that takes less is not timed */
+#define COMPARED       32  /* bytes that are compared in the time of a step */
 #define MOVE_MAX       10000000
 #define NS_INSTRUCTION 10 /* nanoseconds of a C function for one instruction */
 
@@ -129,13 +130,19 @@ static int safe_move(lua_State *S)
 
 /* ---- patterns: how long one may take grows with the length of the string to the number of its repetitions ---- */
 
+/* %b looks for its end, %1 compares with what was captured. */
+static double steps_of_escape(char what, size_t len)
+{
+    return what == 'b' ? (double)len + 1 : what >= '1' && what <= '9' ? (double)len / COMPARED + 1 : 1;
+}
+
 static double steps_of(const char *pattern, size_t plen, size_t len)
 {
     double steps = plen && pattern[0] == '^' ? 1 : (double)len + 1;
 
     for (size_t i = 0; i < plen; i++) {
         if (pattern[i] == '%')
-            i++;
+            steps *= steps_of_escape(i + 1 < plen ? pattern[i + 1] : 0, len), i++;
         else if (strchr("*+-", pattern[i]))
             steps *= (double)len + 1;
         else if (pattern[i] == '?')
@@ -185,6 +192,24 @@ static int safe_string(lua_State *S)
     return forward(S);
 }
 
+/* Nothing, however often, is nothing; the original would count. The rest is bounded by the memory there is, and charged after it. */
+static int safe_rep(lua_State *S)
+{
+    lua_Integer n = luaL_checkinteger(S, 2);
+    size_t each, between;
+    int results;
+
+    luaL_checklstring(S, 1, &each);
+    luaL_optlstring(S, 3, "", &between);
+    if (each + between == 0) {
+        lua_pushliteral(S, "");
+        return 1;
+    }
+    results = forward(S);
+    weirlua_sandbox_charge(weirlua_sandbox_of(S), n > 0 ? n / NS_INSTRUCTION : 0);
+    return results;
+}
+
 static int safe_find(lua_State *S)
 {
     if (lua_toboolean(S, 4)) {
@@ -232,7 +257,7 @@ void weirlua_sandbox_libraries(lua_State *S)
     static const luaL_Reg patterns[] = {
         {"find", safe_find}, {"match", safe_pattern}, {"gsub", safe_pattern}, {"gmatch", safe_gmatch}, {NULL, NULL}};
     static const luaL_Reg long_strings[] = {
-        {"upper", safe_string}, {"lower", safe_string}, {"reverse", safe_string}, {NULL, NULL}};
+        {"upper", safe_string}, {"lower", safe_string}, {"reverse", safe_string}, {"rep", safe_rep}, {NULL, NULL}};
     static const luaL_Reg utf8[] = {{"len", safe_string}, {"codepoint", safe_string}, {"offset", safe_string}, {NULL, NULL}};
     static const luaL_Reg tables[] = {{"concat", safe_table},
                                       {"unpack", safe_table},

@@ -4,10 +4,12 @@
  *
  *   sb = sandbox_open(text, name, {prelude =, bridge =, instructions =, memory =, seconds =})   or nil, message, code
  *   sb:call(f, ...)   true and what f returns; or nil, message, "policy". Each call has the whole budget.
+ *   sb:slice(seconds) from then on coroutines of the sandbox yield, nothing, wherever they are; nil: they do not.
  *   sb:close()
  *
- * opts.prelude is a text that gets a function bridge(...), which calls opts.bridge(...) on the host, and returns a function:
- * it is given the result of the main text, and returns the table of functions that can be called. */
+ * opts.prelude is a text that gets a function bridge(...), which calls opts.bridge(...) on the host, and the library of
+ * coroutines, which nobody else has in there; it returns a function that is given the result of the main text, and returns the
+ * table of functions that can be called. */
 #include "policy.h"
 
 #include <string.h>
@@ -99,6 +101,13 @@ static int call_host(lua_State *L)
     return lua_gettop(L);
 }
 
+/* What the bridge has on its stack above `out` values is its answer. */
+static int answer(lua_State *S, int status, lua_KContext out)
+{
+    (void)status;
+    return lua_gettop(S) - (int)out;
+}
+
 static int bridge(lua_State *S)
 {
     struct live *live = (struct live *)weirlua_sandbox_of(S);
@@ -132,7 +141,9 @@ static int bridge(lua_State *S)
     lua_settop(L, top);
     if (rc != LUA_OK)
         return lua_error(S);
-    return lua_gettop(S) - out.n;
+    if (weirlua_sandbox_due(&live->sandbox) && lua_isyieldable(S))
+        return lua_yieldk(S, 0, out.n, answer);
+    return answer(S, LUA_OK, out.n);
 }
 
 /* ---- opening ---- */
@@ -158,7 +169,9 @@ static int build(lua_State *S)
     lua_settop(S, 0);
     compile(S, source.prelude, source.prelude_len, "prelude");
     lua_pushcfunction(S, bridge);
-    lua_call(S, 1, 1);
+    lua_pushcfunction(S, luaopen_coroutine);
+    lua_call(S, 0, 1);
+    lua_call(S, 2, 1);
     compile(S, source.text, source.len, source.name);
     lua_call(S, 0, 1);
     lua_call(S, 1, 1);
@@ -300,6 +313,15 @@ static int live_call(lua_State *L)
     return 1 + out.n;
 }
 
+/* slice(seconds) */
+static int live_slice(lua_State *L)
+{
+    struct live *live = check_live(L);
+
+    live->sandbox.pause = lua_isnoneornil(L, 2) ? 0 : weirlua_clock() + (int64_t)(luaL_checknumber(L, 2) * 1e9);
+    return 0;
+}
+
 static int live_close(lua_State *L)
 {
     struct live *live = luaL_checkudata(L, 1, LIVE);
@@ -311,7 +333,7 @@ static int live_close(lua_State *L)
 
 void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"call", live_call}, {"close", live_close}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"call", live_call}, {"slice", live_slice}, {"close", live_close}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", live_close}, {"__close", live_close}, {NULL, NULL}};
 
     weirlua_class(L, s, LIVE, methods, meta);

@@ -98,13 +98,14 @@ static int step(lua_State *S)
 static int safe_pairs(lua_State *S)
 {
     luaL_checkany(S, 1);
-    if (lua_type(S, 1) != LUA_TTABLE || luaL_getmetafield(S, 1, "__pairs") != LUA_TNIL) {
+    if (luaL_getmetafield(S, 1, "__pairs") != LUA_TNIL) {
         lua_settop(S, 1);
         lua_pushvalue(S, lua_upvalueindex(1));
         lua_insert(S, 1);
         lua_call(S, 1, 3);
         return 3;
     }
+    luaL_checktype(S, 1, LUA_TTABLE); /* the original would hand out its `next`, which has no fixed order */
     lua_settop(S, 1);
     push_sorted(S);
     lua_pushinteger(S, 0);

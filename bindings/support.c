@@ -56,7 +56,7 @@ static void push_error_text(lua_State *L, const weir_err *err, int code)
     char text[1024];
 
     weir_err_format(err, text, sizeof text);
-    lua_pushstring(L, text[0] ? text : weir_status_name(code));
+    lua_pushstring(L, text[0] ? text : code == WEIR_ENOMEM ? "out of memory" : weir_status_name(code));
 }
 
 int weirlua_fail(lua_State *L, const weir_err *err, int code)

@@ -11,12 +11,21 @@
 
 #define VERTEX "weir.vertex"
 
-static void push_bits(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind)
+static uint64_t bits_of(const struct weirlua_graph *box, weir_vertex v, int kind)
 {
     uint64_t generation = weir_vertex_generation(box->g, v) & 1023;
-    uint64_t bits = (uint64_t)kind << 62 | generation << 52 | (uint64_t)box->number << 32 | v;
 
-    lua_pushlightuserdata(L, (void *)(uintptr_t)bits);
+    return (uint64_t)kind << 62 | generation << 52 | (uint64_t)box->number << 32 | v;
+}
+
+static void push_bits(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)bits_of(box, v, kind));
+}
+
+void *weirlua_vertex_value(const struct weirlua_graph *box, weir_vertex v)
+{
+    return (void *)(uintptr_t)bits_of(box, v, WEIRLUA_VERTEX);
 }
 
 void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v)
@@ -162,12 +171,6 @@ static void push_uuid(lua_State *L, const weir_graph *g, weir_vertex v)
     lua_pushstring(L, uuid);
 }
 
-static int64_t free_now(const weir_graph *g, weir_vertex v)
-{
-    int64_t now = weir_graph_now(g);
-    return weir_vertex_available(g, v, now, now + 1);
-}
-
 static inline void push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field)
 {
     const weir_graph *g = box->g;
@@ -185,7 +188,7 @@ static inline void push_field(lua_State *L, const struct weirlua_graph *box, wei
     case FIELD_PATH: push_computed(L, box, v, weir_vertex_path); break;
     case FIELD_UUID: push_uuid(L, g, v); break;
     case FIELD_EXCLUSIVE: lua_pushboolean(L, weir_vertex_exclusive(g, v)); break;
-    case FIELD_FREE: lua_pushinteger(L, free_now(g, v)); break;
+    case FIELD_FREE: lua_pushinteger(L, weir_vertex_free(g, v)); break;
     case FIELD_INDEX: lua_pushinteger(L, v); break;
     case FIELD_PROPERTIES: push_bits(L, box, v, WEIRLUA_PROPERTIES); break;
     case FIELD_TAGS: push_bits(L, box, v, WEIRLUA_TAGS); break;
@@ -208,22 +211,36 @@ int weirlua_fields_push(lua_State *L, const struct weirlua_graph *box, weir_vert
 
 /* ---- the metatable of light userdata ---- */
 
+/* The code of the field of this name, where that is one of the strings of open_names(); a name is short, so that equal ones
+ * are the same string. */
+static int field_of(const struct weirlua *s, const char *name)
+{
+    for (size_t i = WEIRLUA_NAME_SLOT(name);; i = (i + 1) % WEIRLUA_NAMES)
+        if (s->names[i].text == name)
+            return s->names[i].code;
+        else if (!s->names[i].text)
+            return FIELD_NONE;
+}
+
 /* Upvalue 2: name -> method, or code of a field. */
 static int vertex_index(lua_State *L)
 {
-    struct weirlua_handle h = weirlua_check_handle(L, weirlua_of(L), 1);
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_handle(L, s, 1);
+    int field = lua_type(L, 2) == LUA_TSTRING ? field_of(s, lua_tostring(L, 2)) : FIELD_NONE;
 
     if (h.kind != WEIRLUA_VERTEX)
         return weirlua_view_index(L, &h);
-    lua_settop(L, 2);
-    if (weirlua_of(L)->recording)
+    if (s->recording)
         weirlua_record(L, "", 2);
-    lua_pushvalue(L, 2);
-    switch (lua_rawget(L, lua_upvalueindex(2))) {
-    case LUA_TFUNCTION: break;
-    case LUA_TNUMBER: weirlua_push_field(L, h.box, h.v, (int)lua_tointeger(L, -1)); break;
-    default: return luaL_error(L, "a vertex has no field or method '%s'", luaL_tolstring(L, 2, NULL));
+    if (field != FIELD_NONE) {
+        push_field(L, h.box, h.v, field);
+        return 1;
     }
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TFUNCTION)
+        return luaL_error(L, "a vertex has no field or method '%s'", luaL_tolstring(L, 2, NULL));
     return 1;
 }
 
@@ -321,6 +338,20 @@ void weirlua_push_members(lua_State *L, struct weirlua *s)
     }
 }
 
+/* Notes where the strings of the names of fields are; the table of members on top of the stack keeps them alive. */
+static void open_names(lua_State *L, struct weirlua *s)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *name = lua_pushstring(L, fields[i].name);
+        size_t at = WEIRLUA_NAME_SLOT(name);
+        while (s->names[at].text)
+            at = (at + 1) % WEIRLUA_NAMES;
+        s->names[at].text = name;
+        s->names[at].code = fields[i].code;
+        lua_pop(L, 1);
+    }
+}
+
 /* All light userdata of a lua_State share one metatable. If another library has set one already, there is no telling
  * its pointers from vertices: loading is refused. */
 void weirlua_vertex_open(lua_State *L, struct weirlua *s)
@@ -338,6 +369,7 @@ void weirlua_vertex_open(lua_State *L, struct weirlua *s)
     luaL_getmetatable(L, VERTEX);
     lua_pushlightuserdata(L, s);
     weirlua_push_members(L, s);
+    open_names(L, s);
     lua_pushcclosure(L, vertex_index, 2);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);

@@ -149,9 +149,9 @@ static int vertex_ancestor(lua_State *L)
 static int vertex_within(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    struct weirlua_handle h = weirlua_check_vertex(L, s, 1), top = weirlua_check_vertex(L, s, 2);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
 
-    lua_pushboolean(L, h.box == top.box && weir_vertex_within(h.g, h.v, top.v));
+    lua_pushboolean(L, weir_vertex_within(h.g, h.v, weirlua_check_vertex_of(L, s, 2, h.box)));
     return 1;
 }
 
@@ -222,7 +222,7 @@ static int vertex_release(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
-    int64_t job = weirlua_check_job(L, 2), amount = luaL_optinteger(L, 3, 0);
+    int64_t job = weirlua_check_job(L, 2, h.box), amount = luaL_optinteger(L, 3, 0);
     weir_err err = {0};
 
     luaL_argcheck(L, amount >= 0, 3, "an amount that is not negative expected");

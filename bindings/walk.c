@@ -197,14 +197,18 @@ static int collect(lua_State *L, struct walk *walk, int64_t best)
     weir_vertex v = WEIR_NONE;
     enum verdict verdict = SCORED;
     double score;
+    int rc;
 
     box->p = weir_accum_new((size_t)best);
     if (!box->p)
         return luaL_error(L, "out of memory");
+    if (weirlua_walk_drivable(walk))
+        return weirlua_walk_drive(L, walk, box->p), push_best(L, walk, box->p);
     while (verdict != STOP && next_visit(L, 3, walk, &v)) {
         verdict = ask_evaluate(L, walk, v, &score);
-        if (verdict == SCORED && weir_accum_add(box->p, v, score))
-            return luaL_error(L, "evaluate returned a score that is not a number");
+        rc = verdict == SCORED ? weir_accum_add(box->p, v, score) : WEIR_OK;
+        if (rc)
+            return luaL_error(L, rc == WEIR_ENOMEM ? "out of memory" : "evaluate returned a score that is not a number");
     }
     return push_best(L, walk, box->p);
 }

@@ -46,6 +46,10 @@ static inline struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struc
     return box;
 }
 
+/* walk_drive.c: the walk at index 3 to its end, into the accumulator; for those that can be. */
+bool weirlua_walk_drivable(const struct walk *walk);
+void weirlua_walk_drive(lua_State *L, struct walk *walk, weir_accum *accum);
+
 /* walk_order.c: begins at `start`, or at the roots; gives the next event, 0 at the end. `at` is the walk's index. */
 void weirlua_order_begin(lua_State *L, int at, struct walk *walk, weir_vertex start);
 int weirlua_order_next(lua_State *L, int at, struct walk *walk, weir_vertex *v);

@@ -128,6 +128,7 @@ static void open_core(lua_State *L, struct walk *walk, struct weirlua_graph *box
     weir_err err = {0};
 
     o->events = walk->nprune ? walk->events | WEIR_PREORDER : walk->events;
+    o->leaves = weirlua_walk_drivable(walk);
     o->type = walk->nprune ? NULL : walk->type;
     walk->w = weir_walk_new(box->g, o, &err);
     if (!walk->w)

@@ -17,6 +17,8 @@
 #include "weir.h"
 
 #define WEIRLUA_BUCKETS    256
+#define WEIRLUA_NAMES      64
+#define WEIRLUA_NAME_SLOT(text) ((size_t)((uintptr_t)(text) >> 4) % WEIRLUA_NAMES)
 #define WEIRLUA_NUMBER_MAX 0xfffffu /* graph numbers are 1..NUMBER_MAX */
 
 /* ---- state.c: one per lua_State ---- */
@@ -38,6 +40,10 @@ struct weirlua {
     uint64_t serials;
     struct weirlua_graph *recent; /* the graph looked up last */
     struct weirlua_graph *buckets[WEIRLUA_BUCKETS];
+    struct {
+        const char *text;
+        int code;
+    } names[WEIRLUA_NAMES]; /* of the fields of a vertex: the strings of this lua_State, hashed by address */
 };
 
 /* Makes the state, or finds the one that is there. Raises. */
@@ -87,6 +93,8 @@ int weirlua_raise(lua_State *L, const weir_err *err);
 int weirlua_status(lua_State *L, int rc, const weir_err *err);
 /* Pushes text made by the core, which is freed; on NULL nil, message, code. `b` was pushed before the call. */
 int weirlua_text(lua_State *L, struct weirlua_box *b, char *text, const weir_err *err);
+
+int weirlua_numbers(lua_State *L); /* numbers.c: numbers(line) */
 
 /* ---- interrupt.c ---- */
 
@@ -152,6 +160,16 @@ extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
 extern const luaL_Reg weirlua_graph_copies[];  /* ... that make one from another */
 extern const luaL_Reg weirlua_graph_finders[];
 extern const luaL_Reg weirlua_graph_savers[];
+int weirlua_graph_pieces(lua_State *L); /* graph_pieces.c: g:pieces */
+int weirlua_pieces_new(lua_State *L);   /* pieces() */
+void weirlua_pieces_open(lua_State *L, struct weirlua *s);
+
+/* ---- http.c ---- */
+
+int weirlua_http_new(lua_State *L); /* http{...} */
+int weirlua_base64(lua_State *L);
+int weirlua_unbase64(lua_State *L);
+void weirlua_http_open(lua_State *L, struct weirlua *s);
 void weirlua_map_open(lua_State *L, struct weirlua *s); /* of coarse views */
 /* Pushes a closed handle. A function of the core then fills box->g; _finish opens it, or pushes nil, message, code. */
 struct weirlua_graph *weirlua_graph_closed(lua_State *L);
@@ -174,6 +192,8 @@ struct weirlua_handle {
     int kind;
 };
 void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v); /* nil for WEIR_NONE */
+/* The light userdata that stands for a vertex that there is. */
+void *weirlua_vertex_value(const struct weirlua_graph *box, weir_vertex v);
 void weirlua_push_view(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind);
 /* Any light userdata: its handle, live or an error. */
 struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg);
@@ -235,6 +255,25 @@ int weirlua_constraint_new(lua_State *L);
 const weir_constraint *weirlua_check_constraint(lua_State *L, int arg);
 void weirlua_query_open(lua_State *L, struct weirlua *s);
 
+/* ---- process.c ---- */
+
+int weirlua_peer(lua_State *L);
+int weirlua_user(lua_State *L);
+int weirlua_in_group(lua_State *L);
+int weirlua_secret(lua_State *L);
+int weirlua_same(lua_State *L);
+int weirlua_file_mode(lua_State *L);
+int weirlua_write_private(lua_State *L);
+int weirlua_notify(lua_State *L);
+int weirlua_inherited(lua_State *L);
+int weirlua_keep_memory(lua_State *L);
+
+/* ---- tls.c ---- */
+
+int weirlua_tls_server(lua_State *L);
+int weirlua_tls_client(lua_State *L);
+void weirlua_tls_open(lua_State *L, struct weirlua *s);
+
 /* ---- json.c ---- */
 
 void weirlua_json_open(lua_State *L, struct weirlua *s);
@@ -247,6 +286,11 @@ int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys);
 int weirlua_json_encode(lua_State *L);
 int weirlua_json_decode(lua_State *L);
 int weirlua_json_array(lua_State *L);
+int weirlua_json_line(lua_State *L);
+/* Whether a table is a JSON array; raises when it is no list; raises when a key cannot be one of an object. */
+bool weirlua_json_is_list(lua_State *L, int idx);
+void weirlua_json_check_list(lua_State *L, int idx);
+void weirlua_json_check_key(lua_State *L, int idx);
 
 /* ---- document.c ---- */
 
@@ -303,8 +347,8 @@ void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struc
 void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a);
 /* Pushes {vertex =, amount =, exclusive =, resource =}. */
 void weirlua_push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *p);
-/* The job of an allocation, or an integer, at `arg`. */
-int64_t weirlua_check_job(lua_State *L, int arg);
+/* The job of an allocation on this graph, or an integer, at `arg`. */
+int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *box);
 extern const luaL_Reg weirlua_allocation_methods[];
 void weirlua_allocation_open(lua_State *L, struct weirlua *s);
 

@@ -559,68 +559,100 @@ describe("JSON", function()
     assert.equal("null", tostring(core.null))
   end)
 
+  local NO_JSON = { print, 0 / 0, math.huge, -math.huge, { [1] = 1, x = 2 }, { [1.5] = 1 }, "\xff", { ["\xff"] = 1 }, "a\xe2\x82",
+    "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\xe2\x28\xa1", { [1] = 1, [3] = 3 }, io.stdout }
+  NO_JSON[#NO_JSON + 1] = {}
+  NO_JSON[#NO_JSON].circle = NO_JSON[#NO_JSON]
+
   it("is refused", function()
     local value, why, code = core.json_decode '{"a":\n}'
     assert.same({ code = "parse" }, { value = value, code = code })
     assert.is_string(why)
-    local circle = {}
-    circle.circle = circle
-    for _, wrong in ipairs { print, 0 / 0, math.huge, { [1] = 1, x = 2 }, { [1.5] = 1 }, "\xff", { ["\xff"] = 1 },
-      circle, { [1] = 1, [3] = 3 }, io.stdout } do
+    for _, wrong in ipairs(NO_JSON) do
       assert.has_error(function() core.json_encode(wrong) end)
     end
     assert.is_nil((core.json_decode(("["):rep(100000))))
   end)
+
+  -- {value, its line}
+  local LINES = { { nil, "null" }, { core.null, "null" }, { 1, "1" }, { 1.0, "1.0" }, { 1e20, "1e+20" }, { -0.5, "-0.5" },
+    { "\"\\\b\f\n\r\t", '"\\"\\\\\\b\\f\\n\\r\\t"' }, { "\0\1\31", '"\\u0000\\u0001\\u001F"' },
+    { "\u{e9}\u{20ac}\u{1f600}\u{10ffff}", '"\u{e9}\u{20ac}\u{1f600}\u{10ffff}"' }, { {}, "{}" }, { core.array {}, "[]" },
+    { { 1, { a = true } }, '[1,{"a":true}]' }, { ("x"):rep(10000), '"' .. ("x"):rep(10000) .. '"' } }
+  for _, row in ipairs(LINES) do
+    it("is one line: " .. row[2]:sub(1, 30), function()
+      assert.equal(row[2] .. "\n", core.json_line(row[1]))
+      assert.same(row[1] == nil and core.null or row[1], core.json_decode(core.json_line(row[1])))
+    end)
+  end
+
+  it("of one line refuses the same", function()
+    for i, wrong in ipairs(NO_JSON) do
+      assert.error_matches(function() core.json_line(wrong) end, "^cannot be written as JSON: ", nil, nil, "value " .. i)
+    end
+    assert.error_matches(function() core.json_line(("x"):rep(9000) .. "\xff") end, "UTF%-8")
+  end)
 end)
 
--- Every function of every metatable, with every kind of wrong handle: a new method is covered without a new test.
-describe("wrong handles", function()
-  local harmless = { __gc = true, __close = true, close = true, __tostring = true, __name = true, __metatable = true }
+describe("the system", function()
+  local CLOSED = 100000 -- a descriptor that is not open
+  local path
 
-  local function functions_of(metatable)
-    local list = {}
-    local function add(from)
-      for name, f in pairs(from) do
-        if type(f) == "function" then list[name] = f end
-      end
-    end
-    add(metatable)
-    if type(metatable.__index) == "table" then add(metatable.__index) end
-    if type(metatable.methods) == "table" then add(metatable.methods) end -- where __index is a function
-    return list
+  before_each(function()
+    path = os.tmpname()
+    os.remove(path)
+  end)
+  after_each(function() os.remove(path) end)
+
+  -- {what, of which function, arguments, its code}
+  local REFUSED = {
+    { "a file that is not there has no mode", "file_mode", { "/nowhere/at/all" }, "unknown" },
+    { "nor one below a file", "file_mode", { "/dev/null/x" }, "io" },
+    { "a private file has to be new", "write_private", { "/dev/null", "x" }, "io" },
+    { "nothing is written where there is no directory", "write_private", { "/nowhere/at/all", "x" }, "io" },
+    { "who is behind what is no socket", "peer", { CLOSED }, "io" },
+    { "what is no socket was not handed over", "inherited", { CLOSED }, "io" },
+    { "a service manager has an absolute path", "notify", { "run/notify", "READY=1" }, "io" },
+    { "or a name of two bytes at least", "notify", { "@", "READY=1" }, "io" },
+    { "nor has a longer one than a socket can", "notify", { "/" .. ("x"):rep(200), "READY=1" }, "io" },
+    { "and listens there", "notify", { "/nowhere/at/all", "READY=1" }, "io" },
+    { "or at an abstract name", "notify", { "@nobody listens at " .. os.time(), "READY=1" }, "io" },
+  }
+  for _, row in ipairs(REFUSED) do
+    it(row[2] .. ": " .. row[1], function()
+      local value, why, code = core[row[2]](table.unpack(row[3]))
+      assert.same({ code = row[4] }, { value = value, code = code })
+      assert.is_string(why)
+    end)
   end
 
-  -- A handle whose finalizer has run.
-  local function finished(class, handle)
-    debug.getregistry()["weir." .. class].__gc(handle)
-    return handle
-  end
+  it("writes a file that only its owner may read", function()
+    assert.is_true(core.write_private(path, "a secret"))
+    assert.equal(tonumber("600", 8), core.file_mode(path))
+    local file <close> = assert(io.open(path))
+    assert.equal("a secret", file:read "a")
+  end)
 
-  local function wrong_handles()
-    local g = machine()
-    local e, v = core.engine { resources = g }, g:root()
-    local step, walk = g:walk {}
-    g:close()
-    collectgarbage()
-    return { function() end, {}, 7, "text", core.null, io.stdout, g, e, v, v and step, walk, coroutine.create(print),
-      finished("idset", core.idset "1"), finished("hostlist", core.hostlist "a"), finished("rset", core.rset()) }
-  end
+  it("has secrets of any length, each another", function()
+    assert.matches("^%x+$", core.secret())
+    assert.same({ 64, 2, 512 }, { #core.secret(), #core.secret(1), #core.secret(256) })
+    assert.not_equal(core.secret(), core.secret())
+    for _, wrong in ipairs { 0, 257, -1 } do assert.error_matches(function() core.secret(wrong) end, "1 to 256") end
+  end)
 
-  it("raise, and are closed to getmetatable", function()
-    local registry, count = debug.getregistry(), 0
-    for name, metatable in pairs(registry) do
-      if type(name) == "string" and name:find "^weir%." and type(metatable) == "table" and metatable.__name then
-        for method, f in pairs(functions_of(metatable)) do
-          for _, wrong in ipairs(wrong_handles()) do
-            local ok = pcall(f, wrong, "x", "y")
-            assert.is_true(not ok or harmless[method] or false, name .. "." .. method .. " took " .. type(wrong))
-          end
-          assert.is_false(pcall(f), method)
-          count = count + 1
-        end
-      end
-    end
-    assert.is_true(count > 50)
+  it("knows who is in a group", function()
+    assert.is_true(core.in_group(0, 0, "root"), "by the group it runs with")
+    assert.is_true(core.in_group(0, 4711, "root"), "by the lists")
+    assert.is_false(core.in_group(4000000000, 4711, "root"), "who is not known")
+    assert.is_false(core.in_group(0, 0, "no such group"))
+    assert.same({ "root", 0 }, { core.user(0) })
+    assert.same({ nil, 4000000000 }, { core.user(4000000000) })
+  end)
+end)
+
+-- Wrong ones: spec/handles_spec.lua.
+describe("handles", function()
+  it("are closed to getmetatable", function()
     for _, handle in ipairs { machine(), machine():root(), core.idset "1", core.hostlist "a", core.rset(), (engine()) } do
       assert.is_string(getmetatable(handle))
       assert.has_error(function() setmetatable(handle, {}) end)
@@ -635,20 +667,5 @@ describe("wrong handles", function()
     assert.equal(getmetatable(machine()), getmetatable(again.new()))
     assert.is_false(pcall(v.within, v, again.synthetic("cluster:1"):count()))
     assert.equal("cluster", again.synthetic("cluster:1"):root().type)
-  end)
-
-  it("of methods that vertices have raise too", function()
-    local g = machine()
-    local v = g:root()
-    local methods = {}
-    for _, name in ipairs { "uri", "parent", "children", "child", "nchildren", "edges", "ancestor", "within",
-      "available", "uses", "jobs", "allocate", "release", "below", "aggregate", "graph" } do
-      methods[name] = v[name]
-    end
-    g:close()
-    for name, f in pairs(methods) do
-      for _, wrong in ipairs(wrong_handles()) do assert.is_false(pcall(f, wrong, "x", "y"), name) end
-      assert.is_false(pcall(f, v), name)
-    end
   end)
 end)

@@ -143,7 +143,7 @@ describe("methods", function()
 
     -- {a recipe, the URI to merge it at, part of the message, code}
     local CLASHES = {
-      { { type = "rack", id = 1 }, "/cluster0/rack9", "there is no 'rack9' there", "unknown" },
+      { { type = "rack", id = 1 }, "/cluster0/rack9", "there is no 'rack9' below /cluster0", "unknown" },
       { { type = "rack", id = 1 }, "water:/cluster0", "there is no subsystem 'water'", "unknown" },
       { { type = "row", id = 1 }, "/cluster0/rack1", "a vertex of type rack; a root of type row", "invalid" },
       { { type = "cluster", { type = "rack", size = 2 } }, nil, "/cluster0/rack0 is there already, but", "exists" },
@@ -300,6 +300,34 @@ describe("methods", function()
       assert(v:allocate { job = 1, amount = 10, start = 5, duration = 5 })
       assert.same({ 16, 6, 16 }, { v.free, v:available(7, 8), v:available(10, 11) })
       assert.same({ 10, 5, 10 }, { v:uses()[1].amount, v:uses()[1].start, v:uses()[1]["end"] })
+    end)
+
+    it("[M13] tell as free what is available now, whatever jobs and states there are", function()
+      local machine <close> = assert(weir.synthetic(MACHINE))
+      local e, seen = weir.engine { resources = machine }, {}
+      local function compare()
+        local now = machine:now()
+        for v in machine:walk {} do
+          assert.equal(v:available(now, now + 1e-6), v.free, v.path)
+          seen[v.free] = true
+        end
+      end
+      compare()
+      assert(e:match("slot=1/memory=3", { duration = 10 }))
+      assert(machine("/cluster0/rack1/node2"):allocate { job = 70, start = 5, duration = 10 })
+      assert(machine("/cluster0/rack0/node1/memory0"):allocate { job = 71, amount = 6 })
+      compare()
+      machine("/cluster0/rack0/node0").state = "down"
+      machine("/cluster0/rack1/node3/core0").state = "draining"
+      compare()
+      for _, at in ipairs { 5, 12, 20 } do -- job 70 begins, and outstays its end
+        assert(e:advance(at))
+        compare()
+      end
+      machine("/cluster0/rack0/node0").state = "degraded"
+      assert(e:release(70))
+      compare()
+      assert.same({ [0] = true, true, [10] = true, [13] = true, [16] = true }, seen)
     end)
   end)
 

@@ -15,6 +15,15 @@ local VALUES = {
   { "return {}", {} },
   { "return { 1, { 'x', [7] = true }, a = { b = false }, [2.5] = 1 }", { 1, { "x", [7] = true }, a = { b = false }, [2.5] = 1 } },
   { "return setmetatable({ 1 }, { __index = { x = 2 }, __pairs = error })", { 1 } },
+  { "local k = {} for x in pairs { b = 1, a = 1, ab = 1, [10] = 1, [2] = 1, [1.5] = 1, [true] = 1, [false] = 1 } do k[#k + 1] = x end"
+    .. " return k", { false, true, 1.5, 2, 10, "a", "ab", "b" } },
+  { "local t, k = { a = 1, b = 1, c = 1 }, {} for x in pairs(t) do k[#k + 1], t.b = x, nil end return k", { "a", "c" } },
+  { "local m = { __pairs = function() return function(_, n) n = (n or 0) + 1 return n < 3 and n or nil end end }"
+    .. " local k = {} for x in pairs(setmetatable({}, m)) do k[#k + 1] = x end return k", { 1, 2 } },
+  { "return { next {} == nil, next { b = 2, a = 1 } }", { true, "a", 1 } },
+  { "return { tostring {}, tostring(next), tostring(setmetatable({}, { __tostring = function() return 'mine' end })) }",
+    { "table", "function", "mine" } },
+  { "return ('%d%% of %-6s|%s'):format(5, {}, next)", "5% of table |function" },
   { "return #arg", nil, "'arg'" },
   { "return print", nil, "'print'" },
 }
@@ -30,6 +39,12 @@ local FAILURES = {
   { "error(setmetatable({}, { __tostring = function() return 'mine' end }))", "t: mine", "invalid" },
   { "error(setmetatable({}, { __tostring = function() while true do end end }))", "t:1: it used up", "invalid" },
   { "\n\nreturn +", "t:3: ", "parse" },
+  { "return next({ a = 1 }, 'a')", "use pairs(t)", "invalid" },
+  { "for x in pairs(7) do return x end", "table expected, got number", "invalid" },
+  { "for x in (pairs 'text'), { a = 1 } do return x end", "table expected, got string", "invalid" },
+  { "for x in pairs { [{}] = 1 } do return x end", "keys of type table have no fixed order", "invalid" },
+  { "return ('5%'):format()", "no value", "invalid" },
+  { "return ('%p'):format({})", "a policy has no addresses", "invalid" },
   { "while true do end", "t:1: ", "limit" },
   { "return ('x'):rep(1 << 28)", "not enough memory", "limit" },
 }

@@ -165,6 +165,67 @@ describe("walks", function()
       for v, _, _, name, none in g:walk { fields = "name" } do assert.same({ v.name }, { name, none }) end
     end)
 
+    it("[W4] evaluate the same, alone or beside another filter", function()
+      assert(g "/cluster0/rack0/node0":allocate { job = 1, amount = 1 })
+      local function story(options, evaluate)
+        local lines = {}
+        options.fields, options.start = { "type", "free", "name", "rank", "state" }, options.from and g(options.from)
+        options.from = nil
+        options.prune = options.prune and function(v, ...)
+          lines[#lines + 1] = "prune " .. table.concat({ v.path, tostring(select("#", ...)), ... }, " ", 1, 4)
+          return v.name ~= "rack0" and v.name ~= "core1"
+        end
+        options.evaluate = evaluate(function(v, kind, free, name)
+          lines[#lines + 1] = ("evaluate %s %s %d %s"):format(v.path, kind, free, name)
+          return (v.id or 0) + free
+        end)
+        lines[#lines + 1] = scored(g:walk(options))
+        return lines
+      end
+      local function alone(f) return f end
+      local function beside(f) return { f, function() return 0 end } end
+      local n = 0
+      for _, order in ipairs { "pre", "post", "breadth" } do
+        for _, more in ipairs { {}, { prune = true }, { type = "core" }, { type = "node", prune = true }, { reverse = true },
+          { upward = true, from = "/cluster0/rack1/node2" }, { best = 2, prune = true }, { from = "/cluster0/rack1/node2/core0" } } do
+          local first, second = { order = order }, { order = order }
+          for k, v in pairs(more) do first[k], second[k] = v, v end
+          local one = story(first, alone)
+          assert.same(story(second, beside), one)
+          n = n + #one
+        end
+      end
+      assert.is_true(n > 100)
+    end)
+
+    it("[W4] evaluate what is so after the pruning filter of the same vertex", function()
+      local list = g:walk { fields = { "free", "state", "rank" }, type = "core", start = g "/cluster0/rack1",
+        prune = function(v)
+          if v.path == "/cluster0/rack1/node2/core0" then assert(v:allocate { job = 1, amount = 1 }) end
+          if v.path == "/cluster0/rack1/node3/core0" then v.state, v.rank = "draining", 7 end
+          return true
+        end,
+        evaluate = function(v, free, state, rank)
+          assert.same({ v.free, v.state, v.rank }, { free, state, rank })
+          return free
+        end }
+      assert.equal("core1=1 core1=1 core0=0 core0=0", scored(list))
+    end)
+
+    it("[W3] end when the pruning filter of a leaf removes it", function()
+      for _, fields in ipairs { {}, { "free" } } do
+        local asked = 0
+        assert.error_matches(function()
+          g:walk { fields = fields, start = g "/cluster0/rack1", evaluate = function() asked = asked + 1 end,
+            prune = function(v)
+              if v.type == "core" then g:unlink(v) end
+              return true
+            end }
+        end, "the graph changed while it was walked")
+        assert.equal(0, asked)
+      end
+    end)
+
     it("[W4] make no garbage", function()
       local big <close> = assert(weir.synthetic "cluster:1 node:1000")
       local function walk()

@@ -1,0 +1,330 @@
+--- operations.lua - what the library can be asked to do, for specs that disturb each of it: memory that runs out, garbage
+-- that is collected all the time. Each is a text that runs on a small world; see M.world.
+local core = require "weir.core"
+local grug = require "spec.support.grug"
+local weir = require "weir"
+
+local M = {}
+
+local MACHINE = "cluster:1 rack:2 node:2 core:2 gpu:1 memory:1(size=8,unit=GB)"
+
+local HOOKS = [[
+  name = "hooked", options = { k = 4 }, fields = { "type", "free", "name" },
+  order = function(v, options) return v.id or options.k end,
+  prune = function(v, request) return v.state == "up" and request.count > 0 end,
+  evaluate = function(v, request, kind, free) return free + #kind + request.options.k end,
+  admit = function(jobspec) jobspec.attributes.system.duration = 60 return jobspec end,
+  init = function(graph) for v in graph:walk { type = "node" } do local _ = v.path end end]]
+local SELECT = [[return { name = "choosy", select = function(list, request, min)
+  local out = {}
+  for i = 1, min do out[i] = list[#list + 1 - i] end
+  return out
+end }]]
+
+local function must(x, why) return x or error(why or "out of memory", 0) end
+
+--- A world: g, a decorated graph; e, an engine on it with jobs 1 (cores), 2 (memory) and 3 (reserved); v, a vertex; a, the
+--- allocation of job 1; dir, where files go. Always the same.
+function M.world(dir)
+  local w = { core = core, weir = weir, dir = dir, must = must }
+  local g = assert(core.synthetic(MACHINE))
+  w.g, w.v = g, g "/cluster0/rack0/node0"
+  w.v.tags.owner, w.v.properties.fast, w.v.data.notes = "ops", true, { "a", { b = 1 } }
+  w.v.rank = 7
+  g("/cluster0/rack1/node3/gpu0").state = "down"
+  local pdu = assert(g:add(nil, { type = "pdu", size = 6, unit = "kW" }))
+  assert(g:add_edge(pdu, w.v, { subsystem = "power", type = "supplies", back = "from" }))
+  w.e = assert(core.engine { resources = g })
+  w.a = assert(w.e:match("slot=1/core=2", { job = 1, duration = 100 }))
+  assert(w.e:match("slot=1/memory=4", { job = 2, duration = 50 }))
+  assert(w.e:match("node=4/slot=1/core=1", { job = 3, mode = "reserve", duration = 10 }))
+  w.hooked = assert(load("return {" .. HOOKS .. "}"))()
+  w.hooks = "return {" .. HOOKS .. "}"
+  return w
+end
+
+--- {group, what}. Each returns what is not nil or false; must(x, why) is x, or an error.
+M.list = {}
+
+-- One a line; what is indented further goes on with the line before.
+local function group(name, texts)
+  for line in texts:gsub("\n      ", " "):gmatch "[^\n]+" do
+    line = line:match "^%s*(.-)%s*$"
+    if line ~= "" then M.list[#M.list + 1] = { name, line } end
+  end
+end
+
+group("graphs", [[
+  return core.new()
+  return core.synthetic "cluster:1 rack:2 node:2 core:2"
+  return weir.recipe { type = "cluster", id = 0, { type = "node", count = 3, tags = { x = 1 }, { type = "core", count
+      = 2 } } }
+  return core.parse(texts.jgf, { source = "machine" })
+  return core.parse(texts.rv1)
+  return core.parse(texts.grug, { format = "grug" })
+  return core.parse(texts.hwloc, { format = "hwloc" })
+  return core.load(files.jgf)
+  return core.load(files.sqlite)
+  return weir.parse(texts.recipe, { format = "recipe" })
+  return weir.parse(texts.rdl, { format = "rdl" })
+  return g:root() and g:roots() and g:roots "power" and g:vertex "/cluster0/rack0" and g "/cluster0/rack1/node2/core0"
+  return g:count() and g:types() and g:subsystems() and g:aggregate() and g:aggregate(v) and g:now() and tostring(g)
+  local n = 0 for e in g:edges() do n = n + #e.type end return n
+  return g:dup()
+  return g:copy(v)
+  return g:extract { v, g "/cluster0/rack1/node3/core1" }
+  return must(g:compare(must(g:dup()), true))
+  local view, map = g:coarsen { keep = { "rack", "node" } } return must(view, map) and map(v) and map:graph() and
+      map(view:root())
+  return must(g:check()) and g:bytes() + #must(core.guess(texts.jgf))
+  return g:changed()
+  return g:rset { scheduling = true }
+  return g:rset { state = "allocated" }
+  local p = must(g:pieces()) return #p:at(1) + #p:stamp() > 0 and must(p:graph())
+  return must(g:pieces()):stored(g)
+  return g:resolve(texts.job)
+]])
+
+group("formats", [[
+  return g:format "jgf"
+  return g:format "rv1"
+  return g:format "rv1_nosched"
+  return g:format "rlite"
+  return must(g:format "tree") and must(g:format("svg", { start = v, by = "state" }))
+  return g:format("dot", { all = true })
+  return g:format("svg", { by = "job", width = 400 })
+  return g:format "csv"
+  return g:format "recipe"
+  return g:write(files.out, "jgf")
+  return g:save(dir .. "/g.json")
+  return g:save(dir .. "/g.sqlite")
+  return g:save(dir .. "/g.json", { changed = true })
+  return core.write_file(dir .. "/text", "some text")
+]])
+
+group("changes", [[
+  return g:add(g "/cluster0/rack0", { type = "node", id = 9, rank = 9, tags = { a = "b", c = 1 }, properties = { p =
+      true } })
+  return g:add(v, { type = "core", id = 5 }, 3)
+  return g:add(v, { type = "thing", name = "my thing", size = 3, unit = "m", properties = { p = 1.5 } })
+  return g:add_edge(g "/cluster0/rack0", v, { subsystem = "net", type = "feeds", back = "fed" })
+  return g:unlink(g "/cluster0/rack1/node3/gpu0")
+  return g:unlink(g "/cluster0/rack0/node0", { force = true })
+  return g:unlink(v, "power")
+  local ok, why, code, jobs = g:unlink(v) return ok or #jobs == 0 or why:find "in use" and jobs, why, code
+  local root, rack, add, finish = g:root(), { type = "rack", id = 7 }, g.add, g.finish g:begin() local ok, n =
+      pcall(add, g, root, rack) local done, why = finish(g) return ok and n and must(done or finish(g)) and done, why
+      or "memory"
+  local other = must(core.synthetic "cluster:1 row:2 node:1") return g:merge(other)
+  return g:advance(5)
+  v.tags.colour = "blue" return true
+  v.properties.year = 2020 return true
+  v.data.more = { 1, 2, { x = "y" } } return true
+  v.tags.owner = nil return true
+  v.state = "draining" return true
+  v.rank = 12 return true
+  return g("/cluster0/rack1/node3/memory0"):allocate { job = 8 }
+  return g("/cluster0/rack0/node1/memory0"):allocate { job = 8, amount = 3, start = 200, duration = 10 }
+  return g("/cluster0/rack0/node0/memory0"):release(2, 1)
+  return g("/cluster0/rack0/node0/memory0"):release(2)
+  must(core.synthetic "rack:1"):close() return true
+]])
+
+group("vertices", [[
+  return v.type .. v.basename .. v.name .. v.id .. v.size .. v.unit .. v.state .. v.rank .. v.path .. v.uuid ..
+      v.free .. v.index
+  return v:uri() .. v:uri "power" .. v:parent().name .. #v:uses() .. v:nchildren() .. #v:jobs() .. v:available(0, 10)
+  local n = 0 for c in v:children() do n = n + c.size end return n + v:child(1).id
+  return #v:edges "power" + #v:edges() > 0 and v:ancestor "rack" and v:within(g:root()) and v:below "core" and
+      v:aggregate() and v:graph()
+  local n = "" for k, x in pairs(v.tags) do n = n .. k .. x end for k in pairs(v.properties) do n = n .. k end return
+      n .. #v.data
+  return v.data.notes[2].b .. v.tags.owner .. tostring(v.properties.fast) .. tostring(v) .. tostring(v.tags)
+]])
+
+group("walks", [[
+  local n = 0 for u, event, depth in g:walk { order = "both" } do n = n + depth + #event + #u.name end return n
+  local n = 0 for u in g:walk { order = "breadth", reverse = true, type = "core" } do n = n + #u.path end return n
+  return g:walk { visit = function(u) return #u.name > 0 end }
+  return g:walk { fields = { "type", "id", "free", "name" }, prune = function() return true end, evaluate =
+      function(_, _, id) return id end, best = 3 }
+  return g:walk { prune = { function() return true end }, evaluate = { function(u) return u.id end, function(u)
+      return #u.path end } }
+  return #g:walk { order_children = function(a, b) return a.index > b.index end, evaluate = function(u) return u.id
+      end }
+  local n = 0 for u in g:walk { order_children = function(a, b) return #a.path < #b.path end, prune = function(u)
+      return #u.path < 90 end } do n = n + 1 end return n
+  return g:walk { subsystem = "power", start = v, upward = true, evaluate = function(u) return u.size end }
+]])
+
+group("queries", [[
+  return g:find "type=node and (id<3 or name=node*) and not property=slow"
+  return g:find("path=*/rack1/* and size>0 and tag.owner!=ops", { start = g "/cluster0/rack1" })
+  return g:find("type=node and id=1", { as = "graph" })
+  local q = must(core.query "job=1-3 or data=notes or free=0") return tostring(q) .. tostring(q:match(v))
+  local c = must(core.constraint { ["and"] = { { properties = { "fast" } }, { ["not"] = { { ranks = { "1-3" } } } } }
+      }) return tostring(c:match(v))
+  return core.constraint('{"hostlist":["node[0-3]"]}')
+]])
+
+group("requests", [[
+  return core.request "slot=2/node/[core=2;gpu]"
+  return core.request { resources = { { type = "slot", count = 1, label = "x", with = { { type = "core", count = 2 }
+      } } }, tasks = { { command = { "x" }, slot = "x", count = { per_slot = 1 } } }, version = 1, attributes = {
+      system = { duration = 5, constraints = { properties = { "fast" } } } } }
+  return core.request(texts.yaml)
+  local r = must(core.request(texts.yaml)) return must(r:format "json") and must(r:format "yaml") and must(r:format
+      "shape") and must(r:format "resources")
+  local r = must(core.request(texts.yaml)) return #r:resources() .. r:duration() .. tostring(r:attribute "x") ..
+      tostring(r:constrained()) .. tostring(r)
+]])
+
+group("matches", [[
+  return e:match "slot=1/core=1"
+  return e:match("node=2/slot=1/core=1", { job = 9, duration = 5, stats = false })
+  return e:match("slot=1/core=1", { mode = "preview", duration = 5, trace = trace, inside = inside })
+  return e:match("node=4/slot=1/core=2", { mode = "reserve", job = 9, duration = 5, trace = trace })
+  return e:match("node=4/slot=1/core=2", { mode = "feasible" })
+  return e:match("slot=1/core=1", { job = 9, duration = 5, trace = trace, inside = inside })
+  local ok, why, code = e:match "slot=99/node=1" return ok or code == "infeasible", why, code
+  return e:match("slot=1/core=1", { policy = policies.hooked, job = 9 })
+  return e:match("slot=1/core=1", { policy = policies.sandboxed, job = 9 })
+  return e:match("slot=2/core=1", { policy = policies.choosy, job = 9 })
+  return e:match(must(core.request "slot=2/core=1"), { policy = policies.low, job = 9, mode = "reserve", duration =
+      10 })
+  return e:match({ resources = { { type = "slot", count = 1, label = "x", with = { { type = "core", count = 1 } } }
+      }, tasks = { { command = { "x" }, slot = "x", count = { per_slot = 1 } } }, version = 1, attributes = { system
+      = { duration = 5, constraints = { properties = { "fast" } } } } }, { mode = "reserve" })
+  return e:grow(1, "slot=1/core=1")
+  return e:shrink(1, a:vertices()[1].vertex)
+  return e:shrink(1, { a:vertices()[1].vertex, a:vertices()[2].vertex })
+  return e:release(1)
+  return e:release(a)
+  return e:release(3)
+  return e:advance(120)
+  return e:jobs() and e:job(1) and e:stats() and e:policy() and e:resources() and e:now() and tostring(e)
+  return e:place(must(core.request "slot=1/core=1"), 9, 0, 10)
+  return e:place(must(core.request "node=4/slot=1/core=2"), 9, 0, 10, true, true)
+  return e:soonest(must(core.request "node=4/slot=1/core=2"), 9, 0, 10)
+  return e:free "core" + e:visits()
+  return e:put(must(e:lift(1)), 60)
+  return e:lift(2)
+  return e:explain "node=4/slot=1/core=2"
+  return e:explain("slot=1/core=1", { policy = policies.hooked })
+  return e:explain("slot=99/gpu=1", { policy = policies.sandboxed })
+]])
+
+group("allocations", [[
+  for _, format in ipairs { "rv1", "rv1_nosched", "rlite", "jgf", "tree" } do must(a:format(format)) end return true
+  return #a:vertices() .. a.id .. a.at .. a.end_ .. a.duration .. a.state .. tostring(a.policy) .. tostring(a)
+  return must(a:rset { scheduling = true }):format()
+  return g:coarsen { keep = { "rack", "node" } }
+]])
+
+group("policies", [[
+  return core.engine { resources = g, policy = hooked }
+  return weir.engine { resources = g, policy = "best_fit" }
+  return weir.engine { resources = g, policies = { "low", "high" } }
+  return e:use(hooked)
+  return e:use(policies.sandboxed)
+  return core.policy_source(hooks, "hooked", { options = { k = 5 } })
+  return core.policy_load(files.policy)
+  return core.policy_table(hooked, { k = 6 })
+  return weir.policy.chain { "low", "best_fit" }
+  local p = policies.sandboxed return p.name .. p.label .. p.hash .. #p.hooks .. p.options.k.value .. p.budget.memory
+      .. p.source
+  local p = policies.sandboxed p:profile(true) local t = p:profile() p:profile(false) return t
+  return core.filter_walk(policies.sandboxed, g, { type = "core", best = 3, seconds = 5 })
+  return core.policy_stamp(files.policy)
+]])
+
+group("sets", [[
+  local s = must(core.idset "1-5,9") return must(must(must(must(s:union "7-8"):intersect "3-9"):difference
+      "8"):format { brackets = true }) and tostring(s + 3 - 5)
+  local s = must(core.idset { 4, 5, 6 }) must(s:add "10-12") must(s:remove(4)) return must(s:take(2)) and
+      must(s:copy()) == s and s:has(12) and s:contains "10" and s:overlaps "10-20" or s:count()
+  local n = 0 for id in must(core.idset "1-3,5"):ids() do n = n + id end for lo, hi in must(core.idset
+      "1-3,5"):ranges() do n = n + hi - lo end return n
+  local h = must(core.hostlist "node[1-9],x") must(h:append "y[1-3]") must(h:delete "x") must(h:delete_at(2))
+      h:sort() h:uniq() return #h .. tostring(h) .. h:find "y2" .. h[1] .. tostring(h:has "y1")
+  local h, n = must(core.hostlist { "a[1-2]", "b" }), "" for name, i in h:names() do n = n .. name .. i end return n
+      .. h:copy():format()
+  return core.rset(texts.rv1)
+  return core.rset { version = 1, execution = { R_lite = { { rank = "0-1", children = { core = "0-3" } } }, nodelist
+      = { "a[0-1]" }, starttime = 0, expiration = 10 } }
+  local r = sets.a return must(must(r:ranks()):format()) .. must(must(r:hosts()):format()) .. #r:children(0) ..
+      #r:entries() .. must(r:count "core") .. #r .. tostring(r)
+  local r = sets.a return tostring(r:properties()) .. tostring(r:starttime()) .. tostring(r:expiration()) ..
+      tostring(r:nslots()) .. tostring(r:writer()) .. tostring(r:validate())
+  local a, b = sets.a, sets.b return must(a:union(b)) and must(a:intersect(b)) and must(a:diff(b)) and (a == b or a
+      <= b or a + b) and tostring(a - b)
+  local r = sets.a return must(r:on_ranks "0") and must(r:on_hosts "node0") and must(r:remap()) and must(r:with {
+      starttime = 3, expiration = 9, properties = { fast = "0", slow = { 1 } } })
+  return sets.a:where(must(core.constraint { properties = { "fast" } }))
+  return must(sets.a:format()) and must(sets.a:table()) and must(sets.a:graph()) and must(sets.a:subset { ranks = "0" })
+]])
+
+group("plain data", [[
+  return core.json_encode({ a = { 1, 2.5, "x", core.null, core.array {} }, b = { c = true } }, { indent = 2 })
+  return core.json_line { a = { 1, 2.5, "x", core.null, core.array {} }, b = { c = ("long"):rep(2000) } }
+  return core.json_decode '{"a":[1,2.5,"x",null,{}],"b":{"c":true}}'
+  return core.document("a: [1, 2]\nb: {c: d}\n", { format = "yaml", keys = true })
+  return core.sandbox_run("return { a = { 1, 2 }, b = prefix .. 'x' }", "text", { prelude = "prefix = 'p'" })
+  local s = must(core.sandbox_open("return { f = function(x) return x .. 'y' end }", "text", { prelude = "local
+      bridge = ... return function(t) t.g = bridge return t end", bridge = function(x) return x .. "z" end })) return
+      must(s:call("f", "x")) and must(s:call("g", "long long text")) and s:slice(1) == s:close()
+  return core.members() and core.methods "graph" and core.array { 1 } and core.clock()
+]])
+
+-- ---- where they run ----
+
+local function slurp(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+local function write(path, text)
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+  return path
+end
+
+local function texts_of(w)
+  local small = assert(core.synthetic "cluster:1 node:2 core:2 gpu:1")
+  small:vertex("/cluster0/node0").properties.fast = true
+  return { jgf = assert(w.g:format "jgf"), job = assert(w.a:format "jgf"), rv1 = assert(small:format "rv1"),
+    grug = (grug(1):gsub('<data key="multi_scale">%d+', '<data key="multi_scale">1')),
+    hwloc = slurp "spec/data/hwloc/nameless3.xml", rdl = slurp "spec/data/rdl/plain.lua",
+    recipe = 'return { type = "cluster", id = 0, { type = "node", count = 2, { type = "core", count = 2 } } }',
+    yaml = assert(assert(core.request "slot=2/node/[core=2;gpu]"):format "yaml") }
+end
+
+local POLICIES = {
+  hooked = function(w) return core.policy_table(w.hooked) end,
+  sandboxed = function(w) return core.policy_source(w.hooks, "sandboxed") end,
+  choosy = function() return core.policy_source(SELECT, "choosy") end,
+  low = function() return core.policy_table { order = "id" } end,
+}
+
+--- Puts files into a directory. Returns prepare(text): a world, and the operation as a function, to be called once.
+function M.stage(dir)
+  local w = M.world(dir)
+  local texts, files, sets = texts_of(w), { sqlite = dir .. "/machine.sqlite" }, {}
+  files.jgf, files.policy = write(dir .. "/machine.json", texts.jgf), write(dir .. "/hooked.lua", w.hooks)
+  assert(w.g:save(files.sqlite))
+  sets.a = assert(weir.rset(texts.rv1))
+  sets.b = assert(sets.a:on_ranks "0")
+  return function(text)
+    local own = M.world(dir)
+    own.texts, own.sets, own.trace, own.inside, own.policies = texts, sets, {}, {}, {}
+    own.files = setmetatable({ out = assert(io.open(dir .. "/out", "w")) }, { __index = files })
+    for name in text:gmatch "policies%.(%w+)" do own.policies[name] = assert(POLICIES[name](own)) end
+    setmetatable(own, { __index = _G })
+    return own, assert(load(text, "=operation", "t", own))
+  end
+end
+
+return M
