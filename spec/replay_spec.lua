@@ -4,6 +4,7 @@ local core = require "weir.core"
 local lublin = require "weir.trace.lublin"
 local map = require "weir.trace.map"
 local progress = require "weir.replay.progress"
+local quantiles = require "weir.replay.quantiles"
 local replay = require "weir.replay"
 local series = require "weir.replay.series"
 local shell = require "spec.support.shell"
@@ -202,6 +203,53 @@ describe("metrics", function()
     assert.equal(1, m.fairness.worst_user)
   end)
 
+  -- What a type is used to when one of two nodes of 4 cores, with 2 gpus and 8 units of memory each, or a part of it, is.
+  local SMALL = "cluster:1 node:2 core:4 gpu:2 memory:1(size=8)"
+  for _, row in ipairs {
+    { "cores of a node", "core", 2, { node = 0.5, core = 0.25, gpu = 0, memory = 0 }, { node = 0 } },
+    { "whole nodes", "node", 1, { node = 0.5, core = 0.5, gpu = 0.5, memory = 0.5 }, { node = 0.5 } },
+    { "whole nodes for their cores", "slot=N/node/core=2", 1, { node = 0.5, core = 0.5, gpu = 0.5, memory = 0.5 }, { node = 0.5 } },
+    { "a part of a pool", "slot=N/[core=1;memory=2]", 2, { node = 0.5, core = 0.25, memory = 0.25 }, { node = 0 }, { memory = 0.5 } },
+    { "gpus", "slot=N/gpu", 1, { node = 0.5, core = 0, gpu = 0.25 }, { node = 0 } },
+  } do
+    local what, shape, procs, used, whole, touched = table.unpack(row)
+    it("tell how much is used of what is above, and of what is below, what jobs take: " .. what, function()
+      local m = run(swf({ 1, 0, 100, procs }), { resources = SMALL, policy = "first", map = shape }).metrics
+      for type, share in pairs(used) do assert.near(share, m.utilisation[type], 1e-9, type) end
+      for type, share in pairs(whole) do assert.near(share, m.whole[type], 1e-9, type) end
+      for type, share in pairs(touched or {}) do assert.near(share, m.touched[type], 1e-9, type) end
+    end)
+  end
+
+  it("do not take what is down for used", function()
+    local graph = weir.synthetic "cluster:1 node:2 core:4"
+    graph:find("name=node1")[1].state = "down"
+    assert.near(0.25, run(swf({ 1, 0, 100, 2 }), { resources = graph }).metrics.utilisation.core, 1e-9)
+  end)
+
+  it("end with the last job, whatever else was to happen later", function()
+    -- The second has a reservation for 1000, and starts at 10.
+    local m = run(swf({ 1, 0, 10, 10, 1000 }, { 2, 1, 10, 10, 50 })).metrics
+    assert.same({ 20, 20 }, { m.last_end, m.makespan })
+    local last = 0
+    local generated = assert(replay.run { resources = "cluster:1 core:32", jobs_kept = true,
+      trace = assert(lublin.new { jobs = 300, units = 32, load = 0.9 }) })
+    for _, job in ipairs(generated.kept) do last = math.max(last, job["end"]) end
+    assert.equal(last, generated.metrics.last_end)
+  end)
+
+  it("know the middle of more waits than are kept", function()
+    local few, all = quantiles.new(100), quantiles.new()
+    for i = 1, 5000 do
+      local x = (i * 7919) % 5003 ^ 2 / 7
+      few:add(x)
+      all:add(x)
+    end
+    local a, b = few:ranked(), all:ranked()
+    for _, i in ipairs { 1, 50, 2500, 4750, 5000 } do assert.near(b(i), a(i), math.max(1, b(i) / 2048), i) end
+    assert.equal(5000, few.n)
+  end)
+
   it("count what is free on nodes in use as fragments", function()
     local m = run(swf({ 1, 0, 100, 6 }), { resources = "cluster:1 node:4 core:4", policy = "first" }).metrics
     assert.near(2 / 10, m.fragmentation, 1e-9)
@@ -268,6 +316,71 @@ describe("metrics", function()
     end })
     assert.is_true((most - before) < 1500, tostring(most - before))
   end)
+end)
+
+-- ---- what stands in logs ------------------------------------------------------------------------------------
+
+-- Jobs as they are in a SWF, and what becomes of them on 10 cores: {start, end, killed} of those that ran, by number.
+describe("a log says", function()
+  for _, row in ipairs {
+    { "a job longer than its estimate: it is killed", { { 1, 0, 100, 1, 60 } }, {}, { { 0, 60, true } } },
+    { "a job longer than its estimate, and it may go on", { { 1, 0, 100, 1, 60 } }, { overrun = "run" }, { { 0, 100 } } },
+    { "one that goes on: who waits starts when it ends", { { 1, 0, 100, 10, 60 }, { 2, 1, 5, 10, 5 } }, { overrun = "run" },
+      { { 0, 100 }, { 100, 105 } } },
+    { "as long as its estimate: nobody is killed", { { 1, 0, 60, 1, 60 } }, {}, { { 0, 60 } } },
+    { "a run time of zero: it starts and ends", { { 1, 5, 0, 10, 60 }, { 2, 5, 7, 10, 60 } }, {}, { { 5, 5 }, { 5, 12 } } },
+    { "a run time of zero and no estimate", { { 1, 5, 0, 10 }, { 2, 5, 7, 10 } }, {}, { { 5, 5 }, { 5, 12 } } },
+    { "an estimate of zero: that is none", { { 1, 0, 9, 1, 0 } }, {}, { { 0, 9 } } },
+    { "no estimate: the run time is one", { { 1, 0, 10, 8 }, { 2, 1, 9, 10 }, { 3, 2, 8, 2 }, { 4, 2, 9, 2 } }, {},
+      { { 0, 10 }, { 10, 19 }, { 2, 10 }, { 19, 28 } } },
+    { "more processors than there are: it is refused", { { 1, 0, 9, 11 }, { 2, 0, 9, 10 } }, {}, { nil, { 0, 9 } } },
+    { "parts of a second", { { 1, 0.5, 0.25, 10, 1 }, { 2, 0.5, 1, 10, 1 } }, {}, { { 0.5, 0.75 }, { 0.75, 1.75 } } },
+    { "whole numbers written otherwise", { { 1, "1e1", "5.0", "10.0" } }, {}, { { 10, 15 } } },
+    { "memory that is not asked for", { { 1, 0, 9, 4, 9, 700 }, { 2, 0, 9, 4, 9, 700 } }, {}, { { 0, 9 }, { 0, 9 } } },
+    { "memory for each processor, in kB, in pools of MB", { { 1, 0, 9, 2, 9, 400000 }, { 2, 0, 9, 2, 9, 400000 } },
+      { resources = "node:2 core:5 memory:1(size=900,unit=MB)", map = "core+memory", queue = "fcfs" }, { { 0, 9 }, { 0, 9 } } },
+    { "more memory than is left", { { 1, 0, 9, 2, 9, 400000 }, { 2, 0, 9, 3, 9, 400000 } },
+      { resources = "node:2 core:5 memory:1(size=900,unit=MB)", map = "core+memory", queue = "fcfs" }, { { 0, 9 }, { 9, 18 } } },
+    { "more memory than any node has", { { 1, 0, 9, 1, 9, 900001 }, { 2, 0, 9, 1, 9, 900000 } },
+      { resources = "node:2 core:5 memory:1(size=900,unit=MB)", map = "core+memory" }, { nil, { 0, 9 } } },
+    { "no memory, where others ask for some", { { 1, 0, 9, 10, 9 }, { 2, 0, 9, 1, 9, 0 } },
+      { resources = "node:2 core:5 memory:1(size=900,unit=MB)", map = "core+memory" }, { { 0, 9 }, { 9, 18 } } },
+  } do
+    local what, jobs, opts, expected = table.unpack(row)
+    it(what, function()
+      opts.resources, opts.trace, opts.jobs_kept = opts.resources or "cluster:1 core:10", file("edge.swf", swf(table.unpack(jobs))), true
+      local result, found = assert(replay.run(opts)), {}
+      for _, job in ipairs(result.kept) do found[job.id] = { job.start, job["end"], job.killed } end
+      assert.same(expected, found)
+      assert.equal(#jobs - #result.kept, result.metrics.rejected)
+    end)
+  end
+
+  for _, row in ipairs {
+    { "a number with a letter in it", "1 0 -1 5x 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1 -1", '"5x" is no number' },
+    { "a number missing", "1 0 -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1", "there are 17" },
+    { "a number too many", "1 0 -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1 -1 -1", "there are 19" },
+    { "not a number", "1 nan -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1 -1", '"nan" is no number' },
+    { "no number at all", "hello", '"hello" is no number' },
+  } do
+    it("malformed: " .. row[1], function()
+      local jobs, t = read_all(file("m.swf", swf({ 1, 0, 5, 1 }) .. row[2] .. "\n"))
+      assert.same({ "1", 1, 2 }, { ids(jobs), t.malformed, t.problems[1].line })
+      assert.matches(row[3], t.problems[1].text, 1, true)
+    end)
+  end
+
+  for text, expected in pairs {
+    ["12 -1 0.5"] = { 3, 12, -1, 0.5 }, [""] = { 0 }, [" \t7\r"] = { 1, 7 }, ["1e3 0x10 2.0"] = { 3, 1000, 16, 2 },
+    ["x 5 nan inf - 1-2"] = { 6, false, 5, false, false, false, false }, ["9223372036854775808 1\0002"] = { 2, 2.0 ^ 63, false },
+    [("1 "):rep(40)] = { 40, table.unpack(load("return {" .. ("1,"):rep(32) .. "}")()) }, [("1"):rep(300)] = { 1, false },
+  } do
+    it(("the words of %q are numbers or not"):format(text:sub(1, 20)), function()
+      local found = { core.numbers(text) }
+      assert.same(expected, found)
+      for i, n in ipairs(expected) do assert.equal(math.type(n), math.type(found[i])) end
+    end)
+  end
 end)
 
 -- ---- generated ----------------------------------------------------------------------------------------------
@@ -385,16 +498,59 @@ describe("weir replay", function()
     assert.matches("^job_id,submit,start,end,wait,resources\n3,2,2,52,0,", shell.slurp(report .. "/jobs.csv"))
   end)
 
+  -- Runs it in a directory of its own, with words and redirections of a shell: status, what it said, and what is in the directory then.
+  local function weir_in_shell(trace_path, words)
+    local here, bin = shell.directory(), shell.bin:find "^/" and shell.bin or os.getenv "PWD" .. "/" .. shell.bin
+    local _, _, status = os.execute(("cd '%s' && '%s' replay --quiet -r 'cluster:1 node:2 core:5' %s 2>%s >/dev/null %s"):format(here, bin,
+      trace_path, shell.path(dir, "said"), words))
+    local pipe <close> = assert(io.popen(("ls '%s'"):format(here)))
+    return status, shell.slurp(dir .. "/said"), pipe:read "a"
+  end
+
+  -- What cannot be written: one line that names it, and no file, whole or half.
+  for _, row in ipairs {
+    { "--jobs none/x", "none/x: No such" }, { "--evalys none/x", "none/x: No such" }, { "--jobs .", "directory" },
+    { "--jobs /dev/full", "/dev/full: No space" }, { "--evalys /dev/full", "/dev/full: No space" },
+    { "--jobs - >/dev/full", "cannot write the output" }, { ">/dev/full", "cannot write the output" },
+    { "--json >/dev/full", "cannot write the output" }, { "--report /dev/full", "cannot be made" },
+    { "--json --jobs -", "standard output" }, { "--jobs x --evalys x", "both" }, { "--jobs half --malformed stop", "18 numbers" },
+  } do
+    it("tells what it cannot write: " .. row[1], function()
+      local broken = row[1]:find "stop" and file("broken.swf", swf({ 1, 0, 5, 1 }) .. "1 2 3\n")
+      local status, said, files = weir_in_shell(broken or path, row[1])
+      assert.same({ 2, "" }, { status, files })
+      assert.matches(row[2], said, 1, true)
+      assert.matches("^weir: [^\n]+\n$", said)
+    end)
+  end
+
+  it("stops quietly when nobody reads the jobs any more", function()
+    local status, said = weir_in_shell("--generate 5000", "--jobs - | true")
+    assert.same({ 0, "" }, { status, said })
+  end)
+
+  it("gives standard output to the jobs where asked", function()
+    local r = weir_replay(path, "--jobs", "-", "-p", "first", "-q", "fcfs")
+    assert.equal("job_id,submit,start,end,wait,resources\n1,0,0,100,0,rank0/core[0-4] rank1/core[0-2]\n", (r.out:gsub("2,1,.*", "")))
+    assert.not_matches("makespan", r.out)
+  end)
+
   it("says what it skipped, left out and refused", function()
     local bad = file("bad2.swf", "1 2 3\n" .. swf({ 1, 0, -1, 1 }, { 2, 0, 5, 99 }, { 3, 0, 5, 1 }))
     local r = weir_replay(bad)
     assert.equal(0, r.status)
     assert.matches("bad2.swf:1: 18 numbers are expected, there are 3; skipped", r.err, 1, true)
     assert.matches("bad2.swf:2: it has no run time; left out", r.err, 1, true)
-    assert.matches("1 malformed lines skipped, 1 jobs left out", r.err, 1, true)
-    assert.matches("1 jobs ask for more than the machine has", r.err, 1, true)
+    assert.matches("1 malformed line skipped, 1 job left out", r.err, 1, true)
+    assert.matches("1 job asks for more than the machine has", r.err, 1, true)
     assert.equal("", weir_replay(bad, "--quiet").err)
     assert.equal(2, weir_replay(bad, "--malformed", "stop").status)
+  end)
+
+  it("takes no file of which no line makes sense", function()
+    local r = weir_replay(file("none.swf", "1 2 3\n4 5\n"))
+    assert.equal(2, r.status)
+    assert.matches("none.swf: no line of it makes sense as swf; line 1: 18 numbers are expected, there are 3\n", r.err, 1, true)
   end)
 
   it("tells where a queue policy failed", function()

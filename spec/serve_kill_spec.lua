@@ -1,12 +1,12 @@
 -- Nothing acknowledged is lost: a service under load from 8 clients is killed at random moments, again and again on the same state.
--- 10 rounds; WEIR_SPEC_SCALE=50 makes 500 of them.
+-- 25 rounds; WEIR_SPEC_SCALE=20 makes 500 of them.
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local uv = require "luv"
 local weir = require "weir"
 
 local CLIENTS, IN_FLIGHT = 8, 3
-local ROUNDS = math.max(1, math.floor(10 * service.scale))
+local ROUNDS = math.max(1, math.floor(25 * service.scale))
 
 -- What clients know, kept over all rounds. jobs: id -> {state = "asked" | "held" | "releasing", want = vertices, paths = sorted text}.
 local function new_world(dir)

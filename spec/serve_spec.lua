@@ -58,15 +58,17 @@ describe("the service", function()
     assert.equal(0, s:stop())
   end)
 
-  it("documents each of its methods by an example beside it", function()
-    local text = {}
-    for _, name in ipairs { "jobs", "machine", "policy", "resource", "service" } do
-      text[#text + 1] = shell.slurp(assert(package.searchpath("weir.serve.methods." .. name, package.path)))
+  it("documents each of its methods by an example, which it tells with the role that is needed", function()
+    local c = serve():connect()
+    for _, name in ipairs(c:ask("methods").methods) do
+      local about = assert(c:ask("methods", { name = name }))
+      local request = assert(weir.json.decode(about.example), name)
+      assert.equal(name, request.method)
+      assert.is_truthy(request.id and about.needs)
     end
-    text = table.concat(text)
-    for _, name in ipairs(serve():connect():ask("methods").methods) do
-      assert.is_truthy(text:find(('--- {"id":%%d+,"method":"%s"[,}]'):format((name:gsub("%p", "%%%0")))), name)
-    end
+    assert.equal("owner", c:ask("methods", { name = "release" }).needs)
+    assert.matches("as group", c:ask("methods", { name = "child.open" }).about)
+    assert.equal("unknown", select(3, c:ask("methods", { name = "nope" })))
   end)
 
   it("[L6] reads what -r names, and says on one line what it serves and where", function()
@@ -182,7 +184,7 @@ describe("the service", function()
   end)
 
   it("has a limit on requests in flight", function()
-    local s = serve()
+    local s = serve("--limit", "streams=128")
     local raw = s:raw()
     for i = 1, 200 do raw.send(line { id = i, method = "events" }) end
     service.wait("answers", function() return #raw.lines == 200 end)
@@ -219,7 +221,7 @@ describe("the service", function()
   end)
 
   it("drops one whose streams pile up, and serves the others", function()
-    local s = serve("--limit", "most=500000")
+    local s = serve("--limit", "most=500000", "--limit", "streams=128")
     local slow, other = s:raw(), s:connect()
     slow.pause()
     for i = 1, 120 do slow.send(line { id = i, method = "events" }) end
@@ -273,10 +275,11 @@ describe("starting a service", function()
     fails({ "serve" }, 2, "-r RESOURCES is missing")
     fails({ "serve", "-r", "/nope.json" }, 2, "nope.json")
     fails({ "serve", "-r", MACHINE, "-l", "tcp://0.0.0.0:80" }, 2, "unix:PATH is wanted")
-    fails({ "serve", "-r", MACHINE, "-l", "unix:/nope/s" }, 2, "/nope/s")
+    fails({ "serve", "-r", MACHINE, "-l", "unix:/nope/s" }, 2, "/nope/s: there is no directory /nope")
+    fails({ "serve", "-r", MACHINE, "-l", "unix:README.md" }, 2, "README.md: is there already, and no socket")
     fails({ "serve", "-r", MACHINE, "-l", "unix:/" .. ("x"):rep(120) }, 2, "at most 100 bytes")
     fails({ "serve", "-r", MACHINE, "--limit", "calls" }, 2, "NAME=N")
-    fails({ "serve", "-r", MACHINE, "--limit", "nope=3" }, 2, "NAME=N")
+    fails({ "serve", "-r", MACHINE, "--limit", "nope=3" }, 2, 'there is no "nope"; there are calls, clients,')
     fails({ "serve", "-r", MACHINE, "-p", "nope" }, 2, "no policy")
     fails({ "serve", "-r", MACHINE, "-g", "x" }, 2, "NAME=TARGETS")
     fails({ "serve", "-r", MACHINE, "-g", "x=90" }, 2, "no target 90")

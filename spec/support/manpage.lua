@@ -5,57 +5,13 @@ local cli = require "weir.cli"
 local core = require "weir.core"
 local files = require "weir.files"
 local query_options = require "weir.query.options"
+local roff = require "spec.support.roff"
 
-local page = {}
-local function put(text, ...) page[#page + 1] = select("#", ...) > 0 and text:format(...) or text end
-
--- ---- roff ---------------------------------------------------------------------------------------------------
-
--- Text as it is: no line of it is a request, and hyphens are the ones that people type.
-local function plain(text)
-  return (text:gsub("\\", "\\e"):gsub("%-", "\\-"):gsub("'", "\\(aq"):gsub("%^", "\\(ha"):gsub("~", "\\(ti")
-    :gsub("`", "\\(ga"):gsub("%f[^\n\0]%.", "\\&."))
-end
-
-local function bold(text) return "\\fB" .. plain(text) .. "\\fR" end
-
-local function italic(text) return "\\fI" .. plain(text) .. "\\fR" end
-
--- Notes: what is indented or in columns stays as it is, the rest is filled.
-local function put_block(lines)
-  local kept = false
-  for _, line in ipairs(lines) do kept = kept or line:find "^%s" ~= nil end
-  put(".PP")
-  if not kept then return put(plain(table.concat(lines, "\n"))) end
-  local i = 1
-  while lines[i] and not lines[i]:find "^%s" do
-    put(plain(lines[i]))
-    i = i + 1
-  end
-  put(".nf")
-  for k = i, #lines do put(plain(lines[k])) end
-  put(".fi")
-end
-
-local function put_notes(text)
-  local lines = {}
-  for line in (text .. "\n\n"):gmatch "([^\n]*)\n" do
-    if line ~= "" then
-      lines[#lines + 1] = line
-    elseif #lines > 0 then
-      put_block(lines)
-      lines = {}
-    end
-  end
-end
+local plain, bold, italic = roff.plain, roff.bold, roff.italic
+local page = roff.page()
+local function put(...) page:put(...) end
 
 -- ---- commands -----------------------------------------------------------------------------------------------
-
-local function put_option(option)
-  local names = (option[1] and bold("-" .. option[1]) .. ", " or "") .. bold("--" .. option[2])
-  put(".TP\n%s%s", names, option[3] and " " .. italic(option[3]) or "")
-  put(plain(option[4] .. (option.choices and ": " .. table.concat(option.choices, ", ") or "")))
-end
 
 local function put_usage(name, usage)
   put(".PP\n%s %s", bold("weir " .. name), plain(usage))
@@ -66,8 +22,8 @@ local function put_command(name)
   put(".SS weir %s", name)
   put(plain(command.doc))
   put_usage(name, command.usage or "[OPTION...]")
-  for _, option in ipairs(command.raw and query_options.list or command.options or {}) do put_option(option) end
-  if command.notes then put_notes(command.notes) end
+  for _, option in ipairs(command.raw and query_options.list or command.options or {}) do page:option(option) end
+  if command.notes then page:notes(command.notes) end
 end
 
 -- ---- the page -----------------------------------------------------------------------------------------------
@@ -97,11 +53,6 @@ local ENVIRONMENT = {
   { "XDG_STATE_HOME", "Where weir/history is, the history of the REPL; ~/.local/state if not set." },
 }
 
-local function put_list(title, rows)
-  put(".SH %s", title)
-  for _, row in ipairs(rows) do put(".TP\n%s\n%s", bold(row[1]), plain(row[2])) end
-end
-
 local function make()
   put('.\\" Made from the tables of options.')
   put('.TH WEIR 1 "" "weir %s" "User Commands"', core.version)
@@ -109,14 +60,14 @@ local function make()
   put(".SH SYNOPSIS\n%s %s [%s...] [%s...]\n.br\n%s %s %s\n.br\n%s %s", bold "weir", italic "COMMAND", italic "OPTION",
     italic "ARGUMENT", bold "weir", italic "COMMAND", bold "--help", bold "weir", bold "--version")
   put ".SH DESCRIPTION"
-  put_notes(INTRODUCTION)
+  page:notes(INTRODUCTION)
   put ".SH COMMANDS"
   for _, name in ipairs(cli.commands) do put_command(name) end
-  put_list("EXIT STATUS", STATUSES)
-  put_list("ENVIRONMENT", ENVIRONMENT)
-  put(".SH SEE ALSO\n.BR lua5.4 (1),\n.BR hwloc (7)\n.PP\n%s",
+  page:list("EXIT STATUS", STATUSES)
+  page:list("ENVIRONMENT", ENVIRONMENT)
+  put(".SH SEE ALSO\n.BR weir-serve (1),\n.BR lua5.4 (1),\n.BR hwloc (7)\n.PP\n%s",
     plain "The contract of policies is policy.md in the directory of weir's documentation.")
 end
 
 make()
-assert(files.write(arg[1], table.concat(page, "\n") .. "\n"))
+assert(files.write(arg[1], page:text()))

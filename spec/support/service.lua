@@ -37,13 +37,15 @@ local function reader(into)
   end
 end
 
---- Starts weir with words; returns at once.
-function M.spawn(words)
+--- Starts weir with words; returns at once. within: words of a program that runs it, such as ip netns exec NAME.
+function M.spawn(words, within)
   local self = setmetatable({ out = { text = "" }, err = { text = "" } }, Service)
   local out, read_out = reader(self.out)
   local err, read_err = reader(self.err)
   local input = uv.new_pipe(false)
-  local process, pid = uv.spawn(shell.bin, { args = words, stdio = { input, out, err } }, function(code, signal)
+  local all = table.move(words, 1, #words, #(within or {}) + 2, { table.unpack(within or {}) })
+  all[#(within or {}) + 1] = shell.bin
+  local process, pid = uv.spawn(table.remove(all, 1), { args = all, stdio = { input, out, err } }, function(code, signal)
     self.code, self.signal = code, signal
     self.process:close()
     input:close()

@@ -49,7 +49,8 @@ local function grow(self, group, R, online, offline)
   if all:overlaps(self:held()) then broken("grow: target %s is acquired already", tostring(all & self:held())) end
   group.acquired, group.online = group.acquired | all, group.online | online
   group.ready = true
-  self.on.grow(R, all, online)
+  local ok, why = self.on.grow(R, all, online)
+  if ok == false then broken("grow: resources: %s", why) end
 end
 
 local function shrink(self, group, set)
@@ -146,6 +147,9 @@ function Consumer:freed(set)
   end
 end
 
+--- Targets that were in a shrink before the connection broke: they are to be released still.
+function Consumer:owe(name, set) self.groups[name].leaving = set - self.groups[name].acquired end
+
 --- The provider is gone, and with it the streams: nothing is acquired, nothing owed. `start` begins anew.
 function Consumer:disconnected()
   for _, group in ipairs(self.order) do
@@ -175,8 +179,9 @@ function Consumer:ready()
 end
 
 --- A consumer. opts.groups: names ("default" if not given); opts.style: "typed" (if not given) or "keyed", the newer wording,
---- which has the default group only; opts.send; opts.on: ranks(R), grow(R, targets, online), shrink(targets, fatal), online(targets),
---- offline(targets), property_add(name, targets), property_remove(name, targets), expiration(seconds), exit(why).
+--- which has the default group only; opts.send; opts.on: ranks(R), grow(R, targets, online), which returns false and a message where
+--- R does not fit to what is there, shrink(targets, fatal), online(targets), offline(targets), property_add(name, targets),
+--- property_remove(name, targets), expiration(seconds), exit(why).
 function M.new(opts)
   local self = setmetatable({ groups = {}, order = {}, send = opts.send, on = opts.on }, Consumer)
   for i, name in ipairs(opts.groups or { "default" }) do

@@ -42,12 +42,17 @@ local function open(self, graph)
   for _, job in ipairs(self.engine:jobs()) do self.last = math.max(self.last, job.id) end
 end
 
--- What of a new part is not in the graph: comes in.
+-- What of a new part is not in the graph: comes in. False and a message: it does not fit.
 local function bring(self, R, missing)
   local set = assert(rset.new(R, "resources"))
-  local part <close> = assert((missing == core.idset(set:ranks()) and set or set:on_ranks(missing)):graph())
-  assert(self.engine:resources():merge(part))
+  local part, why = (missing == core.idset(set:ranks()) and set or set:on_ranks(missing)):graph()
+  if not part then return false, why end
+  local done
+  done, why = self.engine:resources():merge(part)
+  part:close()
+  if not done then return false, why end
   self.targets:scan()
+  return true
 end
 
 -- What is neither up nor down, for a reason of its own, keeps its state. A target that has come back while somebody who was on it
@@ -110,20 +115,28 @@ local function raise(self, lost)
   end
 end
 
--- Takes a target from the graph, noting who is on it.
+-- Takes a target from the graph, noting who is on it: with those who are there still since it was taken before.
 local function take(self, target, lost)
   local users = self.targets:jobs(target)
   self.targets:unlink(target)
-  self.users[target] = next(users) and users or nil
   for job in pairs(users) do
     lost[job] = lost[job] or {}
     table.insert(lost[job], target)
   end
+  for job in pairs(self.users[target] or {}) do users[job] = true end
+  self.users[target] = next(users) and users or nil
 end
 
 -- ---- what the stream says -------------------------------------------------------------------------------------------------
 
+-- An R without any ranks: all that there is may be excluded.
+local function is_empty(R)
+  local list = type(R.execution) == "table" and R.execution.R_lite
+  return type(list) == "table" and #list == 0 and R.scheduling == nil
+end
+
 local function ranks_of(R)
+  if is_empty(R) then return core.idset() end
   local set = rset.new(R, "resources")
   return set and core.idset(set:ranks())
 end
@@ -132,10 +145,13 @@ local Handlers = {}
 
 function Handlers.grow(self, R, all, online)
   if not self.engine then
-    open(self, assert(assert(rset.new(R, "resources")):graph()))
+    open(self, is_empty(R) and core.new() or assert(assert(rset.new(R, "resources")):graph()))
   end
   local missing = all - self.targets.all
-  if not missing:empty() then bring(self, R, missing) end
+  if not missing:empty() then
+    local ok, why = bring(self, R, missing)
+    if not ok then return false, why end
+  end
   set_online(self, online, true)
   Handlers.offline(self, all - online)
   if self.again and self.consumer:ready() then
@@ -166,6 +182,7 @@ end
 
 function Handlers.property_remove(self, name, set)
   for v in self.targets:each(set) do v.properties[name] = nil end
+  judge(self)
 end
 
 function Handlers.expiration(self, time) self.expires = time end
@@ -174,8 +191,9 @@ local function handlers(self)
   local on = { ranks = ranks_of, exit = function(why) tell(self, "exit", why) end }
   for name, f in pairs(Handlers) do
     on[name] = function(...)
-      f(self, ...)
+      local ok, why = f(self, ...)
       tell(self, "changed")
+      return ok, why
     end
   end
   return on

@@ -38,7 +38,10 @@ local function read_targets(self, what)
   return set
 end
 
-local function is_name(name) return type(name) == "string" and name:find "^[%w_.-]+$" ~= nil and #name <= 64 end
+-- "job.N" is what a nested instance acquires.
+local function is_name(name)
+  return type(name) == "string" and name:find "^[%w_.-]+$" ~= nil and #name <= 64 and not name:find "^job%.%d+$"
+end
 
 -- ---- what follows from the state -----------------------------------------------------------------------------
 
@@ -61,8 +64,8 @@ end
 --- What jobs can be placed on: up, and not drained.
 function Provider:available() return self.up - self.drained end
 
--- Everything that some stream has, be it leaving or not.
-local function taken(self)
+--- Everything that some stream has, be it leaving or not.
+function Provider:taken()
   local all = none()
   for _, stream in pairs(self.streams) do all = all | stream.held | stream.leaving end
   return all
@@ -104,7 +107,7 @@ end
 
 -- Gives every stream what is in its group and with nobody.
 local function settle(self)
-  local busy = taken(self)
+  local busy = self:taken()
   for _, stream in ipairs(each_stream(self)) do
     local more = self:members(stream.group) - busy
     if stream.style == "typed" and not more:empty() then
@@ -148,20 +151,21 @@ local function read_acquire(self, payload)
   return group, "typed"
 end
 
---- resource.acquire on a stream of the caller's naming: true, and the first response was sent; or nil, message, code.
-function Provider:acquire(key, payload)
+--- resource.acquire on a stream of the caller's naming: true, and the first response was sent; or nil, message, code. leaving: what
+--- shrinks on an earlier stream named, and what was not released yet; with it, a stream may begin with nothing else.
+function Provider:acquire(key, payload, leaving)
   local group, style, code = read_acquire(self, payload)
   if not group then return nil, style, code end
   if self.streams[key] then return refused("invalid", "resource.acquire: this stream has acquired something already") end
   for _, stream in pairs(self.streams) do
     if stream.group == group then return refused("busy", "resource.acquire: group \"%s\" is acquired by somebody else", group) end
   end
-  local free = self:members(group) - taken(self)
-  if free:empty() then return refused("unavailable", "resource.acquire: there is nothing in group \"%s\"", group) end
+  local free, owed = self:members(group) - self:taken(), leaving or none()
+  if free:empty() and owed:empty() then return refused("unavailable", "resource.acquire: there is nothing in group \"%s\"", group) end
   self.number = self.number + 1
-  local stream = { key = key, group = group, style = style, held = free, leaving = none(), number = self.number }
+  local stream = { key = key, group = group, style = style, held = free, leaving = owed, number = self.number }
   self.streams[key] = stream
-  send_grow(self, stream, free)
+  if not free:empty() then send_grow(self, stream, free) end
   return true
 end
 
@@ -236,7 +240,7 @@ end
 function Provider:move(what, group)
   local set, why, code = read_targets(self, what)
   if not set then return nil, why, code end
-  if not is_name(group) then return refused("invalid", "group: a name of letters, digits, '.', '_' and '-' is wanted") end
+  if not is_name(group) then return refused("invalid", "group: a name of letters, digits, '.', '_' and '-', not job.N, is wanted") end
   for name, members in pairs(self.groups) do self.groups[name] = members - set end
   if group ~= DEFAULT then self.groups[group] = (self.groups[group] or none()) | set end
   withdraw(self)
@@ -252,7 +256,7 @@ function Provider:include(what) return self:move(what, DEFAULT) end
 function Provider:add(what, opts)
   local ok, set, why = pcall(core.idset, what)
   if not ok or not set or set:empty() then return refused("invalid", "add: targets: %s", ok and why or "an idset is wanted") end
-  local known = self.targets | taken(self)
+  local known = self.targets | self:taken()
   if set:overlaps(known) then return refused("exists", "add: target %s is there already", text(set & known)) end
   self.targets = self.targets | set
   self.up = self.up | (opts and opts.up and core.idset(opts.up) & set or set)

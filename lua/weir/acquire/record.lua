@@ -1,18 +1,21 @@
 --- record.lua - streams of the acquisition protocol as JSON lines, and playing them again.
 --
 -- A line is {"n": 1, "group": "default", "request": "resource.acquire", "payload": {...}}, or has "response" or "error" in place of
--- request and payload. Requests are what the scheduler sent: when a recording is played, the same ones have to come.
+-- request and payload; "at" are seconds since the first.
+-- Requests are what the scheduler sent: when a recording is played, the same ones have to come.
 
 local core = require "weir.core"
 
 local M = {}
 
---- What opts.record of a follower wants: writes each entry as a line, through write(text).
-function M.writer(write)
-  local n = 0
+--- What opts.record of a follower wants: writes each entry as a line, through write(text); with now(), seconds, also the time since
+--- the first as "at", which a scenario goes by.
+function M.writer(write, now)
+  local n, begin = 0, nil
   return function(entry)
     n = n + 1
-    entry.n = n
+    begin = begin or now and now()
+    entry.n, entry.at = n, now and now() - begin or nil
     write(core.json_encode(entry, { sort = true }) .. "\n")
   end
 end

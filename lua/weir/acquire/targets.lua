@@ -10,6 +10,19 @@ Targets.__index = Targets
 -- Where a rank begins, nothing below is looked at.
 local function above_ranks(v) return v.rank == nil end
 
+-- A vertex more of a target. The usual one vertex stands for itself: ten thousand lists would be ten thousand objects for the
+-- collector to visit.
+local function add(vertices, rank, v)
+  local known = vertices[rank]
+  if known == nil then
+    vertices[rank] = v
+  elseif type(known) == "table" then
+    known[#known + 1] = v
+  else
+    vertices[rank] = { known, v }
+  end
+end
+
 --- Looks again: after the graph was changed by others.
 function Targets:scan()
   self.vertices = {}
@@ -18,15 +31,17 @@ function Targets:scan()
     local rank = v.rank
     if rank then
       if not self.vertices[rank] then ids[#ids + 1] = rank end
-      self.vertices[rank] = self.vertices[rank] or {}
-      table.insert(self.vertices[rank], v)
+      add(self.vertices, rank, v)
     end
   end
   self.all = core.idset(ids)
 end
 
 --- The topmost vertices of a target: its node, as a rule.
-function Targets:of(target) return self.vertices[target] or {} end
+function Targets:of(target)
+  local known = self.vertices[target]
+  return type(known) == "table" and known or { known }
+end
 
 --- Each vertex of a set of targets, with its target.
 function Targets:each(set)

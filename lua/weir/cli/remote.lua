@@ -10,7 +10,7 @@ local M = {}
 local COMMANDS = {
   { "match", "jobs" }, { "release", "jobs" }, { "job", "jobs" }, { "jobs", "jobs" }, { "explain", "jobs" },
   { "find", "machine" }, { "show", "machine" }, { "policy", "service" }, { "stats", "service" }, { "resource", "service" },
-  { "call", "service" },
+  { "metrics", "service" }, { "parent", "parent" }, { "call", "service" },
 }
 
 local function names()
@@ -27,21 +27,32 @@ local function command(name)
 end
 
 local function help()
-  out.line "usage: weir -s SOCKET COMMAND [OPTION...] [ARGUMENT...]\n"
-  out.line "Asks the service that listens at a socket (weir serve).\n"
+  out.line "usage: weir -s SOCKET COMMAND [OPTION...] [ARGUMENT...]"
+  out.line "       weir -s SOCKET [--token-file FILE] [--ca FILE] COMMAND [OPTION...] [ARGUMENT...]\n"
+  out.line "Asks the service that listens at a socket (weir serve): unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT.\n"
+  out.line "  --token-file FILE  for TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given"
+  out.line "  --ca FILE          for TLS: certificates that are trusted, PEM; $WEIR_CA, or those of the system, if not given\n"
   for _, name in ipairs(names()) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
   out.line(("  %-10s%s"):format("top", require("weir.cli.top").doc))
   return 0
 end
 
+--- Options of the connection, which stand between SOCKET and COMMAND.
+M.options = {
+  { nil, "token-file", "FILE", "for TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given" },
+  { nil, "ca", "FILE", "for TLS: the certificates that are trusted, PEM; $WEIR_CA, or those of the system, if not given" },
+}
+
 --- Connects, or fails with status 2.
-function M.connect(socket)
+function M.connect(socket, opts)
   local clients = require "weir.serve.client"
   clients.interruptible()
-  return out.check(clients.connect(socket))
+  return out.check(clients.connect(socket, {
+    token_file = opts and opts["token-file"] or os.getenv "WEIR_TOKEN_FILE", ca = opts and opts.ca or os.getenv "WEIR_CA",
+  }))
 end
 
-local NO = { busy = true, infeasible = true, rejected = true, unknown = true, exists = true }
+local NO = { forbidden = true, busy = true, infeasible = true, rejected = true, unknown = true, exists = true }
 
 --- Asks, or fails: with status 1 where the answer is no, with 2 where the question was wrong.
 function M.ask(client, method, params)
@@ -50,20 +61,29 @@ function M.ask(client, method, params)
   return result
 end
 
-function M.run(words)
-  local socket, name = words[1], words[2]
-  if not socket then out.fail(2, "-s needs an argument: SOCKET") end
-  if socket == "--help" or name == "--help" or name == "-h" then return help() end
-  if not name then out.fail(2, "a command is wanted: %s; see weir -s SOCKET --help", table.concat(names(), ", ")) end
-  local rest = table.move(words, 3, #words, 1, {})
-  if name == "top" then
-    table.insert(rest, 1, socket)
-    table.insert(rest, 1, "-s")
-    local top = require "weir.cli.top"
-    local opts, why = options.parse(top, rest)
-    if not opts then out.fail(2, "top: %s", why) end
-    return opts.help and (out.write(options.help(top)) or 0) or top.run(opts)
+-- The command that is also one of its own.
+local function top(socket, access, words)
+  local command_top = require "weir.cli.top"
+  local opts, why = options.parse(command_top, table.move(words, 1, #words, 3, { "-s", socket }))
+  if not opts then out.fail(2, "top: %s", why) end
+  if opts.help then
+    out.write(options.help(command_top))
+    return 0
   end
+  for _, option in ipairs(M.options) do opts[option[2]] = opts[option[2]] or access[option[2]] end
+  return command_top.run(opts)
+end
+
+function M.run(words)
+  local socket = words[1]
+  if not socket then out.fail(2, "-s needs an argument: SOCKET") end
+  local access, wrong = options.parse({ options = M.options, stop = true }, table.move(words, 2, #words, 1, {}))
+  if socket == "--help" or access and access.help then return help() end
+  if not access then out.fail(2, "%s; see weir -s SOCKET --help", wrong) end
+  local name = access[1]
+  if not name then out.fail(2, "a command is wanted: %s, top; see weir -s SOCKET --help", table.concat(names(), ", ")) end
+  local rest = table.move(access, 2, #access, 1, {})
+  if name == "top" then return top(socket, access, rest) end
   local chosen = command(name)
   local opts, why = options.parse(chosen, rest)
   if not opts then out.fail(2, "%s: %s; see weir -s SOCKET %s --help", name, why, name) end
@@ -71,7 +91,7 @@ function M.run(words)
     out.write(options.help(chosen))
     return 0
   end
-  local client <close> = M.connect(socket)
+  local client <close> = M.connect(socket, access)
   return chosen.run(client, opts)
 end
 

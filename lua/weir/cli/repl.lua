@@ -7,11 +7,12 @@ local out = require "weir.cli.output"
 local M = {
   name = "repl",
   doc = "Explore a machine interactively, in Lua; as a filter when standard input is no terminal.",
-  usage = "[-r RESOURCES] [-p POLICY] [OPTION...]",
+  usage = "[-r RESOURCES] [-p POLICY] [OPTION...] | -s SOCKET [OPTION...]",
   operand = "operand", max = 0,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help .. "; local if not given" },
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
+    { "s", "socket", "SOCKET", "a running service (weir serve) in place of a machine of its own" },
     { "m", "mode", "MODE", "how values are printed: table on a terminal, json as a filter if not given", choices = modes.names },
     { "c", "command", "INPUT", "run this input instead of reading any; can be given several times", many = true },
     { "k", "keep-going", nil, "as a filter: go on after an error" },
@@ -21,6 +22,7 @@ On a terminal: Tab completes, Ctrl-R searches the history, Ctrl-C interrupts, Ct
 As a filter: no prompt, a line of JSON a value; ends at the first error with status 1, unless told otherwise.
 
   weir repl -r sierra.graphml
+  weir repl -s /run/weir.sock
   echo 'e:match "slot=1/node"' | weir repl -r "node:4 core:8"
   weir repl -r "node:4 core:8" -m table -c 'find "type=node"']],
 }
@@ -32,11 +34,19 @@ local function input_of(opts)
   if not is_typed() then return io.read "a" end
 end
 
+-- The service, or nil.
+local function remote_of(opts)
+  if not opts.socket then return nil end
+  if opts.resources or opts.policy then out.fail(2, "repl: -s excludes -r and -p: the service has its own") end
+  return out.check(require("weir.repl.remote").connect(opts.socket))
+end
+
 function M.run(opts)
   local input = input_of(opts)
-  inputs.policy(opts.policy or "low")
+  local remote = remote_of(opts)
+  if not remote then inputs.policy(opts.policy or "low") end
   local status, why = require("weir.repl").run {
-    resources = opts.resources, policy = opts.policy, input = input, go_on = opts["keep-going"],
+    resources = opts.resources, policy = opts.policy, remote = remote, input = input, go_on = opts["keep-going"],
     mode = opts.mode or input and not out.is_terminal() and "json" or "table",
   }
   if not status then out.fail(2, "%s", why) end

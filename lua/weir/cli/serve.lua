@@ -1,27 +1,48 @@
 --- weir serve: an engine behind a socket.
 
 local core = require "weir.core"
-local files = require "weir.files"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
 
 local M = {
   name = "serve",
   doc = "Keep a machine and its jobs behind a Unix socket, for many clients at once.",
-  usage = "-r RESOURCES [OPTION...]",
+  usage = "-r RESOURCES | --parent ADDRESS [OPTION...]",
   max = 0,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help .. '; where the state is there already, it counts' },
-    { "l", "listen", "ADDRESS", "unix:PATH; unix:weir.sock if not given. Only who runs the service may connect" },
-    { nil, "state", "FILE", "an SQLite database: what is answered is in it, and it is where the service takes up" },
+    { "l", "listen", "ADDRESS", "unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT; can be given several times; "
+      .. "unix:weir.sock if not given", many = true },
+    { nil, "state", "ADDRESS", "FILE or sqlite:FILE, an SQLite database, or etcd:http://HOST:PORT[,http://...][/PREFIX]: what is answered "
+      .. "is in it, and it is where the service, or with etcd another one, takes up" },
+    { nil, "lease", "SECONDS", "with etcd: when the service that leads is gone, another one takes over within so many seconds; 10 if not "
+      .. "given, at least 2", kind = "count" },
+    { nil, "parent", "ADDRESS", "unix:PATH#JOB: what this job of the service at PATH has is the machine, in place of -r; or "
+      .. "unix:PATH#GROUP, a group of its targets; also tls:HOST:PORT#..." },
+    { nil, "parent-token-file", "FILE", "for a parent over TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given" },
+    { nil, "parent-ca", "FILE", "for a parent over TLS: certificates that are trusted, PEM; $WEIR_CA, or those of the system, if "
+      .. "not given" },
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
     { "a", "acquire", "GROUPS", "what this service schedules itself, separated by commas; default if not given. none: nothing, it is "
       .. "for other schedulers to acquire" },
     { "g", "group", "NAME=TARGETS", "targets that are in a group, such as exclude=0-3; can be given several times", many = true },
     { nil, "clock", "KIND", "wall (if not given), or manual: times are what the method advance says", choices = { "wall", "manual" } },
     { nil, "limit", "NAME=N", "what a client may cost; can be given several times: line (bytes of a request; 1048576), calls (in "
-      .. "flight; 128), high (bytes that it has not read, from which on it waits; 262144), most (... is dropped; 8388608), clients "
-      .. "(1024)", many = true },
+      .. "flight; 128), streams (of these; 32), lists (of these, in pages; 8), high (bytes that it has not read, from which on it waits; "
+      .. "262144), most (... is dropped; 8388608), filters (milliseconds of a second; 250), clients (1024), strangers (that have not "
+      .. "shown a token yet; 64)", many = true },
+    { nil, "allow", "ROLE=WHO", "who may do what over a Unix socket, besides who runs the service and root, who are administrators: "
+      .. "reader (looks), owner (and has jobs of its own) or administrator, of users, @GROUPs or *, separated by commas; can be given "
+      .. "several times. It takes a --mode that lets them in", many = true },
+    { nil, "mode", "OCTAL", "the permissions of Unix sockets; 600 if not given" },
+    { nil, "token-file", "FILE", "who may come in over TCP, a line each: TOKEN ROLE NAME. Made with one token where it is not there" },
+    { nil, "tls-cert", "FILE", "the certificate and its chain, PEM, for tls:HOST:PORT" },
+    { nil, "tls-key", "FILE", "its private key, PEM" },
+    { nil, "log", "FORMAT", "how events are told on stderr; text if not given", choices = { "text", "json" } },
+    { nil, "log-level", "LEVEL", "the least that is told; info if not given", choices = { "debug", "info", "warn", "error" } },
+    { nil, "metrics-file", "FILE", "where metrics are written to every 15 seconds, in the text format of Prometheus" },
+    { nil, "config", "FILE", "these options from a file, JSON or Lua: see below. What stands on the command line counts more" },
+    { nil, "record", "FILE", "what this service acquires, and loses, as JSON lines, for scenarios" },
     { nil, "filter-ms", "MS", "what a filter that a client sends may take; 10 if not given", kind = "count" },
   },
   notes = [[
@@ -32,14 +53,56 @@ requests may be in flight. The method "methods" lists what can be asked.
 With --state every change is in the database, in one transaction with those of the same moment, before its answer leaves:
 what was answered is there after kill -9. SIGTERM and SIGINT end the service when what it owes is written.
 
+With --state etcd:... several services can be started on one etcd (3.4 or later), with the same options. One leads, by a lease that
+it renews; the others stand by, answer every call with code "standby" and where the leader is, and one of them takes over, with all
+that was acknowledged, within --lease seconds after the leader is gone, or at once when it was ended by a signal. A leader that
+cannot renew its lease ends, with status 1, before it is over, and writes of one that returns too late are refused by etcd. A lease
+has to be longer than the longest call and the time to load the state. Below the prefix (/weir if not given) everybody may read and
+watch, and nobody else may write:
+  meta                    changes with each commit
+  jobs/JOB/R              what a job has, as an R (RFC 20)
+  children/JOB/R          the same of a job that is a child instance, with its graph: -r etcd:http://HOST:PORT/PREFIX/children/JOB/R
+  leader                  who leads, where
+  block/ data/ edges/ kinds/ jobs/JOB/0   the machine and the books
+  etcdctl watch --prefix /weir/children/
+
+Files for TLS are taken from ETCDCTL_CACERT, ETCDCTL_CERT and ETCDCTL_KEY. etcd keeps old values until it is told not to: run it
+with --auto-compaction-retention.
+
+With --parent the service is a child: it acquires what a job of another service has, schedules within it, asks for more
+(parent.grow) and gives back (parent.shrink); what the parent takes away leaves it, and jobs there get a fatal exception. When
+the connection breaks it goes on with what it has and connects again; what the job has stays the child's, also while the child
+is not there, until the job is released. When that happens the child ends, with status 1. Of a group in place of a job the
+parent may give to others what nobody has acquired, so nothing new is placed there without a connection.
+
   weir serve -r cluster.json -l unix:/run/weir.sock --state /var/lib/weir.sqlite
   weir -s /run/weir.sock match slot=2/node
+  weir serve --parent unix:/run/weir.sock#1 -l unix:/run/child.sock --state /var/lib/child.sqlite
+  weir serve -r cluster.json -l unix:/run/weir.sock --state etcd:http://10.0.0.1:2379,http://10.0.0.2:2379/cluster
   weir top -s /run/weir.sock
 
-Exit status: 0 ended by a signal, 1 what was changed could not be saved, 2 wrong use or unreadable input.]],
+Over TCP a client shows a token first: {"id": 1, "method": "login", "params": {"token": "..."}}; weir -s takes it from a file:
+
+  weir serve -r cluster.json -l tls:0.0.0.0:4747 --tls-cert c.pem --tls-key k.pem --token-file /etc/weir/tokens
+  weir -s tls:head.example.org:4747 --token-file my.token --ca ca.pem jobs
+
+A file of options (--config) is a JSON object, or Lua that returns a table, with their long names: {"resources": "cluster.json",
+"listen": ["unix:/run/weir.sock"], "limit": {"clients": 200}}.
+
+SIGHUP loads the policy again. Started by systemd it says when it is ready, and takes the sockets that are handed over.
+
+Exit status: 0 ended by a signal, 1 what was changed could not be saved, or the parent has ended it, 2 wrong use or unreadable input.]],
 }
 
-local function log(text) out.warn(text) end
+-- What is told, once the options say how.
+local log
+
+local function open_log(opts)
+  local write = opts.log == "json" and function(line) io.stderr:write(line, "\n") end or out.warn
+  return require("weir.serve.log").new {
+    format = opts.log or "text", level = opts["log-level"] or "info", write = write, now = require("weir.serve.server").now,
+  }
+end
 
 -- ---- what the words of the command line say ----------------------------------------------------------------------------------
 
@@ -62,44 +125,116 @@ local function acquires_of(text)
   return list
 end
 
+local function names_of(map)
+  local names = {}
+  for name in pairs(map) do names[#names + 1] = name end
+  table.sort(names)
+  return table.concat(names, ", ")
+end
+
 local function limits_of(words)
   local limits = {}
   for name, n in pairs(require("weir.serve.server").LIMITS) do limits[name] = n end
   for _, word in ipairs(words or {}) do
     local name, text = word:match "^(%w+)=(%d+)$"
     local n = math.tointeger(tonumber(text))
-    if not limits[name] or not n or n < 1 then out.fail(2, "serve: --limit NAME=N is wanted, such as calls=64, not %s", word) end
+    if not n or n < 1 then out.fail(2, "serve: --limit NAME=N is wanted, such as calls=64, not %s", word) end
+    if not limits[name] then out.fail(2, 'serve: --limit NAME=N: there is no "%s"; there are %s', name, names_of(limits)) end
     limits[name] = n
   end
   return limits
 end
 
--- ---- the graph -----------------------------------------------------------------------------------------------------------------
-
-local function load_state(path)
-  local weir = require "weir"
-  return weir.load(path, { format = "sqlite" })
+-- Who may come in, and how.
+local function access_of(opts)
+  local rules, why = require("weir.serve.roles").rules(opts.allow)
+  if not rules then out.fail(2, "serve: --allow: %s", why) end
+  local mode = tonumber(opts.mode or "600", 8)
+  if not mode or mode % 1 ~= 0 or mode < 0 or mode > 511 then
+    out.fail(2, "serve: --mode: an octal number up to 777 is wanted, such as 660")
+  end
+  if (opts["tls-cert"] == nil) ~= (opts["tls-key"] == nil) then out.fail(2, "serve: --tls-cert and --tls-key belong together") end
+  return {
+    rules = rules, mode = mode // 1 | 0, tokens = opts["token-file"] and out.check(require("weir.serve.tokens").open(opts["token-file"])),
+    tls = opts["tls-cert"] and out.check(core.tls_server(opts["tls-cert"], opts["tls-key"])), metrics_file = opts["metrics-file"],
+  }
 end
 
--- From the state where there is one, else from -r; and whether it was the state.
-local function graph_of(opts)
-  if opts.state and files.exists(opts.state) then return out.check(load_state(opts.state)), true end
-  if not opts.resources then out.fail(2, "serve: -r RESOURCES is missing") end
+local function addresses_of(opts)
+  local addresses, list = require "weir.serve.addresses", {}
+  for i, text in ipairs(opts.listen or {}) do
+    local address, why = addresses.parse(text)
+    if not address then out.fail(2, "serve: %s", why) end
+    list[i] = address
+  end
+  return list
+end
+
+-- ---- the graph -----------------------------------------------------------------------------------------------------------------
+
+local PATIENCE, MORE_PATIENCE = 5, 120 -- seconds for a parent to give the first of its resources; when it is there, and they are many
+
+-- A service's parent, to which it begins to connect. Errors are the server's, once there is one.
+local function parent_of(opts, within)
+  if not opts.parent then return nil end
+  if opts.resources then out.fail(2, "serve: -r and --parent exclude each other") end
+  local links, parents = require "weir.serve.link", require "weir.serve.parent"
+  local address = out.check(parents.address(opts.parent))
+  local access = {
+    token_file = opts["parent-token-file"] or os.getenv "WEIR_TOKEN_FILE", ca = opts["parent-ca"] or os.getenv "WEIR_CA",
+  }
+  local function guard(f, ...)
+    if within.server then return within.server:guard(f, ...) end
+    return f(...)
+  end
+  local parent = parents.new(address, function(on) return out.check(links.new(address.socket, on, guard, access)) end)
+  parent.link:start()
+  return parent
+end
+
+-- From the state where there is one, else from -r; and whether it was the state. late: the loop runs already.
+local function graph_of(opts, store, parent, late)
+  local graph, why
+  if store then graph, why = store:load() end
+  if graph then return graph, true end
+  if why then out.fail(2, "%s", why) end
+  if parent and late then out.fail(2, "serve: the service that led had not stored anything yet") end
+  if parent then
+    local function answered() return parent.first or parent.over or parent.absent end
+    parent.link:wait(PATIENCE, answered)
+    if parent.reached and not parent.problem then parent.link:wait(MORE_PATIENCE, answered) end
+    graph, why = parent:graph()
+    return graph or out.fail(2, "serve: --parent %s: %s", opts.parent, why), false
+  end
+  if not opts.resources then out.fail(2, "serve: -r RESOURCES is missing (or --parent ADDRESS)") end
   return inputs.resources(opts), false
 end
 
-local function options_of(opts, loaded)
+-- Writes what is acquired and taken away into a file, from its beginning on; nil: nothing is to be written.
+local function recorder_of(path)
+  if not path then return nil end
+  local file, why = io.open(path, "w")
+  if not file then out.fail(2, "serve: --record: %s", why) end
+  file:setvbuf "line"
+  return require("weir.acquire.record").writer(function(text)
+    local ok, wrong = file:write(text)
+    if not ok then log(("the recording is not complete: %s"):format(wrong)) end
+  end, require("weir.serve.server").now)
+end
+
+local function options_of(opts, store, loaded)
   return {
-    policy = opts.policy, acquire = acquires_of(opts.acquire), groups = groups_of(opts.group), state = opts.state, state_loaded = loaded,
+    policy = opts.policy, acquire = acquires_of(opts.acquire), groups = groups_of(opts.group), store = store, state_loaded = loaded,
     clock = opts.clock or "wall", filter_seconds = (opts["filter-ms"] or 10) / 1000, log = log,
+    record = recorder_of(opts.record),
   }
 end
 
 -- A service, or what was wrong with the options.
-local function make(opts)
+local function make(opts, store, parent, late)
   local services = require "weir.serve.service"
-  local graph, loaded = graph_of(opts)
-  local settings = options_of(opts, loaded)
+  local graph, loaded = graph_of(opts, store, parent, late)
+  local settings = options_of(opts, store, loaded)
   local ok, service, why = pcall(services.new, graph, settings)
   if not ok then out.fail(2, "serve: %s", (tostring(service):gsub("^[^:]*:%d+: ", ""))) end
   return out.check(service, why)
@@ -107,27 +242,100 @@ end
 
 -- ---- running -------------------------------------------------------------------------------------------------------------------
 
-local function announce(service, path, opts)
-  local where = opts.state and ", state in " .. opts.state or ""
-  out.line(("listening on unix:%s: %d vertices, %d jobs%s"):format(path, service.graph:count(), #service.engine:jobs(), where))
+local function announce(service, server)
+  local where = service.opts.store and ", state in " .. service.opts.store.address or ""
+  out.line(("listening on %s: %d vertices, %d jobs%s"):format(table.concat(server:addresses(), ", "), service.graph:count(),
+    #service.engine:jobs(), where))
   out.flush()
 end
 
-function M.run(opts)
-  if opts["filter-ms"] == 0 then out.fail(2, "serve: --filter-ms: at least 1 is wanted") end
-  local servers, clients = require "weir.serve.server", require "weir.serve.client"
-  local path, wrong = clients.path(opts.listen or "unix:weir.sock")
-  if not path then out.fail(2, "serve: %s", wrong) end
-  local limits = limits_of(opts.limit)
-  local service = make(opts)
-  local server = servers.new(service, { limits = limits, reload = function() return load_state(opts.state) end })
-  service:tick(servers.now())
+-- What other services are told of this one.
+local function about(address)
+  local file <close> = io.open "/proc/sys/kernel/hostname"
+  local text, here = require("weir.serve.addresses").text(address), os.getenv "PWD"
+  if here and address.kind == "unix" and address.path:sub(1, 1) ~= "/" then text = ("unix:%s/%s"):format(here, address.path) end
+  return { address = text, host = file and file:read "l" or "?" }
+end
+
+-- The store of --state, or nil; and whether another service leads there.
+local function store_of(opts, address)
+  if opts.lease and not (opts.state or ""):find "^etcd:" then out.fail(2, "serve: --lease goes with --state etcd:...") end
+  if not opts.state then return nil, false end
+  local store = out.check(require("weir.serve.store").open(opts.state, { lease = opts.lease, about = about(address) }))
+  if not store.lead then return store, false end
+  local leads, why = store:lead()
+  if leads == nil then
+    store:close()
+    out.fail(2, "%s", why)
+  end
+  return store, not leads
+end
+
+-- A service that leads, and has saved what it begins with. late: the loop runs already.
+local function begin(opts, store, within, late)
+  local parent = parent_of(opts, within)
+  within.link = parent and parent.link
+  local service = make(opts, store, parent, late)
+  if parent then parent:attach(service, function(why) within.server:finish(why) end) end
+  service:tick(require("weir.serve.server").now())
   local saved, why = service:commit()
   if not saved then out.fail(2, "%s", why) end
-  out.check(server:listen(path))
-  announce(service, path, opts)
-  local ok
-  ok, why = server:run()
+  service.opts.period = store and store.period and store:period()
+  return service
+end
+
+-- A service that takes over when the one that leads is gone.
+local function stand_by(opts, store, within)
+  local function lead()
+    local ok, service = pcall(begin, opts, store, within, true)
+    if not ok then
+      local failed = out.failure(service)
+      return within.server:finish("cannot take over: " .. tostring(failed and failed.text or service))
+    end
+    within.server:use(service)
+    announce(service, within.server)
+  end
+  return require("weir.serve.standby").new { store = store, lead = lead, log = log, period = store:period() }
+end
+
+-- The sockets that were handed over, or else those of --listen.
+local function listen(server, list, opts)
+  if not opts.listen and out.check(server:inherit()) > 0 then return end
+  for _, address in ipairs(list) do out.check(server:listen(address)) end
+end
+
+local function check_options(opts)
+  if opts.config then
+    local ok, why = require("weir.serve.config").apply(M, opts.config, opts)
+    if not ok then out.fail(2, "serve: %s", why) end
+  end
+  if opts["filter-ms"] == 0 then out.fail(2, "serve: --filter-ms: at least 1 is wanted") end
+end
+
+function M.run(opts)
+  check_options(opts)
+  local servers = require "weir.serve.server"
+  log = open_log(opts)
+  local list, access = addresses_of(opts), access_of(opts)
+  if #list == 0 then list = { { kind = "unix", path = "weir.sock" } } end
+  local within = setmetatable({}, { __close = function(within)
+    if within.link then within.link:finish() end
+  end })
+  access.limits, access.log = limits_of(opts.limit), log
+  local store <close>, waits = store_of(opts, list[1])
+  local open <close> = within -- luacheck: ignore
+  local service = waits and stand_by(opts, store, within) or begin(opts, store, within)
+  local server = servers.new(service, access)
+  within.server = server
+  listen(server, list, opts)
+  if waits then
+    out.line(("standing by on %s: %s leads, state in %s"):format(table.concat(server:addresses(), ", "),
+      store:elsewhere() or "another one", store.address))
+    out.flush()
+  else
+    announce(service, server)
+  end
+  local ok, why = server:run()
   if not ok then out.fail(1, "%s", why) end
   return 0
 end

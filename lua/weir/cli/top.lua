@@ -2,6 +2,8 @@
 
 local out = require "weir.cli.output"
 
+local remote = require "weir.cli.remote"
+
 local M = {
   name = "top",
   doc = "Show what a service does, live: use by type, jobs, rates, who waits.",
@@ -11,7 +13,7 @@ local M = {
     { "s", "socket", "SOCKET", "where the service listens", required = true },
     { "i", "interval", "SECONDS", "between two looks; 1 if not given", kind = "time" },
     { "n", "count", "N", "looks; without end if not given, on a terminal, else one", kind = "count" },
-    { nil, "json", nil, "one line of JSON a look" },
+    { nil, "json", nil, "one line of JSON a look" }, table.unpack(remote.options),
   },
 }
 
@@ -56,8 +58,8 @@ local function show(now, before)
 end
 
 function M.run(opts)
-  local core, clients, remote = require "weir.core", require "weir.serve.client", require "weir.cli.remote"
-  local client <close> = remote.connect(opts.socket)
+  local core, clients = require "weir.core", require "weir.serve.client"
+  local client <close> = remote.connect(opts.socket, opts)
   local looks, before = opts.count or (out.is_terminal() and math.huge or 1), nil
   for i = 1, looks do
     local now = remote.ask(client, "stats")

@@ -1,20 +1,19 @@
 --- commands.lua - what begins with a colon.
 
-local core = require "weir.core"
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
 local record = require "weir.repl.record"
+local remote = require "weir.repl.remote_commands"
 local show = require "weir.repl.show"
 local suggest = require "weir.suggest"
 
 local M = {}
 
-local LIST, BY_NAME = {}, {}
+local LIST = {}
 
 -- A command: its name, arguments, what it does, and the words that may follow.
 local function command(name, arguments, doc, words, run)
   LIST[#LIST + 1] = { name = name, arguments = arguments, doc = doc, words = words, run = run }
-  BY_NAME[name] = LIST[#LIST]
 end
 
 local function fail(...) error { text = string.format(...) } end
@@ -35,9 +34,25 @@ g is the machine, e the engine. Type Lua; an expression prints its value, _ is t
 Commands:
 ]]
 
-local function show_intro()
-  out.write(INTRO)
-  for _, c in ipairs(LIST) do out.line(("  %-26s %s"):format(":" .. c.name .. " " .. c.arguments, c.doc)) end
+-- Those that a session has: with a service some go and others come.
+local function all_of(session)
+  if not session.remote then return LIST end
+  local list = {}
+  for _, c in ipairs(LIST) do
+    if not remote.LOCAL[c.name] then list[#list + 1] = c end
+  end
+  return table.move(remote.list, 1, #remote.list, #list + 1, list)
+end
+
+local function named(session, name)
+  for _, c in ipairs(all_of(session)) do
+    if c.name == name then return c end
+  end
+end
+
+local function show_intro(session)
+  out.write(session.remote and remote.INTRO or INTRO)
+  for _, c in ipairs(all_of(session)) do out.line(("  %-26s %s"):format(":" .. c.name .. " " .. c.arguments, c.doc)) end
   out.line "\n:help TOPIC: a class (vertex, graph, engine, allocation, policy, request, weir) or a command; :doc NAME: one thing"
 end
 
@@ -52,11 +67,11 @@ local function show_class(name, class)
 end
 
 command("help", "[TOPIC]", "this, or about a class or a command", { "vertex", "graph", "engine", "allocation", "policy", "request",
-  "weir" }, function(_, topic)
-  if topic == "" then return show_intro() end
+  "weir" }, function(session, topic)
+  if topic == "" then return show_intro(session) end
   local class = reference()[topic]
   if class then return show_class(topic, class) end
-  local c = BY_NAME[topic:gsub("^:", "")]
+  local c = named(session, (topic:gsub("^:", "")))
   if c then return out.line((":%s %s\n  %s"):format(c.name, c.arguments, c.doc)) end
   M.documented(topic)
 end)
@@ -143,6 +158,10 @@ end
 
 command("policy", "[NAME|reload|edit]", "which policy places the jobs", "policy", function(session, word)
   if word == "edit" then return edit_policy(session) end
+  if word == "reload" and session.remote then
+    local ok, why = session.engine:reload()
+    return ok and out.line("policy " .. policy_of(session).label) or fail("%s", why)
+  end
   if word == "reload" then return use_policy(session, session.policy) end
   if word ~= "" then return use_policy(session, word) end
   local p = policy_of(session)
@@ -214,19 +233,22 @@ command("quit", "", "leaves; so does Ctrl-D", nil, function(session) session.don
 
 -- ---- all of them ----------------------------------------------------------------------------------------------
 
-function M.names()
+function M.names(session)
   local list = {}
-  for i, c in ipairs(LIST) do list[i] = c.name end
+  for i, c in ipairs(all_of(session)) do list[i] = c.name end
   return list
 end
 
-function M.words(name) return BY_NAME[name] and BY_NAME[name].words end
+function M.words(session, name)
+  local c = named(session, name)
+  return c and c.words
+end
 
 -- A name, or the beginning of only one.
-local function lookup(name)
-  if BY_NAME[name] then return BY_NAME[name] end
-  local found
-  for _, c in ipairs(LIST) do
+local function lookup(session, name)
+  local found = named(session, name)
+  if found then return found end
+  for _, c in ipairs(all_of(session)) do
     if c.name:sub(1, #name) == name then
       if found then return nil end
       found = c
@@ -238,12 +260,16 @@ end
 --- Runs ":name arguments". Returns whether it went well.
 function M.run(session, text)
   local name, arguments = text:match "^%s*:%s*(%S*)%s*(.-)%s*$"
-  local c = name ~= "" and lookup(name)
-  if not c then
-    out.warn(("there is no command :%s%s; :help lists them"):format(name, suggest.hint(name, M.names(), ":")))
+  local c = name ~= "" and lookup(session, name)
+  if not c and session.remote and remote.LOCAL[name] then
+    out.warn((":%s is not there with a service: %s"):format(name, remote.LOCAL[name]))
     return false
   end
-  local ok, raised, trace = core.guarded(c.run, session, arguments)
+  if not c then
+    out.warn(("there is no command :%s%s; :help lists them"):format(name, suggest.hint(name, M.names(session), ":")))
+    return false
+  end
+  local ok, raised, trace = session:guarded(c.run, session, arguments)
   if ok then return true end
   session.trace = trace
   out.warn(type(raised) == "table" and raised.text or tostring(raised))

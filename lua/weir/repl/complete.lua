@@ -66,6 +66,8 @@ end
 
 local function table_keys(t, method)
   local list, seen = {}, 0
+  local mt = type(t) == "table" and debug.getmetatable(t)
+  if mt and mt.__kind then return mt[method and "__names" or "__fields"] or {} end
   while type(t) == "table" and seen < 10 do
     for _, key in ipairs(keys(t)) do
       if not method or type(rawget(t, key)) == "function" then list[#list + 1] = key end
@@ -231,6 +233,13 @@ end
 
 -- ---- commands -----------------------------------------------------------------------------------------------
 
+-- "PATH STATE"
+local function complete_vertex_state(argument, session)
+  local state = argument:match "%s(%S*)$"
+  if state then return state, starting(core.states, state) end
+  return complete_path(argument, session.graph)
+end
+
 local function complete_command(left, session)
   local name, argument = left:match "^%s*:(%a+)%s+(.*)$"
   if not name then
@@ -239,7 +248,9 @@ local function complete_command(left, session)
   end
   local words = session:command_words(name)
   if words == "file" then return complete_file(argument) end
-  if words == "policy" then words = policy_names() end
+  if words == "policy" then words = session.remote and session.engine:policies() or policy_names() end
+  if words == "methods" then words = session.remote.ask("methods").methods end
+  if words == "path" then return complete_vertex_state(argument, session) end
   if words == "name" then return complete_name(argument, session.env) end
   return argument, starting(words or {}, argument)
 end

@@ -11,9 +11,16 @@ local function class(x)
   return type(name) == "string" and name:match "^weir%.(%w+)$"
 end
 
+--- Whether it stands for something of a service (see remote.lua).
+function M.is_remote(x)
+  local mt = type(x) == "table" and debug.getmetatable(x)
+  return mt and rawget(mt, "__kind") or nil
+end
+
 --- "vertex", "graph", "allocation", "engine", "policy", ...; otherwise what type() says.
 function M.of(x)
   local t = type(x)
+  if t == "table" then return M.is_remote(x) or t end
   if t ~= "userdata" then return t end
   return class(x) or t
 end

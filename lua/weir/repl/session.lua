@@ -7,6 +7,7 @@ local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
 local read = require "weir.repl.read"
 local record = require "weir.repl.record"
+local remotes = require "weir.repl.remote_commands"
 local shorthand = require "weir.repl.shorthand"
 local weir = require "weir"
 
@@ -35,19 +36,33 @@ end
 local function environment(self, locals)
   local env = setmetatable({}, { __index = _G })
   env._G, env.weir, env.coroutine = env, weir, watched_coroutines()
-  shorthand.fill(env, self)
+  if self.remote then remotes.fill(env, self) else shorthand.fill(env, self) end
   for name, value in pairs(locals or {}) do env[name] = value end
   return env
 end
 
---- A session: opts.resources (a graph or what names one; this machine if not given), .policy, .locals, .mode, .name.
+local function make(opts, name, policy)
+  return setmetatable({
+    name = name, policy = policy, mode = opts.mode or "table", width = opts.width or 80, settings = { trace = false },
+    remote = opts.remote,
+  }, M)
+end
+
+-- A session with a service: what there is of it is asked for, and nothing is here that could be taken back.
+local function new_remote(opts)
+  local self = make(opts, opts.remote.address, (opts.remote.engine:policy()))
+  self.env = environment(self, opts.locals)
+  self:take(opts.remote.graph, opts.remote.engine)
+  return self
+end
+
+--- A session: opts.resources (a graph or what names one; this machine if not given), .policy, .locals, .mode, .name; or .remote, a
+--- service (see remote.lua).
 function M.new(opts)
+  if opts.remote then return new_remote(opts) end
   local graph, why, code = weir.resources(opts.resources or "local")
   if not graph then return nil, why, code end
-  local self = setmetatable({
-    name = type(opts.resources) == "string" and opts.resources or "local", policy = opts.policy or "low",
-    mode = opts.mode or "table", width = opts.width or 80, settings = { trace = false },
-  }, M)
+  local self = make(opts, type(opts.resources) == "string" and opts.resources or "local", opts.policy or "low")
   self.env = environment(self, opts.locals)
   local ok
   ok, why, code = self:take(graph, opts.engine)
@@ -69,7 +84,8 @@ function M:take(graph, engine)
 end
 
 function M:close()
-  self.journal:close()
+  if self.journal then self.journal:close() end
+  if self.remote then self.remote.close() end
   if self.recording then record.close(self.recording) end
 end
 
@@ -78,6 +94,12 @@ end
 -- The way to an error, as far as it is in what was typed.
 local function trace_of(text)
   return (text:match "^(.-)\n[^\n]*weir%.core%.guarded" or text)
+end
+
+--- Calls f so that Ctrl-C ends it: as core.guarded does.
+function M:guarded(f, ...)
+  if not self.remote then return core.guarded(f, ...) end
+  return self.remote.guarded(f, ...)
 end
 
 -- When nothing can be written any more, the session ends.
@@ -113,7 +135,7 @@ local function run_chunk(self, text)
     return false
   end
   local began = core.clock()
-  local results = table.pack(core.guarded(chunk))
+  local results = table.pack(self:guarded(chunk))
   timed(self, began)
   if self.recording then record_input(self, expression and "_ = " .. text or text, not results[1]) end
   if not results[1] then
@@ -121,10 +143,13 @@ local function run_chunk(self, text)
     return false
   end
   local values = { n = results.n - 1, table.unpack(results, 2, results.n) }
-  local shown, raised, trace = core.guarded(print_values, self, values)
+  local shown, raised, trace = self:guarded(print_values, self, values)
   if not shown then tell_error(self, raised, trace) end
   return shown and not (values.n > 1 and values[1] == nil and type(values[2]) == "string")
 end
+
+--- Prints a value as the result of an input.
+function M:print(value) print_values(self, { n = 1, value }) end
 
 --- Runs one whole input, a command or Lua. Returns whether it went well; `self.done` is set when the session is to end.
 function M:run(text)
@@ -149,8 +174,8 @@ function M:run_text(text, go_on)
   return well
 end
 
-function M.command_names() return commands.names() end
+function M:command_names() return commands.names(self) end
 
-function M.command_words(_, name) return commands.words(name) end
+function M:command_words(name) return commands.words(self, name) end
 
 return M

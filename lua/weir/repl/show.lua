@@ -54,6 +54,7 @@ local function fitting(roots, most)
 end
 
 function M.tree(x)
+  if kinds.is_remote(x) then return draw(x:trees { depth = 3 }, M.lines - 4) end
   draw(fitting(kinds.of(x) == "graph" and x:roots() or { x }, M.lines - 4), M.lines - 4)
 end
 
@@ -94,7 +95,7 @@ end
 
 local function show_allocation(a)
   out.line(allocation_line(a))
-  draw(view.allocation(a), M.lines - 5)
+  draw(kinds.is_remote(a) and a:trees() or view.allocation(a), M.lines - 5)
 end
 
 -- ---- Lua tables ---------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@
 --   local result, why, code = client:ask("match", { request = "slot=1/node" })
 --   local stream = client:send("events")                 -- the id of the call; client:next(stream) waits for its answers
 
+local addresses = require "weir.serve.addresses"
 local core = require "weir.core"
+local tokens = require "weir.serve.tokens"
 local uv = require "luv"
 local wire = require "weir.serve.wire"
 
@@ -13,7 +15,7 @@ local M = {}
 local Client = {}
 Client.__index = Client
 
---- The path of "unix:PATH" or PATH.
+--- The path of "unix:PATH" or PATH: of what can be nothing else.
 function M.path(address)
   if address:find "^%w+://" or address:find "^tcp:" then return nil, address .. ": unix:PATH is wanted" end
   return (address:gsub("^unix:", ""))
@@ -57,28 +59,107 @@ local function receive(self)
   end
 end
 
---- Connects: a client; or nil, message, code.
-function M.connect(address)
-  local path, wrong = M.path(address)
-  if not path then return nil, wrong, "invalid" end
-  local self = setmetatable({ pipe = uv.new_pipe(false), lines = wire.lines(1 << 30), answers = {}, last = 0 }, Client)
-  local done
-  local ok, raised = pcall(self.pipe.connect, self.pipe, path, function(err) done = err or true end)
+-- ---- connecting -------------------------------------------------------------------------------------------------------------------
+
+-- A stream to an address, connected; or nil, message, code.
+local function dial(address)
+  local stream, done
+  local function on_connect(err) done = err or true end
+  local ok, raised
+  if address.kind == "unix" then
+    stream = uv.new_pipe(false)
+    ok, raised = pcall(stream.connect, stream, address.path, on_connect)
+  else
+    local found, why = uv.getaddrinfo(address.host, nil, { socktype = "stream" })
+    if not found or not found[1] then return nil, ("%s: %s"):format(address.host, tostring(why or "not known")), "io" end
+    stream = uv.new_tcp()
+    ok, raised = pcall(stream.connect, stream, found[1].addr, address.port, on_connect)
+  end
   if not ok then done = raised end
   while done == nil do uv.run "once" end
-  if done ~= true then
-    self:close()
-    return nil, ("%s: no service answers there (%s)"):format(path, tostring(done)), "io"
+  if done == true then return stream end
+  stream:close()
+  uv.run "nowait"
+  return nil, ("%s: no service answers there (%s)"):format(address.path or addresses.text(address), tostring(done)), "io"
+end
+
+-- Text of the service, which on TLS has to be made of what came.
+local function take(self, piece)
+  if self.tls then
+    local text, ended = self.tls:receive(piece)
+    local bytes = self.tls:take()
+    if bytes and not self.pipe:is_closing() then self.pipe:write(bytes) end
+    if not text then self.lost = self.lost or ended end
+    piece = text or ""
   end
+  self.lines:put(piece)
+  receive(self)
+end
+
+local function listen(self)
   self.pipe:read_start(function(err, piece)
     if err or not piece then
       self.lost = self.lost or err or "the service has closed the connection"
     else
-      self.lines:put(piece)
-      receive(self)
+      take(self, piece)
     end
   end)
-  return self
+end
+
+-- Waits for the handshake: true; or nil, message, code.
+local function shake_hands(self, host, ca)
+  local context, why, code = core.tls_client(ca)
+  if not context then return nil, why, code end
+  self.tls, why, code = context:session(host)
+  if not self.tls then return nil, why, code end
+  assert(self.tls:start())
+  self.pipe:write(self.tls:take())
+  while not self.tls:ready() and not self.lost do uv.run "once" end
+  if self.lost then return nil, ("%s: %s"):format(host, self.lost), "io" end
+  return true
+end
+
+-- Says who this is: true; or nil, message, code.
+local function log_in(self, path)
+  local token, why, code = tokens.first(path)
+  if not token then return nil, why, code end
+  local done
+  done, why, code = self:ask("login", { token = token })
+  if done then return true end
+  return nil, why, code
+end
+
+local function enter(self, address, access)
+  local ok, why, code = true, nil, nil
+  if address.kind == "tls" then ok, why, code = shake_hands(self, address.host, access.ca) end
+  if ok and access.token_file and address.kind ~= "unix" then ok, why, code = log_in(self, access.token_file) end
+  return ok, why, code
+end
+
+--- Connects to an address (see addresses.lua): a client; or nil, message, code. access: token_file, ca, for TCP.
+function M.connect(text, access)
+  local address, why, code = addresses.parse(text)
+  if not address then return nil, why, code end
+  local stream
+  stream, why, code = dial(address)
+  if not stream then return nil, why, code end
+  local self = setmetatable({ pipe = stream, lines = wire.lines(1 << 30), answers = {}, last = 0 }, Client)
+  listen(self)
+  local ok
+  ok, why, code = enter(self, address, access or {})
+  if ok then return self end
+  self:close()
+  return nil, why, code
+end
+
+-- ---- asking -----------------------------------------------------------------------------------------------------------------------
+
+local function write(self, text)
+  if self.tls then
+    assert(self.tls:send(text))
+    text = self.tls:take()
+  end
+  self.pipe:write(text)
 end
 
 --- Sends a request; the id by which `next` knows it.
@@ -87,7 +168,7 @@ function Client:send(method, params)
   local id = self.last
   self.answers[id] = {}
   if not self.lost then
-    self.pipe:write(core.json_encode { id = id, method = method, params = params and next(params) and params or nil } .. "\n")
+    write(self, core.json_line { id = id, method = method, params = params and next(params) and params or nil })
   end
   return id
 end

@@ -1,7 +1,8 @@
 --- connection.lua - one connection as the server has it: what it sends, what it is owed, what it may cost.
 --
 -- Invariant: nothing is written but by `flush`, which the server calls after what the answers tell was saved. A client that does
--- not read is not read from any more, once `high` bytes wait for it; its streams may pile up to `most` bytes, then it is dropped.
+-- not read is not read from any more, once `high` bytes wait for it; its streams may pile up to `most` bytes
+-- besides one answer of any length, then it is dropped.
 
 local wire = require "weir.serve.wire"
 
@@ -10,6 +11,7 @@ local M = {}
 local Client = {}
 Client.__index = Client
 
+local STRANGE = 4096               -- bytes of a line of a client that nobody knows yet
 local PAGE, PAGE_BYTES = 200, 1 << 16 -- entries and, about, bytes of a page
 
 -- ---- calls ---------------------------------------------------------------------------------------------------------------------
@@ -23,8 +25,11 @@ end
 
 local function put(self, call, text)
   if self.gone or call and call.over then return end
-  self.out[#self.out + 1] = { text = text, call = call }
+  local n = #self.out + 1
+  self.out[n], self.whose[n] = text, call or false
   self.out_bytes = self.out_bytes + #text
+  if #text > self.largest then self.largest = #text end
+  if not self.touched then self.touch(self) end
 end
 
 -- The pages of a list that is made while it is sent: as many entries at once as fit.
@@ -49,27 +54,74 @@ local function send_page(self, call)
   return last
 end
 
---- A call on this connection, for one request.
-function Client:call(request)
-  local call = { client = self, id = request.id, method = request.method, params = request.params }
-  function call.answer(result)
-    put(self, call, wire.answer(call.id, result))
-    finished(self, call)
+-- What a method can do with its call; each is made when it is asked for, as most calls need one of them.
+local ACTS = {}
+
+function ACTS.answer(call)
+  return function(result)
+    put(call.client, call, wire.answer(call.id, result))
+    finished(call.client, call)
   end
-  function call.more(result) put(self, call, wire.answer(call.id, result, true)) end
-  function call.fail(why, code)
-    put(self, call, wire.error(call.id, why, code))
-    finished(self, call)
+end
+
+function ACTS.more(call)
+  return function(result) put(call.client, call, wire.answer(call.id, result, true)) end
+end
+
+function ACTS.fail(call)
+  return function(why, code)
+    call.client.failed(code or "error")
+    put(call.client, call, wire.error(call.id, why, code))
+    finished(call.client, call)
   end
-  function call.finish() call.answer { ended = true } end
-  function call.stream() call.streams = true end
-  function call.pages(name, n, make)
+end
+
+function ACTS.finish(call)
+  return function() call.answer { ended = true } end
+end
+
+-- Raises as params.lua does, as what asks for a stream or for pages is a method.
+local function too_many(what, most)
+  error({ misuse = ("%d %s are in flight, which is as many as may be"):format(most, what), code = "limit" }, 0)
+end
+
+function ACTS.stream(call)
+  return function()
+    local n = 0
+    for _, other in pairs(call.client.calls) do n = n + (other.streams and 1 or 0) end
+    if n >= call.client.limits.streams then too_many("streams", n) end
+    call.streams = true
+  end
+end
+
+function ACTS.pages(call)
+  return function(name, n, make)
+    local self = call.client
+    if #self.paging >= self.limits.lists then too_many("lists", #self.paging) end
     call.page = { name = name, n = n, at = 0, make = make }
     if not send_page(self, call) then self.paging[#self.paging + 1] = call end
   end
+end
+
+local Call = {
+  __index = function(call, name)
+    local make = ACTS[name]
+    return make and make(call)
+  end,
+}
+
+--- A call on this connection, for one request.
+function Client:call(request)
+  local call = setmetatable({ client = self, id = request.id, method = request.method, params = request.params, over = false }, Call)
   self.calls[call.id] = call
   self.ncalls = self.ncalls + 1
   return call
+end
+
+--- Somebody else from now on: after "login". A stranger's lines are short.
+function Client:login(role, name)
+  self.role, self.name = role, name
+  self.lines.most = role == "anyone" and math.min(STRANGE, self.limits.line) or self.limits.line
 end
 
 --- The stream with an id, or nil.
@@ -88,7 +140,7 @@ function Client:step(handle)
     put(self, nil, wire.error(nil, ("a line may have %d bytes"):format(self.lines.most), "limit"))
     return "bad"
   end
-  if line:find "^%s*$" then return "done" end
+  if line == "" or line:find "^%s*$" then return "done" end
   local request, why, id = wire.request(line)
   if not request then
     put(self, nil, wire.error(id, why, "parse"))
@@ -117,12 +169,11 @@ function Client:waiting() return self.out_bytes + self.queued() end
 
 --- The answers were not saved: each of them is an error now. Calls that came in pages or streams end.
 function Client:revoke(why, code)
-  local told, out = {}, self.out
-  self.out, self.out_bytes, self.paging = {}, 0, {}
-  for _, entry in ipairs(out) do
-    local call = entry.call
+  local told, out, whose = {}, self.out, self.whose
+  self.out, self.whose, self.out_bytes, self.paging = {}, {}, 0, {}
+  for i, call in ipairs(whose) do
     if not call then
-      put(self, nil, entry.text)
+      put(self, nil, out[i])
     elseif not told[call] then
       told[call] = true
       put(self, nil, wire.error(call.id, why, code))
@@ -131,22 +182,24 @@ function Client:revoke(why, code)
   end
 end
 
---- Hands over what is to be written: a list of texts, or nil.
+--- Hands over what is to be written: a text, or nil.
 function Client:flush()
-  if not self.out[1] then return nil end
-  local texts = {}
-  for i, entry in ipairs(self.out) do texts[i] = entry.text end
-  self.out, self.out_bytes = {}, 0
-  return texts
+  local out, n = self.out, #self.out
+  if n == 0 then return nil end
+  local text = n == 1 and out[1] or table.concat(out)
+  self.out, self.whose, self.out_bytes = {}, {}, 0
+  return text
 end
 
---- A connection. limits: line, calls, high, most (bytes, count); queued(): bytes that were handed over and not written yet;
---- array(list): marks a list for JSON.
-function M.new(limits, queued, array)
-  return setmetatable({
-    lines = wire.lines(limits.line), limits = limits, queued = queued, array = array, out = {}, out_bytes = 0, calls = {}, ncalls = 0,
-    paging = {},
+--- A connection. opts: role and name (see roles.lua); limits (see server.lua); queued(): bytes that were handed over and not written
+--- yet; touch(client): it has something to be written; failed(code): a call of it has failed; array(list): marks a list for JSON.
+function M.new(opts)
+  local self = setmetatable({
+    lines = wire.lines(opts.limits.line), limits = opts.limits, queued = opts.queued, touch = opts.touch, failed = opts.failed,
+    array = opts.array, out = {}, whose = {}, out_bytes = 0, largest = 0, calls = {}, ncalls = 0, paging = {}, touched = false,
   }, Client)
+  self:login(opts.role, opts.name)
+  return self
 end
 
 return M

@@ -17,7 +17,7 @@ function M.stash(targets, set)
   for target in (set & targets.all):ids() do
     local one = core.idset { target }
     local part <close> = extract(targets, one)
-    keep.stash(targets.graph, target, assert(assert(part:rset { scheduling = true }):on_ranks(one):format "rv1"))
+    keep.stash(targets.graph, target, keep.strip_text(assert(assert(part:rset { scheduling = true }):on_ranks(one):format "rv1")))
   end
 end
 
@@ -71,10 +71,10 @@ local function usable(v)
   return true
 end
 
---- The targets in the graph that are up, and all above them.
-function M.up(targets)
+--- The targets in the graph that are up, and all above them; of a set where one is given.
+function M.up(targets, set)
   local ids = {}
-  for target in targets.all:ids() do
+  for target in (set and set & targets.all or targets.all):ids() do
     local up = true
     for _, v in ipairs(targets:of(target)) do up = up and usable(v) end
     if up then ids[#ids + 1] = target end

@@ -12,7 +12,13 @@ local META = "weir.service"
 
 local function key_of(name, i) return ("%s.%d"):format(name, i) end
 
-local function host(graph) return assert(graph:root(), "a graph without a root has no place for what the service keeps") end
+-- A root that stays: one that is a target may leave.
+local function host(graph)
+  for _, root in ipairs(graph:roots()) do
+    if not root.rank then return root end
+  end
+  return assert(graph:root(), "a graph without a root has no place for what the service keeps")
+end
 
 local function put(graph, name, text)
   local data, n = host(graph).data, 0
@@ -65,5 +71,30 @@ end
 
 --- Whether a key of extended data is one of these.
 function M.owns(key) return key:find "^weir%.service%." ~= nil or key:find "^weir%.stash%." ~= nil end
+
+-- The vertices of a document: of a JGF, or of an R that has one.
+local function nodes_of(document)
+  local graph = document.graph or type(document.scheduling) == "table" and document.scheduling.graph
+  return type(graph) == "table" and graph.nodes or {}
+end
+
+--- Takes what a service keeps out of a document that leaves it, an R or JGF as a table: it is nobody else's, and would be in the way
+--- of what those keep who make a graph of it. Returns the document.
+function M.strip(document)
+  for _, node in ipairs(nodes_of(document)) do
+    local data = node.metadata and node.metadata.extended
+    for key in pairs(data or {}) do
+      if M.owns(key) then data[key] = nil end
+    end
+    if data and next(data) == nil then node.metadata.extended = nil end
+  end
+  return document
+end
+
+--- The same for a document as text.
+function M.strip_text(text)
+  if not text:find('"weir.service.', 1, true) and not text:find('"weir.stash.', 1, true) then return text end
+  return core.json_encode(M.strip(core.json_decode(text)), { sort = false })
+end
 
 return M

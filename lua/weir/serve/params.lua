@@ -52,10 +52,19 @@ function M.choice(params, name, words)
   M.fail("invalid", '%s: one of %s is wanted, not "%s"', name, table.concat(words, ", "), value:sub(1, 64))
 end
 
+-- {[names] = {name = true}}: methods say theirs in one text.
+local sets = setmetatable({}, {
+  __index = function(all, names)
+    local known = {}
+    for name in names:gmatch "%S+" do known[name] = true end
+    all[names] = known
+    return known
+  end,
+})
+
 --- Names that a method does not know are mistakes.
 function M.only(params, names)
-  local known = {}
-  for name in names:gmatch "%S+" do known[name] = true end
+  local known = sets[names]
   for name in pairs(params) do
     if not known[name] then M.fail("invalid", 'there is no parameter "%s" here; there is %s', tostring(name):sub(1, 64), names) end
   end

@@ -1,10 +1,14 @@
---- server.lua - a service on a Unix socket, in one libuv loop.
+--- server.lua - a service on its sockets, in one libuv loop.
 --
 -- In a turn of the loop every client that has sent something is served in its turn, one request at a time, until nobody has any, or
 -- for SLICE seconds; then all that has changed is saved at once, and only then the answers go out (group commit).
 
 local core = require "weir.core"
 local clients = require "weir.serve.connection"
+local listen = require "weir.serve.listen"
+local metrics = require "weir.serve.metrics"
+local notify = require "weir.serve.notify"
+local roles = require "weir.serve.roles"
 local uv = require "luv"
 
 local M = {}
@@ -15,10 +19,17 @@ M.LIMITS = {
   calls = 128,        -- requests in flight, streams included
   high = 1 << 18,     -- bytes that wait to be read by a client, from which on it is not served
   most = 8 << 20,     -- ... from which on it is dropped
+  streams = 32,       -- in flight, of these calls
+  lists = 8,          -- lists that come in pages, of these calls
+  filters = 250,      -- milliseconds of each second for the filters of one client
   clients = 1024,
+  strangers = 64,     -- clients that have not shown a token yet
 }
 
 local SLICE = 0.005 -- seconds that requests are served for before what they changed is saved
+local LOGIN = 10    -- seconds for a client to show its token
+local TRIES = 3     -- tokens that it may try
+local METRICS = 15  -- seconds between two versions of the file of metrics
 local GRACE = 2000  -- milliseconds for clients to take their last answers when the service ends
 
 local Server = {}
@@ -35,6 +46,8 @@ local function guarded(self, f)
   end
 end
 
+local accept
+
 -- ---- connections --------------------------------------------------------------------------------------------------------------
 
 local function wake(self, client)
@@ -44,11 +57,27 @@ local function wake(self, client)
   end
 end
 
+-- It is looked at before the turn ends: it has something to be written, or to be sent on, or has ended.
+local function touch(self, client)
+  if not client.touched and not client.gone then
+    client.touched = true
+    self.touched[#self.touched + 1] = client
+  end
+end
+
+-- The other end of a TLS stream is to know that this is its end.
+local function hang_up(client)
+  client.tls:finish()
+  local bytes = client.tls:take()
+  if bytes and not client.pipe:is_closing() then client.pipe:try_write(bytes) end
+end
+
 local function drop(self, client)
   if client.gone then return end
   client.gone = true
   self.clients[client], self.nclients = nil, self.nclients - 1
   self.service:leave(client)
+  if client.tls then hang_up(client) end
   if not client.pipe:is_closing() then client.pipe:close() end
 end
 
@@ -56,7 +85,7 @@ end
 local function part(self, client)
   client.parting = true
   client.pipe:read_stop()
-  if client:waiting() == 0 then drop(self, client) end
+  touch(self, client)
 end
 
 local function hold(client)
@@ -65,63 +94,146 @@ local function hold(client)
   client.pipe:read_stop()
 end
 
-local read
-
-local function resume(self, client)
+local function resume(client)
   if not client.held or client.parting or client.gone then return end
   client.held = false
-  client.pipe:read_start(read(self, client))
+  client.pipe:read_start(client.on_read)
 end
 
-function read(self, client)
-  return guarded(self, function(err, piece)
-    if err or not piece then
-      client.ended = true
-      if err or client.lines:waiting() == 0 then drop(self, client) else wake(self, client) end
-      return
-    end
-    client.lines:put(piece)
-    if client.lines:waiting() > self.limits.line then hold(client) end
-    wake(self, client)
-  end)
+-- What a client on TLS has sent, in the clear. What the handshake has to say goes out by itself.
+local function decrypted(self, client, piece)
+  local text, ended = client.tls:receive(piece)
+  local bytes = client.tls:take()
+  if bytes then client.pipe:write(bytes) end
+  if client:waiting() > self.limits.most then text, ended = nil, "nothing that it is sent is read" end
+  if text then return text, ended end
+  self.log(("%s: %s"):format(client.name, ended), { level = "info", often = true })
+  return nil
 end
 
-local function accept(self)
-  local pipe = uv.new_pipe(false)
-  self.listener:accept(pipe)
+local function read(self, client, err, piece)
+  local ended = not piece
+  if not err and piece and client.tls then
+    piece, ended = decrypted(self, client, piece)
+    err = not piece
+  end
+  if err then return drop(self, client) end
+  client.ended = ended
+  if piece then client.lines:put(piece) end
+  if client.lines:waiting() > self.limits.line then hold(client) end
+  wake(self, client)
+end
+
+-- Something was written: there may be room for more.
+local function written(self, client, err)
+  if err then drop(self, client) else touch(self, client) end
+end
+
+-- Role and name of who has connected; without a role: why not.
+local function who(self, listener, pipe)
+  if listener.kind ~= "unix" then
+    local peer = pipe:getpeername()
+    return "anyone", peer and ("%s:%d"):format(peer.ip, peer.port) or "?"
+  end
+  local peer, why = core.peer(pipe:fileno())
+  if not peer then return nil, why end
+  local role, name = roles.of(self.rules, peer)
+  if role then return role, name end
+  return nil, ("the user %s may not use this service; its administrator can start it with --allow reader=%s, for one"):format(name, name)
+end
+
+local function refuse(pipe, why)
+  pipe:try_write(core.json_line { id = core.null, error = why, code = "forbidden" })
+  pipe:close()
+end
+
+local function new_client(self, pipe, role, name)
+  local client = clients.new {
+    role = role, name = name, limits = self.limits, array = core.array, touch = function(client) touch(self, client) end,
+    queued = function() return pipe:is_closing() and 0 or pipe:get_write_queue_size() end,
+    failed = function(code) self.failures[code] = (self.failures[code] or 0) + 1 end,
+  }
+  client.pipe, client.since = pipe, uv.now()
+  client.on_read = guarded(self, function(err, piece) read(self, client, err, piece) end)
+  client.on_written = guarded(self, function(err) written(self, client, err) end)
+  return client
+end
+
+local function strangers(self)
+  local n = 0
+  for client in pairs(self.clients) do n = n + (client.role == "anyone" and 1 or 0) end
+  return n
+end
+
+function accept(self, listener)
+  local net = listener.kind ~= "unix"
+  local pipe = net and uv.new_tcp() or uv.new_pipe(false)
+  listener.handle:accept(pipe)
   if self.nclients >= self.limits.clients or self.closing then return pipe:close() end
-  local client = clients.new(self.limits, function() return pipe:is_closing() and 0 or pipe:get_write_queue_size() end, core.array)
-  client.pipe = pipe
+  local role, name = who(self, listener, pipe)
+  if not role then
+    self.log("a connection was refused: " .. name, { level = "info", often = true })
+    return refuse(pipe, name)
+  end
+  if role == "anyone" and strangers(self) >= self.limits.strangers then return pipe:close() end
+  if net then pipe:nodelay(true) end
+  local client = new_client(self, pipe, role, name)
+  client.tls = listener.tls and listener.tls:session() or nil
   self.clients[client], self.nclients, self.connections = true, self.nclients + 1, self.connections + 1
-  pipe:read_start(read(self, client))
+  self.log("connected", { level = "debug", client = name, role = role })
+  pipe:read_start(client.on_read)
+end
+
+-- Who does not say who they are, go.
+local function show_out(self)
+  local late = {}
+  for client in pairs(self.clients) do
+    if client.role == "anyone" and uv.now() - client.since > LOGIN * 1000 then late[#late + 1] = client end
+  end
+  for _, client in ipairs(late) do drop(self, client) end
 end
 
 -- ---- turns --------------------------------------------------------------------------------------------------------------------
 
+-- What the socket takes at once costs no callback; the rest does. False: on TLS there is no sending any more.
+local function send(client, text)
+  if client.tls then
+    if not client.tls:send(text) then return false end
+    text = client.tls:take()
+  end
+  local n = client.pipe:try_write(text) or 0
+  if n < #text then client.pipe:write(n > 0 and text:sub(n + 1) or text, client.on_written) end
+  return true
+end
+
 local function write(self, client)
-  local texts = client:flush()
-  if not texts or client.pipe:is_closing() then return end
-  client.pipe:write(texts, guarded(self, function(err)
-    if err then return drop(self, client) end
-    if client.parting and client:waiting() == 0 then return drop(self, client) end
-    if client:waiting() < self.limits.high then
-      resume(self, client)
-      wake(self, client)
-    end
-  end))
-  if client:waiting() > self.limits.most then
-    self.service.opts.log(("a client was dropped: %d bytes wait for it to be read"):format(client:waiting()))
+  local text = client:flush()
+  if not text or client.pipe:is_closing() then return end
+  if not send(client, text) then return drop(self, client) end
+  if client:waiting() > self.limits.most + client.largest then
+    self.dropped = self.dropped + 1
+    self.log(("a client was dropped: %d bytes wait for it to be read"):format(client:waiting()), { client = client.name, often = true })
     drop(self, client)
   end
 end
 
 -- One request of a client. Whether it may have more.
 local function step(self, client)
-  if client.gone or client.parting or client:waiting() >= self.limits.high then return false end
+  if client.gone or client.parting then return false end
+  if (client.refused or 0) >= TRIES then
+    part(self, client)
+    return false
+  end
+  client.full = client:waiting() >= self.limits.high
+  if client.full then return false end
   local what = client:step(self.handle)
   if what == "done" then return true end
   if what == "bad" then part(self, client) end
-  if what == "none" and client.lines:waiting() <= self.limits.line then resume(self, client) end
+  if what == "none" and client.held and client.lines:waiting() <= self.limits.line then resume(client) end
+  if what == "none" and client.ended then
+    client.served = true
+    touch(self, client)
+  end
   return false
 end
 
@@ -145,30 +257,65 @@ end
 
 -- Nothing of this turn was saved: it is undone, and whoever asked is told. Without a way back the service ends.
 local function revoke(self, why, code)
-  self.service.opts.log("not saved: " .. why)
-  for client in pairs(self.clients) do client:revoke("not done, as it could not be saved: " .. why, code) end
+  local fenced = code == "fenced" -- what was asked for may have been done; and there is nothing to go back to
+  self.service.opts.log(fenced and why or "not saved: " .. why)
+  for client in pairs(self.clients) do client:revoke(fenced and why or "not done, as it could not be saved: " .. why, code) end
   local ok, worse
-  if code ~= "exists" then ok, worse = self.service:restore(self.reload) end
+  if code ~= "exists" and not fenced then ok, worse = self.service:restore() end
   if not ok then
-    self.fatal = ("the state cannot be saved: %s%s"):format(why, worse and "; nor read again: " .. worse or "")
+    self.fatal = fenced and why or ("the state cannot be saved: %s%s"):format(why, worse and "; nor read again: " .. worse or "")
     self.closing = true
     uv.stop()
   end
 end
 
+-- Whether all that it is owed is on its way.
+local function over(client)
+  return (client.parting or client.served and not client.paging[1]) and client:waiting() == 0
+end
+
+-- There is room again: for requests that wait, and for pages.
+local function go_on(self, client)
+  if client:waiting() >= self.limits.high then return end
+  if client.full then wake(self, client) end
+  if client.paging[1] then touch(self, client) end
+end
+
+-- Answers leave; who is through with the service goes.
+local function flush(self)
+  local round = self.touched
+  self.touched = {}
+  for _, client in ipairs(round) do
+    client.touched = false
+    if not client.gone then write(self, client) end
+    if not client.gone then
+      if over(client) then drop(self, client) else go_on(self, client) end
+    end
+  end
+end
+
+-- Saves what has changed; how long that took is noted where there was something.
+local function commit(self)
+  local service, begin = self.service, core.clock()
+  local before = service.counts and service.counts.commits
+  local ok, why, code = service:commit()
+  if service.counts and service.counts.commits ~= before then self.saves:add(core.clock() - begin) end
+  return ok, why, code
+end
+
 local function turn(self)
+  local begin, work = core.clock(), self.ready[1]
   self.service:tick(M.now())
   serve(self)
-  for client in pairs(self.clients) do client:continue() end
-  local ok, why, code = self.service:commit()
-  if not ok then revoke(self, why, code) end
-  local leaving = {}
-  for client in pairs(self.clients) do
-    write(self, client)
-    if client.ended and client.lines:waiting() == 0 and not client.waking and client:waiting() == 0 then leaving[#leaving + 1] = client end
+  for _, client in ipairs(self.touched) do
+    if client.paging[1] then client:continue() end
   end
-  for _, client in ipairs(leaving) do drop(self, client) end
-  if self.ready[1] then self.idle:start(function() end) else self.idle:stop() end
+  local ok, why, code = commit(self)
+  if not ok then revoke(self, why, code) end
+  flush(self)
+  if ok then self.service:flush() end
+  if work then self.turns:add(core.clock() - begin) end
+  if self.ready[1] or self.touched[1] then self.idle:start(function() end) else self.idle:stop() end
 end
 
 --- Seconds since 1970.
@@ -183,111 +330,170 @@ end
 local function shut_down(self)
   if self.closing then return uv.stop() end
   self.closing = true
-  if not self.listener:is_closing() then self.listener:close() end
+  notify.tell "STOPPING=1"
+  for _, listener in ipairs(self.listeners) do
+    if not listener.handle:is_closing() then listener.handle:close() end
+  end
   for client in pairs(self.clients) do client.pipe:read_stop() end
   self.ending = uv.new_timer()
   local stop = uv.now() + GRACE
   self.ending:start(0, 10, guarded(self, function()
-    local owed = self.ready[1] ~= nil
+    local owed = self.ready[1] ~= nil or self.touched[1] ~= nil
     for client in pairs(self.clients) do owed = owed or client:waiting() > 0 end
     if not owed or uv.now() > stop then uv.stop() end
   end))
 end
 
-local function on_signal(self, name)
+--- Ends the service for a reason of its own, once everybody was told.
+function Server:finish(why)
+  self.reason = why
+  shut_down(self)
+end
+
+--- Calls f within the loop: what fails is the service's end.
+function Server:guard(f, ...) return guarded(self, f)(...) end
+
+local function on_signal(self, name, f)
   local handle = uv.new_signal()
-  handle:start(name, guarded(self, function() shut_down(self) end))
+  handle:start(name, guarded(self, function() f(self) end))
 end
 
--- ---- the socket ---------------------------------------------------------------------------------------------------------------
-
--- Whether somebody answers at a path.
-local function answers(path)
-  local pipe, result = uv.new_pipe(false), nil
-  pipe:connect(path, function(err)
-    result = not err
-    pipe:close()
-  end)
-  while result == nil do uv.run "once" end
-  uv.run "nowait"
-  return result
+-- The policy as it is now; what does not load leaves the old one.
+local function reload(self)
+  if not self.service.reload then return end
+  notify.tell "RELOADING=1"
+  local policy, why = self.service:reload()
+  notify.tell "READY=1"
+  self.log(policy and "the policy was loaded again: " .. policy.label or "the policy was not loaded again: " .. why,
+    { level = policy and "info" or "error" })
 end
 
-local function is_socket(path)
-  local stat = uv.fs_lstat(path)
-  return stat and stat.type == "socket"
-end
+-- ---- sockets ------------------------------------------------------------------------------------------------------------------
 
--- A socket that a killed service has left is in the way, and taken away; one that is served is not.
-local function bind(pipe, path)
-  local ok, why, name = pipe:bind(path)
-  if not ok and name == "EADDRINUSE" and is_socket(path) then
-    if answers(path) then return nil, path .. ": another service listens there", "exists" end
-    uv.fs_unlink(path)
-    ok, why = pipe:bind(path)
-  end
-  if not ok then return nil, ("%s: %s"):format(path, why), "io" end
-  return true
-end
-
---- Listens: true; or nil, message, code. Only the user who runs it may connect.
-function Server:listen(path)
-  if #path > 100 then return nil, path .. ": the path of a socket has at most 100 bytes", "limit" end
-  self.listener = uv.new_pipe(false)
-  local ok, why, code = bind(self.listener, path)
-  if not ok then
-    self.listener:close()
-    uv.run "nowait"
-    return nil, why, code
-  end
-  self.path = path
-  uv.fs_chmod(path, 384) -- 0600; nobody can connect before the next line
-  ok, why = self.listener:listen(128, guarded(self, function(err)
-    if not err then accept(self) end
+local function start(self, listener)
+  local ok, why, code = listen.start(listener, guarded(self, function(err)
+    if not err then accept(self, listener) end
   end))
-  if not ok then return nil, ("%s: %s"):format(path, why), "io" end
-  on_signal(self, "sigterm")
-  on_signal(self, "sigint")
+  if not ok then return nil, why, code end
+  self.listeners[#self.listeners + 1] = listener
   return true
+end
+
+--- Listens at an address (see addresses.lua): true; or nil, message, code.
+function Server:listen(address)
+  local listener, why, code = listen.open(address, self)
+  if not listener then return nil, why, code end
+  return start(self, listener)
+end
+
+--- Listens at what the service manager has handed over: how many sockets that is; or nil, message, code.
+function Server:inherit()
+  local list, why, code = listen.inherited(self)
+  if not list then return nil, why, code end
+  for _, listener in ipairs(list) do
+    local ok
+    ok, why, code = start(self, listener)
+    if not ok then return nil, why, code end
+  end
+  return #list
+end
+
+--- Where it listens, as texts.
+function Server:addresses()
+  local list = {}
+  for i, listener in ipairs(self.listeners) do list[i] = listener.address end
+  return list
 end
 
 -- ---- running -------------------------------------------------------------------------------------------------------------------
 
 local function close_all(self)
-  if self.path then uv.fs_unlink(self.path) end
+  for _, listener in ipairs(self.listeners) do
+    if listener.path then uv.fs_unlink(listener.path) end
+  end
   uv.walk(function(handle)
     if not handle:is_closing() then handle:close() end
   end)
   uv.run "nowait"
 end
 
+-- What is to be done every second, whoever asks or not.
+local function look_after(self)
+  local now = uv.now()
+  show_out(self)
+  if self.watchdog and now - self.barked >= self.watchdog * 1000 then
+    self.barked = now
+    notify.tell "WATCHDOG=1"
+  end
+  if self.metrics_file and now - self.written >= METRICS * 1000 then
+    self.written = now
+    local ok, why = core.write_file(self.metrics_file, self:metrics())
+    if not ok and why ~= self.unwritten then self.log("the metrics could not be written: " .. why) end
+    self.unwritten = why -- what is wrong is told once
+  end
+end
+
 --- Serves until a signal ends it: true; or nil and a message.
 function Server:run()
+  core.keep_memory()
+  collectgarbage "generational" -- most of what a request needs is garbage after it: shorter pauses than going through all there is
   self.idle, self.check, self.timer = uv.new_idle(), uv.new_check(), uv.new_timer()
   self.check:start(guarded(self, function() turn(self) end))
-  self.timer:start(1000, 1000, function() end) -- the clock of the engine goes on, whoever asks or not
+  notify.tell("READY=1", "STATUS=listening on " .. table.concat(self:addresses(), ", "))
+  local period = self.service.opts.period or 1000
+  self.timer:start(0, period, guarded(self, function() look_after(self) end)) -- after which the clock of the engine goes on
   uv.run()
   if not self.fatal then
     local ok, why = self.service:commit()
     if not ok then self.fatal = why end
   end
   close_all(self)
-  if self.fatal then return nil, self.fatal end
+  if self.fatal or self.reason then return nil, self.fatal or self.reason end
   return true
 end
 
---- A server. opts.limits: as LIMITS; opts.reload(): the graph as it was saved last, for when a save fails.
-function M.new(service, opts)
-  local self = setmetatable({
-    service = service, limits = opts.limits or M.LIMITS, clients = {}, nclients = 0, connections = 0, ready = {}, reload = opts.reload,
-  }, Server)
-  self.handle = function(call) service:handle(call) end
-  service.opts.limits = self.limits
+--- Serves by this service from here on.
+function Server:use(service)
+  self.service = service
+  service.opts.limits, service.opts.tokens = self.limits, self.tokens
+  service.opts.metrics = function() return self:metrics() end
   service.opts.server_stats = function()
     local waiting, calls = 0, 0
     for client in pairs(self.clients) do waiting, calls = waiting + client:waiting(), calls + client.ncalls end
     return { clients = self.nclients, connections = self.connections, waiting_bytes = waiting, calls = calls, ready = #self.ready }
   end
+end
+
+local function descriptors()
+  local n, dir = 0, uv.fs_scandir "/proc/self/fd"
+  while dir and uv.fs_scandir_next(dir) do n = n + 1 end
+  return n
+end
+
+local function seconds(t) return t.sec + t.usec / 1e6 end
+
+--- The page of metrics.
+function Server:metrics()
+  local stats, usage = self.service.opts.server_stats(), uv.getrusage()
+  stats.failures, stats.dropped, stats.turns, stats.saves, stats.began = self.failures, self.dropped, self.turns, self.saves, self.began
+  stats.resident, stats.descriptors, stats.cpu = uv.resident_set_memory(), descriptors(), seconds(usage.utime) + seconds(usage.stime)
+  return metrics.text(self.service, stats)
+end
+
+--- A server. opts: log(text, fields); limits, as LIMITS; rules, as of roles.lua, for who connects to Unix sockets, whose permissions
+--- are `mode`; tokens and tls, for the net (see tokens.lua, listen.lua); metrics_file, where the page of metrics is written to.
+function M.new(service, opts)
+  local self = setmetatable({
+    log = opts.log, limits = opts.limits or M.LIMITS, rules = opts.rules or {}, mode = opts.mode, tokens = opts.tokens, tls = opts.tls,
+    metrics_file = opts.metrics_file, listeners = {}, clients = {}, nclients = 0, connections = 0, dropped = 0, failures = {}, ready = {},
+    touched = {}, turns = metrics.histogram(), saves = metrics.histogram(), began = M.now(), barked = 0, written = -1e9,
+    watchdog = notify.watchdog(uv.os_getpid()),
+  }, Server)
+  self.handle = function(call) self.service:handle(call) end
+  on_signal(self, "sigterm", shut_down)
+  on_signal(self, "sigint", shut_down)
+  on_signal(self, "sighup", reload)
+  self:use(service)
   return self
 end
 

@@ -5,15 +5,18 @@
 --
 -- A call is {client =, id =, method =, params =, answer(result), more(result), fail(why, code), pages(next)}; see server.lua.
 --
--- Invariant: what is answered is in `graph`; with opts.state it leaves only after `commit` has saved it.
+-- Invariant: what is answered is in `graph`; with opts.store it leaves only after `commit` has saved it.
 
 local core = require "weir.core"
 local engines = require "weir.engine"
 local follow = require "weir.acquire.follow"
 local inventory = require "weir.serve.inventory"
 local keep = require "weir.serve.keep"
+local nested = require "weir.serve.nested"
 local policies = require "weir.policy"
 local providers = require "weir.acquire.provider"
+local roles = require "weir.serve.roles"
+local rset = require "weir.rset"
 local targets = require "weir.acquire.targets"
 
 local M = {}
@@ -51,14 +54,26 @@ local function to_provider(self, method, payload, group)
   end
 end
 
+-- The provider has something for its own scheduler now, where it had nothing of one of the groups.
+local function acquire_late(self)
+  for _, group in ipairs(self.acquires) do
+    if (self.provider:members(group) - self.provider:taken()):empty() then return end
+  end
+  self.late = false
+  self.follower:start()
+end
+
 --- Delivers what waits between the two. Descriptions of targets that came back are no longer needed.
 function Service:settle()
+  if self.late then acquire_late(self) end
   while self.queue[1] do table.remove(self.queue, 1)() end
   local back = self.stashed & self.follower.targets.all
   if not back:empty() then
     inventory.tidy(self.follower.targets, back)
     self.stashed = self.stashed - back
   end
+  self.nested:touch()
+  if self.parent then self.parent:settle() end
   self:keeps()
 end
 
@@ -77,11 +92,15 @@ function Service:event(event)
   end
 end
 
+-- A job that is an instance of its own need not end, as it can do with less: it is asked to.
+local function on_exception(self, x)
+  if self.nested:of(x.job) then return self:event { event = "shrink", job = x.job, targets = x.targets } end
+  self:event { event = "exception", job = x.job, severity = x.severity, type = x.type, note = x.note, targets = x.targets }
+end
+
 local function events_of(self)
   return {
-    exception = function(x)
-      self:event { event = "exception", job = x.job, severity = x.severity, type = x.type, note = x.note, targets = x.targets }
-    end,
+    exception = function(x) on_exception(self, x) end,
     requeue = function(job) self:event { event = "requeue", job = job } end,
     unsatisfiable = function(name) self:event { event = "unsatisfiable", request = name } end,
     exit = function(why) self:event { event = "exit", note = why } end,
@@ -90,13 +109,43 @@ end
 
 -- ---- making one -----------------------------------------------------------------------------------------------------------
 
+--- The R of targets, as a table.
+function Service:describe(set)
+  local new = self.arriving
+  if new and new.ids:contains(set) then return (new.ids == set and new.R or new.R:on_ranks(set)):table "rv1" end
+  return keep.strip(inventory[self.brief and "brief" or "resources"](self.follower.targets, set))
+end
+
+--- Takes new targets in, of which some are up. R: a set that describes them, and perhaps others.
+function Service:adopt(R, ids, up)
+  self.arriving = { ids = ids, R = R:on_ranks(ids) }
+  assert(self.provider:add(ids, { up = up }))
+  self:settle()
+  self.arriving = nil
+  for target in (ids - self.follower.targets.all):ids() do
+    keep.stash(self.graph, target, assert(R:on_ranks(core.idset { target }):format "rv1"))
+    self.stashed = self.stashed | core.idset { target }
+  end
+end
+
+--- Targets leave the machine.
+function Service:withdraw(set)
+  assert(self.provider:remove(set))
+  self:settle()
+  for target in ((set & self.follower.targets.all) - self.follower.consumer:held()):ids() do -- not scheduled here, so nobody took it
+    self.follower.targets:unlink(target)
+  end
+  inventory.drop(self.follower.targets, set & self.stashed)
+  self.stashed = self.stashed - set
+end
+
 -- Targets to be excluded and the like are named on the command line; where the state knows better, it counts.
 local function open_provider(self, known, found)
   local saved = known and known.provider
   self.provider = providers.new {
     targets = saved and saved.targets or found.all, up = saved and saved.up or inventory.up(found),
     drained = saved and saved.drained, reasons = saved and saved.reasons, groups = saved and saved.groups or self.opts.groups,
-    resources = function(set) return inventory[self.brief and "brief" or "resources"](self.follower.targets, set) end,
+    resources = function(set) return self:describe(set) end,
     send = function(key, response) to_stream(self, key, response) end,
   }
 end
@@ -125,14 +174,36 @@ end
 
 -- Acquires what is to be scheduled here; the first answers say what of the graph that is.
 local function acquire(self)
-  if #self.acquires == 0 or self.provider.targets:empty() then return end
+  if #self.acquires == 0 then return end
   local held = core.idset()
-  for _, group in ipairs(self.acquires) do held = held | (self.provider:members(group) or held) end
+  for _, group in ipairs(self.acquires) do
+    local members = self.provider:members(group)
+    held = held | (members or held)
+    self.late = self.late or members and members:empty()
+  end
   self:stash(self.follower.targets.all - held)
-  self.brief, self.follower.again = true, true
+  self.follower.again = true
+  if self.late then return end
+  self.brief = true
   self.follower:start()
   self:settle()
   self.brief = false
+end
+
+-- What goes between the provider and the service's own scheduler is recorded with the graph, which the two of them need not tell.
+local function recorder(self)
+  if not self.opts.record then return nil end
+  return function(entry)
+    local R = entry.response and entry.response.resources
+    if R and self.brief then
+      local all = core.idset(rset.new(R, "resources"):ranks())
+      local r = entry.response
+      entry.response = {
+        type = r.type, online = r.online, offline = r.offline, resources = keep.strip(inventory.resources(self.follower.targets, all)),
+      }
+    end
+    self.opts.record(entry)
+  end
 end
 
 -- Everything from the graph on: at the start, and when the service goes back to what was saved.
@@ -140,14 +211,20 @@ local function open(self, graph)
   if not self.opts.state_loaded then targets.number(graph) end
   local known, found = keep.get(graph), targets.of(graph)
   self.graph, self.queue, self.ids, self.stashed = graph, {}, known and known.ids or 0, keep.stashes(graph)
+  self.published, self.fresh = {}, true -- of children: job -> R; fresh: what is in the store is not known yet
+  self.late = false -- to acquire once there is something in each of the groups
   open_provider(self, known, found)
   self.follower = follow.new {
     graph = graph, groups = self.acquires, policy = self.policy, users = users_of(known), last = self.ids, on = events_of(self),
+    record = recorder(self),
     send = function(...) to_provider(self, ...) end,
   }
   self.engine = self.follower.engine
+  self.owners = roles.owners(known and known.owners)
+  self.nested = nested.new(self)
   acquire(self)
   if self.follower.consumer.failed then return nil, self.follower.consumer.failed, "invalid" end
+  self.nested = nested.new(self, known and known.children)
   return true
 end
 
@@ -156,41 +233,85 @@ end
 --- Something has changed that is to be saved.
 function Service:changed() self.dirty = true end
 
+--- A client has a new job. Of an administrator's own jobs nobody needs to know whose they are.
+function Service:matched(job, client)
+  self.dirty = true
+  if client.role ~= "owner" then return end
+  self.owners[job] = client.name
+  self:keeps()
+end
+
 --- Something of what is kept besides graph and books has.
 function Service:keeps() self.dirty, self.kept = true, false end
 
 local function keep_rest(self)
   if self.follower.last >= self.ids then self.ids, self.kept = self.follower.last + IDS, false end
   if self.kept then return end
-  keep.put(self.graph, { provider = self.provider:save(), users = users_as_data(self.follower:owing()), ids = self.ids })
+  keep.put(self.graph, { provider = self.provider:save(), users = users_as_data(self.follower:owing()), ids = self.ids,
+    children = self.nested:save(), owners = roles.kept(self.owners, self.engine) })
   self.kept = true
+end
+
+-- What children have is there for others to read.
+local function publish(self)
+  local children = self.nested.children
+  for key in pairs(self.fresh and self.opts.store:published() or {}) do
+    local job = key:match "^children/(%d+)/R$"
+    if job then self.published[math.tointeger(tonumber(job))] = "" end
+  end
+  for job in pairs(children) do
+    local a = self.engine:job(job)
+    local text = a and a:format "rv1"
+    text = text and keep.strip_text(text)
+    if self.published[job] ~= text then self.opts.store:publish(("children/%d/R"):format(job), text) end
+    self.published[job] = text
+  end
+  for job in pairs(self.published) do
+    if not children[job] then
+      self.opts.store:publish(("children/%d/R"):format(job), nil)
+      self.published[job] = nil
+    end
+  end
 end
 
 --- Saves what has changed since the last time, in one transaction: true; or nil, message, code, and the service has to `restore`.
 function Service:commit()
-  if not self.dirty then return true end
+  local store, touched = self.opts.store, next(self.nested.touched) ~= nil or self.fresh or not self.kept
+  self.nested:update()
+  if not self.dirty and store then return store:tick() end
   self.dirty = false
-  if not self.opts.state then return true end
+  if not store then return true end
   keep_rest(self)
+  if touched then publish(self) end
+  self.fresh = false
   self.counts.commits = self.counts.commits + 1
-  return self.graph:save(self.opts.state, { format = "sqlite", changed = true })
+  return store:commit(self.graph)
 end
 
 --- Goes back to what was saved last. Streams are over: true; or nil, message, code.
-function Service:restore(load)
-  local graph, why, code = load()
-  if not graph then return nil, why, code end
+function Service:restore()
+  local graph, why, code = self.opts.store:load()
+  if not graph then return nil, why or "nothing is there any more", code end
   for key in pairs(self.provider.streams) do
     if not own_group(key) then key.fail("the service had to go back to its last state; acquire again", "io") end
   end
+  self.nested:close("the service had to go back to its last state; acquire again", "io")
+  if self.parent then self.parent:reconnect "the service had to go back to its last state" end
   self.engine:close()
   self.graph:close()
-  self.dirty = false
   self.opts.state_loaded = true
-  return open(self, graph)
+  local ok
+  ok, why, code = open(self, graph)
+  self.dirty = false -- what that changed is saved with what comes next, so that who only asks is answered where nothing can be saved
+  return ok, why, code
 end
 
 -- ---- time ---------------------------------------------------------------------------------------------------------------------
+
+--- What this service asks of another one leaves: after `commit`.
+function Service:flush()
+  if self.parent then self.parent:flush() end
+end
 
 --- The clock goes on; it never goes back. With a manual clock only `advance` moves it.
 function Service:tick(now)
@@ -200,27 +321,64 @@ end
 -- ---- calls --------------------------------------------------------------------------------------------------------------------
 
 local methods = {}
-for _, name in ipairs { "jobs", "machine", "policy", "resource", "service" } do
+local MODULES = { "child", "jobs", "machine", "parent", "policy", "resource", "service" }
+for _, name in ipairs(MODULES) do
   for method, f in pairs(require("weir.serve.methods." .. name)) do methods[method] = f end
 end
-M.methods = methods
+M.methods, M.modules = methods, MODULES
 
 local function internal(raised)
   if type(raised) == "table" then return raised end
   return { text = tostring(raised), trace = debug.traceback("", 2) }
 end
 
---- Answers a call, now or in a stream. What a method raises by params.lua is the caller's fault, anything else the service's: it is
---- told too, and logged.
-function Service:handle(call)
-  local method = methods[call.method]
-  if not method then return call.fail(('there is no method "%s"; see "methods"'):format(tostring(call.method):sub(1, 64)), "unknown") end
-  self.counts.requests = self.counts.requests + 1
+-- What a method raises by params.lua is the caller's fault, anything else the service's: it is told too, and logged.
+local function run(self, method, call)
   local ok, raised = xpcall(method, internal, self, call, call.params)
   if ok then return end
   if raised.misuse then return call.fail(raised.misuse, raised.code or "invalid") end
-  self.opts.log(("%s: %s%s"):format(call.method, raised.text or "?", raised.trace or ""))
+  self.opts.log(("%s: %s%s"):format(call.method, raised.text or "?", raised.trace or ""), { level = "error" })
   call.fail("internal error: " .. (raised.text or "?"), "internal")
+end
+
+-- Filters of one client may take only a share of the service's time, however many it sends.
+local function run_filter(self, method, call)
+  local client, share, now = call.client, self.opts.limits.filters / 1000, core.clock()
+  local spent = math.max(0, (client.filtered or 0) - (now - (client.filtered_at or now)) * share)
+  if spent > share then
+    return call.fail(("filters of one client may take %g s of a second; again later"):format(share), "limit")
+  end
+  run(self, method, call)
+  client.filtered, client.filtered_at = spent + core.clock() - now, now
+end
+
+--- Answers a call, now or in a stream.
+function Service:handle(call)
+  local method = methods[call.method]
+  if not method then return call.fail(('there is no method "%s"; see "methods"'):format(tostring(call.method):sub(1, 64)), "unknown") end
+  local name = call.method
+  self.counts.requests = self.counts.requests + 1
+  self.asked[name] = (self.asked[name] or 0) + 1
+  local why = roles.refusal(self, call)
+  if why then return call.fail(why, "forbidden") end
+  if call.params.filter ~= nil then return run_filter(self, method, call) end
+  run(self, method, call)
+end
+
+--- Takes another policy: it; or nil, message, code.
+function Service:use(policy, name)
+  local ok, why, code = self.engine:use(policy)
+  if not ok then return nil, why, code end
+  self.policy, self.policy_name = policy, name
+  return policy
+end
+
+--- The policy in use, from its file as it is now; or nil, message, code.
+function Service:reload()
+  if not self.policy_name then return nil, "the policy came as source: load it again", "invalid" end
+  local policy, why, code = policies.load(self.policy_name)
+  if not policy then return nil, why, code end
+  return self:use(policy, self.policy_name)
 end
 
 --- A client is gone: its streams are, and what it had acquired is given back.
@@ -232,6 +390,7 @@ function Service:leave(client)
   for key in pairs(self.provider.streams) do
     if not own_group(key) and key.client == client then mine[#mine + 1] = key end
   end
+  self.nested:leave(client)
   for _, key in ipairs(mine) do self.provider:disconnect(key) end
   if mine[1] then self:settle() end
 end
@@ -239,17 +398,19 @@ end
 --- One stream is over.
 function Service:cancel(call)
   self.listeners[call] = nil
+  self.nested:leave(nil, call)
   if self.provider:disconnect(call) then self:settle() end
 end
 
 --- A service. graph: what it has; opts: policy (a name or path), acquire (a list of groups; {"default"} if not given), groups
---- {name = idset}, state (a file), state_loaded (the graph comes from it), clock ("wall" or "manual"), filter_seconds, log(text).
+--- {name = idset}, store (see store/init.lua), state_loaded (the graph comes from it), clock ("wall" or "manual"), filter_seconds,
+--- log(text).
 function M.new(graph, opts)
   local policy, why, code = policies.load(opts.policy or policies.default)
   if not policy then return nil, why, code end
   local self = setmetatable({
     opts = opts, policy = policy, policy_name = opts.policy or policies.default, acquires = opts.acquire or { "default" },
-    listeners = {}, dirty = true, kept = false, counts = { requests = 0, commits = 0, matches = 0, refused = 0 },
+    listeners = {}, asked = {}, dirty = true, kept = false, counts = { requests = 0, commits = 0, matches = 0, refused = 0 },
   }, Service)
   local ok
   ok, why, code = open(self, graph)

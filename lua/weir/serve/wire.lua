@@ -9,9 +9,18 @@ local M = {}
 local Lines = {}
 Lines.__index = Lines
 
-function M.lines(most) return setmetatable({ text = "", at = 1, most = most }, Lines) end
+function M.lines(most) return setmetatable({ text = "", at = 1, most = most, pieces = {}, size = 0 }, Lines) end
 
+-- A line that goes on is put together when its end is there: one of many megabytes comes in hundreds of pieces.
 function Lines:put(piece)
+  if self.seen and not piece:find("\n", 1, true) then
+    self.pieces[#self.pieces + 1], self.size = piece, self.size + #piece
+    return
+  end
+  if self.pieces[1] then
+    piece = table.concat(self.pieces) .. piece
+    self.pieces, self.size = {}, 0
+  end
   self.text = self.at > #self.text and piece or self.text:sub(self.at) .. piece
   self.at = 1
 end
@@ -22,22 +31,22 @@ function Lines:next()
   if not stop then
     self.seen = #self.text + 1
     local rest = #self.text - self.at + 1
-    if rest > self.most then return false end
+    if rest + self.size > self.most then return false end
     if self.at > 1 then self.text, self.at, self.seen = self.text:sub(self.at), 1, rest + 1 end
     return nil
   end
   local line = self.text:sub(self.at, stop - 1)
   self.at, self.seen = stop + 1, nil
   if #line > self.most then return false end
-  return (line:gsub("\r$", ""))
+  return line:byte(-1) == 13 and line:sub(1, -2) or line
 end
 
 --- Bytes that wait.
-function Lines:waiting() return #self.text - self.at + 1 end
+function Lines:waiting() return #self.text - self.at + 1 + self.size end
 
 local function is_id(id) return type(id) == "string" and #id <= 128 or type(id) == "number" and id == id end
 
---- A request; or nil, message, and its id where that can be told.
+--- A request, {id =, method =, params =}; or nil, message, and its id where that can be told.
 function M.request(line)
   local ok, value, why = pcall(core.json_decode, line)
   if not ok or value == nil then return nil, "a request is a JSON object on a line: " .. tostring(ok and why or value) end
@@ -48,10 +57,11 @@ function M.request(line)
   local params = value.params
   if params == nil or params == core.null then params = {} end
   if type(params) ~= "table" then return nil, "params are an object", id end
-  return { id = id, method = value.method, params = params }
+  value.params = params
+  return value
 end
 
-local function write(value) return core.json_encode(value, { sort = false }) .. "\n" end
+local write = core.json_line
 
 --- An answer. What cannot be written as JSON (a name that is not UTF-8) is an error in its place.
 function M.answer(id, result, more)

@@ -28,7 +28,8 @@ A JOB is what weir match takes. Exit status: 0 all jobs matched, 1 some did not,
 local function headline(name, a)
   local id = a.job and ("job %d"):format(a.job) or "preview"
   local length = type(a.duration) == "number" and "for " .. out.seconds(a.duration) or "no end"
-  return ("%s: %s  %s  start %s  %s"):format(out.style().bold(id), name, a.state, out.seconds(a.start), length)
+  local what = name == "" and a.state or name .. "  " .. a.state
+  return ("%s: %s  start %s  %s"):format(out.style().bold(id), what, out.seconds(a.start), length)
 end
 
 local function show(name, a, opts)

@@ -46,10 +46,25 @@ function M.stats.run(client)
   return 0
 end
 
+M.metrics = {
+  name = "-s SOCKET metrics", doc = "Show what the service counts and measures, in the text format of Prometheus.", usage = "", max = 0,
+  options = {},
+}
+
+function M.metrics.run(client)
+  out.write(remote.ask(client, "metrics").text)
+  return 0
+end
+
 M.resource = {
-  name = "-s SOCKET resource", doc = "Show groups of targets and who has them; drain, undrain, exclude, include, move, remove.",
-  usage = "[status | drain TARGETS [REASON] | undrain TARGETS | exclude TARGETS | include TARGETS | move TARGETS GROUP | remove TARGETS]",
+  name = "-s SOCKET resource", doc = "Show groups of targets and who has them; drain, undrain, exclude, include, move, add, remove.",
+  usage = "[status | drain TARGETS [REASON] | undrain TARGETS | exclude TARGETS | include TARGETS | move TARGETS GROUP | add R-FILE | "
+    .. "remove TARGETS]",
   max = 3, options = { { nil, "json", nil, "as one line of JSON" } },
+  notes = [[
+drain: nothing new is placed there, what runs goes on; exclude: they are taken from whoever has them, into the group "exclude".
+add: what an R (RFC 20) describes comes to the machine, up; remove: targets leave it. Jobs on what is taken away get a fatal
+exception, and it is free for others when they have gone.]],
 }
 
 local THIRD = { drain = "reason", move = "group" }
@@ -64,12 +79,20 @@ local function show_status(status)
   for _, d in ipairs(status.drained) do out.line(("drained: %d%s"):format(d.target, d.reason and "  " .. d.reason or "")) end
 end
 
+-- The R in a file, as a table.
+local function resources_in(path)
+  local R, why = core.json_decode(out.check(files.read(path)))
+  if type(R) ~= "table" then out.fail(2, "%s: an R is wanted%s", path, why and ": " .. tostring(why) or "") end
+  return R
+end
+
 function M.resource.run(client, opts)
   local what = opts[1] or "status"
-  if what ~= "status" and not TAKES[what] then out.fail(2, 'resource: there is no "%s"', what) end
+  if what ~= "status" and what ~= "add" and not TAKES[what] then out.fail(2, 'resource: there is no "%s"', what) end
   if TAKES[what] and not opts[2] then out.fail(2, "resource: %s TARGETS: an idset is wanted", what) end
+  if what == "add" and not opts[2] then out.fail(2, "resource: add R-FILE: an R is wanted") end
   if opts[3] and not THIRD[what] then out.fail(2, 'resource: "%s" is one word too many', opts[3]) end
-  local params = TAKES[what] and { targets = opts[2] } or nil
+  local params = what == "add" and { R = resources_in(opts[2]) } or TAKES[what] and { targets = opts[2] } or nil
   if opts[3] then params[THIRD[what]] = opts[3] end
   local status = remote.ask(client, "resource." .. what, params)
   if opts.json then out.json(status) else show_status(status) end

@@ -2,6 +2,8 @@
 
 local core = require "weir.core"
 local filter = require "weir.serve.filter"
+local keep = require "weir.serve.keep"
+local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 local view = require "weir.view"
 local weir = require "weir"
@@ -10,6 +12,10 @@ local M = {}
 
 local FORMATS = { "none", "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" }
 local MODES = { "now", "reserve", "feasible", "preview" }
+
+needs.by("match", function(p) return (p.mode == "preview" or p.mode == "feasible") and "reader" or "owner" end)
+needs.own("release", "grow", "shrink")
+needs.reader("job", "jobs", "explain")
 
 -- ---- what is told of a job -------------------------------------------------------------------------------------------------
 
@@ -27,29 +33,44 @@ end
 local function document(a, format)
   if format == "none" then return nil end
   if format == "tree" then return view.allocation(a) end
-  local text = params.check(a:format(format))
+  local text = keep.strip_text(params.check(a:format(format)))
   return format:find "^rv1" and core.json_decode(text) or format == "rlite" and core.json_decode(text) or text
 end
 
-local function brief(a)
-  return { job = a.state ~= "matched" and a.id or nil, state = a.state, start = a.at, duration = finite(a.duration), policy = a.policy }
+-- `owner`: who matched it, where that was no administrator.
+local function brief(self, a)
+  return { job = a.state ~= "matched" and a.id or nil, state = a.state, start = a.at, duration = finite(a.duration), policy = a.policy,
+    owner = self.owners[a.id] }
 end
 
-local function full(a, format)
-  local t = brief(a)
+local function full(self, a, format)
+  local t = brief(self, a)
   t.vertices, t.resources = picks(a), document(a, format)
   return t
 end
 
 -- ---- match ------------------------------------------------------------------------------------------------------------------
 
+-- Requests by their text, as many clients ask for the same: short texts, the last hundreds of them.
+local SHORT, KNOWN_MOST = 1024, 512
+local known, nknown = {}, 0
+
+local function remember(text, asked)
+  if #text > SHORT then return asked end
+  if nknown == KNOWN_MOST then known, nknown = {}, 0 end
+  known[text], nknown = asked, nknown + 1
+  return asked
+end
+
 -- A jobspec as a table or text, or a shape. Never the name of a file: that would be one of the service's.
 local function request(p)
   local value = p.request
-  if type(value) ~= "string" and type(value) ~= "table" then
-    params.fail("invalid", "request is missing: a jobspec (an object, or YAML or JSON as text) or a shape is wanted")
+  if known[value] then return known[value] end
+  if type(value) == "string" then
+    return remember(value, params.check(weir.request(value, params.maybe(p, "name", "text") or "request")))
   end
-  return params.check(weir.request(value, type(value) == "string" and (params.maybe(p, "name", "text") or "request") or nil))
+  if type(value) == "table" then return params.check(weir.request(value)) end
+  params.fail("invalid", "request is missing: a jobspec (an object, or YAML or JSON as text) or a shape is wanted")
 end
 
 --- {"id":1,"method":"match","params":{"request":"slot=2/node","mode":"reserve"}}
@@ -70,8 +91,8 @@ function M.match(self, call, p)
     return call.fail(opts.policy and filter.said(why, self.opts.filter_seconds) or why, code)
   end
   if a == true then return call.answer { feasible = true } end
-  if a.state ~= "matched" then self:changed() end
-  call.answer(full(a, format))
+  if a.state ~= "matched" then self:matched(a.id, call.client) end
+  call.answer(full(self, a, format))
 end
 
 -- ---- changing jobs ------------------------------------------------------------------------------------------------------------
@@ -81,19 +102,43 @@ function M.release(self, call, p)
   params.only(p, "job targets")
   local job, set = params.need(p, "job", "id"), params.maybe(p, "targets", "text")
   if set then params.check(core.idset(set)) end
+  if set and self.nested:of(job) then params.fail("busy", "job %d is an instance of its own: shrink it, and it gives them back", job) end
   local owes = self.follower:owes(job)
   params.check(self.follower:free(job, set))
   self:changed()
+  self.nested:touch(job)
   if owes then self:settle() end
   call.answer { job = job }
 end
 
---- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}
+local NOT_HERE = { busy = true, infeasible = true }
+
+--- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}; "pass": true asks the parent, where it is not to be had here
 function M.grow(self, call, p)
-  params.only(p, "job request name format")
-  local a = params.check(self.engine:grow(params.need(p, "job", "id"), request(p)))
-  self:changed()
-  call.answer(full(a, params.choice(p, "format", FORMATS)))
+  params.only(p, "job request name format pass")
+  local job, asked, format = params.need(p, "job", "id"), request(p), params.choice(p, "format", FORMATS)
+  local child = self.nested:of(job)
+  if child then asked = self.nested:elsewhere(child, asked) end
+  local function try()
+    if child then
+      local fits, strange, kind = self.nested:fits(asked)
+      if not fits then return nil, strange, kind end
+    end
+    local a, why, code = self.engine:grow(job, asked)
+    if not a then return nil, why, code end
+    self:changed()
+    self.nested:touch(job)
+    self.nested:update() -- a child hears of it before the answer
+    call.answer(full(self, a, format))
+    return true
+  end
+  local done, why, code = try()
+  if done then return end
+  if not (params.maybe(p, "pass", "flag") and self.parent and NOT_HERE[code]) then params.fail(code, "%s", why) end
+  self.parent:grow(asked, function(result, message, kind)
+    if result then result, message, kind = try() end
+    if not result then call.fail(message, kind) end
+  end)
 end
 
 -- Some units of one pool, ranks, or an R.
@@ -107,13 +152,25 @@ local function part(self, p)
   return amount and { vertex = v, amount = amount } or v
 end
 
---- {"id":4,"method":"shrink","params":{"job":1,"ranks":"0-1"}}; or "path", with "amount" for some units; or "R"
+-- An instance of its own gives back when nobody is on it any more, and whole targets only.
+local function ask_back(self, call, p, child)
+  local ranks = params.maybe(p, "ranks", "text")
+  if not ranks then params.fail("busy", "job %d is an instance of its own: it gives back targets, so ranks is wanted", child.job) end
+  params.check(self.nested:ask_back(child, ranks, params.maybe(p, "pass", "flag")))
+  self:changed()
+  call.answer { job = child.job, leaving = tostring(child.leaving) }
+end
+
+--- {"id":4,"method":"shrink","params":{"job":1,"ranks":"0-1"}}; or "path", with "amount" for some units; or "R". A job that is an
+--- instance of its own is asked for the ranks; with "pass": true they go on to the parent of this service
 function M.shrink(self, call, p)
-  params.only(p, "job path amount ranks R format")
+  params.only(p, "job path amount ranks R format pass")
+  local child = self.nested:of(params.need(p, "job", "id"))
+  if child then return ask_back(self, call, p, child) end
   local a = params.check(self.engine:shrink(params.need(p, "job", "id"), part(self, p)))
   self:changed()
   if a == true then return call.answer { job = p.job, released = true } end
-  call.answer(full(a, params.choice(p, "format", FORMATS)))
+  call.answer(full(self, a, params.choice(p, "format", FORMATS)))
 end
 
 -- ---- asking ---------------------------------------------------------------------------------------------------------------------
@@ -121,7 +178,7 @@ end
 --- {"id":5,"method":"job","params":{"job":1,"format":"rv1"}}
 function M.job(self, call, p)
   params.only(p, "job format")
-  call.answer(full(params.check(self.engine:job(params.need(p, "job", "id"))), params.choice(p, "format", FORMATS)))
+  call.answer(full(self, params.check(self.engine:job(params.need(p, "job", "id"))), params.choice(p, "format", FORMATS)))
 end
 
 local function in_order(a, b) return a.id < b.id end
@@ -131,7 +188,7 @@ function M.jobs(self, call, p)
   params.only(p, "vertices")
   local jobs, with = self.engine:jobs(), params.maybe(p, "vertices", "flag")
   table.sort(jobs, in_order)
-  call.pages("jobs", #jobs, function(i) return with and full(jobs[i], "none") or brief(jobs[i]) end)
+  call.pages("jobs", #jobs, function(i) return with and full(self, jobs[i], "none") or brief(self, jobs[i]) end)
 end
 
 local ASSUMED = "request name at vertex down up release without constraint columns"

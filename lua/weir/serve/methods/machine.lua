@@ -3,11 +3,14 @@
 local core = require "weir.core"
 local filter = require "weir.serve.filter"
 local keep = require "weir.serve.keep"
+local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 local pool = require "weir.pool"
 local view = require "weir.view"
 
 local M = {}
+
+needs.reader("find", "show", "walk")
 
 local BEST, BEST_MOST = 100, 10000 -- vertices that a walk with a filter gives
 
@@ -67,10 +70,26 @@ function SHOW.pool(_, v)
   return without_own(pool.describe(v))
 end
 
---- {"id":2,"method":"show","params":{"uri":"/cluster0","as":"tree"}}; as: tree (with "depth", "all"), totals, pool
+-- Pages of what is right below a vertex, or of the roots, with how many children each has.
+local function send_children(self, call, v)
+  local list = v and {} or self.graph:roots()
+  if v then
+    for kid in v:children() do list[#list + 1] = kid end
+  end
+  call.pages("vertices", #list, function(i)
+    local t = base(list[i])
+    if t then t.children = list[i]:nchildren() end
+    return t
+  end)
+end
+
+--- {"id":2,"method":"show","params":{"uri":"/cluster0","as":"tree"}}; as: tree (with "depth", "all"), totals, pool, or children: pages
+--- of what is right below
 function M.show(self, call, p)
   params.only(p, "uri as depth all")
-  call.answer(SHOW[params.choice(p, "as", { "tree", "totals", "pool" })](self, vertex(self, p, "uri"), p))
+  local as, v = params.choice(p, "as", { "tree", "totals", "pool", "children" }), vertex(self, p, "uri")
+  if as == "children" then return send_children(self, call, v) end
+  call.answer(SHOW[as](self, v, p))
 end
 
 --- {"id":3,"method":"walk","params":{"filter":"return {evaluate = function(v) return v.free end}","type":"rack","best":3}}: pages of
@@ -119,6 +138,7 @@ function M.state(self, call, p)
     params.check(self.provider[on and "online" or "offline"](self.provider, core.idset { target }))
     self:settle()
   end
+  self.nested:touch()
   self:changed()
   call.answer { path = v.path, state = v.state }
 end

@@ -1,10 +1,13 @@
 --- policy.lua - methods about the policy: which one, which there are, load, reload.
 
 local core = require "weir.core"
+local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 local policies = require "weir.policy"
 
 local M = {}
+
+needs.reader("policy", "policy.list")
 
 local function about(policy)
   return { name = policy.name, doc = policy.doc, version = policy.version, label = policy.label, hooks = core.array(policy.hooks) }
@@ -34,24 +37,17 @@ local function load(p)
   return params.check(policies.load(name)), name
 end
 
-local function use(self, call, policy, name)
-  params.check(self.engine:use(policy))
-  self.policy, self.policy_name = policy, name
-  call.answer(about(policy))
-end
-
 --- {"id":3,"method":"policy.load","params":{"name":"spread"}}; or {"source":"return {...}"}. What does not load leaves the old one
 M["policy.load"] = function(self, call, p)
   params.only(p, "name source")
   local policy, name = load(p)
-  use(self, call, policy, name)
+  call.answer(about(params.check(self:use(policy, name))))
 end
 
 --- {"id":4,"method":"policy.reload"}: the file of the policy in use, as it is now
 M["policy.reload"] = function(self, call, p)
   params.only(p, "")
-  if not self.policy_name then params.fail("invalid", "the policy came as source: load it again") end
-  use(self, call, params.check(policies.load(self.policy_name)), self.policy_name)
+  call.answer(about(params.check(self:reload())))
 end
 
 return M

@@ -1,12 +1,24 @@
 --- resource.lua - the acquisition protocol (RFC 28) for schedulers, and the commands of administrators.
 
 local core = require "weir.core"
-local inventory = require "weir.serve.inventory"
-local keep = require "weir.serve.keep"
+local nested = require "weir.serve.nested"
+local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 local rset = require "weir.rset"
 
 local M = {}
+
+-- What a job has is for its owner to acquire (see child.open).
+local function job_of(p)
+  local job = type(p.group) == "string" and p.group:match "^job%.(%d+)$"
+  return job and math.tointeger(tonumber(job)) or nil
+end
+
+local function by_job(p) return job_of(p) and "owner" or "administrator" end
+
+needs.reader "resource.status"
+needs.by("resource.acquire", by_job, job_of)
+needs.by("resource.release", by_job, job_of)
 
 -- ---- schedulers -----------------------------------------------------------------------------------------------------------------
 
@@ -14,6 +26,8 @@ local M = {}
 --- end of the connection, gives everything back.
 M["resource.acquire"] = function(self, call, p)
   call.stream()
+  local child = self.nested:of_group(p.group)
+  if child then return params.check(nested.acquire(child, call)) end
   params.check(self.provider:acquire(call, p))
   self:settle()
 end
@@ -21,6 +35,11 @@ end
 --- {"id":2,"method":"resource.release","params":{"group":"debug","targets":"1-3,5"}}
 M["resource.release"] = function(self, call, p)
   local function mine(key) return type(key) == "table" and key.client == call.client end
+  local child = self.nested:of_group(p.group)
+  if child then
+    call.answer(params.check(self.nested:release(child, mine, p.targets)))
+    return self:settle()
+  end
   call.answer(params.check(self.provider:release(mine, p)))
   self:settle()
 end
@@ -96,31 +115,33 @@ M["resource.include"] = function(self, call, p)
   move(self, call, params.need(p, "targets", "text"), "default")
 end
 
+-- The machine of a child service is what its parent gives it.
+local function from_parent(self, instead)
+  if self.parent then params.fail("invalid", "the machine is what the parent gives: %s is for this", instead) end
+end
+
 --- {"id":9,"method":"resource.remove","params":{"targets":"7"}}: they leave the machine
 M["resource.remove"] = function(self, call, p)
   params.only(p, "targets")
   local set = params.check(core.idset(params.need(p, "targets", "text")))
+  from_parent(self, "parent.shrink")
   check_roots(self, set)
-  params.check(self.provider:remove(p.targets))
-  self:settle()
-  inventory.drop(self.follower.targets, set & self.stashed)
-  self.stashed = self.stashed - set
+  if set:empty() or not self.provider.targets:contains(set) then params.check(self.provider:remove(p.targets)) end -- says why not
+  self:withdraw(set)
   call.answer(self.provider:status())
 end
 
---- {"id":10,"method":"resource.add","params":{"R":{...}}}: what R describes comes to the machine, up
+--- {"id":10,"method":"resource.add","params":{"R":{"version":1,"execution":{"R_lite":[{"rank":"8","children":{"core":"0-3"}}]}}}}:
+--- what R describes comes to the machine, up
 M["resource.add"] = function(self, call, p)
   params.only(p, "R")
+  from_parent(self, "parent.grow")
   local set = params.check(rset.new(params.need(p, "R", "table"), "R"))
-  local ids = core.idset(set:ranks())
+  local ids, known = core.idset(set:ranks()), self.provider.targets | self.provider:taken()
   if ids:empty() then params.fail("invalid", "R: there are no ranks in it") end
-  if ids:overlaps(self.provider.targets) then
-    params.fail("exists", "R: target %s is there already", tostring(ids & self.provider.targets))
-  end
+  if ids:overlaps(known) then params.fail("exists", "R: target %s is there already", tostring(ids & known)) end
   params.check(set:graph()):close() -- it must be a machine
-  for target in ids:ids() do keep.stash(self.graph, target, params.check(set:on_ranks(core.idset { target }):format "rv1")) end
-  self.stashed = self.stashed | ids
-  params.check(self.provider:add(ids))
+  self:adopt(set, ids, ids)
   done(self, call)
 end
 

@@ -1,21 +1,53 @@
 --- service.lua - methods about the service itself: hello, methods, stats, events, advance, cancel.
 
 local core = require "weir.core"
+local examples = require "weir.serve.examples"
 local params = require "weir.serve.params"
+local roles = require "weir.serve.roles"
 
 local M = {}
+
+local needs = roles.needs
+
+needs.anyone("hello", "methods", "login", "cancel")
+needs.reader("stats", "metrics", "events")
 
 --- {"id":1,"method":"hello"}
 function M.hello(self, call, p)
   params.only(p, "")
-  call.answer { weir = core.version, limits = self.opts.limits, clock = self.opts.clock, durable = self.opts.state ~= nil }
+  call.answer { weir = core.version, limits = self.opts.limits, clock = self.opts.clock, durable = self.opts.store ~= nil,
+    role = call.client.role, name = call.client.name }
 end
 
---- {"id":2,"method":"methods"}: their names
+--- {"id":7,"method":"login","params":{"token":"3f9a..."}}: who is at the other end of a TCP connection, by a token of the service's.
+--- The wrong one a few times ends the connection
+function M.login(self, call, p)
+  params.only(p, "token")
+  local client, known = call.client, self.opts.tokens and self.opts.tokens:find(params.need(p, "token", "text"))
+  if not known then
+    client.refused = (client.refused or 0) + 1
+    self.opts.log("a token was refused", { client = client.name, often = true })
+    params.fail("forbidden", "login: this token is not known here")
+  end
+  client:login(known.role, known.name)
+  call.answer { role = client.role, name = client.name }
+end
+
+-- One method, with a request as an example and what it needs.
+local function about(name, services)
+  local found = examples.of(name, services.modules)
+  if not found then params.fail("unknown", 'there is no method "%s"', name:sub(1, 64)) end
+  return { method = name, example = found.example, about = found.about, needs = roles.needed(name, core.json_decode(found.example).params) }
+end
+
+--- {"id":2,"method":"methods","params":{"name":"child.open"}}: a request as an example, a few words and the role that is needed;
+--- without a name, the names of all
 function M.methods(_, call, p)
-  params.only(p, "")
+  params.only(p, "name")
+  local name, services = params.maybe(p, "name", "text"), require "weir.serve.service"
+  if name then return call.answer(about(name, services)) end
   local list = core.array {}
-  for name in pairs(require("weir.serve.service").methods) do list[#list + 1] = name end
+  for method in pairs(services.methods) do list[#list + 1] = method end
   table.sort(list)
   call.answer { methods = list }
 end
@@ -40,7 +72,14 @@ function M.stats(self, call, p)
   call.answer(t)
 end
 
---- {"id":4,"method":"events"}: a stream of what happens to jobs: exception, requeue
+--- {"id":8,"method":"metrics"}: what is counted and measured, in the text format of Prometheus
+function M.metrics(self, call, p)
+  params.only(p, "")
+  call.answer { text = self.opts.metrics() }
+end
+
+--- {"id":4,"method":"events"}: a stream of what happens to jobs: exception, requeue, and shrink, where the job is an instance of its
+--- own; and between this service and its parent: parent, exit
 function M.events(self, call, p)
   params.only(p, "")
   call.stream()

@@ -1,0 +1,57 @@
+--- weir -s SOCKET parent: a child service and the service that it is within.
+
+local inputs = require "weir.cli.inputs"
+local out = require "weir.cli.output"
+local remote = require "weir.cli.remote"
+
+local M = {}
+
+M.parent = {
+  name = "-s SOCKET parent", doc = "Show what a child service has of its parent; ask for more, or give back.",
+  usage = "[status | grow JOB | shrink TARGETS] [OPTION...]", max = 2,
+  options = {
+    { nil, "force", nil, "shrink: also what jobs are on; they get a fatal exception, and it goes when they have gone" },
+    { nil, "pass", nil, "shrink: on to the parent's parent" },
+    { nil, "json", nil, "as one line of JSON" },
+  },
+  notes = [[
+A JOB is what weir match takes: what the parent is to give besides, on targets that the child does not have yet.
+
+  weir -s child.sock parent grow slot=2/node
+  weir -s child.sock parent shrink 4-5]],
+}
+
+local function show(status)
+  out.table {
+    { "parent", "connected", "acquired", "online", "leaving" },
+    { ("%s#%s"):format(status.parent, status.job or status.group), status.connected and "yes" or "no", status.acquired, status.online,
+      status.leaving },
+  }
+  if status.problem then out.line(status.problem) end
+end
+
+local ASK = {}
+
+function ASK.status(client) return remote.ask(client, "parent.status") end
+
+function ASK.grow(client, word)
+  local job = inputs.jobs({ word })[1]
+  return remote.ask(client, "parent.grow", { request = job.request:format "json" })
+end
+
+function ASK.shrink(client, word, opts)
+  return remote.ask(client, "parent.shrink", { targets = word, force = opts.force, pass = opts.pass })
+end
+
+function M.parent.run(client, opts)
+  local what = opts[1] or "status"
+  if not ASK[what] then out.fail(2, 'parent: status, grow or shrink is wanted, not "%s"', what) end
+  if (what == "status") ~= (opts[2] == nil) then
+    out.fail(2, "parent: grow JOB or shrink TARGETS is wanted, or status alone")
+  end
+  local status = ASK[what](client, opts[2], opts)
+  if opts.json then out.json(status) else show(status) end
+  return 0
+end
+
+return M

@@ -1,0 +1,430 @@
+--- remote.lua - a running service as the REPL has it: e, g, vertices and allocations that ask it. What they are printed with is the
+-- same as for those of a machine in this process.
+
+local clients = require "weir.serve.client"
+local core = require "weir.core"
+local weir = require "weir"
+
+local M = {}
+
+local SLICE = 0.1 -- seconds that a wait lasts before Ctrl-C is looked for
+
+-- ---- asking -------------------------------------------------------------------------------------------------
+
+local Service = {}
+Service.__index = Service
+
+-- A page after the others: lists in it go on.
+local function join(all, page)
+  for key, value in pairs(page) do
+    if type(value) == "table" and type(all[key]) == "table" then table.move(value, 1, #value, #all[key] + 1, all[key]) end
+  end
+  return all
+end
+
+local function await(client, id)
+  while true do
+    local result, more, code = client:next(id, SLICE)
+    if result ~= nil or code ~= "time" then return result, more, code end
+  end
+end
+
+local READS = { show = true, find = true, jobs = true, job = true, stats = true, walk = true, explain = true }
+
+--- Asks, and connects again where the connection broke before: the result; or nil, message, code.
+function Service:ask(method, params)
+  if self.client.lost then
+    self.client:close()
+    local client, why, code = clients.connect(self.address)
+    if not client then return nil, why, code end
+    self.client = client
+  end
+  if not READS[method] then self.changes = self.changes + 1 end
+  local id, all = self.client:send(method, params), nil
+  repeat
+    local result, more, code = await(self.client, id)
+    if result == nil then return nil, more, code end
+    all = all and join(all, result) or result
+  until not more
+  self.client.answers[id] = nil
+  return all
+end
+
+-- Fields and methods of e and g that are not there with a service.
+local function absent(name, methods)
+  return function(_, key)
+    if methods[key] ~= nil then return methods[key] end
+    if type(key) ~= "string" then return nil end
+    local names = {}
+    for known in pairs(methods) do names[#names + 1] = known end
+    table.sort(names)
+    error(("%s:%s is not there with a service; there is %s"):format(name, key, table.concat(names, ", ")), 2)
+  end
+end
+
+-- ---- vertices -----------------------------------------------------------------------------------------------
+
+local Vertex, Map = { __kind = "vertex" }, {}
+local methods_of_vertex = {}
+
+-- What does not change while a vertex is there, as it came.
+local FIXED = { path = true, type = true, name = true, id = true, size = true, unit = true, rank = true }
+local CHANGING = { "state", "free", "properties", "tags", "basename", "uuid", "exclusive", "data", "edges", "uses", "plan", "below",
+  "blocked_by" }
+
+local FRESH = 0.25 -- seconds for which what was told of a vertex counts, unless something was changed from here
+
+local function vertex(service, base)
+  return base and setmetatable({ [Vertex] = { service = service, base = base, at = core.clock(), changes = service.changes } }, Vertex)
+end
+
+local function describe(box)
+  box.full, box.at, box.changes = assert(box.service:ask("show", { uri = box.base.path, as = "pool" })), core.clock(), box.service.changes
+  return box.full
+end
+
+-- Lists tell some of the fields that change; the others are asked for.
+local IN_LISTS = { state = true, free = true, properties = true, tags = true }
+
+local function field(box, key)
+  local fresh = box.changes == box.service.changes and core.clock() - box.at < FRESH
+  if fresh and box.full then return box.full[key] end
+  if fresh and IN_LISTS[key] and box.base.state then return box.base[key] end
+  return describe(box)[key]
+end
+
+-- properties, tags or data; tags can be set.
+local function map(v, name, entries) return setmetatable({ [Map] = { vertex = v, name = name, entries = entries or {} } }, Map) end
+
+function Map.__index(self, key) return rawget(self, Map).entries[key] end
+
+function Map.__pairs(self) return pairs(rawget(self, Map).entries) end
+
+function Map.__newindex(self, key, value)
+  local box = rawget(self, Map)
+  if box.name ~= "tags" then error(box.name .. " are not changed on a service; tags are", 2) end
+  local inner = rawget(box.vertex, Vertex)
+  if value == nil then value = core.null end
+  assert(inner.service:ask("tag", { uri = inner.base.path, set = { [key] = value } }))
+  box.entries[key] = value ~= core.null and value or nil
+end
+
+local MAPS = { properties = true, tags = true, data = true }
+
+function Vertex.__index(self, key)
+  if methods_of_vertex[key] then return methods_of_vertex[key] end
+  local box = rawget(self, Vertex)
+  if FIXED[key] and box.base[key] ~= nil then return box.base[key] end
+  local value = field(box, key)
+  return MAPS[key] and map(self, key, value) or value
+end
+
+function Vertex.__newindex(self, key, value)
+  if key ~= "state" then error(("%s of a vertex is not changed on a service; state and tags are"):format(tostring(key)), 2) end
+  local box = rawget(self, Vertex)
+  assert(box.service:ask("state", { uri = box.base.path, state = value }))
+end
+
+function Vertex.__tostring(self) return rawget(self, Vertex).base.path end
+
+function Vertex.__eq(a, b) return a.path == b.path end
+
+function methods_of_vertex.parent(self)
+  local box = rawget(self, Vertex)
+  local above = box.base.path:match "^(.+)/[^/]*$"
+  return above and vertex(box.service, box.service:ask("show", { uri = above, as = "pool" }))
+end
+
+local function children(self)
+  local box, list = rawget(self, Vertex), {}
+  for i, base in ipairs(assert(box.service:ask("show", { uri = box.base.path, as = "children" })).vertices) do
+    list[i] = vertex(box.service, base)
+  end
+  return list
+end
+
+function methods_of_vertex.children(self)
+  local list, i = children(self), 0
+  return function()
+    i = i + 1
+    return list[i]
+  end
+end
+
+function methods_of_vertex.child(self, i) return children(self)[i] end
+
+function methods_of_vertex.nchildren(self) return rawget(self, Vertex).base.children or #children(self) end
+
+function methods_of_vertex.aggregate(self)
+  local box = rawget(self, Vertex)
+  return assert(box.service:ask("show", { uri = box.base.path, as = "totals" })).totals
+end
+
+function methods_of_vertex.below(self, type)
+  local row = self:aggregate()[type] or { total = 0, free = 0, idle = 0 }
+  return row.total, row.free, row.idle
+end
+
+function methods_of_vertex.trees(self, limits)
+  local box = rawget(self, Vertex)
+  return assert(box.service:ask("show", { uri = box.base.path, depth = limits and limits.depth })).trees
+end
+
+Vertex.__names = { "children", "nchildren", "child", "parent", "aggregate", "below" }
+Vertex.__fields = CHANGING
+for name in pairs(FIXED) do table.insert(CHANGING, name) end
+
+-- ---- allocations --------------------------------------------------------------------------------------------
+
+local Allocation = { __kind = "allocation" }
+local methods_of_allocation = {}
+Allocation.__index = methods_of_allocation
+Allocation.__names = { "vertices", "format", "rset" }
+
+-- As the service tells of it; not of one job when it was a preview.
+local function allocation(service, answer)
+  local duration = answer.duration
+  return setmetatable({
+    service = service, id = answer.job, state = answer.state, at = answer.start, policy = answer.policy, picks = answer.vertices,
+    drawn = answer.resources, duration = type(duration) == "number" and duration or math.huge,
+  }, Allocation)
+end
+
+--- What it has; asked for where the answer that told of it did not say.
+function methods_of_allocation.vertices(self)
+  self.picks = self.picks or assert(self.service:ask("job", { job = self.id })).vertices
+  local list = {}
+  for i, pick in ipairs(self.picks) do
+    list[i] = { vertex = vertex(self.service, { path = pick.path, type = pick.type, unit = pick.unit, name = pick.path:match "[^/]*$" }),
+      amount = pick.amount, exclusive = pick.exclusive }
+  end
+  return list
+end
+
+function methods_of_allocation.format(self, format)
+  if not self.id then return nil, "a preview is not kept by the service", "unknown" end
+  local answer, why, code = self.service:ask("job", { job = self.id, format = format })
+  if not answer then return nil, why, code end
+  return type(answer.resources) == "string" and answer.resources or core.json_encode(answer.resources)
+end
+
+function methods_of_allocation.rset(self)
+  local text, why, code = self:format "rv1"
+  if not text then return nil, why, code end
+  return weir.rset(text, "R")
+end
+
+function methods_of_allocation.trees(self)
+  return self.drawn or assert(self.service:ask("job", { job = self.id, format = "tree" })).resources
+end
+
+-- ---- the engine ---------------------------------------------------------------------------------------------
+
+local E = {}
+
+local function id_of(job) return type(job) == "table" and job.id or job end
+
+-- Jobspecs, shapes and files are read here, so that a file is one of who asks.
+local function request_of(x)
+  local request, why, code = weir.request(x)
+  if not request then return nil, why, code end
+  return request:format "json"
+end
+
+local function asked(self, method, params)
+  local answer, why, code = self.service:ask(method, params)
+  if not answer then return nil, why, code end
+  if answer.feasible or answer.released then return true end
+  return allocation(self.service, answer)
+end
+
+--- Finds resources: opts.mode, .at, .duration, .job, and .filter, Lua source that the service runs in a sandbox.
+function E:match(x, opts)
+  local request, why, code = request_of(x)
+  if not request then return nil, why, code end
+  opts = opts or {}
+  local name = type(x) == "string" and #x <= 200 and x or nil
+  return asked(self, "match", { request = request, name = name, mode = opts.mode, at = opts.at, duration = opts.duration, job = opts.job,
+    filter = opts.filter, format = "tree" })
+end
+
+--- Gives back all that a job has.
+function E:release(job)
+  local done, why, code = self.service:ask("release", { job = id_of(job) })
+  if not done then return nil, why, code end
+  return true
+end
+
+--- Gives a job more.
+function E:grow(job, x)
+  local request, why, code = request_of(x)
+  if not request then return nil, why, code end
+  return asked(self, "grow", { job = id_of(job), request = request, format = "tree" })
+end
+
+--- Takes a vertex, {vertex =, amount =} or {ranks =} from a job.
+function E:shrink(job, what)
+  local params = { job = id_of(job), format = "tree", ranks = what.ranks, amount = what.amount }
+  params.path = not what.ranks and (what.vertex or what).path or nil
+  return asked(self, "shrink", params)
+end
+
+--- One job.
+function E:job(id) return asked(self, "job", { job = id_of(id) }) end
+
+--- All jobs.
+function E:jobs()
+  local answer, why, code = self.service:ask "jobs"
+  if not answer then return nil, why, code end
+  for i, job in ipairs(answer.jobs) do answer.jobs[i] = allocation(self.service, job) end
+  return answer.jobs
+end
+
+--- Why a request does not fit; opts.columns: also as .text of that width.
+function E:explain(x, opts)
+  local request, why, code = request_of(x)
+  if not request then return nil, why, code end
+  local params = { request = request, columns = 100 }
+  for key, value in pairs(opts or {}) do params[key] = value end
+  return self.service:ask("explain", params)
+end
+
+--- Moves the clock of a service that has a manual one.
+function E:advance(to)
+  local done, why, code = self.service:ask("advance", { to = to })
+  if not done then return nil, why, code end
+  return true
+end
+
+--- The clock, in seconds.
+function E:now() return assert(self.service:ask "stats").now end
+
+--- What the service has done and holds.
+function E:stats() return self.service:ask "stats" end
+
+--- The policy in use.
+function E:policy()
+  local p = assert(self.service:ask "policy")
+  return p.name, p
+end
+
+--- Puts another policy into use: a name, or a file of who asks.
+function E:use(name)
+  local params = { name = name }
+  if type(name) == "string" and (name:find("/", 1, true) or name:find "%.lua$") then
+    local text, why, code = require("weir.files").read(name)
+    if not text then return nil, why, code end
+    params = { source = text }
+  end
+  local done, why, code = self.service:ask("policy.load", params)
+  if not done then return nil, why, code end
+  return true
+end
+
+--- The file of the policy in use, as it is now.
+function E:reload()
+  local done, why, code = self.service:ask "policy.reload"
+  if not done then return nil, why, code end
+  return true
+end
+
+--- Names of policies that the service has.
+function E:policies() return assert(self.service:ask "policy.list").policies end
+
+--- The machine.
+function E:resources() return self.graph end
+
+-- ---- the machine --------------------------------------------------------------------------------------------
+
+local G = {}
+
+--- The vertex of a path or URI.
+function G:vertex(uri)
+  local found, why, code = self.service:ask("show", { uri = uri, as = "pool" })
+  if not found then return nil, why, code end
+  return vertex(self.service, found)
+end
+
+--- The tops of the machine.
+function G:roots()
+  local list = {}
+  for i, base in ipairs(assert(self.service:ask("show", { as = "children" })).vertices) do list[i] = vertex(self.service, base) end
+  return list
+end
+
+function G:root() return self:roots()[1] end
+
+--- Vertices that an expression holds for; opts.start: a vertex or path below which to look.
+function G:find(expression, opts)
+  local start = opts and opts.start
+  local answer, why, code = self.service:ask("find", {
+    expression = expression, start = type(start) == "table" and start.path or start,
+  })
+  if not answer then return nil, why, code end
+  for i, base in ipairs(answer.vertices) do answer.vertices[i] = vertex(self.service, base) end
+  return answer.vertices
+end
+
+--- The best vertices by a filter: opts.filter, its Lua source; .type, .start, .best. A list of {vertex =, score =}.
+function G:walk(opts)
+  local answer, why, code = self.service:ask("walk", opts)
+  if not answer then return nil, why, code end
+  for i, base in ipairs(answer.vertices) do answer.vertices[i] = { vertex = vertex(self.service, base), score = base.score } end
+  return answer.vertices
+end
+
+--- How many vertices there are.
+function G:count() return assert(self.service:ask "stats").vertices end
+
+--- Units by type: in all, free, idle.
+function G:aggregate(v) return assert(self.service:ask("show", { as = "totals", uri = v and v.path })).totals end
+
+--- Types of pools.
+function G:types()
+  local list = {}
+  for type in pairs(self:aggregate()) do list[#list + 1] = type end
+  table.sort(list)
+  return list
+end
+
+function G:now() return assert(self.service:ask "stats").now end
+
+function G:trees(limits) return assert(self.service:ask("show", { depth = limits and limits.depth })).trees end
+
+-- ---- all of it ----------------------------------------------------------------------------------------------
+
+-- What waits for the service runs in a coroutine of its own: Ctrl-C fails there, and never in what the event loop calls, which has
+-- nobody around it to take an error.
+local function guarded(f, ...)
+  local results = table.pack(coroutine.resume(coroutine.create(core.guarded), f, ...))
+  if not results[1] then return false, results[2] end
+  return table.unpack(results, 2, results.n)
+end
+
+local function names_of(methods)
+  local list = {}
+  for name in pairs(methods) do list[#list + 1] = name end
+  return list
+end
+
+--- Connects: {engine =, graph =, ask(method, params), close()}; or nil, message, code.
+function M.connect(address)
+  local client, why, code = clients.connect(address)
+  if not client then return nil, why, code end
+  local service = setmetatable({ client = client, address = address, changes = 0 }, Service)
+  local hello
+  hello, why, code = service:ask "hello"
+  if not hello then return nil, why, code end
+  local graph = setmetatable({ service = service }, {
+    __index = absent("g", G), __kind = "graph", __names = names_of(G), __call = function(self, uri) return self:vertex(uri) end,
+  })
+  local engine = setmetatable({ service = service, graph = graph }, {
+    __index = absent("e", E), __kind = "engine", __names = names_of(E), __tostring = function() return "engine of " .. address end,
+  })
+  return {
+    engine = engine, graph = graph, address = address, guarded = guarded, ask = function(...) return service:ask(...) end,
+    close = function() service.client:close() end,
+  }
+end
+
+return M

@@ -1,0 +1,146 @@
+--- remote_commands.lua - what the REPL has with a service besides, or in place of, what it has with a machine of its own.
+
+local core = require "weir.core"
+local out = require "weir.cli.output"
+local show = require "weir.repl.show"
+local shorthand = require "weir.repl.shorthand"
+
+local M = {}
+
+local function fail(...) error { text = string.format(...) } end
+
+local function check(value, why)
+  if value == nil then fail("%s", why) end
+  return value
+end
+
+M.INTRO = [[
+g is the machine of the service, e its engine. Type Lua, which runs here; an expression prints its value, _ is the last one.
+
+  e:match "slot=4/node/core=8"        matches a job          find "type=node and state=up"   vertices
+  e:release(1)                        gives it back          tree()  tree(v)                 a picture in text
+  g "/cluster0/node0"                 a vertex               top()                           who uses what
+  v.state = "down"  v.tags.key = "x"  changes a vertex       why "slot=9/node"               why it does not fit
+  call("stats")                       any method
+
+Commands:
+]]
+
+--- Commands that need the machine in this process, and what to do with a service instead.
+M.LOCAL = {
+  profile = "the hooks of its policy run there", record = "it has its own state; weir -s SOCKET call jobs tells of it",
+  show = "the picture is made of a machine in this process; tree() draws it as text", timeline = "as for :show",
+}
+
+-- ---- commands -----------------------------------------------------------------------------------------------
+
+local LIST = {}
+
+local function command(name, arguments, doc, words, run)
+  LIST[#LIST + 1] = { name = name, arguments = arguments, doc = doc, words = words, run = run }
+end
+
+local function job_of(word) return math.tointeger(tonumber(word)) or fail("the id of a job is wanted, not '%s'", word) end
+
+command("jobs", "", "the jobs", nil, function(session) session:print(check(session.engine:jobs())) end)
+
+command("job", "ID", "what one job has", nil, function(session, word) session:print(check(session.engine:job(job_of(word)))) end)
+
+command("match", "REQUEST", "places a job", nil, function(session, text)
+  if text == "" then fail ":match: a shape or the file of a jobspec is wanted, such as :match slot=1/node" end
+  session:print(check(session.engine:match(text)))
+end)
+
+command("release", "ID...", "gives back what jobs have", nil, function(session, words)
+  if words == "" then fail ":release: the id of a job is wanted" end
+  for word in words:gmatch "%S+" do check(session.engine:release(job_of(word))) end
+end)
+
+command("explain", "REQUEST", "why it does not fit", nil, function(session, text)
+  if text == "" then fail ":explain: a shape or the file of a jobspec is wanted, such as :explain slot=9/node" end
+  out.write(check(session.engine:explain(text, { columns = session.width })).text)
+end)
+
+command("state", "PATH STATE", "changes the state of a vertex: up, down, ...", "path", function(session, words)
+  local path, state = words:match "^(%S+)%s+(%S+)$"
+  if not path then fail ":state: a path and a state are wanted, such as :state /cluster0/node3 down" end
+  local v = check(session.graph:vertex(path))
+  v.state = state
+end)
+
+local function show_status(status)
+  local rows = { { "group", "targets", "online", "offline", "acquired", "leaving" } }
+  for _, g in ipairs(status.groups) do
+    rows[#rows + 1] = { g.group, g.targets, g.online, g.offline, g.acquired and "yes" or "no", g.leaving }
+  end
+  out.table(rows)
+  for _, d in ipairs(status.drained) do out.line(("drained: %d%s"):format(d.target, d.reason and "  " .. d.reason or "")) end
+end
+
+command("resource", "", "the groups of targets, and who has them", nil, function(session)
+  show_status(check(session.remote.ask "resource.status"))
+end)
+
+command("drain", "TARGETS [REASON]", "places no more jobs there", nil, function(session, words)
+  local targets, reason = words:match "^(%S+)%s*(.-)$"
+  if not targets then fail ":drain: targets are wanted, such as :drain 3-4 disk" end
+  show_status(check(session.remote.ask("resource.drain", { targets = targets, reason = reason ~= "" and reason or nil })))
+end)
+
+command("undrain", "TARGETS", "places jobs there again", nil, function(session, targets)
+  if targets == "" then fail ":undrain: targets are wanted, such as :undrain 3-4" end
+  show_status(check(session.remote.ask("resource.undrain", { targets = targets })))
+end)
+
+command("stats", "", "what the service has done and holds", nil, function(session) session:print(check(session.remote.ask "stats")) end)
+
+command("call", "METHOD [PARAMS]", "asks any method, with a JSON object", "methods", function(session, words)
+  local method, text = words:match "^(%S+)%s*(.-)$"
+  local params = text and text ~= "" and core.json_decode(text) or nil
+  if not method or text ~= "" and type(params) ~= "table" then fail ':call: METHOD and a JSON object are wanted' end
+  session:print(check(session.remote.ask(method, params)))
+end)
+
+--- All of them.
+M.list = LIST
+
+-- ---- shorthand ------------------------------------------------------------------------------------------------
+
+-- Rows of units that jobs have, by what the service tells of each.
+local function top(session)
+  local list = core.array {}
+  for i, job in ipairs(check(session.remote.ask("jobs", { vertices = true })).jobs) do
+    local row = { job = job.job, state = job.state, at = job.start }
+    for _, pick in ipairs(job.vertices) do row[pick.type] = (row[pick.type] or 0) + pick.amount end
+    list[i] = row
+  end
+  return list
+end
+
+local function absent(name, what)
+  return function() error(("%s is not there with a service: %s"):format(name, what), 0) end
+end
+
+--- Puts what is at hand into an environment.
+function M.fill(env, session)
+  env.find = function(expression, opts) return session.graph:find(expression, opts) end
+  env.tree = function(v)
+    show.tree(v or session.graph)
+    return shorthand.quiet
+  end
+  env.top = function() return top(session) end
+  env.why = function(request, opts)
+    local report, message, code = session.engine:explain(request, opts)
+    if not report then return nil, message, code end
+    return report.text
+  end
+  env.call = function(method, params) return session.remote.ask(method, params) end
+  env.undo = absent("undo", "others may have built on the change; release or match what is to be otherwise")
+  env.save = absent("save", "it keeps its state itself (weir serve --state)")
+  env.load = function(x)
+    if type(x) == "function" or type(x) == "string" and x:find "[\n=(]" then return load(x) end
+    error("load is not there with a service: begin another one, or weir repl -r, with that machine", 0)
+  end
+end
+
+return M

@@ -1,0 +1,131 @@
+--- config.lua - the options of a command from a file: a JSON object, or Lua that returns a table, with the long names of the options.
+--
+--   return {
+--     resources = "/etc/weir/machine.json",
+--     listen = { "unix:/run/weir/weir.sock", "tls:0.0.0.0:4747" },
+--     limit = { clients = 200 },         -- of options that take NAME=VALUE
+--     allow = { reader = "*" },
+--   }
+--
+-- What the command line says counts more.
+
+local core = require "weir.core"
+local files = require "weir.files"
+local options = require "weir.options"
+local suggest = require "weir.suggest"
+
+local M = {}
+
+local function escaped(text) return (text:gsub("%p", "%%%0")) end
+
+-- The line on which a key stands first; nil where it is not to be found.
+local function line_of(text, key)
+  local n = 0
+  for line in (text .. "\n"):gmatch "([^\n]*)\n" do
+    n = n + 1
+    line = line:gsub("%-%-.*$", "")
+    if line:find("%f[%w_-]" .. escaped(key) .. "%f[^%w_-][\"']?%]?%s*[=:]") then return n end
+  end
+end
+
+-- The table of a file; or nil and a message.
+local function read(path, text)
+  if text:find "^%s*{" then
+    local value, why = core.json_decode(text)
+    if type(value) ~= "table" then return nil, ("%s: %s"):format(path, why or "an object is wanted") end
+    return value
+  end
+  local chunk, why = load(text, "@" .. path, "t", {})
+  if not chunk then return nil, why end
+  local ok, value = pcall(chunk)
+  if not ok then return nil, tostring(value) end
+  if type(value) ~= "table" then return nil, path .. ": it returns no table; return { resources = ... } is wanted" end
+  return value
+end
+
+-- ---- values as words of a command line ------------------------------------------------------------------------------------------
+
+local function plain(value)
+  if math.type(value) == "float" and value == value // 1 and math.abs(value) < 1e15 then return ("%d"):format(value) end
+  return (type(value) == "string" or type(value) == "number") and tostring(value) or nil
+end
+
+-- "NAME=VALUE" of each entry, in order; lists stay lists.
+local function entries(value)
+  local list, names = {}, {}
+  for i, item in ipairs(value) do list[i] = plain(item) end
+  if #list ~= #value then return nil end
+  for name in pairs(value) do
+    if type(name) == "string" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local text = plain(value[name])
+    if not text then return nil end
+    list[#list + 1] = name .. "=" .. text
+  end
+  return list
+end
+
+-- The words that stand for an option; or nil and what is wanted.
+local function words(option, value)
+  local flag = "--" .. option[2]
+  if not option[3] then
+    if type(value) ~= "boolean" then return nil, "true or false is wanted" end
+    return value and { flag } or {}
+  end
+  local list = option.many and type(value) == "table" and entries(value) or { plain(value) }
+  if #list == 0 and not (option.many and type(value) == "table" and next(value) == nil) then
+    return nil, option.many and "a text, a number, or a list of them is wanted" or "a text or a number is wanted"
+  end
+  local out = {}
+  for _, text in ipairs(list) do out[#out + 1] = flag .. "=" .. text end
+  return out
+end
+
+local function find(command, name)
+  local longs = {}
+  if name == "config" then return nil, "config: a file of options names no other one" end
+  for _, option in ipairs(command.options) do
+    if option[2] == name then return option end
+    longs[#longs + 1] = option[2]
+  end
+  return nil, ("there is no option \"%s\"%s"):format(tostring(name), suggest.hint(tostring(name), longs))
+end
+
+-- One option, read as the command line is.
+local function take(command, name, value)
+  local option, why = find(command, name)
+  if not option then return nil, why end
+  local list
+  list, why = words(option, value)
+  if not list then return nil, ("%s: %s"):format(name, why) end
+  local parsed
+  parsed, why = options.parse({ options = { option } }, list)
+  if not parsed then return nil, (why:gsub("^%-%-", "")) end
+  return parsed[name] == nil and {} or { parsed[name] }
+end
+
+--- Adds to options of a command what a file says and they do not: true; or nil and a message.
+function M.apply(command, path, opts)
+  local text, why = files.read(path)
+  if not text then return nil, why end
+  local value
+  value, why = read(path, text)
+  if not value then return nil, why end
+  local names = {}
+  for name in pairs(value) do names[#names + 1] = name end
+  table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
+  for _, name in ipairs(names) do
+    local one
+    one, why = take(command, name, value[name])
+    if not one then
+      local line = line_of(text, tostring(name))
+      return nil, ("%s:%s %s"):format(path, line and line .. ":" or "", why)
+    end
+    if opts[name] == nil then opts[name] = one[1] end
+  end
+  return true
+end
+
+return M

@@ -1,0 +1,151 @@
+--- listen.lua - the sockets that a service listens on: opened by an address, or handed over by the service manager.
+
+local addresses = require "weir.serve.addresses"
+local core = require "weir.core"
+local uv = require "luv"
+
+local M = {}
+
+local BACKLOG = 128
+local FIRST_FD = 3 -- of those that the service manager hands over
+
+local function failed(what, why) return nil, ("%s: %s"):format(what, why), "io" end
+
+-- ---- Unix sockets --------------------------------------------------------------------------------------------------------------
+
+-- Whether somebody answers at a path.
+local function answers(path)
+  local pipe, result = uv.new_pipe(false), nil
+  pipe:connect(path, function(err)
+    result = not err
+    pipe:close()
+  end)
+  while result == nil do uv.run "once" end
+  uv.run "nowait"
+  return result
+end
+
+local function is_socket(path)
+  local stat = uv.fs_lstat(path)
+  return stat and stat.type == "socket"
+end
+
+-- Why a path cannot be bound: libuv says EACCES where the directory is not there, too.
+local function reason(path, why, name)
+  local directory = path:match "^(.*)/" or "."
+  if name == "EACCES" and not uv.fs_stat(directory == "" and "/" or directory) then return "there is no directory " .. directory end
+  if name == "EADDRINUSE" and not is_socket(path) then return "is there already, and no socket" end
+  return why
+end
+
+-- A socket that a killed service has left is in the way, and taken away; one that is served is not.
+local function bind(pipe, path)
+  local ok, why, name = pipe:bind(path)
+  if not ok and name == "EADDRINUSE" and is_socket(path) then
+    if answers(path) then return nil, path .. ": another service listens there", "exists" end
+    uv.fs_unlink(path)
+    ok, why, name = pipe:bind(path)
+  end
+  if not ok then return failed(path, reason(path, why, name)) end
+  return true
+end
+
+local Open = {}
+
+function Open.unix(address, opts)
+  local pipe = uv.new_pipe(false)
+  local ok, why, code = bind(pipe, address.path)
+  if not ok then
+    pipe:close()
+    uv.run "nowait"
+    return nil, why, code
+  end
+  uv.fs_chmod(address.path, opts.mode or 384) -- 0600; nobody can connect before it listens
+  return { kind = "unix", handle = pipe, address = addresses.text(address), path = address.path }
+end
+
+-- ---- TCP -----------------------------------------------------------------------------------------------------------------------
+
+--- The numbers of a host; or nil and a message.
+function M.resolve(host)
+  local found, why = uv.getaddrinfo(host, nil, { socktype = "stream" })
+  if not found or not found[1] then return nil, ("%s: %s"):format(host, tostring(why or "not known")) end
+  return found[1].addr
+end
+
+-- Who may come in over the net has to be said.
+local function refusal(address, opts)
+  if not opts.tokens then return addresses.text(address) .. ": --token-file FILE is missing: who connects over TCP has to have a token" end
+  if address.kind == "tls" and not opts.tls then return addresses.text(address) .. ": --tls-cert FILE and --tls-key FILE are missing" end
+end
+
+local function listener(handle, kind, opts)
+  local name = handle:getsockname()
+  local address = { kind = kind, host = name.ip, port = name.port }
+  return { kind = kind, handle = handle, address = addresses.text(address), tls = kind == "tls" and opts.tls or nil }
+end
+
+local function open_net(address, opts)
+  local why = refusal(address, opts)
+  if why then return nil, why, "invalid" end
+  local ip, unknown = M.resolve(address.host)
+  if not ip then return nil, unknown, "io" end
+  local handle = uv.new_tcp()
+  local ok
+  ok, why = handle:bind(ip, address.port)
+  if ok then return listener(handle, address.kind, opts) end
+  handle:close()
+  return failed(addresses.text(address), why)
+end
+
+Open.tcp, Open.tls = open_net, open_net
+
+--- Binds: {kind =, handle =, address = text, path =, tls =}; or nil, message, code. opts: mode, of Unix sockets; tokens and tls, for
+--- the net.
+function M.open(address, opts) return Open[address.kind](address, opts) end
+
+-- ---- sockets that were handed over -----------------------------------------------------------------------------------------------
+
+local function adopt(fd, opts)
+  local family, why, code = core.inherited(fd)
+  if not family then return nil, why, code end
+  if family == "unix" then
+    local pipe = uv.new_pipe(false)
+    pipe:open(fd)
+    return { kind = "unix", handle = pipe, address = "unix:" .. (pipe:getsockname() or "") }
+  end
+  local handle = uv.new_tcp()
+  handle:open(fd)
+  local name = handle:getsockname()
+  local kind = opts.tls and "tls" or "tcp"
+  local address = { kind = kind, host = name.ip, port = name.port }
+  if kind == "tcp" and not addresses.is_loopback(name.ip) then
+    return nil, ("%s: this socket was handed over; in the clear only on this machine: --tls-cert and --tls-key are missing"):format(
+      addresses.text(address)), "forbidden"
+  end
+  local wrong = refusal(address, opts)
+  if wrong then return nil, wrong, "invalid" end
+  return listener(handle, kind, opts)
+end
+
+--- What the service manager has handed over to this process (sd_listen_fds(3)): a list as `open` gives; or nil, message, code.
+function M.inherited(opts)
+  local n = math.tointeger(tonumber(os.getenv "LISTEN_FDS")) or 0
+  if math.tointeger(tonumber(os.getenv "LISTEN_PID")) ~= uv.os_getpid() then return {} end
+  local list = {}
+  for fd = FIRST_FD, FIRST_FD + n - 1 do
+    local one, why, code = adopt(fd, opts)
+    if not one then return nil, why, code end
+    list[#list + 1] = one
+  end
+  return list
+end
+
+--- Listens: true; or nil, message, code.
+function M.start(one, on_connection)
+  local ok, why = one.handle:listen(BACKLOG, on_connection)
+  if not ok then return failed(one.address, why) end
+  return true
+end
+
+return M

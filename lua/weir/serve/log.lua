@@ -1,0 +1,77 @@
+--- log.lua - what a service tells those who run it: one event a line on stderr, as text or as JSON.
+--
+--   local log = require("weir.serve.log").new { format = "json", level = "info", write = f, now = f }
+--   log("a client was dropped", { level = "warn", client = "alice" })
+
+local core = require "weir.core"
+
+local M = {}
+
+M.LEVELS = { "debug", "info", "warn", "error" }
+
+local OFTEN = 10 -- a second, of what clients can cause as often as they like
+
+local OWN = { level = true, often = true } -- fields that are told to the log only
+
+local RANK = {}
+for i, name in ipairs(M.LEVELS) do RANK[name] = i end
+
+-- UTF-8, whatever a client has called itself.
+local function clean(value)
+  if type(value) ~= "string" or utf8.len(value) then return value end
+  return (value:gsub("[\128-\255]", "?"))
+end
+
+local function stamp(now)
+  return os.date("!%Y-%m-%dT%H:%M:%S", now // 1 | 0) .. (".%03dZ"):format((now % 1) * 1000 // 1 | 0)
+end
+
+local function as_json(self, level, text, fields)
+  local entry = { time = stamp(self.now()), level = level, event = clean(text) }
+  for key, value in pairs(fields) do
+    if not OWN[key] then entry[key] = clean(value) end
+  end
+  return (core.json_encode(entry, { sort = true }))
+end
+
+local function as_text(_, _, text, fields)
+  local names = {}
+  for key in pairs(fields) do
+    if not OWN[key] then names[#names + 1] = key end
+  end
+  table.sort(names)
+  for _, key in ipairs(names) do text = ("%s  %s=%s"):format(text, key, tostring(fields[key])) end
+  return text
+end
+
+local WRITERS = { text = as_text, json = as_json }
+
+-- Whether there is room for one more of those that can be many; how many were left out before it is a field of it.
+local function has_room(self, fields)
+  local now = self.now()
+  if now - self.since >= 1 then self.since, self.n = now, 0 end
+  self.n = self.n + 1
+  if self.n > OFTEN then
+    self.left_out = self.left_out + 1
+    return false
+  end
+  fields.left_out = self.left_out > 0 and self.left_out or nil
+  self.left_out = 0
+  return true
+end
+
+--- A log: a function of a text and fields, of which two are for the log: `level` (warn if not given) and `often`, for what clients can
+--- cause as often as they like: a few a second are told. opts: format, text or json; level, the lowest
+--- that is told; write(line); now(), in seconds since 1970.
+function M.new(opts)
+  local self, least = { now = opts.now, since = 0, n = 0, left_out = 0 }, RANK[opts.level]
+  local make = WRITERS[opts.format]
+  return function(text, fields)
+    fields = fields or {}
+    local level = fields.level or "warn"
+    if RANK[level] < least or fields.often and not has_room(self, fields) then return end
+    opts.write(make(self, level, text, fields))
+  end
+end
+
+return M

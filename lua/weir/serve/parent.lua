@@ -1,0 +1,295 @@
+--- parent.lua - the service that this one is within: what it gives is the machine here. A client of its resource.acquire.
+--
+-- What the stream says goes into this service's own provider, and from there, by the same protocol, to all who schedule here. What a
+-- shrink took is released as soon as nobody here has it: no stream of the provider, no job. No I/O: see link.lua, which also
+-- connects again. Then the two compare what they have: what the parent no longer gives leaves, what is new comes, and what was to
+-- be given back before the connection broke still is.
+--
+-- While there is no connection, what a job of the parent has is this service's still, and goes on being scheduled. Of a group
+-- of targets others could acquire it meanwhile, so nothing new is placed there.
+
+local consumers = require "weir.acquire.consumer"
+local core = require "weir.core"
+local rset = require "weir.rset"
+
+local M = {}
+
+local Parent = {}
+Parent.__index = Parent
+
+-- Answers after which it is worth to ask again later.
+local LATER = { busy = true, unavailable = true, io = true, internal = true, limit = true }
+
+--- {socket =, job = or group =} of "unix:PATH", "unix:PATH#JOB" or "unix:PATH#GROUP"; or nil, message, code.
+function M.address(text)
+  local socket, fragment = text:match "^([^#]+)#?(.*)$"
+  if not socket then return nil, "--parent: unix:PATH#JOB or unix:PATH#GROUP is wanted", "invalid" end
+  local job = fragment:find "^%d+$" and math.tointeger(tonumber(fragment))
+  if job == 0 then return nil, "--parent: jobs have numbers from 1 on", "invalid" end
+  return { socket = socket, job = job or nil, group = not job and (fragment ~= "" and fragment or "default") or nil }
+end
+
+-- ---- what the parent says ------------------------------------------------------------------------------------------------------
+
+local function tell(self)
+  local status = self:status()
+  status.event = "parent"
+  self.service:event(status)
+end
+
+-- New targets come in; those of old that still leave here wait.
+local function adopt(self, R, ids)
+  local busy = self.service.provider:taken()
+  local now = ids - busy
+  if not (ids & busy):empty() then table.insert(self.later, { ids = ids & busy, R = R }) end
+  if not now:empty() then self.service:adopt(R, now, now & self.consumer:online()) end
+end
+
+local function adopt_late(self)
+  local waiting = self.later
+  self.later = {}
+  for _, entry in ipairs(waiting) do adopt(self, entry.R, entry.ids & self.consumer:acquired()) end
+end
+
+local function withdraw(self, set)
+  set = set & self.service.provider.targets
+  if not set:empty() then self.service:withdraw(set) end
+end
+
+-- Marks targets that are here as online, and the rest of a set as offline.
+local function set_online(self, all, online)
+  local provider = self.service.provider
+  local on, off = (online & provider.targets) - provider.up, (all - online) & provider.up
+  if not on:empty() then assert(provider:online(on)) end
+  if not off:empty() then assert(provider:offline(off)) end
+  self.service:settle()
+end
+
+-- What the parent gives, against what there is.
+local function reconcile(self)
+  local first, here = self.first, self.service.provider.targets
+  self.first, self.same, self.connected, self.problem = nil, true, true, nil
+  withdraw(self, here - first.ids)
+  set_online(self, first.ids & here, first.online)
+  adopt(self, first.R, first.ids - here)
+  self.consumer:owe(self.name, self.owed)
+  self.service:settle()
+  tell(self)
+end
+
+local On = {}
+
+function On.ranks(self, R)
+  self.read = rset.new(R, "resources")
+  return self.read and core.idset(self.read:ranks())
+end
+
+function On.grow(self, _, ids, online)
+  local set = self.read -- the same
+  self.read = nil
+  if self.same then
+    adopt(self, set, ids)
+    return tell(self)
+  end
+  self.first = { R = set, ids = ids, online = online }
+  if self.service then reconcile(self) end
+end
+
+function On.shrink(self, set)
+  withdraw(self, set)
+  self.service:settle()
+  tell(self)
+end
+
+function On.online(self, set)
+  set_online(self, core.idset(), set)
+  tell(self)
+end
+
+function On.offline(self, set)
+  set_online(self, set, core.idset())
+  tell(self)
+end
+
+-- The allocation is over, and with it all that was placed on it; or the two do not understand each other.
+function On.exit(self, why)
+  why = why:gsub("^group %S+: ", "")
+  self.over = why
+  self.link:close()
+  if not self.service then return end
+  self.service.opts.log(("the parent has ended this service: %s"):format(why))
+  withdraw(self, self.service.provider.targets)
+  self.service.nested:update()
+  self.service.nested:close("the instance around this one has ended: " .. why, "over")
+  self.service:event { event = "exit", note = why }
+  self.stop(why)
+end
+
+-- ---- the connection ------------------------------------------------------------------------------------------------------------
+
+-- An error answer: for later, or for good.
+local function refused(self, why, code)
+  if LATER[code] then return self.link:again(why) end
+  self.consumer:error(self.name, why)
+end
+
+local function on_response(self, result, why, code)
+  if self.over then return end
+  if result == nil then return refused(self, why, code) end
+  self.consumer:receive(self.name, result)
+end
+
+-- The job's allocation is opened before it is acquired.
+local function on_open(self)
+  self.reached = true
+  if not self.job then return self.consumer:start() end
+  self.link:send("child.open", { job = self.job }, function(result, why, code)
+    if not result then return refused(self, why, code) end
+    self.owed = core.idset(result.leaving)
+    self.consumer:start()
+    if result.targets ~= "" then return end -- nothing comes but what is to be given back
+    self.first = { R = rset.new(), ids = core.idset(), online = core.idset() }
+    if self.service then reconcile(self) end
+  end)
+end
+
+local function on_closed(self, why)
+  self.absent = not self.reached -- nobody was there from the beginning
+  local was = self.connected
+  self.connected, self.same, self.first, self.later, self.problem = false, false, nil, {}, why
+  self.consumer:disconnected()
+  self.owed = core.idset()
+  if not self.service then return end
+  if self.group then set_online(self, self.service.provider.targets, core.idset()) end
+  if not was then return end
+  self.service.opts.log("the parent is gone: " .. why)
+  tell(self)
+end
+
+-- ---- what is asked here --------------------------------------------------------------------------------------------------------
+
+local function unreachable(self)
+  return not self.connected and "the parent is not there: " .. (self.problem or "it does not answer") or nil
+end
+
+--- Asks for more; done(result) or done(nil, message, code).
+function Parent:grow(request, done)
+  if unreachable(self) then return done(nil, unreachable(self), "unavailable") end
+  if not self.job then return done(nil, "a group grows by what its administrators move into it; only a job can ask for more", "invalid") end
+  self.link:send("grow", { job = self.job, request = request:format "json", format = "none", pass = true }, done)
+end
+
+-- Jobs of this service's own that are on targets; what others have acquired counts as in use.
+local function used(self, set)
+  local service = self.service
+  for target in set:ids() do
+    local job = next(service.follower.targets:jobs(target))
+    if job then return ("job %d is on target %d"):format(job, target) end
+  end
+  local others = set & (service.provider.targets - service.follower.consumer:acquired())
+  if others:empty() then return nil end
+  return ("target %s is not scheduled by this service itself, so somebody may use it"):format(tostring(others))
+end
+
+--- Gives targets back: true, and done(result) or done(nil, message, code) later; or nil, message, code. opts: force, pass.
+function Parent:shrink(what, opts, done)
+  local ok, set = pcall(core.idset, what)
+  if not ok or not set or set:empty() then return nil, 'targets: an idset such as "4-5" is wanted', "invalid" end
+  if unreachable(self) then return nil, unreachable(self), "unavailable" end
+  if not self.job then return nil, "what is in a group of the parent's is given back by its administrators", "invalid" end
+  local strange = set - self.consumer:acquired()
+  if not strange:empty() then return nil, ("target %s was not acquired from the parent"):format(tostring(strange)), "unknown" end
+  local why = not opts.force and used(self, set)
+  if why then return nil, why .. '; with "force" it gets a fatal exception', "busy" end
+  set_online(self, set, core.idset()) -- nothing is placed there while the parent thinks
+  self.link:send("shrink", { job = self.job, ranks = tostring(set), pass = opts.pass }, function(result, message, code)
+    if not result then set_online(self, core.idset(), set & self.consumer:online()) end
+    done(result, message, code)
+  end)
+  return true
+end
+
+--- Gives back what a child of this service has given, as far as it is not in use again.
+function Parent:give(set)
+  local mine = set & self.consumer:acquired()
+  if mine:empty() then return end
+  self:shrink(tostring(mine), { pass = true }, function(_, why)
+    if why then self.service.opts.log(("target %s was not given back: %s"):format(tostring(mine), why)) end
+  end)
+end
+
+--- Releases what was to be given back and is in use no longer; takes in what waited for that. After each change.
+function Parent:settle()
+  if self.later[1] then adopt_late(self) end
+  local leaving = self.consumer:leaving()
+  if leaving:empty() then return end
+  local busy = self.service.provider:taken()
+  for target in pairs(self.service.follower:owing()) do busy = busy | core.idset { target } end
+  if not (leaving - busy):empty() then self.consumer:freed(leaving - busy) end
+end
+
+--- Plain data.
+function Parent:status()
+  local provider = self.service.provider
+  return {
+    parent = self.socket, job = self.job, group = self.group, connected = self.connected, problem = self.problem,
+    acquired = tostring(provider.targets), online = tostring(provider.up), leaving = tostring(self.consumer:leaving()),
+  }
+end
+
+--- Begins anew: the service went back to what was saved.
+function Parent:reconnect(why) self.link:again(why) end
+
+--- What was asked of the parent leaves: after what it builds on was saved.
+function Parent:flush() self.link:flush() end
+
+-- ---- making one ----------------------------------------------------------------------------------------------------------------
+
+--- What the parent gave first, as a graph, for a service that has none of its own yet; or nil, message: it gave nothing.
+function Parent:graph()
+  if not self.first then return nil, self.over or self.problem or "it does not answer" end
+  return M.prepare(assert(self.first.R:graph()))
+end
+
+--- A target that is a root could not leave, as what a service keeps would go with it: there is a root besides.
+function M.prepare(graph)
+  for _, root in ipairs(graph:roots()) do
+    if not root.rank then return graph end
+  end
+  assert(graph:add(nil, { type = "instance" }))
+  return graph
+end
+
+--- From here on the parent is the inventory of a service. stop(why): the service is to end.
+function Parent:attach(service, stop)
+  self.service, self.stop, service.parent = service, stop, self
+  if self.first then return reconcile(self) end
+  if self.group then set_online(self, service.provider.targets, core.idset()) end
+end
+
+--- A parent. address: as M.address gives it; make_link(events): its link, see link.lua.
+function M.new(address, make_link)
+  local self = setmetatable({
+    socket = address.socket, job = address.job, group = address.group, connected = false, same = false, later = {}, owed = core.idset(),
+    name = address.job and ("job.%d"):format(address.job) or address.group,
+  }, Parent)
+  local on = {}
+  for name, f in pairs(On) do
+    on[name] = function(...) return f(self, ...) end
+  end
+  self.consumer = consumers.new {
+    groups = { self.name }, on = on,
+    send = function(method, payload)
+      local streams = method == "resource.acquire"
+      self.link:send(method, payload, function(result, why, code)
+        if streams or not result then on_response(self, result, why, code) end
+      end)
+    end,
+  }
+  self.link = make_link {
+    open = function() on_open(self) end, closed = function(why) on_closed(self, why) end,
+  }
+  return self
+end
+
+return M

@@ -1,0 +1,9 @@
+-- An example of /etc/weir/serve.lua: the options of weir serve. weir serve --help tells what there is; the command line counts more.
+return {
+  resources = "/etc/weir/machine.json",
+  state = "/var/lib/weir/state.sqlite",
+  listen = { "unix:/run/weir/weir.sock" },
+  mode = "666", -- who may do what, "allow" says: others than root are refused but for that
+  allow = { reader = "*" },
+  log = "json",
+}

@@ -1,0 +1,89 @@
+--- tokens.lua - who may come in over TCP: a file of tokens, one a line, with the role and the name that each gives:
+--
+--   # TOKEN                                                           ROLE    NAME
+--   77f2...                                                           owner   alice
+--
+-- The role is administrator and the name "token" where they are left out. Nobody but who runs the service may read the file.
+
+local core = require "weir.core"
+local files = require "weir.files"
+local roles = require "weir.serve.roles"
+
+local M = {}
+
+local SHORTEST = 16 -- bytes of a token
+
+local Tokens = {}
+Tokens.__index = Tokens
+
+local function entry(line)
+  local token, role, name, more = line:match "^(%S+)%s*(%S*)%s*(%S*)%s*(.*)$"
+  if more ~= "" then return nil, "TOKEN ROLE NAME is wanted" end
+  if #token < SHORTEST then return nil, ("a token has at least %d bytes"):format(SHORTEST) end
+  if role == "" then role = "administrator" end
+  if not roles.is(role) then return nil, ('"%s" is none of reader, owner, administrator'):format(role) end
+  return { token = token, role = role, name = name ~= "" and name or "token" }
+end
+
+-- The list in a text; or nil and a message.
+local function parse(text)
+  local list, n = {}, 0
+  for line in text:gmatch "([^\n]*)\n?" do
+    n = n + 1
+    if line:find "%S" and not line:find "^%s*#" then
+      local one, why = entry(line:gsub("^%s+", ""))
+      if not one then return nil, ("%d: %s"):format(n, why) end
+      list[#list + 1] = one
+    end
+  end
+  if #list == 0 then return nil, " there is no token in it" end
+  return list
+end
+
+--- A file that only its owner may read, with a new token, where there is none: true; or nil, message, code.
+local function create(path)
+  local secret, why, code = core.secret()
+  if not secret then return nil, why, code end
+  return core.write_private(path, secret .. " administrator\n")
+end
+
+--- The tokens in a file, which is made where it is not there; or nil, message, code.
+function M.open(path)
+  local mode, why, code = core.file_mode(path)
+  if not mode then
+    if code ~= "unknown" then return nil, why, code end
+    local made
+    made, why, code = create(path)
+    if not made then return nil, why, code end
+    mode = core.file_mode(path)
+  end
+  if mode & 63 ~= 0 then return nil, ("%s: others may read it (mode %o); chmod 600"):format(path, mode & 511), "forbidden" end
+  local text
+  text, why, code = files.read(path)
+  if not text then return nil, why, code end
+  local list
+  list, why = parse(text)
+  if not list then return nil, ("%s:%s"):format(path, why), "parse" end
+  return setmetatable({ list = list }, Tokens)
+end
+
+--- The first token of a file, for a client; or nil, message, code.
+function M.first(path)
+  local text, why, code = files.read(path)
+  if not text then return nil, why, code end
+  local list
+  list, why = parse(text)
+  if not list then return nil, ("%s:%s"):format(path, why), "parse" end
+  return list[1].token
+end
+
+--- {role =, name =} of a token, or nil. All are compared, in a time that does not depend on them.
+function Tokens:find(token)
+  local found
+  for _, one in ipairs(self.list) do
+    if core.same(one.token, token) then found = one end
+  end
+  return found
+end
+
+return M
