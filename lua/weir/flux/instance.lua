@@ -1,0 +1,643 @@
+--- instance.lua - the scheduler of a Flux instance, without I/O: requests come in as texts (RFC 27, RFC 28), answers go out by
+--- opts.answer. Queue policies decide who starts when, a placement policy where; the books are those of the engine.
+--
+--   local s = instance.new { settings =, answer = {alloc(id, R, annotations), annotate(id, annotations), deny(id, note),
+--                            cancel(id), explain(id)}, log = function(level, text), clock = seconds since 1970,
+--                            ticks = seconds from some time on, for slices }
+--   s:acquire(text)  s:hello(text, R)  s:alloc(text)  s:free(text)  s:cancel(text)  s:prioritize(text)  s:expiration(text)
+--   s:schedule(seconds)   works no longer than that; in how many seconds it wants to be called again
+--
+-- A job: id, request, shape, units, least, submit, estimate, user, qos, priority, queue, state (pending, running, gone), start, due,
+-- reserved, line; known: its queue policy has been told of it. See asking.lua for what the policies are given.
+
+local asking = require "weir.sim.asking"
+local core = require "weir.core"
+local follow = require "weir.acquire.follow"
+local heap = require "weir.sim.heap"
+local hello = require "weir.acquire.hello"
+local jobid = require "weir.flux.jobid"
+local jobspec = require "weir.flux.jobspec"
+local lines = require "weir.flux.lines"
+local notes = require "weir.flux.notes"
+local rset = require "weir.rset"
+local sim = require "weir.sim"
+local weir = require "weir"
+
+local M = {}
+M.__index = M
+
+local MOST_REST = 1 -- seconds
+local LONGER = 10 -- seconds that a job whose time is over is thought to go on, at least
+
+local function decode(text)
+  local value, why = core.json_decode(text or "")
+  if type(value) ~= "table" then return nil, why or "an object is expected" end
+  return value
+end
+
+-- The clock of the books is in microseconds: what comes out of it is what was put in.
+local function round(t) return math.floor(t * 1e6 + 0.5) / 1e6 end
+
+-- ---- the machine --------------------------------------------------------------------------------------------------------
+
+-- A reservation is gone, and with it what the policy knows of it.
+local function lost(self, id)
+  local job = self.jobs[id]
+  if not job then return end
+  asking.forget(self, job)
+  self:ask("lost", id)
+end
+
+-- What could run, and when, may be otherwise now.
+local function changed(self)
+  if not self.engine then return end
+  self.releases = self.releases + 1
+  self.lines:tell_all("units", self:total())
+  self.lines:tell_all("change", true)
+  self.dirty = true
+end
+
+-- Jobs that could never run on what is left are denied.
+local function judge(self)
+  local list = {}
+  for _, shape in pairs(self.requests) do shape.feasible, shape.last = nil, nil end
+  for _, job in pairs(self.jobs) do
+    if job.state == "pending" and not self:feasible_shape(job.shape) then list[#list + 1] = job end
+  end
+  table.sort(list, function(a, b) return a.id < b.id end)
+  for _, job in ipairs(list) do
+    self:leave(job)
+    self.answer.deny(job.id, job.shape.why)
+  end
+end
+
+local function expires(self, t)
+  self.expires = t > 0 and t or nil
+  self.log("info", t > 0 and ("expiration updated to %.0f"):format(t) or "expiration updated: there is none")
+  for _, job in pairs(self.jobs) do
+    if job.state == "running" and job.endless then self:lasts_until(job, self.expires or math.huge) end
+  end
+end
+
+local function on_stream(self)
+  return {
+    requeue = function(id) lost(self, id) end,
+    changed = function() self.changes = true end,
+    exit = function(why) self.broken = why end,
+  }
+end
+
+-- Units of what jobs are counted in that the smallest node has, and nodes have in the mean of those that have any.
+local function measure_nodes(self)
+  local least, sum, n = math.huge, 0, 0
+  for v in self.graph:walk { type = "node" } do
+    local units = v:below(self.type)
+    least, sum, n = math.min(least, units), sum + units, n + (units > 0 and 1 or 0)
+  end
+  self.node_units = least < math.huge and least or 0
+  self.sizes = { node = n > 0 and sum / n or 0 } -- for sim.units_of
+end
+
+-- What a first match makes and later ones use is made at once, before anybody waits for it.
+local function warm_up(self)
+  local core_of = '{"type":"slot","count":1,"label":"a","with":[{"type":"core","count":1}]}'
+  for _, resource in ipairs {
+    core_of, ('{"type":"node","count":1,"with":[%s]}'):format(core_of),
+    ('{"type":"node","count":1,"exclusive":true,"with":[%s]}'):format(core_of),
+  } do
+    self.engine:match(('{"resources":[%s]}'):format(resource), { mode = "preview", stats = false })
+  end
+end
+
+-- The first response: there is a machine now.
+local function open(self, resources)
+  self.engine, self.graph = self.follow.engine, self.follow.engine:resources()
+  self.type = sim.main_type(self.graph)
+  local scheduling = resources.scheduling
+  self.scheduling = type(scheduling) == "table" and (scheduling.graph and "graph" or core.json_encode(scheduling)) or nil
+  self:tick()
+  self.engine:advance(self.now)
+  measure_nodes(self)
+  warm_up(self)
+  local execution = resources.execution or {}
+  if (execution.expiration or 0) > 0 then self.expires = execution.expiration end
+  return self.lines:use(self.settings.queue, self.settings.queues)
+end
+
+--- A response to resource.acquire: true; or nil, message: then all is over.
+function M:acquire(text)
+  local message, why = decode(text)
+  if not message then return nil, why end
+  self.changes, self.all = false, nil
+  local first = self.engine == nil
+  local ok
+  ok, why = self.follow:receive("default", message)
+  if not ok then return nil, why end
+  if first then return open(self, message.resources) end
+  if message.expiration then expires(self, message.expiration) end
+  if message.shrink then measure_nodes(self) end
+  if message.shrink or message["property-add"] or message["property-remove"] then judge(self) end
+  if self.changes or message.expiration then changed(self) end
+  return true
+end
+
+-- Units that there are in all of what jobs are counted in.
+function M:total()
+  local row = self.graph:aggregate()[self.type]
+  return row and row.total or 0
+end
+
+-- ---- what asking.lua stands on ------------------------------------------------------------------------------------------
+
+function M:ask(what, id, ...)
+  if what == "lost" then self.notes:reserved(self.jobs[id]) end
+  self.lines:tell(self.jobs[id], what, ...)
+end
+
+function M:wake(t, calling)
+  if calling then self.again = math.min(self.again or t, t) end
+end
+
+function M:tell(event, job)
+  if event == "reserve" then self.notes:reserved(job) end
+end
+
+-- A job got its resources.
+function M:begin(job)
+  job.state, job.start, job.due = "running", self.now, self.now + job.estimate
+  self.npending, self.nrunning, self.started = self.npending - 1, self.nrunning + 1, self.started + 1
+  self:ends(job)
+  local a = self.engine:job(job.id)
+  self.answer.alloc(job.id, self:R(a), self.notes:start(job, a))
+end
+
+--- The R of an allocation. Where the R of the machine has a graph, so has this one; what else its scheduling key holds is passed on.
+function M:R(a)
+  local format, scheduling = self.settings["R-format"], self.scheduling
+  if format ~= "auto" then return assert(a:format(format)) end
+  if scheduling == "graph" then return assert(a:format "rv1") end
+  local text = assert(a:format "rv1_nosched")
+  return scheduling and ('%s,"scheduling":%s}'):format(text:sub(1, -2), scheduling) or text
+end
+
+local START, FREE, PREEMPT, AGAIN = 1, 5, 6, 7
+
+-- Whether one that asks for the same, for no longer, was refused since something became free last, or a reservation came or went.
+local function was_refused(self, job)
+  local last = not job.reserved and job.shape.last
+  return last and last.releases == self.releases and last.promises == self.promises
+    and (self.nreserved == 0 or last.estimate <= job.estimate)
+end
+
+local function try(self, job)
+  if was_refused(self, job) then return false end
+  local started = asking.answer(self, START, job.id)
+  if not started and not job.reserved then
+    job.shape.last = { releases = self.releases, promises = self.promises, estimate = job.estimate }
+  end
+  return started
+end
+
+-- What a policy asks. Jobs may have gone, or come anew, since it began. Nobody can be stopped for others here.
+local function answer(self, what, id)
+  if what == FREE or what == AGAIN then return asking.answer(self, what, id) end
+  local job = self.jobs[id]
+  if what == PREEMPT or not job or not job.known or job.state ~= "pending" then return nil end
+  if what == START then return try(self, job) end
+  return asking.answer(self, what, id)
+end
+
+-- ---- jobs ---------------------------------------------------------------------------------------------------------------
+
+-- Forgets requests that nobody uses.
+local function forget_shapes(self)
+  if self.nshapes < 1000 or self.nshapes < 4 * (self.npending + self.nrunning) then return end
+  local used, kept, n = {}, {}, 0
+  for _, job in pairs(self.jobs) do used[job.shape or job] = true end
+  for text, shape in pairs(self.requests) do
+    if used[shape] then kept[text], n = shape, n + 1 end
+  end
+  self.requests, self.nshapes = kept, n
+end
+
+local SLOTS = { slot = true, or_slot = true }
+
+-- Nodes that are asked for as a whole, as those within slots are.
+local function whole_nodes(resources, times, in_slot)
+  local sum = 0
+  for _, r in ipairs(resources) do
+    local n = (math.tointeger(tonumber(type(r.count) == "table" and r.count.min or r.count or 1)) or 1) * times
+    local whole = r.type == "node" and (r.exclusive or in_slot and r.exclusive ~= false)
+    sum = sum + (whole and n or whole_nodes(r.with or {}, n, in_slot or SLOTS[r.type]))
+  end
+  return sum
+end
+
+-- A request is read once for all jobs that give the same text.
+local function read_shape(self, text)
+  local shape = self.requests[text]
+  if shape then return shape end
+  forget_shapes(self)
+  local request, why = weir.request(text, "jobspec")
+  if not request then return nil, why end
+  local units, least = sim.units_of(request, self.type, self.graph, self.sizes)
+  shape = { request = request, units = units, least = math.max(least, whole_nodes(request:resources(), 1) * self.node_units) }
+  self.requests[text] = shape
+  self.nshapes = self.nshapes + 1
+  return shape
+end
+
+--- Whether a request could ever run here; shape.why says why not.
+function M:feasible_shape(shape)
+  if shape.feasible == nil then
+    local ok, why, code = self.engine:match(shape.request, { mode = "feasible", stats = false })
+    shape.feasible, shape.code = ok and true or false, code
+    if not ok then shape.why = code == "infeasible" and self.notes:never(shape.request) or why end
+  end
+  return shape.feasible
+end
+
+local function read_job(self, spec)
+  local text, what = jobspec.read(spec, self.settings.requires)
+  if not text then return nil, what, "invalid" end
+  local shape, why = read_shape(self, text)
+  if not shape then return nil, why, "invalid" end
+  if not self:feasible_shape(shape) then return nil, shape.why, shape.code end
+  return shape, what
+end
+
+--- sched.alloc
+function M:alloc(text)
+  local message, why = decode(text)
+  if not message then return nil, why end
+  local id = message.id
+  local shape, what = read_job(self, message.jobspec)
+  if not shape then
+    self.denied = self.denied + 1
+    self.answer.deny(id, what)
+    return true
+  end
+  self:tick()
+  local job = {
+    id = id, number = id, request = shape.request, shape = shape, units = shape.units, least = shape.least,
+    submit = message.t_submit or self.now,
+    estimate = what.duration or self.expires and math.max(self.expires - self.now, 1) or math.huge, endless = not what.duration,
+    user = message.userid, qos = what.qos, priority = message.priority or 0, queue = what.queue, state = "pending",
+  }
+  self.jobs[id], self.npending = job, self.npending + 1
+  self.lines:add(job)
+  self:behind(job)
+  self.dirty = true
+  return true
+end
+
+-- Reservations of those that a new job comes before are made anew.
+function M:behind(job)
+  if self.nreserved == 0 then return end
+  for other in pairs(self.reservations) do
+    if other.line == job.line and other.priority < job.priority then
+      asking.unreserve(self, other)
+      self:ask("lost", other.id)
+    end
+  end
+end
+
+--- A job goes, whatever it is; its queue policy is told.
+function M:leave(job)
+  local running = job.state == "running"
+  asking.unreserve(self, job)
+  self:ask("finish", job.id, running and job.due > self.now, self.now)
+  self.jobs[job.id], job.state = nil, "gone"
+  if running then self.nrunning = self.nrunning - 1 else self.npending = self.npending - 1 end
+  self.notes:forget(job)
+  self.dirty = true
+end
+
+-- The ranks of an R.
+local function ranks_of(R)
+  local ids = core.idset()
+  for _, entry in ipairs(R and R.execution and R.execution.R_lite or {}) do ids = ids | core.idset(tostring(entry.rank)) end
+  return ids
+end
+
+--- sched.free: of all that a job has left, or of some of its ranks.
+function M:free(text)
+  local message, why = decode(text)
+  if not message then return nil, why end
+  local job = self.jobs[message.id]
+  if not job or job.state ~= "running" then
+    self.log("err", ("free: job %s has nothing"):format(tostring(message.id)))
+    return true
+  end
+  self:tick()
+  if self.settings["log-level"] == "debug" then
+    local set = rset.new(message.R, "R")
+    self.log("debug", ("free: %s%s"):format(set and set:format "rlist" or "?", message.final and " (final)" or ""))
+  end
+  if message.final then
+    self.follow:free(job.id)
+    self:leave(job)
+  else
+    self.follow:free(job.id, ranks_of(message.R))
+    self.lines:tell_all("change", true)
+  end
+  self.releases, self.dirty = self.releases + 1, true
+  return true
+end
+
+--- sched.cancel: of a request that waits; of others there is nothing to be done.
+function M:cancel(text)
+  local message, why = decode(text)
+  if not message then return nil, why end
+  local job = self.jobs[message.id]
+  if job and job.state == "pending" then
+    self:leave(job)
+    self.answer.cancel(message.id)
+  end
+  return true
+end
+
+--- sched.prioritize
+function M:prioritize(text)
+  local message, why = decode(text)
+  if not message then return nil, why end
+  for _, pair in ipairs(message.jobs or {}) do
+    local job = self.jobs[pair[1]]
+    if job and job.state == "pending" and job.priority ~= pair[2] then
+      job.priority = pair[2]
+      if job.reserved then
+        asking.unreserve(self, job)
+        self:ask("lost", job.id)
+      end
+      self:ask("priority", job.id, job.priority)
+      self:behind(job)
+      self.dirty = true
+    end
+  end
+  return true
+end
+
+-- A running job ends at another time than was thought. Reservations give way.
+function M:lasts_until(job, t)
+  if not self.engine:job(job.id) then return end
+  local lifted = assert(self.engine:lift(job.id))
+  local ok = self.engine:put(lifted, t)
+  if not ok then
+    asking.drop_reservations(self)
+    assert(self.engine:put(lifted, t))
+  end
+  local sooner = t < job.due
+  job.due = t
+  self:ends(job)
+  self.releases, self.dirty = self.releases + 1, true
+  self.lines:tell_all("change", sooner)
+end
+
+--- sched.expiration: true; or nil, message, "invalid" or "unknown".
+function M:expiration(text)
+  local message, why = decode(text)
+  if not message then return nil, why, "invalid" end
+  local t, job = message.expiration, self.jobs[message.id]
+  if type(t) ~= "number" or t < 0 then return nil, "expiration: a time since 1970 is expected", "invalid" end
+  if not job or job.state ~= "running" then return nil, "this job has no resources", "unknown" end
+  self:tick()
+  self:lasts_until(job, t > 0 and math.max(round(t), self.now + 1) or math.huge)
+  return true
+end
+
+-- ---- jobs that run already ----------------------------------------------------------------------------------------------
+
+-- Units of what jobs are counted in.
+local function units_of_R(self, set) return set:count(self.type) end
+
+--- A job of hello: its message and its R. True; or nil, message: then it cannot be booked.
+function M:hello(text, R)
+  local message, why = decode(text)
+  if not message then return nil, why end
+  local set
+  set, why = rset.new(R, "R")
+  if not set then return nil, why end
+  self:tick()
+  self.engine:advance(self.now)
+  local here, elsewhere = hello.book(self.follow.targets, message.id, R)
+  if not here then return nil, elsewhere end
+  if here:empty() then return nil, ("none of its targets, %s, is here"):format(tostring(elsewhere)) end
+  if not elsewhere:empty() then
+    self.log("warning", ("hello: job %d has also targets %s, which are not here"):format(message.id, tostring(elsewhere)))
+  end
+  local ends = set:expiration()
+  local job = {
+    id = message.id, number = message.id, units = units_of_R(self, set), submit = message.t_submit or self.now,
+    start = set:starttime() or self.now, due = ends and ends > self.now and ends or math.huge, user = message.userid,
+    priority = message.priority or 0, state = "running", endless = not ends,
+  }
+  self.log("debug", ("hello: id=%s priority=%d userid=%d t_submit=%.1f"):format(jobid.f58(job.id), job.priority, job.user or 0, job.submit))
+  job.estimate = job.due - job.start
+  self.jobs[job.id], self.nrunning = job, self.nrunning + 1
+  self:ends(job)
+  self.lines:add(job)
+  return true
+end
+
+-- Notes when a job's time is over. Jobs that are gone stay in the list until there are too many of them.
+function M:ends(job)
+  if job.due == math.huge then return end
+  if self.due.n > 4 * self.nrunning + 1000 then
+    self.due = heap.new()
+    for _, other in pairs(self.jobs) do
+      if other ~= job and other.state == "running" and other.due < math.huge then
+        self.due:push { time = other.due, kind = 0, job = other }
+      end
+    end
+  end
+  self.due:push { time = job.due, kind = 0, job = job }
+end
+
+-- ---- time ---------------------------------------------------------------------------------------------------------------
+
+--- Reads the clock, but amid a pass: there it stands still.
+function M:tick()
+  if not self.lines.passing then self.now = math.max(self.now, round(self.clock())) end
+end
+
+-- Jobs whose time is over and that are still there go on, nobody knows how long: reservations are made anew.
+local function extend(self)
+  local event, late = self.due:peek(), nil
+  while event and event.time <= self.now do
+    self.due:pop()
+    local job = event.job
+    if job.state == "running" and job.due == event.time then
+      late = late or {}
+      late[#late + 1] = job
+    end
+    event = self.due:peek()
+  end
+  if not late then return end
+  asking.drop_reservations(self)
+  for _, job in ipairs(late) do
+    job.first_due = job.first_due or job.due
+    self:lasts_until(job, round(self.now + math.max(LONGER, self.now - job.first_due)))
+  end
+end
+
+local function by_start(a, b)
+  if a.reserved ~= b.reserved then return a.reserved < b.reserved end
+  return a.id < b.id
+end
+
+-- Reservations whose time has come: the engine makes allocations of them.
+local function begin_reserved(self)
+  local list, soonest = {}, math.huge
+  for job in pairs(self.reservations) do
+    if job.reserved <= self.now then list[#list + 1] = job elseif job.reserved < soonest then soonest = job.reserved end
+  end
+  table.sort(list, by_start)
+  self.soonest = soonest
+  for _, job in ipairs(list) do
+    asking.forget(self, job)
+    self:begin(job)
+    self:ask("started", job.id, self.now)
+  end
+end
+
+local function advance(self)
+  self:tick()
+  extend(self)
+  self.engine:advance(self.now)
+  if self.nreserved > 0 and self.now >= self.soonest then begin_reserved(self) end
+  if self.again and self.again <= self.now then self.again, self.dirty = nil, true end
+end
+
+-- Seconds until something is to be done though nothing happens; nil: never.
+local function until_next(self)
+  local t = self.again
+  if self.nreserved > 0 then t = math.min(t or math.huge, self.soonest) end
+  local wait = t and math.max(t - self.clock(), 0.001) or math.huge
+  wait = math.min(wait, self.notes:wait() or math.huge)
+  return wait < math.huge and wait or nil
+end
+
+-- ---- scheduling ---------------------------------------------------------------------------------------------------------
+
+-- A pass is over. The next one waits as long as this one took, so that half of the time is for others.
+local function rest(self, ends)
+  self.notes:write()
+  self.rests = ends + math.min(self.spent, MOST_REST)
+  if self.waiting then
+    local settings = self.waiting
+    self.waiting = nil
+    local ok, why = self:reconfigure(settings)
+    if not ok then self.log("err", why) end
+  end
+end
+
+local function begin(self)
+  advance(self)
+  if not self.dirty or self.npending == 0 then
+    self.dirty = false
+    return false
+  end
+  self.dirty, self.passes, self.spent = false, self.passes + 1, 0
+  self.lines:begin(self.now)
+  return true
+end
+
+--- Works for so many seconds, or a little longer. Returns in how many seconds it wants to be called again: 0, at once; nil,
+--- when something happens.
+function M:schedule(seconds)
+  if not self.engine then return nil end
+  local from = self.ticks()
+  if not self.lines.passing then
+    if from < self.rests then return self.rests - from end
+    if not begin(self) then
+      if self.notes.late then self.notes:write() end
+      return until_next(self)
+    end
+  end
+  local over = self.lines:go(seconds, self.ticks)
+  local ends = self.ticks()
+  self.slices, self.longest, self.spent = self.slices + 1, math.max(self.longest, ends - from), self.spent + ends - from
+  if not over then return 0 end
+  rest(self, ends)
+  return self.dirty and math.max(self.rests - ends, 0) or until_next(self)
+end
+
+-- ---- asked by others ----------------------------------------------------------------------------------------------------
+
+--- feasibility.check: true; or nil, message, "infeasible" or "invalid".
+function M:feasible(text)
+  local message, why = decode(text)
+  if not message then return nil, why, "invalid" end
+  if not self.engine then return nil, "nothing has been acquired yet", "busy" end
+  local shape, code
+  shape, why, code = read_job(self, message.jobspec)
+  if not shape then return nil, why, code end
+  return true
+end
+
+--- sched.resource-status, as text.
+function M:status()
+  local function part(state)
+    local set = self.graph:root() and assert(self.graph:rset { state = state }) or rset.new()
+    return set:format "rv1_nosched"
+  end
+  self.all = self.all or part "all"
+  return ('{"all":%s,"allocated":%s,"down":%s}'):format(self.all, part "allocated", part "down")
+end
+
+--- Numbers about it, a table.
+function M:stats()
+  return {
+    pending = self.npending, running = self.nrunning, reserved = self.nreserved, started = self.started, denied = self.denied,
+    passes = self.passes, slices = self.slices, longest_slice = self.longest, matches = self.matches,
+    policy = self.settings.policy, queues = self.lines:about(),
+  }
+end
+
+--- Takes other settings. What cannot be taken leaves everything as it was: nil, message.
+function M:reconfigure(settings)
+  if self.lines.passing then
+    self.waiting = settings
+    return true
+  end
+  local ok, why = self.engine:use(settings.policy)
+  if not ok then return nil, why end
+  asking.drop_reservations(self)
+  ok, why = self.lines:use(settings.queue, settings.queues)
+  if not ok then return nil, why end
+  self.settings, self.dirty, self.notes.on = settings, true, settings.annotate == "true"
+  self.releases = self.releases + 1
+  for _, shape in pairs(self.requests) do shape.feasible = nil end
+  warm_up(self)
+  return true
+end
+
+--- What it begins with, in one line.
+function M:describe()
+  local s = self.settings
+  local machine = self.graph:root() and self.graph:rset():format "rlist" or "no resources"
+  return ("queue-depth=%s policy=%s queue=%s %s"):format(s["queue-depth"], s.policy, s.queue, machine)
+end
+
+--- A scheduler; or nil, message, code.
+function M.new(opts)
+  local policy, why, code = weir.policy(opts.settings.policy)
+  if not policy then return nil, why, code end
+  local self = setmetatable({
+    settings = opts.settings, answer = opts.answer, log = opts.log, clock = opts.clock, ticks = opts.ticks or core.clock,
+    now = 0, jobs = {}, requests = {}, nshapes = 0, reservations = {}, nreserved = 0, promises = 0, releases = 0, matches = 0,
+    soonest = math.huge,
+    due = heap.new(), npending = 0, nrunning = 0, started = 0, denied = 0, passes = 0, slices = 0, longest = 0, spent = 0,
+    rests = 0, dirty = false,
+  }, M)
+  self.lines = lines.new {
+    bridge = function(...) return answer(self, ...) end, jobs = function() return self.jobs end,
+    units = function() return self:total() end, free = function() return (self.engine:free(self.type)) end, log = self.log,
+    replaced = function() self.dirty = true end,
+  }
+  self.notes = notes.new(self)
+  self.follow = follow.new { style = "keyed", policy = opts.settings.policy, send = function() end, on = on_stream(self) }
+  return self
+end
+
+return M

@@ -1,0 +1,58 @@
+--- jobspec.lua - what of a jobspec matters to a scheduler. Jobs that ask for the same share one request, so what differs
+--- between them and changes nothing is left out.
+
+local core = require "weir.core"
+
+local M = {}
+
+-- Of attributes.system: of no interest, or told apart.
+local NOISE = { environment = true, cwd = true, shell = true, exec = true, files = true, job = true, dependencies = true,
+  preferences = true, bank = true }
+
+-- The tasks, without what they run.
+local function plain_tasks(tasks)
+  if type(tasks) ~= "table" then return tasks end
+  local list = {}
+  for i, task in ipairs(tasks) do
+    list[i] = type(task) == "table" and { command = { "-" }, slot = task.slot, count = task.count } or task
+  end
+  return core.array(list)
+end
+
+-- Adds the properties that a queue requires, unless the constraint names them all already.
+local function with_required(constraints, requires)
+  if type(requires) ~= "table" or #requires == 0 then return constraints end
+  if type(constraints) ~= "table" then constraints = nil end
+  local missing = {}
+  local text = constraints and core.json_encode(constraints) or ""
+  for _, name in ipairs(requires) do
+    if not text:find('"' .. name .. '"', 1, true) then missing[#missing + 1] = name end
+  end
+  if #missing == 0 then return constraints end
+  local own = { properties = missing }
+  return constraints and next(constraints) and { ["and"] = { constraints, own } } or own
+end
+
+local function number(value) return type(value) == "number" and value > 0 and value or nil end
+
+--- The request of a jobspec as text, the same for jobs that ask for the same, and what else counts: {duration = seconds or
+--- nil, queue =, qos =}. requires: queue -> properties. Or nil, message.
+function M.read(spec, requires)
+  if type(spec) ~= "table" then return nil, "a jobspec is an object" end
+  local attributes = type(spec.attributes) == "table" and spec.attributes or {}
+  local given, system = type(attributes.system) == "table" and attributes.system or {}, {}
+  if spec.version == 1 and attributes.system == nil then return nil, "attributes.system is missing" end
+  for key, value in pairs(given) do
+    if not NOISE[key] then system[key] = value end
+  end
+  local queue = type(given.queue) == "string" and given.queue or nil
+  system.constraints = with_required(given.constraints, queue and requires[queue])
+  system.duration = system.duration or 0
+  local text = core.json_encode({
+    version = spec.version, resources = spec.resources, tasks = plain_tasks(spec.tasks),
+    attributes = { system = system },
+  }, { sort = true })
+  return text, { duration = number(given.duration), queue = queue, qos = given.qos or queue }
+end
+
+return M

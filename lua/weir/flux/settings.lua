@@ -1,0 +1,111 @@
+--- settings.lua - what the scheduler can be told: module arguments, and the table [sched-weir] of Flux's configuration. Arguments
+-- count more.
+
+local suggest = require "weir.suggest"
+
+local M = {}
+
+-- Seconds of "50ms", "0.05s" or 0.05.
+local function duration(value)
+  local number, unit = tostring(value):match "^([%d.]+)(%a*)$"
+  local factor = ({ [""] = 1, s = 1, ms = 1e-3 })[unit]
+  number = tonumber(number)
+  if not number or not factor or number <= 0 then return nil, "a time above 0 such as 50ms is expected" end
+  return number * factor
+end
+
+local function text(value)
+  if type(value) ~= "string" or value == "" then return nil, "a name is expected" end
+  return value
+end
+
+-- How many requests the job manager may send at a time: "unlimited" or "limited=N".
+local function depth(value)
+  local n = tostring(value):gsub("^limited=", "")
+  if n == "unlimited" then return n end
+  n = math.tointeger(tonumber(n))
+  if not n or n < 1 or n > 2147483647 then return nil, "unlimited or a number above 0 is expected" end
+  return ("limited=%d"):format(n)
+end
+
+local function one_of(list)
+  return function(value)
+    for _, known in ipairs(list) do
+      if tostring(value) == known then return known end
+    end
+    return nil, table.concat(list, ", ") .. " is expected"
+  end
+end
+
+local yes = one_of { "true", "false" }
+
+-- name -> {how a value is read, its default}.
+local KNOWN = {
+  policy = { text, "first" },            -- placement
+  queue = { text, "fcfs" },              -- order, reservations, backfilling
+  slice = { duration, 0.05 },            -- the reactor is not kept longer
+  ["queue-depth"] = { depth, "unlimited" },
+  ["R-format"] = { one_of { "auto", "rv1", "rv1_nosched" }, "auto" },
+  annotate = { yes, "true" },            -- t_estimate, reason_pending
+  ["log-level"] = { one_of { "err", "warning", "info", "debug" }, "info" },
+  record = { text, false },              -- a file that gets all that is said, see record.lua
+}
+
+local ALIAS = { mode = "queue-depth" }
+
+local function names()
+  local list = {}
+  for name in pairs(KNOWN) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
+
+local function put(into, name, value)
+  name = ALIAS[name] or name
+  local known = KNOWN[name]
+  if not known then
+    return nil, ('there is no option "%s"%s; there is %s'):format(name, suggest.hint(name, names()), table.concat(names(), ", "))
+  end
+  local read, why = known[1](value)
+  if read == nil then return nil, ("option %s: %s, not %s"):format(name, why, tostring(value)) end
+  into[name] = read
+  return true
+end
+
+-- [sched-weir.queues.NAME] queue = "...": the jobs of that queue have a queue policy of their own.
+local function put_queues(into, queues)
+  if type(queues) ~= "table" then return nil, "queues: tables by name are expected" end
+  for name, own in pairs(queues) do
+    for key, value in pairs(type(own) == "table" and own or { [own] = true }) do
+      if key ~= "queue" or type(value) ~= "string" then
+        return nil, ("queues.%s: it has queue, the name of a queue policy"):format(tostring(name))
+      end
+      into[name] = value
+    end
+  end
+  return true
+end
+
+--- The settings of arguments (a list of NAME=VALUE) and of the configuration, a table: policy, queue, slice, queue-depth,
+--- R-format, annotate, queues = {name = queue policy}, requires = {queue = properties}. Or nil, message.
+function M.read(arguments, config)
+  local settings = { queues = {}, requires = {} }
+  for name, known in pairs(KNOWN) do settings[name] = known[2] end
+  local ok, why
+  for name, value in pairs(config["sched-weir"] or {}) do
+    if name == "queues" then ok, why = put_queues(settings.queues, value) else ok, why = put(settings, name, value) end
+    if not ok then return nil, "[sched-weir] " .. why end
+  end
+  for name, queue in pairs(config.queues or {}) do
+    if type(queue) == "table" then settings.requires[name] = queue.requires end
+  end
+  for _, argument in ipairs(arguments) do
+    local name, value = argument:match "^([^=]+)=(.*)$"
+    if not name then return nil, ('argument "%s": NAME=VALUE is expected'):format(argument) end
+    ok, why = put(settings, name, value)
+    if not ok then return nil, why end
+  end
+  return settings
+end
+
+return M

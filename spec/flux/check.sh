@@ -1,0 +1,41 @@
+# check.sh BUILD - starts instances of Flux with sched-weir and runs the checks of this folder in them. Without Flux there is
+# nothing to check. CHECKS=NAME... chooses; SIZES=N... the numbers of brokers.
+BUILD=$1
+HERE=$(cd "$(dirname "$0")" && pwd)
+WEIR=$BUILD/weir
+export HERE WEIR
+if [ ! -e "$BUILD/flux/sched-weir.so" ] || ! command -v flux > /dev/null; then
+  echo "no Flux here (pkg-config and PATH): nothing to check"
+  exit 0
+fi
+export FLUX_MODULE_PATH_PREPEND=$BUILD/flux FLUX_EXEC_PATH_PREPEND=$BUILD/flux FLUX_MODPROBE_PATH_APPEND=$BUILD/flux
+
+failed=0
+# run NAME BROKERS OPTIONS...
+run() {
+  name=$1 size=$2
+  shift 2
+  case " ${CHECKS:-$name} " in *" $name "*) ;; *) return ;; esac
+  case " ${SIZES:-$size} " in *" $size "*) ;; *) return ;; esac
+  log=$BUILD/flux/check-$name-$size.log
+  if timeout 300 flux start --test-size="$size" --conf=modules.alternatives.sched=sched-weir "$@" sh "$HERE/$name.sh" > "$log" 2>&1; then
+    echo "ok      $name, $size brokers"
+  else
+    echo "FAILED  $name, $size brokers; $log"
+    failed=1
+  fi
+}
+
+large="--conf=resource.noverify=true --conf=fake-resources.nnodes=2000 --conf=fake-resources.cores-per-node=48"
+small="--conf=resource.noverify=true --conf=fake-resources.nnodes=100 --conf=fake-resources.cores-per-node=8"
+for size in 1 4 16; do
+  run load $size $large
+  run drain $size $small
+  run reload $size $small
+done
+run policy 1 $small
+run limited 1 $small
+run queues 1 $small
+run kill 4 --test-exit-mode=leader -Stbon.topo=kary:0
+run nest 4
+exit $failed

@@ -1,0 +1,23 @@
+# The module is loaded again while jobs run and wait: every allocation stays, every job that waits gets its turn.
+. "$HERE/lib.sh"
+fake 100s --cc=1-25 -N3 -n5 -t10m
+fake 100s --cc=1-10 -N2 --exclusive -t10m
+fake 0.1s --cc=1-5 -N"$(count all)" --exclusive -t1m
+await '[ "$(number running)" = 35 ]'
+before=$(flux resource list -s allocated -no '{rlist}')
+for again in 1 2 3; do
+  flux module reload sched-weir || fail "cannot be loaded again"
+  await '[ "$(number running)" = 35 ] && [ "$(number pending)" = 5 ]'
+  [ "$(flux resource list -s allocated -no '{rlist}')" = "$before" ] || fail "other resources are allocated after a reload"
+done
+[ "$(apart)" = 35 ] || fail "35 jobs should run"
+flux module remove sched-weir
+flux cancel "$(flux jobs -f running -c 1 -no '{id}')"
+flux module load sched-weir queue=easy
+await '[ "$(number running)" = 34 ]'
+more=$(fake_id 0.1s -N2 -n2 -t10s)
+flux job wait-event -t 30 "$more" clean > /dev/null || fail "what is free is not used after a reload"
+flux cancel --all --states=RUN
+flux queue drain
+[ "$(flux jobs -f completed -c 0 -no '{id}' | wc -l)" = 6 ] || fail "not all that waited ran"
+finish
