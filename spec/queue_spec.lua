@@ -1,5 +1,7 @@
 -- Queue policies: what each does in small cases whose answer is evident, what the simulator promises them, and vectors made
 -- elsewhere.
+local core = require "weir.core"
+local heap = require "weir.sim.heap"
 local queue_policy = require "weir.sim.queue_policy"
 local sim = require "weir.sim"
 
@@ -78,6 +80,42 @@ describe("queue policies", function()
     { "preempt: each so many times", "preempt:times=0", { { 0, 8, 100, { preemptible = 0 } }, { 1, 10, 50 } }, "0 100" },
   } do
     it(row[1], function() assert.equal(row[4], starts((run(row[3], { queue = row[2] })))) end)
+  end
+
+  -- The units that a job is, and those that it surely takes, on 8 nodes of 4 cores, 2 gpus and 16 GB each.
+  for _, row in ipairs {
+    { "slot=3/core=2", 6, 6 }, { "slot=4/node", 16, 0 }, { "slot=2/node/core=3", 8, 6 }, { "node=2/slot=1/core=3", 6, 6 },
+    { "slot=1/socket", 4, 0 }, { "slot=2/[core=1;memory=30]", 2, 2 }, { "slot=8/gpu", 16, 0 }, { "slot=1/[core=1;gpu=2]", 1, 1 },
+    { "slot=1/memory=64", 16, 0 }, { "rack=1/slot=2/node", 8, 0 }, { "slot=2/node{-x}", 0, 0 },
+  } do
+    it("are told how large a job is, whatever it asks for: " .. row[1], function()
+      local s = assert(sim.new { resources = "cluster:1 rack:2 node:4 socket:1 core:4 gpu:2 memory:1(size=16,unit=GB)" })
+      local job = assert(s:submit { request = row[1], estimate = 1 })
+      assert.same({ row[2], row[3] }, { job.units, job.shape.least })
+    end)
+  end
+
+  it("are told the mean of what nodes have, where they are not alike", function()
+    local s = assert(sim.new { resources = require("weir").parse [[{"version":1,"execution":{"R_lite":[{"rank":"0","children":
+      {"core":"0-3"}},{"rank":"1-2","children":{"core":"0-6"}}],"starttime":0,"expiration":0,"nodelist":["n[0-2]"]}}]] })
+    assert.equal(12, s:submit { request = "slot=2/node", estimate = 1 }.units)
+  end)
+
+  for _, row in ipairs {
+    { "a large one first, where that counts", "priority:size=5", { { 0, 8, 100 }, { 1, 2, 10 }, { 2, 8, 10 } }, "0 110 100" },
+    { "who used many nodes comes later", "priority", { { 0, 8, 9000, { user = "a", runtime = 100 } }, { 1, 8, 9, { user = "a" } },
+      { 2, 8, 9, { user = "b" } } }, "0 109 100" },
+  } do
+    it("priority, of jobs that ask for nodes: " .. row[1], function()
+      local s, jobs = assert(sim.new { resources = "cluster:1 node:8 core:4", queue = row[2] }), {}
+      for i, job in ipairs(row[3]) do
+        local spec = job_of(job)
+        spec.request = ("slot=%d/node"):format(job[2])
+        jobs[i] = assert(s:submit(spec))
+      end
+      s:run()
+      assert.equal(row[4], starts(jobs))
+    end)
   end
 
   it("[K4] each has a name, a line about itself, and is at most a page", function()
@@ -203,6 +241,53 @@ describe("the simulator", function()
     assert.equal(0, #s.list)
     assert.is_true(most <= 4)
     assert.equal(0, #s.engine:jobs())
+  end)
+
+  it("keeps events in order, and takes them out again", function()
+    local list, events = heap.new(), {}
+    for i = 1, 50 do
+      events[i] = { time = i * 7 % 10, kind = i * 3 % 4 }
+      list:push(events[i])
+    end
+    for i = 5, 45, 5 do assert.is_true(list:remove(events[i])) end
+    assert.is_false(list:remove(events[5]))
+    local n, last = 0, { time = -1, kind = 0, made = 0 }
+    while list:peek() do
+      local event = list:pop()
+      assert.is_true(last.time < event.time or last.time == event.time and (last.kind < event.kind
+        or last.kind == event.kind and last.made < event.made))
+      n, last = n + 1, event
+    end
+    assert.equal(41, n)
+  end)
+
+  it("[K4] does what jobspecs of a log say that they depend on", function()
+    local function jobspec(number, submit, dependencies)
+      return { number = number, submit = submit, estimate = 10, runtime = 10, request = core.json_encode {
+        version = 1, tasks = { { command = { "x" }, slot = "a", count = { per_slot = 1 } } },
+        resources = { { type = "slot", count = 1, label = "a", with = { { type = "core", count = 1 } } } },
+        attributes = { system = { duration = 10, dependencies = dependencies } },
+      } }
+    end
+    local list, history, i = { jobspec(7, 0), jobspec("f8", 1, { { scheme = "afterok", value = "7" } }),
+      jobspec(9, 2, { { scheme = "afterany", value = "f8" } }), jobspec(10, 3, { { scheme = "after", value = "6" } }) }, {}, 0
+    local s = assert(sim.new { resources = "cluster:1 core:10", keep = false, on = function(event, job, self)
+      if event == "start" or event == "reject" then history[#history + 1] = ("%s %s %s"):format(self.now, event, job.number) end
+    end })
+    s:feed(function()
+      i = i + 1
+      return list[i]
+    end)
+    s:run()
+    assert.equal("0 start 7, 3 reject 10, 10 start f8, 20 start 9", table.concat(history, ", "))
+  end)
+
+  it("stops for nothing that does not happen any more", function()
+    local s = assert(sim.new { resources = "cluster:1 core:10" })
+    local job = s:submit { request = "slot=1/core=1", estimate = 1000 }
+    s:at(10, function() s:cancel(job) end)
+    assert.equal(10, s:run())
+    assert.is_nil(s:next_time())
   end)
 
   it("changes the queue policy while jobs wait and run", function()

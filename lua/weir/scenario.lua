@@ -27,6 +27,7 @@ local picture = require "weir.scenario.picture"
 local random = require "weir.scenario.random"
 local reason = require "weir.scenario.reason"
 local sim = require "weir.sim"
+local stream = require "weir.scenario.stream"
 local suggest = require "weir.suggest"
 local weir = require "weir"
 local where = require "weir.scenario.where"
@@ -65,7 +66,7 @@ local function beside(x, source)
 end
 
 local OPTIONS = { machine = true, policy = true, policies = true, queue = true, rule = true, overrun = true, start = true, type = true,
-  seed = true, jobs = true, name = true }
+  seed = true, jobs = true, name = true, stream = true }
 
 -- A graph of its own, so that scenarios of one graph do not see each other.
 local function machine_of(x, source)
@@ -79,20 +80,28 @@ local function open_sim(s, opts, source)
   local simulator, why = sim.new {
     resources = s.graph, policy = beside(opts.policy or M.defaults.policy, source), policies = opts.policies,
     queue = beside(opts.queue or M.defaults.queue, source), rule = opts.rule, overrun = opts.overrun, start = opts.start, type = opts.type,
-    on = function(...) s.ledger:note(...) end,
+    on = function(event, ...)
+      s.ledger:note(event, ...)
+      if event == "finish" and s.ended then s.ended() end
+    end,
   }
   return simulator or fail("scenario: %s", why)
 end
+
+local follow
 
 local function new(opts)
   if type(opts) ~= "table" then fail "scenario: a table is expected, { machine = ..., policy = ..., queue = ... }" end
   check_keys(opts, OPTIONS, "scenario")
   local source = blame.source()
   local s = setmetatable({ requests = setmetatable({}, { __mode = "k" }), random = random.new(opts.seed or 1), source = source }, S)
-  s.graph = machine_of(opts.machine or M.defaults.machine, source)
+  local recorded = opts.stream and stream.read(beside(opts.stream, source))
+  if recorded and opts.machine then fail "scenario: stream: the machine is the one of the recording" end
+  s.graph = recorded and recorded.graph or machine_of(opts.machine or M.defaults.machine, source)
   s.ledger = ledger.new(s.graph, opts.start or 0, job.title)
   s.sim = open_sim(s, opts, source)
   s.engine = s.sim.engine
+  if recorded then follow(s, recorded) end
   for _, spec in ipairs(opts.jobs or {}) do s:submit(spec) end
   M.current = s
   return s
@@ -187,7 +196,8 @@ end
 -- ---- jobs ---------------------------------------------------------------------------------------------------
 
 local JOB = { request = true, lasts = true, estimate = true, at = true, user = true, qos = true, priority = true, preemptible = true,
-  name = true, after = true, afterany = true, afterok = true, afternotok = true, array = true, [1] = true }
+  name = true, after = true, afterany = true, afterok = true, afternotok = true, singleton = true, array = true, limit = true,
+  requeue = true, [1] = true }
 
 -- Handles, as the simulator's jobs.
 local function jobs_of(x, what)
@@ -199,7 +209,7 @@ local function jobs_of(x, what)
 end
 
 local function read_job(s, spec)
-  if type(spec) == "string" then spec = { spec } end
+  if type(spec) == "string" or type(spec) == "table" and spec.resources then spec = { spec } end
   if type(spec) ~= "table" then fail("s:submit: a shape or a table is expected, { \"slot=1/node\", lasts = 100 }") end
   check_keys(spec, JOB, "s:submit")
   local text = spec.request or spec[1]
@@ -212,18 +222,21 @@ local function read_job(s, spec)
     request = request, runtime = lasts, estimate = spec.estimate or lasts, at = spec.at, user = spec.user, qos = spec.qos,
     priority = spec.priority, preemptible = spec.preemptible, name = spec.name,
     after = jobs_of(spec.after, "after"), afterany = jobs_of(spec.afterany, "afterany"),
-    afterok = jobs_of(spec.afterok, "afterok"), afternotok = jobs_of(spec.afternotok, "afternotok"),
+    afterok = jobs_of(spec.afterok, "afterok"), afternotok = jobs_of(spec.afternotok, "afternotok"), singleton = spec.singleton,
+    requeue = spec.requeue,
   }
 end
 
 local function submit_one(s, text, spec)
-  local made = assert(s.sim:submit(spec))
+  local made, why = s.sim:submit(spec)
+  if not made then fail("s:submit: %s", why) end
   s.requests[made] = text
   return job.new(s, made)
 end
 
-local function submit_array(s, text, spec, count)
+local function submit_array(s, text, spec, count, limit)
   local name, handles = spec.name or "array", {}
+  spec.group = limit and { limit = limit, active = 0, held = {} }
   for i = 1, count do
     spec.name = ("%s[%d]"):format(name, i - 1)
     handles[i] = submit_one(s, text, spec)
@@ -231,15 +244,21 @@ local function submit_array(s, text, spec, count)
   return job.array(name, handles)
 end
 
---- Submits a job: a shape, or { request (shape, jobspec, table, file), lasts = seconds, estimate =, at =, user =, qos =, priority =,
---- preemptible =, name =, after =, afterany =, afterok =, afternotok = jobs, array = count }. It lasts as long as its request or its
---- estimate says, or has no end; it comes now. Returns the job, or the array: a list of jobs.
+--- Submits a job: a shape, a jobspec as a table, or { request (shape, jobspec, table, file), lasts = seconds, estimate =, at =,
+--- user =, qos =, priority =,
+--- preemptible =, name =, after =, afterany =, afterok =, afternotok = jobs, singleton = true, array = count, limit = how many of them
+--- may run at a time, requeue = true: begins anew where it would fail with its resources }. It lasts as long as its request or its
+--- estimate says, or has no end; it comes now. A jobspec may name jobs that it depends on itself (RFC 26), by name or number.
+--- Returns the job, or the array: a list of jobs.
 function S:submit(spec)
   local text, read = read_job(self, spec)
-  local count = type(spec) == "table" and spec.array
+  local count, limit = type(spec) == "table" and spec.array, type(spec) == "table" and spec.limit or nil
+  if read.singleton and not read.name then fail("s:submit: a singleton needs a name") end
+  if limit and not count then fail("s:submit: limit: only an array has one") end
   if not count then return submit_one(self, text, read) end
   if math.type(count) ~= "integer" or count < 1 then fail("s:submit: array: a count from 1 on is expected") end
-  return submit_array(self, text, read, count)
+  if limit and (math.type(limit) ~= "integer" or limit < 1) then fail("s:submit: limit: a count from 1 on is expected") end
+  return submit_array(self, text, read, count, limit)
 end
 
 --- All jobs, as they were submitted.
@@ -280,6 +299,11 @@ function S.fail(s, jobs)
   return for_jobs(s, jobs, "fail", function(one) return s.sim:fail(one) end)
 end
 
+--- Takes what running jobs have; they wait again, and begin anew.
+function S.requeue(s, jobs)
+  return for_jobs(s, jobs, "requeue", function(one) return s.sim:requeue(one) end)
+end
+
 --- Gives jobs another priority.
 function S.priority(s, jobs, value)
   return for_jobs(s, jobs, "priority", function(one)
@@ -317,15 +341,22 @@ function S:find(x)
   return list or fail("%s", why)
 end
 
-local function fail_jobs_on(s, v)
+-- Jobs that run there fail, or wait again.
+local function end_jobs_on(s, v, fate)
   for _, id in ipairs(v:jobs()) do
     local one = s.sim.jobs[id]
-    if one and one.state == "running" then s.sim:fail(one) end
+    if one and one.state == "running" then
+      if fate == "requeue" or one.requeue then s.sim:requeue(one) else s.sim:fail(one) end
+    end
   end
 end
 
+local FATES = { fail = true, requeue = true }
+
 local function check_fate(fate, what)
-  if fate ~= nil and fate ~= "fail" then fail('s:%s: the jobs there run on, or "fail"; not "%s"', what, tostring(fate)) end
+  if fate ~= nil and not FATES[fate] then
+    fail('s:%s: the jobs there run on, or "fail" (but for those with requeue = true), or "requeue"; not "%s"', what, tostring(fate))
+  end
 end
 
 -- The machine is not what it was.
@@ -335,20 +366,25 @@ local function changed(s)
   s.sim:changed()
 end
 
+function follow(s, recorded)
+  s.ended = stream.follow(s, recorded, function(v) end_jobs_on(s, v, "fail") end, function() changed(s) end)
+end
+
 local function setter(what, state)
   return function(s, x, fate)
     check_fate(fate, what)
     local list = s:find(x)
     act(s, function()
       for _, v in ipairs(list) do v.state = state end
-      for _, v in ipairs(fate and list or {}) do fail_jobs_on(s, v) end
+      for _, v in ipairs(fate and list or {}) do end_jobs_on(s, v, fate) end
       changed(s)
     end)
     return s
   end
 end
 
---- Takes resources down; jobs that run there run on, or s:down("node3", "fail").
+--- Takes resources down; jobs that run there run on, or s:down("node3", "fail"): they fail, but for those that are to be queued
+--- again; or s:down("node3", "requeue"): all of them are.
 S.down = setter("down", "down")
 --- Nothing new starts there.
 S.drain = setter("drain", "draining")
@@ -384,14 +420,14 @@ function S.add(s, parent, what)
   return s
 end
 
---- Removes resources that nobody uses, or s:remove("node3", "fail").
+--- Removes resources that nobody uses, or s:remove("node3", "fail"), as s:down.
 function S.remove(s, x, fate)
   check_fate(fate, "remove")
   local list = s:find(x)
   act(s, function()
     asking.drop_reservations(s.sim)
     for _, v in ipairs(list) do
-      if fate then fail_jobs_on(s, v) end
+      if fate then end_jobs_on(s, v, fate) end
       local ok, why = s.graph:unlink(v)
       if not ok then fail("s:remove: %s", why) end
     end
@@ -487,9 +523,9 @@ end
 --- fail: a list. Where one does not, as what it needs is down, those behind it may have to wait for it.
 function S:stranded()
   self:settle()
-  local event = self.sim.events:peek()
+  local t = self.sim:next_time()
   local list = {}
-  if event and event.time < FAR or self.sim.nrunning > 0 then return list end
+  if t and t < FAR or self.sim.nrunning > 0 then return list end
   for _, one in ipairs(self.sim.list) do
     local word = one.state == "pending" and reason.of(self.sim, one)
     if word == "queue" or word == "policy" then list[#list + 1] = job.new(self, one) elseif word and word ~= "dependency" then return {} end

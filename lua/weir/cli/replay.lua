@@ -31,8 +31,8 @@ local M = {
     { nil, "overrun", "WHAT", "jobs that were longer than estimated; kill if not given", choices = { "kill", "run" } },
     { nil, "estimates", "WHOSE", "user if not given; exact: the run times", choices = { "user", "exact" } },
     { nil, "event-rule", "RULE", "when the queue is looked at; per-timestamp if not given", choices = { "per-event", "per-timestamp" } },
-    { nil, "jobs", "FILE", "a CSV, a line a job: job_id,submit,start,end,wait,resources" },
-    { nil, "evalys", "FILE", "a CSV as evalys reads it" },
+    { nil, "jobs", "FILE", "a CSV, a line a job: job_id,submit,start,end,wait,resources; to - it takes the place of the metrics" },
+    { nil, "evalys", "FILE", "a CSV as evalys.jobset.JobSet.from_csv reads it" },
     { nil, "report", "DIR", "a directory for the report: index.html, a page with charts, and what it shows as replay.json and jobs.csv; "
       .. "with --compare a page for all of them" },
     { nil, "json", nil, "the metrics as JSON" },
@@ -54,6 +54,13 @@ JSON lines of jobspecs with submit and runtime; compressed with gzip or not. - i
 Of what the trace lacks: without an estimate a job has its run time, without requested processors those that it had; jobs without a
 run time or without processors are left out. Malformed lines, jobs that are left out and jobs that the machine can never hold are
 counted and the first ones named on standard error.
+
+Utilisation is the share of the units of a type that jobs have; of what has others in it, as nodes have cores, the share of those
+of which jobs have anything, and "taken whole" the share that they have as a whole.
+
+The file of --evalys is for the Python library evalys: JobSet.from_csv(FILE, resource_bounds=(0, N)), where N is the last resource of
+the machine; without bounds the machine is what jobs had. Resources are numbered through: the rank, times the most that a rank has,
+plus the id.
 
 Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, or a file of your own.
 
@@ -98,10 +105,20 @@ local function sort_operands(opts)
   return path, list
 end
 
+-- Each has a file, or standard output, of its own.
+local function check_outputs(opts)
+  if opts.jobs and opts.jobs == opts.evalys then out.fail(2, "replay: --jobs and --evalys: both are to be written to %s", opts.jobs) end
+  if opts.json and (opts.jobs == "-" or opts.evalys == "-") then
+    out.fail(2, "replay: --json and --%s -: one of them can have standard output", opts.jobs == "-" and "jobs" or "evalys")
+  end
+end
+
 local function check_options(opts, path, variants)
   if opts.generate and path then out.fail(2, "replay: a TRACE and --generate: one of them is wanted") end
   if not opts.generate and not path then out.fail(2, "replay: a TRACE, or --generate, is wanted; see weir replay --help") end
   if path and path ~= "-" and not files.exists(path) then out.fail(2, "replay: %s: there is no such file", path) end
+  if opts.report then out.check(data.make(opts.report)) end
+  check_outputs(opts)
   if not variants then return end
   if #variants < 2 then out.fail(2, "replay: --compare: at least two policies are wanted") end
   if path == "-" then out.fail(2, "replay: --compare: standard input can be read only once") end
@@ -136,27 +153,37 @@ local function remark(opts, result)
     out.warn(("%s:%d: %s; %s"):format(t.path, t.problems[i].line, t.problems[i].text, t.problems[i].malformed and "skipped" or "left out"))
   end
   local more = (t.malformed or 0) + (t.left_out or 0)
-  if more > 0 then out.warn(("%d malformed lines skipped, %d jobs left out"):format(t.malformed, t.left_out)) end
-  if refused > 0 then out.warn(("%d jobs ask for more than the machine has, and were refused"):format(refused)) end
+  if more > 0 then
+    out.warn(("%d malformed line%s skipped, %d job%s left out"):format(t.malformed, t.malformed == 1 and "" or "s", t.left_out,
+      t.left_out == 1 and "" or "s"))
+  end
+  if refused == 1 then
+    out.warn "1 job asks for more than the machine has, and was refused"
+  elseif refused > 0 then
+    out.warn(("%d jobs ask for more than the machine has, and were refused"):format(refused))
+  end
 end
 
 local function run_one(opts, path, which)
   local graph = out.check(weir.resources(opts.resources))
   local bar = not opts.quiet and progress.new(which.name, path)
-  local result = out.check(replay.run {
+  local result, why, code = replay.run {
     resources = graph, trace = source_of(opts, path, graph), policy = which.policy, queue = which.queue, map = opts.map,
     format = opts.format, malformed = opts.malformed, rule = opts["event-rule"], overrun = opts.overrun, estimates = opts.estimates,
     ["until"] = opts["until"], warmup = opts.warmup, speed = opts.speed, sample = opts.sample, seed = opts.seed, tau = opts.tau,
-    jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil, progress = bar and bar.tick,
-  })
+    jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil,
+    series = opts.report ~= nil, progress = bar and bar.tick,
+  }
   if bar then bar.done() end
-  return result
+  if code == "output" then out.fail(2) end -- the host tells why
+  return out.check(result, why)
 end
 
 local function show_one(opts, result)
   remark(opts, result)
   if opts.report then out.check(data.write(opts.report, result)) end
   if opts.json then return out.json(data.summary(result)) end
+  if opts.jobs == "-" or opts.evalys == "-" then return end
   out.table(said.rows { result }, { false, true })
 end
 

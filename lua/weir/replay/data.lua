@@ -2,7 +2,7 @@
 ---
 --- summary (weir replay --json): {"version": 1, "queue", "policy", "trace", "name"?, "machine": {"type", "total"}, "read", "malformed",
 ---   "left_out", "metrics": {...}} where metrics is what weir.replay.metrics gives: jobs, rejected, killed, failed, preempted,
----   unfinished, first_submit, last_end, makespan, utilisation {type: share}, touched {type: share}, wait {mean, median, p95, max},
+---   unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, wait {mean, median, p95, max},
 ---   mean_flow, bounded_slowdown {mean, max, tau}, queue {mean, max}, idle_while_waiting, fragmentation, backfilled, fairness
 ---   {users, index, worst_user, worst_user_bounded_slowdown}, users [{user, jobs, mean_wait, mean_bounded_slowdown, unit_seconds}],
 ---   decisions, passes, decisions_per_job, visits_per_job.
@@ -85,11 +85,16 @@ function M.report(result)
   return report
 end
 
+--- Makes the directory of a report. True; or nil, message, "io".
+function M.make(dir)
+  if os.execute("mkdir -p -- " .. files.quoted(dir) .. " 2>/dev/null") then return true end
+  return nil, dir .. ": the directory cannot be made", "io"
+end
+
 --- Writes it into a directory, which is made. True; or nil, message, "io".
 function M.write(dir, result)
-  if not os.execute("mkdir -p -- " .. files.quoted(dir) .. " 2>/dev/null") then
-    return nil, dir .. ": the directory cannot be made", "io"
-  end
+  local made, reason = M.make(dir)
+  if not made then return nil, reason, "io" end
   local ok, why, code = files.write(dir .. "/jobs.csv", jobs_csv(result.kept))
   if not ok then return nil, why, code end
   local all = M.report(result)

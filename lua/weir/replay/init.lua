@@ -27,26 +27,30 @@ local function open_trace(opts)
   return trace.open(opts.trace, { format = opts.format, malformed = opts.malformed })
 end
 
--- Changes a job as the options say. False: it is left out.
-local function adjust(job, opts, first)
-  if opts.sample and lot(opts.seed or 1, job.number or 0) >= opts.sample then return false end
-  if opts.estimates == "exact" then job.estimate = math.max(job.runtime, 1e-6) end
-  if opts.speed then job.submit = first + (job.submit - first) / opts.speed end
-  return true
+-- A function that changes a job as the options say, and returns false where it is left out; nil: there is nothing to do.
+local function adjuster(opts)
+  local sample, seed, exact, speed, first = opts.sample, opts.seed or 1, opts.estimates == "exact", opts.speed, nil
+  if not (sample or exact or speed) then return nil end
+  return function(job)
+    first = first or job.submit
+    if sample and lot(seed, job.number or 0) >= sample then return false end
+    if exact then job.estimate = math.max(job.runtime, 1e-6) end
+    if speed then job.submit = first + (job.submit - first) / speed end
+    return true
+  end
 end
 
 -- next() for the simulator.
 local function feeder(run, request_of)
-  local opts, source, first = run.opts, run.trace, nil
+  local next_job, adjust = run.trace.next, adjuster(run.opts)
   return function()
     while true do
-      local job, why = source.next()
+      local job, why = next_job()
       if not job then
         if why then error({ replay = why }, 0) end
         return nil
       end
-      first = first or job.submit
-      if adjust(job, opts, first) then
+      if not adjust or adjust(job) then
         local request, wrong = request_of(job)
         if not request then error({ replay = ("job %s: %s"):format(job.number or "?", wrong) }, 0) end
         job.request = request
@@ -58,32 +62,37 @@ end
 
 -- ---- what listens -------------------------------------------------------------------------------------------
 
--- Writes a line a job, and keeps what the report needs.
-local function recorder(run)
-  local writers, kept = run.writers, run.opts.jobs_kept and {} or nil
-  if #writers == 0 and not kept then return nil end
-  run.kept = kept
-  return function(event, job, simulator)
-    if event == "start" then
-      job.resources = jobs_file.resources(simulator, job)
-    elseif event == "finish" and job.start then
-      for _, writer in ipairs(writers) do writer:write(job, job.resources) end
-      if kept then
-        kept[#kept + 1] = { id = job.number, user = job.user, submit = job.submit, start = job.start, ["end"] = job.finish,
-          units = job.units, resources = job.resources, backfilled = job.backfilled or nil, killed = job.killed or nil }
-      end
-    end
+-- Calls g behind a function of a list.
+local function also(list, event, g)
+  local f = list[event]
+  list[event] = function(job, simulator)
+    f(job, simulator)
+    g(job, simulator)
   end
 end
 
-local function listener(run, gathered)
-  local record, progress, note = recorder(run), run.opts.progress, run.opts.note
-  return function(event, job, simulator)
-    gathered:on(event, job)
-    if record then record(event, job, simulator) end
-    if event == "reject" and note then note(job) end
-    if progress and event == "finish" then progress(simulator, run.trace) end
-  end
+-- Has a line a job written, and what the report needs kept.
+local function record(run, list)
+  local writers, kept = run.writers, run.opts.jobs_kept and {} or nil
+  run.kept = kept
+  if #writers == 0 and not kept then return end
+  also(list, "start", function(job, simulator) job.resources = jobs_file.resources(simulator, job) end)
+  also(list, "finish", function(job)
+    for _, writer in ipairs(writers) do writer:write(job, job.resources) end
+    if kept then
+      kept[#kept + 1] = { id = job.number, user = job.user, submit = job.submit, start = job.start, ["end"] = job.finish,
+        units = job.units, resources = job.resources, backfilled = job.backfilled, killed = job.killed }
+    end
+  end)
+end
+
+-- What is called when something happens.
+local function listen(run, gathered)
+  local list, progress, note = gathered:listeners(), run.opts.progress, run.opts.note
+  record(run, list)
+  if note then also(list, "reject", note) end
+  if progress then also(list, "finish", function(_, simulator) progress(simulator, run.trace) end) end
+  return list
 end
 
 -- ---- running ------------------------------------------------------------------------------------------------
@@ -91,7 +100,6 @@ end
 local WRITERS = { "jobs", "evalys" }
 
 local function open_writers(run)
-  run.writers = {}
   for _, kind in ipairs(WRITERS) do
     local path = run.opts[kind]
     if path then
@@ -105,7 +113,7 @@ end
 local function close_writers(run)
   for _, writer in ipairs(run.writers) do
     local ok, why = writer:close()
-    if not ok then error({ replay = why or "a file could not be written", code = "io" }, 0) end
+    if not ok then error({ replay = why, code = "io" }, 0) end
   end
 end
 
@@ -124,7 +132,7 @@ local function simulator_of(run, opts, graph)
   local chosen = opts.map or "core"
   local simulator = must(sim.new {
     resources = graph, policy = opts.policy or "low", queue = opts.queue or "easy", rule = opts.rule, overrun = opts.overrun,
-    type = main_type(opts, chosen), keep = false, budget = opts.budget, on = function(...) return run.listen(...) end,
+    type = main_type(opts, chosen), keep = false, budget = opts.budget, dependencies = run.trace.format == "jsonl",
   })
   for _, writer in ipairs(run.writers) do writer.sim = simulator end
   return simulator
@@ -141,8 +149,8 @@ local function go(run)
   local feed = feeder(run, request_of)
   local first = feed()
   local from = opts.warmup and first and first.submit + opts.warmup
-  local gathered = metrics.new(simulator, { tau = opts.tau, from = from, points = opts.points })
-  run.listen = listener(run, gathered)
+  local gathered = metrics.new(simulator, { tau = opts.tau, from = from, points = opts.points, series = opts.series })
+  simulator.on = listen(run, gathered)
   simulator:feed(function()
     local job = first
     first = nil
@@ -150,21 +158,22 @@ local function go(run)
   end)
   simulator:run(opts["until"])
   close_writers(run)
-  return { metrics = gathered:result(), series = gathered.series:result(), kept = run.kept, trace = run.trace, sim = simulator,
-    policy = opts.policy or "low", queue = opts.queue or "easy" }
+  return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = run.kept, trace = run.trace,
+    sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
 end
 
 --- Runs a trace. opts: resources (what weir.resources takes), trace (a file, or {next =} as of weir.trace or weir.trace.lublin), policy
 --- ("low"), queue ("easy"), map ("core"; see weir.trace.map), format, malformed, rule, overrun, budget; until (stop the clock
 --- there), warmup (seconds after the first submission whose jobs do not count), speed (submissions come that much faster), sample
 --- (the share of the jobs that is taken), seed (of the choice), estimates ("user", "exact": the run times), tau (10), type; jobs,
---- evalys (files to be written, see weir.replay.jobs), jobs_kept (what the report needs of each job is in result.kept);
---- progress(simulator, trace), note(job), called after each end, and with jobs that are refused. Returns {metrics, series, kept,
---- trace, sim, policy, queue}, or nil, message, code.
+--- evalys (files to be written, see weir.replay.jobs), jobs_kept (what the report needs of each job is in result.kept), series
+--- (false: no numbers over time); progress(simulator, trace), note(job), called after each end, and with jobs that are refused.
+--- Returns {metrics, series, kept, trace, sim, policy, queue}, or nil, message, code.
 function M.run(opts)
-  local run = { opts = opts }
+  local run = { opts = opts, writers = {} }
   local ok, result = pcall(go, run)
   if ok then return result end
+  for _, writer in ipairs(run.writers) do writer:drop() end
   if run.sim and result == run.sim.failure then return nil, result, "policy" end
   if type(result) == "table" and result.replay then return nil, result.replay, result.code or "invalid" end
   error(result, 0)

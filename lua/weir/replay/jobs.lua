@@ -2,8 +2,10 @@
 ---
 ---   jobs     job_id,submit,start,end,wait,resources             resources in short: rank[0-1]/core[0-3]
 ---   evalys   job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,execution_time,finish_time,
----            waiting_time,turnaround_time,stretch,allocated_resources, as Batsim writes it and evalys.JobSet.from_csv reads it;
----            resources are numbered through, rank by rank: 0-3 8
+---            waiting_time,turnaround_time,stretch,allocated_resources, as Batsim writes it and evalys.jobset.JobSet.from_csv
+---            reads it. Of these, evalys needs job_id, submission_time, starting_time, finish_time (or execution and waiting time),
+---            requested_number_of_resources for the length of the queue, and allocated_resources: runs with blanks between them,
+---            0-3 8, numbered through: the rank, times the most that a rank has, plus the id. Seconds, from the clock of the trace.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -17,7 +19,9 @@ local function time(t)
   return n or (("%.6f"):format(t):gsub("0+$", ""))
 end
 
-local function quoted(text) return text:find '[",]' and '"' .. text:gsub('"', '""') .. '"' or text end
+local function quoted(x)
+  return type(x) == "string" and x:find '[",\r\n]' and '"' .. x:gsub('"', '""') .. '"' or x
+end
 
 --- What a job has, in short: rank[0-1]/core[0-3]; "" where none of it is a rank's.
 function M.resources(sim, job)
@@ -69,7 +73,7 @@ local KINDS = {}
 KINDS.jobs = {
   head = "job_id,submit,start,end,wait,resources\n",
   line = function(job, resources)
-    return table.concat({ job.number, time(job.submit), time(job.start), time(job.finish), time(job.start - job.submit),
+    return table.concat({ quoted(job.number), time(job.submit), time(job.start), time(job.finish), time(job.start - job.submit),
       quoted(resources) }, ",")
   end,
 }
@@ -80,8 +84,9 @@ KINDS.evalys = {
   line = function(job, resources, self)
     self.offsets = self.offsets or offsets_of(self.sim)
     local run, flow = job.finish - job.start, job.finish - job.submit
-    return table.concat({ job.number, time(job.submit), job.units, time(job.estimate), job.state == "done" and not job.killed and 1 or 0,
-      time(job.start), time(run), time(job.finish), time(job.start - job.submit), time(flow), run > 0 and ("%.6g"):format(flow / run) or 0,
+    return table.concat({ quoted(job.number), time(job.submit), job.units, time(job.estimate),
+      job.state == "done" and not job.killed and 1 or 0, time(job.start), time(run), time(job.finish),
+      time(job.start - job.submit), time(flow), run > 0 and ("%.6g"):format(flow / run) or 0,
       through(self.offsets, self.sim.type, resources) }, ",")
   end,
 }
@@ -94,9 +99,24 @@ function M.kept_line(job)
   return KINDS.jobs.line({ number = job.id, submit = job.submit, start = job.start, finish = job["end"] }, job.resources)
 end
 
---- A writer. kind: jobs or evalys. Or nil, message.
+-- Standard output, in the manner of a draft. Where nobody reads it any more there is no use in going on.
+local Out = {}
+Out.__index = Out
+
+function Out.write(_, ...)
+  if not io.stdout:write(...) then error({ replay = "standard output cannot be written", code = "output" }, 0) end
+end
+
+function Out:keep()
+  if not io.stdout:flush() then self:write "" end
+  return true
+end
+
+function Out.drop() end
+
+--- A writer. kind: jobs or evalys; path: a file, which is made as a whole or not at all, or "-", standard output. Or nil, message.
 function M.new(kind, path)
-  local file, why = io.stdout, nil
+  local file, why = setmetatable({}, Out), nil
   if path ~= "-" then file, why = files.draft(path) end
   if not file then return nil, why end
   file:write(KINDS[kind].head)
@@ -106,10 +126,10 @@ end
 --- A job that ended, with what it had.
 function M:write(job, resources) return self.file:write(self.kind.line(job, resources, self), "\n") end
 
---- False, message: not all of it could be written.
-function M:close()
-  if self.file == io.stdout then return self.file:flush() end
-  return self.file:keep()
-end
+--- True; or nil, message: not all of it could be written, and there is no file.
+function M:close() return self.file:keep() end
+
+--- What was written is not wanted.
+function M:drop() self.file:drop() end
 
 return M

@@ -1,11 +1,15 @@
---- metrics.lua - what came of a replay, in numbers, gathered while it runs. Memory: 16 bytes a job for the median of the waits, and
---- the users; nothing else grows.
+--- metrics.lua - what came of a replay, in numbers, gathered while it runs. Memory: 16 bytes a job for the median of the waits, up to
+--- 250,000 jobs (see quantiles.lua), and the users; nothing else grows.
 ---
---- Times are seconds. A mean over time is weighted by how long each state lasted, from the first submission that counts to the last end.
+--- Times are seconds. A mean over time is weighted by how long each state lasted, from the first submission that counts to the last end
+--- (or to where the clock was stopped). Utilisation is the share of the units of a type that jobs have; of what has others in it, as
+--- nodes have cores, the share of those of which jobs have anything. `whole` is the share of what jobs have as a whole, and `touched`
+--- the share of pools of which jobs have anything, by their units.
 --- Bounded slowdown is max(1, (wait + run) / max(run, tau)). A job is backfilled where one submitted before it still waited when it
 --- started. Fragmentation is the share of what is free, of the type that jobs are counted in, that lies in nodes in use. Fairness is
 --- Jain's index of the mean bounded slowdowns of the users: 1 where all are alike, 1/n where one bears it all.
 
+local quantiles = require "weir.replay.quantiles"
 local series = require "weir.replay.series"
 
 local M = {}
@@ -13,23 +17,41 @@ M.__index = M
 
 -- ---- the machine --------------------------------------------------------------------------------------------
 
--- Types that are worth a number, and how many units there are; what all is in one of says nothing.
+local LOOKED_AT = 1000 -- vertices of a type
+
+-- Whether vertices of a type have others in them.
+local function is_outer(graph, type)
+  local n = 0
+  for v in graph:walk { type = type } do
+    n = n + 1
+    if v:nchildren() > 0 then return true end
+    if n == LOOKED_AT then return false end
+  end
+  return false
+end
+
+-- Types that are worth a number, how many units there are, and how many of them could be used; what all is in one of says nothing.
 local function types_of(graph)
   local list = {}
   for type, row in pairs(graph:aggregate()) do
-    if row.total > 1 then list[#list + 1] = { name = type, total = row.total, used = 0, touched = 0, sum = 0, touched_sum = 0 } end
+    if row.total > 1 then
+      list[#list + 1] = { name = type, total = row.total, free = row.free, idle = row.idle, used = 0, touched = 0, sum = 0,
+        touched_sum = 0, outer = is_outer(graph, type) }
+    end
   end
   table.sort(list, function(a, b) return a.name < b.name end)
   return list
 end
 
---- opts: tau (10), from (submissions before that are left out of everything).
+--- opts: tau (10), from (submissions before that are left out of everything), series (false: no numbers over time), points (of these).
 function M.new(sim, opts)
   local self = setmetatable({
-    sim = sim, tau = opts.tau or 10, from = opts.from or -math.huge, types = types_of(sim.graph), waits = {}, users = {},
+    sim = sim, tau = opts.tau or 10, from = opts.from or -math.huge, types = types_of(sim.graph), waits = quantiles.new(),
+    users = {}, longest = 0,
     jobs = 0, wait = 0, flow = 0, slowdown = 0, worst = 0, backfilled = 0, killed = 0, preempted = 0, rejected = 0, failed = 0,
     queued = 0, queue_sum = 0, queue_most = 0, idle_waiting = 0, waiting_time = 0, fragmented = 0, free_sum = 0,
-    waiting = {}, oldest = 1, series = series.new(opts.points),
+    waiting = {}, oldest = 1, last_end = -math.huge, engine = sim.engine,
+    series = opts.series ~= false and series.new(opts.points) or nil,
   }, M)
   for _, t in ipairs(self.types) do
     if t.name == sim.type then self.main = t elseif t.name == "node" then self.node = t end
@@ -41,34 +63,41 @@ end
 -- ---- over time ----------------------------------------------------------------------------------------------
 
 local function add_fragments(self, dt)
-  local free = self.main.total - self.main.used
-  local whole = (self.node.total - self.node.touched) * self.per_node
+  local free = self.main.free - self.main.used
+  local whole = (self.node.idle - self.node.touched) * self.per_node
   self.fragmented = self.fragmented + math.max(free - whole, 0) * dt
   self.free_sum = self.free_sum + free * dt
 end
 
--- The state lasted until now.
+-- What was seen last lasted until now.
 local function pass_time(self, now)
-  local dt = now - self.last
+  local last, queued, main, types = self.last, self.seen, self.main, self.types
+  local dt = now - last
   self.last = now
-  self.queue_sum = self.queue_sum + self.queued * dt
-  for _, t in ipairs(self.types) do
+  for i = 1, #types do
+    local t = types[i]
     t.sum, t.touched_sum = t.sum + t.used * dt, t.touched_sum + t.touched * dt
   end
-  local main = self.main
+  if queued > 0 then self.queue_sum, self.waiting_time = self.queue_sum + queued * dt, self.waiting_time + dt end
   if not main then return end
-  if self.queued > 0 then
-    self.idle_waiting, self.waiting_time = self.idle_waiting + (main.total - main.used) * dt, self.waiting_time + dt
-  end
+  if queued > 0 then self.idle_waiting = self.idle_waiting + (main.free - main.used) * dt end
   if self.node then add_fragments(self, dt) end
-  self.series:add(now - dt, dt, main.used, self.queued)
+  local steps = self.series
+  if steps then steps:add(last, dt, main.used, queued) end
 end
 
+-- Before the clock moves on: sums up what was until now, and looks at what is from now on.
 local function look(self)
-  local engine = self.sim.engine
-  for _, t in ipairs(self.types) do
+  local engine, now = self.engine, self.sim.now
+  if now > self.last then pass_time(self, now) end
+  self.stale, self.seen = false, self.queued
+  if not self.moved then return end
+  self.moved = false
+  local types = self.types
+  for i = 1, #types do
+    local t = types[i]
     local free, idle = engine:free(t.name)
-    t.used, t.touched = t.total - free, t.total - idle
+    t.used, t.touched = t.free - free, t.idle - idle
   end
 end
 
@@ -84,27 +113,30 @@ local function oldest(self)
   return i
 end
 
+-- What becomes of the numbers with each event. `stale`: they are not what was seen; `moved`: neither is what jobs have.
 local ON = {}
 
 function ON.submit(self, job)
   self.waiting[job.id] = true
-  self.queued = self.queued + 1
-  if self.queued > self.queue_most then self.queue_most = self.queued end
+  local queued = self.queued + 1
+  self.queued, self.stale = queued, true
+  if queued > self.queue_most then self.queue_most = queued end
 end
 
 function ON.start(self, job)
-  local overtakes = oldest(self) < job.id
-  self.waiting[job.id] = nil
-  self.queued = self.queued - 1
-  job.backfilled = overtakes
-  look(self)
+  local id, waiting = job.id, self.waiting
+  if waiting[self.oldest] and self.oldest < id or oldest(self) < id then job.backfilled = true end
+  waiting[id] = nil
+  self.queued, self.stale, self.moved = self.queued - 1, true, true
 end
 
 function ON.preempt(self, job)
-  self.waiting[job.id], self.queued = true, self.queued + 1
+  self.waiting[job.id], self.queued, self.stale, self.moved = true, self.queued + 1, true, true
   self.oldest = math.min(self.oldest, job.id)
   if counts(self, job) then self.preempted = self.preempted + 1 end
 end
+
+ON.requeue = ON.preempt
 
 local function user_of(self, job)
   local key = job.user or "?"
@@ -117,13 +149,15 @@ local function user_of(self, job)
 end
 
 function ON.finish(self, job)
-  look(self)
-  if not counts(self, job) then return end
-  local wait, run = job.start - job.submit, job.finish - job.start
+  self.stale, self.moved, self.last_end = true, true, job.finish
+  if job.submit < self.from then return end
+  local submit, start = job.submit, job.start
+  local wait, run = start - submit, job.finish - start
   local slowdown = (wait + run) / (run > self.tau and run or self.tau)
   if slowdown < 1 then slowdown = 1 end
-  local n = self.jobs + 1
-  self.jobs, self.waits[n] = n, wait
+  self.jobs = self.jobs + 1
+  self.waits:add(wait)
+  if wait > self.longest then self.longest = wait end
   self.wait, self.flow, self.slowdown = self.wait + wait, self.flow + wait + run, self.slowdown + slowdown
   if slowdown > self.worst then self.worst = slowdown end
   if job.backfilled then self.backfilled = self.backfilled + 1 end
@@ -136,36 +170,43 @@ end
 
 function ON.cancel(self, job)
   if not self.waiting[job.id] then return end
-  self.waiting[job.id], self.queued = nil, self.queued - 1
+  self.waiting[job.id], self.queued, self.stale = nil, self.queued - 1, true
 end
 
 function ON.reject(self) self.rejected = self.rejected + 1 end
 
---- To be called with what the simulator tells.
-function M:on(event, job)
-  local f = ON[event]
-  if not f then return end
-  local now = self.sim.now
-  if not self.last then
-    if not counts(self, job) then return self.last or f(self, job) end
-    self.first, self.last = now, now
-  elseif now > self.last then
-    pass_time(self, now)
+-- The first submission that counts is where time begins.
+local function begin(self, now)
+  self.first, self.last, self.seen = now, now, 0
+  for _, t in ipairs(self.types) do t.used, t.touched = 0, 0 end
+  self.stale, self.moved = true, true
+end
+
+--- What is to be called with what the simulator tells: functions by event.
+function M:listeners()
+  local list = {}
+  for event, f in pairs(ON) do
+    list[event] = function(job) return f(self, job) end
   end
-  f(self, job)
+  function list.submit(job, sim)
+    if not self.last and counts(self, job) then begin(self, sim.now) end
+    return ON.submit(self, job)
+  end
+  function list.time()
+    if self.stale and self.last then look(self) end
+  end
+  return list
 end
 
 -- ---- the result ---------------------------------------------------------------------------------------------
 
--- The smallest value that a share of all is not above.
-local function quantile(sorted, share)
-  return sorted[math.max(1, math.ceil(share * #sorted))] or 0
-end
-
-local function median(sorted)
-  local n = #sorted
-  if n == 0 then return 0 end
-  return n % 2 == 1 and sorted[n // 2 + 1] or (sorted[n // 2] + sorted[n // 2 + 1]) / 2
+-- Of waits: the mean, the one in the middle, and the smallest that 95 % are not above.
+local function wait_of(self)
+  local n, ranked = self.waits.n, self.waits:ranked()
+  if n == 0 then return { mean = 0, median = 0, p95 = 0, max = 0 } end
+  local middle = ranked(n // 2 + 1)
+  if n % 2 == 0 then middle = (ranked(n // 2) + middle) / 2 end
+  return { mean = self.wait / n, median = middle, p95 = ranked(math.ceil(0.95 * n)), max = self.longest }
 end
 
 local function fairness(self)
@@ -197,27 +238,37 @@ end
 
 local function over(a, b) return b > 0 and a / b or 0 end
 
+-- The shares of each type over time: in use, as a whole, touched.
 local function utilisation(self, span)
-  local used, touched = {}, {}
+  local used, whole, touched = {}, {}, {}
   for _, t in ipairs(self.types) do
-    used[t.name], touched[t.name] = over(t.sum, t.total * span), over(t.touched_sum, t.total * span)
+    whole[t.name], touched[t.name] = over(t.sum, t.total * span), over(t.touched_sum, t.total * span)
+    used[t.name] = t.outer and touched[t.name] or whole[t.name]
   end
-  return used, touched
+  return used, whole, touched
+end
+
+-- Time ends with the last job, or where the clock was stopped.
+local function finish(self)
+  if not self.last then return 0 end
+  local live = self.sim.nrunning + self.queued > 0
+  if self.stale then look(self) end
+  local stop = live and self.sim.now or math.max(self.last_end, self.first)
+  if stop > self.last then pass_time(self, stop) end
+  return stop - self.first
 end
 
 --- All of it, as a table for programs; see the head of this file for what the names mean.
 function M:result()
-  local sim, sorted, n = self.sim, table.move(self.waits, 1, #self.waits, 1, {}), self.jobs
-  table.sort(sorted)
-  if self.last and sim.now > self.last then pass_time(self, sim.now) end
-  local span = self.last and self.last - self.first or 0
-  local used, touched = utilisation(self, span)
+  local sim, n = self.sim, self.jobs
+  local span = finish(self)
+  local used, whole, touched = utilisation(self, span)
   local total = self.main and self.main.total or 0
   return {
     jobs = n, rejected = self.rejected, killed = self.killed, failed = self.failed, preempted = self.preempted,
-    unfinished = sim.nrunning + self.queued, first_submit = self.first or 0, last_end = self.last or 0, makespan = span,
-    utilisation = used, touched = touched,
-    wait = { mean = over(self.wait, n), median = median(sorted), p95 = quantile(sorted, 0.95), max = sorted[#sorted] or 0 },
+    unfinished = sim.nrunning + self.queued, first_submit = self.first or 0, last_end = (self.first or 0) + span, makespan = span,
+    utilisation = used, whole = whole, touched = touched,
+    wait = wait_of(self),
     mean_flow = over(self.flow, n), bounded_slowdown = { mean = over(self.slowdown, n), max = self.worst, tau = self.tau },
     queue = { mean = over(self.queue_sum, span), max = self.queue_most },
     idle_while_waiting = over(self.idle_waiting, self.waiting_time * total),

@@ -16,24 +16,28 @@ local function halve(self)
   self.n, self.width = (self.n + 1) // 2, self.width * 2
 end
 
-local function add(self, i, dt, used, queued)
+-- Steps up to the i-th.
+local function extend(self, i)
   for k = self.n + 1, i do self.used[k], self.queued[k] = 0, 0 end
-  if i > self.n then self.n = i end
-  self.used[i], self.queued[i] = self.used[i] + used * dt, self.queued[i] + queued * dt
+  self.n = i
 end
 
---- From t on, for dt seconds.
+--- From t on, for dt seconds. Times do not go back.
 function M:add(t, dt, used, queued)
-  self.start = self.start or t
-  local at, stop = t - self.start, t + dt - self.start
+  local start = self.start
+  if not start then start, self.start = t, t end
+  local at, stop = t - start, t - start + dt
   while stop > self.most * self.width do halve(self) end
-  local width = self.width
-  while at < stop do
-    local i = math.floor(at / width)
-    local till = math.min((i + 1) * width, stop)
-    add(self, i + 1, till - at, used, queued)
+  local width, i = self.width, (t - start) // self.width
+  local sums, queues = self.used, self.queued
+  repeat
+    i = i + 1
+    if i > self.n then extend(self, i) end
+    local till = i * width
+    if till > stop then till = stop end
+    sums[i], queues[i] = sums[i] + used * (till - at), queues[i] + queued * (till - at)
     at = till
-  end
+  until at >= stop
 end
 
 --- {start, step, used = {...}, queued = {...}}: means over each step.

@@ -36,8 +36,9 @@ local function lines_of(m)
   add("preempted", m.preempted, count, false)
   add("makespan", m.makespan, seconds)
   for _, type in ipairs(types_of(m)) do
-    local used, touched = m.utilisation[type], m.touched[type]
+    local used, whole, touched = m.utilisation[type], m.whole[type], m.touched[type]
     add("utilisation, " .. type, used, share)
+    if whole > 0.0005 and whole < used - 0.0005 then add("taken whole, " .. type, whole, share) end
     if touched > used + 0.0005 then add("in use, " .. type, touched, share) end
   end
   add("wait, mean", m.wait.mean, seconds)

@@ -1,6 +1,7 @@
 --- job.lua - a job of a scenario, as its author sees it. Whatever is asked of it, all that happens up to now has happened.
 ---
---- job.state, .start, .finish, .submit, .reserved, .promised (its first reservation), .wait, .preempted, .killed, .why, .priority,
+--- job.state, .start, .finish, .submit, .reserved, .promised (its first reservation), .wait, .preempted, .requeued,
+--- .killed, .why, .priority,
 --- .user, .name, .id, .place ("node[0-3]").
 
 local blame = require "weir.scenario.blame"
@@ -11,7 +12,8 @@ local M = {}
 -- The scenario and the simulator's job that a handle stands for.
 local scenario_of, job_of = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
 
-local FIELDS = { "state", "start", "finish", "submit", "reserved", "preempted", "killed", "why", "code", "priority", "user", "qos", "name",
+local FIELDS = { "state", "start", "finish", "submit", "reserved", "preempted", "requeued", "killed",
+  "why", "code", "priority", "user", "qos", "name",
   "id", "estimate", "runtime", "units" }
 for _, name in ipairs(FIELDS) do FIELDS[name] = function(_, job) return job[name] end end
 

@@ -137,6 +137,8 @@ function ON.preempt(self, job, now)
   self.promised[job] = nil
 end
 
+ON.requeue = ON.preempt
+
 function ON.finish(self, job, now) close(self, job, now) end
 
 --- The labels of what a record is of, folded: "node[0-3]".

@@ -56,6 +56,14 @@ end
 
 for _, name in ipairs { "down", "drain", "up" } do on_resources(name) end
 
+DO.crash = function(s, step)
+  if not where.find(s.graph, step.at) then return false end
+  s:down(step.at, step.fate)
+  return true
+end
+
+function TEXT.crash(step) return ("s:down(%q, %q)"):format(step.at, step.fate) end
+
 local function on_job(name, states, value)
   DO[name] = function(s, step, jobs)
     local job = jobs[step.job]
@@ -99,9 +107,10 @@ local function submit(r, plan, room)
 end
 
 local function disturb(r, plan, room)
-  local what = r(plan.calm and { "cancel" } or { "cancel", "fail", "priority", "grow", "down", "drain", "up", "up" })
-  if what == "down" or what == "drain" or what == "up" then
+  local what = r(plan.calm and { "cancel" } or { "cancel", "fail", "priority", "grow", "down", "crash", "drain", "up", "up" })
+  if what == "down" or what == "drain" or what == "up" or what == "crash" then
     if #room.names == 0 then return { "advance", seconds = 1 } end
+    if what == "crash" then return { what, at = r(room.names), fate = r { "fail", "requeue" } } end
     return { what, at = r(room.names) }
   end
   local step = { what, job = r(plan.names) }

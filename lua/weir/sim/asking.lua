@@ -9,10 +9,10 @@ local M = {}
 
 local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
 
--- Books a job at a time, or (later) as soon as possible from then. Returns the start, or nil.
-local function place(self, job, at, later)
+-- Books a job at a time, or (later) as soon as possible from then. Returns the start, or nil. sums: they were not asked yet.
+local function place(self, job, at, later, sums)
   self.matches = self.matches + 1
-  local t, why, code = self.engine:place(job.request, job.id, at, job.estimate, later)
+  local t, why, code = self.engine:place(job.request, job.id, at, job.estimate, later, sums)
   if not t then job.why, job.code = why, code end
   return t
 end
@@ -145,11 +145,15 @@ local function start(self, job)
   return true
 end
 
-local function preempt(self, job)
+local COUNTER = { preempt = "preempted", requeue = "requeued" }
+
+--- A running job that has nothing any more waits again. event: preempt or requeue.
+function M.back(self, job, event)
   self.nrunning, self.npending, self.releases = self.nrunning - 1, self.npending + 1, self.releases + 1
-  self:tell("preempt", job)
-  job.state, job.start, job.due, job.released, job.preempted = "pending", nil, nil, nil, (job.preempted or 0) + 1
-  job.run = job.run + 1
+  self:stop(job)
+  self:tell(event, job)
+  job.state, job.start, job.due, job.released, job.killed = "pending", nil, nil, nil, nil
+  job[COUNTER[event]] = (job[COUNTER[event]] or 0) + 1
 end
 
 -- Takes victims out, one after the other, until the job fits. Returns how many it took, or nil, and all is as it was.
@@ -169,7 +173,7 @@ end
 local function start_over(self, job, victims)
   local n = without_reservation(self, job, book_over, victims)
   if not n then return false end
-  for i = 1, n do preempt(self, self.jobs[victims[i]]) end
+  for i = 1, n do M.back(self, self.jobs[victims[i]], "preempt") end
   M.forget(self, job)
   self:begin(job)
   return n
@@ -186,7 +190,7 @@ end
 ASK[PREEMPT] = function(self, job)
   if job.state ~= "running" then return false end
   if not job.released then assert(self.engine:release(job.id)) end
-  preempt(self, job)
+  M.back(self, job, "preempt")
   return true
 end
 
@@ -205,11 +209,15 @@ local function book_sooner(self, job, t)
   assert(self.engine:release(job.id))
 end
 
+local function reserve(self, job)
+  if self.nreserved == 0 then return place(self, job, self.now, true, true) end
+  local t = soonest(self, job)
+  if t < (job.reserved or math.huge) then return without_reservation(self, job, book_sooner, t) end
+end
+
 -- The start of its reservation; the time it is now where it started.
 ASK[RESERVE] = function(self, job)
-  local t = soonest(self, job)
-  if t >= (job.reserved or math.huge) then return job.reserved end
-  t = without_reservation(self, job, book_sooner, t)
+  local t = reserve(self, job)
   if not t then return job.reserved end
   if t > self.now then
     note(self, job, t)

@@ -1,64 +1,195 @@
---- dependency.lua - jobs that wait for others, as RFC 26 has it: after (it started), afterany (it is over), afterok (it ended
---- well), afternotok (it ended badly). A job whose condition can never be met any more is cancelled, code "dependency".
+--- dependency.lua - jobs that wait for others before they are in the queue, as RFC 26 has it:
+---
+---   after: it started   afterany: it is over   afterok: it ended well   afternotok: it ended badly
+---   begin-time: the clock is there   singleton: no other job of this user and name is active, but singletons that came later
+---   turn: fewer than so many elements of its array are in the queue or run
+---
+--- A job whose condition can never be met any more is cancelled, code "dependency".
+
+local core = require "weir.core"
 
 local M = {}
 
---- The conditions, in the order in which they are told.
+--- The conditions that name another job, in the order in which they are told.
 M.CONDITIONS = { "after", "afterany", "afterok", "afternotok" }
 
 local OVER = { done = true, failed = true, cancelled = true, rejected = true }
 
 local function ended_well(job) return job.state == "done" and not job.killed end
 
+local function is_held(job)
+  for _, entry in ipairs(job.waits or {}) do
+    if entry[1] == "singleton" then return true end
+  end
+  return false
+end
+
+-- ---- what holds a job -------------------------------------------------------------------------------------------------
+
+local function by_id(a, b) return a.id < b.id end
+
+-- The active jobs that a singleton waits for.
+local function others_like(sim, job)
+  local list = {}
+  for _, other in pairs(sim.jobs) do
+    local active = other.state == "pending" or other.state == "running"
+    if other ~= job and active and other.user == job.user and other.name == job.name and (other.id < job.id or not is_held(other)) then
+      list[#list + 1] = other
+    end
+  end
+  table.sort(list, by_id)
+  return list
+end
+
+local function follow(leader, job)
+  leader.followers = leader.followers or {}
+  leader.followers[job] = true
+end
+
+-- Of {condition, of what}: true, it is met; false, it never will be; nil, not yet. Those that wait are heard of again.
 local MET = {
-  after = function(job) return job.start ~= nil end,
+  after = function(job) return job.start ~= nil or job.preempted ~= nil or job.requeued ~= nil end,
   afterany = function(job) return OVER[job.state] end,
   afterok = function(job) return job.start and OVER[job.state] and ended_well(job) end,
   afternotok = function(job) return job.start and OVER[job.state] and not ended_well(job) end,
 }
 
--- Of {condition, job}: true, it is met; false, it never will be; nil, not yet.
-local function judge(entry)
-  if MET[entry[1]](entry[2]) then return true end
-  if OVER[entry[2].state] then return false end
+local JUDGE = {}
+
+for name, met in pairs(MET) do
+  JUDGE[name] = function(_, job, leader)
+    if met(leader) then return true end
+    if OVER[leader.state] then return false end
+    follow(leader, job)
+  end
 end
+
+JUDGE["begin-time"] = function(sim, job, t)
+  if sim.now >= t then return true end
+  if not job.alarm then
+    job.alarm = true
+    sim:at(t, function() sim:look_again(job) end)
+  end
+end
+
+function JUDGE.singleton(sim, job)
+  local list = others_like(sim, job)
+  for _, other in ipairs(list) do follow(other, job) end
+  if #list == 0 then return true end
+end
+
+-- group: {limit =, active =, held = {...}}
+function JUDGE.turn(_, job, group)
+  if not job.turn and group.active < group.limit then
+    group.active, job.turn = group.active + 1, true
+  end
+  if job.turn then return true end
+  if not group.held[job] then
+    group.held[job] = true
+    group.held[#group.held + 1] = job
+  end
+end
+
+--- A job is over: the next element of its array has its turn.
+function M.leave(sim, job)
+  local group = job.group
+  if not job.turn then return end
+  job.turn, group.active = nil, group.active - 1
+  while group.held[1] do
+    local other = table.remove(group.held, 1)
+    if other.state == "pending" then return sim:at(sim.now, function() sim:look_again(other) end) end
+  end
+end
+
+-- ---- reading ----------------------------------------------------------------------------------------------------------
 
 local function list_of(x, name)
   if type(x) ~= "table" then error(("a job's %s: a job or a list of jobs is expected"):format(name), 4) end
   return x.state and { x } or x
 end
 
+local function add(waits, ...)
+  waits = waits or {}
+  waits[#waits + 1] = { ... }
+  return waits
+end
+
 --- What a job is to wait for, by the fields of what was submitted; nil: for nothing.
 function M.read(spec)
   local waits
   for _, name in ipairs(M.CONDITIONS) do
-    for _, leader in ipairs(spec[name] and list_of(spec[name], name) or {}) do
-      waits = waits or {}
-      waits[#waits + 1] = { name, leader }
-    end
+    for _, leader in ipairs(spec[name] and list_of(spec[name], name) or {}) do waits = add(waits, name, leader) end
   end
+  if spec.singleton then waits = add(waits, "singleton") end
+  if spec.group then waits = add(waits, "turn", spec.group) end
   return waits
 end
+
+--- The dependencies in a jobspec: a list of {scheme =, value =}, or nil. x: a request, or a text.
+function M.of_jobspec(x)
+  if type(x) == "userdata" then x = x:format "json" end
+  if type(x) ~= "string" or not x:find('"dependencies"', 1, true) then return nil end
+  local system = core.json_decode(x)
+  for _, key in ipairs { "attributes", "system", "dependencies" } do system = type(system) == "table" and system[key] or nil end
+  return type(system) == "table" and #system > 0 and system or nil
+end
+
+local function find(sim, value)
+  return sim.known and (sim.known[value] or sim.known[math.tointeger(tonumber(value))])
+end
+
+-- An entry for one of them; or nil and what is wrong.
+local function entry_of(sim, scheme, value)
+  if MET[scheme] then
+    local leader = find(sim, value)
+    if not leader then return nil, ('it depends on job "%s", which is not there'):format(value) end
+    return { scheme, leader }
+  elseif scheme == "begin-time" then
+    local t = tonumber(value)
+    if not t then return nil, ('begin-time: a time is expected, not "%s"'):format(value) end
+    return { scheme, t }
+  elseif scheme == "singleton" then
+    return { scheme }
+  end
+  return nil, ('a dependency of scheme "%s": %s, begin-time or singleton is known'):format(scheme, table.concat(M.CONDITIONS, ", "))
+end
+
+--- Adds what a jobspec says to what a job waits for. Jobs are named by their numbers or names. True; or nil, message.
+function M.add(sim, job, list)
+  for _, dependency in ipairs(list) do
+    local entry, why = entry_of(sim, tostring(dependency.scheme), tostring(dependency.value))
+    if not entry then return nil, why end
+    if entry[1] == "singleton" and not job.name then return nil, "a singleton needs a name" end
+    job.waits = job.waits or {}
+    table.insert(job.waits, entry)
+  end
+  return true
+end
+
+-- ---- looking ----------------------------------------------------------------------------------------------------------
 
 local WANTED = { after = "to start", afterany = "to end", afterok = "to end well", afternotok = "to end badly" }
 
 -- "a to end well"
 local function text_of(entry)
-  return ("%s %s"):format(entry[2].name or "job " .. entry[2].id, WANTED[entry[1]])
+  local what = entry[2]
+  if WANTED[entry[1]] then return ("%s %s"):format(what.name or "job " .. what.id, WANTED[entry[1]]) end
+  if entry[1] == "turn" then return ("its turn: no more than %d of its array run at a time"):format(what.limit) end
+  if entry[1] == "begin-time" then return ("%.14g s"):format(what) end
+  return "others of its name to end"
 end
 
 --- Looks at what a job waits for: true when nothing is left, false when it can never be met (then job.why says so).
-function M.look(job)
+function M.look(sim, job)
   local left, texts = {}, {}
   for _, entry in ipairs(job.waits) do
-    local met = judge(entry)
+    local met
+    if #left == 0 or entry[1] ~= "turn" then met = JUDGE[entry[1]](sim, job, entry[2]) end -- a turn is taken last
     if met == false then
       job.why, job.code = ("it was to wait for %s, which can never be"):format(text_of(entry)), "dependency"
       return false
-    elseif met == nil then
+    elseif not met then
       left[#left + 1], texts[#texts + 1] = entry, text_of(entry)
-      entry[2].followers = entry[2].followers or {}
-      entry[2].followers[job] = true
     end
   end
   job.waits = #left > 0 and left or nil
@@ -75,7 +206,7 @@ function M.followers(job)
   for other in pairs(job.followers or {}) do
     if other.state == "pending" and other.waits then list[#list + 1] = other end
   end
-  table.sort(list, function(a, b) return a.id < b.id end)
+  table.sort(list, by_id)
   return list
 end
 

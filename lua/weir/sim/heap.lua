@@ -1,4 +1,5 @@
---- heap.lua - a priority queue of events: by time, then kind, then in the order in which they were put in.
+--- heap.lua - a priority queue of events: by time, then kind, then in the order in which they were put in. An event is any table
+--- with these two; it stands in the heap once.
 
 local M = {}
 M.__index = M
@@ -11,9 +12,10 @@ local function before(a, b)
   return a.made < b.made
 end
 
-function M:push(event)
-  local made, i, time = self.made + 1, self.n + 1, event.time
-  self.made, self.n, event.made = made, i, made
+-- Puts an event in its place.
+local function put(self, event)
+  local i, time = self.n + 1, event.time
+  self.n = i
   while i > 1 do
     local up = self[i // 2]
     if time > up.time or time == up.time and not before(event, up) then break end
@@ -23,7 +25,25 @@ function M:push(event)
   self[i] = event
 end
 
+function M:push(event)
+  local made = self.made + 1
+  self.made, event.made = made, made
+  put(self, event)
+end
+
 function M:peek() return self[1] end
+
+--- Takes out an event that is to come; false: it is not there. O(n)
+function M:remove(event)
+  local list, n = {}, self.n
+  for i = 1, n do
+    if self[i] ~= event then list[#list + 1] = self[i] end
+    self[i] = nil
+  end
+  self.n = 0
+  for _, other in ipairs(list) do put(self, other) end
+  return #list < n
+end
 
 function M:pop()
   local n = self.n

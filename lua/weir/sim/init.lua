@@ -10,14 +10,16 @@
 --- the queue policy is called after each; "per-timestamp": after the last one of a second (the default). Whatever the rule, a
 --- job whose estimate is over has given its resources back when the policy is called at that time.
 ---
---- A job: id, name, number, request, units, submit, estimate, runtime, user, qos, priority, preemptible; state (submitted,
---- pending, running, done, failed, cancelled, rejected), start, finish, reserved (the start that is booked for it), due (when it
---- is to be gone), killed (it was longer than its estimate), preempted (how often), why and code (why it did not start last).
+--- A job: id, name, number, request, units (of what jobs are counted in: size.lua), submit, estimate, runtime, user, qos, priority,
+--- preemptible; state (submitted, pending, running, done, failed, cancelled, rejected), start, finish, reserved (the start that is
+--- booked for it), due (when it is to be gone), killed (it was longer than its estimate), preempted (how often), why and code (why
+--- it did not start last).
 
 local asking = require "weir.sim.asking"
 local dependency = require "weir.sim.dependency"
 local heap = require "weir.sim.heap"
 local queue_policy = require "weir.sim.queue_policy"
+local size = require "weir.sim.size"
 local weir = require "weir"
 
 local M = {}
@@ -46,11 +48,23 @@ local function check_options(opts)
   return true
 end
 
+-- What is called, by event.
+local function listeners(on)
+  if type(on) ~= "function" then return on or {} end
+  return setmetatable({ time = false }, { __index = function(list, event)
+    local function f(job, self) return on(event, job, self) end
+    list[event] = f
+    return f
+  end })
+end
+
 --- A simulator. opts: resources, policy, queue ("fcfs" if not given), rule ("per-timestamp", "per-event"), overrun ("kill",
 --- "run": what becomes of a job that runs longer than its estimate), type (what jobs are counted in; core where there are
 --- any), start (of the clock), budget (of the queue policy), keep (false: jobs that are over are forgotten, s.list stays
---- empty), on (a function called with what happens: event, job, simulator; events are submit, reject, start, reserve, preempt,
---- finish, cancel, and pass, without a job, after each call of the queue policy). Or nil, message, code.
+--- empty), dependencies (false: jobspecs do not name others that they wait for, so that nothing is kept of jobs that are over),
+--- on (a function called with what happens: event, job, simulator; or a table of functions by event, called with job and
+--- simulator; events are submit, reject, start, reserve, preempt, finish, cancel; without a job, pass after each call of the queue
+--- policy, and, in a table, time before the clock moves on). Or nil, message, code.
 function M.new(opts)
   local ok, why, code = check_options(opts)
   if not ok then return nil, why, code end
@@ -59,10 +73,11 @@ function M.new(opts)
   if not engine then return nil, why, code end
   local self = setmetatable({
     engine = engine, graph = engine:resources(), now = opts.start or 0, events = heap.new(), jobs = {}, list = {}, made = 0,
-    keep = opts.keep ~= false, reservations = {}, nreserved = 0, due = {}, late = {}, wakes = {}, nrunning = 0, npending = 0,
-    matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill", on = opts.on,
-      requests = {},
-    dirty = true, promises = 0,
+    keep = opts.keep ~= false, known = opts.dependencies ~= false and {} or nil, reservations = {}, nreserved = 0, due = {},
+    late = {}, wakes = {}, nrunning = 0, npending = 0,
+    matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill",
+    on = listeners(opts.on), requests = {}, nrequests = 0, sizes = {}, machine = 1, dirty = true,
+    promises = 0,
   }, M)
   self.type = main_type(self.graph, opts.type)
   engine:advance(self.now)
@@ -97,6 +112,7 @@ function M:use_policy(x) return self.engine:use(x) end
 function M:ask(...)
   local ok, message = self.queue:call(...)
   if ok then return end
+  if message == "interrupted" then error(message, 0) end -- by a signal, which is no fault of the policy's
   self.failure = ("queue policy %s: %s"):format(self.queue_name, message)
   error(self.failure, 0)
 end
@@ -113,25 +129,16 @@ local FOLLOWED = { start = true, finish = true, cancel = true, reject = true }
 
 -- Who waits for the job is looked at after the call of the policy that this may be amid.
 function M:tell(event, job)
-  if self.on then self.on(event, job, self) end
+  local f = self.on[event]
+  if f then f(job, self) end
   if job and job.followers and FOLLOWED[event] then self:at(self.now, function() self:look_at_followers(job) end) end
 end
 
 -- ---- jobs ---------------------------------------------------------------------------------------------------
 
--- How many units of a type a request takes, at least.
-local function units_of(request, main)
-  local function count(resources, times)
-    local sum = 0
-    for _, r in ipairs(resources) do
-      local n = (type(r.count) == "table" and r.count.min or r.count or 1) * times
-      if r.type == main then sum = sum + n end
-      sum = sum + count(r.with or {}, n)
-    end
-    return sum
-  end
-  return count(request:resources(), 1)
-end
+M.units_of, M.main_type = size.of, main_type
+
+local REQUESTS = 10000 -- that are remembered
 
 -- A request is read once for all jobs that give the same text or table.
 local function read_request(self, x)
@@ -140,21 +147,33 @@ local function read_request(self, x)
   local request, why, code = x, nil, nil
   if type(x) ~= "userdata" then request, why, code = weir.request(x) end
   if not request then return nil, why, code end
-  known = { request = request, units = units_of(request, self.type) }
-  self.requests[x] = known
+  known = { request = request }
+  known.units, known.least = size.of(request, self.type, self.graph, self.sizes)
+  if self.nrequests == REQUESTS then self.requests, self.nrequests = {}, 0 end
+  self.requests[x], self.nrequests = known, self.nrequests + 1
   return known
 end
 
 -- The job is the simulator's from now on: submit, estimate, runtime and request are there.
 local function take(self, job)
-  local shape, why, code = read_request(self, job.request)
-  if not shape then return nil, why, code end
+  local shape = self.requests[job.request]
+  if not shape then
+    local why, code
+    shape, why, code = read_request(self, job.request)
+    if not shape then return nil, why, code end
+  end
   local id = self.made + 1
-  job.id, job.number, job.shape, job.request, job.units = id, job.number or id, shape, shape.request, shape.units
-  job.estimate, job.state, job.run = math.max(job.estimate, 1e-6), "submitted", 0
+  job.id, job.shape, job.request, job.units, job.state = id, shape, shape.request, shape.units, "submitted"
+  job.time, job.kind = job.submit, SUBMIT
+  job.number = job.number or id
+  if job.estimate < 1e-6 then job.estimate = 1e-6 end
   self.made, self.jobs[id] = id, job
   if self.keep then self.list[id] = job end
-  self.events:push { time = job.submit, kind = SUBMIT, job = job }
+  local known = self.known
+  if known then
+    known[job.number] = job
+    if job.name then known[job.name] = job end
+  end
   return job
 end
 
@@ -166,23 +185,34 @@ end
 
 --- Submits a job: request (text, table, request), estimate (seconds; the request's duration if not given), runtime (the
 --- estimate if not given), at (now if not given), and user, qos, priority, preemptible, name, number; after, afterany, afterok,
---- afternotok: jobs that it waits for, see dependency.lua. Returns the job, a table
---- whose state is pending, running, done, failed, cancelled or rejected; or nil, message, code.
+--- afternotok: jobs that it waits for, singleton, group: see dependency.lua, and what the jobspec itself names there; requeue: it
+--- begins anew where it would fail with its resources. Returns the job, a table whose state is pending, running, done, failed,
+--- cancelled or rejected; or nil, message, code.
 function M:submit(spec)
   local shape, why, code = read_request(self, spec.request)
   if not shape then return nil, why, code end
+  if shape.named == nil then shape.named = dependency.of_jobspec(shape.request) or false end
   local estimate = number_of(spec.estimate, spec.runtime, "estimate")
   if not estimate then
     estimate = shape.request:duration()
     estimate = estimate < math.huge and estimate or 3600
   end
-  return take(self, {
+  local job = {
     name = spec.name, number = spec.number, request = spec.request, submit = math.max(number_of(spec.at, self.now, "at"), self.now),
     estimate = estimate, runtime = number_of(spec.runtime, estimate, "runtime"), user = spec.user, qos = spec.qos,
-    priority = spec.priority, preemptible = spec.preemptible, waits = dependency.read(spec),
-  })
+    priority = spec.priority, preemptible = spec.preemptible, waits = dependency.read(spec), group = spec.group, requeue = spec.requeue,
+  }
+  if shape.named then
+    local ok
+    ok, why = dependency.add(self, job, shape.named)
+    if not ok then return nil, why, "dependency" end
+  end
+  take(self, job)
+  self.events:push(job)
+  return job
 end
 
+-- The job that is fed next does not stand among the events: it comes before those of its time.
 local function pull(self)
   local job = self.source()
   self.fed = job
@@ -190,20 +220,27 @@ local function pull(self)
     self.source = nil
     return
   end
-  job.submit = math.max(job.submit, self.now)
+  if job.submit < self.now then job.submit = self.now end
+  local named = type(job.request) == "string" and dependency.of_jobspec(job.request)
+  if named then
+    local ok, why = dependency.add(self, job, named)
+    if not ok then job.wrong = why end
+  end
   local ok, why = take(self, job)
   if not ok then error(why, 0) end
 end
 
 --- Takes jobs from a function as they are needed: next() returns the next job in the order of submission, or nil. A job is a
---- new table {submit =, estimate =, runtime =, request =}, and user, qos, priority, preemptible, name, number.
+--- new table {submit =, estimate =, runtime =, request =}, and user, qos, priority, preemptible, name, number. Jobspecs, as
+--- texts, may name jobs that they depend on.
 function M:feed(next)
   self.source = next
   pull(self)
 end
 
 function M:hand_over(job)
-  self:ask("submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority, job.preemptible)
+  self:ask("submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority, job.preemptible,
+    job.shape.least)
   if job.state == "running" then self:ask("started", job.id, job.start) end
 end
 
@@ -214,20 +251,45 @@ function M:prioritise(job, value)
   self.dirty = true
 end
 
+-- Lists of jobs by time, linked.
+local function link(lists, t, job)
+  job.beside, lists[t] = lists[t], job
+end
+
+local function unlink(lists, t, job)
+  local at = lists[t]
+  if at == job then
+    lists[t], job.beside = job.beside, nil
+    return
+  end
+  while at and at.beside ~= job do at = at.beside end
+  if at then at.beside, job.beside = job.beside, nil end
+end
+
 -- A job that has its resources begins to run.
 function M:begin(job)
-  local lasts, now = job.runtime, self.now
-  job.state, job.start, job.due, job.run = "running", now, now + job.estimate, job.run + 1
+  local lasts, estimate, now = job.runtime, job.estimate, self.now
+  job.state, job.start, job.due = "running", now, now + estimate
   self.nrunning, self.npending = self.nrunning + 1, self.npending - 1
-  if self.overrun == "kill" and lasts > job.estimate then lasts, job.killed = job.estimate, true end
-  self.events:push { time = now + lasts, kind = FINISH, job = job, run = job.run }
-  local lists = lasts == job.estimate and self.due or lasts > job.estimate and self.late
-  if lists then
-    local list = lists[job.due] or {}
-    lists[job.due], list[#list + 1] = list, { job = job, run = job.run }
-    if lists == self.late then self:wake(job.due) end
+  if lasts >= estimate then
+    if lasts > estimate and self.overrun == "kill" then lasts, job.killed = estimate, true end
+    if lasts == estimate then
+      link(self.due, job.due, job)
+    else
+      link(self.late, job.due, job)
+      self:wake(job.due)
+    end
   end
+  job.time, job.kind = now + lasts, FINISH
+  self.events:push(job)
   self:tell("start", job)
+end
+
+--- A job stops before its time: its end does not come, and nobody waits for it.
+function M:stop(job)
+  self.events:remove(job)
+  unlink(self.due, job.due, job)
+  unlink(self.late, job.due, job)
 end
 
 -- The clock is to stop at a time; calling: and the queue policy to be called.
@@ -242,6 +304,10 @@ end
 local function over(self, job, state)
   job.state, job.finish = state, self.now
   self.jobs[job.id] = nil
+  if job.group then dependency.leave(self, job) end
+  if self.known and not self.keep then
+    self.known[job.number] = { id = job.id, name = job.name, state = state, start = job.start, killed = job.killed }
+  end
 end
 
 local function leave(self, job, state)
@@ -260,7 +326,7 @@ local HANDLE = {}
 
 -- The queue policy gets to know a job; not before what it waits for has happened. False: that can never be.
 local function enter(self, job)
-  local free_to_go = not job.waits or dependency.look(job)
+  local free_to_go = not job.waits or dependency.look(self, job)
   if free_to_go == false then
     self:cancel(job)
   elseif free_to_go then
@@ -275,17 +341,20 @@ function M:look_at_followers(job)
   for _, other in ipairs(dependency.followers(job)) do enter(self, other) end
 end
 
-HANDLE[SUBMIT] = function(self, event)
-  local job = event.job
-  if job == self.fed then pull(self) end
+--- Looks again at a job that waits for something else than the queue.
+function M:look_again(job)
+  if job.state == "pending" and job.waits then enter(self, job) end
+end
+
+HANDLE[SUBMIT] = function(self, job)
   if job.state ~= "submitted" then return end
   local shape = job.shape
-  if shape.feasible == nil then
+  if shape.machine ~= self.machine then
     local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false })
-    shape.feasible, shape.why, shape.code = ok and true or false, why, code
+    shape.feasible, shape.why, shape.code, shape.machine = ok and true or false, why, code, self.machine
   end
-  if not shape.feasible then
-    job.why, job.code = shape.why, shape.code
+  if job.wrong or not shape.feasible then
+    job.why, job.code = job.wrong or shape.why, job.wrong and "dependency" or shape.code
     over(self, job, "rejected")
     return self:tell("reject", job)
   end
@@ -293,9 +362,10 @@ HANDLE[SUBMIT] = function(self, event)
   if enter(self, job) ~= false then self:tell("submit", job) end
 end
 
-HANDLE[FINISH] = function(self, event)
-  local job = event.job
-  if job.state == "running" and job.run == event.run then leave(self, job, "done") end
+HANDLE[FINISH] = function(self, job)
+  if job.state ~= "running" then return end
+  if self.late[job.due] then unlink(self.late, job.due, job) end
+  leave(self, job, "done")
 end
 
 HANDLE[ACTION] = function(self, event)
@@ -310,37 +380,40 @@ end
 
 -- ---- the clock ----------------------------------------------------------------------------------------------
 
--- Calls f for the jobs of a list for time t that still run.
-local function each_at(lists, t, f)
-  local list = lists[t]
-  if not list then return end
+-- Takes the jobs of a time out of their list, in the order of their numbers.
+local function take_list(lists, t)
+  local list, job = {}, lists[t]
   lists[t] = nil
-  for _, entry in ipairs(list) do
-    if entry.job.state == "running" and entry.job.run == entry.run then f(entry.job) end
+  while job do
+    list[#list + 1] = job
+    job, job.beside = job.beside, nil
   end
+  if #list > 1 then table.sort(list, by_id) end
+  return list
 end
 
 -- What ends by its estimate at t has gone when the queue policy is asked at t, before its own event comes.
 local function let_go(self, t)
-  each_at(self.due, t, function(job)
+  for _, job in ipairs(take_list(self.due, t)) do
     self.engine:release(job.id)
-    job.released, self.dirty, self.releases = true, true, self.releases + 1
-    self:ask("change", false)
-  end)
+    job.released = true
+    self.releases = self.releases + 1
+  end
+  self.dirty = true
+  self:ask("change", false)
 end
 
 -- A job that goes on beyond its estimate keeps what it has, for as long again as it ran; nobody could know, so reservations are
 -- made anew.
 local function extend(self, t)
-  each_at(self.late, t, function(job)
-    asking.drop_reservations(self)
+  asking.drop_reservations(self)
+  for _, job in ipairs(take_list(self.late, t)) do
     job.due = t + math.max(60, t - job.start)
     assert(self.engine:put(assert(self.engine:lift(job.id)), job.due))
-    local list = self.late[job.due] or {}
-    self.late[job.due], list[#list + 1] = list, { job = job, run = job.run }
+    link(self.late, job.due, job)
     self:wake(job.due)
-    self.dirty = true
-  end)
+  end
+  self.dirty = true
 end
 
 local function by_start(a, b)
@@ -365,8 +438,10 @@ end
 
 local function advance(self, t)
   if t <= self.now and self.began then return end
-  let_go(self, t)
-  extend(self, t)
+  local f = self.on.time
+  if f then f(nil, self) end
+  if self.due[t] then let_go(self, t) end
+  if self.late[t] then extend(self, t) end
   self.now, self.began = t, true
   self.engine:advance(t)
   if self.nreserved > 0 and t >= self.soonest then begin_reserved(self) end
@@ -382,15 +457,32 @@ local function pass(self)
   self:tell("pass")
 end
 
+--- When something happens next; nil: never.
+function M:next_time()
+  local event, fed = self.events[1], self.fed
+  if fed and not (event and event.time < fed.time) then return fed.time end
+  return event and event.time
+end
+
 --- Handles one event, and calls the queue policy as the event rule says. False: there is none, or it lies after `limit`.
 function M:step(limit)
-  local event = self.events:peek()
-  if not event or limit and event.time > limit then return false end
-  advance(self, event.time)
-  self.events:pop()
+  local events, fed = self.events, self.fed
+  local event = events[1]
+  local is_fed = fed and not (event and event.time < fed.time)
+  if is_fed then event = fed end
+  if not event then return false end
+  local t = event.time
+  if limit and t > limit then return false end
+  if t > self.now or not self.began then advance(self, t) end
+  if is_fed then pull(self) else events:pop() end
   HANDLE[event.kind](self, event)
-  local next_event = self.events:peek()
-  if self.rule == "per-event" or not next_event or next_event.time > self.now then pass(self) end
+  if not self.dirty then return true end
+  if self.rule == "per-event" then
+    pass(self)
+  else
+    local next_time = self:next_time()
+    if not next_time or next_time > self.now then pass(self) end
+  end
   return true
 end
 
@@ -409,6 +501,7 @@ end
 --- Cancels a job, in whatever state. False: it is over.
 function M:cancel(job)
   if job.state == "running" then
+    self:stop(job)
     leave(self, job, "cancelled")
   elseif job.state == "pending" then
     if job.reserved then asking.unreserve(self, job) end
@@ -431,7 +524,18 @@ end
 --- Ends a running job as failed. False: it does not run.
 function M:fail(job)
   if job.state ~= "running" then return false end
+  self:stop(job)
   leave(self, job, "failed")
+  return true
+end
+
+--- Takes what a running job has; it waits again, and begins anew. False: it does not run.
+function M:requeue(job)
+  if job.state ~= "running" then return false end
+  if not job.released then assert(self.engine:release(job.id)) end
+  asking.back(self, job, "requeue")
+  self:ask("back", job.id, self.now)
+  self.dirty = true
   return true
 end
 
@@ -451,6 +555,7 @@ function M:shrink(job, part)
   local a, why, code = self.engine:shrink(job.id, part)
   if not a then return nil, why, code end
   if a == true then
+    self:stop(job)
     job.released = true
     leave(self, job, "done")
   else
@@ -465,15 +570,15 @@ function M:settle()
   repeat
     while self:step(self.now) do end
     pass(self)
-    local event = self.events:peek()
-  until not event or event.time > self.now
+    local t = self:next_time()
+  until not t or t > self.now
 end
 
 --- Asks the queue policy now, after changes from outside: states of vertices, resources added or removed. Reservations are made
 --- anew, as what they stand on may be gone.
 function M:changed()
   self.releases = self.releases + 1
-  for _, shape in pairs(self.requests) do shape.feasible = nil end
+  self.requests, self.nrequests, self.sizes, self.machine = {}, 0, {}, self.machine + 1
   asking.drop_reservations(self)
   self:ask("units", self:total())
   self:ask("change", true)

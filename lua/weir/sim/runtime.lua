@@ -19,32 +19,50 @@
 --   in sight. A job that has a reservation keeps it, or gets an earlier one.
 -- queue:unreserve(job). queue:fits(job): false when there are too few units free now. queue:earliest(job): when it could start.
 -- queue:preempt(job) stops one that runs: it waits again. queue:again(time): the policy is called then, whatever happens.
--- job: id, number, submit, estimate (seconds), units, machine (units that there are), user, qos, priority, reserved, start (when it
---   runs), preemptible (seconds after which it may be preempted, or nil), preempted (how often it was).
+-- job: id, number, submit, estimate (seconds), units (as far as can be told before it starts), machine (units that there are), user,
+--   qos, priority, reserved, start (when it runs), preemptible (seconds after which it may be preempted, or nil), preempted (how
+--   often it was).
 
-local bridge = ...
+local bridge, coroutines = ...
 
 local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
 
 local policy, options
 local jobs, running, nrunning = {}, {}, 0
-local pending, first, last, holes = {}, 1, 0, 0 -- pending[first..last]; those that do not wait any more are holes
+local HOLE = { waits = false }                  -- in place of who does not wait any more
+local pending, first, last, holes = {}, 1, 0, 0 -- pending[first..last], each with its place
+local needs = {}                                -- what each takes at least, beside it, so that few jobs are looked at; holes: too much
+local newest                                    -- who was added last
+local front = 1                                 -- before it nobody waits any more
 local fresh = 1                                 -- from here on they came since the last call
 local sorted, freed, early = true, true, true   -- early: there may be an earlier start for what is reserved
 local free = 0                                  -- units, or more than that
+local ranked = false                            -- by priority
+local counts, smallest = {}, math.huge          -- how many that wait take so many units at least; the least of these
 
 local queue = { now = 0, units = 0 }
 
 -- ---- who waits ----------------------------------------------------------------------------------------------
 
 local function add(job)
+  local n = job.least
   last = last + 1
-  pending[last], job.waits = job, true
+  pending[last], needs[last], job.waits, job.place, newest = job, n, true, last, job
+  counts[n] = (counts[n] or 0) + 1
+  if n < smallest then smallest = n end
 end
 
 local function gone(job)
+  local n = job.least
+  local left = counts[n] - 1
   job.waits, job.reserved = false, nil
-  holes = holes + 1
+  pending[job.place], needs[job.place], holes = HOLE, math.huge, holes + 1
+  counts[n] = left > 0 and left or nil
+  if left > 0 or n > smallest then return end
+  smallest = math.huge
+  for other in pairs(counts) do
+    if other < smallest then smallest = other end
+  end
 end
 
 local function squeeze()
@@ -52,13 +70,13 @@ local function squeeze()
   for i = first, last do
     local job = pending[i]
     if i >= fresh then start = start or n + 1 end
-    pending[i] = nil
+    pending[i], needs[i] = nil, nil
     if job.waits then
       n = n + 1
-      pending[n] = job
+      pending[n], needs[n], job.place = job, job.least, n
     end
   end
-  first, last, holes, fresh = 1, n, 0, start or n + 1
+  first, last, holes, fresh, front = 1, n, 0, start or n + 1, 1
 end
 
 local function less(a, b)
@@ -72,6 +90,9 @@ end
 
 local function keys(a, b, c, d) return a or 0, b or 0, c or 0, d or 0 end
 
+-- Where the host says so, what comes first without an order of the policy.
+local function rank(job) return ranked and -(job.priority or 0) or 0 end
+
 local function arrange()
   if not policy.order and sorted then return end
   squeeze()
@@ -80,11 +101,15 @@ local function arrange()
     if policy.order then
       job[1], job[2], job[3], job[4] = keys(policy.order(job, queue.now, options))
     else
-      job[1], job[2], job[3], job[4] = 0, 0, 0, 0
+      job[1], job[2], job[3], job[4] = rank(job), 0, 0, 0
     end
   end
   table.sort(pending, less)
-  sorted = true
+  for i = 1, last do
+    local job = pending[i]
+    needs[i], job.place = job.least, i
+  end
+  newest, sorted = pending[last], true
 end
 
 local function from(i)
@@ -106,19 +131,23 @@ function queue.news() return from((freed or policy.order) and first or fresh) en
 function queue.freed() return freed end
 
 function queue.candidates()
-  local i = ((freed or policy.order) and first or fresh) - 1
+  local at = ((freed or policy.order) and first or fresh) - 1
   return function()
-    local job
+    local list, room, i = needs, free, at
+    if room < smallest then return nil end
+    local n
     repeat
       i = i + 1
-      job = pending[i]
-    until job == nil or job.units <= free and job.waits and not job.reserved
-    return job
+      n = list[i]
+    until n == nil or n <= room and not pending[i].reserved
+    at = i
+    return pending[i]
   end
 end
 
 function queue.first()
-  for i = first, last do
+  for i = math.max(first, front), last do
+    front = i
     if pending[i].waits then return pending[i] end
   end
 end
@@ -129,7 +158,7 @@ end
 
 local function runs(job)
   gone(job)
-  job.start, free = queue.now, free - job.units
+  job.start, free = queue.now, free - job.least
   nrunning = nrunning + 1
   running[nrunning], job.at = job, nrunning
   return true
@@ -145,9 +174,14 @@ end
 -- It runs no more, and waits again.
 local function back(job)
   ended(job)
-  job.start, job.preempted = nil, (job.preempted or 0) + 1
+  job.start = nil
   add(job)
   sorted, freed, early = false, true, true
+end
+
+local function preempted(job)
+  back(job)
+  job.preempted = (job.preempted or 0) + 1
 end
 
 local function numbers(victims)
@@ -163,8 +197,8 @@ end
 local function start_over(job, victims)
   local n = bridge(START, job.id, table.unpack(numbers(victims)))
   if not n then return false end
-  for i = 1, n do back(victims[i]) end
-  free = n > 0 and bridge(FREE) + job.units or free
+  for i = 1, n do preempted(victims[i]) end
+  free = n > 0 and bridge(FREE) + job.least or free
   return runs(job)
 end
 
@@ -172,7 +206,7 @@ function queue.start(_, job, victims)
   check_job(job)
   if not job.waits then return false end
   if victims and #victims > 0 then return start_over(job, victims) end
-  if job.units > free or job.reserved and not early or not bridge(START, job.id) then return false end
+  if job.least > free or job.reserved and not early or not bridge(START, job.id) then return false end
   return runs(job)
 end
 
@@ -198,13 +232,13 @@ function queue.earliest(_, job)
   if job.waits then return job.reserved and not early and job.reserved or bridge(EARLIEST, job.id) end
 end
 
-function queue.fits(_, job) return job.units <= free end
+function queue.fits(_, job) return job.least <= free end
 function queue.running() return table.move(running, 1, nrunning, 1, {}) end
 
 function queue.preempt(_, job)
   check_job(job)
   if job.waits or not bridge(PREEMPT, job.id) then return false end
-  back(job)
+  preempted(job)
   free = bridge(FREE)
   return true
 end
@@ -220,11 +254,18 @@ local host = {}
 
 function host.units(n) queue.units = n end
 
-function host.submit(id, number, submit, estimate, units, user, qos, priority, preemptible)
+-- From now on who has a higher priority comes first, where the policy has no order of its own.
+function host.ranked() ranked = true end
+
+-- least: the units that it takes at least; units, if not given.
+function host.submit(id, number, submit, estimate, units, user, qos, priority, preemptible, least)
   local job = { id = id, number = number, submit = submit, estimate = estimate, units = units, user = user, qos = qos,
-    priority = priority, preemptible = preemptible, machine = queue.units }
-  local before = pending[last]
-  if before and (before.submit > submit or before.submit == submit and before.number > number) then sorted = false end
+    priority = priority, preemptible = preemptible, machine = queue.units, least = least or units, waits = true, reserved = nil }
+  local before = newest
+  if before and (rank(before) > rank(job) or rank(before) == rank(job)
+    and (before.submit > submit or before.submit == submit and before.number > number)) then
+    sorted, freed = false, true
+  end
   jobs[id] = job
   add(job)
 end
@@ -250,6 +291,12 @@ function host.started(id, start)
   job.start = start
 end
 
+-- A job lost what it had, and waits again.
+function host.back(id, now)
+  queue.now = now
+  back(jobs[id])
+end
+
 -- A reservation was lost.
 function host.lost(id) jobs[id].reserved, freed, early = nil, true, true end
 
@@ -264,11 +311,35 @@ function host.schedule(now, units)
   policy.schedule(queue, options)
   freed, early = false, false
   while first <= last and not pending[first].waits do
-    pending[first], first, holes = nil, first + 1, holes - 1
+    pending[first], needs[first], first, holes = nil, nil, first + 1, holes - 1
   end
   fresh = last + 1
   local n = last - first + 1
   if first + holes > 32 and (holes > n // 2 or first > n) then squeeze() end -- lists that begin at 1 are quicker
+end
+
+-- The same, in parts: `begin`, and `go` as long as they return false. Between them nothing else may be called.
+local pass
+
+function host.go(...)
+  local ok, why = coroutines.resume(pass, ...)
+  if not ok then error(why, 0) end
+  return coroutines.status(pass) == "dead"
+end
+
+function host.begin(now, units)
+  pass = coroutines.create(host.schedule)
+  return host.go(now, units)
+end
+
+-- The first n that wait.
+function host.heads(n)
+  local ids = {}
+  for i = first, last do
+    if #ids == n then break end
+    if pending[i].waits then ids[#ids + 1] = pending[i].id end
+  end
+  return table.unpack(ids)
 end
 
 function host.about() return policy.name, policy.doc end

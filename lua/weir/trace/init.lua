@@ -57,53 +57,49 @@ local function note(self, line, text, malformed)
   if malformed and self.policy == "stop" then error { trace = ("%s:%d: %s"):format(self.path, line, text) } end
 end
 
-local function check_time(job, key)
-  local t = job[key]
-  if t and t > TIME_MAX then return ("%s %g is more than %g seconds"):format(key, t, TIME_MAX) end
+local function too_long(job)
+  for _, key in ipairs { "submit", "runtime", "estimate" } do
+    if job[key] and job[key] > TIME_MAX then return ("%s %g is more than %g seconds"):format(key, job[key], TIME_MAX) end
+  end
 end
 
 -- Fills in what is missing. What must be left out: why; what makes no sense: why, true.
 local function complete(job)
-  local wrong = check_time(job, "submit") or check_time(job, "runtime") or check_time(job, "estimate")
-  if wrong then return wrong, true end
-  if not job.submit or job.submit < 0 then return "it has no submit time", true end
-  if not job.runtime or job.runtime < 0 then return "it has no run time" end
-  if not job.estimate or job.estimate <= 0 then job.estimate = math.max(job.runtime, 1) end
+  local submit, runtime, estimate, procs = job.submit, job.runtime, job.estimate, job.procs
+  if submit and submit > TIME_MAX or runtime and runtime > TIME_MAX or estimate and estimate > TIME_MAX then return too_long(job), true end
+  if not submit or submit < 0 then return "it has no submit time", true end
+  if not runtime or runtime < 0 then return "it has no run time" end
+  if not estimate or estimate <= 0 then job.estimate = math.max(runtime, 1) end
   if job.request then return nil end
-  if not job.procs or job.procs <= 0 then return "it asks for no processors" end
-  job.procs = math.ceil(job.procs)
-  if job.procs > PROCS_MAX then return ("it asks for %.14g processors"):format(job.procs) end
+  if not procs or procs <= 0 then return "it asks for no processors" end
+  if procs > PROCS_MAX then return ("it asks for %.14g processors"):format(procs) end
+  if procs % 1 ~= 0 then job.procs = math.ceil(procs) end
 end
 
 -- ---- in order -----------------------------------------------------------------------------------------------
 
--- Puts a job into a list sorted by submission, behind those of the same time.
-local function insert(list, job)
-  local i = list.last
-  while i >= list.first and list[i].submit > job.submit do
-    list[i + 1] = list[i]
-    i = i - 1
-  end
-  list[i + 1], list.last = job, list.last + 1
-end
-
--- next() returns a job, or nil; and the line it stood in.
+-- next() returns a job, or nil; and the line it stood in. What comes out is sorted by submission, those of the same time as they came.
 local function in_order(self, next)
-  local list, ended, time = { first = 1, last = 0 }, false, 0
+  local list, first, last, ended, time, ahead = {}, 1, 0, false, 0, self.lookahead
   return function()
-    while not ended and list.last - list.first < self.lookahead do
+    while not ended and last - first < ahead do
       local job, line = next()
       if not job then
         ended = true
       elseif job.submit < time then
         note(self, line, ("submitted at %.14g, when jobs submitted at %.14g have gone already"):format(job.submit, time), true)
       else
-        insert(list, job)
+        local i, submit = last, job.submit
+        while i >= first and list[i].submit > submit do
+          list[i + 1] = list[i]
+          i = i - 1
+        end
+        last, list[i + 1] = last + 1, job
       end
     end
-    local job = list[list.first]
+    local job = list[first]
     if not job then return nil end
-    list[list.first], list.first, time = nil, list.first + 1, job.submit
+    list[first], first, time = nil, first + 1, job.submit
     return job
   end
 end
@@ -169,6 +165,13 @@ local function close_file(self)
   return true
 end
 
+-- A file of which no line makes sense is something else.
+local function check_sense(self)
+  local first = self.problems[1]
+  if self.read > 0 or self.left_out > 0 or not first then return end
+  error { trace = ("%s: no line of it makes sense as %s; line %d: %s"):format(self.path, self.format, first.line, first.text) }
+end
+
 --- A trace. opts: format (told by name and content if not given), malformed ("skip", the default, or "stop": what a line does that
 --- makes no sense), lookahead. Fields: next(), which returns a job, or nil at the end, or nil, message, code; header, a table of
 --- what a SWF says of itself; format; read, malformed and left_out, how many; problems, the first of those: {line, text}.
@@ -183,13 +186,13 @@ function M.open(path, opts)
     local format, lines = told(self, numbered(file), opts.format)
     self.format = format
     local next = in_order(self, whole(self, require(READERS[format]).reader(self, lines)))
-    function self.next()
-      return caught(function()
-        local job = next()
-        if not job then close_file(self) end
-        return job
-      end)
+    local function next_job()
+      local job = next()
+      if job then return job end
+      close_file(self)
+      check_sense(self)
     end
+    function self.next() return caught(next_job) end
     function self.close() return pcall(close_file, self) end
     return self
   end)

@@ -1,21 +1,8 @@
 --- swf.lua - Standard Workload Format: a line a job of 18 numbers, -1 where one is not known; comments begin with ';'.
 
+local numbers = require("weir.core").numbers
+
 local M = {}
-
--- number submit wait run procs cpu used_memory asked_procs asked_time asked_memory status user group app queue partition before think
-local LINE = "^%s*(%S+)%s+(%S+)%s+%S+%s+(%S+)%s+(%S+)%s+%S+%s+%S+%s+(%S+)%s+(%S+)%s+(%S+)%s+%S+%s+(%S+)%s+(%S+)%s+%S+%s+(%S+)"
-  .. "%s+%S+%s+%S+%s+%S+%s*$"
-
-local function number(text)
-  local n = tonumber(text)
-  return n and (math.tointeger(n) or n)
-end
-
--- nil where it is not known.
-local function known(text)
-  local n = text ~= "-1" and number(text)
-  return n and n >= 0 and n or nil
-end
 
 local function wrong_line(line)
   local n = 0
@@ -26,12 +13,13 @@ local function wrong_line(line)
   return n ~= 18 and ("18 numbers are expected, there are %d"):format(n) or "it cannot be read"
 end
 
+-- number submit wait run procs cpu used_memory asked_procs asked_time asked_memory status user group app queue partition before think
 local function read_job(line)
-  local id, submit, run, procs, asked, time, memory, user, group, queue = line:match(LINE)
-  id, submit, run, procs, asked, time = number(id), number(submit), number(run), number(procs), number(asked), number(time)
-  if not (id and submit and run and procs and asked and time) then return nil end
-  return { number = id, submit = submit, runtime = run, estimate = time, procs = asked > 0 and asked or procs, memory = known(memory),
-    user = known(user), group = known(group), qos = known(queue) }
+  local n, id, submit, _, run, procs, _, _, asked, time, memory, _, user, group, _, queue = numbers(line)
+  if n ~= 18 or not (id and submit and run and procs and asked and time) then return nil end
+  return { number = id, submit = submit, runtime = run, estimate = time, procs = asked > 0 and asked or procs,
+    memory = memory and memory >= 0 and memory or nil, user = user and user >= 0 and user or nil,
+    group = group and group >= 0 and group or nil, qos = queue and queue >= 0 and queue or nil }
 end
 
 local function read_comment(header, line)
@@ -45,11 +33,11 @@ function M.reader(trace, lines)
     while true do
       local line, n = lines()
       if not line then return end
+      local job = read_job(line)
+      if job then return job, n end
       if line:find "^%s*;" then
         read_comment(trace.header, line)
       elseif line:find "%S" then
-        local job = read_job(line)
-        if job then return job, n end
         return nil, n, wrong_line(line)
       end
     end
