@@ -147,3 +147,60 @@ describe("machines that change while they are in use", function()
     for name in pairs(OPERATIONS) do assert.is_true((total[name] or 0) > 20 * math.min(1, scale), name .. " was hardly done") end
   end)
 end)
+
+describe("what is gone from a machine", function()
+  it("[M5] leaves a pool of units, which gets no children while jobs have some of it", function()
+    local pool = { type = "pool", id = 0, size = 8, { type = "part", id = 0 } }
+    local g <close> = assert(weir.recipe { type = "cluster", id = 0, pool })
+    local e = weir.engine { resources = g, policy = "low" }
+    assert(g:unlink(g "/cluster0/pool0/part0"))
+    local job = assert(e:match "slot=1/pool=3")
+    local part, _, code = g:add(g "/cluster0/pool0", { type = "part", id = 1 })
+    assert.same({ code = "busy" }, { part = part, code = code })
+    assert(e:release(job.id))
+    assert(g:add(g "/cluster0/pool0", { type = "part", id = 1 }))
+    assert(g:check())
+  end)
+
+  local function fits(machine, gone, shape)
+    local g <close> = assert(weir.recipe(machine))
+    assert(g:unlink(assert(g(gone))))
+    local a, why = weir.engine({ resources = g, policy = "low" }):match(shape)
+    assert.is_truthy(a, why)
+    assert(g:check())
+  end
+
+  it("[M5] no longer tells that a slot's things come from one node", function()
+    fits({ type = "cluster", id = 0, { type = "rack", id = 0, { type = "node", id = 0, { type = "gpu", id = 0 } } },
+      { type = "rack", id = 1, { type = "node", id = 1, { type = "core", id = 0 } }, { type = "gpu", count = 1, id = 5 } },
+      { type = "rack", id = 2, { type = "gpu", count = 1, id = 6 } } }, "/cluster0/rack0", "slot=1/gpu=2")
+  end)
+
+  it("[M5] [P10] no longer keeps units from being converted", function()
+    local jobspec = { resources = { { type = "memory", count = 1500, unit = "MB" } } }
+    fits({ type = "cluster", id = 0, { type = "memory", id = 0, size = 4, unit = "GB" }, { type = "memory", id = 1, size = 4 } },
+      "/cluster0/memory1", jobspec)
+  end)
+end)
+
+it("[G7] things beside nodes are told from those in them, however many types there are", function()
+  local node = { type = "node", id = 0 }
+  for i = 1, 40 do node[i] = { type = "part" .. i, id = 0 } end
+  local g <close> = assert(weir.recipe { type = "cluster", id = 0, node, { type = "rack", id = 0, { type = "disk", id = 0 } },
+    { type = "rack", id = 1, { type = "disk", id = 1 } } })
+  local e = weir.engine { resources = g, policy = "low" }
+  assert.is_truthy(e:match "slot=1/disk=2")
+  assert.is_truthy(e:match("slot=1/[part1;part40]"))
+end)
+
+it("[A10] a job past its end that was lifted is not put back onto what another job has by now", function()
+  local e = assert(weir.engine { resources = "cluster:1 core:1", policy = "low" })
+  assert(e:match("slot=1/core", { job = 1, duration = 3 }))
+  e:advance(9)
+  local lifted = e:lift(1)
+  assert(e:match("slot=1/core", { job = 2, duration = 5 }))
+  assert.equal("busy", select(3, e:put(lifted)))
+  assert(e:release(2))
+  assert(e:put(lifted))
+  assert.equal("busy", select(3, e:match("slot=1/core", { duration = 5 })))
+end)

@@ -50,10 +50,11 @@ describe("graphs", function()
 
   -- {URI, part of the message, code}
   local UNKNOWN = {
-    { "/cluster0/node9", "there is no 'node9' there", "unknown" },
-    { "/cluster0/node5/core0/x", "there is no 'x' there", "unknown" },
+    { "/cluster0/node9", "there is no 'node9' below /cluster0", "unknown" },
+    { "/cluster0/node5/core0/x", "there is no 'x' below /cluster0/node5/core0", "unknown" },
     { "water:/cluster0", "there is no subsystem 'water'", "unknown" },
-    { "power:/cluster0", "there is no 'cluster0' there", "unknown" },
+    { "power:/cluster0", "there is no 'cluster0' at the top; there is 'panel0'", "unknown" },
+    { ("x"):rep(300) .. ":/cluster0", "there is no subsystem with so long a name", "unknown" },
     { "cluster0", "is not a URI", "invalid" },
     { "", "is not a URI", "invalid" },
   }

@@ -79,6 +79,19 @@ local function wait_ready(t, blocked)
   error("it did not get ready: " .. select(2, t:finish(0)))
 end
 
+local BUSY = 50 -- hundredths of a second of computing, which is more than a start takes
+
+-- Waits until a process has computed for some time.
+local function wait_busy(t)
+  for _ = 1, 2000 do
+    local file <close> = io.open(("/proc/%d/stat"):format(t:pid()))
+    local ticks = file and file:read "a":match "%) %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ (%d+)"
+    if tonumber(ticks or 0) >= BUSY then return end
+    t:wait_for("\0never\0", 0.01)
+  end
+  error("it does not compute: " .. select(2, t:finish(0)))
+end
+
 -- Starts weir with the pipe that stays silent as standard input.
 local function start(words)
   local script = ('exec "$@" <>%s 2>%s'):format(quote(fifo), quote(dir .. "/stderr"))
@@ -136,6 +149,15 @@ describe("a signal", function()
       end)
     end
   end
+
+  it("is no fault of the queue policy that it meets", function()
+    local path = shell.path(dir, "endless.lua", 'return { name = "endless", schedule = function() while true do end end }')
+    local t <close> = start { "replay", "-r", "core:4", "-q", path, "--generate", "10", "--quiet" }
+    wait_busy(t)
+    t:signal(SIGINT)
+    assert.equal(130, (t:finish(20)))
+    assert.equal("", shell.slurp(dir .. "/stderr"))
+  end)
 
   it("SIGHUP ends it with status 129", function()
     local t <close> = start { "run", "-" }

@@ -222,6 +222,48 @@ describe("svg", function()
     assert.same({ "/cluster0/rack2" }, p.cells[3].lines)
   end)
 
+  -- Racks that stand for all that is in them: {what happens to the first of 500, what its cell says}
+  for _, case in ipairs {
+    { "part of it is down", function(_, nodes) for i = 1, 30 do nodes[i].state = "down" end end, { "30 % down" } },
+    { "of several states", function(_, nodes)
+      for i = 1, 60 do nodes[i].state = i <= 20 and "down" or "draining" end
+    end, { "20 % down", "40 % draining" } },
+    { "the last of it is down", function(_, nodes) nodes[100].state = "down" end, { "1 % down" } },
+    { "part of it is degraded", function(_, nodes) for i = 1, 30 do nodes[i].state = "degraded" end end, { "30 % degraded" } },
+    { "one node will be a job's", function(_, nodes) nodes[5]:allocate { job = 9, start = 50, duration = 10 } end,
+      { "reserved for job 9" } },
+    { "several are, and the first of them counts", function(_, nodes)
+      for i = 1, 3 do nodes[i]:allocate { job = i, start = 100 - 10 * i, duration = 10 } end
+    end, { "reserved for job 3" } },
+    { "many jobs have", function(e) for i = 1, 9 do assert(e:match(job(i, "node"))) end end, { "45 % in use" } },
+  } do
+    it("shows a rack: " .. case[1], function()
+      local g <close> = weir.synthetic "cluster:1 rack:500 node:100 core:2"
+      local nodes = {}
+      for v in g "/cluster0/rack0":children() do nodes[#nodes + 1] = v end
+      case[2](weir.engine { resources = g, policy = "low" }, nodes)
+      local cells = picture(g).cells
+      assert.same({ "/cluster0/rack0", table.unpack(case[3]) }, cells[1].lines)
+      assert.same({ "/cluster0/rack1" }, cells[2].lines)
+    end)
+  end
+
+  -- Nodes that stand for their cores and gpus: {what, the job of each core, of each gpu, what the cell says}
+  for _, case in ipairs {
+    { "a part", { 5, 5 }, {}, { "job 5: 25 %" } },
+    { "some, by their numbers", { 9, 3, 3 }, {}, { "job 3: 25 %", "job 9: 13 %" } },
+    { "one all cores, the other the gpus", { 1, 1, 1, 1, 1, 1, 1, 1 }, { 2, 2 }, { "job 1: 50 %", "job 2: 50 %" } },
+    { "six are told, those that have most", { 8, 7, 6, 5, 4, 3, 2, 2 }, {},
+      { "job 2: 25 %", "job 3: 13 %", "job 4: 13 %", "job 5: 13 %", "job 6: 13 %", "job 7: 13 %" } },
+  } do
+    it("shows the jobs in a node: " .. case[1], function()
+      local g <close> = weir.synthetic "cluster:1 rack:16 node:64 [core:8 gpu:2]"
+      for i, id in ipairs(case[2]) do assert(g("/cluster0/rack0/node0/core" .. i - 1):allocate { job = id }) end
+      for i, id in ipairs(case[3]) do assert(g("/cluster0/rack0/node0/gpu" .. i - 1):allocate { job = id }) end
+      assert.same({ "/cluster0/rack0/node0", table.unpack(case[4]) }, picture(g).cells[1].lines)
+    end)
+  end
+
   -- {by, class of the first cell, a line of the legend}
   for _, case in ipairs {
     { "state", "^s0$", "draining" }, { "type", "^ja0$", "node" }, { "property.class", "^ja0$", "class: 2" },

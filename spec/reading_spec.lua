@@ -348,6 +348,24 @@ describe("or_slots", function()
     assert.equal("infeasible", select(3, e:match(asking(9, SMALL, BIG))))
   end)
 
+  -- Of so many types each, in so many slots; what is said.
+  local LIMITS = { { 3, 11, "or_slots hold more than 32 types" }, { 17, 1, "more than 16 or_slots side by side" } }
+  for _, case in ipairs(LIMITS) do
+    it(("are not of any number: %d of %d types"):format(case[1], case[2]), function()
+      local list, machine = {}, {}
+      for i = 1, case[1] do
+        local with = {}
+        for k = 1, case[2] do
+          local type = "t" .. string.char(96 + i) .. string.char(96 + k)
+          with[k], machine[#machine + 1] = { type = type, count = 1 }, type
+        end
+        list[i] = { type = "or_slot", label = "l" .. i, count = 1, with = with }
+      end
+      local _, code, _, _, why = matched("node:1 [" .. table.concat(machine, " ") .. "]", "low", asking(1, table.unpack(list)))
+      assert.same({ case[3], "limit" }, { why, code })
+    end)
+  end
+
   it("take the one that fits when the other cannot", function()
     local machine = "cluster:1 node:1 socket:2 core:4"
     assert.equal("4 cores, 0 gpus", kinds(assert(matched(machine, "low", asking(1, SMALL, BIG)))))

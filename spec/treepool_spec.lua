@@ -102,6 +102,11 @@ describe("the topology of an R", function()
     { topo { storage = { { capacity = 1 } } }, "scheduling.children[0].topo.storage[0]: must be an object with path" },
     { topo { storage = { { path = "a", capacity = 0.5, unit = "bricks" } } }, 'has a fraction; the unit "bricks" has no smaller one' },
     { topo { storage = { { path = "a", capacity = 1e300 } } }, "capacity must be a number from 0 to 2^53" },
+    { topo { storage = "/a" }, "scheduling.children[0].topo: storage must be an array of" },
+    { topo { storage = { { path = "a", capacity = 1, unit = 5 } } }, "topo.storage[0]: unit must be a string such as" },
+    { topo { storage = { { path = "a", capacity = 1, unit = "" } } }, "topo.storage[0]: unit is empty" },
+    { topo { storage = { { path = "a", capacity = 2 ^ 50 + 0.5, unit = "TB" } } }, "capacity must be a number from 0 to 2^53" },
+    { topo { storage = { { path = ("a"):rep(70000), capacity = 1 } } }, "path must have at most 65536 bytes" },
     { topo { ["a/b"] = { {} } }, 'scheduling.children[0].topo: the type of domains "a/b"' },
   }
   for _, case in ipairs(REFUSED) do

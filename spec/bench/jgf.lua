@@ -1,9 +1,12 @@
 -- What reading JSON Graph Format costs: time against jansson's for parsing the same text (at most twice that is allowed), and
 -- memory, which grows with the graph and not with the text. The same machine comes in three texts: as weir writes it, as
 -- Fluxion does, and that indented, which is more than twice as long.
--- Arguments: nodes, of 63 vertices each (default 5000: 107, 91 and 229 MB). Written to build/bench_jgf.json for programs.
+-- In a process of its own: weir run spec/bench/jgf.lua NODES, of 63 vertices each (default 5000: 107, 91 and 229 MB). Prints
+-- JSON; fails where a limit is not kept.
+package.path = "./?.lua;" .. package.path
 local weir = require "weir"
 local core = require "weir.core"
+local bench = require "spec.bench.measure"
 
 local NODES = tonumber(arg[1] or 5000)
 local PATH = "build/bench_jgf_text.json"
@@ -112,20 +115,18 @@ do
   local file <close> = assert(io.open(script, "w"))
   file:write(LOADER)
 end
-local reports, over = core.array {}, false
-print(("\n%d vertices\n%-22s %8s %9s %11s %7s %12s %12s"):format(vertices, "text", "MB", "weir ms", "jansson ms", "ratio",
-  "peak B/vert", "held B/vert"))
+local reports, over = {}, false
 for i, text in ipairs(TEXTS) do
   text[2](g)
   local r = measure(text[1], script, vertices)
   reports[i], over = r, over or r.ratio > TIME_LIMIT
-  print(("%-22s %8.1f %9.0f %11.0f %7.2f %12.1f %12.1f"):format(r.name, r.bytes / 1e6, r.weir_ms, r.jansson_ms, r.ratio,
-    r.peak_per_vertex, r.held_per_vertex))
+  local name = "JGF, " .. text[1]
+  bench.row(1, ("%s: bytes a vertex, the peak"):format(name), "bytes", { r.peak_per_vertex })
+  bench.row(2, "load, " .. name, "ms", { r.weir_ms }, { bytes = r.bytes, mb_per_s = r.bytes / r.weir_ms / 1e3 })
+  bench.row(2, ("load, %s, times jansson's"):format(name), "", { r.ratio })
 end
 os.remove(script)
 os.remove(PATH)
-local out = assert(io.open("build/bench_jgf.json", "w"))
-out:write(core.json_encode({ vertices = vertices, texts = reports }, { indent = 1 }), "\n")
-out:close()
+bench.print()
 if reports[3].peak > 1.1 * reports[2].peak then error("memory grew with the text", 0) end
 if over then error(("a text took more than %d times what jansson needs"):format(TIME_LIMIT), 0) end

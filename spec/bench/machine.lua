@@ -141,6 +141,13 @@ do
   local jobspec = weir.json.decode(core.request("slot/node"):format())
   jobspec.attributes.system.constraints = { properties = { "special" } }
   measure(10, "a constraint that one node satisfies", low, jobspec, FEW)
+  local root, rack = g:root(), nil
+  local times = bench.times(FEW, function() low:release(assert(low:match(jobspec)).id) end, function()
+    if rack then g:unlink(rack) end
+    rack = add_rack(root, RACKS)
+  end)
+  bench.row(8, "one node with a constraint after a rack was added", "us", times, { visited = low:stats().visited })
+  g:unlink(rack)
 end
 do
   local scored = weir.engine { resources = g, policy = { fields = { "id" }, evaluate = function(_, _, id) return id % 7 end } }
@@ -149,7 +156,16 @@ end
 do
   local gpus, high = assert(low:match(("slot=%d/gpu"):format(NODES * 2))), weir.engine { resources = g, policy = "high" }
   local cores = assert(high:match(("slot=%d/core"):format(NODES * 20)))
-  measure(10, "a core and a gpu of a socket: of either, none has both", low, "socket/slot/[core;gpu]", RACKS > 1000 and 3 or 10)
+  local apart, odd = core.request "socket/slot/[core;gpu]", g:find("type=node")[NODES // 2]
+  local start = core.clock()
+  assert(not low:match(apart))
+  bench.row(10, "a core and a gpu of a socket, none has both: at first", "us", { (core.clock() - start) * 1e6 },
+    { visited = low:stats().visited })
+  measure(10, "... asked for again", low, "socket/slot/[core;gpu]", FEW)
+  local times = bench.times(FEW, function() return low:match(apart) end,
+    function(_, i) odd.state = i % 2 == 0 and "down" or "up" end)
+  bench.row(10, "... after a change of a node (refused)", "us", times, { visited = low:stats().visited })
+  odd.state = "up"
   low:release(gpus.id)
   high:release(cores.id)
 end

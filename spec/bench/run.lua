@@ -7,6 +7,7 @@ local bench = require "spec.bench.measure"
 
 local WEIR = os.getenv "WEIR_BIN" or "build/weir"
 local LARGE, LARGE_KB = 2000, 3 << 20 -- racks from which on a machine is large; what it needs, the largest benchmarks on it
+local JGF_NODES = 5000 -- whose texts are read, at most: a quarter of a gigabyte
 
 local sizes = {}
 for _, racks in ipairs(#arg > 0 and arg or { 56, 560, 5600 }) do
@@ -44,6 +45,7 @@ for _, racks in ipairs(sizes) do
   if racks < LARGE then collect(run("reserve", racks, racks > 100 and 10000 or 1000), racks) end
   collect(run("walk", racks), racks)
   collect(run("output", racks), racks)
+  if racks < LARGE then collect(run("jgf", math.min(racks * 18, JGF_NODES)), racks) end
 end
 table.sort(rows, function(a, b)
   if a.point ~= b.point then return a.point < b.point end

@@ -1,48 +1,60 @@
 -- Point 7: walks with filters in Lua over the machine, against empty calls from C. In a process of its own:
--- weir run spec/bench/walk.lua RACKS. Prints JSON.
+-- weir run spec/bench/walk.lua RACKS. Prints JSON. Each round measures all, one right after the other, and the times of an
+-- empty call are those of its round: so they hold on a machine that others use too.
 package.path = "./?.lua;" .. package.path
 local core = require "weir.core"
 local grug = require "spec.support.grug"
 local bench = require "spec.bench.measure"
 
 local g = assert(core.parse(grug(tonumber(arg[1])), { format = "grug" }))
-local COUNT, ROUNDS = g:count(), 7
+local COUNT, ROUNDS = g:count(), 15
 
-local function each(call, calls)
-  local list = {}
-  for i = 1, ROUNDS do
-    local begin = core.clock()
-    call()
-    list[i] = (core.clock() - begin) * 1e9 / calls
-  end
-  return list
-end
-
-local empty = bench.row(7, "an empty function, called from C", "ns", each(function() core.calls(function() end, COUNT) end, COUNT))
-local function prune(v) return v.type ~= "none" and v.id >= -1 and v.free >= 0 end
-local function evaluate(v)
+local function asked_prune(v) return v.type ~= "none" and v.id >= -1 and v.free >= 0 end
+local function asked_evaluate(v)
   if v.type == "none" then return v.id + v.free end
 end
-local function walk() g:walk { prune = prune, evaluate = evaluate, best = 1 } end
-
-local function passed()
-  g:walk { fields = { "type", "id", "free" }, best = 1,
-    prune = function(_, kind, id, free) return kind ~= "none" and id >= -1 and free >= 0 end,
-    evaluate = function(_, kind, id, free)
-      if kind == "none" then return id + free end
-    end }
+local function passed_prune(_, kind, id, free) return kind ~= "none" and id >= -1 and free >= 0 end
+local function passed_evaluate(_, kind, id, free)
+  if kind == "none" then return id + free end
 end
 
-local row = bench.row(7, "a pruning and an evaluating filter, a call", "ns", each(walk, 2 * COUNT))
-row.times_empty = row.median / empty.median
-row = bench.row(7, "the same, fields passed", "ns", each(passed, 2 * COUNT))
-row.times_empty = row.median / empty.median
+local function asked() g:walk { prune = asked_prune, evaluate = asked_evaluate, best = 1 } end
+local function passed()
+  g:walk { fields = { "type", "id", "free" }, prune = passed_prune, evaluate = passed_evaluate, best = 1 }
+end
+local function alone()
+  core.calls(passed_prune, COUNT, g:root(), "core", 1, 1)
+  core.calls(passed_evaluate, COUNT, g:root(), "core", 1, 1)
+end
+
+-- {title, what is done, the calls in it}. The first is what the others are measured against.
+local ROWS = {
+  { "an empty function, called from C", function() core.calls(function() end, 2 * COUNT) end, 2 * COUNT },
+  { "a pruning and an evaluating filter, a call", asked, 2 * COUNT },
+  { "the same, fields passed", passed, 2 * COUNT },
+  { "the two functions alone, called from C", alone, 2 * COUNT },
+  { "find, an expression, a vertex", function() g:find "type=core and id=77" end, COUNT },
+}
+
+local times, ratios = {}, {}
+for i = 1, #ROWS do times[i], ratios[i] = {}, {} end
+for round = 1, ROUNDS do
+  for i, row in ipairs(ROWS) do
+    local begin = core.clock()
+    row[2]()
+    times[i][round] = (core.clock() - begin) * 1e9 / row[3]
+    ratios[i][round] = times[i][round] / times[1][round]
+  end
+end
+for i, row in ipairs(ROWS) do
+  bench.row(7, row[1], "ns", times[i], i > 1 and i < #ROWS and { times_empty = bench.spread(ratios[i]).median } or nil)
+end
+
 collectgarbage "collect"
 collectgarbage "stop"
 local before = collectgarbage "count"
-walk()
+asked()
 passed()
 bench.row(7, "garbage of both walks", "bytes", { (collectgarbage "count" - before) * 1024 })
 collectgarbage "restart"
-bench.row(7, "find, an expression, a vertex", "ns", each(function() g:find "type=core and id=77" end, COUNT))
 bench.print()

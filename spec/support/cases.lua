@@ -5,8 +5,11 @@
 
 local weir = require "weir"
 local Reference = require "spec.support.reference"
+require "spec.support.reference_change"
 
 local M = {}
+
+local show
 
 -- ---- random numbers of our own, the same everywhere ---------------------------------------------------------
 
@@ -240,7 +243,8 @@ local function pool_step(rnd, jobs)
   return step
 end
 
-local function other_step(rnd, jobs)
+--- Something else than a match.
+function M.other_step(rnd, jobs)
   local n = rnd:between(1, 100)
   if n > 90 then return pool_step(rnd, jobs) end
   if n <= 40 and jobs > 0 then return { op = "release", job = rnd:between(1, jobs) } end
@@ -257,7 +261,7 @@ function M.case(seed, steps)
   case.whole = rnd:chance(12) and rnd:pick(levels) or nil
   for i = 1, steps or 10 do
     local matches = i == 1 or rnd:chance(60)
-    case.steps[i] = matches and match_step(rnd, levels, jobs) or other_step(rnd, jobs)
+    case.steps[i] = matches and match_step(rnd, levels, jobs) or M.other_step(rnd, jobs)
     jobs = math.max(jobs, case.steps[i].job or 0)
   end
   return case
@@ -267,13 +271,25 @@ end
 
 local ORDERS = { low = { "id" }, high = { "-id", "-index" } }
 
-local function policies(case)
-  if not case.whole then return case.policy, case.policy end
-  local engine = { name = case.policy .. "x", order = ORDERS[case.policy], exclusive = case.whole }
-  return engine, { order = case.policy, exclusive = { [case.whole] = true } }
+--- The policy of an order, with types that are only given as a whole: for the engine, and for the reference.
+function M.policies(order, whole)
+  if not whole then return order, order end
+  local engine = { name = order .. "x", order = ORDERS[order], exclusive = whole }
+  return engine, { order = order, exclusive = { [whole] = true } }
 end
 
-local function engine_picks(ref, allocation)
+--- Notes what is done with the engine as a line of a script; tables among the values become Lua.
+function M.say(world, fmt, ...)
+  local values = table.pack(...)
+  for i = 1, values.n do
+    if type(values[i]) == "table" then values[i] = show(values[i]) end
+  end
+  world.script[#world.script + 1] = fmt:format(table.unpack(values, 1, values.n))
+end
+
+local say = M.say
+
+function M.engine_picks(ref, allocation)
   local picks = {}
   for i, p in ipairs(allocation:vertices()) do
     picks[i] = { vertex = ref.of[p.vertex], amount = p.amount, exclusive = p.exclusive }
@@ -281,11 +297,13 @@ local function engine_picks(ref, allocation)
   return picks
 end
 
-local function fail(kind, fmt, ...) error({ kind = kind, fault = fmt:format(...) }, 0) end
+function M.fail(kind, fmt, ...) error({ kind = kind, fault = fmt:format(...) }, 0) end
+
+local fail = M.fail
 
 -- Where rivals stand in a request only its correctness is judged, else the choice as well.
 local function judge(ref, step, answer, allocation)
-  local picks = engine_picks(ref, allocation)
+  local picks = M.engine_picks(ref, allocation)
   local why = ref:fault(step.request, picks, allocation.at)
   if why then fail("fault", "the engine gave %s, but %s", Reference.show(picks), why) end
   if answer.start and allocation.at ~= answer.start then
@@ -297,7 +315,7 @@ local function judge(ref, step, answer, allocation)
   return picks
 end
 
-local function judge_refusal(ref, step, answer, why, code)
+function M.judge_refusal(ref, step, answer, why, code)
   if answer.contested and code == "limit" then return "limit" end
   if answer.fits == nil then return "unknown" end
   if answer.code ~= code then
@@ -308,13 +326,25 @@ local function judge_refusal(ref, step, answer, why, code)
   return code
 end
 
-local PLAY = {}
+-- The bound on starts is not above the first one that is possible.
+local function check_soonest(world, step, at, answer)
+  local bound, why = world.engine:soonest(step.request, 0, at, step.request.attributes.system.duration or math.huge)
+  if not bound then fail("soonest", "soonest: %s", why) end
+  if answer.start and bound > answer.start then fail("soonest", "none before %s, but at %s", bound, answer.start) end
+end
+
+--- How each kind of step is played.
+M.PLAY = {}
+
+local PLAY = M.PLAY
 
 function PLAY.match(world, step)
   local ref, at = world.ref, step.after and world.ref.clock + step.after
-  local answer = ref:match(step.request, { mode = step.mode, at = at })
-  local a, why, code = world.engine:match(step.request, { mode = step.mode, at = at, job = step.job })
-  if not a then return judge_refusal(ref, step, answer, why, code) end
+  local answer, opts = ref:match(step.request, { mode = step.mode, at = at }), { mode = step.mode, at = at, job = step.job }
+  say(world, "show(e:match(%s, %s))", step.request, opts)
+  if step.mode == "reserve" then check_soonest(world, step, at or ref.clock, answer) end
+  local a, why, code = world.engine:match(step.request, opts)
+  if not a then return M.judge_refusal(ref, step, answer, why, code) end
   if answer.code then fail("match for " .. answer.code, "fits, but must be %s", answer.code) end
   if step.mode == "feasible" then return "fits" end
   local picks = judge(ref, step, answer, a)
@@ -327,6 +357,7 @@ end
 
 function PLAY.release(world, step)
   local known = world.ref:release(step.job)
+  say(world, "show(e:release(%d))", step.job)
   local done, _, code = world.engine:release(step.job)
   if known and not done then fail("release", "release of job %d: %s", step.job, code) end
   if not known and code ~= "unknown" then fail("release", "release of no job %d: %s", step.job, code) end
@@ -346,9 +377,9 @@ function PLAY.allocate(world, step)
   local had = v and Reference.span_of(v, step.job)
   if not v or start >= finish or (had and had.amount == 0) then return end
   local may = ref:may_allocate(v, step.job, step.amount, start, finish)
-  local done, why = v.handle:allocate {
-    job = step.job, amount = step.amount, start = start, duration = finish - start,
-  }
+  local what = { job = step.job, amount = step.amount, start = start, duration = finish - start }
+  say(world, "show(g(%q):allocate%s)", v.path, what)
+  local done, why = v.handle:allocate(what)
   if may ~= (done ~= nil) then
     fail("allocate", "%d of %s for job %d: %s, wanted %s", step.amount, v.path, step.job, why or "done", may)
   end
@@ -368,6 +399,7 @@ function PLAY.free(world, step)
   local v = pool_of(world.ref, step.job, step.nth)
   if not v then return end
   local may = world.ref:free(v, step.job, step.amount)
+  say(world, "show(g(%q):release(%d, %s))", v.path, step.job, step.amount)
   local done, why = v.handle:release(step.job, step.amount)
   if may ~= (done ~= nil) then fail("freeing", "%s of job %d: %s, wanted %s", v.path, step.job, why or "done", may) end
 end
@@ -376,11 +408,13 @@ function PLAY.state(world, step)
   local v = world.ref.list[step.at]
   if not v then return end
   v.state = step.state
+  say(world, "g(%q).state = %q", v.path, step.state)
   v.handle.state = step.state
 end
 
 function PLAY.advance(world, step)
   world.ref:advance(world.ref.clock + step.by)
+  say(world, "e:advance(%d)", world.ref.clock)
   world.engine:advance(world.ref.clock)
 end
 
@@ -421,45 +455,66 @@ local function compare_aggregate(world)
   end
 end
 
-local function check_world(world)
+local function check_jobs(world)
+  local ref, seen = world.ref, 0
+  for _, a in ipairs(world.engine:jobs()) do
+    local job = ref.jobs[a.id]
+    if not job then fail("jobs", "job %d is not there", a.id) end
+    local state = job.start > ref.clock and "reserved" or "allocated"
+    if a.at ~= job.start or a.end_ ~= job.finish or a.state ~= state then
+      fail("jobs", "job %d is %s, %s to %s, wanted %s, %s to %s", a.id, a.state, a.at, a.end_, state, job.start, job.finish)
+    end
+    seen = seen + 1
+  end
+  if seen ~= #ref:ids() then fail("jobs", "%d jobs, wanted %d", seen, #ref:ids()) end
+end
+
+--- Compares all that the books say with the reference.
+function M.check_world(world)
   local ok, why = world.graph:check()
   if not ok then fail("check", "check: %s", why) end
   for _, v in ipairs(world.ref.list) do compare_books(world, v) end
   compare_aggregate(world)
+  check_jobs(world)
+  why = Reference.differs(world.ref:whole(), world.graph:root())
+  if why then fail("machine", "%s", why) end
 end
 
 local function start(case)
   local graph = assert(weir.recipe(case.machine))
-  local engine_policy, ref_policy = policies(case)
+  local engine_policy, ref_policy = M.policies(case.policy, case.whole)
   return {
-    graph = graph, engine = assert(weir.engine { resources = graph, policy = engine_policy }),
-    ref = Reference.read(graph, ref_policy), windows = { { 0, 4 }, { 0, math.huge }, { 3, 5 }, { 11, 60 } },
+    graph = graph, engine = assert(weir.engine { resources = graph, policy = engine_policy }), policy = engine_policy,
+    ref = Reference.read(graph, ref_policy), script = {}, files = {}, vertices = graph:count(),
+    windows = { { 0, 4 }, { 0, math.huge }, { 3, 5 }, { 11, 60 } },
   }
 end
 
 local function close(world)
   world.engine:close()
   world.graph:close()
+  for _, path in ipairs(world.files) do os.remove(path) end
 end
 
---- Plays a case; returns nothing, or the number of the step at which engine and reference differ, how, and a word for
--- the kind of difference.
+--- Plays a case; returns nil, or the number of the step at which engine and reference differ, how, a word for the
+-- kind of difference, and the lines of a script that does the same.
 function M.play(case, tally)
   local world = start(case)
   for i, step in ipairs(case.steps) do
     local ok, result = pcall(function()
       local outcome = PLAY[step.op](world, step)
-      check_world(world)
+      M.check_world(world)
       return outcome
     end)
     if not ok then
       close(world)
       if type(result) ~= "table" then result = { fault = tostring(result), kind = "error" } end
-      return i, result.fault, result.kind
+      return i, result.fault, result.kind, world.script
     end
     if tally and result then tally[result] = (tally[result] or 0) + 1 end
   end
   close(world)
+  return nil, nil, nil, world.script
 end
 
 -- ---- making a failing case small ----------------------------------------------------------------------------
@@ -533,8 +588,6 @@ end
 
 -- ---- printing -----------------------------------------------------------------------------------------------
 
-local show
-
 local function show_key(key)
   return key:match "^[%a_][%w_]*$" and key ~= "and" and key ~= "or" and key ~= "not" and key or ("[%q]"):format(key)
 end
@@ -552,6 +605,7 @@ end
 
 function show(value)
   if type(value) == "table" then return show_table(value) end
+  if value == math.huge then return "math.huge" end
   return type(value) == "string" and ("%q"):format(value) or tostring(value)
 end
 
@@ -565,15 +619,34 @@ function M.show(case)
   return table.concat(lines, "\n")
 end
 
---- Plays the case of a seed; on failure returns a text that says all.
-function M.try(seed, tally, steps)
-  local case = M.case(seed, steps)
+local SCRIPT = [[
+local weir = require "weir"
+local g = assert(weir.recipe(%s))
+local e = assert(weir.engine { resources = g, policy = %s })
+local function show(a, why)
+  local is_job, text = pcall(function() return ("from %%s on\n%%s"):format(a.at, a:format "tree") end)
+  print(is_job and text or a, why or "")
+  assert(g:check())
+end
+%s
+-- %s
+]]
+
+--- What a case did up to a fault, as a script for weir run.
+function M.script(case, lines, why)
+  local policy = M.policies(case.policy, case.whole)
+  return SCRIPT:format(show(case.machine), show(policy), table.concat(lines, "\n"), (why:gsub("\n", "\n-- ")))
+end
+
+--- Plays the case of a seed, or of M.case-like `make`; on failure returns a text that says all.
+function M.try(seed, tally, steps, make)
+  local case = (make or M.case)(seed, steps)
   local step, why, kind = M.play(case, tally)
   if not step then return nil end
   M.shrink(case, kind)
-  local last, short = M.play(case)
-  local text = "seed %d, step %d: %s\nsmallest: step %s: %s\n%s"
-  return text:format(seed, step, why, last, short, M.show(case)), kind
+  local last, short, _, lines = M.play(case)
+  local text = "seed %d, step %d: %s\nsmallest: step %s: %s\n%s\nas a script:\n%s"
+  return text:format(seed, step, why, last, short, M.show(case), M.script(case, lines, short)), kind
 end
 
 return M

@@ -110,9 +110,14 @@ expect "the header in C++" "" sh -c 'printf "#include <weir.h>\nint main() { ret
 
 # ---- the pages ----
 if command -v man >/dev/null; then
-    said=$(MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 "$root/usr/share/man/man1/weir.1" 2>&1 >/dev/null) || true
-    [ -z "$said" ] || fail "weir.1: $said"
+    for page in weir.1 weir-serve.1; do
+        said=$(MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 "$root/usr/share/man/man1/$page" 2>&1 >/dev/null) || true
+        [ -z "$said" ] || fail "$page: $said"
+    done
 fi
+expect "the unit" "ExecStart=/usr/bin/weir serve --config /etc/weir/serve.lua" cat "$root/usr/lib/systemd/system/weir.service"
+expect "the example of its options" "/etc/weir/machine.json: cannot open" \
+  sh -c "sed /state/d '$root/usr/share/weir/serve.lua' > serve.lua; weir serve --config serve.lua 2>&1 || true"
 expect "the completion" "explain" bash -c ". $root/usr/share/bash-completion/completions/weir
   COMP_WORDS=(weir ex) COMP_CWORD=1; _weir; echo \${COMPREPLY[@]}"
 expect "the completion of options" "--resources" bash -c ". $root/usr/share/bash-completion/completions/weir

@@ -18,7 +18,7 @@ sed -i "s/@MAINTAINER@/$who/" "$tree/debian/control"
 cat > "$tree/debian/changelog" <<END
 weir ($version) unstable; urgency=medium
 
-  * What is new is told by CHANGES.md.
+  * What is new is told by CHANGES.md of its sources.
 
  -- $who  $when
 END

@@ -3,17 +3,17 @@
 local layers = {
   { "weir", "base", "draft", "places", "names", "idset", "idset_private", "hostlist", "hostlist_private" },
   { "plan" },
-  { "graph", "pool", "uuid", "vertex", "edge", "schema", "rows", "order", "index", "roster", "changes", "run" },
+  { "graph", "pool", "uuid", "vertex", "edge", "schema", "rows", "order", "index", "roster", "refusal", "changes", "run" },
   { "request", "count", "document", "jobspec", "shape", "constraint", "data", "text" },
   { "walk", "accum" },
-  { "book", "window", "pending", "calendar", "taken", "job", "annotation" },
+  { "book", "window", "pending", "calendar", "room", "taken", "job", "annotation" },
   { "query", "find" },
   { "copy", "edge_unlink", "dup", "compare", "merge", "coarsen" },
-  { "listing", "search", "match", "candidate", "place", "contest", "slot", "mix", "channel", "fence", "later" },
+  { "listing", "search", "futile", "match", "candidate", "place", "contest", "slot", "mix", "channel", "fence", "later" },
   { "check" },
   { "explain" },
   { "format", "grug", "synthetic", "hwloc", "json", "jgf", "rv1", "rset", "treepool", "write", "tree", "dot", "svg",
-    "csv", "sqlite", "save" },
+    "csv", "sqlite", "pieces", "save" },
 }
 -- Pairs that hold the books of a graph together with it: the records live in one struct, so these see each other.
 local allowed = { ["graph.c"] = { annotation = true, book = true, calendar = true, job = true, taken = true },
@@ -83,7 +83,8 @@ end
 each_file("core/*.c core/*.h", check_core)
 each_file("bindings/*.c bindings/*.h", check_bindings)
 -- The event loop is for the service and its client.
-local LOOP = { ["lua/weir/serve/server.lua"] = true, ["lua/weir/serve/client.lua"] = true }
+local LOOP = {}
+for _, name in ipairs { "server", "listen", "client", "link" } do LOOP["lua/weir/serve/" .. name .. ".lua"] = true end
 -- Scenarios are specs.
 local TESTING = { ["lua/weir/cli/test.lua"] = true, ["lua/weir/cli/test_busted.lua"] = true, ["lua/weir/scenario/plan.lua"] = true }
 each_file("lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua", check_requires(function(name, path)

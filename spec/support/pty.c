@@ -22,6 +22,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
+#define GRACE 0.5 /* seconds */
 #define TERMINAL "spec.pty"
 
 struct terminal {
@@ -103,10 +104,15 @@ static double now(void)
 static int read_some(struct terminal *t, luaL_Buffer *b, double until)
 {
     struct pollfd in = {.fd = t->fd, .events = POLLIN};
-    double left = until - now();
+    double left;
     ssize_t n;
+    int ready;
 
-    if (left <= 0 || poll(&in, 1, (int)(left * 1000) + 1) <= 0)
+    do { /* a signal, such as the end of another child, is no reason to stop */
+        left = until - now();
+        ready = left > 0 ? poll(&in, 1, (int)(left * 1000) + 1) : 0;
+    } while (ready < 0 && errno == EINTR);
+    if (ready <= 0)
         return 0;
     n = read(t->fd, luaL_prepbuffsize(b, 4096), 4096);
     if (n <= 0)
@@ -201,15 +207,30 @@ static int terminal_signal(lua_State *L)
     return 0;
 }
 
+/* Asks it to end, so that what it counts and checks at its end is done, and kills it when it does not. */
+static void end_program(struct terminal *t)
+{
+    struct timespec pause = {.tv_nsec = 1000000};
+    double until = now() + GRACE;
+    int status;
+
+    if (t->pid <= 0)
+        return;
+    kill(t->pid, SIGTERM);
+    while (!reap(t, &status) && now() < until)
+        nanosleep(&pause, NULL);
+    if (t->pid <= 0)
+        return;
+    kill(t->pid, SIGKILL);
+    waitpid(t->pid, NULL, 0);
+    t->pid = 0;
+}
+
 static int terminal_close(lua_State *L)
 {
     struct terminal *t = luaL_checkudata(L, 1, TERMINAL);
 
-    if (t->pid > 0) {
-        kill(t->pid, SIGKILL);
-        waitpid(t->pid, NULL, 0);
-        t->pid = 0;
-    }
+    end_program(t);
     if (t->fd >= 0)
         close(t->fd);
     t->fd = -1;

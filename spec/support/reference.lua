@@ -9,11 +9,13 @@
 -- a request fits, and which vertices it gets is left open.
 
 local Reference = require "spec.support.reference_books"
+local satisfies = require "spec.support.reference_constraint"
 
 local is_up, is_below = Reference.is_up, Reference.is_below
 
 local FOREVER = math.huge
-local UNITS_MAX = 4096 -- more than any machine here has
+local UNITS_MAX = 4096 -- more than any machine here has; of MB, where pools are in GB, it is MB_MAX
+local MB_MAX = 400000
 local TRIES = 60000    -- choices that `possible` tries
 
 -- ---- counts -------------------------------------------------------------------------------------------------
@@ -21,12 +23,12 @@ local TRIES = 60000    -- choices that `possible` tries
 local OPERATORS = {
   ["+"] = function(n, operand) return n + operand end,
   ["*"] = function(n, operand) return n * operand end,
-  ["^"] = function(n, operand) return math.tointeger(n ^ operand) or UNITS_MAX + 1 end,
+  ["^"] = function(n, operand) return math.tointeger(n ^ operand) or math.maxinteger end,
 }
 
-local function series(count)
+local function series(count, most)
   local list, n = {}, count.min
-  local step, last = OPERATORS[count.operator or "+"], math.min(count.max or UNITS_MAX, UNITS_MAX)
+  local step, last = OPERATORS[count.operator or "+"], math.min(count.max or most, most)
   while n <= last and n ~= list[#list] do
     list[#list + 1] = n
     n = step(n, count.operand or 1)
@@ -35,9 +37,9 @@ local function series(count)
 end
 
 --- All counts that are allowed, ascending: of 3, {min=1,max=4}, "1,3,5".
-local function allowed(count)
+local function allowed(count, unit)
   if type(count) == "number" then return { count } end
-  if type(count) == "table" then return series(count) end
+  if type(count) == "table" then return series(count, unit == "MB" and MB_MAX or UNITS_MAX) end
   local list = {}
   for n in count:gmatch "%d+" do list[#list + 1] = math.tointeger(n) end
   return list
@@ -47,74 +49,6 @@ local function largest(list, most)
   for i = #list, 1, -1 do
     if list[i] <= most then return list[i] end
   end
-end
-
--- ---- constraints (RFC 31) -----------------------------------------------------------------------------------
-
--- "0-2,5" or "node[0-2,5]", plain enough for the specs.
-local function in_numbers(text, n)
-  for first, last in text:gmatch "(%d+)%-?(%d*)" do
-    local from, to = tonumber(first), tonumber(last) or tonumber(first)
-    if n and n >= from and n <= to then return true end
-  end
-  return false
-end
-
-local function is_host(v, text)
-  local prefix, numbers = text:match "^(%a+)%[(.*)%]$"
-  if not prefix then return v.name == text end
-  local n = v.name:match("^" .. prefix .. "(%d+)$")
-  return n ~= nil and in_numbers(numbers, tonumber(n))
-end
-
-local satisfies
-
-local OPERATIONS = {
-  properties = function(v, list)
-    for _, name in ipairs(list) do
-      local negated, plain = name:match "^(%^?)(.*)$"
-      local has = v.properties[plain] == true or v.name == plain
-      if has == (negated == "^") then return false end
-    end
-    return true
-  end,
-  ranks = function(v, list)
-    for _, text in ipairs(list) do
-      if in_numbers(text, v.rank) then return true end
-    end
-    return false
-  end,
-  hostlist = function(v, list)
-    for _, text in ipairs(list) do
-      if is_host(v, text) then return true end
-    end
-    return false
-  end,
-  ["and"] = function(v, list)
-    for _, c in ipairs(list) do
-      if not satisfies(v, c) then return false end
-    end
-    return true
-  end,
-  ["or"] = function(v, list)
-    for _, c in ipairs(list) do
-      if satisfies(v, c) then return true end
-    end
-    return #list == 0
-  end,
-  ["not"] = function(v, list)
-    for _, c in ipairs(list) do
-      if not satisfies(v, c) then return true end
-    end
-    return false
-  end,
-}
-
-function satisfies(v, constraint)
-  for operator, list in pairs(constraint) do
-    if not OPERATIONS[operator](v, list) then return false end
-  end
-  return true
 end
 
 -- ---- views: what counts as there, and as free, while a request is placed ------------------------------------
@@ -265,7 +199,7 @@ end
 local function compile_resource(r, in_slot)
   local slot = r.type == "slot"
   local out = {
-    type = r.type, slot = slot, unit = r.unit or "", exclusive = r.exclusive, counts = allowed(r.count),
+    type = r.type, slot = slot, unit = r.unit or "", exclusive = r.exclusive, counts = allowed(r.count, r.unit),
     in_slot = in_slot, takes = not slot and (r.exclusive or (in_slot and r.exclusive == nil)) or false,
   }
   if r.with then
@@ -321,7 +255,7 @@ local function before(self, a, b)
   local order = type(self.policy) == "table" and self.policy.order or self.policy
   if order == "high" then a, b = b, a end
   if a.id ~= b.id then return a.id < b.id end
-  return a.index < b.index
+  return a.number < b.number
 end
 
 --- The vertices that r asks for below `under`, best first.
@@ -773,6 +707,19 @@ function Reference:match(jobspec, opts)
   return answer
 end
 
+--- What the engine must say when a job that is there asks for more: from now, or its start, to its end.
+function Reference:grow(id, jobspec)
+  local job, request = self.jobs[id], compile(self, jobspec)
+  if job.finish <= self.clock then return { fits = false, code = "invalid" } end
+  local ever = feasible(self, request)
+  local t0 = math.max(job.start, self.clock)
+  local answer = attempt(self, request, { t0 = t0, t1 = job.finish })
+  if answer.fits == false then answer.code = ever.fits == false and "infeasible" or "busy" end
+  if answer.fits == false and ever.fits == nil then return ever end
+  answer.start, answer.finish = t0, job.finish
+  return answer
+end
+
 --- Whether trying everything agrees with placing in order, for a request without rivals: a check of this file.
 function Reference:agrees(jobspec)
   local request = compile(self, jobspec)
@@ -815,15 +762,18 @@ local function pick_fault(view, pick)
 end
 
 --- Why a job cannot have these picks from `start` on; nil: it can, and they hold what it asked for.
-function Reference:fault(jobspec, picks, start)
+-- `finish` is given where it does not follow from the request, `more` lists what serves the request besides.
+function Reference:fault(jobspec, picks, start, finish, more)
   local request = compile(self, jobspec)
-  local view = new_view(self, { t0 = start, t1 = Reference.microseconds(start + request.duration), request = request })
+  finish = finish or Reference.microseconds(start + request.duration)
+  local view = new_view(self, { t0 = start, t1 = finish, request = request })
   for _, pick in ipairs(picks) do
     local why = pick_fault(view, pick)
     if why then return ("%s %s"):format(describe(pick), why) end
     view:hold(pick.vertex, pick.amount, pick.exclusive)
   end
-  local fits = try_everything(new_view(self, { given = picks, request = request }), request.list)
+  local given = table.move(more or {}, 1, #(more or {}), #picks + 1, table.move(picks, 1, #picks, 1, {}))
+  local fits = try_everything(new_view(self, { given = given, request = request }), request.list)
   if fits == false then return "the request does not fit into what it got" end
 end
 

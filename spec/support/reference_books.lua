@@ -1,7 +1,8 @@
 --- reference_books.lua - the machine and the books of the reference matcher: which job has what of which pool, and when.
 --
 -- A vertex is a plain table, read once; `list` has them all in preorder, so that what lies below v are those from
--- v.index + 1 to v.last. Its spans are {job=, start=, finish=, amount=, exclusive=}; every question is answered from them.
+-- v.index + 1 to v.last; `number` is the engine's, by which ties are broken. Its spans are {job=, start=, finish=, amount=,
+-- exclusive=}; every question is answered from them.
 
 local Reference = {}
 Reference.__index = Reference
@@ -10,7 +11,7 @@ Reference.__index = Reference
 
 local function read_vertex(handle, parent, list)
   local v = {
-    handle = handle, parent = parent, index = #list + 1, kids = {}, spans = {}, properties = {},
+    handle = handle, parent = parent, index = #list + 1, number = handle.index, kids = {}, spans = {}, properties = {},
     type = handle.type, name = handle.name, id = handle.id, size = handle.size, unit = handle.unit or "",
     rank = handle.rank, state = handle.state, exclusive = handle.exclusive, path = handle.path,
   }

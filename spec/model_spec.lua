@@ -1,0 +1,43 @@
+-- The whole engine against the reference: histories in which everything may change, each answer judged, everything compared
+-- after each step. A failure is made small and printed as a script for weir run.
+
+local cases = require "spec.support.cases_change"
+
+-- WEIR_SPEC_SEED plays one seed, WEIR_SPEC_SCALE makes the run longer or shorter, WEIR_SPEC_FROM begins elsewhere.
+local HISTORIES, STEPS, GROUPS = 130, 80, 5
+local scale = tonumber(os.getenv "WEIR_SPEC_SCALE" or "") or 1
+local only = math.tointeger(tonumber(os.getenv "WEIR_SPEC_SEED" or ""))
+local from = math.tointeger(tonumber(os.getenv "WEIR_SPEC_FROM" or "")) or 1
+
+local OUTCOMES = {
+  "fits", "busy", "infeasible", "contested", "grown", "shrunk", "lifted", "added", "not added", "removed", "not removed",
+  "set", "replaced", "duplicated", "sqlite", "pieces", "jgf", "copied", "merged",
+}
+
+describe("the engine and a slow, obvious model agree", function()
+  local tally, each = {}, math.max(1, math.floor(HISTORIES / GROUPS * scale))
+
+  for group = 1, only and 1 or GROUPS do
+    local first = only or from + (group - 1) * each
+    it(("[A9][A10][M2][M3][M4][M5][M12][L6][L7][P11] over the histories of group %d"):format(group), function()
+      for seed = first, only or first + each - 1 do
+        local why = cases.try(seed, tally, STEPS)
+        if why then error(why, 0) end
+      end
+    end)
+  end
+
+  it("and what was done runs as a script", function()
+    for seed = 1, 10 do
+      local case = cases.case(seed, 60)
+      local _, _, _, lines = cases.play(case)
+      local text = cases.script(case, lines, "as a test")
+      assert(load(text, "=script", "t", setmetatable({ print = function() end }, { __index = _G })))()
+    end
+  end)
+
+  it("on steps of all kinds", function()
+    if only or scale < 0.2 then return end
+    for _, outcome in ipairs(OUTCOMES) do assert.is_true((tally[outcome] or 0) > 15 * scale, outcome) end
+  end)
+end)

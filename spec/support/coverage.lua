@@ -1,0 +1,156 @@
+-- coverage.lua - what the tests ran of core/ and bindings/, from what gcov says of the objects of the build V=cov.
+--
+--   lua5.4 spec/support/coverage.lua DIRECTORY           lines and branches of each file, worst first, and in all
+--   lua5.4 spec/support/coverage.lua DIRECTORY FILE...   what was not run of these files
+--
+-- A branch is a way out of a condition: `a && b` has four. What stands in a header is run when any file that includes it
+-- runs it. Fails below LINES and BRANCHES per cent. REASONS says what nothing runs, and why.
+local LINES, BRANCHES = 95, 85
+
+local REASONS = require "spec.support.coverage_reasons"
+
+local files = {} -- name -> number of a line -> {text, n, branches}; n: times it was run
+
+-- ---- reading what gcov says ----
+
+local function line_of(file, number, text)
+  local line = file[number]
+  if not line then
+    line = { text = text, n = 0, branches = {} }
+    file[number], file.last = line, math.max(file.last, number)
+  end
+  return line
+end
+
+-- "5*: 12:text", "#####: 12:text"; nil: no code.
+local function counted(row)
+  local count, number, text = row:match "^%s*([%d#=%-]+)%*?:%s*(%d+):(.*)$"
+  if not count then return nil end
+  return tonumber(count) or (count == "-" and -1 or 0), tonumber(number), text
+end
+
+-- One more row of gcov's; at: the file and the line that it is about. A line may come several times, once for each
+-- variant of its function.
+local function take(at, row)
+  local source = row:match "^%s*%-:%s*0:Source:(.*)$"
+  if source then
+    local ours = source:match "^core/" or source:match "^bindings/"
+    files[source] = ours and (files[source] or { last = 0 }) or nil
+    at.file, at.line = files[source], nil
+    return
+  end
+  local branch, taken = row:match "^branch%s+(%d+) (.*)$"
+  if branch and at.line then
+    branch = tonumber(branch)
+    at.line.branches[branch] = (at.line.branches[branch] or 0) + (tonumber(taken:match "^taken (%d+)") or 0)
+    return
+  end
+  local n, number, text = counted(row)
+  if not n or not at.file or number == 0 then return end
+  at.line = nil
+  if n >= 0 then
+    at.line = line_of(at.file, number, text)
+    at.line.n = at.line.n + n
+  end
+end
+
+local function read(directory)
+  local at = {}
+  local pipe = assert(io.popen(("gcov -b -c -t '%s'/core/*.gcno '%s'/bindings/*.gcno 2>/dev/null"):format(directory, directory)))
+  for row in pipe:lines() do take(at, row) end
+  pipe:close()
+end
+
+-- ---- counting ----
+
+-- Branches of a line there are, and that were taken.
+local function branches_of(line)
+  local all, taken = 0, 0
+  for _, n in pairs(line.branches) do
+    all, taken = all + 1, taken + (n > 0 and 1 or 0)
+  end
+  return all, taken
+end
+
+local used = {}
+
+-- Why a line need not be run; nil: it should be.
+local function reason(name, line)
+  for i, one in ipairs(REASONS) do
+    if name:find(one[1]) and line.text:find(one[2], 1, true) then
+      used[i] = true
+      return one[3]
+    end
+  end
+end
+
+local function count(name, file)
+  local sum = { name = name, lines = 0, ran = 0, branches = 0, taken = 0, excused = 0 }
+  for number = 1, file.last do
+    local line = file[number]
+    if line then
+      local all, taken = branches_of(line)
+      sum.lines, sum.ran = sum.lines + 1, sum.ran + (line.n > 0 and 1 or 0)
+      sum.branches, sum.taken = sum.branches + all, sum.taken + taken
+      if (line.n == 0 or taken < all) and reason(name, line) then sum.excused = sum.excused + 1 end
+    end
+  end
+  return sum
+end
+
+local function per_cent(part, all) return all == 0 and 100 or 100 * part / all end
+
+local function row(name, sum)
+  print(("%7.1f %7.1f %7d %9d %8d  %s"):format(per_cent(sum.ran, sum.lines), per_cent(sum.taken, sum.branches),
+    sum.lines - sum.ran, sum.branches - sum.taken, sum.excused, name))
+end
+
+-- ---- telling ----
+
+local function table_of_files()
+  local list, all = {}, { lines = 0, ran = 0, branches = 0, taken = 0, excused = 0 }
+  for name, file in pairs(files) do
+    local sum = count(name, file)
+    list[#list + 1] = sum
+    for key in pairs(all) do all[key] = all[key] + sum[key] end
+  end
+  table.sort(list, function(a, b)
+    local x, y = a.lines - a.ran, b.lines - b.ran
+    if x ~= y then return x > y end
+    x, y = a.branches - a.taken, b.branches - b.taken
+    return x ~= y and x > y or x == y and a.name < b.name
+  end)
+  print "lines % branch %  not run not taken  excused"
+  for _, sum in ipairs(list) do row(sum.name, sum) end
+  row(("in all, %d lines and %d branches"):format(all.lines, all.branches), all)
+  return all
+end
+
+local function tell(name)
+  local file = assert(files[name], name .. ": no file of core/ or bindings/ that was compiled")
+  for number = 1, file.last do
+    local line = file[number]
+    if line then
+      local all, taken = branches_of(line)
+      local what = line.n == 0 and "not run" or taken < all and ("%d of %d"):format(taken, all)
+      if what then
+        local why = reason(name, line)
+        print(("%s:%-4d %-8s %s%s"):format(name, number, what, line.text, why and "   <- " .. why or ""))
+      end
+    end
+  end
+end
+
+read(assert(arg[1], "usage: coverage.lua DIRECTORY [FILE...]"))
+if arg[2] then
+  for i = 2, #arg do tell(arg[i]) end
+  return
+end
+local all = table_of_files()
+for i, one in ipairs(REASONS) do
+  if not used[i] then print(("reason without a line: %s: %s"):format(one[1], one[2])) end
+end
+if per_cent(all.ran, all.lines) < LINES or per_cent(all.taken, all.branches) < BRANCHES then
+  print(("less than %d %% of the lines or %d %% of the branches"):format(LINES, BRANCHES))
+  os.exit(1)
+end
