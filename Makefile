@@ -1,7 +1,8 @@
 # weir - `make help` lists the targets.
 #
 # Three builds stand side by side: release (build/), debug (build/debug/) and san (build/san/: AddressSanitizer and
-# UndefinedBehaviorSanitizer). V=release|debug|san chooses; everything that is built goes under build/.
+# UndefinedBehaviorSanitizer). V=release|debug|san chooses; everything that is built goes under build/. A fourth, cov, counts
+# what the tests run.
 V ?= release
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -14,25 +15,29 @@ LUA_CFLAGS := -I/usr/include/lua5.4
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 OPT_release := -O2 -g -DNDEBUG
 OPT_debug := -O0 -g
+OPT_cov := -O0 -g -DNDEBUG --coverage
 OPT_san := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT_$(V))
-LDFLAGS += $(if $(filter san,$(V)),-fsanitize=address$(,)undefined)
+LDFLAGS += $(if $(filter san,$(V)),-fsanitize=address$(,)undefined) $(if $(filter cov,$(V)),--coverage)
 , := ,
 LIBS := -ljansson -lyajl -lhwloc -lyaml -lexpat -lsqlite3 -lm
-LUA_LIBS := -ledit
+LUA_LIBS := -ledit -lssl -lcrypto
 
 CORE := $(patsubst core/%.c,$(OBJ)/core/%.o,$(wildcard core/*.c))
+# What every graph is made with stands together in the program: that touches fewer pages than the order of the alphabet.
+NEAR := $(patsubst %,$(OBJ)/core/%.o,base names places graph vertex pool uuid schema rows index roster refusal order book calendar \
+	taken job changes format grug grug_read)
 BIND := $(patsubst bindings/%.c,$(OBJ)/bindings/%.o,$(filter-out bindings/main.c,$(wildcard bindings/*.c)))
 TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
 # With what pages are made of.
 LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua lua/weir/*/*.js lua/weir/*/*.css))
 SPECS := $(wildcard spec/*_spec.lua)
 
-.PHONY: all build deps demo check check-install test-c spec scenarios soak fuzz lint layers format bench install uninstall dist deb clean help
+.PHONY: always portability analyze flux no-flux check-flux all build deps demo check check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
-build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(OUT)/doc/weir.1
+build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -41,7 +46,8 @@ JOBS := $(shell nproc)
 
 # ---- dependencies: Debian packages, installed where one is missing ----
 PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
-  libyajl-dev libsqlite3-dev sqlite3 libedit-dev lua-luv lua-busted lua-check clang libclang-rt-dev graphviz pkgconf
+  libyajl-dev libsqlite3-dev sqlite3 libedit-dev libssl-dev libcurl4-openssl-dev etcd-server lua-luv lua-busted \
+  lua-check clang libclang-rt-dev graphviz pkgconf
 deps: ## install the Debian packages that are missing
 	@missing=; for p in $(PACKAGES); do \
 	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
@@ -68,7 +74,7 @@ $(OUT)/lua/weir/core.so: $(BIND) $(CORE)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -shared -o $@ $^ $(LIBS) $(LUA_LIBS)
 $(OUT)/weir: $(OBJ)/bindings/main.o $(BIND) $(OUT)/libweir.a $(LUAS) | build/policies
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(OUT)/libweir.a $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(NEAR) $(OUT)/libweir.a $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
 $(OUT)/lua/%: lua/%
 	@mkdir -p $(@D)
 	cp $< $@
@@ -77,6 +83,9 @@ build/policies:
 build/test/pty.so: spec/support/pty.c # a pseudo-terminal for specs
 	@mkdir -p $(@D)
 	$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -fPIC $(LUA_CFLAGS) -shared -o $@ $< -lutil
+build/test/manager: spec/c/manager.c # a service manager for specs
+	@mkdir -p $(@D)
+	$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -o $@ $<
 $(OUT)/test/lua_host: $(OBJ)/test/lua_host.o
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $< -llua5.4 -Wl,-E
@@ -88,10 +97,41 @@ $(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/support/manual.lu
 	@mkdir -p $(@D)
 	$(OUT)/weir run spec/support/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
 # The man page and the shell's completion, from the tables of options.
-$(OUT)/doc/weir.1: $(OUT)/weir spec/support/manpage.lua spec/support/completion.lua policies/queue
+$(OUT)/doc/weir.1: $(OUT)/weir spec/support/manpage.lua spec/support/roff.lua spec/support/completion.lua policies/queue
 	@mkdir -p $(@D)
 	$(OUT)/weir run spec/support/completion.lua $(OUT)/doc/weir.bash
 	$(OUT)/weir run spec/support/manpage.lua $@
+
+# ---- the scheduler of a Flux instance, where pkg-config finds flux-core ----
+FLUX_PKGS := flux-core flux-schedutil
+FLUX := $(shell pkg-config --exists $(FLUX_PKGS) 2>/dev/null && echo yes)
+FLUX_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(FLUX_PKGS))) -Icore $(LUA_CFLAGS)
+FLUX_LIBS = $(shell pkg-config --libs $(FLUX_PKGS)) -Wl,-rpath,$(shell pkg-config --variable=libdir flux-core)
+FLUX_MODULE := $(patsubst bindings/flux/%.c,$(OBJ)/flux/%.o,$(filter-out bindings/flux/command.c,$(wildcard bindings/flux/*.c)))
+flux: $(if $(FLUX),build $(OUT)/flux/sched-weir.so $(OUT)/flux/flux-weir $(OUT)/flux/modprobe.d/sched-weir.toml,no-flux) ## the scheduler module, where flux-core is installed
+check-flux: flux ## instances of Flux with weir as their scheduler, where flux-core is installed
+	@sh spec/flux/check.sh $(CURDIR)/$(OUT)
+no-flux:
+	@echo "pkg-config finds no flux-core: the scheduler of a Flux instance is not built"
+$(OBJ)/flux/%.o: bindings/flux/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC -MMD -MP $(FLUX_CFLAGS) -c $< -o $@
+# The module is told where weir's Lua files are going to be; it is made again for another PREFIX.
+$(OBJ)/flux/lua.o: CFLAGS += -DSCHED_WEIR_LUA='"$(PREFIX)/share/lua/5.4"'
+$(OBJ)/flux/lua.o: $(OBJ)/flux/prefix
+$(OBJ)/flux/prefix: always
+	@mkdir -p $(@D); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
+$(OUT)/flux/sched-weir.so: $(FLUX_MODULE) $(BIND) $(CORE) bindings/flux/exports.map
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/flux/exports.map -o $@ $(filter %.o,$^) $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
+$(OUT)/flux/flux-weir: $(OBJ)/flux/command.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ $(FLUX_LIBS) -ljansson
+$(OUT)/flux/modprobe.d/sched-weir.toml: bindings/flux/sched-weir.toml
+	@install -D -m 644 $< $@
+$(OUT)/doc/weir-serve.1: $(OUT)/weir spec/support/manpage_serve.lua spec/support/roff.lua $(wildcard lua/weir/serve/methods/*.lua)
+	@mkdir -p $(@D)
+	$(OUT)/weir run spec/support/manpage_serve.lua $@
 .SECONDARY:
 -include $(shell find build/obj -name '*.d' 2>/dev/null)
 
@@ -113,11 +153,11 @@ check: deps ## everything: lint, layers, C tests and specs, both again under san
 each = printf '%s\n' $2 | xargs -P $(JOBS) -I{} sh -c 'said=$$($1 {} 2>&1); rc=$$?; echo "-- {} ($(V))"; echo "$$said"; exit $$rc'
 
 test-c: $(TESTS) ## the C tests of this build
-	@$(if $(filter san,$(V)),export WEIR_SPEC_SCALE=0.2;) $(call each,,$(TESTS))
+	@$(if $(filter san cov,$(V)),export WEIR_SPEC_SCALE=0.2;) $(call each,,$(TESTS))
 
 # Debian's busted starts Lua 5.1. Under sanitizers a host that has their runtime runs it. A process a file: one spec looks
 # at the bare module, the others load the library on top of it.
-spec: build $(OUT)/test/env build/test/pty.so $(if $(filter san,$(V)),$(OUT)/test/lua_host) ## the specs of this build
+spec: build $(OUT)/test/env build/test/pty.so build/test/manager $(OUT)/test/lua_host ## the specs of this build
 	@. $(OUT)/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal,$(SPECS))
 
 scenarios: build $(OUT)/test/env ## what the engine guarantees and the policies do, as scenarios
@@ -125,16 +165,48 @@ scenarios: build $(OUT)/test/env ## what the engine guarantees and the policies 
 
 $(OUT)/test/env: Makefile
 	@mkdir -p $(@D)
-	@{ echo "export WEIR_BIN=$(CURDIR)/$(OUT)/weir"; \
+	@{ echo "export WEIR_BIN=$(CURDIR)/$(OUT)/weir WEIR_HOST=$(CURDIR)/$(OUT)/test/lua_host"; \
 	   echo "export LUA_PATH='$(CURDIR)/$(OUT)/lua/?.lua;$(CURDIR)/$(OUT)/lua/?/init.lua;$(CURDIR)/?.lua;;'"; \
 	   echo "export LUA_CPATH='$(CURDIR)/$(OUT)/lua/?.so;$(CURDIR)/build/test/?.so;;'"; \
 	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1 WEIR_SPEC_SCALE=0.2"; \
-	     echo "BUSTED='$(CURDIR)/$(OUT)/test/lua_host /usr/bin/busted --ignore-lua'"; else echo "BUSTED='lua5.4 /usr/bin/busted'"; fi; } > $@
+	     echo "BUSTED='$(CURDIR)/$(OUT)/test/lua_host /usr/bin/busted --ignore-lua'"; else echo "BUSTED='lua5.4 /usr/bin/busted'"; fi; \
+	   if [ $(V) = cov ]; then echo 'export WEIR_SPEC_SCALE=0.2'; fi; } > $@
 
 SOAK := engine sqlite sqlite_kill
-soak: build $(OUT)/test/env $(SOAK:%=$(OUT)/test/test_%) ## the random specs and the kills, thirty times as long
+soak: build $(OUT)/test/env $(SOAK:%=$(OUT)/test/test_%) ## the random specs and the kills, thirty times as long; a million operations against the model
 	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=30; for t in $(SOAK); do $(OUT)/test/test_$$t || exit 1; done; \
-	for s in books change match store; do echo "-- spec/$${s}_spec.lua"; $$BUSTED -o plainTerminal spec/$${s}_spec.lua || exit 1; done
+	for s in books change match store; do echo "-- spec/$${s}_spec.lua"; $$BUSTED -o plainTerminal spec/$${s}_spec.lua || exit 1; done; \
+	for i in 1 2 3 4; do echo "-- spec/model_spec.lua, from history $${i}000001 on"; \
+	  WEIR_SPEC_SCALE=25 WEIR_SPEC_FROM=$${i}000001 $$BUSTED -o plainTerminal spec/model_spec.lua || exit 1; done
+
+# What each call of the module allocates is the moment of a whole collection: what is not kept alive is gone, and sanitizers see it.
+GCSTRESS := operations walk methods allocation
+gcstress: ## these specs while garbage is collected at each allocation, under sanitizers
+	@$(MAKE) --no-print-directory V=san build build/san/test/env build/san/test/lua_host
+	@. build/san/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal --helper=spec/support/gcstress.lua,$(GCSTRESS:%=spec/%_spec.lua))
+
+# ---- what the tests run, and how they use memory ----
+# `make coverage FILE=core/job.c` tells what the last run left out in these files; why some of it stays out stands in
+# spec/support/coverage_reasons.lua.
+coverage: ## lines and branches that the C tests, specs and scenarios run (minutes); FILE=core/x.c: what they do not
+ifeq ($(FILE),)
+	@nice $(MAKE) --no-print-directory -j$(JOBS) V=cov build $(TESTS:$(OUT)/%=build/cov/%)
+	@find build/obj/cov -name '*.gcda' -delete
+	@nice $(MAKE) --no-print-directory -k V=cov test-c spec scenarios || failed=1; \
+	  lua5.4 spec/support/coverage.lua build/obj/cov && test -z "$$failed"
+else
+	@lua5.4 spec/support/coverage.lua build/obj/cov $(FILE)
+endif
+
+# The other C tests take minutes there. Without --ignore-lua busted would start another process, which memcheck does not see.
+VALGRIND_WITHOUT := hostlist_ranges incremental query_random sqlite_kill
+VALGRIND_SPECS := match walk rset jobspec jgf store policies
+VALGRIND := valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite,indirect,possible \
+  --errors-for-leak-kinds=definite,indirect,possible --keep-debuginfo=yes --suppressions=spec/support/valgrind.supp
+valgrind: build $(TESTS) $(OUT)/test/env ## C tests and some specs under memcheck (many minutes)
+	@export WEIR_SPEC_SCALE=0.2; $(call each,nice $(VALGRIND),$(filter-out $(VALGRIND_WITHOUT:%=$(OUT)/test/test_%),$(TESTS)))
+	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=0.2; \
+	  $(call each,nice $(VALGRIND) lua5.4 /usr/bin/busted --ignore-lua -o plainTerminal,$(VALGRIND_SPECS:%=spec/%_spec.lua))
 
 # ---- fuzzing: libFuzzer, every parser with all of the core instrumented ----
 # `make fuzz` runs each target for SECONDS, `make fuzz-jgf SECONDS=300` one of them. Seeds stand in spec/fuzz/corpus/NAME;
@@ -162,25 +234,38 @@ fuzz-%: build/fuzz/fuzz_%
 lint: layers ## warnings of gcc and clang are errors; luacheck
 	@for cc in gcc clang; do printf '%s\n' core/*.c bindings/*.c spec/c/*.c $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
 	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore $(LUA_CFLAGS) || exit 1; done
+	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/flux/*.c || exit 1; done)
 	@luacheck -q lua policies spec
+# Each build is made anew, below build/ beside the others.
+PORT_SPECS := match reading explain walk books
+portability: deps ## gcc and clang, -O0 and -O3, with and without assertions: warnings are errors; C tests and some specs (many minutes)
+	@for cc in gcc clang; do for opt in "-O0" "-O3 -DNDEBUG"; do \
+	  out=build/$$cc$${opt%% *}; echo "-- $$cc $$opt"; rm -rf $$out; export WEIR_SPEC_SCALE=0.2; \
+	  make="$(MAKE) --no-print-directory -s CC=$$cc OUT=$$out OBJ=$$out/obj"; \
+	  $$make -j$(JOBS) "OPT_release=$$opt -Werror" build $(TESTS:build/%=$$out/%) && \
+	  $$make test-c && $$make spec SPECS="$(PORT_SPECS:%=spec/%_spec.lua)" || exit 1; done; done
 layers: ## no #include and no require points upward
 	@lua5.4 spec/support/layers.lua
 
+analyze: build ## clang's static analyzer and cppcheck (minutes)
+	@nice lua5.4 spec/support/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings -Ibuild/gen $(LUA_CFLAGS)
 format: ## clang-format on every C file
 	clang-format -i core/*.[ch] bindings/*.[ch] spec/c/*.[ch] spec/fuzz/*.[ch]
 
-bench: deps build build/test/bench_jansson ## time and count; writes build/bench.json
+bench: deps build build/test/bench_jansson build/test/bench_serve ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua
 	@build/weir run spec/bench/store.lua
 	@build/weir run spec/bench/policy.lua
-	@build/weir run spec/bench/jgf.lua
 	@build/weir run spec/bench/replay.lua
+	@build/weir run spec/bench/serve.lua
 
 # ---- installing ----
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir
 LUA_LIB := $(DESTDIR)$(LIBDIR)/lua/5.4/weir
+UNITS ?= $(PREFIX)/lib/systemd/system
 COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-install: build ## into $(PREFIX), below DESTDIR
+FLUX_DIR = $(DESTDIR)$(shell pkg-config --variable=$1 flux-core)
+install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the scheduler module to where Flux is
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include \
 	  $(LUA_LIB) $(DESTDIR)$(PREFIX)/share/weir/policies/queue
 	install build/weir $(DESTDIR)$(PREFIX)/bin/weir
@@ -189,22 +274,34 @@ install: build ## into $(PREFIX), below DESTDIR
 	install -m 644 build/libweir.so $(DESTDIR)$(LIBDIR)/libweir.so.0
 	ln -sf libweir.so.0 $(DESTDIR)$(LIBDIR)/libweir.so
 	install -m 644 build/lua/weir/core.so $(LUA_LIB)/core.so
-	cd lua/weir && find . \( -name '*.lua' -o -name '*.js' -o -name '*.css' \) -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
+	cd lua/weir && find . -path ./serve/systemd -prune -o \( -name '*.lua' -o -name '*.js' -o -name '*.css' \) -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
 	install -m 644 policies/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/
 	install -m 644 policies/queue/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/queue/
 	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua
 	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
 	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua
 	install -D -m 644 build/doc/weir.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir.1
+	install -D -m 644 build/doc/weir-serve.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir-serve.1
+	install -d $(DESTDIR)$(UNITS)
+	sed 's|@BINDIR@|$(PREFIX)/bin|' lua/weir/serve/systemd/weir.service.in > $(DESTDIR)$(UNITS)/weir.service
+	chmod 644 $(DESTDIR)$(UNITS)/weir.service
+	install -m 644 lua/weir/serve/systemd/weir.socket $(DESTDIR)$(UNITS)/weir.socket
+	install -D -m 644 lua/weir/serve/systemd/serve.lua $(DESTDIR)$(PREFIX)/share/weir/serve.lua
 	install -D -m 644 build/doc/weir.bash $(COMPLETIONS)/weir
 	printf 'prefix=%s\nlibdir=%s\nName: weir\nDescription: Lua-scriptable resource engine\nVersion: %s\nLibs: -L$${libdir} -lweir\nLibs.private: %s\nCflags: -I$${prefix}/include\n' \
 	  '$(PREFIX)' '$(LIBDIR)' '$(VERSION)' '$(LIBS)' > $(DESTDIR)$(LIBDIR)/pkgconfig/weir.pc
+	$(if $(FLUX),install -D build/flux/sched-weir.so $(call FLUX_DIR,fluxmoddir)/sched-weir.so)
+	$(if $(FLUX),install -D build/flux/flux-weir $(call FLUX_DIR,fluxcmddir)/flux-weir)
+	$(if $(FLUX),install -D -m 644 bindings/flux/sched-weir.toml $(call FLUX_DIR,fluxdatadir)/modprobe/modprobe.d/sched-weir.toml)
 
 uninstall: ## what install put there
+	$(if $(FLUX),rm -f $(call FLUX_DIR,fluxmoddir)/sched-weir.so $(call FLUX_DIR,fluxcmddir)/flux-weir \
+	  $(call FLUX_DIR,fluxdatadir)/modprobe/modprobe.d/sched-weir.toml)
 	rm -rf $(LUA_SHARE) $(DESTDIR)$(PREFIX)/share/weir $(LUA_LIB)
 	rm -f $(DESTDIR)$(PREFIX)/bin/weir $(DESTDIR)$(PREFIX)/include/weir.h $(DESTDIR)$(LIBDIR)/libweir.a \
 	  $(DESTDIR)$(LIBDIR)/libweir.so $(DESTDIR)$(LIBDIR)/libweir.so.0 $(DESTDIR)$(LIBDIR)/pkgconfig/weir.pc \
-	  $(DESTDIR)$(PREFIX)/share/man/man1/weir.1 $(COMPLETIONS)/weir
+	  $(DESTDIR)$(PREFIX)/share/man/man1/weir.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir-serve.1 $(COMPLETIONS)/weir \
+	  $(DESTDIR)$(UNITS)/weir.service $(DESTDIR)$(UNITS)/weir.socket
 
 check-install: build ## installs into an empty root below build/, and runs everything from there
 	@MAKE=$(MAKE) sh spec/support/check_install.sh $(CURDIR)/build/root

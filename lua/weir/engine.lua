@@ -9,6 +9,7 @@ local M = {}
 
 local engine = core.methods "engine"
 local use, match, grow, shrink = engine.use, engine.match, engine.grow, engine.shrink
+local check = engine.policy -- raises where it is no engine, or a dead one
 
 -- What is known of an engine besides: {allowed = {name = policy}, budget =, watch = {path, stamp, words, error}}.
 local known = setmetatable({}, { __mode = "k" })
@@ -81,6 +82,7 @@ end
 --- opts.watch a policy from a file is replaced whenever the file changes: before a match, as a whole; an edit that
 --- does not load leaves the last good one in place (see e:watched). opts.failed(message) is called then.
 function engine.use(self, x, opts)
+  check(self)
   local own = known[self] or {}
   local chosen, why, code = policy.load(x, own.budget)
   if not chosen then return nil, why, code end
@@ -99,6 +101,7 @@ end
 --- @method watched(): table? --
 --- What is watched: {path =, error = why the file as it is now was not taken, or nil}; nil when nothing is.
 function engine.watched(self)
+  check(self)
   local watch = known[self] and known[self].watch
   return watch and { path = watch.path, error = watch.error }
 end
@@ -107,6 +110,7 @@ end
 --- Takes a watched file that changed: true when the policy was replaced, false when the file is as it was; or nil,
 --- message, code when it does not load. Every match does this first.
 function engine.reload(self)
+  check(self)
   local own = known[self]
   local watch = own and own.watch
   if not watch then return false end

@@ -218,6 +218,7 @@ local engine = core.methods "engine"
 --- {down =, up = vertices or paths, release = jobs, without = "property=bigmem", constraint = table, policy =}; links,
 --- slot_parent, slot_sums, strict_levels, whole_pools = true as for match.
 function engine.explain(self, request, opts)
+  local graph = engine.resources(self) -- raises where that is no engine, or a dead one
   opts = opts or {}
   check_options(opts)
   return engines.with_request(request, function(r)
@@ -226,7 +227,6 @@ function engine.explain(self, request, opts)
       r, why, code = core.request(r)
       if not r then return nil, why, code end
     end
-    local graph = self:resources()
     local copy
     copy, why, code = graph:dup()
     if not copy then return nil, why, code end

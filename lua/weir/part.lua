@@ -3,6 +3,8 @@
 local core = require "weir.core"
 local rset = require "weir.rset"
 
+local vertex = core.members().vertex -- methods, which look at what they are called on
+
 local M = {}
 
 -- Stops the reading of a part. Caught in M.shrink.
@@ -149,14 +151,15 @@ local function free_units(engine, job, what)
   if math.type(what.amount) ~= "integer" or what.amount < 1 then
     error("shrink: {vertex=, amount=}: an amount from 1 on is wanted", 3)
   end
-  local ok, why, code = what.vertex:release(job.id, what.amount)
+  if vertex.graph(what.vertex) ~= engine:resources() then error("shrink: the vertex belongs to another graph", 3) end
+  local ok, why, code = vertex.release(what.vertex, job.id, what.amount)
   if not ok then return nil, why, code end
   return engine:job(job.id) or true
 end
 
 --- The part `what` of a job goes; `shrink` is the engine's own method, for vertices.
 function M.shrink(engine, id, what, shrink)
-  local job, why, code = engine:job(math.type(id) == "integer" and id or id.id)
+  local job, why, code = engine:job(id)
   if not job then return nil, why, code end
   if type(what) == "table" and what.vertex ~= nil then return free_units(engine, job, what) end
   local ok, list = pcall(vertices, job, what)

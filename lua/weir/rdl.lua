@@ -160,18 +160,21 @@ local function grow_blocks(build, blocks)
 end
 
 local function build_graph(blocks)
-  local build = { graph = core.new(), ranks = 0, vertices = {}, named = {}, identified = {}, edges = {}, linked = {} }
-  build.graph:begin()
+  local graph, nothing, code = core.new()
+  if not graph then return nil, nothing, code end
+  local build = { graph = graph, ranks = 0, vertices = {}, named = {}, identified = {}, edges = {}, linked = {} }
+  graph:begin()
   local ok, why = pcall(grow_blocks, build, blocks)
-  build.graph:finish()
-  if ok then return build.graph end
-  build.graph:close()
+  local done, unfinished, nomem = graph:finish()
+  if ok and done then return graph end
+  graph:close()
+  if ok then return nil, unfinished, nomem end
   error(why, 0)
 end
 
 local function guarded(blocks, name)
-  local ok, result = pcall(build_graph, blocks)
-  if ok then return result end
+  local ok, result, why, code = pcall(build_graph, blocks)
+  if ok then return result, why, code end
   if type(result) ~= "table" then error(result, 0) end
   return nil, name .. ": " .. result.text, result.code or "invalid"
 end

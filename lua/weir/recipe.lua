@@ -203,18 +203,21 @@ end
 local function build_graph(spec, path)
   survey(spec, path, 1, {})
   if (spec.count or 1) > 1 then fail(path, "count: one pool is at the top, such as a cluster") end
-  local build = { graph = core.new(), machine = {}, parent = {}, rank = 0 }
-  build.graph:begin()
+  local graph, nothing, code = core.new()
+  if not graph then return nil, nothing, code end
+  local build = { graph = graph, machine = {}, parent = {}, rank = 0 }
+  graph:begin()
   local ok, why = pcall(grow, build, spec, path, nil)
-  build.graph:finish()
-  if ok then return build.graph end
-  build.graph:close()
+  local done, unfinished, nomem = graph:finish()
+  if ok and done then return graph end
+  graph:close()
+  if ok then return nil, unfinished, nomem end
   error(why, 0)
 end
 
 local function guarded(make, ...)
-  local ok, result = pcall(make, ...)
-  if ok then return result end
+  local ok, result, why, code = pcall(make, ...)
+  if ok then return result, why, code end
   if type(result) ~= "table" then error(result, 0) end
   return nil, result.text, result.code or "invalid"
 end

@@ -117,7 +117,7 @@ local function losses(g)
   for _, name in ipairs(g:subsystems()) do
     if name ~= "containment" then lost[#lost + 1] = "the subsystem " .. name end
   end
-  if #g:find "not state=up" > 0 then lost[#lost + 1] = "states" end
+  if #assert(g:find "not state=up") > 0 then lost[#lost + 1] = "states" end
   for v in g:walk {} do
     if #v.data > 0 then
       lost[#lost + 1] = "extended data"

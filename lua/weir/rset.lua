@@ -55,6 +55,7 @@ end
 
 --- The set as a table: what format(kind) writes, decoded.
 function rset.table(self, kind)
+  rset.count(self)
   local text, why, code = self:format(kind)
   if not text then return nil, why, code end
   return core.json_decode(text)

@@ -8,11 +8,13 @@ local M = {}
 
 --- What -r takes, for --help.
 M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua), a synthetic string such as "
-  .. '"node:4 core:8", or "local" for this machine'
+  .. '"node:4 core:8", "local" for this machine, or etcd:http://HOST:PORT/KEY, a key of an etcd that has an R or JGF'
 
 --- The graph that -r names.
 function M.resources(opts)
   if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
+  local stored = (opts.resources or ""):match "^etcd:(.*)$"
+  if stored then return out.check(weir.parse(out.check(require("weir.serve.store.etcd").read(stored)), { source = opts.resources })) end
   return out.check(weir.resources(opts.resources or "local"))
 end
 

@@ -33,6 +33,10 @@ return function(opts)
       out.warn(("%s: %s"):format(name, why))
     end
   end
-  if opts.json then out.json(all) else out.table(cells, { false, false, true, true, true }) end
+  if opts.json then
+    out.json(all)
+  elseif #all > 0 then
+    out.table(cells, { false, false, true, true, true })
+  end
   return status
 end

@@ -6,8 +6,8 @@ local trial = require "weir.trial"
 local LINES = 12 -- shown at most
 
 local function show(report)
-  out.line(("%d matches in %.3f ms: %.0f %% in C, %.0f %% in the policy"):format(report.matches, report.seconds * 1e3,
-    100 - 100 * report.share, 100 * report.share))
+  out.line(("%d match%s in %.3f ms: %.0f %% in C, %.0f %% in the policy"):format(report.matches, report.matches == 1 and "" or "es",
+    report.seconds * 1e3, 100 - 100 * report.share, 100 * report.share))
   local cells = { { "hook", "calls", "ms", "us a call" } }
   for _, name in ipairs { "init", "admit", "order", "prune", "evaluate", "select" } do
     local hook = report.hooks[name]
