@@ -480,31 +480,11 @@ local function extend(self)
   end
 end
 
-local function by_start(a, b)
-  if a.reserved ~= b.reserved then return a.reserved < b.reserved end
-  return a.id < b.id
-end
-
--- Reservations whose time has come: the engine makes allocations of them.
-local function begin_reserved(self)
-  local list, soonest = {}, math.huge
-  for job in pairs(self.reservations) do
-    if job.reserved <= self.now then list[#list + 1] = job elseif job.reserved < soonest then soonest = job.reserved end
-  end
-  table.sort(list, by_start)
-  self.soonest = soonest
-  for _, job in ipairs(list) do
-    asking.forget(self, job)
-    self:begin(job)
-    self:ask("started", job.id, self.now)
-  end
-end
-
 local function advance(self)
   self:tick()
   extend(self)
   self.engine:advance(self.now)
-  if self.nreserved > 0 and self.now >= self.soonest then begin_reserved(self) end
+  if self.nreserved > 0 and self.now >= self.soonest then asking.begin_reserved(self) end
   if self.again and self.again <= self.now then self.again, self.dirty = nil, true end
 end
 

@@ -1,6 +1,7 @@
 --- remote_commands.lua - what the REPL has with a service besides, or in place of, what it has with a machine of its own.
 
 local core = require "weir.core"
+local groups = require "weir.cli.remote.groups"
 local out = require "weir.cli.output"
 local show = require "weir.repl.show"
 local shorthand = require "weir.repl.shorthand"
@@ -68,28 +69,19 @@ command("state", "PATH STATE", "changes the state of a vertex: up, down, ...", "
   v.state = state
 end)
 
-local function show_status(status)
-  local rows = { { "group", "targets", "online", "offline", "acquired", "leaving" } }
-  for _, g in ipairs(status.groups) do
-    rows[#rows + 1] = { g.group, g.targets, g.online, g.offline, g.acquired and "yes" or "no", g.leaving }
-  end
-  out.table(rows)
-  for _, d in ipairs(status.drained) do out.line(("drained: %d%s"):format(d.target, d.reason and "  " .. d.reason or "")) end
-end
-
 command("resource", "", "the groups of targets, and who has them", nil, function(session)
-  show_status(check(session.remote.ask "resource.status"))
+  groups.show(check(session.remote.ask "resource.status"))
 end)
 
 command("drain", "TARGETS [REASON]", "places no more jobs there", nil, function(session, words)
   local targets, reason = words:match "^(%S+)%s*(.-)$"
   if not targets then fail ":drain: targets are wanted, such as :drain 3-4 disk" end
-  show_status(check(session.remote.ask("resource.drain", { targets = targets, reason = reason ~= "" and reason or nil })))
+  groups.show(check(session.remote.ask("resource.drain", { targets = targets, reason = reason ~= "" and reason or nil })))
 end)
 
 command("undrain", "TARGETS", "places jobs there again", nil, function(session, targets)
   if targets == "" then fail ":undrain: targets are wanted, such as :undrain 3-4" end
-  show_status(check(session.remote.ask("resource.undrain", { targets = targets })))
+  groups.show(check(session.remote.ask("resource.undrain", { targets = targets })))
 end)
 
 command("stats", "", "what the service has done and holds", nil, function(session) session:print(check(session.remote.ask "stats")) end)

@@ -154,7 +154,8 @@ end
 
 -- ---- asking -----------------------------------------------------------------------------------------------------------------------
 
-local function write(self, text)
+--- Writes to a connection {pipe =, tls =}.
+function M.write(self, text)
   if self.tls then
     assert(self.tls:send(text))
     text = self.tls:take()
@@ -168,7 +169,7 @@ function Client:send(method, params)
   local id = self.last
   self.answers[id] = {}
   if not self.lost then
-    write(self, core.json_line { id = id, method = method, params = params and next(params) and params or nil })
+    M.write(self, core.json_line { id = id, method = method, params = params and next(params) and params or nil })
   end
   return id
 end

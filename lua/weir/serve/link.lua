@@ -65,14 +65,6 @@ end
 
 -- ---- the stream -----------------------------------------------------------------------------------------------
 
-local function put(self, text)
-  if self.tls then
-    assert(self.tls:send(text))
-    text = self.tls:take()
-  end
-  self.pipe:write(text)
-end
-
 -- It can be used: who this is was said, where that has to be.
 local function opened(self)
   self.open = true
@@ -88,7 +80,7 @@ local function log_in(self, pipe)
     if not done then return lost(self, pipe, refused) end
     opened(self)
   end)
-  put(self, table.concat(self.out))
+  clients.write(self, table.concat(self.out))
   self.out = {}
 end
 
@@ -172,7 +164,7 @@ end
 --- Sends what waits.
 function Link:flush()
   if not self.out[1] or not self.open then return end
-  put(self, table.concat(self.out))
+  clients.write(self, table.concat(self.out))
   self.out = {}
 end
 

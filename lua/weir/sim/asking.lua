@@ -51,12 +51,27 @@ function M.drop_reservations(self)
   end
 end
 
--- ---- making room --------------------------------------------------------------------------------------------
-
 local function by_start(a, b)
   if a.reserved ~= b.reserved then return a.reserved < b.reserved end
   return a.id < b.id
 end
+
+--- Reservations whose time has come: the engine has made allocations of them, or does.
+function M.begin_reserved(self)
+  local list, soonest = {}, math.huge
+  for job in pairs(self.reservations) do
+    if job.reserved <= self.now then list[#list + 1] = job elseif job.reserved < soonest then soonest = job.reserved end
+  end
+  table.sort(list, by_start)
+  self.soonest = soonest
+  for _, job in ipairs(list) do
+    M.forget(self, job)
+    self:begin(job)
+    self:ask("started", job.id, self.now)
+  end
+end
+
+-- ---- making room --------------------------------------------------------------------------------------------
 
 -- The others that have reservations from t on, in the order of their starts.
 local function others_from(self, job, t)

@@ -416,26 +416,6 @@ local function extend(self, t)
   self.dirty = true
 end
 
-local function by_start(a, b)
-  if a.reserved ~= b.reserved then return a.reserved < b.reserved end
-  return a.id < b.id
-end
-
--- Reservations whose time came: the engine has made allocations of them.
-local function begin_reserved(self)
-  local list, soonest = {}, math.huge
-  for job in pairs(self.reservations) do
-    if job.reserved <= self.now then list[#list + 1] = job elseif job.reserved < soonest then soonest = job.reserved end
-  end
-  table.sort(list, by_start)
-  self.soonest = soonest
-  for _, job in ipairs(list) do
-    asking.forget(self, job)
-    self:begin(job)
-    self:ask("started", job.id, self.now)
-  end
-end
-
 local function advance(self, t)
   if t <= self.now and self.began then return end
   local f = self.on.time
@@ -444,7 +424,7 @@ local function advance(self, t)
   if self.late[t] then extend(self, t) end
   self.now, self.began = t, true
   self.engine:advance(t)
-  if self.nreserved > 0 and t >= self.soonest then begin_reserved(self) end
+  if self.nreserved > 0 and t >= self.soonest then asking.begin_reserved(self) end
 end
 
 -- Asks the queue policy what is to be done.

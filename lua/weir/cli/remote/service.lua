@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local out = require "weir.cli.output"
+local groups = require "weir.cli.remote.groups"
 local remote = require "weir.cli.remote"
 
 local M = {}
@@ -70,15 +71,6 @@ exception, and it is free for others when they have gone.]],
 local THIRD = { drain = "reason", move = "group" }
 local TAKES = { drain = true, undrain = true, exclude = true, include = true, move = true, remove = true, online = true, offline = true }
 
-local function show_status(status)
-  local rows = { { "group", "targets", "online", "offline", "acquired", "leaving" } }
-  for _, g in ipairs(status.groups) do
-    rows[#rows + 1] = { g.group, g.targets, g.online, g.offline, g.acquired and "yes" or "no", g.leaving }
-  end
-  out.table(rows)
-  for _, d in ipairs(status.drained) do out.line(("drained: %d%s"):format(d.target, d.reason and "  " .. d.reason or "")) end
-end
-
 -- The R in a file, as a table.
 local function resources_in(path)
   local R, why = core.json_decode(out.check(files.read(path)))
@@ -95,7 +87,7 @@ function M.resource.run(client, opts)
   local params = what == "add" and { R = resources_in(opts[2]) } or TAKES[what] and { targets = opts[2] } or nil
   if opts[3] then params[THIRD[what]] = opts[3] end
   local status = remote.ask(client, "resource." .. what, params)
-  if opts.json then out.json(status) else show_status(status) end
+  if opts.json then out.json(status) else groups.show(status) end
   return 0
 end
 
