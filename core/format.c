@@ -157,7 +157,7 @@ int weir_graph_parse(const char *text, size_t len, const char *source, const cha
     else if (!format)
         rc = weir_fail_at(
             err, WEIR_EPARSE, source, 0, 0,
-            "is no machine in a known format (GraphML recipe, JSON graph, R, hwloc XML, \"node:4 core:8\")");
+            "is no machine in a known format (GraphML recipe, JSON graph, R, hwloc XML, SQLite, \"node:4 core:8\")");
     else
         rc = parse_as(text, len, source, format, out, err);
     if (rc < 0)

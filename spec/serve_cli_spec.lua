@@ -69,6 +69,11 @@ drained: 3  disk
     assert.equal("", after({ "release", "1" }, "jobs").out)
   end)
 
+  it("times of the wall's clock are dates", function()
+    local jobs = after({ "match", "-q", "--at", "1700000000", "slot=1/node" }, "jobs")
+    assert.truthy(jobs.out:find(os.date(" %Y-%m-%d %H:%M:%S ", 1700000000), 1, true), jobs.out)
+  end)
+
   it("match takes a filter from a file", function()
     local file = shell.path(shell.directory(), "f.lua", "return {evaluate = function(v) return v.id end}")
     assert.equal('[{"children":{"core":"0-3"},"rank":"3"}]\n', run("match", "--filter", file, "-F", "rlite", "slot=1/node").out)

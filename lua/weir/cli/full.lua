@@ -74,14 +74,14 @@ local function show_below(t)
   end
 end
 
-local function until_text(stop) return stop == core.null and ", no end" or " to " .. out.seconds(stop) end
+local function until_text(stop) return stop == core.null and ", no end" or " to " .. out.moment(stop) end
 
 local function show_uses(t)
   for i, use in ipairs(t.uses) do
     local what = use.vertex ~= t.path and "has " .. use.vertex .. " as a whole"
       or use.exclusive and "has it as a whole" or use.amount == 0 and "shares it"
       or "has " .. amount(use.amount, t.unit)
-    line(i == 1 and "used by" or "", ("job %d, from %s%s, %s"):format(use.job, out.seconds(use.start),
+    line(i == 1 and "used by" or "", ("job %d, from %s%s, %s"):format(use.job, out.moment(use.start),
       until_text(use["end"]), what))
   end
 end
@@ -117,11 +117,11 @@ local function show_plan(t)
     end
   end
   local after = ("[%s]"):format(marks[level(t.size - last.available, t.size)])
-  local bar = #t.plan > 1 and ("%s [%s] %s "):format(out.seconds(first.start), table.concat(cells), out.seconds(last.start))
-    or out.seconds(first.start) .. " "
+  local bar = #t.plan > 1 and ("%s [%s] %s "):format(out.moment(first.start), table.concat(cells), out.moment(last.start))
+    or out.moment(first.start) .. " "
   line("in use", bar .. after .. " no end")
   for _, row in ipairs(t.plan) do
-    line("", ("from %s: %s free"):format(out.seconds(row.start), amount(row.available, t.unit)))
+    line("", ("from %s: %s free"):format(out.moment(row.start), amount(row.available, t.unit)))
   end
 end
 

@@ -46,7 +46,7 @@ end
 
 local function headline(job, a)
   local id = a.state == "matched" and "preview" or "job " .. a.id
-  return ("%s: %s  %s  start %s  %s"):format(out.style().bold(id), job.name, a.state, out.seconds(a.at), duration(a))
+  return ("%s: %s  %s  start %s  %s"):format(out.style().bold(id), job.name, a.state, out.moment(a.at), duration(a))
 end
 
 local function show_tree(job, a)

@@ -129,4 +129,13 @@ function M.seconds(t)
   return (t == math.floor(t) and ("%d"):format(t) or ("%.6f"):format(t):gsub("0+$", "")) .. " s"
 end
 
+-- From this second on (in 2001) a time is one of the wall's clock, which a service and many traces have.
+local WALL = 1e9
+
+--- A point in time: seconds where the clock began at 0, else the local date and time.
+function M.moment(t)
+  if t < WALL or t == math.huge then return M.seconds(t) end
+  return os.date("%Y-%m-%d %H:%M:%S", math.floor(t))
+end
+
 return M

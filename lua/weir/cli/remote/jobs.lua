@@ -29,7 +29,7 @@ local function headline(name, a)
   local id = a.job and ("job %d"):format(a.job) or "preview"
   local length = type(a.duration) == "number" and "for " .. out.seconds(a.duration) or "no end"
   local what = name == "" and a.state or name .. "  " .. a.state
-  return ("%s: %s  start %s  %s"):format(out.style().bold(id), what, out.seconds(a.start), length)
+  return ("%s: %s  start %s  %s"):format(out.style().bold(id), what, out.moment(a.start), length)
 end
 
 local function show(name, a, opts)
@@ -115,7 +115,7 @@ function M.jobs.run(client, opts)
   local rows = { { "job", "state", "start", "duration", "policy" } }
   for _, job in ipairs(jobs) do
     rows[#rows + 1] = {
-      tostring(job.job), job.state, out.seconds(job.start), type(job.duration) == "number" and out.seconds(job.duration) or "no end",
+      tostring(job.job), job.state, out.moment(job.start), type(job.duration) == "number" and out.seconds(job.duration) or "no end",
       (job.policy or ""):match "^[^@]*",
     }
   end
