@@ -14,7 +14,6 @@
 -- Hierarchy "power" {... Node{..., size = 10} ...}, the pool keeps its own and gets the property "power.size".
 
 local chunk = require "weir.chunk"
-local core = require "weir.core"
 local files = require "weir.files"
 
 local M = {}
@@ -160,16 +159,9 @@ local function grow_blocks(build, blocks)
 end
 
 local function build_graph(blocks)
-  local graph, nothing, code = core.new()
-  if not graph then return nil, nothing, code end
-  local build = { graph = graph, ranks = 0, vertices = {}, named = {}, identified = {}, edges = {}, linked = {} }
-  graph:begin()
-  local ok, why = pcall(grow_blocks, build, blocks)
-  local done, unfinished, nomem = graph:finish()
-  if ok and done then return graph end
-  graph:close()
-  if ok then return nil, unfinished, nomem end
-  error(why, 0)
+  return chunk.build(function(graph)
+    grow_blocks({ graph = graph, ranks = 0, vertices = {}, named = {}, identified = {}, edges = {}, linked = {} }, blocks)
+  end)
 end
 
 local function guarded(blocks, name)

@@ -8,7 +8,6 @@
 -- "node" without a rank get the ranks 0, 1, ... in preorder; rank = false gives none.
 
 local chunk = require "weir.chunk"
-local core = require "weir.core"
 local suggest = require "weir.suggest"
 
 local M = {}
@@ -203,16 +202,7 @@ end
 local function build_graph(spec, path)
   survey(spec, path, 1, {})
   if (spec.count or 1) > 1 then fail(path, "count: one pool is at the top, such as a cluster") end
-  local graph, nothing, code = core.new()
-  if not graph then return nil, nothing, code end
-  local build = { graph = graph, machine = {}, parent = {}, rank = 0 }
-  graph:begin()
-  local ok, why = pcall(grow, build, spec, path, nil)
-  local done, unfinished, nomem = graph:finish()
-  if ok and done then return graph end
-  graph:close()
-  if ok then return nil, unfinished, nomem end
-  error(why, 0)
+  return chunk.build(function(graph) grow({ graph = graph, machine = {}, parent = {}, rank = 0 }, spec, path, nil) end)
 end
 
 local function guarded(make, ...)

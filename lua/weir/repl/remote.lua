@@ -14,21 +14,6 @@ local SLICE = 0.1 -- seconds that a wait lasts before Ctrl-C is looked for
 local Service = {}
 Service.__index = Service
 
--- A page after the others: lists in it go on.
-local function join(all, page)
-  for key, value in pairs(page) do
-    if type(value) == "table" and type(all[key]) == "table" then table.move(value, 1, #value, #all[key] + 1, all[key]) end
-  end
-  return all
-end
-
-local function await(client, id)
-  while true do
-    local result, more, code = client:next(id, SLICE)
-    if result ~= nil or code ~= "time" then return result, more, code end
-  end
-end
-
 local READS = { show = true, find = true, jobs = true, job = true, stats = true, walk = true, explain = true }
 
 --- Asks, and connects again where the connection broke before: the result; or nil, message, code.
@@ -40,14 +25,7 @@ function Service:ask(method, params)
     self.client = client
   end
   if not READS[method] then self.changes = self.changes + 1 end
-  local id, all = self.client:send(method, params), nil
-  repeat
-    local result, more, code = await(self.client, id)
-    if result == nil then return nil, more, code end
-    all = all and join(all, result) or result
-  until not more
-  self.client.answers[id] = nil
-  return all
+  return self.client:ask(method, params, SLICE)
 end
 
 -- Fields and methods of e and g that are not there with a service.

@@ -194,18 +194,24 @@ local function join(all, page)
   return all
 end
 
---- Asks and waits for all of the answer: the result; or nil, message, code.
-function Client:ask(method, params)
-  local id, all = self:send(method, params), nil
+-- The next answer. slice: seconds after which a wait returns to Lua for a moment, where a hook can run.
+local function await(self, id, slice)
   while true do
-    local result, more, code = self:next(id)
+    local result, more, code = self:next(id, slice)
+    if code ~= "time" then return result, more, code end
+  end
+end
+
+--- Asks and waits for all of the answer: the result; or nil, message, code. slice: a REPL looks for Ctrl-C so often, in seconds.
+function Client:ask(method, params, slice)
+  local id, all = self:send(method, params), nil
+  repeat
+    local result, more, code = await(self, id, slice)
     if result == nil then return nil, more, code end
     all = all and join(all, result) or result
-    if not more then
-      self.answers[id] = nil
-      return all
-    end
-  end
+  until not more
+  self.answers[id] = nil
+  return all
 end
 
 --- A handle that is not closed to its end when the state goes would be used after it.
