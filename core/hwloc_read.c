@@ -140,9 +140,11 @@ static int add_node(struct reader *r)
     return rc < 0 ? rc : add_place(r, v, WEIR_HWLOC_NODE, machine);
 }
 
-/* One vertex for each object of a type (groups may be at several depths), in the place where it lies. */
+/* One vertex for each object of a type, in the place where it lies. Where a type is at several depths, as groups may be, hwloc
+ * counts from 0 at each of them; here they are counted on. */
 static int add_places(struct reader *r, unsigned type, const char *name, hwloc_obj_type_t kind, bool in_package)
 {
+    unsigned above = 0;
     int rc = WEIR_OK;
 
     for (int depth = 0; rc == WEIR_OK && depth < hwloc_topology_get_depth(r->topology); depth++) {
@@ -153,10 +155,11 @@ static int add_places(struct reader *r, unsigned type, const char *name, hwloc_o
             weir_vertex v;
             if (in_package != (hwloc_get_ancestor_obj_by_type(r->topology, HWLOC_OBJ_PACKAGE, p) != NULL))
                 continue;
-            rc = add_pool(r, find_place(r, p, ANY_PLACE), name, p->logical_index, &v);
+            rc = add_pool(r, find_place(r, p, ANY_PLACE), name, above + p->logical_index, &v);
             if (rc == WEIR_OK && has_cpus(p))
                 rc = add_place(r, v, type, p);
         }
+        above += hwloc_get_nbobjs_by_depth(r->topology, depth);
     }
     return rc;
 }
@@ -313,8 +316,9 @@ static bool is_gpu(hwloc_obj_t dev, int *driver, int64_t *number)
         return false;
     if (strcmp(drivers[*driver], "opencl") == 0) { /* "opencl", platform, "d", device */
         rest = strchr(rest, 'd');
-        if (!rest++ || !kind || strcmp(kind, "GPU") != 0)
+        if (!rest || !kind || strcmp(kind, "GPU") != 0)
             return false;
+        rest++;
     }
     *number = strtoll(rest, NULL, 10);
     return true;
@@ -502,123 +506,6 @@ int weir_hwloc_discover(const char *types, weir_graph **out, weir_err *err)
     int rc = weir_hwloc_types(types, &what, err);
 
     return rc < 0 ? rc : read_machine(NULL, 0, "this machine", what, out, err);
-}
-
-/* Looks at the XML before hwloc does, which would neither say what is wrong nor survive any depth. */
-struct look {
-    XML_Parser xml;
-    const char *source;
-    weir_err *err;
-    int depth, rc;
-    uint32_t objects;
-};
-
-#define DEPTH_MAX   200
-#define OBJECTS_MAX (1u << 16) /* the time that hwloc takes grows with their square */
-#define INDEX_MAX   (1u << 20) /* hwloc sets one bit for each lower one */
-
-static const char *attribute(const char **attrs, const char *name)
-{
-    for (; *attrs; attrs += 2)
-        if (strcmp(attrs[0], name) == 0)
-            return attrs[1];
-    return "";
-}
-
-/* Whether a text is a set as hwloc writes it: "0x0000000f,,0x1", "0xf...f,0x0". */
-static bool is_bitmap(const char *s)
-{
-    if (*s == '\0' || *s == ',')
-        return false;
-    if (strncmp(s, "0xf...f", 7) == 0)
-        s += s[7] == ',' ? 8 : 7;
-    for (;; s++) {
-        bool prefix = strncmp(s, "0x", 2) == 0;
-        size_t n = strspn(s += prefix ? 2 : 0, "0123456789abcdefABCDEF");
-        if (n > 8 || (n == 0 && prefix))
-            return false;
-        s += n;
-        if (*s != ',')
-            return *s == '\0';
-    }
-}
-
-static bool ends_with(const char *s, const char *tail)
-{
-    size_t n = strlen(s), k = strlen(tail);
-    return n >= k && strcmp(s + n - k, tail) == 0;
-}
-
-static bool is_index(const char *s)
-{
-    return *s && strspn(s, "0123456789") == strlen(s) && strtoull(s, NULL, 10) <= INDEX_MAX;
-}
-
-/* All but devices must say which processors they have, and processors must have one; hwloc takes that for granted. */
-static const char *object_fault(const char **attrs)
-{
-    static const char *const devices[] = {"Bridge", "PCIDev", "OSDev", "Misc"};
-    const char *type = attribute(attrs, "type"), *cpus = attribute(attrs, "cpuset"),
-               *nodes = attribute(attrs, "nodeset");
-
-    for (const char **a = attrs; *a; a += 2)
-        if ((ends_with(a[0], "cpuset") || ends_with(a[0], "nodeset")) && !is_bitmap(a[1]))
-            return "has a malformed set, not one such as 0x0000000f";
-    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-        if (strcmp(type, devices[i]) == 0)
-            return NULL;
-    if (!*type)
-        return "has no type";
-    if (!*cpus || !*attribute(attrs, "complete_cpuset"))
-        return "has no cpuset and complete_cpuset such as 0x0000000f";
-    if (!*nodes != !*attribute(attrs, "complete_nodeset") || (!*nodes && strcmp(type, "NUMANode") == 0))
-        return "has no nodeset and complete_nodeset";
-    if ((strcmp(type, "PU") == 0 || strcmp(type, "NUMANode") == 0) && !is_index(attribute(attrs, "os_index")))
-        return "has no os_index from 0 to 1048576";
-    if (strcmp(type, "PU") == 0 && !cpus[strcspn(cpus, "123456789abcdefABCDEF")])
-        return "has an empty cpuset";
-    return NULL;
-}
-
-static void XMLCALL on_start(void *user, const char *name, const char **attrs)
-{
-    struct look *l = user;
-    bool object = strcmp(name, "object") == 0;
-    const char *fault = object ? object_fault(attrs) : NULL;
-    int line = (int)XML_GetCurrentLineNumber(l->xml);
-
-    if (++l->depth == 1 && strcmp(name, "topology") != 0)
-        l->rc = weir_fail_at(l->err, WEIR_EPARSE, l->source, line, 0, "<%.64s>: <topology> is wanted", name);
-    else if (l->depth > DEPTH_MAX)
-        l->rc =
-            weir_fail_at(l->err, WEIR_ELIMIT, l->source, line, 0, "more than %d elements inside each other", DEPTH_MAX);
-    else if (object && ++l->objects > OBJECTS_MAX)
-        l->rc = weir_fail_at(l->err, WEIR_ELIMIT, l->source, line, 0, "more than %u objects", OBJECTS_MAX);
-    else if (fault)
-        l->rc = weir_fail_at(l->err, WEIR_EINVAL, l->source, line, 0, "<object type=\"%.64s\"> %s",
-                             attribute(attrs, "type"), fault);
-    if (l->rc < 0)
-        XML_StopParser(l->xml, XML_FALSE);
-}
-
-static void XMLCALL on_end(void *user, const char *name)
-{
-    (void)name;
-    ((struct look *)user)->depth--;
-}
-
-int weir_hwloc_check(const char *text, size_t len, const char *source, weir_err *err)
-{
-    struct look l = {.xml = weir_xml_new(), .source = source, .err = err};
-    int rc;
-
-    if (!l.xml)
-        return weir_fail_nomem(err);
-    XML_SetUserData(l.xml, &l);
-    XML_SetElementHandler(l.xml, on_start, on_end);
-    rc = weir_xml_run(l.xml, text, len, source, err);
-    XML_ParserFree(l.xml);
-    return l.rc < 0 ? l.rc : rc;
 }
 
 int weir_hwloc_parse(const char *text, size_t len, const char *source, const char *types, weir_graph **out,

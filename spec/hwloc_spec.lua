@@ -38,6 +38,8 @@ local SMALL = {
   { "box08-hwloc1.xml", "hwloc", "cluster=1 core=2 memory=1 node=1 socket=1" },
   { "box08-hwloc1.xml", "hwloc:pu,all", "cluster=1 core=3 memory=1 node=1 pu=3 socket=1" },
   { "nameless3.xml", "hwloc", "cluster=1 core=2 memory=1 node=1" },
+  { "box9-groups.xml", "hwloc", "cluster=1 core=8 gpu=2 memory=1 node=1 socket=3" }, -- processors that lie in no cores
+  { "box9-groups.xml", "hwloc:group,socket,pu", "cluster=1 group=3 node=1 pu=8 socket=3" },
 }
 
 -- Where things are and what they are: file, format, path, field, value.
@@ -56,6 +58,14 @@ local PLACES = {
   { "box7.xml", "hwloc:L3cache,core", "/cluster0/box7/L3cache0", "size", 8192 },
   { "box08-hwloc1.xml", "hwloc", "/cluster0/box08/socket0/memory0", "size", 2048 },
   { "nameless3.xml", "hwloc", "/cluster0/node0/memory0", "size", 1024 },
+  { "box9-groups.xml", "hwloc:pu", "/cluster0/box9/socket0/core4/pu4", "type", "pu" },
+  -- packages at two depths, in a group and not, and groups in a package
+  { "box9-groups.xml", "hwloc:group,socket,pu", "/cluster0/box9/group0/socket1/pu0", "type", "pu" },
+  { "box9-groups.xml", "hwloc:group,socket,pu", "/cluster0/box9/group0/socket2/pu3", "type", "pu" },
+  { "box9-groups.xml", "hwloc:group,socket,pu", "/cluster0/box9/socket0/group2/pu7", "type", "pu" },
+  -- a GPU has the number that the first of cuda, rsmi, nvml, ze and opencl gives it
+  { "box9-groups.xml", "hwloc", "/cluster0/box9/gpu3", "type", "gpu" },
+  { "box9-groups.xml", "hwloc", "/cluster0/box9/gpu1", "type", "gpu" },
 }
 
 -- Units of GPUs in the machines of others, each counted once.

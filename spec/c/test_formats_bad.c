@@ -16,7 +16,7 @@ static const struct {
 } bad[] = {
     {NULL, "", "test: is empty, a machine is wanted"},
     {"jgf", " \n", "test: is empty, a machine is wanted"},
-    {NULL, "\1\2\3", "...(GraphML recipe, JSON graph, R, hwloc XML, \"node:4 core:8\")"},
+    {NULL, "\1\2\3", "...(GraphML recipe, JSON graph, R, hwloc XML, SQLite, \"node:4 core:8\")"},
     {"yaml", "x", "test: unknown format \"yaml\": one of grug, jgf, rv1, hwloc, sqlite, synthetic is wanted"},
     {"hwloc:rack", "<topology/>", "...core, pu, gpu, memory and storage are, and \"all\" for what is not allowed too"},
     {"hwloc:core,none", "<topology/>", "...core, pu, gpu, memory and storage are, and \"all\" for what is not allowed too"},
@@ -40,6 +40,9 @@ static const struct {
     {NULL, "node:4(a)core:3", "test:1:10: a space, \"[\" or \"]\" is wanted here"},
     {NULL, "node:65536 core:65536", "test: more than 2^26 pools, with all of \"core\""},
     {"synthetic", "node\xff", "test: is not UTF-8"},
+    {"synthetic", "node\xc3(a)", "test: is not UTF-8"},
+    {"synthetic", "node\xe2\x82", "test: is not UTF-8"},
+    {"synthetic", "node\xc0\xaf", "test: is not UTF-8"},
     /* recipes */
     {NULL, "<graphml><graph>", "test:1:17: XML: no element found"},
     {NULL, "<graphml><graph></graphml>", "test:1:19: XML: mismatched tag"},
@@ -62,6 +65,25 @@ static const struct {
      "test:1: \"multi_scale\" of \"cluster2node\" is \"9223372036854775808\", an integer is wanted"},
     {NULL, ROOTED(EDGE("cluster", "node", D("n", "67108863"))),
      "test:1: more than 2^26 pools, with 67108863 of \"node\""},
+    /* an association that is followed first tells nothing of how many there will be */
+    {NULL, ROOTED("<edge id='tie' source='cluster' target='node'>" POWER D("gen", "ASSOCIATE_IN") "</edge>"
+                  NODE("watt", "") EDGE("cluster", "node", D("n", "2")) EDGE("node", "watt", POWER D("n", "67108000"))),
+     "test:1: more than 2^26 pools, with 2 times 67108000 of \"watt\""},
+    {NULL, ROOTED(NODE("pdu", "") EDGE("cluster", "node", D("n", "8192")) EDGE("cluster", "pdu", D("n", "8192"))
+                  EDGE("node", "pdu", POWER D("gen", "ASSOCIATE_IN"))),
+     "test:1: more than 2^26 edges: \"node2pdu\" ties 8192 pools to 8192"},
+    {NULL, ROOTED(NODE("pdu", "") EDGE("cluster", "node", D("n", "8192")) EDGE("cluster", "pdu", D("n", "8192"))
+                  EDGE("node", "pdu", POWER D("gen", "ASSOCIATE_BY_PATH_IN") D("tup", "9") D("sup", "9"))),
+     "test:1: more than 2^26 edges: \"node2pdu\" ties 8192 pools to 8192"},
+    {NULL, ROOTED(NODE("a", "") NODE("b", "") NODE("c", "")
+                  "<edge id='tie' source='cluster' target='b'>" POWER D("gen", "ASSOCIATE_IN") "</edge>"
+                  EDGE("cluster", "node", D("n", "67108000")) EDGE("node", "a", D("n", "67108000"))
+                  EDGE("a", "b", D("n", "67108000")) EDGE("b", "c", D("scope", "5"))),
+     "test:1: more than 2^26 pools, with 4503483664000000 of \"a\""},
+    {NULL, ROOTED(EDGE("cluster", "node", "") NODE("a", D("props", "x,=y"))),
+     "test:1: \"properties\" of \"a\": \"key=value,key\" is wanted"},
+    {NULL, ROOTED(EDGE("cluster", "node", "") NODE("a", D("props", "x,,y"))),
+     "test:1: \"properties\" of \"a\": \"key=value,key\" is wanted"},
     {NULL, ROOTED(EDGE("cluster", "node", "") EDGE("cluster", "node", "")),
      "test:1: node \"node\" is made twice: two edges lead to it; give each parent a node of its own"},
     {NULL, ROOTED(EDGE("cluster", "node", "") EDGE("node", "cluster", "")),
@@ -85,6 +107,14 @@ static const struct {
     {"hwloc", "<machine/>", "test:1: <machine>: <topology> is wanted"},
     {NULL, "<topology>\n<object", "test:2:1: XML: unclosed token"},
     {NULL, "<topology/>", "...in this XML"},
+    {"hwloc", "<topology><object type='Machine' cpuset='0x1' complete_cpuset='0x1' allowed_cpuset='0x123456789'/></topology>",
+     "test:1: <object type=\"Machine\"> has a malformed set, not one such as 0x0000000f"},
+    {"hwloc", "<topology><object type='Machine' cpuset='0x1,0x' complete_cpuset='0x1'/></topology>",
+     "test:1: <object type=\"Machine\"> has a malformed set, not one such as 0x0000000f"},
+    {"hwloc", "<topology><object type='Machine' cpuset='0x1;' complete_cpuset='0x1'/></topology>",
+     "test:1: <object type=\"Machine\"> has a malformed set, not one such as 0x0000000f"},
+    {"hwloc", "<topology><object type='Machine' cpuset='0xf...f,0x1,' complete_cpuset=',0x1'/></topology>",
+     "test:1: <object type=\"Machine\"> has a malformed set, not one such as 0x0000000f"},
     {NULL, "<topology><object/></topology>", "test:1: <object type=\"\"> has no type"},
     {NULL, "<topology>\n<object type='Core'/></topology>",
      "test:2: <object type=\"Core\"> has no cpuset and complete_cpuset such as 0x0000000f"},
@@ -96,6 +126,17 @@ static const struct {
      "test:1: <object type=\"PU\"> has no os_index from 0 to 1048576"},
     {NULL, "<topology><object type='PU' os_index='-1' cpuset='0x1' complete_cpuset='0x1'/></topology>",
      "test:1: <object type=\"PU\"> has no os_index from 0 to 1048576"},
+    {NULL, "<topology><object type='MemCache' cpuset='0x1' complete_cpuset='0x1' nodeset='0x1' complete_nodeset='0x1'/></topology>",
+     "test:1: <object type=\"MemCache\"> is not the first one in a machine: Machine is wanted, or System of hwloc 1"},
+    {NULL, "<topology><object type='Machine' cpuset='0x3' complete_cpuset='0x3' allowed_cpuset='0x4'>"
+           "<object type='PU' os_index='0' cpuset='0x1' complete_cpuset='0x1'/></object></topology>",
+     "test: no PU is in the allowed_cpuset of the machine"},
+    {NULL, "<topology><object type='Machine' cpuset='0x1' complete_cpuset='0x1' nodeset='0x1' complete_nodeset='0x1' "
+           "allowed_nodeset='0x1'><object type='NUMANode' os_index='0' cpuset='0x1' complete_cpuset='0x1' nodeset='0x2' "
+           "complete_nodeset='0x1'/></object></topology>",
+     "test: no NUMANode is in the allowed_nodeset of the machine"},
+    {NULL, "<topology><object type='PCIDev'/></topology>",
+     "test:1: <object type=\"PCIDev\"> is not the first one in a machine: Machine is wanted, or System of hwloc 1"},
     /* JSON graphs */
     {"jgf", "{\"graph\":", "test:1:9: JSON: parse error: premature EOF"},
     {"jgf", "{\"graph\":\n  x", "test:2:3: JSON: lexical error: invalid char in json text."},
@@ -126,7 +167,16 @@ static const struct {
      "test: graph.nodes[0].metadata.properties.x: is an integer, a string is wanted"},
     {NULL, GRAPH(V("a", "\"type\":\"core\",\"state\":\"tired\""), ""),
      "test: graph.nodes[0].metadata.state: \"tired\" is no state"},
+    {NULL, GRAPH("{\"id\":\"a\",\"id\":\"a\",\"metadata\":{\"type\":\"x\"}}", ""), "test: graph.nodes[0].id: is given twice"},
+    {NULL, GRAPH("{\"id\":\"a\",\"metadata\":{\"type\":\"x\"},\"metadata\":{}}", ""), "test: graph.nodes[0].metadata: is given twice"},
+    {NULL, GRAPH("{\"id\":\"a\",\"metadata\":[]}", ""), "test: graph.nodes[0].metadata: is an array, an object is wanted"},
+    {NULL, GRAPH(V("a", "\"type\":\"core\",\"properties\":3"), ""),
+     "test: graph.nodes[0].metadata.properties: is an integer, an object is wanted"},
     {NULL, GRAPH(CORE "," CORE, ""), "test: graph.nodes[1].id: \"a\" is taken by graph.nodes[0]"},
+    {NULL, GRAPH(V("a", "\"type\":\"core\",\"size\":2305843009213693951") "," V("b", "\"type\":\"core\",\"size\":1"), ""),
+     "test: graph.nodes[1]: the sizes of all pools add up to more than 2305843009213693951"},
+    {NULL, GRAPH(V("r", "\"type\":\"cluster\"") "," TWO, E("a", "b", "") "," E("b", "a", "")),
+     "test: graph.nodes[2]: vertex \"b\" is below itself: the edges make a cycle"},
     {NULL, GRAPH(CORE, E("a", "b", "")), "test: graph.edges[0].target: there is no vertex \"b\""},
     {NULL, GRAPH(CORE, "{\"target\":\"a\"}"), "test: graph.edges[0].source: is missing, the id of a vertex is wanted"},
     {NULL, GRAPH(TWO, E("a", "b", META("\"subsystem\":3"))),
@@ -271,6 +321,59 @@ static void test_nesting(void)
     }
 }
 
+#define MACHINE "<topology><object type='Machine' cpuset='0x1' complete_cpuset='0x1'>"
+
+/* What there may be at most; the text has one more of `each` than that, between `before` and `after`. */
+static void test_counts(void)
+{
+    static const struct {
+        const char *format, *before, *each, *after, *error;
+        uint32_t most;
+    } cases[] = {
+        {"synthetic", "cluster ", "core ", "", "test:1:5119: more than 1024 words", 1023},
+        {"grug", "<graphml><graph>", "<edge id='e' source='a' target='a'/>", "</graph></graphml>",
+         "test:1: a recipe has at most 4096 edges", 4096},
+        {"rv1", "{\"version\":1,\"scheduling\":{\"writer\":\"TreePool\",\"children\":[{\"ranks\":\"0\",\"topo\":{",
+         "\"t%u\":[{}],", "\"z\":[{}]}}]},\"execution\":{\"R_lite\":[{\"rank\":\"0\",\"children\":{\"core\":\"0\"}}]}}",
+         "test: scheduling.children[0].topo.t31[0]: more than 65536 domains, or 32 types of them", 31},
+        {"hwloc", MACHINE, "<object type='Misc'>", "", "test:1: more than 200 elements inside each other", 198},
+        {"hwloc", MACHINE, "<object type='Misc'/>", "", "test:1: more than 65536 objects", 65535},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        weir_buf b = {0};
+        weir_err err;
+        weir_graph *g;
+        char text[1024];
+        weir_buf_puts(&b, cases[i].before);
+        for (uint32_t k = 0; k <= cases[i].most; k++)
+            weir_buf_printf(&b, cases[i].each, k);
+        weir_buf_puts(&b, cases[i].after);
+        g = parse(cases[i].format, b.data, &err);
+        weir_err_format(&err, text, sizeof text);
+        CHECK(!g && err.code == WEIR_ELIMIT && check_same(text, cases[i].error), "%s: %s", cases[i].format, text);
+        weir_graph_free(g);
+        weir_buf_free(&b);
+    }
+}
+
+/* A recipe that is n levels deep. */
+static void test_depth(int n, int code)
+{
+    weir_buf b = {0};
+    weir_err err;
+    weir_graph *g;
+
+    weir_buf_puts(&b, "<graphml>" KEYS "<graph>" NODE("0", D("root", "1")));
+    for (int i = 1; i < n; i++)
+        weir_buf_printf(&b, "<node id='%d'>" D("type", "t") "</node><edge id='e%d' source='%d' target='%d'/>", i, i, i - 1, i);
+    weir_buf_puts(&b, "</graph></graphml>");
+    g = parse("grug", b.data, &err);
+    CHECK(err.code == code && (code == WEIR_OK || strstr(err.text, "node \"200\" is more than 200 levels deep")), "%s", err.text);
+    weir_graph_free(g);
+    weir_buf_free(&b);
+}
+
 static int once(void *arg)
 {
     const char *text = arg;
@@ -308,6 +411,9 @@ int main(void)
     test_truncated();
     test_long_names();
     test_nesting();
+    test_counts();
+    test_depth(WEIR_PATH_DEPTH, WEIR_OK);
+    test_depth(WEIR_PATH_DEPTH + 1, WEIR_ELIMIT);
     test_load();
     test_nomem();
     return check_report();
