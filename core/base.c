@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#define LARGE_ROOM 4096 /* bytes that are worth giving back */
 
 static long fail_countdown; /* 0: allocations succeed. For tests, which have one thread */
 
@@ -60,11 +63,26 @@ void weir_mem_free(void *p)
     free(p);
 }
 
-int weir_array_grow(void *array, uint32_t *cap, size_t need, size_t size)
+/* Changes the capacity of an array. */
+static int resize(void *array, uint32_t *cap, size_t want, size_t size)
 {
     void **slot = array;
+    void *moved;
+
+    if (want > UINT32_MAX || want > SIZE_MAX / size)
+        return WEIR_ENOMEM;
+    memcpy(&moved, slot, sizeof moved);
+    moved = weir_mem_realloc(moved, want * size);
+    if (!moved)
+        return WEIR_ENOMEM;
+    memcpy(slot, &moved, sizeof moved);
+    *cap = (uint32_t)want;
+    return WEIR_OK;
+}
+
+int weir_array_grow(void *array, uint32_t *cap, size_t need, size_t size)
+{
     size_t want = *cap ? *cap : 8;
-    void *grown;
 
     if (need <= *cap)
         return WEIR_OK;
@@ -72,17 +90,20 @@ int weir_array_grow(void *array, uint32_t *cap, size_t need, size_t size)
         return WEIR_ENOMEM;
     while (want < need)
         want *= 2;
-    if (want > UINT32_MAX)
-        want = UINT32_MAX;
-    if (want > SIZE_MAX / size)
-        return WEIR_ENOMEM;
-    memcpy(&grown, slot, sizeof grown);
-    grown = weir_mem_realloc(grown, want * size);
-    if (!grown)
-        return WEIR_ENOMEM;
-    memcpy(slot, &grown, sizeof grown);
-    *cap = (uint32_t)want;
-    return WEIR_OK;
+    return resize(array, cap, want > UINT32_MAX ? UINT32_MAX : want, size);
+}
+
+int weir_array_exact(void *array, uint32_t *cap, size_t need, size_t size)
+{
+    return need <= *cap ? WEIR_OK : resize(array, cap, need, size);
+}
+
+void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size)
+{
+    if (used == 0 || *cap - used < used / 8 || (*cap - used) * size < LARGE_ROOM)
+        return;
+    if (resize(array, cap, used, size) < 0)
+        return; /* then it keeps the room */
 }
 
 static void err_fill(weir_err *err, int code, const char *fmt, va_list ap)
@@ -235,30 +256,38 @@ static const char *file_name(const char *path)
     return strcmp(path, "-") == 0 ? "<stdin>" : path;
 }
 
-int weir_file_open(const char *path, FILE **out, weir_err *err)
-{
-    struct stat st;
-    FILE *f;
-
-    if (strcmp(path, "-") == 0) {
-        *out = stdin;
-        return WEIR_OK;
-    }
-    f = fopen(path, "rb");
-    if (!f)
-        return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot open: %s", strerror(errno));
-    if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
-        fclose(f);
-        return weir_fail_at(err, WEIR_EIO, path, 0, 0, "is a directory, a file is wanted");
-    }
-    *out = f;
-    return WEIR_OK;
-}
-
 void weir_file_close(FILE *f)
 {
     if (f && f != stdin)
         fclose(f);
+}
+
+/* Terminals end, and /dev/null is at its end; other devices, such as /dev/zero, go on for ever. */
+static bool is_endless(FILE *f, const struct stat *st)
+{
+    return S_ISCHR(st->st_mode) && !isatty(fileno(f)) && fgetc(f) != EOF;
+}
+
+int weir_file_open(const char *path, FILE **out, weir_err *err)
+{
+    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    const char *what = NULL;
+    struct stat st;
+    bool known;
+
+    if (!f)
+        return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot open: %s", strerror(errno));
+    known = fstat(fileno(f), &st) == 0;
+    if (known && S_ISDIR(st.st_mode))
+        what = "is a directory, a file is wanted";
+    else if (known && is_endless(f, &st))
+        what = "is a device that has no end, a file is wanted";
+    if (what) {
+        weir_file_close(f);
+        return weir_fail_at(err, WEIR_EIO, file_name(path), 0, 0, "%s", what);
+    }
+    *out = f;
+    return WEIR_OK;
 }
 
 int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t *n, weir_err *err)

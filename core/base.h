@@ -36,6 +36,10 @@ WEIR_CHECKED static inline int weir_array_reserve(void *array, uint32_t *cap, si
 {
     return need <= *cap ? WEIR_OK : weir_array_grow(array, cap, need, size);
 }
+/* The same for what gets all of its elements at once: no room is left. */
+int weir_array_exact(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
+/* Gives back the room behind the first `used` elements where it is large, and an eighth of them or more. */
+void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size);
 
 /* Errors: fill *err (NULL allowed) and return `code`, so that a caller can write
  * `return weir_fail(err, WEIR_EINVAL, "...")`. The first writer wins: an err that

@@ -1,46 +1,57 @@
 /* jgf.h - what the readers of JSON Graph Format share. Private to the core.
  *
  * Reading is done in two steps. jgf_read.c takes the document as it comes and keeps an item for each vertex, whatever
- * the order of nodes and edges. Then jgf_build.c makes a graph of the items, or jgf_resolve.c looks for them in one.
+ * the order of nodes and edges; what a vertex has of its own goes to the graph at once. Then jgf_build.c turns the
+ * items into the vertices of the graph where they stand, or jgf_resolve.c looks for them in another one.
  *
- * Main invariant: what is kept grows with the graph and not with the text. Texts of metadata are kept once, as names of
- * the graph that is made; of a path two hashes are left.
+ * Main invariant: what is kept grows with the graph and not with the text, and beside the graph there is little: an
+ * item is as large as the vertex it becomes. Besides it there are, until the edges are read, two hashes of its path,
+ * and its id (jgf_keys.h).
  */
 #ifndef WEIR_JGF_H
 #define WEIR_JGF_H
 
 #include "format.h"
 #include "graph.h"
+#include "jgf_keys.h"
 #include "json_read.h"
 
 #define JGF_ENTRIES_SHORT 64 /* entries of a node that are looked through; more have an index */
 /* What Fluxion's writer calls itself where it leaves out all that lies below exclusive vertices. */
 #define WEIR_JGF_SHORTHAND "fluxion:jgf_shorthand"
 
+/* A vertex that is being read. weir_jgf_make() writes the vertex itself over it. */
 struct jgf_item {
-    uint64_t path, above; /* hashes of the path and of what it lies in; 0: no path */
-    int64_t id, rank;     /* rank: its own; from building on, or what it has from above */
-    uint32_t key;         /* its id in the document: where in `keys` */
-    uint32_t at;    /* its place in "nodes"; of an item that only edges have named, the first of them in "edges" */
-    uint32_t kind;  /* in the graph */
-    weir_name name; /* WEIR_NO_NAME: derived */
+    int64_t id;
+    uint32_t kind, pool; /* in the graph; pool: of what it has of its own, or WEIR_NONE */
+    uint32_t rank;       /* where it has one */
+    uint32_t at;         /* its place in "nodes"; of an item that only edges have named, the first of them in "edges" */
     uint32_t parent, next; /* items; the children of one are a ring, */
     uint32_t last;         /* which is entered at the last */
-    uint32_t own;          /* the first of its entries */
-    weir_vertex v;         /* that it has become, or stands for */
     uint8_t state;
     bool described : 1; /* it was in "nodes" */
     bool is_target : 1; /* if not: the end at which an edge named it */
+    bool has_rank : 1;
     bool exclusive : 1;
-    bool implied : 1; /* jgf_resolve.c: something above is taken as a whole */
-    bool leads : 1;   /* ...: to others below it */
+    bool faulty : 1; /* some of its entries cannot be: in `faults` */
 };
 
-/* A property, a tag or extended data. Those of one vertex stand in a row. */
+/* Hashes of the path of an item and of what it lies in; 0: it has none. */
+struct jgf_path {
+    uint64_t own, above;
+};
+
+/* A property, a tag or extended data. */
 struct jgf_entry {
     weir_name key, value;
     uint8_t field; /* enum jgf_field */
-    bool more;     /* the next one is of the same vertex */
+    uint8_t fault; /* enum weir_entry_fault */
+};
+
+/* What is wrong with an entry is said when its vertex has its turn in the tree. */
+struct jgf_fault {
+    uint32_t at; /* place in "nodes" */
+    uint8_t field, fault;
 };
 
 /* What an edge says of one subsystem. */
@@ -48,6 +59,20 @@ struct jgf_edge {
     uint32_t source, target;         /* items */
     uint32_t at;                     /* place in "edges" */
     weir_name subsystem, type, back; /* the last two may be WEIR_NO_NAME */
+};
+
+/* Edges that say the same, one after the other in the document. */
+struct jgf_span {
+    uint32_t first, at; /* of the first: in `ends`, and in "edges" */
+    weir_name subsystem, type, back;
+};
+
+/* Edges that wait for the graph, or for their vertices. */
+struct jgf_waiting {
+    uint32_t (*ends)[2]; /* source and target */
+    uint32_t count, cap;
+    struct jgf_span *spans;
+    uint32_t nspans, spans_cap;
 };
 
 /* The metadata of a vertex. */
@@ -88,8 +113,9 @@ struct jgf_node {
     bool has_key, has_data;
     uint32_t key, text[JGF_TEXTS]; /* where in `texts` */
     int64_t number[JGF_BOOLS_END]; /* flags too */
-    uint32_t first;                /* of its entries */
-    struct weir_places places;     /* of these, when they are many */
+    struct jgf_entry *entries;
+    uint32_t nentries, entries_cap;
+    struct weir_places places; /* of the entries, when they are many */
     weir_buf texts;
 };
 
@@ -101,20 +127,20 @@ struct jgf {
     int (*on_node)(struct jgf *r, uint32_t item); /* called for each vertex when it is read; NULL: nothing to do */
 
     weir_json *json;
-    weir_graph *g;    /* that is made; until then it has names and kinds */
+    weir_graph *g;    /* that is made; until then it has names, kinds and what vertices have of their own */
     const char *path; /* of the graph in the document */
     struct jgf_item *items;
     uint32_t count, cap;
-    weir_buf keys;
-    uint32_t *slots, nslots; /* by key: item + 1 */
-    uint8_t (*uuids)[16];    /* by item, all 0 where not given */
+    struct jgf_keys keys;
+    struct jgf_path *paths; /* by item, as far as one was given */
+    uint32_t npaths, paths_cap;
+    uint8_t (*uuids)[16]; /* by item, all 0 where not given */
     uint32_t nuuids, uuids_cap;
-    struct jgf_entry *entries;
-    uint32_t nentries, entries_cap;
-    struct jgf_edge *edges; /* those that wait for the graph, or for their vertices */
-    uint32_t nedges, edges_cap;
-    uint32_t nodes_seen, edges_seen; /* elements of the two arrays so far */
+    struct jgf_fault *faults;
+    uint32_t nfaults, faults_cap;
+    struct jgf_waiting waiting;
     bool has_graph, has_nodes, has_edges;
+    uint32_t nodes_seen, edges_seen; /* elements of the two arrays so far */
     struct jgf_node node;
     weir_buf value;         /* of an entry that is being read */
     struct jgf_edge *names; /* metadata.name of the edge that is being read */
@@ -137,8 +163,12 @@ int weir_jgf_make(struct jgf *r, weir_graph **out) WEIR_CHECKED;
 int weir_jgf_node(struct jgf *r, int type) WEIR_CHECKED;
 /* The item of a key, made if there is none; *found tells. */
 int weir_jgf_item(struct jgf *r, const char *key, size_t len, uint32_t *item, bool *found) WEIR_CHECKED;
+int weir_jgf_reach_uuids(struct jgf *r, uint32_t n) WEIR_CHECKED; /* makes `uuids` n items long */
 /* Puts one vertex below another, as an edge of containment says. */
 int weir_jgf_contain(struct jgf *r, const struct jgf_edge *e) WEIR_CHECKED;
+/* The edge at place i of those that wait, in the span *span, which is 0 at first, or a later one. */
+struct jgf_edge weir_jgf_waiting(const struct jgf *r, uint32_t i, uint32_t *span);
+bool weir_jgf_contains(const struct jgf *r, const struct jgf_edge *e); /* it is one of containment */
 
 /* Errors at "PATH.ARRAY[i]KEY", such as graph.nodes[3].metadata.size. */
 int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, const char *key, const char *fmt, ...)
@@ -147,9 +177,9 @@ int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, c
 int weir_jgf_bad_type(const struct jgf *r, const char *array, uint32_t i, const char *key, int type,
                       const char *wanted);
 
-static inline const char *jgf_key(const struct jgf *r, uint32_t item)
+static inline int64_t jgf_rank(const struct jgf_item *it)
 {
-    return r->keys.data + r->items[item].key;
+    return it->has_rank ? (int64_t)it->rank : WEIR_NO_RANK;
 }
 
 static inline const char *jgf_text(const struct jgf *r, weir_name name)

@@ -1,27 +1,42 @@
 /* jgf_build.c - makes a graph of the vertices and edges of a JSON graph. See jgf.h.
  *
- * Main invariant: the containment edges are made a forest of items first, which proves that there are no cycles, second
- * parents or loose ends; only then vertices are added, in preorder. Nothing recurses.
+ * Main invariant: the containment edges are made a forest of items first, which proves that there are no second parents
+ * or loose ends. Then the items are put into preorder, which proves that there are no cycles; then each becomes a
+ * vertex, where it stands. Nothing recurses.
  */
 #include "jgf.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "changes.h"
+
+_Static_assert(sizeof(struct jgf_item) == sizeof(struct vertex), "an item becomes a vertex where it stands");
+
 /* ---- the forest ----------------------------------------------------------------------------------------------- */
+
+static int fail_parents(const struct jgf *r, uint32_t at, uint32_t child, uint32_t parent)
+{
+    char name[16], has[16], other[16];
+    const struct jgf_keys *k = &r->keys;
+
+    return weir_jgf_bad(r, WEIR_EINVAL, "edges", at, "", "vertex \"%.80s\" has two parents, \"%.80s\" and \"%.80s\"",
+                        weir_jgf_keys_text(k, child, name), weir_jgf_keys_text(k, r->items[child].parent, has),
+                        weir_jgf_keys_text(k, parent, other));
+}
 
 static int set_parent(struct jgf *r, uint32_t at, uint32_t child, uint32_t parent)
 {
     struct jgf_item *c = &r->items[child], *p = &r->items[parent];
+    char name[16];
 
     if (c->parent == parent)
         return WEIR_OK;
     if (child == parent)
-        return weir_jgf_bad(r, WEIR_EINVAL, "edges", at, "", "vertex \"%.100s\" contains itself", jgf_key(r, child));
+        return weir_jgf_bad(r, WEIR_EINVAL, "edges", at, "", "vertex \"%.100s\" contains itself",
+                            weir_jgf_keys_text(&r->keys, child, name));
     if (c->parent != WEIR_NONE)
-        return weir_jgf_bad(r, WEIR_EINVAL, "edges", at, "",
-                            "vertex \"%.80s\" has two parents, \"%.80s\" and \"%.80s\"", jgf_key(r, child),
-                            jgf_key(r, c->parent), jgf_key(r, parent));
+        return fail_parents(r, at, child, parent);
     c->parent = parent;
     c->next = child;
     if (p->last != WEIR_NONE) {
@@ -32,133 +47,301 @@ static int set_parent(struct jgf *r, uint32_t at, uint32_t child, uint32_t paren
     return WEIR_OK;
 }
 
+/* Whether the paths say that one item lies in another. */
+static bool leads_up(const struct jgf *r, uint32_t from, uint32_t to)
+{
+    return from < r->npaths && to < r->npaths && r->paths[from].above && r->paths[from].above == r->paths[to].own;
+}
+
 /* "in" is the way back of "contains", and so is an edge without a name that leads up along the paths. */
 int weir_jgf_contain(struct jgf *r, const struct jgf_edge *e)
 {
-    const struct jgf_item *from = &r->items[e->source], *to = &r->items[e->target];
-    bool up =
-        e->type == WEIR_NO_NAME ? from->above && from->above == to->path : strcmp(jgf_text(r, e->type), "in") == 0;
+    bool up = e->type == WEIR_NO_NAME ? leads_up(r, e->source, e->target) : strcmp(jgf_text(r, e->type), "in") == 0;
 
     return up ? set_parent(r, e->at, e->source, e->target) : set_parent(r, e->at, e->target, e->source);
 }
 
-/* ---- vertices ------------------------------------------------------------------------------------------------- */
-
-static int set_entry(const struct jgf *r, uint32_t i, const struct jgf_entry *e)
-{
-    char name[64];
-    weir_err why = {0};
-    int map = e->field == JGF_PROPERTIES                          ? WEIR_PROPERTIES
-              : e->field == JGF_TAGS || e->field == JGF_EPHEMERAL ? WEIR_TAGS
-                                                                  : WEIR_EXTENDED;
-    int rc = weir_vertex_set(r->g, r->items[i].v, map, jgf_text(r, e->key), jgf_text(r, e->value), &why);
-
-    if (rc == WEIR_ENOMEM)
-        return weir_fail_nomem(r->err);
-    if (rc == WEIR_OK)
-        return rc;
-    snprintf(name, sizeof name, ".metadata.%s", weir_jgf_fields[e->field]);
-    return weir_jgf_bad(r, rc, "nodes", r->items[i].at, name, "%s", why.text);
-}
-
-/* A UUID that would follow from the place of the pool anyway is not kept. */
-static int set_uuid(const struct jgf *r, uint32_t i, weir_err *why)
-{
-    static const uint8_t none[16];
-    uint8_t derived[16];
-
-    if (i >= r->nuuids || memcmp(r->uuids[i], none, 16) == 0)
-        return WEIR_OK;
-    weir_uuid_get(r->g, r->items[i].v, derived);
-    return memcmp(r->uuids[i], derived, 16) == 0 ? WEIR_OK : weir_uuid_put(r->g, r->items[i].v, r->uuids[i], why);
-}
-
-/* What the vertex of an item has besides its kind. */
-static int dress_item(const struct jgf *r, uint32_t i)
-{
-    const struct jgf_item *it = &r->items[i];
-    weir_err why = {0};
-    int rc = WEIR_OK;
-
-    for (uint32_t k = it->own; rc == WEIR_OK && k != WEIR_NONE; k = r->entries[k].more ? k + 1 : WEIR_NONE)
-        rc = set_entry(r, i, &r->entries[k]);
-    if (rc < 0)
-        return rc;
-    rc = set_uuid(r, i, &why);
-    if (rc == WEIR_OK && it->state != WEIR_UP)
-        rc = weir_vertex_set_state(r->g, it->v, it->state, &why);
-    if (rc == WEIR_ENOMEM)
-        return weir_fail_nomem(r->err);
-    return rc < 0 ? weir_jgf_bad(r, rc, "nodes", it->at, "", "%s", why.text) : WEIR_OK;
-}
-
-static int add_item(struct jgf *r, uint32_t i)
-{
-    struct jgf_item *it = &r->items[i];
-    const struct jgf_item *above = it->parent == WEIR_NONE ? NULL : &r->items[it->parent];
-    const struct kind *kind = &r->g->kinds[it->kind];
-    int64_t inherited = above ? above->rank : WEIR_NO_RANK;
-    weir_pool_desc d = {.type = type_text(r->g, kind->type),
-                        .basename = jgf_text(r, kind->basename),
-                        .name = it->name == WEIR_NO_NAME ? NULL : jgf_text(r, it->name),
-                        .unit = jgf_text(r, kind->unit),
-                        .id = it->id,
-                        .size = kind->size,
-                        .rank = it->rank,
-                        .exclusive = kind->exclusive};
-    weir_err why = {0};
-    int rc;
-
-    if (d.rank == inherited)
-        d.rank = WEIR_NO_RANK; /* a vertex has the rank of what it is in, for nothing */
-    if (it->rank == WEIR_NO_RANK)
-        it->rank = inherited;
-    rc = weir_graph_add(r->g, above ? above->v : WEIR_NONE, &d, &it->v, &why);
-    if (rc == WEIR_ENOMEM)
-        return weir_fail_nomem(r->err);
-    if (rc < 0)
-        return weir_jgf_bad(r, rc, "nodes", it->at, "", "%s", why.text);
-    return dress_item(r, i);
-}
+/* ---- preorder ------------------------------------------------------------------------------------------------- */
 
 /* The item after `at` in the preorder below a root; WEIR_NONE: there is none. */
-static uint32_t next_item(const struct jgf *r, uint32_t root, uint32_t at, uint32_t *depth)
+static uint32_t next_item(const struct jgf_item *items, uint32_t root, uint32_t at)
 {
-    if (r->items[at].last != WEIR_NONE) {
-        ++*depth;
-        return r->items[r->items[at].last].next;
-    }
-    for (; at != root; at = r->items[at].parent, --*depth)
-        if (r->items[r->items[at].parent].last != at)
-            return r->items[at].next;
+    if (items[at].last != WEIR_NONE)
+        return items[items[at].last].next;
+    for (; at != root; at = items[at].parent)
+        if (items[items[at].parent].last != at)
+            return items[at].next;
     return WEIR_NONE;
 }
 
-/* Adds a root and all below it, counting them. */
-static int add_tree(struct jgf *r, uint32_t root, uint32_t *added)
+/* Numbers the items in preorder, into `numbers` unless that is NULL. Returns how many are below a root; *sorted tells
+ * whether they stand so already. */
+static uint32_t number_items(const struct jgf *r, uint32_t *numbers, bool *sorted)
 {
-    uint32_t depth = 1;
-    int rc = WEIR_OK;
+    uint32_t n = 0;
 
-    for (uint32_t at = root; rc == WEIR_OK && at != WEIR_NONE; at = next_item(r, root, at, &depth), ++*added) {
-        if (depth > WEIR_PATH_DEPTH)
-            return weir_jgf_bad(r, WEIR_ELIMIT, "nodes", r->items[at].at, "", "more than %d levels deep",
-                                WEIR_PATH_DEPTH);
-        rc = add_item(r, at);
+    *sorted = true;
+    for (uint32_t root = 0; root < r->count; root++) {
+        if (r->items[root].parent != WEIR_NONE)
+            continue;
+        for (uint32_t at = root; at != WEIR_NONE; at = next_item(r->items, root, at), n++) {
+            *sorted &= at == n;
+            if (numbers)
+                numbers[at] = n;
+        }
     }
-    return rc;
+    return n;
 }
 
-static int fail_cycle(const struct jgf *r)
+/* An item on a cycle: the first that is below no root hangs below one. */
+static uint32_t find_cycle(const struct jgf *r, const uint32_t *numbers)
 {
     uint32_t at = 0;
 
-    while (r->items[at].v != WEIR_NONE)
+    while (numbers[at] != WEIR_NONE)
         at++;
     for (uint32_t n = 0; n < r->count; n++)
-        at = r->items[at].parent; /* onto the cycle, if `at` hangs below it */
-    return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->items[at].at, "",
-                        "vertex \"%.100s\" is below itself: the edges make a cycle", jgf_key(r, at));
+        at = r->items[at].parent;
+    return at;
+}
+
+static void swap(void *a, void *b, size_t size)
+{
+    char c[sizeof(struct jgf_item)];
+
+    memcpy(c, a, size);
+    memcpy(a, b, size);
+    memcpy(b, c, size);
+}
+
+/* Brings items, and what is kept by item, to their numbers, which are all different. */
+static void move_items(struct jgf *r, uint32_t *numbers)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        if (r->items[i].parent != WEIR_NONE)
+            r->items[i].parent = numbers[r->items[i].parent];
+    for (uint32_t i = 0; i < r->waiting.count; i++) {
+        r->waiting.ends[i][0] = numbers[r->waiting.ends[i][0]];
+        r->waiting.ends[i][1] = numbers[r->waiting.ends[i][1]];
+    }
+    for (uint32_t i = 0; i < r->count; i++)
+        while (numbers[i] != i) {
+            uint32_t to = numbers[i];
+            swap(&r->items[i], &r->items[to], sizeof *r->items);
+            if (r->uuids)
+                swap(r->uuids[i], r->uuids[to], sizeof *r->uuids);
+            swap(&numbers[i], &numbers[to], sizeof *numbers);
+        }
+}
+
+/* What order_items() finds. */
+struct order {
+    uint32_t count; /* items below a root, which come first */
+    uint32_t cycle; /* the "nodes" place of an item on a cycle, if there are others */
+    char key[104];  /* and the beginning of its key */
+};
+
+/* Gives what is below no root the numbers that are left. */
+static void number_rest(const struct jgf *r, uint32_t *numbers, struct order *o)
+{
+    char buf[16];
+    uint32_t at = find_cycle(r, numbers), n = o->count;
+
+    o->cycle = r->items[at].at;
+    snprintf(o->key, sizeof o->key, "%.100s", weir_jgf_keys_text(&r->keys, at, buf));
+    for (uint32_t i = 0; i < r->count; i++)
+        if (numbers[i] == WEIR_NONE)
+            numbers[i] = n++;
+}
+
+/* Puts the items into preorder, in place; mostly they are. Nothing needs their keys from then on. */
+static int order_items(struct jgf *r, struct order *o)
+{
+    uint32_t *numbers = NULL;
+    bool sorted;
+
+    o->count = number_items(r, NULL, &sorted);
+    if (!sorted || o->count < r->count) {
+        numbers = weir_mem_alloc(r->count * sizeof *numbers);
+        if (!numbers || (r->uuids && weir_jgf_reach_uuids(r, r->count) < 0)) {
+            weir_mem_free(numbers);
+            return weir_fail_nomem(r->err);
+        }
+        memset(numbers, 0xff, r->count * sizeof *numbers);
+        number_items(r, numbers, &sorted);
+        if (o->count < r->count)
+            number_rest(r, numbers, o);
+        move_items(r, numbers);
+        weir_mem_free(numbers);
+    }
+    weir_jgf_keys_free(&r->keys);
+    return WEIR_OK;
+}
+
+/* ---- vertices ------------------------------------------------------------------------------------------------- */
+
+/* What stands above the vertex that is made. */
+struct above {
+    weir_vertex v;
+    int64_t rank;
+};
+
+/* Vertices in the making. */
+struct maker {
+    struct jgf *r;
+    struct above way[WEIR_PATH_DEPTH];
+    uint32_t depth;
+};
+
+static int fail_item(const struct jgf *r, const struct jgf_item *it, int rc, const weir_err *why)
+{
+    return rc == WEIR_ENOMEM ? weir_fail_nomem(r->err) : weir_jgf_bad(r, rc, "nodes", it->at, "", "%s", why->text);
+}
+
+static int fail_entry(const struct jgf *r, const struct jgf_item *it)
+{
+    const struct jgf_fault *f = r->faults;
+    weir_err why = {0};
+    char name[64];
+    int rc;
+
+    while (f->at != it->at)
+        f++;
+    rc = weir_entry_fail(f->fault, &why);
+    snprintf(name, sizeof name, ".metadata.%s", weir_jgf_fields[f->field]);
+    return weir_jgf_bad(r, rc, "nodes", it->at, name, "%s", why.text);
+}
+
+/* A UUID that would follow from the place of the pool anyway is not kept. */
+static int set_uuid(weir_graph *g, weir_vertex v, weir_err *why)
+{
+    static const uint8_t none[16];
+    uint8_t given[16], derived[16];
+
+    if (v >= g->uuids_cap || memcmp(g->uuids[v], none, 16) == 0)
+        return WEIR_OK;
+    memcpy(given, g->uuids[v], 16);
+    memset(g->uuids[v], 0, 16);
+    weir_uuid_get(g, v, derived);
+    return memcmp(given, derived, 16) == 0 ? WEIR_OK : weir_uuid_put(g, v, given, why);
+}
+
+/* A vertex has the rank of what it is in, for nothing. */
+static int set_rank(weir_graph *g, weir_vertex v, int64_t rank, int64_t inherited)
+{
+    struct pool *p = rank == inherited || rank == WEIR_NO_RANK ? NULL : weir_pool_get(g, v);
+
+    if (p)
+        p->rank = rank;
+    return p || rank == inherited || rank == WEIR_NO_RANK ? WEIR_OK : WEIR_ENOMEM;
+}
+
+/* Writes a vertex over its item and counts it in; `inner` counts its kids until they are all there. */
+static void write_vertex(weir_graph *g, weir_vertex v, const struct jgf_item *it)
+{
+    weir_vertex p = it->parent;
+
+    g->vertices[v] = (struct vertex){.id = it->id,
+                                     .kind = it->kind,
+                                     .parent = p,
+                                     .pos = p == WEIR_NONE ? g->nroots++ : g->vertices[p].inner++,
+                                     .pool = it->pool,
+                                     .book = WEIR_NONE,
+                                     .state = it->state,
+                                     .flags = VERTEX_LIVE};
+    g->kinds[it->kind].count++;
+    g->units += g->kinds[it->kind].size;
+    g->unavailable += !state_available(it->state);
+}
+
+static int make_vertex(struct maker *m, weir_vertex v)
+{
+    weir_graph *g = m->r->g;
+    weir_err why = {0};
+    struct jgf_item it;
+    int64_t above, rank;
+    int rc;
+
+    memcpy(&it, &g->vertices[v], sizeof it);
+    while (m->depth > 0 && m->way[m->depth - 1].v != it.parent)
+        m->depth--;
+    if (m->depth == WEIR_PATH_DEPTH)
+        return weir_jgf_bad(m->r, WEIR_ELIMIT, "nodes", it.at, "", "more than %d levels deep", WEIR_PATH_DEPTH);
+    rc = weir_units_check(g, g->kinds[it.kind].size, 1, &why);
+    if (rc < 0)
+        return fail_item(m->r, &it, rc, &why);
+    if (it.faulty)
+        return fail_entry(m->r, &it);
+    write_vertex(g, v, &it);
+    above = m->depth ? m->way[m->depth - 1].rank : WEIR_NO_RANK;
+    rank = it.has_rank ? (int64_t)it.rank : above;
+    rc = set_rank(g, v, rank, above);
+    if (rc == WEIR_OK)
+        rc = set_uuid(g, v, &why);
+    m->way[m->depth++] = (struct above){v, rank};
+    return rc < 0 ? fail_item(m->r, &it, rc, &why) : WEIR_OK;
+}
+
+/* The arrays of the items, and what is kept by item, go over to the graph. */
+static void give_items(struct jgf *r)
+{
+    weir_graph *g = r->g;
+
+    weir_array_fit(&r->items, &r->cap, r->count, sizeof *r->items);
+    weir_array_fit(&r->uuids, &r->uuids_cap, r->nuuids, sizeof *r->uuids);
+    g->vertices = (struct vertex *)r->items;
+    g->vertices_cap = r->cap;
+    r->items = NULL;
+    g->uuids = r->uuids;
+    g->uuids_cap = r->nuuids;
+    r->uuids = NULL;
+}
+
+static int make_vertices(struct jgf *r, uint32_t count)
+{
+    struct maker m = {.r = r};
+    int rc = WEIR_OK;
+
+    give_items(r);
+    for (weir_vertex v = 0; rc == WEIR_OK && v < count; v++)
+        rc = make_vertex(&m, v);
+    if (rc < 0)
+        return rc;
+    r->g->limit = r->g->live = count;
+    r->g->serial += count;
+    note_vertices(r->g, 0, count);
+    if (r->g->nuuids > 0)
+        return WEIR_OK;
+    weir_mem_free(r->g->uuids);
+    r->g->uuids = NULL;
+    r->g->uuids_cap = 0;
+    return WEIR_OK;
+}
+
+/* ---- the tree ------------------------------------------------------------------------------------------------- */
+
+/* Tells the vertices above of those below, which stand in order. */
+static int make_kids(weir_graph *g)
+{
+    uint32_t roots = g->nroots, inners = 0;
+
+    g->nroots = 0;
+    for (weir_vertex v = 0; v < g->limit; v++)
+        inners += g->vertices[v].inner > 0;
+    if (weir_kids_reserve(g, WEIR_NONE, roots) || weir_inners_reserve(g, inners))
+        return WEIR_ENOMEM;
+    for (weir_vertex v = 0; v < g->limit; v++) {
+        struct vertex *x = vertex_at(g, v);
+        uint32_t kids = x->inner;
+        x->inner = WEIR_NONE;
+        if (kids > 0 && weir_kids_reserve(g, v, kids))
+            return WEIR_ENOMEM;
+        if (x->parent == WEIR_NONE)
+            g->roots[g->nroots++] = v;
+        else
+            inner_of(g, x->parent)->kids[inner_of(g, x->parent)->nkids++] = v;
+    }
+    return WEIR_OK;
 }
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
@@ -166,7 +349,7 @@ static int fail_cycle(const struct jgf *r)
 static int add_edge(struct jgf *r, const struct jgf_edge *e)
 {
     weir_err why = {0};
-    int rc = weir_edge_add(r->g, r->items[e->source].v, r->items[e->target].v, jgf_text(r, e->subsystem),
+    int rc = weir_edge_add(r->g, e->source, e->target, jgf_text(r, e->subsystem),
                            e->type == WEIR_NO_NAME ? "contains" : jgf_text(r, e->type),
                            e->back == WEIR_NO_NAME ? NULL : jgf_text(r, e->back), &why);
 
@@ -175,21 +358,35 @@ static int add_edge(struct jgf *r, const struct jgf_edge *e)
     return rc < 0 ? weir_jgf_bad(r, rc, "edges", e->at, "", "%s", why.text) : WEIR_OK;
 }
 
-int weir_jgf_make(struct jgf *r, weir_graph **out)
+static int add_edges(struct jgf *r)
 {
-    uint32_t added = 0;
     int rc = WEIR_OK;
 
+    for (uint32_t i = 0, span = 0; rc == WEIR_OK && i < r->waiting.count; i++) {
+        struct jgf_edge e = weir_jgf_waiting(r, i, &span);
+        if (!weir_jgf_contains(r, &e))
+            rc = add_edge(r, &e);
+    }
+    return rc;
+}
+
+int weir_jgf_make(struct jgf *r, weir_graph **out)
+{
+    uint32_t all = r->count;
+    struct order o;
+    int rc;
+
     weir_graph_begin(r->g);
-    if (weir_graph_reserve(r->g, r->count) < 0)
-        return weir_fail_nomem(r->err);
-    for (uint32_t i = 0; rc == WEIR_OK && i < r->count; i++)
-        if (r->items[i].parent == WEIR_NONE)
-            rc = add_tree(r, i, &added);
-    if (rc == WEIR_OK && added < r->count)
-        return fail_cycle(r);
-    for (uint32_t i = 0; rc == WEIR_OK && i < r->nedges; i++)
-        rc = add_edge(r, &r->edges[i]);
+    rc = order_items(r, &o);
+    if (rc == WEIR_OK)
+        rc = make_vertices(r, o.count);
+    if (rc == WEIR_OK && o.count < all)
+        return weir_jgf_bad(r, WEIR_EINVAL, "nodes", o.cycle, "",
+                            "vertex \"%s\" is below itself: the edges make a cycle", o.key);
+    if (rc == WEIR_OK && make_kids(r->g))
+        rc = weir_fail_nomem(r->err);
+    if (rc == WEIR_OK)
+        rc = add_edges(r);
     if (rc == WEIR_OK)
         rc = weir_graph_end(r->g, r->err);
     if (rc < 0)

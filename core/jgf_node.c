@@ -130,6 +130,13 @@ static int take_bool(struct jgf *r, int field, int type)
 
 /* ---- maps ----------------------------------------------------------------------------------------------------- */
 
+static int map_of(int field)
+{
+    return field == JGF_PROPERTIES                       ? WEIR_PROPERTIES
+           : field == JGF_TAGS || field == JGF_EPHEMERAL ? WEIR_TAGS
+                                                         : WEIR_EXTENDED;
+}
+
 static uint64_t key_of(int field, weir_name key)
 {
     return (uint64_t)key << 8 | (uint64_t)field;
@@ -137,9 +144,11 @@ static uint64_t key_of(int field, weir_name key)
 
 static int index_entries(struct jgf *r)
 {
-    weir_places_clear(&r->node.places);
-    for (uint32_t i = r->node.first; i < r->nentries; i++)
-        if (weir_places_add(&r->node.places, key_of(r->entries[i].field, r->entries[i].key), i))
+    struct jgf_node *n = &r->node;
+
+    weir_places_clear(&n->places);
+    for (uint32_t i = 0; i < n->nentries; i++)
+        if (weir_places_add(&n->places, key_of(n->entries[i].field, n->entries[i].key), i))
             return weir_fail_nomem(r->err);
     return WEIR_OK;
 }
@@ -147,28 +156,27 @@ static int index_entries(struct jgf *r)
 /* 1: the node has an entry of that key already; 0 or negative. */
 static int has_entry(struct jgf *r, int field, weir_name key)
 {
-    uint32_t n = r->nentries - r->node.first;
+    const struct jgf_node *n = &r->node;
 
-    if (n == JGF_ENTRIES_SHORT && index_entries(r))
+    if (n->nentries == JGF_ENTRIES_SHORT && index_entries(r))
         return WEIR_ENOMEM;
-    if (n >= JGF_ENTRIES_SHORT)
-        return weir_places_get(&r->node.places, key_of(field, key)) != WEIR_NONE;
-    for (uint32_t i = r->node.first; i < r->nentries; i++)
-        if (r->entries[i].field == field && r->entries[i].key == key)
+    if (n->nentries >= JGF_ENTRIES_SHORT)
+        return weir_places_get(&n->places, key_of(field, key)) != WEIR_NONE;
+    for (uint32_t i = 0; i < n->nentries; i++)
+        if (n->entries[i].field == field && n->entries[i].key == key)
             return 1;
     return 0;
 }
 
-static int push_entry(struct jgf *r, int field, weir_name key)
+static int push_entry(struct jgf *r, int field, weir_name key, size_t len)
 {
-    uint32_t n = r->nentries - r->node.first;
+    struct jgf_node *n = &r->node;
 
-    if (weir_array_reserve(&r->entries, &r->entries_cap, (size_t)r->nentries + 1, sizeof *r->entries) ||
-        (n >= JGF_ENTRIES_SHORT && weir_places_add(&r->node.places, key_of(field, key), r->nentries)))
+    if (weir_array_reserve(&n->entries, &n->entries_cap, (size_t)n->nentries + 1, sizeof *n->entries) ||
+        (n->nentries >= JGF_ENTRIES_SHORT && weir_places_add(&n->places, key_of(field, key), n->nentries)))
         return weir_fail_nomem(r->err);
-    r->entries[r->nentries++] = (struct jgf_entry){key, 0, (uint8_t)field, false};
-    if (n > 0)
-        r->entries[r->nentries - 2].more = true;
+    n->entries[n->nentries++] =
+        (struct jgf_entry){key, 0, (uint8_t)field, (uint8_t)weir_entry_fault(map_of(field), len, 0)};
     return WEIR_OK;
 }
 
@@ -182,14 +190,17 @@ static int add_key(struct jgf *r, int field)
 
     if (rc > 0)
         return bad_field(r, WEIR_EINVAL, field, "\"%.100s\" is given twice", text);
-    return rc ? rc : push_entry(r, field, key);
+    return rc ? rc : push_entry(r, field, key, len);
 }
 
 static int set_value(struct jgf *r, const char *text, size_t len)
 {
     weir_name value = weir_names_add(&r->g->names, text, len);
+    struct jgf_entry *e = &r->node.entries[r->node.nentries - 1];
 
-    r->entries[r->nentries - 1].value = value;
+    e->value = value;
+    if (!e->fault)
+        e->fault = (uint8_t)weir_entry_fault(map_of(e->field), 1, len);
     return value == WEIR_NO_NAME ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
@@ -213,7 +224,7 @@ static int take_value(struct jgf *r, int field)
         text = weir_json_text(r->json, &len);
         return set_value(r, text, len);
     }
-    text = jgf_text(r, r->entries[r->nentries - 1].key);
+    text = jgf_text(r, r->node.entries[r->node.nentries - 1].key);
     return weir_jgf_bad_type(r, "nodes", r->nodes_seen, place(name, sizeof name, field, text), type, "a string");
 }
 
@@ -226,10 +237,10 @@ static int take_keys(struct jgf *r, int field)
         size_t len;
         const char *text = weir_json_text(r->json, &len);
         weir_name key = weir_names_find(&r->g->names, text, len);
-        uint32_t i = r->node.first;
-        while (i < r->nentries && (r->entries[i].field != field || r->entries[i].key != key))
+        uint32_t i = 0;
+        while (i < r->node.nentries && (r->node.entries[i].field != field || r->node.entries[i].key != key))
             i++;
-        if (i == r->nentries)
+        if (i == r->node.nentries)
             rc = add_key(r, field);
     }
     if (rc < 0 || type < 0)
@@ -476,18 +487,34 @@ static int set_state(const struct jgf *r, struct jgf_item *it)
     return WEIR_OK;
 }
 
+/* Makes an array of `size` bytes an item n items long; those that are new have nothing in it. */
+static int reach(struct jgf *r, void *array, uint32_t *had, uint32_t *cap, uint32_t n, size_t size)
+{
+    char *data;
+
+    if (n <= *had)
+        return WEIR_OK;
+    if (weir_array_reserve(array, cap, n, size) < 0)
+        return weir_fail_nomem(r->err);
+    memcpy(&data, array, sizeof data);
+    memset(data + *had * size, 0, (n - *had) * size);
+    *had = n;
+    return WEIR_OK;
+}
+
+int weir_jgf_reach_uuids(struct jgf *r, uint32_t n)
+{
+    return reach(r, &r->uuids, &r->nuuids, &r->uuids_cap, n, sizeof *r->uuids);
+}
+
 static int set_uuid(struct jgf *r, uint32_t item)
 {
     const char *text = text_of(r, JGF_UUID);
 
     if (!text)
         return WEIR_OK;
-    if (weir_array_reserve(&r->uuids, &r->uuids_cap, (size_t)item + 1, sizeof *r->uuids) < 0)
-        return weir_fail_nomem(r->err);
-    if (item >= r->nuuids) {
-        memset(r->uuids + r->nuuids, 0, (size_t)(item + 1 - r->nuuids) * sizeof *r->uuids);
-        r->nuuids = item + 1;
-    }
+    if (weir_jgf_reach_uuids(r, item + 1) < 0)
+        return WEIR_ENOMEM;
     if (!weir_uuid_parse(text, r->uuids[item]))
         return bad_field(r, WEIR_EINVAL, JGF_UUID,
                          "\"%.60s\" is no UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
@@ -504,26 +531,89 @@ static uint64_t hash_text(const char *s, const char *end)
     return h ? h : 1;
 }
 
-static void set_path(const struct jgf *r, struct jgf_item *it)
+static int set_path(struct jgf *r, uint32_t item)
 {
     const char *path = text_of(r, JGF_PATH), *slash = path ? strrchr(path, '/') : NULL;
 
-    it->path = path ? hash_text(path, path + strlen(path)) : 0;
-    it->above = slash && slash > path ? hash_text(path, slash) : 0;
+    if (!path)
+        return WEIR_OK;
+    if (reach(r, &r->paths, &r->npaths, &r->paths_cap, item + 1, sizeof *r->paths) < 0)
+        return WEIR_ENOMEM;
+    r->paths[item].own = hash_text(path, path + strlen(path));
+    r->paths[item].above = slash && slash > path ? hash_text(path, slash) : 0;
+    return WEIR_OK;
+}
+
+/* The record of what a vertex has of its own; NULL: out of memory. */
+static struct pool *pool_of_item(struct jgf *r, struct jgf_item *it)
+{
+    if (it->pool == WEIR_NONE)
+        it->pool = weir_pool_new(r->g);
+    if (it->pool != WEIR_NONE)
+        return &r->g->pools[it->pool];
+    weir_fail_nomem(r->err);
+    return NULL;
 }
 
 static int set_kind(struct jgf *r, struct jgf_item *it, const weir_pool_desc *d)
 {
     weir_err why = {0};
     int rc = weir_kind_add(r->g, d, &it->kind, &why);
+    struct pool *p = rc == WEIR_OK && d->name ? pool_of_item(r, it) : NULL;
 
     if (rc == WEIR_OK && d->name) {
-        it->name = weir_names_add(&r->g->names, d->name, strlen(d->name));
-        rc = it->name == WEIR_NO_NAME ? WEIR_ENOMEM : WEIR_OK;
+        weir_name name = p ? weir_names_add(&r->g->names, d->name, strlen(d->name)) : WEIR_NO_NAME;
+        if (p)
+            p->name = name;
+        rc = name == WEIR_NO_NAME ? WEIR_ENOMEM : WEIR_OK;
     }
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(r->err);
     return rc < 0 ? weir_jgf_bad(r, rc, "nodes", r->nodes_seen, "", "%s", why.text) : WEIR_OK;
+}
+
+/* Room for all entries of the node, and no more. */
+static int reserve_maps(struct jgf *r, struct pool *p)
+{
+    uint32_t wanted[WEIR_EXTENDED + 1] = {0};
+
+    for (uint32_t i = 0; i < r->node.nentries; i++)
+        wanted[map_of(r->node.entries[i].field)]++;
+    for (int m = 0; m <= WEIR_EXTENDED; m++)
+        if (wanted[m] && weir_map_reserve(&p->maps[m], wanted[m] < WEIR_ENTRIES_MAX ? wanted[m] : WEIR_ENTRIES_MAX))
+            return weir_fail_nomem(r->err);
+    return WEIR_OK;
+}
+
+static int note_fault(struct jgf *r, struct jgf_item *it, int field, int fault)
+{
+    if (weir_array_reserve(&r->faults, &r->faults_cap, (size_t)r->nfaults + 1, sizeof *r->faults) < 0)
+        return weir_fail_nomem(r->err);
+    r->faults[r->nfaults++] = (struct jgf_fault){r->nodes_seen, (uint8_t)field, (uint8_t)fault};
+    it->faulty = true;
+    return WEIR_OK;
+}
+
+/* Gives the vertex its entries, up to the first that cannot be. */
+static int set_entries(struct jgf *r, struct jgf_item *it)
+{
+    struct pool *p = r->node.nentries ? pool_of_item(r, it) : NULL;
+
+    if (r->node.nentries == 0)
+        return WEIR_OK;
+    if (!p || reserve_maps(r, p) < 0)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < r->node.nentries; i++) {
+        const struct jgf_entry *e = &r->node.entries[i];
+        int fault = e->fault, rc = fault ? WEIR_OK : weir_map_set(r->g, p, map_of(e->field), e->key, e->value);
+        if (rc == WEIR_ENOMEM)
+            return weir_fail_nomem(r->err);
+        if (rc < 0)
+            fault = ENTRY_MANY;
+        if (fault)
+            return note_fault(r, it, e->field, fault);
+    }
+    return WEIR_OK;
 }
 
 static int fill_item(struct jgf *r, uint32_t item)
@@ -538,12 +628,15 @@ static int fill_item(struct jgf *r, uint32_t item)
         rc = set_state(r, it);
     if (rc == WEIR_OK)
         rc = set_uuid(r, item);
+    if (rc == WEIR_OK)
+        rc = set_path(r, item);
+    if (rc == WEIR_OK)
+        rc = set_entries(r, it);
     if (rc < 0)
         return rc;
-    set_path(r, it);
     it->id = d.id;
-    it->rank = d.rank;
-    it->own = r->nentries > r->node.first ? r->node.first : WEIR_NONE;
+    it->has_rank = d.rank != WEIR_NO_RANK;
+    it->rank = it->has_rank ? (uint32_t)d.rank : 0;
     it->exclusive = r->node.number[JGF_EXCLUSIVE];
     it->at = r->nodes_seen;
     it->described = true;
@@ -574,10 +667,11 @@ static int finish_node(struct jgf *r)
 
 static void start_node(struct jgf *r)
 {
-    weir_buf texts = r->node.texts;
+    struct jgf_node *n = &r->node;
 
-    texts.len = 0;
-    r->node = (struct jgf_node){.texts = texts, .places = r->node.places, .first = r->nentries};
+    n->texts.len = 0;
+    *n =
+        (struct jgf_node){.texts = n->texts, .places = n->places, .entries = n->entries, .entries_cap = n->entries_cap};
 }
 
 int weir_jgf_node(struct jgf *r, int type)

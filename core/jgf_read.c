@@ -42,67 +42,70 @@ static int bad_edge(const struct jgf *r, const char *key, int type, const char *
 
 /* ---- items by key --------------------------------------------------------------------------------------------- */
 
-static uint32_t hash_key(const char *s)
+static int fail_many(const struct jgf *r)
 {
-    uint32_t h = 2166136261u;
-
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h ^ h >> 15;
-}
-
-/* The slot of a key: where it is, or where it would go. */
-static uint32_t find_slot(const struct jgf *r, const char *key)
-{
-    uint32_t mask = r->nslots - 1, i = hash_key(key) & mask;
-
-    while (r->slots[i] && strcmp(jgf_key(r, r->slots[i] - 1), key) != 0)
-        i = (i + 1) & mask;
-    return i;
-}
-
-static int grow_slots(struct jgf *r)
-{
-    uint32_t wide = r->nslots ? 2 * r->nslots : 64;
-    uint32_t *slots = wide ? weir_mem_zalloc(wide, sizeof *slots) : NULL;
-
-    if (!slots)
-        return weir_fail_nomem(r->err);
-    weir_mem_free(r->slots);
-    r->slots = slots;
-    r->nslots = wide;
-    for (uint32_t i = 0; i < r->count; i++)
-        r->slots[find_slot(r, jgf_key(r, i))] = i + 1;
-    return WEIR_OK;
+    return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "%s.nodes: more than 2^31 vertices, or 4 GB of ids",
+                        r->path);
 }
 
 int weir_jgf_item(struct jgf *r, const char *key, size_t len, uint32_t *item, bool *found)
 {
-    uint32_t slot;
+    int rc;
 
-    if (2 * (size_t)r->count >= r->nslots && grow_slots(r) < 0)
-        return WEIR_ENOMEM;
-    slot = find_slot(r, key);
-    *found = r->slots[slot] != 0;
-    *item = *found ? r->slots[slot] - 1 : r->count;
+    *item = weir_jgf_keys_find(&r->keys, key, len);
+    *found = *item != WEIR_NONE;
     if (*found)
         return WEIR_OK;
-    if (r->count >= WEIR_VERTICES_MAX - 1 || r->keys.len + len >= UINT32_MAX)
-        return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "%s.nodes: more than 2^31 vertices, or 4 GB of ids",
-                            r->path);
+    if (r->count >= WEIR_VERTICES_MAX - 1)
+        return fail_many(r);
     if (weir_array_reserve(&r->items, &r->cap, (size_t)r->count + 1, sizeof *r->items) < 0)
         return weir_fail_nomem(r->err);
-    r->items[r->count] = (struct jgf_item){.key = (uint32_t)r->keys.len,
-                                           .name = WEIR_NO_NAME,
-                                           .parent = WEIR_NONE,
-                                           .last = WEIR_NONE,
-                                           .own = WEIR_NONE,
-                                           .v = WEIR_NONE};
-    weir_buf_add(&r->keys, key, len + 1);
-    if (r->keys.failed)
-        return weir_fail_nomem(r->err);
-    r->slots[slot] = ++r->count;
+    rc = weir_jgf_keys_add(&r->keys, key, len, r->count);
+    if (rc < 0)
+        return rc == WEIR_ENOMEM ? weir_fail_nomem(r->err) : fail_many(r);
+    r->items[r->count] = (struct jgf_item){.pool = WEIR_NONE, .parent = WEIR_NONE, .last = WEIR_NONE};
+    *item = r->count++;
     return WEIR_OK;
+}
+
+/* ---- edges that wait ------------------------------------------------------------------------------------------ */
+
+static bool continues(const struct jgf_waiting *w, const struct jgf_edge *e)
+{
+    const struct jgf_span *s = w->nspans ? &w->spans[w->nspans - 1] : NULL;
+
+    return s && e->at == s->at + (w->count - s->first) && e->subsystem == s->subsystem && e->type == s->type &&
+           e->back == s->back;
+}
+
+static int keep_edge(struct jgf *r, const struct jgf_edge *e)
+{
+    struct jgf_waiting *w = &r->waiting;
+
+    if (weir_array_reserve(&w->ends, &w->cap, (size_t)w->count + 1, sizeof *w->ends) < 0 ||
+        weir_array_reserve(&w->spans, &w->spans_cap, (size_t)w->nspans + 1, sizeof *w->spans) < 0)
+        return weir_fail_nomem(r->err);
+    if (!continues(w, e))
+        w->spans[w->nspans++] = (struct jgf_span){w->count, e->at, e->subsystem, e->type, e->back};
+    w->ends[w->count][0] = e->source;
+    w->ends[w->count++][1] = e->target;
+    return WEIR_OK;
+}
+
+struct jgf_edge weir_jgf_waiting(const struct jgf *r, uint32_t i, uint32_t *span)
+{
+    const struct jgf_waiting *w = &r->waiting;
+    const struct jgf_span *s;
+
+    while (*span + 1 < w->nspans && w->spans[*span + 1].first <= i)
+        ++*span;
+    s = &w->spans[*span];
+    return (struct jgf_edge){w->ends[i][0], w->ends[i][1], s->at + (i - s->first), s->subsystem, s->type, s->back};
+}
+
+bool weir_jgf_contains(const struct jgf *r, const struct jgf_edge *e)
+{
+    return strcmp(jgf_text(r, e->subsystem), "containment") == 0;
 }
 
 /* ---- edges ---------------------------------------------------------------------------------------------------- */
@@ -217,20 +220,10 @@ static int read_metadata(struct jgf *r, struct draft *d, int type)
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
-static bool is_containment(const struct jgf *r, const struct jgf_edge *e)
-{
-    return strcmp(jgf_text(r, e->subsystem), "containment") == 0;
-}
-
 /* What an edge says of one subsystem takes effect now, or waits. */
 static int relate(struct jgf *r, const struct jgf_edge *e)
 {
-    if (r->has_nodes && is_containment(r, e))
-        return weir_jgf_contain(r, e);
-    if (weir_array_reserve(&r->edges, &r->edges_cap, (size_t)r->nedges + 1, sizeof *e) < 0)
-        return weir_fail_nomem(r->err);
-    r->edges[r->nedges++] = *e;
-    return WEIR_OK;
+    return r->has_nodes && weir_jgf_contains(r, e) ? weir_jgf_contain(r, e) : keep_edge(r, e);
 }
 
 static int finish_edge(struct jgf *r, const struct draft *d)
@@ -334,26 +327,37 @@ static int read_part(struct jgf *r)
 /* Every vertex that an edge has named was there. */
 static int check_items(const struct jgf *r)
 {
+    char buf[16];
+
     for (uint32_t i = 0; i < r->count; i++)
         if (!r->items[i].described)
             return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->items[i].at, r->items[i].is_target ? ".target" : ".source",
-                                "there is no vertex \"%.100s\"", jgf_key(r, i));
+                                "there is no vertex \"%.100s\"", weir_jgf_keys_text(&r->keys, i, buf));
     return WEIR_OK;
+}
+
+static void drop_waiting(struct jgf_waiting *w)
+{
+    weir_mem_free(w->ends);
+    weir_mem_free(w->spans);
+    *w = (struct jgf_waiting){0};
 }
 
 /* Those edges of containment that came before the vertices. */
 static int contain_waiting(struct jgf *r)
 {
-    uint32_t left = 0;
+    bool others = false;
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; rc == WEIR_OK && i < r->nedges; i++) {
-        if (is_containment(r, &r->edges[i]))
-            rc = weir_jgf_contain(r, &r->edges[i]);
+    for (uint32_t i = 0, span = 0; rc == WEIR_OK && i < r->waiting.count; i++) {
+        struct jgf_edge e = weir_jgf_waiting(r, i, &span);
+        if (weir_jgf_contains(r, &e))
+            rc = weir_jgf_contain(r, &e);
         else
-            r->edges[left++] = r->edges[i];
+            others = true;
     }
-    r->nedges = rc == WEIR_OK ? left : r->nedges;
+    if (!others)
+        drop_waiting(&r->waiting);
     return rc;
 }
 
@@ -497,8 +501,8 @@ int weir_jgf_document(struct jgf *r, const struct weir_input *in)
     rc = read_document(r);
     weir_json_close(r->json);
     r->json = NULL;
-    weir_mem_free(r->slots);
-    r->slots = NULL;
+    weir_mem_free(r->paths);
+    r->paths = NULL;
     return rc;
 }
 
@@ -507,13 +511,14 @@ void weir_jgf_free(struct jgf *r)
     weir_json_close(r->json);
     weir_graph_free(r->g);
     weir_mem_free(r->items);
-    weir_mem_free(r->slots);
+    weir_jgf_keys_free(&r->keys);
+    weir_mem_free(r->paths);
     weir_mem_free(r->uuids);
-    weir_mem_free(r->entries);
-    weir_places_clear(&r->node.places);
-    weir_mem_free(r->edges);
+    weir_mem_free(r->faults);
+    drop_waiting(&r->waiting);
     weir_mem_free(r->names);
-    weir_buf_free(&r->keys);
+    weir_mem_free(r->node.entries);
+    weir_places_clear(&r->node.places);
     weir_buf_free(&r->node.texts);
     weir_buf_free(&r->value);
     weir_buf_free(&r->execution_text);

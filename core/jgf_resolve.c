@@ -15,8 +15,17 @@ struct step {
     uint32_t pos;
 };
 
+/* What an item stands for. */
+struct stand {
+    weir_vertex v;
+    bool implied; /* something above is taken as a whole */
+    bool leads;   /* to others below it */
+};
+
 struct resolver {
-    struct jgf r; /* the first member: on_node is given its address */
+    struct jgf r;         /* the first member: on_node is given its address */
+    struct stand *stands; /* by item */
+    uint32_t stands_cap;
     const weir_graph *within;
     struct step way[WEIR_PATH_DEPTH + 1];
     struct weir_map32 items; /* by vertex */
@@ -84,95 +93,104 @@ static const char *path_text(const struct jgf *r, int field)
     return r->node.given & 1u << field ? r->node.texts.data + r->node.text[field] : NULL;
 }
 
-static int find_vertex(struct jgf *r, struct jgf_item *it)
+static int find_vertex(struct jgf *r, const struct jgf_item *it, weir_vertex *v)
 {
     struct resolver *s = (struct resolver *)r;
     const char *path = path_text(r, JGF_PATH), *other = path_text(r, JGF_OTHER);
 
+    *v = WEIR_NONE;
     if (!path && !other)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", it->at, ".metadata.paths",
                             "is missing; a path is wanted, which tells the vertex");
     if (path)
-        it->v = find_path(s, path, it->rank);
-    else if (weir_graph_lookup(s->within, other, &it->v, NULL) < 0)
-        it->v = WEIR_NONE;
-    if (it->v != WEIR_NONE)
+        *v = find_path(s, path, jgf_rank(it));
+    else if (weir_graph_lookup(s->within, other, v, NULL) < 0)
+        *v = WEIR_NONE;
+    if (*v != WEIR_NONE)
         return WEIR_OK;
-    if (it->rank == WEIR_NO_RANK)
+    if (!it->has_rank)
         return weir_jgf_bad(r, WEIR_ENOENT, "nodes", it->at, ".metadata.paths", "there is no vertex %.200s",
                             path ? path : other);
     return weir_jgf_bad(r, WEIR_ENOENT, "nodes", it->at, ".metadata.paths",
-                        "there is no vertex %.200s of rank %" PRId64, path ? path : other, it->rank);
+                        "there is no vertex %.200s of rank %" PRId64, path ? path : other, jgf_rank(it));
 }
 
 static int resolve_item(struct jgf *r, uint32_t item)
 {
     struct resolver *s = (struct resolver *)r;
-    struct jgf_item *it = &r->items[item];
+    const struct jgf_item *it = &r->items[item];
     const char *type = type_text(r->g, r->g->kinds[it->kind].type);
+    weir_vertex v;
     uint32_t other;
-    int rc = find_vertex(r, it);
+    int rc = find_vertex(r, it, &v);
 
     if (rc < 0)
         return rc;
-    if (strcmp(type, weir_vertex_type(s->within, it->v)) != 0)
+    if (strcmp(type, weir_vertex_type(s->within, v)) != 0)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", it->at, ".metadata.type",
                             "is \"%.60s\", but the vertex of this path is a \"%.60s\"", type,
-                            weir_vertex_type(s->within, it->v));
-    other = weir_map32_get(&s->items, it->v);
+                            weir_vertex_type(s->within, v));
+    other = weir_map32_get(&s->items, v);
     if (other != WEIR_NONE)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", it->at, ".metadata.paths",
                             "is the same vertex as %s.nodes[%" PRIu32 "]", r->path, r->items[other].at);
-    return weir_map32_add(&s->items, it->v, item) < 0 ? weir_fail_nomem(r->err) : WEIR_OK;
+    if (weir_array_reserve(&s->stands, &s->stands_cap, r->count, sizeof *s->stands) < 0)
+        return weir_fail_nomem(r->err);
+    s->stands[item] = (struct stand){.v = v};
+    return weir_map32_add(&s->items, v, item) < 0 ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
 /* ---- what is taken -------------------------------------------------------------------------------------------- */
 
 /* Whether all of a vertex is taken. */
-static bool is_whole(const struct resolver *s, const struct jgf_item *it)
+static bool is_whole(const struct resolver *s, uint32_t item)
 {
-    return it->exclusive && (s->r.g->kinds[it->kind].size >= weir_vertex_size(s->within, it->v) ||
-                             weir_vertex_children(s->within, it->v));
+    const struct jgf_item *it = &s->r.items[item];
+    weir_vertex v = s->stands[item].v;
+
+    return it->exclusive &&
+           (s->r.g->kinds[it->kind].size >= weir_vertex_size(s->within, v) || weir_vertex_children(s->within, v));
 }
 
 /* Looks at what the document has above an item. */
-static void look_up(struct resolver *s, struct jgf_item *it)
+static void look_up(struct resolver *s, struct stand *x)
 {
-    weir_vertex v = it->v;
+    weir_vertex v = x->v;
     uint32_t above;
 
-    while (!it->implied && (v = weir_vertex_parent(s->within, v)) != WEIR_NONE)
+    while (!x->implied && (v = weir_vertex_parent(s->within, v)) != WEIR_NONE)
         if ((above = weir_map32_get(&s->items, v)) != WEIR_NONE) {
-            s->r.items[above].leads = true;
-            it->implied = is_whole(s, &s->r.items[above]);
+            s->stands[above].leads = true;
+            x->implied = is_whole(s, above);
         }
 }
 
 /* What an item takes. False: nothing, it only leads to others. */
-static bool pick_item(const struct resolver *s, const struct jgf_item *it, weir_pick *out)
+static bool pick_item(const struct resolver *s, uint32_t item, weir_pick *out)
 {
-    int64_t size = weir_vertex_size(s->within, it->v), units = s->r.g->kinds[it->kind].size;
+    const struct jgf_item *it = &s->r.items[item];
+    const struct stand *x = &s->stands[item];
+    int64_t size = weir_vertex_size(s->within, x->v), units = s->r.g->kinds[it->kind].size;
 
-    *out = (weir_pick){.vertex = it->v, .exclusive = is_whole(s, it)};
+    *out = (weir_pick){.vertex = x->v, .exclusive = is_whole(s, item)};
     if (out->exclusive)
         out->amount = size;
     else if (it->exclusive || units < size)
         out->amount = units;
-    return out->exclusive || out->amount > 0 || !it->leads;
+    return out->exclusive || out->amount > 0 || !x->leads;
 }
 
 static int pick_all(struct resolver *s, weir_pick **picks, uint32_t *n)
 {
-    struct jgf_item *items = s->r.items;
     weir_pick *list = weir_mem_zalloc(s->r.count, sizeof *list);
 
     if (!list)
         return weir_fail_nomem(s->r.err);
     for (uint32_t i = 0; i < s->r.count; i++)
-        look_up(s, &items[i]);
+        look_up(s, &s->stands[i]);
     *n = 0;
     for (uint32_t i = 0; i < s->r.count; i++)
-        if (!items[i].implied && pick_item(s, &items[i], &list[*n]))
+        if (!s->stands[i].implied && pick_item(s, i, &list[*n]))
             ++*n;
     *picks = list;
     return WEIR_OK;
@@ -194,6 +212,7 @@ int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const 
     if (rc == WEIR_OK)
         rc = pick_all(&s, picks, n);
     weir_map32_free(&s.items);
+    weir_mem_free(s.stands);
     weir_jgf_free(&s.r);
     return rc;
 }

@@ -7,18 +7,15 @@
 #include "changes.h"
 #include "index.h"
 
-struct pool *weir_pool_get(weir_graph *g, weir_vertex v)
+uint32_t weir_pool_new(weir_graph *g)
 {
-    uint32_t i = vertex_at(g, v)->pool;
+    uint32_t i = g->free_pools;
 
-    if (i != WEIR_NONE)
-        return &g->pools[i];
-    i = g->free_pools;
     if (i != WEIR_NONE) {
         g->free_pools = g->pools[i].edges_out;
     } else {
-        if (weir_array_reserve(&g->pools, &g->pools_cap, g->npools + 1, sizeof *g->pools))
-            return NULL;
+        if (weir_array_reserve(&g->pools, &g->pools_cap, (size_t)g->npools + 1, sizeof *g->pools))
+            return WEIR_NONE;
         i = g->npools++;
     }
     memset(&g->pools[i], 0, sizeof g->pools[i]);
@@ -27,6 +24,18 @@ struct pool *weir_pool_get(weir_graph *g, weir_vertex v)
     g->pools[i].edges_out = g->pools[i].edges_in = WEIR_NONE;
     g->pools[i].last_out = g->pools[i].last_in = WEIR_NONE;
     g->pools[i].used = true;
+    return i;
+}
+
+struct pool *weir_pool_get(weir_graph *g, weir_vertex v)
+{
+    uint32_t i = vertex_at(g, v)->pool;
+
+    if (i != WEIR_NONE)
+        return &g->pools[i];
+    i = weir_pool_new(g);
+    if (i == WEIR_NONE)
+        return NULL;
     vertex_at(g, v)->pool = i;
     return &g->pools[i];
 }
@@ -155,25 +164,71 @@ const char *weir_vertex_get(const weir_graph *g, weir_vertex v, int map, const c
     return e ? weir_names_text(&g->names, e->value) : NULL;
 }
 
+int weir_entry_fault(int map, size_t key_len, size_t value_len)
+{
+    if (key_len == 0)
+        return ENTRY_EMPTY;
+    return key_len > WEIR_NAME_MAX || (map != WEIR_EXTENDED && value_len > WEIR_NAME_MAX) ? ENTRY_LONG : ENTRY_FINE;
+}
+
+int weir_entry_fail(int fault, weir_err *err)
+{
+    switch (fault) {
+    case ENTRY_EMPTY: return weir_fail(err, WEIR_EINVAL, "a key must not be empty");
+    case ENTRY_LONG: return weir_fail(err, WEIR_ELIMIT, "a key or value is longer than %d bytes", WEIR_NAME_MAX);
+    case ENTRY_MANY:
+        return weir_fail(err, WEIR_ELIMIT, "a pool has more than %d properties, tags or extended data", WEIR_ENTRIES_MAX);
+    default: return WEIR_OK;
+    }
+}
+
 static int check_entry(const weir_graph *g, weir_vertex v, int map, const char *key, const char *value, weir_err *err)
 {
+    int rc;
+
     if (!vertex_valid(g, v))
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
     if (map < 0 || map > WEIR_EXTENDED)
         return weir_fail(err, WEIR_EINVAL, "there is no map %d", map);
-    if (!key || !key[0])
-        return weir_fail(err, WEIR_EINVAL, "a key must not be empty");
-    if (strlen(key) > WEIR_NAME_MAX || (map != WEIR_EXTENDED && strlen(value) > WEIR_NAME_MAX))
-        return weir_fail(err, WEIR_ELIMIT, "a key or value is longer than %d bytes", WEIR_NAME_MAX);
-    return weir_graph_writable(g, err);
+    rc = weir_entry_fail(weir_entry_fault(map, key ? strlen(key) : 0, strlen(value)), err);
+    return rc ? rc : weir_graph_writable(g, err);
+}
+
+int weir_map_reserve(struct map *m, uint32_t n)
+{
+    struct entry *entries = m->cap ? NULL : weir_mem_alloc(n * sizeof *entries);
+
+    if (m->cap)
+        return weir_array_reserve(&m->entries, &m->cap, n, sizeof *entries);
+    if (!entries)
+        return WEIR_ENOMEM;
+    m->entries = entries;
+    m->cap = n;
+    return WEIR_OK;
+}
+
+int weir_map_set(weir_graph *g, struct pool *p, int map, weir_name key, weir_name value)
+{
+    struct map *m = &p->maps[map];
+    struct entry *e = entry_find(g, p, map, key);
+
+    if (e) {
+        e->value = value;
+        return WEIR_OK;
+    }
+    if (m->count >= WEIR_ENTRIES_MAX)
+        return WEIR_ELIMIT;
+    if (weir_array_reserve(&m->entries, &m->cap, m->count + 1, sizeof *m->entries))
+        return WEIR_ENOMEM;
+    m->entries[m->count++] = (struct entry){key, value};
+    index_follow(g, p, map);
+    return WEIR_OK;
 }
 
 int weir_vertex_set(weir_graph *g, weir_vertex v, int map, const char *key, const char *value, weir_err *err)
 {
     int rc = check_entry(g, v, map, key, value ? value : "", err);
     struct pool *p;
-    struct map *m;
-    struct entry *e;
     weir_name k, val;
 
     if (rc)
@@ -181,20 +236,9 @@ int weir_vertex_set(weir_graph *g, weir_vertex v, int map, const char *key, cons
     k = weir_names_add(&g->names, key, strlen(key));
     val = weir_names_add(&g->names, value ? value : "", value ? strlen(value) : 0);
     p = k == WEIR_NO_NAME || val == WEIR_NO_NAME ? NULL : weir_pool_get(g, v);
-    if (!p)
-        return weir_fail_nomem(err);
-    m = &p->maps[map];
-    e = entry_find(g, p, map, k);
-    if (!e) {
-        if (m->count >= WEIR_ENTRIES_MAX)
-            return weir_fail(err, WEIR_ELIMIT, "a pool has more than %d properties, tags or extended data", WEIR_ENTRIES_MAX);
-        if (weir_array_reserve(&m->entries, &m->cap, m->count + 1, sizeof *m->entries))
-            return weir_fail_nomem(err);
-        m->entries[m->count++] = (struct entry){k, val};
-        index_follow(g, p, map);
-    } else {
-        e->value = val;
-    }
+    rc = p ? weir_map_set(g, p, map, k, val) : WEIR_ENOMEM;
+    if (rc)
+        return rc == WEIR_ENOMEM ? weir_fail_nomem(err) : weir_entry_fail(ENTRY_MANY, err);
     note_vertex(g, v);
     weir_indexes_note(g, v, map, k);
     return WEIR_OK;

@@ -219,6 +219,13 @@ describe("the memory of pools", function()
     end)
   end
 
+  it("[P14] is counted in a graph that lost some", function()
+    local g <close> = assert(weir.synthetic "cluster:1 rack:2 node:100 core:10")
+    local before = g:bytes()
+    g:unlink(g:find("type=rack")[1])
+    assert.is_true(g:bytes() <= before)
+  end)
+
   it("[P14] what a pool has to say is paid for by that pool alone", function()
     local g <close> = assert(weir.synthetic "cluster:1 node:1000 core:10")
     local before = g:bytes()

@@ -182,6 +182,164 @@ static void test_beginnings(void)
     }
 }
 
+/* ---- ids and order -------------------------------------------------------------------------------------------- */
+
+#define MANY 200 /* vertices: vertex i > 0 lies in i / 4 */
+
+static void id_plain(uint32_t i, char *id)
+{
+    sprintf(id, "%u", i);
+}
+
+static void id_gaps(uint32_t i, char *id)
+{
+    sprintf(id, "%u", i * 3 + i % 5 + 7);
+}
+
+static void id_down(uint32_t i, char *id)
+{
+    sprintf(id, "%u", 1000 - i);
+}
+
+static void id_mixed(uint32_t i, char *id)
+{
+    sprintf(id, i % 3 ? "%u" : "v%u", i);
+}
+
+static void id_zeros(uint32_t i, char *id)
+{
+    sprintf(id, "%0*u", (int)(i % 4), i);
+}
+
+static void id_large(uint32_t i, char *id)
+{
+    sprintf(id, "%llu", 4294967200ull + i);
+}
+
+static void id_empty(uint32_t i, char *id)
+{
+    sprintf(id, "%.*u", i == 5 ? 0 : 1, i == 5 ? 0 : i);
+}
+
+static const struct id_style {
+    const char *what;
+    void (*write)(uint32_t i, char *id);
+} styles[] = {{"ids 0, 1, 2", id_plain}, {"gaps", id_gaps},           {"descending", id_down},
+              {"some texts", id_mixed},  {"leading zeros", id_zeros}, {"around 2^32", id_large},
+              {"an empty id", id_empty}};
+
+/* In which order vertices are written: one of them in preorder, one from the end, one mixed. */
+static uint32_t place(uint32_t order, uint32_t i)
+{
+    return order == 0 ? i : order == 1 ? MANY - 1 - i : i * 77 % MANY;
+}
+
+static void write_node(weir_buf *b, const struct id_style *style, uint32_t i)
+{
+    char id[24];
+
+    style->write(i, id);
+    weir_buf_printf(b, "{\"id\":\"%s\",\"metadata\":{\"type\":\"t%u\",\"id\":%u,\"rank\":%d,\"size\":%u,", id, i % 3, i,
+                    (int)(i % 7 / 3) - 1, 1 + i % 2);
+    if (i % 5 == 0)
+        weir_buf_printf(b, "\"name\":\"own%u\",\"tags\":[\"a\",\"b\"],\"ephemeral\":{\"b\":\"%u\"},", i, i);
+    weir_buf_printf(b, "\"uuid\":\"%08x-0000-4000-8000-000000000000\"}}", i + 1);
+}
+
+static void write_nodes(weir_buf *b, const struct id_style *style, uint32_t order)
+{
+    weir_buf_puts(b, "\"nodes\":[");
+    for (uint32_t k = 0; k < MANY; k++) {
+        weir_buf_puts(b, k ? "," : "");
+        write_node(b, style, place(order, k));
+    }
+    weir_buf_puts(b, "]");
+}
+
+/* Those of containment, and every tenth one of another subsystem too. */
+static void write_edges(weir_buf *b, const struct id_style *style)
+{
+    char above[24], below[24];
+
+    weir_buf_puts(b, "\"edges\":[");
+    for (uint32_t i = 1; i < MANY; i++) {
+        style->write(i / 4, above);
+        style->write(i, below);
+        weir_buf_printf(b, "%s{\"source\":\"%s\",\"target\":\"%s\"", i > 1 ? "," : "", above, below);
+        weir_buf_puts(b, i % 10 ? "}" : ",\"metadata\":{\"name\":{\"containment\":\"contains\",\"net\":\"to\"}}}");
+    }
+    weir_buf_puts(b, "]");
+}
+
+static char *write_document(const struct id_style *style, uint32_t order, bool edges_first)
+{
+    weir_buf b = {0};
+
+    weir_buf_puts(&b, "{\"graph\":{");
+    if (edges_first)
+        write_edges(&b, style);
+    else
+        write_nodes(&b, style, order);
+    weir_buf_puts(&b, ",");
+    if (edges_first)
+        write_nodes(&b, style, order);
+    else
+        write_edges(&b, style);
+    weir_buf_puts(&b, "}}");
+    return b.data;
+}
+
+/* However the vertices are called, and in whatever order they come: the edges say what graph it is. */
+static void test_orders(void)
+{
+    char *text = write_document(&styles[0], 0, false), what[80];
+    weir_graph *want = read_text(text, "in order"), *g;
+    weir_err err = {0};
+
+    free(text);
+    CHECK(weir_graph_count(want) == MANY, "%u vertices", weir_graph_count(want));
+    CHECK(weir_vertex_parent(want, 1) == 0, "in preorder");
+    for (size_t i = 0; i < sizeof styles / sizeof *styles * 6; i++) {
+        const struct id_style *style = &styles[i / 6];
+        snprintf(what, sizeof what, "%s, order %zu%s", style->what, i % 3, i % 6 < 3 ? "" : ", edges first");
+        text = write_document(style, (uint32_t)(i % 3), i % 6 >= 3);
+        g = read_text(text, what);
+        memset(&err, 0, sizeof err);
+        CHECK(g && weir_graph_compare(want, g, false, &err) == WEIR_OK && weir_check(g, &err) == WEIR_OK, "%s: %s",
+              what, err.text);
+        for (weir_vertex v = 1; g && v < MANY; v++)
+            CHECK(weir_vertex_id(g, v) == weir_vertex_id(want, v), "%s: vertex %u", what, v);
+        weir_graph_free(g);
+        free(text);
+    }
+    weir_graph_free(want);
+}
+
+/* Errors call a vertex by its id. */
+static void test_names_of_ids(void)
+{
+    char text[400], ids[3][24], want[200];
+
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
+        weir_graph *g = NULL;
+        weir_err err = {0};
+        for (uint32_t k = 0; k < 3; k++)
+            styles[i].write(k + 4, ids[k]);
+        snprintf(
+            text, sizeof text,
+            "{\"graph\":{\"nodes\":[{\"id\":\"%s\",\"metadata\":{\"type\":\"a\"}},{\"id\":\"%s\",\"metadata\":{"
+            "\"type\":"
+            "\"b\"}},{\"id\":\"%s\",\"metadata\":{\"type\":\"c\"}}],\"edges\":[{\"source\":\"%s\",\"target\":\"%s\"},"
+            "{\"source\":\"%s\",\"target\":\"%s\"}]}}",
+            ids[0], ids[1], ids[2], ids[0], ids[2], ids[1], ids[2]);
+        snprintf(want, sizeof want, "graph.edges[1]: vertex \"%s\" has two parents, \"%s\" and \"%s\"", ids[2], ids[0],
+                 ids[1]);
+        CHECK(weir_graph_parse(text, strlen(text), "test", "jgf", &g, &err) == WEIR_EINVAL &&
+                  check_same(err.text, want),
+              "%s: %s is not %s", styles[i].what, err.text, want);
+    }
+}
+
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
 static int parse_once(void *arg)
@@ -255,6 +413,11 @@ static void test_nomem(void)
     text = long_document();
     check_nomem(parse_once, text, "a long text");
     free(text);
+    for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
+        text = write_document(&styles[i], (uint32_t)(i % 3), i % 2);
+        check_nomem(parse_once, text, styles[i].what);
+        free(text);
+    }
     machine = g;
     text = weir_graph_format(g, "jgf", NULL);
     check_nomem(resolve_once, text, "resolve");
@@ -269,6 +432,8 @@ int main(void)
     test_long();
     test_pieces();
     test_beginnings();
+    test_orders();
+    test_names_of_ids();
     test_nomem();
     return check_report();
 }
