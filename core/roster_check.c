@@ -101,13 +101,20 @@ static bool has_rank(const struct roster *r, int64_t rank, uint32_t node)
     return false;
 }
 
+/* Whether all of a run are before the first of another, by rank and number. */
+static bool is_before(struct roster_run a, struct roster_run b)
+{
+    int64_t last = a.rank + a.count - 1;
+    return last < b.rank || (last == b.rank && a.node + a.count - 1 < b.node);
+}
+
 static void check_ranks(const struct both *b, bool *same)
 {
     const struct roster *kept = b->kept;
 
     *same = *same && ranked(kept) == ranked(b->made);
     for (uint32_t i = 1; *same && i < kept->nruns; i++)
-        *same = kept->runs[i - 1].rank + kept->runs[i - 1].count - 1 <= kept->runs[i].rank;
+        *same = is_before(kept->runs[i - 1], kept->runs[i]);
     for (int64_t i = weir_idset_first(kept->live); *same && i >= 0; i = weir_idset_next(kept->live, i)) {
         int64_t rank = weir_vertex_rank(b->g, kept->nodes[i]);
         *same = rank == WEIR_NO_RANK || has_rank(kept, rank, (uint32_t)i);

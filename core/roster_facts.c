@@ -231,11 +231,11 @@ static int insert_rank(struct roster *r, struct ranked x)
     struct roster_run with[3], *before = at ? &r->runs[at - 1] : NULL, *in = at < r->nruns ? &r->runs[at] : NULL;
     struct ranked first = in ? (struct ranked){in->rank, in->node} : x;
 
-    if (before && before->rank + before->count == x.rank && before->node + before->count == x.node) {
-        before->count++;
-        return WEIR_OK;
-    }
     if (!in || by_rank(&x, &first) <= 0) {
+        if (before && before->rank + before->count == x.rank && before->node + before->count == x.node) {
+            before->count++;
+            return WEIR_OK;
+        }
         with[0] = (struct roster_run){x.rank, x.node, 1};
         return replace_runs(r, at, 0, with, 1);
     }

@@ -6,24 +6,7 @@
 
 #include "../../core/roster.h"
 #include "check.h"
-
-static uint64_t seed;
-
-static uint32_t dice(uint32_t n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % n;
-}
-
-static weir_vertex some_vertex(const weir_graph *g, const char *type)
-{
-    for (int i = 0; i < 1000; i++) {
-        weir_vertex v = dice(weir_graph_limit(g));
-        if (weir_vertex_live(g, v) && (!type || strcmp(weir_vertex_type(g, v), type) == 0))
-            return v;
-    }
-    return WEIR_NONE;
-}
+#include "dice.h"
 
 static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint32_t count)
 {
@@ -63,8 +46,8 @@ static void add_rack(weir_graph *g, weir_vertex root)
 
 static void change(weir_graph *g)
 {
-    weir_vertex node = some_vertex(g, "node"), v = dice(3) || node == WEIR_NONE ? some_vertex(g, NULL) : node;
-    weir_vertex rack = some_vertex(g, "rack"), root = some_vertex(g, "cluster");
+    weir_vertex node = some_vertex_of(g, "node"), v = dice(3) || node == WEIR_NONE ? some_vertex(g) : node;
+    weir_vertex rack = some_vertex_of(g, "rack"), root = some_vertex_of(g, "cluster");
 
     switch (dice(9)) {
     case 0: add_rack(g, dice(8) ? root : add(g, WEIR_NONE, "cluster", 1)); break;
@@ -159,6 +142,32 @@ static void run(uint64_t from, int steps)
     weir_graph_free(g);
 }
 
+/* Nodes with ranks that others have: a run of ranks is cut where one of another number comes between. */
+static void test_shared_ranks(void)
+{
+    static const int64_t later[] = {5, 6, 7};
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_graph *g = weir_graph_new();
+    weir_vertex root = WEIR_NONE, v[12];
+    struct roster *r;
+    weir_err err = {0};
+
+    d.type = "cluster";
+    CHECK(weir_graph_add_many(g, WEIR_NONE, &d, 1, 1, &root, NULL) == WEIR_OK, "a cluster");
+    d.type = "node";
+    for (d.rank = 0; d.rank < 9; d.rank++)
+        CHECK(weir_graph_add_many(g, root, &d, 1, 1, &v[d.rank], NULL) == WEIR_OK, "a node");
+    CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a roster");
+    for (int i = 0; i < 3; i++) {
+        d.rank = later[i];
+        CHECK(weir_graph_add_many(g, root, &d, 1, 1, &v[9 + i], NULL) == WEIR_OK && weir_check(g, &err) == WEIR_OK,
+              "a second node of rank %d: %s", (int)d.rank, err.text);
+    }
+    for (int i = 11; i >= 0; i--)
+        CHECK(weir_graph_unlink(g, v[i], NULL) == WEIR_OK && weir_check(g, &err) == WEIR_OK, "node %d goes: %s", i, err.text);
+    weir_graph_free(g);
+}
+
 /* Changes go through also where the roster cannot follow: it is then made anew. */
 static void run_nomem(void)
 {
@@ -187,6 +196,7 @@ int main(void)
 
     for (int i = 1; i <= (runs ? runs : 1); i++)
         run((uint64_t)i * 1000003, 150);
+    test_shared_ranks();
     run_nomem();
     return check_report();
 }
