@@ -33,43 +33,19 @@ static void push_exe_dir(lua_State *L)
     lua_pushlstring(L, slash ? path : ".", slash ? (size_t)(slash - path) : 1);
 }
 
-/* The first of the folders, below the one of the executable, in which `probe` is there; pushes its real path, or nil.
- */
-static void push_folder(lua_State *L, const char *dir, const char *const *folders, const char *probe)
-{
-    char real[PATH_MAX];
-
-    for (; *folders; folders++) {
-        const char *found = realpath(lua_pushfstring(L, "%s/%s", dir, *folders), real);
-        lua_pop(L, 1);
-        if (found && access(lua_pushfstring(L, "%s/%s", real, probe), R_OK) == 0) {
-            lua_pop(L, 1);
-            lua_pushstring(L, real);
-            return;
-        }
-        lua_settop(L, found ? -2 : -1);
-    }
-    lua_pushnil(L);
-}
-
-static void set_paths(lua_State *L, const char *dir)
+/* Pushes the folder of weir's Lua files; what is loaded from C lies beside it. */
+static void push_lua(lua_State *L, const char *dir)
 {
     static const char *const folders[] = {"lua", "../share/lua/5.4", NULL};
-    const char *lua;
 
-    push_folder(L, dir, folders, "weir/init.lua");
-    lua = lua_tostring(L, -1);
-    if (!lua)
+    weirlua_push_folder(L, dir, folders, "weir/init.lua");
+    if (lua_isnil(L, -1))
         luaL_error(L, "cannot find its Lua files: neither %s/lua nor %s/../share/lua/5.4 has weir/init.lua", dir, dir);
     lua_getglobal(L, "package");
-    lua_getfield(L, -1, "path");
-    lua_pushfstring(L, "%s/?.lua;%s/?/init.lua;%s", lua, lua, lua_tostring(L, -1));
-    lua_setfield(L, -3, "path");
-    lua_pop(L, 1);
     lua_getfield(L, -1, "cpath");
     lua_pushfstring(L, "%s/../lib/lua/5.4/?.so;%s", dir, lua_tostring(L, -1));
     lua_setfield(L, -3, "cpath");
-    lua_pop(L, 3);
+    lua_pop(L, 2);
 }
 
 /* weir.core, with core.prefix.policies. */
@@ -80,7 +56,7 @@ static int open_core(lua_State *L)
     luaopen_weir_core(L);
     lua_createtable(L, 0, 1);
     push_exe_dir(L);
-    push_folder(L, lua_tostring(L, -1), folders, "low.lua");
+    weirlua_push_folder(L, lua_tostring(L, -1), folders, "low.lua");
     lua_setfield(L, -3, "policies");
     lua_pop(L, 1);
     lua_setfield(L, -2, "prefix");
@@ -108,13 +84,8 @@ static int run(lua_State *L)
     luaL_openlibs(L);
     set_arg(L, argc, argv);
     push_exe_dir(L);
-    set_paths(L, lua_tostring(L, -1));
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    lua_pushcfunction(L, open_core);
-    lua_setfield(L, -2, "weir.core");
-    lua_getglobal(L, "require");
-    lua_pushliteral(L, "weir.cli");
-    lua_call(L, 1, 1);
+    push_lua(L, lua_tostring(L, -1));
+    weirlua_host(L, lua_tostring(L, -1), open_core, "weir.cli");
     lua_getfield(L, -1, "main");
     lua_getglobal(L, "arg");
     lua_call(L, 1, 1);

@@ -16,7 +16,7 @@ local T0 = 1700000000
 local function open(arguments, config)
   local s = { said = {}, logged = {}, now = T0, ticks = 0 }
   local port = { clock = function() return s.now end, ticks = function() return s.ticks end }
-  for _, name in ipairs { "alloc", "annotate", "deny", "cancel" } do
+  for _, name in ipairs { "alloc", "annotate", "deny", "raise" } do
     port[name] = function(...) s.said[#s.said + 1] = { name, ... } end
   end
   function port.explain(id) s.service:told(encode { id = id }, (s.service:reason(encode { id = id }))) end
@@ -49,7 +49,8 @@ local function spec_of(nodes, opts)
   return {
     version = 1, resources = opts.slots and { { type = "slot", count = opts.slots, label = "task", with = core.with } } or { node },
     tasks = { { command = { "app" }, slot = "task", count = { per_slot = 1 } } },
-    attributes = { system = { duration = opts.duration or 60, queue = opts.queue, constraints = opts.constraints, cwd = opts.cwd } },
+    attributes = { system = { duration = opts.duration or 60, queue = opts.queue, constraints = opts.constraints, cwd = opts.cwd,
+      ["preemptible-after"] = opts.after } },
   }
 end
 
@@ -107,23 +108,28 @@ end
 -- ---- a recorded exchange ----------------------------------------------------------------------------------------
 
 describe("a scheduler for Flux", function()
-  it("answers a recorded exchange as it did then", function()
-    local s, expected = assert(open { "queue=easy", "policy=low" }), {}
-    for line in io.lines(DATA .. "flux_exchange.jsonl") do
-      local entry = decode(line)
-      if entry.answer then
-        expected[#expected + 1] = encode({ entry.answer, entry.args }, { sort = true })
-      else
-        s.now, s.ticks = entry.now, entry.now
-        s.service[entry.call](s.service, table.unpack(entry.args))
+  for name, record in pairs {
+    exchange = { file = "flux_exchange", arguments = { "queue=easy", "policy=low" } },
+    preemption = { file = "flux_preempt", arguments = { "queue=preempt" } },
+  } do
+    it("answers as it did then what was recorded in Flux: " .. name, function()
+      local s, expected = assert(open(record.arguments)), {}
+      for line in io.lines(DATA .. record.file .. ".jsonl") do
+        local entry = decode(line)
+        if entry.answer then
+          expected[#expected + 1] = encode({ entry.answer, entry.args }, { sort = true })
+        else
+          s.now, s.ticks = entry.now, entry.now
+          s.service[entry.call](s.service, table.unpack(entry.args))
+        end
       end
-    end
-    local got = {}
-    for i, said in ipairs(s.said) do got[i] = encode({ said[1], table.move(said, 2, #said, 1, {}) }, { sort = true }) end
-    assert.same(expected, got)
-    assert.is_true(#got > 15)
-    assert.same({ 0, 0 }, { stats(s).pending, stats(s).running })
-  end)
+      local got = {}
+      for i, said in ipairs(s.said) do got[i] = encode({ said[1], table.move(said, 2, #said, 1, {}) }, { sort = true }) end
+      assert.same(expected, got)
+      assert.is_true(#got > 6)
+      assert.same({ 0, 0 }, { stats(s).pending, stats(s).running })
+    end)
+  end
 
   -- ---- starting and waiting -------------------------------------------------------------------------------------
 
@@ -217,6 +223,24 @@ describe("a scheduler for Flux", function()
     assert.is_nil(wait)
   end)
 
+  it("says it the more seldom the more a copy of it costs", function()
+    local s = started { "queue=fcfs" }
+    local explain, scattered = s.port.explain, { constraints = { ranks = { "0-1" } } }
+    local asked = 0
+    function s.port.explain(id)
+      asked = asked + 1
+      s.service:copied "0.2"
+      explain(id)
+    end
+    submit(s, 1, 3)
+    for id = 2, 4 do submit(s, id, 1, scattered) end
+    for _ = 1, 30 do
+      settle(s)
+      s.ticks = s.ticks + 1
+    end
+    assert.equal(2, asked)
+  end)
+
   it("starts a reservation when its time has come", function()
     local s = started({ "queue=easy" }, 2)
     submit(s, 1, 2, { duration = 100 })
@@ -286,17 +310,29 @@ describe("a scheduler for Flux", function()
     apart(s)
   end)
 
-  it("answers a cancel of what waits, and ignores others", function()
+  it("forgets what is cancelled while it waits, and takes it when it comes again", function()
     local s = started({}, 1)
     submit(s, 1, 1)
     submit(s, 2, 1)
     settle(s)
-    for id = 1, 3 do assert(s.service:cancel(encode { id = id })) end
-    assert.equal("2", ids(s, "cancel"))
+    for id = 2, 3 do assert(s.service:cancel(encode { id = id })) end
+    assert.same({ 0, 1 }, { stats(s).pending, stats(s).running })
     submit(s, 2, 1)
     free(s, 1)
     settle(s)
     assert.equal("1 2", ids(s, "alloc"))
+  end)
+
+  it("takes back what a job got whose request was cancelled meanwhile", function()
+    local s = started({}, 1)
+    submit(s, 1, 1)
+    submit(s, 2, 1)
+    settle(s)
+    assert(s.service:cancel(encode { id = 1 }))
+    settle(s)
+    assert.equal("1 2", ids(s, "alloc"))
+    assert.same({ 0, 1 }, { stats(s).pending, stats(s).running })
+    apart(s)
   end)
 
   it("moves the end of a job that runs", function()
@@ -388,6 +424,120 @@ describe("a scheduler for Flux", function()
     local graph = weir.rset(R_of(s, 1), "R"):graph()
     assert.equal(3, graph:aggregate().node.total)
     assert.equal(2, graph:aggregate().rack.total)
+  end)
+
+  -- ---- making way -----------------------------------------------------------------------------------------------
+
+  it("ends jobs that may be preempted for one that may not, and starts that when they are gone", function()
+    local s = started { "queue=preempt" }
+    for id = 1, 4 do submit(s, id, 1, { after = id < 4 and 0 or nil, duration = 1000 }) end
+    settle(s)
+    s.now = T0 + 5
+    submit(s, 5, 2, { duration = 1000 })
+    submit(s, 6, 1, { duration = 1000 })
+    settle(s)
+    assert.equal("1 2 3 4", ids(s, "alloc"))
+    local raised = {}
+    for _, entry in ipairs(s.said) do
+      if entry[1] == "raise" then raised[#raised + 1] = entry[2] .. " " .. entry[3] end
+    end
+    assert.same({ "3 preempted for " .. jobid.f58(5), "2 preempted for " .. jobid.f58(5) }, raised)
+    s.now = T0 + 6
+    free(s, 3)
+    settle(s)
+    assert.equal("1 2 3 4", ids(s, "alloc"), "what became free is for 5, not for 6")
+    free(s, 2)
+    settle(s)
+    assert.equal("1 2 3 4 5", ids(s, "alloc"))
+    settle(s)
+    assert.equal("3 2 1", ids(s, "raise"), "now it is the turn of 6")
+    apart(s)
+  end)
+
+  it("lets jobs that may be preempted wait for others, and run as long as they were promised", function()
+    local s = started({ "queue=preempt" }, 1)
+    submit(s, 1, 1, { after = 100, duration = 1000 })
+    settle(s)
+    submit(s, 2, 1, { after = 0 })
+    submit(s, 3, 1, { priority = 20 })
+    settle(s)
+    s.ticks = s.ticks + 1 -- it has been said why they wait
+    local wait = settle(s)
+    assert.equal("", ids(s, "raise"))
+    assert.is_true(wait > 90 and wait <= 100, "it looks again when the time has come: " .. tostring(wait))
+    s.now, s.ticks = T0 + 101, 101
+    settle(s)
+    assert.equal("1", ids(s, "raise"))
+    free(s, 1)
+    settle(s)
+    assert.equal("1 3", ids(s, "alloc"))
+  end)
+
+  it("has one reservation for the other as long as a job takes to end", function()
+    local s = started({ "queue=preempt" }, 1)
+    submit(s, 1, 1, { after = 0, duration = 1000 })
+    settle(s)
+    submit(s, 2, 1, { duration = 100 })
+    for seconds = 1, 35, 5 do
+      s.now, s.ticks = T0 + seconds, seconds
+      settle(s)
+    end
+    assert.equal("1", ids(s, "raise"))
+    assert.same({ 1, 1, 1 }, { stats(s).pending, stats(s).running, stats(s).reserved })
+    free(s, 1)
+    settle(s)
+    assert.equal("1 2", ids(s, "alloc"))
+    apart(s)
+  end)
+
+  it("goes on where a job is not to be ended", function()
+    local s = started({ "queue=preempt" }, 1)
+    submit(s, 1, 1, { after = 0, duration = 1000 })
+    settle(s)
+    submit(s, 2, 1, { duration = 100 })
+    settle(s)
+    assert(s.service:spared(encode { id = 1 }))
+    assert(s.service:spared(encode { id = 7 }))
+    s.ticks = 1
+    assert.is_true(settle(s) > 900)
+    assert.equal("1", ids(s, "raise"))
+  end)
+
+  it("ends nobody who has not allowed it, whatever a queue policy says", function()
+    local path = os.tmpname() .. ".lua"
+    local file <close> = assert(io.open(path, "w"))
+    file:write [[return { name = "ruthless", schedule = function(queue)
+      for job in queue:pending() do queue:start(job, queue:running()) end
+      for _, job in ipairs(queue:running()) do queue:preempt(job) end
+    end }]]
+    file:flush()
+    local s = started({ "queue=" .. path }, 2)
+    os.remove(path)
+    submit(s, 1, 1)
+    submit(s, 2, 1, { after = 50 })
+    submit(s, 3, 2, { after = 0 })
+    settle(s)
+    s.now, s.ticks = T0 + 60, 60
+    submit(s, 4, 1)
+    settle(s)
+    assert.equal("2", ids(s, "raise"))
+    free(s, 2)
+    settle(s)
+    assert.equal("1 2 4", ids(s, "alloc"))
+  end)
+
+  it("knows of jobs that ran before it who may be preempted, and what they have left", function()
+    local s = started { "queue=preempt" }
+    submit(s, 1, 4, { after = 10, duration = 1000 })
+    settle(s)
+    local other = started { "queue=preempt" }
+    other.now = T0 + 20
+    local message = encode { id = 1, priority = 16, userid = 1, t_submit = T0, free = "0-1" }
+    assert(other.service:hello(message, R_of(s, 1), encode(spec_of(4, { after = 10, queue = "q" }))))
+    assert.equal("2-3", decode(other.service:status()).allocated.execution.R_lite[1].rank)
+    submit(other, 2, 3)
+    settle(other)
+    assert.equal("1", ids(other, "raise"))
   end)
 
   -- ---- a scheduler that comes anew ------------------------------------------------------------------------------
@@ -519,6 +669,35 @@ describe("a scheduler for Flux", function()
     assert.matches("%* easy", s.service:policy(encode { words = { "list" } }))
   end)
 
+  it("takes policies as texts, for who stands elsewhere", function()
+    local s = started({}, 2)
+    local texts = {
+      ["/far/last.lua"] = 'return { name = "last", options = { n = 1 }, order = { "-id" } }',
+      ["/far/wide.lua"] = [[return { name = "wide", options = { least = 1 }, schedule = function(queue, options)
+        for job in queue:pending() do if job.units >= options.least then queue:start(job) end end
+      end }]],
+    }
+    local function use(...) return s.service:policy(encode { words = { "use", ... }, texts = texts }) end
+    assert.matches("policy /far/last.lua\nqueue /far/wide.lua", assert(use("policy=/far/last.lua", "queue=/far/wide.lua:least=8")))
+    submit(s, 1, 1)
+    submit(s, 2, 2)
+    settle(s)
+    assert.equal("2", ids(s, "alloc"))
+    assert.is_true(s.service:configure "{}")
+    free(s, 2)
+    texts = { ["/far/other.lua"] = "return nonsense(" }
+    assert.matches("/far/other.lua", select(2, use "queue=/far/other.lua"))
+    assert.matches("/far/away.lua", select(2, use "queue=/far/away.lua"))
+    texts = { ["/far/large.lua"] = ("-"):rep(2 << 20) }
+    assert.matches("1048576 bytes", select(2, use "queue=/far/large.lua"))
+    assert.matches("queue /far/wide.lua", s.service:policy(encode { words = { "show" } }))
+    texts = nil -- it still has that one
+    assert(use "queue=/far/wide.lua")
+    settle(s)
+    assert.equal("2 1", ids(s, "alloc"))
+    assert.equal("1", ranks_of(s, 1))
+  end)
+
   it("gives queues of Flux what they require, and a policy of their own", function()
     local s = started({}, 4, 4, {
       queues = { batch = { requires = { "b" } }, debug = { requires = { "d" } } },
@@ -574,6 +753,9 @@ describe("a scheduler for Flux", function()
     assert.equal(a, (jobspec.read(spec_of(1, { cwd = "there" }), {})))
     local _, what = jobspec.read(spec_of(1, { queue = "q" }), { q = { "p" } })
     assert.same({ duration = 60, queue = "q", qos = "q" }, what)
+    assert.equal(a, (jobspec.read(spec_of(1, { after = 0 }), {})))
+    assert.equal(0, jobspec.about(spec_of(1, { after = 0 })).preemptible)
+    for _, wrong in ipairs { -1, "0", true } do assert.is_nil(jobspec.about(spec_of(1, { after = wrong })).preemptible) end
     assert.matches('"properties":%["p"%]', (jobspec.read(spec_of(1, { queue = "q" }), { q = { "p" } })))
   end)
 end)
@@ -611,6 +793,16 @@ describe("settings of the scheduler", function()
 end)
 
 describe("job ids", function()
+  it("have a prefix that every terminal can show, where one is asked for", function()
+    assert.equal("fz", jobid.f58(57, "f"))
+    local s = started({ "queue=fcfs" }, 1)
+    submit(s, 1000, 1)
+    submit(s, 1001, 1)
+    settle(s)
+    assert.matches("^fJG waits", s.service:why(encode { id = 1001, f58 = "f" }))
+    assert.matches("^ƒJG waits", s.service:why(encode { id = 1001 }))
+  end)
+
   for id, text in pairs { [0] = "ƒ1", [57] = "ƒz", [58] = "ƒ21", [1888888888888] = "ƒ", [6731191091817518] = "ƒuZZybuNNy" } do
     it("writes " .. id, function() assert.equal(text, jobid.f58(id):sub(1, #text)) end)
   end

@@ -1,150 +1,198 @@
-/* answers.c - the functions by which the service answers alloc requests, logs, and reads the clock. Invariant: a request is kept,
- * by the id of its job, from when it came until its last answer. */
+/* answers.c - the functions by which the service answers alloc requests, logs, and reads the clock. In the worker each makes an action,
+ * which is done in the reactor's thread. */
 #include "sched.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <lauxlib.h>
+#include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
 #include <time.h>
 
-#define REQUEST "sched-weir.request"
+static const char serials_key = 0; /* id -> the number of its request */
 
-static const char requests_key = 0; /* id -> request */
+struct action {
+    struct item item;
+    void (*run)(struct sched *s, const struct action *a, const flux_msg_t *msg);
+    const char *name;
+    bool last;       /* the last answer to a request */
+    uint64_t serial; /* 0: it is no answer to one */
+    flux_jobid_t id;
+    int level;
+    char *text;
+};
 
-static struct sched *sched_of(lua_State *L)
+/* ---- in the reactor's thread ---- */
+
+static void check(struct sched *s, const struct action *a, int rc)
+{
+    if (rc < 0)
+        sched_fail(s, a->name, strerror(errno));
+}
+
+static void run_annotate(struct sched *s, const struct action *a, const flux_msg_t *msg)
+{
+    json_t *notes = json_loads(a->text, 0, NULL);
+
+    check(s, a, schedutil_alloc_respond_annotate_pack(s->util, msg, "o", notes ? notes : json_object()));
+}
+
+static void run_deny(struct sched *s, const struct action *a, const flux_msg_t *msg)
+{
+    check(s, a, schedutil_alloc_respond_deny(s->util, msg, a->text));
+}
+
+static void run_raise(struct sched *s, const struct action *a, const flux_msg_t *msg)
+{
+    (void)msg;
+    sched_raise(s, a->id, "cancel", a->text, true);
+}
+
+static void run_explain(struct sched *s, const struct action *a, const flux_msg_t *msg)
+{
+    (void)msg;
+    sched_explain(s, a->id);
+}
+
+static void run_log(struct sched *s, const struct action *a, const flux_msg_t *msg)
+{
+    (void)msg;
+    flux_log(s->h, a->level, "%s", a->text);
+}
+
+/* Where the request is not there any more, it was cancelled, and the worker knows by now, or is going to. */
+static void deliver(struct sched *s, struct item *item)
+{
+    struct action *a = (struct action *)item;
+    const flux_msg_t *msg = s && a->serial ? sched_request(s, a->id, a->serial, a->last) : NULL;
+
+    if (s && (msg || !a->serial)) {
+        sched_mark(s, a->name);
+        a->run(s, a, msg);
+    }
+    if (a->last)
+        flux_msg_decref(msg);
+    free(a->text);
+    free(a);
+}
+
+/* ---- in the worker ---- */
+
+static struct worker *worker_of(lua_State *L)
 {
     return lua_touserdata(L, lua_upvalueindex(1));
 }
 
-/* ---- the requests ---- */
-
-static int request_gc(lua_State *L)
+/* (id, serial or nil) */
+static int put_number(lua_State *L)
 {
-    const flux_msg_t **box = luaL_checkudata(L, 1, REQUEST);
-
-    flux_msg_decref(*box);
-    *box = NULL;
+    lua_settop(L, 2);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &serials_key);
+    lua_insert(L, 1);
+    lua_rawset(L, 1);
     return 0;
 }
 
-/* (id, msg) */
-static int keep(lua_State *L)
+bool sched_number(lua_State *L, flux_jobid_t id, uint64_t serial)
 {
-    const flux_msg_t **box;
+    bool ok;
 
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &requests_key);
-    lua_pushvalue(L, 1);
-    box = lua_newuserdatauv(L, sizeof *box, 0);
-    *box = NULL;
-    luaL_setmetatable(L, REQUEST);
-    *box = flux_msg_incref(lua_touserdata(L, 2));
-    lua_rawset(L, 3);
-    return 0;
+    lua_pushcfunction(L, put_number);
+    lua_pushinteger(L, (lua_Integer)id);
+    if (serial)
+        lua_pushinteger(L, (lua_Integer)serial);
+    else
+        lua_pushnil(L);
+    ok = lua_pcall(L, 2, 0, 0) == LUA_OK;
+    lua_settop(L, 0);
+    return ok;
 }
 
-int sched_keep(struct sched *s, flux_jobid_t id, const flux_msg_t *msg)
+/* The number of the request of the id at 1. */
+static uint64_t serial(lua_State *L, bool last)
 {
-    int rc;
+    lua_Integer n;
 
-    lua_pushcfunction(s->L, keep);
-    lua_pushinteger(s->L, (lua_Integer)id);
-    lua_pushlightuserdata(s->L, (void *)(uintptr_t)msg);
-    rc = lua_pcall(s->L, 2, 0, 0);
-    lua_settop(s->L, 0);
-    if (rc == LUA_OK)
-        return 0;
-    errno = ENOMEM;
-    return -1;
-}
-
-/* The request of the id at 1, which stays on the stack. `last`: it is not kept any longer. */
-static const flux_msg_t *request(lua_State *L, bool last)
-{
-    const flux_msg_t **box;
-
-    luaL_checkinteger(L, 1);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &requests_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &serials_key);
     lua_pushvalue(L, 1);
     lua_rawget(L, -2);
-    box = luaL_testudata(L, -1, REQUEST);
-    if (!box)
+    n = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    if (n == 0)
         luaL_error(L, "there is no request of job %I", (LUAI_UACINT)lua_tointeger(L, 1));
     if (last) {
         lua_pushvalue(L, 1);
         lua_pushnil(L);
-        lua_rawset(L, -4);
+        lua_rawset(L, -3);
     }
-    return *box;
+    lua_pop(L, 1);
+    return (uint64_t)n;
 }
 
-/* ---- answers ---- */
-
-static json_t *check_json(lua_State *L, int arg)
+/* Sends an action with a copy of the text. */
+static int send(lua_State *L, struct action given, const char *text)
 {
-    json_t *o = json_loads(luaL_checkstring(L, arg), 0, NULL);
+    struct action *a = malloc(sizeof *a);
 
-    if (!o)
-        luaL_argerror(L, arg, "JSON expected");
-    return o;
-}
-
-static int check(lua_State *L, int rc)
-{
-    if (rc < 0)
-        return luaL_error(L, "cannot answer: %s", strerror(errno));
+    given.text = text ? strdup(text) : NULL;
+    if (!a || (text && !given.text)) {
+        free(a);
+        free(given.text);
+        return luaL_error(L, "out of memory");
+    }
+    *a = given;
+    a->item.deliver = deliver;
+    sched_send(worker_of(L), &a->item);
     return 0;
+}
+
+static flux_jobid_t id_of(lua_State *L)
+{
+    return (flux_jobid_t)luaL_checkinteger(L, 1);
 }
 
 /* alloc(id, R, annotations) */
 static int alloc(lua_State *L)
 {
-    const char *R = luaL_checkstring(L, 2);
-    const flux_msg_t *msg;
-    json_t *notes;
-    int rc;
+    const char *R = luaL_checkstring(L, 2), *notes = luaL_checkstring(L, 3);
+    struct item *item = sched_alloc(id_of(L), serial(L, false), R, notes);
 
-    lua_settop(L, 3);
-    msg = request(L, true);
-    notes = check_json(L, 3);
-    rc = schedutil_alloc_respond_success_pack(sched_of(L)->util, msg, R, "O", notes);
-    json_decref(notes);
-    return check(L, rc);
+    if (!item)
+        return luaL_error(L, "out of memory");
+    serial(L, true);
+    sched_send(worker_of(L), item);
+    return 0;
 }
 
 /* annotate(id, annotations) */
 static int annotate(lua_State *L)
 {
-    const flux_msg_t *msg = request(L, false);
-    json_t *notes = check_json(L, 2);
-    int rc = schedutil_alloc_respond_annotate_pack(sched_of(L)->util, msg, "O", notes);
+    struct action a = {.run = run_annotate, .name = "annotate", .id = id_of(L)};
 
-    json_decref(notes);
-    return check(L, rc);
+    a.serial = serial(L, false);
+    return send(L, a, luaL_checkstring(L, 2));
 }
 
 /* deny(id, note) */
 static int deny(lua_State *L)
 {
-    const char *note = luaL_optstring(L, 2, NULL);
+    struct action a = {.run = run_deny, .name = "deny", .id = id_of(L), .last = true};
 
-    return check(L, schedutil_alloc_respond_deny(sched_of(L)->util, request(L, true), note));
+    a.serial = serial(L, true);
+    return send(L, a, luaL_optstring(L, 2, NULL));
 }
 
-/* cancel(id) */
-static int cancel(lua_State *L)
+/* raise(id, note): the job is to end */
+static int raise_exception(lua_State *L)
 {
-    return check(L, schedutil_alloc_respond_cancel(sched_of(L)->util, request(L, true)));
+    return send(L, (struct action){.run = run_raise, .name = "raise", .id = id_of(L)}, luaL_checkstring(L, 2));
 }
-
-/* ---- the rest ---- */
 
 /* explain(id) */
 static int explain(lua_State *L)
 {
-    sched_explain(sched_of(L), (flux_jobid_t)luaL_checkinteger(L, 1));
-    return 0;
+    return send(L, (struct action){.run = run_explain, .name = "explain", .id = id_of(L)}, NULL);
 }
 
 /* log(level, text) */
@@ -152,9 +200,9 @@ static int write_log(lua_State *L)
 {
     static const char *const names[] = {"err", "warning", "info", "debug", NULL};
     static const int levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
+    struct action a = {.run = run_log, .name = "log", .level = levels[luaL_checkoption(L, 1, "info", names)]};
 
-    flux_log(sched_of(L)->h, levels[luaL_checkoption(L, 1, "info", names)], "%s", luaL_checkstring(L, 2));
-    return 0;
+    return send(L, a, luaL_checkstring(L, 2));
 }
 
 /* clock(): seconds since 1970 */
@@ -167,18 +215,18 @@ static int read_clock(lua_State *L)
     return 1;
 }
 
-void sched_push_answers(lua_State *L, struct sched *s)
+void sched_push_answers(lua_State *L, struct worker *w)
 {
-    static const luaL_Reg functions[] = {{"alloc", alloc},   {"annotate", annotate}, {"deny", deny}, {"cancel", cancel},
-                                         {"log", write_log}, {"clock", read_clock},  {"explain", explain},   {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"alloc", alloc},     {"annotate", annotate}, {"deny", deny},   {"raise", raise_exception},
+                                         {"explain", explain}, {"log", write_log},     {"clock", read_clock}, {NULL, NULL}};
+    char id[64] = "";
 
-    luaL_newmetatable(L, REQUEST);
-    lua_pushcfunction(L, request_gc);
-    lua_setfield(L, -2, "__gc");
-    lua_pop(L, 1);
     lua_newtable(L);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &requests_key);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &serials_key);
     lua_newtable(L);
-    lua_pushlightuserdata(L, s);
+    lua_pushlightuserdata(L, w);
     luaL_setfuncs(L, functions, 1);
+    flux_job_id_encode(1, "f58", id, sizeof id); /* as the locale of the broker has it */
+    lua_pushstring(L, id[0] == 'f' ? "f" : "\u0192");
+    lua_setfield(L, -2, "f58");
 }

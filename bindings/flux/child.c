@@ -1,12 +1,15 @@
 /* child.c - answers that may take long: computed by a child of this process, on the copy of everything that fork() makes, so that
- * scheduling goes on. Invariant: a child writes one text to its pipe, and touches nothing of Flux. */
+ * scheduling goes on. The worker forks, between two calls; the reactor reads what comes. Invariant: a child writes one text to its
+ * pipe, and touches nothing of Flux. */
 #include "sched.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -19,15 +22,17 @@ struct child {
     struct sched *sched;
     struct child *next;
     const flux_msg_t *msg; /* the request that is answered; or NULL: the service is told */
-    char *about;           /* ... with this */
+    char about[64];        /* ... with this */
+    bool given_up;         /* before it started */
     flux_watcher_t *w;
-    pid_t pid;
-    int fd;
-    char *text; /* so far: "+" or an error number, a line end, the answer */
+    int fd, pidfd;
+    char *text; /* so far: an error number, a line end, the answer, or what of it is not sent yet */
     size_t len, size;
+    bool headed; /* the error number was read */
+    int errnum;
 };
 
-/* ---- in the child ---- */
+/* ---- in the worker, and in the child ---- */
 
 static void write_all(int fd, const char *text, size_t len)
 {
@@ -40,13 +45,20 @@ static void write_all(int fd, const char *text, size_t len)
     }
 }
 
-static void run(struct sched *s, const char *method, const char *text, const char *user, int fd)
+static void run(struct worker *w, const struct call *c, int fd)
 {
     struct reply r;
     char head[16];
+    sigset_t own;
 
+    w->child = true;
+    signal(SIGALRM, SIG_DFL);
+    sigemptyset(&own);
+    sigaddset(&own, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &own, NULL); /* the threads of modules have all blocked */
     alarm(SECONDS);
-    if (!sched_call(s, method, text, user, &r))
+    sched_call(w->L, c->method, c->args, &r);
+    if (r.failed)
         _exit(1);
     snprintf(head, sizeof head, "%d\n", r.errnum);
     write_all(fd, head, strlen(head));
@@ -55,7 +67,61 @@ static void run(struct sched *s, const char *method, const char *text, const cha
     _exit(0);
 }
 
-/* ---- in the parent ---- */
+/* A copy of a large process keeps all of its threads from new memory meanwhile, so it is not to be made often: 30 ms a GB. */
+static void tell_cost(struct worker *w, double seconds)
+{
+    char text[32];
+    const char *args[3] = {text};
+    struct reply r;
+
+    snprintf(text, sizeof text, "%f", seconds);
+    sched_call(w->L, "copied", args, &r);
+    sched_reply_clear(&r);
+}
+
+void sched_child_start(struct worker *w, struct call *c)
+{
+    double before = sched_clock();
+    int fds[2];
+    pid_t pid;
+
+    c->fd = c->pidfd = -1;
+    if (pipe(fds) < 0) {
+        c->reply.errnum = errno;
+        return;
+    }
+    pid = fork();
+    if (pid == 0) {
+        close(fds[0]);
+        run(w, c, fds[1]);
+    }
+    close(fds[1]);
+    if (pid < 0) {
+        c->reply.errnum = errno;
+        close(fds[0]);
+        return;
+    }
+    c->fd = fds[0];
+    c->pidfd = pidfd_open(pid, 0);
+    c->reply.ok = true;
+    tell_cost(w, sched_clock() - before);
+}
+
+/* ---- in the reactor's thread ---- */
+
+/* The child ends, if it has not; it is reaped here or by the broker. */
+static void end_child(int fd, int pidfd)
+{
+    siginfo_t info;
+
+    if (fd >= 0)
+        close(fd);
+    if (pidfd < 0)
+        return;
+    pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+    waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG);
+    close(pidfd);
+}
 
 static void destroy(struct child *c)
 {
@@ -66,12 +132,8 @@ static void destroy(struct child *c)
     if (*at)
         *at = c->next;
     flux_watcher_destroy(c->w);
-    if (c->fd >= 0)
-        close(c->fd);
-    if (c->pid > 0) /* the broker may have reaped it */
-        waitpid(c->pid, NULL, WNOHANG);
+    end_child(c->fd, c->pidfd);
     flux_msg_decref(c->msg);
-    free(c->about);
     free(c->text);
     free(c);
 }
@@ -82,7 +144,9 @@ static void respond(const struct child *c, int errnum, const char *answer)
     int rc;
 
     if (errnum)
-        rc = flux_respond_error(h, c->msg, errnum, answer ? answer : "no answer could be found");
+        rc = flux_respond_error(h, c->msg, errnum, answer && *answer ? answer : "no answer could be found");
+    else if (flux_msg_is_streaming(c->msg))
+        rc = flux_respond_error(h, c->msg, ENODATA, NULL);
     else
         rc = flux_respond_pack(h, c->msg, "{s:s}", "text", answer);
     if (rc < 0)
@@ -91,22 +155,28 @@ static void respond(const struct child *c, int errnum, const char *answer)
 
 static void tell(const struct child *c, const char *answer)
 {
-    struct reply r;
+    struct call call = {.method = "told", .own = NULL};
+    size_t about = strlen(c->about) + 1, len = strlen(answer) + 1;
 
-    if (sched_call(c->sched, "told", c->about, answer, &r))
-        sched_reply_clear(&r);
+    call.own = malloc(about + len);
+    if (!call.own)
+        return;
+    memcpy(call.own, c->about, about);
+    memcpy(call.own + about, answer, len);
+    call.args[0] = call.own;
+    call.args[1] = call.own + about;
+    if (!sched_post(c->sched, &call))
+        free(call.own);
 }
 
 static void finish(struct child *c)
 {
-    char *answer = c->len ? memchr(c->text, '\n', c->len) : NULL;
-    int errnum = answer ? atoi(c->text) : EIO;
+    int errnum = c->headed ? c->errnum : EIO;
 
-    answer = answer ? answer + 1 : NULL;
     if (c->msg)
-        respond(c, errnum, answer);
+        respond(c, errnum, c->headed ? c->text : NULL);
     else if (!errnum)
-        tell(c, answer);
+        tell(c, c->text);
     destroy(c);
 }
 
@@ -124,49 +194,67 @@ static bool reserve(struct child *c)
     return true;
 }
 
+/* Takes the error number off; sends on what is to go in pieces. */
+static void pass_on(struct child *c)
+{
+    char *line_end = c->headed ? NULL : memchr(c->text, '\n', c->len);
+
+    if (line_end) {
+        c->headed = true;
+        c->errnum = atoi(c->text);
+        c->len -= (size_t)(line_end + 1 - c->text);
+        memmove(c->text, line_end + 1, c->len);
+    }
+    if (!c->headed || c->errnum || !c->msg || !flux_msg_is_streaming(c->msg) || !c->len)
+        return;
+    if (flux_respond_raw(c->sched->h, c->msg, c->text, (int)c->len) < 0)
+        flux_log_error(c->sched->h, "cannot answer a request");
+    c->len = 0;
+}
+
 static void on_readable(flux_reactor_t *r, flux_watcher_t *w, int revents, void *arg)
 {
     struct child *c = arg;
-    ssize_t n;
+    ssize_t n = -1;
 
     (void)r, (void)w, (void)revents;
-    if (!reserve(c)) {
-        c->len = 0;
-        finish(c);
-        return;
-    }
-    n = read(c->fd, c->text + c->len, PIECE);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    sched_mark(c->sched, "answer of a child");
+    if (reserve(c))
+        n = read(c->fd, c->text + c->len, PIECE);
+    else
+        c->headed = false;
+    if (n < 0 && c->size && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        c->text[c->len] = '\0';
+        if (c->text)
+            c->text[c->len] = '\0';
         finish(c);
         return;
     }
     c->len += (size_t)n;
+    pass_on(c);
 }
 
-/* Starts a child; -1: errno is set. */
-static int start(struct child *c, const char *method, const char *text, const char *user)
+/* The worker has forked, or could not. */
+static void started(struct sched *s, struct call *call)
 {
-    int fds[2];
+    struct child *c = call->arg;
 
-    if (pipe(fds) < 0)
-        return -1;
-    c->fd = fds[0];
-    c->pid = fork();
-    if (c->pid == 0) {
-        close(fds[0]);
-        run(c->sched, method, text, user, fds[1]);
+    if (!s || c->given_up || !call->reply.ok) {
+        if (s && !c->given_up && c->msg)
+            sched_respond_error(s, c->msg, call->reply.errnum, NULL);
+        c->fd = call->reply.ok ? call->fd : -1;
+        c->pidfd = call->reply.ok ? call->pidfd : -1;
+        destroy(c);
+        return;
     }
-    close(fds[1]);
-    if (c->pid < 0)
-        return -1;
-    c->w = flux_fd_watcher_create(flux_get_reactor(c->sched->h), c->fd, FLUX_POLLIN, on_readable, c);
-    if (!c->w)
-        return -1;
-    flux_watcher_start(c->w);
-    return 0;
+    c->fd = call->fd;
+    c->pidfd = call->pidfd;
+    c->w = flux_fd_watcher_create(flux_get_reactor(s->h), c->fd, FLUX_POLLIN, on_readable, c);
+    if (c->w)
+        flux_watcher_start(c->w);
+    else
+        finish(c);
 }
 
 static struct child *new_child(struct sched *s)
@@ -179,39 +267,56 @@ static struct child *new_child(struct sched *s)
     c = n < MOST ? calloc(1, sizeof *c) : NULL;
     if (!c)
         return NULL;
-    *c = (struct child){.sched = s, .next = s->children, .fd = -1};
+    *c = (struct child){.sched = s, .next = s->children, .fd = -1, .pidfd = -1};
     s->children = c;
     return c;
 }
 
-void sched_child(struct sched *s, const flux_msg_t *msg, const char *method, const char *text, const char *user)
+void sched_child(struct sched *s, const flux_msg_t *msg, const char *method, const char *text, const char *more)
 {
     struct child *c = new_child(s);
+    struct call call = {.method = method, .args = {text}, .quiet = true, .snapshot = true, .msg = msg, .arg = c, .done = started};
 
     if (!c) {
-        if (flux_respond_error(s->h, msg, EAGAIN, "too many ask at the same time") < 0)
-            flux_log_error(s->h, "cannot answer a request");
+        sched_respond_error(s, msg, EAGAIN, "too many ask at the same time");
         return;
     }
     c->msg = flux_msg_incref(msg);
-    if (start(c, method, text, user) == 0)
+    call.own = more ? strdup(more) : NULL;
+    call.args[1] = call.own;
+    if ((!more || call.own) && sched_post(s, &call))
         return;
-    if (flux_respond_error(s->h, msg, errno, NULL) < 0)
-        flux_log_error(s->h, "cannot answer a request");
+    free(call.own);
+    sched_respond_error(s, msg, ENOMEM, NULL);
     destroy(c);
 }
 
 void sched_explain(struct sched *s, flux_jobid_t id)
 {
     struct child *c = new_child(s);
-    char about[64];
+    struct call call = {.method = "reason", .quiet = true, .snapshot = true, .arg = c, .done = started};
 
     if (!c)
         return;
-    snprintf(about, sizeof about, "{\"id\":%ju}", (uintmax_t)id);
-    c->about = strdup(about);
-    if (!c->about || start(c, "reason", c->about, NULL) < 0)
+    snprintf(c->about, sizeof c->about, "{\"id\":%ju}", (uintmax_t)id);
+    call.args[0] = c->about;
+    if (!sched_post(s, &call))
         destroy(c);
+}
+
+void sched_children_disconnect(struct sched *s, const flux_msg_t *msg)
+{
+    struct child *c, *next;
+
+    for (c = s->children; c; c = next) {
+        next = c->next;
+        if (!c->msg || !flux_disconnect_match(msg, c->msg))
+            continue;
+        if (c->w)
+            destroy(c);
+        else
+            c->given_up = true;
+    }
 }
 
 void sched_children_close(struct sched *s)

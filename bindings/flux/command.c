@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <flux/core.h>
 #include <jansson.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +17,12 @@ static const char usage[] = "usage: flux weir COMMAND\n"
                             "  why JOBID                          why a job waits, and what would help\n"
                             "  policy [show]                      what decides who starts, and where\n"
                             "  policy list                        what there is to choose from\n"
-                            "  policy use [policy=P] [queue=Q]    from now on, until the module is loaded again\n"
+                            "  policy use [policy=P] [queue=Q]    from now on, until the module is loaded again; P and Q are names of\n"
+                            "                                     policies, or files, whose text is sent\n"
                             "  dump                               the machine and the books, as a JSON graph\n"
                             "  stats                              what the scheduler has done so far\n";
+
+#define LONGEST (1 << 20) /* bytes of a policy */
 
 static int misuse(const char *text)
 {
@@ -51,6 +58,14 @@ static int ask(flux_t *h, const char *topic, json_t *payload, bool whole)
     return fflush(stdout) == 0 ? 0 : 2;
 }
 
+/* What ids of jobs begin with here: for most "ƒ". */
+static const char *f58(flux_jobid_t id)
+{
+    char text[64];
+
+    return flux_job_id_encode(id, "f58", text, sizeof text) == 0 && text[0] == 'f' ? "f" : "ƒ";
+}
+
 static int why(flux_t *h, int argc, char **argv)
 {
     flux_jobid_t id;
@@ -59,22 +74,104 @@ static int why(flux_t *h, int argc, char **argv)
         return misuse("why: a job id is expected");
     if (flux_job_id_parse(argv[0], &id) < 0)
         return misuse("why: this is no job id");
-    return ask(h, "sched-weir.why", json_pack("{s:I}", "id", id), false);
+    return ask(h, "sched-weir.why", json_pack("{s:I s:s}", "id", id, "f58", f58(id)), false);
+}
+
+/* ---- policies: the scheduler may stand on another machine, so that files are read here ---- */
+
+/* The text of a file as JSON; NULL: errno is set. */
+static json_t *read_file(const char *path)
+{
+    static char text[LONGEST + 1]; /* one byte more than is taken shows that there is more */
+    FILE *file = fopen(path, "r");
+    json_t *o = NULL;
+    size_t len;
+
+    if (!file)
+        return NULL;
+    len = fread(text, 1, sizeof text, file);
+    errno = ferror(file) ? errno : len > LONGEST ? EFBIG : EILSEQ;
+    if (!ferror(file) && len <= LONGEST)
+        o = json_stringn(text, len);
+    fclose(file);
+    return o;
+}
+
+/* "queue=mine.lua:k=4": where the file begins and ends in it; false: it names none. */
+static bool find_file(const char *word, const char **from, const char **to)
+{
+    const char *slash;
+
+    *from = strchr(word, '=');
+    if (!*from)
+        return false;
+    slash = strrchr(++*from, '/');
+    *to = strchr(slash ? slash : *from, ':');
+    *to = *to ? *to : *from + strlen(*from);
+    return slash || (*to - *from > 4 && strncmp(*to - 4, ".lua", 4) == 0);
+}
+
+/* A word of `policy use`, in which a file has its real path; its text goes into `texts`. NULL: it cannot be read, which was
+ * said. A path that is not here may be one there. */
+static json_t *expand(const char *word, json_t *texts)
+{
+    const char *from, *to;
+    char path[PATH_MAX], real[PATH_MAX];
+    json_t *text;
+
+    if (!find_file(word, &from, &to) || to - from >= (ptrdiff_t)sizeof path)
+        return json_string(word);
+    snprintf(path, sizeof path, "%.*s", (int)(to - from), from);
+    if (realpath(path, real) && (text = read_file(real))) {
+        json_object_set_new(texts, real, text);
+        return json_sprintf("%.*s%s%s", (int)(from - word), word, real, to);
+    }
+    if (path[0] == '/' && errno == ENOENT)
+        return json_string(word);
+    fprintf(stderr, "flux weir: %s: %s\n", path, errno == EILSEQ ? "this is no text" : strerror(errno));
+    return NULL;
 }
 
 static int policy(flux_t *h, int argc, char **argv)
 {
-    json_t *words = json_array();
+    json_t *words = json_array(), *texts = json_object(), *word;
 
-    for (int i = 0; words && i < argc; i++)
-        json_array_append_new(words, json_string(argv[i]));
-    return ask(h, "sched-weir.policy", json_pack("{s:o}", "words", words), false);
+    for (int i = 0; i < argc; i++) {
+        word = i > 0 && strcmp(argv[0], "use") == 0 ? expand(argv[i], texts) : json_string(argv[i]);
+        if (!word) {
+            json_decref(words);
+            json_decref(texts);
+            return 1;
+        }
+        json_array_append_new(words, word);
+    }
+    return ask(h, "sched-weir.policy", json_pack("{s:o s:o}", "words", words, "texts", texts), false);
 }
 
+/* ---- the rest ---- */
+
+/* Comes in pieces. */
 static int dump(flux_t *h, int argc, char **argv)
 {
+    flux_future_t *f;
+    const void *piece;
+    size_t len;
+
     (void)argv;
-    return argc ? misuse("dump takes no arguments") : ask(h, "sched-weir.dump", NULL, false);
+    if (argc)
+        return misuse("dump takes no arguments");
+    f = flux_rpc(h, "sched-weir.dump", NULL, FLUX_NODEID_ANY, FLUX_RPC_STREAMING);
+    while (f && flux_rpc_get_raw(f, &piece, &len) == 0) {
+        if (fwrite(piece, 1, len, stdout) < len) {
+            flux_future_destroy(f);
+            return 2;
+        }
+        flux_future_reset(f);
+    }
+    if (!f || errno != ENODATA)
+        return failed(f);
+    flux_future_destroy(f);
+    return fflush(stdout) == 0 ? 0 : 2;
 }
 
 static int stats(flux_t *h, int argc, char **argv)
@@ -93,6 +190,7 @@ int main(int argc, char **argv)
     flux_t *h;
     int status;
 
+    setlocale(LC_ALL, "");
     if (argc < 2)
         return misuse("a command is expected");
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

@@ -3,64 +3,39 @@
  * Invariant: outside of lua_pcall nothing is called on the state that could raise. */
 #include "sched.h"
 
+#include "../weirlua.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <lauxlib.h>
 #include <limits.h>
-#include <lualib.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #ifndef SCHED_WEIR_LUA
 #define SCHED_WEIR_LUA "/usr/local/share/lua/5.4"
 #endif
 
-int luaopen_weir_core(lua_State *L);
-
 static const char service_key = 0;
-
-/* ---- where things are ---- */
-
-/* The first folder, absolute or seen from this module's, that has weir's Lua files. */
-static bool find(char out[PATH_MAX])
-{
-    static const char *const folders[] = {"../lua", SCHED_WEIR_LUA, "../../../share/lua/5.4", "../../../../share/lua/5.4", NULL};
-    char here[PATH_MAX], path[PATH_MAX + 64];
-    Dl_info info;
-
-    if (!dladdr(&service_key, &info) || !realpath(info.dli_fname, here))
-        return false;
-    *strrchr(here, '/') = '\0';
-    for (int i = 0; folders[i]; i++) {
-        snprintf(path, sizeof path, "%s/%s", folders[i][0] == '/' ? "" : here, folders[i]);
-        if (!realpath(path, out))
-            continue;
-        snprintf(path, sizeof path, "%.*s/weir/flux/service.lua", PATH_MAX, out);
-        if (access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void set_path(lua_State *L)
-{
-    char folder[PATH_MAX];
-
-    if (!find(folder))
-        return;
-    lua_getglobal(L, "package");
-    lua_getfield(L, -1, "path");
-    lua_pushfstring(L, "%s/?.lua;%s/?/init.lua;%s", folder, folder, lua_tostring(L, -1));
-    lua_setfield(L, -3, "path");
-    lua_pop(L, 2);
-}
 
 /* ---- opening ---- */
 
+/* Pushes the folder of weir's Lua files, or nil. */
+static void push_folder(lua_State *L)
+{
+    static const char *const folders[] = {"../lua", SCHED_WEIR_LUA, "../../../share/lua/5.4", "../../../../share/lua/5.4", NULL};
+    char here[PATH_MAX];
+    Dl_info info;
+
+    if (!dladdr(&service_key, &info) || !realpath(info.dli_fname, here)) {
+        lua_pushnil(L);
+        return;
+    }
+    *strrchr(here, '/') = '\0';
+    weirlua_push_folder(L, here, folders, "weir/flux/service.lua");
+}
+
 struct opening {
-    struct sched *sched;
+    struct worker *worker;
     int argc;
     char **argv;
     const char *config;
@@ -72,13 +47,8 @@ static int open_service(lua_State *L)
     const struct opening *o = lua_touserdata(L, 1);
 
     luaL_openlibs(L);
-    set_path(L);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    lua_pushcfunction(L, luaopen_weir_core);
-    lua_setfield(L, -2, "weir.core");
-    lua_getglobal(L, "require");
-    lua_pushliteral(L, "weir.flux.service");
-    lua_call(L, 1, 1);
+    push_folder(L);
+    weirlua_host(L, lua_tostring(L, -1), luaopen_weir_core, "weir.flux.service");
     lua_getfield(L, -1, "open");
     lua_createtable(L, o->argc, 0);
     for (int i = 0; i < o->argc; i++) {
@@ -86,7 +56,7 @@ static int open_service(lua_State *L)
         lua_rawseti(L, -2, i + 1);
     }
     lua_pushstring(L, o->config);
-    sched_push_answers(L, o->sched);
+    sched_push_answers(L, o->worker);
     lua_call(L, 3, 2);
     if (lua_isnil(L, -2))
         lua_error(L);
@@ -100,36 +70,27 @@ static const char *error_text(lua_State *L)
     return lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "an error that is no text";
 }
 
-int sched_lua_open(struct sched *s, int argc, char **argv, const char *config)
+lua_State *sched_lua_open(struct worker *w, int argc, char **argv, const char *config, char **why)
 {
-    struct opening o = {s, argc, argv, config};
+    struct opening o = {w, argc, argv, config};
+    lua_State *L = luaL_newstate();
 
-    s->L = luaL_newstate();
-    if (!s->L) {
-        errno = ENOMEM;
-        return -1;
-    }
-    lua_pushcfunction(s->L, open_service);
-    lua_pushlightuserdata(s->L, &o);
-    if (lua_pcall(s->L, 1, 0, 0) == LUA_OK)
-        return 0;
-    flux_log(s->h, LOG_ERR, "%s", error_text(s->L));
-    lua_settop(s->L, 0);
-    errno = EINVAL;
-    return -1;
-}
-
-void sched_lua_close(struct sched *s)
-{
-    if (s->L)
-        lua_close(s->L);
-    s->L = NULL;
+    if (!L)
+        return NULL;
+    lua_pushcfunction(L, open_service);
+    lua_pushlightuserdata(L, &o);
+    if (lua_pcall(L, 1, 0, 0) == LUA_OK)
+        return L;
+    *why = strdup(error_text(L));
+    lua_close(L);
+    return NULL;
 }
 
 /* ---- calling ---- */
 
-struct call {
-    const char *method, *a, *b;
+struct calling {
+    const char *method;
+    const char *const *args;
     struct reply *reply;
 };
 
@@ -162,15 +123,15 @@ static void fill(lua_State *L, struct reply *r)
 
 static int call(lua_State *L)
 {
-    const struct call *c = lua_touserdata(L, 1);
+    const struct calling *c = lua_touserdata(L, 1);
 
     lua_settop(L, 0);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &service_key);
     lua_getfield(L, 1, c->method);
     lua_insert(L, 1);
-    lua_pushstring(L, c->a);
-    lua_pushstring(L, c->b);
-    lua_call(L, 3, 3);
+    for (int i = 0; i < 3; i++)
+        lua_pushstring(L, c->args[i]);
+    lua_call(L, 4, 3);
     fill(L, c->reply);
     return 0;
 }
@@ -181,26 +142,23 @@ static int traced(lua_State *L)
     return 1;
 }
 
-bool sched_call(struct sched *s, const char *method, const char *a, const char *b, struct reply *r)
+void sched_call(lua_State *L, const char *method, const char *const args[3], struct reply *r)
 {
-    struct call c = {method, a, b, r};
-    bool ok;
+    struct calling c = {method, args, r};
 
     *r = (struct reply){0};
-    lua_pushcfunction(s->L, traced);
-    lua_pushcfunction(s->L, call);
-    lua_pushlightuserdata(s->L, &c);
-    ok = lua_pcall(s->L, 1, 0, 1) == LUA_OK;
-    if (!ok) {
-        flux_log(s->h, LOG_CRIT, "%s: %s", method, error_text(s->L));
-        flux_reactor_stop_error(flux_get_reactor(s->h));
+    lua_pushcfunction(L, traced);
+    lua_pushcfunction(L, call);
+    lua_pushlightuserdata(L, &c);
+    if (lua_pcall(L, 1, 0, 1) != LUA_OK) {
+        sched_reply_clear(r);
+        *r = (struct reply){.failed = true, .errnum = EINVAL, .text = strdup(error_text(L))};
     }
-    lua_settop(s->L, 0);
-    return ok;
+    lua_settop(L, 0);
 }
 
 void sched_reply_clear(struct reply *r)
 {
     free(r->text);
-    *r = (struct reply){0};
+    r->text = NULL;
 }

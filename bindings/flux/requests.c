@@ -1,4 +1,4 @@
-/* requests.c - the messages that come: each is handed to the service as text, and makes the scheduler work afterwards. */
+/* requests.c - the messages that come: each becomes a call of the service in the worker, and is answered when that has come back. */
 #include "sched.h"
 
 #include <errno.h>
@@ -6,176 +6,155 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <syslog.h>
+
+static void post(struct sched *s, const struct call *c)
+{
+    if (!sched_post(s, c))
+        sched_fail(s, c->method, strerror(errno));
+}
 
 /* ---- sched.*, by libflux-schedutil ---- */
 
-/* Calls the service with the payload of a request that gets no answer. */
-static void tell(struct sched *s, const flux_msg_t *msg, const char *method)
+static void told(struct sched *s, struct call *c)
 {
-    const char *text;
-    struct reply r;
-
-    if (flux_request_decode(msg, NULL, &text) < 0 || !text) {
-        flux_log_error(s->h, "%s: there is no payload", method);
-        return;
-    }
-    if (!sched_call(s, method, text, NULL, &r))
-        return;
-    if (!r.ok)
-        flux_log(s->h, LOG_ERR, "%s: %s", method, r.text ? r.text : "?");
-    sched_reply_clear(&r);
-    sched_loop_want(s);
+    if (s && !c->reply.ok)
+        flux_log(s->h, LOG_ERR, "%s: %s", c->method, c->reply.text ? c->reply.text : "?");
 }
 
-static int on_hello(flux_t *h, const flux_msg_t *msg, const char *R, void *arg)
+/* Calls the service with the payload of a request that gets no answer. */
+static void tell(struct sched *s, const flux_msg_t *msg, struct call c)
 {
-    struct sched *s = arg;
-    const char *text;
-    struct reply r;
-    bool ok;
-
-    if (flux_response_decode(msg, NULL, &text) < 0 || !text || !sched_call(s, "hello", text, R, &r))
-        return -1;
-    ok = r.ok;
-    if (!ok) {
-        flux_log(h, LOG_ERR, "hello: %s", r.text ? r.text : "?");
-        errno = EINVAL;
+    sched_mark(s, c.method);
+    if (flux_request_decode(msg, NULL, &c.args[0]) < 0 || !c.args[0]) {
+        flux_log_error(s->h, "%s: there is no payload", c.method);
+        return;
     }
-    sched_reply_clear(&r);
-    return ok ? 0 : -1;
+    c.msg = msg;
+    c.done = told;
+    post(s, &c);
 }
 
 static void on_alloc(flux_t *h, const flux_msg_t *msg, void *arg)
 {
     struct sched *s = arg;
-    flux_jobid_t id;
+    struct call c = {.method = "alloc", .numbered = true};
 
-    if (flux_request_unpack(msg, NULL, "{s:I}", "id", &id) < 0 || sched_keep(s, id, msg) < 0)
+    if (flux_request_unpack(msg, NULL, "{s:I}", "id", &c.id) < 0)
         flux_log_error(h, "alloc");
+    else if ((c.serial = sched_keep(s, c.id, msg)) == 0)
+        sched_fail(s, "alloc", strerror(ENOMEM));
     else
-        tell(s, msg, "alloc");
+        tell(s, msg, c);
 }
 
 static void on_free(flux_t *h, const flux_msg_t *msg, const char *R, void *arg)
 {
     (void)h, (void)R;
-    tell(arg, msg, "free");
+    tell(arg, msg, (struct call){.method = "free"});
 }
 
+/* Is answered at once, whatever the worker does: it gives back what it may have found meanwhile. What has its last answer
+ * already is not cancelled. */
 static void on_cancel(flux_t *h, const flux_msg_t *msg, void *arg)
 {
-    (void)h;
-    tell(arg, msg, "cancel");
+    struct sched *s = arg;
+    struct call c = {.method = "cancel", .numbered = true};
+    const flux_msg_t *request;
+
+    if (flux_request_unpack(msg, NULL, "{s:I}", "id", &c.id) < 0) {
+        flux_log_error(h, "cancel");
+        return;
+    }
+    request = sched_request(s, c.id, 0, true);
+    if (!request)
+        return;
+    if (schedutil_alloc_respond_cancel(s->util, request) < 0)
+        sched_fail(s, "cancel", strerror(errno));
+    flux_msg_decref(request);
+    tell(s, msg, c);
 }
 
 static void on_prioritize(flux_t *h, const flux_msg_t *msg, void *arg)
 {
     (void)h;
-    tell(arg, msg, "prioritize");
+    tell(arg, msg, (struct call){.method = "prioritize"});
 }
 
-const struct schedutil_ops sched_ops = {
-    .hello = on_hello, .alloc = on_alloc, .free = on_free, .cancel = on_cancel, .prioritize = on_prioritize};
+const struct schedutil_ops sched_ops = {.alloc = on_alloc, .free = on_free, .cancel = on_cancel, .prioritize = on_prioritize};
 
 /* ---- requests that are answered ---- */
 
-static void respond_error(struct sched *s, const flux_msg_t *msg, int errnum, const char *text)
+void sched_respond_error(struct sched *s, const flux_msg_t *msg, int errnum, const char *text)
 {
     if (flux_respond_error(s->h, msg, errnum, text) < 0)
         flux_log_error(s->h, "cannot answer a request");
 }
 
-/* Calls the service. False: it did not agree, which was answered. */
-static bool ask(struct sched *s, const flux_msg_t *msg, const char *method, struct reply *r)
+static bool agreed(struct sched *s, const struct call *c)
 {
-    const char *text;
-
-    *r = (struct reply){0};
-    if (flux_request_decode(msg, NULL, &text) < 0) {
-        respond_error(s, msg, errno, NULL);
-        return false;
-    }
-    if (!sched_call(s, method, text, NULL, r)) {
-        respond_error(s, msg, EINVAL, "the scheduler has failed");
-        return false;
-    }
-    if (!r->ok)
-        respond_error(s, msg, r->errnum, r->text);
-    if (!r->ok)
-        sched_reply_clear(r);
-    return r->ok;
+    if (s && c->reply.failed)
+        sched_respond_error(s, c->msg, EINVAL, "the scheduler has failed");
+    else if (s && !c->reply.ok)
+        sched_respond_error(s, c->msg, c->reply.errnum, c->reply.text);
+    return s && c->reply.ok;
 }
 
-/* ... and answers with nothing. */
-static void agree(struct sched *s, const flux_msg_t *msg, const char *method)
+/* Calls the service with the payload of a request. */
+static void ask(struct sched *s, const flux_msg_t *msg, struct call c)
 {
-    struct reply r;
-
-    if (!ask(s, msg, method, &r))
+    sched_mark(s, c.method);
+    if (flux_request_decode(msg, NULL, &c.args[0]) < 0) {
+        sched_respond_error(s, msg, errno, NULL);
         return;
-    sched_reply_clear(&r);
-    if (flux_respond(s->h, msg, NULL) < 0)
-        flux_log_error(s->h, "cannot answer %s", method);
+    }
+    c.msg = msg;
+    post(s, &c);
+}
+
+/* The answer is nothing, */
+static void answer_nothing(struct sched *s, struct call *c)
+{
+    if (agreed(s, c) && flux_respond(s->h, c->msg, NULL) < 0)
+        flux_log_error(s->h, "cannot answer %s", c->method);
+}
+
+/* ... what the service gave, */
+static void answer_whole(struct sched *s, struct call *c)
+{
+    if (agreed(s, c) && flux_respond(s->h, c->msg, c->reply.text) < 0)
+        flux_log_error(s->h, "cannot answer %s", c->method);
+}
+
+/* ... or that as a text. */
+static void answer_text(struct sched *s, struct call *c)
+{
+    if (agreed(s, c) && flux_respond_pack(s->h, c->msg, "{s:s}", "text", c->reply.text) < 0)
+        flux_log_error(s->h, "cannot answer %s", c->method);
 }
 
 static void on_expiration(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
 {
     (void)h, (void)mh;
-    agree(arg, msg, "expiration");
-    sched_loop_want(arg);
+    ask(arg, msg, (struct call){.method = "expiration", .done = answer_nothing});
 }
 
 static void on_feasible(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
 {
     (void)h, (void)mh;
-    agree(arg, msg, "feasible");
+    ask(arg, msg, (struct call){.method = "feasible", .quiet = true, .done = answer_nothing});
 }
 
 static void on_status(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
 {
-    struct reply r;
-
-    (void)mh;
-    if (!ask(arg, msg, "status", &r))
-        return;
-    if (flux_respond(h, msg, r.text) < 0)
-        flux_log_error(h, "cannot answer resource-status");
-    sched_reply_clear(&r);
-}
-
-/* What the service counts, and what this thread has used. */
-static void on_stats(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
-{
-    struct rusage use;
-    struct reply r;
-    json_t *o;
-
-    (void)mh;
-    if (!ask(arg, msg, "stats", &r))
-        return;
-    o = json_loads(r.text, 0, NULL);
-    getrusage(RUSAGE_THREAD, &use);
-    if (!o || json_object_set_new(o, "cpu_user", json_real((double)use.ru_utime.tv_sec + (double)use.ru_utime.tv_usec / 1e6)) < 0
-        || json_object_set_new(o, "cpu_system", json_real((double)use.ru_stime.tv_sec + (double)use.ru_stime.tv_usec / 1e6)) < 0
-        || flux_respond_pack(h, msg, "O", o) < 0)
-        flux_log_error(h, "cannot answer stats-get");
-    json_decref(o);
-    sched_reply_clear(&r);
+    (void)h, (void)mh;
+    ask(arg, msg, (struct call){.method = "status", .quiet = true, .done = answer_whole});
 }
 
 static void on_policy(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
 {
-    struct reply r;
-
-    (void)mh;
-    if (!ask(arg, msg, "policy", &r))
-        return;
-    if (flux_respond_pack(h, msg, "{s:s}", "text", r.text) < 0)
-        flux_log_error(h, "cannot answer policy");
-    sched_reply_clear(&r);
-    sched_loop_want(arg);
+    (void)h, (void)mh;
+    ask(arg, msg, (struct call){.method = "policy", .done = answer_text});
 }
 
 static void snapshot(struct sched *s, const flux_msg_t *msg, const char *method)
@@ -184,8 +163,9 @@ static void snapshot(struct sched *s, const flux_msg_t *msg, const char *method)
     const char *text;
     char user[32];
 
+    sched_mark(s, method);
     if (flux_request_decode(msg, NULL, &text) < 0 || flux_msg_get_cred(msg, &cred) < 0) {
-        respond_error(s, msg, errno, NULL);
+        sched_respond_error(s, msg, errno, NULL);
         return;
     }
     snprintf(user, sizeof user, "%u", (unsigned)cred.userid);
@@ -201,7 +181,16 @@ static void on_why(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, voi
 static void on_dump(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
 {
     (void)h, (void)mh;
-    snapshot(arg, msg, "dump");
+    if (flux_msg_is_streaming(msg))
+        snapshot(arg, msg, "dump");
+    else
+        sched_respond_error(arg, msg, EPROTO, "a dump comes in pieces: a streaming request is expected");
+}
+
+static void on_disconnect(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
+{
+    (void)h, (void)mh;
+    sched_children_disconnect(arg, msg);
 }
 
 /* ---- configuration ---- */
@@ -226,27 +215,20 @@ char *sched_config(const flux_conf_t *conf)
 
 static void on_config(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
 {
-    struct sched *s = arg;
+    struct call c = {.method = "configure", .msg = msg, .done = answer_nothing};
     flux_conf_t *conf;
-    struct reply r;
-    char *text;
 
     (void)h, (void)mh;
     if (flux_module_config_request_decode(msg, &conf) < 0) {
-        respond_error(s, msg, errno, NULL);
+        sched_respond_error(arg, msg, errno, NULL);
         return;
     }
-    text = sched_config(conf);
+    c.args[0] = c.own = sched_config(conf);
     flux_conf_decref(conf);
-    if (!text || !sched_call(s, "configure", text, NULL, &r))
-        respond_error(s, msg, EINVAL, NULL);
-    else {
-        if (r.ok ? flux_respond(s->h, msg, NULL) < 0 : flux_respond_error(s->h, msg, EINVAL, r.text) < 0)
-            flux_log_error(s->h, "cannot answer config-reload");
-        sched_reply_clear(&r);
-    }
-    free(text);
-    sched_loop_want(s);
+    if (c.own)
+        post(arg, &c);
+    else
+        sched_respond_error(arg, msg, EINVAL, NULL);
 }
 
 /* ---- registering ---- */
@@ -255,11 +237,13 @@ static const struct flux_msg_handler_spec handlers[] = {
     {FLUX_MSGTYPE_REQUEST, "sched.expiration", on_expiration, 0},
     {FLUX_MSGTYPE_REQUEST, "sched.resource-status", on_status, FLUX_ROLE_USER},
     {FLUX_MSGTYPE_REQUEST, "feasibility.check", on_feasible, FLUX_ROLE_USER},
-    {FLUX_MSGTYPE_REQUEST, "sched-weir.stats-get", on_stats, FLUX_ROLE_USER},
+    {FLUX_MSGTYPE_REQUEST, "sched-weir.stats-get", sched_on_stats, FLUX_ROLE_USER},
+    {FLUX_MSGTYPE_REQUEST, "sched-weir.stats-clear", sched_on_stats_clear, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.config-reload", on_config, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.why", on_why, FLUX_ROLE_USER},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.dump", on_dump, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.policy", on_policy, 0},
+    {FLUX_MSGTYPE_REQUEST, "sched-weir.disconnect", on_disconnect, 0},
     FLUX_MSGHANDLER_TABLE_END,
 };
 

@@ -1,70 +1,123 @@
 # flux.sh BUILD - how many jobs a second pass through an instance of Flux with fake resources, and what the scheduler spends on them:
-# weir beside the schedulers that Flux has. SCHEDULERS="NAME..." chooses; CASES likewise:
-#   cores   1,000 jobs of one core on 1,000 nodes of 48 cores
-#   nodes   1,000 jobs of one node on 10,000 nodes;   large: the same on 100,000
-#   deep    10,000 jobs of one core on 1,000 nodes, all sent to the scheduler at once
-#   late    a job that can start at once, while 10,000 wait: from its submission to its resources
+# weir beside the schedulers that Flux has. FLUXION=PREFIX says where Fluxion is installed, if not where flux-core is.
+# SCHEDULERS="NAME..." chooses among them, those that are not there are skipped; CASES likewise, JOBS=N replaces the number of jobs:
+#   cores      1,000 jobs of one core on 1,000 nodes of 48 cores
+#   nodes      1,000 jobs of one node on 10,000 nodes;   large: the same on 100,000
+#   depth10    10 jobs wait for all of 10,000 nodes, of which 9,000 are taken; ahead of them come by urgency, one after the other, 10 jobs
+#              of one node (time from submission to resources), then 300 at once;   depth10000: the same, and 10,000 wait
+#   backlog    10,000 jobs of one node on 10,000 nodes, all sent to the scheduler at once
+# LIMIT=SECONDS ends a run (600).
+# A row has the time from submission to the last job's end as jobs a second; CPU per job of the scheduler (its threads or processes) and
+# of all of the broker, scheduler included; CPU of the scheduler until a first job has run; memory of broker and scheduler in the end.
 BUILD=$1
 if [ ! -e "$BUILD/flux/sched-weir.so" ] || ! command -v flux > /dev/null; then
   echo "no Flux here (pkg-config and PATH): nothing to measure"
   exit 0
 fi
-export FLUX_MODULE_PATH_PREPEND=$BUILD/flux FLUX_EXEC_PATH_PREPEND=$BUILD/flux FLUX_MODPROBE_PATH_APPEND=$BUILD/flux
+export FLUX_EXEC_PATH_PREPEND="$BUILD/flux"
+export FLUX_MODULE_PATH_PREPEND="$BUILD/flux${FLUXION:+:$FLUXION/lib/flux/modules}"
+export FLUX_MODPROBE_PATH_APPEND="$BUILD/flux${FLUXION:+:$FLUXION/etc/flux/modprobe}"
 SCRIPT=$(mktemp)
 export SCRIPT
 trap 'rm -f "$SCRIPT"' EXIT
 cat > "$SCRIPT" <<'EOT'
-scheduler=$1 case=$2 jobs=$3
-shift 3
+scheduler=$1 case=$2 nodes=$3 jobs=$4
+shift 4
+family=${scheduler%-qmanager}
 broker=$(flux getattr broker.pid)
-# A scheduler in Python is a process of its own.
-other=$(ps -eo pid,ppid,args | awk -v b="$broker" -v s="$scheduler" '$2 == b && index($0, "module-python-exec") && index($0, s) { print $1 }')
-cpu() {
-  if [ "$scheduler" = sched-weir ]; then
-    flux weir stats | sed 's/.*"cpu_user": *\([0-9.]*\).*"cpu_system": *\([0-9.]*\).*/\1 \2/' | awk '{ print $1 + $2 }'
-  else
-    sed 's/.*) //' "/proc/$other/stat" | awk '{ print ($12 + $13) / 100 }'
-  fi
+# A scheduler in Python is a process of its own, one in C some threads of the broker that have its name, cut to 15 letters.
+other=$(ps -eo pid,ppid,args | awk -v b="$broker" -v s="$scheduler" '
+  $2 == b && index($0, "module-python-exec") && index($0, s) { print $1 }')
+ticks() { sed 's/.*) //' "$@" 2> /dev/null | awk '{ n += $12 + $13 } END { printf "%.2f", n / 100 }'; }
+threads() {
+  for task in /proc/"$broker"/task/*; do
+    case $(cat "$task/comm") in "$family"*) echo "$task/stat" ;; esac
+  done
 }
-memory() { awk '/VmRSS/ { n += $2 } END { printf "%d MB", n / 1024 }' "/proc/$broker/status" ${other:+/proc/$other/status}; }
+own() { if [ "$other" ]; then ticks "/proc/$other/stat"; else ticks $(threads); fi; }
+all() { ticks "/proc/$broker/stat" ${other:+/proc/$other/stat}; }
+megabytes() { awk '/VmRSS/ { n += $2 } END { printf "%d", n / 1024 }' "/proc/$broker/status" ${other:+/proc/$other/status}; }
 now() { date +%s.%N; }
 fake() { lasts=$1; shift; flux submit --setattr=system.exec.test.run_duration="$lasts" "$@" true; }
-before=$(cpu) from=$(now)
-if [ "$case" = late ]; then
-  fake 1000s -N999 --exclusive -t2h > /dev/null
-  fake 0.001s --quiet --cc=1-"$jobs" -N1000 --exclusive -t1m
+calc() { awk "BEGIN { printf \"%.$1f\", $2 }"; }
+waiting() { flux queue status -v | awk '/alloc requests pending/ { n += $1 } END { print n + 0 }'; }
+# From here on the jobs that are measured run; report N says what they took.
+start() { from=$(now) own0=$(own) all0=$(all); }
+report() {
+  to=$(now)
+  spent=$(calc 2 "1000 * ($(own) - $own0) / $1") together=$(calc 2 "1000 * ($(all) - $all0) / $1")
+  printf '  %-24s%8s jobs/s  CPU ms/job %8s scheduler %8s broker   loaded in %6s s  %6s MB' "$scheduler" \
+    "$(calc 1 "$1 / ($to - $from)")" "$spent" "$together" "$loaded" "$(megabytes)"
+}
+# The times from submission to resources in eventlogs.
+latency() {
+  sed -n 's/.*"timestamp":\([0-9.]*\),"name":"\(submit\|alloc\)".*/\2 \1/p' | awk '
+    $1 == "submit" { t = $2 } $1 == "alloc" { d = 1000 * ($2 - t); sum += d; if (d > most) most = d; if (!n++ || d < least) least = d }
+    END { if (n) printf "  to resources %.1f ms (%.1f to %.1f)", sum / n, least, most; else printf "  to resources: not in time" }'
+}
+# A first job: Fluxion reads the machine when all of the instance is up already.
+flux job wait-event -t 300 "$(fake 0.001s -n1)" clean > /dev/null
+loaded=$(own)
+case $case in
+depth*)
+  fake 10000s -N$((nodes - 1000)) --exclusive -t4h > /dev/null
+  start
+  fake 0.001s --quiet --cc=1-"$jobs" -N"$nodes" --exclusive -t1m
+  while [ "$(waiting)" -lt "$jobs" ]; do sleep 0.2; done
+  sleep 3
+  waited=$(calc 2 "1000 * ($(own) - $own0) / $jobs")
   for i in 1 2 3 4 5 6 7 8 9 10; do
-    id=$(fake 0.001s --urgency=31 -n1 -t10s)
-    flux job wait-event -t 100 "$id" clean > /dev/null
+    id=$(fake 0.001s --urgency=31 -N1 --exclusive -t10s)
+    flux job wait-event -t 100 "$id" clean > /dev/null || break
     flux job eventlog -f json "$id"
-  done | sed -n 's/.*"timestamp":\([0-9.]*\),"name":"\(submit\|alloc\)".*/\2 \1/p' | awk '
-    $1 == "submit" { t = $2 } $1 == "alloc" { d = $2 - t; sum += d; if (d > most) most = d; n++ }
-    END { printf "%d jobs, %.1f ms on average, %.1f at most", n, 1000 * sum / n, 1000 * most }'
-  echo "  $scheduler, $(memory), cpu $(echo "$(cpu) - $before" | bc) s"
+  done > "$SCRIPT.events"
+  start
+  fake 0.001s --quiet --urgency=31 --cc=1-300 -N1 --exclusive -t10s --wait
+  report 300
+  latency < "$SCRIPT.events"
+  echo "  a job that comes to wait $waited ms CPU"
+  rm "$SCRIPT.events"
   flux cancel --all --quiet
-  flux queue idle --quiet
-  exit
-fi
-fake 0.001s --quiet --cc=1-"$jobs" "$@"
+  exit ;;
+backlog) flux queue stop --quiet && fake 0.001s --quiet --cc=1-"$jobs" "$@" && start && flux queue start --quiet ;;
+*) start && fake 0.001s --quiet --cc=1-"$jobs" "$@" ;;
+esac
 flux queue drain
-took=$(echo "$(now) - $from" | bc)
-echo "$scheduler: $(echo "$jobs / $took" | bc -l | cut -c1-6) jobs/s, cpu $(echo "1000 * ($(cpu) - $before) / $jobs" | bc -l | cut -c1-5) ms a job, $(memory)" \
-  "$(flux weir stats 2> /dev/null | sed 's/.*"longest_slice": *\([0-9.]*\).*/, longest slice \1 s/')"
+report "$jobs"
+flux weir stats 2> /dev/null | sed -n 's/.*"longest_slice": *\([0-9.]*\).*/  longest slice \1 s/p' | tr -d '\n'
+echo
 EOT
+# present NAME: whether there is such a scheduler.
+present() {
+  for folder in $(flux env printenv FLUX_MODULE_PATH | tr : ' '); do
+    if [ -e "$folder/$1.so" ] || [ -e "$folder/$1.py" ]; then return; fi
+  done
+  false
+}
+# instance SCHEDULER NODES COMMAND...: an instance of one broker with fake nodes.
+instance() {
+  scheduler=$1 nodes=$2 feasibility=$1 arguments='["queue-depth=unlimited"]'
+  shift 2
+  # What answers whether a job can ever run is a module of its own in Fluxion, which has no argument for the depth: it takes all.
+  case $scheduler in sched-fluxion*) feasibility=sched-fluxion-feasibility arguments='[]' ;; esac
+  timeout -k 30 "${LIMIT:-600}" flux start --conf=modules.alternatives.sched="$scheduler" \
+    --conf=modules.alternatives.feasibility="$feasibility" --conf=modules."$scheduler".args="$arguments" \
+    --conf=fake-resources.nnodes="$nodes" --conf=fake-resources.cores-per-node=48 "$@"
+}
 # run CASE NODES JOBS OPTIONS OF THE JOBS...
 run() {
-  case=$1 nodes=$2 jobs=$3
+  case=$1 nodes=$2 jobs=${JOBS:-$3}
   shift 3
   case " ${CASES:-$case} " in *" $case "*) ;; *) return ;; esac
   echo "$case: $jobs jobs on $nodes nodes"
-  for scheduler in ${SCHEDULERS:-sched-simple sched-weir}; do
-    timeout "${LIMIT:-900}" flux start --conf=modules.alternatives.sched="$scheduler" --conf=fake-resources.nnodes="$nodes" \
-      --conf=fake-resources.cores-per-node=48 --conf=modules."$scheduler".args='["queue-depth='"${DEPTH:-unlimited}"'"]' \
-      sh "$SCRIPT" "$scheduler" "$case" "$jobs" "$@" || echo "$scheduler: gave up"
+  for name in ${SCHEDULERS:-sched-simple sched-backfill sched-fluxion-qmanager sched-weir}; do
+    present "$name" || continue
+    instance "$name" "$nodes" sh "$SCRIPT" "$name" "$case" "$nodes" "$jobs" "$@" || echo "  $name: gave up"
   done
 }
 run cores 1000 1000 -n1
 run nodes 10000 1000 -N1 --exclusive
-run deep 1000 10000 -n1
-run late 1000 10000
+run depth10 10000 10
+run depth10000 10000 10000
+run backlog 10000 10000 -N1 --exclusive
 run large 100000 1000 -N1 --exclusive

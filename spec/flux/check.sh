@@ -1,5 +1,5 @@
 # check.sh BUILD - starts instances of Flux with sched-weir and runs the checks of this folder in them. Without Flux there is
-# nothing to check. CHECKS=NAME... chooses; SIZES=N... the numbers of brokers.
+# nothing to check. CHECKS=NAME... chooses; SIZES=N... the numbers of brokers; LIMIT=SECONDS that one may take (300).
 BUILD=$1
 HERE=$(cd "$(dirname "$0")" && pwd)
 WEIR=$BUILD/weir
@@ -18,7 +18,7 @@ run() {
   case " ${CHECKS:-$name} " in *" $name "*) ;; *) return ;; esac
   case " ${SIZES:-$size} " in *" $size "*) ;; *) return ;; esac
   log=$BUILD/flux/check-$name-$size.log
-  if timeout 300 flux start --test-size="$size" --conf=modules.alternatives.sched=sched-weir "$@" sh "$HERE/$name.sh" > "$log" 2>&1; then
+  if timeout "${LIMIT:-300}" flux start --test-size="$size" --test-exit-timeout=2m --conf=modules.alternatives.sched=sched-weir "$@" sh "$HERE/$name.sh" > "$log" 2>&1; then
     echo "ok      $name, $size brokers"
   else
     echo "FAILED  $name, $size brokers; $log"
@@ -36,6 +36,8 @@ done
 run policy 1 $small
 run limited 1 $small
 run queues 1 $small
+run slow 1 $small
+run preempt 1 $small
 run kill 4 --test-exit-mode=leader -Stbon.topo=kary:0
 run nest 4
 exit $failed

@@ -3,9 +3,9 @@
 
 fail() { echo "FAILED: $*" >&2; flux dmesg | grep sched-weir | tail -20 >&2; exit 1; }
 
-# Waits until a command succeeds, at most 60 s.
+# Waits until a command succeeds, at most 60 s, or a fifth of the time that there is.
 await() {
-  until=$(($(date +%s) + 60))
+  until=$(($(date +%s) + ${LIMIT:-300} / 5))
   until eval "$*" > /dev/null 2>&1; do
     [ "$(date +%s)" -lt "$until" ] || fail "waited in vain for: $*"
     sleep 0.2

@@ -23,4 +23,11 @@ flux job wait-event -t 30 "$wide" clean > /dev/null
 started() { flux jobs -no '{t_run}' "$1"; }
 [ "$(printf '%s\n' "$(started "$first")" "$(started "$wide")" | sort -n | head -1)" = "$(started "$first")" ] || fail "an urgent job came later"
 flux weir dump | grep -q '"books":' || fail "no dump"
+# Ids of jobs as the terminal of who asks can show them.
+running=$(fake_id 100s -N1 -t10m)
+await '[ "$(state '"$running"')" = RUN ]'
+LC_ALL=C.UTF-8 flux weir why "$running" | grep -q '^ƒ' || fail "$(LC_ALL=C.UTF-8 flux weir why "$running")"
+LC_ALL=C flux weir why "$running" | grep -q '^f' || fail "$(LC_ALL=C flux weir why "$running")"
+LC_ALL=C.UTF-8 FLUX_F58_FORCE_ASCII=1 flux weir why "$running" | grep -q '^f' || fail "ASCII is not forced"
+flux cancel "$running"
 finish

@@ -20,4 +20,10 @@ flux job wait-event -t 30 "$more" clean > /dev/null || fail "what is free is not
 flux cancel --all --states=RUN
 flux queue drain
 [ "$(flux jobs -f completed -c 0 -no '{id}' | wc -l)" = 6 ] || fail "not all that waited ran"
+# The resource module ends the acquisition when it is loaded again (fake nodes are down from then on): the broker goes on without a
+# scheduler, which can be loaded again.
+flux module reload -f resource
+await '! flux module list | grep -q sched-weir'
+flux module load sched-weir
+flux weir stats > /dev/null || fail "cannot be loaded after the resource module"
 finish

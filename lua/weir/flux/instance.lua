@@ -2,13 +2,13 @@
 --- opts.answer. Queue policies decide who starts when, a placement policy where; the books are those of the engine.
 --
 --   local s = instance.new { settings =, answer = {alloc(id, R, annotations), annotate(id, annotations), deny(id, note),
---                            cancel(id), explain(id)}, log = function(level, text), clock = seconds since 1970,
+--                            raise(id, note), explain(id)}, log = function(level, text), clock = seconds since 1970,
 --                            ticks = seconds from some time on, for slices }
---   s:acquire(text)  s:hello(text, R)  s:alloc(text)  s:free(text)  s:cancel(text)  s:prioritize(text)  s:expiration(text)
+--   s:acquire(text)  s:hello(text, R, jobspec)  s:alloc(text)  s:free(text)  s:cancel(text)  s:prioritize(text)  s:expiration(text)
 --   s:schedule(seconds)   works no longer than that; in how many seconds it wants to be called again
 --
 -- A job: id, request, shape, units, least, submit, estimate, user, qos, priority, queue, state (pending, running, gone), start, due,
--- reserved, line; known: its queue policy has been told of it. See asking.lua for what the policies are given.
+-- reserved, line, preemptible; known: its queue policy has been told of it. See asking.lua for what the policies are given.
 
 local asking = require "weir.sim.asking"
 local core = require "weir.core"
@@ -19,9 +19,11 @@ local jobid = require "weir.flux.jobid"
 local jobspec = require "weir.flux.jobspec"
 local lines = require "weir.flux.lines"
 local notes = require "weir.flux.notes"
+local preempt = require "weir.flux.preempt"
 local rset = require "weir.rset"
 local sim = require "weir.sim"
 local weir = require "weir"
+local weir_policy = require "weir.policy"
 
 local M = {}
 M.__index = M
@@ -121,7 +123,7 @@ local function open(self, resources)
   warm_up(self)
   local execution = resources.execution or {}
   if (execution.expiration or 0) > 0 then self.expires = execution.expiration end
-  return self.lines:use(self.settings.queue, self.settings.queues)
+  return self.lines:use(self.settings.queue, self.settings.queues, self.settings.texts)
 end
 
 --- A response to resource.acquire: true; or nil, message: then all is over.
@@ -198,12 +200,14 @@ local function try(self, job)
   return started
 end
 
--- What a policy asks. Jobs may have gone, or come anew, since it began. Nobody can be stopped for others here.
-local function answer(self, what, id)
+-- What a policy asks. Jobs may have gone, or come anew, since it began. Those that are to make way end some time later.
+local function answer(self, what, id, ...)
   if what == FREE or what == AGAIN then return asking.answer(self, what, id) end
   local job = self.jobs[id]
-  if what == PREEMPT or not job or not job.known or job.state ~= "pending" then return nil end
-  if what == START then return try(self, job) end
+  if not job or not job.known then return nil end
+  if what == PREEMPT then return preempt.stop(self, job) end
+  if job.state ~= "pending" then return nil end
+  if what == START then return try(self, job) or select("#", ...) > 0 and preempt.make_way(self, job, { ... }) end
   return asking.answer(self, what, id)
 end
 
@@ -283,6 +287,7 @@ function M:alloc(text)
     submit = message.t_submit or self.now,
     estimate = what.duration or self.expires and math.max(self.expires - self.now, 1) or math.huge, endless = not what.duration,
     user = message.userid, qos = what.qos, priority = message.priority or 0, queue = what.queue, state = "pending",
+    preemptible = what.preemptible,
   }
   self.jobs[id], self.npending = job, self.npending + 1
   self.lines:add(job)
@@ -307,7 +312,7 @@ function M:leave(job)
   local running = job.state == "running"
   asking.unreserve(self, job)
   self:ask("finish", job.id, running and job.due > self.now, self.now)
-  self.jobs[job.id], job.state = nil, "gone"
+  self.jobs[job.id], self.leaving[job], job.state = nil, nil, "gone"
   if running then self.nrunning = self.nrunning - 1 else self.npending = self.npending - 1 end
   self.notes:forget(job)
   self.dirty = true
@@ -345,15 +350,25 @@ function M:free(text)
   return true
 end
 
---- sched.cancel: of a request that waits; of others there is nothing to be done.
+--- sched.cancel: of a request that nobody has had the last answer to. What it got meanwhile is given back.
 function M:cancel(text)
   local message, why = decode(text)
   if not message then return nil, why end
   local job = self.jobs[message.id]
-  if job and job.state == "pending" then
-    self:leave(job)
-    self.answer.cancel(message.id)
+  if not job then return true end
+  self:tick()
+  if job.state == "running" then
+    self.follow:free(job.id)
+    self.releases = self.releases + 1
   end
+  self:leave(job)
+  return true
+end
+
+--- A job that was to make way does not end.
+function M:spared(text)
+  local job = self.jobs[(decode(text) or {}).id]
+  if job then preempt.spare(self, job) end
   return true
 end
 
@@ -410,13 +425,18 @@ end
 -- Units of what jobs are counted in.
 local function units_of_R(self, set) return set:count(self.type) end
 
---- A job of hello: its message and its R. True; or nil, message: then it cannot be booked.
-function M:hello(text, R)
+-- What a job still has of an R, where some of its ranks are free.
+local function without(set, ranks) return ranks and set:on_ranks(core.idset(set:ranks()) - core.idset(ranks)) or set end
+
+--- A job of hello: its message, its R and its jobspec, if that is known. True; or nil, message: then it cannot be booked.
+function M:hello(text, R, spec)
   local message, why = decode(text)
   if not message then return nil, why end
   local set
   set, why = rset.new(R, "R")
   if not set then return nil, why end
+  set = without(set, message.free)
+  if message.free then R = assert(set:format "rv1") end
   self:tick()
   self.engine:advance(self.now)
   local here, elsewhere = hello.book(self.follow.targets, message.id, R)
@@ -425,11 +445,12 @@ function M:hello(text, R)
   if not elsewhere:empty() then
     self.log("warning", ("hello: job %d has also targets %s, which are not here"):format(message.id, tostring(elsewhere)))
   end
-  local ends = set:expiration()
+  local ends, what = set:expiration(), jobspec.about(decode(spec))
   local job = {
     id = message.id, number = message.id, units = units_of_R(self, set), submit = message.t_submit or self.now,
     start = set:starttime() or self.now, due = ends and ends > self.now and ends or math.huge, user = message.userid,
-    priority = message.priority or 0, state = "running", endless = not ends,
+    priority = message.priority or 0, state = "running", endless = not ends, queue = what.queue, qos = what.qos,
+    preemptible = what.preemptible,
   }
   self.log("debug", ("hello: id=%s priority=%d userid=%d t_submit=%.1f"):format(jobid.f58(job.id), job.priority, job.user or 0, job.submit))
   job.estimate = job.due - job.start
@@ -569,9 +590,17 @@ end
 function M:stats()
   return {
     pending = self.npending, running = self.nrunning, reserved = self.nreserved, started = self.started, denied = self.denied,
-    passes = self.passes, slices = self.slices, longest_slice = self.longest, matches = self.matches,
+    passes = self.passes, slices = self.slices, longest_pass_slice = self.longest, matches = self.matches,
     policy = self.settings.policy, queues = self.lines:about(),
   }
+end
+
+-- The placement policy of settings: a name; of a file that is not here, the policy itself. Or nil, message, code.
+local function placement(settings)
+  local name, options = weir_policy.parse(settings.policy)
+  local text = settings.texts[name]
+  if not text then return settings.policy end
+  return core.policy_source(text, name, { options = options })
 end
 
 --- Takes other settings. What cannot be taken leaves everything as it was: nil, message.
@@ -580,10 +609,11 @@ function M:reconfigure(settings)
     self.waiting = settings
     return true
   end
-  local ok, why = self.engine:use(settings.policy)
+  local ok, why = placement(settings)
+  if ok then ok, why = self.engine:use(ok) end
   if not ok then return nil, why end
   asking.drop_reservations(self)
-  ok, why = self.lines:use(settings.queue, settings.queues)
+  ok, why = self.lines:use(settings.queue, settings.queues, settings.texts)
   if not ok then return nil, why end
   self.settings, self.dirty, self.notes.on = settings, true, settings.annotate == "true"
   self.releases = self.releases + 1
@@ -605,7 +635,7 @@ function M.new(opts)
   if not policy then return nil, why, code end
   local self = setmetatable({
     settings = opts.settings, answer = opts.answer, log = opts.log, clock = opts.clock, ticks = opts.ticks or core.clock,
-    now = 0, jobs = {}, requests = {}, nshapes = 0, reservations = {}, nreserved = 0, promises = 0, releases = 0, matches = 0,
+    now = 0, jobs = {}, requests = {}, nshapes = 0, reservations = {}, nreserved = 0, leaving = {}, promises = 0, releases = 0, matches = 0,
     soonest = math.huge,
     due = heap.new(), npending = 0, nrunning = 0, started = 0, denied = 0, passes = 0, slices = 0, longest = 0, spent = 0,
     rests = 0, dirty = false,

@@ -7,7 +7,7 @@ local M = {}
 
 -- Of attributes.system: of no interest, or told apart.
 local NOISE = { environment = true, cwd = true, shell = true, exec = true, files = true, job = true, dependencies = true,
-  preferences = true, bank = true }
+  preferences = true, bank = true, ["preemptible-after"] = true }
 
 -- The tasks, without what they run.
 local function plain_tasks(tasks)
@@ -35,24 +35,36 @@ end
 
 local function number(value) return type(value) == "number" and value > 0 and value or nil end
 
---- The request of a jobspec as text, the same for jobs that ask for the same, and what else counts: {duration = seconds or
---- nil, queue =, qos =}. requires: queue -> properties. Or nil, message.
+local function system_of(spec)
+  local attributes = type(spec) == "table" and type(spec.attributes) == "table" and spec.attributes or {}
+  return attributes, type(attributes.system) == "table" and attributes.system or {}
+end
+
+--- What counts of a jobspec besides the request: {duration =, preemptible = seconds or nil, queue =, qos =}.
+function M.about(spec)
+  local _, given = system_of(spec)
+  local queue, after = type(given.queue) == "string" and given.queue or nil, given["preemptible-after"]
+  return { duration = number(given.duration), queue = queue, qos = given.qos or queue,
+    preemptible = type(after) == "number" and after >= 0 and after or nil }
+end
+
+--- The request of a jobspec as text, the same for jobs that ask for the same, and what else counts, see about().
+--- requires: queue -> properties. Or nil, message.
 function M.read(spec, requires)
   if type(spec) ~= "table" then return nil, "a jobspec is an object" end
-  local attributes = type(spec.attributes) == "table" and spec.attributes or {}
-  local given, system = type(attributes.system) == "table" and attributes.system or {}, {}
+  local attributes, given = system_of(spec)
+  local system, what = {}, M.about(spec)
   if spec.version == 1 and attributes.system == nil then return nil, "attributes.system is missing" end
   for key, value in pairs(given) do
     if not NOISE[key] then system[key] = value end
   end
-  local queue = type(given.queue) == "string" and given.queue or nil
-  system.constraints = with_required(given.constraints, queue and requires[queue])
+  system.constraints = with_required(given.constraints, what.queue and requires[what.queue])
   system.duration = system.duration or 0
   local text = core.json_encode({
     version = spec.version, resources = spec.resources, tasks = plain_tasks(spec.tasks),
     attributes = { system = system },
   }, { sort = true })
-  return text, { duration = number(given.duration), queue = queue, qos = given.qos or queue }
+  return text, what
 end
 
 return M

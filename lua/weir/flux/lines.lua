@@ -15,9 +15,9 @@ local FALLBACK = "fcfs" -- takes the place of a policy that fails
 local function by_id(a, b) return a.id < b.id end
 
 --- Opens a policy for a queue ("" for all that have none of their own): a line; or nil, message, code.
-local function open(self, queue, x)
+local function open(self, queue, x, texts)
   local line = { queue = queue }
-  local sandbox, name, code = queue_policy.open(x, function(...) return self.bridge(...) end, BUDGET)
+  local sandbox, name, code = queue_policy.open(x, function(...) return self.bridge(...) end, BUDGET, texts)
   if not sandbox then return nil, name, code end
   line.sandbox, line.name, line.given = sandbox, name, x
   return line
@@ -83,7 +83,7 @@ end
 
 function M:submit(job)
   tell(self, job.line, "submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority,
-    false, job.least)
+    job.preemptible, job.least)
   job.known = true
   if job.state == "running" then tell(self, job.line, "started", job.id, job.start) end
 end
@@ -164,13 +164,14 @@ end
 
 -- ---- making them --------------------------------------------------------------------------------------------------------
 
---- Takes other policies: `default`, and by queue. The old ones stay where one of them does not open: nil, message, code.
-function M:use(default, queues)
+--- Takes other policies: `default`, and by queue; texts: of files that are not here, by path. The old ones stay where one of them
+--- does not open: nil, message, code.
+function M:use(default, queues, texts)
   local by_queue, order, names = {}, {}, { "" }
   for name in pairs(queues) do names[#names + 1] = name end
   table.sort(names)
   for i, name in ipairs(names) do
-    local line, why, code = open(self, name, queues[name] or default)
+    local line, why, code = open(self, name, queues[name] or default, texts)
     if not line then return nil, why, code end
     by_queue[name], order[i] = line, line
   end

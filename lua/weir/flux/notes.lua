@@ -3,6 +3,7 @@
 
 local core = require "weir.core"
 local explain_text = require "weir.explain_text"
+local jobid = require "weir.flux.jobid"
 
 local M = {}
 M.__index = M
@@ -94,7 +95,8 @@ local function explained(self, request)
   local report = self.host.engine:explain(request)
   if not report then return nil end
   if report.fits then return "it would fit; it is not its turn" end
-  return report.shortage and explain_text.shortage(report.shortage) or explain_text.headline(report)
+  local text = report.shortage and explain_text.shortage(report.shortage) or explain_text.headline(report)
+  return jobid.with_ids(text, self.host.jobs)
 end
 
 --- Why a request can never be met.
@@ -109,6 +111,9 @@ function M:reason(id)
   local job = self.host.jobs[id]
   return job and explained(self, job.request) or nil
 end
+
+--- A copy of the scheduler was made for that, or for who asks, in so many seconds. Without being asked it takes 1 % of the time.
+function M:copied(seconds) self.next = math.max(self.next, self.host.ticks() + 100 * seconds) end
 
 --- What that gave.
 function M:told(id, text)
@@ -142,7 +147,7 @@ function M:write()
   if now < self.next then return end
   reasons(self)
   local took = self.host.ticks() - now
-  self.next = now + math.max(EVERY, 20 * took)
+  self.next = math.max(self.next, now + math.max(EVERY, 20 * took))
 end
 
 --- Seconds until what was put off is to be written; nil: nothing was.

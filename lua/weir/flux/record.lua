@@ -17,7 +17,7 @@ end
 
 local function list(...) return core.array { ... } end
 
-local ANSWERS = { "alloc", "annotate", "deny", "cancel" }
+local ANSWERS = { "alloc", "annotate", "deny", "raise" }
 
 --- Records the answers of a port from now on, and what a service is called with: record.start(path, port) returns a function that
 --- is told of each call, before it; or nil, message. During a call the clock stands still, so that it can be run again.

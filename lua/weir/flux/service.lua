@@ -12,7 +12,8 @@ local settings = require "weir.flux.settings"
 local M = {}
 M.__index = M
 
-for _, name in ipairs { "acquire", "hello", "alloc", "free", "cancel", "prioritize", "expiration", "feasible", "status", "describe" } do
+for _, name in ipairs { "acquire", "hello", "alloc", "free", "cancel", "prioritize", "expiration", "spared", "feasible", "status",
+  "describe" } do
   M[name] = function(self, ...)
     if self.record then self.record(name, ...) end
     return instance[name](self.scheduler, ...)
@@ -33,31 +34,23 @@ function M:depth() return self.settings["queue-depth"] end
 
 --- The configuration was read again.
 function M:configure(config)
-  local read, why = settings.read(self.arguments, core.json_decode(config))
+  local read, why = settings.read(self.arguments, core.json_decode(config), self.texts)
   if not read then return nil, why end
   local ok
   ok, why = self.scheduler:reconfigure(read)
   if not ok then return nil, why end
-  self.settings = read
+  self.settings, self.config = read, config
   return true
 end
 
 -- ---- flux weir ----------------------------------------------------------------------------------------------------------
 
--- Numbers of jobs as people know them.
-local function with_ids(self, text)
-  return (text:gsub("%d[%d]+", function(digits)
-    local id = math.tointeger(tonumber(digits))
-    return id and self.scheduler.jobs[id] and jobid.f58(id) or nil
-  end))
-end
-
 local function when(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) end
 
 -- A report as text, with jobs and times as people know them.
-local function in_words(self, report)
+local function in_words(self, report, prefix)
   if report.fits then return "It would fit now: it is not its turn.\n" end
-  local text = with_ids(self, explain_text.text(report, 100))
+  local text = jobid.with_ids(explain_text.text(report, 100), self.scheduler.jobs, prefix)
   return (text:gsub("(%d[%d,]*%d%d%d%d)%.?%d* s%f[%W]", function(digits)
     local t = tonumber((digits:gsub(",", "")))
     return t > 1000000000 and when(t) or nil
@@ -70,24 +63,26 @@ local function payload(text)
   return type(value) == "table" and value or {}
 end
 
---- Why a job waits: {id =} -> text. user: who asks; nil: the owner of the instance.
+--- Why a job waits: {id =, f58 = what ids begin with} -> text. user: who asks; nil: the owner of the instance.
 function M:why(text, user)
-  local s = self.scheduler
-  local id = payload(text).id
+  local s, asked = self.scheduler, payload(text)
+  local id, prefix = asked.id, asked.f58 == "f" and "f" or nil
   local job = s.jobs[id]
   if not job or user and job.user ~= tonumber(user) then return nil, "the scheduler does not know this job", "unknown" end
-  if job.state == "running" then return ("%s has its resources since %s.\n"):format(jobid.f58(id), when(job.start)) end
+  if job.state == "running" then return ("%s has its resources since %s.\n"):format(jobid.f58(id, prefix), when(job.start)) end
   local reserved = job.reserved
   if reserved then s.engine:release(id) end -- this is a copy of the scheduler
   local report, why, code = s.engine:explain(job.request)
   if not report then return nil, why, code end
-  local first = ("%s waits"):format(jobid.f58(id))
+  local first = ("%s waits"):format(jobid.f58(id, prefix))
   if reserved then first = first .. "; resources are reserved for it from " .. when(reserved) .. " on" end
-  return first .. "\n" .. in_words(self, report)
+  return first .. "\n" .. in_words(self, report, prefix)
 end
 
 --- For reason_pending: asked of a copy of the scheduler, and what that gave.
 function M:reason(text) return self.scheduler.notes:reason(payload(text).id) end
+--- A copy was made, in so many seconds.
+function M:copied(seconds) self.scheduler.notes:copied(tonumber(seconds)) end
 function M:told(text, reason) self.scheduler.notes:told(payload(text).id, reason) end
 
 -- What is in the books: who has what, when.
@@ -134,27 +129,44 @@ function ACTIONS.show(self)
   return table.concat(lines, "\n") .. "\n"
 end
 
+local LONGEST = 1 << 20 -- bytes of the text of a policy
+
+-- What was given before, and now.
+local function with_texts(old, given)
+  local all = {}
+  for path, text in pairs(old) do all[path] = text end
+  for path, text in pairs(type(given) == "table" and given or {}) do
+    if type(text) ~= "string" or #text > LONGEST then return nil, ("%s: a text of at most %d bytes is expected"):format(path, LONGEST) end
+    all[path] = text
+  end
+  return all
+end
+
 -- policy=NAME and queue=NAME, as arguments that count from now on.
-function ACTIONS.use(self, words)
+function ACTIONS.use(self, words, given)
   local own, config = table.move(self.arguments, 1, #self.arguments, 1, {}), self.config
+  local texts, problem = with_texts(self.texts, given)
+  if not texts then return nil, problem, "invalid" end
   for _, word in ipairs(words) do
     if not word:find "^policy=" and not word:find "^queue=" then return nil, "policy=NAME or queue=NAME is expected", "invalid" end
     own[#own + 1] = word
   end
-  local read, why = settings.read(own, core.json_decode(config))
+  local read, why = settings.read(own, core.json_decode(config), texts)
   local ok = read
   if read then ok, why = self.scheduler:reconfigure(read) end
   if not ok then return nil, why, "invalid" end
-  self.arguments, self.settings = own, read
+  self.arguments, self.settings, self.texts = own, read, texts
   return ACTIONS.show(self)
 end
 
---- {words = {"list"} | {"show"} | {"use", "policy=NAME", "queue=NAME"}} -> text.
+--- {words = {"list"} | {"show"} | {"use", "policy=NAME", "queue=NAME"}, texts = {path = the text of a policy}} -> text. A path that
+--- has a text is not read here: who asks may stand elsewhere.
 function M:policy(text)
-  local words = payload(text).words or {}
+  local asked = payload(text)
+  local words = asked.words or {}
   local action = ACTIONS[words[1] or "show"]
   if not action then return nil, ('policy %s: list, show or use is expected'):format(tostring(words[1])), "invalid" end
-  return action(self, table.move(words, 2, #words, 1, {}))
+  return action(self, table.move(words, 2, #words, 1, {}), asked.texts)
 end
 
 --- Numbers as JSON text.
@@ -168,8 +180,8 @@ local function logger(read, log)
   end
 end
 
---- A scheduler. arguments: a list; config: JSON text of the tables sched-weir and queues; port: alloc, annotate, deny, cancel, log,
---- clock, functions. Or nil, message.
+--- A scheduler. arguments: a list; config: JSON text of the tables sched-weir and queues; port: alloc, annotate, deny, raise,
+--- explain, log, clock, functions; f58, what ids of jobs begin with. Or nil, message.
 function M.open(arguments, config, port)
   local read, why = settings.read(arguments, core.json_decode(config))
   if not read then return nil, why end
@@ -178,11 +190,13 @@ function M.open(arguments, config, port)
     record, why = recording.start(read.record, port)
     if not record then return nil, why end
   end
+  jobid.prefix = port.f58 or jobid.prefix
   local scheduler
   scheduler, why = instance.new { settings = read, answer = port, log = logger(read, port.log),
     clock = port.clock, ticks = port.ticks }
   if not scheduler then return nil, why end
-  return setmetatable({ settings = read, scheduler = scheduler, arguments = arguments, config = config, record = record }, M)
+  return setmetatable({ settings = read, scheduler = scheduler, arguments = arguments, config = config, record = record,
+    texts = {} }, M)
 end
 
 return M

@@ -87,9 +87,10 @@ local function put_queues(into, queues)
 end
 
 --- The settings of arguments (a list of NAME=VALUE) and of the configuration, a table: policy, queue, slice, queue-depth,
---- R-format, annotate, queues = {name = queue policy}, requires = {queue = properties}. Or nil, message.
-function M.read(arguments, config)
-  local settings = { queues = {}, requires = {} }
+--- R-format, annotate, queues = {name = queue policy}, requires = {queue = properties}, texts = {path = a policy whose file is not
+--- here}. Or nil, message.
+function M.read(arguments, config, texts)
+  local settings = { queues = {}, requires = {}, texts = texts or {} }
   for name, known in pairs(KNOWN) do settings[name] = known[2] end
   local ok, why
   for name, value in pairs(config["sched-weir"] or {}) do

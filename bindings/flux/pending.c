@@ -1,0 +1,96 @@
+/* pending.c - the alloc requests that have no last answer yet, in a hash table of lists. Each has a number, which the worker's answers
+ * carry: what it has found for a request that was cancelled meanwhile is not taken for a later one of the same job. */
+#include "sched.h"
+
+#include <stdlib.h>
+
+#define FEWEST 64 /* lists */
+
+struct request {
+    struct request *next;
+    flux_jobid_t id;
+    uint64_t serial;
+    const flux_msg_t *msg;
+};
+
+/* Where the pointer to the request of a job is, or would be. */
+static struct request **find(struct pending *p, flux_jobid_t id)
+{
+    uint64_t hash = id * UINT64_C(0x9e3779b97f4a7c15);
+    struct request **at = &p->lists[(hash >> 32) % p->size];
+
+    while (*at && (*at)->id != id)
+        at = &(*at)->next;
+    return at;
+}
+
+/* Twice as many lists where there are more requests than lists. */
+static bool grow(struct pending *p)
+{
+    struct pending more = *p;
+
+    if (p->count < p->size)
+        return true;
+    more.size = p->size ? 2 * p->size : FEWEST;
+    more.lists = calloc(more.size, sizeof *more.lists);
+    if (!more.lists)
+        return false;
+    for (size_t i = 0; i < p->size; i++)
+        for (struct request *r = p->lists[i], *next; r; r = next) {
+            next = r->next;
+            r->next = NULL;
+            *find(&more, r->id) = r;
+        }
+    free(p->lists);
+    *p = more;
+    return true;
+}
+
+uint64_t sched_keep(struct sched *s, flux_jobid_t id, const flux_msg_t *msg)
+{
+    struct request *r, **at;
+
+    if (!grow(&s->pending))
+        return 0;
+    at = find(&s->pending, id);
+    if (*at) /* the job manager asks again without a cancel: the later request counts */
+        flux_msg_decref((*at)->msg);
+    else if ((r = calloc(1, sizeof *r))) {
+        r->id = id;
+        *at = r;
+        s->pending.count++;
+    } else
+        return 0;
+    (*at)->msg = flux_msg_incref(msg);
+    return (*at)->serial = ++s->pending.serials;
+}
+
+const flux_msg_t *sched_request(struct sched *s, flux_jobid_t id, uint64_t serial, bool last)
+{
+    struct request **at = s->pending.count ? find(&s->pending, id) : NULL, *r = at ? *at : NULL;
+    const flux_msg_t *msg;
+
+    if (!r || (serial && r->serial != serial))
+        return NULL;
+    msg = r->msg;
+    if (last) {
+        *at = r->next;
+        s->pending.count--;
+        free(r);
+    }
+    return msg;
+}
+
+void sched_pending_clear(struct sched *s)
+{
+    struct pending *p = &s->pending;
+
+    for (size_t i = 0; i < p->size; i++)
+        for (struct request *r = p->lists[i], *next; r; r = next) {
+            next = r->next;
+            flux_msg_decref(r->msg);
+            free(r);
+        }
+    free(p->lists);
+    *p = (struct pending){0};
+}
