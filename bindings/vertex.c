@@ -13,9 +13,7 @@
 
 static uint64_t bits_of(const struct weirlua_graph *box, weir_vertex v, int kind)
 {
-    uint64_t generation = weir_vertex_generation(box->g, v) & 1023;
-
-    return (uint64_t)kind << 62 | generation << 52 | (uint64_t)box->number << 32 | v;
+    return (uint64_t)kind << 62 | (uintptr_t)weirlua_vertex_bits(box->number, v, weir_vertex_generation(box->g, v));
 }
 
 static void push_bits(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind)
@@ -42,7 +40,7 @@ void weirlua_push_view(lua_State *L, const struct weirlua_graph *box, weir_verte
 }
 
 /* NULL, or what is wrong with the bits. */
-static const char *resolve(struct weirlua *s, uint64_t bits, struct weirlua_handle *h)
+static inline const char *resolve(struct weirlua *s, uint64_t bits, struct weirlua_handle *h)
 {
     uint32_t number = (uint32_t)(bits >> 32) & WEIRLUA_NUMBER_MAX;
 
@@ -53,13 +51,19 @@ static const char *resolve(struct weirlua *s, uint64_t bits, struct weirlua_hand
     if (!h->box)
         return "the vertex is stale: its graph was closed";
     h->g = h->box->g;
-    if (h->v >= weir_graph_limit(h->g) || !weir_vertex_live(h->g, h->v) ||
-        (weir_vertex_generation(h->g, h->v) & 1023) != (bits >> 52 & 1023))
+    if (!weir_vertex_is(h->g, h->v, bits >> 52 & 1023))
         return "the vertex is stale: it was removed from its graph";
     return NULL;
 }
 
-struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg)
+static void refuse(lua_State *L, int arg, const char *trouble)
+{
+    if (arg == 1)
+        luaL_error(L, "%s", trouble);
+    luaL_argerror(L, arg, trouble);
+}
+
+static inline struct weirlua_handle check_handle(lua_State *L, struct weirlua *s, int arg)
 {
     struct weirlua_handle h;
     const char *trouble;
@@ -67,11 +71,14 @@ struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int 
     if (lua_type(L, arg) != LUA_TLIGHTUSERDATA)
         luaL_argerror(L, arg, lua_pushfstring(L, "vertex expected, got %s", luaL_typename(L, arg)));
     trouble = resolve(s, (uintptr_t)lua_touserdata(L, arg), &h);
-    if (trouble && arg == 1)
-        luaL_error(L, "%s", trouble);
     if (trouble)
-        luaL_argerror(L, arg, trouble);
+        refuse(L, arg, trouble);
     return h;
+}
+
+struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg)
+{
+    return check_handle(L, s, arg);
 }
 
 struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int arg)
@@ -226,11 +233,12 @@ static int field_of(const struct weirlua *s, const char *name)
 static int vertex_index(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    struct weirlua_handle h = weirlua_check_handle(L, s, 1);
-    int field = lua_type(L, 2) == LUA_TSTRING ? field_of(s, lua_tostring(L, 2)) : FIELD_NONE;
+    struct weirlua_handle h = check_handle(L, s, 1);
+    int field;
 
     if (h.kind != WEIRLUA_VERTEX)
         return weirlua_view_index(L, &h);
+    field = field_of(s, lua_tostring(L, 2));
     if (s->recording)
         weirlua_record(L, "", 2);
     if (field != FIELD_NONE) {

@@ -192,6 +192,11 @@ struct weirlua_handle {
     int kind;
 };
 void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v); /* nil for WEIR_NONE */
+/* The light userdata of a vertex of this generation in the graph of this number: vertex.c has what the bits mean. */
+static inline void *weirlua_vertex_bits(uint32_t number, weir_vertex v, uint32_t generation)
+{
+    return (void *)(uintptr_t)((uint64_t)(generation & 1023) << 52 | (uint64_t)number << 32 | v);
+}
 /* The light userdata that stands for a vertex that there is. */
 void *weirlua_vertex_value(const struct weirlua_graph *box, weir_vertex v);
 void weirlua_push_view(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind);
@@ -367,5 +372,13 @@ int weirlua_engine_put(lua_State *L);
 void weirlua_lifted_open(lua_State *L, struct weirlua *s);
 
 int luaopen_weir_core(lua_State *L);
+
+/* ---- host.c ---- */
+
+/* Pushes the real path of the first of the folders, seen from `dir`, in which `probe` is there; or nil. */
+void weirlua_push_folder(lua_State *L, const char *dir, const char *const *folders, const char *probe);
+/* weir's Lua files are found in `folder` (NULL: where Lua looks), weir.core is what `core` opens; pushes what require(module)
+ * gives. Raises. */
+void weirlua_host(lua_State *L, const char *folder, lua_CFunction core, const char *module);
 
 #endif

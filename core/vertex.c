@@ -25,6 +25,11 @@ int weir_state_parse(const char *name)
     return WEIR_ENOENT;
 }
 
+bool weir_vertex_is(const weir_graph *g, weir_vertex v, uint32_t generation)
+{
+    return vertex_valid(g, v) && (vertex_at(g, v)->generation & 1023) == generation;
+}
+
 const char *weir_vertex_type(const weir_graph *g, weir_vertex v)
 {
     return type_text(g, kind_of(g, v)->type);

@@ -3,7 +3,7 @@
  * changed since the walk began. */
 #include "graph.h"
 
-#include <string.h>
+#include "rows.h"
 
 struct frame {
     weir_vertex v;
@@ -256,33 +256,12 @@ static int step_breadth(weir_walk *w, weir_vertex *v, int *event)
     return 1;
 }
 
-/* The event of the next vertex where that is a leaf beside the one told last, as most are; else 0, and nothing was done. */
-static int next_leaf(weir_walk *w, weir_vertex *v)
-{
-    struct frame *f;
-    weir_vertex next;
-
-    if (w->leaf == WEIR_NONE || !w->o.leaves || w->o.reverse || w->n == 0)
-        return 0;
-    f = &w->way[w->n - 1];
-    if (f->cursor == f->count)
-        return 0;
-    next = f->kids[f->cursor];
-    if (next == WEIR_NONE || vertex_at(w->g, next)->inner != WEIR_NONE)
-        return 0;
-    f->cursor++;
-    w->prune = false;
-    *v = w->leaf = next;
-    return told(w, next, WEIR_PREORDER | WEIR_POSTORDER);
-}
-
 int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err)
 {
     int event = 0;
 
     if (w->serial != w->g->serial)
         return weir_fail(err, WEIR_EINVAL, "the graph changed while it was walked");
-    event = next_leaf(w, v);
     while (event == 0) {
         int rc = w->o.breadth ? step_breadth(w, v, &event) : step(w, v, &event);
         if (rc < 0)
@@ -291,6 +270,76 @@ int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err)
             return WEIR_WALK_DONE;
     }
     return event;
+}
+
+/* ---- several visits at once ---- */
+
+static void fill(const weir_graph *g, weir_walk_visit *out, const struct vertex *x, int64_t free)
+{
+    const struct kind *kind = &g->kinds[x->kind];
+
+    out->generation = x->generation;
+    out->type = type_text(g, kind->type);
+    out->id = x->id;
+    out->size = kind->size;
+    out->free = free;
+}
+
+void weir_walk_visit_read(const weir_graph *g, weir_walk_visit *visit)
+{
+    fill(g, visit, vertex_at(g, visit->vertex), weir_vertex_free(g, visit->vertex));
+}
+
+static bool is_leaf(const weir_graph *g, weir_vertex v)
+{
+    return v != WEIR_NONE && vertex_at(g, v)->inner == WEIR_NONE;
+}
+
+/* The leaves beside the one told last, as most vertices are; returns how many. */
+static int read_leaves(weir_walk *w, weir_walk_visit *out, int max)
+{
+    const weir_graph *g = w->g;
+    const weir_vertex *kid, *end;
+    struct frame *f;
+    bool open;
+    int n = 0;
+
+    if (w->leaf == WEIR_NONE || !w->o.leaves || w->o.reverse || w->n == 0)
+        return 0;
+    f = &w->way[w->n - 1];
+    kid = f->kids + f->cursor;
+    end = f->kids + f->count;
+    open = weir_vertex_reachable(g, f->v);
+    for (; n < max && kid < end && is_leaf(g, *kid); kid++) {
+        const struct vertex *x = vertex_at(g, *kid);
+        out[n].vertex = w->leaf = *kid;
+        out[n].event = told(w, *kid, WEIR_PREORDER | WEIR_POSTORDER);
+        fill(g, &out[n], x, open && state_available(x->state) ? vertex_unallocated(g, *kid) : 0);
+        n += out[n].event != 0;
+    }
+    f->cursor = (uint32_t)(kid - f->kids);
+    return n;
+}
+
+int weir_walk_read(weir_walk *w, weir_walk_visit *out, int max, weir_err *err)
+{
+    bool more = true;
+    int n = 0;
+
+    if (w->serial != w->g->serial)
+        return weir_fail(err, WEIR_EINVAL, "the graph changed while it was walked");
+    while (more && n < max) {
+        n += read_leaves(w, out + n, max - n);
+        if (n == max)
+            break;
+        out[n].event = weir_walk_next(w, &out[n].vertex, err);
+        if (out[n].event <= 0)
+            return out[n].event == WEIR_WALK_DONE ? n : out[n].event;
+        weir_walk_visit_read(w->g, &out[n]);
+        more = !(out[n].event & WEIR_PREORDER) || w->leaf == out[n].vertex;
+        n++;
+    }
+    return n;
 }
 
 void weir_walk_prune(weir_walk *w)

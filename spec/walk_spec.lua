@@ -198,6 +198,116 @@ describe("walks", function()
       assert.is_true(n > 100)
     end)
 
+    -- A node with more leaves side by side than are read at once, of more types than strings are kept, one that has something
+    -- below it among them, and places that nobody has any more.
+    local function wide()
+      local big = assert(weir.synthetic "cluster:1 node:2 core:45")
+      for _, node in ipairs { big "/cluster0/node0", big "/cluster0/node1" } do
+        for i = 0, 11 do big:add(node, { type = "kind" .. i, id = i, size = i + 1 }) end
+        big:add(big:add(node, { type = "socket", id = 0 }), { type = "core", id = 77 })
+        for i = 0, 39 do big:add(node, { type = i % 2 == 0 and "gpu" or "disk", id = i }) end
+      end
+      for _, name in ipairs { "core0", "core7", "core44", "gpu38" } do big:unlink(big("/cluster0/node0/" .. name)) end
+      return big
+    end
+
+    -- What the filters of a walk are called with, in order. `more` are further options; `beside` walks visit by visit.
+    local function calls(big, more, act, beside)
+      local lines = {}
+      local options = { fields = { "type", "id", "size", "free", "rank", "name", "state", "index" } }
+      for k, v in pairs(more) do options[k] = v end
+      local function note(what, v, ...)
+        assert.same({ v.type, v.id or "", v.size, v.free, v.rank or "", v.name, v.state, v.index },
+          { (...), select(2, ...) or "", (select(3, ...)), (select(4, ...)), select(5, ...) or "", select(6, ...) })
+        lines[#lines + 1] = ("%s %s %d"):format(what, v.path, (select(4, ...)))
+        return act(what, v, #lines)
+      end
+      local function prune(...) return note("prune", ...) end
+      local function evaluate(...) return note("evaluate", ...) end
+      options.prune = more.prune ~= false and prune or nil
+      options.evaluate = beside and { evaluate, function() return 0 end } or evaluate
+      local ok, result = pcall(big.walk, big, options)
+      lines[#lines + 1] = ok and scored(result) or tostring(result):gsub("^.-:%d+: ", "")
+      return lines
+    end
+
+    -- Options, and what the filters do besides: the calls are those of a walk that reads no visit ahead, to the last one.
+    local function plain() return 1 end
+    local STORIES = {
+      { "all of it", {}, plain },
+      { "best", { best = 3 }, function(_, v) return v.index % 7 end },
+      { "no pruning", { prune = false }, plain },
+      { "preorder", { order = "pre" }, plain },
+      { "a type", { type = "core" }, plain },
+      { "a type, no pruning", { type = "gpu", prune = false, order = "pre" }, plain },
+      { "last to first", { reverse = true }, plain },
+      { "what is pruned is not called", {}, function(what, v)
+        if what == "prune" then return v.name ~= "node0" and v.name ~= "socket0" end
+        return v.id
+      end },
+      { "no number at once", {}, function(what) return what ~= "prune" or nil end, "evaluate must return" },
+      { "no candidates", {}, function(what) return what == "prune" or nil end },
+      { "an early end", {}, function(what, v) return what == "prune" or v.name ~= "core21" and 1 end },
+      { "an early end at a type", { type = "gpu" }, function(what, v) return what == "prune" or v.id < 8 and v.id end },
+      { "an error in prune", {}, function(what, v) return what == "prune" and (v.name ~= "core21" or error("no " .. v.path)) or 1 end,
+        "no /cluster0/node0/core21" },
+      { "an error in evaluate", {}, function(what, v) return what == "prune" or v.name ~= "core21" and 1 or error("no " .. v.path) end,
+        "no /cluster0/node0/core21" },
+      { "what is no score", {}, function(what, v) return what == "prune" or v.name == "core21" and "high" or 1 end, "not string" },
+      { "a score that is not a number", {}, function(what, v) return what == "prune" or v.name == "core21" and 0 / 0 or 1 end,
+        "not a number" },
+      { "a vertex that comes", {}, function(_, v, n)
+        if n == 30 then v:graph():add(v:graph():root(), { type = "late" }) end
+        return 1
+      end, "the graph changed while it was walked" },
+      { "a vertex that goes", {}, function(what, v)
+        if what == "evaluate" and v.name == "core20" then v:graph():unlink(v:graph() "/cluster0/node0/core21") end
+        return 1
+      end, "the graph changed while it was walked" },
+      { "the graph that is closed", {}, function(_, v, n)
+        if n == 30 then v:graph():close() end
+        return 1
+      end, "the graph was closed while it was walked" },
+      { "data that change ahead", {}, function(what, v)
+        local big = v:graph()
+        if v.name == "core9" then assert(big "/cluster0/node0/core11":allocate { job = what == "prune" and 1 or 2, amount = 0 }) end
+        if v.name == "core15" and what == "evaluate" then big "/cluster0/node0".state = "down" end
+        if v.name == "kind3" and what == "prune" then big "/cluster0/node0".state, big "/cluster0/node0".rank = "up", 9 end
+        return 1
+      end },
+      { "data that change at each visit", {}, function(what, v, n)
+        v:graph() "/cluster0/node1/gpu0".rank = n
+        return what == "prune" or v.rank or 0
+      end },
+      { "walks within", {}, function(_, v)
+        local found = v:graph():walk { start = v, fields = "type", evaluate = function(_, kind) return #kind end,
+          prune = function(_, kind) return kind ~= "socket" end }
+        return #found
+      end },
+      { "garbage that is collected", {}, function(_, v)
+        collectgarbage()
+        return #(v.type .. v.index)
+      end },
+      { "a yield", {}, function(_, _, n)
+        if n == 30 then coroutine.yield() end
+        return 1
+      end, "attempt to yield" },
+    }
+
+    for _, case in ipairs(STORIES) do
+      it("[W3] [W4] are called as if each vertex was read when it is visited: " .. case[1], function()
+        local seen = {}
+        for _, beside in ipairs { false, true } do
+          local big <close> = wide()
+          local ok, lines = coroutine.resume(coroutine.create(calls), big, case[2], case[3], beside)
+          assert(ok, lines)
+          seen[#seen + 1] = lines
+        end
+        assert.same(seen[2], seen[1])
+        assert.equal(case[4] or "", case[4] and seen[1][#seen[1]]:match(case[4], 1, true) or "")
+      end)
+    end
+
     it("[W4] evaluate what is so after the pruning filter of the same vertex", function()
       local list = g:walk { fields = { "free", "state", "rank" }, type = "core", start = g "/cluster0/rack1",
         prune = function(v)

@@ -76,7 +76,7 @@ for _, row in ipairs(rows) do
       print(("     %d nodes: mean %.1f us; of the first tenth %.1f, of the last %.1f; %.1f vertices visited"):format(racks * 18, r.mean,
         r.mean_first_tenth, r.mean_last_tenth, r.mean_visited))
     elseif r and r.times_empty then
-      print(("     %d nodes: %.2f times an empty call"):format(racks * 18, r.times_empty))
+      print(("     %d nodes: %.2f times an empty call, %.2f times one given as much"):format(racks * 18, r.times_empty, r.times_given))
     elseif r and r.mb_per_s then
       print(("     %d nodes: %.0f bytes, %.0f MB/s"):format(racks * 18, r.bytes, r.mb_per_s))
     end

@@ -1,0 +1,178 @@
+/* test_walk.c - several visits read at once are those that are told one by one, over random machines, options and prunings; what
+ * is read with them is what the vertices say. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "dice.h"
+
+#define MOST 33 /* visits at once */
+
+/* ---- machines ---- */
+
+static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint32_t count)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex v = WEIR_NONE;
+
+    d.type = type;
+    d.id = dice(5) ? (int64_t)dice(9) : WEIR_NO_ID;
+    d.size = 1 + dice(3);
+    (void)!weir_graph_add_many(g, parent, &d, count, 1, &v, NULL); /* refused below what a job has as a whole */
+    return v;
+}
+
+static void change(weir_graph *g)
+{
+    static const char *const types[] = {"node", "core", "gpu", "socket"};
+    weir_vertex v = some_vertex(g), other = some_vertex(g);
+
+    switch (dice(8)) {
+    case 0: case 1: add(g, v, types[dice(4)], 1); break;
+    case 2: add(g, v, types[dice(4)], 1 + dice(70)); break;
+    case 3: (void)!weir_vertex_set_state(g, v, dice(3) ? WEIR_UP : WEIR_DOWN, NULL); break;
+    case 4: (void)!weir_vertex_allocate(g, v, 1 + dice(1000), 1, 0, WEIR_FOREVER, NULL); break;
+    case 5: (void)!weir_edge_add(g, v, other, "power", "supplies", NULL, NULL); break;
+    case 6: add(g, WEIR_NONE, "cluster", 1); break;
+    default:
+        if (weir_vertex_parent(g, v) != WEIR_NONE && weir_vertex_children(g, v) < 4)
+            (void)!weir_graph_unlink(g, v, NULL);
+    }
+}
+
+static weir_graph *machine(uint32_t changes)
+{
+    weir_graph *g = weir_graph_new();
+
+    add(g, WEIR_NONE, "cluster", 1);
+    for (uint32_t i = 0; i < changes; i++)
+        change(g);
+    return g;
+}
+
+/* ---- one by one, and several at once ---- */
+
+static weir_walk_options options(const weir_graph *g)
+{
+    weir_walk_options o = {.start = dice(3) ? WEIR_NONE : some_vertex(g), .events = dice(4)};
+
+    o.leaves = dice(2);
+    o.reverse = dice(4) == 0;
+    o.breadth = dice(6) == 0;
+    o.type = dice(4) ? NULL : "core";
+    o.upward = o.start != WEIR_NONE && dice(4) == 0;
+    o.subsystem = dice(5) || weir_subsystem_count(g) < 2 ? NULL : "power";
+    return o;
+}
+
+/* Whether a walk is not to descend below v. */
+static bool pruned(weir_vertex v, uint32_t salt)
+{
+    return salt && (v * 2654435761u ^ salt) % 5 == 0;
+}
+
+static void check_fields(const weir_graph *g, const weir_walk_visit *x)
+{
+    weir_vertex v = x->vertex;
+
+    CHECK(x->type == weir_vertex_type(g, v) && x->id == weir_vertex_id(g, v) && x->size == weir_vertex_size(g, v) &&
+              x->generation == weir_vertex_generation(g, v) && weir_vertex_is(g, v, x->generation & 1023),
+          "vertex %u: type %s, id %lld", v, x->type, (long long)x->id);
+    CHECK(x->free == weir_vertex_free(g, v), "vertex %u: free %lld", v, (long long)x->free);
+}
+
+/* Walks g both ways; false: they differ. */
+static bool same_walks(const weir_graph *g, const weir_walk_options *o, uint32_t salt, int most)
+{
+    weir_walk *one = weir_walk_new(g, o, NULL), *many = weir_walk_new(g, o, NULL);
+    weir_walk_visit list[MOST];
+    weir_vertex v = WEIR_NONE;
+    bool same = true;
+    int n, event;
+
+    while (same && (n = weir_walk_read(many, list, most, NULL)) > 0) {
+        for (int i = 0; same && i < n; i++) {
+            event = weir_walk_next(one, &v, NULL);
+            same = CHECK(event == list[i].event && v == list[i].vertex, "vertex %u, and not %u", v, list[i].vertex);
+            check_fields(g, &list[i]);
+            if (event == WEIR_POSTORDER || !pruned(v, salt))
+                continue;
+            weir_walk_prune(one);
+            if (i + 1 == n)
+                weir_walk_prune(many);
+        }
+        same &= CHECK(n <= most, "at most %d", most);
+    }
+    same &= CHECK(!same || weir_walk_next(one, &v, NULL) == WEIR_WALK_DONE, "ends with the other");
+    CHECK(!same || weir_walk_read(many, list, most, NULL) == 0, "stays at its end");
+    weir_walk_free(one);
+    weir_walk_free(many);
+    return same;
+}
+
+static void test_random(void)
+{
+    for (int round = 0; round < 40; round++) {
+        weir_graph *g = machine(10 + dice(120));
+        for (int i = 0; i < 60; i++) {
+            weir_walk_options o = options(g);
+            if (!same_walks(g, &o, dice(3) ? dice(1000) : 0, 1 + (int)dice(MOST)))
+                printf("    round %d, walk %d\n", round, i);
+        }
+        weir_graph_free(g);
+    }
+}
+
+/* ---- changes on the way ---- */
+
+static void test_change(void)
+{
+    weir_graph *g = weir_graph_new();
+    weir_vertex root = add(g, WEIR_NONE, "cluster", 1), core = add(g, root, "core", 8);
+    weir_walk_options o = {.start = WEIR_NONE, .leaves = true};
+    weir_walk *w = weir_walk_new(g, &o, NULL);
+    weir_walk_visit list[4] = {{0}};
+    weir_err err = {0};
+    uint64_t revision;
+
+    CHECK(weir_walk_read(w, list, 4, NULL) == 1 && list[0].vertex == root, "what may be pruned comes last");
+    CHECK(weir_walk_read(w, list, 4, NULL) == 4 && list[3].vertex == core + 3, "leaves come together");
+    revision = weir_graph_revision(g);
+    CHECK(weir_vertex_set_state(g, core + 3, WEIR_DOWN, NULL) == WEIR_OK && weir_graph_revision(g) != revision, "a change shows");
+    CHECK(list[3].free > 0 && (weir_walk_visit_read(g, &list[3]), list[3].free == 0), "and is read");
+    CHECK(weir_walk_read(w, list, 4, NULL) == 4 && list[0].vertex == core + 4, "data may change");
+    CHECK(weir_graph_unlink(g, core, NULL) == WEIR_OK, "unlink");
+    CHECK(weir_walk_read(w, list, 4, &err) == WEIR_EINVAL, "the structure may not: %s", err.text);
+    weir_walk_free(w);
+    CHECK(!weir_vertex_is(g, core, 0) && !weir_vertex_is(g, weir_graph_limit(g), 0), "what went, and what never was");
+    weir_graph_free(g);
+}
+
+/* ---- memory ---- */
+
+static int walk_all(void *graph)
+{
+    weir_walk_options o = {.start = WEIR_NONE, .leaves = true};
+    weir_walk *w = weir_walk_new(graph, &o, NULL);
+    weir_walk_visit list[MOST];
+    int n = w ? 1 : WEIR_ENOMEM;
+
+    while (n > 0)
+        n = weir_walk_read(w, list, MOST, NULL);
+    weir_walk_free(w);
+    return n;
+}
+
+int main(void)
+{
+    weir_graph *g;
+
+    seed = 7;
+    test_random();
+    test_change();
+    g = machine(100);
+    check_nomem(walk_all, g, "a walk");
+    weir_graph_free(g);
+    return check_report();
+}
