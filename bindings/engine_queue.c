@@ -97,7 +97,7 @@ int weirlua_engine_place(lua_State *L)
     rc = lua_toboolean(L, 7) ? ask_sums(box->g, request, &o, &err) : WEIR_OK;
     rc = rc ? rc : book(L, box, admitted, &o, &start, &err);
     *visits += stats.visited;
-    if (rc < 0)
+    if (rc)
         return weirlua_fail(L, &err, rc);
     weirlua_push_time(L, start);
     return 1;
@@ -210,7 +210,8 @@ int weirlua_engine_put(lua_State *L)
 
 void weirlua_lifted_open(lua_State *L, struct weirlua *s)
 {
+    static const luaL_Reg methods[] = {{"close", lifted_gc}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", lifted_gc}, {"__close", lifted_gc}, {NULL, NULL}};
 
-    weirlua_class(L, s, LIFTED, NULL, meta);
+    weirlua_class(L, s, LIFTED, methods, meta);
 }

@@ -373,3 +373,51 @@ describe("vectors of small cases", function()
     end
   end
 end)
+
+describe("the order in which jobs wait", function()
+  -- Random submissions, changed priorities, ends and calls of the policy, and who then stands where.
+  local function history(seed)
+    math.randomseed(seed)
+    local waiting = {}
+    local host = assert(queue_policy.open("fcfs", function(_, id) -- starts a third of those that it is asked for
+      if math.random(3) > 1 then return false end
+      waiting[id] = nil
+      return true
+    end))
+    local function call(...) assert(host:call(...)) end
+    call "ranked"
+    call("units", 100)
+    for id = 1, 120 do
+      local job = { id = id, submit = math.random(id), priority = math.random(0, 3) }
+      waiting[id] = job
+      call("submit", id, id, job.submit, 10, 1, "u", "q", job.priority, nil, 1)
+      local other = waiting[math.random(id)]
+      if other and math.random(2) == 1 then
+        other.priority = math.random(0, 3)
+        call("priority", other.id, other.priority)
+      end
+      if math.random(4) == 1 then call("schedule", id, 100) end
+      other = waiting[math.random(id)]
+      if other and math.random(5) == 1 then
+        waiting[other.id] = nil
+        call("finish", other.id, false, id)
+      end
+    end
+    local want = {}
+    for _, job in pairs(waiting) do want[#want + 1] = job end
+    table.sort(want, function(a, b)
+      if a.priority ~= b.priority then return a.priority > b.priority end
+      if a.submit ~= b.submit then return a.submit < b.submit end
+      return a.id < b.id
+    end)
+    for i, job in ipairs(want) do want[i] = job.id end
+    return want, { select(2, host:call("heads", 1000)) }
+  end
+
+  for seed = 1, 20 do
+    it(("is that of their priorities, then of their submission, in history %d"):format(seed), function()
+      local want, got = history(seed)
+      assert.same(want, got)
+    end)
+  end
+end)

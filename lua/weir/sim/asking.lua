@@ -96,12 +96,22 @@ local function place_all(self, job, t, others)
   return true
 end
 
+-- Forgets what jobs had that were lifted and do not come back. Until it is collected it would take the memory of all their vertices.
+local function forget_lifted(lifted)
+  for _, own in ipairs(lifted) do
+    if own then own:close() end
+  end
+end
+
 -- Books a job at t, with others moved out of its way.
 local function make_room(self, job, t)
   local others, lifted = others_from(self, job, t), {}
   if #others == 0 then return false end
   for i, other in ipairs(others) do lifted[i] = assert(self.engine:lift(other.id)) end
-  if place_all(self, job, t, others) then return true end
+  if place_all(self, job, t, others) then
+    forget_lifted(lifted)
+    return true
+  end
   for i = 1, #lifted do assert(self.engine:put(lifted[i])) end
   return false
 end
@@ -110,7 +120,7 @@ end
 
 -- Does f(); where that is false, the job has its reservation back.
 local function without_reservation(self, job, f, ...)
-  local lifted = job.reserved and assert(self.engine:lift(job.id))
+  local lifted <close> = job.reserved and assert(self.engine:lift(job.id))
   local result = f(self, job, ...)
   if lifted and not result then assert(self.engine:put(lifted)) end
   return result
@@ -178,7 +188,10 @@ local function book_over(self, job, victims)
     local victim = self.jobs[id]
     if not victim or victim.state ~= "running" then break end
     lifted[i] = not victim.released and assert(self.engine:lift(id))
-    if book_now(self, job) then return i end
+    if book_now(self, job) then
+      forget_lifted(lifted)
+      return i
+    end
   end
   for i = #lifted, 1, -1 do
     if lifted[i] then assert(self.engine:put(lifted[i])) end

@@ -51,13 +51,13 @@ local function split(x)
 end
 
 --- A queue policy in its sandbox. x: a name or path with options ("hybrid:k=2"), or {"hybrid", k = 2}. bridge: what it asks
---- the simulator. Or nil, message, code.
-function M.open(x, bridge, budget)
+--- the simulator. texts: of files that are not here, by path. Or nil, message, code.
+function M.open(x, bridge, budget, texts)
   local name, options = split(x)
   local path, why = find(name)
   if not path then return nil, why, "unknown" end
-  local text
-  text, why = files.read(path)
+  local text = texts and texts[path]
+  if not text then text, why = files.read(path) end
   if not text then return nil, why, "io" end
   budget = budget or {}
   local sandbox, message, code = core.sandbox_open(text, path, {

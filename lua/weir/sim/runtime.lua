@@ -44,19 +44,26 @@ local queue = { now = 0, units = 0 }
 
 -- ---- who waits ----------------------------------------------------------------------------------------------
 
-local function add(job)
+local function count(job)
   local n = job.least
-  last = last + 1
-  pending[last], needs[last], job.waits, job.place, newest = job, n, true, last, job
+  job.waits = true
   counts[n] = (counts[n] or 0) + 1
   if n < smallest then smallest = n end
 end
+
+local function add(job)
+  last = last + 1
+  pending[last], needs[last], job.place, newest = job, job.least, last, job
+  count(job)
+end
+
+local function vacate(job) pending[job.place], needs[job.place], holes = HOLE, math.huge, holes + 1 end
 
 local function gone(job)
   local n = job.least
   local left = counts[n] - 1
   job.waits, job.reserved = false, nil
-  pending[job.place], needs[job.place], holes = HOLE, math.huge, holes + 1
+  vacate(job)
   counts[n] = left > 0 and left or nil
   if left > 0 or n > smallest then return end
   smallest = math.huge
@@ -92,6 +99,54 @@ local function keys(a, b, c, d) return a or 0, b or 0, c or 0, d or 0 end
 
 -- Where the host says so, what comes first without an order of the policy.
 local function rank(job) return ranked and -(job.priority or 0) or 0 end
+
+-- Whether a comes after b, where the policy has no order.
+local function behind(a, b)
+  local x, y = rank(a), rank(b)
+  if x ~= y then return x > y end
+  if a.submit ~= b.submit then return a.submit > b.submit end
+  return a.number > b.number
+end
+
+-- Where a job belongs among those that wait, which are in order: before what stands there.
+local function place_of(job)
+  local low, high = first, last + 1
+  while low < high do
+    local middle = (low + high) // 2
+    local at = middle
+    while at < high and pending[at] == HOLE do at = at + 1 end
+    if at == high or behind(pending[at], job) then high = middle else low = at + 1 end
+  end
+  return low
+end
+
+-- Moves up what stands from a place on, as far as the next hole.
+local function move_up(low)
+  local hole = low
+  while hole <= last and pending[hole] ~= HOLE do hole = hole + 1 end
+  if hole > last then last = hole else holes = holes - 1 end
+  table.move(pending, low, hole - 1, low + 1)
+  table.move(needs, low, hole - 1, low + 1)
+  for i = low + 1, hole do pending[i].place = i end
+  if low < fresh and fresh <= hole then fresh = fresh + 1 end
+end
+
+-- Puts a job to its place. Mostly there is room before it, left by one that came first and has started.
+local function insert(job)
+  local low = place_of(job)
+  if low == first and first > 1 then
+    low, first = low - 1, low - 1
+  elseif low > first and pending[low - 1] == HOLE then
+    low, holes = low - 1, holes - 1
+  else
+    move_up(low)
+  end
+  pending[low], needs[low], job.place, front = job, job.least, low, math.min(front, low)
+  while pending[last] == HOLE do
+    pending[last], needs[last], last, holes = nil, nil, last - 1, holes - 1
+  end
+  newest = pending[last]
+end
 
 local function arrange()
   if not policy.order and sorted then return end
@@ -261,13 +316,12 @@ function host.ranked() ranked = true end
 function host.submit(id, number, submit, estimate, units, user, qos, priority, preemptible, least)
   local job = { id = id, number = number, submit = submit, estimate = estimate, units = units, user = user, qos = qos,
     priority = priority, preemptible = preemptible, machine = queue.units, least = least or units, waits = true, reserved = nil }
-  local before = newest
-  if before and (rank(before) > rank(job) or rank(before) == rank(job)
-    and (before.submit > submit or before.submit == submit and before.number > number)) then
-    sorted, freed = false, true
-  end
   jobs[id] = job
-  add(job)
+  if not newest or not behind(newest, job) then return add(job) end
+  freed, sorted = true, sorted and not policy.order
+  if not sorted then return add(job) end
+  count(job)
+  insert(job)
 end
 
 -- sooner: before it was thought to end.
@@ -303,7 +357,15 @@ function host.lost(id) jobs[id].reserved, freed, early = nil, true, true end
 -- Something became free; sooner: before it was thought to.
 function host.change(sooner) freed, early = true, early or sooner end
 
-function host.priority(id, value) jobs[id].priority, sorted, freed = value, false, true end
+function host.priority(id, value)
+  local job = jobs[id]
+  job.priority = value
+  if not job.waits then return end
+  freed, sorted = true, sorted and not policy.order
+  if not sorted then return end
+  vacate(job)
+  insert(job)
+end
 
 function host.schedule(now, units)
   queue.now, free = now, units
