@@ -245,7 +245,7 @@ static void push_hook_names(lua_State *L, const struct policy *p)
 {
     lua_newtable(L);
     for (int i = 0; i < HOOKS; i++)
-        if (p->spec.has[i] || (i == HOOK_ORDER && p->spec.norder)) {
+        if (p->spec.has[i] || (i == HOOK_ORDER && p->spec.norder) || (i == HOOK_SELECT && p->spec.runs)) {
             lua_pushstring(L, weirlua_hook_names[i]);
             lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
         }

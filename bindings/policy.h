@@ -22,6 +22,7 @@ struct policy_spec {
     const char *locality[POLICY_LOCALITY];
     const char *descend[WEIR_DESCEND_TYPES];
     uint32_t norder, nexclusive, nlocality, ndescend;
+    bool runs;                    /* select is "runs" */
     uint32_t candidates;          /* that select gets at a time; 0: all */
     struct weirlua_fields fields; /* that prune and evaluate get */
     bool has[HOOKS];

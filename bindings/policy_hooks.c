@@ -395,6 +395,7 @@ static void give(struct hooks *h)
                              .nlocality = spec->nlocality,
                              .descend = spec->descend,
                              .ndescend = spec->ndescend,
+                             .runs = spec->runs,
                              .candidates = spec->candidates,
                              .keys = spec->has[HOOK_ORDER] ? hook_keys : NULL,
                              .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,

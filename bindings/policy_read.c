@@ -87,9 +87,11 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?, boolean?. The score of a candidate that fits,
  *   higher is better; nil: no candidate. true as the second result: its siblings have the same score, and are not asked about
  *   where they follow (the cores of a socket: one call a socket).
- * @field select: function? -- fun(candidates: vertex[], request: request, min: integer, max: integer, scores: number[]): table?.
- *   Chooses a set of the candidates, which are given best first: a list of them or of their positions, or nil for the best
- *   ones. Where it chooses fewer than min, the best of the others follow.
+ * @field select: function | string | nil -- fun(candidates: vertex[], request: request, min: integer, max: integer, scores:
+ *   number[]): table?. Chooses a set of the candidates, which are given best first: a list of them or of their positions, or nil for
+ *   the best ones. Where it chooses fewer than min, the best of the others follow. Or "runs": candidates under one parent whose ids
+ *   follow each other are a run, and the longest runs come first; the engine knows how, without calls. Where one is wanted it is the
+ *   best one.
  * @field admit: function? -- fun(jobspec: table, options: table): false | table | nil, string?. Asked for each request: false and a
  *   reason refuses it, a table is the jobspec that is matched instead.
  * @field init: function? -- fun(graph: graph, options: table). Before the first match on a graph, and again when its structure
@@ -127,13 +129,25 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
     }
 }
 
+/* A select that is a word. */
+static void read_runs(lua_State *L, struct policy_spec *spec)
+{
+    const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1);
+
+    if (lua_type(L, -1) != LUA_TSTRING || strcmp(text, "runs") != 0)
+        refuse(L, spec, "field 'select': function or \"runs\" expected, got %s", text);
+    spec->runs = true;
+}
+
 /* Reserves the places of the hooks and the options in the anchor, and fills those of the hooks. */
 static void read_hooks(lua_State *L, struct policy_spec *spec)
 {
     for (int i = 0; i < HOOKS; i++) {
         int type = field(L, weirlua_hook_names[i]);
         spec->has[i] = type == LUA_TFUNCTION;
-        if (type != LUA_TNIL && type != LUA_TFUNCTION && i != HOOK_ORDER)
+        if (i == HOOK_SELECT && type != LUA_TNIL && type != LUA_TFUNCTION)
+            read_runs(L, spec);
+        else if (type != LUA_TNIL && type != LUA_TFUNCTION && i != HOOK_ORDER)
             refuse(L, spec, "field '%s': function expected, got %s", weirlua_hook_names[i], luaL_typename(L, -1));
         if (!spec->has[i]) {
             lua_pop(L, 1);

@@ -67,6 +67,57 @@ describe("policies", function()
     assert.equal("busy", select(3, e:match "slot=6/node"))
   end)
 
+  -- What select = "runs" says, in Lua.
+  local function longest_runs(candidates, _, _, max)
+    local list, runs, out = {}, {}, {}
+    for i, v in ipairs(candidates) do list[i] = { at = i, id = v.id or 0, parent = v:parent() and v:parent().index or -1 } end
+    table.sort(list, function(a, b) return a.parent < b.parent or a.parent == b.parent and a.id < b.id end)
+    for i, c in ipairs(list) do
+      local last = list[i - 1]
+      if not last or last.parent ~= c.parent or last.id + 1 ~= c.id then runs[#runs + 1] = {} end
+      table.insert(runs[#runs], c)
+    end
+    table.sort(runs, function(a, b) return #a > #b or #a == #b and a[1].at < b[1].at end)
+    for _, run in ipairs(runs) do
+      for _, c in ipairs(run) do out[#out + 1] = #out < max and c.at or nil end
+    end
+    return max > 1 and out or nil
+  end
+
+  for seed = 1, 12 do
+    it("of neighbours choose what the same in Lua does, on machine " .. seed, function()
+      local roll = dice(seed)
+      local g <close> = assert(weir.synthetic(("cluster:1 rack:%d node:7 socket:2 core:5 gpu:2"):format(1 + roll(3))))
+      local own = { order = ({ { "node.id", "id" }, { "-id", "-index" }, "size" })[roll(3)],
+        candidates = ({ false, 2, 16 })[roll(3)] or nil }
+      local function chosen(select)
+        local e = weir.engine { resources = g, policy = { order = own.order, candidates = own.candidates, select = select } }
+        local out = {}
+        for _, shape in ipairs { "slot=5/node", "slot=7/core", "slot=2/[core=3;gpu]", "socket/slot/[core=4;gpu]",
+          "socket=3/slot/core=2", "rack/slot=3/node", "slot=2-4/core=2", "node=2/slot=3/core" } do
+          local a, _, code = e:match(shape, { mode = "preview" })
+          out[#out + 1] = a and weir.json.encode(a:format("jgf")) or code
+        end
+        return out
+      end
+      for _, v in ipairs(g:find "type=core") do
+        if roll(3) == 1 then assert(v:allocate { job = 100 + v.index }) end
+      end
+      for _, v in ipairs(g:find "type=node and idle") do
+        if roll(4) == 1 then v.state = "down" end
+      end
+      local wanted = chosen(longest_runs)
+      assert.same(wanted, chosen "runs")
+      own.candidates = nil
+      local e = weir.engine { resources = g, policy = assert(weir.policy.chain { "locality", "first" }) }
+      local a = e:match("slot=7/core", { mode = "preview" })
+      own.order = { "node.id", "id" }
+      local plain = weir.engine { resources = g, policy = { order = own.order, select = longest_runs } }
+      local b = plain:match("slot=7/core", { mode = "preview" })
+      assert.equal(b and b:format("rlite"), a and a:format("rlite"))
+    end)
+  end
+
   it("that choose less than they may of a first round are not asked for more", function()
     local asked = 0
     local e = weir.engine { resources = "cluster:1 node:8 core:2", policy = { candidates = 1, select = function()

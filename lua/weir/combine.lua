@@ -165,10 +165,47 @@ local function better(a, b)
   return a.at < b.at
 end
 
+-- Candidates under one parent whose ids follow each other are a run.
+local function runs_of(candidates)
+  local list, runs = {}, {}
+  for i, v in ipairs(candidates) do
+    local parent = v:parent()
+    list[i] = { at = i, id = v.id or 0, parent = parent and parent.index or -1 }
+  end
+  table.sort(list, function(a, b)
+    if a.parent ~= b.parent then return a.parent < b.parent end
+    if a.id ~= b.id then return a.id < b.id end
+    return a.at < b.at
+  end)
+  for i, c in ipairs(list) do
+    local last = list[i - 1]
+    if not last or last.parent ~= c.parent or last.id + 1 ~= c.id then runs[#runs + 1] = {} end
+    table.insert(runs[#runs], c)
+  end
+  return runs
+end
+
+-- What select = "runs" stands for: the longest run first.
+local function longest_runs(candidates, _, _, max)
+  if max == 1 then return nil end -- one lies together with itself: the first
+  local runs, out = runs_of(candidates), {}
+  table.sort(runs, function(a, b)
+    if #a ~= #b then return #a > #b end
+    return a[1].at < b[1].at
+  end)
+  for _, run in ipairs(runs) do
+    for _, c in ipairs(run) do
+      if #out < max then out[#out + 1] = c.at end
+    end
+  end
+  return out
+end
+
 -- The select of the last part that has one.
 local function chooser(parts)
   for i = #parts, 1, -1 do
     local f, view = parts[i].policy.select, views(parts[i].options)
+    if f == "runs" then return longest_runs end
     if f then return function(list, request, ...) return f(list, view(request), ...) end end
   end
 end
