@@ -5,28 +5,6 @@
 
 #include <string.h>
 
-static struct book *book_make(weir_graph *g, weir_vertex v)
-{
-    uint32_t i = g->free_books;
-    struct book *b = book_of(g, v);
-
-    if (b)
-        return b;
-    if (i != WEIR_NONE) {
-        g->free_books = g->books[i].count;
-    } else {
-        if (weir_array_reserve(&g->books, &g->books_cap, g->nbooks + 1, sizeof *g->books))
-            return NULL;
-        i = g->nbooks++;
-    }
-    b = &g->books[i];
-    memset(b, 0, sizeof *b);
-    b->vertex = v;
-    b->next = WEIR_FOREVER;
-    vertex_at(g, v)->book = i;
-    return b;
-}
-
 static void parts_free(struct book_parts *p)
 {
     if (!p)
@@ -43,14 +21,74 @@ static void free_contents(struct book *b)
     parts_free(b->parts);
 }
 
-static void book_drop(weir_graph *g, struct book *b)
+/* ---- who has which ---- */
+
+/* A record that nobody has yet. */
+static struct book *record_take(weir_graph *g)
 {
-    vertex_at(g, b->vertex)->book = WEIR_NONE;
+    uint32_t i = g->free_books;
+
+    if (i == WEIR_NONE)
+        return &g->books[g->nbooks++];
+    g->free_books = g->books[i].count;
+    return &g->books[i];
+}
+
+static void record_drop(weir_graph *g, struct book *b)
+{
     free_contents(b);
     memset(b, 0, sizeof *b);
-    b->vertex = WEIR_NONE;
     b->count = g->free_books;
     g->free_books = (uint32_t)(b - g->books);
+}
+
+/* Room for the records of n vertices more. */
+static int reserve_records(weir_graph *g, uint32_t n)
+{
+    return weir_array_reserve(&g->books, &g->books_cap, (size_t)g->booked + n, sizeof *g->books);
+}
+
+static struct book *book_make(weir_graph *g, weir_vertex v)
+{
+    struct book *b;
+
+    if (reserve_records(g, 1))
+        return NULL;
+    b = record_take(g);
+    *b = (struct book){.refs = 1, .kind = vertex_at(g, v)->kind, .next = WEIR_FOREVER};
+    vertex_at(g, v)->book = (uint32_t)(b - g->books);
+    g->booked++;
+    return b;
+}
+
+/* Gives v another book, or none; there is room. */
+static void book_turn(weir_graph *g, weir_vertex v, uint32_t to)
+{
+    uint32_t *from = &vertex_at(g, v)->book;
+
+    if (*from == to)
+        return;
+    g->booked += (uint32_t)(*from == WEIR_NONE) - (uint32_t)(to == WEIR_NONE);
+    if (to != WEIR_NONE)
+        g->books[to].refs++;
+    if (*from != WEIR_NONE && --g->books[*from].refs == 0)
+        record_drop(g, &g->books[*from]);
+    *from = to;
+}
+
+/* The book of v, which no other vertex has from now on. That needs no memory: where several have one, a record is to spare. */
+static struct book *book_own(weir_graph *g, weir_vertex v)
+{
+    struct book *b = book_of(g, v), *own;
+
+    if (b->refs == 1)
+        return b;
+    own = record_take(g);
+    *own = *b;
+    own->refs = 1;
+    b->refs--;
+    vertex_at(g, v)->book = (uint32_t)(own - g->books);
+    return own;
 }
 
 void weir_books_clear(weir_graph *g)
@@ -74,7 +112,7 @@ size_t weir_books_bytes(const weir_graph *g)
 
 static const uint32_t *jobs_of(const struct book *b)
 {
-    return b->cap ? b->jobs : &b->one;
+    return b->cap ? b->jobs : b->few;
 }
 
 static int64_t start_of(const weir_graph *g, const struct book *b, uint32_t i)
@@ -97,7 +135,7 @@ struct span weir_book_span(const weir_graph *g, const struct book *b, uint32_t i
     uint32_t job = jobs_of(b)[i];
     const weir_allocation *a = &g->jobs[job].a;
     bool whole = is_whole(b, i);
-    int64_t amount = whole ? kind_of(g, b->vertex)->size : b->parts->amounts[i];
+    int64_t amount = whole ? g->kinds[b->kind].size : b->parts->amounts[i];
 
     return (struct span){a->start, a->end, amount, job, whole, is_active(g, job)};
 }
@@ -144,19 +182,19 @@ static int reserve_parts(const weir_graph *g, struct book *b, size_t n)
 
 #define FIRST_JOBS 6
 
-/* Room for one more span; the first needs none. */
+/* Room for one more span; the first ones need none. */
 static int reserve_jobs(struct book *b)
 {
     uint32_t *many;
 
     if (b->cap)
         return weir_array_reserve(&b->jobs, &b->cap, (size_t)b->count + 1, sizeof *b->jobs);
-    if (b->count == 0)
+    if (b->count < BOOK_FEW)
         return WEIR_OK;
     many = weir_mem_alloc(FIRST_JOBS * sizeof *many);
     if (!many)
         return WEIR_ENOMEM;
-    many[0] = b->one;
+    memcpy(many, b->few, sizeof b->few);
     b->jobs = many;
     b->cap = FIRST_JOBS;
     return WEIR_OK;
@@ -231,7 +269,7 @@ static void set_next(const weir_graph *g, struct book *b, uint32_t at)
 
 static void insert(struct book *b, uint32_t at, const struct span *s)
 {
-    uint32_t *jobs = b->cap ? b->jobs : &b->one, more = b->count - at;
+    uint32_t *jobs = b->cap ? b->jobs : b->few, more = b->count - at;
 
     memmove(jobs + at + 1, jobs + at, more * sizeof *jobs);
     jobs[at] = s->job;
@@ -245,7 +283,7 @@ static void insert(struct book *b, uint32_t at, const struct span *s)
 
 static void take_out(struct book *b, uint32_t at)
 {
-    uint32_t *jobs = b->cap ? b->jobs : &b->one, more = --b->count - at;
+    uint32_t *jobs = b->cap ? b->jobs : b->few, more = --b->count - at;
 
     memmove(jobs + at, jobs + at + 1, more * sizeof *jobs);
     if (b->parts)
@@ -254,17 +292,38 @@ static void take_out(struct book *b, uint32_t at)
 
 /* ---- changes ---- */
 
+/* The first span of a vertex, all of it. */
+static int add_first(weir_graph *g, uint32_t job, weir_vertex v)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    bool active = is_active(g, job);
+    struct book *b = book_make(g, v);
+
+    if (!b)
+        return WEIR_ENOMEM;
+    b->count = 1;
+    b->few[0] = job;
+    b->active = b->held = active;
+    b->last_start = a->start;
+    b->last_end = a->end;
+    b->next = active ? WEIR_FOREVER : a->start;
+    return WEIR_OK;
+}
+
 int weir_book_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     const weir_allocation *a = &g->jobs[job].a;
     struct span s = {a->start, a->end, p->amount, job, p->exclusive, is_active(g, job)};
-    struct book *b = book_make(g, p->vertex);
+    struct book *b = book_of(g, p->vertex);
 
+    if (!b && p->exclusive)
+        return add_first(g, job, p->vertex);
+    b = b ? book_own(g, p->vertex) : book_make(g, p->vertex);
     if (!b)
         return WEIR_ENOMEM;
     if (prepare(g, b, &s)) {
         if (b->count == 0)
-            book_drop(g, b);
+            book_turn(g, p->vertex, WEIR_NONE);
         return WEIR_ENOMEM;
     }
     insert(b, place_of(g, b, s.start), &s);
@@ -301,15 +360,17 @@ static void plan_take_back(struct book *b, const struct span *s, int64_t amount)
 void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
 {
     struct book *b = book_of(g, v);
-    uint32_t at = weir_book_find(g, v, job);
+    uint32_t at = WEIR_NONE;
     struct span s;
 
-    if (at == WEIR_NONE)
-        return;
-    if (b->count == 1) {
-        book_drop(g, b);
+    if (b && b->count == 1 && jobs_of(b)[0] == job) {
+        book_turn(g, v, WEIR_NONE);
         return;
     }
+    at = weir_book_find(g, v, job);
+    if (at == WEIR_NONE)
+        return;
+    b = book_own(g, v);
     s = weir_book_span(g, b, at);
     plan_take_back(b, &s, s.amount);
     count_span(b, &s, -1);
@@ -322,20 +383,74 @@ void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
 
 void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job)
 {
-    struct book *b = book_of(g, v);
+    struct book *b;
     uint32_t at = weir_book_find(g, v, job);
     struct span s;
 
     if (at == WEIR_NONE)
         return;
+    b = book_own(g, v);
     s = weir_book_span(g, b, at);
     count_active(b, &s, 1);
     set_next(g, b, place_of(g, b, s.start - 1)); /* others that start with it may begin later */
 }
 
+static int change_one(weir_graph *g, uint32_t job, const weir_pick *p, enum book_change what)
+{
+    switch (what) {
+    case BOOK_ADD: return weir_book_add(g, job, p);
+    case BOOK_REMOVE: weir_book_remove(g, p->vertex, job); break;
+    case BOOK_BEGIN: weir_book_begin(g, p->vertex, job); break;
+    }
+    return WEIR_OK;
+}
+
+/* Gives n vertices that have one book, or none, another one, or none. There is room. */
+static void turn_many(weir_graph *g, const weir_pick *picks, uint32_t n, uint32_t to)
+{
+    uint32_t from = vertex_at(g, picks->vertex)->book;
+
+    if (from == to)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        vertex_at(g, picks[i].vertex)->book = to;
+    g->booked += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);
+    if (to != WEIR_NONE)
+        g->books[to].refs += n;
+    if (from != WEIR_NONE && (g->books[from].refs -= n) == 0)
+        record_drop(g, &g->books[from]);
+}
+
+int weir_book_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, enum book_change what,
+                     struct book_memo *memo, uint32_t *done)
+{
+    uint32_t from = vertex_at(g, picks->vertex)->book;
+    const struct book *b = book_of(g, picks->vertex);
+    bool small = !b || (b->cap == 0 && !b->parts && (what != BOOK_ADD || b->count < BOOK_FEW));
+    bool known = memo->known && memo->from == from &&
+                 (from != WEIR_NONE || g->books[memo->to].kind == vertex_at(g, picks->vertex)->kind);
+    int rc = WEIR_OK;
+
+    *done = 0;
+    if (small && from == WEIR_NONE && reserve_records(g, n))
+        return WEIR_ENOMEM;
+    while (!rc && *done < (small ? !known : n)) {
+        rc = change_one(g, job, &picks[*done], what);
+        *done += rc == WEIR_OK;
+    }
+    if (rc || !small)
+        return rc;
+    if (!known)
+        *memo = (struct book_memo){from, vertex_at(g, picks->vertex)->book, true};
+    if (*done < n)
+        turn_many(g, picks + *done, n - *done, memo->to);
+    *done = n;
+    return WEIR_OK;
+}
+
 int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive)
 {
-    struct book *b = book_of(g, v);
+    struct book *b = book_own(g, v);
     uint32_t at = weir_book_find(g, v, job);
     struct span s = weir_book_span(g, b, at), was = s;
 

@@ -18,7 +18,7 @@ struct span {
 struct span weir_book_span(const weir_graph *g, const struct book *b, uint32_t i);
 static inline uint32_t span_job(const struct book *b, uint32_t i)
 {
-    return b->cap ? b->jobs[i] : b->one;
+    return b->cap ? b->jobs[i] : b->few[i];
 }
 
 /* Adds a span for a job that has none there. The caller brackets these with weir_rows_before/after and has
@@ -29,6 +29,16 @@ void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job);
 uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job);
 /* A reservation has begun. */
 void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job);
+/* One of these three for n exclusive picks in a row, of vertices that have one book, or none, and are of one kind: they have one book
+ * afterwards, where it is a small one. So have those of the next call, if they had the same one: give it the same memo, {0} at first.
+ * Only adding can fail; it has then added to the first ones, *done. */
+enum book_change { BOOK_ADD, BOOK_REMOVE, BOOK_BEGIN };
+struct book_memo {
+    uint32_t from, to; /* the number of a book before such a change, and after it */
+    bool known;
+};
+int weir_book_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, enum book_change what,
+                     struct book_memo *memo, uint32_t *done) WEIR_CHECKED;
 /* Changes an amount; `exclusive` with it. */
 int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive) WEIR_CHECKED;
 void weir_books_clear(weir_graph *g);

@@ -120,9 +120,10 @@ static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struc
 
 /* ---- taking ---- */
 
+/* A calendar knows whole uses; where it tells of room for parts, a vertex that is not busy is only likely to have some. */
 static bool window_unused(const struct match *m, weir_vertex v)
 {
-    const struct calendar *c = m->masked && m->view == VIEW_LATER ? m->calendar : NULL;
+    const struct calendar *c = m->masked && m->view == VIEW_LATER && !m->roomy ? m->calendar : NULL;
 
     if (c && kind_of(m->g, v)->type == c->type && calendar_alone(m->g, c, v))
         return !calendar_busy(m->g, c, v);
@@ -152,7 +153,7 @@ static bool is_plain(const struct match *m, const weir_resource *r)
     return true;
 }
 
-static bool plain_below(struct match *m, const weir_resource *r)
+bool weir_candidate_plain(struct match *m, const weir_resource *r)
 {
     bool plain;
 
@@ -174,7 +175,7 @@ static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
     int rc;
 
     /* the search has weighed the needs against the totals below v: where those are what is up, it is decided */
-    if (!told && plain_below(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
+    if (!told && weir_candidate_plain(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
         return 1;
     if (view < VIEW_CAPACITY)
         m->view = VIEW_CAPACITY;
@@ -216,9 +217,24 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
     return rc <= 0 ? rc : size;
 }
 
+/* Units of v that the job has which asks for more. */
+static int64_t own_units(const struct match *m, weir_vertex v)
+{
+    const struct book *b = m->grows && m->view <= VIEW_LATER ? book_of(m->g, v) : NULL;
+    uint32_t i = b ? weir_book_find(m->g, v, (uint32_t)(m->grows - m->g->jobs)) : WEIR_NONE;
+
+    return i != WEIR_NONE ? weir_book_span(m->g, b, i).amount : 0;
+}
+
+/* Whether somebody else uses v; without units of it the job itself is somebody else, too. */
+static bool others_use(const struct match *m, weir_vertex v, int64_t own)
+{
+    return own > 0 ? weir_book_others(m->g, v, (uint32_t)(m->grows - m->g->jobs), m->t0, m->t1) : !window_unused(m, v);
+}
+
 static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
 {
-    int64_t size = kind_of(m->g, v)->size, left = size;
+    int64_t size = kind_of(m->g, v)->size, left = size, own = own_units(m, v);
     struct rivalry rivals;
     int rc;
 
@@ -230,7 +246,7 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
     if (left > want)
         left = want;
     /* all units to one job is exclusive (A2): nobody may share the pool then */
-    if (left + rivals.used == size && (rivals.shared || !window_unused(m, v)))
+    if (left + rivals.used + own == size && (rivals.shared || others_use(m, v, own)))
         left--;
     if (left <= 0) {
         note(m, WEIR_EVENT_BUSY, v, r);

@@ -34,8 +34,8 @@ static int check_vertex(const weir_graph *g, weir_vertex v, weir_err *err)
     }
     if (in && in->vertex != v)
         return broken(err, "an inner record belongs to another vertex", v);
-    if (book_of(g, v) && book_of(g, v)->vertex != v)
-        return broken(err, "a book belongs to another vertex", v);
+    if (book_of(g, v) && book_of(g, v)->kind != x->kind)
+        return broken(err, "a book is of another kind", v);
     return WEIR_OK;
 }
 
@@ -147,7 +147,7 @@ static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
 
 /* ---- books ---- */
 
-static int check_book_sums(const weir_graph *g, const struct book *b, weir_err *err)
+static int check_book_sums(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
 {
     struct span s = {0}, last = {.start = INT64_MIN};
     uint32_t active = 0, held = 0, shared = 0;
@@ -155,12 +155,12 @@ static int check_book_sums(const weir_graph *g, const struct book *b, weir_err *
 
     for (uint32_t i = 0; i < b->count; i++, last = s) {
         if (span_job(b, i) >= g->njobs || !g->jobs[span_job(b, i)].used)
-            return broken(err, "a span is of no job", b->vertex);
+            return broken(err, "a span is of no job", v);
         s = weir_book_span(g, b, i);
         if (s.start < last.start)
-            return broken(err, "spans are not sorted", b->vertex);
+            return broken(err, "spans are not sorted", v);
         if (s.active != (s.start <= g->now))
-            return broken(err, "a span has begun too early or too late", b->vertex);
+            return broken(err, "a span has begun too early or too late", v);
         active += s.active;
         shared += !s.exclusive;
         held += s.active && s.exclusive;
@@ -170,16 +170,16 @@ static int check_book_sums(const weir_graph *g, const struct book *b, weir_err *
     }
     if (active != b->active || held != b->held || shared != b->shared || used != book_used(g, b) || next != b->next ||
         b->count == 0 || (shared > 0 && !b->parts))
-        return broken(err, "the sums of a book are wrong", b->vertex);
+        return broken(err, "the sums of a book are wrong", v);
     if (b->last_start != last.start || b->last_end != last.end)
-        return broken(err, "a book does not know its last span", b->vertex);
+        return broken(err, "a book does not know its last span", v);
     return b->parts && b->parts->plan ? weir_plan_check(b->parts->plan, err) : WEIR_OK;
 }
 
 /* Never more than the size at any instant, and nobody beside an exclusive holder (A1, A2). */
-static int check_overlaps(const weir_graph *g, const struct book *b, weir_err *err)
+static int check_overlaps(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
 {
-    int64_t size = kind_of(g, b->vertex)->size;
+    int64_t size = kind_of(g, v)->size;
 
     for (uint32_t i = 0; i < b->count; i++) {
         struct span s = weir_book_span(g, b, i);
@@ -190,24 +190,24 @@ static int check_overlaps(const weir_graph *g, const struct book *b, weir_err *e
                 continue;
             sum += other.amount;
             if (k != i && (other.exclusive || s.exclusive))
-                return broken(err, "two jobs at once where one is exclusive", b->vertex);
+                return broken(err, "two jobs at once where one is exclusive", v);
         }
         if (sum > size)
-            return broken(err, "more is allocated than there is", b->vertex);
+            return broken(err, "more is allocated than there is", v);
     }
     return WEIR_OK;
 }
 
 /* Nobody has anything below what somebody has as a whole (A3). */
-static int check_ancestors(const weir_graph *g, const struct book *b, weir_err *err)
+static int check_ancestors(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
 {
-    for (weir_vertex u = vertex_at(g, b->vertex)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
+    for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
         const struct book *up = book_of(g, u);
         for (uint32_t i = 0; up && i < b->count; i++)
             for (uint32_t k = 0; k < up->count; k++) {
                 struct span s = weir_book_span(g, b, i), x = weir_book_span(g, up, k);
                 if (x.exclusive && x.start < s.end && s.start < x.end)
-                    return broken(err, "something below a vertex that is held as a whole", b->vertex);
+                    return broken(err, "something below a vertex that is held as a whole", v);
             }
     }
     return WEIR_OK;
@@ -221,24 +221,49 @@ static bool is_booked(const weir_graph *g, uint32_t job, const weir_pick *p)
     return at != WEIR_NONE && s.amount == p->amount && s.exclusive == p->exclusive;
 }
 
+/* The book of one vertex. */
+static int check_book(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
+{
+    int rc = check_book_sums(g, v, b, err);
+
+    if (!rc && b->refs > 1 && (b->cap > 0 || b->parts))
+        rc = broken(err, "a book that vertices have together is too large", v);
+    rc = rc ? rc : check_overlaps(g, v, b, err);
+    return rc ? rc : check_ancestors(g, v, b, err);
+}
+
+/* Whether each book is of as many vertices as it says. */
+static int check_refs(const weir_graph *g, weir_err *err)
+{
+    uint32_t *refs = weir_mem_zalloc((size_t)g->nbooks + 1, sizeof *refs), booked = 0;
+    int rc = refs ? WEIR_OK : weir_fail_nomem(err);
+
+    for (weir_vertex v = 0; !rc && v < g->limit; v++)
+        if (vertex_valid(g, v) && vertex_at(g, v)->book != WEIR_NONE) {
+            refs[vertex_at(g, v)->book]++;
+            booked++;
+        }
+    for (uint32_t i = 0; !rc && i < g->nbooks; i++)
+        if (refs[i] != g->books[i].refs)
+            rc = broken(err, "a book is of more or fewer vertices than it says", i);
+    if (!rc && (booked != g->booked || g->booked > g->books_cap))
+        rc = broken(err, "the vertices with books are miscounted", booked);
+    weir_mem_free(refs);
+    return rc;
+}
+
 static int check_books(const weir_graph *g, weir_err *err)
 {
     uint64_t spans = 0, picks = 0;
+    int rc = check_refs(g, err);
 
-    for (uint32_t i = 0; i < g->nbooks; i++) {
-        const struct book *b = &g->books[i];
-        int rc;
-        if (b->vertex == WEIR_NONE)
-            continue;
-        if (!vertex_valid(g, b->vertex) || vertex_at(g, b->vertex)->book != i)
-            return broken(err, "a book has no vertex", i);
-        spans += b->count;
-        rc = check_book_sums(g, b, err);
-        rc = rc ? rc : check_overlaps(g, b, err);
-        rc = rc ? rc : check_ancestors(g, b, err);
-        if (rc)
-            return rc;
+    for (weir_vertex v = 0; !rc && v < g->limit; v++) {
+        const struct book *b = vertex_valid(g, v) ? book_of(g, v) : NULL;
+        spans += b ? b->count : 0;
+        rc = b ? check_book(g, v, b, err) : WEIR_OK;
     }
+    if (rc)
+        return rc;
     for (uint32_t i = 0; i < g->njobs; i++)
         for (uint32_t k = 0; g->jobs[i].used && k < g->jobs[i].a.npicks; k++, picks++)
             if (!is_booked(g, i, &g->jobs[i].picks[k]))

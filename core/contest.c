@@ -157,6 +157,15 @@ static uint32_t depth_of(const weir_graph *g, weir_vertex v)
     return depth;
 }
 
+/* Whether some vertices of a type are only given as a whole: then it matters which of them units come from. */
+static bool some_whole(const weir_graph *g, weir_type t)
+{
+    for (uint32_t i = 0; g->whole_kinds && t != WEIR_NO_TYPE && i < g->nkinds; i++)
+        if (g->kinds[i].type == t && g->kinds[i].exclusive)
+            return true;
+    return false;
+}
+
 static int add_demand(struct contest *c, weir_vertex under, const weir_resource *r, int64_t times, weir_type host)
 {
     weir_type t = weir_type_find(c->m->g, r->type);
@@ -170,7 +179,7 @@ static int add_demand(struct contest *c, weir_vertex under, const weir_resource 
     *d = (struct demand){.r = r, .under = under, .depth = depth_of(c->m->g, under), .times = times, .host = host};
     d->most = saturating_mul(count_most(c->m, &r->count), times);
     d->subsystem = weir_channel_find(c->m->g, r->type);
-    if (is_hosted(d) || weir_candidate_idle(c->m, r) || r->exclusive == WEIR_EXCLUSIVE_NO ||
+    if (is_hosted(d) || weir_candidate_idle(c->m, r) || r->exclusive == WEIR_EXCLUSIVE_NO || some_whole(c->m->g, t) ||
         (t != WEIR_NO_TYPE && (c->m->g->type_flags[t] & TYPE_HAS_KIDS)))
         return list_candidates(c, d);
     return WEIR_OK;
@@ -324,13 +333,17 @@ static bool is_allowed(const struct demand *d)
 static int solve_from(struct contest *c, uint32_t i, uint32_t from)
 {
     for (uint32_t k = from; c->demands[i].units < c->demands[i].most && k < c->demands[i].n; k++) {
-        int64_t want = c->demands[i].most - c->demands[i].units;
+        weir_vertex v = c->demands[i].candidates[k];
+        int64_t want = c->demands[i].most - c->demands[i].units, size = kind_of(c->m->g, v)->size;
+        bool hosted = is_hosted(&c->demands[i]), fewer = hosted || weir_candidate_divisible(c->m, v, c->demands[i].r);
         int rc = 0;
-        if (is_hosted(&c->demands[i]))
-            want = weir_slot_bound(c->m, c->demands[i].candidates[k], c->demands[i].r, want);
+        if (hosted)
+            want = weir_slot_bound(c->m, v, c->demands[i].r, want);
+        else if (fewer && want > size)
+            want = size;
         if (want < 0)
             return (int)want;
-        for (; rc == 0 && want > 0; want = is_hosted(&c->demands[i]) ? want - 1 : 0)
+        for (; rc == 0 && want > 0; want = fewer ? want - 1 : 0)
             rc = take_and_go_on(c, i, k, want);
         if (rc)
             return rc;

@@ -186,6 +186,8 @@ static int copy_books(const weir_graph *g, weir_graph *c)
             c->books[i].jobs = NULL;
         c->books[i].parts = NULL;
     }
+    if (weir_array_reserve(&c->books, &c->books_cap, c->booked, sizeof *c->books))
+        return WEIR_ENOMEM;
     for (uint32_t i = 0; i < c->nbooks; i++) {
         const struct book *from = &g->books[i];
         struct book *to = &c->books[i];

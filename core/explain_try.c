@@ -159,6 +159,7 @@ static int use_policy(void *data, const weir_policy *inner)
     if (s->least) {
         p.evaluate = score_obstacles;
         p.select = NULL;
+        p.runs = false;
     }
     p.nexclusive = lifted & PART_EXCLUSIVE ? 0 : p.nexclusive;
     p.nlocality = lifted & PART_LOCALITY ? 0 : p.nlocality;

@@ -33,6 +33,7 @@
 
 #include "base.h"
 #include "json_read.h"
+#include "text.h"
 
 #ifndef WEIR_VERTICES_MAX /* the build for fuzzing has fewer */
 #define WEIR_VERTICES_MAX 0x4000000u /* 2^26, about 4 GB: more are refused before they are made */
@@ -75,8 +76,6 @@ int weir_siblings_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d
 
 /* What is wrong with a type, name or unit: "is empty", ...; NULL: nothing. `part` is one part of a path. */
 const char *weir_text_fault(const char *s, bool part);
-/* Whether the bytes are UTF-8. */
-bool weir_text_utf8(const char *s, size_t len);
 /* Describes a host by its name: what ends in a number becomes basename and id, and keeps its name where these two do
  * not give it back ("node007"). `basename` has room for the whole name. */
 void weir_host_describe(const char *name, char *basename, weir_pool_desc *d);

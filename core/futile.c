@@ -79,7 +79,7 @@ static void add_resource(weir_buf *b, const weir_resource *r)
 static void add_policy(weir_buf *b, const weir_policy *p)
 {
     add_number(b, p->keys ? (int64_t)p->serial : 0);
-    add_number(b, p->select != NULL);
+    add_number(b, p->select ? 2 : p->runs);
     add_texts(b, p->order, p->norder);
     add_texts(b, p->exclusive, p->nexclusive);
     add_texts(b, p->descend, p->ndescend);

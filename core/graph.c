@@ -109,6 +109,10 @@ int weir_graph_end(weir_graph *g, weir_err *err)
     g->building = false;
     if (weir_rows_build(g))
         return weir_fail_nomem(err);
+    weir_array_fit(&g->vertices, &g->vertices_cap, g->limit, sizeof *g->vertices);
+    weir_array_fit(&g->inners, &g->inners_cap, g->ninners, sizeof *g->inners);
+    weir_array_fit(&g->pools, &g->pools_cap, g->npools, sizeof *g->pools);
+    weir_array_fit(&g->edges, &g->edges_cap, g->nedges, sizeof *g->edges);
     return WEIR_OK;
 }
 
@@ -292,6 +296,11 @@ int weir_inner_make(weir_graph *g, weir_vertex v)
     return WEIR_OK;
 }
 
+int weir_inners_reserve(weir_graph *g, uint32_t n)
+{
+    return weir_array_exact(&g->inners, &g->inners_cap, (size_t)g->ninners + n, sizeof *g->inners);
+}
+
 /* Exact for those that get their kids at once, as most do, and a quarter more for those that get others. */
 static int widen_kids(struct inner *in, size_t need)
 {
@@ -460,6 +469,13 @@ static int check_parent(const weir_graph *g, weir_vertex p, weir_err *err)
     return WEIR_OK;
 }
 
+int weir_units_check(const weir_graph *g, int64_t size, uint32_t count, weir_err *err)
+{
+    if (size > (WEIR_UNITS_MAX - g->units) / (int64_t)count)
+        return weir_fail(err, WEIR_ELIMIT, "the sizes of all pools add up to more than %lld", (long long)WEIR_UNITS_MAX);
+    return WEIR_OK;
+}
+
 int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, uint32_t count, int64_t stride,
                         weir_vertex *first, weir_err *err)
 {
@@ -472,8 +488,9 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
         return rc;
     if (count == 0)
         return weir_fail(err, WEIR_EINVAL, "0 vertices cannot be added");
-    if (d->size > (WEIR_UNITS_MAX - g->units) / (int64_t)count)
-        return weir_fail(err, WEIR_ELIMIT, "the sizes of all pools add up to more than %lld", (long long)WEIR_UNITS_MAX);
+    rc = weir_units_check(g, d->size, count, err);
+    if (rc)
+        return rc;
     if (weir_kids_reserve(g, parent, count))
         return weir_fail_nomem(err);
     v = take_vertices(g, count);
@@ -631,23 +648,40 @@ uint32_t weir_vertex_generation(const weir_graph *g, weir_vertex v)
     return vertex_at(g, v)->generation;
 }
 
+static size_t pools_bytes(const weir_graph *g)
+{
+    size_t n = (size_t)g->npools * sizeof *g->pools;
+
+    for (uint32_t i = 0; i < g->npools; i++)
+        for (int m = 0; m <= WEIR_EXTENDED; m++)
+            n += (size_t)g->pools[i].maps[m].count * sizeof(struct entry);
+    return n;
+}
+
+static size_t inners_bytes(const weir_graph *g)
+{
+    size_t n = (size_t)g->ninners * sizeof *g->inners;
+
+    for (uint32_t i = 0; i < g->ninners; i++)
+        if (g->inners[i].vertex != WEIR_NONE)
+            n += (size_t)g->inners[i].nkids * sizeof(weir_vertex) +
+                 (size_t)g->inners[i].nrows * g->schemas[g->inners[i].schema]->stride * sizeof(int64_t);
+    return n;
+}
+
 size_t weir_graph_bytes(const weir_graph *g)
 {
-    size_t n = sizeof *g + g->names.bytes + (size_t)g->vertices_cap * sizeof *g->vertices;
+    size_t n = sizeof *g + g->names.bytes + (size_t)g->limit * sizeof *g->vertices;
 
-    n += (size_t)g->names.nslots * 4 + (size_t)g->names.cap * 12 + (size_t)g->uuids_cap * 16 +
+    n += (size_t)g->names.nslots * 4 + (size_t)g->names.count * 12 + (size_t)g->uuids_cap * 16 +
          (size_t)g->nuuid_slots * 4;
-    n += (size_t)g->pools_cap * sizeof *g->pools + (size_t)g->inners_cap * sizeof *g->inners;
-    n += (size_t)g->edges_cap * sizeof *g->edges + weir_books_bytes(g);
-    for (uint32_t i = 0; i < g->ninners; i++)
-        n += (size_t)g->inners[i].kids_cap * 4 +
-             (size_t)g->inners[i].nrows * g->schemas[g->inners[i].schema]->stride * sizeof(int64_t);
+    n += pools_bytes(g) + inners_bytes(g) + (size_t)g->nedges * sizeof *g->edges + weir_books_bytes(g);
     for (uint32_t i = 0; i < g->nindexes; i++)
         n += (size_t)g->indexes[i]->rows * sizeof(weir_vertex);
     n += weir_roster_bytes(g->roster) + weir_refusals_bytes(g) + weir_calendars_bytes(g);
     if (g->changes)
         n += sizeof *g->changes +
-             ((size_t)g->changes->vertices.cap + g->changes->edges.cap + g->changes->jobs.cap) * sizeof(int64_t);
+             ((size_t)g->changes->vertices.n + g->changes->edges.n + g->changes->jobs.n) * sizeof(int64_t);
     return n;
 }
 

@@ -98,6 +98,8 @@ struct edge {
     uint32_t prev_out, prev_in;
 };
 
+#define BOOK_FEW 2 /* spans that take no memory of their own */
+
 struct book_parts { /* of a vertex that is, or was, not only had as a whole */
     int64_t *amounts; /* by span; SPAN_WHOLE: exclusive */
     uint32_t cap;
@@ -105,9 +107,11 @@ struct book_parts { /* of a vertex that is, or was, not only had as a whole */
     weir_plan *plan; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
 };
 
-/* A span is a job, whose times it has, and an amount: mostly all of the vertex. So it costs 4 bytes, and 12 where not. */
+/* A span is a job, whose times it has, and an amount: mostly all of the vertex. So it costs 4 bytes, and 12 where not. Vertices of
+ * one kind with the same few spans, all exclusive, may have one book together: jobs come to many of them at once, and go. */
 struct book {
-    weir_vertex vertex; /* WEIR_NONE in a free record, whose `count` then chains to the next */
+    uint32_t refs; /* vertices that have it; 0: a free record, whose `count` then chains to the next */
+    uint32_t kind; /* of these */
     uint32_t count, cap;
     uint32_t active; /* spans that have begun */
     uint32_t held;   /* of these, exclusive ones */
@@ -115,8 +119,8 @@ struct book {
     int64_t next;    /* start of the first that has not begun; WEIR_FOREVER */
     int64_t last_start, last_end; /* of the last span: mostly what is asked about is later than all of them */
     union {
-        uint32_t *jobs; /* indices, sorted by start */
-        uint32_t one;   /* while cap is 0 */
+        uint32_t *jobs;         /* indices, sorted by start */
+        uint32_t few[BOOK_FEW]; /* while cap is 0 */
     };
     struct book_parts *parts; /* NULL: all spans are exclusive */
 };
@@ -192,6 +196,7 @@ struct weir_graph {
     struct late late[LATE_LEVELS]; /* the vertex of each is the parent of that before it: rows.c */
     struct book *books;
     uint32_t nbooks, books_cap, free_books;
+    uint32_t booked; /* vertices that have a book: there is room for one each */
     struct job *jobs;
     uint32_t njobs, jobs_cap, live_jobs;
     int64_t *starts; /* of the jobs, side by side: what books are looked through by */
@@ -249,7 +254,7 @@ static inline struct book *book_of(const weir_graph *g, weir_vertex v)
 /* Units in use now; more than there are where a job has not gone at its end. */
 static inline int64_t book_used(const weir_graph *g, const struct book *b)
 {
-    return b->parts ? b->parts->used : b->held * kind_of(g, b->vertex)->size;
+    return b->parts ? b->parts->used : b->held * g->kinds[b->kind].size;
 }
 
 static inline struct pool *pool_of(const weir_graph *g, weir_vertex v)
@@ -292,11 +297,15 @@ static inline const char *type_text(const weir_graph *g, weir_type t)
 /* The number of the kind that a description makes, which is checked. */
 int weir_kind_add(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_err *err) WEIR_CHECKED;
 int weir_inner_make(weir_graph *g, weir_vertex v) WEIR_CHECKED; /* harmless where there is one */
+int weir_inners_reserve(weir_graph *g, uint32_t n) WEIR_CHECKED; /* room for n more, and for no others */
+/* WEIR_ELIMIT: `count` pools of a size would be too much with all that is there. */
+int weir_units_check(const weir_graph *g, int64_t size, uint32_t count, weir_err *err) WEIR_CHECKED;
 /* Room for `more` kids behind those that p (WEIR_NONE: the graph, as roots) has. */
 int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more) WEIR_CHECKED;
 int weir_name_set(weir_graph *g, weir_vertex v, const char *name, weir_err *err) WEIR_CHECKED;
 /* The pool record of v, made if there is none; NULL: out of memory. */
 struct pool *weir_pool_get(weir_graph *g, weir_vertex v);
+uint32_t weir_pool_new(weir_graph *g); /* a record that is nobody's yet: its number; WEIR_NONE: out of memory */
 void weir_pool_drop(weir_graph *g, weir_vertex v);
 int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err); /* WEIR_EEXIST: another pool has it */
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err);
@@ -304,6 +313,12 @@ bool weir_uuid_parse(const char *text, uint8_t out[16]); /* false: it is none, o
 void weir_uuid_get(const weir_graph *g, weir_vertex v, uint8_t out[16]); /* given or derived */
 void weir_uuid_drop(weir_graph *g, weir_vertex v);
 void weir_map_clear(struct map *m);
+int weir_map_reserve(struct map *m, uint32_t n) WEIR_CHECKED; /* room for n entries, and no more where there was none */
+/* Sets an entry that has no fault. WEIR_ENOMEM; WEIR_ELIMIT: ENTRY_MANY */
+int weir_map_set(weir_graph *g, struct pool *p, int map, weir_name key, weir_name value) WEIR_CHECKED;
+enum weir_entry_fault { ENTRY_FINE, ENTRY_EMPTY, ENTRY_LONG, ENTRY_MANY };
+int weir_entry_fault(int map, size_t key_len, size_t value_len);
+int weir_entry_fail(int fault, weir_err *err); /* says so; WEIR_OK for ENTRY_FINE */
 struct map_index *weir_map_index_new(void); /* NULL: out of memory */
 void weir_map_index_free(struct map_index *x);
 void weir_edge_drop(weir_graph *g, uint32_t i);

@@ -173,6 +173,27 @@ static uint32_t first_mate(const struct mate *mates, uint32_t n, weir_vertex key
     return low;
 }
 
+/* What a pool of the source shares with those that it is tied to. */
+static weir_vertex key_of(const struct recipe *r, const struct part *e, weir_vertex v)
+{
+    return e->method == ASSOCIATE_BY_PATH_IN ? ancestor(r->g, v, e->text[AS_TGT_SUBSYSTEM], e->number[AS_SRC_UPLVL]) : 0;
+}
+
+/* All with all may be many more than the pools are. */
+static int check_edges(struct recipe *r, struct part *e, const struct mate *mates, uint32_t n)
+{
+    const struct list *sources = &r->nodes[e->from].pools;
+    uint64_t edges = weir_edge_count(r->g);
+
+    for (uint32_t j = 0; j < sources->count; j++) {
+        weir_vertex key = key_of(r, e, sources->v[j]);
+        edges += (key == WEIR_NONE ? n : first_mate(mates, n, key + 1)) - first_mate(mates, n, key);
+    }
+    if (edges < WEIR_VERTICES_MAX)
+        return WEIR_OK;
+    return FAIL(r, e, WEIR_ELIMIT, "more than 2^26 edges: \"%.200s\" ties %u pools to %u", e->id, sources->count, n);
+}
+
 /* Edges from each pool of the source to the pools of the target's type: all of them, or those that lie below the same
  * ancestor. The target's list gets them if it was not filled before. */
 static int associate(struct recipe *r, struct part *e)
@@ -182,12 +203,10 @@ static int associate(struct recipe *r, struct part *e)
     bool fill = !to->grown;
     uint32_t n;
     struct mate *mates = find_mates(r, e, &n);
-    int rc = mates ? WEIR_OK : weir_fail_nomem(r->err);
+    int rc = mates ? check_edges(r, e, mates, n) : weir_fail_nomem(r->err);
 
     for (uint32_t j = 0; rc == WEIR_OK && j < from->pools.count; j++) {
-        weir_vertex v = from->pools.v[j], key = 0;
-        if (e->method == ASSOCIATE_BY_PATH_IN)
-            key = ancestor(r->g, v, e->text[AS_TGT_SUBSYSTEM], e->number[AS_SRC_UPLVL]);
+        weir_vertex v = from->pools.v[j], key = key_of(r, e, v);
         for (uint32_t i = first_mate(mates, n, key); rc == WEIR_OK && i < n && mates[i].key == key; i++) {
             if (mates[i].v == v)
                 continue;

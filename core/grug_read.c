@@ -80,7 +80,8 @@ static int line_of(const struct recipe *r)
     return (int)XML_GetCurrentLineNumber(r->xml);
 }
 
-#define STOP(r, ...) stop(r, weir_fail_at((r)->err, WEIR_EPARSE, (r)->source, line_of(r), 0, __VA_ARGS__))
+#define STOP_AS(r, code, ...) stop(r, weir_fail_at((r)->err, code, (r)->source, line_of(r), 0, __VA_ARGS__))
+#define STOP(r, ...)          STOP_AS(r, WEIR_EPARSE, __VA_ARGS__)
 
 static const char *attribute(const char **attrs, const char *name)
 {
@@ -148,7 +149,7 @@ static struct part *new_part(struct recipe *r, bool edge)
     uint32_t *count = edge ? &r->nedges : &r->nnodes, *cap = edge ? &r->edges_cap : &r->nodes_cap;
 
     if (*count == PARTS_MAX) {
-        STOP(r, "a recipe has at most %d %s", PARTS_MAX, edge ? "edges" : "nodes");
+        STOP_AS(r, WEIR_ELIMIT, "a recipe has at most %d %s", PARTS_MAX, edge ? "edges" : "nodes");
         return NULL;
     }
     if (weir_array_reserve(array, cap, (size_t)*count + 1, sizeof **array) < 0) {
@@ -254,7 +255,7 @@ static char *take_chars(struct recipe *r)
     while (n > 0 && isspace((unsigned char)s[n - 1]))
         n--;
     if (n > WEIR_NAME_MAX) {
-        STOP(r, "a text of %zu bytes, at most %d are wanted", n, WEIR_NAME_MAX);
+        STOP_AS(r, WEIR_ELIMIT, "a text of %zu bytes, at most %d are wanted", n, WEIR_NAME_MAX);
         return NULL;
     }
     if (!r->chars.failed)

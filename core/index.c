@@ -16,6 +16,7 @@ static void index_free(struct index *x)
         weir_mem_free(x->best);
         weir_mem_free(x->noted);
         weir_mem_free(x->list);
+        weir_mem_free(x->bits);
         weir_mem_free(x);
     }
 }
@@ -216,9 +217,24 @@ static int by_order(const void *a, const void *b, void *data)
 static void list_drop(struct index *x)
 {
     weir_mem_free(x->list);
+    weir_mem_free(x->bits);
     x->list = NULL;
+    x->bits = NULL;
     x->nlist = x->list_cap = 0;
-    x->like = 0;
+    x->bits_of = 0;
+}
+
+/* Whether the list, in preorder as it is, stands in order already (1), or backwards (-1). */
+static int straightness(const weir_graph *g, const struct index *x)
+{
+    bool up = true, down = true;
+
+    for (uint32_t i = 1; i < x->nlist && (up || down); i++) {
+        bool before = weir_order_before(g, &x->order, x->list[i - 1], x->list[i]);
+        up = up && before;
+        down = down && !before;
+    }
+    return up ? 1 : down ? -1 : 0;
 }
 
 int weir_index_list(const weir_graph *g, struct index *x)
@@ -231,11 +247,14 @@ int weir_index_list(const weir_graph *g, struct index *x)
     for (uint32_t i = 0; !rc && i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE)
             rc = list_below(g, x, g->roots[i]);
-    if (rc)
+    if (rc) {
         list_drop(x);
-    else if (x->nlist)
+        return rc;
+    }
+    x->straight = straightness(g, x);
+    if (x->nlist && x->straight <= 0)
         qsort_r(x->list, x->nlist, sizeof *x->list, by_order, &o);
-    return rc;
+    return WEIR_OK;
 }
 
 /* ---- what was noted ---- */
@@ -284,6 +303,35 @@ static uint32_t list_place(const weir_graph *g, const struct index *x, weir_vert
     return lo;
 }
 
+/* Whether a stands before b in the tree, neither being below the other. O(d) */
+static bool tree_before(const weir_graph *g, weir_vertex a, weir_vertex b)
+{
+    uint32_t da = 0, db = 0;
+
+    for (weir_vertex v = a; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+        da++;
+    for (weir_vertex v = b; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+        db++;
+    for (; da > db; da--)
+        a = vertex_at(g, a)->parent;
+    for (; db > da; db--)
+        b = vertex_at(g, b)->parent;
+    while (vertex_at(g, a)->parent != vertex_at(g, b)->parent) {
+        a = vertex_at(g, a)->parent;
+        b = vertex_at(g, b)->parent;
+    }
+    return vertex_at(g, a)->pos < vertex_at(g, b)->pos;
+}
+
+/* Whether the entry at `at` stands between its neighbours in the tree, too. */
+static bool stands(const weir_graph *g, const struct index *x, uint32_t at)
+{
+    bool up = x->straight > 0;
+
+    return (at == 0 || tree_before(g, x->list[at - 1], x->list[at]) == up) &&
+           (at + 1 == x->nlist || tree_before(g, x->list[at], x->list[at + 1]) == up);
+}
+
 /* Puts a vertex into the list, or takes it out. WEIR_ENOMEM. */
 static int list_change(const weir_graph *g, struct index *x, weir_vertex v, bool in)
 {
@@ -299,9 +347,11 @@ static int list_change(const weir_graph *g, struct index *x, weir_vertex v, bool
     else
         memmove(x->list + at, x->list + at + 1, (x->nlist - at - 1) * sizeof *x->list);
     x->nlist += in ? 1u : -1u;
-    x->like = 0;
-    if (in)
+    x->bits_of = 0;
+    if (in) {
         x->list[at] = v;
+        x->straight = x->straight && stands(g, x, at) ? x->straight : 0;
+    }
     return WEIR_OK;
 }
 
@@ -537,19 +587,44 @@ void weir_indexes_touch_one(weir_graph *g, weir_vertex v)
             (void)touch_parent(g, g->indexes[i], v);
 }
 
-void weir_indexes_touch_kids(weir_graph *g, weir_vertex v, uint32_t from, uint32_t to)
+/* Whether nothing in a row qualifies, as its cells tell. */
+static bool is_empty(const weir_graph *g, const struct index *x, const struct inner *in, uint32_t r)
 {
-    const struct inner *in = inner_of(g, v);
+    uint32_t cell = type_cell(g->schemas[in->schema], x->type);
+    return row_cells(g, in, r)[cell + (x->mode == INDEX_IDLE ? TYPE_IDLE : TYPE_FREE)] == 0;
+}
+
+/* Kids of one group changed: the row over them is looked through, those above only where they had what is no more. */
+static void touch_group(weir_graph *g, struct index *x, const struct inner *in, uint32_t pos)
+{
+    weir_vertex was = WEIR_NONE, now = WEIR_NONE;
     struct levels lv;
 
     weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t step = 1; step <= lv.n + 1; step++) {
+        uint32_t l = step <= lv.n ? step : 0, r = row_over(&lv, l, pos);
+        weir_vertex *best = &x->best[in->row + r], old = *best;
+        if (is_empty(g, x, in, r))
+            *best = WEIR_NONE;
+        else if (step == 1 || (was != WEIR_NONE && old == was))
+            *best = first_of_row(g, x, in, &lv, l, r);
+        else
+            *best = first_of(g, x, old, now);
+        if (*best == old)
+            return;
+        was = old;
+        now = *best;
+    }
+}
+
+void weir_indexes_touch_kids(weir_graph *g, weir_vertex v, uint32_t from, uint32_t to)
+{
+    const struct inner *in = inner_of(g, v);
+
     for (uint32_t i = 0; i < g->nindexes; i++) {
         struct index *x = g->indexes[i];
-        for (uint32_t step = 1; x->mode != INDEX_ANY && has_rows(g, x, in) && step <= lv.n + 1; step++) {
-            uint32_t l = step <= lv.n ? step : 0;
-            for (uint32_t r = row_over(&lv, l, from); r <= row_over(&lv, l, to); r++)
-                x->best[in->row + r] = first_of_row(g, x, in, &lv, l, r);
-        }
+        for (uint32_t pos = from; x->mode != INDEX_ANY && has_rows(g, x, in) && pos <= to; pos = (pos / WEIR_FAN + 1) * WEIR_FAN)
+            touch_group(g, x, in, pos);
     }
 }
 

@@ -37,7 +37,9 @@ struct index {
     bool reordered; /* one of them is no new vertex, but stands elsewhere in the order */
     weir_vertex *list; /* all vertices of the type in order; NULL until they are asked for */
     uint32_t nlist, list_cap;
-    uint64_t like; /* the calendar whose bits stand in the same order: its serial; 0: none is known to */
+    int straight;  /* the list is in preorder: 1; backwards: -1; neither: 0 */
+    uint32_t *bits; /* by place in the list: the bit in a calendar, WEIR_NONE: it has none; NULL: they stand in the same order */
+    uint64_t bits_of; /* the serial of that calendar; 0: of none */
 };
 
 /* The index of a policy's order, built where there is none. */

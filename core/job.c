@@ -220,7 +220,7 @@ int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
 int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
                     uint32_t *out, weir_err *err)
 {
-    uint32_t i = 0, done = 0;
+    uint32_t i = 0;
     struct job *j;
     int rc = job_make(g, id, &i, err);
 
@@ -230,22 +230,18 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
     j->a.start = g->starts[i] = start;
     j->a.end = end;
     j->a.state = start <= g->now ? WEIR_ALLOCATED : WEIR_RESERVED;
+    note_job(g, j->a.job);
     rc = weir_job_reserve(j, n);
-    weir_rows_batch(g, true);
-    for (; !rc && done < n; done += rc == WEIR_OK) {
-        rc = weir_span_add(g, i, &picks[done]);
-        if (!rc)
-            j->picks[done] = picks[done];
-    }
-    j->a.npicks = done;
-    weir_rows_batch(g, false);
-    if (!rc)
+    rc = rc ? rc : weir_spans_add(g, i, picks, n);
+    if (!rc) {
+        if (n)
+            memcpy(j->picks, picks, n * sizeof *picks);
+        j->a.npicks = n;
         rc = weir_taken_add(g, i);
+        if (rc)
+            weir_spans_remove(g, i, picks, n);
+    }
     if (rc) {
-        weir_rows_batch(g, true);
-        while (done-- > 0)
-            weir_span_remove(g, i, picks[done].vertex);
-        weir_rows_batch(g, false);
         job_forget(g, i);
         return weir_fail_nomem(err);
     }
@@ -255,36 +251,13 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
     return WEIR_OK;
 }
 
-#define AHEAD 8
-
-/* Fetches what the removal of pick i, and of those before it, will look at: where there are hundreds, waiting for memory is most
- * of what they cost. */
-static void fetch_ahead(const weir_graph *g, const weir_pick *picks, uint32_t i)
-{
-    const struct book *b;
-
-    if (i < AHEAD)
-        return;
-    __builtin_prefetch(vertex_at(g, picks[i - AHEAD].vertex));
-    b = book_of(g, picks[i - AHEAD / 2].vertex);
-    if (b)
-        __builtin_prefetch(b);
-    b = book_of(g, picks[i - AHEAD / 4].vertex);
-    if (b && b->cap)
-        __builtin_prefetch(&b->jobs[b->count / 2]);
-}
-
 void weir_job_drop(weir_graph *g, uint32_t job)
 {
     struct job *j = &g->jobs[job];
 
     weir_taken_remove(g, job);
-    weir_rows_batch(g, true);
-    for (uint32_t i = j->a.npicks; i-- > 0;) {
-        fetch_ahead(g, j->picks, i);
-        weir_span_remove(g, job, j->picks[i].vertex);
-    }
-    weir_rows_batch(g, false);
+    note_job(g, j->a.job);
+    weir_spans_remove(g, job, j->picks, j->a.npicks);
     job_forget(g, job);
 }
 
@@ -330,20 +303,6 @@ int64_t weir_graph_now(const weir_graph *g)
     return g->now;
 }
 
-static void job_begin(weir_graph *g, uint32_t job)
-{
-    struct job *j = &g->jobs[job];
-
-    j->a.state = WEIR_ALLOCATED;
-    weir_rows_batch(g, true);
-    for (uint32_t i = 0; i < j->a.npicks; i++) {
-        weir_rows_before(g, j->picks[i].vertex);
-        weir_book_begin(g, j->picks[i].vertex, job);
-        weir_rows_after(g, j->picks[i].vertex);
-    }
-    weir_rows_batch(g, false);
-}
-
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
 {
     int rc = weir_graph_writable(g, err);
@@ -358,7 +317,8 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
     g->revision++;
     while ((job = weir_pending_first(g)) != WEIR_NONE && g->jobs[job].a.start <= now) {
         weir_pending_remove(g, job);
-        job_begin(g, job);
+        g->jobs[job].a.state = WEIR_ALLOCATED;
+        weir_spans_begin(g, job);
     }
     return WEIR_OK;
 }

@@ -12,6 +12,10 @@ void weir_job_drop(weir_graph *g, uint32_t job); /* cannot fail */
 /* Single spans and picks of a job, without the units taken over time (taken.h), which the caller keeps. */
 int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p) WEIR_CHECKED;
 void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v);
+/* The same for many, all or none, in the order of the picks; a reservation whose time has come. */
+int weir_spans_add(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n) WEIR_CHECKED;
+void weir_spans_remove(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n);
+void weir_spans_begin(weir_graph *g, uint32_t job);
 int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount) WEIR_CHECKED;
 weir_pick *weir_job_pick(const struct job *j, weir_vertex v); /* what a job has of v itself, or NULL */
 bool weir_job_has(const weir_graph *g, uint32_t job, weir_vertex v); /* the same, whether; O(log spans of v) */

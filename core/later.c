@@ -56,52 +56,90 @@ static uint32_t count_resources(const struct match *m, weir_type t, bool idle_to
     return n;
 }
 
-/* Nodes that the constraint does not allow are no use at any time. */
+/* Whether the constraint allows the node that v is inside. */
+static bool is_allowed(const struct match *m, weir_vertex v)
+{
+    uint32_t node;
+
+    while (v != WEIR_NONE && kind_of(m->g, v)->type != m->node_type)
+        v = vertex_at(m->g, v)->parent;
+    node = v == WEIR_NONE ? WEIR_NONE : weir_roster_number(m->roster, v);
+    return node == WEIR_NONE || weir_idset_test(m->allowed, node);
+}
+
+/* Nodes that the constraint does not allow, and what is inside them, are no use at any time. */
 static int refuse_constrained(struct match *m)
 {
+    bool inside = m->calendar->type != m->node_type;
     int rc;
 
-    if (m->calendar->type != m->node_type || !weir_request_constraint(m->request))
+    if ((inside && !m->roomy) || !weir_request_constraint(m->request))
         return WEIR_OK;
     rc = weir_fence_raise(m);
-    for (uint32_t i = 0; !rc && i < m->roster->count; i++)
+    for (uint32_t i = 0; !rc && !inside && i < m->roster->count; i++)
         if (m->roster->nodes[i] != WEIR_NONE && !weir_idset_test(m->allowed, i))
             weir_calendar_refuse(m->g, m->calendar, m->roster->nodes[i]);
+    for (uint32_t i = 0; !rc && inside && i < m->calendar->count; i++)
+        if (m->calendar->vertices[i] != WEIR_NONE && !is_allowed(m, m->calendar->vertices[i]))
+            weir_calendar_refuse(m->g, m->calendar, m->calendar->vertices[i]);
     return rc;
 }
 
 /* ---- parts of vertices that others have parts of, too ---- */
 
-/* The resource or slot that has one node each, while nothing else is asked for; NULL: there is none. */
-static const weir_resource *hosted(struct match *m, int64_t *times)
+/* Whether vertices of a type are pools of one, none of which is inside another. */
+static bool is_plain(const weir_graph *g, weir_type t)
 {
+    return t != WEIR_NO_TYPE && !(g->type_flags[t] & TYPE_POOLED) && !weir_type_above(g, t, t);
+}
+
+/* The type of the vertices that have a part of what r asks for each: of nodes, or of what is passed through inside them;
+ * WEIR_NO_TYPE: what r holds tells. */
+static weir_type host_of(struct match *m, const weir_resource *r)
+{
+    weir_type t = r->slot ? weir_slot_host(m, WEIR_NONE, r) : r->nwith > 0 ? weir_match_type(m, r) : WEIR_NO_TYPE;
+
+    if (t == m->node_type)
+        return t;
+    return !r->slot && is_plain(m->g, t) && weir_type_above(m->g, m->node_type, t) ? t : WEIR_NO_TYPE;
+}
+
+/* The resource or slot that has one host each, while nothing else is asked for; NULL: there is none. */
+static const weir_resource *hosted(struct match *m, weir_type *host)
+{
+    struct room_request *q = &m->room;
     uint32_t n;
     const weir_resource *r = weir_request_resources(m->request, &n);
 
-    for (*times = 1; n == 1; r = r->with) {
+    for (; n == 1; r = r->with) {
         if (r->any || (!r->slot && r->takes) || r->count.min < 1)
             return NULL;
-        *times = saturating_mul(*times, r->count.min);
-        if (r->slot ? weir_slot_host(m, WEIR_NONE, r) == m->node_type
-                    : r->nwith > 0 && weir_type_find(m->g, r->type) == m->node_type)
+        q->slots = saturating_mul(q->slots, r->count.min);
+        *host = host_of(m, r);
+        if (*host != WEIR_NO_TYPE)
             return r;
         n = r->nwith;
+        if (!r->slot && is_plain(m->g, weir_match_type(m, r))) {
+            q->outer = weir_match_type(m, r);
+            q->outers = saturating_mul(q->outers, q->slots);
+            q->slots = 1;
+        }
     }
     return NULL;
 }
 
 /* What m->room is to look for; false: it cannot tell anything. */
-static bool read_room(struct match *m)
+static bool read_room(struct match *m, weir_type *host)
 {
     const weir_resource *r;
     const struct weir_need *needs;
     uint32_t n;
 
-    m->room = (struct room_request){.duration = m->duration > 0 ? m->duration : 1};
-    if (m->node_type == WEIR_NO_TYPE || (m->g->type_flags[m->node_type] & TYPE_POOLED) || m->links != WEIR_NONE ||
-        reads(m, WEIR_WHOLE_POOLS) || reads(m, WEIR_SLOT_PARENT) || weir_type_above(m->g, m->node_type, m->node_type))
+    m->room = (struct room_request){
+        .duration = m->duration > 0 ? m->duration : 1, .slots = 1, .outers = 1, .outer = WEIR_NO_TYPE};
+    if (!is_plain(m->g, m->node_type) || m->links != WEIR_NONE || reads(m, WEIR_WHOLE_POOLS) || reads(m, WEIR_SLOT_PARENT))
         return false;
-    r = hosted(m, &m->room.slots);
+    r = hosted(m, host);
     if (!r)
         return false;
     m->room.once = !r->slot;
@@ -114,12 +152,12 @@ static bool read_room(struct match *m)
     return m->room.n > 0;
 }
 
-/* Looks at the calendar of nodes, and at the room on them. */
-static int use_room(struct match *m, bool make)
+/* Looks at the calendar of hosts, and at the room on them. */
+static int use_room(struct match *m, weir_type host, bool make)
 {
     m->roomy = false;
-    m->calendar = m->g->ncalendars || make ? weir_calendar_of(m->g, m->node_type) : NULL;
-    if (make && weir_calendar_get(m->g, m->node_type, &m->calendar))
+    m->calendar = m->g->ncalendars || make ? weir_calendar_of(m->g, host) : NULL;
+    if (make && weir_calendar_get(m->g, host, &m->calendar))
         return WEIR_ENOMEM;
     return m->calendar ? weir_rooms_get(m->g, m->calendar, &m->room, make, &m->roomy) : WEIR_OK;
 }
@@ -130,7 +168,7 @@ static int use_calendar(struct match *m, bool make)
     weir_type t;
 
     m->roomy = false;
-    if ((make || m->g->ncalendars > 0) && read_room(m) && use_room(m, make))
+    if ((make || m->g->ncalendars > 0) && read_room(m, &t) && use_room(m, t, make))
         return weir_fail_nomem(m->err);
     if (m->roomy) {
         m->alone = false;

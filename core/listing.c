@@ -3,14 +3,27 @@
 
 #include <string.h>
 
+/* Where the listed vertices stand in a calendar, so that those that are busy need no look. */
+static int find_bits(const weir_graph *g, struct index *x, const struct calendar *c)
+{
+    bool alike = x->nlist == c->count && memcmp(x->list, c->vertices, x->nlist * sizeof *x->list) == 0;
+
+    weir_mem_free(x->bits);
+    x->bits_of = 0;
+    x->bits = alike ? NULL : weir_mem_alloc(x->nlist * sizeof *x->bits + 1);
+    if (!alike && !x->bits)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; !alike && i < x->nlist; i++)
+        x->bits[i] = calendar_knows(g, c, x->list[i]) ? vertex_at(g, x->list[i])->bit : WEIR_NONE;
+    x->bits_of = c->serial;
+    return WEIR_OK;
+}
+
 int weir_listing_begin(struct listing *l, const weir_graph *g, struct index *x, const struct calendar *c)
 {
     *l = (struct listing){.g = g, .calendar = c, .index = x};
-    if (weir_index_list(g, x))
+    if (weir_index_list(g, x) || (x->bits_of != c->serial && find_bits(g, x, c)))
         return WEIR_ENOMEM;
-    if (x->like != c->serial && x->nlist == c->count && memcmp(x->list, c->vertices, x->nlist * sizeof *x->list) == 0)
-        x->like = c->serial;
-    l->alike = x->like == c->serial;
     return WEIR_OK;
 }
 
@@ -29,14 +42,14 @@ static weir_vertex find(struct listing *l)
 {
     const struct index *x = l->index;
 
-    if (l->alike) {
+    if (!x->bits) {
         l->at = next_clear(l->calendar, l->at) + 1;
         return l->at <= x->nlist ? x->list[l->at - 1] : WEIR_NONE;
     }
     while (l->at < x->nlist) {
-        weir_vertex v = x->list[l->at++];
-        if (!calendar_busy(l->g, l->calendar, v))
-            return v;
+        uint32_t bit = x->bits[l->at++];
+        if (bit == WEIR_NONE || !(l->calendar->busy[bit / 64] >> (bit % 64) & 1))
+            return x->list[l->at - 1];
     }
     return WEIR_NONE;
 }

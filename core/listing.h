@@ -15,7 +15,6 @@ struct listing {
     const weir_graph *g;
     const struct calendar *calendar; /* NULL: this is no listing */
     const struct index *index;
-    bool alike; /* the bits of the calendar stand in the order of the index */
     uint32_t at;
     weir_vertex ahead[LISTING_AHEAD]; /* a ring: found, from number `out` to `in` */
     uint32_t in, out;

@@ -15,6 +15,28 @@ int weir_match_policy_failed(struct match *m, const char *hook)
     return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->policy->name ? m->policy->name : "?", hook);
 }
 
+int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode mode, struct index **out)
+{
+    static const weir_policy unordered;
+    int rc;
+
+    for (uint32_t i = 0; i < m->nindexes; i++)
+        if (m->indexes[i].type == t && m->indexes[i].mode == mode && m->indexes[i].ordered == ordered) {
+            *out = m->indexes[i].index;
+            return WEIR_OK;
+        }
+    rc = weir_index_get(m->g, ordered ? m->policy : &unordered, t, mode, out, m->err);
+    if (m->g->nindexes == INDEX_MAX) /* another one may have made room */
+        m->nindexes = 0;
+    if (rc || m->nindexes == INDEX_MEMO)
+        return rc;
+    m->indexes[m->nindexes].index = *out;
+    m->indexes[m->nindexes].type = t;
+    m->indexes[m->nindexes].mode = mode;
+    m->indexes[m->nindexes++].ordered = ordered;
+    return WEIR_OK;
+}
+
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
 {
     uint32_t n;
@@ -404,6 +426,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     if (rc)
         return rc;
     m.end = a->end;
+    m.grows = &g->jobs[i];
     rc = weir_request_bind(r, g, &m.request)
              ? weir_fail_nomem(err)
              : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);

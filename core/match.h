@@ -2,10 +2,12 @@
  *
  *   match.c      the modes, reservations, commit
  *   place.c      how the resources of a request are placed below a vertex
+ *   place_many.c ... many whole vertices at once
  *   slot.c       ... slots, each inside one node
  *   contest.c    ... when siblings compete for the same vertices
  *   candidate.c  what one vertex can give for one resource
  *   mix.c        ... slots that are alternatives
+ *   runs.c       ... neighbours first
  *   channel.c    units on the way to the source of another subsystem
  *   search.c     the candidates of a type, best first
  *   fence.c      the nodes that a constraint allows
@@ -22,6 +24,7 @@
 
 #define WEIR_NO_END INT64_MIN
 #define PLAIN_MEMO 32
+#define INDEX_MEMO 4 /* indexes that a match gets at hand */
 #define FENCE_AFTER 8 /* nodes that a constraint refuses before all that it allows are looked for */
 
 /* What counts as available while a request is placed. */
@@ -65,6 +68,7 @@ struct match {
     bool masked;               /* it knows the window that is searched */
     bool roomy;                /* ... and so are vertices that have no room for `room`, which all of the request is */
     struct room_request room;
+    const struct job *grows; /* the job that asks for more; NULL: none does */
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
     struct feed *feeds; /* what the picks of channels were taken for, once they are tidied */
     uint32_t nfeeds;
@@ -72,6 +76,13 @@ struct match {
     weir_type types[PLAIN_MEMO]; /* by resource: its type, and whether that was looked up */
     bool typed[PLAIN_MEMO];
     uint8_t plain[PLAIN_MEMO]; /* by resource: whether aggregates tell all about what is inside it; 0: not known yet */
+    struct {
+        struct index *index;
+        weir_type type;
+        enum index_mode mode;
+        bool ordered;
+    } indexes[INDEX_MEMO]; /* at hand: while it runs nothing changes that they depend on */
+    uint32_t nindexes;
     bool trying;     /* does it fit? what it takes is given back: which of what is alike is chosen does not matter */
     bool contested;  /* siblings competed: one vertex may have several picks */
     weir_stats stats;
@@ -93,6 +104,8 @@ static inline weir_type weir_match_type(const struct match *m, const weir_resour
     return m->types[r->index];
 }
 
+/* The index of the policy's order, or (not `ordered`) of none. */
+int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode mode, struct index **out);
 /* Places the whole request in one view, from t0 on. 1, 0 or negative. */
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0);
 /* Whether the request could ever be met. 1, or negative. */
@@ -129,6 +142,9 @@ int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slo
 int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host);
 /* Places or_slots: n alternatives, `times` times as many in all as the last one asks for. 1, 0 or negative. */
 int weir_mix_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+/* Chooses `max` of n candidates that lie together, as a policy's `runs` says: their positions, best first; how many, or WEIR_ENOMEM.
+ * O(n), or O(n log n) where they do not stand by place. */
+int64_t weir_runs_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);
 /* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
 int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* The same where siblings compete (contest.c). */
@@ -136,6 +152,10 @@ int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *l
 bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);
 /* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
 int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
+
+/* Takes `want` whole vertices for r, where it need not be searched for each. 1: they are picked; 0: a search has to tell, nothing is
+ * picked; negative: failed. */
+int weir_place_many(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
 /* Finds the nodes that the constraint allows, if there is one; WEIR_ENOMEM. The others then need m->allowed. */
 int weir_fence_raise(struct match *m);
@@ -152,6 +172,8 @@ bool weir_candidate_whole(const struct match *m, weir_vertex v);
 /* Whether v serves r by what is below it only, and whether it may do so beside its rivals. */
 bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_resource *r);
 bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r);
+/* Whether aggregates alone tell that a vertex taken as a whole holds what r asks for below it. */
+bool weir_candidate_plain(struct match *m, const weir_resource *r);
 /* Whether v can give r some of its units only. */
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether only vertices that nobody uses can serve r. */

@@ -228,8 +228,14 @@ static int call_select(struct match *m, const weir_resource *r, int64_t want, st
         v[i] = sc->list[i].v;
         score[i] = sc->list[i].score;
     }
-    m->stats.callbacks++;
-    count = m->policy->select(m->policy->data, m->g, r, v, score, sc->n, min, max, chosen);
+    if (!m->policy->select) {
+        count = weir_runs_choose(m->g, v, sc->n, (uint32_t)max, chosen);
+        if (count < 0)
+            return weir_fail_nomem(m->err);
+    } else {
+        m->stats.callbacks++;
+        count = m->policy->select(m->policy->data, m->g, r, v, score, sc->n, min, max, chosen);
+    }
     if (count < 0 || count > (int64_t)sc->n)
         return weir_match_policy_failed(m, "select");
     if (count >= (int64_t)min)
@@ -257,6 +263,12 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
     return rc;
 }
 
+/* Whether the policy chooses a set, of so many units; not where it does not matter which. */
+static bool policy_selects(const struct match *m, int64_t want)
+{
+    return !m->trying && (m->policy->select || (m->policy->runs && want > 1));
+}
+
 /* How many candidates the policy is given at a time. */
 static uint32_t round_size(const struct match *m, int64_t want)
 {
@@ -271,7 +283,7 @@ static uint32_t round_size(const struct match *m, int64_t want)
 static int gather_round(struct match *m, struct search *s, const weir_resource *r, int64_t want, struct gains *gs, bool *more)
 {
     struct scores sc = {0};
-    bool selects = m->policy->select && !m->trying, all_fit = true;
+    bool selects = policy_selects(m, want - gs->units), all_fit = true;
     int rc = score_next(m, s, r, round_size(m, want - gs->units), &sc, more);
     uint32_t n = sc.n;
 
@@ -308,7 +320,7 @@ static int gather_scored(struct match *m, weir_vertex under, const weir_resource
 /* Gathers up to `want` units of r below `under`. */
 static int gather(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
 {
-    bool scored = m->view <= VIEW_LATER && (m->policy->evaluate || (m->policy->select && !m->trying));
+    bool scored = m->view <= VIEW_LATER && (m->policy->evaluate || policy_selects(m, want));
     return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
 }
 
@@ -423,6 +435,9 @@ static int place_resource(struct match *m, weir_vertex under, const weir_resourc
 
     if (!weir_search_hopeful(m, under, r, least, weir_candidate_idle(m, r)))
         return least == 0;
+    rc = least == most ? weir_place_many(m, under, r, most) : 0;
+    if (rc)
+        return rc;
     rc = gather(m, under, r, most, &gs);
     count = weir_count_floor(&r->count, gs.units / times);
     if (!rc && count >= 0)

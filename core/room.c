@@ -1,6 +1,6 @@
 /* room.c - see room.h. Invariant: the plan of a host is the sum of what jobs have below it; no request of a class has room on a
  * host from `from` of its table on before the time that is noted there, but for what is in the list of hosts given back. */
-#include "room.h"
+#include "room_private.h"
 
 #include <string.h>
 
@@ -9,25 +9,9 @@
 #include "taken.h"
 #include "window.h"
 
-#define GROUP 32 /* hosts whose earliest time is kept */
-
 struct units {
     weir_type type;
     weir_plan **plans; /* by bit of the host; NULL: nobody has any of it */
-};
-
-struct key { /* of a class: the least request in it */
-    struct room_need needs[ROOM_NEEDS];
-    int64_t duration;
-};
-
-struct table {
-    struct key key;
-    uint32_t n; /* needs */
-    int64_t from;
-    int64_t *times, *first; /* by bit; the least of each group */
-    uint32_t seen;          /* entries of the list of hosts given back that it knows */
-    uint64_t last_use, serial; /* serial: of the graph's structure */
 };
 
 struct back { /* a host of which something was given back, from `start` on */
@@ -38,17 +22,12 @@ struct back { /* a host of which something was given back, from `start` on */
 struct rooms {
     struct units *units;
     uint32_t nunits, units_cap;
-    struct table *tables;
+    struct room_table *tables;
     uint32_t ntables, tables_cap;
     struct back *backs;
     uint32_t nbacks, backs_cap;
     uint64_t uses;
 };
-
-static uint32_t room_bits(const struct calendar *c)
-{
-    return c->words * 64;
-}
 
 /* ---- plans ---- */
 
@@ -84,7 +63,7 @@ size_t weir_rooms_bytes(const struct calendar *c)
     for (uint32_t i = 0; r && i < r->nunits; i++)
         for (uint32_t k = 0; k < room_bits(c); k++)
             n += sizeof(weir_plan *) + (r->units[i].plans[k] ? weir_plan_bytes(r->units[i].plans[k]) : 0);
-    return r ? n + (size_t)r->ntables * (room_bits(c) + room_bits(c) / GROUP) * sizeof(int64_t) : 0;
+    return r ? n + (size_t)r->ntables * (room_bits(c) + room_bits(c) / ROOM_GROUP) * sizeof(int64_t) : 0;
 }
 
 /* The bit of the host that v stands below; WEIR_NONE: it does not. */
@@ -297,7 +276,7 @@ static int64_t slots_at(const weir_graph *g, const struct calendar *c, uint32_t 
 
 /* The next time after t at which a job ends that has something below v. A plan does not tell: where one ends as another begins
  * its level stays, though it is other units that are free then. The depth of the tree is bounded. */
-static int64_t next_end(const weir_graph *g, weir_vertex v, int64_t t)
+int64_t weir_room_next_end(const weir_graph *g, weir_vertex v, int64_t t)
 {
     const struct inner *in = inner_of(g, v);
     int64_t next = t <= g->now ? g->now + 1 : WEIR_FOREVER; /* jobs past their ends are in the way now */
@@ -308,21 +287,21 @@ static int64_t next_end(const weir_graph *g, weir_vertex v, int64_t t)
         weir_vertex kid = in->kids[i];
         int64_t end = kid != WEIR_NONE && book_of(g, kid) ? weir_book_next_end(g, kid, t) : WEIR_FOREVER;
         next = end < next ? end : next;
-        end = kid != WEIR_NONE && inner_of(g, kid) ? next_end(g, kid, t) : WEIR_FOREVER;
+        end = kid != WEIR_NONE && inner_of(g, kid) ? weir_room_next_end(g, kid, t) : WEIR_FOREVER;
         next = end < next ? end : next;
     }
     return next;
 }
 
-/* The earliest start from t on at which a host has room for a slot; past `latest`, some time that is not after it. */
-static int64_t host_fits(const weir_graph *g, const struct calendar *c, uint32_t bit, const struct room_request *q, int64_t t,
-                         int64_t latest)
+int64_t weir_room_fits(const struct room_finder *f, uint32_t bit, int64_t t, int64_t latest, int64_t *slots)
 {
+    const struct room_request *q = f->q;
+
     for (;;) {
-        t = plans_fit(g, c, bit, q->needs, q->n, q->duration, t);
-        if (t > latest || t == WEIR_FOREVER || slots_at(g, c, bit, q, t) > 0)
+        t = plans_fit(f->g, f->c, bit, q->needs, q->n, q->duration, t);
+        if (t > latest || t == WEIR_FOREVER || (*slots = slots_at(f->g, f->c, bit, q, t)) > 0)
             return t;
-        t = next_end(g, c->vertices[bit], t);
+        t = weir_room_next_end(f->g, f->c->vertices[bit], t);
     }
 }
 
@@ -337,7 +316,7 @@ static bool is_up(const weir_graph *g, weir_vertex v)
     return true;
 }
 
-static bool is_usable(const weir_graph *g, const struct calendar *c, uint32_t bit)
+bool weir_room_usable(const weir_graph *g, const struct calendar *c, uint32_t bit)
 {
     return !(c->refused[bit / 64] >> (bit % 64) & 1) && is_up(g, c->vertices[bit]);
 }
@@ -351,9 +330,9 @@ static int64_t round_down(int64_t x)
     return log < 2 ? x : x >> (log - 1) << (log - 1);
 }
 
-static struct key key_of(const struct room_request *q)
+static struct room_key key_of(const struct room_request *q)
 {
-    struct key k;
+    struct room_key k;
 
     memset(&k, 0, sizeof k); /* the gaps between its parts, too */
     k.duration = round_down(q->duration);
@@ -364,48 +343,48 @@ static struct key key_of(const struct room_request *q)
     return k;
 }
 
-static void set_time(struct table *x, uint32_t bit, int64_t t)
+void weir_room_set_time(struct room_table *x, uint32_t bit, int64_t t)
 {
-    uint32_t begin = bit / GROUP * GROUP;
+    uint32_t begin = bit / ROOM_GROUP * ROOM_GROUP;
     int64_t was = x->times[bit], least = t;
 
     x->times[bit] = t;
-    if (t < x->first[bit / GROUP])
-        x->first[bit / GROUP] = t;
-    if (was > x->first[bit / GROUP] || t <= was)
+    if (t < x->first[bit / ROOM_GROUP])
+        x->first[bit / ROOM_GROUP] = t;
+    if (was > x->first[bit / ROOM_GROUP] || t <= was)
         return;
-    for (uint32_t i = begin; i < begin + GROUP; i++)
+    for (uint32_t i = begin; i < begin + ROOM_GROUP; i++)
         least = x->times[i] < least ? x->times[i] : least;
-    x->first[bit / GROUP] = least;
+    x->first[bit / ROOM_GROUP] = least;
 }
 
-static void clear_table(const weir_graph *g, const struct calendar *c, struct table *x)
+static void clear_table(const weir_graph *g, const struct calendar *c, struct room_table *x)
 {
     for (uint32_t i = 0; i < room_bits(c); i++)
         x->times[i] = i < c->count && c->vertices[i] != WEIR_NONE ? INT64_MIN : WEIR_FOREVER;
     for (uint32_t i = 0; i < room_bits(c); i++)
-        x->first[i / GROUP] = i % GROUP && x->first[i / GROUP] < x->times[i] ? x->first[i / GROUP] : x->times[i];
+        x->first[i / ROOM_GROUP] = i % ROOM_GROUP && x->first[i / ROOM_GROUP] < x->times[i] ? x->first[i / ROOM_GROUP] : x->times[i];
     x->from = INT64_MIN;
     x->serial = g->serial;
     x->seen = c->rooms->nbacks;
 }
 
 /* Takes note of the hosts given back: a window may begin so much earlier as it is long. */
-static void catch_up(struct rooms *r, struct table *x)
+static void catch_up(struct rooms *r, struct room_table *x)
 {
     for (; x->seen < r->nbacks; x->seen++) {
         const struct back *b = &r->backs[x->seen];
         int64_t t = b->start < INT64_MIN + x->key.duration ? INT64_MIN : b->start - x->key.duration;
         if (t < x->times[b->bit])
-            set_time(x, b->bit, t);
+            weir_room_set_time(x, b->bit, t);
     }
 }
 
 /* A place for one more table; NULL: out of memory. */
-static struct table *table_room(const struct calendar *c, struct rooms *r)
+static struct room_table *table_room(const struct calendar *c, struct rooms *r)
 {
-    size_t n = (size_t)room_bits(c) + room_bits(c) / GROUP;
-    struct table *x = r->tables;
+    size_t n = (size_t)room_bits(c) + room_bits(c) / ROOM_GROUP;
+    struct room_table *x = r->tables;
 
     if (r->ntables == ROOM_TABLES) {
         for (uint32_t i = 1; i < r->ntables; i++)
@@ -421,11 +400,11 @@ static struct table *table_room(const struct calendar *c, struct rooms *r)
     return x->times ? x : NULL;
 }
 
-static struct table *table_of(const weir_graph *g, struct calendar *c, const struct room_request *q)
+static struct room_table *table_of(const weir_graph *g, struct calendar *c, const struct room_request *q)
 {
     struct rooms *r = c->rooms;
-    struct key k = key_of(q);
-    struct table *x = NULL;
+    struct room_key k = key_of(q);
+    struct room_table *x = NULL;
 
     for (uint32_t i = 0; !x && i < r->ntables; i++)
         if (r->tables[i].n == q->n && memcmp(&r->tables[i].key, &k, sizeof k) == 0)
@@ -447,42 +426,27 @@ static struct table *table_of(const weir_graph *g, struct calendar *c, const str
 
 /* ---- finding ---- */
 
-struct finder {
-    const weir_graph *g;
-    struct calendar *c;
-    const struct room_request *q;
-    struct table *table;
-    int64_t from;
-};
-
-/* A time before which a host has no room, as far as the plans tell. Noted where the search begins at the clock's time, as most
- * others will. */
-static int64_t raise_time(const struct finder *f, uint32_t bit)
+int64_t weir_room_raise(const struct room_finder *f, uint32_t bit)
 {
-    struct table *x = f->table;
+    struct room_table *x = f->table;
     int64_t t = x->times[bit] > f->from ? x->times[bit] : f->from;
 
     t = plans_fit(f->g, f->c, bit, x->key.needs, x->n, x->key.duration, t);
     if (f->from <= f->g->now)
-        set_time(x, bit, t);
+        weir_room_set_time(x, bit, t);
     return t;
 }
 
-static void free_bit(struct calendar *c, uint32_t bit)
-{
-    c->busy[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
-}
-
 /* The host whose time is the earliest, so that others need no look. */
-static uint32_t earliest(const struct finder *f)
+static uint32_t earliest(const struct room_finder *f)
 {
-    const struct table *x = f->table;
+    const struct room_table *x = f->table;
     uint32_t group = 0, bit;
 
-    for (uint32_t i = 1; i < room_bits(f->c) / GROUP; i++)
+    for (uint32_t i = 1; i < room_bits(f->c) / ROOM_GROUP; i++)
         group = x->first[i] < x->first[group] ? i : group;
-    bit = group * GROUP;
-    for (uint32_t i = bit + 1; i < group * GROUP + GROUP; i++)
+    bit = group * ROOM_GROUP;
+    for (uint32_t i = bit + 1; i < group * ROOM_GROUP + ROOM_GROUP; i++)
         bit = x->times[i] < x->times[bit] ? i : bit;
     return bit;
 }
@@ -493,15 +457,15 @@ struct best {
     uint32_t n;
 };
 
-static void try_host(const struct finder *f, uint32_t bit, struct best *b)
+static void try_host(const struct room_finder *f, uint32_t bit, struct best *b)
 {
-    int64_t t;
+    int64_t t, slots;
 
-    if (!is_usable(f->g, f->c, bit))
+    if (!weir_room_usable(f->g, f->c, bit))
         return;
-    t = raise_time(f, bit);
+    t = weir_room_raise(f, bit);
     if (t < b->start || (t == b->start && b->n < ROOM_TIES))
-        t = host_fits(f->g, f->c, bit, f->q, t, b->start);
+        t = weir_room_fits(f, bit, t, b->start, &slots);
     if (t > b->start || t == WEIR_FOREVER)
         return;
     if (t < b->start) {
@@ -509,118 +473,29 @@ static void try_host(const struct finder *f, uint32_t bit, struct best *b)
         *b = (struct best){t, 0};
     }
     b->n++;
-    free_bit(f->c, bit);
+    room_free_bit(f->c, bit);
 }
 
-static int64_t find_one(const struct finder *f, int64_t latest)
+static int64_t find_one(const struct room_finder *f, int64_t latest)
 {
-    const struct table *x = f->table;
+    const struct room_table *x = f->table;
     struct best b = {latest, 0};
     uint32_t first = earliest(f);
 
     memset(f->c->busy, 0xff, f->c->words * sizeof *f->c->busy);
     if (x->times[first] <= latest && x->times[first] != WEIR_FOREVER)
         try_host(f, first, &b);
-    for (uint32_t i = 0; i < room_bits(f->c) / GROUP; i++)
-        for (uint32_t bit = i * GROUP; x->first[i] <= b.start && bit < i * GROUP + GROUP; bit++)
+    for (uint32_t i = 0; i < room_bits(f->c) / ROOM_GROUP; i++)
+        for (uint32_t bit = i * ROOM_GROUP; x->first[i] <= b.start && bit < i * ROOM_GROUP + ROOM_GROUP; bit++)
             if (bit != first && x->times[bit] <= b.start && x->times[bit] != WEIR_FOREVER)
                 try_host(f, bit, &b);
     return b.n > 0 ? b.start : WEIR_FOREVER;
 }
 
-/* Whether there is room for all slots at t. Of hosts that were not looked at in the end it is taken for granted. */
-static bool fits_at(const struct finder *f, int64_t t)
-{
-    int64_t left = f->q->slots;
-
-    memset(f->c->busy, 0xff, f->c->words * sizeof *f->c->busy);
-    for (uint32_t bit = 0; bit < f->c->count; bit++) {
-        int64_t n;
-        if (f->table->times[bit] > t || !is_usable(f->g, f->c, bit) || (left > 0 && raise_time(f, bit) > t))
-            continue;
-        n = left > 0 ? slots_at(f->g, f->c, bit, f->q, t) : 1;
-        left -= left > 0 ? n : 0;
-        if (n > 0)
-            free_bit(f->c, bit);
-    }
-    return left <= 0;
-}
-
-/* The most slots that one host has room for, be it empty. */
-static int64_t most_slots(const struct finder *f)
-{
-    int64_t most = 1;
-
-    for (uint32_t bit = 0; bit < f->c->count && !f->q->once; bit++) {
-        int64_t here = f->q->slots;
-        if (f->c->vertices[bit] == WEIR_NONE)
-            continue;
-        for (uint32_t i = 0; i < f->q->n; i++) {
-            int64_t n = total_of(f->g, f->c->vertices[bit], f->q->needs[i].type) / f->q->needs[i].amount;
-            here = n < here ? n : here;
-        }
-        most = here > most ? here : most;
-    }
-    return most;
-}
-
-/* Puts t in the place of the greatest of a heap. */
-static void replace_top(int64_t *heap, uint32_t n, int64_t t)
-{
-    uint32_t at = 0;
-
-    for (uint32_t kid; (kid = 2 * at + 1) < n; at = kid) {
-        if (kid + 1 < n && heap[kid + 1] > heap[kid])
-            kid++;
-        if (heap[kid] <= t)
-            break;
-        heap[at] = heap[kid];
-    }
-    heap[at] = t;
-}
-
-/* The time by which so many hosts may have room for one slot each. */
-static int find_bound(const struct finder *f, uint32_t n, int64_t *t)
-{
-    int64_t *heap = weir_mem_alloc(n * sizeof *heap);
-
-    if (!heap)
-        return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < n; i++)
-        heap[i] = WEIR_FOREVER;
-    for (uint32_t bit = 0; bit < f->c->count; bit++)
-        if (f->table->times[bit] < heap[0] && is_usable(f->g, f->c, bit)) {
-            int64_t time = raise_time(f, bit);
-            if (time < heap[0])
-                replace_top(heap, n, time);
-        }
-    *t = heap[0];
-    weir_mem_free(heap);
-    return WEIR_OK;
-}
-
-static int find_many(const struct finder *f, int64_t latest, int64_t *start)
-{
-    int64_t most = most_slots(f), hosts = (f->q->slots - 1) / most + 1;
-    int rc;
-
-    *start = WEIR_FOREVER;
-    if (hosts > f->c->live)
-        return WEIR_OK;
-    rc = find_bound(f, (uint32_t)hosts, start);
-    while (!rc && *start <= latest && *start != WEIR_FOREVER && !fits_at(f, *start)) {
-        rc = weir_interrupted() ? WEIR_EINTERRUPTED : WEIR_OK;
-        *start = weir_taken_next_end(f->g, *start);
-    }
-    if (*start > latest)
-        *start = WEIR_FOREVER;
-    return rc;
-}
-
 int weir_rooms_find(const weir_graph *g, struct calendar *c, const struct room_request *q, int64_t from, int64_t latest,
                     int64_t *start)
 {
-    struct finder f = {g, c, q, table_of(g, c, q), from};
+    struct room_finder f = {g, c, q, table_of(g, c, q), from};
 
     if (!f.table)
         return WEIR_ENOMEM;
@@ -628,8 +503,8 @@ int weir_rooms_find(const weir_graph *g, struct calendar *c, const struct room_r
         clear_table(g, c, f.table);
     if (from <= g->now)
         f.table->from = from;
-    if (q->slots > 1)
-        return find_many(&f, latest, start);
+    if (q->slots > 1 || q->outers > 1)
+        return weir_room_many(&f, latest, start);
     *start = find_one(&f, latest);
     return WEIR_OK;
 }
@@ -654,14 +529,14 @@ static int check_units(const weir_graph *g, const struct calendar *c, const stru
     return rc ? rc : same ? WEIR_OK : WEIR_EINVAL;
 }
 
-static bool check_table(const weir_graph *g, struct calendar *c, struct table *x)
+static bool check_table(const weir_graph *g, struct calendar *c, struct room_table *x)
 {
     if (x->serial != g->serial)
         return true;
     catch_up(c->rooms, x);
     for (uint32_t bit = 0; bit < c->count; bit++) {
         int64_t from = x->from > g->now ? x->from : g->now;
-        if (x->first[bit / GROUP] > x->times[bit])
+        if (x->first[bit / ROOM_GROUP] > x->times[bit])
             return false;
         if (c->vertices[bit] != WEIR_NONE && x->times[bit] > from &&
             plans_fit(g, c, bit, x->key.needs, x->n, x->key.duration, from) < x->times[bit])

@@ -24,8 +24,10 @@ struct room_need {
 struct room_request {
     struct room_need needs[ROOM_NEEDS]; /* of one slot, which has one host */
     uint32_t n;
-    int64_t slots; /* in all */
-    bool once;     /* each on a host of its own */
+    int64_t slots;   /* in each of so many vertices of the type `outer`; WEIR_NO_TYPE: in all, `outers` is 1 */
+    int64_t outers;
+    weir_type outer; /* hosts stand below such ones */
+    bool once;       /* each on a host of its own */
     int64_t duration;
 };
 

@@ -6,6 +6,7 @@
 
 #include "index.h"
 #include "refusal.h"
+#include "rows_late.h"
 #include "rows_max.h"
 
 void weir_levels_of(uint32_t cap, struct levels *lv)
@@ -23,28 +24,6 @@ void weir_levels_of(uint32_t cap, struct levels *lv)
     }
 }
 
-bool weir_row_entries(const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r, uint32_t *begin,
-                      uint32_t *end)
-{
-    uint32_t below = l == 0 ? lv->n : l - 1; /* the level of the entries; 0: kids */
-    uint32_t count = below == 0 ? in->nkids : lv->count[below];
-
-    if (l == 0) {
-        *begin = 0;
-        *end = count;
-    } else {
-        *begin = (r - lv->first[l]) * WEIR_FAN;
-        *end = *begin + WEIR_FAN < count ? *begin + WEIR_FAN : count;
-        if (*begin > *end)
-            *begin = *end;
-    }
-    if (below == 0)
-        return true;
-    *begin += lv->first[below];
-    *end += lv->first[below];
-    return false;
-}
-
 static void add_moves(int64_t *out, const int64_t *cells, const struct move *moves, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -53,8 +32,7 @@ static void add_moves(int64_t *out, const int64_t *cells, const struct move *mov
     }
 }
 
-/* What of it books and states change; the rest is 0. */
-static void contribute(const weir_graph *g, weir_vertex v, const struct schema *s, int64_t *out)
+void weir_rows_add(const weir_graph *g, weir_vertex v, const struct schema *s, int64_t n, int64_t *out)
 {
     const struct kind *k = kind_of(g, v);
     const struct inner *in = inner_of(g, v);
@@ -62,9 +40,8 @@ static void contribute(const weir_graph *g, weir_vertex v, const struct schema *
     bool open = vertex_open(g, v);
     uint32_t own = type_cell(s, k->type);
 
-    memset(out, 0, s->width * sizeof *out);
-    out[CELL_SOON] = book_soon(b);
-    out[CELL_ACTIVE] = b ? b->active : 0;
+    out[CELL_SOON] = max64(out[CELL_SOON], book_soon(b));
+    out[CELL_ACTIVE] += b ? n * b->active : 0;
     if (in && in->cells) {
         const struct lift *l = g->lifts[in->lift];
         out[CELL_SOON] = max64(out[CELL_SOON], in->cells[CELL_SOON]);
@@ -73,9 +50,16 @@ static void contribute(const weir_graph *g, weir_vertex v, const struct schema *
             add_moves(out, in->cells, l->moves, l->ngated);
     }
     if (open) {
-        out[own + TYPE_FREE] += vertex_unallocated(g, v);
-        out[own + TYPE_IDLE] += vertex_unused(g, v) ? k->size : 0;
+        out[own + TYPE_FREE] += n * vertex_unallocated(g, v);
+        out[own + TYPE_IDLE] += vertex_unused(g, v) ? n * k->size : 0;
     }
+}
+
+/* What of it books and states change; the rest is 0. */
+static void contribute(const weir_graph *g, weir_vertex v, const struct schema *s, int64_t *out)
+{
+    memset(out, 0, s->width * sizeof *out);
+    weir_rows_add(g, v, s, 1, out);
 }
 
 void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_t *out)
@@ -112,13 +96,7 @@ static void update_rows(const weir_graph *g, struct inner *in, uint32_t pos, con
     }
 }
 
-enum { OLD, NEW, OLD_UP, FILL, LATE, RUN = LATE + LATE_LEVELS }; /* the last two: one each for each level of a batch */
 #define MANY_KIDS 4 /* changed, from which on what is best among them all is looked for once */
-
-static int64_t *scratch(const weir_graph *g, int which)
-{
-    return g->scratch + (size_t)which * g->scratch_width;
-}
 
 /* What v contributes to its parent, of all cells or of those that books and states change; nothing for a root. */
 static void contribute_up(const weir_graph *g, weir_vertex v, bool all, int64_t *out)
@@ -161,6 +139,56 @@ static void carry_up(weir_graph *g, weir_vertex v, bool all)
     }
 }
 
+/* ---- growth ---- */
+
+/* How many of the kids from `from` to `to` stand under row r of level l. */
+static int64_t kids_under(const struct levels *lv, uint32_t l, uint32_t r, uint32_t from, uint32_t to)
+{
+    uint64_t lo = l == 0 ? 0 : (uint64_t)(r - lv->first[l]) << (5 * l), hi = l == 0 ? to : lo + (UINT64_C(1) << (5 * l));
+
+    return (int64_t)((hi < to ? hi : to) - (lo > from ? lo : from));
+}
+
+/* `count` kids alike from pos on are new, or a kid has grown: sums grow by `grown`, each time, what is largest is so at least. */
+static void add_to_rows(const weir_graph *g, struct inner *in, uint32_t pos, uint32_t count, const int64_t *grown)
+{
+    const struct schema *s = g->schemas[in->schema];
+    uint32_t pairs = CELL_TYPES + TYPE_CELLS * s->ntypes;
+    struct levels lv;
+
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t l = 0; l <= lv.n; l++)
+        for (uint32_t r = row_over(&lv, l, pos); r <= row_over(&lv, l, pos + count - 1); r++) {
+            int64_t *cells = row_cells(g, in, r), n = kids_under(&lv, l, r, pos, pos + count);
+            cells[CELL_SOON] = max64(cells[CELL_SOON], grown[CELL_SOON]);
+            for (uint32_t c = CELL_ACTIVE; c < pairs; c++)
+                cells[c] += n * grown[c];
+            for (uint32_t c = pairs; c < s->width; c++)
+                cells[c] = max64(cells[c], grown[c]);
+        }
+}
+
+/* Carries it from v to the root: NEW has what came to the rows of v, where nobody has anything of it. */
+static void carry_growth(weir_graph *g, weir_vertex v)
+{
+    int64_t *grown = scratch(g, NEW), *up = scratch(g, OLD_UP), *last;
+
+    for (weir_vertex p; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p) {
+        struct inner *in = inner_of(g, p);
+        const struct inner *from = inner_of(g, v);
+        const struct lift *l = g->lifts[from->lift];
+        memset(up, 0, g->schemas[in->schema]->width * sizeof *up);
+        for (uint32_t i = vertex_open(g, v) ? 0 : l->ngated; i < l->nmoves; i++) {
+            struct move m = l->moves[i];
+            up[m.to] = m.max ? max64(up[m.to], from->cells[m.from]) : up[m.to] + grown[m.from];
+        }
+        add_to_rows(g, in, vertex_at(g, v)->pos, 1, up);
+        last = grown;
+        grown = up;
+        up = last;
+    }
+}
+
 /* ---- batches ---- */
 
 /* Carries what a run of kids contributes into the rows of their parent: RUN has the differences of sums, and maxima. */
@@ -191,8 +219,7 @@ static void finish_run(weir_graph *g, uint32_t level)
             weir_indexes_touch_one(g, in->kids[i]);
 }
 
-/* Notes that the kid of p at pos changed; those of a run stand side by side, in one group. */
-static void note_late(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
+void weir_rows_note_late(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
 {
     struct late *x = &g->late[level];
 
@@ -241,7 +268,7 @@ static void carry_late(weir_graph *g, uint32_t level)
     if (p == WEIR_NONE)
         return;
     if (level + 1 < LATE_LEVELS) {
-        note_late(g, level + 1, p, vertex_at(g, v)->pos);
+        weir_rows_note_late(g, level + 1, p, vertex_at(g, v)->pos);
         contribute_up(g, v, false, scratch(g, NEW));
         add_to_run(g, level + 1, old, scratch(g, NEW), booked);
         weir_refusals_touch_one(g, v);
@@ -261,8 +288,7 @@ static void carry_all_late(weir_graph *g)
         carry_late(g, level);
 }
 
-/* A kid of p is to change: what is held back is of p and its parent, or carried on. */
-static void turn_late(weir_graph *g, weir_vertex p)
+void weir_rows_turn_late(weir_graph *g, weir_vertex p)
 {
     if (p != WEIR_NONE && p == g->late[0].vertex)
         return;
@@ -281,7 +307,7 @@ void weir_rows_before(weir_graph *g, weir_vertex v)
 {
     if (g->building)
         return;
-    turn_late(g, vertex_at(g, v)->parent);
+    weir_rows_turn_late(g, vertex_at(g, v)->parent);
     contribute_up(g, v, false, scratch(g, OLD));
 }
 
@@ -292,7 +318,7 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
     if (g->building)
         return;
     if (g->batch && p != WEIR_NONE) {
-        note_late(g, 0, p, vertex_at(g, v)->pos);
+        weir_rows_note_late(g, 0, p, vertex_at(g, v)->pos);
         contribute_up(g, v, false, scratch(g, NEW));
         add_to_run(g, 0, scratch(g, OLD), scratch(g, NEW), true);
         weir_refusals_touch_one(g, v);
@@ -300,65 +326,6 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
     }
     carry_up(g, v, false);
     weir_indexes_touch(g, v);
-}
-
-/* Carries what the kid at pos says about reservations into the rows of its parent. */
-static void update_soon(weir_graph *g, struct inner *in, uint32_t pos, int64_t old, int64_t new)
-{
-    struct levels lv;
-
-    weir_levels_of(in->rows_cap, &lv);
-    for (uint32_t step = 1; step <= lv.n + 1; step++) {
-        uint32_t l = step <= lv.n ? step : 0;
-        int64_t *cell = row_cells(g, in, row_over(&lv, l, pos)) + CELL_SOON;
-        struct row w = weir_row_at(g, in, &lv, l, pos);
-        if (new >= *cell)
-            *cell = new;
-        else if (old == *cell)
-            *cell = weir_row_rescan(g, &w, CELL_SOON, old);
-    }
-}
-
-static int64_t soon_below(const struct inner *in)
-{
-    return in && in->cells ? in->cells[CELL_SOON] : 0;
-}
-
-/* In a batch: kept with its run. */
-static void note_soon(weir_graph *g, weir_vertex v, int64_t old, int64_t new)
-{
-    int64_t *cell = &scratch(g, RUN)[CELL_SOON];
-
-    note_late(g, 0, vertex_at(g, v)->parent, vertex_at(g, v)->pos);
-    g->late[0].later |= new < old;
-    *cell = max64(*cell, new);
-    weir_refusals_touch_one(g, v);
-}
-
-void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
-{
-    int64_t own_soon = book_soon(book_of(g, v)), below, old, new;
-    weir_vertex p = vertex_at(g, v)->parent;
-
-    if (own_soon == WEIR_FOREVER - next || !g->batch || p == WEIR_NONE || g->building)
-        weir_refusals_touch(g, v);
-    if (own_soon == WEIR_FOREVER - next)
-        return;
-    turn_late(g, p);
-    below = soon_below(inner_of(g, v));
-    old = max64(WEIR_FOREVER - next, below);
-    new = max64(own_soon, below);
-    if (g->batch && p != WEIR_NONE && !g->building) {
-        note_soon(g, v, old, new);
-        return;
-    }
-    for (; old != new && p != WEIR_NONE && !g->building; v = p, p = vertex_at(g, v)->parent) {
-        struct inner *in = inner_of(g, p);
-        int64_t own = book_soon(book_of(g, p)), was = max64(own, in->cells[CELL_SOON]);
-        update_soon(g, in, vertex_at(g, v)->pos, old, new);
-        old = was;
-        new = max64(own, in->cells[CELL_SOON]);
-    }
 }
 
 static void add_cells(const struct schema *s, int64_t *to, const int64_t *from)
@@ -564,11 +531,8 @@ static void refit_commit(weir_graph *g, struct refit *f, weir_vertex kid, uint32
         update_rows(g, in, vertex_at(g, kid)->pos, old, new);
         return;
     }
-    memset(old, 0, g->scratch_width * sizeof *old);
-    for (uint32_t pos = in->nkids - count; pos < in->nkids; pos++) {
-        weir_row_contribute(g, in->kids[pos], in->schema, new);
-        update_rows(g, in, pos, old, new);
-    }
+    weir_row_contribute(g, in->kids[in->nkids - count], in->schema, new);
+    add_to_rows(g, in, in->nkids - count, count, new);
 }
 
 /* The schema of what the kids of `in` are. */
@@ -686,17 +650,35 @@ static int plan_refits(weir_graph *g, weir_vertex p, weir_type t, uint32_t kid_s
     return WEIR_OK;
 }
 
-/* Adds kids that the rows have room for, one by one. */
-static void link_each(weir_graph *g, struct inner *in, uint32_t count)
+/* Adds kids that the rows have room for. They are leaves, or one that has all below it already. */
+static void link_kids(weir_graph *g, struct inner *in, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        weir_vertex kid = in->kids[in->nkids++];
-        struct inner *k = inner_of(g, kid);
-        if (k)
-            k->lift = weir_lift_intern(g, in->schema, k->schema, kind_of(g, kid)->type);
-        memset(scratch(g, OLD), 0, g->scratch_width * sizeof(int64_t));
-        carry_up(g, kid, true);
-    }
+    weir_vertex kid = in->kids[in->nkids];
+    struct inner *k = inner_of(g, kid);
+    int64_t *new = scratch(g, NEW);
+
+    if (k)
+        k->lift = weir_lift_intern(g, in->schema, k->schema, kind_of(g, kid)->type);
+    weir_row_contribute(g, kid, in->schema, new);
+    in->nkids += count;
+    add_to_rows(g, in, in->nkids - count, count, new);
+    for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * g->schemas[in->schema]->ntypes; c++)
+        new[c] *= count;
+    carry_growth(g, in->vertex);
+}
+
+/* The rows of v have been laid out anew, with what is new below it; OLD has what it contributed before. */
+static void carry_top(weir_graph *g, weir_vertex v)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+    const int64_t *old = scratch(g, OLD);
+    int64_t *new = scratch(g, NEW);
+
+    contribute_up(g, v, true, new);
+    for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * g->schemas[inner_of(g, p)->schema]->ntypes; c++)
+        new[c] -= old[c];
+    add_to_rows(g, inner_of(g, p), vertex_at(g, v)->pos, 1, new);
+    carry_growth(g, p);
 }
 
 int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
@@ -712,7 +694,7 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
         return WEIR_ENOMEM;
     }
     if (n == 0) {
-        link_each(g, in, count);
+        link_kids(g, in, count);
         weir_indexes_link(g, p, in->nkids - count, count);
         return WEIR_OK;
     }
@@ -728,7 +710,7 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
     if (above != WEIR_NONE) {
         struct inner *t = inner_of(g, top);
         t->lift = weir_lift_intern(g, inner_of(g, above)->schema, t->schema, kind_of(g, top)->type);
-        carry_up(g, top, true);
+        carry_top(g, top);
     }
     weir_indexes_link(g, p, in->nkids - count, count);
     return WEIR_OK;

@@ -74,6 +74,13 @@ void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next);
 
 /* Brackets many such changes: those of siblings in a row are carried up from their parent together. */
 void weir_rows_batch(weir_graph *g, bool on);
+/* How many of n picks, from the first on, are siblings in a row whose changes can be bracketed together, in a batch: at least 1, at
+ * most WEIR_FAN. */
+uint32_t weir_rows_run(const weir_graph *g, const weir_pick *picks, uint32_t n);
+/* The same as weir_rows_before, _after and _soon for a run of at least 2. */
+void weir_rows_run_before(weir_graph *g, const weir_pick *picks, uint32_t n);
+void weir_rows_run_after(weir_graph *g, const weir_pick *picks, uint32_t n);
+void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const int64_t *next);
 
 /* Computes schema and rows of every inner vertex anew. O(n). On failure the graph cannot be matched on. */
 int weir_rows_build(weir_graph *g);

@@ -19,6 +19,28 @@ static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell,
     return from[1] ? max64(best, in->cells[from[1]]) : best;
 }
 
+bool weir_row_entries(const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r, uint32_t *begin,
+                      uint32_t *end)
+{
+    uint32_t below = l == 0 ? lv->n : l - 1; /* the level of the entries; 0: kids */
+    uint32_t count = below == 0 ? in->nkids : lv->count[below];
+
+    if (l == 0) {
+        *begin = 0;
+        *end = count;
+    } else {
+        *begin = (r - lv->first[l]) * WEIR_FAN;
+        *end = *begin + WEIR_FAN < count ? *begin + WEIR_FAN : count;
+        if (*begin > *end)
+            *begin = *end;
+    }
+    if (below == 0)
+        return true;
+    *begin += lv->first[below];
+    *end += lv->first[below];
+    return false;
+}
+
 struct row weir_row_at(const weir_graph *g, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t pos)
 {
     struct row w = {.in = in, .pairs = CELL_TYPES + TYPE_CELLS * g->schemas[in->schema]->ntypes};

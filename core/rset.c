@@ -21,14 +21,6 @@ int weir_rset_compare_types(const char *a, const char *b)
     return x != y ? x - y : strcmp(a, b);
 }
 
-static int join_ids(weir_idset *into, weir_idset *ids)
-{
-    int rc = weir_idset_add(into, ids);
-
-    weir_idset_free(ids);
-    return rc;
-}
-
 int weir_rset_add_child(struct rset_class *c, const char *type, weir_idset *ids)
 {
     uint32_t at = c->count;
@@ -36,8 +28,6 @@ int weir_rset_add_child(struct rset_class *c, const char *type, weir_idset *ids)
 
     while (at > 0 && weir_rset_compare_types(c->children[at - 1].type, type) > 0)
         at--;
-    if (at > 0 && strcmp(c->children[at - 1].type, type) == 0)
-        return join_ids(c->children[at - 1].ids, ids);
     name = weir_mem_strdup(type);
     if (!name || weir_array_reserve(&c->children, &c->cap, (size_t)c->count + 1, sizeof *c->children) < 0) {
         weir_mem_free(name);

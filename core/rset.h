@@ -81,7 +81,7 @@ struct weir_rset {
 
 /* How the children of a class are ordered. */
 int weir_rset_compare_types(const char *a, const char *b);
-/* Adds a child, at its place; takes the ids over, also when it fails. A type comes once, or its ids are joined. */
+/* Adds a child, at its place; takes the ids over, also when it fails. There is no child of that type yet. */
 int weir_rset_add_child(struct rset_class *c, const char *type, weir_idset *ids) WEIR_CHECKED;
 const weir_idset *weir_rset_child(const struct rset_class *c, const char *type); /* NULL: none */
 bool weir_rset_same_children(const struct rset_class *a, const struct rset_class *b);

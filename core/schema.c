@@ -132,7 +132,7 @@ static uint32_t drop_pairs(const uint32_t *codes, uint32_t n)
     return types > SCHEMA_PAIR_TYPES ? types : n;
 }
 
-uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema)
+static uint32_t schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema)
 {
     const struct schema *s = g->schemas[schema], *k = g->schemas[kid_schema];
     uint32_t ns = s->ntypes + s->npairs, nk = k->ntypes + k->npairs, most = ns + nk + k->ntypes + 1;
@@ -151,6 +151,21 @@ uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, ui
     if (n != ns || memcmp(codes, s->codes, n * sizeof *codes) != 0)
         made = weir_schema_intern(g, codes, n);
     weir_mem_free(codes);
+    return made;
+}
+
+uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema)
+{
+    uint32_t at = (kid_schema + kid_type) % SCHEMA_KNOWN, made = g->schemas[schema]->known[at].made;
+
+    if (made && g->schemas[schema]->known[at].kid == kid_schema && g->schemas[schema]->known[at].type == kid_type)
+        return made - 1;
+    made = schema_with(g, schema, kid_type, kid_schema);
+    if (made == WEIR_NONE)
+        return WEIR_NONE;
+    g->schemas[schema]->known[at].kid = kid_schema;
+    g->schemas[schema]->known[at].type = kid_type;
+    g->schemas[schema]->known[at].made = made + 1;
     return made;
 }
 

@@ -17,12 +17,17 @@ enum { CELL_SOON, CELL_ACTIVE, CELL_TYPES };
 enum { TYPE_TOTAL, TYPE_FREE, TYPE_IDLE, TYPE_CELLS };
 enum { PAIR_FREE, PAIR_TOTAL, PAIR_CELLS };
 #define SCHEMA_PAIR_TYPES 32
+#define SCHEMA_KNOWN      8
 
 struct schema {
     uint32_t ntypes, npairs, width, ncols;
     uint32_t stride; /* cells from one row to the next: where there are many types, some more, which are 0 */
     uint32_t *codes; /* ascending: types, then pairs as (T + 1) << 16 | t */
     uint16_t *cols;  /* by type: its first cell, 0 = not below */
+    struct {         /* what it becomes with some kids: weir_schema_with() */
+        uint32_t kid, made; /* made: 1 more than the number, 0: nothing is known */
+        weir_type type;
+    } known[SCHEMA_KNOWN];
 };
 
 /* How row 0 of a vertex of kid_type maps into the rows of its parent. */

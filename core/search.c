@@ -543,7 +543,6 @@ static int push_roomy(struct search *s)
 
 static int begin(struct search *s, weir_vertex under)
 {
-    static const weir_policy unordered;
     struct match *m = s->m;
     enum index_mode mode = m->view != VIEW_NOW || is_shared(s->r) ? INDEX_ANY : s->idle ? INDEX_IDLE : INDEX_FREE;
     struct index *index;
@@ -551,7 +550,7 @@ static int begin(struct search *s, weir_vertex under)
 
     if (s->type == WEIR_NO_TYPE)
         return WEIR_OK;
-    rc = weir_index_get(m->g, view_ordered(m) && !search_descends(s) ? m->policy : &unordered, s->type, mode, &index, m->err);
+    rc = weir_match_index(m, view_ordered(m) && !search_descends(s), s->type, mode, &index);
     if (rc)
         return rc;
     s->index = index;

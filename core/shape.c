@@ -4,6 +4,7 @@
  * hold is not judged here: the compiler of jobspecs does that, with the columns that are marked here.
  */
 #include "request.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -119,9 +120,11 @@ static int read_string(struct reader *r, const char *missing, json_t **out)
     end = plain_end(r);
     if (end == r->at)
         return fail_here(r, r->at, missing);
+    if (!weir_text_utf8(r->at, (size_t)(end - r->at)))
+        return fail_here(r, r->at, "not valid UTF-8");
     *out = json_stringn(r->at, (size_t)(end - r->at));
     if (!*out)
-        return fail_here(r, r->at, "not valid UTF-8");
+        return weir_fail_nomem(r->err);
     r->at = end;
     return WEIR_OK;
 }
@@ -389,7 +392,7 @@ int weir_document_read_shape(weir_document *d, const char *text, size_t len, wei
     d->kind = WEIR_DOCUMENT_SHAPE;
     trim(&r);
     d->root = json_object();
-    if (!d->root || json_object_set_new(d->root, "resources", list) != 0)
+    if (json_object_set_new(d->root, "resources", list) != 0)
         return weir_fail_nomem(err);
     rc = read_list(&r, list);
     if (rc == WEIR_OK && r.at < r.end)

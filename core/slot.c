@@ -305,7 +305,7 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
 /* Whether what is found first of a part, in order, is the same whether it is tried or taken. */
 static bool is_steady(const struct match *m, const weir_resource *slot)
 {
-    return !m->policy->evaluate && !m->policy->select && slot->with->count.min > 0 && !weir_slot_apart(m, slot);
+    return !m->policy->evaluate && !m->policy->select && !m->policy->runs && slot->with->count.min > 0 && !weir_slot_apart(m, slot);
 }
 
 /* One search for the first part tells how many slots there may be, and their keys; then the other parts are tried. */

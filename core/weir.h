@@ -219,9 +219,12 @@ uint32_t weir_graph_count(const weir_graph *g);          /* live vertices */
 uint32_t weir_graph_limit(const weir_graph *g);          /* indices are below this */
 uint64_t weir_graph_serial(const weir_graph *g);         /* goes up with each change of structure */
 uint64_t weir_graph_revision(const weir_graph *g);       /* goes up with each change of what a save writes: books and data too */
-size_t weir_graph_bytes(const weir_graph *g);            /* memory held, for benchmarks */
+/* The memory of a graph: what its records, names, aggregates and books take, not the room that arrays have for more (at the end
+ * of a load and of weir_graph_end() there is little) nor what the allocator needs. O(inner vertices and jobs' books) */
+size_t weir_graph_bytes(const weir_graph *g);
 bool weir_vertex_live(const weir_graph *g, weir_vertex v);
 uint32_t weir_vertex_generation(const weir_graph *g, weir_vertex v); /* 10 bits */
+bool weir_vertex_is(const weir_graph *g, weir_vertex v, uint32_t generation); /* live, and of these 10 bits */
 
 /* Verifies every invariant of the graph, its aggregates, its indices and its books, from nothing but the vertices
  * and the jobs. For tests: O(n log n) and more. WEIR_EINVAL names the first that does not hold. */
@@ -326,6 +329,21 @@ weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_e
 /* WEIR_PREORDER, WEIR_POSTORDER (`leaves`: or both) with *v set, WEIR_WALK_DONE at the end, or negative. In a subsystem
  * that is not a tree each vertex is visited once (W2). */
 int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err);
+/* A visit, with what filters read most. */
+typedef struct weir_walk_visit {
+    weir_vertex vertex;
+    uint32_t generation;
+    int event;               /* as weir_walk_next returns it */
+    const char *type;        /* equal texts are the same one */
+    int64_t id, size, free;  /* as weir_vertex_id, _size and _free have them */
+} weir_walk_visit;
+/* The next visits, at most `max` (1 or more), and none behind one below which the walk may still be told not to descend: so
+ * it is the last of them that weir_walk_prune is about. Their number, 0 at the end, or negative. What was read holds while
+ * weir_graph_revision stays the same. Cheaper than next for the leaves of a tree: O(depth) for those that stand side by side
+ * and O(1) for each. */
+int weir_walk_read(weir_walk *w, weir_walk_visit *out, int max, weir_err *err);
+/* Reads the vertex of a visit anew; it is still there. O(depth) */
+void weir_walk_visit_read(const weir_graph *g, weir_walk_visit *visit);
 void weir_walk_prune(weir_walk *w); /* W3: do not descend below the vertex that next gave last (preorder) */
 uint32_t weir_walk_depth(const weir_walk *w);
 void weir_walk_free(weir_walk *w);
@@ -445,8 +463,11 @@ typedef struct weir_policy {
      * returns how many. Where it chooses fewer than `min`, the others follow, best first. */
     int64_t (*select)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, const double *score,
                       size_t n, size_t min, size_t max, uint32_t *chosen);
-    /* How many candidates `select` gets at a time where there is no `evaluate`: the first in the order, or twice as many as are
-     * wanted where that is more; the next ones only where these do not suffice. 0: all that fit. */
+    /* Instead of `select`, at no calls: candidates under one parent whose ids follow each other are a run; the longest runs come
+     * first. Where one is wanted it is the best one. */
+    bool runs;
+    /* How many candidates `select` and `runs` get at a time where there is no `evaluate`: the first in the order, or twice as many
+     * as are wanted where that is more; the next ones only where these do not suffice. 0: all that fit. */
     uint32_t candidates;
 } weir_policy;
 
@@ -571,8 +592,10 @@ typedef struct weir_allocation {
  * Finds resources for a request and, but for WEIR_FEASIBLE and WEIR_PREVIEW, books them under a job id, as a whole
  * or not at all (A6). *out is NULL for WEIR_FEASIBLE. A node with an exclusive pick costs its ancestors, never its
  * cores. Cost: O(k d f) for k picks where aggregates and order decide; with `evaluate`, each candidate that fits. Where the parts of
- * a request are there, but not together, the first match for it looks at all of them; what it refused is kept (4 bytes a row of the
- * aggregates, and 4 for each such request, of which 32 are), so that later ones look at what has changed since. */
+ * a request are there, but not together, the first match for it looks at all vertices of which each part by itself could be had, once
+ * or twice each, and at what is above them (free cores here, free gpus there: all sockets, nodes and racks that have some of both); what it
+ * refused is kept (4 bytes a row of the aggregates, and 4 for each such request, of which 32 are), so that later ones look at what
+ * has changed since. */
 int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
                weir_err *err);
 void weir_allocation_free(const weir_allocation *a); /* previews only */

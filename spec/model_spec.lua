@@ -40,4 +40,9 @@ describe("the engine and a slow, obvious model agree", function()
     if only or scale < 0.2 then return end
     for _, outcome in ipairs(OUTCOMES) do assert.is_true((tally[outcome] or 0) > 15 * scale, outcome) end
   end)
+
+  teardown(function()
+    if scale <= 1 or only then return end
+    print(("\n%d operations in the histories from %d to %d"):format(tally.operations or 0, from, from + GROUPS * each - 1))
+  end)
 end)

@@ -103,13 +103,14 @@ DAMAGE(kind, VERTEX(SHARED)->kind, 99)
 DAMAGE(root_place, VERTEX("/cluster0")->pos, 7)
 DAMAGE(child_place, VERTEX(HELD)->pos, 1)
 DAMAGE(inner_owner, INNER(HELD)->vertex, 0)
-DAMAGE(book_owner, BOOK(SHARED)->vertex, 0)
+DAMAGE(book_kind, BOOK(SHARED)->kind, 0)
+DAMAGE(book_refs, BOOK(HELD)->refs, 2)
 DAMAGE(kid, INNER(HELD)->kids[1], at_path(g, "/cluster0/node1/core1"))
 DAMAGE(holes, INNER(HELD)->holes, 1)
 DAMAGE(live, g->live, 3)
 DAMAGE(unavailable, g->unavailable, 1)
 DAMAGE(cell, row_cells(g, INNER("/cluster0"), 0)[0], 1)
-DAMAGE(span_job_gone, BOOK(SHARED)->one, 77)
+DAMAGE(span_job_gone, BOOK(SHARED)->few[0], 77)
 DAMAGE(clock, g->now, -5)
 DAMAGE(shared, BOOK(SHARED)->shared, 2)
 DAMAGE(longer, job_of(g, 1)->a.end, 15 * SECOND)
@@ -131,7 +132,8 @@ static const struct {
     {root_place, "a root does not stand where it says"},
     {child_place, "a child does not stand where it says"},
     {inner_owner, "an inner record belongs to another vertex"},
-    {book_owner, "a book belongs to another vertex"},
+    {book_kind, "a book is of another kind"},
+    {book_refs, "a book is of more or fewer vertices than it says"},
     {kid, "a kid has another parent"},
     {holes, "holes are miscounted"},
     {live, "live vertices are miscounted"},

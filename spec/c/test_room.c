@@ -1,17 +1,10 @@
 /* test_room.c - starts of requests for parts of nodes: the earliest one, as trying all of them tells, and what is given there. */
 #include "check.h"
+#include "dice.h"
 
 #include "../../core/weir.h"
 
 #define SECOND 1000000
-
-static uint64_t seed;
-
-static uint32_t dice(uint32_t n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % n;
-}
 
 static weir_graph *machine(const char *text)
 {
@@ -33,7 +26,8 @@ static weir_vertex some(const weir_graph *g, const char *type)
 
 static const char *const shapes[] = {"slot=1/core=%d",       "node/slot=1/core=%d",        "slot=2/core=%d",
                                      "node=2/slot/core=%d",  "slot/[core=%d;gpu=1]",       "slot/[core=%d;memory=5]",
-                                     "rack/slot=2/core=%d",  "slot=%d/node",               "slot=%d/core",
+                                     "rack/slot=2/core=%d",  "socket=2/slot/[core=%d;memory=1]", "rack/node=2/slot/core=%d",
+                                     "rack=2/slot=2/core=%d", "rack/socket=3/slot/core=%d", "slot=%d/node", "slot=%d/core",
                                      "slot/socket/core=%d",  "node/socket/slot=1/core=%d", "slot=3/[core=%d;memory=2]"};
 
 /* Whole vertices, beside others or not, and the cores of nodes that are then shared. */
@@ -48,7 +42,7 @@ static const char *some_shape(int queue)
 {
     if (queue == MIXED)
         return mixes[dice(sizeof mixes / sizeof *mixes)];
-    return shapes[dice(queue == PARTS ? 7 : sizeof shapes / sizeof *shapes)];
+    return shapes[dice(queue == PARTS ? 11 : sizeof shapes / sizeof *shapes)];
 }
 
 static weir_request *some_request(int queue)

@@ -330,7 +330,7 @@ end
 local function check_soonest(world, step, at, answer)
   local bound, why = world.engine:soonest(step.request, 0, at, step.request.attributes.system.duration or math.huge)
   if not bound then fail("soonest", "soonest: %s", why) end
-  if answer.start and bound > answer.start then fail("soonest", "none before %s, but at %s", bound, answer.start) end
+  if answer.fits and bound > answer.start then fail("soonest", "none before %s, but at %s", bound, answer.start) end
 end
 
 --- How each kind of step is played.
@@ -514,6 +514,7 @@ function M.play(case, tally)
     if tally and result then tally[result] = (tally[result] or 0) + 1 end
   end
   close(world)
+  if tally then tally.operations = (tally.operations or 0) + #world.script end
   return nil, nil, nil, world.script
 end
 

@@ -252,7 +252,7 @@ function PLAY.lift(world, step)
   say(world, "local lifted = e:lift(%d)", id)
   local lifted, mine = assert(world.engine:lift(id)), ref:lift(id)
   cases.check_world(world)
-  local finish = step.longer and mine.job.finish < math.huge and mine.job.finish + step.longer or nil
+  local finish = step.longer and mine.job.finish < math.huge and Reference.microseconds(mine.job.finish + step.longer) or nil
   if finish and finish <= mine.job.start then finish = nil end
   say(world, "show(e:put(lifted, %s))", finish)
   local done, why, code = world.engine:put(lifted, finish)

@@ -155,6 +155,12 @@ local function is_shared(view, v)
   return false
 end
 
+-- Units that the job has which asks for more.
+local function had_before(view, v)
+  local span = view.job and view:books_count() and Reference.span_of(v, view.job)
+  return span and span.amount or 0
+end
+
 --- Units of a leaf that the match may still take.
 function View:free(v)
   if not self:reaches(v) then return 0 end
@@ -164,7 +170,7 @@ function View:free(v)
   end
   if self.given then most = given_amount(self, v) or 0 end
   local used = self:books_count() and self.machine:used(v, self.t0, self.t1) or 0
-  if is_shared(self, v) then most = math.min(most, v.size - 1) end
+  if is_shared(self, v) then most = math.min(most, v.size - 1 - had_before(self, v)) end
   return math.max(0, math.min(v.size - used, most) - held)
 end
 
@@ -673,11 +679,13 @@ local function starts(self, from)
 end
 
 local function earliest(self, request, from)
+  local contested
   for _, t in ipairs(starts(self, from)) do
     local answer = at_time(self, request, t)
     if answer.fits ~= false then return answer end
+    contested = answer.contested
   end
-  return { fits = false }
+  return { fits = false, contested = contested }
 end
 
 -- Feasibility is not for the policy to decide.
@@ -713,7 +721,7 @@ function Reference:grow(id, jobspec)
   if job.finish <= self.clock then return { fits = false, code = "invalid" } end
   local ever = feasible(self, request)
   local t0 = math.max(job.start, self.clock)
-  local answer = attempt(self, request, { t0 = t0, t1 = job.finish })
+  local answer = attempt(self, request, { t0 = t0, t1 = job.finish, job = id })
   if answer.fits == false then answer.code = ever.fits == false and "infeasible" or "busy" end
   if answer.fits == false and ever.fits == nil then return ever end
   answer.start, answer.finish = t0, job.finish

@@ -1,0 +1,155 @@
+/* job_spans.c - the books of many picks: siblings in a row change the rows of their parent together. Invariant: as in job.c; what
+ * cannot be added as a whole is not added. */
+#include "job.h"
+
+#include "book.h"
+#include "rows.h"
+
+/* Many picks that are changed alike. */
+struct changing {
+    uint32_t job;
+    enum book_change what;
+    const weir_pick *picks;
+    uint32_t n, done;
+    struct book_memo memo;
+};
+
+#define AHEAD 8
+
+/* Fetches what the changes after pick i will look at: where there are hundreds, waiting for memory is most of what they cost. */
+static void fetch_ahead(const weir_graph *g, const struct changing *c, uint32_t i)
+{
+    const struct book *b;
+
+    if (c->n - i <= AHEAD)
+        return;
+    __builtin_prefetch(vertex_at(g, c->picks[i + AHEAD].vertex));
+    b = book_of(g, c->picks[i + AHEAD / 2].vertex);
+    if (b)
+        __builtin_prefetch(b);
+    b = book_of(g, c->picks[i + AHEAD / 4].vertex);
+    if (b && b->cap)
+        __builtin_prefetch(&b->jobs[b->count / 2]);
+}
+
+/* How many of n picks, from the first on, are alike to their books. */
+static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
+{
+    const struct vertex *first = vertex_at(g, picks->vertex);
+    uint32_t i = 1;
+
+    for (; i < n && picks->exclusive; i++) {
+        const struct vertex *x = vertex_at(g, picks[i].vertex);
+        if (x->book != first->book || x->kind != first->kind || !picks[i].exclusive)
+            break;
+    }
+    return i;
+}
+
+/* The book of a vertex of which the job has units only. */
+static int change_units(weir_graph *g, uint32_t job, const weir_pick *p, enum book_change what)
+{
+    switch (what) {
+    case BOOK_ADD: return weir_book_add(g, job, p);
+    case BOOK_REMOVE: weir_book_remove(g, p->vertex, job); break;
+    case BOOK_BEGIN: weir_book_begin(g, p->vertex, job); break;
+    }
+    return WEIR_OK;
+}
+
+/* The books of the next so many; what fails is taken back. */
+static int change_books(weir_graph *g, struct changing *c, uint32_t n)
+{
+    const weir_pick *picks = c->picks + c->done;
+    uint32_t done = 0, more;
+    int rc = WEIR_OK;
+
+    while (!rc && done < n) {
+        fetch_ahead(g, c, c->done + done);
+        if (picks[done].exclusive) {
+            rc = weir_book_change(g, c->job, picks + done, alike(g, picks + done, n - done), c->what, &c->memo, &more);
+            done += more;
+        } else {
+            rc = change_units(g, c->job, &picks[done], c->what);
+            done += rc == WEIR_OK;
+        }
+    }
+    while (rc && done-- > 0)
+        weir_book_remove(g, picks[done].vertex, c->job);
+    return rc;
+}
+
+/* At least two, siblings in a row. */
+static int change_run(weir_graph *g, struct changing *c, uint32_t n)
+{
+    const weir_pick *picks = c->picks + c->done;
+    bool active = g->jobs[c->job].a.start <= g->now;
+    int64_t next[WEIR_FAN];
+    int rc;
+
+    if (active)
+        weir_rows_run_before(g, picks, n);
+    for (uint32_t i = 0; !active && i < n; i++)
+        next[i] = book_of(g, picks[i].vertex) ? book_of(g, picks[i].vertex)->next : WEIR_FOREVER;
+    rc = change_books(g, c, n);
+    if (!rc && active)
+        weir_rows_run_after(g, picks, n);
+    else if (!rc)
+        weir_rows_run_soon(g, picks, n, next);
+    return rc;
+}
+
+static int change_one(weir_graph *g, const struct changing *c)
+{
+    const weir_pick *p = &c->picks[c->done];
+
+    switch (c->what) {
+    case BOOK_ADD: return weir_span_add(g, c->job, p);
+    case BOOK_REMOVE: weir_span_remove(g, c->job, p->vertex); break;
+    case BOOK_BEGIN:
+        weir_rows_before(g, p->vertex);
+        weir_book_begin(g, p->vertex, c->job);
+        weir_rows_after(g, p->vertex);
+    }
+    return WEIR_OK;
+}
+
+/* One run after the other; c->done of them are changed in the end. */
+static int change_all(weir_graph *g, struct changing *c)
+{
+    int rc = WEIR_OK;
+
+    weir_rows_batch(g, true);
+    while (!rc && c->done < c->n) {
+        uint32_t run = weir_rows_run(g, c->picks + c->done, c->n - c->done);
+        rc = run > 1 ? change_run(g, c, run) : change_one(g, c);
+        c->done += rc ? 0 : run;
+    }
+    weir_rows_batch(g, false);
+    return rc;
+}
+
+int weir_spans_add(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n)
+{
+    struct changing c = {.job = job, .what = BOOK_ADD, .picks = picks, .n = n};
+    int rc = change_all(g, &c);
+
+    if (rc)
+        weir_spans_remove(g, job, picks, c.done);
+    return rc;
+}
+
+void weir_spans_remove(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n)
+{
+    struct changing c = {.job = job, .what = BOOK_REMOVE, .picks = picks, .n = n};
+    int rc = change_all(g, &c);
+    (void)rc;
+}
+
+void weir_spans_begin(weir_graph *g, uint32_t job)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    struct changing c = {.job = job, .what = BOOK_BEGIN, .picks = a->picks, .n = a->npicks};
+    int rc = change_all(g, &c);
+    (void)rc;
+}

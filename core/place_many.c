@@ -1,0 +1,331 @@
+/* place_many.c - many whole vertices of one type at once. Where the order of the policy is that of the tree, they are found row by
+ * row; where a calendar knows who is free, one after the other in its bits: no heap, and each is looked at once. Invariant: what is
+ * taken is what a search would have found, in its order. */
+#include "book.h"
+#include "match.h"
+#include "rows.h"
+#include "window.h"
+
+#define MANY       16 /* vertices; fewer are searched for */
+/* So many may be looked at in vain now before a search goes on, which knows what was refused before. */
+#define MANY_WASTE      1024 /* and ... */
+#define MANY_WASTE_EACH 16   /* ... for each that is wanted */
+
+struct need {
+    weir_type type;
+    int64_t amount;
+};
+
+struct many {
+    struct match *m;
+    const weir_resource *r;
+    weir_type type;
+    struct need needs[SEARCH_NEEDS]; /* below each vertex */
+    uint32_t nneeds;
+    uint32_t want, have, wasted;
+    bool back;               /* through the tree from its end */
+    weir_vertex open_parent; /* all is well with it and what is above it */
+};
+
+/* ---- what it is for ---- */
+
+static bool policy_minds(const struct match *m, const weir_resource *r)
+{
+    const weir_policy *p = m->policy;
+
+    for (uint32_t i = 0; i < p->nexclusive; i++)
+        if (weir_type_find(m->g, p->exclusive[i]) != weir_match_type(m, r))
+            return true;
+    return p->prune || p->evaluate || (!m->trying && (p->select || p->runs)) || p->ndescend > 0;
+}
+
+/* Whether each vertex is taken or not whatever becomes of the others. */
+static bool serves(struct match *m, const weir_resource *r, int64_t want)
+{
+    weir_type t = weir_match_type(m, r);
+
+    if (want < MANY || want > UINT32_MAX || m->view == VIEW_CAPACITY || m->roomy)
+        return false;
+    if (t == WEIR_NO_TYPE || (m->g->type_flags[t] & TYPE_POOLED) || m->g->whole_kinds || weir_type_above(m->g, t, t))
+        return false;
+    if (m->masked && m->calendar->type != t)
+        return false;
+    if (!(r->takes || r->exclusive == WEIR_EXCLUSIVE_YES) || r->unit[0] || (r->nwith > 0 && !weir_candidate_plain(m, r)))
+        return false;
+    return !policy_minds(m, r) && m->rivals == WEIR_NONE && m->links == WEIR_NONE && m->options->reading == 0 && !m->options->trace &&
+           !m->options->inside && (m->g->nsubsystems == 1 || r->nwith == 0) && !weir_request_constraint(m->request);
+}
+
+static bool read_needs(struct many *b)
+{
+    uint32_t n;
+    const struct weir_need *needs = weir_resource_needs(b->m->request, b->r->index, &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (needs[i].amount == 0)
+            continue;
+        if (b->nneeds == SEARCH_NEEDS || weir_channel_find(b->m->g, needs[i].type) != WEIR_NONE)
+            return false;
+        b->needs[b->nneeds++] = (struct need){weir_type_find(b->m->g, needs[i].type), needs[i].amount};
+    }
+    return true;
+}
+
+/* ---- one vertex ---- */
+
+/* Whether it has what is needed below it. */
+static bool is_large(const struct many *b, weir_vertex v)
+{
+    const struct inner *in = inner_of(b->m->g, v);
+    uint32_t which = b->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL;
+
+    for (uint32_t i = 0; i < b->nneeds; i++) {
+        uint32_t cell = in && in->cells ? type_cell(b->m->g->schemas[in->schema], b->needs[i].type) : 0;
+        if (!cell || in->cells[cell + which] < b->needs[i].amount)
+            return false;
+    }
+    return true;
+}
+
+/* Whether nobody has any of it, or of what is below it, in the window. */
+static bool is_unused(const struct match *m, weir_vertex v)
+{
+    const struct book *b = book_of(m->g, v);
+    const struct inner *in = inner_of(m->g, v);
+
+    if (m->view == VIEW_ALL)
+        return true;
+    if (m->view == VIEW_LATER)
+        return (m->masked && calendar_alone(m->g, m->calendar, v)) || weir_window_unused(m->g, v, m->t0, m->t1);
+    if (b && (b->active > 0 || b->next < m->t1))
+        return false;
+    return !in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && WEIR_FOREVER - in->cells[CELL_SOON] >= m->t1);
+}
+
+/* Whether it is up, and nobody has it as a whole in the window. */
+static bool is_open(const struct match *m, weir_vertex v)
+{
+    return m->view == VIEW_ALL || (state_available(vertex_at(m->g, v)->state) &&
+                                   !(book_of(m->g, v) && weir_book_touched(m->g, v, m->t0, m->t1, true)));
+}
+
+/* The same for all that is above it. */
+static bool is_open_above(struct many *b, weir_vertex v)
+{
+    const weir_graph *g = b->m->g;
+
+    for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE && u != b->open_parent; u = vertex_at(g, u)->parent)
+        if (!is_open(b->m, u))
+            return false;
+    b->open_parent = vertex_at(g, v)->parent;
+    return true;
+}
+
+enum verdict { IGNORED, BUSY, SMALL, FITS };
+
+static enum verdict judge(const struct many *b, weir_vertex v)
+{
+    const struct match *m = b->m;
+
+    if (m->view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state))
+        return IGNORED;
+    if (m->view == VIEW_NOW && !vertex_unused(m->g, v))
+        return IGNORED;
+    if (!is_unused(m, v))
+        return BUSY;
+    return is_large(b, v) ? FITS : SMALL;
+}
+
+/* Takes it, where that can be. */
+static void look_at(struct many *b, weir_vertex v, enum verdict verdict)
+{
+    struct match *m = b->m;
+
+    if (verdict == IGNORED)
+        return;
+    m->stats.visited++;
+    if (verdict == FITS) {
+        m->notes[m->npicks] = (struct pick_note){WEIR_NONE, 0, false};
+        m->picks[m->npicks++] = (weir_pick){v, b->r->index, 1, true};
+        b->have++;
+        return;
+    }
+    b->wasted++;
+    *(verdict == BUSY ? &m->stats.busy : &m->stats.pruned) += 1;
+}
+
+static bool is_over(const struct many *b)
+{
+    uint64_t most = b->m->view == VIEW_NOW ? (uint64_t)b->want * MANY_WASTE_EACH + MANY_WASTE : UINT64_MAX;
+
+    return b->have == b->want || b->wasted > most || weir_interrupted();
+}
+
+/* ---- from a calendar ---- */
+
+/* Those that are no use at any time need no look at another one. */
+static bool is_useful(struct many *b, weir_vertex v)
+{
+    const weir_graph *g = b->m->g;
+    bool up = state_available(vertex_at(g, v)->state);
+
+    for (weir_vertex u = vertex_at(g, v)->parent; up && u != WEIR_NONE && u != b->open_parent; u = vertex_at(g, u)->parent)
+        up = state_available(vertex_at(g, u)->state);
+    if (up && (b->m->view == VIEW_NOW || is_large(b, v)))
+        return true;
+    b->m->stats.state += !up;
+    b->m->stats.visited++;
+    b->wasted++;
+    if (!up || b->m->alone)
+        weir_calendar_refuse(g, b->m->calendar, v);
+    return false;
+}
+
+static int take_listed(struct many *b, struct index *x)
+{
+    struct listing l;
+    weir_vertex v;
+
+    if (weir_listing_begin(&l, b->m->g, x, b->m->calendar))
+        return weir_fail_nomem(b->m->err);
+    while (!is_over(b) && (v = weir_listing_next(&l)) != WEIR_NONE)
+        if (is_useful(b, v) && is_open_above(b, v))
+            look_at(b, v, judge(b, v));
+    return WEIR_OK;
+}
+
+/* ---- row by row ---- */
+
+/* Whether there may be something for it in a row. */
+static bool is_hopeful(const struct many *b, const struct schema *s, const int64_t *cells)
+{
+    bool now = b->m->view == VIEW_NOW;
+    uint32_t cell = type_cell(s, b->type);
+
+    if (!cell || cells[cell + (now ? TYPE_IDLE : TYPE_TOTAL)] == 0)
+        return false;
+    for (uint32_t i = 0; i < b->nneeds; i++) {
+        uint32_t pair = weir_pair_cell(s, b->type, b->needs[i].type);
+        if (pair && cells[pair + (now ? PAIR_FREE : PAIR_TOTAL)] < b->needs[i].amount)
+            return false;
+    }
+    return true;
+}
+
+static void sweep_row(struct many *b, weir_vertex v, const struct levels *lv, uint32_t l, uint32_t r);
+
+/* A vertex of another type: what is below it. */
+static void sweep_below(struct many *b, weir_vertex v)
+{
+    const weir_graph *g = b->m->g;
+    const struct inner *in = inner_of(g, v);
+    struct levels lv;
+
+    if (!in || !in->cells || !is_hopeful(b, g->schemas[in->schema], in->cells) || !is_open(b->m, v))
+        return;
+    weir_levels_of(in->rows_cap, &lv);
+    sweep_row(b, v, &lv, 0, 0);
+}
+
+/* Whether what is true of one is true of the other: leaves of one kind and state with one book, or none. */
+static bool is_alike(const struct vertex *a, const struct vertex *b)
+{
+    return a->book == b->book && a->kind == b->kind && a->state == b->state && a->inner == WEIR_NONE && b->inner == WEIR_NONE;
+}
+
+static void sweep_kids(struct many *b, const weir_vertex *kids, uint32_t n)
+{
+    const weir_graph *g = b->m->g;
+    const struct vertex *last = NULL;
+    enum verdict verdict = IGNORED;
+
+    for (uint32_t i = 0; i < n && !is_over(b); i++) {
+        weir_vertex v = kids[b->back ? n - 1 - i : i];
+        if (v == WEIR_NONE)
+            continue;
+        if (kind_of(g, v)->type != b->type) {
+            sweep_below(b, v);
+            continue;
+        }
+        if (!last || !is_alike(last, vertex_at(g, v)))
+            verdict = judge(b, v);
+        last = vertex_at(g, v);
+        look_at(b, v, verdict);
+    }
+}
+
+/* The depth of the tree is bounded, and so are the levels of rows. */
+static void sweep_row(struct many *b, weir_vertex v, const struct levels *lv, uint32_t l, uint32_t r)
+{
+    const weir_graph *g = b->m->g;
+    const struct inner *in = inner_of(g, v);
+    uint32_t begin, end;
+
+    b->m->stats.visited++;
+    if (weir_row_entries(in, lv, l, r, &begin, &end)) {
+        sweep_kids(b, in->kids + begin, end - begin);
+        return;
+    }
+    for (uint32_t i = begin; i < end && !is_over(b); i++) {
+        uint32_t at = b->back ? begin + end - 1 - i : i;
+        if (is_hopeful(b, g->schemas[in->schema], row_cells(g, in, at)))
+            sweep_row(b, v, lv, l == 0 ? lv->n : l - 1, at);
+    }
+}
+
+static void sweep_under(struct many *b, weir_vertex under)
+{
+    const weir_graph *g = b->m->g;
+    const struct inner *in = under == WEIR_NONE ? NULL : inner_of(g, under);
+    struct levels lv;
+
+    if (under == WEIR_NONE)
+        sweep_kids(b, g->roots, g->nroots);
+    if (!in || !in->cells)
+        return;
+    weir_levels_of(in->rows_cap, &lv);
+    sweep_row(b, under, &lv, 0, 0);
+}
+
+/* ---- both ---- */
+
+static int take(struct many *b, weir_vertex under)
+{
+    struct match *m = b->m;
+    bool listed = m->masked && under == WEIR_NONE;
+    struct index *x = NULL;
+    int rc = WEIR_OK;
+
+    if (m->view == VIEW_NOW && m->policy->keys) /* they need not be computed for one more index */
+        return WEIR_OK;
+    if (m->view != VIEW_ALL)
+        rc = weir_match_index(m, true, b->type, INDEX_ANY, &x);
+    if (rc)
+        return rc;
+    if ((x && weir_index_list(m->g, x)) ||
+        weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + b->want, sizeof *m->picks) ||
+        weir_array_reserve(&m->notes, &m->notes_cap, (size_t)m->npicks + b->want, sizeof *m->notes))
+        return weir_fail_nomem(m->err);
+    b->back = x && x->straight < 0;
+    if (x && listed)
+        return take_listed(b, x);
+    if (!x || x->straight != 0)
+        sweep_under(b, under);
+    return WEIR_OK;
+}
+
+int weir_place_many(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
+{
+    struct many b = {.m = m, .r = r, .type = weir_match_type(m, r), .open_parent = WEIR_NONE};
+    uint32_t npicks = m->npicks;
+    int rc;
+
+    if (!serves(m, r, want) || !read_needs(&b))
+        return 0;
+    b.want = (uint32_t)want;
+    rc = take(&b, under);
+    if (!rc && b.have == b.want)
+        return 1;
+    m->npicks = npicks;
+    return rc;
+}

@@ -1,0 +1,260 @@
+/* room_many.c - starts of several slots. Invariant: no start is passed over at which all hosts together have room.
+ *
+ * Each time that is tried a host either sleeps, as it has no room before some time; or it is open, with as many slots as it had when
+ * it was looked at last. It may have more when a job ends below it, at `more`, and fewer at any time. So hosts are looked at when
+ * they wake, when they may have more, and when all together seem to be enough. Where what is wanted has to be under one rack, say,
+ * or so much under each of several, slots are counted by what the hosts stand below.
+ */
+#include <string.h>
+
+#include "room_private.h"
+#include "rows.h"
+#include "schema.h"
+
+/* ---- how many hosts it takes ---- */
+
+/* The most units of a type below one host, or more. */
+static int64_t most_below(const weir_graph *g, const struct calendar *c, weir_type t)
+{
+    int64_t most = 0;
+
+    for (uint32_t i = 0; i < g->nroots; i++) {
+        const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
+        const struct schema *sc = in && in->cells ? g->schemas[in->schema] : NULL;
+        bool host = sc && kind_of(g, g->roots[i])->type == c->type;
+        uint32_t cell = !sc ? 0 : host ? type_cell(sc, t) : weir_pair_cell(sc, c->type, t);
+        int64_t n = cell ? in->cells[cell + (host ? (uint32_t)TYPE_TOTAL : (uint32_t)PAIR_TOTAL)] : 0;
+        if (!cell && !host && sc && type_cell(sc, c->type) && type_cell(sc, t))
+            return WEIR_FOREVER;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* The most slots that one host has room for, be it empty, or more. */
+static int64_t most_slots(const struct room_finder *f)
+{
+    int64_t most = f->q->once ? 1 : f->q->slots;
+
+    for (uint32_t i = 0; i < f->q->n; i++) {
+        int64_t n = most_below(f->g, f->c, f->q->needs[i].type) / f->q->needs[i].amount;
+        most = n < most ? n : most;
+    }
+    return most > 0 ? most : 1;
+}
+
+/* Puts t in the place of the greatest of a heap. */
+static void replace_top(int64_t *heap, uint32_t n, int64_t t)
+{
+    uint32_t at = 0;
+
+    for (uint32_t kid; (kid = 2 * at + 1) < n; at = kid) {
+        if (kid + 1 < n && heap[kid + 1] > heap[kid])
+            kid++;
+        if (heap[kid] <= t)
+            break;
+        heap[at] = heap[kid];
+    }
+    heap[at] = t;
+}
+
+/* The time by which so many hosts may have room for one slot each. */
+static int find_bound(const struct room_finder *f, uint32_t n, int64_t *t)
+{
+    int64_t *heap = weir_mem_alloc(n * sizeof *heap);
+
+    if (!heap)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        heap[i] = WEIR_FOREVER;
+    for (uint32_t i = 0; i < room_bits(f->c) / ROOM_GROUP; i++)
+        for (uint32_t bit = i * ROOM_GROUP; f->table->first[i] < heap[0] && bit < i * ROOM_GROUP + ROOM_GROUP; bit++)
+            if (f->table->times[bit] < heap[0] && weir_room_usable(f->g, f->c, bit)) {
+                int64_t time = weir_room_raise(f, bit);
+                if (time < heap[0])
+                    replace_top(heap, n, time);
+            }
+    *t = heap[0];
+    weir_mem_free(heap);
+    return WEIR_OK;
+}
+
+/* ---- hosts that sleep, and open ones ---- */
+
+struct open {
+    uint32_t bit, outer;
+    int64_t slots, seen, more;
+};
+
+struct sweep {
+    const struct room_finder *f;
+    struct room_table asleep; /* `times` and `first` only */
+    struct open *open;
+    uint32_t nopen, open_cap;
+    int64_t *sums; /* by inner record of an outer one, or 0: slots of the open hosts in it */
+    int64_t enough; /* outer ones with as many as are wanted */
+    int64_t latest;
+};
+
+/* The number of what a host stands below, of the type that groups hosts; WEIR_NONE: it stands below none. */
+static uint32_t outer_of(const struct room_finder *f, uint32_t bit)
+{
+    weir_vertex v = f->c->vertices[bit];
+
+    if (f->q->outer == WEIR_NO_TYPE)
+        return 0;
+    while (v != WEIR_NONE && kind_of(f->g, v)->type != f->q->outer)
+        v = vertex_at(f->g, v)->parent;
+    return v == WEIR_NONE ? WEIR_NONE : vertex_at(f->g, v)->inner;
+}
+
+static void add_slots(struct sweep *w, uint32_t outer, int64_t n)
+{
+    int64_t wanted = w->f->q->slots, was = w->sums[outer];
+
+    w->sums[outer] += n;
+    w->enough += (w->sums[outer] >= wanted) - (was >= wanted);
+}
+
+static bool is_enough(const struct sweep *w)
+{
+    return w->enough >= w->f->q->outers;
+}
+
+/* Looks at a host, which is not among the open ones, at t. */
+static int look(struct sweep *w, uint32_t bit, int64_t t)
+{
+    const struct room_finder *f = w->f;
+    int64_t time = weir_room_usable(f->g, f->c, bit) ? weir_room_raise(f, bit) : WEIR_FOREVER;
+    struct open o = {.bit = bit, .outer = outer_of(f, bit), .seen = t};
+
+    time = o.outer == WEIR_NONE ? WEIR_FOREVER : time;
+    if (time <= t)
+        time = weir_room_fits(f, bit, t, w->latest, &o.slots);
+    weir_room_set_time(&w->asleep, bit, time > t ? time : WEIR_FOREVER);
+    if (time > t)
+        return WEIR_OK;
+    if (weir_array_reserve(&w->open, &w->open_cap, (size_t)w->nopen + 1, sizeof *w->open))
+        return WEIR_ENOMEM;
+    o.more = weir_room_next_end(f->g, f->c->vertices[bit], t);
+    add_slots(w, o.outer, o.slots);
+    w->open[w->nopen++] = o;
+    return WEIR_OK;
+}
+
+/* Looks again at the open hosts that may have more by t; `all`: at those that may have fewer, too. */
+static int look_again(struct sweep *w, int64_t t, bool all)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = w->nopen; !rc && i-- > 0;) {
+        struct open o = w->open[i];
+        if (o.seen == t || (!all && o.more > t))
+            continue;
+        add_slots(w, o.outer, -o.slots);
+        w->open[i] = w->open[--w->nopen];
+        rc = look(w, o.bit, t);
+    }
+    return rc;
+}
+
+static int wake(struct sweep *w, int64_t t)
+{
+    struct room_table *x = &w->asleep;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; i < room_bits(w->f->c) / ROOM_GROUP && !is_enough(w); i++)
+        for (uint32_t bit = i * ROOM_GROUP; x->first[i] <= t && bit < i * ROOM_GROUP + ROOM_GROUP; bit++)
+            if (!rc && x->times[bit] <= t && !is_enough(w))
+                rc = look(w, bit, t);
+    return rc;
+}
+
+/* Whether there is room for all slots at t; 1, 0 or negative. */
+static int fits_at(struct sweep *w, int64_t t)
+{
+    int rc = look_again(w, t, false);
+
+    rc = rc ? rc : wake(w, t);
+    while (!rc && is_enough(w)) {
+        rc = look_again(w, t, true);
+        if (!rc && is_enough(w))
+            return 1;
+        rc = rc ? rc : wake(w, t);
+    }
+    return rc;
+}
+
+/* The next time at which there may be more room. */
+static int64_t next_chance(const struct sweep *w)
+{
+    int64_t t = WEIR_FOREVER;
+
+    for (uint32_t i = 0; i < room_bits(w->f->c) / ROOM_GROUP; i++)
+        t = w->asleep.first[i] < t ? w->asleep.first[i] : t;
+    for (uint32_t i = 0; i < w->nopen; i++)
+        t = w->open[i].more < t ? w->open[i].more : t;
+    return t;
+}
+
+/* All are busy but those that have room at t, where there is enough around them, and those that may have: they were not looked at,
+ * as the others are enough. */
+static void mark_busy(struct sweep *w, int64_t t)
+{
+    const struct room_finder *f = w->f;
+
+    memset(f->c->busy, 0xff, f->c->words * sizeof *f->c->busy);
+    for (uint32_t bit = 0; bit < f->c->count; bit++) {
+        bool may = w->asleep.times[bit] <= t && weir_room_usable(f->g, f->c, bit);
+        uint32_t outer = may ? outer_of(f, bit) : WEIR_NONE;
+        if (outer == WEIR_NONE)
+            continue;
+        w->sums[outer] = f->q->slots;
+        room_free_bit(f->c, bit);
+    }
+    for (uint32_t i = 0; i < w->nopen; i++)
+        if (w->sums[w->open[i].outer] >= f->q->slots)
+            room_free_bit(f->c, w->open[i].bit);
+}
+
+static int sweep(const struct room_finder *f, int64_t t, int64_t latest, int64_t *start)
+{
+    size_t n = (size_t)room_bits(f->c) + room_bits(f->c) / ROOM_GROUP;
+    struct sweep w = {.f = f, .latest = latest};
+    int rc = 0;
+
+    w.asleep.times = weir_mem_alloc(n * sizeof *w.asleep.times);
+    w.sums = weir_mem_zalloc(f->q->outer == WEIR_NO_TYPE ? 1 : f->g->ninners, sizeof *w.sums);
+    if (!w.asleep.times || !w.sums) {
+        weir_mem_free(w.asleep.times);
+        weir_mem_free(w.sums);
+        return WEIR_ENOMEM;
+    }
+    memcpy(w.asleep.times, f->table->times, n * sizeof *w.asleep.times);
+    w.asleep.first = w.asleep.times + room_bits(f->c);
+    while (rc == 0 && t <= latest && t != WEIR_FOREVER && (rc = fits_at(&w, t)) == 0) {
+        t = next_chance(&w);
+        rc = weir_interrupted() ? WEIR_EINTERRUPTED : 0;
+    }
+    if (rc == 1)
+        mark_busy(&w, t);
+    *start = rc == 1 ? t : WEIR_FOREVER;
+    weir_mem_free(w.asleep.times);
+    weir_mem_free(w.sums);
+    weir_mem_free(w.open);
+    return rc < 0 ? rc : WEIR_OK;
+}
+
+int weir_room_many(const struct room_finder *f, int64_t latest, int64_t *start)
+{
+    int64_t hosts = (f->q->slots - 1) / most_slots(f) + 1;
+
+    hosts = f->q->outers > WEIR_FOREVER / hosts ? WEIR_FOREVER : hosts * f->q->outers;
+    int rc;
+
+    *start = WEIR_FOREVER;
+    if (hosts > f->c->live)
+        return WEIR_OK;
+    rc = find_bound(f, (uint32_t)hosts, start);
+    return rc ? rc : sweep(f, *start, latest, start);
+}

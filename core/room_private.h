@@ -1,0 +1,55 @@
+/* room_private.h - what the files of room.h share: room.c, and room_many.c for starts of several slots. */
+#ifndef WEIR_ROOM_PRIVATE_H
+#define WEIR_ROOM_PRIVATE_H
+
+#include "room.h"
+
+#define ROOM_GROUP 32 /* hosts whose earliest time is kept */
+
+struct room_key { /* of a class: the least request in it */
+    struct room_need needs[ROOM_NEEDS];
+    int64_t duration;
+};
+
+struct room_table {
+    struct room_key key;
+    uint32_t n; /* needs */
+    int64_t from;
+    int64_t *times, *first; /* by bit; the least of each group */
+    uint32_t seen;          /* entries of the list of hosts given back that it knows */
+    uint64_t last_use, serial; /* serial: of the graph's structure */
+};
+
+struct room_finder {
+    const weir_graph *g;
+    struct calendar *c;
+    const struct room_request *q;
+    struct room_table *table;
+    int64_t from;
+};
+
+static inline uint32_t room_bits(const struct calendar *c)
+{
+    return c->words * 64;
+}
+
+static inline void room_free_bit(struct calendar *c, uint32_t bit)
+{
+    c->busy[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+}
+
+void weir_room_set_time(struct room_table *x, uint32_t bit, int64_t t);
+/* Whether a host, and all above it, is up, and not refused. */
+bool weir_room_usable(const weir_graph *g, const struct calendar *c, uint32_t bit);
+/* A time before which a host has no room, as far as the plans tell. Noted where the search begins at the clock's time, as most
+ * others will. */
+int64_t weir_room_raise(const struct room_finder *f, uint32_t bit);
+/* The earliest start from t on at which a host has room for a slot, and for how many; past `latest`, some time that is not after
+ * it. */
+int64_t weir_room_fits(const struct room_finder *f, uint32_t bit, int64_t t, int64_t latest, int64_t *slots);
+/* The next time after t at which a job ends that has something below v. */
+int64_t weir_room_next_end(const weir_graph *g, weir_vertex v, int64_t t);
+/* The earliest start up to `latest` of all slots; WEIR_FOREVER: there is none (room_many.c). Negative: out of memory, or interrupted. */
+int weir_room_many(const struct room_finder *f, int64_t latest, int64_t *start) WEIR_CHECKED;
+
+#endif

@@ -1,0 +1,196 @@
+/* rows_run.c - changes of the books of siblings in a row, in a batch: what they contribute is added up, and carried into the rows of
+ * their parent with the rest of the batch. */
+#include "rows_late.h"
+
+#include <string.h>
+
+#include "refusal.h"
+#include "rows_max.h"
+
+uint32_t weir_rows_run(const weir_graph *g, const weir_pick *picks, uint32_t n)
+{
+    const struct vertex *first = vertex_at(g, picks->vertex);
+    bool down = n > 1 && vertex_at(g, picks[1].vertex)->pos < first->pos;
+    uint32_t most = down ? first->pos % WEIR_FAN + 1 : WEIR_FAN - first->pos % WEIR_FAN, i = 1;
+
+    if (first->parent == WEIR_NONE || g->building || !g->batch)
+        return 1;
+    for (most = most < n ? most : n; i < most; i++) {
+        const struct vertex *next = vertex_at(g, picks[i].vertex);
+        if (next->parent != first->parent || next->pos != (down ? first->pos - i : first->pos + i))
+            break;
+    }
+    return i;
+}
+
+/* ---- starts of reservations, one by one ---- */
+
+/* Carries what the kid at pos says about reservations into the rows of its parent. */
+static void update_soon(weir_graph *g, struct inner *in, uint32_t pos, int64_t old, int64_t new)
+{
+    struct levels lv;
+
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t step = 1; step <= lv.n + 1; step++) {
+        uint32_t l = step <= lv.n ? step : 0;
+        int64_t *cell = row_cells(g, in, row_over(&lv, l, pos)) + CELL_SOON;
+        struct row w = weir_row_at(g, in, &lv, l, pos);
+        if (new >= *cell)
+            *cell = new;
+        else if (old == *cell)
+            *cell = weir_row_rescan(g, &w, CELL_SOON, old);
+    }
+}
+
+static int64_t soon_below(const struct inner *in)
+{
+    return in && in->cells ? in->cells[CELL_SOON] : 0;
+}
+
+/* In a batch: kept with its run. */
+static void note_soon(weir_graph *g, weir_vertex v, int64_t old, int64_t new)
+{
+    int64_t *cell = &scratch(g, RUN)[CELL_SOON];
+
+    weir_rows_note_late(g, 0, vertex_at(g, v)->parent, vertex_at(g, v)->pos);
+    g->late[0].later |= new < old;
+    *cell = max64(*cell, new);
+    weir_refusals_touch_one(g, v);
+}
+
+void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
+{
+    int64_t own_soon = book_soon(book_of(g, v)), below, old, new;
+    weir_vertex p = vertex_at(g, v)->parent;
+
+    if (own_soon == WEIR_FOREVER - next || !g->batch || p == WEIR_NONE || g->building)
+        weir_refusals_touch(g, v);
+    if (own_soon == WEIR_FOREVER - next)
+        return;
+    weir_rows_turn_late(g, p);
+    below = soon_below(inner_of(g, v));
+    old = max64(WEIR_FOREVER - next, below);
+    new = max64(own_soon, below);
+    if (g->batch && p != WEIR_NONE && !g->building) {
+        note_soon(g, v, old, new);
+        return;
+    }
+    for (; old != new && p != WEIR_NONE && !g->building; v = p, p = vertex_at(g, v)->parent) {
+        struct inner *in = inner_of(g, p);
+        int64_t own = book_soon(book_of(g, p)), was = max64(own, in->cells[CELL_SOON]);
+        update_soon(g, in, vertex_at(g, v)->pos, old, new);
+        old = was;
+        new = max64(own, in->cells[CELL_SOON]);
+    }
+}
+
+/* ---- runs ---- */
+
+/* How many, from the first on, are alike: leaves of one kind with one book, or none. */
+static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
+{
+    const struct vertex *first = vertex_at(g, picks->vertex);
+    uint32_t i = 1;
+
+    for (; i < n && first->inner == WEIR_NONE; i++) {
+        const struct vertex *x = vertex_at(g, picks[i].vertex);
+        if (x->book != first->book || x->kind != first->kind || x->inner != WEIR_NONE || x->state != first->state)
+            break;
+    }
+    return i;
+}
+
+/* What all of them contribute: sums, and maxima. */
+static void add_up(const weir_graph *g, const struct schema *s, const weir_pick *picks, uint32_t n, int64_t *out)
+{
+    memset(out, 0, s->width * sizeof *out);
+    for (uint32_t i = 0, same; i < n; i += same) {
+        same = alike(g, picks + i, n - i);
+        weir_rows_add(g, picks[i].vertex, s, same, out);
+    }
+}
+
+static void touch_refusals(weir_graph *g, const weir_pick *picks, uint32_t n)
+{
+    for (uint32_t i = 0; g->refusals && i < n; i++)
+        weir_refusals_touch_one(g, picks[i].vertex);
+}
+
+/* Notes a run of kids. */
+static void note_run(weir_graph *g, const weir_pick *picks, uint32_t n)
+{
+    const struct vertex *first = vertex_at(g, picks->vertex);
+    uint32_t last = vertex_at(g, picks[n - 1].vertex)->pos;
+    struct late *x = &g->late[0];
+
+    weir_rows_note_late(g, 0, first->parent, first->pos);
+    x->from = last < x->from ? last : x->from;
+    x->to = last > x->to ? last : x->to;
+}
+
+void weir_rows_run_before(weir_graph *g, const weir_pick *picks, uint32_t n)
+{
+    weir_vertex p = vertex_at(g, picks->vertex)->parent;
+
+    weir_rows_turn_late(g, p);
+    add_up(g, g->schemas[inner_of(g, p)->schema], picks, n, scratch(g, OLD));
+}
+
+void weir_rows_run_after(weir_graph *g, const weir_pick *picks, uint32_t n)
+{
+    weir_vertex p = vertex_at(g, picks->vertex)->parent;
+    const struct schema *s = g->schemas[inner_of(g, p)->schema];
+    uint32_t pairs = CELL_TYPES + TYPE_CELLS * s->ntypes;
+    const int64_t *old = scratch(g, OLD);
+    int64_t *new = scratch(g, NEW), *run = scratch(g, RUN);
+    struct late *x = &g->late[0];
+
+    add_up(g, s, picks, n, new);
+    note_run(g, picks, n);
+    x->booked = true;
+    x->later |= new[CELL_SOON] < old[CELL_SOON];
+    run[CELL_SOON] = max64(run[CELL_SOON], new[CELL_SOON]);
+    for (uint32_t c = CELL_ACTIVE; c < pairs; c++)
+        run[c] += new[c] - old[c];
+    for (uint32_t c = pairs; c < s->width; c++) {
+        x->lowered |= new[c] < old[c];
+        run[c] = max64(run[c], new[c]);
+    }
+    touch_refusals(g, picks, n);
+}
+
+/* The start of the first reservation of v or below it, as a row has it, where that of v is `next`. */
+static int64_t soon_with(const weir_graph *g, weir_vertex v, int64_t next)
+{
+    const struct inner *in = inner_of(g, v);
+    return max64(WEIR_FOREVER - next, in && in->cells ? in->cells[CELL_SOON] : 0);
+}
+
+void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const int64_t *next)
+{
+    weir_vertex p = vertex_at(g, picks->vertex)->parent;
+    int64_t old = 0, new = 0;
+    bool changed = false;
+
+    weir_rows_turn_late(g, p);
+    for (uint32_t i = 0; i < n; i++) {
+        weir_vertex v = picks[i].vertex;
+        const struct book *b = book_of(g, v);
+        int64_t now = b ? b->next : WEIR_FOREVER;
+        if (i > 0 && next[i] == next[i - 1] && !g->refusals && alike(g, picks + i - 1, 2) == 2)
+            continue;
+        if (now == next[i]) {
+            weir_refusals_touch(g, v);
+            continue;
+        }
+        changed = true;
+        old = max64(old, soon_with(g, v, next[i]));
+        new = max64(new, soon_with(g, v, now));
+    }
+    if (!changed)
+        return;
+    note_run(g, picks, n);
+    g->late[0].later |= new < old;
+    scratch(g, RUN)[CELL_SOON] = max64(scratch(g, RUN)[CELL_SOON], new);
+    touch_refusals(g, picks, n);
+}
