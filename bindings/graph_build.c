@@ -84,6 +84,9 @@ static const struct entry *push_entries(lua_State *L, int table, uint32_t *n)
     struct entry *list;
     int texts;
 
+    *n = 0;
+    if (properties + tags == 0)
+        return NULL;
     lua_newtable(L);
     texts = lua_gettop(L);
     list = lua_newuserdatauv(L, (properties + tags + (size_t)1) * sizeof *list, 0);

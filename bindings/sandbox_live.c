@@ -308,8 +308,14 @@ static int live_call(lua_State *L)
     lua_pushlightuserdata(L, &out);
     rc = lua_pcall(L, 1, LUA_MULTRET, 0);
     lua_settop(S, 0);
-    if (rc != LUA_OK)
+    if (rc == LUA_ERRMEM)
         return lua_error(L);
+    if (rc != LUA_OK) { /* what it gave back is none of that */
+        lua_pushnil(L);
+        lua_insert(L, -2);
+        lua_pushstring(L, weir_status_name(WEIR_EPOLICY));
+        return 3;
+    }
     return 1 + out.n;
 }
 

@@ -216,6 +216,28 @@ describe("channelled pools", function()
     assert.same({ 4, 8, 16 }, { f.edge_switch[1].free, f.core_switch[1].free, f.pfs1.free })
   end)
 
+  it("[G8] nothing comes through a unit that is down", function()
+    f.edge_switch[1].state = "down"
+    local a = assert(e:match "slot=1/node/bandwidth=3")
+    assert.same({ "/PFS1 3", "/cluster0/node2 1", "/core_switch1 3", "/edge_switch2 3" }, taken(a))
+    f.pfs1.state = "down"
+    assert.equal("busy", select(3, e:match "slot=1/node/bandwidth=3") and "busy")
+    assert.is_nil((e:match "slot=1/node/bandwidth=3"))
+  end)
+
+  it("[G8] of a count without an end the least is taken", function()
+    assert(e:match "slot=1/node/bandwidth=2+")
+    assert.same({ 2, 6, 14 }, { f.edge_switch[1].free, f.core_switch[1].free, f.pfs1.free })
+  end)
+
+  it("[G8] a resource that stands in containment is no channel, whatever a subsystem is called", function()
+    local root = g:root()
+    assert(g:add(root, { type = "bandwidth", id = 0, size = 9 }))
+    local a = assert(e:match "slot=1/bandwidth=3")
+    assert.same({ "/cluster0/bandwidth0 3" }, taken(a))
+    assert.equal(16, f.pfs1.free)
+  end)
+
   it("[G8] what the source never has can never be", function()
     assert.equal("infeasible", select(3, e:match "slot=5/node/bandwidth=4"))
     assert.equal("infeasible", select(3, e:match("slot=1/node/power=7", { mode = "feasible" })))

@@ -119,6 +119,7 @@ local STOPPED = {
   { "run that computes", { "run", "@/loop.lua" }, true },
   { "test", { "test", "@/loop_scenario.lua" }, true },
   { "replay", { "replay", "-r", "core:4", "--jobs", "@/jobs.csv", "-" } },
+  { "test of made up scenarios", { "test", "--random", "100000000" }, true },
   { "replay that computes", { "replay", "-r", "core:400", "--jobs", "@/jobs.csv", "--generate", "100000000" }, true },
   { "policy bench", { "policy", "bench", "low", "--rounds", "1000000000" }, true },
   { "policy check", { "policy", "check", "@FIFO" } },
@@ -226,8 +227,12 @@ local PRINTS = {
   { "repl", { "repl", "-r", LARGE, "-c", 'g:find "size>0"' } },
   { "run", { "run", "@/print.lua" } },
   { "replay", { "replay", "-r", "core:4", "@/trace.swf" } },
+  { "replay --json", { "replay", "-r", "core:4", "--quiet", "--json", "@/trace.swf" } },
+  { "replay --jobs -", { "replay", "-r", "core:4", "--quiet", "--jobs", "-", "@/trace.swf" } },
   { "policy list", { "policy", "list" } },
   { "policy check", { "policy", "check", "low" } },
+  { "policy bench", { "policy", "bench", "low", "--rounds", "1" } },
+  { "test", { "test", "@/scenario.lua" } },
   { "test --list", { "test", "--list", "@/scenario.lua" } },
 }
 
@@ -277,6 +282,21 @@ describe("standard output", function()
   end)
 end)
 
+-- ---- input without an end ---------------------------------------------------------------------------------
+
+describe("a device that has no end", function()
+  for _, case in ipairs {
+    { "a machine", { "show", "-r", "/dev/zero" } }, { "standard input", { "show", "-r", "-" } },
+    { "a state", { "serve", "-r", MACHINE, "--state", "/dev/full" } },
+  } do
+    it("is refused as " .. case[1] .. ", and not read", function()
+      local status, said = sh('ulimit -t 10; "$@" </dev/zero', filled(case[2]))
+      assert.equal(2, status)
+      assert.matches("^weir: [^:]+: is a device that has no end, a file is wanted\n$", said)
+    end)
+  end
+end)
+
 -- ---- files --------------------------------------------------------------------------------------------------
 
 -- What writes a file, and its name. The last column: the status, where it is not 2.
@@ -293,6 +313,7 @@ local WRITES = {
   { "g:save to a database", { "run", "@/save.lua", "@/out.db" }, "out.db" },
   { "save in the REPL", { "repl", "-r", LARGE, "-c", 'assert(save "@/out.json")' }, "out.json", 1 },
   { "replay", { "replay", "-r", "core:4", "@/trace.swf", "--jobs", "@/out.csv" }, "out.csv" },
+  { "replay --evalys", { "replay", "-r", "core:4", "--evalys", "@/out.csv", "@/trace.swf" }, "out.csv" },
   { "policy new", { "policy", "new", "mine", "--directory", "@" }, "mine.lua" },
 }
 

@@ -78,6 +78,17 @@ describe("the topology of an R", function()
     end)
   end
 
+  it("is each rank's own, in whatever order the entries come", function()
+    local g <close> = machine(R { ranks = "0-9", core = "0-1", children = {
+      { ranks = "2,7-8", topo = { numa = { { cores = "0" }, { cores = "1" } } } }, { ranks = "4", topo = { tile = { { cores = "0-1" } } } },
+      { ranks = "0,5-6", topo = { numa = { { cores = "0-1" } } } } } })
+    local got = {}
+    for i, node in ipairs(g:find("type=node")) do got[i] = outline(node) end
+    local plain, two, one, tile = "core0 core1", "numa0(core0) numa1(core1)", "numa0(core0 core1)", "tile0(core0 core1)"
+    assert.same({ one, plain, two, plain, tile, one, one, two, two, plain }, got)
+    assert(g:check())
+  end)
+
   it("reaches properties of one type", function()
     local g <close> = machine(R { ranks = "0", core = "0-1", gpu = "0", properties = { ["fast@core"] = "0" },
       children = { { ranks = "0", topo = { numa = { { cores = "0-1", gpus = "0" } } } } } })

@@ -66,12 +66,14 @@ end
 -- Errors that are no failures are faults of weir itself; the trace is what a report of one needs.
 local function explain(raised)
   if raised == "interrupted" then return { status = 130 } end
+  if raised == "not enough memory" then return { status = 2, text = "out of memory" } end
   return out.failure(raised) or { status = 2, text = "internal error: " .. tostring(raised), trace = debug.traceback("", 2) }
 end
 
 local function guarded(...)
   local ok, result = xpcall(...)
   if ok then return result end
+  if type(result) == "string" then result = explain(result) end -- without memory Lua calls no handler
   if result.text then out.warn(result.text) end
   if result.trace then io.stderr:write(result.trace:sub(2), "\n") end
   return result.status

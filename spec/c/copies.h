@@ -3,16 +3,9 @@
 #define COPIES_H
 
 #include "check.h"
+#include "dice.h"
 
 #include "../../core/graph.h"
-
-static uint64_t seed;
-
-static inline uint32_t dice(uint32_t n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % n;
-}
 
 static inline weir_graph *parse(const char *text, const char *format)
 {
@@ -79,15 +72,6 @@ static inline uint32_t all_roots(const weir_graph *g, weir_vertex *list, uint32_
 }
 
 /* ---- random graphs ---- */
-
-static inline weir_vertex some_vertex(const weir_graph *g)
-{
-    for (;;) {
-        weir_vertex v = dice(weir_graph_limit(g));
-        if (weir_vertex_live(g, v))
-            return v;
-    }
-}
 
 static int64_t next_id;
 static bool templates = true;

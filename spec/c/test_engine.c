@@ -4,26 +4,10 @@
 #include <string.h>
 
 #include "check.h"
+#include "dice.h"
 #include "weir.h"
 
-static uint64_t seed;
-
-static uint32_t dice(uint32_t n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % n;
-}
-
 static const char *const types[] = {"cluster", "rack", "node", "socket", "core", "gpu", "memory"};
-
-static weir_vertex some_vertex(const weir_graph *g)
-{
-    for (;;) {
-        weir_vertex v = dice(weir_graph_limit(g));
-        if (weir_vertex_live(g, v))
-            return v;
-    }
-}
 
 static int level_of(const weir_graph *g, weir_vertex v)
 {

@@ -10,14 +10,20 @@ static const char recipe[] = "<graphml><key id=\"r\" for=\"node\" attr.name=\"ro
                              "<node id=\"b\"><data key=\"t\">node</data></node>"
                              "<edge source=\"a\" target=\"b\"><data key=\"n\">3</data></edge></graph></graphml>";
 
+#define SETS(cpus)       "cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
+#define OBJECT(type, at, cpus, more) "<object type=\"" type "\" os_index=\"" at "\" " SETS(cpus) " " more
+#define CORE(at, cpus)   OBJECT("Core", at, cpus, ">") OBJECT("PU", at, cpus, "/>") "</object>"
+
+/* Two of its three cores share a cache. */
 static const char machine[] =
-    "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
-    "nodeset=\"0x1\" complete_nodeset=\"0x1\"><info name=\"HostName\" value=\"fluke7\"/>"
-    "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" "
-    "complete_nodeset=\"0x1\" local_memory=\"1048576\"/>"
-    "<object type=\"Core\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" "
-    "complete_nodeset=\"0x1\"><object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
-    "nodeset=\"0x1\" complete_nodeset=\"0x1\"/></object></object></topology>";
+    "<topology version=\"2.0\">" OBJECT("Machine", "0", "0x7", ">") "<info name=\"HostName\" value=\"fluke7\"/>"
+    OBJECT("NUMANode", "0", "0x7", "local_memory=\"1048576\"/>")
+    OBJECT("L2Cache", "0", "0x3", "cache_size=\"2097152\" depth=\"2\" cache_linesize=\"64\" cache_associativity=\"0\" cache_type=\"0\">")
+    CORE("0", "0x1") CORE("1", "0x2") "</object>" CORE("2", "0x4") "</object></topology>";
+
+static const char jobspec[] =
+    "resources:\n- {type: slot, count: '1,3,7', label: s, with: [{type: core, count: 2-4}, {type: gpu, count: 1}]}\n"
+    "attributes:\n  system: {duration: 1.5, constraints: {and: [{properties: [a]}, {hostlist: ['a[1-2]']}]}, k: {x: [~, yes, \"a\\n\"]}}\n";
 
 static void test_texts(void)
 {
@@ -32,6 +38,7 @@ static void test_texts(void)
         {"grug", recipe, "\"from\":0,\"to\":1", 0},
         {"hwloc", machine, "\"HostName\":\"fluke7\"", 0},
         {"hwloc", machine, "{\"type\":\"Core\",\"index\":0", 0},
+        {"hwloc", machine, "{\"type\":\"L2Cache\",\"index\":0,\"size\":2097152,", 0},
         {"yaml", "a: [", NULL, WEIR_EPARSE},
         {"json", "{", NULL, WEIR_EPARSE},
         {"grug", "<graphml/>", NULL, WEIR_EPARSE},
@@ -73,10 +80,44 @@ static void test_memory(void)
         check_nomem(convert, &samples[i], samples[i].format);
 }
 
+/* A request that is read, given another end, and written; where there is no memory its duration stays what it was. */
+static int request(void *text)
+{
+    static const char *const formats[] = {"json", "yaml", "resources", "shape"};
+    weir_request *r = NULL;
+    weir_err err = {0};
+    int rc = weir_request_parse(text, strlen(text), "x", &r, &err);
+
+    if (rc == WEIR_OK) {
+        int64_t before = weir_request_duration(r);
+        rc = weir_request_set_duration(r, 7000000, &err);
+        CHECK(weir_request_duration(r) == (rc == WEIR_OK ? 7000000 : before), "the duration after %s", weir_status_name(rc));
+    }
+    for (size_t i = 0; rc == WEIR_OK && i < sizeof formats / sizeof *formats; i++) {
+        char *out = weir_request_format(r, formats[i], &err);
+        bool partial = !out && strcmp(formats[i], "shape") == 0 && err.code == WEIR_EINVAL; /* it cannot say all of it */
+        rc = out || partial ? WEIR_OK : err.code;
+        weir_free(out);
+        weir_err_clear(&err);
+    }
+    weir_request_free(r);
+    return rc;
+}
+
+static void test_requests(void)
+{
+    static const char shape[] = "[slot=1,4{a,unit:x}/node/core=2+;slot{b}/gpu=2]";
+    const char *texts[] = {jobspec, shape};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        check_nomem(request, (void *)(uintptr_t)texts[i], texts[i]);
+}
+
 int main(void)
 {
     json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* what jansson allocates fails in its turn too */
     test_texts();
     test_memory();
+    test_requests();
     return check_report();
 }

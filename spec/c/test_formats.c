@@ -312,6 +312,37 @@ static void test_recipe_subsystems(void)
     weir_graph_free(g);
 }
 
+/* Nodes are tied to those that the same pdu feeds, but not to themselves; what is said of the graph itself is left alone. */
+static void test_recipe_peers(void)
+{
+    static const char text[] = RECIPE(
+        D("title", "x") NODE("cluster", D("root", "1")) NODE("pdu", "") NODE("node", "")
+            EDGE("cluster", "pdu", D("n", "2")) EDGE("pdu", "node", POWER D("n", "3"))
+                "<node id='peer'>" D("type", "node") "</node>"
+                EDGE("node", "peer", D("esub", "net") D("rel", "reaches") D("gen", "ASSOCIATE_BY_PATH_IN")
+                                         D("tsub", "power") D("tup", "1") D("sup", "1")));
+    weir_err err = {0};
+    weir_graph *g = parse(NULL, text, &err);
+    char buf[256];
+    weir_edge e;
+
+    if (!CHECK(g != NULL, "%s", err.text))
+        return;
+    totals(g, buf, sizeof buf);
+    CHECK(strcmp(buf, "cluster=1 pdu=2 node=6") == 0, "%s", buf);
+    CHECK(weir_edge_count(g) == 6 + 6 * 2, "%u edges", weir_edge_count(g));
+    for (uint32_t i = 0; weir_edge_get(g, i, &e); i++) {
+        weir_edge a, b;
+        if (strcmp(e.subsystem, "net") != 0)
+            continue;
+        CHECK(e.source != e.target && weir_vertex_edge(g, e.source, "power", false, 0, &a) &&
+                  weir_vertex_edge(g, e.target, "power", false, 0, &b) && a.source == b.source,
+              "edge %u is between two that one pdu feeds", i);
+    }
+    CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
+    weir_graph_free(g);
+}
+
 /* ---- JSON graphs ----------------------------------------------------------------------------------------------- */
 
 static void test_graph(void)
@@ -487,6 +518,7 @@ int main(void)
     test_synthetic_scopes();
     test_recipe();
     test_recipe_subsystems();
+    test_recipe_peers();
     test_graph();
     test_depth();
     test_r();

@@ -5,25 +5,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "dice.h"
 #include "weir.h"
-
-static uint64_t seed;
-
-static uint32_t dice(uint32_t n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % n;
-}
-
-static weir_vertex some_vertex(const weir_graph *g, const char *type)
-{
-    for (int i = 0; i < 1000; i++) {
-        weir_vertex v = dice(weir_graph_limit(g));
-        if (weir_vertex_live(g, v) && (!type || strcmp(weir_vertex_type(g, v), type) == 0))
-            return v;
-    }
-    return WEIR_NONE;
-}
 
 static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint32_t count, int64_t size)
 {
@@ -62,7 +45,7 @@ static void add_rack(weir_graph *g, weir_vertex root)
 
 static void change_structure(weir_graph *g)
 {
-    weir_vertex v = some_vertex(g, NULL), rack = some_vertex(g, "rack"), root = some_vertex(g, "cluster");
+    weir_vertex v = some_vertex(g), rack = some_vertex_of(g, "rack"), root = some_vertex_of(g, "cluster");
 
     switch (dice(5)) {
     case 0:
@@ -87,7 +70,7 @@ static void change_structure(weir_graph *g)
 
 static void change_jobs(weir_graph *g)
 {
-    weir_vertex v = some_vertex(g, NULL);
+    weir_vertex v = some_vertex(g);
 
     switch (dice(4)) {
     case 0:

@@ -56,6 +56,33 @@ static void test_round(void)
     weir_graph_free(g);
 }
 
+/* What a job takes on the way to what feeds its nodes goes and comes with it. */
+static void test_feeds(void)
+{
+    weir_graph *g = machine(), *before = NULL;
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_vertex pdu, v;
+    weir_lifted *x = NULL;
+    weir_err err = {0};
+
+    d.type = "pdu";
+    d.size = 20;
+    CHECK(weir_graph_add(g, WEIR_NONE, &d, &pdu, NULL) == WEIR_OK, "a pdu");
+    for (int i = 0; i < 4; i++) {
+        char path[40];
+        snprintf(path, sizeof path, "/cluster0/node%d", i);
+        CHECK(weir_graph_lookup(g, path, &v, NULL) == WEIR_OK && weir_edge_add(g, pdu, v, "power", "feeds", NULL, NULL) == WEIR_OK, "%s", path);
+    }
+    CHECK(match(g, "slot=2/node/[core=1;power=3]", 1, WEIR_NOW, 0) == WEIR_OK && weir_vertex_free(g, pdu) == 14, "a job");
+    CHECK(weir_graph_dup(g, &before, NULL) == WEIR_OK, "a copy");
+    CHECK(weir_job_lift(g, 1, &x, NULL) == WEIR_OK && weir_vertex_free(g, pdu) == 20, "lifts it");
+    CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
+    CHECK(weir_job_put(g, x, 0, NULL) == WEIR_OK && weir_vertex_free(g, pdu) == 14, "puts it back");
+    CHECK(weir_check(g, &err) == WEIR_OK && weir_graph_compare(g, before, true, &err) == WEIR_OK, "%s", err.text);
+    weir_graph_free(before);
+    weir_graph_free(g);
+}
+
 static void test_refusals(void)
 {
     weir_graph *g = machine();
@@ -164,6 +191,7 @@ static void test_nomem(void)
 int main(void)
 {
     test_round();
+    test_feeds();
     test_refusals();
     test_shared();
     test_longer();

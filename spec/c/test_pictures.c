@@ -355,11 +355,11 @@ static void test_svg_names(void)
         snprintf(name + sizeof name - 12, 12, "%011d", i);
         add_named(g, top, "node", name);
     }
-    CHECK(weir_vertex_set(g, top, WEIR_TAGS, "<k>", "a\tb\033[1m</text>\xff", NULL) == WEIR_OK, "a tag");
+    CHECK(weir_vertex_set(g, top, WEIR_TAGS, "<k>", "a\tb\033[1m</text>\xff\xc3.", NULL) == WEIR_OK, "a tag");
     o.by = "tag.<k>";
     text = format(g, "svg", &o);
     expect_xml(text, "names");
-    CHECK(text && strstr(text, ">&lt;k&gt;: a?b?[1m&lt;/text&gt;\xef\xbf\xbd<"), "the tag is escaped");
+    CHECK(text && strstr(text, ">&lt;k&gt;: a?b?[1m&lt;/text&gt;\xef\xbf\xbd\xef\xbf\xbd.<"), "the tag is escaped");
     CHECK(text && strstr(text, "<title>a &lt;b&gt; &amp; &quot;c&quot;</title>"), "the title is escaped");
     CHECK(text && !strstr(text, "<script"), "no name is markup");
     CHECK(text && strlen(text) < 100000, "long names are cut: %zu bytes", strlen(text));
@@ -445,6 +445,96 @@ static void test_svg_use(void)
     weir_graph_free(g);
 }
 
+/* ---- a machine that has seen a few things --------------------------------------------------------------------- */
+
+/* Places of removed vertices among roots and children, long names, many kinds of things, more jobs than are told apart, a clock
+ * that went on, and a property with another value on each node. */
+static weir_graph *worn_machine(void)
+{
+    weir_graph *g = weir_graph_new();
+    weir_vertex gone = add(g, WEIR_NONE, "gone", 0, 1), top = add(g, WEIR_NONE, "cluster", 0, 1), out, v;
+    char name[400], type[16], path[64];
+
+    memset(name, 'n', sizeof name);
+    memcpy(name + 115, "\xe6\x9c\xba\xe5\x99\xa8\xe6\x9c\xba\xe5\x99\xa8", 12); /* where it is cut */
+    name[sizeof name - 1] = '\0';
+    out = add(g, top, "rack", 0, 1);
+    for (int i = 0; i < 40; i++) {
+        v = i ? add(g, top, "node", i, 1) : add_named(g, top, "node", name);
+        add(g, v, "core", 0, 8);
+        snprintf(path, sizeof path, "v%02d", i);
+        CHECK(weir_vertex_set(g, v, WEIR_PROPERTIES, "place", path, NULL) == WEIR_OK, "a property");
+    }
+    add_named(g, v, "disk", name);
+    for (int i = 0; i < 9; i++) {
+        snprintf(type, sizeof type, "type%d", i);
+        add(g, v, type, INT64_C(5000000000) + i, 2);
+        snprintf(path, sizeof path, "/cluster0/node39/%s500000000%d", type, i);
+        take(g, path, 1000, 0, 0, WEIR_FOREVER);
+    }
+    for (int i = 1; i < 39; i++)
+        for (int k = 0; k < 8; k++) {
+            snprintf(path, sizeof path, "/cluster0/node%d/core%d", i, k);
+            take(g, path, 1 + 8 * i + k, 0, 0, WEIR_FOREVER);
+        }
+    CHECK(weir_edge_add(g, top, v, "power", "feeds", NULL, NULL) == WEIR_OK, "an edge");
+    CHECK(weir_vertex_set_state(g, v, WEIR_DRAINING, NULL) == WEIR_OK, "a state");
+    CHECK(weir_graph_unlink(g, gone, NULL) == WEIR_OK && weir_graph_unlink(g, out, NULL) == WEIR_OK, "some go");
+    CHECK(weir_graph_advance(g, 5000000, NULL) == WEIR_OK, "the clock goes on");
+    return g;
+}
+
+static void test_worn(void)
+{
+    static const struct {
+        const char *format, *by, *part;
+        bool below; /* only a node */
+    } rows[] = {
+        {"svg", NULL, "at 5 s", false},
+        {"svg", NULL, "/cluster0/node39/type05000000000\ndraining\njob 1000</title>", false},
+        {"svg", NULL, "draining", true},
+        {"svg", "state", ">draining</text>", false},
+        {"svg", "type", ">type0</text>", false},
+        {"svg", "property.place", "and 10 more values", false},
+        {"dot", NULL, "nnnn", false},
+        {"dot", NULL, "node39", true},
+        {"tree", NULL, "type0", false},
+        {"csv", NULL, "/cluster0/node39/type85000000008,", false},
+    };
+    weir_graph *g = worn_machine();
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
+        char *text;
+        o.by = rows[i].by;
+        o.start = rows[i].below ? find(g, "/cluster0/node39") : WEIR_NONE;
+        text = format(g, rows[i].format, &o);
+        if (strcmp(rows[i].format, "svg") == 0)
+            expect_xml(text, rows[i].part);
+        CHECK(text && strstr(text, rows[i].part), "%s by %s: %s is in it", rows[i].format, o.by ? o.by : "nothing", rows[i].part);
+        CHECK(!text || !strstr(text, "gone0"), "%s: what went is not", rows[i].format);
+        weir_free(text);
+    }
+    CHECK(weir_check(g, NULL) == WEIR_OK, "sound");
+    weir_graph_free(g);
+}
+
+/* A cell has more jobs than are told apart; the others are told together. */
+static void test_svg_crowd(void)
+{
+    weir_graph *g = parse("cluster:1 node:3000 core:2");
+    weir_vertex v = add(g, find(g, "/cluster0/node7"), "core", 100, 300);
+    char *text;
+
+    for (uint32_t i = 0; i < 300; i++)
+        CHECK(weir_vertex_allocate(g, v + i, 1 + i, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK, "a core is taken");
+    text = format(g, "svg", NULL);
+    expect_xml(text, "a crowd");
+    CHECK(text && strstr(text, "<title>/cluster0/node7\n") && strstr(text, "\nother jobs: "), "the others are told");
+    weir_free(text);
+    weir_graph_free(g);
+}
+
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
 static void test_options(void)
@@ -502,7 +592,7 @@ static int format_once(void *arg)
 
 static void test_nomem(void)
 {
-    weir_graph *busy = busy_machine(), *large = parse("cluster:1 rack:60 node:10 core:16");
+    weir_graph *busy = busy_machine(), *large = parse("cluster:1 rack:60 node:10 core:16"), *worn = worn_machine();
     const struct attempt rows[] = {
         {busy, "csv", WEIR_FORMAT_OPTIONS_INIT},
         {busy, "dot", WEIR_FORMAT_OPTIONS_INIT},
@@ -511,12 +601,16 @@ static void test_nomem(void)
         {busy, "svg", WEIR_FORMAT_OPTIONS_INIT},
         {busy, "svg", {WEIR_NONE, "property.row", 400, false}},
         {large, "svg", {WEIR_NONE, "type", 0, false}},
+        {worn, "svg", {WEIR_NONE, "property.place", 0, false}},
+        {worn, "dot", {WEIR_NONE, NULL, 0, true}},
+        {worn, "tree", WEIR_FORMAT_OPTIONS_INIT},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_nomem(format_once, (void *)&rows[i], rows[i].format);
     weir_graph_free(busy);
     weir_graph_free(large);
+    weir_graph_free(worn);
 }
 
 int main(void)
@@ -531,6 +625,8 @@ int main(void)
     test_svg_bound();
     test_svg_odd();
     test_svg_use();
+    test_worn();
+    test_svg_crowd();
     test_options();
     test_nomem();
     return check_report();

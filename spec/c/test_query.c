@@ -4,15 +4,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "dice.h"
 #include "weir.h"
-
-static uint64_t seed = 1;
-
-static uint32_t dice(uint32_t n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % n;
-}
 
 /* ---- a small machine ----------------------------------------------------------------------------------------- */
 

@@ -5,17 +5,10 @@
 #include <string.h>
 
 #include "check.h"
+#include "dice.h"
 #include "weir.h"
 
 #include "../../core/hostlist.h"
-
-static uint64_t seed;
-
-static uint32_t dice(uint32_t n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % n;
-}
 
 enum made {
     MADE_TYPE,
@@ -327,15 +320,6 @@ static weir_vertex add(weir_graph *g, weir_vertex parent, weir_pool_desc d)
 static weir_pool_desc pool(const char *type, int64_t id, int64_t size)
 {
     return (weir_pool_desc){.type = type, .id = id, .size = size, .rank = WEIR_NO_RANK};
-}
-
-static weir_vertex some_vertex(const weir_graph *g)
-{
-    for (;;) {
-        weir_vertex v = dice(weir_graph_limit(g));
-        if (weir_vertex_live(g, v))
-            return v;
-    }
 }
 
 /* Something happens to a vertex; much of it may be refused. */

@@ -5,15 +5,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "dice.h"
 #include "weir.h"
-
-static uint64_t seed;
-
-static uint32_t dice(uint32_t n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % n;
-}
 
 static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint32_t count, int64_t size)
 {
@@ -52,16 +45,6 @@ static weir_graph *machine(uint32_t racks, uint32_t nodes)
     for (uint32_t i = 0; i < racks; i++)
         add_rack(g, root, nodes);
     return g;
-}
-
-static weir_vertex some_vertex(const weir_graph *g)
-{
-    weir_vertex v;
-
-    do
-        v = dice(weir_graph_limit(g));
-    while (!weir_vertex_live(g, v));
-    return v;
 }
 
 static void change(weir_graph *g)

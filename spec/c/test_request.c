@@ -76,6 +76,12 @@ static const struct refused refused[] = {
     {RES("{\"type\":\"node\",\"count\":1.5}"), WEIR_EINVAL, 0, 0, "resources[0]: count must be an integer, not 1.5"},
     {RES("{\"type\":\"node\",\"count\":{\"min\":0.5}}"), WEIR_EINVAL, 0, 0,
      "resources[0]: min of a count must be 1 or more, not 0.5"},
+    {RES("{\"type\":\"node\",\"count\":{\"min\":\"2\"}}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: min of a count must be an integer, not a string"},
+    {RES("{\"type\":\"node\",\"count\":{\"min\":2,\"operand\":2,\"operator\":\"**\"}}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: operator of a count must be \"+\", \"*\" or \"^\""},
+    {RES("{\"type\":\"node\",\"count\":{\"min\":2,\"operand\":2,\"operator\":\"-\"}}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: count: the operator must be '+', '*' or '^'"},
     {RES("{\"type\":\"node\",\"count\":null}"), WEIR_EINVAL, 0, 0,
      "resources[0]: count must be an integer, a range or a set, not null"},
     {RES("{\"type\":\"node\",\"count\":9007199254740993}"), WEIR_ELIMIT, 0, 0,
@@ -122,6 +128,14 @@ static const struct refused refused[] = {
      "ranks"},
     {"{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":3}", WEIR_EINVAL, 0, 0,
      "attributes must be a dictionary, not an integer"},
+    {SYSTEM("\"dependencies\":3"), WEIR_EINVAL, 0, 0, "attributes.system.dependencies must be a list, not an integer"},
+    {SYSTEM("\"preemptible-after\":1.5,\"dependencies\":[2.5]"), WEIR_EINVAL, 0, 0,
+     "attributes.system.dependencies[0] must be a dictionary with a scheme and a value, such as {scheme: afterok, value: f1}; "
+     "it is a fraction"},
+    {SYSTEM("\"preemptible-after\":-1"), WEIR_EINVAL, 0, 0,
+     "attributes.system.preemptible-after must be 0 or more seconds, not -1"},
+    {"{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":{\"user\":\"me\"}}", WEIR_EINVAL, 0, 0,
+     "attributes.user must be a dictionary, not a string"},
     {"{\"resources\":[{\"type\":\"node\",\"count\":1}],\"tasks\":[]}", WEIR_EINVAL, 0, 0,
      "tasks: must be a list with a task in it, not an empty one"},
     {FULL("9999", SLOT_CORE, "{\"command\":[],\"slot\":\"s\",\"count\":{\"total\":1}}", "null"), WEIR_EINVAL, 0, 0,
@@ -135,6 +149,14 @@ static const struct refused refused[] = {
      "tasks[0]: count.total must be an integer of 1 or more"},
     /* version 1 */
     {V1("{\"type\":\"rack\",\"count\":1}"), WEIR_EINVAL, 0, 0, "resources[0]: type \"rack\" " V1_GRAPHS},
+    {V1("{\"type\":\"node\",\"count\":1,\"id\":\"0\",\"with\":[" SLOT_CORE "]}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: key \"id\" is not in jobspec version 1; say version: 9999"},
+    {V1("{\"type\":\"slot\",\"count\":1,\"label\":\"s\",\"with\":[{\"type\":\"core\",\"count\":1,\"exclusive\":true}]}"),
+     WEIR_EINVAL, 0, 0, "resources[0].with[0]: exclusive is for nodes and slots only in jobspec version 1"},
+    {V1("{\"type\":\"slot\",\"count\":1,\"with\":[{\"type\":\"core\",\"count\":1}]}"), WEIR_EINVAL, 0, 0,
+     "resources[0]: a slot must have a label"},
+    {V1(SLOT_CORE ",{\"type\":\"slot\",\"count\":1,\"label\":\"t\",\"with\":[{\"type\":\"core\",\"count\":1}]}"), WEIR_EINVAL,
+     0, 0, "2 resources where jobspec version 1 wants one"},
     {V1("{\"type\":\"node\",\"count\":1}"), WEIR_EINVAL, 0, 0,
      "resources[0]: a node must have a slot in it in jobspec version 1"},
     {V1("{\"type\":\"slot\",\"count\":1,\"label\":\"s\",\"with\":[{\"type\":\"gpu\",\"count\":1}]}"), WEIR_EINVAL, 0, 0,
@@ -169,6 +191,7 @@ static const struct refused refused[] = {
     {"a: 1\nb: \xff\n", WEIR_EPARSE, 2, 0, "not valid YAML: invalid leading UTF-8 octet"},
     {"a: \x01\n", WEIR_EPARSE, 1, 0, "not valid YAML: control characters are not allowed"},
     {"a: !gone 1\n", WEIR_EPARSE, 1, 4, "unknown YAML tag; write the value without it"},
+    {"a: !!map 1\n", WEIR_EPARSE, 1, 4, "unknown YAML tag; write the value without it"},
     {"a: \"\\0\"\n", WEIR_EPARSE, 1, 4, "a NUL character is not allowed"},
     {"? [a]\n: 1\n---\n", WEIR_EPARSE, 1, 3, "a key must be a string"},
     {"a: 1e999\n", WEIR_ELIMIT, 1, 4, "the number is too large"},
@@ -455,6 +478,30 @@ static void test_written_shapes(void)
                     "a request has no format 'toml'; known: json (jobspec), yaml, shape, resources");
 }
 
+/* What YAML makes of a plain or a tagged scalar: as an attribute, in canonical JSON. */
+static const char *const resolved[][2] = {
+    {".", "\".\""},         {"-.", "\"-.\""},     {"1e", "\"1e\""},     {"1e+", "\"1e+\""},    {"+.5e1", "5.0"},
+    {"!!str 5", "\"5\""},   {"! 5", "\"5\""},     {"!!int 5", "5"},     {"!!float 5", "5"},    {"!!bool true", "true"},
+    {"!!null ~", "null"},   {"'5'", "\"5\""},     {"!!int '5'", "5"},   {"5.", "5.0"},
+};
+
+static void test_resolved(void)
+{
+    for (size_t i = 0; i < sizeof resolved / sizeof *resolved; i++) {
+        char text[128], want[128];
+        weir_request *r = NULL;
+        weir_err err = {0};
+        char *out = NULL;
+        snprintf(text, sizeof text, "resources: [{type: a, count: 1}]\nattributes: {system: {k: %s}}\n", resolved[i][0]);
+        snprintf(want, sizeof want, "{\"attributes\":{\"system\":{\"k\":%s}},", resolved[i][1]);
+        if (CHECK(parse(text, &r, &err) == WEIR_OK, "[J1] %s: %s", resolved[i][0], err.text))
+            out = weir_request_format(r, "json", &err);
+        CHECK(out && strncmp(out, want, strlen(want)) == 0, "[J1] %s: %s", resolved[i][0], out ? out : err.text);
+        weir_free(out);
+        weir_request_free(r);
+    }
+}
+
 static void test_attributes(void)
 {
     weir_request *r;
@@ -477,6 +524,8 @@ static void test_attributes(void)
     check_sound(r, "a duration that was set");
     CHECK(weir_request_set_duration(r, WEIR_FOREVER, NULL) == WEIR_OK, "[J1] no end");
     check_sound(r, "no duration");
+    weir_request_free(r);
+    CHECK(parse("\"resources\"  : [{type: node, count: 2}]\n", &r, &err) == WEIR_OK, "[J1] blanks before the colon: %s", err.text);
     weir_request_free(r);
     parse("resources: [{type: node, count: 2}]\nattributes: {system: {duration: 1e-9}}", &r, &err);
     CHECK(r && weir_request_duration(r) == 1, "[J1] a tiny duration is not none");
@@ -573,6 +622,25 @@ static void check_repeat(const char *before, const char *piece, int n, const cha
     weir_buf_free(&b);
 }
 
+/* A jobspec in full, n resources inside each other and one more. */
+static void check_nested(int n, int code, const char *error)
+{
+    weir_buf b = {0};
+    weir_request *r;
+    weir_err err = {0};
+    int rc;
+
+    weir_buf_puts(&b, "{\"resources\":[");
+    repeat(&b, "{\"type\":\"a\",\"count\":1,\"with\":[", n);
+    weir_buf_puts(&b, "{\"type\":\"a\",\"count\":1}");
+    repeat(&b, "]}", n);
+    weir_buf_puts(&b, "]}");
+    rc = parse(b.data, &r, &err);
+    CHECK(rc == code && check_same(err.text, error), "[J1] %d deep: %s, %s", n, weir_status_name(rc), err.text);
+    weir_request_free(r);
+    weir_buf_free(&b);
+}
+
 static void test_limits(void)
 {
     char *text;
@@ -588,6 +656,8 @@ static void test_limits(void)
     check_repeat("{\"a\":", "[", 100000, "", WEIR_ELIMIT, "not valid JSON: maximum parsing depth reached near '['");
     check_repeat("{\"resources\":[", "{\"type\":\"a\",\"count\":1,\"with\":[", 33, "", WEIR_EPARSE,
                  "not valid JSON: ']' expected near end of file");
+    check_nested(31, WEIR_OK, "");
+    check_nested(32, WEIR_ELIMIT, "resources are nested more than 32 deep");
     check_repeat("resources: [", "{type: a, count: 1},", 4096, "]", WEIR_OK, "");
     check_repeat("resources: [", "{type: a, count: 1},", 4097, "]", WEIR_ELIMIT, "more than 4096 resources");
     check_repeat("resources: [", "{type: a, count: 1, with: [", 32, "]", WEIR_EPARSE,
@@ -679,6 +749,9 @@ static void test_files(void)
     CHECK(weir_request_load("/nowhere/at/all", &r, &err) == WEIR_EIO && err.text[0], "[J1] no file: %s", err.text);
     weir_err_clear(&err);
     CHECK(weir_request_load("/", &r, &err) == WEIR_EIO, "[J1] a folder: %s", err.text);
+    weir_err_clear(&err);
+    CHECK(weir_request_load("/proc/self/mem", &r, &err) == WEIR_EIO && strstr(err.text, "cannot read"), "[J1] what cannot be read: %s",
+          err.text);
 }
 
 /* ---- out of memory ------------------------------------------------------------------------------------------ */
@@ -748,6 +821,7 @@ int main(void)
     test_format();
     test_yaml();
     test_written_shapes();
+    test_resolved();
     test_attributes();
     test_needs();
     test_limits();

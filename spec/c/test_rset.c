@@ -137,6 +137,26 @@ static void test_bad(void)
     }
 }
 
+/* More types of children than a rank may have. */
+static void test_types(void)
+{
+    weir_buf b = {0};
+    weir_err err;
+    weir_rset *r;
+
+    for (int most = WEIR_RSET_TYPES; most <= WEIR_RSET_TYPES + 1; most++) {
+        weir_buf_puts(&b, "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0\",\"children\":{");
+        for (int i = 0; i < most; i++)
+            weir_buf_printf(&b, "%s\"t%d\":\"0\"", i ? "," : "", i);
+        weir_buf_puts(&b, "}}]}}");
+        r = read_set(b.data, &err);
+        CHECK(most == WEIR_RSET_TYPES ? r != NULL : !r && err.code == WEIR_ELIMIT && strstr(err.text, "children: more than 256 types"),
+              "%d types: %s", most, err.text);
+        weir_rset_free(r);
+        weir_buf_free(&b);
+    }
+}
+
 static void test_load(void)
 {
     char path[] = "/tmp/rset-XXXXXX";
@@ -199,6 +219,10 @@ static void test_changing(void)
     CHECK(weir_rset_set_property(r, "a", ranks, &err) == WEIR_ENOENT, "%s", err.text);
     CHECK(weir_idset_remove_id(ranks, 2) == WEIR_OK && weir_rset_set_property(r, "a", ranks, NULL) == WEIR_OK, "a property");
     CHECK(weir_rset_set_property(r, "a^", ranks, NULL) == WEIR_EINVAL, "a bad one");
+    CHECK(weir_rset_set_property(r, "none", NULL, NULL) == WEIR_OK, "one that no rank has");
+    weir_err_clear(&err);
+    CHECK(weir_rset_set_times(r, WEIR_FOREVER, 0, &err) == WEIR_EINVAL && strstr(err.text, "starttime: a time is wanted that comes"),
+          "%s", err.text);
     expect_format(r, "rv1",
                   "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-1\",\"children\":{\"core\":\"0\"}}],\"nodelist\":[\"n[0-"
                   "1]\"],\"properties\":{\"a\":\"1\"},\"starttime\":0.00001,\"expiration\":0.00002}}",
@@ -434,7 +458,9 @@ static void test_remap(void)
     expect_remap(text, "a,b,b", false, "host b is there twice");
     expect_remap(DOC(A_CORE, "}}"), "a", false, "the set has no nodelist");
     expect_remap(DOC("", "}}"), NULL, false, DOC("", ",\"nodelist\":[]}}"));
-    /* what is no graph stays as it is */
+    /* what is no graph stays as it is, and what another writer wrote */
+    expect_remap(HOSTED("4", "a", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":4}}", NULL, false,
+                 HOSTED("0", "a", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":4}}");
     expect_remap(DOC(ENTRY("4", "\"core\":\"0\""), NO_GRAPH), NULL, false, DOC(A_CORE, NO_GRAPH));
 }
 /* ---- a set takes little however large it is ---------------------------------------------------------------------- */
@@ -645,6 +671,7 @@ int main(void)
     test_canonical();
     test_kept();
     test_bad();
+    test_types();
     test_load();
     test_asking();
     test_changing();

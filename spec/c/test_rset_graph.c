@@ -176,6 +176,60 @@ static void test_other_graphs(void)
     weir_rset_free(a);
 }
 
+/* A node and its memory, of which there is so much; `more` vertices. */
+#define MEMORY(size, more)                                                                                             \
+    ",\"scheduling\":" GRAPH(V("0", "\"type\":\"node\",\"name\":\"a\"") "," V("1", A_CORE_VERTEX) ","                   \
+                           V("2", "\"type\":\"memory\",\"id\":0,\"size\":" size) more, E("0", "1", "") "," E("0", "2", "")) "}"
+
+static void expect_union(const char *a, const char *b, const char *expected)
+{
+    weir_rset *x = must_read(a), *y = must_read(b), *r = NULL;
+    weir_err err = {0};
+
+    CHECK(weir_rset_combine(WEIR_RSET_UNION, x, y, &r, &err) == WEIR_OK, "union: %s", err.text);
+    expect_format(r, "rv1", expected, "union");
+    weir_rset_free(r);
+    weir_rset_free(x);
+    weir_rset_free(y);
+}
+
+/* Things of any type that R_lite has belong to a rank, and those that it has not do not. */
+static void test_other_types(void)
+{
+    weir_rset *r = must_read(DOC(ENTRY("0", "\"core\":\"0\",\"fpga\":\"1\""), ",\"nodelist\":[\"a\"]},\"scheduling\":")
+                             GRAPH(V("0", "\"type\":\"node\",\"name\":\"a\"") "," V("1", A_CORE_VERTEX) ","
+                                   V("2", "\"type\":\"fpga\",\"id\":0") "," V("3", "\"type\":\"fpga\",\"id\":1"),
+                                   E("0", "1", "") "," E("0", "2", "") "," E("0", "3", "")) "}");
+
+    weir_graph *g = NULL;
+    weir_err err = {0};
+
+    CHECK(weir_rset_graph(r, &g, &err) == WEIR_OK && total(g, "fpga") == 1 && total(g, "core") == 1, "the fpga that R_lite names: %s",
+          err.text);
+    weir_graph_free(g);
+    weir_rset_free(r);
+}
+
+/* Of what two graphs both have, the larger amount is kept; a set without a graph has nothing to add to one. */
+static void test_unlike_parts(void)
+{
+    weir_rset *a = must_read(HOSTED("0", "a", "0") ONE("a")), *b = must_read(HOSTED("1", "b", "0") ONE("b")), *none = NULL, *r = NULL;
+
+    expect_union(HOSTED("0", "a", "0") MEMORY("2", ""), HOSTED("0", "a", "0") MEMORY("5", ""), HOSTED("0", "a", "0") MEMORY("5", ""));
+    expect_union(HOSTED("0", "a", "0") MEMORY("5", ""), HOSTED("0", "a", "0") MEMORY("2", ""), HOSTED("0", "a", "0") MEMORY("5", ""));
+    expect_union(HOSTED("0", "a", "0") MEMORY("2", "," V("2", "\"type\":\"memory\",\"id\":0,\"size\":3")),
+                 HOSTED("0", "a", "0") MEMORY("2", ""), HOSTED("0", "a", "0") MEMORY("2", ""));
+    expect_union(HOSTED("0", "a", "0") ",\"scheduling\":{\"x\":1}}", HOSTED("0", "a", "0") ONE("a"), HOSTED("0", "a", "0") ONE("a"));
+    expect_union(HOSTED("0", "a", "0") ONE("a"), HOSTED("0", "a", "0") ",\"scheduling\":{\"x\":1}}", HOSTED("0", "a", "0") ONE("a"));
+    CHECK(weir_rset_combine(WEIR_RSET_DIFF, a, a, &none, NULL) == WEIR_OK, "nothing is left");
+    CHECK(weir_rset_combine(WEIR_RSET_UNION, none, b, &r, NULL) == WEIR_OK, "nothing and something");
+    expect_format(r, "rv1", HOSTED("1", "b", "0") ONE("b"), "something");
+    weir_rset_free(r);
+    weir_rset_free(none);
+    weir_rset_free(a);
+    weir_rset_free(b);
+}
+
 #define RANKED(a, b)                                                                                                   \
     DOC(ENTRY("1-2", "\"core\":\"0\""), "},\"scheduling\":")                                                          \
     GRAPH(V("0", "\"type\":\"node\",\"rank\":" a) "," V("1", A_CORE_VERTEX) "," V("2", "\"type\":\"node\",\"rank\":" b) \
@@ -219,6 +273,7 @@ static void test_validate(void)
     expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":1}}}", "attributes.system.scheduler");
     expect_invalid(HOSTED("0", "a", "0") ",\"scheduling\":{\"graph\":{}}}", "scheduling.graph");
     expect_invalid(HOSTED("0", "a", "0-1") ONE("a"), "scheduling.graph: rank 0 has no core 1, which R_lite names");
+    expect_invalid(HOSTED("0-1", "a,b", "0") ONE("a"), "scheduling.graph: has no rank 1, which R_lite names");
     expect_invalid(HOSTED("0", "a", "0") ONE("a"), NULL);
     expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":{}}}}", NULL);
 }
@@ -306,6 +361,8 @@ int main(void)
     test_cut();
     test_reranked();
     test_other_graphs();
+    test_other_types();
+    test_unlike_parts();
     test_ranks();
     test_validate();
     test_states();

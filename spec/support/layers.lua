@@ -9,7 +9,7 @@ local layers = {
   { "book", "window", "pending", "calendar", "room", "taken", "job", "annotation" },
   { "query", "find" },
   { "copy", "edge_unlink", "dup", "compare", "merge", "coarsen" },
-  { "listing", "search", "futile", "match", "candidate", "place", "contest", "slot", "mix", "channel", "fence", "later" },
+  { "listing", "search", "futile", "match", "candidate", "place", "contest", "slot", "mix", "runs", "channel", "fence", "later" },
   { "check" },
   { "explain" },
   { "format", "grug", "synthetic", "hwloc", "json", "jgf", "rv1", "rset", "treepool", "write", "tree", "dot", "svg",

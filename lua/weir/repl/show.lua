@@ -34,7 +34,7 @@ end
 
 -- ---- graphs -------------------------------------------------------------------------------------------------
 
-local PATIENCE = 0.03 -- seconds after which no deeper tree is tried
+local PATIENCE = 0.25 -- seconds after which no deeper tree is tried
 
 -- As deep as fits on the screen.
 local function fitting(roots, most)
