@@ -133,7 +133,7 @@ $(OUT)/doc/weir-serve.1: $(OUT)/weir spec/support/manpage_serve.lua spec/support
 	@mkdir -p $(@D)
 	$(OUT)/weir run spec/support/manpage_serve.lua $@
 .SECONDARY:
--include $(shell find build/obj -name '*.d' 2>/dev/null)
+-include $(sort $(shell find build/obj $(OBJ) -name '*.d' 2>/dev/null))
 
 # ---- the main job ----
 demo: deps build ## this machine, a jobspec, a policy in Lua; then three policies side by side
@@ -172,12 +172,13 @@ $(OUT)/test/env: Makefile
 	     echo "BUSTED='$(CURDIR)/$(OUT)/test/lua_host /usr/bin/busted --ignore-lua'"; else echo "BUSTED='lua5.4 /usr/bin/busted'"; fi; \
 	   if [ $(V) = cov ]; then echo 'export WEIR_SPEC_SCALE=0.2'; fi; } > $@
 
-SOAK := engine sqlite sqlite_kill
-soak: build $(OUT)/test/env $(SOAK:%=$(OUT)/test/test_%) ## the random specs and the kills, thirty times as long; a million operations against the model
-	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=30; for t in $(SOAK); do $(OUT)/test/test_$$t || exit 1; done; \
-	for s in books change match store; do echo "-- spec/$${s}_spec.lua"; $$BUSTED -o plainTerminal spec/$${s}_spec.lua || exit 1; done; \
-	for i in 1 2 3 4; do echo "-- spec/model_spec.lua, from history $${i}000001 on"; \
-	  WEIR_SPEC_SCALE=25 WEIR_SPEC_FROM=$${i}000001 $$BUSTED -o plainTerminal spec/model_spec.lua || exit 1; done
+# A line each, run beside each other, the longest first; WEIR_SPEC_FROM is the first history of a part of the million.
+SOAK_TESTS := sqlite_kill sqlite engine
+SOAK := $(foreach s,match books,'$$BUSTED -o plainTerminal spec/$s_spec.lua') $(SOAK_TESTS:%='$(OUT)/test/test_%') \
+  $(foreach i,1 2 3 4,'WEIR_SPEC_SCALE=27 WEIR_SPEC_FROM=$i000001 $$BUSTED -o plainTerminal spec/model_spec.lua') \
+  $(foreach s,change store,'$$BUSTED -o plainTerminal spec/$s_spec.lua')
+soak: build $(OUT)/test/env $(SOAK_TESTS:%=$(OUT)/test/test_%) ## the random specs and the kills, thirty times as long; a million operations against the model
+	@. $(OUT)/test/env; export BUSTED WEIR_SPEC_SCALE=30; $(call each,,$(SOAK))
 
 # What each call of the module allocates is the moment of a whole collection: what is not kept alive is gone, and sanitizers see it.
 GCSTRESS := operations walk methods allocation
@@ -204,9 +205,9 @@ VALGRIND_SPECS := match walk rset jobspec jgf store policies
 VALGRIND := valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite,indirect,possible \
   --errors-for-leak-kinds=definite,indirect,possible --keep-debuginfo=yes --suppressions=spec/support/valgrind.supp
 valgrind: build $(TESTS) $(OUT)/test/env ## C tests and some specs under memcheck (many minutes)
-	@export WEIR_SPEC_SCALE=0.2; $(call each,nice $(VALGRIND),$(filter-out $(VALGRIND_WITHOUT:%=$(OUT)/test/test_%),$(TESTS)))
-	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=0.2; \
-	  $(call each,nice $(VALGRIND) lua5.4 /usr/bin/busted --ignore-lua -o plainTerminal,$(VALGRIND_SPECS:%=spec/%_spec.lua))
+	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=0.2; $(call each,nice $(VALGRIND), \
+	  $(VALGRIND_SPECS:%='lua5.4 /usr/bin/busted --ignore-lua -o plainTerminal spec/%_spec.lua') \
+	  $(filter-out $(VALGRIND_WITHOUT:%=$(OUT)/test/test_%),$(TESTS)))
 
 # ---- fuzzing: libFuzzer, every parser with all of the core instrumented ----
 # `make fuzz` runs each target for SECONDS, `make fuzz-jgf SECONDS=300` one of them. Seeds stand in spec/fuzz/corpus/NAME;
@@ -236,19 +237,21 @@ lint: layers ## warnings of gcc and clang are errors; luacheck
 	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore $(LUA_CFLAGS) || exit 1; done
 	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/flux/*.c || exit 1; done)
 	@luacheck -q lua policies spec
-# Each build is made anew, below build/ beside the others.
+# Each build is made anew, below build/ beside the others. What all of it is worth most for comes first.
+PORT := gcc:-O0 clang:-O0 gcc:-O3 clang:-O3:-DNDEBUG gcc:-O3:-DNDEBUG clang:-O3 \
+  gcc:-O1:-DNDEBUG clang:-O1 gcc:-O2 clang:-O2:-DNDEBUG gcc:-O0:-DNDEBUG clang:-O0:-DNDEBUG
 PORT_SPECS := match reading explain walk books
-portability: deps ## gcc and clang, -O0 and -O3, with and without assertions: warnings are errors; C tests and some specs (many minutes)
-	@for cc in gcc clang; do for opt in "-O0" "-O3 -DNDEBUG"; do \
-	  out=build/$$cc$${opt%% *}; echo "-- $$cc $$opt"; rm -rf $$out; export WEIR_SPEC_SCALE=0.2; \
+portability: deps ## gcc and clang, -O0 to -O3, with and without assertions: warnings are errors; C tests and some specs (many minutes)
+	@export WEIR_SPEC_SCALE=0.2; for port in $(PORT); do set -- $$(echo $$port | tr : ' '); cc=$$1; shift; \
+	  out=build/$$(echo $$cc $$* | tr -d ' '); echo "-- $$cc $$*"; rm -rf $$out; \
 	  make="$(MAKE) --no-print-directory -s CC=$$cc OUT=$$out OBJ=$$out/obj"; \
-	  $$make -j$(JOBS) "OPT_release=$$opt -Werror" build $(TESTS:build/%=$$out/%) && \
-	  $$make test-c && $$make spec SPECS="$(PORT_SPECS:%=spec/%_spec.lua)" || exit 1; done; done
+	  $$make -j$(JOBS) "OPT_release=$$* -Werror" build $(TESTS:build/%=$$out/%) && \
+	  $$make test-c && $$make spec SPECS="$(PORT_SPECS:%=spec/%_spec.lua)" || exit 1; done
 layers: ## no #include and no require points upward
 	@lua5.4 spec/support/layers.lua
 
 analyze: build ## clang's static analyzer and cppcheck (minutes)
-	@nice lua5.4 spec/support/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings -Ibuild/gen $(LUA_CFLAGS)
+	@nice lua5.4 spec/support/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings $(LUA_CFLAGS) $(if $(FLUX),--flux $(FLUX_CFLAGS))
 format: ## clang-format on every C file
 	clang-format -i core/*.[ch] bindings/*.[ch] spec/c/*.[ch] spec/fuzz/*.[ch]
 
