@@ -34,11 +34,6 @@ void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_ver
         push_bits(L, box, v, WEIRLUA_VERTEX);
 }
 
-void weirlua_push_view(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind)
-{
-    push_bits(L, box, v, kind);
-}
-
 /* NULL, or what is wrong with the bits. */
 static inline const char *resolve(struct weirlua *s, uint64_t bits, struct weirlua_handle *h)
 {

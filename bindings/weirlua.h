@@ -199,7 +199,6 @@ static inline void *weirlua_vertex_bits(uint32_t number, weir_vertex v, uint32_t
 }
 /* The light userdata that stands for a vertex that there is. */
 void *weirlua_vertex_value(const struct weirlua_graph *box, weir_vertex v);
-void weirlua_push_view(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind);
 /* Any light userdata: its handle, live or an error. */
 struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg);
 struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int arg);

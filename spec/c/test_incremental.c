@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "dice.h"
+#include "placings.h"
 #include "weir.h"
 
 static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint32_t count, int64_t size)
@@ -89,26 +90,6 @@ static void change_jobs(weir_graph *g)
         if (weir_job_count(g))
             (void)!weir_release(g, weir_job_at(g, dice(weir_job_count(g)))->job, NULL);
     }
-}
-
-static int by_speed(void *data, const weir_graph *g, weir_vertex v, double *keys)
-{
-    const char *speed = weir_vertex_get(g, v, WEIR_PROPERTIES, "speed");
-
-    (void)data;
-    keys[0] = speed ? -atof(speed) : 0;
-    keys[1] = (double)weir_vertex_id(g, v);
-    return 2;
-}
-
-static bool same(const weir_allocation *a, const weir_allocation *b)
-{
-    if (a->start != b->start || a->npicks != b->npicks)
-        return false;
-    for (uint32_t i = 0; i < a->npicks; i++)
-        if (a->picks[i].vertex != b->picks[i].vertex || a->picks[i].amount != b->picks[i].amount)
-            return false;
-    return true;
 }
 
 static weir_request *some_request(void)

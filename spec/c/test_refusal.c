@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "dice.h"
+#include "placings.h"
 #include "weir.h"
 
 static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint32_t count, int64_t size)
@@ -74,16 +75,6 @@ static void change(weir_graph *g)
     }
 }
 
-static int by_speed(void *data, const weir_graph *g, weir_vertex v, double *keys)
-{
-    const char *speed = weir_vertex_get(g, v, WEIR_PROPERTIES, "speed");
-
-    (void)data;
-    keys[0] = speed ? -atof(speed) : 0;
-    keys[1] = (double)weir_vertex_id(g, v);
-    return 2;
-}
-
 /* The last ones. */
 static int64_t take_last(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, const double *score,
                          size_t n, size_t min, size_t max, uint32_t *chosen)
@@ -92,16 +83,6 @@ static int64_t take_last(void *data, const weir_graph *g, const weir_resource *r
     for (size_t i = 0; i < max; i++)
         chosen[i] = (uint32_t)(n - 1 - i);
     return (int64_t)max;
-}
-
-static bool same(const weir_allocation *a, const weir_allocation *b)
-{
-    if (a->start != b->start || a->npicks != b->npicks)
-        return false;
-    for (uint32_t i = 0; i < a->npicks; i++)
-        if (a->picks[i].vertex != b->picks[i].vertex || a->picks[i].amount != b->picks[i].amount)
-            return false;
-    return true;
 }
 
 static const char *const fillers[] = {"slot=%u/core", "slot=%u/gpu", "slot=%u/memory=3", "slot=%u/socket", "slot=%u/node", "slot=%u/core=2"};
