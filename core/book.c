@@ -61,19 +61,15 @@ static struct book *book_make(weir_graph *g, weir_vertex v)
     return b;
 }
 
-/* Gives v another book, or none; there is room. */
-static void book_turn(weir_graph *g, weir_vertex v, uint32_t to)
+/* v has a book, and has none from now on. */
+static void book_leave(weir_graph *g, weir_vertex v)
 {
-    uint32_t *from = &vertex_at(g, v)->book;
+    uint32_t *at = &vertex_at(g, v)->book;
 
-    if (*from == to)
-        return;
-    g->booked += (uint32_t)(*from == WEIR_NONE) - (uint32_t)(to == WEIR_NONE);
-    if (to != WEIR_NONE)
-        g->books[to].refs++;
-    if (*from != WEIR_NONE && --g->books[*from].refs == 0)
-        record_drop(g, &g->books[*from]);
-    *from = to;
+    g->booked--;
+    if (--g->books[*at].refs == 0)
+        record_drop(g, &g->books[*at]);
+    *at = WEIR_NONE;
 }
 
 /* The book of v, which no other vertex has from now on. That needs no memory: where several have one, a record is to spare. */
@@ -227,28 +223,54 @@ static int prepare(const weir_graph *g, struct book *b, const struct span *s)
 
 /* ---- places ---- */
 
-/* How many spans start at `start` or before. Looked for from the end on. O(log) */
-static uint32_t place_of(const weir_graph *g, const struct book *b, int64_t start)
+/* Where a span that starts then is likely to stand: starts are about evenly spread. b has spans. */
+static uint32_t guess_of(const struct book *b, int64_t start)
 {
-    uint32_t lo = 0, hi = b->count;
+    double from = (double)b->next, all = (double)b->last_start - from;
 
-    if (hi == 0 || b->last_start <= start)
-        return hi;
-    for (uint32_t step = 1; hi - lo >= step; step *= 2) {
-        if (start_of(g, b, hi - step) <= start) {
-            lo = hi - step + 1;
-            break;
-        }
-        hi -= step;
+    if (start >= b->last_start)
+        return b->count - 1;
+    if (start <= b->next || b->active >= b->count)
+        return b->active < b->count ? b->active : b->count - 1;
+    return b->active + (uint32_t)((b->count - 1 - b->active) * (((double)start - from) / all));
+}
+
+void weir_book_fetch(const struct book *b, int64_t start)
+{
+    if (b->cap)
+        __builtin_prefetch(&b->jobs[guess_of(b, start)]);
+}
+
+/* How many spans start at `start` or before; number `at` is likely to be near. */
+static uint32_t place_near(const weir_graph *g, const struct book *b, int64_t start, uint32_t at)
+{
+    uint32_t lo = 0, hi = b->count, step = 1;
+
+    if (start_of(g, b, at) <= start) {
+        for (lo = at + 1; hi - lo > step && start_of(g, b, lo + step) <= start; step *= 2)
+            lo += step + 1;
+        hi = hi - lo > step ? lo + step : hi;
+    } else {
+        for (hi = at; hi > step && start_of(g, b, hi - step) > start; step *= 2)
+            hi -= step;
+        lo = hi > step ? hi - step + 1 : 0;
     }
     while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
+        uint32_t mid = lo + (hi - lo) / 2;
         if (start_of(g, b, mid) <= start)
             lo = mid + 1;
         else
             hi = mid;
     }
     return lo;
+}
+
+/* How many spans start at `start` or before. O(log spans), less where starts are evenly spread. */
+static uint32_t place_of(const weir_graph *g, const struct book *b, int64_t start)
+{
+    if (b->count == 0 || b->last_start <= start)
+        return b->count;
+    return place_near(g, b, start, guess_of(b, start));
 }
 
 static void set_last(const weir_graph *g, struct book *b)
@@ -323,7 +345,7 @@ int weir_book_add(weir_graph *g, uint32_t job, const weir_pick *p)
         return WEIR_ENOMEM;
     if (prepare(g, b, &s)) {
         if (b->count == 0)
-            book_turn(g, p->vertex, WEIR_NONE);
+            book_leave(g, p->vertex);
         return WEIR_ENOMEM;
     }
     insert(b, place_of(g, b, s.start), &s);
@@ -364,7 +386,7 @@ void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
     struct span s;
 
     if (b && b->count == 1 && jobs_of(b)[0] == job) {
-        book_turn(g, v, WEIR_NONE);
+        book_leave(g, v);
         return;
     }
     at = weir_book_find(g, v, job);
@@ -410,8 +432,6 @@ static void turn_many(weir_graph *g, const weir_pick *picks, uint32_t n, uint32_
 {
     uint32_t from = vertex_at(g, picks->vertex)->book;
 
-    if (from == to)
-        return;
     for (uint32_t i = 0; i < n; i++)
         vertex_at(g, picks[i].vertex)->book = to;
     g->booked += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);

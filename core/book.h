@@ -27,6 +27,8 @@ int weir_book_add(weir_graph *g, uint32_t job, const weir_pick *p) WEIR_CHECKED;
 void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job);
 /* Which span of v is that of a job; WEIR_NONE: none. O(log spans) */
 uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job);
+/* Fetches from memory what a look for a span that starts then will look at first. */
+void weir_book_fetch(const struct book *b, int64_t start);
 /* A reservation has begun. */
 void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job);
 /* One of these three for n exclusive picks in a row, of vertices that have one book, or none, and are of one kind: they have one book

@@ -25,11 +25,13 @@ static void fetch_ahead(const weir_graph *g, const struct changing *c, uint32_t 
         return;
     __builtin_prefetch(vertex_at(g, c->picks[i + AHEAD].vertex));
     b = book_of(g, c->picks[i + AHEAD / 2].vertex);
-    if (b)
+    if (b) {
         __builtin_prefetch(b);
+        __builtin_prefetch(&b->parts);
+    }
     b = book_of(g, c->picks[i + AHEAD / 4].vertex);
-    if (b && b->cap)
-        __builtin_prefetch(&b->jobs[b->count / 2]);
+    if (b)
+        weir_book_fetch(b, g->starts[c->job]);
 }
 
 /* How many of n picks, from the first on, are alike to their books. */
