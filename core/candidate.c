@@ -75,6 +75,11 @@ bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_reso
     return use_of(m, v, r) == USE_WITHIN;
 }
 
+bool weir_candidate_all(const struct match *m, weir_vertex v, const weir_resource *r)
+{
+    return use_of(m, v, r) == USE_WHOLE;
+}
+
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r)
 {
     return use_of(m, v, r) == USE_UNITS;
@@ -175,6 +180,8 @@ static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
     int rc;
 
     /* the search has weighed the needs against the totals below v: where those are what is up, it is decided */
+    if (!told && m->would_do)
+        return 1;
     if (!told && weir_candidate_plain(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
         return 1;
     if (view < VIEW_CAPACITY)
@@ -232,14 +239,14 @@ static bool others_use(const struct match *m, weir_vertex v, int64_t own)
     return own > 0 ? weir_book_others(m->g, v, (uint32_t)(m->grows - m->g->jobs), m->t0, m->t1) : !window_unused(m, v);
 }
 
-static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
+/* Units that v can still give, at most `want`; negative where it is a rival's. */
+static int64_t units_left(const struct match *m, weir_vertex v, int64_t want)
 {
     int64_t size = kind_of(m->g, v)->size, left = size, own = own_units(m, v);
     struct rivalry rivals;
-    int rc;
 
     if (rivals_clash(m, v, false, &rivals))
-        return 0;
+        return -1;
     if (m->view <= VIEW_LATER)
         left = weir_window_free(m->g, v, m->t0, m->t1);
     left -= rivals.used;
@@ -248,7 +255,22 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
     /* all units to one job is exclusive (A2): nobody may share the pool then */
     if (left + rivals.used + own == size && (rivals.shared || others_use(m, v, own)))
         left--;
-    if (left <= 0) {
+    return left > 0 ? left : 0;
+}
+
+int64_t weir_candidate_room(const struct match *m, weir_vertex v)
+{
+    return units_left(m, v, WEIR_FOREVER);
+}
+
+static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
+{
+    int64_t size = kind_of(m->g, v)->size, left = units_left(m, v, want);
+    int rc;
+
+    if (left < 0)
+        return 0;
+    if (left == 0) {
         note(m, WEIR_EVENT_BUSY, v, r);
         return 0;
     }
@@ -263,6 +285,8 @@ static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *
     int rc;
 
     if (size == 0 || rivals_clash(m, v, false, &rivals))
+        return 0;
+    if (rivals.used > 0 && rivals.used + own_units(m, v) == size) /* nothing is left to share (A2) */
         return 0;
     rc = weir_pick_add(m, v, r, 0, false);
     return rc ? rc : size < want ? size : want;

@@ -4,7 +4,7 @@
  *   place.c      how the resources of a request are placed below a vertex
  *   place_many.c ... many whole vertices at once
  *   slot.c       ... slots, each inside one node
- *   contest.c    ... when siblings compete for the same vertices
+ *   contest*.c   ... when siblings compete for the same vertices (contest.h)
  *   candidate.c  what one vertex can give for one resource
  *   mix.c        ... slots that are alternatives
  *   runs.c       ... neighbours first
@@ -84,6 +84,7 @@ struct match {
     } indexes[INDEX_MEMO]; /* at hand: while it runs nothing changes that they depend on */
     uint32_t nindexes;
     bool trying;     /* does it fit? what it takes is given back: which of what is alike is chosen does not matter */
+    bool would_do;   /* what is taken is known to hold what is asked for inside it */
     bool contested;  /* siblings competed: one vertex may have several picks */
     weir_stats stats;
     const weir_match_options *options; /* never NULL */
@@ -147,9 +148,11 @@ int weir_mix_place(struct match *m, weir_vertex under, const weir_resource *list
 int64_t weir_runs_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);
 /* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
 int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
-/* The same where siblings compete (contest.c). */
+/* The same as weir_place() where siblings compete (contest.c). */
 int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);
+/* Whether several of a type are asked for that may stand inside each other: taken in order, one may be what two stand in. */
+bool weir_place_nests(const struct match *m, const weir_resource *list, uint32_t n, int64_t times);
 /* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
 int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
@@ -174,10 +177,14 @@ bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_reso
 bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether aggregates alone tell that a vertex taken as a whole holds what r asks for below it. */
 bool weir_candidate_plain(struct match *m, const weir_resource *r);
+/* Whether v serves r only as a whole. */
+bool weir_candidate_all(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether v can give r some of its units only. */
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether only vertices that nobody uses can serve r. */
 bool weir_candidate_idle(const struct match *m, const weir_resource *r);
+/* Units that v, a pool that gives some of its units, still has. O(picks of rivals) */
+int64_t weir_candidate_room(const struct match *m, weir_vertex v);
 /* What v gives for r, at most `want` units, its picks added; 0: it does not fit; negative: failed. */
 int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want);
 

@@ -252,7 +252,8 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
 
     if (sc->n == 0)
         return WEIR_OK;
-    qsort(sc->list, sc->n, sizeof *sc->list, by_score);
+    if (m->policy->evaluate) /* else they stand as they were found */
+        qsort(sc->list, sc->n, sizeof *sc->list, by_score);
     v = weir_mem_alloc(sc->n * sizeof *v);
     score = weir_mem_alloc(sc->n * sizeof *score);
     chosen = weir_mem_alloc(sc->n * sizeof *chosen);
@@ -499,5 +500,7 @@ int weir_place(struct match *m, weir_vertex under, const weir_resource *list, ui
         rc = place_one(m, under, &list[i], times);
     if (rc != 1)
         m->npicks = npicks;
+    if (rc == 0 && m->rivals == WEIR_NONE && weir_place_nests(m, list, n, times))
+        return weir_place_rivals(m, under, list, n, times);
     return rc;
 }

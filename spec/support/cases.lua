@@ -306,8 +306,8 @@ local function judge(ref, step, answer, allocation)
   local picks = M.engine_picks(ref, allocation)
   local why = ref:fault(step.request, picks, allocation.at)
   if why then fail("fault", "the engine gave %s, but %s", Reference.show(picks), why) end
-  if answer.start and allocation.at ~= answer.start then
-    fail("start", "starts at %s, but can at %s", allocation.at, answer.start)
+  if answer.start and (allocation.at < answer.start or answer.fits and allocation.at > answer.start) then
+    fail("start", "starts at %s, but %s at %s", allocation.at, answer.fits and "can" or "cannot before it may", answer.start)
   end
   if answer.picks and Reference.show(picks) ~= Reference.show(answer.picks) then
     fail("choice", "took    %s\nwanted  %s", Reference.show(picks), Reference.show(answer.picks))

@@ -1,0 +1,116 @@
+/* contest.h - what the files about siblings that compete share. Private to the matcher.
+ *
+ *   contest.c        the search over what the siblings take
+ *   contest_rivals.c whether they compete at all
+ *   contest_share.c  units of pools, divided among all that need some
+ *   contest_bound.c  whether there can be enough of them at all
+ *   contest_twins.c  what need not be tried: it is like what was refused
+ */
+#ifndef WEIR_CONTEST_H
+#define WEIR_CONTEST_H
+
+#include "graph.h"
+#include "request.h"
+
+struct match;
+
+#define CONTEST_TRIES 20000
+#define CONTEST_DEMANDS 256
+#define CONTEST_TRIED 64 /* refused candidates that are kept for one choice */
+
+/* So many units of a resource below a vertex, or so many slots in nodes. */
+struct demand {
+    const weir_resource *r;
+    weir_vertex under;
+    uint32_t depth; /* of `under` */
+    int64_t times, units, most;
+    int64_t last; /* units that the vertex taken last gave */
+    weir_type host; /* r is a slot, the candidates are vertices of this type, the units slots; WEIR_NO_TYPE: it is none */
+    int64_t slots; /* that this demand stands for, as the first resource of other slots */
+    uint32_t subsystem; /* WEIR_NONE, or whose units these are (channel.c) */
+    weir_vertex *candidates; /* in order; NULL: only units, placed last */
+    uint32_t n, cap;
+    bool whole;      /* all candidates are taken as a whole */
+    bool sized;      /* some candidates stand for more than one */
+    int64_t *behind; /* by candidate: units of it and of all behind it, as things stood when its turn came; one more at the end.
+                        Not in order */
+    weir_vertex *pools; /* that give some of their units, where all ways are tried */
+    uint32_t npools, pools_cap;
+};
+
+/* A vertex, what can be taken of it, and what was taken or is asked for there. */
+struct twin {
+    weir_vertex v;
+    uint32_t touched; /* picks and demands at or below it */
+    uint32_t wholes;  /* picks of it as a whole */
+    uint32_t round;   /* that `units` is about */
+    int64_t units;    /* of the pools at or below it that are counted */
+    uint64_t itself, kids, extra; /* what it is, sums of the looks of its kids and of what is taken or asked for at it */
+    uint64_t look;    /* all of that; 0: not known yet */
+};
+
+struct twins {
+    const struct match *m;
+    bool known;        /* else no two are alike as far as we know */
+    struct twin *list; /* a hash table by vertex */
+    uint32_t n, size, round;
+};
+
+/* Candidates that were refused for one choice. */
+struct tried {
+    uint64_t *keys;
+    uint32_t n, cap;
+};
+
+struct contest {
+    struct match *m;
+    struct demand *demands; /* those of the siblings, then those inside of what was chosen for them */
+    uint32_t n, cap, tries, refusals;
+    bool ordered;  /* the first way in the policy's order; else all ways, for the least of everything */
+    bool gave_up;  /* ... which took too long */
+    struct twins twins;
+    uint64_t *states; /* that were refused: a hash table */
+    uint32_t nstates, states_size;
+};
+
+static inline bool is_hosted(const struct demand *d)
+{
+    return d->host != WEIR_NO_TYPE;
+}
+
+/* The least that a demand has to get. */
+int64_t weir_demand_least(const struct demand *d);
+
+/* Whether something inside of the resources competes with what is beside it there. */
+bool weir_contest_within(const struct match *m, const weir_resource *list, uint32_t n);
+
+/* Whether the units that are still missing can be divided among the pools as they are; the demands from `open` on that have
+ * candidates left count nothing, nor do those that are not about what is at or below `within` (WEIR_NONE: all are). 1, 0 or
+ * negative. O(demands x pools) for each way that units are moved. weir_contest_share_all() picks them. */
+int weir_contest_share(struct contest *c, uint32_t open, weir_vertex within) WEIR_CHECKED;
+int weir_contest_share_all(struct contest *c) WEIR_CHECKED;
+
+/* Units that a pool has beside all that was taken. O(d), more where it was touched itself */
+int64_t weir_contest_room(const struct contest *c, weir_vertex v);
+/* Whether there are as many units as are needed, whichever vertices are chosen for the demands from `open` on. 1, 0 or negative.
+ * O(demands x (candidates + pools)) */
+int weir_contest_enough(struct contest *c, uint32_t open) WEIR_CHECKED;
+
+/* What is taken or asked for begins (1) or ends (-1); WEIR_ENOMEM. O(d) */
+int weir_twins_pick(struct twins *t, const weir_pick *p, int by) WEIR_CHECKED;
+int weir_twins_demand(struct twins *t, const struct demand *d, uint32_t i, int by) WEIR_CHECKED;
+/* NULL: nothing is noted about v. Good until the next call. */
+const struct twin *weir_twins_find(const struct twins *t, weir_vertex v);
+/* Counts units of v, and of all above it, in this round. WEIR_ENOMEM. */
+int weir_twins_count(struct twins *t, weir_vertex v, int64_t units) WEIR_CHECKED;
+/* *key is the same for candidates that are alike: what one of them leads to the other one does. WEIR_ENOMEM. */
+int weir_twins_key(struct twins *t, weir_vertex v, uint64_t *key) WEIR_CHECKED;
+void weir_twins_begin(struct twins *t, const struct match *m);
+void weir_twins_end(struct twins *t);
+
+/* What all depends on once the demands before the i-th are met. WEIR_ENOMEM. */
+int weir_contest_state(struct contest *c, uint32_t i, uint64_t *state) WEIR_CHECKED;
+bool weir_contest_refused(const struct contest *c, uint64_t state);
+int weir_contest_refuse(struct contest *c, uint64_t state) WEIR_CHECKED;
+
+#endif

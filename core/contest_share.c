@@ -1,0 +1,255 @@
+/* contest_share.c - units of pools, divided among demands of which each may have them from some pools only: what lies below a
+ * vertex, and has the right unit. Taking them one demand after the other may take from a pool that another one depends on, so
+ * this moves what was given until all is met or nothing can be moved (a maximal flow, found by shortest augmenting paths).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "contest.h"
+#include "match.h"
+
+/* That a demand may have units of a pool, and has some. */
+struct claim {
+    weir_vertex v;
+    uint32_t demand, pool;
+    uint32_t next; /* to the same pool */
+    int64_t units;
+};
+
+struct pool_left {
+    weir_vertex v;
+    int64_t left;
+    uint32_t claims; /* the first one */
+    uint32_t seen;   /* in that round */
+};
+
+/* How a demand was come to: it would give units that it has, for another demand to take. */
+struct step {
+    uint32_t gives, takes; /* claims */
+    uint32_t seen;
+};
+
+struct sharing {
+    struct contest *c;
+    struct claim *claims; /* by demand, in the order of its pools */
+    struct pool_left *pools;
+    uint32_t nclaims, npools, round;
+    uint32_t *first;   /* by demand: its first claim; one more at the end */
+    int64_t *missing;  /* by demand */
+    struct step *steps;
+    uint32_t *queue;
+};
+
+int64_t weir_demand_least(const struct demand *d)
+{
+    return saturating_mul(d->r->count.min, d->times);
+}
+
+static int64_t missing_of(const struct demand *d, bool open)
+{
+    int64_t least = weir_demand_least(d);
+
+    if (d->subsystem != WEIR_NONE || (open && d->n > 0) || d->units >= least)
+        return 0;
+    return least - d->units;
+}
+
+static bool is_within(const struct contest *c, const struct demand *d, weir_vertex within)
+{
+    return within == WEIR_NONE || (d->under != WEIR_NONE && weir_vertex_within(c->m->g, d->under, within));
+}
+
+/* ---- what there is ---- */
+
+static int by_vertex(const void *a, const void *b)
+{
+    weir_vertex x = ((const struct pool_left *)a)->v, y = ((const struct pool_left *)b)->v;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t find_pool(const struct sharing *s, weir_vertex v)
+{
+    struct pool_left key = {.v = v};
+    const struct pool_left *at = bsearch(&key, s->pools, s->npools, sizeof *s->pools, by_vertex);
+    return (uint32_t)(at - s->pools);
+}
+
+/* The pools that anybody may have units of, each once. */
+static void list_pools(struct sharing *s)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < s->nclaims; i++)
+        s->pools[i] = (struct pool_left){.v = s->claims[i].v, .claims = WEIR_NONE};
+    qsort(s->pools, s->nclaims, sizeof *s->pools, by_vertex);
+    for (uint32_t i = 0; i < s->nclaims; i++)
+        if (i == 0 || s->pools[i].v != s->pools[kept - 1].v)
+            s->pools[kept++] = s->pools[i];
+    s->npools = kept;
+    for (uint32_t i = 0; i < s->npools; i++)
+        s->pools[i].left = weir_contest_room(s->c, s->pools[i].v);
+    for (uint32_t i = s->nclaims; i-- > 0;) {
+        struct claim *q = &s->claims[i];
+        q->pool = find_pool(s, q->v);
+        q->next = s->pools[q->pool].claims;
+        s->pools[q->pool].claims = i;
+    }
+}
+
+static void list_claims(struct sharing *s)
+{
+    for (uint32_t d = 0; d < s->c->n; d++) {
+        const struct demand *demand = &s->c->demands[d];
+        s->first[d] = s->nclaims;
+        for (uint32_t k = 0; s->missing[d] && k < demand->npools; k++)
+            s->claims[s->nclaims++] = (struct claim){.v = demand->pools[k], .demand = d};
+    }
+    s->first[s->c->n] = s->nclaims;
+}
+
+static void end_sharing(struct sharing *s)
+{
+    weir_mem_free(s->claims);
+    weir_mem_free(s->pools);
+    weir_mem_free(s->first);
+    weir_mem_free(s->missing);
+    weir_mem_free(s->steps);
+    weir_mem_free(s->queue);
+}
+
+/* 1: something is missing; 0: nothing is; negative: failed. */
+static int begin_sharing(struct sharing *s, uint32_t open, weir_vertex within)
+{
+    struct contest *c = s->c;
+    size_t n = 0;
+    bool some = false;
+
+    s->missing = weir_mem_zalloc((size_t)c->n + 1, sizeof *s->missing);
+    for (uint32_t d = 0; s->missing && d < c->n; d++) {
+        s->missing[d] = is_within(c, &c->demands[d], within) ? missing_of(&c->demands[d], d >= open) : 0;
+        n += s->missing[d] ? c->demands[d].npools : 0;
+        some |= s->missing[d] > 0;
+    }
+    if (s->missing && !some)
+        return 0;
+    s->claims = weir_mem_zalloc(n + 1, sizeof *s->claims);
+    s->pools = weir_mem_zalloc(n + 1, sizeof *s->pools);
+    s->first = weir_mem_zalloc((size_t)c->n + 1, sizeof *s->first);
+    s->steps = weir_mem_zalloc((size_t)c->n + 1, sizeof *s->steps);
+    s->queue = weir_mem_zalloc((size_t)c->n + 1, sizeof *s->queue);
+    if (!s->missing || !s->claims || !s->pools || !s->first || !s->steps || !s->queue)
+        return weir_fail_nomem(c->m->err);
+    list_claims(s);
+    list_pools(s);
+    return 1;
+}
+
+/* ---- moving ---- */
+
+/* All demands that have units of a full pool might give them. */
+static void ask_others(struct sharing *s, uint32_t claim, uint32_t *end)
+{
+    for (uint32_t i = s->pools[s->claims[claim].pool].claims; i != WEIR_NONE; i = s->claims[i].next) {
+        uint32_t other = s->claims[i].demand;
+        if (s->claims[i].units == 0 || s->steps[other].seen == s->round)
+            continue;
+        s->steps[other] = (struct step){i, claim, s->round};
+        s->queue[(*end)++] = other;
+    }
+}
+
+/* The claim with which a way from the demand d to a pool that has something left ends; WEIR_NONE: there is no way. */
+static uint32_t find_way(struct sharing *s, uint32_t d)
+{
+    uint32_t end = 0;
+
+    s->round++;
+    s->steps[d] = (struct step){WEIR_NONE, WEIR_NONE, s->round};
+    s->queue[end++] = d;
+    for (uint32_t at = 0; at < end; at++) {
+        uint32_t i = s->first[s->queue[at]], last = s->first[s->queue[at] + 1];
+        for (; i < last; i++) {
+            struct pool_left *p = &s->pools[s->claims[i].pool];
+            if (p->left > 0)
+                return i;
+            if (p->seen != s->round)
+                ask_others(s, i, &end);
+            p->seen = s->round;
+        }
+    }
+    return WEIR_NONE;
+}
+
+/* Moves as much as can go the whole way that ends with a claim. */
+static void move(struct sharing *s, uint32_t d, uint32_t claim)
+{
+    struct pool_left *p = &s->pools[s->claims[claim].pool];
+    int64_t units = s->missing[d] < p->left ? s->missing[d] : p->left;
+
+    for (uint32_t at = s->claims[claim].demand; at != d; at = s->claims[s->steps[at].takes].demand)
+        if (s->claims[s->steps[at].gives].units < units)
+            units = s->claims[s->steps[at].gives].units;
+    p->left -= units;
+    s->missing[d] -= units;
+    s->claims[claim].units += units;
+    for (uint32_t at = s->claims[claim].demand; at != d; at = s->claims[s->steps[at].takes].demand) {
+        s->claims[s->steps[at].gives].units -= units;
+        s->claims[s->steps[at].takes].units += units;
+    }
+}
+
+/* What is deepest first, as it has the least choice. */
+static bool share(struct sharing *s)
+{
+    const struct contest *c = s->c;
+    uint32_t deepest = 0;
+
+    for (uint32_t d = 0; d < c->n; d++)
+        deepest = c->demands[d].depth > deepest ? c->demands[d].depth : deepest;
+    for (uint32_t depth = deepest + 1; depth-- > 0;)
+        for (uint32_t d = 0; d < c->n; d++)
+            while (c->demands[d].depth == depth && s->missing[d] > 0) {
+                uint32_t claim = find_way(s, d);
+                if (claim == WEIR_NONE)
+                    return false;
+                move(s, d, claim);
+            }
+    return true;
+}
+
+static int pick_all(struct sharing *s)
+{
+    struct match *m = s->c->m;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < s->nclaims; i++) {
+        const struct claim *q = &s->claims[i];
+        if (q->units > 0)
+            rc = weir_pick_add(m, q->v, s->c->demands[q->demand].r, q->units, q->units == kind_of(m->g, q->v)->size);
+    }
+    return rc ? rc : 1;
+}
+
+static int share_once(struct contest *c, uint32_t open, weir_vertex within, bool take)
+{
+    struct sharing s = {.c = c};
+    int rc = begin_sharing(&s, open, within);
+
+    c->tries += s.nclaims / 128; /* it is as much work */
+    if (rc == 1)
+        rc = !share(&s) ? 0 : take ? pick_all(&s) : 1;
+    else if (rc == 0)
+        rc = 1;
+    end_sharing(&s);
+    return rc;
+}
+
+int weir_contest_share(struct contest *c, uint32_t open, weir_vertex within)
+{
+    return share_once(c, open, within, false);
+}
+
+int weir_contest_share_all(struct contest *c)
+{
+    return share_once(c, c->n, WEIR_NONE, true);
+}
