@@ -88,6 +88,10 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
     const char *mode;
     int i = 0;
 
+    *stats = true;
+    o->at = weir_graph_now(box->g);
+    if (lua_isnil(L, arg))
+        return;
     weirlua_options(L, arg, known);
     mode = weirlua_field_string(L, arg, "mode", "now");
     while (i < 4 && strcmp(modes[i], mode) != 0)
@@ -95,7 +99,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
     if (i == 4)
         luaL_error(L, "field 'mode': now, reserve, feasible or preview expected, got '%s'", mode);
     o->mode = i; /* enum weir_mode is in this order */
-    o->at = weirlua_field_time(L, arg, "at", weir_graph_now(box->g));
+    o->at = weirlua_field_time(L, arg, "at", o->at);
     o->duration = weirlua_field_time(L, arg, "duration", 0);
     o->job = weirlua_field_integer(L, arg, "job", 0);
     *stats = weirlua_field_boolean(L, arg, "stats", true);
@@ -173,11 +177,19 @@ static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, c
     return 1;
 }
 
+/* Pushes a field of the options, which may be nil; its type. */
+static int push_option(lua_State *L, int options, const char *name)
+{
+    if (!lua_isnil(L, options))
+        return lua_getfield(L, options, name);
+    lua_pushnil(L);
+    return LUA_TNIL;
+}
+
 /* Pushes the policy of one match: the one in its options, or the engine's. */
 static void push_policy(lua_State *L, int options)
 {
-    lua_getfield(L, options, "policy");
-    if (lua_isnil(L, -1)) {
+    if (push_option(L, options, "policy") == LUA_TNIL) {
         lua_pop(L, 1);
         lua_getiuservalue(L, 1, 2);
     } else if (!luaL_testudata(L, -1, WEIRLUA_POLICY)) {
@@ -188,7 +200,7 @@ static void push_policy(lua_State *L, int options)
 /* Pushes the table to be filled with what the match looks at, and what gathers it; or two times nil. */
 static struct weirlua_trace *push_trace(lua_State *L, int options)
 {
-    if (lua_getfield(L, options, "trace") == LUA_TNIL) {
+    if (push_option(L, options, "trace") == LUA_TNIL) {
         lua_pushnil(L);
         return NULL;
     }
@@ -201,7 +213,7 @@ static struct weirlua_trace *push_trace(lua_State *L, int options)
  * times nil. */
 static struct weirlua_box *push_inside(lua_State *L, int options)
 {
-    if (lua_getfield(L, options, "inside") == LUA_TNIL) {
+    if (push_option(L, options, "inside") == LUA_TNIL) {
         lua_pushnil(L);
         return NULL;
     }

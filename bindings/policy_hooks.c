@@ -403,6 +403,11 @@ static void give(struct hooks *h)
                              .select = spec->has[HOOK_SELECT] ? hook_select : NULL};
 }
 
+static bool calls_lua(const weir_policy *p)
+{
+    return p->keys || p->prune || p->evaluate || p->select;
+}
+
 /* Pushes the anchor where the hooks run, and starts the budget there. */
 static void push_anchor(lua_State *L, struct policy *p, int policy)
 {
@@ -426,6 +431,9 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
     h->policy = luaL_checkudata(L, policy, WEIRLUA_POLICY);
     luaL_argcheck(L, h->policy->open, policy, "the policy is closed");
     give(h);
+    h->base = lua_gettop(L) + 1;
+    if (!calls_lua(&h->given))
+        return WEIR_OK;
     sb = sandbox_of(h);
     h->L = sb ? sb->S : L;
     h->base = lua_gettop(h->L) + 1;

@@ -1,5 +1,7 @@
 /* index.c - the first candidate in order below each row. Invariant: best[row] is the first in order of what the
- * entries of the row offer; WEIR_NONE where none qualifies. */
+ * entries of the row offer; WEIR_NONE where none qualifies; UNKNOWN where nobody has looked since the one it had went, and then it
+ * is UNKNOWN in all rows above, too. So an index that nobody asks costs next to nothing, and what is asked for is looked for once,
+ * however often it has changed. */
 #include "index.h"
 
 #include <stdlib.h>
@@ -9,14 +11,15 @@
 #include "roster.h"
 #include "rows.h"
 
+#define UNKNOWN (WEIR_NONE - 1) /* no vertex has that number */
+
 static void index_free(struct index *x)
 {
     if (x) {
         weir_order_clear(&x->order);
         weir_mem_free(x->best);
         weir_mem_free(x->noted);
-        weir_mem_free(x->list);
-        weir_mem_free(x->bits);
+        weir_index_list_drop(x);
         weir_mem_free(x);
     }
 }
@@ -44,16 +47,14 @@ void weir_indexes_drop_maps(weir_graph *g)
     weir_refusals_reorder(g);
 }
 
-static int note(struct index *x, weir_vertex v, bool rows)
+static int note(struct index *x, weir_vertex v)
 {
-    const struct index_note *last = x->nnoted ? &x->noted[x->nnoted - 1] : NULL;
-
-    if (last && last->vertex == v && last->rows == rows)
+    if (x->nnoted && x->noted[x->nnoted - 1] == v)
         return WEIR_OK;
     if (x->nnoted == INDEX_NOTES ||
         weir_array_reserve(&x->noted, &x->noted_cap, x->nnoted + 1, sizeof *x->noted))
         return WEIR_ELIMIT;
-    x->noted[x->nnoted++] = (struct index_note){v, rows};
+    x->noted[x->nnoted++] = v;
     return WEIR_OK;
 }
 
@@ -64,12 +65,32 @@ void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key)
         if (!weir_order_reads(&x->order, map, key))
             continue;
         x->reordered = true;
-        if (note(x, v, false))
+        if (note(x, v))
             drop_at(g, i);
     }
     weir_roster_note(g, v, map, key);
     if (map != WEIR_EXTENDED)
         weir_refusals_reorder(g);
+}
+
+/* What is first in the row over the kid of p at pos is not known any more, nor what is first in those above it. `all`: the tree
+ * has changed, and not all of them may have heard of it: a vertex that has the type below it from now on has rows for it, too. */
+static void forget(const weir_graph *g, struct index *x, weir_vertex p, uint32_t pos, bool all)
+{
+    x->unknown = true;
+    for (; p != WEIR_NONE; pos = vertex_at(g, p)->pos, p = vertex_at(g, p)->parent) {
+        const struct inner *in = inner_of(g, p);
+        struct levels lv;
+        if (!index_has_rows(g, x, in))
+            continue;
+        weir_levels_of(in->rows_cap, &lv);
+        for (uint32_t step = 1; step <= lv.n + 1; step++) {
+            weir_vertex *best = &x->best[in->row + row_over(&lv, step <= lv.n ? step : 0, pos)];
+            if (*best == UNKNOWN && !all)
+                return;
+            *best = UNKNOWN;
+        }
+    }
 }
 
 static bool qualifies(const weir_graph *g, const struct index *x, weir_vertex v)
@@ -118,6 +139,50 @@ static weir_vertex first_of_row(const weir_graph *g, const struct index *x, cons
     return best;
 }
 
+static void settle_below(const weir_graph *g, struct index *x, weir_vertex v);
+
+/* Looks for the first of a row where that is not known. The depth of the tree is bounded. */
+static void settle(const weir_graph *g, struct index *x, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r)
+{
+    uint32_t begin, end;
+    bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
+
+    if (x->best[in->row + r] != UNKNOWN)
+        return;
+    for (uint32_t i = begin; i < end; i++)
+        if (!kids)
+            settle(g, x, in, lv, l == 0 ? lv->n : l - 1, i);
+        else if (in->kids[i] != WEIR_NONE)
+            settle_below(g, x, in->kids[i]);
+    x->best[in->row + r] = first_of_row(g, x, in, lv, l, r);
+}
+
+/* The rows of v, and all below. */
+static void settle_below(const weir_graph *g, struct index *x, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    struct levels lv;
+
+    if (!index_has_rows(g, x, in) || x->best[in->row] != UNKNOWN)
+        return;
+    weir_levels_of(in->rows_cap, &lv);
+    settle(g, x, in, &lv, 0, 0);
+}
+
+void weir_index_settle(const weir_graph *g, struct index *x, weir_vertex v)
+{
+    if (!x->unknown)
+        return;
+    if (v != WEIR_NONE) {
+        settle_below(g, x, v);
+        return;
+    }
+    for (uint32_t i = 0; i < g->nroots; i++)
+        if (g->roots[i] != WEIR_NONE)
+            settle_below(g, x, g->roots[i]);
+    x->unknown = false;
+}
+
 /* Computes the rows of one inner vertex. */
 static void fill_rows(const weir_graph *g, struct index *x, const struct inner *in)
 {
@@ -130,15 +195,10 @@ static void fill_rows(const weir_graph *g, struct index *x, const struct inner *
     x->best[in->row] = first_of_row(g, x, in, &lv, 0, 0);
 }
 
-static bool has_rows(const weir_graph *g, const struct index *x, const struct inner *in)
-{
-    return in && in->cells && type_cell(g->schemas[in->schema], x->type);
-}
-
 /* ... after those below it. The depth of the tree is bounded. */
 static void fill_below(const weir_graph *g, struct index *x, const struct inner *in)
 {
-    if (!has_rows(g, x, in))
+    if (!index_has_rows(g, x, in))
         return;
     for (uint32_t i = 0; i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)
@@ -182,81 +242,6 @@ static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err 
     return WEIR_OK;
 }
 
-/* ---- all in order ---- */
-
-static int list_below(const weir_graph *g, struct index *x, weir_vertex v)
-{
-    const struct inner *in = inner_of(g, v);
-    int rc = WEIR_OK;
-
-    if (kind_of(g, v)->type == x->type) {
-        if (weir_array_reserve(&x->list, &x->list_cap, (size_t)x->nlist + 1, sizeof *x->list))
-            return WEIR_ENOMEM;
-        x->list[x->nlist++] = v;
-    }
-    if (!in || !in->cells || !type_cell(g->schemas[in->schema], x->type))
-        return WEIR_OK;
-    for (uint32_t i = 0; !rc && i < in->nkids; i++)
-        if (in->kids[i] != WEIR_NONE)
-            rc = list_below(g, x, in->kids[i]);
-    return rc;
-}
-
-struct ordering {
-    const weir_graph *g;
-    const struct order *order;
-};
-
-static int by_order(const void *a, const void *b, void *data)
-{
-    const struct ordering *o = data;
-    weir_vertex x = *(const weir_vertex *)a, y = *(const weir_vertex *)b;
-    return x == y ? 0 : weir_order_before(o->g, o->order, x, y) ? -1 : 1;
-}
-
-static void list_drop(struct index *x)
-{
-    weir_mem_free(x->list);
-    weir_mem_free(x->bits);
-    x->list = NULL;
-    x->bits = NULL;
-    x->nlist = x->list_cap = 0;
-    x->bits_of = 0;
-}
-
-/* Whether the list, in preorder as it is, stands in order already (1), or backwards (-1). */
-static int straightness(const weir_graph *g, const struct index *x)
-{
-    bool up = true, down = true;
-
-    for (uint32_t i = 1; i < x->nlist && (up || down); i++) {
-        bool before = weir_order_before(g, &x->order, x->list[i - 1], x->list[i]);
-        up = up && before;
-        down = down && !before;
-    }
-    return up ? 1 : down ? -1 : 0;
-}
-
-int weir_index_list(const weir_graph *g, struct index *x)
-{
-    struct ordering o = {g, &x->order};
-    int rc = WEIR_OK;
-
-    if (x->list)
-        return WEIR_OK;
-    for (uint32_t i = 0; !rc && i < g->nroots; i++)
-        if (g->roots[i] != WEIR_NONE)
-            rc = list_below(g, x, g->roots[i]);
-    if (rc) {
-        list_drop(x);
-        return rc;
-    }
-    x->straight = straightness(g, x);
-    if (x->nlist && x->straight <= 0)
-        qsort_r(x->list, x->nlist, sizeof *x->list, by_order, &o);
-    return WEIR_OK;
-}
-
 /* ---- what was noted ---- */
 
 static int compute_below(const weir_graph *g, const weir_policy *p, struct index *x, weir_vertex v, weir_err *err)
@@ -272,124 +257,22 @@ static int compute_below(const weir_graph *g, const weir_policy *p, struct index
     return rc;
 }
 
-/* Computes every row that v is in, whatever stood there. */
-static void fill_above(const weir_graph *g, struct index *x, weir_vertex v)
-{
-    for (weir_vertex p = vertex_at(g, v)->parent; p != WEIR_NONE; v = p, p = vertex_at(g, v)->parent) {
-        const struct inner *in = inner_of(g, p);
-        struct levels lv;
-        if (!has_rows(g, x, in))
-            return;
-        weir_levels_of(in->rows_cap, &lv);
-        for (uint32_t step = 1; step <= lv.n + 1; step++) {
-            uint32_t l = step <= lv.n ? step : 0, r = row_over(&lv, l, vertex_at(g, v)->pos);
-            x->best[in->row + r] = first_of_row(g, x, in, &lv, l, r);
-        }
-    }
-}
-
-/* Where v stands in the list, or would. */
-static uint32_t list_place(const weir_graph *g, const struct index *x, weir_vertex v)
-{
-    uint32_t lo = 0, hi = x->nlist;
-
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (x->list[mid] != v && weir_order_before(g, &x->order, x->list[mid], v))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-/* Whether a stands before b in the tree, neither being below the other. O(d) */
-static bool tree_before(const weir_graph *g, weir_vertex a, weir_vertex b)
-{
-    uint32_t da = 0, db = 0;
-
-    for (weir_vertex v = a; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        da++;
-    for (weir_vertex v = b; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        db++;
-    for (; da > db; da--)
-        a = vertex_at(g, a)->parent;
-    for (; db > da; db--)
-        b = vertex_at(g, b)->parent;
-    while (vertex_at(g, a)->parent != vertex_at(g, b)->parent) {
-        a = vertex_at(g, a)->parent;
-        b = vertex_at(g, b)->parent;
-    }
-    return vertex_at(g, a)->pos < vertex_at(g, b)->pos;
-}
-
-/* Whether the entry at `at` stands between its neighbours in the tree, too. */
-static bool stands(const weir_graph *g, const struct index *x, uint32_t at)
-{
-    bool up = x->straight > 0;
-
-    return (at == 0 || tree_before(g, x->list[at - 1], x->list[at]) == up) &&
-           (at + 1 == x->nlist || tree_before(g, x->list[at], x->list[at + 1]) == up);
-}
-
-/* Puts a vertex into the list, or takes it out. WEIR_ENOMEM. */
-static int list_change(const weir_graph *g, struct index *x, weir_vertex v, bool in)
-{
-    uint32_t at = list_place(g, x, v);
-    bool there = at < x->nlist && x->list[at] == v;
-
-    if (there == in)
-        return WEIR_OK;
-    if (in && weir_array_reserve(&x->list, &x->list_cap, (size_t)x->nlist + 1, sizeof *x->list))
-        return WEIR_ENOMEM;
-    if (in)
-        memmove(x->list + at + 1, x->list + at, (x->nlist - at) * sizeof *x->list);
-    else
-        memmove(x->list + at, x->list + at + 1, (x->nlist - at - 1) * sizeof *x->list);
-    x->nlist += in ? 1u : -1u;
-    x->bits_of = 0;
-    if (in) {
-        x->list[at] = v;
-        x->straight = x->straight && stands(g, x, at) ? x->straight : 0;
-    }
-    return WEIR_OK;
-}
-
-/* The same for all of the type at and below v. */
-static void list_change_below(const weir_graph *g, struct index *x, weir_vertex v, bool in)
-{
-    const struct inner *inner = inner_of(g, v);
-
-    if (kind_of(g, v)->type == x->type && x->list && list_change(g, x, v, in))
-        list_drop(x);
-    if (!x->list || !has_rows(g, x, inner))
-        return;
-    for (uint32_t i = 0; i < inner->nkids; i++)
-        if (inner->kids[i] != WEIR_NONE)
-            list_change_below(g, x, inner->kids[i], in);
-}
-
 /* Puts what was noted in order again. When a hook fails, all of it stays noted. */
 static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
     for (uint32_t i = 0; i < x->nnoted && x->order.serial; i++) {
-        int rc = x->noted[i].rows ? WEIR_OK : compute_below(g, p, x, x->noted[i].vertex, err);
+        int rc = compute_below(g, p, x, x->noted[i], err);
         if (rc)
             return rc;
     }
     if (x->reordered)
-        list_drop(x);
+        weir_index_list_drop(x);
     for (uint32_t i = 0; i < x->nnoted; i++) {
-        const struct inner *in = inner_of(g, x->noted[i].vertex);
-        if (!x->noted[i].rows) {
-            fill_below(g, x, in);
-            list_change_below(g, x, x->noted[i].vertex, true);
-        } else if (has_rows(g, x, in)) {
-            fill_rows(g, x, in);
-        }
+        fill_below(g, x, inner_of(g, x->noted[i]));
+        weir_index_list_change(g, x, x->noted[i], true);
     }
     for (uint32_t i = 0; i < x->nnoted; i++)
-        fill_above(g, x, x->noted[i].vertex);
+        forget(g, x, vertex_at(g, x->noted[i])->parent, vertex_at(g, x->noted[i])->pos, true);
     x->nnoted = 0;
     x->reordered = false;
     return WEIR_OK;
@@ -407,15 +290,15 @@ static bool is_within(const weir_graph *g, weir_vertex v, weir_vertex top)
 /* Notes new vertices; what is below one that was noted last goes with it. Many at once stand for their parent. */
 static int note_new(const weir_graph *g, struct index *x, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    const struct index_note *last = x->nnoted ? &x->noted[x->nnoted - 1] : NULL;
+    weir_vertex last = x->nnoted ? x->noted[x->nnoted - 1] : WEIR_NONE;
     int rc = weir_order_reserve(g, &x->order);
 
-    if (rc || (p != WEIR_NONE && last && !last->rows && is_within(g, p, last->vertex)))
+    if (rc || (p != WEIR_NONE && last != WEIR_NONE && is_within(g, p, last)))
         return rc;
     if (p != WEIR_NONE && count > WEIR_FAN && count >= pos)
-        return note(x, p, false);
+        return note(x, p);
     for (uint32_t i = pos; !rc && i < pos + count; i++)
-        rc = note(x, p == WEIR_NONE ? g->roots[i] : inner_of(g, p)->kids[i], false);
+        rc = note(x, p == WEIR_NONE ? g->roots[i] : inner_of(g, p)->kids[i]);
     return rc;
 }
 
@@ -433,7 +316,7 @@ static void forget_notes(const weir_graph *g, struct index *x, weir_vertex v)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < x->nnoted; i++)
-        if (!is_within(g, x->noted[i].vertex, v))
+        if (!is_within(g, x->noted[i], v))
             x->noted[kept++] = x->noted[i];
     x->nnoted = kept;
 }
@@ -443,10 +326,10 @@ void weir_indexes_unlink(weir_graph *g, weir_vertex v)
     for (uint32_t i = 0; i < g->nindexes; i++) {
         struct index *x = g->indexes[i];
         if (x->reordered)
-            list_drop(x);
-        list_change_below(g, x, v, false);
+            weir_index_list_drop(x);
+        weir_index_list_change(g, x, v, false);
         forget_notes(g, x, v);
-        fill_above(g, x, v);
+        forget(g, x, vertex_at(g, v)->parent, vertex_at(g, v)->pos, true);
     }
     weir_roster_unlink(g, v);
     weir_refusals_restructure(g, vertex_at(g, v)->parent, vertex_at(g, v)->pos, 1);
@@ -479,9 +362,14 @@ void weir_indexes_rows(weir_graph *g, uint32_t first, uint32_t count)
 
 void weir_indexes_relay(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = g->nindexes; i-- > 0;)
-        if (note(g->indexes[i], v, true))
-            drop_at(g, i);
+    const struct inner *in = inner_of(g, v);
+
+    for (uint32_t i = 0; i < g->nindexes; i++) {
+        struct index *x = g->indexes[i];
+        for (uint32_t r = 0; index_has_rows(g, x, in) && r < in->nrows; r++)
+            x->best[in->row + r] = UNKNOWN;
+        forget(g, x, vertex_at(g, v)->parent, vertex_at(g, v)->pos, true);
+    }
     weir_roster_relay(g, v);
 }
 
@@ -550,34 +438,40 @@ static bool comes_from(const weir_graph *g, weir_vertex w, weir_vertex v)
     return w == v;
 }
 
-static void touch_rows(weir_graph *g, struct index *x, weir_vertex v, const struct inner *in)
+/* Brings the rows of v's parent up to date. Whether those above may have to be, too. */
+static bool touch_rows(weir_graph *g, struct index *x, weir_vertex v, const struct inner *in)
 {
-    weir_vertex offer = weir_index_offer(g, x, v);
     uint32_t pos = vertex_at(g, v)->pos;
     struct levels lv;
+    weir_vertex offer;
 
     weir_levels_of(in->rows_cap, &lv);
+    if (x->best[in->row + row_over(&lv, lv.n ? 1 : 0, pos)] == UNKNOWN)
+        return false;
+    offer = weir_index_offer(g, x, v);
     for (uint32_t step = 1; step <= lv.n + 1; step++) {
-        uint32_t l = step <= lv.n ? step : 0, r = row_over(&lv, l, pos);
-        weir_vertex *best = &x->best[in->row + r];
-        if (*best == offer)
-            continue;
-        if (*best != WEIR_NONE && comes_from(g, *best, v) && (offer == WEIR_NONE || first_of(g, x, *best, offer) != offer))
-            *best = first_of_row(g, x, in, &lv, l, r);
-        else
-            *best = first_of(g, x, *best, offer);
+        weir_vertex *best = &x->best[in->row + row_over(&lv, step <= lv.n ? step : 0, pos)];
+        if (*best == UNKNOWN)
+            return false;
+        if (*best != offer && offer != WEIR_NONE && first_of(g, x, *best, offer) == offer) {
+            *best = offer;
+        } else if (*best != offer && *best != WEIR_NONE && comes_from(g, *best, v)) {
+            forget(g, x, vertex_at(g, v)->parent, pos, false);
+            return false;
+        } else {
+            return x->mode == INDEX_IDLE; /* what is first here still is: so in what is above, but where that has to be idle */
+        }
     }
+    return true;
 }
 
-/* Brings the rows of v's parent up to date; returns that, or WEIR_NONE. */
+/* ... returns the parent where those above it may have to be, else WEIR_NONE. */
 static weir_vertex touch_parent(weir_graph *g, struct index *x, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
     const struct inner *in = p == WEIR_NONE ? NULL : inner_of(g, p);
 
-    if (in && type_cell(g->schemas[in->schema], x->type))
-        touch_rows(g, x, v, in);
-    return p;
+    return !index_has_rows(g, x, in) || touch_rows(g, x, v, in) ? p : WEIR_NONE;
 }
 
 void weir_indexes_touch_one(weir_graph *g, weir_vertex v)
@@ -587,44 +481,14 @@ void weir_indexes_touch_one(weir_graph *g, weir_vertex v)
             (void)touch_parent(g, g->indexes[i], v);
 }
 
-/* Whether nothing in a row qualifies, as its cells tell. */
-static bool is_empty(const weir_graph *g, const struct index *x, const struct inner *in, uint32_t r)
-{
-    uint32_t cell = type_cell(g->schemas[in->schema], x->type);
-    return row_cells(g, in, r)[cell + (x->mode == INDEX_IDLE ? TYPE_IDLE : TYPE_FREE)] == 0;
-}
-
-/* Kids of one group changed: the row over them is looked through, those above only where they had what is no more. */
-static void touch_group(weir_graph *g, struct index *x, const struct inner *in, uint32_t pos)
-{
-    weir_vertex was = WEIR_NONE, now = WEIR_NONE;
-    struct levels lv;
-
-    weir_levels_of(in->rows_cap, &lv);
-    for (uint32_t step = 1; step <= lv.n + 1; step++) {
-        uint32_t l = step <= lv.n ? step : 0, r = row_over(&lv, l, pos);
-        weir_vertex *best = &x->best[in->row + r], old = *best;
-        if (is_empty(g, x, in, r))
-            *best = WEIR_NONE;
-        else if (step == 1 || (was != WEIR_NONE && old == was))
-            *best = first_of_row(g, x, in, &lv, l, r);
-        else
-            *best = first_of(g, x, old, now);
-        if (*best == old)
-            return;
-        was = old;
-        now = *best;
-    }
-}
-
 void weir_indexes_touch_kids(weir_graph *g, weir_vertex v, uint32_t from, uint32_t to)
 {
     const struct inner *in = inner_of(g, v);
 
     for (uint32_t i = 0; i < g->nindexes; i++) {
         struct index *x = g->indexes[i];
-        for (uint32_t pos = from; x->mode != INDEX_ANY && has_rows(g, x, in) && pos <= to; pos = (pos / WEIR_FAN + 1) * WEIR_FAN)
-            touch_group(g, x, in, pos);
+        for (uint32_t pos = from; x->mode != INDEX_ANY && index_has_rows(g, x, in) && pos <= to; pos = (pos / WEIR_FAN + 1) * WEIR_FAN)
+            forget(g, x, v, pos, false);
     }
 }
 
@@ -637,6 +501,34 @@ void weir_indexes_touch(weir_graph *g, weir_vertex v)
     weir_refusals_touch(g, v);
 }
 
+/* Whether all entries of a row are known. */
+static bool entries_known(const weir_graph *g, const struct index *x, const struct inner *in, const struct levels *lv, uint32_t l,
+                          uint32_t r)
+{
+    uint32_t begin, end;
+    bool kids = weir_row_entries(in, lv, l, r, &begin, &end), known = true;
+
+    for (uint32_t i = begin; i < end && known; i++) {
+        const struct inner *kid = kids && in->kids[i] != WEIR_NONE ? inner_of(g, in->kids[i]) : NULL;
+        if (!kids)
+            known = x->best[in->row + i] != UNKNOWN;
+        else if (index_has_rows(g, x, kid))
+            known = x->best[kid->row] != UNKNOWN;
+    }
+    return known;
+}
+
+/* Whether a row says what is first, or that it is not known. */
+static bool row_right(const weir_graph *g, const struct index *x, const struct inner *in, const struct levels *lv, uint32_t l,
+                      uint32_t r)
+{
+    weir_vertex best = x->best[in->row + r];
+
+    if (best == UNKNOWN)
+        return x->unknown;
+    return entries_known(g, x, in, lv, l, r) && best == first_of_row(g, x, in, lv, l, r);
+}
+
 bool weir_index_check(const weir_graph *g, const struct index *x)
 {
     if (x->nnoted > 0) /* its rows are those of before */
@@ -644,15 +536,15 @@ bool weir_index_check(const weir_graph *g, const struct index *x)
     for (uint32_t i = 0; i < g->ninners; i++) {
         const struct inner *in = &g->inners[i];
         struct levels lv;
-        if (in->vertex == WEIR_NONE || !type_cell(g->schemas[in->schema], x->type))
+        if (in->vertex == WEIR_NONE || !index_has_rows(g, x, in))
             continue;
         weir_levels_of(in->rows_cap, &lv);
-        if (x->best[in->row] != first_of_row(g, x, in, &lv, 0, 0))
+        if (!row_right(g, x, in, &lv, 0, 0))
             return false;
         for (uint32_t l = 1; l <= lv.n; l++)
             for (uint32_t r = lv.first[l]; r < lv.first[l] + lv.count[l]; r++)
-                if (x->best[in->row + r] != first_of_row(g, x, in, &lv, l, r))
+                if (!row_right(g, x, in, &lv, l, r))
                     return false;
     }
-    return true;
+    return weir_index_list_check(g, x);
 }

@@ -1,6 +1,7 @@
 /* index.h - for one order and one type: the first vertex in that order below each row, among those that qualify.
  *
- * Kept while the policy is in use; touched by every change of the books, O(d f). Where the order reads properties, tags
+ * Kept while the policy is in use. A change of the books that brings a better one is carried up; one that takes the first of a row
+ * marks it as not known, with all rows above it, and the next that asks looks for it. Where the order reads properties, tags
  * or ranks, a vertex whose own changed is noted, and it and what is below it are put in order again when the index is
  * next asked for: an order may look at a vertex and at those above it. So are new vertices; what goes is taken out at once.
  * Dropped when too much is noted, and built anew when it is next asked for, O(n).
@@ -9,6 +10,7 @@
 #define WEIR_INDEX_H
 
 #include "order.h"
+#include "schema.h"
 
 #define INDEX_MAX   32   /* kept per graph; the one used least recently makes room */
 #define INDEX_NOTES 1024 /* vertices noted in one index; with more it is dropped */
@@ -19,12 +21,6 @@ enum index_mode {
     INDEX_IDLE  /* ... and unused, in it and below it */
 };
 
-/* What has to be put right before the index is next used. */
-struct index_note {
-    weir_vertex vertex;
-    bool rows; /* its own rows only; else it is new, or its place in the order and that of what is below it may have changed */
-};
-
 struct index {
     struct order order;
     weir_type type;
@@ -32,7 +28,8 @@ struct index {
     uint64_t last_use;
     weir_vertex *best; /* by row number */
     uint32_t rows, rows_cap;
-    struct index_note *noted;
+    bool unknown; /* the best of some row is not known: index.c */
+    weir_vertex *noted; /* new, or their place in the order and that of what is below them may have changed */
     uint32_t nnoted, noted_cap;
     bool reordered; /* one of them is no new vertex, but stands elsewhere in the order */
     weir_vertex *list; /* all vertices of the type in order; NULL until they are asked for */
@@ -42,11 +39,23 @@ struct index {
     uint64_t bits_of; /* the serial of that calendar; 0: of none */
 };
 
+/* Whether rows of the index stand at an inner vertex, which may be NULL. */
+static inline bool index_has_rows(const weir_graph *g, const struct index *x, const struct inner *in)
+{
+    return in && in->cells && type_cell(g->schemas[in->schema], x->type);
+}
+
 /* The index of a policy's order, built where there is none. */
 int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_mode mode, struct index **out,
                    weir_err *err);
+/* Before what is best below v, or (WEIR_NONE) anywhere, is read: looks for what is not known there. */
+void weir_index_settle(const weir_graph *g, struct index *x, weir_vertex v);
 /* Makes x->list, of an index of every vertex. O(n log n) where there is none. */
 int weir_index_list(const weir_graph *g, struct index *x) WEIR_CHECKED;
+void weir_index_list_drop(struct index *x);
+/* v and what is below it is new, or about to go. O(k log n) for k of the type, and one move of the list. */
+void weir_index_list_change(const weir_graph *g, struct index *x, weir_vertex v, bool in);
+bool weir_index_list_check(const weir_graph *g, const struct index *x); /* makes one anew and compares */
 /* The first in order of what v offers to its parent's rows: v itself, or what is below it. */
 weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v);
 void weir_indexes_touch(weir_graph *g, weir_vertex v); /* v changed its state or book */

@@ -237,13 +237,24 @@ static bool before_by_id(const weir_graph *g, const struct order *o, weir_vertex
     return o->nkeys == 2 && o->fields[1].descending ? b < a : a < b;
 }
 
+/* Whether a field is that of one vertex above both, which are siblings. */
+static bool is_common(const weir_graph *g, const struct order_field *f, weir_vertex a, weir_vertex b)
+{
+    return f->of != WEIR_NO_TYPE && kind_of(g, a)->type != f->of && kind_of(g, b)->type != f->of;
+}
+
 bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
 {
+    bool siblings = o->serial == 0 && vertex_at(g, a)->parent == vertex_at(g, b)->parent;
+
     if (o->by_id)
         return before_by_id(g, o, a, b);
     for (uint32_t i = 0; i < o->nkeys; i++) {
-        double x = o->serial ? computed_keys(g, o, a)[i] : field_value(g, &o->fields[i], a);
-        double y = o->serial ? computed_keys(g, o, b)[i] : field_value(g, &o->fields[i], b);
+        double x, y;
+        if (siblings && is_common(g, &o->fields[i], a, b))
+            continue;
+        x = o->serial ? computed_keys(g, o, a)[i] : field_value(g, &o->fields[i], a);
+        y = o->serial ? computed_keys(g, o, b)[i] : field_value(g, &o->fields[i], b);
         if (x < y || x > y)
             return x < y;
     }

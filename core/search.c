@@ -488,6 +488,7 @@ static int push_linked(struct search *s, weir_vertex under)
         rc = 1;
         while (rc > 0 && (up = vertex_at(g, up)->parent) != WEIR_NONE)
             rc = admit(s, up);
+        weir_index_settle(g, s->index, v);
         rc = rc > 0 ? push_kid(s, v) : rc;
     }
     return rc < 0 ? rc : WEIR_OK;
@@ -554,6 +555,7 @@ static int begin(struct search *s, weir_vertex under)
     if (rc)
         return rc;
     s->index = index;
+    weir_index_settle(m->g, index, under);
     if (is_listed(s, under))
         return weir_listing_begin(&s->listing, m->g, index, m->calendar) ? weir_fail_nomem(m->err) : WEIR_OK;
     if (is_roomy(s, under)) {

@@ -60,7 +60,7 @@ struct search {
     bool close; /* only the kids of where it starts */
     const weir_resource *beside; /* resources in whose vertices, or those of what they hold, the search does not look */
     uint32_t nbeside;
-    const struct index *index;
+    struct index *index;
     struct item *heap; /* the first of each run (search_queue.c) */
     uint32_t n, cap;
     struct item *behind; /* the others */

@@ -41,6 +41,7 @@ struct hosts {
     uint32_t norder, order_cap;
     struct turn *turns; /* where sums decide */
     uint32_t nturns, turns_cap;
+    bool placed; /* the slot that was given, the only one, is among the picks */
 };
 
 bool weir_slot_apart(const struct match *m, const weir_resource *slot)
@@ -288,8 +289,10 @@ static uint32_t next_first(const struct hosts *h)
 static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64_t want)
 {
     struct hosts in = {.m = h->m, .slot = h->slot};
+    uint32_t npicks = h->m->npicks;
     int rc = fill(&in, v, inner, want);
 
+    h->m->npicks = npicks;
     if (!rc && in.norder > 0)
         rc = append_host(h, (struct host){v, in.norder, 0, next_first(h), 0});
     for (uint32_t i = 0; !rc && i < in.n; i++)
@@ -336,6 +339,34 @@ static int add_steady(struct hosts *h, struct host host, int64_t want)
     return 1;
 }
 
+/* Whether one slot is all that is wanted, and what it would have of its first part tells where it stands. */
+static bool is_only(const struct hosts *h, int64_t want)
+{
+    const weir_resource *first = h->slot->with;
+
+    return want == 1 && h->norder == 0 && !scored(h->m) && !weir_slot_summed(h->m) && first->count.min > 0 &&
+           count_most(h->m, &first->count) == first->count.min && weir_channel_find(h->m->g, first->type) == WEIR_NONE;
+}
+
+/* The only slot is placed at once. */
+static int add_only(struct hosts *h, struct host host)
+{
+    struct match *m = h->m;
+    uint32_t npicks = m->npicks;
+    int rc = weir_slots_fill(m, host.v, h->slot, 1);
+
+    if (rc <= 0)
+        return rc;
+    host.most = 1;
+    if (append_host(h, host))
+        return WEIR_ENOMEM;
+    list_keys(h, &host, npicks, h->slot->with->count.min);
+    h->placed = h->keys[host.first] == h->search.key;
+    if (!h->placed)
+        m->npicks = npicks;
+    return 1;
+}
+
 /* How many slots v holds, and (for an order) the first vertex of each of them. 1: v is a host; 0: it holds none. */
 static int add_host(struct hosts *h, weir_vertex v, int64_t want)
 {
@@ -350,6 +381,8 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
         return 0; /* what the slot holds stands below several vertices */
     if (inner != WEIR_NO_TYPE)
         return add_outer_host(h, v, inner, want);
+    if (is_only(h, want))
+        return add_only(h, host);
     if (is_steady(m, h->slot))
         return add_steady(h, host, want);
     host.most = weir_slot_bound(m, v, h->slot, want);
@@ -582,6 +615,8 @@ static int place_given(struct hosts *h, int64_t count)
     uint32_t npicks = h->m->npicks;
     int rc = 1;
 
+    if (h->placed)
+        return 1;
     while (h->norder > count)
         h->list[h->order[--h->norder]].given--;
     for (uint32_t i = 0; rc == 1 && i < h->n; i++)

@@ -204,3 +204,42 @@ it("[A10] a job past its end that was lifted is not put back onto what another j
   assert(e:put(lifted))
   assert.equal("busy", select(3, e:match("slot=1/core", { duration = 5 })))
 end)
+
+it("[M5] a type that comes below a vertex as that gets more kids than its rows hold is found, and known above it", function()
+  local g = assert(weir.recipe { type = "cluster", { type = "rack", { type = "node", { type = "core" } } } })
+  local e = assert(weir.engine { resources = g, policy = "low" })
+  local id = 0
+  local function add(parent, type, count)
+    local first
+    for _ = 1, count do
+      id = id + 1
+      first = first or id
+      assert(g:add(assert(g(parent)), { type = type, id = id }))
+      if id == first + count - 1 then assert(e:release(assert(e:match "slot=1/node").id)) end
+    end
+    return parent .. "/" .. type .. first
+  end
+  local rack, memory = add("/cluster0", "rack", 2), add("/cluster0", "memory", 3)
+  local gpu = add(memory, "gpu", 3)
+  add(rack, "gpu", 1)
+  local box = rack .. "/gpu" .. id
+  add(box, "gpu", 32)
+  add(gpu, "gpu", 3)
+  add(box, "node", 2)
+  assert(g:check())
+  assert.equal(3, #assert(e:match "slot=3/node"):vertices())
+end)
+
+it("a property that is set twice between two matches counts as it was set last", function()
+  local g = assert(weir.synthetic "cluster:1 node:4")
+  local e = assert(weir.engine { resources = g, policy = { order = "properties.class" } })
+  local function first() return assert(e:match("slot=1/node", { mode = "preview" })):vertices()[1].vertex.name end
+  for i, v in ipairs(g:find "type=node") do v.properties.class = tostring(i) end
+  local seen, last = { first() }, g "/cluster0/node3"
+  for _, two in ipairs { { "0", "9" }, { "9", "0" } } do
+    last.properties.class = two[1]
+    last.properties.class = two[2]
+    seen[#seen + 1] = first()
+  end
+  assert.same({ "node0", "node0", "node3" }, seen)
+end)
