@@ -115,6 +115,18 @@ static int allocation_format(lua_State *L)
     return weirlua_text(L, text, weir_allocation_format(box->g, &a, format, &err), &err);
 }
 
+static int allocation_write(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+    FILE *file = weirlua_check_file(L, 2);
+    const char *format = luaL_checkstring(L, 3);
+    struct weirlua_graph *box;
+    weir_allocation a = as_it_is(L, own, &box);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_allocation_write(box->g, &a, format, weirlua_to_file, file, &err), &err);
+}
+
 /* rset([{scheduling = false}]): the resource set of the allocation; without scheduling it has no graph. */
 static int allocation_rset(lua_State *L)
 {
@@ -191,9 +203,11 @@ static int allocation_tostring(lua_State *L)
  * @field policy: string? -- name@hash of the policy that placed it.
  * @method vertices(): table[] -- What it has: {vertex =, amount =, exclusive =, resource =} each.
  * @method format(format: string): string?, string?, string? -- As text: rv1, rv1_nosched, rlite, jgf, tree, ...
+ * @method write(file: file, format: string): boolean?, string?, string? -- The same into a file that is open, piece by piece.
  * @method rset(): any -- Its R as a value. */
 const luaL_Reg weirlua_allocation_methods[] = {{"vertices", allocation_vertices},
                                                {"format", allocation_format},
+                                               {"write", allocation_write},
                                                {"rset", allocation_rset},
                                                {NULL, NULL}};
 

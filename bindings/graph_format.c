@@ -53,21 +53,28 @@ int weirlua_graph_format(lua_State *L)
     return weirlua_text(L, text, weir_graph_format_with(box->g, format, &o, &err), &err);
 }
 
-static int to_file(void *data, const char *text, size_t len)
+int weirlua_to_file(void *data, const char *text, size_t len)
 {
     return fwrite(text, 1, len, data) == len ? WEIR_OK : WEIR_EIO;
+}
+
+FILE *weirlua_check_file(lua_State *L, int arg)
+{
+    luaL_Stream *file = luaL_checkudata(L, arg, LUA_FILEHANDLE);
+
+    luaL_argcheck(L, file->closef, arg, "the file is closed");
+    return file->f;
 }
 
 int weirlua_graph_write(lua_State *L)
 {
     struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
-    luaL_Stream *file = luaL_checkudata(L, 2, LUA_FILEHANDLE);
+    FILE *file = weirlua_check_file(L, 2);
     const char *format = luaL_checkstring(L, 3);
     weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
     weir_err err = {0};
 
-    luaL_argcheck(L, file->closef, 2, "the file is closed");
     if (!read_options(L, box, 4, &o))
         return 3;
-    return weirlua_status(L, weir_graph_write(box->g, format, &o, to_file, file->f, &err), &err);
+    return weirlua_status(L, weir_graph_write(box->g, format, &o, weirlua_to_file, file, &err), &err);
 }

@@ -2,15 +2,13 @@
  * of its user). Invariant: a policy that a script can reach is complete; it never changes. */
 #include "policy.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define POLICY_BLOCK 4096
-#define POLICY_SIZE  ((size_t)1 << 20)
+#define POLICY_MAX (1 << 20) /* bytes of a file */
 
 static struct policy *push_closed(lua_State *L)
 {
@@ -106,42 +104,24 @@ static int open_sandboxed(lua_State *L, int text, int settings, int path, const 
     return 1;
 }
 
-static void close_file(void *p)
-{
-    if (fclose(p) != 0)
-        errno = 0; /* it was only read */
-}
-
 /* Pushes what is in the file, or nil, message, code. */
 static int push_file(lua_State *L, const char *path)
 {
-    struct weirlua_box *box = weirlua_box_push(L, close_file);
-    FILE *file = box->p = fopen(path, "rb");
-    luaL_Buffer b;
-    size_t n;
-    bool bad;
+    struct weirlua_box *box = weirlua_box_push(L, weir_free);
+    weir_err err = {0};
+    char *text = NULL;
+    size_t len = 0;
+    int rc = weir_file_read(path, "a policy", POLICY_MAX, &text, &len, &err);
 
-    if (!file) {
-        lua_pushnil(L);
-        lua_pushfstring(L, "%s: %s", path, strerror(errno));
-        lua_pushstring(L, weir_status_name(WEIR_EIO));
-        return 3;
-    }
-    luaL_buffinit(L, &b);
-    do {
-        n = fread(luaL_prepbuffsize(&b, POLICY_BLOCK), 1, POLICY_BLOCK, file);
-        luaL_addsize(&b, n);
-    } while (n == POLICY_BLOCK && luaL_bufflen(&b) <= POLICY_SIZE);
-    bad = ferror(file);
+    int mark = !rc && len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* what some editors put before UTF-8 */
+
+    box->p = text;
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    lua_pushlstring(L, text + mark, len - (size_t)mark);
     weirlua_box_clear(box);
-    luaL_pushresult(&b);
     lua_replace(L, -2);
-    if (!bad && lua_rawlen(L, -1) <= POLICY_SIZE)
-        return 1;
-    lua_pushnil(L);
-    lua_pushfstring(L, bad ? "%s: cannot be read" : "%s: a policy has at most 1 MB", path);
-    lua_pushstring(L, weir_status_name(WEIR_EIO));
-    return 3;
+    return 1;
 }
 
 /* policy_load(path[, settings]) */

@@ -144,7 +144,7 @@ int weirlua_same(lua_State *L)
 
 /* ---- files that are nobody else's business ---- */
 
-/* file_mode(path): the permissions of a file; or nil, message, code: "unknown" where there is none. */
+/* file_mode(path): the permissions of a file; or nil, message, code: "unknown" where there is none, nor can be. */
 int weirlua_file_mode(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
@@ -152,7 +152,7 @@ int weirlua_file_mode(lua_State *L)
     int rc;
 
     if (stat(path, &st)) {
-        rc = errno == ENOENT ? WEIR_ENOENT : WEIR_EIO;
+        rc = errno == EACCES || errno == EIO ? WEIR_EIO : WEIR_ENOENT;
         return fail_code(L, path, rc);
     }
     lua_pushinteger(L, st.st_mode & 07777);

@@ -93,6 +93,8 @@ int weirlua_raise(lua_State *L, const weir_err *err);
 int weirlua_status(lua_State *L, int rc, const weir_err *err);
 /* Pushes text made by the core, which is freed; on NULL nil, message, code. `b` was pushed before the call. */
 int weirlua_text(lua_State *L, struct weirlua_box *b, char *text, const weir_err *err);
+FILE *weirlua_check_file(lua_State *L, int arg);               /* an open file, or it raises */
+int weirlua_to_file(void *file, const char *text, size_t len); /* a weir_sink */
 
 int weirlua_numbers(lua_State *L); /* numbers.c: numbers(line) */
 
@@ -147,6 +149,8 @@ int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v);
 void weirlua_graph_open(lua_State *L, struct weirlua *s);
 int weirlua_graph_new(lua_State *L);
 int weirlua_write_file(lua_State *L); /* graph_save.c */
+int weirlua_read_file(lua_State *L);  /* file.c */
+int weirlua_read_line(lua_State *L);
 int weirlua_graph_load(lua_State *L);
 int weirlua_graph_parse(lua_State *L);
 int weirlua_format_guess(lua_State *L);

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define LARGE_ROOM 4096 /* bytes that are worth giving back */
+#define PAGES_FROM 65536 /* bytes of an array that has pages of its own */
 
 static long fail_countdown; /* 0: allocations succeed. For tests, which have one thread */
 
@@ -104,6 +106,62 @@ void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size)
         return;
     if (resize(array, cap, used, size) < 0)
         return; /* then it keeps the room */
+}
+
+/* Pages of their own for `had` bytes at p (0: none yet); NULL: out of memory. */
+static void *grow_pages(void *p, size_t had, size_t size)
+{
+    void *moved = had ? mremap(p, had, size, MREMAP_MAYMOVE)
+                      : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return moved == MAP_FAILED ? NULL : moved;
+}
+
+static int scratch_resize(void *array, uint32_t *cap, size_t want, size_t size)
+{
+    size_t had = *cap * size;
+    void *old, *moved;
+
+    memcpy(&old, array, sizeof old);
+    if (must_fail())
+        return WEIR_ENOMEM;
+    moved = grow_pages(old, had < PAGES_FROM ? 0 : had, want * size);
+    if (!moved)
+        return WEIR_ENOMEM;
+    if (had > 0 && had < PAGES_FROM)
+        memcpy(moved, old, had);
+    if (had < PAGES_FROM)
+        weir_mem_free(old);
+    memcpy(array, &moved, sizeof moved);
+    *cap = (uint32_t)want;
+    return WEIR_OK;
+}
+
+int weir_scratch_grow(void *array, uint32_t *cap, size_t need, size_t size)
+{
+    size_t want = *cap ? *cap : 8;
+
+    if (need <= *cap)
+        return WEIR_OK;
+    if (need > UINT32_MAX)
+        return WEIR_ENOMEM;
+    while (want < need)
+        want *= 2;
+    if (want > UINT32_MAX)
+        want = UINT32_MAX;
+    return want * size < PAGES_FROM ? resize(array, cap, want, size) : scratch_resize(array, cap, want, size);
+}
+
+void weir_scratch_free(void *array, uint32_t *cap, size_t size)
+{
+    void *p, *none = NULL;
+
+    memcpy(&p, array, sizeof p);
+    if (*cap * size < PAGES_FROM)
+        weir_mem_free(p);
+    else
+        munmap(p, *cap * size);
+    memcpy(array, &none, sizeof none);
+    *cap = 0;
 }
 
 static void err_fill(weir_err *err, int code, const char *fmt, va_list ap)
@@ -209,6 +267,11 @@ static bool buf_room(weir_buf *b, size_t more)
     return true;
 }
 
+char *weir_buf_space(weir_buf *b, size_t n)
+{
+    return buf_room(b, n) ? b->data + b->len : NULL;
+}
+
 void weir_buf_add(weir_buf *b, const char *s, size_t n)
 {
     if (!buf_room(b, n))
@@ -300,19 +363,41 @@ int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t 
     return WEIR_OK;
 }
 
-int weir_file_rest(FILE *f, const char *path, weir_buf *b, weir_err *err)
+static int fail_long(const char *path, const char *what, size_t max, weir_err *err)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
+    size_t n = max, unit = 0;
+
+    for (; unit < 3 && n > 0 && n % 1024 == 0; unit++)
+        n /= 1024;
+    return weir_fail_at(err, WEIR_ELIMIT, file_name(path), 0, 0, "is longer than %zu %s, the most that %s may have", n,
+                        units[unit], what);
+}
+
+/* Of a file it is known before it is read. */
+static bool is_long(FILE *f, size_t max)
+{
+    struct stat st;
+
+    return fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && (uintmax_t)st.st_size > max;
+}
+
+int weir_file_rest(FILE *f, const char *path, const char *what, size_t max, weir_buf *b, weir_err *err)
 {
     char block[65536];
     size_t n = 0;
-    int rc;
+    int rc = is_long(f, max) ? fail_long(path, what, max, err) : WEIR_OK;
 
-    while ((rc = weir_file_block(f, path, block, sizeof block, &n, err)) == WEIR_OK && n > 0 && !b->failed)
+    while (rc == WEIR_OK && (rc = weir_file_block(f, path, block, sizeof block, &n, err)) == WEIR_OK && n > 0 && !b->failed) {
         weir_buf_add(b, block, n);
+        if (b->len > max)
+            rc = fail_long(path, what, max, err);
+    }
     weir_buf_add(b, "", 0);
     return rc == WEIR_OK && b->failed ? weir_fail_nomem(err) : rc;
 }
 
-int weir_file_read(const char *path, char **text, size_t *len, weir_err *err)
+int weir_file_read(const char *path, const char *what, size_t max, char **text, size_t *len, weir_err *err)
 {
     weir_buf b = {0};
     FILE *f = NULL;
@@ -320,7 +405,7 @@ int weir_file_read(const char *path, char **text, size_t *len, weir_err *err)
 
     if (rc < 0)
         return rc;
-    rc = weir_file_rest(f, path, &b, err);
+    rc = weir_file_rest(f, path, what, max, &b, err);
     weir_file_close(f);
     if (rc < 0) {
         weir_buf_free(&b);

@@ -41,6 +41,12 @@ int weir_array_exact(void *array, uint32_t *cap, size_t need, size_t size) WEIR_
 /* Gives back the room behind the first `used` elements where it is large, and an eighth of them or more. */
 void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size);
 
+/* Arrays that live for a moment, while something is read: weir_scratch_grow() is weir_array_grow(), but where they are large
+ * they have pages of their own. They grow without a copy, and go back to the system with weir_scratch_free(), whatever was
+ * allocated behind them meanwhile. Only the pages that are written to count. */
+int weir_scratch_grow(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
+void weir_scratch_free(void *array, uint32_t *cap, size_t size); /* sets both to 0 */
+
 /* Errors: fill *err (NULL allowed) and return `code`, so that a caller can write
  * `return weir_fail(err, WEIR_EINVAL, "...")`. The first writer wins: an err that
  * is already filled keeps its text; its return value is still `code`. */
@@ -64,15 +70,18 @@ void weir_buf_add(weir_buf *b, const char *s, size_t n);
 void weir_buf_puts(weir_buf *b, const char *s);
 void weir_buf_printf(weir_buf *b, const char *fmt, ...) WEIR_PRINTF(2, 3);
 void weir_buf_free(weir_buf *b);
+/* Room for n more bytes, and where they go; NULL: there is none. weir_buf_end() tells how far it was filled. */
+char *weir_buf_space(weir_buf *b, size_t n) WEIR_CHECKED;
+static inline void weir_buf_end(weir_buf *b, char *end)
+{
+    *end = '\0';
+    b->len = (size_t)(end - b->data);
+}
 
-/* Reads a whole file ("-" is standard input) into *text, NUL-terminated, to be freed with
- * weir_mem_free(). A directory, a missing or an unreadable file is WEIR_EIO. */
-int weir_file_read(const char *path, char **text, size_t *len, weir_err *err) WEIR_CHECKED;
-
-/* The same by steps: opens a file, to be closed with weir_file_close(); adds what is left of it to a buffer. `path` names it
- * in errors. */
+/* weir_file_read() by steps: opens a file, to be closed with weir_file_close(); adds what is left of it to a buffer, which then
+ * has at most `max` bytes. `path` names it in errors, `what` says what it should be. */
 int weir_file_open(const char *path, FILE **out, weir_err *err) WEIR_CHECKED;
-int weir_file_rest(FILE *f, const char *path, weir_buf *b, weir_err *err) WEIR_CHECKED;
+int weir_file_rest(FILE *f, const char *path, const char *what, size_t max, weir_buf *b, weir_err *err) WEIR_CHECKED;
 /* Reads up to `size` bytes; *n is 0 at the end. */
 int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t *n, weir_err *err) WEIR_CHECKED;
 void weir_file_close(FILE *f);

@@ -168,7 +168,7 @@ int weir_graph_parse(const char *text, size_t len, const char *source, const cha
 /* Reads what is left of a file behind its first block, and then all of it. */
 static int load_whole(FILE *f, weir_buf *text, const char *source, const char *format, weir_graph **out, weir_err *err)
 {
-    int rc = weir_file_rest(f, source, text, err);
+    int rc = weir_file_rest(f, source, "a machine", WEIR_MACHINE_MAX, text, err);
     return rc < 0 ? rc : weir_graph_parse(text->data, text->len, source, format, out, err);
 }
 

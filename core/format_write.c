@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 /* ---- numbers by number ---------------------------------------------------------------------------------------- */
 
 static uint32_t map32_home(const struct weir_map32 *m, uint32_t key)
@@ -199,17 +201,8 @@ void weir_parts_free(struct weir_parts *p)
 
 void weir_write_int(weir_buf *b, int64_t n)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    uint64_t rest = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
-
-    do {
-        digits[--at] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (n < 0)
-        digits[--at] = '-';
-    weir_buf_add(b, digits + at, sizeof digits - at);
+    char digits[WEIR_INT_MAX];
+    weir_buf_add(b, digits, (size_t)(weir_put_int(digits, n) - digits));
 }
 
 /* A name of the pool's own, which may be long, or have other values in it. */
@@ -486,6 +479,22 @@ char *weir_allocation_format(const weir_graph *g, const weir_allocation *a, cons
     text = run_to_text(to, &(struct weir_written){.g = g, .parts = &parts, .a = a}, err);
     weir_parts_free(&parts);
     return text;
+}
+
+int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const char *format, weir_sink sink, void *data,
+                          weir_err *err)
+{
+    const struct writer *to = find_writer(format, FOR_ALLOCATIONS, err);
+    struct weir_parts parts = {0};
+    struct weir_written w = {.g = g, .parts = &parts, .a = a, .sink = sink, .sink_data = data};
+    weir_buf b = {0};
+    int rc = to ? weir_parts_build(g, a, &parts, err) : WEIR_EINVAL;
+
+    if (rc == WEIR_OK)
+        rc = run_writer(to, &w, &b, err);
+    weir_parts_free(&parts);
+    weir_buf_free(&b);
+    return rc;
 }
 
 static const weir_format_options no_options = WEIR_FORMAT_OPTIONS_INIT;

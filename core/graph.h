@@ -310,7 +310,18 @@ void weir_pool_drop(weir_graph *g, weir_vertex v);
 int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err); /* WEIR_EEXIST: another pool has it */
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err);
 bool weir_uuid_parse(const char *text, uint8_t out[16]); /* false: it is none, or all 0 */
-void weir_uuid_get(const weir_graph *g, weir_vertex v, uint8_t out[16]); /* given or derived */
+/* Names over the vertices whose UUIDs are asked for one after the other, by how many levels. Zero-initialise; it is good as long
+ * as the graph does not change. */
+enum { WEIR_UUID_NAMES = 8 };
+struct weir_uuid_names {
+    struct weir_uuid_name {
+        weir_vertex of; /* + 1 */
+        char text[64];  /* as much of it as counts */
+    } levels[WEIR_UUID_NAMES];
+};
+/* Given or derived; `above` may be NULL. */
+void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16]);
+void weir_uuid_write(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, char out[37]);
 void weir_uuid_drop(weir_graph *g, weir_vertex v);
 void weir_map_clear(struct map *m);
 int weir_map_reserve(struct map *m, uint32_t n) WEIR_CHECKED; /* room for n entries, and no more where there was none */

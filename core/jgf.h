@@ -170,6 +170,10 @@ int weir_jgf_contain(struct jgf *r, const struct jgf_edge *e) WEIR_CHECKED;
 struct jgf_edge weir_jgf_waiting(const struct jgf *r, uint32_t i, uint32_t *span);
 bool weir_jgf_contains(const struct jgf *r, const struct jgf_edge *e); /* it is one of containment */
 
+/* Makes room for `need` elements, and for those that the rest of the text may bring: no memory is used before they come, and an
+ * array that moves often would leave holes as large as itself. */
+int weir_jgf_room(const struct jgf *r, void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
+
 /* Errors at "PATH.ARRAY[i]KEY", such as graph.nodes[3].metadata.size. */
 int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, const char *key, const char *fmt, ...)
     WEIR_PRINTF(6, 7);

@@ -191,6 +191,7 @@ struct maker {
     struct jgf *r;
     struct above way[WEIR_PATH_DEPTH];
     uint32_t depth;
+    struct weir_uuid_names names;
 };
 
 static int fail_item(const struct jgf *r, const struct jgf_item *it, int rc, const weir_err *why)
@@ -213,7 +214,7 @@ static int fail_entry(const struct jgf *r, const struct jgf_item *it)
 }
 
 /* A UUID that would follow from the place of the pool anyway is not kept. */
-static int set_uuid(weir_graph *g, weir_vertex v, weir_err *why)
+static int set_uuid(weir_graph *g, weir_vertex v, struct weir_uuid_names *above, weir_err *why)
 {
     static const uint8_t none[16];
     uint8_t given[16], derived[16];
@@ -222,7 +223,7 @@ static int set_uuid(weir_graph *g, weir_vertex v, weir_err *why)
         return WEIR_OK;
     memcpy(given, g->uuids[v], 16);
     memset(g->uuids[v], 0, 16);
-    weir_uuid_get(g, v, derived);
+    weir_uuid_get(g, v, above, derived);
     return memcmp(given, derived, 16) == 0 ? WEIR_OK : weir_uuid_put(g, v, given, why);
 }
 
@@ -277,7 +278,7 @@ static int make_vertex(struct maker *m, weir_vertex v)
     rank = it.has_rank ? (int64_t)it.rank : above;
     rc = set_rank(g, v, rank, above);
     if (rc == WEIR_OK)
-        rc = set_uuid(g, v, &why);
+        rc = set_uuid(g, v, &m->names, &why);
     m->way[m->depth++] = (struct above){v, rank};
     return rc < 0 ? fail_item(m->r, &it, rc, &why) : WEIR_OK;
 }

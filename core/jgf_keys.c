@@ -64,7 +64,7 @@ static int add_number(struct jgf_keys *k, uint32_t number, uint32_t item)
 
 static const char *text_at(const struct jgf_keys *k, uint32_t slot)
 {
-    return k->texts.data + k->slots[slot] - 1 + sizeof(uint32_t);
+    return k->texts + k->slots[slot] - 1 + sizeof(uint32_t);
 }
 
 /* The slot of a text: where it is, or where it would go. */
@@ -81,29 +81,24 @@ static uint32_t item_at(const struct jgf_keys *k, size_t at)
 {
     uint32_t item;
 
-    memcpy(&item, k->texts.data + at, sizeof item);
+    memcpy(&item, k->texts + at, sizeof item);
     return item;
 }
 
 /* Past the text that begins at `at`. */
 static size_t next_text(const struct jgf_keys *k, size_t at)
 {
-    return at + sizeof(uint32_t) + strlen(k->texts.data + at + sizeof(uint32_t)) + 1;
+    return at + sizeof(uint32_t) + strlen(k->texts + at + sizeof(uint32_t)) + 1;
 }
 
 /* All are put in anew from the texts, so that there is never a second table beside the first. */
 static int grow_slots(struct jgf_keys *k)
 {
-    uint32_t wide = k->nslots ? 2 * k->nslots : 64;
-    uint32_t *slots = wide ? weir_mem_realloc(k->slots, wide * sizeof *slots) : NULL;
-
-    if (!slots)
+    if (weir_scratch_grow(&k->slots, &k->nslots, k->nslots ? 2 * (size_t)k->nslots : 64, sizeof *k->slots) < 0)
         return WEIR_ENOMEM;
-    memset(slots, 0, wide * sizeof *slots);
-    k->slots = slots;
-    k->nslots = wide;
-    for (size_t at = 0; at < k->texts.len; at = next_text(k, at)) {
-        const char *key = k->texts.data + at + sizeof(uint32_t);
+    memset(k->slots, 0, k->nslots * sizeof *k->slots);
+    for (size_t at = 0; at < k->ntexts; at = next_text(k, at)) {
+        const char *key = k->texts + at + sizeof(uint32_t);
         k->slots[slot_of(k, key, strlen(key))] = (uint32_t)at + 1;
     }
     return WEIR_OK;
@@ -111,17 +106,18 @@ static int grow_slots(struct jgf_keys *k)
 
 static int add_text(struct jgf_keys *k, const char *key, size_t len, uint32_t item)
 {
-    size_t at = k->texts.len;
+    size_t at = k->ntexts, size = sizeof item + len + 1;
 
-    if (at + len + 2 * sizeof item >= UINT32_MAX)
+    if (at + size >= UINT32_MAX)
         return WEIR_ELIMIT;
     if ((k->n + UINT64_C(1)) * 4 > k->nslots * UINT64_C(3) && grow_slots(k) < 0)
         return WEIR_ENOMEM;
-    weir_buf_add(&k->texts, (const char *)&item, sizeof item);
-    weir_buf_add(&k->texts, key, len);
-    weir_buf_add(&k->texts, "", 1);
-    if (k->texts.failed)
+    if (weir_scratch_grow(&k->texts, &k->texts_cap, at + size, 1) < 0)
         return WEIR_ENOMEM;
+    memcpy(k->texts + at, &item, sizeof item);
+    memcpy(k->texts + at + sizeof item, key, len);
+    k->texts[at + size - 1] = '\0';
+    k->ntexts += (uint32_t)size;
     k->slots[slot_of(k, key, len)] = (uint32_t)at + 1;
     k->n++;
     return WEIR_OK;
@@ -158,16 +154,16 @@ const char *weir_jgf_keys_text(const struct jgf_keys *k, uint32_t item, char buf
             snprintf(buf, 16, "%" PRIu32, k->runs[i].number + (item - k->runs[i].item));
             return buf;
         }
-    for (size_t at = 0; at < k->texts.len; at = next_text(k, at))
+    for (size_t at = 0; at < k->ntexts; at = next_text(k, at))
         if (item_at(k, at) == item)
-            return k->texts.data + at + sizeof item;
+            return k->texts + at + sizeof item;
     return "";
 }
 
 void weir_jgf_keys_free(struct jgf_keys *k)
 {
     weir_mem_free(k->runs);
-    weir_mem_free(k->slots);
-    weir_buf_free(&k->texts);
+    weir_scratch_free(&k->slots, &k->nslots, sizeof *k->slots);
+    weir_scratch_free(&k->texts, &k->texts_cap, 1);
     *k = (struct jgf_keys){0};
 }

@@ -16,7 +16,8 @@ struct jgf_run {
 struct jgf_keys {
     struct jgf_run *runs; /* ascending in number and item */
     uint32_t nruns, runs_cap;
-    weir_buf texts;             /* of the rest: the item, 4 bytes, and the text with its NUL */
+    char *texts; /* of the rest: the item, 4 bytes, and the text with its NUL */
+    uint32_t ntexts, texts_cap; /* bytes */
     uint32_t *slots, nslots, n; /* where in `texts`, + 1; n of them are in use */
 };
 

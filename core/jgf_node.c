@@ -487,24 +487,15 @@ static int set_state(const struct jgf *r, struct jgf_item *it)
     return WEIR_OK;
 }
 
-/* Makes an array of `size` bytes an item n items long; those that are new have nothing in it. */
-static int reach(struct jgf *r, void *array, uint32_t *had, uint32_t *cap, uint32_t n, size_t size)
-{
-    char *data;
-
-    if (n <= *had)
-        return WEIR_OK;
-    if (weir_array_reserve(array, cap, n, size) < 0)
-        return weir_fail_nomem(r->err);
-    memcpy(&data, array, sizeof data);
-    memset(data + *had * size, 0, (n - *had) * size);
-    *had = n;
-    return WEIR_OK;
-}
-
 int weir_jgf_reach_uuids(struct jgf *r, uint32_t n)
 {
-    return reach(r, &r->uuids, &r->nuuids, &r->uuids_cap, n, sizeof *r->uuids);
+    if (n <= r->nuuids)
+        return WEIR_OK;
+    if (weir_jgf_room(r, &r->uuids, &r->uuids_cap, n, sizeof *r->uuids) < 0)
+        return weir_fail_nomem(r->err);
+    memset(r->uuids[r->nuuids], 0, (n - r->nuuids) * sizeof *r->uuids);
+    r->nuuids = n;
+    return WEIR_OK;
 }
 
 static int set_uuid(struct jgf *r, uint32_t item)
@@ -537,8 +528,12 @@ static int set_path(struct jgf *r, uint32_t item)
 
     if (!path)
         return WEIR_OK;
-    if (reach(r, &r->paths, &r->npaths, &r->paths_cap, item + 1, sizeof *r->paths) < 0)
-        return WEIR_ENOMEM;
+    if (weir_scratch_grow(&r->paths, &r->paths_cap, (size_t)item + 1, sizeof *r->paths) < 0)
+        return weir_fail_nomem(r->err);
+    if (item >= r->npaths) {
+        memset(&r->paths[r->npaths], 0, (item + 1 - r->npaths) * sizeof *r->paths);
+        r->npaths = item + 1;
+    }
     r->paths[item].own = hash_text(path, path + strlen(path));
     r->paths[item].above = slash && slash > path ? hash_text(path, slash) : 0;
     return WEIR_OK;

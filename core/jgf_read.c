@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FEW 256 /* elements that tell nothing of those that follow */
+
 /* ---- errors --------------------------------------------------------------------------------------------------- */
 
 int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, const char *key, const char *fmt, ...)
@@ -40,6 +42,24 @@ static int bad_edge(const struct jgf *r, const char *key, int type, const char *
     return weir_jgf_bad_type(r, "edges", r->edges_seen, key, type, wanted);
 }
 
+/* ---- room ----------------------------------------------------------------------------------------------------- */
+
+int weir_jgf_room(const struct jgf *r, void *array, uint32_t *cap, size_t need, size_t size)
+{
+    uint64_t all;
+
+    if (need <= *cap)
+        return WEIR_OK;
+    if (!r->json)
+        return weir_array_exact(array, cap, need, size);
+    all = need > FEW ? weir_json_expect(r->json, need) : 0;
+    if (all > WEIR_VERTICES_MAX)
+        all = WEIR_VERTICES_MAX;
+    if (all < need)
+        return weir_array_grow(array, cap, need, size);
+    return weir_array_exact(array, cap, all + all / 16, size);
+}
+
 /* ---- items by key --------------------------------------------------------------------------------------------- */
 
 static int fail_many(const struct jgf *r)
@@ -58,7 +78,7 @@ int weir_jgf_item(struct jgf *r, const char *key, size_t len, uint32_t *item, bo
         return WEIR_OK;
     if (r->count >= WEIR_VERTICES_MAX - 1)
         return fail_many(r);
-    if (weir_array_reserve(&r->items, &r->cap, (size_t)r->count + 1, sizeof *r->items) < 0)
+    if (weir_jgf_room(r, &r->items, &r->cap, (size_t)r->count + 1, sizeof *r->items) < 0)
         return weir_fail_nomem(r->err);
     rc = weir_jgf_keys_add(&r->keys, key, len, r->count);
     if (rc < 0)
@@ -82,7 +102,7 @@ static int keep_edge(struct jgf *r, const struct jgf_edge *e)
 {
     struct jgf_waiting *w = &r->waiting;
 
-    if (weir_array_reserve(&w->ends, &w->cap, (size_t)w->count + 1, sizeof *w->ends) < 0 ||
+    if (weir_scratch_grow(&w->ends, &w->cap, (size_t)w->count + 1, sizeof *w->ends) < 0 ||
         weir_array_reserve(&w->spans, &w->spans_cap, (size_t)w->nspans + 1, sizeof *w->spans) < 0)
         return weir_fail_nomem(r->err);
     if (!continues(w, e))
@@ -338,7 +358,7 @@ static int check_items(const struct jgf *r)
 
 static void drop_waiting(struct jgf_waiting *w)
 {
-    weir_mem_free(w->ends);
+    weir_scratch_free(&w->ends, &w->cap, sizeof *w->ends);
     weir_mem_free(w->spans);
     *w = (struct jgf_waiting){0};
 }
@@ -501,8 +521,7 @@ int weir_jgf_document(struct jgf *r, const struct weir_input *in)
     rc = read_document(r);
     weir_json_close(r->json);
     r->json = NULL;
-    weir_mem_free(r->paths);
-    r->paths = NULL;
+    weir_scratch_free(&r->paths, &r->paths_cap, sizeof *r->paths);
     return rc;
 }
 
@@ -512,7 +531,7 @@ void weir_jgf_free(struct jgf *r)
     weir_graph_free(r->g);
     weir_mem_free(r->items);
     weir_jgf_keys_free(&r->keys);
-    weir_mem_free(r->paths);
+    weir_scratch_free(&r->paths, &r->paths_cap, sizeof *r->paths);
     weir_mem_free(r->uuids);
     weir_mem_free(r->faults);
     drop_waiting(&r->waiting);

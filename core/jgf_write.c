@@ -18,14 +18,28 @@
  *   extended_text  key to text: what was given as extended data and is no JSON
  * In an allocation, `size` is what was taken, but the pool's size where nothing was.
  *
+ * What vertices of a kind have in common is made fit for JSON once, as a form.
+ *
  * Main invariant: `path` holds the path of the vertex that is being written, fit for the inside of a JSON string.
  */
 #include "jgf.h"
+#include "text.h"
 #include "write.h"
 
 #include <string.h>
 
-#define DEPTH 8 /* of extended data in the document, and some more */
+#define DEPTH  8 /* of extended data in the document, and some more */
+#define FORMS 16 /* kinds whose forms are kept, by number */
+#define SPACE  512 /* more than all that a form and the path leave: punctuation, keys, five numbers, a UUID */
+
+/* What is the same in all vertices of a kind, one piece after the other; the first three end here: */
+struct form {
+    uint32_t kind; /* + 1 */
+    weir_buf text;
+    size_t type;     /* ","metadata":{"type":"core","uuid":" */
+    size_t basename; /* ","basename":"core","name":" */
+    size_t unit;     /* ,"unit":"","rank": */
+};                   /* and what names begin with */
 
 struct writer {
     const struct weir_written *in;
@@ -34,16 +48,76 @@ struct writer {
     bool shorthand, cut;            /* cut: something was left out */
     weir_buf *b;
     weir_buf path;
+    struct form forms[FORMS];
+    struct weir_uuid_names names;
     weir_err *err;
     int rc;
     bool first; /* of an array */
 };
 
-static void next_element(struct writer *w)
+static char *put(char *at, const char *s, size_t n)
 {
-    if (!w->first)
-        WEIR_WRITE(w->b, ",");
+    memcpy(at, s, n);
+    return at + n;
+}
+
+#define PUT(at, literal) put((at), "" literal, sizeof(literal) - 1)
+
+/* Room for n bytes and SPACE of the next element of an array; NULL: out of memory. */
+static char *begin_element(struct writer *w, size_t n)
+{
+    char *at = weir_buf_space(w->b, n + SPACE);
+
+    if (at && !w->first)
+        at = PUT(at, ",");
     w->first = false;
+    return at;
+}
+
+static void finish_element(struct writer *w, char *at)
+{
+    weir_buf_end(w->b, at);
+    if (w->rc == WEIR_OK)
+        w->rc = weir_write_flush(w->in, w->b, false, w->err);
+}
+
+/* ---- forms --------------------------------------------------------------------------------------------------- */
+
+static void make_form(const weir_graph *g, uint32_t kind, struct form *s)
+{
+    const struct kind *k = &g->kinds[kind];
+    const char *basename = weir_names_text(&g->names, k->basename);
+    weir_buf *b = &s->text;
+
+    b->len = 0;
+    WEIR_WRITE(b, "\",\"metadata\":{\"type\":");
+    weir_write_string(b, type_text(g, k->type));
+    WEIR_WRITE(b, ",\"uuid\":\"");
+    s->type = b->len;
+    WEIR_WRITE(b, "\",\"basename\":");
+    weir_write_string(b, basename);
+    WEIR_WRITE(b, ",\"name\":\"");
+    s->basename = b->len;
+    WEIR_WRITE(b, ",\"unit\":");
+    weir_write_string(b, weir_names_text(&g->names, k->unit));
+    WEIR_WRITE(b, ",\"rank\":");
+    s->unit = b->len;
+    weir_write_escaped(b, basename, strlen(basename));
+    s->kind = kind + 1;
+}
+
+/* The form of a vertex; NULL: out of memory. */
+static const struct form *form_of(struct writer *w, weir_vertex v)
+{
+    uint32_t kind = vertex_at(w->g, v)->kind;
+    struct form *s = &w->forms[kind % FORMS];
+
+    if (s->kind != kind + 1)
+        make_form(w->g, kind, s);
+    if (!s->text.failed)
+        return s;
+    w->b->failed = true;
+    return NULL;
 }
 
 /* ---- vertices ------------------------------------------------------------------------------------------------- */
@@ -114,13 +188,14 @@ static void write_state(struct writer *w, weir_vertex v)
 static void write_own(struct writer *w, weir_vertex v)
 {
     const struct pool *p = pool_of(w->g, v);
+    const struct vertex *x = vertex_at(w->g, v);
     const char *name = p && p->name != WEIR_NO_NAME ? weir_names_text(&w->g->names, p->name) : "";
 
     if (strstr(name, "${")) {
         WEIR_WRITE(w->b, ",\"name_template\":");
         weir_write_string(w->b, name);
     }
-    if (vertex_at(w->g, v)->id == -1)
+    if (x->id == -1)
         WEIR_WRITE(w->b, ",\"negative_id\":true");
     if (kind_of(w->g, v)->exclusive)
         WEIR_WRITE(w->b, ",\"whole\":true");
@@ -136,6 +211,21 @@ static void write_own(struct writer *w, weir_vertex v)
     }
 }
 
+/* A name that follows from basename and id. */
+static void push_derived(struct writer *w, weir_vertex v)
+{
+    const struct form *s = form_of(w, v);
+    size_t n = s ? s->text.len - s->unit : 0;
+    char *at = s ? weir_buf_space(&w->path, n + WEIR_INT_MAX) : NULL;
+
+    if (!at)
+        return;
+    at = put(at, s->text.data + s->unit, n);
+    if (vertex_at(w->g, v)->id != WEIR_NO_ID)
+        at = weir_put_int(at, vertex_at(w->g, v)->id);
+    weir_buf_end(&w->path, at);
+}
+
 /* Adds the name of v to the path and returns where it begins there. */
 static size_t push_name(struct writer *w, weir_vertex v)
 {
@@ -147,10 +237,7 @@ static size_t push_name(struct writer *w, weir_vertex v)
     WEIR_WRITE(&w->path, "/");
     at = w->path.len;
     if (!p || p->name == WEIR_NO_NAME) {
-        const char *basename = weir_vertex_basename(w->g, v);
-        weir_write_escaped(&w->path, basename, strlen(basename));
-        if (vertex_at(w->g, v)->id != WEIR_NO_ID)
-            weir_write_int(&w->path, vertex_at(w->g, v)->id);
+        push_derived(w, v);
         return at;
     }
     if (weir_vertex_name(w->g, v, small, sizeof small) < sizeof small) {
@@ -210,54 +297,74 @@ static void write_paths(struct writer *w, weir_vertex v)
     WEIR_WRITE(w->b, "}");
 }
 
-static void write_base(struct writer *w, weir_vertex v, size_t name, int64_t size)
+/* From the id of a vertex to its properties. */
+static char *put_base(struct writer *w, const struct form *s, weir_vertex v, size_t name, char *at)
 {
-    const struct vertex *x = vertex_at(w->g, v);
-    weir_buf *b = w->b;
-    char uuid[37];
+    int64_t id = vertex_at(w->g, v)->id;
 
-    WEIR_WRITE(b, "{\"type\":");
-    weir_write_string(b, weir_vertex_type(w->g, v));
-    WEIR_WRITE(b, ",\"uuid\":\"");
-    weir_vertex_uuid(w->g, v, uuid);
-    weir_buf_add(b, uuid, 36);
-    WEIR_WRITE(b, "\",\"basename\":");
-    weir_write_string(b, weir_vertex_basename(w->g, v));
-    WEIR_WRITE(b, ",\"name\":\"");
-    weir_buf_add(b, w->path.data + name, w->path.len - name);
-    WEIR_WRITE(b, "\",\"id\":");
-    weir_write_int(b, x->id == WEIR_NO_ID ? -1 : x->id);
-    WEIR_WRITE(b, ",\"properties\":{");
-    write_entries(w, v, WEIR_PROPERTIES);
-    WEIR_WRITE(b, "},\"size\":");
-    weir_write_int(b, size);
-    WEIR_WRITE(b, ",\"unit\":");
-    weir_write_string(b, weir_vertex_unit(w->g, v));
+    at = PUT(at, "{\"id\":\"");
+    at = weir_put_int(at, v);
+    at = put(at, s->text.data, s->type);
+    weir_uuid_write(w->g, v, &w->names, at);
+    at = put(at + 36, s->text.data + s->type, s->basename - s->type);
+    at = put(at, w->path.data + name, w->path.len - name);
+    at = PUT(at, "\",\"id\":");
+    at = weir_put_int(at, id == WEIR_NO_ID ? -1 : id);
+    return PUT(at, ",\"properties\":{");
+}
+
+/* From there to whether it is exclusive. */
+static char *put_use(const struct form *s, int64_t rank, int64_t size, bool exclusive, char *at)
+{
+    at = PUT(at, "},\"size\":");
+    at = weir_put_int(at, size);
+    at = put(at, s->text.data + s->basename, s->unit - s->basename);
+    at = weir_put_int(at, rank);
+    return exclusive ? PUT(at, ",\"exclusive\":true") : at;
+}
+
+/* Whether there is nothing to say of v but what every vertex has. */
+static bool is_bare(const weir_graph *g, weir_vertex v)
+{
+    const struct vertex *x = vertex_at(g, v);
+    return x->pool == WEIR_NONE && x->state == WEIR_UP && x->id != -1 && !g->kinds[x->kind].exclusive;
+}
+
+/* What is left to say of v; NULL: out of memory. */
+static char *write_end(struct writer *w, weir_vertex v, char *at)
+{
+    if (is_bare(w->g, v)) {
+        at = PUT(at, ",\"paths\":{\"containment\":\"");
+        at = put(at, w->path.data, w->path.len);
+        return PUT(at, "\"}}}");
+    }
+    weir_buf_end(w->b, at);
+    write_own(w, v);
+    write_paths(w, v);
+    at = weir_buf_space(w->b, SPACE);
+    return at ? PUT(at, "}}") : NULL;
 }
 
 /* Writes v, `name` being where its name is in the path. */
 static void write_vertex(struct writer *w, weir_vertex v, size_t name, int64_t rank, int64_t size, bool exclusive)
 {
-    weir_buf *b = w->b;
+    const struct form *s = form_of(w, v);
+    char *at;
 
-    next_element(w);
-    WEIR_WRITE(b, "{\"id\":\"");
-    weir_write_int(b, v);
-    WEIR_WRITE(b, "\",\"metadata\":");
-    if (w->path.failed) {
-        b->failed = true;
+    w->b->failed |= w->path.failed;
+    at = s ? begin_element(w, s->text.len + 2 * w->path.len) : NULL;
+    if (!at)
         return;
+    at = put_base(w, s, v, name, at);
+    if (pool_of(w->g, v)) {
+        weir_buf_end(w->b, at);
+        write_entries(w, v, WEIR_PROPERTIES);
+        at = weir_buf_space(w->b, s->text.len + w->path.len + SPACE);
     }
-    write_base(w, v, name, size);
-    WEIR_WRITE(b, ",\"rank\":");
-    weir_write_int(b, rank);
-    if (exclusive)
-        WEIR_WRITE(b, ",\"exclusive\":true");
-    write_own(w, v);
-    write_paths(w, v);
-    WEIR_WRITE(b, "}}");
-    if (w->rc == WEIR_OK)
-        w->rc = weir_write_flush(w->in, b, false, w->err);
+    if (at)
+        at = write_end(w, v, put_use(s, rank, size, exclusive, at));
+    if (at)
+        finish_element(w, at);
 }
 
 static int64_t rank_of(const weir_graph *g, weir_vertex v, int64_t above)
@@ -301,22 +408,27 @@ static void write_part(struct writer *w, const struct weir_part *p, int64_t rank
 
 /* ---- edges ---------------------------------------------------------------------------------------------------- */
 
-static void begin_edge(struct writer *w, weir_vertex source, weir_vertex target)
+/* As far as the subsystem. */
+static char *put_edge(struct writer *w, weir_vertex source, weir_vertex target)
 {
-    next_element(w);
-    WEIR_WRITE(w->b, "{\"source\":\"");
-    weir_write_int(w->b, source);
-    WEIR_WRITE(w->b, "\",\"target\":\"");
-    weir_write_int(w->b, target);
-    WEIR_WRITE(w->b, "\",\"metadata\":{\"subsystem\":");
+    char *at = begin_element(w, 0);
+
+    if (!at)
+        return NULL;
+    at = PUT(at, "{\"source\":\"");
+    at = weir_put_int(at, source);
+    at = PUT(at, "\",\"target\":\"");
+    at = weir_put_int(at, target);
+    return PUT(at, "\",\"metadata\":{\"subsystem\":");
 }
 
 static void contain(struct writer *w, weir_vertex source, weir_vertex target)
 {
-    begin_edge(w, source, target);
-    WEIR_WRITE(w->b, "\"containment\",\"relationship\":\"contains\"}}");
-    if (w->rc == WEIR_OK)
-        w->rc = weir_write_flush(w->in, w->b, false, w->err);
+    char *at = put_edge(w, source, target);
+
+    if (!at)
+        return;
+    finish_element(w, PUT(at, "\"containment\",\"relationship\":\"contains\"}}"));
 }
 
 static void contain_all(struct writer *w, weir_vertex v)
@@ -350,12 +462,16 @@ static void write_others(struct writer *w)
 {
     uint32_t left = weir_edge_count(w->g);
     weir_edge e;
+    char *at;
 
     for (uint32_t i = 0; left > 0 && !w->b->failed; i++) {
         if (!weir_edge_get(w->g, i, &e))
             continue;
         left--;
-        begin_edge(w, e.source, e.target);
+        at = put_edge(w, e.source, e.target);
+        if (!at)
+            return;
+        weir_buf_end(w->b, at);
         weir_write_string(w->b, e.subsystem);
         WEIR_WRITE(w->b, ",\"relationship\":");
         weir_write_string(w->b, e.type);
@@ -414,6 +530,8 @@ int weir_jgf_write(const struct weir_written *in, enum weir_detail detail, weir_
         write_graph(&w);
     if (w.cut)
         WEIR_WRITE(b, ",\"writer\":\"" WEIR_JGF_SHORTHAND "\"");
+    for (size_t i = 0; i < FORMS; i++)
+        weir_buf_free(&w.forms[i].text);
     weir_buf_free(&w.path);
     return w.rc;
 }

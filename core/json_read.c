@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <yajl/yajl_parse.h>
 
 #include "format.h"
@@ -48,6 +49,7 @@ struct weir_json {
     weir_buf texts;            /* of the events, each with a NUL */
     const char *slice;
     size_t slice_len, wanted; /* wanted: bytes of the next slice */
+    uint64_t total, before; /* bytes of the whole text, 0: not known; of it before the slice */
     int line;      /* that the slice begins in, and the bytes of it before the slice */
     size_t column; /* both from 0 on */
     uint32_t depth;
@@ -321,6 +323,7 @@ static int next_slice(weir_json *j)
 
     if (j->slice_len > 0)
         count_lines(j);
+    j->before += j->slice_len;
     choose_length(j);
     n = j->in.len < j->wanted ? j->in.len : j->wanted;
     j->slice = j->in.text;
@@ -344,6 +347,8 @@ static void refill(weir_json *j)
         j->raw_from = 0;
     }
     j->rc = next_slice(j);
+    if (j->rc == WEIR_OK && j->raw && j->raw->len > WEIR_MACHINE_MAX)
+        j->rc = weir_fail_at(&j->why, WEIR_ELIMIT, j->source, j->line + 1, 0, "JSON: a value of more than %d MiB", WEIR_MACHINE_MAX >> 20);
     j->at = j->nevents = 0;
     j->texts.len = 0;
     if (j->rc < 0)
@@ -356,6 +361,16 @@ static void refill(weir_json *j)
 
 /* ---- the row of events ---------------------------------------------------------------------------------------- */
 
+static uint64_t length_of(const struct weir_input *in)
+{
+    struct stat st;
+    off_t at = 0;
+
+    if (in->rest && (fstat(fileno(in->rest), &st) < 0 || !S_ISREG(st.st_mode) || (at = ftello(in->rest)) < 0))
+        return 0;
+    return in->len + (in->rest && st.st_size > at ? (uint64_t)(st.st_size - at) : 0);
+}
+
 weir_json *weir_json_open(const struct weir_input *in, const char *source, weir_err *err)
 {
     weir_json *j = weir_mem_zalloc(1, sizeof *j);
@@ -363,6 +378,7 @@ weir_json *weir_json_open(const struct weir_input *in, const char *source, weir_
     if (!j)
         return NULL;
     j->in = *in;
+    j->total = length_of(in);
     j->source = source;
     j->err = err;
     if (run_yajl(j, START, NULL) == yajl_status_ok)
@@ -450,6 +466,14 @@ int weir_json_capture(weir_json *j, weir_buf *out)
     out->len -= skipped;
     memmove(out->data + start, out->data + start + skipped, out->len - start + 1);
     return type;
+}
+
+uint64_t weir_json_expect(const weir_json *j, uint64_t n)
+{
+    uint64_t seen = j->before + (j->at > 0 ? j->events[j->at - 1].end : 0);
+    double all = seen > 0 ? (double)n * (double)j->total / (double)seen : 0;
+
+    return all < (double)UINT32_MAX ? (uint64_t)all : UINT32_MAX;
 }
 
 const char *weir_json_type_name(int type)

@@ -50,6 +50,9 @@ int weir_json_skip(weir_json *j, int type) WEIR_CHECKED;
 /* After a key: adds the text of its value to a buffer, as it stands there. Returns the type of its first event. */
 int weir_json_capture(weir_json *j, weir_buf *out) WEIR_CHECKED;
 
+/* How many there will be of what there were n of so far, if the rest of the text is like it; 0: its length is not known. */
+uint64_t weir_json_expect(const weir_json *j, uint64_t n);
+
 /* "an object", "a string", ... */
 const char *weir_json_type_name(int type);
 /* Whether a text is JSON that can stand `depth` levels deep in a document; or WEIR_ENOMEM. */

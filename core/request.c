@@ -99,7 +99,7 @@ int weir_request_load(const char *path, weir_request **out, weir_err *err)
 {
     char *text;
     size_t len;
-    int rc = weir_file_read(path, &text, &len, err);
+    int rc = weir_file_read(path, "a jobspec", WEIR_JOBSPEC_MAX, &text, &len, err);
 
     if (rc != WEIR_OK)
         return rc;

@@ -1,5 +1,7 @@
-/* text.c - whether bytes are UTF-8. */
+/* text.c - whether bytes are UTF-8; numbers as texts. */
 #include "text.h"
+
+#include <string.h>
 
 /* Bytes of the UTF-8 character at s, or 0. */
 static size_t utf8_length(const unsigned char *s, size_t len)
@@ -29,4 +31,26 @@ bool weir_text_utf8(const char *s, size_t len)
         len -= n;
     }
     return true;
+}
+
+/* Digits are made two at a time, from the last, where they stay: reading them back at once would have to wait for them. */
+char *weir_put_int(char *at, int64_t n)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+                                "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+                                "9899";
+    uint64_t rest = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    size_t digits = 1;
+    char *end;
+
+    for (uint64_t limit = 10; rest >= limit; limit *= 10)
+        digits++;
+    if (n < 0)
+        *at++ = '-';
+    end = at + digits;
+    for (at = end; digits >= 2; digits -= 2, rest /= 100)
+        memcpy(at -= 2, &pairs[rest % 100 * 2], 2);
+    if (digits > 0)
+        at[-1] = (char)('0' + rest);
+    return end;
 }

@@ -2,6 +2,7 @@
  * hold each vertex with a given UUID once, at most half full; no two pools have the same one. */
 #include "changes.h"
 
+#include <endian.h>
 #include <string.h>
 
 static const uint8_t none[16];
@@ -35,17 +36,31 @@ bool weir_uuid_parse(const char *text, uint8_t out[16])
     return text[36] == '\0' && memcmp(out, none, 16) != 0;
 }
 
+/* Four bytes as eight digits: each half of a byte gets a byte of its own, the first one the lowest. */
+static void put_digits(const uint8_t u[4], char out[8])
+{
+    uint64_t x = u[0] | (uint64_t)u[1] << 16 | (uint64_t)u[2] << 32 | (uint64_t)u[3] << 48, letters;
+
+    x = (x >> 4 | x << 8) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+    x = htole64(x + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10));
+    memcpy(out, &x, 8);
+}
+
 static void uuid_text(const uint8_t u[16], char out[37])
 {
-    static const char digits[] = "0123456789abcdef";
+    char digits[32];
 
-    for (uint32_t i = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10)
-            *out++ = '-';
-        *out++ = digits[u[i] >> 4];
-        *out++ = digits[u[i] & 15];
+    for (uint32_t i = 0; i < 4; i++)
+        put_digits(u + 4 * i, digits + 8 * i);
+    memcpy(out, digits, 8);
+    for (uint32_t i = 0; i < 3; i++) {
+        out[8 + 5 * i] = '-';
+        memcpy(out + 9 + 5 * i, digits + 8 + 4 * i, 4);
     }
-    *out = '\0';
+    out[23] = '-';
+    memcpy(out + 24, digits + 20, 12);
+    out[36] = '\0';
 }
 
 static uint32_t hash_of(const uint8_t uuid[16])
@@ -164,16 +179,31 @@ static uint64_t mix(uint64_t h, const char *s)
     return h * 0xBF58476D1CE4E5B9u;
 }
 
+/* The name of u, which is i levels over the vertex at hand. */
+static const char *name_of(const weir_graph *g, weir_vertex u, uint32_t i, struct weir_uuid_names *above, char own[64])
+{
+    bool kept = above && i > 0 && i <= WEIR_UUID_NAMES;
+    struct weir_uuid_name *name = kept ? &above->levels[i - 1] : NULL;
+
+    if (name && name->of == u + 1)
+        return name->text;
+    if (name)
+        name->of = u + 1;
+    own = name ? name->text : own;
+    weir_vertex_name(g, u, own, 64);
+    return own;
+}
+
 /* A UUID nobody gave follows from the names and places on the way to the vertex, so that it is the same after a
  * save and a load, and on every run. Version 8: made by the application. */
-static void uuid_derive(const weir_graph *g, weir_vertex v, uint8_t out[16])
+static void uuid_derive(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16])
 {
     uint64_t a = 0x9E3779B97F4A7C15u, b = 0xD1B54A32D192ED03u;
-    char name[64];
+    char own[64];
+    uint32_t i = 0;
 
     for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
-        weir_vertex_name(g, u, name, sizeof name);
-        a = mix(a, name) + vertex_at(g, u)->pos;
+        a = mix(a, name_of(g, u, i++, above, own)) + vertex_at(g, u)->pos;
         b = mix(b ^ a, weir_vertex_type(g, u)) + (vertex_at(g, u)->parent == WEIR_NONE);
     }
     memcpy(out, &a, 8);
@@ -182,18 +212,23 @@ static void uuid_derive(const weir_graph *g, weir_vertex v, uint8_t out[16])
     out[8] = (uint8_t)((out[8] & 0x3F) | 0x80);
 }
 
-void weir_uuid_get(const weir_graph *g, weir_vertex v, uint8_t out[16])
+void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16])
 {
     if (v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0)
         memcpy(out, g->uuids[v], 16);
     else
-        uuid_derive(g, v, out);
+        uuid_derive(g, v, above, out);
+}
+
+void weir_uuid_write(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, char out[37])
+{
+    uint8_t u[16];
+
+    weir_uuid_get(g, v, above, u);
+    uuid_text(u, out);
 }
 
 void weir_vertex_uuid(const weir_graph *g, weir_vertex v, char out[37])
 {
-    uint8_t u[16];
-
-    weir_uuid_get(g, v, u);
-    uuid_text(u, out);
+    weir_uuid_write(g, v, NULL, out);
 }

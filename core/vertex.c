@@ -9,6 +9,7 @@
 #include "changes.h"
 #include "index.h"
 #include "rows.h"
+#include "text.h"
 
 static const char *const state_names[WEIR_STATES] = {"up", "down", "degraded", "failing", "unknown", "null", "draining"};
 
@@ -150,19 +151,17 @@ static size_t expand_name(const weir_graph *g, weir_vertex v, const char *text, 
 size_t weir_vertex_name(const weir_graph *g, weir_vertex v, char *buf, size_t size)
 {
     const struct pool *p = pool_of(g, v);
-    int n;
+    bool own = p && p->name != WEIR_NO_NAME;
+    const char *text = own ? weir_names_text(&g->names, p->name) : weir_vertex_basename(g, v);
+    char digits[WEIR_INT_MAX];
+    size_t n = 0;
 
-    if (p && p->name != WEIR_NO_NAME) {
-        const char *text = weir_names_text(&g->names, p->name);
-        if (strstr(text, "${"))
-            return expand_name(g, v, text, buf, size);
-        n = snprintf(buf, size, "%s", text);
-    } else if (weir_vertex_id(g, v) == WEIR_NO_ID) {
-        n = snprintf(buf, size, "%s", weir_vertex_basename(g, v));
-    } else {
-        n = snprintf(buf, size, "%s%" PRId64, weir_vertex_basename(g, v), weir_vertex_id(g, v));
-    }
-    return n < 0 ? 0 : (size_t)n;
+    if (own && strstr(text, "${"))
+        return expand_name(g, v, text, buf, size);
+    put(buf, size, &n, text, strlen(text));
+    if (!own && vertex_at(g, v)->id != WEIR_NO_ID)
+        put(buf, size, &n, digits, (size_t)(weir_put_int(digits, vertex_at(g, v)->id) - digits));
+    return n;
 }
 
 size_t weir_vertex_path(const weir_graph *g, weir_vertex v, char *buf, size_t size)

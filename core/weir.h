@@ -658,9 +658,11 @@ bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *o
 /* ---- explanations ------------------------------------------------------------------------------------------ */
 
 /* Why a request does not fit, exactly: what is told was tried out by matches on a copy.
- *   infeasible  WEIR_FEASIBLE says so: not on this machine, be it all up and empty
+ *   infeasible  WEIR_FEASIBLE says so: not on this machine under this policy, be it all up and empty. Where it is the policy's
+ *               prune that takes too much away, that is told as a way, WEIR_BY_POLICY
  *   busy        it fits once some jobs have ended
- *   blocked     it could fit, but that jobs end is not enough: something is down, or the policy's filters are in the way */
+ *   blocked     WEIR_FEASIBLE says yes, but that jobs end is not enough: something is down, or the policy leaves out what is up,
+ *               by its prune or by evaluate, which WEIR_FEASIBLE does not ask */
 enum weir_verdict { WEIR_FITS, WEIR_BUSY, WEIR_BLOCKED, WEIR_INFEASIBLE, WEIR_VERDICTS };
 enum weir_obstacle_kind { WEIR_BY_POLICY, WEIR_BY_CONSTRAINT, WEIR_BY_STATE, WEIR_BY_JOB, WEIR_OBSTACLES };
 
@@ -861,6 +863,9 @@ typedef int (*weir_sink)(void *data, const char *text, size_t len);
 /* The same text in pieces; csv is made piece by piece, so that a large machine takes no memory. o may be NULL. */
 int weir_graph_write(const weir_graph *g, const char *format, const weir_format_options *o, weir_sink sink, void *data,
                      weir_err *err);
+/* weir_allocation_format() in pieces; a graph (jgf, rv1) is handed over as it is made. */
+int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const char *format, weir_sink sink, void *data,
+                          weir_err *err);
 /* L6, L7: into a file. It is what it was before or what was saved, whatever happens on the way, a kill included. Formats:
  * "sqlite", and those of graphs above; NULL: "sqlite" where the name ends in .db, .sqlite or .sqlite3, else "jgf".
  *
@@ -919,6 +924,15 @@ const char *weir_pieces_stamp(const weir_pieces *p); /* of the save that they ma
 /* ---- files ---- */
 
 void weir_free(void *p);
+/* What is read whole has an end: bytes of a jobspec, of a machine that is neither a JSON graph, an R nor a database (these are read
+ * as they come), and of an R or a database that must be read whole. */
+#define WEIR_JOBSPEC_MAX (1 << 26)
+#define WEIR_MACHINE_MAX (1 << 28)
+#define WEIR_R_MAX       (1 << 30)
+/* Reads a whole file ("-" is standard input) into *text, NUL-terminated, to be freed with weir_free(). Errors: WEIR_ELIMIT for more
+ * than `max` bytes, where `what` ("a jobspec") says what it should have been; WEIR_EIO for a directory, a device that has no end,
+ * and what cannot be opened or read. O(len) */
+int weir_file_read(const char *path, const char *what, size_t max, char **text, size_t *len, weir_err *err);
 /* Puts a text into a file, whole or not at all: a draft beside it (PATH.new) takes its place. Links are followed; a file
  * keeps its mode; pipes and devices are written to as they are. WEIR_EIO */
 int weir_file_write(const char *path, const char *text, size_t len, weir_err *err);

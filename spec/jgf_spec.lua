@@ -291,6 +291,19 @@ describe("[R6] JSON graphs", function()
     os.remove(path)
   end)
 
+  it("keep the one UUID that is given where the vertices come in no order", function()
+    local uuid, nodes, edges = "6ba7b810-9dad-11d1-80b4-00c04fd430c8", {}, {}
+    for i = 0, 98 do
+      nodes[i + 1] = { "n" .. i, ('"type":"node","id":%d%s'):format(i, i == 5 and (',"uuid":"%s"'):format(uuid) or "") }
+      edges[i + 1] = { "c", "n" .. i }
+    end
+    nodes[100] = { "c", '"type":"cluster","id":0' }
+    local g <close> = assert(weir.parse(document(nodes, edges)))
+    local found = {}
+    for v in g:walk() do found[#found + 1] = v.uuid == uuid and v.path or nil end
+    assert.same({ "/cluster0/node5" }, found)
+  end)
+
   local CORE, TWO = { "a", '"type":"core"' }, { { "a", '"type":"core"' }, { "b", '"type":"node"' } }
   local BAD = {
     { document({ CORE }, { { "a", "b" } }, { "edges", "nodes" }), 'graph.edges[0].target: there is no vertex "b"' },
@@ -433,6 +446,27 @@ describe("[R6] a shorthand", function()
     local a = engine:match "slot=1/core"
     assert.equal(a:format "jgf", a:format "jgf_shorthand")
     assert.equal(a:format "rv1", a:format "rv1_shorthand")
+  end)
+
+  it("goes into a file as it is made, and is the same text", function()
+    local large <close> = assert(weir.synthetic "rack:20 node:18 core:32")
+    local a, path = assert(weir.engine { resources = large }:match "slot=350/node"), os.tmpname()
+    local file = assert(io.open(path, "w"))
+    for _, format in ipairs { "jgf", "rv1", "jgf_shorthand", "rv1_nosched", "rlite", "tree" } do
+      file:seek "set"
+      assert.is_true(a:write(file, format))
+      file:flush()
+      local read <close> = assert(io.open(path))
+      local text = a:format(format)
+      assert.is_true(read:read(#text) == text, format)
+    end
+    file:close()
+    os.remove(path)
+    assert.error_matches(function() a:write(file, "jgf") end, "the file is closed")
+    assert.error_matches(function() a:write("x", "jgf") end, "FILE")
+    assert.equal("invalid", select(3, a:write(io.stdout, "csv")))
+    local full <close> = assert(io.open("/dev/full", "w"))
+    assert.equal("io", select(3, a:write(full, "jgf")))
   end)
 
   it("in an R stands beside all of its cores", function()

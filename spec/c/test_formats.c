@@ -116,7 +116,7 @@ static void test_real(void)
         char *text = NULL;
 
         check_data(real[i].file, path, sizeof path);
-        CHECK(weir_file_read(path, &text, &len, &err) == WEIR_OK, "%s: %s", path, err.text);
+        CHECK(weir_file_read(path, "a machine", WEIR_MACHINE_MAX, &text, &len, &err) == WEIR_OK, "%s: %s", path, err.text);
         if (text && !strchr(format, ':'))
             CHECK(check_same(weir_format_guess(text, len), format), "%s is guessed", path);
         weir_mem_free(text);

@@ -398,11 +398,30 @@ static char *long_document(void)
     return text;
 }
 
+/* Most of its document are edges of a subsystem. */
+static weir_graph *feed_all(void)
+{
+    static const char recipe[] = "cluster:1 node:30 pdu:1";
+    weir_vertex from, to;
+    weir_graph *g = NULL;
+    char path[40];
+
+    CHECK(weir_graph_parse(recipe, strlen(recipe), "test", "synthetic", &g, NULL) == WEIR_OK, "%s", recipe);
+    for (int i = 0; i < 900; i++) {
+        snprintf(path, sizeof path, "/cluster0/node%d/pdu0", i / 30);
+        CHECK(weir_graph_lookup(g, path, &from, NULL) == WEIR_OK, "%s", path);
+        snprintf(path, sizeof path, "/cluster0/node%d", i % 30);
+        CHECK(weir_graph_lookup(g, path, &to, NULL) == WEIR_OK, "%s", path);
+        CHECK(weir_edge_add(g, from, to, "power", "feeds", NULL, NULL) == WEIR_OK, "edge %d", i);
+    }
+    return g;
+}
+
 static void test_nomem(void)
 {
     char path[] = "/tmp/weir-jgf-XXXXXX", *text;
     int fd = mkstemp(path);
-    weir_graph *g = read_text(document, "document");
+    weir_graph *g = read_text(document, "document"), *fed;
 
     CHECK(fd >= 0 && write(fd, document, sizeof document - 1) == (ssize_t)sizeof document - 1, "a file");
     close(fd);
@@ -418,6 +437,9 @@ static void test_nomem(void)
         check_nomem(parse_once, text, styles[i].what);
         free(text);
     }
+    fed = feed_all();
+    check_nomem(format_once, fed, "format what is fed");
+    weir_graph_free(fed);
     machine = g;
     text = weir_graph_format(g, "jgf", NULL);
     check_nomem(resolve_once, text, "resolve");
@@ -425,8 +447,37 @@ static void test_nomem(void)
     weir_graph_free(g);
 }
 
+/* An array of 12 bytes an element, from the first to some over the size from which it has pages of its own. */
+static int fill_scratch(void *arg)
+{
+    uint32_t(*list)[3] = NULL, cap = 0, n = 0, wrong = 0, wanted = *(uint32_t *)arg;
+
+    while (n < wanted && weir_scratch_grow(&list, &cap, (size_t)n + 1, sizeof *list) == WEIR_OK) {
+        memcpy(list[n], &(uint32_t[3]){n, ~n, n * 7919}, sizeof *list);
+        n++;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        wrong += list[i][0] != i || list[i][1] != ~i || list[i][2] != i * 7919;
+    CHECK(wrong == 0 && cap >= n, "%u elements of %u are what they were", n, cap);
+    weir_scratch_free(&list, &cap, sizeof *list);
+    CHECK(!list && cap == 0, "nothing is left");
+    return n == wanted ? WEIR_OK : WEIR_ENOMEM;
+}
+
+static void test_scratch(void)
+{
+    static uint32_t lengths[] = {1, 8, 5461, 5462, 8192, 300000};
+    uint32_t *list = NULL, cap = 0;
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        check_nomem(fill_scratch, &lengths[i], "scratch");
+    CHECK(weir_scratch_grow(&list, &cap, (size_t)UINT32_MAX + 1, sizeof *list) == WEIR_ENOMEM && !list, "too long");
+    weir_scratch_free(&list, &cap, sizeof *list);
+}
+
 int main(void)
 {
+    test_scratch();
     test_extended();
     test_deep();
     test_long();
