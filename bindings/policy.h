@@ -54,6 +54,7 @@ struct sandbox {
     size_t used, limit;
     int64_t budget, left; /* instructions */
     bool exhausted;
+    bool long_text; /* a string was not given, as it was too long */
     uint64_t turn, seeded; /* turns, of which each has a budget; the one that random numbers were begun in */
     double seconds; /* of wall time */
     int64_t since;  /* when the first look at the clock was; 0: none yet */
@@ -96,6 +97,8 @@ void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions);
 bool weirlua_sandbox_due(const struct sandbox *sb);
 /* In a function that took long: raises where the seconds of a sandbox that has few of them are over. */
 void weirlua_sandbox_look(lua_State *S);
+/* The same, however many they are. */
+void weirlua_sandbox_watch(lua_State *S);
 /* The sandbox of a state that has one. */
 struct sandbox *weirlua_sandbox_of(lua_State *S);
 /* Pushes the anchor table. Does not raise. */

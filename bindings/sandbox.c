@@ -16,6 +16,7 @@
 #define SHARE        10000 /* instructions that each call of a hook adds */
 #define BYTES        8     /* of allocated memory cost one instruction */
 #define LARGE        65536 /* bytes that are not given once the budget is used up: the count hook may be far away */
+#define TEXT_MAX     (1 << 18) /* bytes of a string: what looks at all of one takes no longer between two looks at the clock */
 
 static const char anchor_key = 0;
 
@@ -27,12 +28,17 @@ struct sandbox *weirlua_sandbox_of(lua_State *S)
 static void *allocate(void *ud, void *p, size_t old, size_t size)
 {
     struct sandbox *sb = ud;
+    bool text = !p && old == LUA_TSTRING; /* for something new, Lua tells what it is */
     void *q;
 
     old = p ? old : 0;
     if (size == 0) {
         free(p);
         sb->used -= old;
+        return NULL;
+    }
+    if (text && size > TEXT_MAX) {
+        sb->long_text = true;
         return NULL;
     }
     if (size > old && (size - old > sb->limit - sb->used || (sb->left < 0 && size > LARGE)))
@@ -106,6 +112,7 @@ void weirlua_sandbox_begin(struct sandbox *sb)
     sb->exhausted = false;
     sb->turn++;
     sb->since = 0;
+    sb->long_text = false;
     lua_sethook(sb->S, look, LUA_MASKCOUNT, interval(sb));
 }
 
@@ -119,14 +126,20 @@ void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions)
     sb->left -= instructions;
 }
 
-void weirlua_sandbox_look(lua_State *S)
+void weirlua_sandbox_watch(lua_State *S)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);
 
-    if (sb->seconds >= SANDBOX_QUICK || !overtime(sb))
+    if (!overtime(sb))
         return;
     sb->exhausted = true;
     luaL_error(S, "it took more than its %f seconds", sb->seconds);
+}
+
+void weirlua_sandbox_look(lua_State *S)
+{
+    if (weirlua_sandbox_of(S)->seconds < SANDBOX_QUICK)
+        weirlua_sandbox_watch(S);
 }
 
 /* ---- opening ---- */
@@ -275,7 +288,7 @@ static int to_text(lua_State *S)
 void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size)
 {
     const char *text;
-    bool spent = sb->left < 0;
+    bool spent = sb->left < 0, long_text = sb->long_text;
 
     weirlua_sandbox_begin(sb);
     lua_pushcfunction(sb->S, to_text);
@@ -284,6 +297,8 @@ void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size)
     text = lua_type(sb->S, -1) == LUA_TSTRING ? lua_tostring(sb->S, -1) : "an error that cannot be shown";
     if (strcmp(text, "not enough memory") != 0)
         snprintf(buf, size, "%s", text);
+    else if (long_text)
+        snprintf(buf, size, "not enough memory (a string may have %d KB)", TEXT_MAX >> 10);
     else if (spent)
         snprintf(buf, size, "not enough memory (it used up its instructions)");
     else

@@ -9,6 +9,7 @@
 #define PATTERN_CHEAP  1e6 /* one that takes less is not timed */
 #define COMPARED       32  /* bytes that are compared in the time of a step */
 #define MOVE_MAX       10000000
+#define LONG           4096 /* bytes of a string that are worth a look at the clock */
 #define NS_INSTRUCTION 10 /* nanoseconds of a C function for one instruction */
 
 /* Calls the original, upvalue 1, with all arguments. */
@@ -106,12 +107,43 @@ static int safe_append(lua_State *S)
     return forward(S);
 }
 
+static bool is_long(lua_State *S, int at)
+{
+    return lua_type(S, at) == LUA_TSTRING && lua_rawlen(S, at) > LONG;
+}
+
+/* a < b, where that may take long: no count hook runs within a sort that compares by itself. */
+static int less(lua_State *S)
+{
+    weirlua_sandbox_watch(S);
+    lua_pushboolean(S, lua_compare(S, 1, 2, LUA_OPLT));
+    return 1;
+}
+
+static bool has_long(lua_State *S, int list)
+{
+    lua_Unsigned n = lua_rawlen(S, list);
+    bool found = false;
+
+    for (lua_Unsigned i = 1; i <= n && !found; i++) {
+        lua_rawgeti(S, list, (lua_Integer)i);
+        found = is_long(S, -1);
+        lua_pop(S, 1);
+    }
+    return found;
+}
+
 static int safe_sort(lua_State *S)
 {
     weirlua_sandbox_look(S);
     check_plain(S, 1);
-    if (lua_type(S, 1) == LUA_TTABLE)
+    if (lua_type(S, 1) == LUA_TTABLE) {
         weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)lua_rawlen(S, 1) * 4);
+        if (lua_isnoneornil(S, 2) && has_long(S, 1)) {
+            lua_settop(S, 1);
+            lua_pushcfunction(S, less);
+        }
+    }
     return forward(S);
 }
 
@@ -210,13 +242,33 @@ static int safe_rep(lua_State *S)
     return results;
 }
 
+/* What takes as long as its first argument, where that is a long string. */
+static int safe_long(lua_State *S)
+{
+    if (is_long(S, 1))
+        weirlua_sandbox_watch(S);
+    return forward(S);
+}
+
+/* A text that is looked for as it is may be compared at each place. */
+static int safe_plain(lua_State *S)
+{
+    size_t len, plen;
+    double steps;
+
+    luaL_checklstring(S, 1, &len);
+    luaL_checklstring(S, 2, &plen);
+    steps = plen > len ? 1 : (double)(len - plen + 1) * ((double)plen / COMPARED + 1);
+    if (steps > PATTERN_STEPS * fmin(1, weirlua_sandbox_of(S)->seconds))
+        return luaL_error(S, "to look for %d bytes may take too long on a string of %d bytes", (int)plen, (int)len);
+    weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(steps / 64));
+    weirlua_sandbox_look(S);
+    return forward(S);
+}
+
 static int safe_find(lua_State *S)
 {
-    if (lua_toboolean(S, 4)) {
-        weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(lua_rawlen(S, 1) / 64));
-        return forward(S);
-    }
-    return safe_pattern(S);
+    return lua_toboolean(S, 4) ? safe_plain(S) : safe_pattern(S);
 }
 
 static int safe_gmatch(lua_State *S)
@@ -253,11 +305,13 @@ void weirlua_sandbox_libraries(lua_State *S)
     static const char *const base[] = {"dofile", "loadfile", "load", "print", "warn", "collectgarbage", NULL};
     static const char *const strings[] = {"dump", NULL};
     static const luaL_Reg calls[] = {
-        {"pcall", safe_pcall}, {"xpcall", safe_xpcall}, {"setmetatable", safe_setmetatable}, {NULL, NULL}};
+        {"pcall", safe_pcall}, {"xpcall", safe_xpcall}, {"setmetatable", safe_setmetatable}, {"tonumber", safe_long},
+        {"rawequal", safe_long}, {NULL, NULL}};
     static const luaL_Reg patterns[] = {
         {"find", safe_find}, {"match", safe_pattern}, {"gsub", safe_pattern}, {"gmatch", safe_gmatch}, {NULL, NULL}};
     static const luaL_Reg long_strings[] = {
-        {"upper", safe_string}, {"lower", safe_string}, {"reverse", safe_string}, {"rep", safe_rep}, {NULL, NULL}};
+        {"upper", safe_string}, {"lower", safe_string}, {"reverse", safe_string}, {"rep", safe_rep},
+        {"packsize", safe_long}, {"pack", safe_long}, {"unpack", safe_long}, {NULL, NULL}};
     static const luaL_Reg utf8[] = {{"len", safe_string}, {"codepoint", safe_string}, {"offset", safe_string}, {NULL, NULL}};
     static const luaL_Reg tables[] = {{"concat", safe_table},
                                       {"unpack", safe_table},

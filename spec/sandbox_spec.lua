@@ -55,7 +55,7 @@ local STOPS = {
   { "goto in a circle", "::a:: goto a", "instructions" },
   { "string.rep", "return #('x'):rep(1 << 30)", "memory" },
   { "string.rep of nothing, for ever", "local s = (''):rep(1 << 62) error(#s)", "0" },
-  { "string.rep again and again", "for i = 1, 1e7 do ('x'):rep(1 << 20) end", "instructions" },
+  { "string.rep again and again", "for i = 1, 1e7 do ('x'):rep(1 << 17) end", "instructions" },
   { "a length that lies, to insert", "table.insert(setmetatable({}, {__len=function() return 1 << 60 end}), 1, 1)", "metatable" },
   { "a length that lies, to concat",
     "table.concat(setmetatable({}, {__len=function() return 1 << 60 end, __index=function() return '' end}))", "metatable" },
@@ -76,6 +76,9 @@ local STOPS = {
   { "a table that grows", "local t = {} for i = 1, 1e9 do t[i] = i end", "memory" },
   { "a text that doubles", "local s = 'x' while true do s = s .. s end", "memory" },
   { "table.concat of much", "local t = {} for i = 1, 100 do t[i] = ('x'):rep(200000) end return table.concat(t)", "memory" },
+  { "a string that is too long", "return #('x'):rep((1 << 18) + 1)", "a string may have 256 KB" },
+  { "a text that is looked for as it is, at each place of a longer one",
+    "return (('a'):rep(1 << 17)):find(('a'):rep(1 << 16) .. 'b', 1, true)", "look for 65537 bytes" },
   { "string.format widths", "return #('%99d'):rep(1e7):format(1)", "." },
   { "gsub that explodes", "local s = ('x'):rep(3000) while true do s = s:gsub('x', s) end", "memory" },
   { "memory in pcall, again and again",
@@ -121,6 +124,18 @@ local STOPS = {
   { "pairs over addresses", "for k in pairs{[{}] = 1} do return #k end", "fixed order" },
 }
 
+-- What looks at every byte of the longest strings, within one instruction; the count of instructions hardly grows.
+local SLOW = {
+  { "tonumber", "local s = ('1'):rep(200000) while true do tonumber(s) end" },
+  { "packsize", "local s = ('b'):rep(200000) while true do s:packsize() end" },
+  { "less than", "local z = ('\\0'):rep(200000) local a, b, n = z .. 'a', z .. 'b', 0 while a < b do n = n + 1 end" },
+  { "equal", "local z = ('x'):rep(200000) local a, b, n = z .. 'a', z .. 'b', 0 while a ~= b do n = n + 1 end" },
+  { "table.sort", "local z = ('\\0'):rep(200000) local t, a, b = {}, z .. 'a', z .. 'b' "
+    .. "for i = 1, 50000 do t[i] = i % 2 == 0 and a or b end table.sort(t)" },
+  { "utf8.len", "local s = ('x'):rep(200000) while true do utf8.len(s) end" },
+  { "byte", "local s = ('x'):rep(200000) while true do s:byte(1, 10000) end" },
+}
+
 -- What may be tried without harm: each match goes on.
 local HARMLESS = {
   { "changes its own libraries", "string.format = nil math.max = nil table.sort = nil" },
@@ -134,6 +149,19 @@ local HARMLESS = {
   { "catches its own errors", "pcall(error, 'x')" },
   { "makes garbage", "local t = {} for i = 1, 1000 do t = {t} end" },
 }
+
+describe("a policy that keeps one function busy with long strings is stopped in", function()
+  for _, row in ipairs(SLOW) do
+    it(row[1], function()
+      local text = ("return { evaluate = function() do %s end return 1 end }"):format(row[2])
+      assert(e:use(assert(load_policy(text, { instructions = 50000000, memory = 8 << 20, seconds = 0.3 }))))
+      local a, why, status = e:match "slot=1/node"
+      assert.is_nil(a)
+      assert.equal("policy", status)
+      assert.matches("it took more than its 0.3 seconds", why, 1, true)
+    end)
+  end
+end)
 
 describe("a policy in the sandbox that tries", function()
   for _, attack in ipairs(STOPS) do
