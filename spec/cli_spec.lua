@@ -121,7 +121,7 @@ describe("weir", function()
     { { "match", "-r", MACHINE, "--json", "-F", "rv1", "slot=1/node" }, "one of them" },
     { { "match", "-r", MACHINE, "-p", "lwo", "slot=1/node" }, 'no policy "lwo" (did you mean "low"?)' },
     { { "match", "-r", MACHINE, "-p", "/no/such.lua", "slot=1/node" }, "/no/such.lua" },
-    { { "match", "-r", MACHINE, "no/such.yaml" }, "no/such.yaml: No such file" },
+    { { "match", "-r", MACHINE, "no/such.yaml" }, "no/such.yaml: cannot open: No such file" },
     { { "match", "-r", MACHINE, "slot=1" }, "slot=1" },
     { { "match", "-r", MACHINE, "slot=0/node" }, "slot=0/node:1:6: " },
     { { "match", "-r", MACHINE, "slot=-1/node" }, "slot=-1/node:1:6: " },
@@ -166,9 +166,31 @@ describe("weir", function()
     { { "find", "-r", MACHINE, "typ=node" }, 'column 1: unknown field "typ"' },
     { { "find", "-r", MACHINE, "-F", "xml", "type=node" }, '"xml" is none of' },
     { { "run" }, "SCRIPT.lua is missing" },
-    { { "run", "/no/such.lua" }, "/no/such.lua: No such file" },
+    { { "run", "/no/such.lua" }, "/no/such.lua: cannot open: No such file" },
     { { "run", "/" }, "directory" },
     { { "policy", "lits" }, 'did you mean "list"' },
+    { { "policy", "bench", "low", "-n", "0" }, "--rounds: a whole number from 1 on" },
+    { { "match", "-r", "-", "-" }, "- is given twice: there is one standard input" },
+    { { "explain", "-r", "-", "-" }, "- is given twice" },
+    { { "explain", "-r", "-", "-j", "-", "slot=1/node" }, "- is given twice" },
+    { { "explain", "-r", MACHINE, "--job-policy", "lwo", "slot=1/node" }, 'no policy "lwo"' },
+    { { "explain", "-r", MACHINE, "--constraint", '{"foo":["a"]}', "slot=1/node" },
+      'slot=1/node: attributes.system.constraints: unknown constraint operator "foo"' },
+    { { "show", "-r", MACHINE, "-p", "lwo" }, 'no policy "lwo"' },
+    { { "show", "-r", MACHINE, "--reserve" }, "--reserve is for -j" },
+    { { "convert", MACHINE, "" }, 'convert: "" is no OUT' },
+    { { "convert", "/", "x.json" }, "/: is a directory, a file is wanted" },
+    { { "test", "--random", "0" }, "--random: a whole number from 1 on" },
+    { { "replay", "-r", "core:4", "--generate", "0" }, "--generate: a whole number from 1 on" },
+    { { "replay", "-r", "core:4", "--generate", "9", "--largest", "0" }, "--largest: a whole number from 1 on" },
+    { { "replay", "-r", "core:4", "--load", "0.5", "/dev/null" }, "--load is for --generate" },
+    { { "replay", "-r", "core:4", "--generate", "9", "--map", "disk" }, 'there is no "disk" in the machine' },
+    { { "replay", "-r", "core:4", "--map", "slot=N/disk", "/dev/null" }, 'replay: --map slot=N/disk: there is no "disk" in the machine' },
+    { { "replay", "-r", "core:4", "/dev/null" }, "/dev/null: is empty, a trace is wanted" },
+    { { "replay", "-r", "core:4", "--generate", "9", "--jobs", "/no/such.csv" }, "/no/such.csv: cannot be written: No such file" },
+    { { "replay", "-r", "core:4", "--generate", "9", "--report", "/dev/null/x" }, "/dev/null/x: the directory cannot be made: Not a dir" },
+    { { "top", "-s", "/no/socket", "-i", "0" }, "--interval: a number above 0" },
+    { { "top", "-s", "/no/socket", "-n", "0" }, "--count: a whole number from 1 on" },
   }
 
   for _, case in ipairs(WRONG) do
@@ -240,6 +262,29 @@ describe("weir", function()
       assert.matches(case[3] or path, r.err, 1, true)
       assert.equal(2, r.status)
     end)
+  end
+end)
+
+describe("a command", function()
+  -- The mark of UTF-8 that some editors put first: what is read, the words before its file, and those after it.
+  for _, case in ipairs {
+    { "a policy", POLICY, { "match", "-r", MACHINE, "-p" }, { "slot=1/node" } },
+    { "a script", "print(1)", { "run" }, {} },
+    { "a jobspec", "slot=1/node", { "match", "-r", MACHINE }, {} },
+    { "a machine", '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0-3"}}]}}', { "show", "-r" }, {} },
+    { "a recipe", 'return { type = "node" }', { "show", "-r" }, {} },
+    { "settings", '{"queues":{"a":{"requires":[]}}}', { "list", "-q", "a", "-c" }, { MACHINE } },
+    { "a trace", "submit,runtime,procs\n0,5,1\n", { "replay", "--quiet", "-r", "core:2", "--malformed", "stop" }, {} },
+    { "a trace of jobspecs", '{"submit":0,"runtime":5,"jobspec":"slot=1/core"}\n', { "replay", "--quiet", "-r", "core:2" }, {} },
+  } do
+    for _, ends in ipairs { "\n", "\r\n" } do
+      it(("reads %s after a mark of UTF-8, lines ending in %q"):format(case[1], ends), function()
+        local words = table.move(case[3], 1, #case[3], 1, {})
+        words[#words + 1] = write_file("\xEF\xBB\xBF" .. case[2]:gsub("\n", ends) .. ends, case[2]:find "^return" and ".lua" or ".x")
+        local r = run(table.move(case[4], 1, #case[4], #words + 1, words))
+        assert.same({ "", 0 }, { r.err, r.status })
+      end)
+    end
   end
 end)
 
@@ -330,6 +375,13 @@ cluster0
     local again = run { "show", "-r", path, "--totals", "--json" }
     assert.equal("", again.err)
     assert.equal(16, weir.json.decode(again.out).core.total)
+  end)
+
+  it("says so where a word names neither a type nor a file", function()
+    local r = run { "match", "-r", MACHINE, "jobspec" }
+    assert.equal('weir: jobspec: the request can never be met on these resources: there is no "jobspec" here, and no file of that name\n',
+      r.err)
+    assert.equal(1, r.status)
   end)
 
   it("--json prints what each job got, or why not", function()
@@ -631,6 +683,19 @@ describe("weir run", function()
 end)
 
 describe("weir policy", function()
+  for _, action in ipairs { "bench", "check" } do
+    it(action .. " tells once what it cannot read, with status 2", function()
+      local r = run { "policy", action, "/dev/zero" }
+      local said, times = (r.out .. r.err):gsub("is a device that has no end, a file is wanted\n", "")
+      assert.same({ 1, 2 }, { times, r.status })
+      assert.is_nil(said:find("/dev/zero: /dev/zero", 1, true))
+    end)
+  end
+
+  it("check has status 1 for a file that is no policy", function()
+    assert.equal(1, run({ "policy", "check", write_policy("return 1") .. "/mine.lua" }).status)
+  end)
+
   it("lists the bundled policies, each with what it does", function()
     local r = run { "policy", "list" }
     assert.equal("", r.err)

@@ -113,8 +113,8 @@ attributes: {system: {}}
 -- What is refused: words, a part of the message.
 local REFUSED = {
   { "no OUT", { "x.json" }, "IN... OUT is missing" },
-  { "a file that is not there", { "nosuch.xml", "-" }, "nosuch.xml: No such file" },
-  { "a directory", { "spec", "-" }, "spec: Is a directory" },
+  { "a file that is not there", { "nosuch.xml", "-" }, "nosuch.xml: cannot open: No such file" },
+  { "a directory", { "spec", "-" }, "spec: is a directory, a file is wanted" },
   { "an empty name", { "", "-" }, '"" is no IN' },
   { "two standard inputs", { "-", "-", "-" }, "- is given twice" },
   { "a name that tells nothing", { SYNTHETIC, "x.foo" }, "x.foo: the name tells no format" },

@@ -48,7 +48,8 @@ local EXAMPLES = {
       "It fits once /cluster0/rack1/node5 (down) is up." },
     { down = { "/cluster0/rack0", "/cluster0/rack1/node5" } } },
   { "what a policy's filter takes away", RACKS, {}, "slot=5/node",
-    { "infeasible", "It fits under a policy other than picky (its prune takes the rest away).", "4 left out by the policy" },
+    { "infeasible: never under the policy picky", "It fits under a policy other than picky (its prune takes the rest away).",
+      "4 left out by the policy" },
     policy = { name = "picky", prune = function(v) return v.type ~= "rack" or v.id == 0 end } },
   { "a constraint that admits too little", RACKS, {}, { resources = { { type = "slot", count = 3, label = "s", with = {
       { type = "node", count = 1 } } } }, attributes = { system = { constraints = { hostlist = { "node[1-2]" } } } } },
@@ -127,6 +128,18 @@ describe("other readings of a request", function()
       for _, cause in ipairs(level.causes) do assert.not_equal("small", cause.by) end
     end
   end)
+end)
+
+describe("the verdict", function()
+  for _, case in ipairs { { "prune", function() return false end, "infeasible" }, { "evaluate", function() return nil end, "blocked" } } do
+    it(("is %s where the policy's %s takes all away, as feasible has it"):format(case[3], case[1]), function()
+      local engine = engine_on "cluster:1 node:2"
+      engine:use { name = "picky", [case[1]] = case[2] }
+      local report = assert(engine:explain "slot=1/node")
+      assert.same({ case[3], "policy" }, { report.verdict, report.ways[1][1].kind })
+      assert.equal(case[3] == "infeasible", select(3, engine:match("slot=1/node", { mode = "feasible" })) == "infeasible")
+    end)
+  end
 end)
 
 describe("alternatives", function()

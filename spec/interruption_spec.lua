@@ -121,6 +121,10 @@ local STOPPED = {
   { "replay", { "replay", "-r", "core:4", "--jobs", "@/jobs.csv", "-" } },
   { "test of made up scenarios", { "test", "--random", "100000000" }, true },
   { "replay that computes", { "replay", "-r", "core:400", "--jobs", "@/jobs.csv", "--generate", "100000000" }, true },
+  { "replay that is to have a report", { "replay", "-r", "core:400", "--generate", "100000000", "--report", "@/a/b" }, true },
+  { "replay that is to compare", { "replay", "-r", "core:400", "--generate", "100000000", "--report", "@/a", "--compare", "easy fcfs" },
+    true },
+  { "replay that writes", { "replay", "-r", "core:400", "--generate", "100000000", "--jobs", "@/out.csv", "--evalys", "@/e.csv" }, true },
   { "policy bench", { "policy", "bench", "low", "--rounds", "1000000000" }, true },
   { "policy check", { "policy", "check", "@FIFO" } },
 }
@@ -129,6 +133,29 @@ local function write_inputs()
   shell.path(dir, "loop.lua", LOOP)
   shell.path(dir, "loop_scenario.lua", ('it("never ends", function() %s end)\nit("is not reached", function() end)'):format(LOOP))
   assert(weir.synthetic(MACHINE):save(dir .. "/machine.json"))
+end
+
+-- These two take a service, and have specs of their own below.
+local SERVICES = { serve = true, top = true }
+
+-- The commands that no row of a table is about.
+local function left_out(rows)
+  local seen, list = {}, {}
+  for _, case in ipairs(rows) do seen[case[2][1]] = true end
+  for _, name in ipairs(require("weir.cli").commands) do
+    if not seen[name] and not SERVICES[name] then list[#list + 1] = name end
+  end
+  return list
+end
+
+-- A service with files of its own, and its socket.
+local function serving()
+  local t = start { "serve", "-r", MACHINE, "-l", "unix:" .. dir .. "/s", "--state", "@/s.db", "--metrics-file", "@/m", "--record", "@/r" }
+  for _ = 1, 2000 do
+    if os.execute("test -S " .. quote(dir .. "/s")) then return t, "unix:" .. dir .. "/s" end
+    t:wait_for("\0never\0", 0.01)
+  end
+  error("it does not serve: " .. select(2, t:finish(0)))
 end
 
 local SIGNALS = { { "SIGINT", SIGINT, 130 }, { "SIGTERM", SIGTERM, 143 } }
@@ -149,6 +176,21 @@ describe("a signal", function()
         assert.is_nil(said:match "traceback" or said:match "internal error")
       end)
     end
+  end
+
+  it("is tried on each command", function() assert.same({}, left_out(STOPPED)) end)
+
+  for _, signal in ipairs(SIGNALS) do
+    it(("%s ends a service with status 0, without its socket, and who looks at it with %d"):format(signal[1], signal[3]), function()
+      local t <close>, socket = serving()
+      local top <close> = pty.spawn { shell.bin, "top", "-s", socket, "-n", "100000" }
+      assert(top:wait_for("matches", 20))
+      top:signal(signal[2])
+      assert.equal(signal[3], (top:finish(20)))
+      t:signal(signal[2])
+      assert.equal(0, (t:finish(20)))
+      assert.equal("m\nr\ns.db\nstderr\n", listing())
+    end)
   end
 
   it("is no fault of the queue policy that it meets", function()
@@ -270,6 +312,20 @@ describe("standard output", function()
     end
   end
 
+  it("is tried on each command", function() assert.same({}, left_out(PRINTS)) end)
+
+  for _, sink in ipairs(SINKS) do
+    it(("that is %s makes weir top end with %d"):format(sink[1], sink[3]), function()
+      local t <close>, socket = serving()
+      local own = dir .. "/pipe" -- the service has the other one open
+      assert(os.execute("mkfifo " .. quote(own)))
+      local status, said = sh(sink[2]:gsub("%$FIFO", own):gsub("%%s", '"$@"'), { "top", "-s", socket, "-n", "1" })
+      t:signal(SIGTERM)
+      assert.equal(sink[3], status)
+      assert.matches(sink[4], said)
+    end)
+  end
+
   it("that is closed does not make a file that is opened the output", function()
     shell.path(dir, "print.lua", [[
       local g = weir.synthetic "node:2"
@@ -332,6 +388,57 @@ end
 
 -- A file of that name can have one block of 512 bytes; that is what a disk that gets full looks like.
 local SMALL = '(ulimit -f 1; "$@" </dev/null)'
+
+-- The options that name a file or a directory, by command, and what is done with it. What is written has a row above, or in (spec)
+-- a spec of its own.
+local FILES = {
+  convert = { types = "read" }, list = { config = "read" }, show = { output = "row" }, policy = { directory = "spec" },
+  replay = { jobs = "row", evalys = "row", report = "spec" },
+  serve = { config = "read", record = "spec", ["metrics-file"] = "spec", ["token-file"] = "spec",
+    ["tls-cert"] = "read", ["tls-key"] = "read", ["parent-token-file"] = "read", ["parent-ca"] = "read" },
+  top = { ["token-file"] = "read", ca = "read" },
+}
+
+-- Whether an option stands in a row.
+local function in_a_row(command, option)
+  for _, case in ipairs(WRITES) do
+    for _, word in ipairs(case[2][1] == command and case[2] or {}) do
+      if word == "--" .. option[2] or option[1] and word == "-" .. option[1] then return true end
+    end
+  end
+  return false
+end
+
+describe("each option that names a file", function()
+  for _, name in ipairs(require("weir.cli").commands) do
+    it("of weir " .. name .. " is known here", function()
+      local unknown, files = {}, FILES[name] or {}
+      for _, option in ipairs(require("weir.cli." .. name).options or {}) do
+        local use = files[option[2]]
+        if (option[3] == "FILE" or option[3] == "DIR") and (not use or use == "row" and not in_a_row(name, option)) then
+          unknown[#unknown + 1] = option[2]
+        end
+      end
+      assert.same({}, unknown)
+    end)
+  end
+end)
+
+describe("a report that cannot be written", function()
+  for _, case in ipairs {
+    { "on a full disk", SMALL, "@/a/b", "a/b/jobs.csv: [^\n]+" },
+    { "below a file", '"$@"', "@/trace.swf/b", "trace.swf/b: the directory cannot be made" },
+  } do
+    it(case[1] .. " leaves no directory", function()
+      write_trace()
+      local before = listing()
+      local status, said = sh(case[2], filled { "replay", "-r", "core:4", "--quiet", "@/trace.swf", "--report", case[3] })
+      assert.equal(2, status)
+      assert.matches(case[4], said)
+      assert.equal(before, listing())
+    end)
+  end
+end)
 
 describe("a file that cannot be written", function()
   for _, case in ipairs(WRITES) do

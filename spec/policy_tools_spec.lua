@@ -87,7 +87,7 @@ describe("weir policy", function()
     assert.is_true(rows[1].requests[1].visited < 10)
     assert.equal(0, rows[1].requests[1].callbacks)
     assert.is_true(rows[2].requests[1].callbacks > 1)
-    assert.equal(1, select(2, weir "policy bench low no_such_policy -n 1"))
+    assert.equal(2, select(2, weir "policy bench low no_such_policy -n 1"))
   end)
 
   it("profile tells the hooks and the hottest lines", function()
@@ -112,7 +112,7 @@ describe("weir policy", function()
   local wrong = {
     { "policy", 2, "ACTION" }, { "policy lst", 2, "list" }, { "policy check", 2, "which POLICY" },
     { "policy list low", 2, "takes no low" }, { "policy bench -r local", 2, "is for weir policy profile" },
-    { "policy profile -p low slot=1/node", 2, "wanted" }, { "policy check no_such", 1, "no policy" },
+    { "policy profile -p low slot=1/node", 2, "wanted" }, { "policy check no_such", 2, "no policy" },
     { "match -r node:2 -p low:k=1 slot=1/node", 2, "there is no option 'k'" },
     { "match -r node:2 -p weighted:pack slot=1/node", 2, "NAME=VALUE" },
     { "match -r node:2 -p weighted:pack=much slot=1/node", 2, "number expected" },

@@ -53,7 +53,7 @@ local function run(case)
   local s = assert(session.new(assert(options.read(words_of(case.words)))))
   local out = sink()
   local text = read(DATA .. "/data/" .. case.commands):gsub("@TEST_SRCDIR@", (DATA:gsub("%%", "%%%%")))
-  assert(shell.new(s, { out = out, screen = sink(), errors = sink() }):loop { lines = function() return text:gmatch "[^\n]+" end })
+  assert(shell.new(s, { out = out, screen = sink(), errors = sink() }):loop(text:gmatch "[^\n]+"))
   return out:text(), s
 end
 

@@ -342,7 +342,7 @@ describe("RDL", function()
 
   it("says what cannot be read", function()
     local g, why, code = weir.load("/nonexistent/m.lua", { format = "rdl" })
-    assert.same({ nil, "/nonexistent/m.lua: No such file or directory", "io" }, { g, why, code })
+    assert.same({ nil, "/nonexistent/m.lua: cannot open: No such file or directory", "io" }, { g, why, code })
   end)
 end)
 

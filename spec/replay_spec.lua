@@ -117,7 +117,8 @@ describe("a trace", function()
   end)
 
   for text, why in pairs {
-    ["id,procs\n1,2\n"] = "no column is the submit", ["submit,runtime\n1,2\n"] = "no column says what jobs ask for", [""] = "not a trace",
+    ["id,procs\n1,2\n"] = "no column is the submit", ["submit,runtime\n1,2\n"] = "no column says what jobs ask for",
+    [""] = "is empty, a trace is wanted",
     ["hello\nworld\n"] = "not a trace",
   } do
     it("refuses " .. ("%q"):format(text), function()
@@ -509,8 +510,9 @@ describe("weir replay", function()
 
   -- What cannot be written: one line that names it, and no file, whole or half.
   for _, row in ipairs {
-    { "--jobs none/x", "none/x: No such" }, { "--evalys none/x", "none/x: No such" }, { "--jobs .", "directory" },
-    { "--jobs /dev/full", "/dev/full: No space" }, { "--evalys /dev/full", "/dev/full: No space" },
+    { "--jobs none/x", "none/x: cannot be written: No such" }, { "--evalys none/x", "none/x: cannot be written: No such" },
+    { "--jobs .", "directory" }, { "--jobs /dev/full", "/dev/full: cannot be written: No space" },
+    { "--evalys /dev/full", "/dev/full: cannot be written: No space" },
     { "--jobs - >/dev/full", "cannot write the output" }, { ">/dev/full", "cannot write the output" },
     { "--json >/dev/full", "cannot write the output" }, { "--report /dev/full", "cannot be made" },
     { "--json --jobs -", "standard output" }, { "--jobs x --evalys x", "both" }, { "--jobs half --malformed stop", "18 numbers" },

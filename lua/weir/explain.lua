@@ -1,8 +1,9 @@
 --- explain.lua - why a request does not fit: e:explain(request, options) gives a report, M.text makes it readable.
 --
 -- A report is a table; all in it has been tried out on a duplicate of the graph and its books:
---   verdict    "fits"; "busy": once some jobs have ended; "blocked": it could, but something is down or the policy's filters are
---              in the way; "infeasible": not on this machine; "rejected": the policy does not admit it, `why` says why
+--   verdict    "fits"; "busy": once some jobs have ended; "blocked": it could, but something is down or the policy's filters
+--              leave out what is up; "infeasible": not on this machine under this policy, as a match says it; "rejected": the policy
+--              does not admit it, `why` says why
 --   fits       whether it fits now
 --   start      the earliest start in seconds, with `vertices`, what it gets then; nil: none in sight
 --   after      the jobs that have to end before that: a list of obstacles
@@ -129,7 +130,9 @@ local function assume_constraint(request, opts, said)
     if not done then return nil, why, code end
     said[#said + 1] = text == "constraint" and "there is no constraint" or "without " .. text
   end
-  return core.request(jobspec)
+  local changed, why, code = core.request(jobspec)
+  if not changed then return nil, (why:gsub("^<table>: ", "")), code end
+  return changed
 end
 
 local function assume_policy(self, request, opts, said)

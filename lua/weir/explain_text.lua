@@ -257,11 +257,22 @@ local HEADS = {
   blocked = "blocked: it could fit, but not just by waiting for jobs", infeasible = "infeasible: never on this machine as it is",
 }
 
+-- Whether it is the policy, not the machine, by which it never fits.
+local function never_by_policy(report)
+  for _, way in ipairs(report.verdict == "infeasible" and report.ways or {}) do
+    for _, obstacle in ipairs(way) do
+      if obstacle.kind == "policy" then return true end
+    end
+  end
+  return false
+end
+
 --- The verdict in a few words.
 function M.headline(report)
   if report.fits and report.start then
     return report.where and "fits there" or report.start > 0 and "fits at " .. seconds(report.start) or "fits now"
   end
+  if never_by_policy(report) then return ("infeasible: never under the policy %s"):format(report.policy or "that is in use") end
   return HEADS[report.verdict]
 end
 

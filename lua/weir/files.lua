@@ -1,26 +1,47 @@
---- files.lua - reading and writing whole files, with errors that name them.
+--- files.lua - reading and writing files, with errors that name them. Nothing is read without a limit.
 
 local core = require "weir.core"
 
 local M = {}
 
--- "PATH: why", once.
-local function explain(path, why)
-  why = tostring(why)
-  return why:sub(1, #path) == path and why or path .. ": " .. why
+-- What the system says, without the name that it puts before it.
+local function unnamed(why) return (why:gsub("^.*: ", "", 1)) end
+
+local function not_written(path, why) return ("%s: cannot be written: %s"):format(path, unnamed(why)) end
+
+-- What is read here, and how many bytes of it at most: what is larger is something else, or has no end.
+local KINDS = {
+  jobspec = { "a jobspec", 1 << 26 }, script = { "a script", 1 << 24 }, policy = { "a policy", 1 << 20 },
+  settings = { "a file of settings", 1 << 20 }, input = { "an input of the REPL", 1 << 24 }, R = { "an R", 1 << 30 },
+  machine = { "a machine", 1 << 30 }, recording = { "a recording", 1 << 30 },
+}
+local LINE_MAX = 1 << 24 -- bytes
+
+local MARK = "\xEF\xBB\xBF" -- some editors put it before what is UTF-8
+
+--- A text without the mark of UTF-8 before it.
+function M.unmarked(text) return text:sub(1, #MARK) == MARK and text:sub(#MARK + 1) or text end
+
+--- The contents of a file ("-": standard input); or nil, message, "io" or "limit". kind: what it should be, one of KINDS.
+function M.read(path, kind)
+  local text, why, code = core.read_file(path, KINDS[kind][1], KINDS[kind][2])
+  if not text then return nil, why, code end
+  return M.unmarked(text)
 end
 
---- The contents of a file ("-": standard input); or nil, message, "io".
-function M.read(path)
-  if path == "-" then return io.read "a" end
+--- An open file that is read as it comes ("-": standard input); or nil, message, "io".
+function M.open(path)
+  if path == "-" then return io.stdin end
   local file, why = io.open(path, "rb")
-  if not file then return nil, explain(path, why), "io" end
-  local content
-  content, why = file:read "a"
+  if not file then return nil, path .. ": cannot open: " .. unnamed(why), "io" end
+  local _, _, errno = file:read(0)
+  if errno ~= 21 then return file end
   file:close()
-  if not content then return nil, explain(path, why), "io" end
-  return content
+  return nil, path .. ": is a directory, a file is wanted", "io"
 end
+
+--- The next line of an open file, without its end; nil at the end; or nil, message.
+function M.line(file) return core.read_line(file, LINE_MAX) end
 
 --- Puts a text into a file, whole or not at all: true; or nil, message, "io". Pipes and devices are written to.
 function M.write(path, text) return core.write_file(path, text) end
@@ -41,7 +62,7 @@ Draft.__index = Draft
 function M.draft(path)
   local name = is_special(path) and path or path .. ".new"
   local file, why = io.open(name, "wb")
-  if not file then return nil, explain(path, why:gsub("^.*: ", "", 1)), "io" end
+  if not file then return nil, not_written(path, why), "io" end
   file:setvbuf("full", 1 << 16)
   return setmetatable({ file = file, path = path, name = name }, Draft)
 end
@@ -62,7 +83,7 @@ function Draft:keep()
   end
   if why then self:drop() end
   self.file = nil
-  if why then return nil, explain(self.path, why:gsub("^.*: ", "", 1)), "io" end
+  if why then return nil, not_written(self.path, why), "io" end
   return true
 end
 
@@ -76,11 +97,10 @@ end
 Draft.__gc = Draft.drop
 Draft.__close = Draft.drop
 
---- Whether there is something of that name, readable or not.
+--- Whether there is something of that name, readable or not. It is not opened: a pipe can be opened only once.
 function M.exists(path)
-  local file, _, errno = io.open(path)
-  if file then file:close() end
-  return file ~= nil or errno == 13 -- permission denied
+  local mode, _, code = core.file_mode(path)
+  return mode ~= nil or code ~= "unknown"
 end
 
 return M

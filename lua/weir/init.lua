@@ -77,7 +77,7 @@ end
 --- `name`: what errors call a text; it is then never a file's name.
 function weir.request(x, name)
   if type(x) ~= "string" or name or weir.request_kind(x) == "text" then return named(name, core.request(x)) end
-  local text, why, code = files.read(x)
+  local text, why, code = files.read(x, "jobspec")
   if not text then return nil, why, code end
   return named(x, core.request(text))
 end

@@ -47,6 +47,12 @@ function KINDS.count(value)
   return n or nil, "a whole number"
 end
 
+-- Of what there has to be something.
+function KINDS.some(value)
+  local n = KINDS.count(value)
+  return n and n > 0 and n or nil, "a whole number from 1 on"
+end
+
 function KINDS.above(value)
   local n = tonumber(value)
   return n and n > 0 and n < math.huge and n or nil, "a number above 0"

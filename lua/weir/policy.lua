@@ -181,7 +181,7 @@ local function values_of(policy)
 end
 
 local function combine_source()
-  return assert(files.read(assert(package.searchpath("weir.combine", package.path))))
+  return assert(files.read(assert(package.searchpath("weir.combine", package.path)), "policy"))
 end
 
 -- All parts from files: in one sandbox of their own.

@@ -37,12 +37,12 @@ local function finder(name, types)
     for _, dir in ipairs(dirs) do
       local path = ("%s/%s.lua"):format(dir, wanted)
       if files.exists(path) then
-        local text, why = files.read(path)
+        local text, why = files.read(path, "script")
         return text, text and path or why
       end
     end
     local path = package.searchpath("weir.rdl.types." .. wanted, package.path)
-    if path then return assert(files.read(path)), path end
+    if path then return assert(files.read(path, "script")), path end
     return nil, ('uses "%s": there is no %s.lua in %s, and none comes with weir'):format(wanted, wanted,
       table.concat(dirs, ", "))
   end
@@ -174,7 +174,7 @@ end
 -- ---- reading --------------------------------------------------------------------------------------------------
 
 local function language()
-  return assert(files.read(assert(package.searchpath("weir.rdl.language", package.path))))
+  return assert(files.read(assert(package.searchpath("weir.rdl.language", package.path)), "script"))
 end
 
 --- A graph from an RDL text; or nil, message, code. `name` is what errors call it, and where its own types are looked for;

@@ -16,7 +16,7 @@ end
 --- `name`: what errors call a text; it is then never a file's name.
 function M.new(x, name)
   if type(x) ~= "string" or name or x:find "^%s*{" then return core.rset(x, name) end
-  local text, why, code = files.read(x)
+  local text, why, code = files.read(x, "R")
   if not text then return nil, why, code end
   return core.rset(text, x == "-" and "<stdin>" or x)
 end

@@ -40,7 +40,7 @@ end
 
 --- The same for a file.
 function M.load(path, opts)
-  local text, why, code = files.read(path)
+  local text, why, code = files.read(path, "script")
   if not text then return nil, why, code end
   return M.parse(text, path == "-" and "<stdin>" or path, opts)
 end

@@ -86,14 +86,17 @@ local function check_cost(p, say)
   return profile
 end
 
+local UNREAD = { io = true, limit = true, unknown = true }
+
 --- Loads a policy and puts it on trial on a small machine. Returns {policy =, profile =, errors = {text}, notes = {text},
---- matched =, refused =}.
+--- matched =, refused =}, and unread = true where there is no such policy, or it cannot be read.
 function M.check(x)
   local report = { errors = {}, notes = {}, matched = 0, refused = 0, visited = 0, callbacks = 0 }
   local function say(kind, text) table.insert(report[kind == "note" and "notes" or "errors"], text) end
-  local p, why = weir.policy(x)
+  local p, why, unread = weir.policy(x)
   if not p then
     say("error", why)
+    report.unread = UNREAD[unread]
     return report
   end
   report.policy = p

@@ -48,7 +48,7 @@ local NAMES = { "jobs", "machine", "policy", "resource", "child", "parent", "ser
 -- {name =, example =, text =} of each comment that begins with an example of a request.
 local function methods_of(path)
   local list, current = {}, nil
-  for line in (files.read(path) .. "\n"):gmatch "([^\n]*)\n" do
+  for line in (files.read(path, "script") .. "\n"):gmatch "([^\n]*)\n" do
     local example, text = line:match '^%-%-%- (%b{}):?;?%s*(.*)$'
     local name = example and example:match '"method":"([^"]+)"'
     local more = line:match "^%-%-%- (.*)$"

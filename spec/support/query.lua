@@ -95,9 +95,7 @@ function M.run(words, commands, machine)
   o.load_file = o.load_file or machine or M.file(M.RECIPE)
   local s = assert(session.new(o))
   local out, screen, errors = M.sink(), M.sink(), M.sink()
-  assert(shell.new(s, { out = out, screen = screen, errors = errors }):loop {
-    lines = function() return commands:gmatch "[^\n]+" end,
-  })
+  assert(shell.new(s, { out = out, screen = screen, errors = errors }):loop(commands:gmatch "[^\n]+"))
   assert(s.machine.graph:check())
   return out.text, screen.text, errors.text, s
 end

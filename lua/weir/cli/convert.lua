@@ -34,7 +34,7 @@ standard output. OUT is written whole or not at all.
              written  jgf (.json), rv1 (.R), rv1_nosched, rlite, recipe (.lua), sqlite (.db .sqlite), csv,
                       tree (.txt), dot (.gv), svg
   jobspecs   read     jobspec: JSON, YAML or a shape
-             written  json, yaml, shape, resources (the shape of what is asked for, without the rest)
+             written  json, yaml, resources (what is asked for, as a shape, without the rest), shape (where there is no rest)
 
 Several machines become one. hwloc XML files, one a node, become the nodes of one cluster, with the ranks 0, 1, ... in
 the order given, and called by their host names, or like their files where there is none. Other machines are
@@ -43,7 +43,7 @@ merged: what has the same path is the same, and a rank that is taken already giv
 
   weir convert node*.xml cluster.json
   weir convert cab.lua cab.db
-  weir convert job.yaml -F shape -]],
+  weir convert job.yaml -F resources -]],
 }
 
 local READERS = { "grug", "jgf", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "jobspec" }
@@ -53,10 +53,8 @@ local READERS = { "grug", "jgf", "rv1", "hwloc", "rdl", "recipe", "synthetic", "
 local BLOCK = 65536 -- bytes that tell what a file is
 
 local function head_of(path)
-  local file, why = io.open(path, "rb")
-  if not file then out.fail(2, "%s", why) end
-  local head
-  head, why = file:read(BLOCK)
+  local file = out.check(files.open(path))
+  local head, why = file:read(BLOCK)
   file:close()
   if why then out.fail(2, "%s: %s", path, why) end
   return head or ""
@@ -92,7 +90,7 @@ local function read_file(path, opts)
     local head = head_of(path)
     format = path:match "%.lua$" and script.guess(head) or guess(head)
   end
-  if format == "jobspec" then return jobspec(out.check(files.read(path)), path) end
+  if format == "jobspec" then return jobspec(out.check(files.read(path, "jobspec")), path) end
   return { name = path, format = format, graph = out.check(weir.load(path, options_for(format, opts))) }
 end
 
@@ -102,13 +100,13 @@ local function read_word(word, opts)
   if opts.from ~= "jobspec" and core.guess(word) == "synthetic" then
     return { name = word, format = "synthetic", graph = out.check(weir.synthetic(word)) }
   end
-  if weir.request_kind(word) == "file" then out.check(files.read(word)) end
+  if weir.request_kind(word) == "file" then out.check(files.read(word, "machine")) end
   return jobspec(word, word)
 end
 
 local function read(name, opts)
   if name == "" then out.fail(2, 'convert: "" is no IN') end
-  if name == "-" then return read_text(out.check(files.read "-"), "<stdin>", opts) end
+  if name == "-" then return read_text(out.check(files.read("-", "machine")), "<stdin>", opts) end
   if files.exists(name) then return read_file(name, opts) end
   return read_word(name, opts)
 end
@@ -199,6 +197,7 @@ end
 function M.run(opts)
   local path, names = opts[#opts], table.move(opts, 1, #opts - 1, 1, {})
   check_stdin(names)
+  if path == "" then out.fail(2, 'convert: "" is no OUT') end
   if opts.from then check_from(opts.from) end
   if opts["no-clobber"] and path ~= "-" and files.exists(path) then out.fail(2, "convert: %s is there already", path) end
   local input = read_all(names, opts)

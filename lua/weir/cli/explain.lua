@@ -34,7 +34,7 @@ assumed on a duplicate.
   fits        it fits now
   busy        it fits once some jobs have ended; these are named, and the earliest start
   blocked     it could fit, but vertices that are not up, or the policy, are in the way, so that waiting is not enough
-  infeasible  never on this machine, be it all up and empty
+  infeasible  never on this machine under this policy, be it all up and empty
   rejected    the policy does not admit it
 
 What is said has been tried out: without the obstacles of one line the job fits, and each of them is needed.
@@ -88,6 +88,7 @@ local function show(opts, job, report)
 end
 
 function M.run(opts)
+  inputs.check_stdin(opts, opts)
   local job = inputs.jobs(opts)[1]
   local report, why = ask(opts, job)
   if not report then out.fail(2, "%s: %s", job.name, why) end

@@ -8,7 +8,7 @@ local M = {}
 
 --- What -r takes, for --help.
 M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua), a synthetic string such as "
-  .. '"node:4 core:8", "local" for this machine, or etcd:http://HOST:PORT/KEY, a key of an etcd that has an R or JGF'
+  .. '"node:4 core:8", "local" for this machine, - for standard input, or etcd:http://HOST:PORT/KEY, a key of an etcd that has an R or JGF'
 
 --- The graph that -r names.
 function M.resources(opts)
@@ -22,13 +22,28 @@ end
 function M.policy(name) return out.check(weir.policy(name)) end
 
 local function read_file(job)
-  return out.check(weir.request(out.check(files.read(job)), job == "-" and "<stdin>" or job))
+  return out.check(weir.request(out.check(files.read(job, "jobspec")), job == "-" and "<stdin>" or job))
 end
 
 local function read_shape(job)
   local request, why = weir.request(job, job)
   if not request then out.fail(2, "%s (there is no such file, so it was read as a shape)", why) end
   return request
+end
+
+local function missing_among(resources, known)
+  for _, r in ipairs(resources) do
+    if r.type ~= "slot" and not known[r.type] then return r.type end
+    local below = missing_among(r.with or {}, known)
+    if below then return below end
+  end
+end
+
+--- The first type of a request that the machine does not have, or nil.
+function M.missing_type(request, g)
+  local known = {}
+  for _, type in ipairs(g:types()) do known[type] = true end
+  return missing_among(request:resources(), known)
 end
 
 -- One JOB of the command line: a file, "-", or a shape.
@@ -50,9 +65,18 @@ local function count(list, word)
   return n
 end
 
+local TWICE = "- is given twice: there is one standard input"
+
+--- Refuses "-" both as the machine and as a job.
+function M.check_stdin(opts, ...)
+  for _, names in ipairs { ... } do
+    if opts.resources == "-" and count(names, "-") > 0 then out.fail(2, TWICE) end
+  end
+end
+
 --- Reads all jobs: {name=, request=} each.
 function M.jobs(names)
-  if count(names, "-") > 1 then out.fail(2, "- is given twice: there is one standard input") end
+  if count(names, "-") > 1 then out.fail(2, TWICE) end
   local jobs = {}
   for i, name in ipairs(names) do jobs[i] = { name = name, request = read_request(name) } end
   return jobs
@@ -60,10 +84,11 @@ end
 
 --- The graph that -r names, with the jobs of -j on it: now, or, with opts.reserve, as soon as they fit.
 function M.booked(opts)
-  local jobs = M.jobs(opts.job or {})
+  M.check_stdin(opts, opts.job or {})
+  local jobs, policy = M.jobs(opts.job or {}), opts.policy and M.policy(opts.policy)
   local g = M.resources(opts)
   if #jobs == 0 then return g end
-  local engine = out.check(weir.engine { resources = g, policy = M.policy(opts.policy or "low") })
+  local engine = out.check(weir.engine { resources = g, policy = policy or M.policy "low" })
   for _, job in ipairs(jobs) do
     local a, why = engine:match(job.request, { mode = opts.reserve and "reserve" or "now" })
     if not a then out.fail(1, "%s: %s", job.name, why) end

@@ -58,7 +58,7 @@ local HEADINGS = {
 
 local function read(name, opts)
   if not opts.job and (name == "-" or files.exists(name)) then
-    local text = out.check(files.read(name))
+    local text = out.check(files.read(name, "R"))
     if listing.reads(text) then return out.check(listing.parse(text, name == "-" and "<stdin>" or name)) end
   end
   local g <close> = inputs.booked { resources = name, job = opts.job, policy = opts.policy }
@@ -99,7 +99,7 @@ end
 
 local function read_queues(opts)
   if not opts.config then return {} end
-  local config, why = core.json_decode(out.check(files.read(opts.config)))
+  local config, why = core.json_decode(out.check(files.read(opts.config, "settings")))
   if not config then out.fail(2, "%s: %s", opts.config, why) end
   local queues = type(config) == "table" and config.queues or {}
   if type(queues) ~= "table" then out.fail(2, "%s: queues: a table of queues is wanted", opts.config) end

@@ -55,8 +55,12 @@ local function show_tree(job, a)
   for _, tree in ipairs(view.allocation(a)) do out.tree(tree) end
 end
 
+-- Written as it is made.
 local function show_document(_, a, format)
-  if a ~= true then out.line((out.check(a:format(format)):gsub("%s+$", ""))) end
+  if a == true then return end
+  local written, why, code = a:write(io.stdout, format)
+  if not written and code ~= "io" then out.fail(2, why) end
+  out.line "" -- which says what is wrong with standard output
 end
 
 local function finite(t) return t < math.huge and t or core.null end
@@ -149,24 +153,14 @@ end
 
 local NO_MATCH = { busy = true, infeasible = true, rejected = true }
 
--- The first type of a request that the machine does not have.
-local function missing_type(resources, known)
-  for _, r in ipairs(resources) do
-    if r.type ~= "slot" and not known[r.type] then return r.type end
-    local below = missing_type(r.with or {}, known)
-    if below then return below end
-  end
-end
-
-local function types_of(g)
-  local known = {}
-  for _, type in ipairs(g:types()) do known[type] = true end
-  return known
+-- A type that the machine does not have may have been meant as the name of a file.
+local function absent(name, type)
+  return (': there is no "%s" here%s'):format(type, name == type and ", and no file of that name" or "")
 end
 
 local function refuse(run, job, why, code)
-  local missing = code == "infeasible" and missing_type(job.request:resources(), types_of(run.engine:resources()))
-  why = ("%s: %s%s"):format(job.name, why, missing and (': there is no "%s" here'):format(missing) or "")
+  local missing = code == "infeasible" and inputs.missing_type(job.request, run.engine:resources())
+  why = ("%s: %s%s"):format(job.name, why, missing and absent(job.name, missing) or "")
   if not NO_MATCH[code] then out.fail(2, why) end
   if run.opts.json and not run.opts.quiet then
     out.json { request = job.name, error = why, code = code, trace = run.trace and trace_json(run.trace) }
@@ -185,6 +179,7 @@ local function match_one(run, job)
 end
 
 local function check_options(opts)
+  inputs.check_stdin(opts, opts)
   if opts.json and opts.format then out.fail(2, "match: --json and -F %s: one of them is wanted", opts.format) end
 end
 

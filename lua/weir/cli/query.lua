@@ -1,6 +1,7 @@
 --- weir query: Fluxion's resource-query, its options, commands and output. See weir.query.*; what is a quirk of resource-query
 -- lives there, not in the engine.
 
+local files = require "weir.files"
 local options = require "weir.query.options"
 local out = require "weir.cli.output"
 local session = require "weir.query.session"
@@ -68,7 +69,7 @@ function M.run(words)
     if not file then return fail(("[ERROR] cannot write --test-output: %s\n"):format(why)) end
   end
   local done
-  done, why = shell.new(s, { out = file }, is_person(o)):loop(io.stdin)
+  done, why = shell.new(s, { out = file }, is_person(o)):loop(function() return files.line(io.stdin) end)
   if file then file:close() end
   return done and 0 or fail(("ERROR: %s\n"):format(why))
 end

@@ -1,5 +1,6 @@
 --- weir repl: a conversation with a machine.
 
+local files = require "weir.files"
 local inputs = require "weir.cli.inputs"
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
@@ -31,7 +32,7 @@ local function is_typed() return os.execute "test -t 0" == true end
 
 local function input_of(opts)
   if opts.command then return table.concat(opts.command, "\n") end
-  if not is_typed() then return io.read "a" end
+  if not is_typed() then return out.check(files.read("-", "input")) end
 end
 
 -- The service, or nil.

@@ -5,6 +5,7 @@ local data = require "weir.replay.data"
 local files = require "weir.files"
 local inputs = require "weir.cli.inputs"
 local lublin = require "weir.trace.lublin"
+local map = require "weir.trace.map"
 local out = require "weir.cli.output"
 local progress = require "weir.replay.progress"
 local queue_policy = require "weir.sim.queue_policy"
@@ -41,9 +42,9 @@ local M = {
     { nil, "speed", "FACTOR", "submissions come that much faster; 1 if not given", kind = "above" },
     { nil, "sample", "SHARE", "take only that share of the jobs, from 0 to 1, chosen by --seed", kind = "share" },
     { nil, "tau", "SECONDS", "run times below that count as that in slowdowns; 10 if not given", kind = "time" },
-    { nil, "generate", "N", "no TRACE: so many jobs of a model of supercomputers (Lublin and Feitelson, 2003)", kind = "count" },
+    { nil, "generate", "N", "no TRACE: so many jobs of a model of supercomputers (Lublin and Feitelson, 2003)", kind = "some" },
     { nil, "load", "SHARE", "of the machine that generated jobs ask for; 0.7 if not given", kind = "above" },
-    { nil, "largest", "N", "processors of a generated job; all that there are if not given", kind = "count" },
+    { nil, "largest", "N", "processors of a generated job; all that there are if not given", kind = "some" },
     { nil, "seed", "S", "of what is generated, and of --sample; 1 if not given", kind = "count" },
     { nil, "quiet", nil, "no progress, no remarks" },
   },
@@ -117,7 +118,9 @@ local function check_options(opts, path, variants)
   if opts.generate and path then out.fail(2, "replay: a TRACE and --generate: one of them is wanted") end
   if not opts.generate and not path then out.fail(2, "replay: a TRACE, or --generate, is wanted; see weir replay --help") end
   if path and path ~= "-" and not files.exists(path) then out.fail(2, "replay: %s: there is no such file", path) end
-  if opts.report then out.check(data.make(opts.report)) end
+  for _, name in ipairs { "load", "largest" } do
+    if opts[name] and not opts.generate then out.fail(2, "replay: --%s is for --generate", name) end
+  end
   check_outputs(opts)
   if not variants then return end
   if #variants < 2 then out.fail(2, "replay: --compare: at least two policies are wanted") end
@@ -157,15 +160,25 @@ local function remark(opts, result)
     out.warn(("%d malformed line%s skipped, %d job%s left out"):format(t.malformed, t.malformed == 1 and "" or "s", t.left_out,
       t.left_out == 1 and "" or "s"))
   end
+  local hint = result.missing and ('; it has no "%s": --map says what a processor is'):format(result.missing) or ""
   if refused == 1 then
-    out.warn "1 job asks for more than the machine has, and was refused"
+    out.warn("1 job asks for more than the machine has, and was refused" .. hint)
   elseif refused > 0 then
-    out.warn(("%d jobs ask for more than the machine has, and were refused"):format(refused))
+    out.warn(("%d jobs ask for more than the machine has, and were refused%s"):format(refused, hint))
   end
+end
+
+-- The type that a processor is made of and the machine lacks; said so at once where it was asked for.
+local function missing_type(opts, graph)
+  local one = map.one(opts.map or "core")
+  local missing = one and inputs.missing_type(one, graph)
+  if missing and opts.map then out.fail(2, 'replay: --map %s: there is no "%s" in the machine', opts.map, missing) end
+  return missing
 end
 
 local function run_one(opts, path, which)
   local graph = out.check(weir.resources(opts.resources))
+  local missing = missing_type(opts, graph)
   local bar = not opts.quiet and progress.new(which.name, path)
   local result, why, code = replay.run {
     resources = graph, trace = source_of(opts, path, graph), policy = which.policy, queue = which.queue, map = opts.map,
@@ -176,7 +189,8 @@ local function run_one(opts, path, which)
   }
   if bar then bar.done() end
   if code == "output" then out.fail(2) end -- the host tells why
-  return out.check(result, why)
+  out.check(result, why).missing = missing
+  return result
 end
 
 local function show_one(opts, result)
@@ -209,6 +223,7 @@ function M.run(opts)
   if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
   local path, variants = sort_operands(opts)
   check_options(opts, path, variants)
+  local _ <close> = opts.report and out.check(data.make(opts.report)) -- now, as a replay may take long
   if variants then
     compare(opts, path, variants)
   else

@@ -21,7 +21,7 @@ local function set_globals(opts)
 end
 
 local function compile(path)
-  local text = out.check(files.read(path)):gsub("^#[^\n]*", "--")
+  local text = out.check(files.read(path, "script")):gsub("^#[^\n]*", "--")
   return out.check(load(text, "@" .. path, "t"))
 end
 

@@ -15,7 +15,7 @@ local M = {
   usage = "[-r RESOURCES] [OPTION...] [URI]",
   operand = "URI", max = 1,
   options = {
-    { "r", "resources", "RESOURCES", inputs.resources_help .. " (the default)" },
+    { "r", "resources", "RESOURCES", inputs.resources_help .. "; local if not given" },
     { nil, "tree", nil, "a tree (the default); pools that are alike share a line" },
     { "d", "depth", "N", "only so many levels of the tree", kind = "count" },
     { "a", "all", nil, "do not shorten long lists of siblings in the tree" },
@@ -32,7 +32,7 @@ A URI is a path, or a path with its hierarchy: /cluster0/rack0, containment:/clu
   weir show                         this machine
   weir show -r tiny.graphml --totals /tiny0/rack0
   weir show -r tiny.graphml -j slot=2/node --full /tiny0/rack0/node0
-  weir show -r tiny.graphml -j slot=2/core -j slot=1/node --svg -o tiny.svg
+  weir show -r tiny.graphml -j slot=1/node -j slot=2/core --svg -o tiny.svg
   weir show -r centre.db --html -o centre.html
   weir show -r centre.db --timeline --by rack -o racks.svg]],
 }
@@ -100,6 +100,7 @@ local function check_options(opts)
   end
   if #chosen > 1 then out.fail(2, "show: %s: one of them is wanted", table.concat(chosen, " and ")) end
   picture.check(opts)
+  if opts.reserve and not opts.job then out.fail(2, "show: --reserve is for -j") end
   if opts.full and not opts[1] then out.fail(2, "show: --full shows one pool: its URI is wanted") end
   if opts.subsystem and chosen[1] and chosen[1] ~= "--tree" then
     out.fail(2, "show: -S %s is for trees, not for %s", opts.subsystem, chosen[1])

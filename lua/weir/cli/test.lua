@@ -19,7 +19,7 @@ local M = {
     { "r", "resources", "RESOURCES", "the machine of scenarios that name none" },
     { "p", "policy", "POLICY", "the placement policy of scenarios that name none" },
     { "q", "queue", "QUEUE", "the queue policy of scenarios that name none" },
-    { nil, "random", "COUNT", "makes up so many scenarios instead, and prints the first that fails as a file to run", kind = "count" },
+    { nil, "random", "COUNT", "makes up so many scenarios instead, and prints the first that fails as a file to run", kind = "some" },
     { nil, "seed", "NUMBER", "random: where they begin; 1 if not given", kind = "count" },
     { nil, "steps", "COUNT", "random: how long each is; 30 if not given", kind = "count" },
     { nil, "calm", nil, "random: nothing goes down, fails or takes longer than thought" },
@@ -72,7 +72,7 @@ end
 -- busted would take a comma for the end of a name.
 local function check_file(path)
   if path:find(",", 1, true) then out.fail(2, "test: %s: busted takes no file with a comma in its name", path) end
-  local text = out.check(files.read(path)):gsub("^#[^\n]*", "")
+  local text = out.check(files.read(path, "script")):gsub("^#[^\n]*", "")
   out.check(load(text, "@" .. path, "t"))
 end
 

@@ -11,8 +11,8 @@ local M = {
   max = 0,
   options = {
     { "s", "socket", "SOCKET", "where the service listens", required = true },
-    { "i", "interval", "SECONDS", "between two looks; 1 if not given", kind = "time" },
-    { "n", "count", "N", "looks; without end if not given, on a terminal, else one", kind = "count" },
+    { "i", "interval", "SECONDS", "between two looks; 1 if not given", kind = "above" },
+    { "n", "count", "N", "looks; without end if not given, on a terminal, else one", kind = "some" },
     { nil, "json", nil, "one line of JSON a look" }, table.unpack(remote.options),
   },
 }

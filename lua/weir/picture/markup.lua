@@ -45,7 +45,7 @@ end
 --- The text of a file that lies beside the modules: asset("weir.picture.machine", "js").
 function M.asset(name, kind)
   local path = assert(package.searchpath(name, (package.path:gsub("%.lua%f[%z;]", "." .. kind))))
-  local text = assert(files.read(path))
+  local text = assert(files.read(path, "script"))
   assert(not text:lower():find("</" .. (kind == "js" and "script" or "style"), 1, true), path)
   return text
 end

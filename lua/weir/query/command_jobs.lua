@@ -31,7 +31,7 @@ M["partial-cancel"] = function(shell, words)
   if #words < 4 or #words > 5 then return shell:complain "ERROR: malformed command\n" end
   local number, reader = quirks.integer(words[2]), words[3]
   if reader ~= "jgf" and reader ~= "rv1exec" then return shell:complain("ERROR: unsupported reader ", reader, "\n") end
-  local text = files.read(words[4])
+  local text = files.read(words[4], "jobspec")
   if not text then return shell:complain("ERROR: can't open ", words[4], "\n") end
   local job = find_job(shell, number)
   if not job then return end
@@ -73,7 +73,7 @@ end
 
 function M.cat(shell, words)
   if #words ~= 2 then return shell:complain "ERROR: malformed command\n" end
-  local text = files.read(words[2])
+  local text = files.read(words[2], "jobspec")
   if text then shell:print(text, text:match "[^\n]$" and "\n" or "") end
   shell:print("INFO: Jobspec in ", words[2], "\n")
 end

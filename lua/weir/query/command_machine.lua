@@ -34,7 +34,7 @@ local COLUMNS = 100
 --- Not a command of resource-query: why a jobspec does not fit now, or not at all.
 function M.why(shell, words)
   if #words < 2 or #words > 3 then return shell:complain "ERROR: malformed command\n" end
-  local text = files.read(words[2])
+  local text = files.read(words[2], "jobspec")
   if not text then return shell:complain("ERROR: can't open ", words[2], "\n") end
   local found, wrong = matching.explain(shell.session, text, words[3])
   if not found then return shell:complain("why: ERROR: ", wrong, "\n") end
@@ -109,7 +109,7 @@ end
 
 function M.attach(shell, words)
   if #words ~= 2 then return shell:complain "ERROR: malformed command\n" end
-  local text = files.read(words[2])
+  local text = files.read(words[2], "machine")
   if not text then return shell:complain("ERROR: can't open ", words[2], "\n") end
   local ok, why = attach(shell.session, words[2], text)
   if ok then return end

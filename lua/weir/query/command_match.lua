@@ -51,7 +51,7 @@ end
 -- Runs an operation on a jobspec; whether multi-match goes on.
 local function run(shell, name, path)
   local session, started = shell.session, os.clock()
-  local spec = files.read(path)
+  local spec = files.read(path, "jobspec")
   if not spec then
     shell:complain("ERROR: can't open ", path, "\n")
     return true
@@ -87,7 +87,7 @@ local function read_update(shell, words)
     return shell:complain("ERROR: unknown subcmd ", words[2], "\n")
   end
   if not READERS[words[3]] then return shell:complain("ERROR: unsupported reader ", words[3], "\n") end
-  local text = files.read(words[4])
+  local text = files.read(words[4], "R")
   if not text then return shell:complain("ERROR: can't open ", words[4], "\n") end
   local job, at, duration = quirks.integer(words[5]), quirks.integer(words[6]), quirks.integer(words[7])
   if shell.session:holder(job) then return shell:complain "ERROR: existing Jobid \n" end

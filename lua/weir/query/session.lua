@@ -27,7 +27,7 @@ local function fail(where, what) return nil, ("%s: ERROR: %s\n"):format(where, w
 local function load(options)
   local set = subsystems.named(options.subsystems)
   if not set then return fail("resource_query_t", "can't set subsystems: no set " .. options.subsystems) end
-  local text, unread = files.read(options.load_file or "conf/default")
+  local text, unread = files.read(options.load_file or "conf/default", "machine")
   if not text then return fail("resource_query_t", "error generating resources\n" .. unread) end
   local read, why, missing = machine.read(text, {
     format = options.load_format, source = options.load_file, allowlist = options.allowlist,

@@ -101,15 +101,19 @@ local function prompt(shell)
   shell.screen:flush()
 end
 
---- Runs the lines of a file until quit or its end; then writes the graph if that is wanted.
-function M:loop(input)
+--- Runs lines until quit or their end; then writes the graph if that is wanted. next_line() is the next one; nil at the end; or
+--- nil and a message.
+function M:loop(next_line)
   prompt(self)
-  for line in input:lines() do
+  local line, why = next_line()
+  while line do
     self:run(line)
     if self.over then break end
     prompt(self)
+    line, why = next_line()
   end
   self.out:flush()
+  if why then return nil, "<stdin>: " .. why end
   local o = self.session.options
   if not o.graph_output then return true end
   return files.write(o.graph_output .. "." .. o.graph_format, dump[o.graph_format](self.session.machine))

@@ -194,7 +194,7 @@ command("record", "FILE|off", "writes what follows as a script that checks itsel
 end)
 
 command("source", "FILE", "runs the inputs of a file", "file", function(session, path)
-  local text, why = require("weir.files").read(path)
+  local text, why = require("weir.files").read(path, "input")
   if not text then fail("%s", why) end
   if not session:run_text(text) then fail(":source: %s did not run to its end", path) end
 end)

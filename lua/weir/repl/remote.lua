@@ -290,7 +290,7 @@ end
 function E:use(name)
   local params = { name = name }
   if type(name) == "string" and (name:find("/", 1, true) or name:find "%.lua$") then
-    local text, why, code = require("weir.files").read(name)
+    local text, why, code = require("weir.files").read(name, "policy")
     if not text then return nil, why, code end
     params = { source = text }
   end

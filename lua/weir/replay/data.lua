@@ -85,10 +85,31 @@ function M.report(result)
   return report
 end
 
---- Makes the directory of a report. True; or nil, message, "io".
+-- The directories that are missing on the way to one, the deepest first.
+local function missing(dir)
+  local list = {}
+  dir = dir:gsub("(.)/+$", "%1")
+  while dir and dir ~= "" and not files.exists(dir) do
+    list[#list + 1] = dir
+    dir = dir:match "^(.*[^/])/+[^/]+$"
+  end
+  return list
+end
+
+-- What was made goes again where nothing came into it.
+local function unmake(made)
+  for _, dir in ipairs(made) do os.remove(dir) end
+end
+
+--- Makes the directory of a report: what makes those that it made go again, as far as they are empty, when it is closed; or nil,
+--- message, "io".
 function M.make(dir)
-  if os.execute("mkdir -p -- " .. files.quoted(dir) .. " 2>/dev/null") then return true end
-  return nil, dir .. ": the directory cannot be made", "io"
+  local made = setmetatable(missing(dir), { __close = unmake })
+  local pipe = assert(io.popen("LC_ALL=C mkdir -p -- " .. files.quoted(dir) .. " 2>&1"))
+  local said = pipe:read "a"
+  if pipe:close() then return made end
+  unmake(made)
+  return nil, ("%s: the directory cannot be made: %s"):format(dir, said:match ": ([^:\n]*)\n?$" or "mkdir failed"), "io"
 end
 
 --- Writes it into a directory, which is made. True; or nil, message, "io".

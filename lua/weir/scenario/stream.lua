@@ -90,7 +90,7 @@ end
 
 --- A recording: {graph =, begin =, entries =}; what does not read ends the scenario.
 function M.read(path)
-  local text, why = files.read(path)
+  local text, why = files.read(path, "recording")
   local entries
   if text then entries, why = record.read(text) end
   if not entries then fail("scenario: stream: %s: %s", path, why) end

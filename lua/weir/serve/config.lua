@@ -108,7 +108,7 @@ end
 
 --- Adds to options of a command what a file says and they do not: true; or nil and a message.
 function M.apply(command, path, opts)
-  local text, why = files.read(path)
+  local text, why = files.read(path, "settings")
   if not text then return nil, why end
   local value
   value, why = read(path, text)

@@ -36,7 +36,7 @@ function M.of(name, modules)
     known = {}
     for _, module in ipairs(modules) do
       local path = package.searchpath("weir.serve.methods." .. module, package.path)
-      local text = path and files.read(path)
+      local text = path and files.read(path, "script")
       if text then read(text, known) end
     end
   end

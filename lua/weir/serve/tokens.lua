@@ -59,7 +59,7 @@ function M.open(path)
   end
   if mode & 63 ~= 0 then return nil, ("%s: others may read it (mode %o); chmod 600"):format(path, mode & 511), "forbidden" end
   local text
-  text, why, code = files.read(path)
+  text, why, code = files.read(path, "settings")
   if not text then return nil, why, code end
   local list
   list, why = parse(text)
@@ -69,7 +69,7 @@ end
 
 --- The first token of a file, for a client; or nil, message, code.
 function M.first(path)
-  local text, why, code = files.read(path)
+  local text, why, code = files.read(path, "settings")
   if not text then return nil, why, code end
   local list
   list, why = parse(text)

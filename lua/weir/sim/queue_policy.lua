@@ -8,7 +8,7 @@ local suggest = require "weir.suggest"
 local M = {}
 
 local function runtime()
-  return assert(files.read((assert(package.searchpath("weir.sim.runtime", package.path)))))
+  return assert(files.read((assert(package.searchpath("weir.sim.runtime", package.path))), "policy"))
 end
 
 local function folders()
@@ -57,7 +57,7 @@ function M.open(x, bridge, budget, texts)
   local path, why = find(name)
   if not path then return nil, why, "unknown" end
   local text = texts and texts[path]
-  if not text then text, why = files.read(path) end
+  if not text then text, why = files.read(path, "policy") end
   if not text then return nil, why, "io" end
   budget = budget or {}
   local sandbox, message, code = core.sandbox_open(text, path, {

@@ -8,6 +8,8 @@
 --- group, qos, priority, preemptible, name, request (a jobspec or a shape). They come in the order of submission; what stands
 --- further out of order than LOOKAHEAD jobs counts as malformed.
 
+local files = require "weir.files"
+
 local M = {}
 
 local READERS = { swf = "weir.trace.swf", csv = "weir.trace.csv", jsonl = "weir.trace.jsonl" }
@@ -16,23 +18,20 @@ M.formats = { "swf", "csv", "jsonl" }
 
 -- ---- opening ------------------------------------------------------------------------------------------------
 
-local function is_gzip(path)
-  local file <close> = io.open(path, "rb")
-  return file and file:read(2) == "\x1f\x8b"
+-- What comes from a pipe can be read only once, and is not looked at ahead.
+local function is_gzip(file)
+  return file:seek() ~= nil and file:read(2) == "\x1f\x8b"
 end
 
-local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
-
 local function open_lines(path)
-  if path == "-" then return io.stdin end
-  local file, why = io.open(path, "rb")
-  if not file or not file:read(0) and file:seek "end" ~= 0 then return nil, why or path .. ": cannot be read", "io" end
-  if not is_gzip(path) then
+  local file, why, code = files.open(path)
+  if not file or file == io.stdin then return file, why, code end
+  if not is_gzip(file) then
     file:seek "set"
     return file
   end
   file:close()
-  return assert(io.popen("gzip -dc -- " .. quote(path)))
+  return assert(io.popen("gzip -dc -- " .. files.quoted(path)))
 end
 
 local function by_name(path)
@@ -49,11 +48,19 @@ end
 
 -- ---- what is wrong ------------------------------------------------------------------------------------------
 
--- Keeps the first of them, and counts all.
+-- A file of which no line makes sense is something else.
+local function check_sense(self)
+  local first = self.problems[1]
+  if self.read > 0 or self.left_out > 0 or not first then return end
+  error { trace = ("%s: no line of it makes sense as %s; line %d: %s"):format(self.path, self.format, first.line, first.text) }
+end
+
+-- Keeps the first of them, and counts all. PROBLEMS of them, and nothing else, and it is not read to an end that it may not have.
 local function note(self, line, text, malformed)
   local counter = malformed and "malformed" or "left_out"
   self[counter] = self[counter] + 1
   if #self.problems < PROBLEMS then self.problems[#self.problems + 1] = { line = line, text = text, malformed = malformed or nil } end
+  if self.malformed == PROBLEMS then check_sense(self) end
   if malformed and self.policy == "stop" then error { trace = ("%s:%d: %s"):format(self.path, line, text) } end
 end
 
@@ -106,11 +113,13 @@ end
 
 -- ---- reading ------------------------------------------------------------------------------------------------
 
-local function numbered(file)
+local function numbered(self)
   local n = 0
   return function()
     n = n + 1
-    return file:read "l", n
+    local line, why = files.line(self.file)
+    if why then error { trace = ("%s:%d: %s"):format(self.path, n, why) } end
+    return line and n == 1 and files.unmarked(line) or line, n
   end
 end
 
@@ -127,7 +136,8 @@ end
 local function told(self, lines, format)
   local line, n = lines()
   while line and line:find "^%s*$" do line, n = lines() end
-  format = format or by_name(self.path) or line and by_content(line)
+  if not line then error { trace = self.path .. ": is empty, a trace is wanted" } end
+  format = format or by_name(self.path) or by_content(line)
   if not format then error { trace = self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines" } end
   return format, again(lines, line, n)
 end
@@ -165,13 +175,6 @@ local function close_file(self)
   return true
 end
 
--- A file of which no line makes sense is something else.
-local function check_sense(self)
-  local first = self.problems[1]
-  if self.read > 0 or self.left_out > 0 or not first then return end
-  error { trace = ("%s: no line of it makes sense as %s; line %d: %s"):format(self.path, self.format, first.line, first.text) }
-end
-
 --- A trace. opts: format (told by name and content if not given), malformed ("skip", the default, or "stop": what a line does that
 --- makes no sense), lookahead. Fields: next(), which returns a job, or nil at the end, or nil, message, code; header, a table of
 --- what a SWF says of itself; format; read, malformed and left_out, how many; problems, the first of those: {line, text}.
@@ -183,7 +186,7 @@ function M.open(path, opts)
   local self = { path = path, file = file, header = {}, policy = opts.malformed or "skip", read = 0, malformed = 0, left_out = 0,
     problems = {}, lookahead = opts.lookahead or LOOKAHEAD }
   return caught(function()
-    local format, lines = told(self, numbered(file), opts.format)
+    local format, lines = told(self, numbered(self), opts.format)
     self.format = format
     local next = in_order(self, whole(self, require(READERS[format]).reader(self, lines)))
     local function next_job()

@@ -31,9 +31,14 @@ local function memory_unit(graph)
   return BYTES[unit] and BYTES[unit] / 1e3
 end
 
+--- The request of one processor, without memory where jobs may go without; or nil, message, code.
+function M.one(text)
+  local shape = KNOWN[WITHOUT_MEMORY[text]] or KNOWN[text] or text
+  return core.request((shape:gsub("{N/%d+}", "1"):gsub("%f[%w]N%f[%W]", "1"):gsub("%f[%w]M%f[%W]", "1")))
+end
+
 local function check(text, memory)
-  local shape = text:gsub("{N/%d+}", "1"):gsub("%f[%w]N%f[%W]", "1"):gsub("%f[%w]M%f[%W]", "1")
-  local request, why = core.request(shape)
+  local request, why = M.one(text)
   if not request then return nil, ("%s: core, node, core+memory, node+memory, or a shape with N and M in it: %s"):format(text, why) end
   if memory == nil and text:find "%f[%w]M%f[%W]" then return nil, text .. ": the unit of the machine's memory pools is not one of bytes" end
   return true

@@ -4,6 +4,8 @@ local numbers = require("weir.core").numbers
 
 local M = {}
 
+local HEADER_MAX = 1000 -- comments that are kept
+
 local function wrong_line(line)
   local n = 0
   for word in line:gmatch "%S+" do
@@ -22,13 +24,18 @@ local function read_job(line)
     group = group and group >= 0 and group or nil, qos = queue and queue >= 0 and queue or nil }
 end
 
-local function read_comment(header, line)
-  local key, value = line:match "^%s*;%s*(%w+):%s*(.-)%s*$"
-  if key and header[key] == nil then header[key] = value end
+local function comment_reader(header)
+  local left = HEADER_MAX
+  return function(line)
+    if left == 0 then return end
+    local key, value = line:match "^%s*;%s*(%w+):%s*(.-)%s*$"
+    if key and header[key] == nil then header[key], left = value, left - 1 end
+  end
 end
 
 --- next() returns a job and the number of its line; or nil, the number, and what is wrong; or nothing.
 function M.reader(trace, lines)
+  local read_comment = comment_reader(trace.header)
   return function()
     while true do
       local line, n = lines()
@@ -36,7 +43,7 @@ function M.reader(trace, lines)
       local job = read_job(line)
       if job then return job, n end
       if line:find "^%s*;" then
-        read_comment(trace.header, line)
+        read_comment(line)
       elseif line:find "%S" then
         return nil, n, wrong_line(line)
       end

@@ -4,6 +4,7 @@ local core = require "weir.core"
 local out = require "weir.cli.output"
 local policy = require "weir.policy"
 local trial = require "weir.trial"
+local weir = require "weir"
 
 local function names_of(opts)
   if opts[1] then return opts end
@@ -20,17 +21,26 @@ local function add_cells(cells, name, rows)
   end
 end
 
+-- The rows of one policy; or nil, what is wrong, the exit status.
+local function measure(name, rounds)
+  local p, unread = weir.policy(name)
+  if not p then return nil, unread, 2 end
+  local rows, why = trial.bench(p, rounds)
+  if not rows then return nil, name .. ": " .. why, 1 end
+  return rows
+end
+
 return function(opts)
   local status, all = 0, core.array {}
   local cells = { { "policy", "request", "visited", "calls", "us" } }
   for _, name in ipairs(names_of(opts)) do
-    local rows, why = trial.bench(name, opts.rounds or 200)
+    local rows, why, failed = measure(name, opts.rounds or 200)
     if rows then
       add_cells(cells, name, rows)
       all[#all + 1] = { policy = name, requests = rows }
     else
-      status = 1
-      out.warn(("%s: %s"):format(name, why))
+      status = math.max(status, failed)
+      out.warn(why)
     end
   end
   if opts.json then

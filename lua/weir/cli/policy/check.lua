@@ -53,7 +53,7 @@ return function(opts)
   local status = 0
   for _, name in ipairs(opts) do
     local report = trial.check(name)
-    if #report.errors > 0 then status = 1 end
+    if #report.errors > 0 then status = math.max(status, report.unread and 2 or 1) end
     if opts.json then out.json(as_json(name, report)) else show(name, report) end
   end
   return status

@@ -53,7 +53,7 @@ local function refuse(name, why, code, opts)
 end
 
 function M.match.run(client, opts)
-  local filter = opts.filter and out.check(files.read(opts.filter))
+  local filter = opts.filter and out.check(files.read(opts.filter, "policy"))
   local status = 0
   for _, job in ipairs(inputs.jobs(opts)) do
     local a, why, code = client:ask("match", {

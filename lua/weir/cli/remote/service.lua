@@ -16,7 +16,7 @@ M.policy = {
 
 -- A file of the one who asks goes as source; anything else is a name that the service knows.
 local function load_params(word)
-  if word:find("/", 1, true) or word:find "%.lua$" then return { source = out.check(files.read(word)) } end
+  if word:find("/", 1, true) or word:find "%.lua$" then return { source = out.check(files.read(word, "policy")) } end
   return { name = word }
 end
 
@@ -73,7 +73,7 @@ local TAKES = { drain = true, undrain = true, exclude = true, include = true, mo
 
 -- The R in a file, as a table.
 local function resources_in(path)
-  local R, why = core.json_decode(out.check(files.read(path)))
+  local R, why = core.json_decode(out.check(files.read(path, "R")))
   if type(R) ~= "table" then out.fail(2, "%s: an R is wanted%s", path, why and ": " .. tostring(why) or "") end
   return R
 end

@@ -1,0 +1,245 @@
+-- Every example line of the README's shell blocks, of HACKING.md and of weir COMMAND --help is run as it is printed, in a directory
+-- that has the files they name. What takes another machine, etcd or an instance of Flux is at least read by the command it is for.
+
+local options = require "weir.options"
+local service = require "spec.support.service"
+local shell = require "spec.support.shell"
+local weir = require "weir"
+
+local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
+
+local function output_of(command)
+  local pipe <close> = assert(io.popen(command))
+  return (pipe:read "a":gsub("\n$", ""))
+end
+
+local HERE = output_of "pwd"
+local BIN = shell.bin:find "^/" and shell.bin or HERE .. "/" .. shell.bin
+local SLOW = BIN:find("/san/", 1, true) ~= nil -- where large counts are made smaller
+
+-- ---- the lines ----------------------------------------------------------------------------------------------
+
+-- The lines of the blocks of sh in a document, without what is said of them.
+local function of_document(path)
+  local list, inside, number = {}, false, 0
+  for line in (shell.slurp(path) .. "\n"):gmatch "([^\n]*)\n" do
+    number = number + 1
+    if line:find "^```" then
+      inside = line == "```sh"
+    elseif inside then
+      list[#list + 1] = { line = line:gsub("%s+# .*$", ""), where = path .. ":" .. number }
+    end
+  end
+  return list
+end
+
+-- The synopses of weir policy, filled in.
+local FILLED = { ["%[?POLICY%.%.%.%]?"] = "low", [" R "] = " cluster.json ", [" P "] = " low ", ["JOB%.%.%."] = "job.yaml", NAME = "yours" }
+
+local function of_command(name)
+  local list = {}
+  for line in ((require("weir.cli." .. name).notes or "") .. "\n"):gmatch "([^\n]*)\n" do
+    local example = line:match "^  (weir .*)$" or line:match "^  (echo .*| weir .*)$"
+    if example then
+      example = example:gsub("   +.*$", "")
+      for placeholder, word in pairs(name == "policy" and FILLED or {}) do example = example:gsub(placeholder, word) end
+      list[#list + 1] = { line = example, where = "weir " .. name .. " --help" }
+    end
+  end
+  return list
+end
+
+-- ---- what they find -----------------------------------------------------------------------------------------
+
+local CLUSTER = "cluster:1 rack:4 node:5 core:8 gpu:1 memory:1(size=16,unit=GB)"
+
+local JOB = [[
+version: 1
+resources: [{type: slot, count: 2, label: task, with: [{type: node, count: 1}]}]
+tasks: [{command: [app], slot: task, count: {per_slot: 1}}]
+attributes: {system: {duration: 3600}}
+]]
+
+local SWF = "; MaxProcs: 100\n1 0 -1 50 4 -1 1024 4 100 -1 1 7 1 -1 1 -1 -1 -1\n2 5 -1 60 8 -1 512 8 90 -1 1 8 1 -1 1 -1 -1 -1\n"
+
+local dir, text_of_cluster
+
+local function put(name, text)
+  local file <close> = assert(io.open(dir .. "/" .. name, "w"))
+  file:write(text)
+end
+
+local function save(name, g) assert(g:save(dir .. "/" .. name)) end
+
+local function busy(jobs)
+  local g = weir.synthetic(CLUSTER)
+  local e = weir.engine { resources = g }
+  for _ = 1, jobs do assert(e:match "slot=1/node") end
+  g:vertex "/cluster0/rack3".state = "down"
+  return g
+end
+
+local function make_files()
+  local cluster = weir.synthetic(CLUSTER)
+  text_of_cluster = assert(cluster:format "jgf")
+  for _, name in ipairs { "machine.json", "sierra.graphml", "machine.graphml" } do
+    put(name, text_of_cluster) -- told by content, not by name
+  end
+  put("tiny.graphml", assert(weir.synthetic("tiny:1 rack:1 node:2 socket:2 core:9 gpu:1"):format "jgf"))
+  put("cluster.R", assert(cluster:format "rv1"))
+  put("R.json", assert(cluster:format "rv1"))
+  put("cab.lua", assert(cluster:format "recipe"))
+  save("cluster.db", busy(7))
+  save("centre.db", busy(3))
+  put("job.yaml", JOB)
+  put("my_queue.lua", shell.slurp "policies/queue/easy.lua")
+  for i, name in ipairs { "box7.xml", "box9-groups.xml" } do put("node" .. i .. ".xml", shell.slurp("spec/data/hwloc/" .. name)) end
+  for _, name in ipairs { "KTH-SP2", "KTH-SP2-1996-2.1-cln", "HPC2N" } do
+    put(name .. ".swf", SWF)
+    assert(os.execute("gzip -f " .. quote(dir .. "/" .. name .. ".swf")))
+  end
+  assert(os.execute(("mkdir %s/bin %s/spec && ln -s %s %s/bin/weir && ln -s %s/spec/scenarios %s/spec/scenarios && ln -s %s/policies %s")
+    :format(quote(dir), quote(dir), quote(BIN), quote(dir), quote(HERE), quote(dir), quote(HERE), quote(dir))))
+end
+
+setup(function()
+  dir = os.tmpname()
+  os.remove(dir)
+  assert(os.execute("mkdir " .. quote(dir)))
+  make_files()
+end)
+
+before_each(function() put("cluster.json", text_of_cluster) end) -- an example writes it
+
+teardown(function()
+  service.clean()
+  os.execute("rm -rf " .. quote(dir))
+end)
+
+-- ---- running them -------------------------------------------------------------------------------------------
+
+-- Places that are ours in place of those of the system.
+local function placed(line)
+  line = line:gsub("unix:/run/", "unix:" .. dir .. "/"):gsub("%-s /run/", "-s " .. dir .. "/"):gsub("/var/lib/", dir .. "/")
+  return SLOW and line:gsub("%-%-generate 5000", "--generate 200"):gsub("%-%-random 500", "--random 20") or line
+end
+
+local function run(line)
+  local script = ("cd %s && export PATH=%s/bin:$PATH && { %s ; } </dev/null 2>&1"):format(quote(dir), quote(dir), placed(line))
+  local pipe = assert(io.popen(script))
+  local text = pipe:read "a"
+  local _, _, status = pipe:close()
+  return status, text
+end
+
+-- The words of a line that has no quotes.
+local function words_of(line)
+  local words = {}
+  for word in line:gmatch "%S+" do words[#words + 1] = word end
+  return words
+end
+
+-- A service on a socket of ours runs until the end.
+local function start(line)
+  local words = words_of((placed(line):gsub("unix:([%w.]+)", "unix:" .. dir .. "/%1"):gsub("%-%-state weir", "--state " .. dir .. "/weir")
+    :gsub(" cluster", " " .. dir .. "/cluster")))
+  table.remove(words, 1)
+  local s = service.spawn(words)
+  service.wait("the service to listen", function() return s.out.text:find "\n" or s.code end)
+  assert.is_nil(s.code, s.err.text)
+end
+
+-- The command reads its options.
+local function parse(line)
+  local words = words_of(line)
+  assert.equal("weir", table.remove(words, 1))
+  if words[1] == "-s" then
+    words = table.move(words, 3, #words, 1, {})
+    while words[1]:find "^%-%-" do words = table.move(words, 3, #words, 1, {}) end
+    return assert.equal(0, (run("weir -s x " .. words[1] .. " --help")))
+  end
+  assert(options.parse(require("weir.cli." .. words[1]), table.move(words, 2, #words, 1, {})))
+end
+
+-- The options of what is not run here.
+local ELSEWHERE = { "etcd:", "tls:" }
+
+local function is_elsewhere(line)
+  for _, part in ipairs(ELSEWHERE) do
+    if line:find(part, 1, true) then return true end
+  end
+  return false
+end
+
+-- Examples that show what does not fit.
+local STATUS = { ['weir explain -r "rack:2 node:4 core:8" -j slot=5/node -p spread slot=4/node'] = 1 }
+
+local function try(example)
+  local line = example.line
+  if is_elsewhere(line) then return parse(line) end
+  if line:find "^weir serve" then return start(line) end
+  line = line:gsub("%-s child%.sock", "-s " .. "./child.sock")
+  local status, text = run(line)
+  assert.equal(STATUS[line] or 0, status, text)
+end
+
+-- ---- the documents ------------------------------------------------------------------------------------------
+
+-- A target of make is there; what belongs to Flux is tried by make check-flux.
+local function is_of_make(line) return line:match "^make ([%w-]+)" or line:find "make install" and "install" end
+local function is_of_flux(line) return line:find "^flux " ~= nil end
+
+local function is_target(name) return shell.slurp("Makefile"):find("\n" .. name:gsub("%-", "%%-") .. "[^\n]*:") ~= nil end
+
+describe("the README's shell", function()
+  for _, example in ipairs(of_document "README.md") do
+    local target = is_of_make(example.line)
+    if target then
+      it("names a target of make: " .. target, function() assert.is_true(is_target(target)) end)
+    elseif not is_of_flux(example.line) and example.line ~= "" then
+      it(("does what it says in %s: %s"):format(example.where, example.line), function() try(example) end)
+    end
+  end
+end)
+
+describe("HACKING", function()
+  local text = shell.slurp "HACKING.md"
+
+  it("names targets of make that are there", function()
+    local wrong, n = {}, 0
+    for target in text:gmatch "[`\n]make (%l[%w-]*)" do
+      n = n + 1
+      if not is_target((target:gsub("^fuzz%-.*", "fuzz"))) then wrong[#wrong + 1] = target end
+    end
+    assert.same({}, wrong)
+    assert.is_true(n > 10)
+  end)
+
+  for _, document in ipairs { "HACKING.md", "README.md" } do
+    it("and the README name files that are there: " .. document, function()
+      local wrong = {}
+      local known = { core = true, lua = true, spec = true, policies = true, bindings = true }
+      for path in shell.slurp(document):gmatch "%f[%w](%l+/[%w_/]+%.%l+)%f[^%w_]" do
+        if known[path:match "^%l+"] and not path:find "NAME" and not shell.exists(path) then
+          wrong[#wrong + 1] = path
+        end
+      end
+      assert.same({}, wrong)
+    end)
+  end
+end)
+
+describe("an example", function()
+  for _, name in ipairs(require("weir.cli").commands) do
+    for _, example in ipairs(of_command(name)) do
+      it(("of %s runs: %s"):format(example.where, example.line), function()
+        service.clean()
+        if not example.line:find "^weir serve %-r" and example.line:find("/run/weir.sock", 1, true) then
+          start "weir serve -r cluster.json -l unix:/run/weir.sock"
+          if example.line:find "#1" then assert.equal(0, (run "weir -s /run/weir.sock match -q slot=2/node")) end
+        end
+        try(example)
+      end)
+    end
+  end
+end)
