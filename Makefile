@@ -174,7 +174,7 @@ $(OUT)/test/env: Makefile
 
 # A line each, run beside each other, the longest first; WEIR_SPEC_FROM is the first history of a part of the million.
 SOAK_TESTS := sqlite_kill sqlite engine
-SOAK := $(foreach s,match books,'$$BUSTED -o plainTerminal spec/$s_spec.lua') $(SOAK_TESTS:%='$(OUT)/test/test_%') \
+SOAK := $(foreach s,match books contest,'$$BUSTED -o plainTerminal spec/$s_spec.lua') $(SOAK_TESTS:%='$(OUT)/test/test_%') \
   $(foreach i,1 2 3 4,'WEIR_SPEC_SCALE=27 WEIR_SPEC_FROM=$i000001 $$BUSTED -o plainTerminal spec/model_spec.lua') \
   $(foreach s,change store,'$$BUSTED -o plainTerminal spec/$s_spec.lua')
 soak: build $(OUT)/test/env $(SOAK_TESTS:%=$(OUT)/test/test_%) ## the random specs and the kills, thirty times as long; a million operations against the model

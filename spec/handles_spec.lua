@@ -217,7 +217,11 @@ local TAKES = {
     rset.on_hosts must(rset:on_hosts(X))
     rset.remap must(rset:remap { hosts = X })
   ]],
-  file = 'graph.write g:write(X, "jgf")',
+  file = [[
+    graph.write g:write(X, "jgf")
+    allocation.write a:write(X, "jgf")
+    core.read_line core.read_line(X, 100)
+  ]],
 }
 
 -- What takes no handle but the one it belongs to, or a plain value.
@@ -244,7 +248,7 @@ local NONE = [[
     parent uri uses
   core: array base64 calls clock discover document editor file_mode guarded guess http in_group inherited json_decode json_encode
     json_line keep_memory load members methods new notify numbers parse peer pieces policy_load policy_source policy_stamp
-    policy_table constraint query request same sandbox_open sandbox_run secret synthetic tls_client tls_server unbase64 user watch
+    policy_table constraint query read_file request same sandbox_open sandbox_run secret synthetic tls_client tls_server unbase64 user watch
     write_file write_private
 ]]
 

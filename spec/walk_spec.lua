@@ -165,6 +165,13 @@ describe("walks", function()
       for v, _, _, name, none in g:walk { fields = "name" } do assert.same({ v.name }, { name, none }) end
     end)
 
+    it("[W4] get nil for the id of what has none", function()
+      local box = assert(g:add(g "/cluster0", { type = "box", basename = "crate" }))
+      local got = {}
+      g:walk { start = box, fields = { "id", "type" }, evaluate = function(_, id, kind) got = { tostring(id), kind } end }
+      assert.same({ "nil", "box" }, got)
+    end)
+
     it("[W4] evaluate the same, alone or beside another filter", function()
       assert(g "/cluster0/rack0/node0":allocate { job = 1, amount = 1 })
       local function story(options, evaluate)

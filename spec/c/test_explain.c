@@ -3,6 +3,8 @@
 #include "check.h"
 #include "weir.h"
 
+#define QUIET 60 /* explanations in a row that went through: the last allocation has failed by then */
+
 static weir_graph *g;
 
 static weir_request *request(const char *text)
@@ -277,6 +279,39 @@ static void test_nomem(void)
     weir_graph_free(g);
 }
 
+/* The same where the error is told, however many allocations that may fail without harm lie between others. */
+static void test_nomem_told(void)
+{
+    static const char shape[] = "slot=8/node/core=2";
+    weir_explain_options o = WEIR_EXPLAIN_OPTIONS_INIT;
+    weir_request *r = request(shape);
+    int quiet = 0;
+
+    load("cluster:1 rack:2 node:4 core:2");
+    book("slot=1/core=2", 10);
+    for (long n = 1; quiet < QUIET && n < 20000; n++) {
+        weir_explanation *x = NULL;
+        weir_graph *copy = NULL;
+        weir_err err = {0};
+        int rc;
+
+        CHECK(weir_graph_dup(g, &copy, NULL) == WEIR_OK, "dup");
+        weir_mem_fail_after(n);
+        rc = weir_explain(copy, r, &o, &x, &err);
+        weir_mem_fail_after(0);
+        quiet = rc == WEIR_OK ? quiet + 1 : 0;
+        CHECK(rc == WEIR_OK || (rc == WEIR_ENOMEM && err.code == WEIR_ENOMEM && !x), "allocation %ld: %s, %s", n, weir_status_name(rc),
+              err.text);
+        weir_err_clear(&err);
+        CHECK(weir_check(copy, &err) == WEIR_OK, "allocation %ld: %s", n, err.text);
+        weir_explanation_free(x);
+        weir_graph_free(copy);
+    }
+    CHECK(quiet == QUIET, "it goes through in the end");
+    weir_request_free(r);
+    weir_graph_free(g);
+}
+
 int main(void)
 {
     test_verdicts();
@@ -285,5 +320,6 @@ int main(void)
     test_policies();
     test_misuse();
     test_nomem();
+    test_nomem_told();
     return check_report();
 }

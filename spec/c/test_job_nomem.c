@@ -6,6 +6,7 @@
 
 #define SECOND 1000000
 #define JOBS   3
+#define CROWD  6
 
 static weir_vertex at_path(const weir_graph *g, const char *path)
 {
@@ -102,6 +103,38 @@ static void expect(const weir_graph *g, const uint32_t *picks, const char *what,
     }
 }
 
+/* So many jobs have the rack one after the other that what the last ones keep of it needs room of its own: those before them have
+ * been dealt with by then, and have to get back what they had. */
+static void test_crowd(void)
+{
+    static const char text[] = "cluster:1 rack:1 core:40";
+    int64_t jobs[CROWD];
+    weir_err err = {0};
+    int rc, quiet = 0;
+    long n = 0;
+
+    for (uint32_t i = 0; i < CROWD; i++)
+        jobs[i] = 1 + i;
+    while (quiet < 5 && n < 4000) { /* some may fail without harm */
+        weir_vertex core;
+        weir_graph *g = NULL;
+        CHECK(weir_graph_parse(text, strlen(text), NULL, "synthetic", &g, NULL) == WEIR_OK, "%s", text);
+        core = at_path(g, "/cluster0/rack0/core37");
+        for (uint32_t i = 0; i < CROWD; i++)
+            match(g, "slot=1/rack", WEIR_RESERVE, jobs[i]);
+        weir_mem_fail_after(++n);
+        rc = weir_graph_unlink_forced(g, core, jobs, CROWD, NULL);
+        weir_mem_fail_after(0);
+        quiet = rc == WEIR_OK ? quiet + 1 : 0;
+        CHECK(rc == WEIR_OK || rc == WEIR_ENOMEM, "a crowd, allocation %ld: %s", n, weir_status_name(rc));
+        CHECK(weir_check(g, &err) == WEIR_OK, "a crowd, allocation %ld: %s", n, err.text);
+        for (uint32_t i = 0; i < CROWD; i++)
+            CHECK(weir_job_get(g, jobs[i])->npicks == (rc == WEIR_OK ? 39 : 1), "a crowd, allocation %ld: job %u", n, i + 1);
+        weir_graph_free(g);
+    }
+    CHECK(quiet == 5 && n > 40, "a crowd: it goes through in the end, after %ld", n);
+}
+
 int main(void)
 {
     static const uint32_t before[JOBS] = {1, 1, 1};
@@ -120,6 +153,7 @@ int main(void)
         }
         CHECK(rc == WEIR_OK && n > 5, "%s: %s after %ld failures", rows[i].what, weir_status_name(rc), n - 1);
     }
+    test_crowd();
     weir_request_free(more);
     return check_report();
 }

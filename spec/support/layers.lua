@@ -1,10 +1,10 @@
 -- Fails on a #include or a require that points upward. Run from the project's root: lua5.4 spec/support/layers.lua
 -- A file may use its own layer and those above it in this list, nothing below.
 local layers = {
-  { "weir", "base", "draft", "places", "names", "idset", "idset_private", "hostlist", "hostlist_private" },
+  { "weir", "base", "text", "draft", "places", "names", "idset", "idset_private", "hostlist", "hostlist_private" },
   { "plan" },
   { "graph", "pool", "uuid", "vertex", "edge", "schema", "rows", "order", "index", "roster", "refusal", "changes", "run" },
-  { "request", "count", "document", "jobspec", "shape", "constraint", "data", "text" },
+  { "request", "count", "document", "jobspec", "shape", "constraint", "data" },
   { "walk", "accum" },
   { "book", "window", "pending", "calendar", "room", "taken", "job", "annotation" },
   { "query", "find" },

@@ -216,6 +216,7 @@ group("matches", [[
 
 group("allocations", [[
   for _, format in ipairs { "rv1", "rv1_nosched", "rlite", "jgf", "tree" } do must(a:format(format)) end return true
+  return a:write(files.out, "jgf")
   return #a:vertices() .. a.id .. a.at .. a.end_ .. a.duration .. a.state .. tostring(a.policy) .. tostring(a)
   return must(a:rset { scheduling = true }):format()
   return g:coarsen { keep = { "rack", "node" } }

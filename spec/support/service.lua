@@ -9,7 +9,7 @@ local wire = require "weir.serve.wire"
 
 local M = { scale = tonumber(os.getenv "WEIR_SPEC_SCALE") or 1 }
 
-local PATIENCE = 30000 -- milliseconds, for a busy machine under sanitizers
+local PATIENCE = 120000 -- milliseconds, for a busy machine under sanitizers
 
 --- Runs the loop until f() is true.
 function M.wait(what, f)
