@@ -30,15 +30,14 @@ int weirlua_read_file(lua_State *L)
 /* read_line(file, max): the next line without its end; nil at the end of the file; or nil, message, code. */
 int weirlua_read_line(lua_State *L)
 {
-    luaL_Stream *file = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+    FILE *file = weirlua_check_file(L, 1);
     lua_Integer max = luaL_checkinteger(L, 2), n = 0;
     weir_err err = {.code = WEIR_EIO};
     luaL_Buffer b;
     int c;
 
-    luaL_argcheck(L, file->closef, 1, "the file is closed");
     luaL_buffinit(L, &b);
-    while ((c = getc_unlocked(file->f)) != EOF && c != '\n' && n++ < max)
+    while ((c = getc_unlocked(file)) != EOF && c != '\n' && n++ < max)
         luaL_addchar(&b, (char)c);
     luaL_pushresult(&b);
     if (n > max) {
@@ -46,7 +45,7 @@ int weirlua_read_line(lua_State *L)
         snprintf(err.text, sizeof err.text, "a line is longer than %d MiB", (int)(max >> 20));
         return weirlua_fail(L, &err, err.code);
     }
-    if (c == EOF && ferror(file->f)) {
+    if (c == EOF && ferror(file)) {
         snprintf(err.text, sizeof err.text, "cannot read: %s", strerror(errno));
         return weirlua_fail(L, &err, err.code);
     }

@@ -82,17 +82,21 @@ static int resize(void *array, uint32_t *cap, size_t want, size_t size)
     return WEIR_OK;
 }
 
-int weir_array_grow(void *array, uint32_t *cap, size_t need, size_t size)
+/* The capacity that an array gets for `need` elements: it doubles. */
+static size_t doubled(uint32_t cap, size_t need)
 {
-    size_t want = *cap ? *cap : 8;
+    size_t want = cap ? cap : 8;
 
-    if (need <= *cap)
-        return WEIR_OK;
-    if (need > UINT32_MAX)
-        return WEIR_ENOMEM;
     while (want < need)
         want *= 2;
-    return resize(array, cap, want > UINT32_MAX ? UINT32_MAX : want, size);
+    return want > UINT32_MAX ? UINT32_MAX : want;
+}
+
+int weir_array_grow(void *array, uint32_t *cap, size_t need, size_t size)
+{
+    if (need <= *cap)
+        return WEIR_OK;
+    return need > UINT32_MAX ? WEIR_ENOMEM : resize(array, cap, doubled(*cap, need), size);
 }
 
 int weir_array_exact(void *array, uint32_t *cap, size_t need, size_t size)
@@ -138,16 +142,13 @@ static int scratch_resize(void *array, uint32_t *cap, size_t want, size_t size)
 
 int weir_scratch_grow(void *array, uint32_t *cap, size_t need, size_t size)
 {
-    size_t want = *cap ? *cap : 8;
+    size_t want;
 
     if (need <= *cap)
         return WEIR_OK;
     if (need > UINT32_MAX)
         return WEIR_ENOMEM;
-    while (want < need)
-        want *= 2;
-    if (want > UINT32_MAX)
-        want = UINT32_MAX;
+    want = doubled(*cap, need);
     return want * size < PAGES_FROM ? resize(array, cap, want, size) : scratch_resize(array, cap, want, size);
 }
 

@@ -446,7 +446,7 @@ int weir_book_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32
 {
     uint32_t from = vertex_at(g, picks->vertex)->book;
     const struct book *b = book_of(g, picks->vertex);
-    bool small = !b || (b->cap == 0 && !b->parts && (what != BOOK_ADD || b->count < BOOK_FEW));
+    bool small = picks->exclusive && (!b || (b->cap == 0 && !b->parts && (what != BOOK_ADD || b->count < BOOK_FEW)));
     bool known = memo->known && memo->from == from &&
                  (from != WEIR_NONE || g->books[memo->to].kind == vertex_at(g, picks->vertex)->kind);
     int rc = WEIR_OK;

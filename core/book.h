@@ -31,8 +31,8 @@ uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job);
 void weir_book_fetch(const struct book *b, int64_t start);
 /* A reservation has begun. */
 void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job);
-/* One of these three for n exclusive picks in a row, of vertices that have one book, or none, and are of one kind: they have one book
- * afterwards, where it is a small one. So have those of the next call, if they had the same one: give it the same memo, {0} at first.
+/* One of these three for one pick, or for n exclusive ones in a row, of vertices that have one book, or none, and are of one kind:
+ * they have one book afterwards, where it is a small one. So have those of the next call, if they had the same one: give it the same memo, {0} at first.
  * Only adding can fail; it has then added to the first ones, *done. */
 enum book_change { BOOK_ADD, BOOK_REMOVE, BOOK_BEGIN };
 struct book_memo {

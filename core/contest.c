@@ -119,14 +119,6 @@ static int list_candidates(struct contest *c, struct demand *d)
     return rc;
 }
 
-static uint32_t depth_of(const weir_graph *g, weir_vertex v)
-{
-    uint32_t depth = 0;
-    for (; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        depth++;
-    return depth;
-}
-
 /* Whether some vertices of a type are only given as a whole: then it matters which of them units come from. */
 static bool some_whole(const weir_graph *g, weir_type t)
 {
@@ -146,7 +138,7 @@ static int add_demand(struct contest *c, weir_vertex under, const weir_resource 
     if (weir_array_reserve(&c->demands, &c->cap, (size_t)c->n + 1, sizeof *c->demands))
         return weir_fail_nomem(c->m->err);
     d = &c->demands[c->n++];
-    *d = (struct demand){.r = r, .under = under, .depth = depth_of(c->m->g, under), .times = times, .host = host};
+    *d = (struct demand){.r = r, .under = under, .depth = vertex_depth(c->m->g, under), .times = times, .host = host};
     d->most = saturating_mul(count_most(c->m, &r->count), times);
     d->subsystem = weir_channel_find(c->m->g, r->type);
     if (!c->ordered)
@@ -204,7 +196,7 @@ static int64_t allowed_more(const struct demand *d, int64_t got)
 static int place_units_of(struct contest *c, struct demand *d, int round)
 {
     struct match *m = c->m;
-    int64_t want = round ? d->most - d->units : saturating_mul(d->r->count.min, d->times), got;
+    int64_t want = round ? d->most - d->units : weir_demand_least(d), got;
     uint32_t npicks = m->npicks;
 
     if (d->candidates || want <= 0)

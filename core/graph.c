@@ -266,14 +266,6 @@ int weir_kind_add(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_er
     return rc ? rc : kind_from_desc(g, d, out, err);
 }
 
-static uint32_t depth_of(const weir_graph *g, weir_vertex v)
-{
-    uint32_t depth = 0;
-    for (; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        depth++;
-    return depth;
-}
-
 int weir_inner_make(weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->free_inners;
@@ -460,7 +452,7 @@ static int check_parent(const weir_graph *g, weir_vertex p, weir_err *err)
     rc = check_vertex(g, p, err);
     if (rc)
         return rc;
-    if (depth_of(g, p) >= WEIR_PATH_DEPTH)
+    if (vertex_depth(g, p) >= WEIR_PATH_DEPTH)
         return weir_fail(err, WEIR_ELIMIT, "the containment tree is deeper than %d levels", WEIR_PATH_DEPTH);
     b = book_of(g, p);
     in = inner_of(g, p);

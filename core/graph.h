@@ -257,6 +257,31 @@ static inline int64_t book_used(const weir_graph *g, const struct book *b)
     return b->parts ? b->parts->used : b->held * g->kinds[b->kind].size;
 }
 
+/* Vertices from v up to its root, both counted; 0 for WEIR_NONE. O(d) */
+static inline uint32_t vertex_depth(const weir_graph *g, weir_vertex v)
+{
+    uint32_t depth = 0;
+
+    for (; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+        depth++;
+    return depth;
+}
+
+/* Goes up from both to where their ways to the root part: to siblings, or two roots; to the one of them that is above the other. O(d) */
+static inline void vertices_part(const weir_graph *g, weir_vertex *a, weir_vertex *b)
+{
+    uint32_t da = vertex_depth(g, *a), db = vertex_depth(g, *b);
+
+    for (; da > db; da--)
+        *a = vertex_at(g, *a)->parent;
+    for (; db > da; db--)
+        *b = vertex_at(g, *b)->parent;
+    while (vertex_at(g, *a)->parent != vertex_at(g, *b)->parent) {
+        *a = vertex_at(g, *a)->parent;
+        *b = vertex_at(g, *b)->parent;
+    }
+}
+
 static inline struct pool *pool_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->vertices[v].pool;

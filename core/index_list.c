@@ -117,20 +117,7 @@ static uint32_t place_of(const weir_graph *g, const struct index *x, weir_vertex
 /* Whether a stands before b in the tree, neither being below the other. O(d) */
 static bool tree_before(const weir_graph *g, weir_vertex a, weir_vertex b)
 {
-    uint32_t da = 0, db = 0;
-
-    for (weir_vertex v = a; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        da++;
-    for (weir_vertex v = b; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        db++;
-    for (; da > db; da--)
-        a = vertex_at(g, a)->parent;
-    for (; db > da; db--)
-        b = vertex_at(g, b)->parent;
-    while (vertex_at(g, a)->parent != vertex_at(g, b)->parent) {
-        a = vertex_at(g, a)->parent;
-        b = vertex_at(g, b)->parent;
-    }
+    vertices_part(g, &a, &b);
     return vertex_at(g, a)->pos < vertex_at(g, b)->pos;
 }
 

@@ -34,7 +34,7 @@ static void fetch_ahead(const weir_graph *g, const struct changing *c, uint32_t 
         weir_book_fetch(b, g->starts[c->job]);
 }
 
-/* How many of n picks, from the first on, are alike to their books. */
+/* How many of n picks, from the first on, are alike to their books: those of units are not. */
 static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
 {
     const struct vertex *first = vertex_at(g, picks->vertex);
@@ -48,17 +48,6 @@ static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
     return i;
 }
 
-/* The book of a vertex of which the job has units only. */
-static int change_units(weir_graph *g, uint32_t job, const weir_pick *p, enum book_change what)
-{
-    switch (what) {
-    case BOOK_ADD: return weir_book_add(g, job, p);
-    case BOOK_REMOVE: weir_book_remove(g, p->vertex, job); break;
-    case BOOK_BEGIN: weir_book_begin(g, p->vertex, job); break;
-    }
-    return WEIR_OK;
-}
-
 /* The books of the next so many; what fails is taken back. */
 static int change_books(weir_graph *g, struct changing *c, uint32_t n)
 {
@@ -68,13 +57,8 @@ static int change_books(weir_graph *g, struct changing *c, uint32_t n)
 
     while (!rc && done < n) {
         fetch_ahead(g, c, c->done + done);
-        if (picks[done].exclusive) {
-            rc = weir_book_change(g, c->job, picks + done, alike(g, picks + done, n - done), c->what, &c->memo, &more);
-            done += more;
-        } else {
-            rc = change_units(g, c->job, &picks[done], c->what);
-            done += rc == WEIR_OK;
-        }
+        rc = weir_book_change(g, c->job, picks + done, alike(g, picks + done, n - done), c->what, &c->memo, &more);
+        done += more;
     }
     while (rc && done-- > 0)
         weir_book_remove(g, picks[done].vertex, c->job);

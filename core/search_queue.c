@@ -44,35 +44,19 @@ static int64_t slack(const struct search *s, weir_vertex v)
     return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;
 }
 
-static uint32_t depth_of(const weir_graph *g, weir_vertex v)
-{
-    uint32_t depth = 0;
-
-    for (v = vertex_at(g, v)->parent; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        depth++;
-    return depth;
-}
-
 /* Whether a is come by before b: their ancestors that are siblings decide. O(d) */
 static bool descends_before(const struct search *s, weir_vertex a, weir_vertex b)
 {
     const weir_graph *g = s->m->g;
-    uint32_t da = depth_of(g, a), db = depth_of(g, b);
+    weir_vertex p = a, q = b;
     int64_t x, y;
 
-    for (uint32_t i = da; i > db; i--)
-        a = vertex_at(g, a)->parent;
-    for (uint32_t i = db; i > da; i--)
-        b = vertex_at(g, b)->parent;
-    if (a == b)
-        return da < db;
-    while (vertex_at(g, a)->parent != vertex_at(g, b)->parent) {
-        a = vertex_at(g, a)->parent;
-        b = vertex_at(g, b)->parent;
-    }
-    x = slack(s, a);
-    y = slack(s, b);
-    return x != y ? x > y : vertex_at(g, a)->pos > vertex_at(g, b)->pos;
+    vertices_part(g, &p, &q);
+    if (p == q)
+        return p == a && a != b;
+    x = slack(s, p);
+    y = slack(s, q);
+    return x != y ? x > y : vertex_at(g, p)->pos > vertex_at(g, q)->pos;
 }
 
 /* ---- the heap ---- */

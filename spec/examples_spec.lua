@@ -2,11 +2,10 @@
 -- that has the files they name. What takes another machine, etcd or an instance of Flux is at least read by the command it is for.
 
 local options = require "weir.options"
+local quote = require "weir.files".quoted
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local weir = require "weir"
-
-local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
 
 local function output_of(command)
   local pipe <close> = assert(io.popen(command))

@@ -1,4 +1,5 @@
 -- A policy chooses among what fits; what fits is the engine's to say.
+local dice = require "spec.support.dice"
 local weir = require "weir"
 
 local BUNDLED = { "first", "low", "high", "lonode", "hinode", "locality", "best_fit", "spread" }
@@ -8,14 +9,6 @@ local NARROW = { name = "narrow", candidates = 1, select = function(list, _, min
 end }
 local SHAPES = { "slot=1/node", "slot=3/node", "slot=2/node/[core=3;gpu]", "slot=4/[core=2;gpu]", "slot=6/core=2", "slot=3/socket/core=2",
   "rack/slot=3/node", "node=2/slot=2/core", "slot=1/[node;core=3]", "slot=2/memory=20" }
-
--- Numbers that are the same on every run.
-local function dice(seed)
-  return function(n)
-    seed = (seed * 1103515245 + 12345) % 2147483648
-    return seed // 65536 % n + 1
-  end
-end
 
 local function answer(engine, shape)
   local a, _, code = engine:match(shape, { mode = "preview" })

@@ -1,19 +1,12 @@
 -- Many whole nodes are taken at once, not searched for one by one (core/place_many.c), and nodes that the same jobs have keep one
 -- book. A traced match searches: on a copy of the machine it has to find the same.
+local dice = require "spec.support.dice"
 local weir = require "weir"
 
 local MACHINES = { "cluster:1 node:150 core:2", "cluster:1 rack:9 node:18 core:2 gpu:1", "cluster:2 node:70",
   "cluster:1 rack:3 node:40 socket:2 core:1" }
 local SHAPES = { "slot=%d/node", "node=%d/slot/core", "slot=1/node=%d", "slot=%d/node/core=2", "slot=%d/core", "slot=%d/node{x}" }
 local MODES = { "now", "reserve", "preview", "feasible" }
-
--- Numbers that are the same on every run.
-local function dice(seed)
-  return function(n)
-    seed = (seed * 1103515245 + 12345) % 2147483648
-    return seed // 65536 % n + 1
-  end
-end
 
 local function told(a, _, code)
   if not a or a == true then return a or code end

@@ -197,13 +197,14 @@ local function constraint(rnd, depth)
   return { ["not"] = { list[1] } }
 end
 
-local function label_slots(list, n)
+--- Numbers the labels of slots, from n + 1 on; returns the last number.
+function M.label_slots(list, n)
   for _, r in ipairs(list) do
     if r.type == "slot" then
       n = n + 1
       r.label = "s" .. n
     end
-    n = label_slots(r.with or {}, n)
+    n = M.label_slots(r.with or {}, n)
   end
   return n
 end
@@ -214,7 +215,7 @@ function M.request(rnd, levels)
   if rnd:chance(80) then system.duration = rnd:between(1, 20) end
   if rnd:chance(12) then system.constraints = constraint(rnd, 1) end
   local jobspec = { resources = resources(rnd, levels, 1, false), attributes = { system = system } }
-  label_slots(jobspec.resources, 0)
+  M.label_slots(jobspec.resources, 0)
   return jobspec
 end
 

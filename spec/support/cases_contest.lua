@@ -71,17 +71,6 @@ function siblings(rnd, levels, at, in_slot, n)
   return { { type = "slot", count = count(rnd, rnd:pick { 1, 1, 2, 3 }), label = "s", with = list } }
 end
 
-local function name_slots(list, n)
-  for _, r in ipairs(list) do
-    if r.type == "slot" then
-      n = n + 1
-      r.label = "s" .. n
-    end
-    n = name_slots(r.with or {}, n)
-  end
-  return n
-end
-
 local MODES = { "now", "now", "now", "feasible", "preview", "reserve" }
 
 --- A machine and a few steps: matches, and what else happens before and between them.
@@ -94,7 +83,7 @@ function M.case(seed, steps)
       case.steps[i] = cases.other_step(rnd, jobs)
     else
       local list = siblings(rnd, levels, 1, false, rnd:pick { 2, 2, 3 })
-      name_slots(list, 0)
+      cases.label_slots(list, 0)
       jobs = jobs + 1
       case.steps[i] = { op = "contest", mode = rnd:pick(MODES), job = jobs,
         request = { resources = list, attributes = { system = { duration = rnd:chance(70) and rnd:between(1, 20) or nil } } } }

@@ -1,0 +1,7 @@
+--- dice.lua - dice(seed): a function that gives numbers from 1 to its argument, the same on every run.
+return function(seed)
+  return function(n)
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return seed // 65536 % n + 1
+  end
+end
