@@ -23,10 +23,11 @@ LDFLAGS += $(if $(filter san,$(V)),-fsanitize=address$(,)undefined) $(if $(filte
 LIBS := -ljansson -lyajl -lhwloc -lyaml -lexpat -lsqlite3 -lm
 LUA_LIBS := -ledit -lssl -lcrypto
 
-CORE := $(patsubst core/%.c,$(OBJ)/core/%.o,$(wildcard core/*.c))
+CORE_C := $(sort $(shell find core -name '*.c'))
+CORE := $(CORE_C:%.c=$(OBJ)/%.o)
 # What every graph is made with stands together in the program: that touches fewer pages than the order of the alphabet.
-NEAR := $(patsubst %,$(OBJ)/core/%.o,base names places graph vertex pool uuid schema rows index roster refusal order book calendar \
-	taken job changes format grug grug_read)
+NEAR := $(foreach n,base names places graph vertex pool uuid schema rows index roster refusal order book calendar \
+	taken job changes format grug grug_read,$(filter %/$n.o,$(CORE)))
 BIND := $(patsubst bindings/%.c,$(OBJ)/bindings/%.o,$(filter-out bindings/main.c,$(wildcard bindings/*.c)))
 TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
 # With what pages are made of.
@@ -215,7 +216,7 @@ valgrind: build $(TESTS) $(OUT)/test/env ## C tests and some specs under memchec
 FUZZ := $(patsubst spec/fuzz/fuzz_%.c,%,$(wildcard spec/fuzz/fuzz_*.c))
 FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
   -fno-sanitize-recover=undefined -DWEIR_VERTICES_MAX=5000u -Icore -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
-FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(wildcard core/*.c) $(filter-out bindings/main.c,$(wildcard bindings/*.c)))
+FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(CORE_C) $(filter-out bindings/main.c,$(wildcard bindings/*.c)))
 SECONDS ?= 10
 build/obj/fuzz/%.o: %.c
 	@mkdir -p $(@D)
@@ -233,7 +234,7 @@ fuzz-%: build/fuzz/fuzz_%
 	  build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)
 
 lint: layers ## warnings of gcc and clang are errors; luacheck
-	@for cc in gcc clang; do printf '%s\n' core/*.c bindings/*.c spec/c/*.c $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
+	@for cc in gcc clang; do printf '%s\n' $(CORE_C) bindings/*.c spec/c/*.c $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
 	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore $(LUA_CFLAGS) || exit 1; done
 	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/flux/*.c || exit 1; done)
 	@luacheck -q lua policies spec
@@ -253,7 +254,7 @@ layers: ## no #include and no require points upward
 analyze: build ## clang's static analyzer and cppcheck (minutes)
 	@nice lua5.4 spec/support/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings $(LUA_CFLAGS) $(if $(FLUX),--flux $(FLUX_CFLAGS))
 format: ## clang-format on every C file
-	clang-format -i core/*.[ch] bindings/*.[ch] spec/c/*.[ch] spec/fuzz/*.[ch]
+	clang-format -i $(CORE_C) $(shell find core -name '*.h') bindings/*.[ch] spec/c/*.[ch] spec/fuzz/*.[ch]
 
 bench: deps build build/test/bench_jansson build/test/bench_serve ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua

@@ -91,11 +91,11 @@ end
 local function words_for(file)
   local flags = file:find "^bindings/flux/" and FLAGS .. " " .. FLUX or FLAGS
   local known = file:find "^core/" and "-DANALYZE_CORE " or ""
-  local include = file == "core/base.c" and "" or known .. "-include spec/support/analyze.h"
+  local include = file:match "/base%.c$" and "" or known .. "-include spec/support/analyze.h"
   return ("%s %s %s"):format(flags, include, file)
 end
 
-local files = lines_of("ls core/*.c bindings/*.c" .. (FLUX and " bindings/flux/*.c" or ""))
+local files = lines_of("find core bindings/*.c -name '*.c'" .. (FLUX and " bindings/flux/*.c" or ""))
 local path = os.tmpname()
 local list <close> = assert(io.open(path, "w"))
 for _, file in ipairs(files) do list:write(words_for(file), "\n") end

@@ -63,7 +63,7 @@ end
 
 local function read(directory)
   local at = {}
-  local pipe = assert(io.popen(("gcov -b -c -t '%s'/core/*.gcno '%s'/bindings/*.gcno 2>/dev/null"):format(directory, directory)))
+  local pipe = assert(io.popen(("find '%s'/core '%s'/bindings -name '*.gcno' | xargs gcov -b -c -t 2>/dev/null"):format(directory, directory)))
   for row in pipe:lines() do take(at, row) end
   pipe:close()
 end
