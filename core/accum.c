@@ -1,6 +1,6 @@
 /* accum.c - the best vertices by score. Invariant: with a limit, the entries are a heap whose top is the worst; among
  * equal scores the one added later is worse. */
-#include "base.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef WEIR_CONSTRAINT_H
 #define WEIR_CONSTRAINT_H
 
-#include "base.h"
+#include "base/base.h"
 
 struct roster;
 

@@ -31,9 +31,9 @@
 #include <expat.h>
 #include <jansson.h>
 
-#include "base.h"
+#include "base/base.h"
 #include "json_read.h"
-#include "text.h"
+#include "base/utf8.h"
 
 #ifndef WEIR_VERTICES_MAX /* the build for fuzzing has fewer */
 #define WEIR_VERTICES_MAX 0x4000000u /* 2^26, about 4 GB: more are refused before they are made */

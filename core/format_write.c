@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "base/utf8.h"
 
 /* ---- numbers by number ---------------------------------------------------------------------------------------- */
 

@@ -16,9 +16,9 @@
 #ifndef WEIR_GRAPH_H
 #define WEIR_GRAPH_H
 
-#include "base.h"
-#include "names.h"
-#include "places.h"
+#include "base/base.h"
+#include "base/strtab.h"
+#include "base/map64.h"
 #include "plan.h"
 
 typedef uint16_t weir_type;

@@ -2,7 +2,7 @@
 #ifndef WEIR_HWLOC_TYPES_H
 #define WEIR_HWLOC_TYPES_H
 
-#include "base.h"
+#include "base/base.h"
 
 enum weir_hwloc_type {
     WEIR_HWLOC_NODE = 1 << 0,

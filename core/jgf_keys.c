@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "names.h"
+#include "base/strtab.h"
 
 #define NO_NUMBER UINT32_MAX
 #define DIGITS    10

@@ -6,7 +6,7 @@
 #ifndef WEIR_JGF_KEYS_H
 #define WEIR_JGF_KEYS_H
 
-#include "base.h"
+#include "base/base.h"
 
 struct jgf_run {
     uint32_t number, item, count; /* of the first; how many */

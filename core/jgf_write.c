@@ -23,7 +23,7 @@
  * Main invariant: `path` holds the path of the vertex that is being written, fit for the inside of a JSON string.
  */
 #include "jgf.h"
-#include "text.h"
+#include "base/utf8.h"
 #include "write.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef WEIR_JSON_READ_H
 #define WEIR_JSON_READ_H
 
-#include "base.h"
+#include "base/base.h"
 
 #define WEIR_JSON_DEPTH    4096      /* arrays and objects in each other */
 #define WEIR_JSON_TEXT_MAX (1 << 24) /* bytes of a string, key or number */

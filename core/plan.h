@@ -8,7 +8,7 @@
 #ifndef WEIR_PLAN_H
 #define WEIR_PLAN_H
 
-#include "base.h"
+#include "base/base.h"
 
 typedef struct weir_plan weir_plan;
 

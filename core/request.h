@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "base.h"
+#include "base/base.h"
 
 #define WEIR_REQUEST_BYTES     (64u << 20)        /* of a text */
 #define WEIR_REQUEST_DEPTH     32                 /* resources within resources */

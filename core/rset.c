@@ -1,7 +1,7 @@
 /* rset.c - resource sets: making them, asking them, and the canonical form. See rset.h for the main invariant.
  */
 #include "format.h"
-#include "names.h"
+#include "base/strtab.h"
 #include "rset.h"
 
 #include <stdio.h>

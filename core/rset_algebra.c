@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names.h"
+#include "base/strtab.h"
 #include "write.h"
 
 #define NONE UINT32_MAX

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "format.h"
-#include "names.h"
+#include "base/strtab.h"
 
 #define NONE UINT32_MAX
 

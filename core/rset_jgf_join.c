@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "names.h"
+#include "base/strtab.h"
 
 #define NONE UINT32_MAX
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "draft.h"
+#include "base/atomic_file.h"
 #include "sqlite.h"
 
 /* ---- texts ---- */

@@ -4,7 +4,7 @@
  * hold is not judged here: the compiler of jobspecs does that, with the columns that are marked here.
  */
 #include "request.h"
-#include "text.h"
+#include "base/utf8.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "changes.h"
 #include "index.h"
 #include "rows.h"
-#include "text.h"
+#include "base/utf8.h"
 
 static const char *const state_names[WEIR_STATES] = {"up", "down", "degraded", "failing", "unknown", "null", "draining"};
 

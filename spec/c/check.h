@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/base.h"
+#include "base/base.h"
 
 static int check_passed, check_failed;
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #ifdef ANALYZE_CORE
-#include "base.h"
+#include "base/base.h"
 #define weir_fail(err, code, ...) ((void)(weir_fail)(err, code, __VA_ARGS__), (code))
 #define weir_fail_at(err, code, ...) ((void)(weir_fail_at)(err, code, __VA_ARGS__), (code))
 #define weir_fail_nomem(err) ((void)(weir_fail_nomem)(err), WEIR_ENOMEM)

@@ -1,4 +1,4 @@
-/* text.h - what a text may be; numbers as texts. */
+/* utf8.h - what a text may be; numbers as texts. */
 #ifndef WEIR_TEXT_H
 #define WEIR_TEXT_H
 

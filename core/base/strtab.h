@@ -1,10 +1,10 @@
-/* names.h - interned strings: each text is stored once and known by a number.
+/* strtab.h - interned strings: each text is stored once and known by a number.
  *
  * Number 0 is "". Numbers are dense and never freed before the table is. */
 #ifndef WEIR_NAMES_H
 #define WEIR_NAMES_H
 
-#include "base.h"
+#include "base/base.h"
 
 typedef uint32_t weir_name;
 #define WEIR_NO_NAME UINT32_MAX

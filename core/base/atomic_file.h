@@ -1,9 +1,9 @@
-/* draft.h - a file that is written whole or not at all: a draft beside it takes its place when it is complete.
+/* atomic_file.h - a file that is written whole or not at all: a draft beside it takes its place when it is complete.
  * Invariant: until weir_draft_keep() has succeeded, a file that was there is what it was. */
 #ifndef WEIR_DRAFT_H
 #define WEIR_DRAFT_H
 
-#include "base.h"
+#include "base/base.h"
 
 struct weir_draft {
     FILE *file;         /* to be written to */

@@ -1,5 +1,5 @@
-/* text.c - whether bytes are UTF-8; numbers as texts. */
-#include "text.h"
+/* utf8.c - whether bytes are UTF-8; numbers as texts. */
+#include "base/utf8.h"
 
 #include <string.h>
 

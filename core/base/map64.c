@@ -1,5 +1,5 @@
-/* places.c - where something stands, by a number. */
-#include "places.h"
+/* map64.c - where something stands, by a number. */
+#include "base/map64.h"
 
 #define FIRST_WIDTH 256
 

@@ -1,9 +1,9 @@
-/* places.h - where something stands, by a number of 64 bits: a hash table with open addressing, for lists that are too long
+/* map64.h - where something stands, by a number of 64 bits: a hash table with open addressing, for lists that are too long
  * to be looked through. A zero-initialised one is empty. */
 #ifndef WEIR_PLACES_H
 #define WEIR_PLACES_H
 
-#include "base.h"
+#include "base/base.h"
 
 struct place_slot {
     uint64_t key;

@@ -1,5 +1,5 @@
-/* names.c - interned strings. Invariant: slots hold every number once, at most half full. */
-#include "names.h"
+/* strtab.c - interned strings. Invariant: slots hold every number once, at most half full. */
+#include "base/strtab.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* base.c - memory, errors, growing arrays and strings. See base.h. */
-#include "base.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* draft.c - files that are written whole or not at all. */
-#include "draft.h"
+/* atomic_file.c - files that are written whole or not at all. */
+#include "base/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
