@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "book.h"
-#include "idset.h"
+#include "idset/idset.h"
 
 #define IDS_MAX 40 /* bytes of a list of ids */
 #define TYPES_TOLD 4

@@ -8,7 +8,7 @@
 #define WEIR_QUERY_H
 
 #include "graph.h"
-#include "idset.h"
+#include "idset/idset.h"
 
 #define QUERY_BYTES   65536 /* of an expression */
 #define QUERY_DEPTH   64    /* "not" and "(" within each other */

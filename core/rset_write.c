@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "hostlist.h"
-#include "idset.h"
+#include "idset/idset.h"
 #include "write.h"
 
 /* ---- JSON that is kept as it came ------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-#include "idset.h"
+#include "idset/idset.h"
 
 /* Vertices alike at one depth that share a line. */
 struct line {

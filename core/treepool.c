@@ -6,7 +6,7 @@
 #include "treepool.h"
 
 #include "format.h"
-#include "idset.h"
+#include "idset/idset.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  */
 #include "treepool.h"
 
-#include "idset.h"
+#include "idset/idset.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "table.h"
 
-#include "../../core/idset.h"
+#include "idset/idset.h"
 
 static weir_idset *parse(const char *text)
 {

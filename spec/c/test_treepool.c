@@ -3,7 +3,7 @@
  */
 #include "check.h"
 
-#include "../../core/idset.h"
+#include "idset/idset.h"
 #include "../../core/treepool.h"
 
 static json_t *read_json(const char *text)

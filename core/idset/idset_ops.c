@@ -1,7 +1,7 @@
 /* idset_ops.c - algebra on sets of ids. Each operation is one pass over the runs of both sets, in ascending order,
  * that appends to a new set; only a complete result is handed out or takes the place of the old one.
  */
-#include "idset_private.h"
+#include "idset/idset_private.h"
 
 /* Appends ids that begin at or above the last run of s, and joins it where they touch or overlap. */
 static int append(weir_idset *s, uint32_t lo, uint32_t hi)

@@ -1,7 +1,7 @@
 /* idset_text.c - reading and writing idsets (RFC 22). The reader takes one pass, left to right, and its set is at every
  * moment what the text read so far says; since ids must ascend, each is appended.
  */
-#include "idset_private.h"
+#include "idset/idset_private.h"
 
 struct reader {
     const char *text;

@@ -1,5 +1,5 @@
 /* idset_set.c - sets of ids as sorted runs: life, members, order. See idset_private.h for the invariant. */
-#include "idset_private.h"
+#include "idset/idset_private.h"
 
 #include <stdlib.h>
 #include <string.h>

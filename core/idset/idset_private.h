@@ -6,7 +6,7 @@
 #ifndef WEIR_IDSET_PRIVATE_H
 #define WEIR_IDSET_PRIVATE_H
 
-#include "idset.h"
+#include "idset/idset.h"
 
 struct run {
     uint32_t lo, hi; /* both inside */
