@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hostlist.h"
+#include "hostlist/hostlist.h"
 #include "idset/idset.h"
 #include "write.h"
 

@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "../../core/hostlist.h"
+#include "hostlist/hostlist.h"
 
 static weir_hostlist *parse(const char *text)
 {

@@ -8,7 +8,7 @@
 #include "dice.h"
 #include "weir.h"
 
-#include "../../core/hostlist.h"
+#include "hostlist/hostlist.h"
 
 enum made {
     MADE_TYPE,
@@ -59,7 +59,7 @@ static void make_number(struct made_expr *e)
         e->number = 1 + dice(8);
 }
 
-/* A hostlist; the evaluator asks core/hostlist.h. */
+/* A hostlist; the evaluator asks core/hostlist/hostlist.h. */
 static void make_hosts(struct made_expr *e)
 {
     uint32_t lo = dice(12), hi = lo + dice(5);

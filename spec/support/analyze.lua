@@ -8,7 +8,7 @@ local NONE = {
   { "core/book.c", "!b->parts->plan", "a book of more than one span has parts" },
   { "core/check.c", "(struct span){0} :", "cppcheck does not know compound literals in a conditional" },
   { "core/dot_fold.c", "f->boxes[box].count++", "a box that is known is one of the boxes" },
-  { "core/hostlist_list.c", "h->runs[h->n] = *r", "where there is room for more there is an array" },
+  { "core/hostlist/hostlist_list.c", "h->runs[h->n] = *r", "where there is room for more there is an array" },
   { "core/index.c", "x->noted[x->nnoted++]", "as above" },
   { "core/index.c", "x->list[x->nlist++]", "as above" },
   { "core/index.c", "x->list[i - 1], x->list[i]", "as above" },

@@ -11,7 +11,7 @@
 #ifndef WEIR_HOSTLIST_PRIVATE_H
 #define WEIR_HOSTLIST_PRIVATE_H
 
-#include "hostlist.h"
+#include "hostlist/hostlist.h"
 
 #define NO_TEXT UINT32_MAX
 

@@ -2,7 +2,7 @@
  * changes. Invariant of the index: its runs are parts of runs of the list, no two of them have a name in common that is
  * split the same way, `first` is the position of the first occurrence, and they ascend by prefix, digits, suffix, lo.
  */
-#include "hostlist_sweep.h"
+#include "hostlist/hostlist_sweep.h"
 
 #include <string.h>
 

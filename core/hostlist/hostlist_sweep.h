@@ -6,7 +6,7 @@
 #ifndef WEIR_HOSTLIST_SWEEP_H
 #define WEIR_HOSTLIST_SWEEP_H
 
-#include "hostlist_private.h"
+#include "hostlist/hostlist_private.h"
 
 /* A run that takes part. */
 struct item {

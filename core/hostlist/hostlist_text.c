@@ -1,7 +1,7 @@
 /* hostlist_text.c - the prefixes and suffixes of the names of a list, each kept once. Invariant: table has a slot for every
  * text and is at most half full; text i begins at text[start[i]] and is terminated.
  */
-#include "hostlist_private.h"
+#include "hostlist/hostlist_private.h"
 
 #include <string.h>
 #include <time.h>

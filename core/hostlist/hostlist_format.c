@@ -6,7 +6,7 @@
  * Leading zeros of the first number between brackets hold for all numbers there, so a name that would win zeros by
  * that begins new brackets.
  */
-#include "hostlist_private.h"
+#include "hostlist/hostlist_private.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* hostlist_expand.c - names with a suffix: as names of their own, and compared with others. */
-#include "hostlist_private.h"
+#include "hostlist/hostlist_private.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* hostlist_list.c - lists of host names as runs: life, appending, positions. See hostlist_private.h for the invariant.
  */
-#include "hostlist_private.h"
+#include "hostlist/hostlist_private.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* hostlist_sort.c - sort and uniq. The list changes only when a whole result is ready. */
-#include "hostlist_sweep.h"
+#include "hostlist/hostlist_sweep.h"
 
 struct sorted {
     weir_hostlist *out;

@@ -4,7 +4,7 @@
  * The numbers between brackets have the digits that they are written with. Leading zeros of the first one hold for
  * all: [005,4] is 005,004 (RFC 29).
  */
-#include "hostlist_private.h"
+#include "hostlist/hostlist_private.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* hostlist_sweep.c - see hostlist_sweep.h. Invariant: every item that covers the stretch and is the list's own is in the
  * heap, or was popped within this stretch.
  */
-#include "hostlist_sweep.h"
+#include "hostlist/hostlist_sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* hostlist_delete.c - deleting the names of another list: a sweep over both finds what goes out of which run. */
-#include "hostlist_sweep.h"
+#include "hostlist/hostlist_sweep.h"
 
 #include <stdlib.h>
 
