@@ -2,7 +2,7 @@
 #ifndef WEIR_ANNOTATION_H
 #define WEIR_ANNOTATION_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 #define ANNOTATION_LISTED 12 /* jobs named in an error */
 

@@ -2,7 +2,7 @@
 #ifndef WEIR_BOOK_H
 #define WEIR_BOOK_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 #define BOOK_PLAN 8 /* spans from which on a plan is kept */
 #define SPAN_WHOLE (-1)

@@ -14,7 +14,7 @@
 #ifndef WEIR_CALENDAR_H
 #define WEIR_CALENDAR_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 #define CALENDAR_SLOTS 64
 #define CALENDAR_CLASSES 64 /* of numbers of vertices, four from each power of two to the next; of lengths of time, two */

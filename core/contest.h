@@ -9,7 +9,7 @@
 #ifndef WEIR_CONTEST_H
 #define WEIR_CONTEST_H
 
-#include "graph.h"
+#include "graph/graph.h"
 #include "request.h"
 
 struct match;

@@ -2,7 +2,7 @@
 #ifndef WEIR_COPY_H
 #define WEIR_COPY_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 struct weir_carry {
     const weir_graph *from;

@@ -16,7 +16,7 @@
 
 #include <jansson.h>
 
-#include "graph.h"
+#include "graph/graph.h"
 #include "request.h"
 
 enum { PART_PRUNE = 1, PART_EVALUATE = 2, PART_EXCLUSIVE = 4, PART_LOCALITY = 8 }; /* of a policy */

@@ -12,7 +12,7 @@
 #define WEIR_JGF_H
 
 #include "format.h"
-#include "graph.h"
+#include "graph/graph.h"
 #include "jgf_keys.h"
 #include "json_read.h"
 

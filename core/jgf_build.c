@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "changes.h"
+#include "graph/journal.h"
 
 _Static_assert(sizeof(struct jgf_item) == sizeof(struct vertex), "an item becomes a vertex where it stands");
 

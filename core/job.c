@@ -7,7 +7,7 @@
 
 #include "book.h"
 #include "calendar.h"
-#include "changes.h"
+#include "graph/journal.h"
 #include "pending.h"
 #include "rows.h"
 #include "taken.h"

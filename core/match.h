@@ -16,7 +16,7 @@
 #ifndef WEIR_MATCH_H
 #define WEIR_MATCH_H
 
-#include "graph.h"
+#include "graph/graph.h"
 #include "order.h"
 #include "request.h"
 #include "room.h"

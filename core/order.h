@@ -2,7 +2,7 @@
 #ifndef WEIR_ORDER_H
 #define WEIR_ORDER_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 enum order_what { ORDER_ID, ORDER_INDEX, ORDER_SIZE, ORDER_RANK, ORDER_PROPERTY };
 

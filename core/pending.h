@@ -2,7 +2,7 @@
 #ifndef WEIR_PENDING_H
 #define WEIR_PENDING_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 int weir_pending_reserve(weir_graph *g, uint32_t n) WEIR_CHECKED;
 void weir_pending_add(weir_graph *g, uint32_t job);    /* room was reserved */

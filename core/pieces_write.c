@@ -10,7 +10,7 @@
 
 #include "job.h"
 #include "pieces.h"
-#include "run.h"
+#include "graph/vertex_range.h"
 #include "write.h"
 
 struct writer {

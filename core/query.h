@@ -7,7 +7,7 @@
 #ifndef WEIR_QUERY_H
 #define WEIR_QUERY_H
 
-#include "graph.h"
+#include "graph/graph.h"
 #include "idset/idset.h"
 
 #define QUERY_BYTES   65536 /* of an expression */

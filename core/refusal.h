@@ -13,7 +13,7 @@
 #ifndef WEIR_REFUSAL_H
 #define WEIR_REFUSAL_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 #define REFUSALS_MAX   32 /* searches; the one not used for longest makes room */
 #define REFUSALS_AFTER 16 /* candidates that one search refuses before it gets a bit */

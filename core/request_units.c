@@ -3,7 +3,7 @@
  *
  * Invariant: what is converted is never less than what was asked for: amounts are rounded up.
  */
-#include "graph.h"
+#include "graph/graph.h"
 #include "request.h"
 
 #include <string.h>

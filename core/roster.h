@@ -10,7 +10,7 @@
 #ifndef WEIR_ROSTER_H
 #define WEIR_ROSTER_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 #define ROSTER_NAME 1024 /* names of so many bytes or more are nobody's */
 #define ROSTER_LATER 64  /* nodes that may be added before all are numbered anew, and an eighth of those that were there */

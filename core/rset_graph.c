@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "format.h"
-#include "graph.h"
+#include "graph/graph.h"
 #include "jgf.h"
 #include "rset.h"
 #include "treepool.h"

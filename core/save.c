@@ -1,6 +1,6 @@
 /* save.c - a graph into a file (L4, L6 to L8): whole or not at all. Invariant: a file that is there is either what it
  * was or what was saved, however the save ended. */
-#include "changes.h"
+#include "graph/journal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #ifndef WEIR_SCHEMA_H
 #define WEIR_SCHEMA_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 enum { CELL_SOON, CELL_ACTIVE, CELL_TYPES };
 enum { TYPE_TOTAL, TYPE_FREE, TYPE_IDLE, TYPE_CELLS };

@@ -5,7 +5,7 @@
  * that is in tables of its own. What can be derived is not stored, but views show it.
  *
  * Invariant: a save is one transaction, in WAL mode. What changed since the last save is found by the journals of
- * changes.h, and is only written where the stamp in the file is that of the last save: then the file holds what the
+ * journal.h, and is only written where the stamp in the file is that of the last save: then the file holds what the
  * graph was then.
  */
 #ifndef WEIR_SQLITE_H
@@ -13,7 +13,7 @@
 
 #include <sqlite3.h>
 
-#include "changes.h"
+#include "graph/journal.h"
 
 #define DB_APPLICATION 0x57454952 /* "WEIR": application_id of the file */
 #define DB_SCHEMA      1          /* user_version of the file */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "run.h"
+#include "graph/vertex_range.h"
 
 /* ---- rows and values ---- */
 

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 
 #include "job.h"
-#include "run.h"
+#include "graph/vertex_range.h"
 
 static struct weir_db_cell number(int64_t n)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "job.h"
-#include "run.h"
+#include "graph/vertex_range.h"
 
 struct save {
     const weir_graph *g;

@@ -4,7 +4,7 @@
 #ifndef WEIR_TAKEN_H
 #define WEIR_TAKEN_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /* The next time after t at which a job ends; WEIR_FOREVER: none does. A job past its end counts as ending right after the
  * clock's time. */

@@ -5,7 +5,7 @@
 #ifndef WEIR_WINDOW_H
 #define WEIR_WINDOW_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /* No job has an ancestor of v as a whole. O(d) */
 bool weir_window_above(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);

@@ -6,7 +6,7 @@
 #ifndef WEIR_WRITE_H
 #define WEIR_WRITE_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /* One vertex of the tree that an allocation makes: a pick, or something above one. What lies below a whole part is
  * meant too, and has no parts unless it was picked once more. Parts are in no order; the chains are in the graph's. */

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "dice.h"
 
-#include "../../core/graph.h"
+#include "graph/graph.h"
 
 static inline weir_graph *parse(const char *text, const char *format)
 {

@@ -6,7 +6,7 @@
 
 #include "copies.h"
 
-#include "../../core/changes.h"
+#include "graph/journal.h"
 #include "../../core/job.h"
 
 static inline int64_t scaled(int n)

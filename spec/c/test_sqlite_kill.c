@@ -12,7 +12,7 @@
 #undef dup
 #include <unistd.h>
 
-#include "../../core/changes.h"
+#include "graph/journal.h"
 
 /* ---- kills ---- */
 

@@ -6,7 +6,7 @@
 local NONE = {
   { "core/book.c", "g->free_books = ", "free_books is the number of a book there is, or WEIR_NONE" },
   { "core/book.c", "!b->parts->plan", "a book of more than one span has parts" },
-  { "core/check.c", "(struct span){0} :", "cppcheck does not know compound literals in a conditional" },
+  { "core/graph/check.c", "(struct span){0} :", "cppcheck does not know compound literals in a conditional" },
   { "core/dot_fold.c", "f->boxes[box].count++", "a box that is known is one of the boxes" },
   { "core/hostlist/hostlist_list.c", "h->runs[h->n] = *r", "where there is room for more there is an array" },
   { "core/index.c", "x->noted[x->nnoted++]", "as above" },
@@ -16,7 +16,7 @@ local NONE = {
   { "core/jgf_keys.c", "k->runs[k->nruns++]", "there is room for one more, so runs is" },
   { "core/job.c", "slots[id_slot", "job_slots is there when jobs are" },
   { "core/plan.c", "memcpy(more, p->u", "weir_plan_bytes counts the same storage that is copied: where there is some, `more` is there" },
-  { "core/pool.c", "m->entries[m->count++]", "where there is room for more there is an array" },
+  { "core/graph/pool.c", "m->entries[m->count++]", "where there is room for more there is an array" },
   { "core/query_parse.c", "*place_of(q, a.last)", "read_all and read_any fill a part before they return OK" },
   { "core/request_needs.c", "s->demands[i]", "there is a demand for each need of the request" },
   { "core/roster_facts.c", "memmove(r->runs + at + n", "where there is room for more there is an array" },

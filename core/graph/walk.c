@@ -1,7 +1,7 @@
 /* walk.c - walks over one subsystem, pulled one visit at a time. Invariant: `way` holds the path from the start to the
  * vertex visited last (breadth-first: the queue), each with the vertices that its edges lead to; the structure has not
  * changed since the walk began. */
-#include "graph.h"
+#include "graph/graph.h"
 
 #include "rows.h"
 

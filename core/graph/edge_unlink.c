@@ -2,7 +2,7 @@
  * nothing can fail. Only the pool that is named is reclaimed, not those at the other ends of its edges: whoever moves a
  * node from one power unit to another still needs both. */
 #include "annotation.h"
-#include "graph.h"
+#include "graph/graph.h"
 
 #include <string.h>
 

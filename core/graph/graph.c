@@ -1,12 +1,12 @@
 /* graph.c - making and unmaking a graph and its containment tree. Layout and main invariant: graph.h. */
-#include "graph.h"
+#include "graph/graph.h"
 
 #include <string.h>
 
 #include "annotation.h"
 #include "book.h"
 #include "calendar.h"
-#include "changes.h"
+#include "graph/journal.h"
 #include "index.h"
 #include "job.h"
 #include "refusal.h"

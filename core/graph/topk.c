@@ -1,4 +1,4 @@
-/* accum.c - the best vertices by score. Invariant: with a limit, the entries are a heap whose top is the worst; among
+/* topk.c - the best vertices by score. Invariant: with a limit, the entries are a heap whose top is the worst; among
  * equal scores the one added later is worse. */
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 /* edge.c - subsystems: their edges, their roots; lookup by URI. Invariant: an edge is in the chain of edges that leave
  * its source and in the chain of those that enter its target. The edges of containment are the tree itself. */
-#include "changes.h"
+#include "graph/journal.h"
 
 #include <string.h>
 

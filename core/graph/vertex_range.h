@@ -1,10 +1,10 @@
-/* run.h - runs: siblings that are alike and stand in a row, in the tree and among the vertex numbers. What a store with
+/* vertex_range.h - runs: siblings that are alike and stand in a row, in the tree and among the vertex numbers. What a store with
  * vertex numbers writes and reads. Private to the core.
  */
 #ifndef WEIR_RUN_H
 #define WEIR_RUN_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 #define RUN_MAX        256        /* vertices in one */
 #define RUN_HOLES      (1u << 20) /* places among children that stand empty, in a whole graph, and ... */

@@ -1,6 +1,6 @@
-/* run.c - see run.h. Invariant of placing: the vertices below `limit` are written; a run that is not among the late
+/* vertex_range.c - see vertex_range.h. Invariant of placing: the vertices below `limit` are written; a run that is not among the late
  * ones is linked to its parent, which was written before it. */
-#include "run.h"
+#include "graph/vertex_range.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* uuid.c - UUIDs of pools (P2): those that were given, and those that follow from the place of a pool. Invariant: the slots
  * hold each vertex with a given UUID once, at most half full; no two pools have the same one. */
-#include "changes.h"
+#include "graph/journal.h"
 
 #include <endian.h>
 #include <string.h>

@@ -157,8 +157,8 @@ struct index;          /* index.h */
 struct calendar;       /* calendar.h */
 struct roster;         /* roster.h */
 struct refusals;       /* refusal.h */
-struct weir_changes;   /* changes.h */
-struct weir_text_save; /* changes.h */
+struct weir_changes;   /* journal.h */
+struct weir_text_save; /* journal.h */
 
 struct weir_graph {
     weir_names names;

@@ -1,12 +1,12 @@
 /* vertex.c - reading and setting the base data of a pool, and lookup by path. Invariant: what can be derived (name,
  * path, rank of what is below a node) is computed here and stored nowhere. */
-#include "graph.h"
+#include "graph/graph.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "changes.h"
+#include "graph/journal.h"
 #include "index.h"
 #include "rows.h"
 #include "base/utf8.h"

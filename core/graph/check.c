@@ -4,7 +4,7 @@
 
 #include "book.h"
 #include "calendar.h"
-#include "graph.h"
+#include "graph/graph.h"
 #include "index.h"
 #include "job.h"
 #include "roster.h"

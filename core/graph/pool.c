@@ -1,10 +1,10 @@
 /* pool.c - what single pools have of their own: names, ranks, UUIDs, properties, tags, extended data. Invariant: the
  * keys of a map are unique and in the order in which they were set first. */
-#include "graph.h"
+#include "graph/graph.h"
 
 #include <string.h>
 
-#include "changes.h"
+#include "graph/journal.h"
 #include "index.h"
 
 uint32_t weir_pool_new(weir_graph *g)

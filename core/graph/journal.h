@@ -1,4 +1,4 @@
-/* changes.h - what changed since the last save, so that the next one can leave out the rest (L8). Private to the core.
+/* journal.h - what changed since the last save, so that the next one can leave out the rest (L8). Private to the core.
  *
  * Nothing is noted before a graph was saved to a database or loaded from one. From then on each change notes the number
  * of the vertex, the edge or the job in a journal; one that grows too long stands for everything, so that the memory is
@@ -9,7 +9,7 @@
 #ifndef WEIR_CHANGES_H
 #define WEIR_CHANGES_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 #define JOURNAL_MAX 65536 /* numbers in one journal */
 #define STAMP_SIZE  33    /* 32 hexadecimal digits */

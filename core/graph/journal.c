@@ -1,5 +1,5 @@
-/* changes.c - see changes.h. */
-#include "changes.h"
+/* journal.c - see journal.h. */
+#include "graph/journal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
