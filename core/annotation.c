@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "annotation.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 
 struct ids {
     int64_t *list;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "room.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 
 /* ---- pages ---- */
 

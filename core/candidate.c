@@ -5,7 +5,7 @@
 #include "book.h"
 #include "calendar.h"
 #include "match.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 #include "window.h"
 
 /* How a vertex serves a resource. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "match.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 #include "window.h"
 
 static bool contained(const weir_graph *g, weir_type t)

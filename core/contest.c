@@ -11,7 +11,7 @@
 
 #include "contest.h"
 #include "match.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 
 #define ORDERED_REFUSALS 1000
 

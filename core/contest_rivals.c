@@ -1,7 +1,7 @@
 /* contest_rivals.c - whether siblings of a request compete for the same vertices. */
 #include "contest.h"
 #include "match.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 
 static bool types_compete(const struct match *m, const char *a, const char *b)
 {

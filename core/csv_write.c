@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rows.h"
+#include "aggregate/rows.h"
 
 static const char heads[] = "path,type,basename,id,name,size,unit,state,rank,free,allocated,jobs,properties,tags,"
                             "exclusive,data\n";

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "book.h"
-#include "rows.h"
-#include "schema.h"
+#include "aggregate/rows.h"
+#include "aggregate/schema.h"
 
 /* ---- tuples --------------------------------------------------------------------------------------------------- */
 

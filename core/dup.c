@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "book.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 
 /* A copy of some bytes in *to; NULL stays NULL. */
 static int copy_bytes(void *to, const void *from, size_t bytes)

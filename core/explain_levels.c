@@ -8,7 +8,7 @@
 #include "book.h"
 #include "constraint.h"
 #include "match.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 #include "window.h"
 
 /* What may keep from a vertex, inherited by all below it; bits by enum weir_cause_kind. */

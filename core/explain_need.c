@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "match.h"
-#include "rows.h"
-#include "schema.h"
+#include "aggregate/rows.h"
+#include "aggregate/schema.h"
 
 /* What the numbers are about. */
 struct focus {

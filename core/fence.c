@@ -7,7 +7,7 @@
 
 #include "constraint.h"
 #include "roster.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 
 int weir_fence_raise(struct match *m)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "schema.h"
+#include "aggregate/schema.h"
 
 /* Tests and pieces of patterns looked at to know the types beforehand; beyond that it does not pay. */
 #define OUTLOOKS (1u << 22)

@@ -9,7 +9,7 @@
 
 #include "match.h"
 #include "refusal.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 
 static const weir_resource *sought(const struct search *s)
 {

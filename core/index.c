@@ -9,7 +9,7 @@
 
 #include "refusal.h"
 #include "roster.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 
 #define UNKNOWN (WEIR_NONE - 1) /* no vertex has that number */
 

@@ -10,7 +10,7 @@
 #define WEIR_INDEX_H
 
 #include "order.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 
 #define INDEX_MAX   32   /* kept per graph; the one used least recently makes room */
 #define INDEX_NOTES 1024 /* vertices noted in one index; with more it is dropped */

@@ -9,7 +9,7 @@
 #include "calendar.h"
 #include "graph/journal.h"
 #include "pending.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 #include "taken.h"
 #include "window.h"
 

@@ -3,7 +3,7 @@
 #include "job.h"
 
 #include "book.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 
 /* Many picks that are changed alike. */
 struct changing {

@@ -4,7 +4,7 @@
 
 #include "calendar.h"
 #include "roster.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 #include "taken.h"
 #include "window.h"
 

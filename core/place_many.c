@@ -3,7 +3,7 @@
  * taken is what a search would have found, in its order. */
 #include "book.h"
 #include "match.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 #include "window.h"
 
 #define MANY       16 /* vertices; fewer are searched for */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "rows.h"
+#include "aggregate/rows.h"
 
 /* ---- names and paths ----------------------------------------------------------------------------------------- */
 

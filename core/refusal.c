@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "rows.h"
+#include "aggregate/rows.h"
 
 void weir_refusals_drop(weir_graph *g)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "book.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 #include "taken.h"
 #include "window.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "room_private.h"
-#include "rows.h"
-#include "schema.h"
+#include "aggregate/rows.h"
+#include "aggregate/schema.h"
 
 /* ---- how many hosts it takes ---- */
 

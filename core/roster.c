@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "rows.h"
+#include "aggregate/rows.h"
 
 void weir_roster_free(struct roster *r)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "rows.h"
+#include "aggregate/rows.h"
 
 struct both {
     const weir_graph *g;

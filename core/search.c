@@ -7,7 +7,7 @@
 
 #include "book.h"
 #include "match.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 #include "window.h"
 
 /* ---- edges that are followed ---- */

@@ -5,7 +5,7 @@
 
 #include "book.h"
 #include "match.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 
 /* ---- depth first, to where most is free ---- */
 

@@ -14,7 +14,7 @@
 
 #include "match.h"
 #include "order.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 
 struct host {
     weir_vertex v;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "book.h"
-#include "schema.h"
+#include "aggregate/schema.h"
 
 #define LABEL_MAX 150 /* pixels that a name may widen a block to */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "book.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 
 #define ENTRIES_MAX 256
 

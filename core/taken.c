@@ -4,7 +4,7 @@
 #include "taken.h"
 
 #include "calendar.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 
 void weir_taken_clear(weir_graph *g)
 {

@@ -2,7 +2,7 @@
 #include "window.h"
 
 #include "book.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 
 bool weir_window_above(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {

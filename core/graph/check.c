@@ -8,7 +8,7 @@
 #include "index.h"
 #include "job.h"
 #include "roster.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 #include "taken.h"
 
 static int broken(weir_err *err, const char *what, uint32_t v)

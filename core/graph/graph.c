@@ -11,7 +11,7 @@
 #include "job.h"
 #include "refusal.h"
 #include "roster.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 #include "taken.h"
 
 weir_graph *weir_graph_new(void)

@@ -8,7 +8,7 @@
 
 #include "graph/journal.h"
 #include "index.h"
-#include "rows.h"
+#include "aggregate/rows.h"
 #include "base/utf8.h"
 
 static const char *const state_names[WEIR_STATES] = {"up", "down", "degraded", "failing", "unknown", "null", "draining"};

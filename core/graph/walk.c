@@ -3,7 +3,7 @@
  * changed since the walk began. */
 #include "graph/graph.h"
 
-#include "rows.h"
+#include "aggregate/rows.h"
 
 struct frame {
     weir_vertex v;

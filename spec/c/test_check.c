@@ -4,7 +4,7 @@
 #include "../../core/book.h"
 #include "../../core/job.h"
 #include "../../core/roster.h"
-#include "../../core/rows.h"
+#include "aggregate/rows.h"
 
 #define SECOND 1000000
 

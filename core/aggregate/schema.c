@@ -1,5 +1,5 @@
 /* schema.c - schemas and lifts, each kind stored once. Invariant: schema 0 has no types. */
-#include "schema.h"
+#include "aggregate/schema.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
-/* rows_run.c - changes of the books of siblings in a row, in a batch: what they contribute is added up, and carried into the rows of
+/* rows_batch.c - changes of the books of siblings in a row, in a batch: what they contribute is added up, and carried into the rows of
  * their parent with the rest of the batch. */
-#include "rows_late.h"
+#include "aggregate/rows_deferred.h"
 
 #include <string.h>
 
 #include "refusal.h"
-#include "rows_max.h"
+#include "aggregate/rows_max.h"
 
 uint32_t weir_rows_run(const weir_graph *g, const weir_pick *picks, uint32_t n)
 {

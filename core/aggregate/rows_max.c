@@ -1,5 +1,5 @@
 /* rows_max.c - see rows_max.h. Invariant: reads only; what is said to be the largest is what a look at all entries would find. */
-#include "rows_max.h"
+#include "aggregate/rows_max.h"
 
 /* One maximum cell of what v contributes; `pairs` is the first cell of the pairs. */
 static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell, uint32_t pairs)

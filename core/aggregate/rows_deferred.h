@@ -1,8 +1,8 @@
-/* rows_late.h - what a batch holds back of changes of rows (rows.c, rows_run.c). Private to the core. */
+/* rows_deferred.h - what a batch holds back of changes of rows (rows.c, rows_batch.c). Private to the core. */
 #ifndef WEIR_ROWS_LATE_H
 #define WEIR_ROWS_LATE_H
 
-#include "rows.h"
+#include "aggregate/rows.h"
 
 enum { OLD, NEW, OLD_UP, FILL, LATE, RUN = LATE + LATE_LEVELS }; /* the last two: one each for each level of a batch */
 

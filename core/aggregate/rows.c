@@ -1,13 +1,13 @@
 /* rows.c - aggregates by type, kept exact. Invariant: each row is the sum (or the maximum, for the cells that are
  * maxima) of what its entries contribute; row 0 is that over all kids. */
-#include "rows.h"
+#include "aggregate/rows.h"
 
 #include <string.h>
 
 #include "index.h"
 #include "refusal.h"
-#include "rows_late.h"
-#include "rows_max.h"
+#include "aggregate/rows_deferred.h"
+#include "aggregate/rows_max.h"
 
 void weir_levels_of(uint32_t cap, struct levels *lv)
 {

@@ -7,7 +7,7 @@
 #ifndef WEIR_ROWS_H
 #define WEIR_ROWS_H
 
-#include "schema.h"
+#include "aggregate/schema.h"
 
 #define ROW_LEVELS 7
 

@@ -2,7 +2,7 @@
 #ifndef WEIR_ROWS_MAX_H
 #define WEIR_ROWS_MAX_H
 
-#include "rows.h"
+#include "aggregate/rows.h"
 
 /* One row, whose maxima are looked for. */
 struct row {
