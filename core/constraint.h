@@ -1,6 +1,6 @@
 /* constraint.h - how a compiled constraint looks, and for whom of many it holds, all at once. Private to the core.
  *
- * They are numbers: the nodes of a graph, by its roster (roster.h), or execution ranks, of which R knows the hosts and the
+ * They are numbers: the nodes of a graph, by its roster (node_table.h), or execution ranks, of which R knows the hosts and the
  * properties (rset.h).
  */
 #ifndef WEIR_CONSTRAINT_H

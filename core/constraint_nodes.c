@@ -2,7 +2,7 @@
  * exactly when weir_constraint_match() says so of its vertex.
  */
 #include "constraint.h"
-#include "roster.h"
+#include "index/node_table.h"
 
 struct machine {
     const weir_graph *g;

@@ -6,7 +6,7 @@
 #include "match.h"
 
 #include "constraint.h"
-#include "roster.h"
+#include "index/node_table.h"
 #include "aggregate/schema.h"
 
 int weir_fence_raise(struct match *m)

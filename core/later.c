@@ -3,7 +3,7 @@
 #include "match.h"
 
 #include "calendar.h"
-#include "roster.h"
+#include "index/node_table.h"
 #include "aggregate/schema.h"
 #include "taken.h"
 #include "window.h"

@@ -7,7 +7,7 @@
 #define WEIR_LISTING_H
 
 #include "calendar.h"
-#include "index.h"
+#include "index/candidate_index.h"
 
 #define LISTING_AHEAD 16 /* a power of two */
 

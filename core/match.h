@@ -17,7 +17,7 @@
 #define WEIR_MATCH_H
 
 #include "graph/graph.h"
-#include "order.h"
+#include "index/rank_order.h"
 #include "request.h"
 #include "room.h"
 #include "search.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index.h"
+#include "index/candidate_index.h"
 
 enum { NOTE_RANK = 3 }; /* beside the three maps */
 

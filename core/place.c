@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "match.h"
-#include "order.h"
+#include "index/rank_order.h"
 
 /* Units that one vertex gave, and the number of picks after it. */
 struct gain {

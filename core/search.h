@@ -8,7 +8,7 @@
 #define WEIR_SEARCH_H
 
 #include "listing.h"
-#include "refusal.h"
+#include "index/nogood.h"
 
 struct match;
 

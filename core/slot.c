@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "match.h"
-#include "order.h"
+#include "index/rank_order.h"
 #include "aggregate/schema.h"
 
 struct host {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "index.h"
-#include "refusal.h"
+#include "index/candidate_index.h"
+#include "index/nogood.h"
 #include "aggregate/rows_deferred.h"
 #include "aggregate/rows_max.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "refusal.h"
+#include "index/nogood.h"
 #include "aggregate/rows_max.h"
 
 uint32_t weir_rows_run(const weir_graph *g, const weir_pick *picks, uint32_t n)

@@ -5,9 +5,9 @@
 #include "book.h"
 #include "calendar.h"
 #include "graph/graph.h"
-#include "index.h"
+#include "index/candidate_index.h"
 #include "job.h"
-#include "roster.h"
+#include "index/node_table.h"
 #include "aggregate/rows.h"
 #include "taken.h"
 

@@ -7,10 +7,10 @@
 #include "book.h"
 #include "calendar.h"
 #include "graph/journal.h"
-#include "index.h"
+#include "index/candidate_index.h"
 #include "job.h"
-#include "refusal.h"
-#include "roster.h"
+#include "index/nogood.h"
+#include "index/node_table.h"
 #include "aggregate/rows.h"
 #include "taken.h"
 

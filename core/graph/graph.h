@@ -6,9 +6,9 @@
  *   pools[]     for a pool with something of its own: name, uuid, rank, properties, tags, extended data, edges
  *   books[]     for a vertex that a job has, or will have: its spans (book.h)
  *   jobs[]      who has what (job.h)
- *   indexes[]   for each policy order in use and type: the best candidate below each row (index.h)
- *   roster      for constraints: the nodes by property, rank and name (roster.h)
- *   refusals    for searches in vain: the rows below which there is nothing for them (refusal.h)
+ *   indexes[]   for each policy order in use and type: the best candidate below each row (candidate_index.h)
+ *   roster      for constraints: the nodes by property, rank and name (node_table.h)
+ *   refusals    for searches in vain: the rows below which there is nothing for them (nogood.h)
  *
  * Main invariant: between public calls, outside begin/end, every row equals what its kids contribute, every
  * index names the best candidate of its row, and every book agrees with the jobs. weir_check() verifies it.
@@ -153,10 +153,10 @@ struct late {
     bool lowered, later; /* maxima in its rows may be lower than they stand there, of pairs, and of starts */
 };
 
-struct index;          /* index.h */
+struct index;          /* candidate_index.h */
 struct calendar;       /* calendar.h */
-struct roster;         /* roster.h */
-struct refusals;       /* refusal.h */
+struct roster;         /* node_table.h */
+struct refusals;       /* nogood.h */
 struct weir_changes;   /* journal.h */
 struct weir_text_save; /* journal.h */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "graph/journal.h"
-#include "index.h"
+#include "index/candidate_index.h"
 
 uint32_t weir_pool_new(weir_graph *g)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "graph/journal.h"
-#include "index.h"
+#include "index/candidate_index.h"
 #include "aggregate/rows.h"
 #include "base/utf8.h"
 

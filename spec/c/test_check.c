@@ -3,7 +3,7 @@
 
 #include "../../core/book.h"
 #include "../../core/job.h"
-#include "../../core/roster.h"
+#include "index/node_table.h"
 #include "aggregate/rows.h"
 
 #define SECOND 1000000

@@ -4,9 +4,9 @@
 #include "check.h"
 
 #include "../../core/constraint.h"
-#include "../../core/index.h"
+#include "index/candidate_index.h"
 #include "../../core/request.h"
-#include "../../core/roster.h"
+#include "index/node_table.h"
 
 static json_t *data_table(const char *file, const char *table, json_t **root)
 {

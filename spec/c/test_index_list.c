@@ -1,6 +1,6 @@
 /* test_index_list.c - all vertices of a type in order: after each change of a machine the list, in which that found its place, is what
  * one made anew is. */
-#include "../../core/index.h"
+#include "index/candidate_index.h"
 #include "check.h"
 #include "dice.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/roster.h"
+#include "index/node_table.h"
 #include "check.h"
 #include "dice.h"
 

@@ -1,7 +1,7 @@
 /* fuzz_constraint.c - constraints: what one allows of a machine, all at once, is what it holds for, node by node. */
 #include "constraint.h"
 #include "fuzz.h"
-#include "roster.h"
+#include "index/node_table.h"
 
 #define RACKS 3
 #define NODES 12 /* in each */

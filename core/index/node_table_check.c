@@ -1,5 +1,5 @@
-/* roster_check.c - the roster against one that is made anew. Numbers differ, so that the nodes are compared that they stand for. */
-#include "roster_private.h"
+/* node_table_check.c - the roster against one that is made anew. Numbers differ, so that the nodes are compared that they stand for. */
+#include "index/node_table_private.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* index.h - for one order and one type: the first vertex in that order below each row, among those that qualify.
+/* candidate_index.h - for one order and one type: the first vertex in that order below each row, among those that qualify.
  *
  * Kept while the policy is in use. A change of the books that brings a better one is carried up; one that takes the first of a row
  * marks it as not known, with all rows above it, and the next that asks looks for it. Where the order reads properties, tags
@@ -9,7 +9,7 @@
 #ifndef WEIR_INDEX_H
 #define WEIR_INDEX_H
 
-#include "order.h"
+#include "index/rank_order.h"
 #include "aggregate/schema.h"
 
 #define INDEX_MAX   32   /* kept per graph; the one used least recently makes room */
@@ -28,7 +28,7 @@ struct index {
     uint64_t last_use;
     weir_vertex *best; /* by row number */
     uint32_t rows, rows_cap;
-    bool unknown; /* the best of some row is not known: index.c */
+    bool unknown; /* the best of some row is not known: candidate_index.c */
     weir_vertex *noted; /* new, or their place in the order and that of what is below them may have changed */
     uint32_t nnoted, noted_cap;
     bool reordered; /* one of them is no new vertex, but stands elsewhere in the order */

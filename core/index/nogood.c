@@ -1,6 +1,6 @@
-/* refusal.c - see refusal.h. Invariant: where a bit that counts is set, its search would find nothing before the candidate that is
+/* nogood.c - see nogood.h. Invariant: where a bit that counts is set, its search would find nothing before the candidate that is
  * noted there. */
-#include "refusal.h"
+#include "index/nogood.h"
 
 #include <string.h>
 

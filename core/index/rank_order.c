@@ -1,5 +1,5 @@
-/* order.c - the static order of a policy. Invariant: before() is a strict total order over live vertices. */
-#include "order.h"
+/* rank_order.c - the static order of a policy. Invariant: before() is a strict total order over live vertices. */
+#include "index/rank_order.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* refusal.h - what searches have found out in vain: below which rows there is nothing that serves a request, though its parts,
+/* nogood.h - what searches have found out in vain: below which rows there is nothing that serves a request, though its parts,
  * each by itself, are there ("a gpu here, a core there").
  *
  * Aggregates cannot tell that. A search that many candidates have disappointed (futile.c) gets a bit here; it is set for each row

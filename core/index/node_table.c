@@ -1,7 +1,7 @@
-/* roster.c - who the nodes are: making the roster, following the structure, and where things stand in it. Invariant: the number of
+/* node_table.c - who the nodes are: making the roster, following the structure, and where things stand in it. Invariant: the number of
  * each node below a row is within what the row says.
  */
-#include "roster_private.h"
+#include "index/node_table_private.h"
 
 #include <string.h>
 

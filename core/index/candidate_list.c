@@ -1,7 +1,7 @@
-/* index_list.c - all vertices of a type in the order of an index: made when it is first asked for; what comes and goes then finds its
+/* candidate_list.c - all vertices of a type in the order of an index: made when it is first asked for; what comes and goes then finds its
  * place, all that one change brings at once. Invariant: it is what a list made anew would be, but for what is noted; where memory is
  * short there is none. */
-#include "index.h"
+#include "index/candidate_index.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* roster_facts.c - what is known of nodes by their numbers: who has a property, a rank, a name. Invariant: of the nodes that are
+/* node_facts.c - what is known of nodes by their numbers: who has a property, a rank, a name. Invariant: of the nodes that are
  * there, all of it; of those that are gone, nothing.
  */
-#include "roster_private.h"
+#include "index/node_table_private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
-/* index.c - the first candidate in order below each row. Invariant: best[row] is the first in order of what the
+/* candidate_index.c - the first candidate in order below each row. Invariant: best[row] is the first in order of what the
  * entries of the row offer; WEIR_NONE where none qualifies; UNKNOWN where nobody has looked since the one it had went, and then it
  * is UNKNOWN in all rows above, too. So an index that nobody asks costs next to nothing, and what is asked for is looked for once,
  * however often it has changed. */
-#include "index.h"
+#include "index/candidate_index.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "refusal.h"
-#include "roster.h"
+#include "index/nogood.h"
+#include "index/node_table.h"
 #include "aggregate/rows.h"
 
 #define UNKNOWN (WEIR_NONE - 1) /* no vertex has that number */

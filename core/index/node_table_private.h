@@ -1,8 +1,8 @@
-/* roster_private.h - what is known of nodes by their numbers: properties, ranks, names (roster_facts.c). For roster*.c only. */
+/* node_table_private.h - what is known of nodes by their numbers: properties, ranks, names (node_facts.c). For roster*.c only. */
 #ifndef WEIR_ROSTER_PRIVATE_H
 #define WEIR_ROSTER_PRIVATE_H
 
-#include "roster.h"
+#include "index/node_table.h"
 
 /* A new roster, with properties; ranks and names are read when it is asked for. WEIR_ENOMEM. */
 int weir_roster_make(const weir_graph *g, weir_type node_type, struct roster **out) WEIR_CHECKED;

@@ -1,4 +1,4 @@
-/* roster.h - the nodes of a graph, numbered 0, 1, ...: which of them stand below each row, and which have a property, a rank or a
+/* node_table.h - the nodes of a graph, numbered 0, 1, ...: which of them stand below each row, and which have a property, a rank or a
  * name. Constraints are solved with it (constraint_nodes.c) and tell which rows hold nodes that they allow (fence.c).
  *
  * Made when it is first asked for, in O(nodes and what is above them), in preorder, so that what stands below a vertex or a row is

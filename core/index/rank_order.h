@@ -1,4 +1,4 @@
-/* order.h - static preference among vertices: up to WEIR_ORDER_KEYS numbers, smallest first, ties by vertex index. */
+/* rank_order.h - static preference among vertices: up to WEIR_ORDER_KEYS numbers, smallest first, ties by vertex index. */
 #ifndef WEIR_ORDER_H
 #define WEIR_ORDER_H
 
