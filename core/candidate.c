@@ -2,11 +2,11 @@
  * anything booked in the window, nor any pick of the same match. */
 #include <string.h>
 
-#include "book.h"
-#include "calendar.h"
+#include "time/reservation.h"
+#include "time/occupancy.h"
 #include "match.h"
 #include "aggregate/rows.h"
-#include "window.h"
+#include "time/availability.h"
 
 /* How a vertex serves a resource. */
 enum use {

@@ -7,7 +7,7 @@
 
 #include "match.h"
 #include "aggregate/schema.h"
-#include "window.h"
+#include "time/availability.h"
 
 static bool contained(const weir_graph *g, weir_type t)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "copy.h"
-#include "window.h"
+#include "time/availability.h"
 
 /* One pool of the view, in the making. */
 struct heap {

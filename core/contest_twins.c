@@ -11,10 +11,10 @@
  */
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "contest.h"
 #include "match.h"
-#include "window.h"
+#include "time/availability.h"
 
 #define TWINS_MAX (1u << 19) /* vertices of a graph in which they are looked for */
 

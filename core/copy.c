@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "window.h"
+#include "time/availability.h"
 
 /* ---- one vertex ---- */
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "aggregate/rows.h"
 #include "aggregate/schema.h"
 

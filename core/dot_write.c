@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "idset/idset.h"
 
 #define IDS_MAX 40 /* bytes of a list of ids */

@@ -3,7 +3,7 @@
  * left out: they are made again when they are next needed. */
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "aggregate/schema.h"
 
 /* A copy of some bytes in *to; NULL stays NULL. */

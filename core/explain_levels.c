@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "constraint.h"
 #include "match.h"
 #include "aggregate/schema.h"
-#include "window.h"
+#include "time/availability.h"
 
 /* What may keep from a vertex, inherited by all below it; bits by enum weir_cause_kind. */
 typedef uint8_t marks_t;

@@ -5,13 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "book.h"
-#include "calendar.h"
+#include "time/reservation.h"
+#include "time/occupancy.h"
 #include "graph/journal.h"
 #include "pending.h"
 #include "aggregate/rows.h"
-#include "taken.h"
-#include "window.h"
+#include "time/usage_totals.h"
+#include "time/availability.h"
 
 /* ---- ids ---- */
 

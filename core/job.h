@@ -9,7 +9,7 @@
 int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
                     uint32_t *out, weir_err *err);
 void weir_job_drop(weir_graph *g, uint32_t job); /* cannot fail */
-/* Single spans and picks of a job, without the units taken over time (taken.h), which the caller keeps. */
+/* Single spans and picks of a job, without the units taken over time (usage_totals.h), which the caller keeps. */
 int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p) WEIR_CHECKED;
 void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v);
 /* The same for many, all or none, in the order of the picks; a reservation whose time has come. */

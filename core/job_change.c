@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "job.h"
-#include "taken.h"
+#include "time/usage_totals.h"
 
 /* Less of what a job has always fits. */
 static void resize_down(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)

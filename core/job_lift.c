@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "job.h"
-#include "window.h"
+#include "time/availability.h"
 
 struct weir_lifted {
     uint64_t serial; /* of the graph: the vertices are those that they were */

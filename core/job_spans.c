@@ -2,7 +2,7 @@
  * cannot be added as a whole is not added. */
 #include "job.h"
 
-#include "book.h"
+#include "time/reservation.h"
 #include "aggregate/rows.h"
 
 /* Many picks that are changed alike. */

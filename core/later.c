@@ -1,12 +1,12 @@
 /* later.c - the earliest start of a request. Invariant: no start is passed over at which the request would fit. What jobs take
- * over time, in all and of the vertices of one type (calendar.h), tells where it cannot; a search tells where it does. */
+ * over time, in all and of the vertices of one type (occupancy.h), tells where it cannot; a search tells where it does. */
 #include "match.h"
 
-#include "calendar.h"
+#include "time/occupancy.h"
 #include "index/node_table.h"
 #include "aggregate/schema.h"
-#include "taken.h"
-#include "window.h"
+#include "time/usage_totals.h"
+#include "time/availability.h"
 
 #define START_TRIES 100000 /* start times tried for one reservation */
 

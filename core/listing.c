@@ -1,4 +1,4 @@
-/* listing.c - see listing.h. Invariant: what calendar.h says is busy is left out, nothing else; the order is that of the index. */
+/* listing.c - see listing.h. Invariant: what occupancy.h says is busy is left out, nothing else; the order is that of the index. */
 #include "listing.h"
 
 #include <string.h>

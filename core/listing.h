@@ -6,7 +6,7 @@
 #ifndef WEIR_LISTING_H
 #define WEIR_LISTING_H
 
-#include "calendar.h"
+#include "time/occupancy.h"
 #include "index/candidate_index.h"
 
 #define LISTING_AHEAD 16 /* a power of two */

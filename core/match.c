@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "job.h"
-#include "taken.h"
-#include "window.h"
+#include "time/usage_totals.h"
+#include "time/availability.h"
 
 int weir_match_policy_failed(struct match *m, const char *hook)
 {

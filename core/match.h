@@ -19,7 +19,7 @@
 #include "graph/graph.h"
 #include "index/rank_order.h"
 #include "request.h"
-#include "room.h"
+#include "time/earliest_fit.h"
 #include "search.h"
 
 #define WEIR_NO_END INT64_MIN

@@ -1,10 +1,10 @@
 /* place_many.c - many whole vertices of one type at once. Where the order of the policy is that of the tree, they are found row by
  * row; where a calendar knows who is free, one after the other in its bits: no heap, and each is looked at once. Invariant: what is
  * taken is what a search would have found, in its order. */
-#include "book.h"
+#include "time/reservation.h"
 #include "match.h"
 #include "aggregate/rows.h"
-#include "window.h"
+#include "time/availability.h"
 
 #define MANY       16 /* vertices; fewer are searched for */
 /* So many may be looked at in vain now before a search goes on, which knows what was refused before. */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "format.h"
 #include "rset.h"
 #include "write.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "match.h"
 #include "aggregate/rows.h"
-#include "window.h"
+#include "time/availability.h"
 
 /* ---- edges that are followed ---- */
 

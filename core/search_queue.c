@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "match.h"
 #include "aggregate/rows.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "aggregate/schema.h"
 
 #define LABEL_MAX 150 /* pixels that a name may widen a block to */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "aggregate/rows.h"
 
 #define ENTRIES_MAX 256

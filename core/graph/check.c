@@ -2,14 +2,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "book.h"
-#include "calendar.h"
+#include "time/reservation.h"
+#include "time/occupancy.h"
 #include "graph/graph.h"
 #include "index/candidate_index.h"
 #include "job.h"
 #include "index/node_table.h"
 #include "aggregate/rows.h"
-#include "taken.h"
+#include "time/usage_totals.h"
 
 static int broken(weir_err *err, const char *what, uint32_t v)
 {

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "annotation.h"
-#include "book.h"
-#include "calendar.h"
+#include "time/reservation.h"
+#include "time/occupancy.h"
 #include "graph/journal.h"
 #include "index/candidate_index.h"
 #include "job.h"
 #include "index/nogood.h"
 #include "index/node_table.h"
 #include "aggregate/rows.h"
-#include "taken.h"
+#include "time/usage_totals.h"
 
 weir_graph *weir_graph_new(void)
 {

@@ -4,7 +4,7 @@
  *   kinds[]     type, basename, unit, size, exclusive flag: shared by all pools alike
  *   inners[]    for a vertex with children: its kids, and its rows (aggregates, see rows.h)
  *   pools[]     for a pool with something of its own: name, uuid, rank, properties, tags, extended data, edges
- *   books[]     for a vertex that a job has, or will have: its spans (book.h)
+ *   books[]     for a vertex that a job has, or will have: its spans (reservation.h)
  *   jobs[]      who has what (job.h)
  *   indexes[]   for each policy order in use and type: the best candidate below each row (candidate_index.h)
  *   roster      for constraints: the nodes by property, rank and name (node_table.h)
@@ -19,7 +19,7 @@
 #include "base/base.h"
 #include "base/strtab.h"
 #include "base/map64.h"
-#include "plan.h"
+#include "time/timeline.h"
 
 typedef uint16_t weir_type;
 #define WEIR_NO_TYPE UINT16_MAX
@@ -139,7 +139,7 @@ struct job {
     uint32_t pending; /* place in the heap of pending jobs; WEIR_NONE */
     uint32_t place;   /* in the list of jobs that are there */
     weir_name policy; /* the label of the policy that placed it; "" for none */
-    int64_t takes;      /* units of takes_type: taken.c */
+    int64_t takes;      /* units of takes_type: usage_totals.c */
     weir_type takes_type;
     bool used, counted; /* counted: takes is known */
 };
@@ -154,7 +154,7 @@ struct late {
 };
 
 struct index;          /* candidate_index.h */
-struct calendar;       /* calendar.h */
+struct calendar;       /* occupancy.h */
 struct roster;         /* node_table.h */
 struct refusals;       /* nogood.h */
 struct weir_changes;   /* journal.h */
@@ -208,7 +208,7 @@ struct weir_graph {
     uint32_t npending, pending_cap;
     weir_plan **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
     uint32_t ntaken;
-    struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (calendar.h) */
+    struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (occupancy.h) */
     uint32_t ncalendars;
     struct index **indexes;
     uint32_t nindexes, indexes_cap;

@@ -1,7 +1,7 @@
 /* test_check.c - weir_check() sees what is wrong: each thing it looks at, damaged one at a time in a sound graph. */
 #include "check.h"
 
-#include "../../core/book.h"
+#include "time/reservation.h"
 #include "../../core/job.h"
 #include "index/node_table.h"
 #include "aggregate/rows.h"

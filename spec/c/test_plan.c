@@ -3,7 +3,7 @@
  */
 #include "check.h"
 
-#include "../../core/plan.h"
+#include "time/timeline.h"
 
 static int64_t F = WEIR_FOREVER;
 

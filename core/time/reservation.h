@@ -1,4 +1,4 @@
-/* book.h - who has what of one vertex, and when. Private to the core. */
+/* reservation.h - who has what of one vertex, and when. Private to the core. */
 #ifndef WEIR_BOOK_H
 #define WEIR_BOOK_H
 

@@ -1,4 +1,4 @@
-/* room.h - when there is room for parts of vertices of one type, such as cores of nodes that others have cores of, too. It tells
+/* earliest_fit.h - when there is room for parts of vertices of one type, such as cores of nodes that others have cores of, too. It tells
  * where to look for the start of a reservation, and which vertices ("hosts") need no look.
  *
  * It belongs to the calendar of that type, which knows who has a host as a whole. For each host and each type of unit that a
@@ -10,7 +10,7 @@
 #ifndef WEIR_ROOM_H
 #define WEIR_ROOM_H
 
-#include "calendar.h"
+#include "time/occupancy.h"
 
 #define ROOM_NEEDS  8   /* types of units that are looked at; of more the first ones */
 #define ROOM_TABLES 256 /* classes of requests; the one not used for longest makes room */

@@ -1,4 +1,4 @@
-/* plan.h - how much of one pool is used, over time.
+/* timeline.h - how much of one pool is used, over time.
  *
  * A plan is a step function used(t): 0 everywhere at first, raised by weir_plan_add() over [start, end). Times are
  * microseconds; WEIR_FOREVER as an end means no end. A level is never below 0 and never above INT64_MAX. Only the

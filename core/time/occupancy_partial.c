@@ -1,7 +1,7 @@
-/* calendar_used.c - a second calendar of a type: when its vertices are in use at all. It shares the bits of the first. Invariant:
+/* occupancy_partial.c - a second calendar of a type: when its vertices are in use at all. It shares the bits of the first. Invariant:
  * the plan of a vertex is the number of picks of jobs below it, and the vertex is held where that is not 0, and where a job holds it
  * as a whole; each job that counts in any of this has an edge at its start and at its end. */
-#include "calendar_private.h"
+#include "time/occupancy_private.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* plan.c - how much of one pool is used, over time. See plan.h.
+/* timeline.c - how much of one pool is used, over time. See timeline.h.
  *
  * A point is a time and the change of level there, never 0; the level at t is the sum of the changes up to t. So an
  * addition touches two points, and equal neighbours merge by themselves. Main invariant: times ascend, no sum of the
@@ -8,7 +8,7 @@
  * is weight-balanced, its nodes lie in one array, node 0 is the empty tree. Each node knows the sum of the changes
  * below it, and the lowest and highest level reached on the way through them, relative to the level before.
  */
-#include "plan.h"
+#include "time/timeline.h"
 
 #include <string.h>
 

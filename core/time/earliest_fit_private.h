@@ -1,8 +1,8 @@
-/* room_private.h - what the files of room.h share: room.c, and room_many.c for starts of several slots. */
+/* earliest_fit_private.h - what the files of earliest_fit.h share: earliest_fit.c, and earliest_fit_slots.c for starts of several slots. */
 #ifndef WEIR_ROOM_PRIVATE_H
 #define WEIR_ROOM_PRIVATE_H
 
-#include "room.h"
+#include "time/earliest_fit.h"
 
 #define ROOM_GROUP 32 /* hosts whose earliest time is kept */
 
@@ -49,7 +49,7 @@ int64_t weir_room_raise(const struct room_finder *f, uint32_t bit);
 int64_t weir_room_fits(const struct room_finder *f, uint32_t bit, int64_t t, int64_t latest, int64_t *slots);
 /* The next time after t at which a job ends that has something below v. */
 int64_t weir_room_next_end(const weir_graph *g, weir_vertex v, int64_t t);
-/* The earliest start up to `latest` of all slots; WEIR_FOREVER: there is none (room_many.c). Negative: out of memory, or interrupted. */
+/* The earliest start up to `latest` of all slots; WEIR_FOREVER: there is none (earliest_fit_slots.c). Negative: out of memory, or interrupted. */
 int weir_room_many(const struct room_finder *f, int64_t latest, int64_t *start) WEIR_CHECKED;
 
 #endif

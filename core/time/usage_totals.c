@@ -1,9 +1,9 @@
-/* taken.c - see taken.h. Invariant: taken[t] is the sum over all jobs of the units of type t that their picks take,
+/* usage_totals.c - see usage_totals.h. Invariant: taken[t] is the sum over all jobs of the units of type t that their picks take,
  * those below an exclusive pick included. Behind the types stand two plans of the times at which jobs end, the even and
  * the odd microseconds apart, so that neighbours do not merge: each end is one unit for a microsecond. NULL: nobody asked. */
-#include "taken.h"
+#include "time/usage_totals.h"
 
-#include "calendar.h"
+#include "time/occupancy.h"
 #include "aggregate/rows.h"
 
 void weir_taken_clear(weir_graph *g)

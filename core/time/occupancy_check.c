@@ -1,6 +1,6 @@
-/* calendar_check.c - whether a calendar is what the jobs make it. For tests. */
-#include "calendar_private.h"
-#include "room.h"
+/* occupancy_check.c - whether a calendar is what the jobs make it. For tests. */
+#include "time/occupancy_private.h"
+#include "time/earliest_fit.h"
 
 static int broken(weir_err *err, const weir_graph *g, const struct calendar *c, const char *what)
 {

@@ -1,8 +1,8 @@
-/* calendar_private.h - what the files of the calendar share: where its slots are. */
+/* occupancy_private.h - what the files of the calendar share: where its slots are. */
 #ifndef WEIR_CALENDAR_PRIVATE_H
 #define WEIR_CALENDAR_PRIVATE_H
 
-#include "calendar.h"
+#include "time/occupancy.h"
 
 enum { SET_ALL, SET_ANY, SET_SLOTS };
 

@@ -1,4 +1,4 @@
-/* taken.h - units that all jobs together take over time, by type: an upper bound on what can be free at some time,
+/* usage_totals.h - units that all jobs together take over time, by type: an upper bound on what can be free at some time,
  * which tells where to look for the start of a reservation. Not kept until the first reservation is asked for, and for the types
  * that one needed. */
 #ifndef WEIR_TAKEN_H

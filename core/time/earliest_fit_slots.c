@@ -1,4 +1,4 @@
-/* room_many.c - starts of several slots. Invariant: no start is passed over at which all hosts together have room.
+/* earliest_fit_slots.c - starts of several slots. Invariant: no start is passed over at which all hosts together have room.
  *
  * Each time that is tried a host either sleeps, as it has no room before some time; or it is open, with as many slots as it had when
  * it was looked at last. It may have more when a job ends below it, at `more`, and fewer at any time. So hosts are looked at when
@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "room_private.h"
+#include "time/earliest_fit_private.h"
 #include "aggregate/rows.h"
 #include "aggregate/schema.h"
 

@@ -1,4 +1,4 @@
-/* window.h - what is free of a vertex over an interval [t0, t1). Private to the core.
+/* availability.h - what is free of a vertex over an interval [t0, t1). Private to the core.
  *
  * What has begun and is not released counts as in use at the clock's time even past its end; later times trust the
  * ends. So an interval that starts now never gets what somebody still has. */

@@ -1,8 +1,8 @@
-/* calendar_find.c - asking calendars. Invariant: what is said to be busy is, and no start is passed over at which enough is
+/* occupancy_find.c - asking calendars. Invariant: what is said to be busy is, and no start is passed over at which enough is
  * free. Windows are looked through from their end on: what is in the way there puts the start off furthest. */
 #include <string.h>
 
-#include "calendar_private.h"
+#include "time/occupancy_private.h"
 
 void weir_calendar_reset(struct calendar *c)
 {

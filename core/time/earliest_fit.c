@@ -1,13 +1,13 @@
-/* room.c - see room.h. Invariant: the plan of a host is the sum of what jobs have below it; no request of a class has room on a
+/* earliest_fit.c - see earliest_fit.h. Invariant: the plan of a host is the sum of what jobs have below it; no request of a class has room on a
  * host from `from` of its table on before the time that is noted there, but for what is in the list of hosts given back. */
-#include "room_private.h"
+#include "time/earliest_fit_private.h"
 
 #include <string.h>
 
-#include "book.h"
+#include "time/reservation.h"
 #include "aggregate/rows.h"
-#include "taken.h"
-#include "window.h"
+#include "time/usage_totals.h"
+#include "time/availability.h"
 
 struct units {
     weir_type type;

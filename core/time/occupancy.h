@@ -1,4 +1,4 @@
-/* calendar.h - which vertices of one type are held as a whole, and when: those that jobs have exclusively, or something above
+/* occupancy.h - which vertices of one type are held as a whole, and when: those that jobs have exclusively, or something above
  * them. It tells where to look for the start of a reservation, and which vertices need no look.
  *
  * Time is cut into slots, from one start or end of a job to the next; a slot has a bit for each vertex of the type, set where
@@ -20,7 +20,7 @@
 #define CALENDAR_CLASSES 64 /* of numbers of vertices, four from each power of two to the next; of lengths of time, two */
 #define CALENDAR_BYTES (512u << 20) /* a larger one is not kept: reservations are then found without it */
 
-struct rooms; /* room.h */
+struct rooms; /* earliest_fit.h */
 
 struct page {
     uint32_t n, cap;   /* slots, and room for them */
@@ -60,7 +60,7 @@ struct calendar {
     } exact[CALENDAR_CLASSES];
     struct rooms *rooms; /* what jobs have below the vertices, or NULL */
     uint64_t nparts;       /* all `parts` together */
-    struct calendar *used; /* the same where vertices count as held that are in use at all, or NULL (calendar_used.c) */
+    struct calendar *used; /* the same where vertices count as held that are in use at all, or NULL (occupancy_partial.c) */
     uint32_t too_many;     /* jobs with which that grew too large; 0: it has not */
     weir_plan **uses;      /* of such a one, by bit: what jobs have below the vertex; NULL: nothing */
 };

@@ -1,7 +1,7 @@
-/* window.c - free over an interval. Invariant: reads only; an answer of "free" holds at every instant of it. */
-#include "window.h"
+/* availability.c - free over an interval. Invariant: reads only; an answer of "free" holds at every instant of it. */
+#include "time/availability.h"
 
-#include "book.h"
+#include "time/reservation.h"
 #include "aggregate/rows.h"
 
 bool weir_window_above(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)

@@ -1,10 +1,10 @@
-/* calendar.c - keeping calendars. Invariant: a bit is set in the set of a slot, or in the set of its page for all slots, while
+/* occupancy.c - keeping calendars. Invariant: a bit is set in the set of a slot, or in the set of its page for all slots, while
  * a job holds the vertex, in one of the two only; each slot but the first begins where `edges` jobs start or end. */
-#include "calendar_private.h"
+#include "time/occupancy_private.h"
 
 #include <string.h>
 
-#include "room.h"
+#include "time/earliest_fit.h"
 #include "aggregate/rows.h"
 
 /* ---- pages ---- */

@@ -1,7 +1,7 @@
-/* book.c - the spans of one vertex. Invariant: sorted by start, so those that have begun come first; `active`, `held`,
+/* reservation.c - the spans of one vertex. Invariant: sorted by start, so those that have begun come first; `active`, `held`,
  * `shared`, `used` and `next` sum up the spans; the plan, where there is one, holds the amounts of all of them. A span has
  * begun when its job has. */
-#include "book.h"
+#include "time/reservation.h"
 
 #include <string.h>
 
