@@ -188,7 +188,7 @@ gcstress: ## these specs while garbage is collected at each allocation, under sa
 	@. build/san/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal --helper=spec/support/gcstress.lua,$(GCSTRESS:%=spec/%_spec.lua))
 
 # ---- what the tests run, and how they use memory ----
-# `make coverage FILE=core/job.c` tells what the last run left out in these files; why some of it stays out stands in
+# `make coverage FILE=core/job/job.c` tells what the last run left out in these files; why some of it stays out stands in
 # spec/support/coverage_reasons.lua.
 coverage: ## lines and branches that the C tests, specs and scenarios run (minutes); FILE=core/x.c: what they do not
 ifeq ($(FILE),)

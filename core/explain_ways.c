@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "job/job.h"
 
 #define SINGLES 128 /* obstacles of a kind that are tried one by one, for a way of just one */
 #define FEW     4   /* obstacles that are not worth a placement to choose from */

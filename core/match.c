@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "job/job.h"
 #include "time/usage_totals.h"
 #include "time/availability.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "job/job.h"
 #include "pieces.h"
 #include "graph/vertex_range.h"
 #include "write.h"

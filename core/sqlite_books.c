@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "job/job.h"
 #include "sqlite.h"
 
 /* A job in the order of the file, and its part of the list of claims. */

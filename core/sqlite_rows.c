@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "job.h"
+#include "job/job.h"
 #include "graph/vertex_range.h"
 
 static struct weir_db_cell number(int64_t n)

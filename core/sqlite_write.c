@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job.h"
+#include "job/job.h"
 #include "graph/vertex_range.h"
 
 struct save {

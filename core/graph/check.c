@@ -6,7 +6,7 @@
 #include "time/occupancy.h"
 #include "graph/graph.h"
 #include "index/candidate_index.h"
-#include "job.h"
+#include "job/job.h"
 #include "index/node_table.h"
 #include "aggregate/rows.h"
 #include "time/usage_totals.h"

@@ -1,7 +1,7 @@
 /* edge_unlink.c - taking a pool out of a subsystem (M5). Invariant: nothing is changed before it is certain that
  * nothing can fail. Only the pool that is named is reclaimed, not those at the other ends of its edges: whoever moves a
  * node from one power unit to another still needs both. */
-#include "annotation.h"
+#include "job/job_annotation.h"
 #include "graph/graph.h"
 
 #include <string.h>

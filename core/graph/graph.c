@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "annotation.h"
+#include "job/job_annotation.h"
 #include "time/reservation.h"
 #include "time/occupancy.h"
 #include "graph/journal.h"
 #include "index/candidate_index.h"
-#include "job.h"
+#include "job/job.h"
 #include "index/nogood.h"
 #include "index/node_table.h"
 #include "aggregate/rows.h"

@@ -7,7 +7,7 @@
 #include "copies.h"
 
 #include "graph/journal.h"
-#include "../../core/job.h"
+#include "job/job.h"
 
 static inline int64_t scaled(int n)
 {

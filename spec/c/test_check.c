@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "time/reservation.h"
-#include "../../core/job.h"
+#include "job/job.h"
 #include "index/node_table.h"
 #include "aggregate/rows.h"
 

@@ -237,7 +237,7 @@ return {
   { "^core/base/base%.c$", "weir_buf_free(&b)", "a file that breaks off while it is read as a whole" },
   { "^core/dot_write%.c$", "a.total == 0", "a type that is no longer below a box" },
   { "^core/match%.c$", "if (rc)", TWICE },
-  { "^core/job_lift%.c$", "if (rc)", TWICE },
+  { "^core/job/job_detach%.c$", "if (rc)", TWICE },
   { "^core/graph/pool%.c$", "ENTRY_MANY", LARGE },
   { "^core/graph/pool%.c$", "WEIR_ENTRIES_MAX", LARGE },
   { "^core/graph/pool%.c$", "m->cap", "room is made before there is any" },

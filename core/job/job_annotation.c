@@ -1,8 +1,8 @@
-/* annotation.c - which jobs use something below a vertex (A4). Derived, not stored: the rows tell where nothing is. */
+/* job_annotation.c - which jobs use something below a vertex (A4). Derived, not stored: the rows tell where nothing is. */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "annotation.h"
+#include "job/job_annotation.h"
 #include "aggregate/rows.h"
 
 struct ids {

@@ -1,6 +1,6 @@
 /* job_spans.c - the books of many picks: siblings in a row change the rows of their parent together. Invariant: as in job.c; what
  * cannot be added as a whole is not added. */
-#include "job.h"
+#include "job/job.h"
 
 #include "time/reservation.h"
 #include "aggregate/rows.h"

@@ -1,4 +1,4 @@
-/* pending.h - the jobs whose start is still to come: a heap by start. Invariant: a job knows its place in it. */
+/* start_queue.h - the jobs whose start is still to come: a heap by start. Invariant: a job knows its place in it. */
 #ifndef WEIR_PENDING_H
 #define WEIR_PENDING_H
 

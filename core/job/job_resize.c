@@ -1,9 +1,9 @@
-/* job_change.c - growing and shrinking a job that is there (A9). Invariant: what can fail is done first and undone when
+/* job_resize.c - growing and shrinking a job that is there (A9). Invariant: what can fail is done first and undone when
  * something fails; giving back cannot fail. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "job.h"
+#include "job/job.h"
 #include "time/usage_totals.h"
 
 /* Less of what a job has always fits. */

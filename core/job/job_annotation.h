@@ -1,4 +1,4 @@
-/* annotation.h - see annotation.c. Private to the core. */
+/* job_annotation.h - see job_annotation.c. Private to the core. */
 #ifndef WEIR_ANNOTATION_H
 #define WEIR_ANNOTATION_H
 

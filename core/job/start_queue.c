@@ -1,5 +1,5 @@
-/* pending.c - see pending.h. */
-#include "pending.h"
+/* start_queue.c - see start_queue.h. */
+#include "job/start_queue.h"
 
 int weir_pending_reserve(weir_graph *g, uint32_t n)
 {

@@ -1,6 +1,6 @@
 /* job.c - the jobs of a graph. Invariant: every pick of every job has one span in the book of its vertex, with the
  * job's times, and no book has any other; job ids are unique. */
-#include "job.h"
+#include "job/job.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "time/reservation.h"
 #include "time/occupancy.h"
 #include "graph/journal.h"
-#include "pending.h"
+#include "job/start_queue.h"
 #include "aggregate/rows.h"
 #include "time/usage_totals.h"
 #include "time/availability.h"

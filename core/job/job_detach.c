@@ -1,10 +1,10 @@
-/* job_lift.c - jobs taken out of the books for a while. Invariant: a lifted job is in no book and under no id; putting it back
+/* job_detach.c - jobs taken out of the books for a while. Invariant: a lifted job is in no book and under no id; putting it back
  * books what it had, as a whole or not at all. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "time/reservation.h"
-#include "job.h"
+#include "job/job.h"
 #include "time/availability.h"
 
 struct weir_lifted {
