@@ -1,6 +1,6 @@
 /* compare.c - whether two graphs are the same, and where not. Invariant: both trees are walked side by side, so the map
  * holds for each vertex of the first that was passed the one that stands in its place in the second. */
-#include "copy.h"
+#include "copy/extract.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* merge.c - adding to a graph what another one has more (M4). Invariant: everything that was added is on record, in
  * order, until the whole is done; going back in reverse order restores what was there, to the places of children. */
-#include "copy.h"
+#include "copy/extract.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "copy.h"
+#include "copy/extract.h"
 #include "time/availability.h"
 
 /* One pool of the view, in the making. */

@@ -1,6 +1,6 @@
-/* copy.c - parts of a graph as a graph of their own: what is available (M2), and any subset (M1, M12). Invariant: the
+/* extract.c - parts of a graph as a graph of their own: what is available (M2), and any subset (M1, M12). Invariant: the
  * graph that is copied is only read; parents are carried before their children, in the order that these have. */
-#include "copy.h"
+#include "copy/extract.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* copy.h - carrying vertices with all their data from one graph over to another. Private to the core. */
+/* extract.h - carrying vertices with all their data from one graph over to another. Private to the core. */
 #ifndef WEIR_COPY_H
 #define WEIR_COPY_H
 
