@@ -10,7 +10,7 @@
 #define WEIR_CONTEST_H
 
 #include "graph/graph.h"
-#include "request.h"
+#include "request/request.h"
 
 struct match;
 

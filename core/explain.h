@@ -17,7 +17,7 @@
 #include <jansson.h>
 
 #include "graph/graph.h"
-#include "request.h"
+#include "request/request.h"
 
 enum { PART_PRUNE = 1, PART_EVALUATE = 2, PART_EXCLUSIVE = 4, PART_LOCALITY = 8 }; /* of a policy */
 

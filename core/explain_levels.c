@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "time/reservation.h"
-#include "constraint.h"
+#include "request/constraint.h"
 #include "match.h"
 #include "aggregate/schema.h"
 #include "time/availability.h"

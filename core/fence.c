@@ -5,7 +5,7 @@
  */
 #include "match.h"
 
-#include "constraint.h"
+#include "request/constraint.h"
 #include "index/node_table.h"
 #include "aggregate/schema.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "request.h"
+#include "request/request.h"
 #include "sqlite.h"
 
 /* ---- formats ------------------------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * those of the reader.
  */
 #include "grug.h"
-#include "request.h"
+#include "request/request.h"
 
 #include <string.h>
 

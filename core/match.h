@@ -18,7 +18,7 @@
 
 #include "graph/graph.h"
 #include "index/rank_order.h"
-#include "request.h"
+#include "request/request.h"
 #include "time/earliest_fit.h"
 #include "search.h"
 

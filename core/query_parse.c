@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "request.h"
+#include "request/request.h"
 
 #define NO_WAY    UINT32_MAX
 #define FIELD_MAX 10 /* letters of the longest field, and one more */

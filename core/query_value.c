@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "request.h"
+#include "request/request.h"
 
 #define SET_DIGITS 18 /* of a number in brackets */
 

@@ -21,7 +21,7 @@
 
 #include <jansson.h>
 
-#include "constraint.h"
+#include "request/constraint.h"
 
 struct rset_child {
     char *type;

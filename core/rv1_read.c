@@ -4,7 +4,7 @@
  * makes: rset_graph.c.
  */
 #include "jgf.h"
-#include "request.h"
+#include "request/request.h"
 #include "rset.h"
 #include "treepool.h"
 

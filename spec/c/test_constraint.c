@@ -3,9 +3,9 @@
  */
 #include "check.h"
 
-#include "../../core/constraint.h"
+#include "request/constraint.h"
 #include "index/candidate_index.h"
-#include "../../core/request.h"
+#include "request/request.h"
 #include "index/node_table.h"
 
 static json_t *data_table(const char *file, const char *table, json_t **root)

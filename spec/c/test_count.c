@@ -1,7 +1,7 @@
 /* test_count.c - counts: integers, ranges and sets, and the table codec/count.json where it is there. */
 #include "check.h"
 
-#include "../../core/request.h"
+#include "request/request.h"
 
 static int parse_count(const char *text, weir_count *c, weir_err *err)
 {

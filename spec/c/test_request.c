@@ -6,7 +6,7 @@
 
 #include <ftw.h>
 
-#include "../../core/request.h"
+#include "request/request.h"
 
 #define SLOT1 "\"with\":[{\"type\":\"node\",\"count\":1}]"
 

@@ -1,7 +1,7 @@
 /* test_units.c - requests with amounts in other units than those of the pools: what is asked of the graph then. */
 #include "check.h"
 
-#include "../../core/request.h"
+#include "request/request.h"
 
 static weir_graph *machine(const char *const *units)
 {

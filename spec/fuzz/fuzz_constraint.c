@@ -1,5 +1,5 @@
 /* fuzz_constraint.c - constraints: what one allows of a machine, all at once, is what it holds for, node by node. */
-#include "constraint.h"
+#include "request/constraint.h"
 #include "fuzz.h"
 #include "index/node_table.h"
 

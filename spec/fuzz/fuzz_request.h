@@ -4,7 +4,7 @@
 #define FUZZ_REQUEST_H
 
 #include "fuzz.h"
-#include "request.h"
+#include "request/request.h"
 
 /* Writes a request; NULL: it cannot be, for a reason. */
 static inline char *fuzz_write(const weir_request *r, const char *format, bool must)

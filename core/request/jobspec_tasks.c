@@ -2,7 +2,7 @@
  * so only what would make the jobspec useless to whoever runs it is refused.
  * That a task names a slot that is there is asked of version 1 only: Fluxion's own jobspecs of the full grammar do not.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  * `resources` must be there, and a lone slot is labelled "default". A gpu count of 0, which version 1 jobspecs are
  * allowed to have, drops that resource. `exclusive` of a slot says nothing about its contents.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * one line. libyaml writes; here it is only decided what is quoted. Invariant: a string that any reader of YAML 1.1 or
  * 1.2 could take for something else stands in quotes.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * Where RFC 31 leaves it open: no properties asked for match anything, no hosts or ranks listed match nothing. As
  * RFC 20 allows, property "a" is also there where "a@something" is; a host name is a property of its vertex.
  */
-#include "constraint.h"
-#include "request.h"
+#include "request/constraint.h"
+#include "request/request.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* document.c - the JSON value that a jobspec is read into, the places of its parts, and errors about them.
+/* json_document.c - the JSON value that a jobspec is read into, the places of its parts, and errors about them.
  *
  * Invariant: a mark is kept only for values that exist once (containers, strings, numbers), so a pointer tells them
  * apart; the values of a document are not freed before its last error is made.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <stdarg.h>
 #include <stdio.h>

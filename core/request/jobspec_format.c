@@ -1,7 +1,7 @@
 /* jobspec_format.c - a request written as a canonical jobspec: the whole document, with what RFC 14 wants and the text
  * did not say, and each count in one form for one meaning. Invariant: what is written reads back as the same request.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <string.h>
 

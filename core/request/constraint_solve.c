@@ -1,7 +1,7 @@
 /* constraint_solve.c - for whom of many a constraint holds: a set for each part of it, put together as its operators say.
  * Invariant: what comes out is within those that are asked about.
  */
-#include "constraint.h"
+#include "request/constraint.h"
 
 /* Replaces *set by what both have. */
 static int keep_common(weir_idset **set, const weir_idset *other)

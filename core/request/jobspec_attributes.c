@@ -2,7 +2,7 @@
  * and the constraint. Only `user` and `system` may be there; in `system`, keys that RFC 14 does not know are kept as they
  * are, so that one jobspec can serve several instances.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* shape_write.c - the resources of a request as an RFC 46 shape string, as short as it gets. Invariant: a word stands
  * without quotes only where every reader of shapes takes it for that string.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* constraint_ranks.c - RFC 31 constraints on execution ranks, all at once, by what R knows of them. Invariant: they hold for a
  * rank exactly when constraint.c would match a node with that rank, host and properties.
  */
-#include "constraint.h"
+#include "request/constraint.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * YAML 1.1 for null and booleans and JSON for numbers; whatever else is plain (0644, 1:30, .inf) stays a string.
  * Aliases are refused: they can make a small text huge.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <errno.h>
 #include <math.h>

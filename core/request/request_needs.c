@@ -3,7 +3,7 @@
  * Invariant: never more than is needed. What the job takes is its own, so it adds up over siblings, slots and
  * instances. What it only uses may be one and the same pool for all of them, so only the largest single demand counts.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * Invariant: every value hangs in the document as soon as it is made, so freeing the root frees all. What a key may
  * hold is not judged here: the compiler of jobspecs does that, with the columns that are marked here.
  */
-#include "request.h"
+#include "request/request.h"
 #include "base/utf8.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
  * Invariant: what is converted is never less than what was asked for: amounts are rounded up.
  */
 #include "graph/graph.h"
-#include "request.h"
+#include "request/request.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* constraint_nodes.c - RFC 31 constraints on the nodes of a graph, all at once. Invariant: they hold for a node of the roster
  * exactly when weir_constraint_match() says so of its vertex.
  */
-#include "constraint.h"
+#include "request/constraint.h"
 #include "index/node_table.h"
 
 struct machine {

@@ -1,9 +1,9 @@
-/* count.c - counts: integers, ranges (RFC 14, RFC 45) and sets (RFC 22).
+/* rfc14_count.c - counts: integers, ranges (RFC 14, RFC 45) and sets (RFC 22).
  *
  * Invariant: one meaning has one form. A single value is min == max with op '+' and operand 1, consecutive values are a
  * '+' range, and only what no range can say is a set, with min and max its ends.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <math.h>
 #include <stdio.h>

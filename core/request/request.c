@@ -2,7 +2,7 @@
  *
  * Invariant: a request is complete once it is out; only its duration can change after that.
  */
-#include "request.h"
+#include "request/request.h"
 
 #include <ctype.h>
 #include <math.h>
