@@ -52,8 +52,8 @@ return {
   { "^core/time/reservation%.c$", "if (!b)", TWICE },
   { "^core/graph/pool%.c$", "index_forget(x)", NOMEM },
   { "^core/.*%.c$", "failed = true", NOMEM },
-  { "^core/query_match%.c$", "holds = false", NOMEM },
-  { "^core/query_match%.c$", "QUERY_PATTERN", "a name longer than what patterns are made for, of 64 KB with '/' in it" },
+  { "^core/query/query_match%.c$", "holds = false", NOMEM },
+  { "^core/query/query_match%.c$", "QUERY_PATTERN", "a name longer than what patterns are made for, of 64 KB with '/' in it" },
   { "^core/copy/merge%.c$", "in take_back", NOMEM },
   { "^core/time/occupancy%.c$", "in weir_calendars_add", NOMEM },
   { "^core/time/occupancy%.c$", "in weir_calendar_edge_add", NOMEM },
@@ -151,7 +151,7 @@ return {
   { "^core/mix%.c$", "in by_place", "two alternatives that are put back into the order of their places" },
   { "^core/mix%.c$", "in keep_turns", "none of the alternatives has room" },
   { "^core/contest%.c$", "weir_channel_place", "a channel among resources that compete" },
-  { "^core/query_value%.c$", "in read_exponent", "a number such as 1e5x" },
+  { "^core/query/query_value%.c$", "in read_exponent", "a number such as 1e5x" },
   { "^core/json_read%.c$", "in give_back", "yajl frees with the parser, not before" },
 
   -- what happens outside

@@ -6,7 +6,7 @@
  *
  * Invariant: each test before the part at hand goes on to a later test or is in a chain of the parts around it.
  */
-#include "query.h"
+#include "query/query.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* query_match.c - whether a condition holds for a vertex. Invariant: reads only; whatever is computed of a vertex is
  * computed once, when the first test needs it. */
-#include "query.h"
+#include "query/query.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* find.c - all vertices that a condition holds for. Invariant: what is left out of the walk cannot match: the condition
  * was asked once for each type, and for each path on the way, whether it can hold there at all. */
-#include "query.h"
+#include "query/query.h"
 
 #include <string.h>
 

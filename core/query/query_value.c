@@ -1,6 +1,6 @@
 /* query_value.c - the values of a condition: numbers, sets of ids, patterns of names. Invariant: a pattern is matched
  * as it was compiled, and never written out: n[0-999999] is a handful of runs. */
-#include "query.h"
+#include "query/query.h"
 
 #include <stdlib.h>
 #include <string.h>
