@@ -7,7 +7,7 @@
 
 #include "time/reservation.h"
 #include "request/constraint.h"
-#include "match.h"
+#include "match/match.h"
 #include "aggregate/schema.h"
 #include "time/availability.h"
 

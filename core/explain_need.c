@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match.h"
+#include "match/match.h"
 #include "aggregate/rows.h"
 #include "aggregate/schema.h"
 

@@ -1,5 +1,5 @@
 /* node_table.h - the nodes of a graph, numbered 0, 1, ...: which of them stand below each row, and which have a property, a rank or a
- * name. Constraints are solved with it (constraint_nodes.c) and tell which rows hold nodes that they allow (fence.c).
+ * name. Constraints are solved with it (constraint_nodes.c) and tell which rows hold nodes that they allow (constraint_filter.c).
  *
  * Made when it is first asked for, in O(nodes and what is above them), in preorder, so that what stands below a vertex or a row is
  * a span of numbers. It follows the structure: nodes that are added have the next numbers, those that go leave theirs unused,

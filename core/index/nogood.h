@@ -1,7 +1,7 @@
 /* nogood.h - what searches have found out in vain: below which rows there is nothing that serves a request, though its parts,
  * each by itself, are there ("a gpu here, a core there").
  *
- * Aggregates cannot tell that. A search that many candidates have disappointed (futile.c) gets a bit here; it is set for each row
+ * Aggregates cannot tell that. A search that many candidates have disappointed (nogood_learn.c) gets a bit here; it is set for each row
  * of which is known before which candidate, in the order of the policy, nothing below it serves; and cleared on the way from each
  * vertex that changes to the root. So the next search for the same opens what has changed since, and what there is, and nothing
  * else.

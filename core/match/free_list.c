@@ -1,5 +1,5 @@
-/* listing.c - see listing.h. Invariant: what occupancy.h says is busy is left out, nothing else; the order is that of the index. */
-#include "listing.h"
+/* free_list.c - see free_list.h. Invariant: what occupancy.h says is busy is left out, nothing else; the order is that of the index. */
+#include "match/free_list.h"
 
 #include <string.h>
 

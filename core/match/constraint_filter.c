@@ -1,9 +1,9 @@
-/* fence.c - which nodes the constraint of a request allows, all at once, so that a search leaves out what holds none of them.
+/* constraint_filter.c - which nodes the constraint of a request allows, all at once, so that a search leaves out what holds none of them.
  * Most matches never ask: a node that is refused costs one look. From the FENCE_AFTER-th on it pays to know them all.
  *
  * Invariant: what the fence stops, weir_constraint_match() would have refused node by node.
  */
-#include "match.h"
+#include "match/match.h"
 
 #include "request/constraint.h"
 #include "index/node_table.h"

@@ -1,10 +1,10 @@
-/* contest.h - what the files about siblings that compete share. Private to the matcher.
+/* backtrack.h - what the files about siblings that compete share. Private to the matcher.
  *
- *   contest.c        the search over what the siblings take
- *   contest_rivals.c whether they compete at all
- *   contest_share.c  units of pools, divided among all that need some
- *   contest_bound.c  whether there can be enough of them at all
- *   contest_twins.c  what need not be tried: it is like what was refused
+ *   backtrack.c        the search over what the siblings take
+ *   backtrack_conflicts.c whether they compete at all
+ *   backtrack_assign.c  units of pools, divided among all that need some
+ *   backtrack_bound.c  whether there can be enough of them at all
+ *   backtrack_symmetry.c  what need not be tried: it is like what was refused
  */
 #ifndef WEIR_CONTEST_H
 #define WEIR_CONTEST_H
@@ -27,7 +27,7 @@ struct demand {
     int64_t last; /* units that the vertex taken last gave */
     weir_type host; /* r is a slot, the candidates are vertices of this type, the units slots; WEIR_NO_TYPE: it is none */
     int64_t slots; /* that this demand stands for, as the first resource of other slots */
-    uint32_t subsystem; /* WEIR_NONE, or whose units these are (channel.c) */
+    uint32_t subsystem; /* WEIR_NONE, or whose units these are (flow.c) */
     weir_vertex *candidates; /* in order; NULL: only units, placed last */
     uint32_t n, cap;
     bool whole;      /* all candidates are taken as a whole */

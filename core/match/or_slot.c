@@ -1,4 +1,4 @@
-/* mix.c - or_slots: slots side by side that are alternatives. Any mix of them serves, as many in all as the last one asks for.
+/* or_slot.c - or_slots: slots side by side that are alternatives. Any mix of them serves, as many in all as the last one asks for.
  *
  * They are placed below one vertex after the other, each time the mix that leaves room for the most slots there; among such
  * mixes the one with the most of those named first. What one of them takes of a type counts as its least. Where the order of
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match.h"
+#include "match/match.h"
 
 #define MIX_SLOTS 16      /* alternatives */
 #define MIX_TYPES 32      /* types that they hold */

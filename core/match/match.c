@@ -1,6 +1,6 @@
 /* match.c - from a request to an allocation: the modes, the earliest start, the commit. Invariant: the graph changes
  * only in weir_job_commit(), and only when everything has been placed. */
-#include "match.h"
+#include "match/match.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,17 +1,17 @@
 /* match.h - what the files of the matcher share. Private to the core.
  *
  *   match.c      the modes, reservations, commit
- *   place.c      how the resources of a request are placed below a vertex
- *   place_many.c ... many whole vertices at once
+ *   allocate.c      how the resources of a request are placed below a vertex
+ *   allocate_bulk.c ... many whole vertices at once
  *   slot.c       ... slots, each inside one node
- *   contest*.c   ... when siblings compete for the same vertices (contest.h)
+ *   contest*.c   ... when siblings compete for the same vertices (backtrack.h)
  *   candidate.c  what one vertex can give for one resource
- *   mix.c        ... slots that are alternatives
- *   runs.c       ... neighbours first
- *   channel.c    units on the way to the source of another subsystem
+ *   or_slot.c        ... slots that are alternatives
+ *   contiguous.c       ... neighbours first
+ *   flow.c    units on the way to the source of another subsystem
  *   search.c     the candidates of a type, best first
- *   fence.c      the nodes that a constraint allows
- *   later.c      the earliest start of a reservation
+ *   constraint_filter.c      the nodes that a constraint allows
+ *   earliest_start.c      the earliest start of a reservation
  */
 #ifndef WEIR_MATCH_H
 #define WEIR_MATCH_H
@@ -20,7 +20,7 @@
 #include "index/rank_order.h"
 #include "request/request.h"
 #include "time/earliest_fit.h"
-#include "search.h"
+#include "match/search.h"
 
 #define WEIR_NO_END INT64_MIN
 #define PLAIN_MEMO 32
@@ -62,7 +62,7 @@ struct match {
     uint32_t notes_cap;
     weir_pick *inside; /* those that serve the request inside of others, in the end; NULL: nobody asks */
     uint32_t ninside, inside_cap;
-    struct calendar *calendar; /* that tells what is held in a window (later.c), or NULL */
+    struct calendar *calendar; /* that tells what is held in a window (earliest_start.c), or NULL */
     uint64_t wanted;           /* so many vertices of its type, at least */
     bool alone;                /* one resource of the request is of that type, no more */
     bool masked;               /* it knows the window that is searched */
@@ -148,7 +148,7 @@ int weir_mix_place(struct match *m, weir_vertex under, const weir_resource *list
 int64_t weir_runs_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);
 /* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
 int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
-/* The same as weir_place() where siblings compete (contest.c). */
+/* The same as weir_place() where siblings compete (backtrack.c). */
 int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);
 /* Whether several of a type are asked for that may stand inside each other: taken in order, one may be what two stand in. */

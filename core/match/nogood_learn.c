@@ -1,4 +1,4 @@
-/* futile.c - what a search opens in vain, noted so that others need not (nogood.h). Each item of the heap knows the row that it
+/* nogood_learn.c - what a search opens in vain, noted so that others need not (nogood.h). Each item of the heap knows the row that it
  * came out of, and a row counts its items that may still hold something: at none there is nothing below it.
  *
  * Only for searches whose candidates have several things to offer at once: for all others aggregates tell what there is. And only
@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "match.h"
+#include "match/match.h"
 #include "index/nogood.h"
 #include "aggregate/schema.h"
 

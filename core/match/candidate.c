@@ -4,7 +4,7 @@
 
 #include "time/reservation.h"
 #include "time/occupancy.h"
-#include "match.h"
+#include "match/match.h"
 #include "aggregate/rows.h"
 #include "time/availability.h"
 

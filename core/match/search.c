@@ -1,12 +1,12 @@
 /* search.c - best-first search over rows. Invariant: each item's key is not before the key of any item taken earlier,
  * as long as the policy's order is kept by the index. */
-#include "search.h"
+#include "match/search.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "time/reservation.h"
-#include "match.h"
+#include "match/match.h"
 #include "aggregate/rows.h"
 #include "time/availability.h"
 

@@ -7,7 +7,7 @@
 #ifndef WEIR_SEARCH_H
 #define WEIR_SEARCH_H
 
-#include "listing.h"
+#include "match/free_list.h"
 #include "index/nogood.h"
 
 struct match;
@@ -24,7 +24,7 @@ struct item {
     weir_vertex vertex; /* the vertex, or the one whose rows these are */
     uint32_t row;
     uint8_t kind, level;
-    uint32_t from; /* where among what was opened it came out of (futile.c); WEIR_NONE */
+    uint32_t from; /* where among what was opened it came out of (nogood_learn.c); WEIR_NONE */
     uint32_t next; /* behind it in a run, a place in `behind`; WEIR_NONE */
 };
 
@@ -61,7 +61,7 @@ struct search {
     const weir_resource *beside; /* resources in whose vertices, or those of what they hold, the search does not look */
     uint32_t nbeside;
     struct index *index;
-    struct item *heap; /* the first of each run (search_queue.c) */
+    struct item *heap; /* the first of each run (frontier.c) */
     uint32_t n, cap;
     struct item *behind; /* the others */
     uint32_t nbehind, behind_cap, spare_behind;
@@ -102,7 +102,7 @@ int weir_search_next(struct search *s, weir_vertex *v);
 int weir_search_rejected(struct search *s, weir_vertex v);
 void weir_search_end(struct search *s);
 
-/* What there is still to look at (search_queue.c): one thing more; the first of it, of which there is some. What is put in since
+/* What there is still to look at (frontier.c): one thing more; the first of it, of which there is some. What is put in since
  * s->gathers was set stays aside, in runs, until weir_search_gathered(). */
 int weir_search_push(struct search *s, struct item it) WEIR_CHECKED;
 struct item weir_search_pop(struct search *s);
@@ -114,7 +114,7 @@ static inline bool search_descends(const struct search *s)
     return s->nspare > 0;
 }
 
-/* What is opened in vain (futile.c). A search begins. A row is opened, then its items were put in; on failure of the first the
+/* What is opened in vain (nogood_learn.c). A search begins. A row is opened, then its items were put in; on failure of the first the
  * match fails. The last item holds nothing; a candidate v is refused. The search has found what it wanted, or all there is. */
 void weir_futile_begin(struct search *s);
 int weir_futile_open(struct search *s, uint32_t row) WEIR_CHECKED;

@@ -1,6 +1,6 @@
-/* later.c - the earliest start of a request. Invariant: no start is passed over at which the request would fit. What jobs take
+/* earliest_start.c - the earliest start of a request. Invariant: no start is passed over at which the request would fit. What jobs take
  * over time, in all and of the vertices of one type (occupancy.h), tells where it cannot; a search tells where it does. */
-#include "match.h"
+#include "match/match.h"
 
 #include "time/occupancy.h"
 #include "index/node_table.h"

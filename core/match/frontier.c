@@ -1,10 +1,10 @@
-/* search_queue.c - what a search has still to look at, best first: a heap of runs. Invariant: the items of a run are in order, its
+/* frontier.c - what a search has still to look at, best first: a heap of runs. Invariant: the items of a run are in order, its
  * first one is in the heap. What stands side by side mostly is in order, so that most of it never moves in the heap. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "time/reservation.h"
-#include "match.h"
+#include "match/match.h"
 #include "aggregate/rows.h"
 
 /* ---- depth first, to where most is free ---- */

@@ -1,10 +1,10 @@
-/* place.c - placing the resources of a request below a vertex, siblings one after the other. Invariant: on "does not
+/* allocate.c - placing the resources of a request below a vertex, siblings one after the other. Invariant: on "does not
  * fit" and on failure the picks are as they were. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "match.h"
+#include "match/match.h"
 #include "index/rank_order.h"
 
 /* Units that one vertex gave, and the number of picks after it. */

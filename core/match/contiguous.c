@@ -1,9 +1,9 @@
-/* runs.c - neighbours first: which of the candidates lie together. Candidates under one parent whose ids follow each other are a
+/* contiguous.c - neighbours first: which of the candidates lie together. Candidates under one parent whose ids follow each other are a
  * run; the longest run is taken first, then the next longest. What is alike is taken in the order that the candidates stand in. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "match.h"
+#include "match/match.h"
 
 struct neighbour {
     weir_vertex parent;

@@ -1,11 +1,11 @@
-/* contest_bound.c - whether there can be enough units for demands that compete, whichever vertices they choose. What is taken as a
+/* backtrack_bound.c - whether there can be enough units for demands that compete, whichever vertices they choose. What is taken as a
  * whole has units in it, the fewest of which are counted; what is passed through takes at least what is asked for inside it.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "contest.h"
-#include "match.h"
+#include "match/backtrack.h"
+#include "match/match.h"
 
 int64_t weir_contest_room(const struct contest *c, weir_vertex v)
 {

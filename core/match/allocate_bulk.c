@@ -1,8 +1,8 @@
-/* place_many.c - many whole vertices of one type at once. Where the order of the policy is that of the tree, they are found row by
+/* allocate_bulk.c - many whole vertices of one type at once. Where the order of the policy is that of the tree, they are found row by
  * row; where a calendar knows who is free, one after the other in its bits: no heap, and each is looked at once. Invariant: what is
  * taken is what a search would have found, in its order. */
 #include "time/reservation.h"
-#include "match.h"
+#include "match/match.h"
 #include "aggregate/rows.h"
 #include "time/availability.h"
 

@@ -1,4 +1,4 @@
-/* contest_twins.c - what need not be tried, as it is like what was refused.
+/* backtrack_symmetry.c - what need not be tried, as it is like what was refused.
  *
  * Two vertices look alike if the same can be taken of them, and of what is below them, and the same was taken and is asked for
  * there. Two candidates of a demand are twins if they and what is above them look alike, level by level: with the branches of the
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "time/reservation.h"
-#include "contest.h"
-#include "match.h"
+#include "match/backtrack.h"
+#include "match/match.h"
 #include "time/availability.h"
 
 #define TWINS_MAX (1u << 19) /* vertices of a graph in which they are looked for */

@@ -1,6 +1,6 @@
-/* contest_rivals.c - whether siblings of a request compete for the same vertices. */
-#include "contest.h"
-#include "match.h"
+/* backtrack_conflicts.c - whether siblings of a request compete for the same vertices. */
+#include "match/backtrack.h"
+#include "match/match.h"
 #include "aggregate/schema.h"
 
 static bool types_compete(const struct match *m, const char *a, const char *b)

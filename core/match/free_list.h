@@ -1,4 +1,4 @@
-/* listing.h - the vertices of a calendar that are not busy, one after the other in the order of an index. Private to the core.
+/* free_list.h - the vertices of a calendar that are not busy, one after the other in the order of an index. Private to the core.
  *
  * Where a job takes hundreds of vertices, waiting for memory is most of what it costs. So some are found ahead, and what will be
  * looked at is fetched meanwhile.

@@ -1,11 +1,11 @@
-/* channel.c - channelled pools (RFC 4): a resource of a request that names a subsystem, such as power=2 or pfs1=4, takes
+/* flow.c - channelled pools (RFC 4): a resource of a request that names a subsystem, such as power=2 or pfs1=4, takes
  * its units on every distribution unit on the way from the vertex it stands below up to the source of that subsystem, or
  * the vertex does not fit. Where several ways lead up, the first that fits is taken.
  *
  * Invariant: the units that this match has already taken of a distribution unit count as used. */
 #include <string.h>
 
-#include "match.h"
+#include "match/match.h"
 #include "aggregate/schema.h"
 #include "time/availability.h"
 

@@ -1,4 +1,4 @@
-/* contest.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores beside them.
+/* backtrack.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores beside them.
  *
  * What one of them takes may be what another one needs, so this backtracks: vertices with children first, one by one in
  * the policy's order, with what is asked for inside them, then units. First as much as may be of everything, all in the
@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "contest.h"
-#include "match.h"
+#include "match/backtrack.h"
+#include "match/match.h"
 #include "aggregate/schema.h"
 
 #define ORDERED_REFUSALS 1000

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match.h"
+#include "match/match.h"
 #include "index/rank_order.h"
 #include "aggregate/schema.h"
 

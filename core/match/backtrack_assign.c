@@ -1,12 +1,12 @@
-/* contest_share.c - units of pools, divided among demands of which each may have them from some pools only: what lies below a
+/* backtrack_assign.c - units of pools, divided among demands of which each may have them from some pools only: what lies below a
  * vertex, and has the right unit. Taking them one demand after the other may take from a pool that another one depends on, so
  * this moves what was given until all is met or nothing can be moved (a maximal flow, found by shortest augmenting paths).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "contest.h"
-#include "match.h"
+#include "match/backtrack.h"
+#include "match/match.h"
 
 /* That a demand may have units of a pool, and has some. */
 struct claim {
