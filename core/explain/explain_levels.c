@@ -1,6 +1,6 @@
 /* explain_levels.c - what became of all vertices of each type that a request names. Invariant: each vertex counts once, under
  * the first cause there is: what never changes first, then what the site decides, then what other jobs have. */
-#include "explain.h"
+#include "explain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* explain_need.c - need against have, at the level where the request falls short. Invariant: `have` is the most that fits, by
  * a match; or, where slots want units and all units together are too few, the sum of what is free. */
-#include "explain.h"
+#include "explain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* explain_parts.c - the smallest part of a request that does not fit: everything is left out, made one, or taken out of its
  * level, as long as what remains does not fit either. Each step asks for less than before, so what is left at the end is what
  * the shortage is about. */
-#include "explain.h"
+#include "explain/explain.h"
 
 #include <string.h>
 

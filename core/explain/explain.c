@@ -1,6 +1,6 @@
 /* explain.c - why a request does not fit: the verdict, the earliest start, the result. Invariant: every answer comes from
  * matches on the copy; the graph that it was made from is never seen. */
-#include "explain.h"
+#include "explain/explain.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* explain_try.c - one question of an explanation: a preview on the copy, under the policy with some of its parts left out.
  * Invariant: nothing is booked. */
-#include "explain.h"
+#include "explain/explain.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* explain_ways.c - which obstacles would have to go for a request to fit. First by kinds: the smallest sets of kinds that,
  * lifted altogether, let it fit. Then one by one: a placement among the fewest obstacles tells which of them may matter, and of
  * these each one is put back that is not needed. Invariant: what is put into a way has been tried, and each of it is needed. */
-#include "explain.h"
+#include "explain/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
