@@ -7,7 +7,7 @@
 #ifndef WEIR_DOT_H
 #define WEIR_DOT_H
 
-#include "write.h"
+#include "format/output.h"
 
 #define DOT_BOXES 400 /* more are not made where less detail makes fewer */
 

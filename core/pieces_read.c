@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "json_read.h"
+#include "format/json_read.h"
 #include "pieces.h"
 
 struct filler {

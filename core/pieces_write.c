@@ -11,7 +11,7 @@
 #include "job/job.h"
 #include "pieces.h"
 #include "graph/vertex_range.h"
-#include "write.h"
+#include "format/output.h"
 
 struct writer {
     struct weir_pieces *out;

@@ -1,6 +1,6 @@
 /* rset.c - resource sets: making them, asking them, and the canonical form. See rset.h for the main invariant.
  */
-#include "format.h"
+#include "format/input.h"
 #include "base/strtab.h"
 #include "rset.h"
 

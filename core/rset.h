@@ -179,7 +179,7 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err) WEIR_CHECKED
 
 /* ---- rset_collect.c ---- */
 
-struct weir_written; /* write.h */
+struct weir_written; /* output.h */
 /* The set of an allocation or graph, without scheduling; `what` is an enum weir_rset_what. Without `names`, it has neither
  * hosts nor properties. */
 int weir_rset_collect(const struct weir_written *w, int what, bool names, weir_rset **out, weir_err *err) WEIR_CHECKED;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/strtab.h"
-#include "write.h"
+#include "format/output.h"
 
 #define NONE UINT32_MAX
 #define GONE (UINT32_MAX - 1) /* the raw class of a pair that leaves nothing */

@@ -19,9 +19,9 @@
 #include <string.h>
 
 #include "time/reservation.h"
-#include "format.h"
+#include "format/input.h"
 #include "rset.h"
-#include "write.h"
+#include "format/output.h"
 
 enum { CORE, GPU };
 static const char *const type_names[] = {"core", "gpu"};

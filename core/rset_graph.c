@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
+#include "format/input.h"
 #include "graph/graph.h"
-#include "jgf.h"
+#include "format/jgf/jgf.h"
 #include "rset.h"
 #include "treepool.h"
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format.h"
+#include "format/input.h"
 #include "base/strtab.h"
 
 #define NONE UINT32_MAX

@@ -6,7 +6,7 @@
  *
  * Main invariant: the i-th of the raw classes is the i-th entry of R_lite.
  */
-#include "format.h"
+#include "format/input.h"
 #include "rset.h"
 
 #include <inttypes.h>

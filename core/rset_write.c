@@ -16,7 +16,7 @@
 
 #include "hostlist/hostlist.h"
 #include "idset/idset.h"
-#include "write.h"
+#include "format/output.h"
 
 /* ---- JSON that is kept as it came ------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * says, grouped as the topology of RFC 49 tells where there is one. What `execution` means: rset_read.c; what machine it
  * makes: rset_graph.c.
  */
-#include "jgf.h"
+#include "format/jgf/jgf.h"
 #include "request/request.h"
 #include "rset.h"
 #include "treepool.h"

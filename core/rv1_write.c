@@ -3,7 +3,7 @@
  * never held as JSON.
  */
 #include "rset.h"
-#include "write.h"
+#include "format/output.h"
 
 int weir_rlite_write(const struct weir_written *in, weir_buf *b, weir_err *err)
 {

@@ -14,7 +14,7 @@
 #ifndef WEIR_SVG_H
 #define WEIR_SVG_H
 
-#include "write.h"
+#include "format/output.h"
 
 #define SVG_BYTES_MAX 2000000 /* of a picture; one with less detail is made until it fits */
 #define SVG_BOXES_MAX 8000    /* more are not drawn */

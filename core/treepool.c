@@ -5,7 +5,7 @@
  */
 #include "treepool.h"
 
-#include "format.h"
+#include "format/input.h"
 #include "idset/idset.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-#include "../../core/format.h"
+#include "format/input.h"
 
 static inline weir_graph *parse(const char *format, const char *text, weir_err *err)
 {

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "../../core/json_read.h"
+#include "format/json_read.h"
 
 static weir_graph *read_text(const char *text, const char *what)
 {

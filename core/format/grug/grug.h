@@ -2,7 +2,7 @@
 #ifndef WEIR_GRUG_H
 #define WEIR_GRUG_H
 
-#include "format.h"
+#include "format/input.h"
 
 enum field {
     ROOT,

@@ -22,9 +22,9 @@
  *
  * Main invariant: `path` holds the path of the vertex that is being written, fit for the inside of a JSON string.
  */
-#include "jgf.h"
+#include "format/jgf/jgf.h"
 #include "base/utf8.h"
-#include "write.h"
+#include "format/output.h"
 
 #include <string.h>
 

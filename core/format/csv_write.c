@@ -3,7 +3,7 @@
  * Main invariant: while the row of v is written, w->path is v's path, and w->above holds the jobs that have, or will
  * have, something above v as a whole.
  */
-#include "write.h"
+#include "format/output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * or loose ends. Then the items are put into preorder, which proves that there are no cycles; then each becomes a
  * vertex, where it stands. Nothing recurses.
  */
-#include "jgf.h"
+#include "format/jgf/jgf.h"
 
 #include <inttypes.h>
 #include <string.h>

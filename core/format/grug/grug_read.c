@@ -2,7 +2,7 @@
  *
  * Main invariant: once one handler of the parser failed, `rc` is set and no other does anything.
  */
-#include "grug.h"
+#include "format/grug/grug.h"
 
 #include <ctype.h>
 #include <errno.h>

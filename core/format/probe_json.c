@@ -1,9 +1,9 @@
-/* format_json.c - what a text says, as JSON: for programs that do with it what no reader of this core does.
+/* probe_json.c - what a text says, as JSON: for programs that do with it what no reader of this core does.
  *
  * Invariant: the JSON is made of a document that was read and checked as its reader would, so limits and errors are
  * those of the reader.
  */
-#include "grug.h"
+#include "format/grug/grug.h"
 #include "request/request.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
  *
  * Main invariant: each item stands for another vertex, found by its path when it was read.
  */
-#include "jgf.h"
-#include "write.h"
+#include "format/jgf/jgf.h"
+#include "format/output.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -11,10 +11,10 @@
 #ifndef WEIR_JGF_H
 #define WEIR_JGF_H
 
-#include "format.h"
+#include "format/input.h"
 #include "graph/graph.h"
-#include "jgf_keys.h"
-#include "json_read.h"
+#include "format/jgf/jgf_keys.h"
+#include "format/json_read.h"
 
 #define JGF_ENTRIES_SHORT 64 /* entries of a node that are looked through; more have an index */
 /* What Fluxion's writer calls itself where it leaves out all that lies below exclusive vertices. */

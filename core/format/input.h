@@ -1,4 +1,4 @@
-/* format.h - the readers of machines, and what they share. Private to the core.
+/* input.h - the readers of machines, and what they share. Private to the core.
  *
  * Every reader builds a new graph between weir_graph_begin() and weir_graph_end(), and hands it over only when it is
  * whole. `source` names the text in errors; `text` need not end in a NUL.
@@ -32,7 +32,7 @@
 #include <jansson.h>
 
 #include "base/base.h"
-#include "json_read.h"
+#include "format/json_read.h"
 #include "base/utf8.h"
 
 #ifndef WEIR_VERTICES_MAX /* the build for fuzzing has fewer */

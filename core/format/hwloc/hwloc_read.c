@@ -10,8 +10,8 @@
  * Main invariant: places[0] is the node; an object belongs into the smallest place that has all of its processors, the
  * last one made where several are as small.
  */
-#include "format.h"
-#include "hwloc_types.h"
+#include "format/input.h"
+#include "format/hwloc/hwloc_types.h"
 
 #include <hwloc.h>
 #include <stdlib.h>

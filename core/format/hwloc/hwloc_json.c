@@ -1,5 +1,5 @@
 /* hwloc_json.c - the objects of an hwloc XML as they are, without what hwloc_read.c makes of them. */
-#include "format.h"
+#include "format/input.h"
 
 #include <hwloc.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* write.h - the writers of machines and allocations, and what they share. Private to the core.
+/* output.h - the writers of machines and allocations, and what they share. Private to the core.
  *
  * Every writer adds to one weir_buf, whose `failed` is looked at once, at the end. Nothing is allocated for single
  * vertices: what is kept while writing lies in a few growing arrays.

@@ -1,8 +1,8 @@
-/* format.c - reading machines: which reader takes a text, and what the readers share. See format.h.
+/* registry.c - reading machines: which reader takes a text, and what the readers share. See input.h.
  *
  * Main invariant: *out is written only on success, with a graph that is whole.
  */
-#include "format.h"
+#include "format/input.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -6,7 +6,7 @@
  * YAJL does not look at what its allocator returns. So an allocation that fails leaves it by a longjmp, which passes no
  * function but YAJL's own. Main invariant: all memory that YAJL has is in the list `blocks`, from where it is freed.
  */
-#include "json_read.h"
+#include "format/json_read.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <yajl/yajl_parse.h>
 
-#include "format.h"
+#include "format/input.h"
 
 #define SLICE     16384
 #define SLICE_MAX WEIR_JSON_TEXT_MAX

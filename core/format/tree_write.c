@@ -15,7 +15,7 @@
  * Main invariant: `line` is what the last vertices are to be written as; it is flushed before anything else is written
  * or the depth changes.
  */
-#include "write.h"
+#include "format/output.h"
 
 #include <string.h>
 

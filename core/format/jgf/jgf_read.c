@@ -9,7 +9,7 @@
  * Nodes and edges may come in any order. An edge that names a vertex which has not come yet makes its item; edges of
  * containment wait until all vertices are known, others until the graph is there.
  */
-#include "jgf.h"
+#include "format/jgf/jgf.h"
 #include "treepool.h"
 
 #include <inttypes.h>

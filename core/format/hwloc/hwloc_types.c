@@ -1,5 +1,5 @@
 /* hwloc_types.c - reads the list of types that are wanted of a topology. See hwloc_types.h. */
-#include "hwloc_types.h"
+#include "format/hwloc/hwloc_types.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* grug.c - grows machines from GRUG recipes: GraphML in which each node stands for a kind of pool, and each edge for
- * how many of the target every pool of the source has. See grug.h, format.h.
+ * how many of the target every pool of the source has. See grug.h, input.h.
  *
  * What MULTIPLY makes in containment is grown first, in preorder and with the children in the order of the recipe's
  * edges; then the other edges are followed from the roots, one edge at a time, over lists of the pools that each recipe
@@ -10,7 +10,7 @@
  * Main invariant: a recipe node is `grown` from the moment its pools exist, and its list is whole before an edge that
  * needs it is followed.
  */
-#include "grug.h"
+#include "format/grug/grug.h"
 
 #include <stdlib.h>
 #include <string.h>

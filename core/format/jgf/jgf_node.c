@@ -2,7 +2,7 @@
  *
  * Main invariant: an item is described once everything about it was checked that can be checked without the others.
  */
-#include "jgf.h"
+#include "format/jgf/jgf.h"
 
 #include <ctype.h>
 #include <inttypes.h>

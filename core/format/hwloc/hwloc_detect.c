@@ -1,5 +1,5 @@
-/* hwloc_look.c - looks at an hwloc XML before libhwloc does, which would neither say what is wrong nor survive all that it is given. */
-#include "format.h"
+/* hwloc_detect.c - looks at an hwloc XML before libhwloc does, which would neither say what is wrong nor survive all that it is given. */
+#include "format/input.h"
 
 #include <hwloc.h>
 #include <stdlib.h>

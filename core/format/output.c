@@ -1,10 +1,10 @@
-/* format_write.c - writing machines and allocations: which writer a format has, the tree of an allocation, and how
- * texts are made fit for what they are written into. See write.h.
+/* output.c - writing machines and allocations: which writer a format has, the tree of an allocation, and how
+ * texts are made fit for what they are written into. See output.h.
  *
  * Main invariant: a part that is in a tree has every part above it there too, and a chain of parts is in the order in
  * which the graph has the vertices, whatever the order of the picks.
  */
-#include "write.h"
+#include "format/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

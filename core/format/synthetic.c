@@ -1,12 +1,12 @@
 /* synthetic.c - reads machines of one line: "cluster:1 rack:4 node:16 socket:2 core:8 gpu:1". The grammar is in
- * format.h.
+ * input.h.
  *
  * The words become a small tree, checked for its size before anything is made; that tree is then grown in preorder.
  *
  * Main invariant: words[0] is the cluster that holds what is at the top, used only where that is not one single pool;
  * the tree of words is no deeper than WEIR_PATH_DEPTH, which bounds the recursion.
  */
-#include "format.h"
+#include "format/input.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* jgf_keys.c - the ids of a JSON graph. See jgf_keys.h. Invariant: a key is in a run or in a slot, never in both; slots
  * are at most three quarters full. */
-#include "jgf_keys.h"
+#include "format/jgf/jgf_keys.h"
 
 #include <inttypes.h>
 #include <string.h>
