@@ -4,7 +4,7 @@
 
 #include "formats.h"
 
-#include "../../core/rset.h"
+#include "rset/rset.h"
 
 /* `rest` is what follows on R_lite, to the end of the document. */
 #define DOC(rlite, rest) "{\"version\":1,\"execution\":{\"R_lite\":[" rlite "]" rest

@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "idset/idset.h"
-#include "../../core/treepool.h"
+#include "rset/rack_table.h"
 
 static json_t *read_json(const char *text)
 {

@@ -10,7 +10,7 @@
  * containment wait until all vertices are known, others until the graph is there.
  */
 #include "format/jgf/jgf.h"
-#include "treepool.h"
+#include "rset/rack_table.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

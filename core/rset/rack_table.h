@@ -1,4 +1,4 @@
-/* treepool.h - RFC 49: the key `scheduling` of an R whose writer is "TreePool" tells how what a node has is grouped, in
+/* rack_table.h - RFC 49: the key `scheduling` of an R whose writer is "TreePool" tells how what a node has is grouped, in
  * sockets, NUMA domains or whatever a site calls them. Private to the core.
  *
  * R_lite stays what tells which cores and gpus there are. A domain of whose cores and gpus R_lite has none is not there.
@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "rset.h"
+#include "rset/rset.h"
 
 #define WEIR_TREEPOOL          "TreePool" /* the writer */
 #define WEIR_TREEPOOL_DEPTH    16         /* domains within domains */

@@ -2,7 +2,7 @@
  */
 #include "format/input.h"
 #include "base/strtab.h"
-#include "rset.h"
+#include "rset/rset.h"
 
 #include <stdio.h>
 #include <stdlib.h>

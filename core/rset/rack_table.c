@@ -1,9 +1,9 @@
-/* treepool.c - reads the topology of RFC 49, and builds nodes by it.
+/* rack_table.c - reads the topology of RFC 49, and builds nodes by it.
  *
  * Domains lie in one array in preorder, each with the place where what is below it ends. Main invariant: within an entry
  * no core and no gpu is in two domains, and an id tells domains of one type apart.
  */
-#include "treepool.h"
+#include "rset/rack_table.h"
 
 #include "format/input.h"
 #include "idset/idset.h"

@@ -2,7 +2,7 @@
  * R_lite alone. What is in it: rset_collect.c; how it looks: rset_write.c. Invariant: the graph is written as it goes, and
  * never held as JSON.
  */
-#include "rset.h"
+#include "rset/rset.h"
 #include "format/output.h"
 
 int weir_rlite_write(const struct weir_written *in, weir_buf *b, weir_err *err)

@@ -1,9 +1,9 @@
-/* treepool_ranks.c - the key `scheduling` of RFC 49 for other ranks: those of a part, of two together, of a child instance.
+/* rack_table_ranks.c - the key `scheduling` of RFC 49 for other ranks: those of a part, of two together, of a child instance.
  * What an entry says of its nodes is carried along as it is: it tells what there is, not what a job has of it.
  *
  * Main invariant: values that were read are shared, never changed; an entry whose ranks cannot be read stays as it came.
  */
-#include "treepool.h"
+#include "rset/rack_table.h"
 
 #include "idset/idset.h"
 

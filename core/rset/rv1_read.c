@@ -5,8 +5,8 @@
  */
 #include "format/jgf/jgf.h"
 #include "request/request.h"
-#include "rset.h"
-#include "treepool.h"
+#include "rset/rset.h"
+#include "rset/rack_table.h"
 
 #define BAD(r, ...) weir_fail_at((r)->err, WEIR_EINVAL, (r)->source, 0, 0, __VA_ARGS__)
 

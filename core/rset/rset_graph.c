@@ -19,8 +19,8 @@
 #include "format/input.h"
 #include "graph/graph.h"
 #include "format/jgf/jgf.h"
-#include "rset.h"
-#include "treepool.h"
+#include "rset/rset.h"
+#include "rset/rack_table.h"
 
 /* ---- R_lite alone ----------------------------------------------------------------------------------------------- */
 

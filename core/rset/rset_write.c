@@ -8,7 +8,7 @@
  *   rlite         the array R_lite
  *   rlist         "rank[0-2]/core[0-3],gpu0 rank3/core[0-1]"; ranks without children are left out
  */
-#include "rset.h"
+#include "rset/rset.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

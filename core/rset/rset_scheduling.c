@@ -2,11 +2,11 @@
  * invariant: what is kept is the whole key as it came, with the set to which it belonged; a set that has all of that again
  * gets all of the key again, byte by byte.
  */
-#include "rset.h"
+#include "rset/rset.h"
 
 #include <string.h>
 
-#include "treepool.h"
+#include "rset/rack_table.h"
 
 static int cut_treepool(const weir_rset *r, json_t **out, weir_err *err)
 {

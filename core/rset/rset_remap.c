@@ -2,7 +2,7 @@
  * order of the old ones, or in the order of a list of hosts. Main invariant: to[] holds each number below the count of ranks
  * once.
  */
-#include "rset.h"
+#include "rset/rset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  *
  * Main invariant: documents that were read share their values with the new ones, and are never changed.
  */
-#include "rset.h"
+#include "rset/rset.h"
 
 #include <ctype.h>
 #include <stdlib.h>

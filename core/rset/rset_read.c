@@ -7,7 +7,7 @@
  * Main invariant: the i-th of the raw classes is the i-th entry of R_lite.
  */
 #include "format/input.h"
-#include "rset.h"
+#include "rset/rset.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,7 +6,7 @@
  *
  * Main invariant: two vertices with one id are the same pool, or there is no result.
  */
-#include "rset.h"
+#include "rset/rset.h"
 
 #include <stdlib.h>
 #include <string.h>

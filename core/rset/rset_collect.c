@@ -20,7 +20,7 @@
 
 #include "time/reservation.h"
 #include "format/input.h"
-#include "rset.h"
+#include "rset/rset.h"
 #include "format/output.h"
 
 enum { CORE, GPU };

@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 
-#include "rset.h"
+#include "rset/rset.h"
 
 static int check_ranks(const weir_rset *r, weir_err *err)
 {

@@ -6,7 +6,7 @@
  * Two sets are walked side by side, in runs of ranks over which both have one class each. Main invariant: a pair of classes
  * is combined once, however many runs it has.
  */
-#include "rset.h"
+#include "rset/rset.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
