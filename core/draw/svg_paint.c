@@ -1,7 +1,7 @@
 /* svg_paint.c - draws the boxes of a picture. Invariant: boxes are drawn before those in them, and each cell is one <g>
  * of the class "cell", with a <title> that tells all of it in words.
  */
-#include "svg.h"
+#include "draw/svg.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  *
  * Main invariant: boxes of one type in one block are of one size, and no box reaches out of the one it is in.
  */
-#include "svg.h"
+#include "draw/svg.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *
  * Main invariant: the boxes of one parent stand one after the other, behind their parent, in the order of containment.
  */
-#include "svg.h"
+#include "draw/svg.h"
 
 #include <string.h>
 

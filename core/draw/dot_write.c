@@ -4,7 +4,7 @@
  *
  * Main invariant: whatever a name has in it, it stays inside its quotes.
  */
-#include "dot.h"
+#include "draw/dot.h"
 
 #include <string.h>
 

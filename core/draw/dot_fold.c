@@ -3,7 +3,7 @@
  * Main invariant: two vertices below one parent have one sign only if their boxes would look alike, but for the ids; with
  * `shapes`, if all that is below them would, too.
  */
-#include "dot.h"
+#include "draw/dot.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* svg_text.c - texts of a picture: how wide they are, what fits, and how they are escaped. Invariant: whatever a name
  * has in it, what is written is well-formed XML, and bounded. */
-#include "svg.h"
+#include "draw/svg.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * often stand side by side: the hues are in an order in which those next to each other differ much, also for people who
  * do not see all colours. Where two jobs of one hue and shade meet, the second takes another shade.
  */
-#include "svg.h"
+#include "draw/svg.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Main invariant: a picture is at most SVG_BYTES_MAX long, however large the machine and however long its names are:
  * where it would be longer, it is drawn anew with half as many boxes. The same graph gives the same bytes.
  */
-#include "svg.h"
+#include "draw/svg.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* svg_use.c - which part of a cell jobs have now, what is reserved in it, and in which states it is. Invariant:
  * s->entries holds each pair of job and type once; jobs beyond ENTRIES_MAX pairs are counted as SVG_OTHERS.
  */
-#include "svg.h"
+#include "draw/svg.h"
 
 #include <stdlib.h>
 #include <string.h>
