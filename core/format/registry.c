@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "request/request.h"
-#include "sqlite.h"
+#include "store/sqlite.h"
 
 /* ---- formats ------------------------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sqlite.h"
+#include "store/sqlite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

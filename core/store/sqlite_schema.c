@@ -1,7 +1,7 @@
 /* sqlite_schema.c - the tables of the database, and what every use of it begins with. The comments are part of the
  * statements: they are found again in each file.
  */
-#include "sqlite.h"
+#include "store/sqlite.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* sqlite_rows.c - what is stored of a graph, as rows of the tables in sqlite_schema.c. Where they go is the caller's:
- * into a database (sqlite_write.c), or into pieces of text (pieces_write.c).
+ * into a database (sqlite_write.c), or into pieces of text (kv_image_write.c).
  */
-#include "sqlite.h"
+#include "store/sqlite.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* pieces_write.c - a graph, or what changed of it, as texts under keys. Invariant: what is under one key depends on
+/* kv_image_write.c - a graph, or what changed of it, as texts under keys. Invariant: what is under one key depends on
  * nothing that was written before, so that storing the pieces of a change over those of the last one gives those of the
  * whole graph.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "job/job.h"
-#include "pieces.h"
+#include "store/kv_image.h"
 #include "graph/vertex_range.h"
 #include "format/output.h"
 

@@ -1,10 +1,10 @@
-/* pieces_read.c - a graph from pieces. They are put into a database in memory and read from there, so whatever is
+/* kv_image_read.c - a graph from pieces. They are put into a database in memory and read from there, so whatever is
  * checked in a file is checked in them: nothing in a piece is believed.
  */
 #include <string.h>
 
 #include "format/json_read.h"
-#include "pieces.h"
+#include "store/kv_image.h"
 
 struct filler {
     sqlite3 *db;

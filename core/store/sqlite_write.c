@@ -1,6 +1,6 @@
 /* sqlite_write.c - saving a graph into an SQLite database: everything, or what changed. Invariant: all that is written
  * is written in one transaction; what the graph remembers of its last save changes when that is through. */
-#include "sqlite.h"
+#include "store/sqlite.h"
 
 #include <inttypes.h>
 #include <limits.h>

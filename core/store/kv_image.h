@@ -1,8 +1,8 @@
-/* pieces.h - a graph with its books as texts under keys, for key-value stores. Private to the core. */
+/* kv_image.h - a graph with its books as texts under keys, for key-value stores. Private to the core. */
 #ifndef WEIR_PIECES_H
 #define WEIR_PIECES_H
 
-#include "sqlite.h"
+#include "store/sqlite.h"
 
 #define PIECE_BLOCK 256 /* vertices or edges that are stored together */
 #define PIECE_FULL                                                                                                     \

@@ -2,7 +2,7 @@
  * checked for its type and range, each number for what it names, and what is read passes weir_check(). Memory is in
  * proportion to the rows.
  */
-#include "sqlite.h"
+#include "store/sqlite.h"
 
 #include <inttypes.h>
 #include <stdio.h>

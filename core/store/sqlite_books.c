@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "job/job.h"
-#include "sqlite.h"
+#include "store/sqlite.h"
 
 /* A job in the order of the file, and its part of the list of claims. */
 struct holder {

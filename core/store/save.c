@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/atomic_file.h"
-#include "sqlite.h"
+#include "store/sqlite.h"
 
 /* ---- texts ---- */
 
