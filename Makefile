@@ -248,8 +248,8 @@ portability: deps ## gcc and clang, -O0 to -O3, with and without assertions: war
 	  make="$(MAKE) --no-print-directory -s CC=$$cc OUT=$$out OBJ=$$out/obj"; \
 	  $$make -j$(JOBS) "OPT_release=$$* -Werror" build $(TESTS:build/%=$$out/%) && \
 	  $$make test-c && $$make spec SPECS="$(PORT_SPECS:%=spec/%_spec.lua)" || exit 1; done
-layers: ## no #include and no require points upward
-	@lua5.4 spec/support/layers.lua
+layers: build ## no call, no #include and no require points upward
+	@lua5.4 spec/tools/layers.lua
 
 analyze: build ## clang's static analyzer and cppcheck (minutes)
 	@nice lua5.4 spec/support/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings $(LUA_CFLAGS) $(if $(FLUX),--flux $(FLUX_CFLAGS))

@@ -1,0 +1,112 @@
+-- Fails on a call, an #include or a require that points upward. Run from the project's root, after the build:
+-- lua5.4 spec/tools/layers.lua
+-- A folder of the core may use the folders above it in ROOMS, and itself.
+local ROOMS = {
+  "base", "idset", "hostlist", "graph", "aggregate", "index", "time", "job", "copy", "request", "query", "match", "explain", "format", "rset",
+  "draw", "store",
+}
+-- Upward uses that wait for a seam: the observers of the graph, the registry of formats.
+local OWED = {
+  graph = { aggregate = true, index = true, time = true, job = true }, aggregate = { index = true, time = true },
+  format = { rset = true, draw = true, store = true }, index = { time = true },
+}
+local OBJECTS = "build/obj/release/core"
+
+local rank = {}
+for level, name in ipairs(ROOMS) do rank[name] = level end
+
+local problems, files = {}, 0
+local function problem(...) problems[#problems + 1] = string.format(...) end
+
+local function lines_of(command)
+  local pipe <close> = assert(io.popen(command))
+  local list = {}
+  for line in pipe:lines() do list[#list + 1] = line end
+  return list
+end
+
+local function each_file(find, fn)
+  for _, path in ipairs(lines_of("find " .. find)) do
+    files = files + 1
+    fn(path, path:match("[^/]+$"))
+  end
+end
+
+local function check_use(path, own, other, what)
+  if rank[other] > rank[own] and not (OWED[own] and OWED[own][other]) then
+    problem("%s: %s, in core/%s, which stands on core/%s", path, what, other, own)
+  end
+end
+
+local function check_includes(path)
+  local own = path:match "^core/([^/]+)/"
+  if not own then
+    if path ~= "core/weir.h" then problem("%s: lies in no folder", path) end
+    return
+  end
+  if not rank[own] then return problem("%s: core/%s is not in ROOMS of spec/tools/layers.lua", path, own) end
+  for line in io.lines(path) do
+    local quoted = line:match '^%s*#%s*include%s+"([^"]+)"'
+    local other = quoted and quoted:match "^([^/]+)/"
+    if line:match '^%s*#%s*include%s+[<"]l[ua][ua]' then problem("%s: the core includes Lua: %s", path, line) end
+    if quoted and quoted ~= "weir.h" then
+      if not rank[other] then problem("%s: includes %s, which names no folder of the core", path, quoted)
+      else check_use(path, own, other, "includes " .. quoted) end
+    end
+  end
+end
+
+-- The objects tell which symbol each file defines, and which it needs.
+local function check_calls()
+  local home, needs, file = {}, {}, nil
+  for _, line in ipairs(lines_of("find " .. OBJECTS .. " -name '*.o' | sort | xargs nm -A")) do
+    local object, kind, symbol = line:match "^([^:]+):%x*%s+(%a) ([%w_]+)$"
+    if object then
+      file = object:gsub("^build/obj/release/", ""):gsub("o$", "c")
+      if kind == "U" then needs[#needs + 1] = { file, symbol }
+      elseif kind:match "[TDBR]" then home[symbol] = file end
+    end
+  end
+  if not next(home) then problem("%s: no objects there; run make build first", OBJECTS) end
+  for _, need in ipairs(needs) do
+    local other = home[need[2]]
+    if other then check_use(need[1], need[1]:match "^core/([^/]+)/", other:match "^core/([^/]+)/", "calls " .. need[2]) end
+  end
+end
+
+local function check_bindings(path)
+  for line in io.lines(path) do
+    local quoted = line:match('^%s*#%s*include%s+"([^"]+)"')
+    local own = quoted and io.open("bindings/" .. quoted)
+    if own then own:close()
+    elseif quoted and quoted ~= "weir.h" then problem("%s: includes %s; bindings see weir.h only", path, quoted) end
+  end
+end
+
+local function check_requires(allow)
+  return function(path)
+    for line in io.lines(path) do
+      local code = line:gsub("%-%-.*$", "")
+      for name in code:gmatch("require%s*%(?%s*[\"']([^\"']+)[\"']") do
+        if not allow(name, path) then problem("%s: requires %s", path, name) end
+      end
+    end
+  end
+end
+
+each_file("core -name '*.[ch]'", check_includes)
+check_calls()
+each_file("bindings -maxdepth 1 -name '*.[ch]'", check_bindings)
+-- The event loop is for the service and its client.
+local LOOP = {}
+for _, name in ipairs { "server", "listen", "client", "link" } do LOOP["lua/weir/serve/" .. name .. ".lua"] = true end
+-- Scenarios are specs.
+local TESTING = { ["lua/weir/cli/test.lua"] = true, ["lua/weir/cli/test_busted.lua"] = true, ["lua/weir/scenario/plan.lua"] = true }
+each_file("lua/weir -name '*.lua'", check_requires(function(name, path)
+  return name:match "^weir" or (name == "luv" and LOOP[path]) or (TESTING[path] and (name:match "^busted" or name == "luassert"))
+end))
+each_file("policies -name '*.lua'", check_requires(function(name) return name == "weir" end))
+
+for _, text in ipairs(problems) do io.stderr:write(text, "\n") end
+print(string.format("layers: %d files, %d problems", files, #problems))
+os.exit(#problems == 0 and 0 or 1)
