@@ -63,7 +63,8 @@ end
 
 local function read(directory)
   local at = {}
-  local pipe = assert(io.popen(("find '%s'/core '%s'/bindings -name '*.gcno' | xargs gcov -b -c -t 2>/dev/null"):format(directory, directory)))
+  local notes = ("find '%s'/core '%s'/bindings -name '*.gcno'"):format(directory, directory)
+  local pipe = assert(io.popen(notes .. " | xargs gcov -b -c -t 2>/dev/null"))
   for row in pipe:lines() do take(at, row) end
   pipe:close()
 end

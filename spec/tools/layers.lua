@@ -2,8 +2,8 @@
 -- lua5.4 spec/tools/layers.lua
 -- A folder of the core may use the folders above it in ROOMS, and itself.
 local ROOMS = {
-  "base", "idset", "hostlist", "graph", "aggregate", "index", "time", "job", "copy", "request", "query", "match", "explain", "format", "rset",
-  "draw", "store",
+  "base", "idset", "hostlist", "graph", "aggregate", "index", "time", "job", "copy", "request", "query", "match",
+  "explain", "format", "rset", "draw", "store",
 }
 -- Upward uses that wait for a seam: the observers of the graph, the registry of formats.
 local OWED = {
@@ -58,11 +58,11 @@ end
 
 -- The objects tell which symbol each file defines, and which it needs.
 local function check_calls()
-  local home, needs, file = {}, {}, nil
+  local home, needs = {}, {}
   for _, line in ipairs(lines_of("find " .. OBJECTS .. " -name '*.o' | sort | xargs nm -A")) do
     local object, kind, symbol = line:match "^([^:]+):%x*%s+(%a) ([%w_]+)$"
     if object then
-      file = object:gsub("^build/obj/release/", ""):gsub("o$", "c")
+      local file = object:gsub("^build/obj/release/", ""):gsub("o$", "c")
       if kind == "U" then needs[#needs + 1] = { file, symbol }
       elseif kind:match "[TDBR]" then home[symbol] = file end
     end
