@@ -28,7 +28,8 @@ CORE := $(CORE_C:%.c=$(OBJ)/%.o)
 # What every graph is made with stands together in the program: that touches fewer pages than the order of the alphabet.
 NEAR := $(foreach n,base strtab map64 graph vertex pool uuid schema rows candidate_index node_table nogood rank_order reservation occupancy \
 	usage_totals job journal registry grug grug_read,$(filter %/$n.o,$(CORE)))
-BIND := $(patsubst bindings/%.c,$(OBJ)/bindings/%.o,$(filter-out bindings/main.c,$(wildcard bindings/*.c)))
+BIND_C := $(sort $(shell find bindings -path bindings/flux -prune -o -name '*.c' -print))
+BIND := $(patsubst %.c,$(OBJ)/%.o,$(filter-out bindings/main.c,$(BIND_C)))
 TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
 # With what pages are made of.
 LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua lua/weir/*/*.js lua/weir/*/*.css))
@@ -61,10 +62,10 @@ $(OBJ)/core/%.o: core/%.c
 	$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore -c $< -o $@
 $(OBJ)/bindings/%.o: bindings/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore $(LUA_CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
 $(OBJ)/test/%.o: spec/c/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -Icore $(LUA_CFLAGS) -c $< -o $@
+	$(CC) $(CFLAGS) -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
 
 $(OUT)/libweir.a: $(CORE)
 	@mkdir -p $(@D)
@@ -94,7 +95,7 @@ $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
 # The page of the policy contract, and annotations for editors; fails when something is in no comment.
-$(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/support/manual.lua bindings/*.c lua/weir/init.lua lua/weir/engine.lua
+$(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/support/manual.lua $(BIND_C) lua/weir/init.lua lua/weir/engine.lua
 	@mkdir -p $(@D)
 	$(OUT)/weir run spec/support/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
 # The man page and the shell's completion, from the tables of options.
@@ -106,7 +107,7 @@ $(OUT)/doc/weir.1: $(OUT)/weir spec/support/manpage.lua spec/support/roff.lua sp
 # ---- the scheduler of a Flux instance, where pkg-config finds flux-core ----
 FLUX_PKGS := flux-core flux-schedutil
 FLUX := $(shell pkg-config --exists $(FLUX_PKGS) 2>/dev/null && echo yes)
-FLUX_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(FLUX_PKGS))) -Icore $(LUA_CFLAGS)
+FLUX_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(FLUX_PKGS))) -Icore -Ibindings $(LUA_CFLAGS)
 FLUX_LIBS = $(shell pkg-config --libs $(FLUX_PKGS)) -Wl,-rpath,$(shell pkg-config --variable=libdir flux-core)
 FLUX_MODULE := $(patsubst bindings/flux/%.c,$(OBJ)/flux/%.o,$(filter-out bindings/flux/command.c,$(wildcard bindings/flux/*.c)))
 flux: $(if $(FLUX),build $(OUT)/flux/sched-weir.so $(OUT)/flux/flux-weir $(OUT)/flux/modprobe.d/sched-weir.toml,no-flux) ## the scheduler module, where flux-core is installed
@@ -215,8 +216,8 @@ valgrind: build $(TESTS) $(OUT)/test/env ## C tests and some specs under memchec
 # what a run adds to them, and what it finds, lies under build/fuzz.
 FUZZ := $(patsubst spec/fuzz/fuzz_%.c,%,$(wildcard spec/fuzz/fuzz_*.c))
 FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
-  -fno-sanitize-recover=undefined -DWEIR_VERTICES_MAX=5000u -Icore -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
-FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(CORE_C) $(filter-out bindings/main.c,$(wildcard bindings/*.c)))
+  -fno-sanitize-recover=undefined -DWEIR_VERTICES_MAX=5000u -Icore -Ibindings -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
+FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(CORE_C) $(filter-out bindings/main.c,$(BIND_C)))
 SECONDS ?= 10
 build/obj/fuzz/%.o: %.c
 	@mkdir -p $(@D)
@@ -234,8 +235,8 @@ fuzz-%: build/fuzz/fuzz_%
 	  build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)
 
 lint: layers ## warnings of gcc and clang are errors; luacheck
-	@for cc in gcc clang; do printf '%s\n' $(CORE_C) bindings/*.c spec/c/*.c $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
-	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore $(LUA_CFLAGS) || exit 1; done
+	@for cc in gcc clang; do printf '%s\n' $(CORE_C) $(BIND_C) spec/c/*.c $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
+	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings $(LUA_CFLAGS) || exit 1; done
 	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/flux/*.c || exit 1; done)
 	@luacheck -q lua policies spec
 # Each build is made anew, below build/ beside the others. What all of it is worth most for comes first.
@@ -254,7 +255,7 @@ layers: build ## no call, no #include and no require points upward
 analyze: build ## clang's static analyzer and cppcheck (minutes)
 	@nice lua5.4 spec/support/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings $(LUA_CFLAGS) $(if $(FLUX),--flux $(FLUX_CFLAGS))
 format: ## clang-format on every C file
-	clang-format -i $(CORE_C) $(shell find core -name '*.h') bindings/*.[ch] spec/c/*.[ch] spec/fuzz/*.[ch]
+	clang-format -i $(shell find core bindings -name '*.[ch]') spec/c/*.[ch] spec/fuzz/*.[ch]
 
 bench: deps build build/test/bench_jansson build/test/bench_serve ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua

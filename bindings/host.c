@@ -1,5 +1,5 @@
 /* host.c - a lua_State with weir in it: what weir(1) and the scheduler of Flux begin with. */
-#include "weirlua.h"
+#include "handle/weirlua.h"
 
 #include <limits.h>
 #include <stdlib.h>

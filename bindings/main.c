@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "weirlua.h"
+#include "handle/weirlua.h"
 
 #define INTERRUPTED        "interrupted"
 #define INTERRUPTED_STATUS 130

@@ -1,6 +1,6 @@
 /* module.c - luaopen_weir_core: the module "weir.core". Invariant: loading it again in the same lua_State gives the
  * same classes and handles. */
-#include "policy.h"
+#include "policy/policy.h"
 
 /* clock(): seconds of wall time, from some time on. */
 static int seconds(lua_State *L)

@@ -3,7 +3,7 @@
  * Invariant: outside of lua_pcall nothing is called on the state that could raise. */
 #include "sched.h"
 
-#include "../weirlua.h"
+#include "handle/weirlua.h"
 
 #include <dlfcn.h>
 #include <errno.h>

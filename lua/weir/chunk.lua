@@ -5,7 +5,7 @@ local core = require "weir.core"
 local M = {}
 
 --- What a text returns; or nil, message, code ("parse", "invalid", "limit"). `name` is what errors call it. opts: prelude
---- and source, see bindings/sandbox_run.c; instructions, memory and seconds, budgets.
+--- and source, see bindings/policy/sandbox_run.c; instructions, memory and seconds, budgets.
 function M.run(text, name, opts)
   text = text:gsub("^\u{FEFF}", ""):gsub("^#[^\n]*", "")
   return core.sandbox_run(text, name, opts)

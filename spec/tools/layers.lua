@@ -96,7 +96,7 @@ end
 
 each_file("core -name '*.[ch]'", check_includes)
 check_calls()
-each_file("bindings -maxdepth 1 -name '*.[ch]'", check_bindings)
+each_file("bindings -path bindings/flux -prune -o -type f -name '*.[ch]' -print", check_bindings)
 -- The event loop is for the service and its client.
 local LOOP = {}
 for _, name in ipairs { "server", "listen", "client", "link" } do LOOP["lua/weir/serve/" .. name .. ".lua"] = true end

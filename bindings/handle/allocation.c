@@ -1,0 +1,225 @@
+/* allocation.c - what a match gave, as a copy that outlives the job. Invariant: each pick keeps the generation that its
+ * vertex had, so that a vertex that is gone since is known as stale. */
+#include "handle/weirlua.h"
+
+#include <string.h>
+
+#define ALLOCATION "weir.allocation"
+
+/* User value 1 is the graph, 2 the label of the policy or nil. */
+struct allocation {
+    weir_allocation a; /* a.picks: NULL; the picks follow */
+    uint32_t number;
+    struct taken {
+        weir_pick pick;
+        uint64_t handle; /* the light userdata of its vertex */
+    } taken[];
+};
+
+void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a)
+{
+    struct allocation *own = lua_newuserdatauv(L, sizeof *own + a->npicks * sizeof own->taken[0], 2);
+
+    own->a = *a;
+    own->a.picks = NULL;
+    own->number = box->number;
+    for (uint32_t i = 0; i < a->npicks; i++) {
+        own->taken[i].pick = a->picks[i];
+        own->taken[i].handle = (uint64_t)(uintptr_t)weirlua_vertex_value(box, a->picks[i].vertex);
+    }
+    luaL_setmetatable(L, ALLOCATION);
+    lua_pushstring(L, weir_job_policy(box->g, a->job)); /* nil for a preview */
+    lua_setiuservalue(L, -2, 2);
+}
+
+int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *box)
+{
+    struct allocation *own = luaL_testudata(L, arg, ALLOCATION);
+
+    if (!own)
+        return luaL_checkinteger(L, arg);
+    luaL_argcheck(L, own->number == box->number, arg, "the allocation is one of another graph");
+    return own->a.job;
+}
+
+/* The vertex is on top; its place is taken by {vertex =, amount =, exclusive =, resource =}. */
+static void wrap_pick(lua_State *L, const weir_pick *p)
+{
+    lua_createtable(L, 0, 4);
+    lua_insert(L, -2);
+    lua_setfield(L, -2, "vertex");
+    lua_pushinteger(L, p->amount);
+    lua_setfield(L, -2, "amount");
+    lua_pushboolean(L, p->exclusive);
+    lua_setfield(L, -2, "exclusive");
+    lua_pushinteger(L, p->resource);
+    lua_setfield(L, -2, "resource");
+}
+
+void weirlua_push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *p)
+{
+    weirlua_push_vertex(L, box, p->vertex);
+    wrap_pick(L, p);
+}
+
+static int allocation_vertices(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+
+    lua_createtable(L, (int)own->a.npicks, 0);
+    for (uint32_t i = 0; i < own->a.npicks; i++) {
+        lua_pushlightuserdata(L, (void *)(uintptr_t)own->taken[i].handle);
+        wrap_pick(L, &own->taken[i].pick);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+/* All vertices must still be there. */
+static void check_alive(lua_State *L, const struct weirlua_graph *box, const struct allocation *own)
+{
+    for (uint32_t i = 0; i < own->a.npicks; i++) {
+        weir_vertex v = own->taken[i].pick.vertex;
+        uint64_t generation = own->taken[i].handle >> 52 & 1023;
+        if (v >= weir_graph_limit(box->g) || !weir_vertex_live(box->g, v) ||
+            (weir_vertex_generation(box->g, v) & 1023) != generation)
+            luaL_error(L, "the allocation is stale: a vertex of it was removed from the graph");
+    }
+}
+
+/* The allocation as the core takes it, and its graph; pushes what keeps the picks alive. */
+static weir_allocation as_it_is(lua_State *L, const struct allocation *own, struct weirlua_graph **box)
+{
+    weir_pick *picks = lua_newuserdatauv(L, (own->a.npicks + 1) * sizeof *picks, 0);
+    weir_allocation a = own->a;
+
+    *box = weirlua_graph_find(weirlua_of(L), own->number);
+    if (!*box)
+        luaL_error(L, "the graph of the allocation is closed");
+    check_alive(L, *box, own);
+    for (uint32_t i = 0; i < a.npicks; i++)
+        picks[i] = own->taken[i].pick;
+    a.picks = picks;
+    return a;
+}
+
+static int allocation_format(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+    const char *format = luaL_checkstring(L, 2);
+    struct weirlua_box *text = weirlua_box_push(L, weir_free);
+    struct weirlua_graph *box;
+    weir_allocation a = as_it_is(L, own, &box);
+    weir_err err = {0};
+
+    return weirlua_text(L, text, weir_allocation_format(box->g, &a, format, &err), &err);
+}
+
+static int allocation_write(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+    FILE *file = weirlua_check_file(L, 2);
+    const char *format = luaL_checkstring(L, 3);
+    struct weirlua_graph *box;
+    weir_allocation a = as_it_is(L, own, &box);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_allocation_write(box->g, &a, format, weirlua_to_file, file, &err), &err);
+}
+
+/* rset([{scheduling = false}]): the resource set of the allocation; without scheduling it has no graph. */
+static int allocation_rset(lua_State *L)
+{
+    static const char *const known[] = {"scheduling", NULL};
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+    struct weirlua_graph *box;
+    weir_allocation a;
+    weir_rset **out;
+    weir_err err = {0};
+    bool scheduling;
+
+    weirlua_options(L, 2, known);
+    scheduling = weirlua_field_boolean(L, 2, "scheduling", true);
+    a = as_it_is(L, own, &box);
+    out = weirlua_rset_push(L);
+    return weirlua_rset_finish(L, out, weir_allocation_rset(box->g, &a, scheduling, out, &err), &err);
+}
+
+static const char *state_name(int state)
+{
+    return state == WEIR_ALLOCATED ? "allocated" : state == WEIR_RESERVED ? "reserved" : "matched";
+}
+
+static int64_t duration_of(const weir_allocation *a)
+{
+    return a->end == WEIR_FOREVER ? WEIR_FOREVER : a->end - a->start;
+}
+
+/* Upvalue 2: the methods. */
+static int allocation_index(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+    const char *key;
+
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TNIL)
+        return 1;
+    key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    if (strcmp(key, "id") == 0)
+        lua_pushinteger(L, own->a.job);
+    else if (strcmp(key, "at") == 0)
+        weirlua_push_time(L, own->a.start);
+    else if (strcmp(key, "end_") == 0)
+        weirlua_push_time(L, own->a.end);
+    else if (strcmp(key, "duration") == 0)
+        weirlua_push_time(L, duration_of(&own->a));
+    else if (strcmp(key, "state") == 0)
+        lua_pushstring(L, state_name(own->a.state));
+    else if (strcmp(key, "nslots") == 0)
+        lua_pushinteger(L, own->a.nslots);
+    else if (strcmp(key, "policy") == 0)
+        lua_getiuservalue(L, 1, 2);
+    else
+        return luaL_error(L, "an allocation has no field or method '%s'", luaL_tolstring(L, 2, NULL));
+    return 1;
+}
+
+static int allocation_tostring(lua_State *L)
+{
+    struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
+
+    lua_pushfstring(L, "job %I: %s, %I picks", (LUAI_UACINT)own->a.job, state_name(own->a.state),
+                    (LUAI_UACINT)own->a.npicks);
+    return 1;
+}
+
+/* @class allocation What a match gave, as a copy that outlives the job.
+ * @field id: integer -- The job; 0 for a preview.
+ * @field at: number -- When it starts, in seconds.
+ * @field end_: number -- When it ends; math.huge for no end.
+ * @field duration: number -- How long it lasts.
+ * @field state: string -- allocated, reserved or matched.
+ * @field policy: string? -- name@hash of the policy that placed it.
+ * @method vertices(): table[] -- What it has: {vertex =, amount =, exclusive =, resource =} each.
+ * @method format(format: string): string?, string?, string? -- As text: rv1, rv1_nosched, rlite, jgf, tree, ...
+ * @method write(file: file, format: string): boolean?, string?, string? -- The same into a file that is open, piece by piece.
+ * @method rset(): any -- Its R as a value. */
+const luaL_Reg weirlua_allocation_methods[] = {{"vertices", allocation_vertices},
+                                               {"format", allocation_format},
+                                               {"write", allocation_write},
+                                               {"rset", allocation_rset},
+                                               {NULL, NULL}};
+
+void weirlua_allocation_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg meta[] = {{"__tostring", allocation_tostring}, {NULL, NULL}};
+
+    weirlua_class(L, s, ALLOCATION, weirlua_allocation_methods, meta);
+    luaL_getmetatable(L, ALLOCATION);
+    lua_pushlightuserdata(L, s);
+    lua_getfield(L, -2, "__index");
+    lua_pushcclosure(L, allocation_index, 2);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 1);
+}

@@ -1,0 +1,26 @@
+/* document.c - texts in formats that stand for plain data: YAML, JSON, recipes, hwloc's objects. */
+#include "handle/weirlua.h"
+
+#include <string.h>
+
+/* document(text, {format=, source=, keys=}): the value, or nil, message, code. With `keys` an object also has its keys,
+ * in their order, as a list. */
+int weirlua_document(lua_State *L)
+{
+    static const char *const known[] = {"format", "source", "keys", NULL};
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len), *format, *source;
+    bool keys;
+    struct weirlua_box *box;
+    weir_err err = {0};
+
+    weirlua_options(L, 2, known);
+    format = weirlua_field_string(L, 2, "format", "json");
+    source = weirlua_field_string(L, 2, "source", "<string>");
+    keys = weirlua_field_boolean(L, 2, "keys", false);
+    box = weirlua_box_push(L, weir_free);
+    box->p = weir_text_to_json(text, len, source, format, &err);
+    if (!box->p)
+        return weirlua_fail(L, &err, err.code ? err.code : WEIR_ENOMEM);
+    return weirlua_json_read_as(L, box->p, strlen(box->p), keys);
+}

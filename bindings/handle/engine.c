@@ -1,0 +1,534 @@
+/* engine.c - an engine: a graph, a policy, matches. Invariant: weir_match is entered with everything allocated and left
+ * before anything may raise; while it runs the graph is marked, so that no hook can change or close it. */
+#include "policy/policy.h"
+
+#include <string.h>
+
+#define ENGINE "weir.engine"
+
+/* User values: 1 the graph, 2 the policy or nil. */
+struct engine {
+    uint32_t number; /* of the graph; 0: closed */
+    weir_stats stats;
+    uint64_t visits; /* of place, summed up */
+};
+
+/* The engine, open, with its graph open and no match running on it. */
+static struct engine *check_engine(lua_State *L, struct weirlua_graph **box)
+{
+    struct engine *e = luaL_checkudata(L, 1, ENGINE);
+
+    luaL_argcheck(L, e->number, 1, "the engine is closed");
+    *box = weirlua_graph_find(weirlua_of(L), e->number);
+    luaL_argcheck(L, *box, 1, "the graph of the engine is closed");
+    return e;
+}
+
+static struct engine *check_idle(lua_State *L, struct weirlua_graph **box)
+{
+    struct engine *e = check_engine(L, box);
+
+    if ((*box)->matching)
+        luaL_error(L, "the engine cannot be used by a hook of the policy while a match runs");
+    weirlua_check_writable(L, weirlua_of(L), *box);
+    return e;
+}
+
+uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box)
+{
+    return &check_idle(L, box)->visits;
+}
+
+/* engine{resources = graph, policy = policy | table | nil} */
+int weirlua_engine_new(lua_State *L)
+{
+    static const char *const known[] = {"resources", "policy", NULL};
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *box;
+    struct engine *e;
+    weir_err err = {0};
+    int rc;
+
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    weirlua_options(L, 1, known);
+    lua_pushliteral(L, "resources");
+    lua_rawget(L, 1);
+    if (!luaL_testudata(L, 2, WEIRLUA_GRAPH))
+        return luaL_error(L, "field 'resources': graph expected, got %s", luaL_typename(L, 2));
+    box = weirlua_check_graph(L, s, 2);
+    e = lua_newuserdatauv(L, sizeof *e, 2);
+    *e = (struct engine){0};
+    luaL_setmetatable(L, ENGINE);
+    lua_pushliteral(L, "policy");
+    lua_rawget(L, 1);
+    if (!weirlua_policy_at(L, s, 4))
+        return 3;
+    lua_replace(L, 4);
+    lua_settop(L, 4);
+    rc = weirlua_policy_init(L, 4, box, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    lua_settop(L, 4);
+    lua_setiuservalue(L, 3, 2);
+    lua_pushvalue(L, 2);
+    lua_setiuservalue(L, 3, 1);
+    e->number = box->number;
+    lua_settop(L, 3);
+    return 1;
+}
+
+/* ---- match ---- */
+
+static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
+{
+    static const char *const known[] = {"mode", "at", "duration", "job", "stats", "policy", "trace", "inside",
+                                        WEIRLUA_READINGS, NULL};
+    static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
+    const char *mode;
+    int i = 0;
+
+    *stats = true;
+    o->at = weir_graph_now(box->g);
+    if (lua_isnil(L, arg))
+        return;
+    weirlua_options(L, arg, known);
+    mode = weirlua_field_string(L, arg, "mode", "now");
+    while (i < 4 && strcmp(modes[i], mode) != 0)
+        i++;
+    if (i == 4)
+        luaL_error(L, "field 'mode': now, reserve, feasible or preview expected, got '%s'", mode);
+    o->mode = i; /* enum weir_mode is in this order */
+    o->at = weirlua_field_time(L, arg, "at", o->at);
+    o->duration = weirlua_field_time(L, arg, "duration", 0);
+    o->job = weirlua_field_integer(L, arg, "job", 0);
+    *stats = weirlua_field_boolean(L, arg, "stats", true);
+    o->reading = weirlua_field_reading(L, arg);
+    if (o->job < 0)
+        luaL_error(L, "field 'job': a job number above 0 expected, got %I", (LUAI_UACINT)o->job);
+    if (o->at == WEIR_FOREVER)
+        luaL_error(L, "field 'at': a start of at most 9.2e12 seconds expected");
+}
+
+/* What a match is asked to tell besides its result. */
+struct details {
+    struct weirlua_trace *trace;
+    struct weirlua_box *held; /* keeps `inside` */
+    weir_pick *inside;
+    uint32_t ninside;
+};
+
+#define TRACE  6 /* where `search` has the table of opts.trace */
+#define INSIDE 8 /* ... and that of opts.inside */
+
+/* Fills both tables. */
+static void tell_details(lua_State *L, const struct weirlua_graph *box, const struct details *d, int trace, int inside)
+{
+    if (d->trace)
+        weirlua_trace_fill(L, d->trace, box, trace);
+    for (uint32_t i = 0; i < d->ninside; i++) {
+        weirlua_push_pick(L, box, &d->inside[i]);
+        lua_rawseti(L, inside, (lua_Integer)i + 1);
+    }
+}
+
+/* What a match gave. */
+struct gift {
+    const struct weirlua_graph *box;
+    const weir_allocation *a;
+    const struct details *details; /* or NULL */
+};
+
+/* (gift, table of the trace, table of what is inside) */
+static int copy_gift(lua_State *L)
+{
+    const struct gift *gift = lua_touserdata(L, 1);
+
+    if (gift->details)
+        tell_details(L, gift->box, gift->details, 2, 3);
+    weirlua_push_allocation(L, gift->box, gift->a);
+    return 1;
+}
+
+/* Pushes a copy of what the match gave; without memory for it, a new job is undone. `graph` is the stack index of the
+ * handle. */
+static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, const weir_allocation *a, bool grown,
+                           const struct details *details)
+{
+    struct gift gift = {box, a, details};
+    weir_err err = {0};
+    int64_t job = a->job;
+    bool preview = a->state == WEIR_MATCHED;
+    int rc, undone = WEIR_OK;
+
+    lua_pushcfunction(L, copy_gift);
+    lua_pushlightuserdata(L, &gift);
+    lua_pushvalue(L, details ? TRACE : graph);
+    lua_pushvalue(L, details ? INSIDE : graph);
+    rc = lua_pcall(L, 3, 1, 0);
+    if (preview)
+        weir_allocation_free(a);
+    else if (rc != LUA_OK && !grown)
+        undone = weir_release(box->g, job, &err);
+    if (rc != LUA_OK)
+        return undone ? weirlua_raise(L, &err) : lua_error(L);
+    lua_pushvalue(L, graph);
+    lua_setiuservalue(L, -2, 1);
+    return 1;
+}
+
+/* Pushes a field of the options, which may be nil; its type. */
+static int push_option(lua_State *L, int options, const char *name)
+{
+    if (!lua_isnil(L, options))
+        return lua_getfield(L, options, name);
+    lua_pushnil(L);
+    return LUA_TNIL;
+}
+
+/* Pushes the policy of one match: the one in its options, or the engine's. */
+static void push_policy(lua_State *L, int options)
+{
+    if (push_option(L, options, "policy") == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_getiuservalue(L, 1, 2);
+    } else if (!luaL_testudata(L, -1, WEIRLUA_POLICY)) {
+        luaL_error(L, "field 'policy': policy expected, got %s", luaL_typename(L, -1));
+    }
+}
+
+/* Pushes the table to be filled with what the match looks at, and what gathers it; or two times nil. */
+static struct weirlua_trace *push_trace(lua_State *L, int options)
+{
+    if (push_option(L, options, "trace") == LUA_TNIL) {
+        lua_pushnil(L);
+        return NULL;
+    }
+    if (!lua_istable(L, -1))
+        luaL_error(L, "field 'trace': a table to be filled expected, got %s", luaL_typename(L, -1));
+    return weirlua_trace_push(L);
+}
+
+/* Pushes the table to be filled with what serves the request inside vertices taken as a whole, and what holds that; or two
+ * times nil. */
+static struct weirlua_box *push_inside(lua_State *L, int options)
+{
+    if (push_option(L, options, "inside") == LUA_TNIL) {
+        lua_pushnil(L);
+        return NULL;
+    }
+    if (!lua_istable(L, -1))
+        luaL_error(L, "field 'inside': a table to be filled expected, got %s", luaL_typename(L, -1));
+    return weirlua_box_push(L, weir_free);
+}
+
+/* Pushes TRACE, INSIDE and what holds them. */
+static void ask_details(lua_State *L, int options, struct details *d, weir_match_options *o)
+{
+    d->trace = push_trace(L, options);
+    d->held = push_inside(L, options);
+    o->trace = d->trace ? weirlua_trace_event : NULL;
+    o->trace_data = d->trace;
+    o->inside = lua_istable(L, INSIDE) ? &d->inside : NULL;
+    o->ninside = &d->ninside;
+}
+
+/* The request at 2 as the policy at 5 admits it, which stays on the stack; NULL: what is wrong is on the stack. */
+static const weir_request *admitted(lua_State *L)
+{
+    const weir_request *request = weirlua_request_at(L, weirlua_of(L), 2);
+
+    return request ? weirlua_policy_admit(L, 5, request) : NULL;
+}
+
+/* Stack: engine, request, options. Looks for resources for a new job, or for more of the job `grown`. */
+static int search(lua_State *L, int64_t grown)
+{
+    struct weirlua_graph *box;
+    struct engine *e = check_idle(L, &box);
+    weir_stats stats = {0};
+    weir_match_options o = {.stats = &stats};
+    const weir_allocation *a = NULL;
+    const weir_request *request;
+    struct details details = {0};
+    struct hooks hooks;
+    weir_err err = {0};
+    bool keep;
+    int rc;
+
+    read_options(L, 3, box, &o, &keep);
+    lua_getiuservalue(L, 1, 1); /* 4: both stay alive, whatever a hook does to the engine */
+    push_policy(L, 3); /* 5 */
+    ask_details(L, 3, &details, &o); /* 6 to 9 */
+    request = admitted(L);
+    if (!request)
+        return 3;
+    check_engine(L, &box);
+    rc = weirlua_policy_init(L, 5, box, &err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, box, request, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    o.policy = hooks.policy ? &hooks.given : NULL;
+    box->matching = true;
+    rc = grown ? weir_job_grow(box->g, grown, request, &o, &a, &err) : weir_match(box->g, request, &o, &a, &err);
+    box->matching = false;
+    if (details.held)
+        details.held->p = details.inside;
+    weirlua_hooks_end(L, &hooks, &err);
+    if (keep)
+        e->stats = stats;
+    if (a && rc >= 0)
+        return give_allocation(L, box, 4, a, grown != 0, &details);
+    tell_details(L, box, &details, TRACE, INSIDE);
+    if (rc < 0)
+        return weirlua_fail(L, &err, rc);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* match(request[, options]) */
+static int engine_match(lua_State *L)
+{
+    luaL_checkudata(L, 1, ENGINE);
+    luaL_checkany(L, 2);
+    lua_settop(L, 3);
+    return search(L, 0);
+}
+
+/* grow(job, request): the job with more. */
+static int engine_grow(lua_State *L)
+{
+    struct weirlua_graph *box;
+    int64_t job;
+
+    check_engine(L, &box);
+    job = weirlua_check_job(L, 2, box);
+    luaL_argcheck(L, job > 0, 2, "a job number above 0 expected");
+    luaL_checkany(L, 3);
+    lua_remove(L, 2);
+    lua_settop(L, 2);
+    lua_pushnil(L);
+    return search(L, job);
+}
+
+/* What is left of a job: its allocation, or true when that is nothing. `graph` is the stack index of the handle. */
+static int push_rest(lua_State *L, struct weirlua_graph *box, int graph, int64_t job)
+{
+    const weir_allocation *a = weir_job_get(box->g, job);
+
+    if (a)
+        return give_allocation(L, box, graph, a, true, NULL);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* shrink(job, vertex | list of vertices): the job with less, or true when nothing is left of it. */
+static int engine_shrink(lua_State *L)
+{
+    struct weirlua_graph *box;
+    int64_t job;
+    uint32_t n;
+    const weir_vertex *list;
+    weir_err err = {0};
+    int rc;
+
+    check_idle(L, &box);
+    job = weirlua_check_job(L, 2, box);
+    lua_settop(L, 3);
+    lua_getiuservalue(L, 1, 1); /* 4 */
+    if (lua_type(L, 3) != LUA_TTABLE) {
+        lua_createtable(L, 1, 0);
+        lua_pushvalue(L, 3);
+        lua_rawseti(L, -2, 1);
+        lua_replace(L, 3);
+    }
+    list = weirlua_check_list(L, 3, box, &n);
+    rc = weir_job_shrink(box->g, job, list, n, &err);
+    return rc ? weirlua_fail(L, &err, rc) : push_rest(L, box, 4, job);
+}
+
+/* ---- jobs ---- */
+
+static int engine_release(lua_State *L)
+{
+    struct weirlua_graph *box;
+    weir_err err = {0};
+
+    check_idle(L, &box);
+    return weirlua_status(L, weir_release(box->g, weirlua_check_job(L, 2, box), &err), &err);
+}
+
+static void push_job(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a)
+{
+    weirlua_push_allocation(L, box, a);
+    lua_getiuservalue(L, 1, 1);
+    lua_setiuservalue(L, -2, 1);
+}
+
+static int engine_job(lua_State *L)
+{
+    struct weirlua_graph *box;
+    const weir_allocation *a;
+
+    check_engine(L, &box);
+    a = weir_job_get(box->g, weirlua_check_job(L, 2, box));
+    if (!a)
+        return weirlua_fail(L, &(weir_err){.code = WEIR_ENOENT, .text = "there is no such job"}, WEIR_ENOENT);
+    push_job(L, box, a);
+    return 1;
+}
+
+static int engine_jobs(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    check_engine(L, &box);
+    lua_getiuservalue(L, 1, 1);
+    lua_newtable(L);
+    for (uint32_t i = 0; i < weir_job_count(box->g); i++) {
+        push_job(L, box, weir_job_at(box->g, i));
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static int engine_advance(lua_State *L)
+{
+    struct weirlua_graph *box;
+    weir_err err = {0};
+
+    check_idle(L, &box);
+    return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
+}
+
+static int engine_now(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    check_engine(L, &box);
+    weirlua_push_time(L, weir_graph_now(box->g));
+    return 1;
+}
+
+/* ---- the engine itself ---- */
+
+/* use(policy): from the next match on. What cannot be loaded leaves the policy as it was. */
+static int engine_use(lua_State *L)
+{
+    struct weirlua_graph *box;
+    weir_err err = {0};
+    int rc;
+
+    check_idle(L, &box);
+    lua_settop(L, 2);
+    if (!weirlua_policy_at(L, weirlua_of(L), 2))
+        return 3;
+    lua_replace(L, 2);
+    lua_settop(L, 2);
+    rc = weirlua_policy_init(L, 2, box, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    lua_setiuservalue(L, 1, 2);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* The name of the policy, and the policy itself. */
+static int engine_policy(lua_State *L)
+{
+    struct weirlua_graph *box;
+    struct policy *p;
+
+    check_engine(L, &box);
+    lua_getiuservalue(L, 1, 2);
+    p = luaL_testudata(L, -1, WEIRLUA_POLICY);
+    lua_pushstring(L, p && p->open ? p->spec.name : "first");
+    lua_insert(L, -2);
+    return 2;
+}
+
+static int engine_stats(lua_State *L)
+{
+    struct weirlua_graph *box;
+    const weir_stats *st = &check_engine(L, &box)->stats;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } list[] = {{"visited", st->visited},       {"pruned", st->pruned}, {"state", st->state},
+                {"constraint", st->constraint}, {"busy", st->busy},     {"policy", st->policy},
+                {"callbacks", st->callbacks},   {"starts", st->starts}};
+
+    lua_createtable(L, 0, 8);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        lua_pushinteger(L, (lua_Integer)list[i].value);
+        lua_setfield(L, -2, list[i].name);
+    }
+    return 1;
+}
+
+static int engine_resources(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    check_engine(L, &box);
+    lua_getiuservalue(L, 1, 1);
+    return 1;
+}
+
+/* The graph stays open: it is not the engine's. */
+static int engine_close(lua_State *L)
+{
+    struct engine *e = luaL_checkudata(L, 1, ENGINE);
+    struct weirlua_graph *box = e->number ? weirlua_graph_find(weirlua_of(L), e->number) : NULL;
+
+    if (box && box->matching)
+        return luaL_error(L, "the engine cannot be closed while a match runs");
+    e->number = 0;
+    return 0;
+}
+
+static int engine_tostring(lua_State *L)
+{
+    struct engine *e = luaL_checkudata(L, 1, ENGINE);
+
+    lua_pushfstring(L, "engine%s: %p", e->number ? "" : " (closed)", (void *)e);
+    return 1;
+}
+
+/* @class engine A graph, a policy, and the matches.
+ * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" | "reserve" |
+ *   "feasible" | "preview", at = seconds, duration = seconds instead of those of the request, job = id, policy = name,
+ *   trace = table to be filled, inside = table to be filled with what serves the request in vertices that are taken as a whole,
+ *   stats = false}; links, slot_parent, slot_sums, whole_pools and strict_levels = true read the request as other schedulers do
+ *   (see weir.h). A request is a jobspec (text, file or table), a shape, or what weir.request returned. Or nil, why, and a code: busy,
+ *   infeasible, rejected, policy, limit, ...
+ * @method release(job: any): boolean?, string?, string? -- Gives back all that a job (id or allocation) has.
+ * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more.
+ * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Takes something away from a job.
+ * @method jobs(): allocation[] -- All jobs.
+ * @method job(id: any): allocation?, string?, string? -- One job, by its number or an allocation.
+ * @method advance(to: number): boolean?, string?, string? -- Moves the clock; reservations that begin become allocations.
+ * @method now(): number -- The clock, in seconds.
+ * @method stats(): table -- Of the last match: visited, pruned, state, constraint, busy, policy, callbacks, starts.
+ * @method policy(): string, loaded_policy -- The policy in use.
+ * @method resources(): graph -- The graph.
+ * @method close() -- The graph stays open. */
+void weirlua_engine_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {{"match", engine_match},     {"release", engine_release},
+                                       {"jobs", engine_jobs},       {"job", engine_job},
+                                       {"use", engine_use},         {"policy", engine_policy},
+                                       {"advance", engine_advance}, {"now", engine_now},
+                                       {"stats", engine_stats},     {"resources", engine_resources},
+                                       {"grow", engine_grow},       {"shrink", engine_shrink},
+                                       {"place", weirlua_engine_place},
+                                       {"soonest", weirlua_engine_soonest},
+                                       {"free", weirlua_engine_free},
+                                       {"visits", weirlua_engine_visits},
+                                       {"lift", weirlua_engine_lift},
+                                       {"put", weirlua_engine_put},
+                                       {"close", engine_close},     {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__close", engine_close}, {"__tostring", engine_tostring}, {NULL, NULL}};
+
+    weirlua_class(L, s, ENGINE, methods, meta);
+}

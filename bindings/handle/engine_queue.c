@@ -1,0 +1,217 @@
+/* engine_queue.c - what simulators of queues ask an engine for, often: numbers in, numbers out, no allocation handle. Invariant: as
+ * in engine.c, the core is left before anything may raise. *
+ * @class engine
+ * @method place(request: any, job: integer, at: number, duration: number, later: boolean?, sums: boolean?): number?, string?, string?
+ *   -- Books a request that the machine could meet, as match does, and returns its start: at, or with `later` the earliest time from
+ *   then. With `sums` it asks `soonest` first, and does not try what that says is in vain; only where the job has nothing yet.
+ * @method soonest(request: any, job: integer, at: number, duration: number): number?, string?, string? -- No start before that
+ *   time is possible, by what all jobs but this one have together, wherever reservations stood; math.huge: none is.
+ * @method free(type: string): integer, integer -- Units of a type that nobody has now, in all; and of those the ones with nothing
+ *   in use in or below them.
+ * @method visits(): integer -- Vertices that place has looked at so far.
+ * @method lift(job: any): any -- Takes what a job has out of the books, to be put back; or nil, message, code.
+ * @method put(lifted: any, end_: number?): boolean?, string?, string? -- Puts a lifted job back as it was, or with another
+ *   end; busy: something that it had is in use. */
+#include "policy/policy.h"
+
+#include <string.h>
+
+#define LIFTED "weir.lifted"
+
+/* Arguments of place: 3 to 6. */
+static weir_match_options read_place(lua_State *L)
+{
+    weir_match_options o = {.met = true};
+
+    o.job = luaL_checkinteger(L, 3);
+    o.at = weirlua_check_time(L, 4);
+    o.duration = weirlua_check_time(L, 5);
+    o.mode = lua_toboolean(L, 6) ? WEIR_RESERVE : WEIR_NOW;
+    luaL_argcheck(L, o.job > 0, 3, "a job number above 0 expected");
+    luaL_argcheck(L, o.at != WEIR_FOREVER, 4, "a start that comes is expected");
+    luaL_argcheck(L, o.duration > 0, 5, "a duration above 0 is expected");
+    return o;
+}
+
+/* Puts o->at off to the first start that sums allow; WEIR_EBUSY: there is none, or not the one that is wanted. */
+static int ask_sums(weir_graph *g, const weir_request *request, weir_match_options *o, weir_err *err)
+{
+    int64_t start;
+    int rc = weir_soonest(g, request, o, &start, err);
+
+    if (rc)
+        return rc;
+    if (start == WEIR_FOREVER || (o->mode == WEIR_NOW && start != o->at)) {
+        snprintf(err->text, sizeof err->text, "too little is free");
+        return WEIR_EBUSY;
+    }
+    o->at = start;
+    return WEIR_OK;
+}
+
+#define PLACE_POLICY 9 /* the engine's policy on the stack of place */
+
+/* Books it, with the hooks of the policy; *start is where. */
+static int book(lua_State *L, struct weirlua_graph *box, const weir_request *request, weir_match_options *o, int64_t *start,
+                weir_err *err)
+{
+    const weir_allocation *a = NULL;
+    struct hooks hooks;
+    int rc = weirlua_policy_init(L, PLACE_POLICY, box, err);
+
+    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, PLACE_POLICY, box, request, err);
+    if (rc)
+        return rc;
+    o->policy = hooks.policy ? &hooks.given : NULL;
+    box->matching = true;
+    rc = weir_match(box->g, request, o, &a, err);
+    box->matching = false;
+    weirlua_hooks_end(L, &hooks, err);
+    *start = rc ? 0 : a->start;
+    return rc;
+}
+
+/* place(request, job, at, duration[, later[, sums]]) -> start */
+int weirlua_engine_place(lua_State *L)
+{
+    struct weirlua_graph *box;
+    weir_stats stats = {0};
+    weir_match_options o;
+    const weir_request *request, *admitted;
+    weir_err err = {0};
+    uint64_t *visits;
+    int64_t start;
+    int rc;
+
+    weirlua_engine_idle(L, &box);
+    lua_settop(L, 7);
+    o = read_place(L);
+    o.stats = &stats;
+    lua_getiuservalue(L, 1, 1); /* 8, 9: both stay alive, whatever a hook does to the engine */
+    lua_getiuservalue(L, 1, 2);
+    request = weirlua_request_at(L, weirlua_of(L), 2);
+    admitted = request ? weirlua_policy_admit(L, PLACE_POLICY, request) : NULL;
+    if (!admitted)
+        return 3;
+    visits = weirlua_engine_idle(L, &box);
+    rc = lua_toboolean(L, 7) ? ask_sums(box->g, request, &o, &err) : WEIR_OK;
+    rc = rc ? rc : book(L, box, admitted, &o, &start, &err);
+    *visits += stats.visited;
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    weirlua_push_time(L, start);
+    return 1;
+}
+
+/* soonest(request, job, at, duration) -> time */
+int weirlua_engine_soonest(lua_State *L)
+{
+    struct weirlua_graph *box;
+    const weir_request *request;
+    weir_err err = {0};
+    weir_match_options o = {0};
+    int64_t start;
+    int rc;
+
+    weirlua_engine_idle(L, &box);
+    lua_settop(L, 5);
+    o.job = luaL_checkinteger(L, 3);
+    o.at = weirlua_check_time(L, 4);
+    o.duration = weirlua_check_time(L, 5);
+    request = weirlua_request_at(L, weirlua_of(L), 2);
+    if (!request)
+        return 3;
+    rc = weir_soonest(box->g, request, &o, &start, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    weirlua_push_time(L, start);
+    return 1;
+}
+
+/* free(type) -> units, idle units */
+int weirlua_engine_free(lua_State *L)
+{
+    struct weirlua_graph *box;
+    const char *type = luaL_checkstring(L, 2);
+    weir_aggregate a;
+
+    weirlua_engine_idle(L, &box);
+    for (uint32_t i = 0; weir_graph_aggregate(box->g, WEIR_NONE, i, &a); i++)
+        if (strcmp(a.type, type) == 0) {
+            lua_pushinteger(L, a.free);
+            lua_pushinteger(L, a.idle);
+            return 2;
+        }
+    lua_pushinteger(L, 0);
+    lua_pushinteger(L, 0);
+    return 2;
+}
+
+int weirlua_engine_visits(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    lua_pushinteger(L, (lua_Integer)*weirlua_engine_idle(L, &box));
+    return 1;
+}
+
+/* ---- lifting ---- */
+
+struct lifted {
+    weir_lifted *x;
+    uint32_t number; /* of the graph */
+};
+
+static int lifted_gc(lua_State *L)
+{
+    struct lifted *own = luaL_checkudata(L, 1, LIFTED);
+    weir_lifted *x = own->x;
+
+    own->x = NULL;
+    weir_lifted_free(x);
+    return 0;
+}
+
+/* lift(job) -> lifted */
+int weirlua_engine_lift(lua_State *L)
+{
+    struct weirlua_graph *box;
+    struct lifted *own;
+    weir_err err = {0};
+    int64_t job;
+    int rc;
+
+    weirlua_engine_idle(L, &box);
+    job = weirlua_check_job(L, 2, box);
+    own = lua_newuserdatauv(L, sizeof *own, 0);
+    *own = (struct lifted){NULL, box->number};
+    luaL_setmetatable(L, LIFTED);
+    rc = weir_job_lift(box->g, job, &own->x, &err);
+    return rc ? weirlua_fail(L, &err, rc) : 1;
+}
+
+/* put(lifted[, end]) */
+int weirlua_engine_put(lua_State *L)
+{
+    struct weirlua_graph *box;
+    struct lifted *own = luaL_checkudata(L, 2, LIFTED);
+    int64_t end = lua_isnoneornil(L, 3) ? 0 : weirlua_check_time(L, 3);
+    weir_err err = {0};
+    int rc;
+
+    weirlua_engine_idle(L, &box);
+    luaL_argcheck(L, own->x, 2, "it was put back already");
+    luaL_argcheck(L, own->number == box->number, 2, "it is of another graph");
+    rc = weir_job_put(box->g, own->x, end, &err);
+    if (!rc)
+        own->x = NULL;
+    return weirlua_status(L, rc, &err);
+}
+
+void weirlua_lifted_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {{"close", lifted_gc}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", lifted_gc}, {"__close", lifted_gc}, {NULL, NULL}};
+
+    weirlua_class(L, s, LIFTED, methods, meta);
+}

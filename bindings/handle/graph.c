@@ -1,0 +1,412 @@
+/* graph.c - the graph handle and what can be read from it. Invariant: a handle is made closed, opened once, registered
+ * while it is open; all uses go through weirlua_check_graph, which a closed one does not pass. */
+#include "handle/weirlua.h"
+
+#define HANDLES "weir.core.handles" /* registry: number -> handle, weak */
+
+/* ---- the handle ---- */
+
+struct weirlua_graph *weirlua_graph_closed(lua_State *L)
+{
+    struct weirlua_graph *box = lua_newuserdatauv(L, sizeof *box, 0);
+
+    *box = (struct weirlua_graph){NULL, 0, false, false, NULL};
+    luaL_setmetatable(L, WEIRLUA_GRAPH);
+    return box;
+}
+
+static void remember(lua_State *L, uint32_t number)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, HANDLES);
+    lua_pushvalue(L, -2);
+    lua_rawseti(L, -2, number);
+    lua_pop(L, 1);
+}
+
+/* Inside a finalizer the graph is only closed: one of our functions may be reading it further down the stack. Its
+ * memory then goes with the handle. */
+static void close_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *box, bool last)
+{
+    weir_graph *g = box->g;
+
+    if (box->number)
+        weirlua_graph_forget(s, box);
+    box->number = 0;
+    if (!last && lua_gc(L, LUA_GCISRUNNING) != 1)
+        return;
+    box->g = NULL;
+    weir_graph_free(g);
+}
+
+struct weirlua_graph *weirlua_check_graph(lua_State *L, struct weirlua *s, int arg)
+{
+    struct weirlua_graph *box = luaL_checkudata(L, arg, WEIRLUA_GRAPH);
+
+    if (box->borrowed)
+        box = weirlua_graph_find(s, box->number);
+    if (!box || box->number == 0)
+        luaL_argerror(L, arg, "the graph is closed");
+    return box;
+}
+
+void weirlua_check_writable(lua_State *L, const struct weirlua *s, const struct weirlua_graph *box)
+{
+    if (s->readonly)
+        luaL_error(L, "a policy may only read the graph");
+    if (box->matching)
+        luaL_error(L, "the graph cannot be changed while a match runs on it");
+    if (lua_gc(L, LUA_GCISRUNNING) < 0)
+        luaL_error(L, "a finalizer may not change a graph");
+}
+
+void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *box)
+{
+    uint32_t number = box->number;
+
+    luaL_checkstack(L, 8, "graph");
+    lua_getfield(L, LUA_REGISTRYINDEX, HANDLES);
+    if (lua_rawgeti(L, -1, number) == LUA_TNIL) {
+        if (!s->readonly)
+            luaL_error(L, "the graph is being collected");
+        box = weirlua_graph_closed(L);
+        box->borrowed = true;
+        box->number = number;
+        remember(L, number);
+        lua_replace(L, -2);
+    }
+    lua_replace(L, -2);
+}
+
+static int graph_close(lua_State *L)
+{
+    struct weirlua_graph *box = luaL_checkudata(L, 1, WEIRLUA_GRAPH);
+
+    if (box->borrowed)
+        return luaL_error(L, "a policy may only read the graph");
+    if (box->matching)
+        return luaL_error(L, "the graph cannot be closed while a match runs on it");
+    if (box->number)
+        close_graph(L, weirlua_of(L), box, false);
+    return 0;
+}
+
+static int graph_gc(lua_State *L)
+{
+    struct weirlua_graph *box = luaL_checkudata(L, 1, WEIRLUA_GRAPH);
+
+    if (!box->borrowed && !box->matching)
+        close_graph(L, weirlua_of(L), box, true);
+    return 0;
+}
+
+static int graph_tostring(lua_State *L)
+{
+    struct weirlua_graph *box = luaL_checkudata(L, 1, WEIRLUA_GRAPH), *own = box;
+
+    if (box->borrowed)
+        box = weirlua_graph_find(weirlua_of(L), box->number);
+    if (box && box->number)
+        lua_pushfstring(L, "graph of %I vertices", (LUAI_UACINT)weir_graph_count(box->g));
+    else
+        lua_pushfstring(L, "graph (closed): %p", (void *)own);
+    return 1;
+}
+
+/* ---- making ---- */
+
+int weirlua_graph_finish(lua_State *L, struct weirlua_graph *box, int rc, const weir_err *err)
+{
+    if (rc || !box->g)
+        return weirlua_fail(L, err, rc ? rc : WEIR_ENOMEM);
+    weirlua_graph_register(L, weirlua_of(L), box);
+    remember(L, box->number);
+    return 1;
+}
+
+int weirlua_graph_new(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_graph_closed(L);
+    weir_err err = {0};
+
+    box->g = weir_graph_new();
+    return weirlua_graph_finish(L, box, WEIR_OK, &err);
+}
+
+int weirlua_graph_load(lua_State *L)
+{
+    static const char *const known[] = {"format", NULL};
+    const char *path = luaL_checkstring(L, 1), *format;
+    struct weirlua_graph *box;
+    weir_err err = {0};
+
+    weirlua_options(L, 2, known);
+    format = weirlua_field_string(L, 2, "format", NULL);
+    box = weirlua_graph_closed(L);
+    return weirlua_graph_finish(L, box, weir_graph_load(path, format, &box->g, &err), &err);
+}
+
+int weirlua_graph_parse(lua_State *L)
+{
+    static const char *const known[] = {"format", "source", NULL};
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len), *format, *source;
+    struct weirlua_graph *box;
+    weir_err err = {0};
+
+    weirlua_options(L, 2, known);
+    format = weirlua_field_string(L, 2, "format", NULL);
+    source = weirlua_field_string(L, 2, "source", "<string>");
+    box = weirlua_graph_closed(L);
+    return weirlua_graph_finish(L, box, weir_graph_parse(text, len, source, format, &box->g, &err), &err);
+}
+
+/* guess(text): the name of the format that parse would take a text for, or nil */
+int weirlua_format_guess(lua_State *L)
+{
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+
+    lua_pushstring(L, weir_format_guess(text, len));
+    return 1;
+}
+
+int weirlua_graph_synthetic(lua_State *L)
+{
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    struct weirlua_graph *box = weirlua_graph_closed(L);
+    weir_err err = {0};
+
+    return weirlua_graph_finish(L, box, weir_graph_parse(text, len, "<synthetic>", "synthetic", &box->g, &err), &err);
+}
+
+int weirlua_graph_discover(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_graph_closed(L);
+    weir_err err = {0};
+
+    return weirlua_graph_finish(L, box, weir_graph_discover(&box->g, &err), &err);
+}
+
+/* ---- reading ---- */
+
+static int graph_root(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+
+    weirlua_push_vertex(L, box, weir_graph_root(box->g, luaL_optstring(L, 2, NULL), 0));
+    return 1;
+}
+
+static int graph_roots(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    const char *subsystem = luaL_optstring(L, 2, NULL);
+    weir_vertex v;
+
+    lua_newtable(L);
+    for (uint32_t i = 0; (v = weir_graph_root(box->g, subsystem, i)) != WEIR_NONE; i++) {
+        weirlua_push_vertex(L, box, v);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static int graph_vertex(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    weir_vertex v = WEIR_NONE;
+    weir_err err = {0};
+    int rc = weir_graph_lookup(box->g, luaL_checkstring(L, 2), &v, &err);
+
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    weirlua_push_vertex(L, box, v);
+    return 1;
+}
+
+static int graph_count(lua_State *L)
+{
+    lua_pushinteger(L, weir_graph_count(weirlua_check_graph(L, weirlua_of(L), 1)->g));
+    return 1;
+}
+
+static int graph_types(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    lua_Integer n = 0;
+    weir_aggregate a;
+
+    lua_newtable(L);
+    for (uint32_t i = 0; weir_graph_aggregate(box->g, WEIR_NONE, i, &a); i++) {
+        lua_pushstring(L, a.type);
+        lua_rawseti(L, -2, ++n);
+    }
+    return 1;
+}
+
+static int graph_subsystems(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+
+    lua_newtable(L);
+    for (uint32_t i = 0; i < weir_subsystem_count(box->g); i++) {
+        lua_pushstring(L, weir_subsystem_name(box->g, i));
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v)
+{
+    weir_aggregate a;
+
+    lua_newtable(L);
+    for (uint32_t i = 0; weir_graph_aggregate(g, v, i, &a); i++) {
+        lua_pushstring(L, a.type);
+        lua_createtable(L, 0, 3);
+        lua_pushinteger(L, a.total);
+        lua_setfield(L, -2, "total");
+        lua_pushinteger(L, a.free);
+        lua_setfield(L, -2, "free");
+        lua_pushinteger(L, a.idle);
+        lua_setfield(L, -2, "idle");
+        lua_rawset(L, -3);
+    }
+    return 1;
+}
+
+static int graph_aggregate(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *box = weirlua_check_graph(L, s, 1);
+    weir_vertex v = lua_isnoneornil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, box);
+
+    return weirlua_push_aggregate(L, box->g, v);
+}
+
+/* Upvalues: state, graph, the next index to look at, how many edges are left, the serial of the graph. */
+static int next_edge(lua_State *L)
+{
+    struct weirlua_graph *box;
+    uint32_t i = (uint32_t)lua_tointeger(L, lua_upvalueindex(3)),
+             left = (uint32_t)lua_tointeger(L, lua_upvalueindex(4));
+    weir_edge e;
+
+    lua_settop(L, 0);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    box = weirlua_check_graph(L, weirlua_of(L), 1);
+    if (weir_graph_serial(box->g) != (uint64_t)lua_tointeger(L, lua_upvalueindex(5)))
+        return luaL_error(L, "the graph changed while its edges were read");
+    if (left == 0)
+        return 0;
+    while (!weir_edge_get(box->g, i, &e))
+        if (++i == UINT32_MAX)
+            return 0;
+    lua_pushinteger(L, (lua_Integer)i + 1);
+    lua_replace(L, lua_upvalueindex(3));
+    lua_pushinteger(L, (lua_Integer)left - 1);
+    lua_replace(L, lua_upvalueindex(4));
+    weirlua_push_edge(L, box, &e);
+    return 1;
+}
+
+static int graph_edges(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, 0);
+    lua_pushinteger(L, weir_edge_count(box->g));
+    lua_pushinteger(L, (lua_Integer)weir_graph_serial(box->g));
+    lua_pushcclosure(L, next_edge, 5);
+    return 1;
+}
+
+static int graph_check(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_check(box->g, &err), &err);
+}
+
+static int graph_bytes(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)weir_graph_bytes(weirlua_check_graph(L, weirlua_of(L), 1)->g));
+    return 1;
+}
+
+static int graph_now(lua_State *L)
+{
+    weirlua_push_time(L, weir_graph_now(weirlua_check_graph(L, weirlua_of(L), 1)->g));
+    return 1;
+}
+
+/* @class graph A machine: vertices, edges, and who has what of them when.
+ * @method root(subsystem: string?, i: integer?): vertex? -- The (i-th) root of a subsystem; of containment if not given.
+ * @method roots(subsystem: string?): vertex[] -- All of them.
+ * @method vertex(uri: string): vertex?, string?, string? -- The vertex of a path or URI; also g(uri).
+ * @method count(): integer -- How many vertices there are.
+ * @method types(): string[] -- The types of pools.
+ * @method subsystems(): string[] -- The subsystems; the first is "containment".
+ * @method edges(subsystem: string?): edge[] -- The edges of a subsystem, or of all.
+ * @method aggregate(v: vertex?): table<string, table> -- Units by type below a vertex, or in all: {core = {total, free, idle}}.
+ * @method now(): number -- The clock of the books, in seconds.
+ * @method walk(options: table): fun(): vertex?, string -- Iterates: {start =, subsystem =, type =, order = "pre" | "post" |
+ *   "both" | "breadth", upward =, reverse =, prune = function, evaluate = function, best = n, order_children = function,
+ *   visit = function, fields = "type" | {"type", "id", "free"}}. The functions and the loop get the fields after their other
+ *   arguments, which costs less than half of asking. With evaluate it returns the vertices with their scores, best first. */
+const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
+                                          {"roots", graph_roots},
+                                          {"vertex", graph_vertex},
+                                          {"count", graph_count},
+                                          {"types", graph_types},
+                                          {"subsystems", graph_subsystems},
+                                          {"edges", graph_edges},
+                                          {"aggregate", graph_aggregate},
+                                          {"now", graph_now},
+                                          {"walk", weirlua_walk},
+                                          {NULL, NULL}};
+
+void weirlua_graph_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg meta[] = {{"__gc", graph_gc},
+                                    {"__close", graph_close},
+                                    {"__tostring", graph_tostring},
+                                    {"__call", graph_vertex},
+                                    {NULL, NULL}};
+    static const luaL_Reg owners[] = {{"format", weirlua_graph_format}, /* these may take long: not for policies */
+                                      {"write", weirlua_graph_write},
+                                      {"resolve", weirlua_graph_resolve},
+                                      {"check", graph_check},
+                                      {"bytes", graph_bytes},
+                                      {"rset", weirlua_graph_rset},
+                                      {"close", graph_close},
+                                      {NULL, NULL}};
+
+    weirlua_class(L, s, WEIRLUA_GRAPH, weirlua_graph_readers, meta);
+    luaL_getmetatable(L, WEIRLUA_GRAPH);
+    if (!s->readonly) {
+        lua_getfield(L, -1, "__index");
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, weirlua_graph_writers, 1);
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, owners, 1);
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, weirlua_graph_copies, 1);
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, weirlua_graph_finders, 1);
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, weirlua_graph_savers, 1);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_setfield(L, LUA_REGISTRYINDEX, HANDLES);
+}

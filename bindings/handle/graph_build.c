@@ -1,0 +1,243 @@
+/* graph_build.c - the methods that change a graph. Invariant: each asks weirlua_check_writable first. */
+#include "handle/weirlua.h"
+
+#include <string.h>
+
+static struct weirlua_graph *check_writable_graph(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *box = weirlua_check_graph(L, s, 1);
+
+    weirlua_check_writable(L, s, box);
+    return box;
+}
+
+static int graph_begin(lua_State *L)
+{
+    weir_graph_begin(check_writable_graph(L)->g);
+    return 0;
+}
+
+static int graph_finish(lua_State *L)
+{
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_graph_end(check_writable_graph(L)->g, &err), &err);
+}
+
+/* A string in which C would see less than there is. */
+static bool has_zero(lua_State *L, int idx)
+{
+    size_t len;
+    const char *s = lua_type(L, idx) == LUA_TSTRING ? lua_tolstring(L, idx, &len) : NULL;
+
+    return s && strlen(s) != len;
+}
+
+/* What a new vertex gets: KEY = true | string | number. */
+struct entry {
+    int map;
+    const char *key, *value;
+};
+
+/* Refuses the wrong kind of entries; how many there are. */
+static uint32_t check_entries(lua_State *L, int table, const char *field)
+{
+    uint32_t n = 0;
+
+    lua_pushstring(L, field);
+    if (lua_rawget(L, table) != LUA_TNIL) {
+        if (lua_type(L, -1) != LUA_TTABLE)
+            luaL_error(L, "field '%s': table expected, got %s", field, luaL_typename(L, -1));
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1), n++) {
+            bool value = lua_isstring(L, -1) || (lua_isboolean(L, -1) && lua_toboolean(L, -1));
+            if (lua_type(L, -2) != LUA_TSTRING || !value)
+                luaL_error(L, "field '%s': names with true, a string or a number expected", field);
+            if (has_zero(L, -2) || has_zero(L, -1))
+                luaL_error(L, "field '%s' contains a zero byte", field);
+        }
+    }
+    lua_pop(L, 1);
+    return n;
+}
+
+/* Adds them to a list that has room; the table at `texts` keeps those of numbers. */
+static uint32_t list_entries(lua_State *L, int table, const char *field, int map, int texts, struct entry *list)
+{
+    uint32_t n = 0;
+
+    lua_pushstring(L, field);
+    if (lua_rawget(L, table) == LUA_TTABLE)
+        for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+            list[n++] = (struct entry){map, lua_tostring(L, -2), lua_isboolean(L, -1) ? "" : lua_tostring(L, -1)};
+            lua_pushvalue(L, -1);
+            lua_rawseti(L, texts, (lua_Integer)lua_rawlen(L, texts) + 1);
+        }
+    lua_pop(L, 1);
+    return n;
+}
+
+/* Pushes what keeps the list alive. All that can raise is done before anything is added to the graph. */
+static const struct entry *push_entries(lua_State *L, int table, uint32_t *n)
+{
+    uint32_t properties = check_entries(L, table, "properties"), tags = check_entries(L, table, "tags");
+    struct entry *list;
+    int texts;
+
+    *n = 0;
+    if (properties + tags == 0)
+        return NULL;
+    lua_newtable(L);
+    texts = lua_gettop(L);
+    list = lua_newuserdatauv(L, (properties + tags + (size_t)1) * sizeof *list, 0);
+    *n = list_entries(L, table, "properties", WEIR_PROPERTIES, texts, list);
+    *n += list_entries(L, table, "tags", WEIR_TAGS, texts, list + *n);
+    return list;
+}
+
+static int set_entries(weir_graph *g, weir_vertex v, const struct entry *list, uint32_t n, weir_err *err)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < n; i++)
+        rc = weir_vertex_set(g, v, list[i].map, list[i].key, list[i].value, err);
+    return rc;
+}
+
+static void read_desc(lua_State *L, int table, weir_pool_desc *d)
+{
+    static const char *const known[] = {"type", "basename",  "name", "id",         "size", "unit",
+                                        "rank", "exclusive", "uuid", "properties", "tags", NULL};
+
+    luaL_checktype(L, table, LUA_TTABLE);
+    weirlua_options(L, table, known);
+    d->type = weirlua_field_string(L, table, "type", NULL);
+    d->basename = weirlua_field_string(L, table, "basename", NULL);
+    d->name = weirlua_field_string(L, table, "name", NULL);
+    d->unit = weirlua_field_string(L, table, "unit", NULL);
+    d->uuid = weirlua_field_string(L, table, "uuid", NULL);
+    d->id = weirlua_field_integer(L, table, "id", WEIR_NO_ID);
+    d->size = weirlua_field_integer(L, table, "size", 1);
+    d->rank = weirlua_field_integer(L, table, "rank", WEIR_NO_RANK);
+    d->exclusive = weirlua_field_boolean(L, table, "exclusive", false);
+    if (!d->type)
+        luaL_error(L, "field 'type': string expected, got nothing");
+}
+
+static void undo_add(weir_graph *g, weir_vertex first, uint32_t count)
+{
+    weir_err ignored = {0};
+    bool left = false;
+
+    for (uint32_t k = 0; k < count; k++)
+        left |= weir_graph_unlink(g, first + k, &ignored) != WEIR_OK;
+    (void)left; /* unlinking what was just added does not fail */
+}
+
+/* add(parent | nil, pool[, count[, stride]]): the vertex, or the first of `count`. */
+static int graph_add(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *box = check_writable_graph(L);
+    weir_vertex parent = lua_isnil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, box), v = WEIR_NONE;
+    lua_Integer count = luaL_optinteger(L, 4, 1), stride = luaL_optinteger(L, 5, 1);
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    const struct entry *entries;
+    uint32_t n;
+    weir_err err = {0};
+    int rc;
+
+    luaL_argcheck(L, count >= 1 && count < UINT32_MAX, 4, "a count from 1 on expected");
+    lua_settop(L, 3);
+    read_desc(L, 3, &d);
+    entries = push_entries(L, 3, &n);
+    if (count == 1)
+        rc = weir_graph_add(box->g, parent, &d, &v, &err);
+    else
+        rc = weir_graph_add_many(box->g, parent, &d, (uint32_t)count, stride, &v, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    for (uint32_t k = 0; !rc && k < (uint32_t)count; k++)
+        rc = set_entries(box->g, v + k, entries, n, &err);
+    if (rc) {
+        undo_add(box->g, v, (uint32_t)count);
+        return weirlua_fail(L, &err, rc);
+    }
+    weirlua_push_vertex(L, box, v);
+    return 1;
+}
+
+/* The subsystem of unlink(v[, subsystem | {subsystem=, force=}]). */
+static const char *unlink_options(lua_State *L, bool *force)
+{
+    static const char *const known[] = {"subsystem", "force", NULL};
+    const char *subsystem;
+
+    *force = false;
+    if (lua_type(L, 3) != LUA_TTABLE)
+        return luaL_optstring(L, 3, "containment");
+    weirlua_options(L, 3, known);
+    subsystem = weirlua_field_string(L, 3, "subsystem", "containment");
+    *force = weirlua_field_boolean(L, 3, "force", false);
+    if (*force && strcmp(subsystem, "containment") != 0)
+        luaL_error(L, "field 'force': only what leaves containment is lost to jobs");
+    return subsystem;
+}
+
+/* true; with force the list of what jobs lost; or nil, message, code, and where jobs are in the way their numbers. */
+static int graph_unlink(lua_State *L)
+{
+    struct weirlua_graph *box = check_writable_graph(L);
+    bool force;
+    const char *subsystem = unlink_options(L, &force);
+    weir_vertex v = weirlua_check_vertex_of(L, weirlua_of(L), 2, box);
+    weir_err err = {0};
+
+    if (force)
+        return weirlua_unlink_forced(L, box, v);
+    if (strcmp(subsystem, "containment") != 0)
+        return weirlua_status(L, weir_edge_unlink(box->g, v, subsystem, &err), &err);
+    if (weirlua_unlink_refused(L, box, v))
+        return 4;
+    return weirlua_status(L, weir_graph_unlink(box->g, v, &err), &err);
+}
+
+static int graph_add_edge(lua_State *L)
+{
+    static const char *const known[] = {"subsystem", "type", "back", NULL};
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *box = check_writable_graph(L);
+    weir_vertex source = weirlua_check_vertex_of(L, s, 2, box), target = weirlua_check_vertex_of(L, s, 3, box);
+    const char *subsystem, *type, *back;
+    weir_err err = {0};
+
+    luaL_checktype(L, 4, LUA_TTABLE);
+    weirlua_options(L, 4, known);
+    subsystem = weirlua_field_string(L, 4, "subsystem", NULL);
+    type = weirlua_field_string(L, 4, "type", "contains");
+    back = weirlua_field_string(L, 4, "back", NULL);
+    luaL_argcheck(L, subsystem, 4, "field 'subsystem': string expected, got nothing");
+    return weirlua_status(L, weir_edge_add(box->g, source, target, subsystem, type, back, &err), &err);
+}
+
+/* merge(other[, uri]) */
+static int graph_merge(lua_State *L)
+{
+    struct weirlua_graph *box = check_writable_graph(L), *other = weirlua_check_graph(L, weirlua_of(L), 2);
+    weir_err err = {0};
+
+    luaL_argcheck(L, box != other, 2, "another graph expected");
+    return weirlua_status(L, weir_graph_merge(box->g, other->g, luaL_optstring(L, 3, NULL), &err), &err);
+}
+
+static int graph_advance(lua_State *L)
+{
+    struct weirlua_graph *box = check_writable_graph(L);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
+}
+
+const luaL_Reg weirlua_graph_writers[] = {
+    {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add},     {"unlink", graph_unlink},
+    {"add_edge", graph_add_edge}, {"advance", graph_advance}, {"merge", graph_merge}, {NULL, NULL}};

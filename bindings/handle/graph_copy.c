@@ -1,0 +1,197 @@
+/* graph_copy.c - graphs made from graphs: duplicates, copies, extracts, coarse views. Invariant: the new handle is made
+ * closed before the core is asked, and opened after. */
+#include "handle/weirlua.h"
+
+#include <string.h>
+
+#define MAP "weir.map"
+
+/* dup(): the whole graph, with its books. */
+static int graph_dup(lua_State *L)
+{
+    struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *box = weirlua_graph_closed(L);
+    weir_err err = {0};
+
+    return weirlua_graph_finish(L, box, weir_graph_dup(from->g, &box->g, &err), &err);
+}
+
+/* copy(v): what is below v and available now. */
+static int graph_copy(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *from = weirlua_check_graph(L, s, 1);
+    weir_vertex v = weirlua_check_vertex_of(L, s, 2, from);
+    struct weirlua_graph *box = weirlua_graph_closed(L);
+    weir_err err = {0};
+
+    return weirlua_graph_finish(L, box, weir_graph_copy(from->g, v, &box->g, &err), &err);
+}
+
+weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_graph *box, uint32_t *n)
+{
+    size_t count = (luaL_checktype(L, arg, LUA_TTABLE), lua_rawlen(L, arg));
+    weir_vertex *list;
+
+    luaL_argcheck(L, count < UINT32_MAX, arg, "too many vertices");
+    list = lua_newuserdatauv(L, (count + 1) * sizeof *list, 0);
+    for (size_t i = 0; i < count; i++) {
+        if (lua_rawgeti(L, arg, (lua_Integer)i + 1) != LUA_TLIGHTUSERDATA)
+            luaL_argerror(L, arg,
+                          lua_pushfstring(L, "list of vertices expected, number %I in it is a %s", (LUAI_UACINT)i + 1,
+                                          luaL_typename(L, -1)));
+        list[i] = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), box);
+        lua_pop(L, 1);
+    }
+    *n = (uint32_t)count;
+    return list;
+}
+
+/* extract(list): the vertices, all below and above them. */
+static int graph_extract(lua_State *L)
+{
+    struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1), *box;
+    uint32_t n;
+    const weir_vertex *list = weirlua_check_list(L, 2, from, &n);
+    weir_err err = {0};
+
+    box = weirlua_graph_closed(L);
+    return weirlua_graph_finish(L, box, weir_graph_extract(from->g, list, n, &box->g, &err), &err);
+}
+
+/* compare(other[, books]): true; or nil, the first difference, code. */
+static int graph_compare(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *a = weirlua_check_graph(L, s, 1), *b = weirlua_check_graph(L, s, 2);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_graph_compare(a->g, b->g, lua_toboolean(L, 3), &err), &err);
+}
+
+/* ---- coarse views ---- */
+
+/* What stands for what. User values: 1 the fine graph, 2 the view. */
+struct map {
+    weir_vertex *coarse; /* by vertex of the fine graph */
+    uint32_t limit;
+    uint32_t fine_number, view_number;
+    uint64_t fine_serial, view_serial;
+};
+
+static int map_gc(lua_State *L)
+{
+    struct map *m = luaL_checkudata(L, 1, MAP);
+    weir_vertex *coarse = m->coarse;
+
+    m->coarse = NULL;
+    weir_free(coarse);
+    return 0;
+}
+
+/* The names of the types to keep, as an array; it and they stay on the stack or in the table at index 2. */
+static const char **read_keep(lua_State *L, uint32_t *n)
+{
+    static const char *const known[] = {"keep", NULL};
+    const char **keep;
+
+    luaL_checktype(L, 2, LUA_TTABLE);
+    weirlua_options(L, 2, known);
+    lua_pushliteral(L, "keep");
+    if (lua_rawget(L, 2) != LUA_TTABLE)
+        luaL_error(L, "field 'keep': list of types expected, got %s", luaL_typename(L, -1));
+    *n = (uint32_t)lua_rawlen(L, -1);
+    keep = lua_newuserdatauv(L, (*n + (size_t)1) * sizeof *keep, 0);
+    for (uint32_t i = 0; i < *n; i++) {
+        if (lua_rawgeti(L, -2, (lua_Integer)i + 1) != LUA_TSTRING)
+            luaL_error(L, "field 'keep': list of types expected, number %d in it is a %s", (int)i + 1,
+                       luaL_typename(L, -1));
+        keep[i] = lua_tostring(L, -1);
+        lua_pop(L, 1);
+    }
+    return keep;
+}
+
+/* coarsen{keep = {"rack", "node"}}: the view, and the map between the two. */
+static int graph_coarsen(lua_State *L)
+{
+    struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1), *view;
+    uint32_t n;
+    const char **keep = read_keep(L, &n);
+    struct map *m = lua_newuserdatauv(L, sizeof *m, 2);
+    weir_err err = {0};
+    int rc;
+
+    *m = (struct map){0};
+    luaL_setmetatable(L, MAP);
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, -2, 1);
+    view = weirlua_graph_closed(L);
+    rc = weir_graph_coarsen(from->g, keep, n, &view->g, &m->coarse, &err);
+    m->limit = weir_graph_limit(from->g);
+    m->fine_number = from->number;
+    m->fine_serial = weir_graph_serial(from->g);
+    if (weirlua_graph_finish(L, view, rc, &err) != 1)
+        return 3;
+    m->view_number = view->number;
+    m->view_serial = weir_graph_serial(view->g);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, -3, 2);
+    lua_insert(L, -2);
+    return 2;
+}
+
+static int push_fine(lua_State *L, const struct map *m, weir_vertex v)
+{
+    struct weirlua_graph *fine;
+    lua_Integer n = 0;
+
+    lua_newtable(L);
+    fine = weirlua_graph_find(weirlua_of(L), m->fine_number);
+    for (weir_vertex i = 0; fine && i < m->limit; i++)
+        if (m->coarse[i] == v) {
+            weirlua_push_vertex(L, fine, i);
+            lua_rawseti(L, -2, ++n);
+        }
+    return 1;
+}
+
+/* map(v): for a vertex of the fine graph the one of the view that stands for it, or nil; for one of the view the list
+ * of those it stands for. */
+static int map_call(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct map *m = luaL_checkudata(L, 1, MAP);
+    struct weirlua_graph *fine = weirlua_graph_find(s, m->fine_number), *view = weirlua_graph_find(s, m->view_number);
+    struct weirlua_handle h;
+
+    luaL_argcheck(L, m->coarse && fine && view, 1, "one of the two graphs is closed");
+    h = weirlua_check_vertex(L, s, 2);
+    if (weir_graph_serial(fine->g) != m->fine_serial || weir_graph_serial(view->g) != m->view_serial)
+        return luaL_error(L, "one of the two graphs changed since the view was made");
+    luaL_argcheck(L, h.box == fine || h.box == view, 2, "the vertex belongs to another graph");
+    if (h.box == view)
+        return push_fine(L, m, h.v);
+    weirlua_push_vertex(L, view, m->coarse[h.v]);
+    return 1;
+}
+
+/* The fine graph. */
+static int map_graph(lua_State *L)
+{
+    luaL_checkudata(L, 1, MAP);
+    lua_getiuservalue(L, 1, 1);
+    return 1;
+}
+
+void weirlua_map_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {{"graph", map_graph}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", map_gc}, {"__call", map_call}, {NULL, NULL}};
+
+    weirlua_class(L, s, MAP, methods, meta);
+}
+
+const luaL_Reg weirlua_graph_copies[] = {{"dup", graph_dup},         {"copy", graph_copy},
+                                         {"extract", graph_extract}, {"compare", graph_compare},
+                                         {"coarsen", graph_coarsen}, {NULL, NULL}};

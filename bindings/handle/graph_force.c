@@ -1,0 +1,152 @@
+/* graph_force.c - which jobs stand in the way of an unlink, and unlinking all the same. Invariant: a job has something
+ * of a vertex when one of its picks is at or below it, or is a whole vertex above it. */
+#include "handle/weirlua.h"
+
+#include <string.h>
+
+/* Adds a job to n ascending ones, unless it is there. */
+static uint32_t insert(int64_t *ids, uint32_t n, int64_t job)
+{
+    uint32_t at = n;
+
+    while (at > 0 && ids[at - 1] > job)
+        at--;
+    if (at > 0 && ids[at - 1] == job)
+        return n;
+    memmove(ids + at + 1, ids + at, (n - at) * sizeof *ids);
+    ids[at] = job;
+    return n + 1;
+}
+
+/* Adds the jobs that have a vertex above v as a whole. */
+static uint32_t add_above(const weir_graph *g, weir_vertex v, int64_t *ids, uint32_t n)
+{
+    weir_use u;
+
+    while ((v = weir_vertex_parent(g, v)) != WEIR_NONE)
+        for (uint32_t i = 0; weir_vertex_use(g, v, i, &u); i++)
+            n = u.exclusive ? insert(ids, n, u.job) : n;
+    return n;
+}
+
+/* Pushes the ascending list of the jobs that have something of a vertex. */
+static uint32_t push_jobs(lua_State *L, const weir_graph *g, weir_vertex v)
+{
+    struct weirlua_box *below = weirlua_box_push(L, weir_free);
+    int64_t *ids = lua_newuserdatauv(L, (weir_job_count(g) + (size_t)1) * sizeof *ids, 0), *found = NULL;
+    uint32_t n = 0;
+    weir_err err = {0};
+
+    if (weir_vertex_jobs(g, v, &found, &n, &err))
+        weirlua_raise(L, &err);
+    below->p = found;
+    if (n)
+        memcpy(ids, found, n * sizeof *ids);
+    n = add_above(g, v, ids, n);
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_pushinteger(L, ids[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+    return n;
+}
+
+#define NAMED 10 /* jobs that a message names */
+
+/* Pushes "PATH is in use by jobs 1, 2; ..." for n jobs listed at index `jobs`. */
+static void push_refusal(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int jobs, uint32_t n)
+{
+    luaL_Buffer b;
+
+    luaL_buffinit(L, &b);
+    weirlua_push_field(L, box, v, FIELD_PATH);
+    luaL_addvalue(&b);
+    luaL_addstring(&b, n == 1 ? " is in use by job " : " is in use by jobs ");
+    for (uint32_t i = 0; i < n && i < NAMED; i++) {
+        luaL_addstring(&b, i ? ", " : "");
+        lua_rawgeti(L, jobs, (lua_Integer)i + 1);
+        luaL_addvalue(&b);
+    }
+    if (n > NAMED) {
+        lua_pushfstring(L, " and %d more", (int)(n - NAMED));
+        luaL_addvalue(&b);
+    }
+    luaL_addstring(&b, n == 1 ? "; release it first, or force it" : "; release them first, or force it");
+    luaL_pushresult(&b);
+}
+
+bool weirlua_unlink_refused(lua_State *L, const struct weirlua_graph *box, weir_vertex v)
+{
+    uint32_t n = push_jobs(L, box->g, v);
+    int jobs = lua_gettop(L);
+
+    if (n == 0) {
+        lua_pop(L, 1);
+        return false;
+    }
+    lua_pushnil(L);
+    push_refusal(L, box, v, jobs, n);
+    lua_pushstring(L, weir_status_name(WEIR_EBUSY));
+    lua_pushvalue(L, jobs);
+    return true;
+}
+
+int weirlua_vertex_jobs(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+
+    weirlua_anchor(L, s, h.box);
+    push_jobs(L, h.g, h.v);
+    return 1;
+}
+
+static void push_loss(lua_State *L, const struct weirlua_graph *box, int64_t job, weir_vertex v, int64_t amount)
+{
+    lua_createtable(L, 0, 5);
+    lua_pushinteger(L, job);
+    lua_setfield(L, -2, "job");
+    weirlua_push_vertex(L, box, v);
+    lua_setfield(L, -2, "vertex");
+    weirlua_push_field(L, box, v, FIELD_PATH);
+    lua_setfield(L, -2, "path");
+    weirlua_push_field(L, box, v, FIELD_TYPE);
+    lua_setfield(L, -2, "type");
+    lua_pushinteger(L, amount);
+    lua_setfield(L, -2, "amount");
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+}
+
+/* Adds to the list on top of the stack what a job has at and below v; of a whole vertex above it, v itself. */
+static void push_losses(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a, weir_vertex v)
+{
+    const weir_graph *g = box->g;
+
+    for (uint32_t i = 0; i < a->npicks; i++) {
+        const weir_pick *p = &a->picks[i];
+        if (weir_vertex_within(g, p->vertex, v))
+            push_loss(L, box, a->job, p->vertex, p->amount);
+        else if (p->exclusive && weir_vertex_within(g, v, p->vertex))
+            push_loss(L, box, a->job, v, weir_vertex_size(g, v));
+    }
+}
+
+int weirlua_unlink_forced(lua_State *L, struct weirlua_graph *box, weir_vertex v)
+{
+    uint32_t n = push_jobs(L, box->g, v);
+    int jobs = lua_gettop(L), rc;
+    int64_t *ids = lua_newuserdatauv(L, (n + (size_t)1) * sizeof *ids, 0);
+    weir_err err = {0};
+
+    lua_newtable(L);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_rawgeti(L, jobs, (lua_Integer)i + 1);
+        ids[i] = lua_tointeger(L, -1);
+        lua_pop(L, 1);
+        push_losses(L, box, weir_job_get(box->g, ids[i]), v);
+    }
+    rc = weir_graph_unlink_forced(box->g, v, ids, n, &err);
+    return rc ? weirlua_fail(L, &err, rc) : 1;
+}

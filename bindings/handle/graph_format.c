@@ -1,0 +1,80 @@
+/* graph_format.c - g:format(format, opts) and g:write(file, format, opts): a graph as a text. Invariant: no Lua runs
+ * between reading the options and the end of the writing. */
+#include "handle/weirlua.h"
+
+#include <stdio.h>
+
+/* The vertex that `start` names: a vertex of this graph, or a URI. False: nil, message, code were pushed. */
+static bool read_start(lua_State *L, const struct weirlua_graph *box, int table, weir_vertex *out)
+{
+    const char *uri = NULL;
+    weir_err err = {0};
+    int rc;
+
+    lua_pushliteral(L, "start");
+    switch (lua_rawget(L, table)) {
+    case LUA_TNIL: break;
+    case LUA_TSTRING: uri = weirlua_field_string(L, table, "start", NULL); break;
+    default: *out = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), box);
+    }
+    lua_pop(L, 1);
+    if (!uri)
+        return true;
+    rc = weir_graph_lookup(box->g, uri, out, &err);
+    if (rc)
+        weirlua_fail(L, &err, rc);
+    return rc == WEIR_OK;
+}
+
+static bool read_options(lua_State *L, const struct weirlua_graph *box, int table, weir_format_options *o)
+{
+    static const char *const known[] = {"start", "by", "width", "all", NULL};
+    int64_t width;
+
+    weirlua_options(L, table, known);
+    o->by = weirlua_field_string(L, table, "by", NULL);
+    o->all = weirlua_field_boolean(L, table, "all", false);
+    width = weirlua_field_integer(L, table, "width", 0);
+    o->width = width < 0 || width > UINT32_MAX ? UINT32_MAX : (uint32_t)width;
+    return read_start(L, box, table, &o->start);
+}
+
+int weirlua_graph_format(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    const char *format = luaL_checkstring(L, 2);
+    weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
+    struct weirlua_box *text;
+    weir_err err = {0};
+
+    if (!read_options(L, box, 3, &o))
+        return 3;
+    text = weirlua_box_push(L, weir_free);
+    return weirlua_text(L, text, weir_graph_format_with(box->g, format, &o, &err), &err);
+}
+
+int weirlua_to_file(void *data, const char *text, size_t len)
+{
+    return fwrite(text, 1, len, data) == len ? WEIR_OK : WEIR_EIO;
+}
+
+FILE *weirlua_check_file(lua_State *L, int arg)
+{
+    luaL_Stream *file = luaL_checkudata(L, arg, LUA_FILEHANDLE);
+
+    luaL_argcheck(L, file->closef, arg, "the file is closed");
+    return file->f;
+}
+
+int weirlua_graph_write(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    FILE *file = weirlua_check_file(L, 2);
+    const char *format = luaL_checkstring(L, 3);
+    weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
+    weir_err err = {0};
+
+    if (!read_options(L, box, 4, &o))
+        return 3;
+    return weirlua_status(L, weir_graph_write(box->g, format, &o, weirlua_to_file, file, &err), &err);
+}

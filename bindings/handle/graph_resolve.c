@@ -1,0 +1,41 @@
+/* graph_resolve.c - g:resolve(text, {source = name}): what the JSON graph of an allocation says of this graph, as a list
+ * like that of allocation:vertices(). */
+#include "handle/weirlua.h"
+
+static void push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *pick)
+{
+    lua_createtable(L, 0, 3);
+    weirlua_push_vertex(L, box, pick->vertex);
+    lua_setfield(L, -2, "vertex");
+    lua_pushinteger(L, pick->amount);
+    lua_setfield(L, -2, "amount");
+    lua_pushboolean(L, pick->exclusive);
+    lua_setfield(L, -2, "exclusive");
+}
+
+int weirlua_graph_resolve(lua_State *L)
+{
+    static const char *const known[] = {"source", NULL};
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    size_t len;
+    const char *text = luaL_checklstring(L, 2, &len), *source;
+    struct weirlua_box *list;
+    weir_pick *picks = NULL;
+    uint32_t n = 0;
+    weir_err err = {0};
+    int rc;
+
+    weirlua_options(L, 3, known);
+    source = weirlua_field_string(L, 3, "source", "<string>");
+    list = weirlua_box_push(L, weir_free);
+    rc = weir_graph_resolve(box->g, text, len, source, &picks, &n, &err);
+    list->p = picks;
+    if (rc < 0)
+        return weirlua_fail(L, &err, rc);
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        push_pick(L, box, &picks[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}

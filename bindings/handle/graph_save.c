@@ -1,0 +1,52 @@
+/* graph_save.c - g:save(path, opts) and g:changed(): a graph into a file, and what the next save would write; and
+ * write_file(), any text into a file. */
+#include "handle/weirlua.h"
+
+/* save(path[, {format=, changed=}]): true; or nil, message, code. */
+static int graph_save(lua_State *L)
+{
+    static const char *const known[] = {"format", "changed", NULL};
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    const char *path = luaL_checkstring(L, 2), *format;
+    unsigned flags;
+    weir_err err = {0};
+
+    weirlua_options(L, 3, known);
+    format = weirlua_field_string(L, 3, "format", NULL);
+    flags = weirlua_field_boolean(L, 3, "changed", false) ? WEIR_SAVE_CHANGED : 0;
+    return weirlua_status(L, weir_graph_save(box->g, path, format, flags, &err), &err);
+}
+
+/* changed(): the list of vertices. */
+static int graph_changed(lua_State *L)
+{
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_box *list = weirlua_box_push(L, weir_free);
+    weir_vertex *v = NULL;
+    uint32_t n = 0;
+    weir_err err = {0};
+    int rc = weir_graph_changed(box->g, &v, &n, &err);
+
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    list->p = v;
+    lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        weirlua_push_vertex(L, box, v[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    weirlua_box_clear(list);
+    return 1;
+}
+
+/* write_file(path, text): true; or nil, message, code. */
+int weirlua_write_file(lua_State *L)
+{
+    size_t len;
+    const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_file_write(path, text, len, &err), &err);
+}
+
+const luaL_Reg weirlua_graph_savers[] = {{"save", graph_save}, {"changed", graph_changed}, {"pieces", weirlua_graph_pieces}, {NULL, NULL}};

@@ -1,0 +1,531 @@
+/* idset.c - weir.idset: sets of ids (RFC 22). add, remove and take change a set; operators, and the methods named like
+ * them, make a new one; without an argument nothing is added or taken away. == compares ids; as a key of a table a set
+ * stands for itself, whatever is in it: the key for what is in it is its text. Where a set is wanted, an id, a list of ids
+ * or a text will do.
+ * Invariant: a set that a script can reach holds a weir_idset, until its finalizer has run.
+ */
+#include "handle/weirlua.h"
+
+#define IDSET "weir.idset"
+
+weir_idset **weirlua_idset_push(lua_State *L)
+{
+    weir_idset **box = lua_newuserdatauv(L, sizeof *box, 0);
+
+    *box = NULL;
+    luaL_setmetatable(L, IDSET);
+    return box;
+}
+
+int weirlua_idset_finish(lua_State *L, weir_idset *const *box, int rc)
+{
+    if (rc)
+        return luaL_error(L, "%s", rc == WEIR_ENOMEM ? "out of memory" : weir_status_name(rc));
+    weirlua_weigh(L, weir_idset_bytes(*box));
+    return 1;
+}
+
+static weir_idset *check_set(lua_State *L, int arg)
+{
+    weir_idset **box = luaL_checkudata(L, arg, IDSET);
+
+    luaL_argcheck(L, *box, arg, "the idset is closed");
+    return *box;
+}
+
+static void check_rc(lua_State *L, int rc)
+{
+    if (rc)
+        luaL_error(L, "out of memory");
+}
+
+/* The id at `arg`; raises, naming it. */
+static uint32_t check_id(lua_State *L, int arg)
+{
+    int exact;
+    lua_Integer id = lua_tointegerx(L, arg, &exact);
+
+    if (lua_type(L, arg) != LUA_TNUMBER)
+        luaL_argerror(L, arg, lua_pushfstring(L, "id expected, got %s", luaL_typename(L, arg)));
+    if (!exact || id < 0 || id > (lua_Integer)WEIR_IDSET_MAX)
+        luaL_argerror(L, arg, lua_pushfstring(L, "id from 0 to 4294967295 expected, got %s", luaL_tolstring(L, arg, NULL)));
+    return (uint32_t)id;
+}
+
+/* ---- what stands for a set ---- */
+
+/* Adds the ids of a list. Finalizers may run where Lua takes memory, and change the table: it is counted before. */
+static void add_list(lua_State *L, int list, weir_idset *set)
+{
+    size_t n = 0, i = 0;
+    uint32_t *ids;
+
+    luaL_checkstack(L, 5, "idset");
+    for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1), n++)
+        if (!lua_isinteger(L, -2))
+            luaL_argerror(L, list, lua_pushfstring(L, "list of ids expected, this has the key '%s'",
+                                                   luaL_tolstring(L, -2, NULL)));
+    ids = lua_newuserdatauv(L, n * sizeof *ids, 0);
+    lua_pushnil(L);
+    while (i < n && lua_next(L, list)) {
+        int exact;
+        lua_Integer id = lua_tointegerx(L, -1, &exact);
+        if (lua_type(L, -1) != LUA_TNUMBER || !exact || id < 0 || id > (lua_Integer)WEIR_IDSET_MAX)
+            luaL_argerror(L, list, lua_pushfstring(L, "list of ids from 0 to 4294967295 expected, there is '%s' in it",
+                                                   luaL_tolstring(L, -1, NULL)));
+        ids[i++] = (uint32_t)id;
+        lua_pop(L, 1);
+    }
+    check_rc(L, weir_idset_add_list(set, ids, i));
+}
+
+static int make_set(lua_State *L, int arg, weir_idset **box, weir_err *err)
+{
+    size_t len;
+    const char *text;
+
+    if (lua_type(L, arg) == LUA_TSTRING) {
+        text = lua_tolstring(L, arg, &len);
+        return weir_idset_parse(text, len, box, err);
+    }
+    *box = weir_idset_new();
+    check_rc(L, *box ? WEIR_OK : WEIR_ENOMEM);
+    if (lua_type(L, arg) == LUA_TTABLE)
+        add_list(L, arg, *box);
+    else
+        check_rc(L, weir_idset_add_id(*box, check_id(L, arg)));
+    return WEIR_OK;
+}
+
+weir_idset *weirlua_idset_at(lua_State *L, int arg, weir_err *err)
+{
+    weir_idset **box;
+    int type = lua_type(L, arg), top = lua_gettop(L);
+
+    if (luaL_testudata(L, arg, IDSET))
+        return check_set(L, arg);
+    if (type != LUA_TSTRING && type != LUA_TTABLE && type != LUA_TNUMBER)
+        luaL_argerror(L, arg, lua_pushfstring(L, "idset, id, list of ids or text expected, got %s", luaL_typename(L, arg)));
+    box = weirlua_idset_push(L);
+    if (make_set(L, arg, box, err))
+        return NULL;
+    weirlua_weigh(L, weir_idset_bytes(*box));
+    lua_settop(L, top + 1);
+    lua_replace(L, arg);
+    return *box;
+}
+
+/* idset([ids]): nothing, a text, an id, a list of ids, or another set, which is copied. */
+int weirlua_idset_new(lua_State *L)
+{
+    weir_idset **box;
+    weir_err err = {0};
+    int rc;
+
+    lua_settop(L, lua_gettop(L) > 0 ? 1 : 0);
+    if (lua_gettop(L) == 0) {
+        box = weirlua_idset_push(L);
+        *box = weir_idset_new();
+        return weirlua_idset_finish(L, box, *box ? WEIR_OK : WEIR_ENOMEM);
+    }
+    if (!luaL_testudata(L, 1, IDSET)) {
+        if (!weirlua_idset_at(L, 1, &err))
+            return weirlua_refuse(L, &err);
+        lua_settop(L, 1);
+        return 1;
+    }
+    box = weirlua_idset_push(L);
+    rc = weir_idset_copy(check_set(L, 1), box);
+    return weirlua_idset_finish(L, box, rc);
+}
+
+/* copy(): a set of its own with the same ids. */
+static int set_copy(lua_State *L)
+{
+    const weir_idset *set = check_set(L, 1);
+    weir_idset **out = weirlua_idset_push(L);
+
+    return weirlua_idset_finish(L, out, weir_idset_copy(set, out));
+}
+
+/* ---- algebra ---- */
+
+typedef int operation(const weir_idset *a, const weir_idset *b, weir_idset **out);
+
+/* Stack: two sets or what stands for one, one of them a set at least. Pushes the new set; NULL in *out: err says what is
+ * wrong with a text. */
+static weir_idset **operate(lua_State *L, operation *op, weir_err *err)
+{
+    weir_idset **out, *a, *b;
+
+    lua_settop(L, 2);
+    if (!luaL_testudata(L, 2, IDSET))
+        check_set(L, 1);
+    a = weirlua_idset_at(L, 1, err);
+    b = a ? weirlua_idset_at(L, 2, err) : NULL;
+    if (!b)
+        return NULL;
+    out = weirlua_idset_push(L);
+    weirlua_idset_finish(L, out, op(a, b, out));
+    return out;
+}
+
+static int operate_raising(lua_State *L, operation *op)
+{
+    weir_err err = {0};
+
+    return operate(L, op, &err) ? 1 : luaL_error(L, "%s", err.text);
+}
+
+static int operate_telling(lua_State *L, operation *op)
+{
+    weir_err err = {0};
+
+    check_set(L, 1);
+    if (lua_gettop(L) == 1 && op != weir_idset_intersect)
+        return set_copy(L);
+    luaL_checkany(L, 2);
+    return operate(L, op, &err) ? 1 : weirlua_refuse(L, &err);
+}
+
+/* a + b, a | b */
+static int meta_union(lua_State *L)
+{
+    return operate_raising(L, weir_idset_union);
+}
+
+/* a * b, a & b */
+static int meta_intersect(lua_State *L)
+{
+    return operate_raising(L, weir_idset_intersect);
+}
+
+/* a - b */
+static int meta_difference(lua_State *L)
+{
+    return operate_raising(L, weir_idset_difference);
+}
+
+/* union(x): the ids of both, a new set. */
+static int set_union(lua_State *L)
+{
+    return operate_telling(L, weir_idset_union);
+}
+
+/* intersect(x): the ids that are in both, a new set. */
+static int set_intersect(lua_State *L)
+{
+    return operate_telling(L, weir_idset_intersect);
+}
+
+/* difference(x): the ids that are not in x, a new set. */
+static int set_difference(lua_State *L)
+{
+    return operate_telling(L, weir_idset_difference);
+}
+
+/* a == b: false where one is no set. */
+static int meta_eq(lua_State *L)
+{
+    lua_settop(L, 2);
+    if (luaL_testudata(L, 1, IDSET) && luaL_testudata(L, 2, IDSET))
+        lua_pushboolean(L, weir_idset_equal(check_set(L, 1), check_set(L, 2)));
+    else
+        lua_pushboolean(L, check_set(L, luaL_testudata(L, 2, IDSET) ? 2 : 1) == NULL);
+    return 1;
+}
+
+/* Puts sets in the place of both operands of a comparison. */
+static void check_two(lua_State *L, weir_idset **a, weir_idset **b)
+{
+    weir_err err = {0};
+
+    lua_settop(L, 2);
+    if (!luaL_testudata(L, 2, IDSET))
+        check_set(L, 1);
+    *a = weirlua_idset_at(L, 1, &err);
+    *b = *a ? weirlua_idset_at(L, 2, &err) : NULL;
+    if (!*b)
+        luaL_error(L, "%s", err.text);
+}
+
+/* a <= b: all of a is in b. */
+static int meta_le(lua_State *L)
+{
+    weir_idset *a, *b;
+
+    check_two(L, &a, &b);
+    lua_pushboolean(L, weir_idset_contains(b, a));
+    return 1;
+}
+
+/* a < b: all of a is in b, and more. */
+static int meta_lt(lua_State *L)
+{
+    weir_idset *a, *b;
+
+    check_two(L, &a, &b);
+    lua_pushboolean(L, weir_idset_contains(b, a) && weir_idset_count(a) < weir_idset_count(b));
+    return 1;
+}
+
+/* contains(x): all of x is in the set. */
+static int set_contains(lua_State *L)
+{
+    const weir_idset *set = check_set(L, 1), *other;
+    weir_err err = {0};
+
+    luaL_checkany(L, 2);
+    other = weirlua_idset_at(L, 2, &err);
+    if (!other)
+        return weirlua_refuse(L, &err);
+    lua_pushboolean(L, weir_idset_contains(set, other));
+    return 1;
+}
+
+/* overlaps(x): some id is in both. */
+static int set_overlaps(lua_State *L)
+{
+    const weir_idset *set = check_set(L, 1), *other;
+    weir_err err = {0};
+
+    luaL_checkany(L, 2);
+    other = weirlua_idset_at(L, 2, &err);
+    if (!other)
+        return weirlua_refuse(L, &err);
+    lua_pushboolean(L, weir_idset_has_intersection(set, other));
+    return 1;
+}
+
+/* ---- changes ---- */
+
+struct change {
+    int (*range)(weir_idset *set, uint32_t lo, uint32_t hi);
+    int (*set)(weir_idset *set, const weir_idset *other);
+};
+
+static int change(lua_State *L, const struct change *how)
+{
+    weir_idset *set = check_set(L, 1), *other;
+    weir_err err = {0};
+
+    if (lua_gettop(L) == 1)
+        return 1;
+    lua_settop(L, 3);
+    if (!lua_isnil(L, 3)) {
+        uint32_t lo = check_id(L, 2), hi = check_id(L, 3);
+        luaL_argcheck(L, lo <= hi, 3, "a range must not end below its start");
+        check_rc(L, how->range(set, lo, hi));
+    } else if (lua_type(L, 2) == LUA_TNUMBER) {
+        uint32_t id = check_id(L, 2);
+        check_rc(L, how->range(set, id, id));
+    } else {
+        other = weirlua_idset_at(L, 2, &err);
+        if (!other)
+            return weirlua_refuse(L, &err);
+        check_rc(L, how->set(set, other));
+    }
+    lua_settop(L, 1);
+    return 1;
+}
+
+/* add(x) or add(lo, hi): puts ids into the set, and gives the set. */
+static int set_add(lua_State *L)
+{
+    static const struct change how = {weir_idset_add_range, weir_idset_add};
+    return change(L, &how);
+}
+
+/* remove(x) or remove(lo, hi): takes ids out of the set, be they there or not, and gives the set. */
+static int set_remove(lua_State *L)
+{
+    static const struct change how = {weir_idset_remove_range, weir_idset_subtract};
+    return change(L, &how);
+}
+
+/* take(n): moves the n lowest ids, or as many as there are, to a new set. */
+static int set_take(lua_State *L)
+{
+    weir_idset *set = check_set(L, 1);
+    lua_Integer n = luaL_checkinteger(L, 2);
+    weir_idset **out;
+
+    luaL_argcheck(L, n >= 0, 2, "a number from 0 on expected");
+    out = weirlua_idset_push(L);
+    return weirlua_idset_finish(L, out, weir_idset_take(set, (uint64_t)n, out));
+}
+
+/* ---- questions ---- */
+
+/* has(id): whether it is in the set. */
+static int set_has(lua_State *L)
+{
+    const weir_idset *set = check_set(L, 1);
+
+    lua_pushboolean(L, weir_idset_test(set, check_id(L, 2)));
+    return 1;
+}
+
+/* count(), #s: how many ids. */
+static int set_count(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)weir_idset_count(check_set(L, 1)));
+    return 1;
+}
+
+/* empty(): whether there are none. */
+static int set_empty(lua_State *L)
+{
+    lua_pushboolean(L, weir_idset_count(check_set(L, 1)) == 0);
+    return 1;
+}
+
+static int push_id(lua_State *L, int64_t id)
+{
+    if (id < 0)
+        lua_pushnil(L);
+    else
+        lua_pushinteger(L, id);
+    return 1;
+}
+
+/* first(): the lowest id, or nil. */
+static int set_first(lua_State *L)
+{
+    return push_id(L, weir_idset_first(check_set(L, 1)));
+}
+
+/* last(): the highest id, or nil. */
+static int set_last(lua_State *L)
+{
+    return push_id(L, weir_idset_last(check_set(L, 1)));
+}
+
+/* next(id): the lowest id above it, or nil. */
+static int set_next(lua_State *L)
+{
+    const weir_idset *set = check_set(L, 1);
+
+    return push_id(L, weir_idset_next(set, check_id(L, 2)));
+}
+
+/* prev(id): the highest id below it, or nil. */
+static int set_prev(lua_State *L)
+{
+    const weir_idset *set = check_set(L, 1);
+
+    return push_id(L, weir_idset_prev(set, check_id(L, 2)));
+}
+
+/* ---- iteration: what is next is found from the id that was told last, so a set may change under a loop ---- */
+
+/* The set that a loop is about, upvalue 2. */
+static const weir_idset *loop_set(lua_State *L)
+{
+    weir_idset **box = lua_touserdata(L, lua_upvalueindex(2));
+
+    if (!*box)
+        luaL_error(L, "the idset is closed");
+    return *box;
+}
+
+/* Index 2: the last id that was told. */
+static int step_ids(lua_State *L)
+{
+    const weir_idset *set = loop_set(L);
+
+    return push_id(L, weir_idset_next(set, lua_isnoneornil(L, 2) ? -1 : (int64_t)check_id(L, 2)));
+}
+
+/* for id in s:ids(): all of them, ascending. */
+static int set_ids(lua_State *L)
+{
+    check_set(L, 1);
+    lua_pushlightuserdata(L, weirlua_of(L));
+    lua_pushvalue(L, 1);
+    lua_pushcclosure(L, step_ids, 2);
+    return 1;
+}
+
+/* Upvalue 3: the last id that was told. */
+static int step_ranges(lua_State *L)
+{
+    const weir_idset *set = loop_set(L);
+    int64_t lo = weir_idset_next(set, lua_tointeger(L, lua_upvalueindex(3)));
+    int64_t hi = weir_idset_run_end(set, lo);
+
+    if (lo < 0)
+        return push_id(L, lo);
+    lua_pushinteger(L, hi);
+    lua_replace(L, lua_upvalueindex(3));
+    lua_pushinteger(L, lo);
+    lua_pushinteger(L, hi);
+    return 2;
+}
+
+/* for lo, hi in s:ranges(): the runs of consecutive ids, ascending; both ends are inside. */
+static int set_ranges(lua_State *L)
+{
+    check_set(L, 1);
+    lua_pushlightuserdata(L, weirlua_of(L));
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, -1);
+    lua_pushcclosure(L, step_ranges, 3);
+    return 1;
+}
+
+/* ---- texts ---- */
+
+/* format{brackets = false, ranges = true}: the text with brackets where there is more than one id, or with every id. */
+static int set_format(lua_State *L)
+{
+    static const char *const known[] = {"brackets", "ranges", NULL};
+    const weir_idset *set = check_set(L, 1);
+    unsigned flags;
+    struct weirlua_box *box;
+    weir_err err = {0};
+
+    weirlua_options(L, 2, known);
+    flags = (weirlua_field_boolean(L, 2, "ranges", true) ? WEIR_IDSET_RANGES : 0) |
+            (weirlua_field_boolean(L, 2, "brackets", false) ? WEIR_IDSET_BRACKETS : 0);
+    box = weirlua_box_push(L, weir_free);
+    return weirlua_text(L, box, weir_idset_format(set, flags, &err), &err);
+}
+
+static int set_tostring(lua_State *L)
+{
+    const weir_idset *set = check_set(L, 1);
+    struct weirlua_box *box = weirlua_box_push(L, weir_free);
+    weir_err err = {0};
+    char *text = weir_idset_format(set, WEIR_IDSET_RANGES, &err);
+
+    return text ? weirlua_text(L, box, text, &err) : weirlua_raise(L, &err);
+}
+
+static int set_gc(lua_State *L)
+{
+    weir_idset **box = luaL_checkudata(L, 1, IDSET);
+    weir_idset *set = *box;
+
+    *box = NULL;
+    weir_idset_free(set);
+    return 0;
+}
+
+void weirlua_idset_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {
+        {"add", set_add},         {"remove", set_remove},       {"take", set_take},
+        {"copy", set_copy},       {"union", set_union},         {"intersect", set_intersect},
+        {"has", set_has},         {"difference", set_difference}, {"contains", set_contains},
+        {"count", set_count},     {"overlaps", set_overlaps},   {"empty", set_empty},
+        {"first", set_first},     {"last", set_last},           {"next", set_next},
+        {"prev", set_prev},       {"ids", set_ids},             {"ranges", set_ranges},
+        {"format", set_format},   {NULL, NULL}};
+    static const luaL_Reg meta[] = {
+        {"__add", meta_union},     {"__bor", meta_union},   {"__mul", meta_intersect}, {"__band", meta_intersect},
+        {"__sub", meta_difference}, {"__eq", meta_eq},      {"__le", meta_le},         {"__lt", meta_lt},
+        {"__len", set_count},      {"__tostring", set_tostring}, {"__gc", set_gc},    {NULL, NULL}};
+
+    weirlua_class(L, s, IDSET, methods, meta);
+}

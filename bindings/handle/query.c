@@ -1,0 +1,256 @@
+/* query.c - conditions on vertices: queries (the language of find) and RFC 31 constraints, read once. Invariant: an
+ * object that a script can reach holds its condition, which never changes. */
+#include "handle/weirlua.h"
+
+#include <string.h>
+
+#define QUERY      "weir.query"
+#define CONSTRAINT "weir.constraint"
+
+/* User value 1: its text. */
+struct query {
+    weir_query *q;
+};
+
+struct constraint {
+    weir_constraint *c;
+};
+
+static weir_query *check_query(lua_State *L, int arg)
+{
+    struct query *box = luaL_checkudata(L, arg, QUERY);
+
+    luaL_argcheck(L, box->q, arg, "the query is closed");
+    return box->q;
+}
+
+/* Pushes nil, message, code; an expression has no file, so where in it tells the message. */
+static int fail_at(lua_State *L, const weir_err *err, int code)
+{
+    weirlua_fail(L, err, code);
+    if (err->column > 0 && err->line > 1)
+        lua_pushfstring(L, "line %d, column %d: %s", err->line, err->column, err->text);
+    else if (err->column > 0)
+        lua_pushfstring(L, "column %d: %s", err->column, err->text);
+    else
+        return 3;
+    lua_replace(L, -3);
+    return 3;
+}
+
+/* Replaces the text or query at `arg` by a query. NULL: nil, message, code were pushed. */
+static weir_query *query_at(lua_State *L, int arg)
+{
+    struct query *box;
+    const char *text;
+    size_t len;
+    weir_err err = {0};
+    int rc;
+
+    if (luaL_testudata(L, arg, QUERY))
+        return check_query(L, arg);
+    if (lua_type(L, arg) != LUA_TSTRING)
+        luaL_argerror(L, arg, lua_pushfstring(L, "expression or query expected, got %s", luaL_typename(L, arg)));
+    text = lua_tolstring(L, arg, &len);
+    box = lua_newuserdatauv(L, sizeof *box, 1);
+    box->q = NULL;
+    luaL_setmetatable(L, QUERY);
+    lua_pushvalue(L, arg);
+    lua_setiuservalue(L, -2, 1);
+    rc = weir_query_parse(text, len, &box->q, &err);
+    if (rc) {
+        box->q = NULL;
+        fail_at(L, &err, rc);
+        return NULL;
+    }
+    lua_replace(L, arg);
+    return box->q;
+}
+
+int weirlua_query_new(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_settop(L, 1);
+    return query_at(L, 1) ? 1 : 3;
+}
+
+static int query_match(lua_State *L)
+{
+    const weir_query *q = check_query(L, 1);
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 2);
+
+    lua_pushboolean(L, weir_query_match(q, h.g, h.v));
+    return 1;
+}
+
+static int query_gc(lua_State *L)
+{
+    struct query *box = luaL_checkudata(L, 1, QUERY);
+    weir_query *q = box->q;
+
+    box->q = NULL;
+    weir_query_free(q);
+    return 0;
+}
+
+static int query_tostring(lua_State *L)
+{
+    luaL_checkudata(L, 1, QUERY);
+    lua_getiuservalue(L, 1, 1);
+    return 1;
+}
+
+/* ---- constraints ---- */
+
+/* constraint(table | JSON text) */
+int weirlua_constraint_new(lua_State *L)
+{
+    struct constraint *box;
+    const char *text;
+    size_t len;
+    weir_err err = {0};
+    int rc;
+
+    luaL_checkany(L, 1);
+    lua_settop(L, 1);
+    if (lua_type(L, 1) == LUA_TTABLE) {
+        weirlua_json_write(L, 1, JSON_COMPACT);
+        lua_replace(L, 1);
+    }
+    if (lua_type(L, 1) != LUA_TSTRING)
+        luaL_argerror(L, 1, lua_pushfstring(L, "table or JSON text expected, got %s", luaL_typename(L, 1)));
+    text = lua_tolstring(L, 1, &len);
+    box = lua_newuserdatauv(L, sizeof *box, 0);
+    box->c = NULL;
+    luaL_setmetatable(L, CONSTRAINT);
+    rc = weir_constraint_parse(text, len, &box->c, &err);
+    if (rc) {
+        box->c = NULL;
+        return weirlua_fail(L, &err, rc);
+    }
+    return 1;
+}
+
+const weir_constraint *weirlua_check_constraint(lua_State *L, int arg)
+{
+    struct constraint *box = luaL_checkudata(L, arg, CONSTRAINT);
+
+    luaL_argcheck(L, box->c, arg, "the constraint is closed");
+    return box->c;
+}
+
+static int constraint_match(lua_State *L)
+{
+    const weir_constraint *c = weirlua_check_constraint(L, 1);
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 2);
+
+    lua_pushboolean(L, weir_constraint_match(c, h.g, h.v));
+    return 1;
+}
+
+static int constraint_gc(lua_State *L)
+{
+    struct constraint *box = luaL_checkudata(L, 1, CONSTRAINT);
+    weir_constraint *c = box->c;
+
+    box->c = NULL;
+    weir_constraint_free(c);
+    return 0;
+}
+
+static int constraint_tostring(lua_State *L)
+{
+    lua_pushfstring(L, "constraint: %p", luaL_checkudata(L, 1, CONSTRAINT));
+    return 1;
+}
+
+void weirlua_query_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg query[] = {{"match", query_match}, {NULL, NULL}};
+    static const luaL_Reg query_meta[] = {{"__gc", query_gc}, {"__tostring", query_tostring}, {NULL, NULL}};
+    static const luaL_Reg constraint[] = {{"match", constraint_match}, {NULL, NULL}};
+    static const luaL_Reg constraint_meta[] = {
+        {"__gc", constraint_gc}, {"__tostring", constraint_tostring}, {NULL, NULL}};
+
+    weirlua_class(L, s, QUERY, query, query_meta);
+    weirlua_class(L, s, CONSTRAINT, constraint, constraint_meta);
+}
+
+/* ---- find ---- */
+
+static weir_vertex start_of(lua_State *L, const struct weirlua_graph *box)
+{
+    weir_vertex v = WEIR_NONE;
+
+    lua_pushliteral(L, "start");
+    if (lua_rawget(L, 3) != LUA_TNIL)
+        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), box);
+    lua_pop(L, 1);
+    return v;
+}
+
+static bool wants_graph(lua_State *L)
+{
+    const char *as = weirlua_field_string(L, 3, "as", "list");
+
+    if (strcmp(as, "list") != 0 && strcmp(as, "graph") != 0)
+        luaL_error(L, "field 'as': list or graph expected, got '%s'", as);
+    return as[0] == 'g';
+}
+
+static int push_list(lua_State *L, struct weirlua_box *found, uint32_t n, uint32_t number)
+{
+    const weir_vertex *list = found->p;
+    struct weirlua_graph *box;
+
+    lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
+    box = weirlua_graph_find(weirlua_of(L), number);
+    if (!box)
+        return luaL_error(L, "the graph was closed");
+    for (uint32_t i = 0; i < n; i++) {
+        weirlua_push_vertex(L, box, list[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    weirlua_box_clear(found);
+    return 1;
+}
+
+static int push_extract(lua_State *L, const struct weirlua_graph *box, const weir_vertex *list, uint32_t n)
+{
+    struct weirlua_graph *out = weirlua_graph_closed(L);
+    weir_err err = {0};
+
+    return weirlua_graph_finish(L, out, weir_graph_extract(box->g, list, n, &out->g, &err), &err);
+}
+
+/* find(expression | query[, {start=, as="list"|"graph"}]): the vertices in preorder; or a graph of them with all that
+ * is below them and above them (M12). */
+static int graph_find(lua_State *L)
+{
+    static const char *const known[] = {"start", "as", NULL};
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_box *found;
+    weir_vertex start, *list = NULL;
+    const weir_query *q;
+    uint32_t n = 0;
+    bool graph;
+    weir_err err = {0};
+    int rc;
+
+    luaL_checkany(L, 2);
+    lua_settop(L, 3);
+    weirlua_options(L, 3, known);
+    start = start_of(L, box);
+    graph = wants_graph(L);
+    q = query_at(L, 2);
+    if (!q)
+        return 3;
+    found = weirlua_box_push(L, weir_free);
+    rc = weir_find(box->g, q, start, &list, &n, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    found->p = list;
+    return graph ? push_extract(L, box, list, n) : push_list(L, found, n, box->number);
+}
+
+const luaL_Reg weirlua_graph_finders[] = {{"find", graph_find}, {NULL, NULL}};

@@ -1,0 +1,191 @@
+/* request.c - requests: text, a shape string or a Lua table becomes a jobspec, read once. Invariant: a request that a
+ * script can reach holds a weir_request; it never changes. */
+#include "handle/weirlua.h"
+
+#include <math.h>
+
+#define REQUEST "weir.request"
+
+struct request {
+    weir_request *r;
+};
+
+static weir_request *check_request(lua_State *L, int arg)
+{
+    struct request *box = luaL_checkudata(L, arg, REQUEST);
+
+    luaL_argcheck(L, box->r, arg, "the request is closed");
+    return box->r;
+}
+
+/* The text of the request at `arg`; a table goes through JSON. */
+static const char *text_at(lua_State *L, int arg, size_t *len)
+{
+    if (lua_type(L, arg) == LUA_TTABLE) {
+        weirlua_json_write(L, arg, JSON_COMPACT);
+        lua_replace(L, arg);
+    } else if (lua_type(L, arg) != LUA_TSTRING) {
+        luaL_argerror(L, arg, lua_pushfstring(L, "request, table or text expected, got %s", luaL_typename(L, arg)));
+    }
+    return lua_tolstring(L, arg, len);
+}
+
+weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg)
+{
+    struct request *box;
+    const char *text, *source;
+    size_t len;
+    weir_err err = {0};
+    int rc;
+
+    (void)s;
+    if (luaL_testudata(L, arg, REQUEST))
+        return check_request(L, arg);
+    source = lua_type(L, arg) == LUA_TTABLE ? "<table>" : "<request>";
+    text = text_at(L, arg, &len);
+    box = lua_newuserdatauv(L, sizeof *box, 0);
+    box->r = NULL;
+    luaL_setmetatable(L, REQUEST);
+    rc = weir_request_parse(text, len, source, &box->r, &err);
+    if (rc) {
+        box->r = NULL;
+        weirlua_fail(L, &err, rc);
+        return NULL;
+    }
+    lua_replace(L, arg);
+    return box->r;
+}
+
+int weirlua_request_new(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_settop(L, 1);
+    return weirlua_request_at(L, weirlua_of(L), 1) ? 1 : 3;
+}
+
+static int request_gc(lua_State *L)
+{
+    struct request *box = luaL_checkudata(L, 1, REQUEST);
+    weir_request *r = box->r;
+
+    box->r = NULL;
+    weir_request_free(r);
+    return 0;
+}
+
+static int request_duration(lua_State *L)
+{
+    weirlua_push_time(L, weir_request_duration(check_request(L, 1)));
+    return 1;
+}
+
+static int request_attribute(lua_State *L)
+{
+    weir_request *r = check_request(L, 1);
+
+    lua_pushstring(L, weir_request_attribute(r, luaL_checkstring(L, 2)));
+    return 1;
+}
+
+static int request_constrained(lua_State *L)
+{
+    lua_pushboolean(L, weir_request_constrained(check_request(L, 1)));
+    return 1;
+}
+
+/* r:format(["json"|"yaml"|"shape"|"resources"]) */
+static int request_format(lua_State *L)
+{
+    static const char *const formats[] = {"json", "jobspec", "yaml", "shape", "resources", NULL};
+    weir_request *r = check_request(L, 1);
+    const char *format = formats[luaL_checkoption(L, 2, "json", formats)];
+    struct weirlua_box *text = weirlua_box_push(L, weir_free);
+    weir_err err = {0};
+
+    return weirlua_text(L, text, weir_request_format(r, format, &err), &err);
+}
+
+/* ---- resources as plain tables ---- */
+
+static void set_text(lua_State *L, const char *key, const char *value)
+{
+    if (value && value[0]) {
+        lua_pushstring(L, value);
+        lua_setfield(L, -2, key);
+    }
+}
+
+static void push_count(lua_State *L, const weir_count *c)
+{
+    char op[2] = {c->op, '\0'};
+
+    lua_createtable(L, 0, 4);
+    lua_pushinteger(L, c->min);
+    lua_setfield(L, -2, "min");
+    if (c->max == WEIR_FOREVER)
+        lua_pushnumber(L, (lua_Number)HUGE_VAL);
+    else
+        lua_pushinteger(L, c->max);
+    lua_setfield(L, -2, "max");
+    if (c->op) {
+        set_text(L, "operator", op);
+        lua_pushinteger(L, c->operand);
+        lua_setfield(L, -2, "operand");
+        return;
+    }
+    lua_createtable(L, (int)c->nset, 0);
+    for (uint32_t i = 0; i < c->nset; i++) {
+        lua_pushinteger(L, c->set[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_setfield(L, -2, "set");
+}
+
+static void push_resources(lua_State *L, const weir_resource *list, uint32_t n)
+{
+    luaL_checkstack(L, 8, "resources");
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_createtable(L, 0, 8);
+        set_text(L, "type", list[i].type);
+        set_text(L, "unit", list[i].unit);
+        set_text(L, "label", list[i].label);
+        set_text(L, "id", list[i].id);
+        push_count(L, &list[i].count);
+        lua_setfield(L, -2, "count");
+        if (list[i].exclusive != WEIR_EXCLUSIVE_UNSET) {
+            lua_pushboolean(L, list[i].exclusive == WEIR_EXCLUSIVE_YES);
+            lua_setfield(L, -2, "exclusive");
+        }
+        if (list[i].nwith) {
+            push_resources(L, list[i].with, list[i].nwith);
+            lua_setfield(L, -2, "with");
+        }
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+}
+
+static int request_resources(lua_State *L)
+{
+    uint32_t n;
+    const weir_resource *list = weir_request_resources(check_request(L, 1), &n);
+
+    push_resources(L, list, n);
+    return 1;
+}
+
+static int request_tostring(lua_State *L)
+{
+    lua_pushfstring(L, "request of %I resources", (LUAI_UACINT)weir_request_count(check_request(L, 1)));
+    return 1;
+}
+
+void weirlua_request_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {{"duration", request_duration},       {"format", request_format},
+                                       {"resources", request_resources},     {"attribute", request_attribute},
+                                       {"constrained", request_constrained}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", request_gc}, {"__tostring", request_tostring}, {NULL, NULL}};
+
+    weirlua_class(L, s, REQUEST, methods, meta);
+}

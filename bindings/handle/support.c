@@ -1,0 +1,242 @@
+/* support.c - boxes, results, times and option tables. Invariant: a box frees what it holds exactly once. */
+#include "handle/weirlua.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#define BOX        "weir.box"
+#define TIME_LIMIT 9.2e12 /* seconds; int64_t microseconds end a little later */
+#define PER_SECOND 1000000
+
+/* ---- boxes ---- */
+
+struct weirlua_box *weirlua_box_push(lua_State *L, void (*release)(void *p))
+{
+    struct weirlua_box *b = lua_newuserdatauv(L, sizeof *b, 0);
+
+    *b = (struct weirlua_box){NULL, release};
+    luaL_setmetatable(L, BOX);
+    return b;
+}
+
+void weirlua_box_clear(struct weirlua_box *b)
+{
+    void *p = b->p;
+
+    b->p = NULL;
+    if (p)
+        b->release(p);
+}
+
+static int box_gc(lua_State *L)
+{
+    weirlua_box_clear(luaL_checkudata(L, 1, BOX));
+    return 0;
+}
+
+void weirlua_box_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg meta[] = {{"__gc", box_gc}, {"__close", box_gc}, {NULL, NULL}};
+    weirlua_class(L, s, BOX, NULL, meta);
+}
+
+void weirlua_weigh(lua_State *L, size_t bytes)
+{
+    int kilobytes = bytes / 1024 < INT_MAX ? (int)(bytes / 1024) : INT_MAX;
+
+    if (kilobytes > 0 && lua_gc(L, LUA_GCISRUNNING))
+        lua_gc(L, LUA_GCSTEP, kilobytes);
+}
+
+/* ---- results ---- */
+
+static void push_error_text(lua_State *L, const weir_err *err, int code)
+{
+    char text[1024];
+
+    weir_err_format(err, text, sizeof text);
+    lua_pushstring(L, text[0] ? text : code == WEIR_ENOMEM ? "out of memory" : weir_status_name(code));
+}
+
+int weirlua_fail(lua_State *L, const weir_err *err, int code)
+{
+    lua_pushnil(L);
+    push_error_text(L, err, code);
+    lua_pushstring(L, weir_status_name(code));
+    return 3;
+}
+
+int weirlua_refuse(lua_State *L, const weir_err *err)
+{
+    lua_pushnil(L);
+    lua_pushstring(L, err->text[0] ? err->text : weir_status_name(err->code));
+    lua_pushstring(L, weir_status_name(err->code));
+    return 3;
+}
+
+int weirlua_raise(lua_State *L, const weir_err *err)
+{
+    luaL_where(L, 1);
+    push_error_text(L, err, err->code);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
+int weirlua_status(lua_State *L, int rc, const weir_err *err)
+{
+    if (rc < 0)
+        return weirlua_fail(L, err, rc);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+int weirlua_text(lua_State *L, struct weirlua_box *b, char *text, const weir_err *err)
+{
+    if (!text)
+        return weirlua_fail(L, err, err->code ? err->code : WEIR_ENOMEM);
+    b->p = text;
+    lua_pushstring(L, text);
+    weirlua_box_clear(b);
+    return 1;
+}
+
+/* ---- time ---- */
+
+void weirlua_push_time(lua_State *L, int64_t us)
+{
+    if (us == WEIR_FOREVER)
+        lua_pushnumber(L, HUGE_VAL);
+    else if (us % PER_SECOND == 0)
+        lua_pushinteger(L, us / PER_SECOND);
+    else
+        lua_pushnumber(L, (double)us / PER_SECOND);
+}
+
+/* False: not a time. */
+static bool time_of(double seconds, int64_t *us)
+{
+    if (isnan(seconds) || seconds < -TIME_LIMIT)
+        return false;
+    *us = seconds > TIME_LIMIT ? WEIR_FOREVER : (int64_t)llround(seconds * PER_SECOND);
+    return true;
+}
+
+int64_t weirlua_check_time(lua_State *L, int arg)
+{
+    int64_t us = 0;
+
+    if (!time_of(luaL_checknumber(L, arg), &us))
+        luaL_argerror(L, arg, "a time in seconds expected");
+    return us;
+}
+
+/* ---- options ---- */
+
+void weirlua_options(lua_State *L, int arg, const char *const *known)
+{
+    if (lua_isnoneornil(L, arg)) {
+        lua_settop(L, arg > lua_gettop(L) ? arg : lua_gettop(L));
+        lua_newtable(L);
+        lua_replace(L, arg);
+        return;
+    }
+    luaL_checktype(L, arg, LUA_TTABLE);
+    luaL_checkstack(L, 4, "options");
+    for (lua_pushnil(L); lua_next(L, arg); lua_pop(L, 1)) {
+        size_t i = 0;
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+        while (key && known[i] && strcmp(known[i], key) != 0)
+            i++;
+        if (!key || !known[i])
+            luaL_error(L, "there is no option '%s' here", luaL_tolstring(L, -2, NULL));
+    }
+}
+
+static bool absent(lua_State *L, int table, const char *key)
+{
+    bool none;
+
+    lua_pushstring(L, key);
+    none = lua_rawget(L, table) == LUA_TNIL; /* raw: no metamethod runs in the middle of our work */
+    if (none)
+        lua_pop(L, 1);
+    return none;
+}
+
+static void wrong(lua_State *L, const char *key, const char *expected)
+{
+    luaL_error(L, "field '%s': %s expected, got %s", key, expected, luaL_typename(L, -1));
+}
+
+const char *weirlua_field_string(lua_State *L, int table, const char *key, const char *otherwise)
+{
+    const char *s;
+    size_t len;
+
+    if (absent(L, table, key))
+        return otherwise;
+    if (lua_type(L, -1) != LUA_TSTRING)
+        wrong(L, key, "string");
+    s = lua_tolstring(L, -1, &len);
+    if (strlen(s) != len)
+        luaL_error(L, "field '%s' contains a zero byte", key);
+    lua_pop(L, 1);
+    return s;
+}
+
+int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t otherwise)
+{
+    int exact;
+    int64_t value;
+
+    if (absent(L, table, key))
+        return otherwise;
+    value = lua_tointegerx(L, -1, &exact);
+    if (!exact || lua_type(L, -1) != LUA_TNUMBER)
+        wrong(L, key, "integer");
+    lua_pop(L, 1);
+    return value;
+}
+
+int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t otherwise)
+{
+    int64_t us = 0;
+
+    if (absent(L, table, key))
+        return otherwise;
+    if (lua_type(L, -1) != LUA_TNUMBER || !time_of(lua_tonumber(L, -1), &us))
+        wrong(L, key, "time in seconds");
+    lua_pop(L, 1);
+    return us;
+}
+
+bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherwise)
+{
+    bool value;
+
+    if (absent(L, table, key))
+        return otherwise;
+    if (lua_type(L, -1) != LUA_TBOOLEAN)
+        wrong(L, key, "boolean");
+    value = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return value;
+}
+
+unsigned weirlua_field_reading(lua_State *L, int table)
+{
+    static const struct {
+        const char *key;
+        unsigned reading;
+    } known[] = {{"links", WEIR_LINKS},
+                 {"slot_parent", WEIR_SLOT_PARENT},
+                 {"slot_sums", WEIR_SLOT_SUMS},
+                 {"strict_levels", WEIR_STRICT_LEVELS},
+                 {"whole_pools", WEIR_WHOLE_POOLS}};
+    unsigned reading = 0;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        reading |= weirlua_field_boolean(L, table, known[i].key, false) ? known[i].reading : 0u;
+    return reading;
+}

@@ -1,0 +1,81 @@
+/* trace.c - what a match looked at, as a list for scripts. Invariant: while the match runs events are only gathered, in C;
+ * the table is filled when it is over. */
+#include "handle/weirlua.h"
+
+#include <stdlib.h>
+
+#define TRACE_MAX 1000000 /* events kept; more are counted only */
+
+static void release(void *p)
+{
+    struct weirlua_trace *t = p;
+
+    free(t->list);
+    free(t);
+}
+
+struct weirlua_trace *weirlua_trace_push(lua_State *L)
+{
+    struct weirlua_box *box = weirlua_box_push(L, release);
+
+    box->p = calloc(1, sizeof(struct weirlua_trace));
+    if (!box->p)
+        luaL_error(L, "out of memory");
+    return box->p;
+}
+
+void weirlua_trace_event(void *data, const weir_trace *event)
+{
+    struct weirlua_trace *t = data;
+
+    if (t->n == t->cap) {
+        size_t cap = t->cap ? t->cap * 2 : 64;
+        weir_trace *list = cap > TRACE_MAX ? NULL : realloc(t->list, cap * sizeof *list);
+        if (!list) {
+            t->lost++;
+            return;
+        }
+        t->list = list;
+        t->cap = cap;
+    }
+    t->list[t->n++] = *event;
+}
+
+static void push_event(lua_State *L, const struct weirlua_graph *box, const weir_trace *event)
+{
+    static const char *const names[WEIR_EVENTS] = {"visited", "pruned", "state",  "constraint",
+                                                   "busy",    "policy", "scored", "chosen"};
+
+    lua_createtable(L, 0, 6);
+    lua_pushstring(L, names[event->event]);
+    lua_setfield(L, -2, "event");
+    weirlua_push_vertex(L, box, event->vertex); /* nil: the whole graph */
+    lua_setfield(L, -2, "vertex");
+    lua_pushinteger(L, event->resource);
+    lua_setfield(L, -2, "resource");
+    if (event->type) {
+        lua_pushstring(L, event->type);
+        lua_setfield(L, -2, "type");
+        lua_pushinteger(L, event->need);
+        lua_setfield(L, -2, "need");
+        lua_pushinteger(L, event->have);
+        lua_setfield(L, -2, "have");
+    }
+    if (event->event == WEIR_EVENT_SCORED) {
+        lua_pushnumber(L, event->score);
+        lua_setfield(L, -2, "score");
+    } else if (event->event == WEIR_EVENT_CHOSEN) {
+        lua_pushinteger(L, event->have);
+        lua_setfield(L, -2, "amount");
+    }
+}
+
+void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struct weirlua_graph *box, int table)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        push_event(L, box, &t->list[i]);
+        lua_rawseti(L, table, (lua_Integer)i + 1);
+    }
+    lua_pushinteger(L, (lua_Integer)t->lost);
+    lua_setfield(L, table, "lost");
+}

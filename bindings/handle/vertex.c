@@ -1,0 +1,380 @@
+/* vertex.c - a vertex in Lua: a light userdata of 64 bits, so that it costs nothing to make and equals itself.
+ *
+ *      63 62   61 .. 52     51 .. 32       31 .. 0
+ *      kind    generation   graph number   vertex index
+ *
+ * Invariant: bits are turned into a vertex in one place, which finds the graph by number and compares the generation;
+ * a graph number is never 0, so that NULL is no vertex. */
+#include "handle/weirlua.h"
+
+#include <string.h>
+
+#define VERTEX "weir.vertex"
+
+static uint64_t bits_of(const struct weirlua_graph *box, weir_vertex v, int kind)
+{
+    return (uint64_t)kind << 62 | (uintptr_t)weirlua_vertex_bits(box->number, v, weir_vertex_generation(box->g, v));
+}
+
+static void push_bits(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)bits_of(box, v, kind));
+}
+
+void *weirlua_vertex_value(const struct weirlua_graph *box, weir_vertex v)
+{
+    return (void *)(uintptr_t)bits_of(box, v, WEIRLUA_VERTEX);
+}
+
+void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v)
+{
+    if (v == WEIR_NONE)
+        lua_pushnil(L);
+    else
+        push_bits(L, box, v, WEIRLUA_VERTEX);
+}
+
+/* NULL, or what is wrong with the bits. */
+static inline const char *resolve(struct weirlua *s, uint64_t bits, struct weirlua_handle *h)
+{
+    uint32_t number = (uint32_t)(bits >> 32) & WEIRLUA_NUMBER_MAX;
+
+    *h = (struct weirlua_handle){NULL, NULL, (weir_vertex)bits, (int)(bits >> 62)};
+    if (number == 0)
+        return "not a vertex: a light userdata of someone else";
+    h->box = weirlua_graph_find(s, number);
+    if (!h->box)
+        return "the vertex is stale: its graph was closed";
+    h->g = h->box->g;
+    if (!weir_vertex_is(h->g, h->v, bits >> 52 & 1023))
+        return "the vertex is stale: it was removed from its graph";
+    return NULL;
+}
+
+static void refuse(lua_State *L, int arg, const char *trouble)
+{
+    if (arg == 1)
+        luaL_error(L, "%s", trouble);
+    luaL_argerror(L, arg, trouble);
+}
+
+static inline struct weirlua_handle check_handle(lua_State *L, struct weirlua *s, int arg)
+{
+    struct weirlua_handle h;
+    const char *trouble;
+
+    if (lua_type(L, arg) != LUA_TLIGHTUSERDATA)
+        luaL_argerror(L, arg, lua_pushfstring(L, "vertex expected, got %s", luaL_typename(L, arg)));
+    trouble = resolve(s, (uintptr_t)lua_touserdata(L, arg), &h);
+    if (trouble)
+        refuse(L, arg, trouble);
+    return h;
+}
+
+struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg)
+{
+    return check_handle(L, s, arg);
+}
+
+struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int arg)
+{
+    struct weirlua_handle h = weirlua_check_handle(L, s, arg);
+
+    if (h.kind != WEIRLUA_VERTEX)
+        luaL_argerror(L, arg, lua_pushfstring(L, "vertex expected, got its %s", weirlua_view_name(h.kind)));
+    return h;
+}
+
+weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *box)
+{
+    struct weirlua_handle h = weirlua_check_vertex(L, s, arg);
+
+    if (h.box != box)
+        luaL_argerror(L, arg, "the vertex belongs to another graph");
+    return h.v;
+}
+
+/* ---- fields ---- */
+
+static const struct {
+    const char *name;
+    int code;
+} fields[] = {
+    {"type", FIELD_TYPE},   {"basename", FIELD_BASENAME}, {"name", FIELD_NAME},   {"id", FIELD_ID},
+    {"size", FIELD_SIZE},   {"unit", FIELD_UNIT},         {"state", FIELD_STATE}, {"rank", FIELD_RANK},
+    {"path", FIELD_PATH},   {"uuid", FIELD_UUID},         {"free", FIELD_FREE},   {"exclusive", FIELD_EXCLUSIVE},
+    {"index", FIELD_INDEX}, {"tags", FIELD_TAGS},         {"data", FIELD_DATA},   {"properties", FIELD_PROPERTIES},
+};
+
+int weirlua_field_code(const char *name)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return fields[i].code;
+    return FIELD_NONE;
+}
+
+const char weirlua_fields_known[] = "type, id, size, free, rank, name, state and index";
+
+bool weirlua_fields_add(struct weirlua_fields *list, const char *name)
+{
+    int code = weirlua_field_code(name);
+
+    switch (code) {
+    case FIELD_TYPE:
+    case FIELD_NAME:
+    case FIELD_STATE:
+    case FIELD_ID:
+    case FIELD_SIZE:
+    case FIELD_FREE:
+    case FIELD_RANK:
+    case FIELD_INDEX: break;
+    default: return false;
+    }
+    if (list->n == WEIRLUA_FIELDS)
+        return false;
+    list->codes[list->n++] = (uint8_t)code;
+    return true;
+}
+
+/* Texts that are computed, mostly short. */
+static void push_computed(lua_State *L, const struct weirlua_graph *box, weir_vertex v,
+                          size_t (*write)(const weir_graph *, weir_vertex, char *, size_t))
+{
+    char text[256], *at;
+    size_t len = write(box->g, v, text, sizeof text);
+    uint32_t number = box->number;
+    luaL_Buffer b;
+
+    if (len < sizeof text) {
+        lua_pushlstring(L, text, len);
+        return;
+    }
+    at = luaL_buffinitsize(L, &b, len + 1);
+    if (weirlua_graph_find(weirlua_state(L, NULL), number) != box) /* that may have collected the graph */
+        luaL_error(L, "the graph was closed");
+    write(box->g, v, at, len + 1);
+    luaL_pushresultsize(&b, len);
+}
+
+static void push_optional(lua_State *L, int64_t value, bool there)
+{
+    if (there)
+        lua_pushinteger(L, value);
+    else
+        lua_pushnil(L);
+}
+
+static void push_uuid(lua_State *L, const weir_graph *g, weir_vertex v)
+{
+    char uuid[37];
+
+    weir_vertex_uuid(g, v, uuid);
+    lua_pushstring(L, uuid);
+}
+
+static inline void push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field)
+{
+    const weir_graph *g = box->g;
+    int64_t n;
+
+    switch (field) {
+    case FIELD_TYPE: lua_pushstring(L, weir_vertex_type(g, v)); break;
+    case FIELD_BASENAME: lua_pushstring(L, weir_vertex_basename(g, v)); break;
+    case FIELD_NAME: push_computed(L, box, v, weir_vertex_name); break;
+    case FIELD_ID: n = weir_vertex_id(g, v), push_optional(L, n, n != WEIR_NO_ID); break;
+    case FIELD_SIZE: lua_pushinteger(L, weir_vertex_size(g, v)); break;
+    case FIELD_UNIT: lua_pushstring(L, weir_vertex_unit(g, v)); break;
+    case FIELD_STATE: lua_pushstring(L, weir_state_name(weir_vertex_state(g, v))); break;
+    case FIELD_RANK: n = weir_vertex_rank(g, v), push_optional(L, n, n != WEIR_NO_RANK); break;
+    case FIELD_PATH: push_computed(L, box, v, weir_vertex_path); break;
+    case FIELD_UUID: push_uuid(L, g, v); break;
+    case FIELD_EXCLUSIVE: lua_pushboolean(L, weir_vertex_exclusive(g, v)); break;
+    case FIELD_FREE: lua_pushinteger(L, weir_vertex_free(g, v)); break;
+    case FIELD_INDEX: lua_pushinteger(L, v); break;
+    case FIELD_PROPERTIES: push_bits(L, box, v, WEIRLUA_PROPERTIES); break;
+    case FIELD_TAGS: push_bits(L, box, v, WEIRLUA_TAGS); break;
+    case FIELD_DATA: push_bits(L, box, v, WEIRLUA_DATA); break;
+    default: lua_pushnil(L);
+    }
+}
+
+void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field)
+{
+    push_field(L, box, v, field);
+}
+
+int weirlua_fields_push(lua_State *L, const struct weirlua_graph *box, weir_vertex v, const struct weirlua_fields *list)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        push_field(L, box, v, list->codes[i]);
+    return (int)list->n;
+}
+
+/* ---- the metatable of light userdata ---- */
+
+/* The code of the field of this name, where that is one of the strings of open_names(); a name is short, so that equal ones
+ * are the same string. */
+static int field_of(const struct weirlua *s, const char *name)
+{
+    for (size_t i = WEIRLUA_NAME_SLOT(name);; i = (i + 1) % WEIRLUA_NAMES)
+        if (s->names[i].text == name)
+            return s->names[i].code;
+        else if (!s->names[i].text)
+            return FIELD_NONE;
+}
+
+/* Upvalue 2: name -> method, or code of a field. */
+static int vertex_index(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = check_handle(L, s, 1);
+    int field;
+
+    if (h.kind != WEIRLUA_VERTEX)
+        return weirlua_view_index(L, &h);
+    field = field_of(s, lua_tostring(L, 2));
+    if (s->recording)
+        weirlua_record(L, "", 2);
+    if (field != FIELD_NONE) {
+        push_field(L, h.box, h.v, field);
+        return 1;
+    }
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TFUNCTION)
+        return luaL_error(L, "a vertex has no field or method '%s'", luaL_tolstring(L, 2, NULL));
+    return 1;
+}
+
+static int set_state(lua_State *L, const struct weirlua_handle *h)
+{
+    const char *name = luaL_checkstring(L, 3);
+    int state = weir_state_parse(name);
+    weir_err err = {0};
+
+    if (state < 0)
+        return luaL_error(L, "there is no state '%s'", name);
+    return weir_vertex_set_state(h->g, h->v, state, &err) ? weirlua_raise(L, &err) : 0;
+}
+
+static int set_rank(lua_State *L, const struct weirlua_handle *h)
+{
+    int64_t rank = lua_isnil(L, 3) ? WEIR_NO_RANK : luaL_checkinteger(L, 3);
+    weir_err err = {0};
+
+    return weir_vertex_set_rank(h->g, h->v, rank, &err) ? weirlua_raise(L, &err) : 0;
+}
+
+static int vertex_newindex(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_handle(L, s, 1);
+    const char *key;
+
+    weirlua_check_writable(L, s, h.box);
+    luaL_checkany(L, 3);
+    weirlua_anchor(L, s, h.box);
+    if (h.kind != WEIRLUA_VERTEX)
+        return weirlua_view_newindex(L, &h);
+    key = luaL_checkstring(L, 2);
+    if (strcmp(key, "state") == 0)
+        return set_state(L, &h);
+    if (strcmp(key, "rank") == 0)
+        return set_rank(L, &h);
+    return luaL_error(L, "field '%s' of a vertex cannot be set; state, rank, properties.KEY, tags.KEY and data.KEY can",
+                      key);
+}
+
+/* Never raises: what is printed in an error message may be stale. */
+static int vertex_tostring(lua_State *L)
+{
+    struct weirlua_handle h;
+    const char *trouble;
+
+    if (lua_type(L, 1) != LUA_TLIGHTUSERDATA)
+        return luaL_argerror(L, 1, "vertex expected");
+    if (!lua_touserdata(L, 1)) {
+        lua_pushliteral(L, "null");
+        return 1;
+    }
+    trouble = resolve(weirlua_of(L), (uintptr_t)lua_touserdata(L, 1), &h);
+    if (trouble)
+        lua_pushfstring(L, "(%s)", trouble);
+    else
+        weirlua_push_field(L, h.box, h.v, FIELD_PATH);
+    if (!trouble && h.kind != WEIRLUA_VERTEX) {
+        lua_pushfstring(L, " (%s)", weirlua_view_name(h.kind));
+        lua_concat(L, 2);
+    }
+    return 1;
+}
+
+/* The manual of what follows is made from comments like this one; see spec/support/manual.lua.
+ *
+ * @class vertex A resource pool, as a value: it compares and hashes as itself, and costs no memory. One that was removed
+ *   raises an error when it is used.
+ * @field type: string -- What it is: node, core, gpu, ...
+ * @field basename: string -- The name without the id.
+ * @field name: string -- basename..id, unless it was given a name of its own.
+ * @field id: integer? -- The number among its like.
+ * @field index: integer -- The number of the vertex in its graph: a tie breaker that is always there.
+ * @field size: integer -- Units in all.
+ * @field free: integer -- Units that are up, reachable and given to no job now.
+ * @field unit: string -- The unit of the size; "" for none.
+ * @field state: string -- up, down, degraded, failing, unknown, null or draining. Can be set.
+ * @field rank: integer? -- The execution target, its own or that of what it is in. Can be set.
+ * @field path: string -- "/cluster0/rack0/node3"
+ * @field uuid: string -- 36 characters.
+ * @field exclusive: boolean -- It is only ever given as a whole.
+ * @field properties: table<string, string> -- What it is, by key; keys can be set. `#` counts, pairs lists.
+ * @field tags: table<string, string> -- What is true of it for now, by key; keys can be set.
+ * @field data: table<string, any> -- What users keep with it, by key; keys can be set. */
+void weirlua_push_members(lua_State *L, struct weirlua *s)
+{
+    lua_newtable(L);
+    lua_pushlightuserdata(L, s);
+    luaL_setfuncs(L, weirlua_vertex_methods, 1);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        lua_pushinteger(L, fields[i].code);
+        lua_setfield(L, -2, fields[i].name);
+    }
+}
+
+/* Notes where the strings of the names of fields are; the table of members on top of the stack keeps them alive. */
+static void open_names(lua_State *L, struct weirlua *s)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *name = lua_pushstring(L, fields[i].name);
+        size_t at = WEIRLUA_NAME_SLOT(name);
+        while (s->names[at].text)
+            at = (at + 1) % WEIRLUA_NAMES;
+        s->names[at].text = name;
+        s->names[at].code = fields[i].code;
+        lua_pop(L, 1);
+    }
+}
+
+/* All light userdata of a lua_State share one metatable. If another library has set one already, there is no telling
+ * its pointers from vertices: loading is refused. */
+void weirlua_vertex_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg meta[] = {{"__newindex", vertex_newindex},
+                                    {"__tostring", vertex_tostring},
+                                    {"__len", weirlua_view_len},
+                                    {"__pairs", weirlua_view_pairs},
+                                    {NULL, NULL}};
+
+    lua_pushlightuserdata(L, NULL);
+    if (lua_getmetatable(L, -1))
+        luaL_error(L, "weir needs the metatable of light userdata, and another library has set it in this Lua state");
+    weirlua_class(L, s, VERTEX, NULL, meta);
+    luaL_getmetatable(L, VERTEX);
+    lua_pushlightuserdata(L, s);
+    weirlua_push_members(L, s);
+    open_names(L, s);
+    lua_pushcclosure(L, vertex_index, 2);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+}

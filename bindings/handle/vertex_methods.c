@@ -1,0 +1,301 @@
+/* vertex_methods.c - what can be asked of a vertex. Invariant: the graph is anchored on the stack wherever it is read
+ * after an allocation; arguments that may be converted to strings are taken before the vertex is looked up. */
+#include "handle/weirlua.h"
+
+#include <string.h>
+
+static weir_vertex parent_in(const weir_graph *g, weir_vertex v, const char *subsystem)
+{
+    weir_edge e;
+    return weir_vertex_edge(g, v, subsystem, false, 0, &e) ? e.source : WEIR_NONE;
+}
+
+static bool part_of(const weir_graph *g, weir_vertex v, const char *subsystem)
+{
+    weir_edge e;
+    return weir_vertex_edge(g, v, subsystem, false, 0, &e) || weir_vertex_edge(g, v, subsystem, true, 0, &e);
+}
+
+/* "power:/feed0/pdu1/node3": the way up along the first edges that enter. */
+static int uri_elsewhere(lua_State *L, const struct weirlua_handle *h, const char *subsystem)
+{
+    weir_vertex v = h->v;
+
+    if (!part_of(h->g, v, subsystem))
+        return weirlua_fail(L, &(weir_err){.code = WEIR_ENOENT, .text = "the vertex is not in that subsystem"},
+                            WEIR_ENOENT);
+    lua_pushliteral(L, "");
+    for (int depth = 0; v != WEIR_NONE && depth < WEIR_PATH_DEPTH; depth++) {
+        lua_pushliteral(L, "/");
+        weirlua_push_field(L, h->box, v, FIELD_NAME);
+        lua_pushvalue(L, -3);
+        lua_concat(L, 3);
+        lua_replace(L, -2);
+        v = parent_in(h->g, v, subsystem);
+    }
+    lua_pushfstring(L, "%s:%s", subsystem, lua_tostring(L, -1));
+    return 1;
+}
+
+static int vertex_uri(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    const char *subsystem = luaL_optstring(L, 2, "containment");
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+
+    if (strcmp(subsystem, "containment") != 0) {
+        weirlua_anchor(L, s, h.box);
+        return uri_elsewhere(L, &h, subsystem);
+    }
+    lua_pushliteral(L, "containment:");
+    h = weirlua_check_vertex(L, s, 1);
+    weirlua_push_field(L, h.box, h.v, FIELD_PATH);
+    lua_concat(L, 2);
+    return 1;
+}
+
+static int vertex_parent(lua_State *L)
+{
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
+
+    weirlua_push_vertex(L, h.box, weir_vertex_parent(h.g, h.v));
+    return 1;
+}
+
+static int vertex_child(lua_State *L)
+{
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
+    lua_Integer i = luaL_checkinteger(L, 2);
+
+    weirlua_push_vertex(L, h.box, i < 1 || i > UINT32_MAX ? WEIR_NONE : weir_vertex_child(h.g, h.v, (uint32_t)(i - 1)));
+    return 1;
+}
+
+static int vertex_nchildren(lua_State *L)
+{
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
+
+    lua_pushinteger(L, weir_vertex_children(h.g, h.v));
+    return 1;
+}
+
+/* Upvalues: state, vertex, how many children were given. */
+static int next_child(lua_State *L)
+{
+    struct weirlua_handle h;
+    uint32_t i = (uint32_t)lua_tointeger(L, lua_upvalueindex(3));
+
+    lua_settop(L, 0);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    h = weirlua_check_vertex(L, weirlua_of(L), 1);
+    weirlua_push_vertex(L, h.box, weir_vertex_child(h.g, h.v, i));
+    lua_pushinteger(L, (lua_Integer)i + 1);
+    lua_replace(L, lua_upvalueindex(3));
+    return 1;
+}
+
+static int vertex_children(lua_State *L)
+{
+    weirlua_check_vertex(L, weirlua_of(L), 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, next_child, 3);
+    return 1;
+}
+
+void weirlua_push_edge(lua_State *L, const struct weirlua_graph *box, const weir_edge *e)
+{
+    lua_createtable(L, 0, 5);
+    weirlua_push_vertex(L, box, e->source);
+    lua_setfield(L, -2, "source");
+    weirlua_push_vertex(L, box, e->target);
+    lua_setfield(L, -2, "target");
+    lua_pushstring(L, e->subsystem);
+    lua_setfield(L, -2, "subsystem");
+    lua_pushstring(L, e->type);
+    lua_setfield(L, -2, "type");
+    lua_pushstring(L, e->back);
+    lua_setfield(L, -2, "back");
+}
+
+static int vertex_edges(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    const char *subsystem = luaL_optstring(L, 2, NULL);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+    lua_Integer n = 0;
+    weir_edge e;
+
+    weirlua_anchor(L, s, h.box);
+    lua_newtable(L);
+    for (int out = 0; out <= 1; out++)
+        for (uint32_t i = 0; weir_vertex_edge(h.g, h.v, subsystem, out, i, &e); i++) {
+            weirlua_push_edge(L, h.box, &e);
+            lua_rawseti(L, -2, ++n);
+        }
+    return 1;
+}
+
+static int vertex_ancestor(lua_State *L)
+{
+    const char *type = luaL_checkstring(L, 2);
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
+
+    weirlua_push_vertex(L, h.box, weir_vertex_ancestor(h.g, h.v, type));
+    return 1;
+}
+
+static int vertex_within(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+
+    lua_pushboolean(L, weir_vertex_within(h.g, h.v, weirlua_check_vertex_of(L, s, 2, h.box)));
+    return 1;
+}
+
+static int vertex_available(lua_State *L)
+{
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
+    int64_t t0 = lua_isnoneornil(L, 2) ? weir_graph_now(h.g) : weirlua_check_time(L, 2);
+    int64_t t1 = lua_isnoneornil(L, 3) ? t0 + 1 : weirlua_check_time(L, 3);
+
+    luaL_argcheck(L, t0 < t1, 3, "the end must lie after the start");
+    lua_pushinteger(L, weir_vertex_available(h.g, h.v, t0, t1));
+    return 1;
+}
+
+static int vertex_uses(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+    weir_use u;
+
+    weirlua_anchor(L, s, h.box);
+    lua_newtable(L);
+    for (uint32_t i = 0; weir_vertex_use(h.g, h.v, i, &u); i++) {
+        lua_createtable(L, 0, 5);
+        lua_pushinteger(L, u.job);
+        lua_setfield(L, -2, "job");
+        weirlua_push_time(L, u.start);
+        lua_setfield(L, -2, "start");
+        weirlua_push_time(L, u.end);
+        lua_setfield(L, -2, "end");
+        lua_pushinteger(L, u.amount);
+        lua_setfield(L, -2, "amount");
+        lua_pushboolean(L, u.exclusive);
+        lua_setfield(L, -2, "exclusive");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+static int64_t end_of(int64_t start, int64_t duration)
+{
+    return duration > WEIR_FOREVER - start ? WEIR_FOREVER : start + duration;
+}
+
+static int vertex_allocate(lua_State *L)
+{
+    static const char *const known[] = {"job", "amount", "start", "duration", NULL};
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+    int64_t job, amount, start, duration;
+    weir_err err = {0};
+
+    luaL_checktype(L, 2, LUA_TTABLE);
+    weirlua_check_writable(L, s, h.box);
+    weirlua_anchor(L, s, h.box);
+    weirlua_options(L, 2, known);
+    job = weirlua_field_integer(L, 2, "job", 0);
+    amount = weirlua_field_integer(L, 2, "amount", weir_vertex_size(h.g, h.v));
+    start = weirlua_field_time(L, 2, "start", weir_graph_now(h.g));
+    duration = weirlua_field_time(L, 2, "duration", WEIR_FOREVER);
+    luaL_argcheck(L, job > 0, 2, "field 'job': a job number above 0 expected");
+    luaL_argcheck(L, amount >= 0, 2, "field 'amount': an amount that is not negative expected");
+    luaL_argcheck(L, start >= 0 && duration > 0, 2, "a start from 0 on and a duration above 0 expected");
+    return weirlua_status(L, weir_vertex_allocate(h.g, h.v, job, amount, start, end_of(start, duration), &err), &err);
+}
+
+static int vertex_release(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+    int64_t job = weirlua_check_job(L, 2, h.box), amount = luaL_optinteger(L, 3, 0);
+    weir_err err = {0};
+
+    luaL_argcheck(L, amount >= 0, 3, "an amount that is not negative expected");
+    weirlua_check_writable(L, s, h.box);
+    return weirlua_status(L, weir_vertex_release(h.g, h.v, job, amount, &err), &err);
+}
+
+static int vertex_aggregate(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+
+    weirlua_anchor(L, s, h.box);
+    return weirlua_push_aggregate(L, h.g, h.v);
+}
+
+/* total, free, idle of one type below v: what aggregate() tells, without a table. */
+static int vertex_below(lua_State *L)
+{
+    const char *type = luaL_checkstring(L, 2);
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
+    weir_aggregate a, found = {NULL, 0, 0, 0};
+
+    for (uint32_t i = 0; weir_graph_aggregate(h.g, h.v, i, &a); i++)
+        if (strcmp(a.type, type) == 0) {
+            found = a;
+            break;
+        }
+    lua_pushinteger(L, found.total);
+    lua_pushinteger(L, found.free);
+    lua_pushinteger(L, found.idle);
+    return 3;
+}
+
+static int vertex_graph(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+
+    weirlua_push_graph(L, s, weirlua_check_vertex(L, s, 1).box);
+    return 1;
+}
+
+/* @class vertex
+ * @method uri(): string -- "containment:/cluster0/rack0/node3"
+ * @method parent(): vertex? -- The vertex around it in containment; nil for a root.
+ * @method children(): fun(): vertex? -- Iterates over what is right below it, in the order of the description.
+ * @method child(i: integer): vertex? -- The i-th child, from 1 on.
+ * @method nchildren(): integer -- How many children it has.
+ * @method edges(subsystem: string?): edge[] -- Edges that leave or enter it: {source, target, subsystem, type, back}.
+ * @method ancestor(type: string): vertex? -- The nearest of itself and what is around it with that type.
+ * @method within(top: vertex): boolean -- Whether it is `top` or below it.
+ * @method below(type: string): integer, integer, integer -- Units of that type below it: in all, free, idle. Costs no search.
+ * @method aggregate(): table<string, table> -- The same for all types: {core = {total, free, idle}}.
+ * @method available(from: number?, to: number?): integer -- Units that are free all of that time, in seconds; now if not given.
+ * @method uses(): table[] -- Who has something of it: {job, start, stop, amount, exclusive}.
+ * @method jobs(): integer[] -- Jobs that have something of it or of what is below it.
+ * @method allocate(what: table): boolean?, string?, string? -- Books {job, amount, start, stop} without a match. Not for policies.
+ * @method release(what: table): boolean?, string?, string? -- Frees what {job, amount} has of it. Not for policies.
+ * @method graph(): graph -- The graph it is in. */
+const luaL_Reg weirlua_vertex_methods[] = {{"uri", vertex_uri},
+                                           {"parent", vertex_parent},
+                                           {"children", vertex_children},
+                                           {"child", vertex_child},
+                                           {"nchildren", vertex_nchildren},
+                                           {"edges", vertex_edges},
+                                           {"ancestor", vertex_ancestor},
+                                           {"within", vertex_within},
+                                           {"available", vertex_available},
+                                           {"uses", vertex_uses},
+                                           {"jobs", weirlua_vertex_jobs},
+                                           {"allocate", vertex_allocate},
+                                           {"release", vertex_release},
+                                           {"below", vertex_below},
+                                           {"aggregate", vertex_aggregate},
+                                           {"graph", vertex_graph},
+                                           {NULL, NULL}};

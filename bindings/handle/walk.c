@@ -1,0 +1,276 @@
+/* walk.c - g:walk{...}. Invariant: the walk lives in a userdata that anchors its graph, and the graph is looked up
+ * again after each call of Lua code, so that a filter may do anything, closing the graph included. */
+#include "handle/walk.h"
+
+#include <string.h>
+
+#define WALK "weir.walk"
+
+static int walk_gc(lua_State *L)
+{
+    struct walk *walk = luaL_checkudata(L, 1, WALK);
+    weir_walk *w = walk->w;
+
+    walk->w = NULL;
+    walk->open = false;
+    weir_walk_free(w);
+    return 0;
+}
+
+/* ---- visits ---- */
+
+/* What was called before may have removed the vertex. */
+static int push_fields(lua_State *L, const struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
+{
+    if (walk->fields.n == 0)
+        return 0;
+    if (weir_graph_serial(box->g) != walk->serial)
+        luaL_error(L, "the graph changed while it was walked");
+    return weirlua_fields_push(L, box, v, &walk->fields);
+}
+
+/* Pushes the i-th of n functions of a slot. */
+static void push_filter(lua_State *L, int at, int slot, uint32_t i, uint32_t n)
+{
+    lua_getiuservalue(L, at, slot);
+    if (n > 1) {
+        lua_rawgeti(L, -1, (lua_Integer)i + 1);
+        lua_replace(L, -2);
+    }
+}
+
+/* Calls it with v and leaves its result. The graph was there, and is. */
+static void call_filter(lua_State *L, const struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
+{
+    weirlua_push_vertex(L, box, v);
+    lua_call(L, 1 + push_fields(L, walk, box, v), 1);
+    if (!walk->open)
+        luaL_error(L, "the walk was closed by its own filter");
+    weirlua_walk_graph(L, walk);
+}
+
+/* W3: all filters must agree to go on; the first that does not ends the descent. */
+static void ask_prune(lua_State *L, int at, struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
+{
+    bool on = true;
+
+    for (uint32_t i = 0; on && i < walk->nprune; i++) {
+        push_filter(L, at, WALK_PRUNE, i, walk->nprune);
+        call_filter(L, walk, box, v);
+        on = lua_toboolean(L, -1);
+        lua_pop(L, 1);
+    }
+    if (on)
+        return;
+    if (walk->compares)
+        walk->cut = true;
+    else
+        weir_walk_prune(walk->w);
+}
+
+/* Without a struct of the error, which takes longer to clear than a step. */
+static int pull(lua_State *L, int at, struct walk *walk, weir_vertex *v)
+{
+    int event;
+
+    if (walk->compares)
+        return weirlua_order_next(L, at, walk, v);
+    event = weir_walk_next(walk->w, v, NULL);
+    if (event < 0)
+        luaL_error(L, event == WEIR_EINVAL ? "the graph changed while it was walked" : "out of memory");
+    return event;
+}
+
+/* The next visit to tell; 0 at the end. The graph is there. */
+static int next_visit(lua_State *L, int at, struct walk *walk, weir_vertex *v)
+{
+    struct weirlua_graph *box = weirlua_walk_graph(L, walk);
+    bool all = walk->nprune || walk->compares; /* the core does not sort out types */
+    int event;
+
+    while ((event = pull(L, at, walk, v)) != WEIR_WALK_DONE) {
+        if (walk->nprune && event == WEIR_PREORDER)
+            ask_prune(L, at, walk, box, *v);
+        if ((unsigned)event & walk->events)
+            if (!all || !walk->type || strcmp(weir_vertex_type(box->g, *v), walk->type) == 0)
+                return event;
+    }
+    return 0;
+}
+
+/* Pushes vertex, event, depth, and the fields. */
+static int push_visit(lua_State *L, const struct walk *walk, weir_vertex v, int event)
+{
+    struct weirlua_graph *box = weirlua_walk_graph(L, walk);
+
+    weirlua_push_vertex(L, box, v);
+    lua_pushstring(L, event == WEIR_PREORDER ? "pre" : "post");
+    lua_pushinteger(L, walk->compares ? walk->depth : weir_walk_depth(walk->w));
+    return 3 + push_fields(L, walk, box, v);
+}
+
+/* Upvalue 2 is the walk; what is passed does not matter. */
+static int walk_step(lua_State *L)
+{
+    struct walk *walk = lua_touserdata(L, lua_upvalueindex(2));
+    weir_vertex v = WEIR_NONE;
+    int event;
+
+    if (!walk->open)
+        return luaL_error(L, "the walk is closed");
+    event = next_visit(L, lua_upvalueindex(2), walk, &v);
+    return event ? push_visit(L, walk, v, event) : 0;
+}
+
+/* The callback form: true when the walk came to its end, false when the function at index 4 ended it. */
+static int tell_all(lua_State *L, struct walk *walk)
+{
+    weir_vertex v = WEIR_NONE;
+    bool on = true;
+    int event;
+
+    while (on && (event = next_visit(L, 3, walk, &v)) != 0) {
+        lua_pushvalue(L, 4);
+        lua_call(L, push_visit(L, walk, v, event), 1);
+        if (!walk->open)
+            return luaL_error(L, "the walk was closed by its own filter");
+        on = !lua_isboolean(L, -1) || lua_toboolean(L, -1);
+        lua_pop(L, 1);
+    }
+    lua_pushboolean(L, on);
+    return 1;
+}
+
+/* ---- the accumulator ---- */
+
+static void free_accum(void *p)
+{
+    weir_accum_free(p);
+}
+
+static int push_best(lua_State *L, const struct walk *walk, weir_accum *a)
+{
+    size_t n = weir_accum_count(a);
+
+    lua_newtable(L);
+    for (size_t i = 0; i < n; i++) {
+        double score = 0;
+        weir_vertex v = weir_accum_get(a, i, &score);
+        struct weirlua_graph *box = weirlua_walk_graph(L, walk);
+        if (!weir_vertex_live(box->g, v))
+            return luaL_error(L, "the graph changed while it was walked");
+        lua_createtable(L, 0, 2);
+        weirlua_push_vertex(L, box, v);
+        lua_setfield(L, -2, "vertex");
+        lua_pushnumber(L, score);
+        lua_setfield(L, -2, "score");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+enum verdict { SCORED, NO_CANDIDATE, STOP };
+
+/* W4: the sum of what the filters say; nil of one: no candidate; false of one: the walk ends. */
+static enum verdict ask_evaluate(lua_State *L, struct walk *walk, weir_vertex v, double *score)
+{
+    *score = 0;
+    for (uint32_t i = 0; i < walk->nevaluate; i++) {
+        push_filter(L, 3, WALK_EVALUATE, i, walk->nevaluate);
+        call_filter(L, walk, weirlua_walk_graph(L, walk), v);
+        if (lua_isnil(L, -1))
+            return lua_pop(L, 1), NO_CANDIDATE;
+        if (lua_isboolean(L, -1) && !lua_toboolean(L, -1))
+            return lua_pop(L, 1), STOP;
+        if (lua_type(L, -1) != LUA_TNUMBER)
+            luaL_error(L, "evaluate must return a number, nil or false, not %s", luaL_typename(L, -1));
+        *score += lua_tonumber(L, -1);
+        lua_pop(L, 1);
+    }
+    return SCORED;
+}
+
+/* Runs the walk at index 3 to its end. */
+static int collect(lua_State *L, struct walk *walk, int64_t best)
+{
+    struct weirlua_box *box = weirlua_box_push(L, free_accum);
+    weir_vertex v = WEIR_NONE;
+    enum verdict verdict = SCORED;
+    double score;
+    int rc;
+
+    box->p = weir_accum_new((size_t)best);
+    if (!box->p)
+        return luaL_error(L, "out of memory");
+    if (weirlua_walk_drivable(walk))
+        return weirlua_walk_drive(L, walk, box->p), push_best(L, walk, box->p);
+    while (verdict != STOP && next_visit(L, 3, walk, &v)) {
+        verdict = ask_evaluate(L, walk, v, &score);
+        rc = verdict == SCORED ? weir_accum_add(box->p, v, score) : WEIR_OK;
+        if (rc)
+            return luaL_error(L, rc == WEIR_ENOMEM ? "out of memory" : "evaluate returned a score that is not a number");
+    }
+    return push_best(L, walk, box->p);
+}
+
+/* ---- g:walk ---- */
+
+static int64_t best_of(lua_State *L, bool evaluates)
+{
+    int64_t best = weirlua_field_integer(L, 2, "best", 0);
+
+    if (best < 0 || (best > 0 && !evaluates))
+        luaL_error(L, "field 'best': a count above 0, beside evaluate, expected");
+    return best;
+}
+
+/* Pushes the function `visit`, or nil. */
+static bool push_callback(lua_State *L, bool evaluates)
+{
+    int type;
+
+    lua_pushliteral(L, "visit");
+    type = lua_rawget(L, 2);
+    if (type != LUA_TNIL && (type != LUA_TFUNCTION || evaluates))
+        luaL_error(L, "field 'visit': a function, not beside evaluate, expected");
+    return type != LUA_TNIL;
+}
+
+static int push_iterator(lua_State *L)
+{
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, 3);
+    lua_pushcclosure(L, walk_step, 2);
+    lua_pushvalue(L, 3);
+    lua_pushnil(L);
+    lua_pushvalue(L, 3);
+    return 4;
+}
+
+int weirlua_walk(lua_State *L)
+{
+    static const char *const known[] = {"start", "subsystem", "order", "reverse", "upward",         "type",
+                                        "prune", "evaluate",  "best",  "visit",   "order_children", "fields", NULL};
+    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct walk *walk;
+    int64_t best;
+
+    lua_settop(L, 2);
+    weirlua_options(L, 2, known);
+    walk = lua_newuserdatauv(L, sizeof *walk, WALK_SLOTS);
+    *walk = (struct walk){0};
+    luaL_setmetatable(L, WALK);
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, 3, WALK_GRAPH);
+    weirlua_walk_read(L, walk, box);
+    best = best_of(L, walk->nevaluate > 0);
+    if (push_callback(L, walk->nevaluate > 0))
+        return tell_all(L, walk);
+    return walk->nevaluate ? collect(L, walk, best) : push_iterator(L);
+}
+
+void weirlua_walk_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg meta[] = {{"__gc", walk_gc}, {"__close", walk_gc}, {NULL, NULL}};
+    weirlua_class(L, s, WALK, NULL, meta);
+}

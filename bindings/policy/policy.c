@@ -1,0 +1,340 @@
+/* policy.c - policies as Lua values: made from a file or a text (in a sandbox) or from a table (trusted, in the state
+ * of its user). Invariant: a policy that a script can reach is complete; it never changes. */
+#include "policy/policy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define POLICY_MAX (1 << 20) /* bytes of a file */
+
+static struct policy *push_closed(lua_State *L)
+{
+    struct policy *p = lua_newuserdatauv(L, sizeof *p, 3);
+
+    memset(p, 0, sizeof *p);
+    luaL_setmetatable(L, WEIRLUA_POLICY);
+    return p;
+}
+
+/* "policies/low.lua" -> "low" */
+static void push_name(lua_State *L, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+
+    if (dot && dot != name && strcmp(dot, ".lua") == 0)
+        lua_pushlstring(L, name, (size_t)(dot - name));
+    else
+        lua_pushstring(L, name);
+}
+
+/* ---- in a sandbox ---- */
+
+/* FNV-1a: tells versions of a file apart. */
+static uint64_t hash_of(const char *text, size_t len)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Pushes a field that is a table, as JSON, or nil where it is none or empty; the text. */
+static const char *push_json(lua_State *L, int table, const char *key)
+{
+    if (lua_getfield(L, table, key) == LUA_TNIL)
+        return NULL;
+    luaL_checktype(L, -1, LUA_TTABLE);
+    lua_pushnil(L);
+    if (lua_next(L, -2) == 0) { /* an empty table would be an array in JSON */
+        lua_pushnil(L);
+        lua_replace(L, -2);
+        return NULL;
+    }
+    lua_pop(L, 2);
+    weirlua_json_write(L, -1, JSON_COMPACT);
+    lua_replace(L, -2);
+    return lua_tostring(L, -1);
+}
+
+/* Reads {options =, parts =, instructions =, memory =, seconds =} at `arg`; pushes two values that keep it alive. */
+static void read_settings(lua_State *L, int arg, struct policy_source *from)
+{
+    static const char *const known[] = {"options", "parts", "instructions", "memory", "seconds", NULL};
+
+    weirlua_options(L, arg, known);
+    from->instructions = weirlua_field_integer(L, arg, "instructions", SANDBOX_INSTRUCTIONS);
+    from->bytes = (size_t)weirlua_field_integer(L, arg, "memory", (int64_t)SANDBOX_BYTES);
+    lua_getfield(L, arg, "seconds");
+    from->seconds = luaL_optnumber(L, -1, SANDBOX_SECONDS);
+    lua_pop(L, 1);
+    if (from->instructions < 1 || from->bytes < 1 || from->bytes > SIZE_MAX / 4 || !(from->seconds > 0))
+        luaL_error(L, "instructions, memory and seconds are above 0");
+    from->options = push_json(L, arg, "options");
+    from->parts = push_json(L, arg, "parts");
+}
+
+/* Stack: ..., source text at `text`, settings at `settings`; `path` is an index or 0. */
+static int open_sandboxed(lua_State *L, int text, int settings, int path, const char *chunk, const char *name)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct policy_source from = {.chunk = chunk, .name = name};
+    struct policy *p;
+    weir_err err = {0};
+    int rc;
+
+    from.text = lua_tolstring(L, text, &from.len);
+    read_settings(L, settings, &from);
+    p = push_closed(L);
+    rc = weirlua_sandbox_open(&p->sandbox, s, &from, &p->spec, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    snprintf(p->label, sizeof p->label, "%.60s@%016" PRIx64, p->spec.name, hash_of(from.text, from.len));
+    lua_pushvalue(L, text);
+    lua_setiuservalue(L, -2, 2);
+    if (path) {
+        lua_pushvalue(L, path);
+        lua_setiuservalue(L, -2, 3);
+    }
+    p->serial = weirlua_serial(s);
+    p->open = true;
+    return 1;
+}
+
+/* Pushes what is in the file, or nil, message, code. */
+static int push_file(lua_State *L, const char *path)
+{
+    struct weirlua_box *box = weirlua_box_push(L, weir_free);
+    weir_err err = {0};
+    char *text = NULL;
+    size_t len = 0;
+    int rc = weir_file_read(path, "a policy", POLICY_MAX, &text, &len, &err);
+
+    int mark = !rc && len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* what some editors put before UTF-8 */
+
+    box->p = text;
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    lua_pushlstring(L, text + mark, len - (size_t)mark);
+    weirlua_box_clear(box);
+    lua_replace(L, -2);
+    return 1;
+}
+
+/* policy_load(path[, settings]) */
+int weirlua_policy_load(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    int n;
+
+    lua_settop(L, 2);
+    n = push_file(L, path);
+    if (n > 1)
+        return n;
+    push_name(L, path);
+    return open_sandboxed(L, 3, 2, 1, path, lua_tostring(L, 4));
+}
+
+/* policy_source(text[, name[, settings]]) */
+int weirlua_policy_source(lua_State *L)
+{
+    const char *name;
+
+    luaL_checkstring(L, 1);
+    name = luaL_optstring(L, 2, "policy");
+    lua_settop(L, 3);
+    return open_sandboxed(L, 1, 3, 0, name, name);
+}
+
+/* ---- in the state of its user ---- */
+
+/* A trusted policy of the table at `arg`, with the options at `options` (0: none). */
+static int open_trusted(lua_State *L, struct weirlua *s, int arg, int options)
+{
+    struct policy *p = push_closed(L);
+
+    lua_pushcfunction(L, weirlua_policy_read);
+    lua_pushvalue(L, arg);
+    lua_pushlightuserdata(L, &p->spec);
+    lua_pushliteral(L, "(table)");
+    if (options)
+        lua_pushvalue(L, options);
+    else
+        lua_pushnil(L);
+    if (lua_pcall(L, 4, 1, 0) != LUA_OK) {
+        lua_pushnil(L);
+        lua_insert(L, -2);
+        lua_pushstring(L, weir_status_name(WEIR_EPOLICY));
+        return 0;
+    }
+    lua_setiuservalue(L, -2, 1);
+    snprintf(p->label, sizeof p->label, "%.60s", p->spec.name);
+    p->serial = weirlua_serial(s);
+    p->open = true;
+    return 1;
+}
+
+/* policy_table(table[, options]) */
+int weirlua_policy_table(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 2);
+    return open_trusted(L, weirlua_of(L), 1, 2) ? 1 : 3;
+}
+
+int weirlua_policy_at(lua_State *L, struct weirlua *s, int arg)
+{
+    const struct policy *p;
+
+    if (lua_isnoneornil(L, arg)) {
+        lua_pushnil(L);
+        return 1;
+    }
+    if (lua_type(L, arg) == LUA_TTABLE)
+        return open_trusted(L, s, arg, 0);
+    p = luaL_testudata(L, arg, WEIRLUA_POLICY);
+    if (!p)
+        luaL_argerror(L, arg, lua_pushfstring(L, "policy or table expected, got %s", luaL_typename(L, arg)));
+    luaL_argcheck(L, p->open, arg, "the policy is closed");
+    lua_pushvalue(L, arg);
+    return 1;
+}
+
+static int policy_gc(lua_State *L)
+{
+    struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
+
+    p->open = false;
+    weirlua_sandbox_close(&p->sandbox);
+    free(p->profile);
+    p->profile = NULL;
+    return 0;
+}
+
+/* The options: {name = {type =, value =, default =, doc =, ...}}. */
+static void push_options(lua_State *L, const struct policy *p)
+{
+    if (weirlua_json_read(L, p->spec.options, strlen(p->spec.options)) != 1)
+        lua_error(L);
+}
+
+static void push_hook_names(lua_State *L, const struct policy *p)
+{
+    lua_newtable(L);
+    for (int i = 0; i < HOOKS; i++)
+        if (p->spec.has[i] || (i == HOOK_ORDER && p->spec.norder) || (i == HOOK_SELECT && p->spec.runs)) {
+            lua_pushstring(L, weirlua_hook_names[i]);
+            lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+        }
+}
+
+static void push_budget(lua_State *L, const struct policy *p)
+{
+    lua_createtable(L, 0, 3);
+    lua_pushinteger(L, p->sandbox.budget);
+    lua_setfield(L, -2, "instructions");
+    lua_pushinteger(L, (lua_Integer)p->sandbox.limit);
+    lua_setfield(L, -2, "memory");
+    lua_pushnumber(L, p->sandbox.seconds);
+    lua_setfield(L, -2, "seconds");
+}
+
+/* @class loaded_policy A policy that was read: what weir.policy returns, and e:policy() as its second result.
+ * @field name: string -- Its name.
+ * @field doc: string? -- Its line.
+ * @field version: string? -- As the file says.
+ * @field hash: string? -- Of the file's text; nil for a table.
+ * @field label: string -- name@hash: what is kept with every job it places.
+ * @field source: string? -- The text.
+ * @field path: string? -- The file.
+ * @field options: table<string, table> -- Its options: {value =, default =, type =, doc =, ...} each.
+ * @field hooks: string[] -- Which of order, prune, evaluate, select, admit, init it has.
+ * @field budget: table? -- What one match may cost: {instructions =, memory = bytes, seconds =}; nil for a table.
+ * @field sandboxed: boolean -- It lives in a state of its own.
+ * @method profile(on: boolean?): table? -- true starts counting, false ends it; else {hooks =, lines =, samples =, reads =}. */
+static bool push_field(lua_State *L, const struct policy *p, const char *key)
+{
+    const char *at = strchr(p->label, '@');
+
+    if (strcmp(key, "name") == 0)
+        lua_pushstring(L, p->spec.name);
+    else if (strcmp(key, "doc") == 0)
+        lua_pushstring(L, p->spec.doc);
+    else if (strcmp(key, "version") == 0)
+        lua_pushstring(L, p->spec.version);
+    else if (strcmp(key, "label") == 0)
+        lua_pushstring(L, p->label);
+    else if (strcmp(key, "hash") == 0)
+        lua_pushstring(L, at && p->sandbox.S ? at + 1 : NULL);
+    else if (strcmp(key, "source") == 0)
+        lua_getiuservalue(L, 1, 2);
+    else if (strcmp(key, "path") == 0)
+        lua_getiuservalue(L, 1, 3);
+    else if (strcmp(key, "options") == 0)
+        push_options(L, p);
+    else if (strcmp(key, "hooks") == 0)
+        push_hook_names(L, p);
+    else if (strcmp(key, "budget") == 0 && p->sandbox.S)
+        push_budget(L, p);
+    else if (strcmp(key, "budget") == 0)
+        lua_pushnil(L);
+    else if (strcmp(key, "sandboxed") == 0)
+        lua_pushboolean(L, p->sandbox.S != NULL);
+    else if (strcmp(key, "profile") == 0)
+        lua_pushvalue(L, lua_upvalueindex(2));
+    else
+        return false;
+    return true;
+}
+
+static int policy_index(lua_State *L)
+{
+    struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
+    const char *key = luaL_checkstring(L, 2);
+
+    luaL_argcheck(L, p->open, 1, "the policy is closed");
+    if (!push_field(L, p, key))
+        return luaL_error(L,
+                          "a policy has no field '%s'; it has name, doc, version, label, hash, source, path, options, "
+                          "hooks, budget, sandboxed, profile",
+                          key);
+    return 1;
+}
+
+/* policy_stamp(path): a text that changes when the file does; nil where there is none. */
+int weirlua_policy_stamp(lua_State *L)
+{
+    struct stat st;
+
+    if (stat(luaL_checkstring(L, 1), &st) != 0)
+        return 0;
+    lua_pushfstring(L, "%I.%I.%I.%I", (LUAI_UACINT)st.st_mtim.tv_sec, (LUAI_UACINT)st.st_mtim.tv_nsec,
+                    (LUAI_UACINT)st.st_size, (LUAI_UACINT)st.st_ino);
+    return 1;
+}
+
+static int policy_tostring(lua_State *L)
+{
+    struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
+
+    lua_pushfstring(L, "policy %s", p->open ? p->spec.name : "(closed)");
+    return 1;
+}
+
+void weirlua_policy_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg meta[] = {
+        {"__gc", policy_gc}, {"__tostring", policy_tostring}, {NULL, NULL}};
+
+    weirlua_class(L, s, WEIRLUA_POLICY, NULL, meta);
+    luaL_getmetatable(L, WEIRLUA_POLICY);
+    lua_pushlightuserdata(L, s);
+    lua_pushlightuserdata(L, s);
+    lua_pushcclosure(L, weirlua_policy_profile, 1);
+    lua_pushcclosure(L, policy_index, 2);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 1);
+}

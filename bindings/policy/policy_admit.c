@@ -1,0 +1,173 @@
+/* policy_admit.c - the hooks around matches: init, called for a graph before the first match on it, and admit, asked for
+ * each request. Invariant: they run protected, with a budget of their own, before the graph is marked as matching. */
+#include "policy/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a hook of this policy runs; its anchor is pushed there. */
+static lua_State *enter(lua_State *L, struct policy *p, int policy)
+{
+    if (!p->sandbox.S) {
+        lua_getiuservalue(L, policy, 1);
+        return L;
+    }
+    weirlua_sandbox_begin(&p->sandbox);
+    weirlua_sandbox_anchor(&p->sandbox);
+    return p->sandbox.S;
+}
+
+/* Takes the error value on top of the stack that the hook ran on. */
+static void take_error(lua_State *S, struct policy *p, const char *hook, weir_err *err)
+{
+    if (p->sandbox.S) {
+        weirlua_sandbox_error(&p->sandbox, p->spec.name, hook, err);
+        return;
+    }
+    weir_err_clear(err);
+    err->code = WEIR_EPOLICY;
+    snprintf(err->text, sizeof err->text, "policy %s: %s: %s", p->spec.name, hook, lua_type(S, -1) == LUA_TSTRING ? lua_tostring(S, -1) : luaL_typename(S, -1));
+    lua_pop(S, 1);
+}
+
+/* Runs f(anchor, data) there, timed; on failure err is filled. On success `results` values are on the stack of *S. */
+static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, int results, weir_err *err)
+{
+    struct policy *p = lua_touserdata(L, policy);
+    lua_State *S = enter(L, p, policy);
+    int64_t begin = weirlua_clock();
+    int rc;
+
+    lua_pushcfunction(S, f);
+    lua_insert(S, -2);
+    lua_pushlightuserdata(S, data);
+    rc = lua_pcall(S, 2, results, 0);
+    if (p->profile) {
+        p->profile->calls[hook]++;
+        p->profile->ns[hook] += weirlua_clock() - begin;
+    }
+    if (rc == LUA_OK)
+        return WEIR_OK;
+    take_error(S, p, weirlua_hook_names[hook], err);
+    return WEIR_EPOLICY;
+}
+
+/* ---- init ---- */
+
+/* (anchor, graph) */
+static int call_init(lua_State *S)
+{
+    lua_rawgeti(S, 1, HOOK_INIT + 1);
+    weirlua_push_graph(S, weirlua_state(S, NULL), lua_touserdata(S, 2));
+    lua_rawgeti(S, 1, ANCHOR_OPTIONS);
+    lua_call(S, 2, 0);
+    return 0;
+}
+
+int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *box, weir_err *err)
+{
+    struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
+    uint64_t structure = weir_graph_serial(box->g);
+    int rc;
+
+    if (!p || !p->spec.has[HOOK_INIT] || (p->number == box->number && p->structure == structure))
+        return WEIR_OK;
+    luaL_argcheck(L, p->open, policy, "the policy is closed");
+    box->matching = true; /* it may only read the graph */
+    rc = run(L, policy, HOOK_INIT, call_init, box, 0, err);
+    box->matching = false;
+    if (rc)
+        return rc;
+    p->number = box->number;
+    p->structure = structure;
+    return WEIR_OK;
+}
+
+/* ---- admit ---- */
+
+enum verdict { ADMITTED, REJECTED, AMENDED };
+
+struct admission {
+    const char *jobspec; /* JSON */
+    enum verdict verdict;
+};
+
+/* (anchor, admission) -> nil, the reason of a rejection, or the JSON text of another request */
+static int call_admit(lua_State *S)
+{
+    struct admission *a = lua_touserdata(S, 2);
+
+    lua_rawgeti(S, 1, HOOK_ADMIT + 1);
+    weirlua_json_read(S, a->jobspec, strlen(a->jobspec));
+    lua_rawgeti(S, 1, ANCHOR_OPTIONS);
+    lua_call(S, 2, 2);
+    if (lua_isnil(S, -2) || (lua_isboolean(S, -2) && lua_toboolean(S, -2))) {
+        lua_pushnil(S);
+    } else if (lua_istable(S, -2)) {
+        a->verdict = AMENDED;
+        weirlua_json_write(S, -2, JSON_COMPACT);
+    } else if (lua_isboolean(S, -2)) {
+        a->verdict = REJECTED;
+        if (lua_isnil(S, -1))
+            lua_pushliteral(S, "it gave no reason");
+        luaL_tolstring(S, -1, NULL);
+    } else {
+        return luaL_error(S, "it must return nothing, false and a reason, or the jobspec to be matched");
+    }
+    return 1;
+}
+
+static void reject(lua_State *L, const struct policy *p, const char *reason)
+{
+    lua_pushnil(L);
+    lua_pushfstring(L, "policy %s rejects the job: %s", p->spec.name, reason);
+    lua_pushstring(L, weir_status_name(WEIR_EREJECTED));
+}
+
+/* Pushes the request that the policy wants instead. */
+static const weir_request *amended(lua_State *L, const struct policy *p, const char *text)
+{
+    weir_request *r;
+
+    lua_pushstring(L, text);
+    r = weirlua_request_at(L, weirlua_of(L), lua_gettop(L));
+    if (!r) {
+        lua_pushfstring(L, "policy %s: admit: the jobspec that it wants instead: %s", p->spec.name, lua_tostring(L, -2));
+        lua_replace(L, -3);
+        lua_pushstring(L, weir_status_name(WEIR_EPOLICY));
+        lua_replace(L, -2);
+    }
+    return r;
+}
+
+const weir_request *weirlua_policy_admit(lua_State *L, int policy, const weir_request *request)
+{
+    struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
+    struct weirlua_box *jobspec, *answer;
+    struct admission a = {0};
+    weir_err err = {0};
+    lua_State *S;
+
+    if (!p || !p->spec.has[HOOK_ADMIT])
+        return request;
+    luaL_argcheck(L, p->open, policy, "the policy is closed");
+    jobspec = weirlua_box_push(L, weir_free);
+    jobspec->p = weir_request_format(request, "jobspec", &err);
+    a.jobspec = jobspec->p;
+    if (!a.jobspec)
+        return weirlua_fail(L, &err, WEIR_ENOMEM), NULL;
+    answer = weirlua_box_push(L, free);
+    if (run(L, policy, HOOK_ADMIT, call_admit, &a, 1, &err))
+        return weirlua_fail(L, &err, WEIR_EPOLICY), NULL;
+    S = p->sandbox.S ? p->sandbox.S : L;
+    answer->p = lua_type(S, -1) == LUA_TSTRING ? strdup(lua_tostring(S, -1)) : NULL;
+    lua_pop(S, 1); /* before anything can raise: S may be another state */
+    if (a.verdict == ADMITTED)
+        return request;
+    if (!answer->p)
+        return luaL_error(L, "out of memory"), NULL;
+    if (a.verdict == AMENDED)
+        return amended(L, p, answer->p);
+    reject(L, p, answer->p);
+    return NULL;
+}

@@ -1,0 +1,489 @@
+/* policy_hooks.c - the calls from the matcher into Lua. Invariant: nothing here raises: only pushes that cannot fail,
+ * and lua_pcall. The first failure is kept on the stack until the core has unwound; no hook is called after it. */
+#include "policy/policy.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* Above the base: the hooks by number, the options, the requests by index, an error or results. */
+#define SLOT_OPTIONS  HOOKS
+#define SLOT_REQUESTS (HOOKS + 1)
+#define SLOTS         (HOOKS + 2)
+#define STACK         (SLOTS + WEIRLUA_FIELDS + 24)
+
+static struct sandbox *sandbox_of(const struct hooks *h)
+{
+    return h->policy->sandbox.S ? &h->policy->sandbox : NULL;
+}
+
+static int fail(struct hooks *h, const char *hook, const char *complaint)
+{
+    h->failed = hook;
+    h->complaint = complaint;
+    return WEIR_EPOLICY;
+}
+
+/* ---- the request as the hook sees it ----
+ *
+ * @class request One resource of a jobspec, as prune, evaluate and select get it: a plain table, new with each match.
+ * @field type: string -- The type that is looked for; "slot" where a slot's node is looked for.
+ * @field unit: string? -- The unit of the count.
+ * @field label: string? -- Of a slot.
+ * @field index: integer -- Its number in the request, in preorder.
+ * @field count: integer -- How many are wanted at least; the same as min.
+ * @field min: integer -- How many are wanted at least.
+ * @field max: number -- How many are wanted at most; math.huge for no limit.
+ * @field exclusive: boolean -- exclusive: true was asked for.
+ * @field duration: number -- Of the job, in seconds; math.huge for no end.
+ * @field below: string? -- The type that the request wants inside it, innermost first: "core" of node/core.
+ * @field options: table<string, any> -- The values of the policy's options. */
+
+static const char *leaf_type(const weir_resource *r)
+{
+    while (r->nwith > 0)
+        r = &r->with[0];
+    return r->type;
+}
+
+static void set_text(lua_State *L, const char *key, const char *value)
+{
+    if (value[0]) {
+        lua_pushstring(L, value);
+        lua_setfield(L, -2, key);
+    }
+}
+
+static void set_integer(lua_State *L, const char *key, int64_t value)
+{
+    lua_pushinteger(L, value);
+    lua_setfield(L, -2, key);
+}
+
+/* (table of requests, resource, request, options): makes and keeps the table of one resource. */
+static int make_request(lua_State *L)
+{
+    const weir_resource *r = lua_touserdata(L, 2);
+    const weir_request *request = lua_touserdata(L, 3);
+
+    lua_createtable(L, 0, 11);
+    set_text(L, "type", r->type);
+    set_text(L, "unit", r->unit);
+    set_text(L, "label", r->label);
+    set_integer(L, "index", r->index);
+    set_integer(L, "count", r->count.min);
+    set_integer(L, "min", r->count.min);
+    if (r->count.max == WEIR_FOREVER)
+        lua_pushnumber(L, HUGE_VAL);
+    else
+        lua_pushinteger(L, r->count.max);
+    lua_setfield(L, -2, "max");
+    lua_pushboolean(L, r->exclusive == WEIR_EXCLUSIVE_YES);
+    lua_setfield(L, -2, "exclusive");
+    weirlua_push_time(L, weir_request_duration(request));
+    lua_setfield(L, -2, "duration");
+    if (r->nwith)
+        set_text(L, "below", leaf_type(r));
+    lua_pushvalue(L, 4);
+    lua_setfield(L, -2, "options");
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, 1, (lua_Integer)r->index + 1);
+    return 1;
+}
+
+static int push_request(struct hooks *h, const weir_resource *r)
+{
+    lua_State *L = h->L;
+
+    if (lua_rawgeti(L, h->base + SLOT_REQUESTS, (lua_Integer)r->index + 1) == LUA_TTABLE)
+        return WEIR_OK;
+    lua_pop(L, 1);
+    lua_pushcfunction(L, make_request);
+    lua_pushvalue(L, h->base + SLOT_REQUESTS);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)r);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)h->request);
+    lua_pushvalue(L, h->base + SLOT_OPTIONS);
+    return lua_pcall(L, 4, 1, 0) == LUA_OK ? WEIR_OK : WEIR_EPOLICY;
+}
+
+/* ---- calls ---- */
+
+/* lua_pcall of a hook, counted and timed where somebody asked. */
+static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
+{
+    struct policy_profile *profile = h->policy->profile;
+    int64_t begin;
+    int rc;
+
+    if (!profile)
+        return lua_pcall(h->L, nargs, nresults, 0);
+    begin = weirlua_clock();
+    rc = lua_pcall(h->L, nargs, nresults, 0);
+    profile->calls[hook]++;
+    profile->ns[hook] += weirlua_clock() - begin;
+    return rc;
+}
+
+/* ---- filters ---- */
+
+/* Calls of one filter for several vertices, run in one protected call. */
+struct filtering {
+    struct hooks *h;
+    const weir_vertex *v;
+    size_t n;
+    double *score;  /* evaluate */
+    uint32_t calls; /* that were made */
+    bool go_on;     /* prune: what it says of the only vertex */
+};
+
+/* Pushes the function, a vertex, the request and the fields, and calls it. */
+static void call_filter(lua_State *L, struct filtering *f, weir_vertex v, int nresults)
+{
+    const struct hooks *h = f->h;
+
+    f->calls++;
+    lua_pushvalue(L, 2);
+    weirlua_push_vertex(L, h->box, v);
+    lua_pushvalue(L, 3);
+    lua_call(L, 2 + weirlua_fields_push(L, h->box, v, &h->policy->spec.fields), nresults);
+}
+
+/* (filtering, function, request) */
+static int run_prune(lua_State *L)
+{
+    struct filtering *f = lua_touserdata(L, 1);
+
+    call_filter(L, f, f->v[0], 1);
+    f->go_on = lua_toboolean(L, -1);
+    return 0;
+}
+
+/* The score of a vertex; *alike tells whether its siblings have the same. */
+static double ask_score(lua_State *L, struct filtering *f, weir_vertex v, bool *alike)
+{
+    double score;
+    int type;
+
+    if (sandbox_of(f->h))
+        weirlua_sandbox_call(sandbox_of(f->h));
+    call_filter(L, f, v, 2);
+    type = lua_type(L, -2);
+    score = type == LUA_TNUMBER ? lua_tonumber(L, -2) : NAN;
+    if (type != LUA_TNIL && isnan(score))
+        luaL_error(L, "it must return a number (the score) or nil (no candidate)");
+    *alike = lua_isboolean(L, -1) && lua_toboolean(L, -1);
+    lua_pop(L, 2);
+    return score;
+}
+
+/* (filtering, function, request) */
+static int run_evaluate(lua_State *L)
+{
+    struct filtering *f = lua_touserdata(L, 1);
+    weir_vertex family = WEIR_NONE; /* the parent of vertices that score like the last one */
+
+    for (size_t i = 0; i < f->n; i++) {
+        weir_vertex parent = weir_vertex_parent(f->h->box->g, f->v[i]);
+        bool alike;
+        if (family != WEIR_NONE && parent == family) {
+            f->score[i] = f->score[i - 1];
+            continue;
+        }
+        f->score[i] = ask_score(L, f, f->v[i], &alike);
+        family = alike ? parent : WEIR_NONE;
+    }
+    return 0;
+}
+
+static int run_filter(struct hooks *h, int hook, lua_CFunction run, struct filtering *f, const weir_resource *r)
+{
+    lua_State *L = h->L;
+    int rc;
+
+    if (h->failed)
+        return WEIR_EPOLICY;
+    lua_pushcfunction(L, run);
+    lua_pushlightuserdata(L, f);
+    lua_pushvalue(L, h->base + hook);
+    if (push_request(h, r))
+        return fail(h, weirlua_hook_names[hook], NULL);
+    rc = call_hook(h, hook, 3, 0);
+    if (h->policy->profile)
+        h->policy->profile->calls[hook] += f->calls - (uint64_t)1;
+    return rc == LUA_OK ? WEIR_OK : fail(h, weirlua_hook_names[hook], NULL);
+}
+
+static int hook_prune(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r)
+{
+    struct hooks *h = data;
+    struct filtering f = {.h = h, .v = &v, .n = 1};
+    int rc;
+
+    (void)g;
+    if (sandbox_of(h))
+        weirlua_sandbox_call(sandbox_of(h));
+    rc = run_filter(h, HOOK_PRUNE, run_prune, &f, r);
+    return rc ? rc : f.go_on;
+}
+
+static int hook_evaluate(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,
+                         double *score)
+{
+    struct filtering f = {.h = data, .v = v, .n = n, .score = score};
+    int rc = run_filter(data, HOOK_EVALUATE, run_evaluate, &f, r);
+
+    (void)g;
+    return rc ? rc : (int)(f.calls < INT_MAX ? f.calls : INT_MAX);
+}
+
+/* The static order: up to WEIR_ORDER_KEYS numbers; nil comes last. */
+static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_ORDER_KEYS])
+{
+    struct hooks *h = data;
+    lua_State *L = h->L;
+    struct sandbox *sb = sandbox_of(h);
+    int top = lua_gettop(L), n;
+
+    (void)g;
+    if (h->failed)
+        return WEIR_EPOLICY;
+    if (sb)
+        weirlua_sandbox_call(sb);
+    lua_pushvalue(L, h->base + HOOK_ORDER);
+    weirlua_push_vertex(L, h->box, v);
+    lua_pushvalue(L, h->base + SLOT_OPTIONS);
+    if (call_hook(h, HOOK_ORDER, 2, LUA_MULTRET) != LUA_OK)
+        return fail(h, "order", NULL);
+    n = lua_gettop(L) - top;
+    for (int i = 0; i < n && i < WEIR_ORDER_KEYS; i++) {
+        int type = lua_type(L, top + 1 + i);
+        out[i] = type == LUA_TNUMBER ? lua_tonumber(L, top + 1 + i) : HUGE_VAL;
+        if ((type != LUA_TNUMBER && type != LUA_TNIL) || isnan(out[i]))
+            n = -1;
+    }
+    lua_settop(L, top);
+    if (n < 0 || n > WEIR_ORDER_KEYS)
+        return fail(h, "order", "it must return up to 4 numbers");
+    return n;
+}
+
+/* ---- select ---- */
+
+struct selection {
+    struct hooks *h;
+    const weir_vertex *v;
+    const double *score;
+    size_t n, min, max;
+    uint32_t *chosen;
+    int64_t count;
+};
+
+/* The position of a candidate: itself, or found by its vertex in the table of positions, made when first needed. */
+static lua_Integer position_of(lua_State *L, int candidates, int positions)
+{
+    lua_Integer at;
+
+    if (lua_isinteger(L, -1))
+        return lua_tointeger(L, -1);
+    if (!lua_islightuserdata(L, -1))
+        luaL_error(L, "it must return a list of candidates or of their positions, or nil");
+    if (lua_isnil(L, positions)) {
+        lua_newtable(L);
+        for (lua_Integer i = 1; lua_rawgeti(L, candidates, i) != LUA_TNIL; i++) {
+            lua_pushinteger(L, i);
+            lua_rawset(L, -3);
+        }
+        lua_pop(L, 1);
+        lua_replace(L, positions);
+    }
+    lua_pushvalue(L, -1);
+    lua_rawget(L, positions);
+    at = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    return at;
+}
+
+static void read_choice(lua_State *L, struct selection *s, int result, int candidates, int positions)
+{
+    s->count = 0;
+    while (lua_rawgeti(L, result, s->count + 1) != LUA_TNIL) {
+        lua_Integer at = position_of(L, candidates, positions);
+        if (at < 1 || (uint64_t)at > s->n || (size_t)s->count == s->n)
+            luaL_error(L, "it chose what is no candidate, or one twice");
+        s->chosen[s->count++] = (uint32_t)(at - 1);
+        lua_pop(L, 1);
+    }
+}
+
+/* (selection, function, request): calls select(candidates, request, min, max, scores). */
+static int call_select(lua_State *L)
+{
+    struct selection *s = lua_touserdata(L, 1);
+    int candidates, result;
+
+    lua_createtable(L, (int)s->n, 0);
+    candidates = lua_gettop(L);
+    for (size_t i = 0; i < s->n; i++) {
+        weirlua_push_vertex(L, s->h->box, s->v[i]);
+        lua_rawseti(L, candidates, (lua_Integer)i + 1);
+    }
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, candidates);
+    lua_pushvalue(L, 3);
+    lua_pushinteger(L, (lua_Integer)s->min);
+    lua_pushinteger(L, (lua_Integer)s->max);
+    lua_createtable(L, (int)s->n, 0);
+    for (size_t i = 0; i < s->n; i++) {
+        lua_pushnumber(L, s->score[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_call(L, 5, 1);
+    result = lua_gettop(L);
+    if (lua_isnil(L, result)) { /* no opinion: the best ones */
+        for (s->count = 0; s->count < (int64_t)s->n; s->count++)
+            s->chosen[s->count] = (uint32_t)s->count;
+        return 0;
+    }
+    if (!lua_istable(L, result))
+        return luaL_error(L, "it must return a list of candidates or of their positions, or nil");
+    lua_pushnil(L);
+    read_choice(L, s, result, candidates, result + 1);
+    return 0;
+}
+
+static int64_t hook_select(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v,
+                           const double *score, size_t n, size_t min, size_t max, uint32_t *chosen)
+{
+    struct hooks *h = data;
+    struct selection s = {h, v, score, n, min, max, chosen, 0};
+    struct sandbox *sb = sandbox_of(h);
+
+    (void)g;
+    if (h->failed)
+        return WEIR_EPOLICY;
+    if (sb)
+        weirlua_sandbox_call(sb);
+    lua_pushcfunction(h->L, call_select);
+    lua_pushlightuserdata(h->L, &s);
+    lua_pushvalue(h->L, h->base + HOOK_SELECT);
+    if (push_request(h, r) || call_hook(h, HOOK_SELECT, 3, 0) != LUA_OK)
+        return fail(h, "select", NULL);
+    return s.count;
+}
+
+/* ---- around a match ---- */
+
+static int new_table(lua_State *L)
+{
+    lua_newtable(L);
+    return 1;
+}
+
+static void give(struct hooks *h)
+{
+    const struct policy_spec *spec = &h->policy->spec;
+
+    h->given = (weir_policy){.name = spec->name,
+                             .label = h->policy->label,
+                             .data = h,
+                             .order = spec->order,
+                             .norder = spec->norder,
+                             .serial = h->policy->serial,
+                             .exclusive = spec->exclusive,
+                             .nexclusive = spec->nexclusive,
+                             .locality = spec->locality,
+                             .nlocality = spec->nlocality,
+                             .descend = spec->descend,
+                             .ndescend = spec->ndescend,
+                             .runs = spec->runs,
+                             .candidates = spec->candidates,
+                             .keys = spec->has[HOOK_ORDER] ? hook_keys : NULL,
+                             .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,
+                             .evaluate = spec->has[HOOK_EVALUATE] ? hook_evaluate : NULL,
+                             .select = spec->has[HOOK_SELECT] ? hook_select : NULL};
+}
+
+static bool calls_lua(const weir_policy *p)
+{
+    return p->keys || p->prune || p->evaluate || p->select;
+}
+
+/* Pushes the anchor where the hooks run, and starts the budget there. */
+static void push_anchor(lua_State *L, struct policy *p, int policy)
+{
+    if (p->sandbox.S) {
+        weirlua_sandbox_begin(&p->sandbox);
+        weirlua_sandbox_anchor(&p->sandbox);
+    } else {
+        lua_getiuservalue(L, policy, 1);
+    }
+}
+
+int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *box,
+                        const weir_request *request, weir_err *err)
+{
+    struct sandbox *sb;
+    int anchor;
+
+    *h = (struct hooks){.L = L, .box = box, .request = request};
+    if (lua_isnil(L, policy))
+        return WEIR_OK;
+    h->policy = luaL_checkudata(L, policy, WEIRLUA_POLICY);
+    luaL_argcheck(L, h->policy->open, policy, "the policy is closed");
+    give(h);
+    h->base = lua_gettop(L) + 1;
+    if (!calls_lua(&h->given))
+        return WEIR_OK;
+    sb = sandbox_of(h);
+    h->L = sb ? sb->S : L;
+    h->base = lua_gettop(h->L) + 1;
+    if (!lua_checkstack(h->L, STACK)) {
+        err->code = WEIR_ENOMEM;
+        return WEIR_ENOMEM;
+    }
+    push_anchor(L, h->policy, policy);
+    anchor = h->base;
+    for (int i = 0; i <= HOOKS; i++) /* and the options */
+        lua_rawgeti(h->L, anchor, i + 1);
+    lua_remove(h->L, anchor);
+    lua_pushcfunction(h->L, new_table);
+    if (lua_pcall(h->L, 0, 1, 0) != LUA_OK) {
+        lua_settop(h->L, h->base - 1);
+        err->code = WEIR_ENOMEM;
+        return WEIR_ENOMEM;
+    }
+    return WEIR_OK;
+}
+
+static int to_text(lua_State *L)
+{
+    luaL_tolstring(L, 1, NULL);
+    return 1;
+}
+
+/* Protected, as the core may stand below us. */
+static void trusted_error(lua_State *L, const struct hooks *h, weir_err *err)
+{
+    const char *text = h->complaint;
+
+    if (!text) {
+        lua_pushcfunction(L, to_text);
+        lua_insert(L, -2);
+        lua_pcall(L, 1, 1, 0);
+        text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "an error that cannot be shown";
+    }
+    weir_err_clear(err);
+    err->code = WEIR_EPOLICY;
+    snprintf(err->text, sizeof err->text, "policy %s: %s: %s", h->policy->spec.name, h->failed, text);
+}
+
+void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err)
+{
+    if (!h->policy)
+        return;
+    if (h->failed && !h->complaint && sandbox_of(h))
+        weirlua_sandbox_error(sandbox_of(h), h->policy->spec.name, h->failed, err);
+    else if (h->failed)
+        trusted_error(L, h, err);
+    lua_settop(h->L, h->base - 1);
+}

@@ -1,0 +1,127 @@
+/* policy_profile.c - what a policy costs: calls and time of each hook, and the lines where its instructions go. Invariant:
+ * a policy nobody profiles pays one test of a pointer for each call. */
+#include "policy/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts the line that runs. */
+static void sample(void *sampler, const lua_Debug *ar)
+{
+    struct policy_profile *profile = sampler;
+    uint32_t at = (uint32_t)ar->currentline % PROFILE_LINES;
+
+    if (ar->currentline <= 0)
+        return;
+    profile->samples++;
+    for (uint32_t i = 0; i < PROFILE_LINES; i++, at = (at + 1) % PROFILE_LINES) {
+        if (profile->lines[at].line == 0)
+            profile->lines[at].line = ar->currentline;
+        if (profile->lines[at].line == ar->currentline) {
+            profile->lines[at].samples++;
+            return;
+        }
+    }
+    profile->lost++;
+}
+
+static void start(lua_State *L, struct policy *p)
+{
+    if (!p->profile)
+        p->profile = calloc(1, sizeof *p->profile);
+    if (!p->profile)
+        luaL_error(L, "out of memory");
+    *p->profile = (struct policy_profile){0};
+    if (!p->sandbox.S)
+        return;
+    p->sandbox.sample = sample;
+    p->sandbox.sampler = p->profile;
+    weirlua_state(p->sandbox.S, NULL)->recording = true;
+}
+
+static void stop(struct policy *p)
+{
+    p->sandbox.sample = NULL;
+    if (p->sandbox.S)
+        weirlua_state(p->sandbox.S, NULL)->recording = false;
+    free(p->profile);
+    p->profile = NULL;
+}
+
+static void push_hooks(lua_State *L, const struct policy *p)
+{
+    lua_createtable(L, 0, HOOKS);
+    for (int i = 0; i < HOOKS; i++) {
+        if (!p->spec.has[i])
+            continue;
+        lua_createtable(L, 0, 2);
+        lua_pushinteger(L, (lua_Integer)p->profile->calls[i]);
+        lua_setfield(L, -2, "calls");
+        lua_pushnumber(L, (lua_Number)p->profile->ns[i] / 1e9);
+        lua_setfield(L, -2, "seconds");
+        lua_setfield(L, -2, weirlua_hook_names[i]);
+    }
+}
+
+static void push_lines(lua_State *L, const struct policy_profile *profile)
+{
+    lua_newtable(L);
+    for (uint32_t i = 0; i < PROFILE_LINES; i++)
+        if (profile->lines[i].line) {
+            lua_pushinteger(L, (lua_Integer)profile->lines[i].samples);
+            lua_rawseti(L, -2, profile->lines[i].line);
+        }
+}
+
+/* In the sandbox: -> the JSON text of what was read. */
+static int write_reads(lua_State *S)
+{
+    weirlua_push_reads(S);
+    weirlua_json_write(S, -1, JSON_COMPACT);
+    return 1;
+}
+
+/* Pushes {name = reads}, of a policy in a sandbox. */
+static void push_reads(lua_State *L, struct policy *p)
+{
+    lua_State *S = p->sandbox.S;
+    const char *text;
+
+    weirlua_sandbox_begin(&p->sandbox);
+    lua_pushcfunction(S, write_reads);
+    text = lua_pcall(S, 0, 1, 0) == LUA_OK ? lua_tostring(S, -1) : "{}";
+    weirlua_json_read(L, text, strlen(text));
+    lua_pop(S, 1);
+}
+
+/* policy:profile(true) starts anew, policy:profile(false) ends it; without an argument: {hooks = {evaluate = {calls,
+ * seconds}}, lines = {[line] = samples}, samples = n, reads = {field = n}}, or nil where nothing was started. A policy in
+ * the state of its user has no lines and no reads; asking takes the reads away. */
+int weirlua_policy_profile(lua_State *L)
+{
+    struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
+
+    luaL_argcheck(L, p->open, 1, "the policy is closed");
+    if (!lua_isnoneornil(L, 2)) {
+        luaL_checktype(L, 2, LUA_TBOOLEAN);
+        if (lua_toboolean(L, 2))
+            start(L, p);
+        else
+            stop(p);
+        return 0;
+    }
+    if (!p->profile)
+        return 0;
+    lua_createtable(L, 0, 3);
+    push_hooks(L, p);
+    lua_setfield(L, -2, "hooks");
+    push_lines(L, p->profile);
+    lua_setfield(L, -2, "lines");
+    lua_pushinteger(L, (lua_Integer)p->profile->samples);
+    lua_setfield(L, -2, "samples");
+    if (p->sandbox.S) {
+        push_reads(L, p);
+        lua_setfield(L, -2, "reads");
+    }
+    return 1;
+}

@@ -1,0 +1,245 @@
+/* policy_read.c - checks the table of a policy. Invariant: it is read raw, once; what is used later is in the anchor,
+ * so that the table may change afterwards without effect. */
+#include "policy/policy.h"
+
+#include <string.h>
+
+/* Stack: 1 policy table, 2 spec, 3 default name, 4 options given, 5 anchor. */
+#define TABLE  1
+#define GIVEN  4
+#define ANCHOR 5
+
+#define CANDIDATES_MAX 1000000000
+
+const char *const weirlua_hook_names[HOOKS] = {"order", "prune", "evaluate", "select", "admit", "init"};
+
+int weirlua_policy_refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...)
+{
+    va_list args;
+
+    lua_pushfstring(L, "policy %s: ", spec->name);
+    va_start(args, fmt);
+    lua_pushvfstring(L, fmt, args);
+    va_end(args);
+    lua_concat(L, 2);
+    return lua_error(L);
+}
+
+#define refuse weirlua_policy_refuse
+
+static int field(lua_State *L, const char *key)
+{
+    lua_pushstring(L, key);
+    return lua_rawget(L, TABLE);
+}
+
+/* Pops a string and keeps it for as long as the anchor lives. */
+static const char *keep(lua_State *L, const struct policy_spec *spec, const char *key)
+{
+    const char *s;
+    size_t len;
+
+    if (lua_type(L, -1) != LUA_TSTRING)
+        refuse(L, spec, "field '%s': string expected, got %s", key, luaL_typename(L, -1));
+    s = lua_tolstring(L, -1, &len);
+    if (strlen(s) != len || len > WEIR_NAME_MAX)
+        refuse(L, spec, "field '%s': the string is too long, or has a zero byte", key);
+    lua_rawseti(L, ANCHOR, (lua_Integer)lua_rawlen(L, ANCHOR) + 1);
+    return s;
+}
+
+/* A string or a list of strings. Returns how many. */
+static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const char *key, const char **out, uint32_t max)
+{
+    uint32_t n = 0;
+    int type = field(L, key);
+
+    if (type == LUA_TNIL)
+        return 0;
+    if (type == LUA_TSTRING) {
+        out[0] = keep(L, spec, key);
+        return 1;
+    }
+    if (type != LUA_TTABLE)
+        refuse(L, spec, "field '%s': string or list of strings expected, got %s", key, luaL_typename(L, -1));
+    while (lua_rawgeti(L, -1, (lua_Integer)n + 1) != LUA_TNIL) {
+        if (n == max)
+            refuse(L, spec, "field '%s': at most %d entries", key, (int)max);
+        out[n++] = keep(L, spec, key);
+    }
+    lua_pop(L, 2);
+    return n;
+}
+
+/* @class policy What a policy file returns, or what an engine in a script is given. All of it is optional.
+ * @field name: string? -- The file's name if not given.
+ * @field doc: string? -- A line for weir policy list.
+ * @field version: string? -- For people; changes are told by a hash of the file.
+ * @field subsystem: string? -- "containment": the hierarchy that matches follow. Filters may walk others.
+ * @field options: table<string, option>? -- What users may set: a default, or {type =, default =, min =, max =, choices =, doc =}.
+ *   Types: boolean, integer, number, string, table.
+ * @field order: string | string[] | function | nil -- The static preference, smallest numbers first, at most four of them:
+ *   "id", "index", "size", "rank", "properties.KEY", "TYPE.FIELD" of what is around it, each with "-" in front for descending;
+ *   or function(v: vertex, options): number... that reads what jobs do not change, of the vertex and of those above it.
+ *   It is kept as an index: a match costs what it does in C, and what changes is put in order again.
+ * @field prune: function? -- fun(v: vertex, request: request, ...): boolean. On the way down: false leaves out the vertex and all
+ *   below it. Called for vertices that are visited.
+ * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?, boolean?. The score of a candidate that fits,
+ *   higher is better; nil: no candidate. true as the second result: its siblings have the same score, and are not asked about
+ *   where they follow (the cores of a socket: one call a socket).
+ * @field select: function | string | nil -- fun(candidates: vertex[], request: request, min: integer, max: integer, scores:
+ *   number[]): table?. Chooses a set of the candidates, which are given best first: a list of them or of their positions, or nil for
+ *   the best ones. Where it chooses fewer than min, the best of the others follow. Or "runs": candidates under one parent whose ids
+ *   follow each other are a run, and the longest runs come first; the engine knows how, without calls. Where one is wanted it is the
+ *   best one.
+ * @field admit: function? -- fun(jobspec: table, options: table): false | table | nil, string?. Asked for each request: false and a
+ *   reason refuses it, a table is the jobspec that is matched instead.
+ * @field init: function? -- fun(graph: graph, options: table). Before the first match on a graph, and again when its structure
+ *   changed. The graph can only be read.
+ * @field exclusive: string | string[] | nil -- Types that are always given whole.
+ * @field locality: string | string[] | nil -- Types of vertices inside a node, the smallest first, at most eight, such as {"numa",
+ *   "socket"}: what one slot holds comes from one vertex of the first of them that could hold it, were it all free; where none
+ *   could, from anywhere in the node. Types that the machine does not have are passed over.
+ * @field descend: string | string[] | nil -- Instead of order, types such as {"node", "core"}: depth first, at each level the
+ *   children first that nobody uses or has reserved, then those with the most free below, of the first of the types that they
+ *   have; the last one among equals. Or "tags.KEY": those without that tag first, then those with the greatest number in it.
+ *   With an order besides, that tells what is kept where more was found than an allowed count.
+ * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments: type, id, size,
+ *   free, rank, name, state, index. Three times as fast as asking for them.
+ * @field candidates: integer? -- How many candidates select is given at a time where there is no evaluate: the first in the order,
+ *   or twice as many as are wanted where that is more; the next ones only where these do not suffice. Without it select sees all
+ *   that fit, so that a match costs the machine. */
+const char *const weirlua_policy_fields[] = {"name",   "doc",   "version", "subsystem", "order",    "prune",  "evaluate",
+                                             "select", "admit", "init",    "exclusive", "locality", "descend", "fields",
+                                             "candidates", "options",
+                                             NULL};
+
+static void check_known(lua_State *L, const struct policy_spec *spec)
+{
+    for (lua_pushnil(L); lua_next(L, TABLE); lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+        int i = 0;
+        while (key && weirlua_policy_fields[i] && strcmp(weirlua_policy_fields[i], key) != 0)
+            i++;
+        if (!key || !weirlua_policy_fields[i])
+            refuse(L, spec,
+                   "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate, select, "
+                   "admit, init, exclusive, locality, descend, fields, candidates, options",
+                   key ? key : luaL_typename(L, -2));
+    }
+}
+
+/* A select that is a word. */
+static void read_runs(lua_State *L, struct policy_spec *spec)
+{
+    const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1);
+
+    if (lua_type(L, -1) != LUA_TSTRING || strcmp(text, "runs") != 0)
+        refuse(L, spec, "field 'select': function or \"runs\" expected, got %s", text);
+    spec->runs = true;
+}
+
+/* Reserves the places of the hooks and the options in the anchor, and fills those of the hooks. */
+static void read_hooks(lua_State *L, struct policy_spec *spec)
+{
+    for (int i = 0; i < HOOKS; i++) {
+        int type = field(L, weirlua_hook_names[i]);
+        spec->has[i] = type == LUA_TFUNCTION;
+        if (i == HOOK_SELECT && type != LUA_TNIL && type != LUA_TFUNCTION)
+            read_runs(L, spec);
+        else if (type != LUA_TNIL && type != LUA_TFUNCTION && i != HOOK_ORDER)
+            refuse(L, spec, "field '%s': function expected, got %s", weirlua_hook_names[i], luaL_typename(L, -1));
+        if (!spec->has[i]) {
+            lua_pop(L, 1);
+            lua_pushboolean(L, 0);
+        }
+        lua_rawseti(L, ANCHOR, i + 1);
+    }
+    lua_pushboolean(L, 0);
+    lua_rawseti(L, ANCHOR, ANCHOR_OPTIONS);
+}
+
+static void read_options(lua_State *L, struct policy_spec *spec)
+{
+    field(L, "options");
+    weirlua_policy_options(L, spec, lua_gettop(L), GIVEN);
+    spec->options = keep(L, spec, "options");
+    lua_rawseti(L, ANCHOR, ANCHOR_OPTIONS);
+}
+
+/* A field that is a string, or NULL. */
+static const char *text_field(lua_State *L, const struct policy_spec *spec, const char *key)
+{
+    const char *text = field(L, key) == LUA_TNIL ? NULL : keep(L, spec, key);
+
+    lua_settop(L, ANCHOR);
+    return text;
+}
+
+static void read_fields(lua_State *L, struct policy_spec *spec)
+{
+    const char *names[WEIRLUA_FIELDS];
+    uint32_t n = keep_list(L, spec, "fields", names, WEIRLUA_FIELDS);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!weirlua_fields_add(&spec->fields, names[i]))
+            refuse(L, spec, "field 'fields': '%s' cannot be passed; %s can", names[i], weirlua_fields_known);
+}
+
+static void read_candidates(lua_State *L, struct policy_spec *spec)
+{
+    int type = field(L, "candidates"), integer;
+    lua_Integer n = lua_tointegerx(L, -1, &integer);
+
+    if (type != LUA_TNIL && (type != LUA_TNUMBER || !integer || n < 1 || n > CANDIDATES_MAX))
+        refuse(L, spec, "field 'candidates': a count from 1 to %d expected", CANDIDATES_MAX);
+    spec->candidates = (uint32_t)n;
+}
+
+static void check_subsystem(lua_State *L, const struct policy_spec *spec)
+{
+    if (field(L, "subsystem") != LUA_TNIL) {
+        const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
+        if (strcmp(name, "containment") != 0)
+            refuse(L, spec, "field 'subsystem': matches follow \"containment\"; filters may walk others");
+    }
+    lua_pop(L, 1);
+}
+
+int weirlua_policy_read(lua_State *L)
+{
+    struct policy_spec *spec = lua_touserdata(L, 2);
+
+    *spec = (struct policy_spec){.name = lua_tostring(L, 3)};
+    if (lua_type(L, TABLE) != LUA_TTABLE)
+        return refuse(L, spec, "the file must return a table, it returned %s", luaL_typename(L, TABLE));
+    lua_settop(L, GIVEN);
+    lua_createtable(L, 16, 0);
+    read_hooks(L, spec);
+    lua_pushvalue(L, 3);
+    spec->name = keep(L, spec, "name");
+    if (field(L, "name") != LUA_TNIL)
+        spec->name = keep(L, spec, "name");
+    lua_settop(L, ANCHOR);
+    spec->doc = text_field(L, spec, "doc");
+    spec->version = text_field(L, spec, "version");
+    check_known(L, spec);
+    if (!spec->has[HOOK_ORDER])
+        spec->norder = keep_list(L, spec, "order", spec->order, WEIR_ORDER_KEYS);
+    lua_settop(L, ANCHOR);
+    spec->nexclusive = keep_list(L, spec, "exclusive", spec->exclusive, POLICY_EXCLUSIVE);
+    lua_settop(L, ANCHOR);
+    spec->nlocality = keep_list(L, spec, "locality", spec->locality, POLICY_LOCALITY);
+    lua_settop(L, ANCHOR);
+    spec->ndescend = keep_list(L, spec, "descend", spec->descend, WEIR_DESCEND_TYPES);
+    lua_settop(L, ANCHOR);
+    read_fields(L, spec);
+    lua_settop(L, ANCHOR);
+    read_candidates(L, spec);
+    lua_settop(L, ANCHOR);
+    check_subsystem(L, spec);
+    lua_settop(L, ANCHOR);
+    read_options(L, spec);
+    lua_settop(L, ANCHOR);
+    return 1;
+}

@@ -1,0 +1,225 @@
+/* policy_walk.c - the pruning and evaluating filter of a policy on a walk (W3, W4, W5), as a client of a service sends them (W8).
+ * Invariant: while it runs the graph is marked, as during a match, and nothing here raises before the hooks have ended.
+ *
+ *   filter_limit(policy, seconds)              what a match or walk may take from now on
+ *   filter_walk(policy, graph[, {start =, subsystem =, type =, best =, seconds =}])
+ *       {{vertex =, score =}...} in descending score; without evaluate what is visited, score 0; or nil, message, code. As in a
+ *       match, what prune refuses is left out, and all below it. */
+#include "policy/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TICKS 64 /* visits between two looks at the clock */
+
+struct filter_walk {
+    struct weirlua_graph *box;
+    struct hooks hooks;
+    const weir_resource *resource; /* what the filters are told that is wanted */
+    const char *type;              /* only these are evaluated; NULL: all */
+    weir_walk *walk;
+    weir_accum *accum;
+    weir_vertex pruned;            /* the one that is left out; its postorder visit comes next */
+    uint64_t visits;
+    int64_t deadline;
+};
+
+static void free_walk(void *p)
+{
+    weir_walk_free(p);
+}
+
+static void free_accum(void *p)
+{
+    weir_accum_free(p);
+}
+
+static void free_request(void *p)
+{
+    weir_request_free(p);
+}
+
+/* ---- the walk ---- */
+
+static int out_of_time(struct filter_walk *f, weir_err *err)
+{
+    if (++f->visits % TICKS != 0 || weirlua_clock() < f->deadline)
+        return WEIR_OK;
+    err->code = WEIR_ELIMIT;
+    snprintf(err->text, sizeof err->text, "policy %.64s: the walk took more than its time, after %llu visits",
+             f->hooks.policy->spec.name, (unsigned long long)f->visits);
+    return WEIR_ELIMIT;
+}
+
+static int visit_down(struct filter_walk *f, weir_vertex v)
+{
+    const weir_policy *p = &f->hooks.given;
+    int on = p->prune ? p->prune(p->data, f->box->g, v, f->resource) : 1;
+
+    if (on == 0) {
+        weir_walk_prune(f->walk);
+        f->pruned = v;
+    }
+    return on < 0 ? on : WEIR_OK;
+}
+
+static int visit_up(struct filter_walk *f, weir_vertex v)
+{
+    const weir_policy *p = &f->hooks.given;
+    double score = 0;
+    int rc;
+
+    if (v == f->pruned) {
+        f->pruned = WEIR_NONE;
+        return WEIR_OK;
+    }
+    if (f->type && strcmp(weir_vertex_type(f->box->g, v), f->type) != 0)
+        return WEIR_OK;
+    rc = p->evaluate ? p->evaluate(p->data, f->box->g, f->resource, &v, 1, &score) : WEIR_OK;
+    if (rc < 0 || isnan(score))
+        return rc < 0 ? rc : WEIR_OK;
+    return weir_accum_add(f->accum, v, score);
+}
+
+static int run(struct filter_walk *f, weir_err *err)
+{
+    weir_vertex v = WEIR_NONE;
+    int event, rc = WEIR_OK;
+
+    while (rc == WEIR_OK && (event = weir_walk_next(f->walk, &v, err)) != WEIR_WALK_DONE) {
+        if (event < 0)
+            return event;
+        rc = out_of_time(f, err);
+        if (rc == WEIR_OK)
+            rc = event == WEIR_PREORDER ? visit_down(f, v) : visit_up(f, v);
+    }
+    return rc;
+}
+
+/* ---- in Lua ---- */
+
+static struct policy *check_policy(lua_State *L)
+{
+    struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
+
+    luaL_argcheck(L, p->open && p->sandbox.S, 1, "a policy in a sandbox expected");
+    return p;
+}
+
+static double seconds_of(lua_State *L, int arg)
+{
+    lua_Number seconds = luaL_checknumber(L, arg);
+
+    luaL_argcheck(L, seconds > 0 && seconds < 1e9, arg, "seconds above 0 expected");
+    return seconds;
+}
+
+int weirlua_filter_limit(lua_State *L)
+{
+    struct policy *p = check_policy(L);
+
+    p->sandbox.seconds = seconds_of(L, 2);
+    return 0;
+}
+
+static weir_vertex start_of(lua_State *L, const struct weirlua_graph *box)
+{
+    weir_vertex v = WEIR_NONE;
+
+    if (lua_getfield(L, 3, "start") != LUA_TNIL)
+        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), box);
+    lua_pop(L, 1);
+    return v;
+}
+
+/* A request that asks for one vertex of the type, which hooks get as theirs; it stays in a box. */
+static const weir_request *push_request(lua_State *L, const char *type, weir_err *err)
+{
+    struct weirlua_box *held = weirlua_box_push(L, free_request);
+    weir_request *r = NULL;
+    const char *text;
+
+    if (type && strpbrk(type, "\"\\")) {
+        err->code = WEIR_EINVAL;
+        snprintf(err->text, sizeof err->text, "a type without quotes and backslashes is wanted");
+        return NULL;
+    }
+    text = lua_pushfstring(L, "{\"resources\":[{\"type\":\"%s\",\"count\":1}]}", type ? type : "vertex");
+    if (weir_request_parse(text, strlen(text), "filter", &r, err))
+        r = NULL;
+    held->p = r;
+    lua_pop(L, 1);
+    return r;
+}
+
+static int push_best(lua_State *L, const struct filter_walk *f)
+{
+    size_t n = weir_accum_count(f->accum);
+
+    lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
+    for (size_t i = 0; i < n; i++) {
+        double score = 0;
+        weir_vertex v = weir_accum_get(f->accum, i, &score);
+        lua_createtable(L, 0, 2);
+        weirlua_push_vertex(L, f->box, v);
+        lua_setfield(L, -2, "vertex");
+        lua_pushnumber(L, score);
+        lua_setfield(L, -2, "score");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+/* The walk and the accumulator, each in a box. A status. */
+static int open_walk(lua_State *L, struct filter_walk *f, const weir_walk_options *o, int64_t best, weir_err *err)
+{
+    struct weirlua_box *walk = weirlua_box_push(L, free_walk), *accum = weirlua_box_push(L, free_accum);
+
+    walk->p = f->walk = weir_walk_new(f->box->g, o, err);
+    if (!f->walk)
+        return err->code;
+    accum->p = f->accum = weir_accum_new((size_t)best);
+    return f->accum ? WEIR_OK : WEIR_ENOMEM;
+}
+
+int weirlua_filter_walk(lua_State *L)
+{
+    static const char *const known[] = {"start", "subsystem", "type", "best", "seconds", NULL};
+    struct policy *p = check_policy(L);
+    struct filter_walk f = {.box = weirlua_check_graph(L, weirlua_of(L), 2), .pruned = WEIR_NONE};
+    weir_walk_options o = {.events = WEIR_PREORDER | WEIR_POSTORDER};
+    const weir_request *request;
+    weir_err err = {0};
+    uint32_t n;
+    int64_t best;
+    int rc;
+
+    luaL_argcheck(L, !f.box->matching, 2, "a match runs on the graph");
+    lua_settop(L, 3);
+    weirlua_options(L, 3, known);
+    if (lua_isnil(L, 3)) {
+        lua_newtable(L);
+        lua_replace(L, 3);
+    }
+    o.start = start_of(L, f.box);
+    o.subsystem = weirlua_field_string(L, 3, "subsystem", NULL);
+    f.type = weirlua_field_string(L, 3, "type", NULL);
+    best = weirlua_field_integer(L, 3, "best", 0);
+    luaL_argcheck(L, best >= 0, 3, "field 'best': a count expected");
+    if (lua_getfield(L, 3, "seconds") != LUA_TNIL)
+        p->sandbox.seconds = seconds_of(L, lua_gettop(L));
+    request = push_request(L, f.type, &err);
+    if (!request)
+        return weirlua_fail(L, &err, err.code);
+    f.resource = weir_request_resources(request, &n);
+    rc = open_walk(L, &f, &o, best, &err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &f.hooks, 1, f.box, request, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    f.deadline = weirlua_clock() + (int64_t)(p->sandbox.seconds * 1e9);
+    f.box->matching = true;
+    rc = run(&f, &err);
+    f.box->matching = false;
+    weirlua_hooks_end(L, &f.hooks, &err);
+    return rc ? weirlua_fail(L, &err, rc) : push_best(L, &f);
+}

@@ -1,0 +1,346 @@
+/* sandbox_live.c - a sandbox that stays: sandbox_open(text, name, opts) runs a file of somebody's in a lua_State of its own,
+ * and its functions can be called as long as the handle lives. What goes in and out is nil, booleans, numbers and strings.
+ * Invariant: the state is touched outside of lua_pcall only by functions that cannot raise there.
+ *
+ *   sb = sandbox_open(text, name, {prelude =, bridge =, instructions =, memory =, seconds =})   or nil, message, code
+ *   sb:call(f, ...)   true and what f returns; or nil, message, "policy". Each call has the whole budget.
+ *   sb:slice(seconds) from then on coroutines of the sandbox yield, nothing, wherever they are; nil: they do not.
+ *   sb:close()
+ *
+ * opts.prelude is a text that gets a function bridge(...), which calls opts.bridge(...) on the host, and the library of
+ * coroutines, which nobody else has in there; it returns a function that is given the result of the main text, and returns the
+ * table of functions that can be called. */
+#include "policy/policy.h"
+
+#include <string.h>
+
+#define LIVE "weir.sandbox"
+
+struct live {
+    struct sandbox sandbox;
+    lua_State *host; /* while a call runs: where the bridge ends */
+    int handle;      /* ... and the index of the handle there */
+    bool busy;
+    char name[64];
+};
+
+enum { BRIDGE = 1, USER_VALUES = BRIDGE };
+
+static char functions_key; /* in the registry of the sandbox */
+
+/* ---- values ---- */
+
+/* Copies one value; what is no scalar is told by its type's name, else NULL. The target has room. */
+static const char *copy_scalar(lua_State *to, lua_State *from, int idx)
+{
+    size_t len;
+    const char *text;
+
+    switch (lua_type(from, idx)) {
+    case LUA_TNIL: lua_pushnil(to); return NULL;
+    case LUA_TBOOLEAN: lua_pushboolean(to, lua_toboolean(from, idx)); return NULL;
+    case LUA_TNUMBER:
+        if (lua_isinteger(from, idx))
+            lua_pushinteger(to, lua_tointeger(from, idx));
+        else
+            lua_pushnumber(to, lua_tonumber(from, idx));
+        return NULL;
+    case LUA_TSTRING:
+        text = lua_tolstring(from, idx, &len);
+        lua_pushlstring(to, text, len);
+        return NULL;
+    default: return luaL_typename(from, idx);
+    }
+}
+
+/* (from, first, n): pushes the values; protected on the state they go to. */
+struct transfer {
+    lua_State *from;
+    int first, n;
+};
+
+static int receive(lua_State *to)
+{
+    const struct transfer *t = lua_touserdata(to, 1);
+
+    luaL_checkstack(to, t->n + 2, "values");
+    lua_settop(to, 0);
+    for (int i = 0; i < t->n; i++) {
+        const char *wrong = copy_scalar(to, t->from, t->first + i);
+        if (wrong)
+            return luaL_error(to, "only nil, booleans, numbers and strings go in and out, not a %s", wrong);
+    }
+    return t->n;
+}
+
+/* Copies values that need no memory, which cannot raise: most are such. False: some do, or there is no room. */
+static bool copy_plain(lua_State *to, lua_State *from, int first, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (lua_type(from, first + i) > LUA_TNUMBER || lua_type(from, first + i) == LUA_TLIGHTUSERDATA)
+            return false;
+    if (!lua_checkstack(to, n + 2))
+        return false;
+    for (int i = 0; i < n; i++)
+        copy_scalar(to, from, first + i);
+    return true;
+}
+
+/* ---- the bridge ---- */
+
+/* On the host: (bridge, transfer). */
+static int call_host(lua_State *L)
+{
+    struct transfer *t = lua_touserdata(L, 2);
+
+    lua_pushcfunction(L, receive);
+    lua_pushlightuserdata(L, t);
+    lua_call(L, 1, LUA_MULTRET);
+    lua_remove(L, 2);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+/* What the bridge has on its stack above `out` values is its answer. */
+static int answer(lua_State *S, int status, lua_KContext out)
+{
+    (void)status;
+    return lua_gettop(S) - (int)out;
+}
+
+static int bridge(lua_State *S)
+{
+    struct live *live = (struct live *)weirlua_sandbox_of(S);
+    struct transfer out = {S, 1, lua_gettop(S)}, back;
+    lua_State *L = live->host;
+    int top, rc;
+
+    if (!L || !lua_checkstack(L, 8))
+        return luaL_error(S, "nothing can be asked now");
+    top = lua_gettop(L);
+    lua_getiuservalue(L, live->handle, BRIDGE);
+    if (copy_plain(L, S, 1, out.n)) {
+        rc = lua_pcall(L, out.n, LUA_MULTRET, 0);
+    } else {
+        lua_pushcfunction(L, call_host);
+        lua_insert(L, -2);
+        lua_pushlightuserdata(L, &out);
+        rc = lua_pcall(L, 2, LUA_MULTRET, 0);
+    }
+    back = (struct transfer){L, top + 1, lua_gettop(L) - top};
+    if (rc != LUA_OK) {
+        lua_pushstring(S, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "it failed");
+        lua_settop(L, top);
+        return lua_error(S);
+    }
+    if (!copy_plain(S, L, back.first, back.n)) {
+        lua_pushcfunction(S, receive);
+        lua_pushlightuserdata(S, &back);
+        rc = lua_pcall(S, 1, LUA_MULTRET, 0);
+    }
+    lua_settop(L, top);
+    if (rc != LUA_OK)
+        return lua_error(S);
+    if (weirlua_sandbox_due(&live->sandbox) && lua_isyieldable(S))
+        return lua_yieldk(S, 0, out.n, answer);
+    return answer(S, LUA_OK, out.n);
+}
+
+/* ---- opening ---- */
+
+struct source {
+    const char *text, *name, *prelude;
+    size_t len, prelude_len;
+};
+
+static void compile(lua_State *S, const char *text, size_t len, const char *name)
+{
+    lua_pushfstring(S, "@%s", name);
+    if (luaL_loadbufferx(S, text, len, lua_tostring(S, -1), "t") != LUA_OK)
+        lua_error(S);
+    lua_remove(S, -2);
+}
+
+static int build(lua_State *S)
+{
+    struct source source = *(struct source *)lua_touserdata(S, 1);
+
+    weirlua_sandbox_libraries(S);
+    lua_settop(S, 0);
+    compile(S, source.prelude, source.prelude_len, "prelude");
+    lua_pushcfunction(S, bridge);
+    lua_pushcfunction(S, luaopen_coroutine);
+    lua_call(S, 0, 1);
+    lua_call(S, 2, 1);
+    compile(S, source.text, source.len, source.name);
+    lua_call(S, 0, 1);
+    lua_call(S, 1, 1);
+    luaL_checktype(S, -1, LUA_TTABLE);
+    lua_rawsetp(S, LUA_REGISTRYINDEX, &functions_key);
+    return 0;
+}
+
+/* Takes the error on top of S; pushes nil, message, code. */
+static int fail(lua_State *L, struct live *live)
+{
+    char text[512];
+
+    weirlua_sandbox_text(&live->sandbox, text, sizeof text);
+    lua_pushnil(L);
+    lua_pushstring(L, text);
+    lua_pushstring(L, weir_status_name(WEIR_EPOLICY));
+    return 3;
+}
+
+static lua_Number seconds_of(lua_State *L, int options)
+{
+    lua_Number seconds = SANDBOX_SECONDS;
+
+    if (lua_getfield(L, options, "seconds") != LUA_TNIL) {
+        luaL_argcheck(L, lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) > 0, options, "field 'seconds': above 0 expected");
+        seconds = lua_tonumber(L, -1);
+    }
+    lua_pop(L, 1);
+    return seconds;
+}
+
+static struct live *make(lua_State *L)
+{
+    int64_t instructions = weirlua_field_integer(L, 3, "instructions", SANDBOX_INSTRUCTIONS);
+    int64_t memory = weirlua_field_integer(L, 3, "memory", (int64_t)SANDBOX_BYTES);
+    lua_Number seconds = seconds_of(L, 3);
+    struct live *live;
+
+    luaL_argcheck(L, instructions > 0 && memory > 0, 3, "budgets above 0 expected");
+    luaL_argcheck(L, lua_getfield(L, 3, "bridge") == LUA_TFUNCTION, 3, "field 'bridge': function expected");
+    live = lua_newuserdatauv(L, sizeof *live, USER_VALUES);
+    *live = (struct live){0};
+    luaL_setmetatable(L, LIVE);
+    lua_insert(L, -2);
+    lua_setiuservalue(L, -2, BRIDGE);
+    if (!weirlua_sandbox_new(&live->sandbox, instructions, (size_t)memory))
+        luaL_error(L, "out of memory");
+    live->sandbox.seconds = seconds;
+    return live;
+}
+
+/* Runs f of the sandbox with what is on its stack; the host's handle is at `handle`. */
+static int run(lua_State *L, struct live *live, int handle, int nargs, int nresults)
+{
+    int rc;
+
+    live->host = L;
+    live->handle = handle;
+    live->busy = true;
+    weirlua_sandbox_begin(&live->sandbox);
+    rc = lua_pcall(live->sandbox.S, nargs, nresults, 0);
+    live->busy = false;
+    live->host = NULL;
+    return rc;
+}
+
+int weirlua_sandbox_live(lua_State *L)
+{
+    static const char *const known[] = {"prelude", "bridge", "instructions", "memory", "seconds", NULL};
+    struct source source;
+    struct live *live;
+
+    source.text = luaL_checklstring(L, 1, &source.len);
+    source.name = luaL_checkstring(L, 2);
+    weirlua_options(L, 3, known);
+    lua_settop(L, 3);
+    lua_getfield(L, 3, "prelude");
+    source.prelude = luaL_checklstring(L, 4, &source.prelude_len);
+    live = make(L);
+    lua_pushcfunction(live->sandbox.S, build);
+    lua_pushlightuserdata(live->sandbox.S, &source);
+    if (run(L, live, lua_gettop(L), 1, 0) == LUA_OK)
+        return 1;
+    return fail(L, live);
+}
+
+/* ---- calling ---- */
+
+/* (name, transfer): the function with the arguments. */
+static int call_function(lua_State *S)
+{
+    const char *name = lua_touserdata(S, 1);
+    struct transfer *t = lua_touserdata(S, 2);
+
+    lua_settop(S, 0);
+    lua_rawgetp(S, LUA_REGISTRYINDEX, &functions_key);
+    if (lua_getfield(S, 1, name) != LUA_TFUNCTION)
+        return luaL_error(S, "there is no function '%s'", name);
+    lua_replace(S, 1);
+    lua_pushcfunction(S, receive);
+    lua_pushlightuserdata(S, t);
+    lua_call(S, 1, LUA_MULTRET);
+    lua_call(S, lua_gettop(S) - 1, LUA_MULTRET);
+    return lua_gettop(S);
+}
+
+static struct live *check_live(lua_State *L)
+{
+    struct live *live = luaL_checkudata(L, 1, LIVE);
+
+    luaL_argcheck(L, live->sandbox.S, 1, "the sandbox is closed");
+    return live;
+}
+
+static int live_call(lua_State *L)
+{
+    struct live *live = check_live(L);
+    const char *name = luaL_checkstring(L, 2);
+    struct transfer in = {L, 3, lua_gettop(L) - 2}, out;
+    lua_State *S = live->sandbox.S;
+    int rc;
+
+    luaL_argcheck(L, !live->busy, 1, "it is running");
+    lua_settop(S, 0);
+    lua_pushcfunction(S, call_function);
+    lua_pushlightuserdata(S, (void *)(uintptr_t)name);
+    lua_pushlightuserdata(S, &in);
+    if (run(L, live, 1, 2, LUA_MULTRET) != LUA_OK)
+        return fail(L, live);
+    out = (struct transfer){S, 1, lua_gettop(S)};
+    lua_pushboolean(L, 1);
+    lua_pushcfunction(L, receive);
+    lua_pushlightuserdata(L, &out);
+    rc = lua_pcall(L, 1, LUA_MULTRET, 0);
+    lua_settop(S, 0);
+    if (rc == LUA_ERRMEM)
+        return lua_error(L);
+    if (rc != LUA_OK) { /* what it gave back is none of that */
+        lua_pushnil(L);
+        lua_insert(L, -2);
+        lua_pushstring(L, weir_status_name(WEIR_EPOLICY));
+        return 3;
+    }
+    return 1 + out.n;
+}
+
+/* slice(seconds) */
+static int live_slice(lua_State *L)
+{
+    struct live *live = check_live(L);
+
+    live->sandbox.pause = lua_isnoneornil(L, 2) ? 0 : weirlua_clock() + (int64_t)(luaL_checknumber(L, 2) * 1e9);
+    return 0;
+}
+
+static int live_close(lua_State *L)
+{
+    struct live *live = luaL_checkudata(L, 1, LIVE);
+
+    luaL_argcheck(L, !live->busy, 1, "it is running");
+    weirlua_sandbox_close(&live->sandbox);
+    return 0;
+}
+
+void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {{"call", live_call}, {"slice", live_slice}, {"close", live_close}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", live_close}, {"__close", live_close}, {NULL, NULL}};
+
+    weirlua_class(L, s, LIVE, methods, meta);
+}

@@ -1,0 +1,312 @@
+/* sandbox_run.c - sandbox_run(text, name[, opts]): runs a file that describes something (a recipe, an RDL file) in a
+ * lua_State of its own, and hands back what it returns as plain data. Invariant: the state is closed whatever happens:
+ * it hangs in a userdata, and is touched outside of lua_pcall only by functions that cannot raise there.
+ *
+ * opts.prelude is a text that runs first: it makes globals, gets a function source(name), and may return a function that
+ * turns the result of the main text into what is handed back. source(name) compiles, in the sandbox, what the host's
+ * opts.source(name) returns: a text and its name, or nil and a message. opts.instructions, memory (bytes) and seconds are
+ * budgets. */
+#include "policy/policy.h"
+
+#include <string.h>
+
+#define RUN       "weir.sandbox.run"
+#define DEPTH_MAX 450  /* tables inside each other in what is handed back */
+#define PAUSE     1000 /* percent: most of what a description makes stays; at its limit all garbage is collected anyway */
+
+/* Stack of the host: 1 text, 2 name, 3 opts, then: */
+enum { SOURCE = 4, PRELUDE, HANDLE, MEMO, TOP = MEMO };
+
+struct run {
+    struct sandbox sandbox;
+    lua_State *host;
+    const char *text, *name, *prelude;
+    size_t len, prelude_len;
+    int code; /* of a failure */
+};
+
+static int run_gc(lua_State *L)
+{
+    weirlua_sandbox_close(&((struct run *)luaL_checkudata(L, 1, RUN))->sandbox);
+    return 0;
+}
+
+/* ---- in the sandbox ---- */
+
+/* Compiles a text, which errors call "name". */
+static void compile(lua_State *S, const char *text, size_t len, const char *name, struct run *run)
+{
+    lua_pushfstring(S, "@%s", name);
+    if (luaL_loadbufferx(S, text, len, lua_tostring(S, -1), "t") != LUA_OK) {
+        run->code = WEIR_EPARSE;
+        lua_error(S);
+    }
+    lua_remove(S, -2);
+}
+
+/* On the host: the function, a name -> what opts.source returns. */
+static int ask(lua_State *L)
+{
+    lua_pushstring(L, lua_touserdata(L, 2));
+    lua_remove(L, 2);
+    lua_call(L, 1, 2);
+    if (lua_type(L, 1) != LUA_TSTRING || lua_type(L, 2) != LUA_TSTRING)
+        return luaL_error(L, "%s", luaL_tolstring(L, 2, NULL));
+    return 2;
+}
+
+/* source(name): a function */
+static int source(lua_State *S)
+{
+    struct run *run = lua_touserdata(S, lua_upvalueindex(1));
+    lua_State *L = run->host;
+    const char *name = luaL_checkstring(S, 1), *text;
+    size_t len;
+
+    if (lua_type(L, SOURCE) != LUA_TFUNCTION || !lua_checkstack(L, 8))
+        return luaL_error(S, "there are no sources");
+    lua_pushcfunction(L, ask);
+    lua_pushvalue(L, SOURCE);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)name);
+    if (lua_pcall(L, 2, 2, 0) != LUA_OK) {
+        lua_pushstring(S, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "?");
+        lua_settop(L, TOP);
+        return lua_error(S);
+    }
+    text = lua_tolstring(L, -2, &len);
+    compile(S, text, len, lua_tostring(L, -1), run); /* where it raises, the host's stack is tidied up later */
+    lua_settop(L, TOP);
+    return 1;
+}
+
+/* Puts the place in the main text that an error comes from before its message, where another place or none is there. */
+static int locate(lua_State *S)
+{
+    const struct run *run = (struct run *)weirlua_sandbox_of(S);
+    const char *message = lua_tostring(S, 1), *place;
+    lua_Debug ar;
+
+    if (lua_type(S, 1) != LUA_TSTRING)
+        return 1;
+    for (int level = 1; lua_getstack(S, level, &ar); level++) {
+        lua_getinfo(S, "Sl", &ar);
+        if (ar.currentline < 0 || ar.source[0] != '@' || strcmp(ar.source + 1, run->name) != 0)
+            continue;
+        place = lua_pushfstring(S, "%s:%d: ", ar.short_src, ar.currentline);
+        if (strncmp(message, place, strlen(place)) == 0)
+            break;
+        lua_pushvalue(S, 1);
+        lua_concat(S, 2);
+        return 1;
+    }
+    lua_settop(S, 1);
+    return 1;
+}
+
+static int run_all(lua_State *S)
+{
+    struct run *run = lua_touserdata(S, 1);
+
+    weirlua_sandbox_libraries(S);
+    lua_gc(S, LUA_GCINC, PAUSE, 0, 0);
+    lua_settop(S, 0);
+    lua_pushnil(S);
+    if (run->prelude) {
+        compile(S, run->prelude, run->prelude_len, "prelude", run);
+        lua_pushlightuserdata(S, run);
+        lua_pushcclosure(S, source, 1);
+        lua_call(S, 1, 1);
+        lua_replace(S, 1);
+    }
+    compile(S, run->text, run->len, run->name, run);
+    lua_call(S, 0, 1);
+    if (lua_isnil(S, 1))
+        return 1;
+    lua_call(S, 1, 1);
+    return 1;
+}
+
+/* ---- to the host ---- */
+
+static void copy_value(lua_State *L, lua_State *S, int idx, int depth);
+
+static void copy_key(lua_State *L, lua_State *S, int idx)
+{
+    if (lua_type(S, idx) != LUA_TSTRING && lua_type(S, idx) != LUA_TNUMBER)
+        luaL_error(L, "a table with a key of type %s is no data", luaL_typename(S, idx));
+    copy_value(L, S, idx, 0);
+}
+
+/* A table that is in several places is copied once: 100 tables may describe 2^100 places. */
+static void copy_table(lua_State *L, lua_State *S, int idx, int depth)
+{
+    luaL_checkstack(L, 8, "data");
+    if (depth > DEPTH_MAX || !lua_checkstack(S, 8))
+        luaL_error(L, "more than %d tables inside each other", DEPTH_MAX);
+    if (lua_rawgetp(L, MEMO, lua_topointer(S, idx)) == LUA_TTABLE)
+        return;
+    lua_pop(L, 1);
+    lua_createtable(L, (int)(lua_rawlen(S, idx) & 0xffffff), 0);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, MEMO, lua_topointer(S, idx));
+    for (lua_pushnil(S); lua_next(S, idx); lua_pop(S, 1)) {
+        int top = lua_gettop(S);
+        copy_key(L, S, top - 1);
+        copy_value(L, S, top, depth + 1);
+        lua_rawset(L, -3);
+    }
+}
+
+static void copy_value(lua_State *L, lua_State *S, int idx, int depth)
+{
+    const char *text;
+    size_t len;
+
+    switch (lua_type(S, idx)) {
+    case LUA_TNIL: lua_pushnil(L); break;
+    case LUA_TBOOLEAN: lua_pushboolean(L, lua_toboolean(S, idx)); break;
+    case LUA_TNUMBER:
+        if (lua_isinteger(S, idx))
+            lua_pushinteger(L, lua_tointeger(S, idx));
+        else
+            lua_pushnumber(L, lua_tonumber(S, idx));
+        break;
+    case LUA_TSTRING:
+        text = lua_tolstring(S, idx, &len);
+        lua_pushlstring(L, text, len);
+        break;
+    case LUA_TTABLE: copy_table(L, S, idx, depth); break;
+    default: luaL_error(L, "a value of type %s is no data", luaL_typename(S, idx));
+    }
+}
+
+/* handle, memo -> data. Stack indices are those of weirlua_sandbox_run. */
+static int copy_result(lua_State *L)
+{
+    struct run *run = lua_touserdata(L, HANDLE);
+
+    copy_value(L, run->sandbox.S, 1, 1);
+    return 1;
+}
+
+/* ---- the function ---- */
+
+/* Where a message begins with the place in the main text: behind the name of that text, which Lua cuts at the front when
+ * it is long; or NULL. */
+static const char *behind_name(const char *text, const char *name)
+{
+    size_t len = strlen(name), shown = LUA_IDSIZE - sizeof "...";
+
+    if (strncmp(text, name, len) == 0 && text[len] == ':')
+        return text + len;
+    if (len <= shown || strncmp(text, "...", 3) != 0 || strncmp(text + 3, name + len - shown, shown) != 0)
+        return NULL;
+    return text[3 + shown] == ':' ? text + 3 + shown : NULL;
+}
+
+static int fail(lua_State *L, const struct run *run, const char *text)
+{
+    const char *rest = behind_name(text, run->name);
+
+    lua_pushnil(L);
+    if (rest)
+        lua_pushfstring(L, "%s%s", run->name, rest);
+    else
+        lua_pushfstring(L, "%s: %s", run->name, text);
+    lua_pushstring(L, weir_status_name(run->code));
+    return 3;
+}
+
+/* Runs the texts and leaves the result at index 1 of S. */
+static bool run_sandbox(struct run *run, char *buf, size_t size)
+{
+    lua_State *S = run->sandbox.S;
+    int status;
+
+    lua_pushcfunction(S, locate);
+    lua_pushcfunction(S, run_all);
+    lua_pushlightuserdata(S, run);
+    status = lua_pcall(S, 1, 1, 1);
+    lua_remove(S, 1);
+    if (status == LUA_OK)
+        return true;
+    if (status == LUA_ERRMEM || run->sandbox.exhausted || run->sandbox.left < 0)
+        run->code = WEIR_ELIMIT;
+    weirlua_sandbox_text(&run->sandbox, buf, size);
+    return false;
+}
+
+static struct run *make_run(lua_State *L)
+{
+    struct run *run = lua_newuserdatauv(L, sizeof *run, 0);
+
+    *run = (struct run){.host = L, .code = WEIR_EINVAL};
+    luaL_setmetatable(L, RUN);
+    run->text = lua_tolstring(L, 1, &run->len);
+    run->name = lua_tostring(L, 2);
+    run->prelude = lua_tolstring(L, PRELUDE, &run->prelude_len);
+    return run;
+}
+
+/* The state, with the budgets that opts give it. False: not even that fits. */
+static bool open_sandbox(lua_State *L, struct run *run)
+{
+    int64_t instructions = weirlua_field_integer(L, 3, "instructions", SANDBOX_RUN_INSTRUCTIONS);
+    int64_t memory = weirlua_field_integer(L, 3, "memory", (int64_t)SANDBOX_RUN_BYTES);
+    lua_Number seconds = SANDBOX_SECONDS;
+
+    if (lua_getfield(L, 3, "seconds") != LUA_TNIL) {
+        luaL_argcheck(L, lua_type(L, -1) == LUA_TNUMBER, 3, "field 'seconds': number expected");
+        seconds = lua_tonumber(L, -1);
+    }
+    lua_pop(L, 1);
+    luaL_argcheck(L, instructions > 0 && memory > 0 && seconds > 0, 3, "budgets above 0 expected");
+    if (!weirlua_sandbox_new(&run->sandbox, instructions, (size_t)memory))
+        return false;
+    run->sandbox.seconds = seconds;
+    return true;
+}
+
+int weirlua_sandbox_run(lua_State *L)
+{
+    static const char *const known[] = {"prelude", "source", "instructions", "memory", "seconds", NULL};
+    char text[512];
+    struct run *run;
+    int status;
+
+    luaL_checkstring(L, 1);
+    luaL_checkstring(L, 2);
+    weirlua_options(L, 3, known);
+    lua_settop(L, 3);
+    lua_getfield(L, 3, "source");
+    lua_getfield(L, 3, "prelude");
+    run = make_run(L);
+    lua_newtable(L);
+    if (!open_sandbox(L, run)) {
+        run->code = WEIR_ELIMIT;
+        return fail(L, run, "not enough memory");
+    }
+    if (!run_sandbox(run, text, sizeof text)) {
+        lua_settop(L, TOP);
+        return fail(L, run, text);
+    }
+    lua_settop(L, TOP);
+    lua_pushcfunction(L, copy_result);
+    for (int i = 1; i <= TOP; i++)
+        lua_pushvalue(L, i);
+    status = lua_pcall(L, TOP, 1, 0);
+    if (status != LUA_OK) {
+        run->code = status == LUA_ERRMEM ? WEIR_ENOMEM : WEIR_EINVAL;
+        snprintf(text, sizeof text, "%s", lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "?");
+        return fail(L, run, text);
+    }
+    weirlua_sandbox_close(&run->sandbox);
+    return 1;
+}
+
+void weirlua_sandbox_run_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg meta[] = {{"__gc", run_gc}, {"__close", run_gc}, {NULL, NULL}};
+
+    weirlua_class(L, s, RUN, NULL, meta);
+}

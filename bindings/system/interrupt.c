@@ -1,0 +1,152 @@
+/* interrupt.c - signals that end a program: the running Lua code gets the error "interrupted", and what the core does ends
+ * early. SIGINT (Ctrl-C) stops what is being done; SIGTERM and SIGHUP mean the program, and nothing begins after them.
+ * Invariant: outside of main and of guarded() signals are handled as the program had it.
+ *
+ * guarded(f, ...) is pcall for what a person typed: from the signal on every instruction of it fails until it is left, so
+ * that no loop around a pcall goes on. watch(co) has a coroutine, which has hooks of its own, look for the signal too. */
+#include <signal.h>
+
+#include "handle/weirlua.h"
+
+#define INTERRUPTED  "interrupted"
+#define WATCH_EVERY  10000 /* instructions */
+#define PATIENCE     3     /* signals until the program ends after all */
+
+static lua_State *running; /* for the signal handler, which has no other way to know */
+static volatile sig_atomic_t signals, last, ending;
+static bool sticky;
+
+static void stop(lua_State *L, lua_Debug *ar)
+{
+    (void)ar;
+    if (!sticky) {
+        lua_sethook(L, NULL, 0, 0);
+        weir_interrupt(false);
+    }
+    lua_pushliteral(L, INTERRUPTED);
+    lua_error(L);
+}
+
+static void on_interrupt(int signal_number)
+{
+    signals = signals + 1;
+    last = signal_number;
+    ending = ending || signal_number != SIGINT;
+    if (signals >= (sticky ? PATIENCE : 2)) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number); /* is delivered when this returns */
+    }
+    weir_interrupt(true);
+    lua_sethook(running, stop, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
+}
+
+static void install(int signal_number, int flags, struct sigaction *old)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = flags};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(signal_number, &action, old);
+}
+
+void weirlua_interrupts_clear(void)
+{
+    signals = 0;
+    weir_interrupt(false);
+}
+
+/* Reads and writes that block end with the signal. What the parent has ignored, as nohup does, stays so. */
+void weirlua_interrupts_begin(lua_State *L)
+{
+    static const int list[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+
+    running = L;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (sigaction(list[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            install(list[i], 0, NULL);
+}
+
+void weirlua_interrupts_end(void)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+}
+
+int weirlua_interrupts_last(void)
+{
+    return last;
+}
+
+bool weirlua_ending(void)
+{
+    return ending != 0;
+}
+
+static void watch_hook(lua_State *L, lua_Debug *ar)
+{
+    (void)ar;
+    if (!signals)
+        return;
+    lua_pushliteral(L, INTERRUPTED);
+    lua_error(L);
+}
+
+/* watch(co) */
+int weirlua_watch(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTHREAD);
+    lua_sethook(lua_tothread(L, 1), watch_hook, LUA_MASKCOUNT, WATCH_EVERY);
+    return 0;
+}
+
+/* Message handler: the error and the way to it. */
+static int with_trace(lua_State *L)
+{
+    const char *text = luaL_tolstring(L, 1, NULL);
+
+    lua_createtable(L, 2, 0);
+    lua_pushvalue(L, 1);
+    lua_rawseti(L, -2, 1);
+    luaL_traceback(L, L, text, 1);
+    lua_rawseti(L, -2, 2);
+    return 1;
+}
+
+/* guarded(f, ...): true and what f returns; or false, the error, and the way to it as a text. */
+int weirlua_guarded(lua_State *L)
+{
+    lua_State *outer = running;
+    bool was_sticky = sticky;
+    struct sigaction old;
+    int rc;
+
+    luaL_checkany(L, 1);
+    lua_pushcfunction(L, with_trace);
+    lua_insert(L, 1);
+    running = L;
+    sticky = true;
+    weirlua_interrupts_clear();
+    install(SIGINT, SA_RESTART, &old);
+    if (ending || weirlua_editor_interrupted())
+        on_interrupt(ending ? last : SIGINT);
+    rc = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1);
+    sigaction(SIGINT, &old, NULL);
+    lua_sethook(L, NULL, 0, 0);
+    weirlua_interrupts_clear();
+    running = outer;
+    sticky = was_sticky;
+    if (rc == LUA_OK) {
+        lua_pushboolean(L, 1);
+        lua_replace(L, 1);
+        return lua_gettop(L);
+    }
+    lua_pushboolean(L, 0);
+    if (lua_type(L, 2) != LUA_TTABLE) { /* an error in the handler, or no memory for it */
+        lua_pushvalue(L, 2);
+        return 2;
+    }
+    lua_rawgeti(L, 2, 1);
+    lua_rawgeti(L, 2, 2);
+    return 3;
+}

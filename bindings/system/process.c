@@ -1,0 +1,241 @@
+/* process.c - what a service asks of the system beside its event loop: who is at the other end of a socket, the service
+ * manager's socket, sockets that were handed over, and how memory is kept. Linux. */
+#include "handle/weirlua.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <malloc.h>
+#include <pwd.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define GROUPS_MAX 1024
+#define SECRET_MAX 256
+#define KEPT       (64 << 20) /* bytes */
+
+static int fail_code(lua_State *L, const char *what, int code)
+{
+    weir_err err = {.code = code};
+
+    snprintf(err.text, sizeof err.text, "%s: %s", what, strerror(errno));
+    return weirlua_fail(L, &err, code);
+}
+
+static int fail_errno(lua_State *L, const char *what)
+{
+    return fail_code(L, what, WEIR_EIO);
+}
+
+static int check_fd(lua_State *L, int arg)
+{
+    lua_Integer fd = luaL_checkinteger(L, arg);
+
+    luaL_argcheck(L, fd >= 0 && fd <= 0x7fffffff, arg, "a descriptor expected");
+    return (int)fd;
+}
+
+/* ---- who it is ---- */
+
+/* peer(fd): {uid =, gid =, pid =} of the process that connected a Unix socket; or nil, message, code. */
+int weirlua_peer(lua_State *L)
+{
+    struct ucred who = {0};
+    socklen_t len = sizeof who;
+
+    if (getsockopt(check_fd(L, 1), SOL_SOCKET, SO_PEERCRED, &who, &len))
+        return fail_errno(L, "who has connected cannot be told");
+    lua_createtable(L, 0, 3);
+    lua_pushinteger(L, (lua_Integer)who.uid);
+    lua_setfield(L, -2, "uid");
+    lua_pushinteger(L, (lua_Integer)who.gid);
+    lua_setfield(L, -2, "gid");
+    lua_pushinteger(L, who.pid);
+    lua_setfield(L, -2, "pid");
+    return 1;
+}
+
+static struct passwd *by_uid(lua_State *L, int arg, struct passwd *room, char *text, size_t len)
+{
+    lua_Integer uid = luaL_checkinteger(L, arg);
+    struct passwd *found = NULL;
+
+    luaL_argcheck(L, uid >= 0 && uid <= 0xffffffff, arg, "a user id expected");
+    return getpwuid_r((uid_t)uid, room, text, len, &found) == 0 ? found : NULL;
+}
+
+/* user(uid): the name of a user, or nil; user(): of the one who runs this, and its id. */
+int weirlua_user(lua_State *L)
+{
+    struct passwd room, *found;
+    char text[4096];
+
+    if (lua_isnoneornil(L, 1)) {
+        lua_settop(L, 0);
+        lua_pushinteger(L, (lua_Integer)geteuid());
+    }
+    found = by_uid(L, 1, &room, text, sizeof text);
+    lua_pushstring(L, found ? found->pw_name : NULL);
+    lua_pushvalue(L, 1);
+    return 2;
+}
+
+/* in_group(uid, gid, group): whether a user is in a group, by the system's lists or by the group it runs with. */
+int weirlua_in_group(lua_State *L)
+{
+    gid_t own = (gid_t)luaL_checkinteger(L, 2), list[GROUPS_MAX];
+    const char *name = luaL_checkstring(L, 3);
+    struct group group, *found = NULL;
+    struct passwd room, *user;
+    char text[4096], more[16384];
+    int n = GROUPS_MAX;
+    bool in = false;
+
+    user = by_uid(L, 1, &room, text, sizeof text);
+    if (getgrnam_r(name, &group, more, sizeof more, &found) == 0 && found) {
+        in = own == found->gr_gid;
+        if (!in && user && getgrouplist(user->pw_name, user->pw_gid, list, &n) >= 0)
+            for (int i = 0; i < n && !in; i++)
+                in = list[i] == found->gr_gid;
+    }
+    lua_pushboolean(L, in);
+    return 1;
+}
+
+/* ---- secrets ---- */
+
+/* secret([bytes]): random bytes as hexadecimal digits. */
+int weirlua_secret(lua_State *L)
+{
+    static const char digits[] = "0123456789abcdef";
+    lua_Integer n = luaL_optinteger(L, 1, 32);
+    unsigned char bytes[SECRET_MAX];
+    char text[2 * SECRET_MAX];
+
+    if (n < 1 || n > SECRET_MAX)
+        return luaL_argerror(L, 1, "1 to 256 expected");
+    if (getrandom(bytes, (size_t)n, 0) != n)
+        return fail_errno(L, "there are no random bytes");
+    for (lua_Integer i = 0; i < n; i++) {
+        text[2 * i] = digits[bytes[i] >> 4];
+        text[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    lua_pushlstring(L, text, 2 * (size_t)n);
+    return 1;
+}
+
+/* same(a, b): whether two texts are equal, in a time that does not tell how much of them is. */
+int weirlua_same(lua_State *L)
+{
+    size_t na, nb;
+    const char *a = luaL_checklstring(L, 1, &na), *b = luaL_checklstring(L, 2, &nb);
+    volatile unsigned char differs = na != nb;
+
+    for (size_t i = 0; i < na && i < nb; i++)
+        differs = (unsigned char)(differs | (a[i] ^ b[i]));
+    lua_pushboolean(L, !differs);
+    return 1;
+}
+
+/* ---- files that are nobody else's business ---- */
+
+/* file_mode(path): the permissions of a file; or nil, message, code: "unknown" where there is none, nor can be. */
+int weirlua_file_mode(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    struct stat st;
+    int rc;
+
+    if (stat(path, &st)) {
+        rc = errno == EACCES || errno == EIO ? WEIR_EIO : WEIR_ENOENT;
+        return fail_code(L, path, rc);
+    }
+    lua_pushinteger(L, st.st_mode & 07777);
+    return 1;
+}
+
+/* write_private(path, text): a new file that only its owner may read: true; or nil, message, code. */
+int weirlua_write_private(lua_State *L)
+{
+    size_t len;
+    const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool written;
+
+    if (fd < 0)
+        return fail_errno(L, path);
+    written = write(fd, text, len) == (ssize_t)len && fsync(fd) == 0;
+    if (!written || close(fd)) {
+        int why = errno;
+        if (!written)
+            close(fd);
+        unlink(path);
+        errno = why;
+        return fail_errno(L, path);
+    }
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* ---- the service manager ---- */
+
+/* notify(path, text): tells the service manager, by its datagram socket (sd_notify(3)): true; or nil, message, code. */
+int weirlua_notify(lua_State *L)
+{
+    size_t len, n;
+    const char *path = luaL_checklstring(L, 1, &len), *text = luaL_checklstring(L, 2, &n);
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    ssize_t sent;
+    int fd;
+
+    if (len < 2 || len >= sizeof to.sun_path || (path[0] != '/' && path[0] != '@'))
+        return errno = EINVAL, fail_errno(L, "NOTIFY_SOCKET");
+    memcpy(to.sun_path, path, len + 1);
+    if (path[0] == '@')
+        to.sun_path[0] = '\0';
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return fail_errno(L, "NOTIFY_SOCKET");
+    sent = sendto(fd, text, n, MSG_NOSIGNAL, (struct sockaddr *)&to,
+                  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + (path[0] != '@')));
+    close(fd);
+    if (sent < 0)
+        return fail_errno(L, "NOTIFY_SOCKET");
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* inherited(fd): what kind of listening socket was handed over, "unix" or "tcp", from now on for this process only; or
+ * nil, message, code. */
+int weirlua_inherited(lua_State *L)
+{
+    int fd = check_fd(L, 1), listens = 0, type = 0;
+    socklen_t len = sizeof listens, tlen = sizeof type, alen = sizeof(struct sockaddr_storage);
+    struct sockaddr_storage addr = {0};
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &tlen) ||
+        getsockname(fd, (struct sockaddr *)&addr, &alen) || fcntl(fd, F_SETFD, FD_CLOEXEC))
+        return fail_errno(L, "a socket that was handed over");
+    if (!listens || type != SOCK_STREAM)
+        return errno = EPROTOTYPE, fail_errno(L, "a socket that was handed over is no listening stream");
+    lua_pushstring(L, addr.ss_family == AF_UNIX ? "unix" : "tcp");
+    return 1;
+}
+
+/* ---- memory ---- */
+
+/* keep_memory(): for a process that answers small requests for long. What was freed is kept for the next request, instead
+ * of being given back to the system and asked for again with each of them: that halves what a request costs. */
+int weirlua_keep_memory(lua_State *L)
+{
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+    mallopt(M_MMAP_THRESHOLD, KEPT / 2);
+    mallopt(M_MXFAST, 0);
+    (void)L;
+    return 0;
+}
