@@ -2,8 +2,12 @@
 #
 # Three builds stand side by side: release (build/), debug (build/debug/) and san (build/san/: AddressSanitizer and
 # UndefinedBehaviorSanitizer). V=release|debug|san chooses; everything that is built goes under build/. A fourth, cov, counts
-# what the tests run.
+# what the tests run. V=1 is the release build with every command in full.
 V ?= release
+LOUD := $(filter 1,$(V))
+override V := $(if $(LOUD),release,$(V))
+# $(call say,CC core/x.c) before a command of a recipe prints that, or the command where V=1.
+say = $(if $(LOUD),,@echo "$1";)
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 CC = gcc
@@ -34,12 +38,17 @@ TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
 # With what pages are made of.
 LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua lua/weir/*/*.js lua/weir/*/*.css))
 SPECS := $(wildcard spec/*_spec.lua)
+# Specs that take long under sanitizers: check-deep runs them there.
+SAN_LONG :=
 
-.PHONY: always portability analyze flux no-flux check-flux all build deps demo check check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench install uninstall dist deb clean help
+.PHONY: always portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
-build: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1
+	@if [ -e $(OUT)/fresh ]; then rm -f $(OUT)/fresh; echo "$(OUT)/weir is built"; else echo "$(OUT)/weir is up to date"; fi
+build: $(OUT)/built
+$(OUT)/built: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1
+	@touch $@ $(OUT)/fresh
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -51,58 +60,58 @@ PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhw
   libyajl-dev libsqlite3-dev sqlite3 libedit-dev libssl-dev libcurl4-openssl-dev etcd-server lua-luv lua-busted \
   lua-check clang libclang-rt-dev graphviz pkgconf
 deps: ## install the Debian packages that are missing
-	@missing=; for p in $(PACKAGES); do \
-	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	@missing=; there=" $$(dpkg-query -W -f='$${db:Status-Abbrev}$${Package} ' $(PACKAGES) 2>/dev/null)"; for p in $(PACKAGES); do \
+	  case "$$there" in *" ii $$p "*|*" hi $$p "*) ;; *) missing="$$missing $$p";; esac; done; \
 	if [ -n "$$missing" ]; then sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; fi
 
 # ---- building ----
 $(OBJ)/core/%.o: core/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore -c $< -o $@
+	$(call say,CC $<)$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore -c $< -o $@
 $(OBJ)/bindings/%.o: bindings/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
+	$(call say,CC $<)$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
 $(OBJ)/test/%.o: spec/c/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
+	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
 
 $(OUT)/libweir.a: $(CORE)
 	@mkdir -p $(@D)
-	rm -f $@ && ar rcs $@ $^
+	$(call say,AR $@)rm -f $@ && ar rcs $@ $^
 $(OUT)/libweir.so: $(CORE)
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libweir.so.0 -o $@ $^ $(LIBS)
+	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,-soname,libweir.so.0 -o $@ $^ $(LIBS)
 $(OUT)/lua/weir/core.so: $(BIND) $(CORE)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -o $@ $^ $(LIBS) $(LUA_LIBS)
+	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -o $@ $^ $(LIBS) $(LUA_LIBS)
 $(OUT)/weir: $(OBJ)/bindings/main.o $(BIND) $(OUT)/libweir.a $(LUAS) | build/policies
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(NEAR) $(OUT)/libweir.a $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(NEAR) $(OUT)/libweir.a $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
 $(OUT)/lua/%: lua/%
 	@mkdir -p $(@D)
-	cp $< $@
+	$(if $(LOUD),,@)cp $< $@
 build/policies:
 	@mkdir -p build && ln -sfn ../policies $@
 build/test/pty.so: spec/support/pty.c # a pseudo-terminal for specs
 	@mkdir -p $(@D)
-	$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -fPIC $(LUA_CFLAGS) -shared -o $@ $< -lutil
+	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -fPIC $(LUA_CFLAGS) -shared -o $@ $< -lutil
 build/test/manager: spec/c/manager.c # a service manager for specs
 	@mkdir -p $(@D)
-	$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -o $@ $<
+	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -o $@ $<
 $(OUT)/test/lua_host: $(OBJ)/test/lua_host.o
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $< -llua5.4 -Wl,-E
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $< -llua5.4 -Wl,-E
 $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
 # The page of the policy contract, and annotations for editors; fails when something is in no comment.
-$(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/support/manual.lua $(BIND_C) lua/weir/init.lua lua/weir/engine.lua
+$(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/tools/manual.lua $(BIND_C) lua/weir/init.lua lua/weir/engine.lua
 	@mkdir -p $(@D)
-	$(OUT)/weir run spec/support/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
+	$(call say,DOC $@)$(OUT)/weir run spec/tools/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
 # The man page and the shell's completion, from the tables of options.
-$(OUT)/doc/weir.1: $(OUT)/weir spec/support/manpage.lua spec/support/roff.lua spec/support/completion.lua policies/queue
+$(OUT)/doc/weir.1: $(OUT)/weir spec/tools/manpage.lua spec/tools/roff.lua spec/tools/completion.lua policies/queue
 	@mkdir -p $(@D)
-	$(OUT)/weir run spec/support/completion.lua $(OUT)/doc/weir.bash
-	$(OUT)/weir run spec/support/manpage.lua $@
+	$(call say,DOC $(OUT)/doc/weir.bash)$(OUT)/weir run spec/tools/completion.lua $(OUT)/doc/weir.bash
+	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage.lua $@
 
 # ---- the scheduler of a Flux instance, where pkg-config finds flux-core ----
 FLUX_PKGS := flux-core flux-schedutil
@@ -117,7 +126,7 @@ no-flux:
 	@echo "pkg-config finds no flux-core: the scheduler of a Flux instance is not built"
 $(OBJ)/flux/%.o: bindings/flux/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC -MMD -MP $(FLUX_CFLAGS) -c $< -o $@
+	$(call say,CC $<)$(CC) $(CFLAGS) -fPIC -MMD -MP $(FLUX_CFLAGS) -c $< -o $@
 # The module is told where weir's Lua files are going to be; it is made again for another PREFIX.
 $(OBJ)/flux/lua.o: CFLAGS += -DSCHED_WEIR_LUA='"$(PREFIX)/share/lua/5.4"'
 $(OBJ)/flux/lua.o: $(OBJ)/flux/prefix
@@ -125,15 +134,15 @@ $(OBJ)/flux/prefix: always
 	@mkdir -p $(@D); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
 $(OUT)/flux/sched-weir.so: $(FLUX_MODULE) $(BIND) $(CORE) bindings/flux/exports.map
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/flux/exports.map -o $@ $(filter %.o,$^) $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
+	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/flux/exports.map -o $@ $(filter %.o,$^) $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
 $(OUT)/flux/flux-weir: $(OBJ)/flux/command.o
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(FLUX_LIBS) -ljansson
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(FLUX_LIBS) -ljansson
 $(OUT)/flux/modprobe.d/sched-weir.toml: bindings/flux/sched-weir.toml
 	@install -D -m 644 $< $@
-$(OUT)/doc/weir-serve.1: $(OUT)/weir spec/support/manpage_serve.lua spec/support/roff.lua $(wildcard lua/weir/serve/methods/*.lua)
+$(OUT)/doc/weir-serve.1: $(OUT)/weir spec/tools/manpage_serve.lua spec/tools/roff.lua $(wildcard lua/weir/serve/methods/*.lua)
 	@mkdir -p $(@D)
-	$(OUT)/weir run spec/support/manpage_serve.lua $@
+	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage_serve.lua $@
 .SECONDARY:
 -include $(sort $(shell find build/obj $(OBJ) -name '*.d' 2>/dev/null))
 
@@ -142,17 +151,24 @@ demo: deps build ## this machine, a jobspec, a policy in Lua; then three policie
 	@build/weir run lua/weir/demo.lua
 
 # ---- checking ----
-check: deps ## everything: lint, layers, C tests and specs, both again under sanitizers
-	@$(MAKE) --no-print-directory -j$(JOBS) build $(TESTS)
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory test-c spec scenarios check-install
-	@$(MAKE) --no-print-directory -j$(JOBS) V=san build $(TESTS:build/%=build/san/%)
-	@$(MAKE) --no-print-directory V=san test-c spec scenarios
-	@$(MAKE) --no-print-directory -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%)
-	@$(MAKE) --no-print-directory SECONDS=$(if $(filter command line,$(origin SECONDS)),$(SECONDS),2) fuzz
+# What only repeats at length goes to check-deep. Each ends with a line that says what passed, how many, how long.
+SAN_LATER := $(wildcard $(SAN_LONG:%=spec/%_spec.lua))
+check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, scenarios, an installed copy; most again under sanitizers
+	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
+	$$make -j$(JOBS) build $(TESTS) && $$make lint || exit 1; \
+	$$make -k test-c spec scenarios check-install || failed=1; \
+	$$make -j$(JOBS) V=san build $(TESTS:build/%=build/san/%) || exit 1; \
+	$$make -k V=san test-c spec SPECS="$(filter-out $(SAN_LATER),$(SPECS))" || failed=1; \
+	lua5.4 spec/tools/summary.lua check $$from && test -z "$$failed"
+check-deep: deps ## what takes longer: the other specs and the scenarios under sanitizers, every fuzz target for SECONDS
+	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
+	$$make -j$(JOBS) V=san build && $$make -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%) || exit 1; \
+	$$make -k V=san spec scenarios SPECS="$(SAN_LATER)" || failed=1; \
+	$$make -k SECONDS=$(if $(filter command line,$(origin SECONDS)),$(SECONDS),2) fuzz || failed=1; \
+	lua5.4 spec/tools/summary.lua check-deep $$from && test -z "$$failed"
 
-# Runs "$1 FILE" for each of the files, as many at once as there are cores; what each says stays together.
-each = printf '%s\n' $2 | xargs -P $(JOBS) -I{} sh -c 'said=$$($1 {} 2>&1); rc=$$?; echo "-- {} ($(V))"; echo "$$said"; exit $$rc'
+# Runs "$1 FILE" for each of the files, as many at once as there are cores.
+each = printf '%s\n' $2 | xargs -P $(JOBS) -I{} bash spec/tools/run.sh $(V) {} $1
 
 test-c: $(TESTS) ## the C tests of this build
 	@$(if $(filter san cov,$(V)),export WEIR_SPEC_SCALE=0.2;) $(call each,,$(TESTS))
@@ -190,22 +206,22 @@ gcstress: ## these specs while garbage is collected at each allocation, under sa
 
 # ---- what the tests run, and how they use memory ----
 # `make coverage FILE=core/job/job.c` tells what the last run left out in these files; why some of it stays out stands in
-# spec/support/coverage_reasons.lua.
+# spec/tools/coverage_reasons.lua.
 coverage: ## lines and branches that the C tests, specs and scenarios run (minutes); FILE=core/x.c: what they do not
 ifeq ($(FILE),)
 	@nice $(MAKE) --no-print-directory -j$(JOBS) V=cov build $(TESTS:$(OUT)/%=build/cov/%)
 	@find build/obj/cov -name '*.gcda' -delete
 	@nice $(MAKE) --no-print-directory -k V=cov test-c spec scenarios || failed=1; \
-	  lua5.4 spec/support/coverage.lua build/obj/cov && test -z "$$failed"
+	  lua5.4 spec/tools/coverage.lua build/obj/cov && test -z "$$failed"
 else
-	@lua5.4 spec/support/coverage.lua build/obj/cov $(FILE)
+	@lua5.4 spec/tools/coverage.lua build/obj/cov $(FILE)
 endif
 
 # The other C tests take minutes there. Without --ignore-lua busted would start another process, which memcheck does not see.
 VALGRIND_WITHOUT := hostlist_ranges incremental query_random sqlite_kill
 VALGRIND_SPECS := match walk rset jobspec jgf store policies
 VALGRIND := valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite,indirect,possible \
-  --errors-for-leak-kinds=definite,indirect,possible --keep-debuginfo=yes --suppressions=spec/support/valgrind.supp
+  --errors-for-leak-kinds=definite,indirect,possible --keep-debuginfo=yes --suppressions=spec/tools/valgrind.supp
 valgrind: build $(TESTS) $(OUT)/test/env ## C tests and some specs under memcheck (many minutes)
 	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=0.2; $(call each,nice $(VALGRIND), \
 	  $(VALGRIND_SPECS:%='lua5.4 /usr/bin/busted --ignore-lua -o plainTerminal spec/%_spec.lua') \
@@ -221,18 +237,17 @@ FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(CORE_C) $(filter-out bindings/ma
 SECONDS ?= 10
 build/obj/fuzz/%.o: %.c
 	@mkdir -p $(@D)
-	clang $(FUZZ_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC $< for fuzzing)clang $(FUZZ_CFLAGS) -MMD -MP -c $< -o $@
 build/fuzz/libweir.a: $(FUZZ_OBJ)
 	@mkdir -p $(@D)
-	rm -f $@ && ar rcs $@ $^
+	$(call say,AR $@)rm -f $@ && ar rcs $@ $^
 build/fuzz/fuzz_%: build/obj/fuzz/spec/fuzz/fuzz_%.o build/fuzz/libweir.a
-	clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS) $(LUA_LIBS) -llua5.4
+	$(call say,LD $@)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS) $(LUA_LIBS) -llua5.4
 fuzz: $(FUZZ:%=fuzz-%) ## runs every fuzz target for SECONDS (10)
 fuzz-%: build/fuzz/fuzz_%
 	@mkdir -p build/fuzz/corpus/$* build/fuzz/findings
-	@echo "-- fuzz $*, $(SECONDS) s"; build/fuzz/fuzz_$* -max_total_time=$(SECONDS) -rss_limit_mb=2048 -timeout=10 -verbosity=0 \
-	  -print_final_stats=0 -artifact_prefix=build/fuzz/findings/$*- $(if $(wildcard spec/fuzz/$*.dict),-dict=spec/fuzz/$*.dict) \
-	  build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)
+	@bash spec/tools/run.sh fuzz "build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)" build/fuzz/fuzz_$* -max_total_time=$(SECONDS) -rss_limit_mb=2048 \
+	  -timeout=10 -verbosity=0 -print_final_stats=0 -artifact_prefix=build/fuzz/findings/$*- $(if $(wildcard spec/fuzz/$*.dict),-dict=spec/fuzz/$*.dict)
 
 lint: layers ## warnings of gcc and clang are errors; luacheck
 	@for cc in gcc clang; do printf '%s\n' $(CORE_C) $(BIND_C) spec/c/*.c $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
@@ -253,7 +268,7 @@ layers: build ## no call, no #include and no require points upward
 	@lua5.4 spec/tools/layers.lua
 
 analyze: build ## clang's static analyzer and cppcheck (minutes)
-	@nice lua5.4 spec/support/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings $(LUA_CFLAGS) $(if $(FLUX),--flux $(FLUX_CFLAGS))
+	@nice lua5.4 spec/tools/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings $(LUA_CFLAGS) $(if $(FLUX),--flux $(FLUX_CFLAGS))
 format: ## clang-format on every C file
 	clang-format -i $(shell find core bindings -name '*.[ch]') spec/c/*.[ch] spec/fuzz/*.[ch]
 
@@ -309,7 +324,7 @@ uninstall: ## what install put there
 	  $(DESTDIR)$(UNITS)/weir.service $(DESTDIR)$(UNITS)/weir.socket
 
 check-install: build ## installs into an empty root below build/, and runs everything from there
-	@MAKE=$(MAKE) sh spec/support/check_install.sh $(CURDIR)/build/root
+	@MAKE=$(MAKE) bash spec/tools/run.sh install $(CURDIR)/build/root sh spec/tools/check_install.sh
 
 # ---- packages, of what is committed ----
 DIST := build/weir-$(VERSION).tar.gz
@@ -318,7 +333,7 @@ dist: ## the committed files as build/weir-VERSION.tar.gz
 	git archive --prefix=weir-$(VERSION)/ HEAD | gzip -9n > $(DIST)
 	@echo $(DIST)
 deb: dist ## Debian packages of them, under build/deb (needs debhelper; lintian looks at them where it is installed)
-	@sh spec/support/deb.sh $(DIST) $(VERSION)
+	@sh spec/tools/deb.sh $(DIST) $(VERSION)
 
 clean: ## removes build/
 	rm -rf build

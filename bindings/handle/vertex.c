@@ -310,7 +310,7 @@ static int vertex_tostring(lua_State *L)
     return 1;
 }
 
-/* The manual of what follows is made from comments like this one; see spec/support/manual.lua.
+/* The manual of what follows is made from comments like this one; see spec/tools/manual.lua.
  *
  * @class vertex A resource pool, as a value: it compares and hashes as itself, and costs no memory. One that was removed
  *   raises an error when it is used.

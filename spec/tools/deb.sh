@@ -13,7 +13,7 @@ command -v dh >/dev/null || { echo "deb: debhelper is needed (Debian: debhelper)
 rm -rf "$out"
 mkdir -p "$out"
 tar -xzf "$tarball" -C "$out"
-cp -r "$tree/spec/support/debian" "$tree/debian"
+cp -r "$tree/spec/tools/debian" "$tree/debian"
 sed -i "s/@MAINTAINER@/$who/" "$tree/debian/control"
 cat > "$tree/debian/changelog" <<END
 weir ($version) unstable; urgency=medium

@@ -1,9 +1,9 @@
 -- Makes the man page of the service: its options, and its methods from the comments beside them. From the project's root:
--- weir run spec/support/manpage_serve.lua PAGE
+-- weir run spec/tools/manpage_serve.lua PAGE
 
 local core = require "weir.core"
 local files = require "weir.files"
-local roff = require "spec.support.roff"
+local roff = require "spec.tools.roff"
 local roles = require "weir.serve.roles"
 local serve = require "weir.cli.serve"
 local service = require "weir.serve.service"

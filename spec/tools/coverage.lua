@@ -1,14 +1,14 @@
 -- coverage.lua - what the tests ran of core/ and bindings/, from what gcov says of the objects of the build V=cov.
 --
---   lua5.4 spec/support/coverage.lua DIRECTORY           lines and branches of each file, worst first, and in all
---   lua5.4 spec/support/coverage.lua DIRECTORY FILE...   what was not run of these files
+--   lua5.4 spec/tools/coverage.lua DIRECTORY           lines and branches of each file, worst first, and in all
+--   lua5.4 spec/tools/coverage.lua DIRECTORY FILE...   what was not run of these files
 --
 -- A branch is a way out of a condition: `a && b` has four. What stands in a header is run when any file that includes it
 -- runs it. Fails below LINES and BRANCHES per cent, and where a line that nothing runs has no reason in REASONS.
 local LINES, BRANCHES = 95, 85
 local SHOWN = 50 -- lines without a reason that are shown
 
-local REASONS = require "spec.support.coverage_reasons"
+local REASONS = require "spec.tools.coverage_reasons"
 
 local files = {} -- name -> number of a line -> {text, n, branches, within}; n: times it was run; within: its function
 
@@ -201,7 +201,7 @@ local function tell_bare(list)
       if n <= SHOWN then print(text) end
     end
   end
-  print(("%d lines that nothing runs have no reason in spec/support/coverage_reasons.lua%s"):format(n,
+  print(("%d lines that nothing runs have no reason in spec/tools/coverage_reasons.lua%s"):format(n,
     n > SHOWN and "; above are the first " .. SHOWN or ""))
   return n
 end

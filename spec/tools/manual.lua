@@ -1,6 +1,6 @@
 -- Makes the page of the policy contract and the annotations for editors (LuaCATS) from the comments beside the code that
 -- they describe, and the same as a Lua module for :help. Usage, from the project's root:
--- weir run spec/support/manual.lua PAGE ANNOTATIONS MODULE
+-- weir run spec/tools/manual.lua PAGE ANNOTATIONS MODULE
 -- Fails when something that a script can call is in no comment, or a comment describes what is not there.
 --
 --   @class NAME TEXT        in a comment of C; what follows is about it

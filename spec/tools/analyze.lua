@@ -92,7 +92,7 @@ end
 local function words_for(file)
   local flags = file:find "^bindings/flux/" and FLAGS .. " " .. FLUX or FLAGS
   local known = file:find "^core/" and "-DANALYZE_CORE " or ""
-  local include = file:match "/base%.c$" and "" or known .. "-include spec/support/analyze.h"
+  local include = file:match "/base%.c$" and "" or known .. "-include spec/tools/analyze.h"
   return ("%s %s %s"):format(flags, include, file)
 end
 

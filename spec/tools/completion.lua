@@ -1,5 +1,5 @@
 -- Makes the completion for bash from the tables that the commands read their options by. From the project's root:
--- weir run spec/support/completion.lua FILE
+-- weir run spec/tools/completion.lua FILE
 
 local cli = require "weir.cli"
 local files = require "weir.files"

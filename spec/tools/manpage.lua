@@ -1,11 +1,11 @@
 -- Makes the man page from the tables that the commands read their options by. From the project's root:
--- weir run spec/support/manpage.lua PAGE
+-- weir run spec/tools/manpage.lua PAGE
 
 local cli = require "weir.cli"
 local core = require "weir.core"
 local files = require "weir.files"
 local query_options = require "weir.query.options"
-local roff = require "spec.support.roff"
+local roff = require "spec.tools.roff"
 
 local plain, bold, italic = roff.plain, roff.bold, roff.italic
 local page = roff.page()

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# run.sh BUILD FILE [COMMAND...] - runs COMMAND FILE in a shell. A line tells of a run that passes; of a run that fails, all it
+# printed. build/report.txt gets a row a run, with tabs: status, build, passed, failed, pending, seconds of CPU, file.
+build=$1 file=$2
+shift 2
+said=$(mktemp) spent=$(mktemp)
+trap 'rm -f "$said" "$spent"' EXIT
+TIMEFORMAT='%R %U %S'
+{ time sh -c "$* $file" >"$said" 2>&1; } 2>"$spent"
+status=$?
+read -r real user system <"$spent"
+# The last line of a C test is "N passed, N failed", of busted "N successes / N failures / N errors / N pending".
+counts=$(sed -n -e 's#^\([0-9]*\) passed, \([0-9]*\) failed$#\1 \2 0 0#p' \
+  -e 's#^\([0-9]*\) success[a-z]* / \([0-9]*\) failure[a-z]* / \([0-9]*\) error[a-z]* / \([0-9]*\) pending.*#\1 \2 \3 \4#p' \
+  -e 's#^check-install: \([0-9]*\) checks passed$#\1 0 0 0#p' "$said" | tail -n 1)
+read -r passed failed errors pending <<<"${counts:-0 0 0 0}"
+if [ $status = 0 ]; then
+  printf 'ok   %-7s %s: %s passed, %s pending, %s s\n' "$build" "$file" "$passed" "$pending" "$real"
+else
+  printf 'FAIL %-7s %s\n' "$build" "$file"
+  cat "$said"
+fi
+cpu=$(awk "BEGIN { print $user + $system }")
+printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' $status "$build" "$passed" $((failed + errors)) "$pending" "$cpu" "$file" >>build/report.txt
+exit $status
