@@ -36,7 +36,11 @@ BIND_C := $(sort $(shell find bindings -path bindings/flux -prune -o -name '*.c'
 BIND := $(patsubst %.c,$(OBJ)/%.o,$(filter-out bindings/main.c,$(BIND_C)))
 TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
 # With what pages are made of.
-LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(wildcard lua/weir/*.lua lua/weir/*/*.lua lua/weir/*/*/*.lua lua/weir/*/*.js lua/weir/*/*.css))
+PAGE_FILES := \( -name '*.lua' -o -name '*.js' -o -name '*.css' \)
+LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(sort $(shell find lua/weir -path lua/weir/serve/systemd -prune -o $(PAGE_FILES) -print)))
+# A module that has moved leaves no copy of its old place behind.
+STALE := $(filter-out $(LUAS) $(OUT)/lua/weir/reference.lua,$(shell find $(OUT)/lua $(PAGE_FILES) 2>/dev/null))
+$(if $(STALE),$(shell rm -f $(STALE)))
 SPECS := $(wildcard spec/*_spec.lua)
 # Specs that take long under sanitizers: check-deep runs them there.
 SAN_LONG :=
@@ -148,7 +152,7 @@ $(OUT)/doc/weir-serve.1: $(OUT)/weir spec/tools/manpage_serve.lua spec/tools/rof
 
 # ---- the main job ----
 demo: deps build ## this machine, a jobspec, a policy in Lua; then three policies side by side
-	@build/weir run lua/weir/demo.lua
+	@build/weir run spec/tools/demo.lua
 
 # ---- checking ----
 # What only repeats at length goes to check-deep. Each ends with a line that says what passed, how many, how long.
@@ -294,7 +298,7 @@ install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the schedule
 	install -m 644 build/libweir.so $(DESTDIR)$(LIBDIR)/libweir.so.0
 	ln -sf libweir.so.0 $(DESTDIR)$(LIBDIR)/libweir.so
 	install -m 644 build/lua/weir/core.so $(LUA_LIB)/core.so
-	cd lua/weir && find . -path ./serve/systemd -prune -o \( -name '*.lua' -o -name '*.js' -o -name '*.css' \) -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
+	cd lua/weir && find . -path ./serve/systemd -prune -o $(PAGE_FILES) -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
 	install -m 644 policies/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/
 	install -m 644 policies/queue/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/queue/
 	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua

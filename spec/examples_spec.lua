@@ -1,7 +1,7 @@
 -- Every example line of the README's shell blocks, of HACKING.md and of weir COMMAND --help is run as it is printed, in a directory
 -- that has the files they name. What takes another machine, etcd or an instance of Flux is at least read by the command it is for.
 
-local options = require "weir.options"
+local options = require "weir.cli.options"
 local quote = require "weir.files".quoted
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"

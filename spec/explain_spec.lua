@@ -586,7 +586,7 @@ end)
 -- ---- words --------------------------------------------------------------------------------------------------
 
 describe("words", function()
-  local text = require "weir.explain_text"
+  local text = require "weir.explain.text"
 
   for _, row in ipairs {
     { 1, "node", nil, "1 node" }, { 16, "node", nil, "16 nodes" }, { 2, "switch", nil, "2 switches" },

@@ -176,7 +176,7 @@ describe("the library", function()
     end)
 
     it(entry.name .. " keeps the contract", function()
-      local report = require("weir.trial").check(entry.name)
+      local report = require("weir.policy.bench").check(entry.name)
       assert.same({}, report.errors)
       for _, note in ipairs(report.notes) do assert.matches(" us a call;", note) end -- that depends on the machine
     end)

@@ -1,7 +1,7 @@
 -- weir list: what is free, allocated and down, byte for byte as flux-core's `flux resource list` shows it; its formats, and how
 -- it fails.
 
-local columns = require "weir.columns"
+local columns = require "weir.cli.columns"
 local shell = require "spec.support.shell"
 local tables = require "spec.support.tables"
 local weir = require "weir"

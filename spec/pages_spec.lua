@@ -2,10 +2,10 @@
 -- what scripts do is tried in Chromium, where there is one.
 
 local browser = require "spec.support.browser"
-local palette = require "weir.picture.palette"
-local picture = require "weir.picture"
-local report = require "weir.report"
-local scene = require "weir.picture.scene"
+local palette = require "weir.html.picture.palette"
+local picture = require "weir.html.picture"
+local report = require "weir.html.report"
+local scene = require "weir.html.picture.scene"
 local weir = require "weir"
 local xml = require "spec.support.xml"
 
@@ -583,7 +583,7 @@ describe("a report", function()
     { "nothing of a rank", {}, "", {} }, { "jobs that wait to the end", {}, "", {}, 1 },
   } do
     it("takes what a replay tells: " .. case[1], function()
-      local run_of_replay = require("weir.report.replay").run {
+      local run_of_replay = require("weir.html.report.replay").run {
         queue = "easy", policy = "low", trace = "a/t.swf", machine = { type = "core", total = 8 }, ranks = case[2],
         metrics = { jobs = 1, killed = 0, unfinished = case[5] or 0, makespan = 9, wait = { mean = 2 }, utilisation = { core = 0.5 } },
         series = { start = 5, step = 10, used = { 4, 8 }, queued = { 1, 0 } },

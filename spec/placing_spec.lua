@@ -1,6 +1,6 @@
 -- Fluxion's operations and policies on weir's engine: what differs from weir's own reading of requests.
 local weir = require "weir"
-local match = require "weir.placing.match"
+local match = require "weir.query.fluxion_match.match"
 
 local MACHINE = "cluster:1 rack:2 node:2 socket:2 [core:2 memory:1(size=4,unit=GB)]"
 
@@ -158,8 +158,8 @@ describe("flexible jobspecs", function()
 end)
 
 describe("policies that stop at the first match", function()
-  local weights = require "weir.placing.weights"
-  local policy = require "weir.placing.policy"
+  local weights = require "weir.query.fluxion_match.weights"
+  local policy = require "weir.query.fluxion_match.policy"
 
   local function core() return jobspec(slot(some("core", 1))) end
 

@@ -1,7 +1,7 @@
 -- Queue policies: what each does in small cases whose answer is evident, what the simulator promises them, and vectors made
 -- elsewhere.
 local core = require "weir.core"
-local heap = require "weir.sim.heap"
+local heap = require "weir.sim.event_heap"
 local queue_policy = require "weir.sim.queue_policy"
 local sim = require "weir.sim"
 

@@ -231,7 +231,7 @@ end)
 
 -- The engine gives nothing twice, so that what is written down has to be lied to.
 describe("the ledger finds", function()
-  local ledger = require "weir.scenario.ledger"
+  local ledger = require "weir.scenario.alloc_log"
   local function title(job) return "job " .. job.id end
 
   -- The faults after so many jobs got what is named, each {path, amount}.
@@ -287,7 +287,7 @@ describe("what a name means", function()
   } do
     it(case[1], function()
       local names = {}
-      for i, v in ipairs(s:find(case[1])) do names[i] = require("weir.scenario.where").name(v) end
+      for i, v in ipairs(s:find(case[1])) do names[i] = require("weir.scenario.vertex_names").name(v) end
       assert.same(case[2], names)
     end)
   end

@@ -2,7 +2,7 @@
 --- compiled engine what is best written in Lua.
 
 local core = require "weir.core"
-local part = require "weir.part"
+local part = require "weir.rset.job_part"
 local policy = require "weir.policy"
 
 local M = {}

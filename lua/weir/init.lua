@@ -3,16 +3,16 @@
 -- Wrong use raises. What can fail for reasons outside of the program returns nil, a message and a code (a word such as
 -- "parse", "busy", "infeasible").
 
-local coarse = require "weir.coarse"
+local coarse = require "weir.machine.coarsen"
 local core = require "weir.core"
 local engines = require "weir.engine"
 local explain = require "weir.explain"
 local files = require "weir.files"
 local policy = require "weir.policy"
-local recipe = require "weir.recipe"
+local recipe = require "weir.machine.recipe"
 local rset = require "weir.rset"
-local recipe_write = require "weir.recipe_write"
-local script = require "weir.script"
+local recipe_write = require "weir.machine.recipe_write"
+local script = require "weir.machine.script"
 
 local weir = {
   version = core.version, states = core.states, null = core.null, array = core.array,
@@ -101,7 +101,7 @@ end
 local graph = core.methods "graph"
 local coarsen, format = graph.coarsen, graph.format
 
---- A coarse view and the map between the two: g:coarsen{keep = {"rack", "node"}}; see weir.coarse.
+--- A coarse view and the map between the two: g:coarsen{keep = {"rack", "node"}}; see machine/coarsen.lua.
 function graph.coarsen(self, opts)
   return coarse.remember(coarsen(self, opts))
 end

@@ -14,7 +14,7 @@
 int luaopen_weir_core(lua_State *L);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char script[] = "local weir, script = require 'weir', require 'weir.script'\n"
+static const char script[] = "local weir, script = require 'weir', require 'weir.machine.script'\n"
                              "local budget = {instructions = 300000, memory = 16 << 20}\n"
                              "return function(text)\n"
                              "  budget.format = script.guess(text)\n"

@@ -75,7 +75,7 @@ local function read_sources()
       if comment:find "@class" then read_comment({}, comment) end
     end
   end
-  for block in (read_file "lua/weir/engine.lua" .. read_file "lua/weir/explain.lua" .. "\n"):gmatch "\n%-%-%- (@method.-)\n[^-]" do
+  for block in (read_file "lua/weir/engine.lua" .. read_file "lua/weir/explain/init.lua" .. "\n"):gmatch "\n%-%-%- (@method.-)\n[^-]" do
     read_comment({ class = class "engine" }, (block:gsub("\n%-%-%-", "\n")))
   end
 end

@@ -2,10 +2,10 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
-local join = require "weir.join"
+local join = require "weir.machine.merge"
 local out = require "weir.cli.output"
-local script = require "weir.script"
-local suggest = require "weir.suggest"
+local script = require "weir.machine.script"
+local suggest = require "weir.cli.suggest"
 local weir = require "weir"
 
 -- What can be written, and the extensions that stand for it; the first is written where nothing tells.

@@ -3,8 +3,8 @@
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
-local pool = require "weir.pool"
-local view = require "weir.view"
+local pool = require "weir.cli.vertex_report"
+local view = require "weir.cli.view"
 
 local M = {
   name = "find",

@@ -1,10 +1,10 @@
 --- weir list: what is free, allocated and down, as `flux resource list` shows it.
 
 local core = require "weir.core"
-local columns = require "weir.columns"
+local columns = require "weir.cli.columns"
 local files = require "weir.files"
 local inputs = require "weir.cli.inputs"
-local listing = require "weir.listing"
+local listing = require "weir.rset.resource_list"
 local out = require "weir.cli.output"
 
 local M = {

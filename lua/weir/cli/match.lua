@@ -3,7 +3,7 @@
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
-local view = require "weir.view"
+local view = require "weir.cli.view"
 local weir = require "weir"
 
 local M = {

@@ -4,7 +4,7 @@
 -- drawing only where the reader is a person: on a terminal, without NO_COLOR, in a UTF-8 locale.
 
 local core = require "weir.core"
-local tree = require "weir.tree"
+local tree = require "weir.cli.tree"
 
 local M = {}
 

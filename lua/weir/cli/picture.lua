@@ -3,7 +3,7 @@
 
 local files = require "weir.files"
 local out = require "weir.cli.output"
-local pictures = require "weir.picture"
+local pictures = require "weir.html.picture"
 
 local M = {}
 

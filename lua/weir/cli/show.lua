@@ -1,13 +1,13 @@
 --- weir show: a machine as a tree, as totals by type, one pool of it in full, or as a picture or table.
 
 local core = require "weir.core"
-local full = require "weir.cli.full"
+local full = require "weir.cli.show_pool"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
 local picture = require "weir.cli.picture"
-local pool = require "weir.pool"
+local pool = require "weir.cli.vertex_report"
 local totals = require "weir.cli.totals"
-local view = require "weir.view"
+local view = require "weir.cli.view"
 
 local M = {
   name = "show",

@@ -3,7 +3,7 @@
 local out = require "weir.cli.output"
 local plans = require "weir.scenario.plan"
 local scenario = require "weir.scenario"
-local shrink = require "weir.scenario.shrink"
+local shrink = require "weir.scenario.minimise"
 
 local CHECKS = { "assert.invariants()", "assert.no_standstill()" }
 

@@ -8,17 +8,17 @@
 --   s:schedule(seconds)   works no longer than that; in how many seconds it wants to be called again
 --
 -- A job: id, request, shape, units, least, submit, estimate, user, qos, priority, queue, state (pending, running, gone), start, due,
--- reserved, line, preemptible; known: its queue policy has been told of it. See asking.lua for what the policies are given.
+-- reserved, line, preemptible; known: its queue policy has been told of it. See broker.lua for what the policies are given.
 
-local asking = require "weir.sim.asking"
+local asking = require "weir.sim.broker"
 local core = require "weir.core"
 local follow = require "weir.acquire.follow"
-local heap = require "weir.sim.heap"
+local heap = require "weir.sim.event_heap"
 local hello = require "weir.acquire.hello"
 local jobid = require "weir.flux.jobid"
 local jobspec = require "weir.flux.jobspec"
-local lines = require "weir.flux.lines"
-local notes = require "weir.flux.notes"
+local lines = require "weir.flux.queues"
+local notes = require "weir.flux.annotations"
 local preempt = require "weir.flux.preempt"
 local rset = require "weir.rset"
 local sim = require "weir.sim"
@@ -149,7 +149,7 @@ function M:total()
   return row and row.total or 0
 end
 
--- ---- what asking.lua stands on ------------------------------------------------------------------------------------------
+-- ---- what broker.lua stands on ------------------------------------------------------------------------------------------
 
 function M:ask(what, id, ...)
   if what == "lost" then self.notes:reserved(self.jobs[id]) end

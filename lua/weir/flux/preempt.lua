@@ -2,7 +2,7 @@
 --- (RFC 14, preemptible-after). Flux ends them by an exception; what they have is free when they are gone, some seconds later. Until
 --- then the one that they make way for has a reservation for when they are thought to be gone, so that nobody else takes it.
 
-local asking = require "weir.sim.asking"
+local asking = require "weir.sim.broker"
 local jobid = require "weir.flux.jobid"
 
 local M = {}

@@ -1,11 +1,11 @@
 --- service.lua - what the broker module calls: a scheduler made from arguments and configuration, and what `flux weir` asks it.
 
 local core = require "weir.core"
-local explain_text = require "weir.explain_text"
+local explain_text = require "weir.explain.text"
 local instance = require "weir.flux.instance"
 local jobid = require "weir.flux.jobid"
 local policy = require "weir.policy"
-local recording = require "weir.flux.record"
+local recording = require "weir.flux.recording"
 local queue_policy = require "weir.sim.queue_policy"
 local settings = require "weir.flux.settings"
 

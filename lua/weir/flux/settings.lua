@@ -1,7 +1,7 @@
 --- settings.lua - what the scheduler can be told: module arguments, and the table [sched-weir] of Flux's configuration. Arguments
 -- count more.
 
-local suggest = require "weir.suggest"
+local suggest = require "weir.cli.suggest"
 
 local M = {}
 

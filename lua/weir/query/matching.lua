@@ -1,8 +1,8 @@
---- matching.lua - between the commands of the shell and weir.placing.match: what a match gives, as parts that can be shown.
+--- matching.lua - between the commands of the shell and fluxion_match: what a match gives, as parts that can be shown.
 
 local core = require "weir.core"
-local match = require "weir.placing.match"
-local policy = require "weir.placing.policy"
+local match = require "weir.query.fluxion_match.match"
+local policy = require "weir.query.fluxion_match.policy"
 local quirks = require "weir.query.quirks"
 
 local M = {}

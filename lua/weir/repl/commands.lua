@@ -2,10 +2,10 @@
 
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
-local record = require "weir.repl.record"
+local record = require "weir.repl.recording"
 local remote = require "weir.repl.remote_commands"
 local show = require "weir.repl.show"
-local suggest = require "weir.suggest"
+local suggest = require "weir.cli.suggest"
 
 local M = {}
 
@@ -217,7 +217,7 @@ end
 
 command("show", "FILE.svg|FILE.html [COLOUR]", "draws the machine as it is now; coloured by use, state, type, property:KEY", "file",
   function(session, words)
-    local picture = require "weir.picture"
+    local picture = require "weir.html.picture"
     local path, ending, colour = picture_file("show", words, { svg = true, html = true, htm = true })
     local make = ending == "svg" and picture.svg or picture.html
     drawn(path, make(session.graph, { colour = colour }))
@@ -226,7 +226,7 @@ command("show", "FILE.svg|FILE.html [COLOUR]", "draws the machine as it is now; 
 command("timeline", "FILE.svg [TYPE]", "draws what is allocated and reserved over time, a lane for each node or TYPE", "file",
   function(session, words)
     local path, _, by = picture_file("timeline", words, { svg = true })
-    drawn(path, require("weir.picture").timeline(session.graph, { by = by }))
+    drawn(path, require("weir.html.picture").timeline(session.graph, { by = by }))
   end)
 
 command("quit", "", "leaves; so does Ctrl-D", nil, function(session) session.done = true end)

@@ -2,7 +2,7 @@
 
 local core = require "weir.core"
 local kinds = require "weir.repl.kinds"
-local pool = require "weir.pool"
+local pool = require "weir.cli.vertex_report"
 local rows = require "weir.repl.rows"
 
 local M = {}

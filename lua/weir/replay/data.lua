@@ -13,12 +13,12 @@
 ---   "ranks": [{"rank", "units", "first"}]: the lanes of a Gantt chart, units numbered through from 0
 ---   "jobs": one array for each field, all in the order in which the jobs ended: {"id", "user", "submit", "start", "end", "units",
 ---     "backfilled" (0 or 1), "killed", "resources" ("rank[0-1]/core[0-3]")}
---- and DIR/jobs.csv, as --jobs writes it, and DIR/index.html, a page for people (see weir.report).
+--- and DIR/jobs.csv, as --jobs writes it, and DIR/index.html, a page for people (see html/report).
 
 local core = require "weir.core"
 local files = require "weir.files"
-local pages = require "weir.report"
-local run_of = require("weir.report.replay").run
+local pages = require "weir.html.report"
+local run_of = require("weir.html.report.replay").run
 
 local M = {}
 

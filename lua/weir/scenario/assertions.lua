@@ -18,11 +18,11 @@
 --- Those that are about no job are about the scenario that was made last, or the one that is given first. All can be
 --- negated: assert.is_not.running(job).
 
-local blame = require "weir.scenario.blame"
+local blame = require "weir.scenario.error_location"
 local job = require "weir.scenario.job"
 local picture = require "weir.scenario.picture"
-local reason = require "weir.scenario.reason"
-local where = require "weir.scenario.where"
+local reason = require "weir.scenario.expect_explain"
+local where = require "weir.scenario.vertex_names"
 
 local M = {}
 

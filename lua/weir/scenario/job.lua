@@ -4,8 +4,8 @@
 --- .killed, .why, .priority,
 --- .user, .name, .id, .place ("node[0-3]").
 
-local blame = require "weir.scenario.blame"
-local ledger = require "weir.scenario.ledger"
+local blame = require "weir.scenario.error_location"
+local ledger = require "weir.scenario.alloc_log"
 
 local M = {}
 

@@ -1,8 +1,8 @@
 --- picture.lua - the machine and the queue as they are at a moment, for whoever looks at a failure.
 
-local ledger = require "weir.scenario.ledger"
-local reason = require "weir.scenario.reason"
-local where = require "weir.scenario.where"
+local ledger = require "weir.scenario.alloc_log"
+local reason = require "weir.scenario.expect_explain"
+local where = require "weir.scenario.vertex_names"
 
 local M = {}
 

@@ -8,7 +8,7 @@
 --- A step that makes no sense when its turn comes, such as cancelling what is over, is left out; step.skipped tells.
 
 local random = require "weir.scenario.random"
-local where = require "weir.scenario.where"
+local where = require "weir.scenario.vertex_names"
 
 local M = {}
 

@@ -4,8 +4,8 @@
 --- Jobs on targets that a shrink takes fail, as by the exception that it raises; by the newer wording they run to their end, and the
 --- target goes then. What is offline runs on.
 
-local asking = require "weir.sim.asking"
-local blame = require "weir.scenario.blame"
+local asking = require "weir.sim.broker"
+local blame = require "weir.scenario.error_location"
 local core = require "weir.core"
 local files = require "weir.files"
 local record = require "weir.acquire.record"

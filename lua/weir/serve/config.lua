@@ -11,8 +11,8 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
-local options = require "weir.options"
-local suggest = require "weir.suggest"
+local options = require "weir.cli.options"
+local suggest = require "weir.cli.suggest"
 
 local M = {}
 

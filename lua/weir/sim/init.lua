@@ -15,11 +15,11 @@
 --- booked for it), due (when it is to be gone), killed (it was longer than its estimate), preempted (how often), why and code (why
 --- it did not start last).
 
-local asking = require "weir.sim.asking"
+local asking = require "weir.sim.broker"
 local dependency = require "weir.sim.dependency"
-local heap = require "weir.sim.heap"
+local heap = require "weir.sim.event_heap"
 local queue_policy = require "weir.sim.queue_policy"
-local size = require "weir.sim.size"
+local size = require "weir.sim.job_size"
 local weir = require "weir"
 
 local M = {}

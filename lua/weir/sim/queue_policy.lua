@@ -3,12 +3,12 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local policy = require "weir.policy"
-local suggest = require "weir.suggest"
+local suggest = require "weir.cli.suggest"
 
 local M = {}
 
 local function runtime()
-  return assert(files.read((assert(package.searchpath("weir.sim.runtime", package.path))), "policy"))
+  return assert(files.read((assert(package.searchpath("weir.sim.queue_runtime", package.path))), "policy"))
 end
 
 local function folders()

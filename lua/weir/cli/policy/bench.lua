@@ -3,7 +3,7 @@
 local core = require "weir.core"
 local out = require "weir.cli.output"
 local policy = require "weir.policy"
-local trial = require "weir.trial"
+local trial = require "weir.policy.bench"
 local weir = require "weir"
 
 local function names_of(opts)

@@ -1,7 +1,7 @@
 --- weir policy profile.
 
 local out = require "weir.cli.output"
-local trial = require "weir.trial"
+local trial = require "weir.policy.bench"
 
 local LINES = 12 -- shown at most
 

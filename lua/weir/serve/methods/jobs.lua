@@ -5,7 +5,7 @@ local filter = require "weir.serve.filter"
 local keep = require "weir.serve.keep"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
-local view = require "weir.view"
+local view = require "weir.cli.view"
 local weir = require "weir"
 
 local M = {}

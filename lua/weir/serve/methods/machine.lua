@@ -5,8 +5,8 @@ local filter = require "weir.serve.filter"
 local keep = require "weir.serve.keep"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
-local pool = require "weir.pool"
-local view = require "weir.view"
+local pool = require "weir.cli.vertex_report"
+local view = require "weir.cli.view"
 
 local M = {}
 

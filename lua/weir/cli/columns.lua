@@ -1,0 +1,195 @@
+--- columns.lua - lines of fields, laid out by a format string as flux(1) takes them:
+---
+---   "{state:>10} ?:{properties:<10.10+} {nnodes:>6} +:{ncores:>6} {nodelist}"
+---
+--- A field is {NAME} or {NAME:SPEC}; a spec is [[fill]align][0][width][,][.precision][type][h][+], where align is one of
+--- < > ^, type is s or d, h shows "-" where there is nothing, + marks what was cut at the precision. {{ and }} are braces.
+--- Before a field "?:" leaves it out where it is empty in all lines, "+:" widens it to the longest, "?+:" does both.
+
+local suggest = require "weir.cli.suggest"
+
+local M = {}
+local Format = {}
+Format.__index = Format
+
+-- Stops the reading. Caught in M.parse.
+local function fail(...) error { text = string.format(...) } end
+
+-- ---- reading ------------------------------------------------------------------------------------------------
+
+local function read_spec(text)
+  local spec, rest = {}, text
+  local fill, align, after = rest:match("^(" .. utf8.charpattern .. ")([<>^])(.*)$")
+  if fill then
+    spec.fill, spec.align, rest = fill, align, after
+  else
+    spec.align, rest = rest:match "^([<>^]?)(.*)$"
+  end
+  local zero, width, grouped, precision, kind, hyphen, cut = rest:match "^(0?)(%d*)(,?)(%.?%d*)([sd]?)(h?)(%+?)$"
+  if not zero or precision == "." or (precision ~= "" and precision:sub(1, 1) ~= ".") then
+    fail('"%s" is no way to lay out a field: one such as ">10" or "<10.10+" is wanted', text)
+  end
+  spec.align = spec.align ~= "" and spec.align or nil
+  spec.zero, spec.width, spec.grouped = zero == "0", math.tointeger(tonumber(width)), grouped == ","
+  spec.precision = math.tointeger(tonumber(precision:sub(2)))
+  spec.kind, spec.hyphen, spec.cut = kind ~= "" and kind or nil, hyphen == "h", cut == "+"
+  if (spec.width or 0) > 10000 then fail('"%s": a width of at most 10000 is wanted', text) end
+  return spec
+end
+
+local function check_field(name, headings)
+  if headings[name] then return end
+  local known = {}
+  for field in pairs(headings) do known[#known + 1] = field end
+  table.sort(known)
+  fail('there is no field "%s"%s; there is %s', name, suggest.hint(name, known), table.concat(known, ", "))
+end
+
+-- From behind "{" on: the field and the place behind its "}".
+local function read_field(text, at, headings)
+  local inside, stop = text:match("^([^{}]*)}()", at)
+  if not inside then fail "a field is not closed: } is missing" end
+  local name, spec = inside:match "^([^:]*):?(.*)$"
+  if name:find "!" then fail('"{%s}": conversions are for times, and there is none here', inside) end
+  check_field(name, headings)
+  return { field = name, spec = read_spec(spec) }, stop
+end
+
+local function read_format(text, headings)
+  local entries, literal, at = {}, "", 1
+  while at <= #text do
+    local plain, brace, stop = text:match("^([^{}]*)([{}])()", at)
+    if not plain then break end
+    literal = literal .. plain
+    if text:sub(stop, stop) == brace then
+      literal, at = literal .. brace, stop + 1
+    elseif brace == "}" then
+      fail "a } stands alone: it is written }}"
+    else
+      local entry
+      entry, at = read_field(text, stop, headings)
+      entry.text, literal = literal, ""
+      entries[#entries + 1] = entry
+    end
+  end
+  return { entries = entries, tail = literal .. text:sub(at), headings = headings }
+end
+
+--- A format, or nil and what is wrong. headings: {field = heading} of all fields that there are.
+function M.parse(text, headings)
+  local ok, format = pcall(read_format, text, headings)
+  if ok then return setmetatable(format, Format) end
+  if type(format) ~= "table" then error(format, 0) end
+  return nil, format.text
+end
+
+--- Whether a field is in it.
+function Format.has(self, field)
+  for _, entry in ipairs(self.entries) do
+    if entry.field == field then return true end
+  end
+  return false
+end
+
+-- ---- writing ------------------------------------------------------------------------------------------------
+
+local EMPTY = { [""] = true, ["0s"] = true, ["0.0"] = true, ["0:00:00"] = true, ["1970-01-01T00:00:00"] = true }
+
+local function length(text) return utf8.len(text) or #text end
+
+-- At most n characters.
+local function cut(text, n)
+  if length(text) <= n then return text end
+  return text:sub(1, (utf8.offset(text, n + 1) or n + 1) - 1)
+end
+
+local function pad(text, spec, align)
+  local space = (spec.width or 0) - length(text)
+  if space <= 0 then return text end
+  local fill = spec.fill or spec.zero and "0" or " "
+  local left = align == ">" and space or align == "^" and space // 2 or 0
+  return fill:rep(left) .. text .. fill:rep(space - left)
+end
+
+local function group(digits) return digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "") end
+
+local function write_value(value, spec)
+  local text = tostring(value)
+  local number = math.type(value) == "integer" and not spec.hyphen
+  if spec.hyphen and EMPTY[text] then text = "-" end
+  if number and spec.grouped then text = group(text) end
+  local short = spec.precision and not number and cut(text, spec.precision) or text
+  local padded = pad(short, spec, spec.align or number and ">" or "<")
+  if spec.cut and length(padded) < length(text) then padded = cut(padded, length(padded) - 1) .. "+" end
+  return padded
+end
+
+-- One line; value(entry) is the text of a field.
+local function compose(self, value)
+  local parts = {}
+  for i, entry in ipairs(self.entries) do parts[i] = entry.text .. value(entry) end
+  return table.concat(parts) .. self.tail
+end
+
+--- The line of headings.
+function Format.header(self)
+  return compose(self, function(entry)
+    return write_value(self.headings[entry.field], { align = entry.spec.align, width = entry.spec.width })
+  end)
+end
+
+--- The line of one row: {field = text or integer}.
+function Format.row(self, row)
+  return compose(self, function(entry) return write_value(row[entry.field], entry.spec) end)
+end
+
+-- ---- fitting ------------------------------------------------------------------------------------------------
+
+local SENTINELS = { { "?+:", filter = true, widen = true }, { "?:", filter = true }, { "+:", widen = true } }
+
+local function sentinel(entry)
+  for _, s in ipairs(SENTINELS) do
+    if entry.text:sub(-#s[1]) == s[1] then return s end
+  end
+end
+
+local function longest(rows, field)
+  local width = 0
+  for _, row in ipairs(rows) do
+    local text = tostring(row[field])
+    if not EMPTY[text] then width = math.max(width, length(text)) end
+  end
+  return width
+end
+
+local function widened(spec, width)
+  local copy = {}
+  for key, value in pairs(spec) do copy[key] = value end
+  copy.width = width
+  if (copy.precision or 0) > 0 and copy.kind ~= "d" then copy.precision = math.max(copy.precision, width) end
+  return copy
+end
+
+local function without_sentinels(text)
+  for _, s in ipairs(SENTINELS) do
+    text = text:gsub(s[1]:gsub("%p", "%%%0"), "")
+  end
+  return text
+end
+
+--- The format for these rows, with "?:" and "+:" done. header: whether the headings count for widths.
+function Format.fit(self, rows, header)
+  local fitted = setmetatable({ entries = {}, tail = self.tail, headings = self.headings }, Format)
+  for _, entry in ipairs(self.entries) do
+    local s = sentinel(entry) or {}
+    local width = (s.filter or s.widen) and longest(rows, entry.field) or 0
+    if not (s.filter and width == 0) then
+      local heading = header and length(self.headings[entry.field]) or 0
+      local spec = s.widen and widened(entry.spec, math.max(entry.spec.width or 0, width, heading)) or entry.spec
+      table.insert(fitted.entries, { text = without_sentinels(entry.text), field = entry.field, spec = spec })
+    end
+  end
+  return fitted
+end
+
+return M

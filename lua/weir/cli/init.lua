@@ -1,0 +1,91 @@
+--- cli/init.lua - the command line: which command, with what options, and the exit status.
+--
+-- 0: done. 1: no match, nothing found. 2: wrong use, or something cannot be read or written. After signals: see main.c.
+
+local core = require "weir.core"
+local options = require "weir.cli.options"
+local out = require "weir.cli.output"
+local suggest = require "weir.cli.suggest"
+
+local M = {}
+
+-- In the order of `weir --help`; each is the module weir.cli.NAME.
+local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "repl", "run", "test", "replay", "policy", "query", "serve",
+  "top" }
+
+--- Their names, for the man page and for the shell's completion.
+M.commands = COMMANDS
+
+local function command(name)
+  for _, known in ipairs(COMMANDS) do
+    if known == name then return require("weir.cli." .. name) end
+  end
+  out.fail(2, 'unknown command "%s"%s; see weir --help', name, suggest.hint(name, COMMANDS))
+end
+
+local function show_help()
+  out.line "usage: weir COMMAND [OPTION...] [ARGUMENT...]\n"
+  out.line "Finds, allocates and releases parts of a machine for jobs, by policies written in Lua.\n"
+  for _, name in ipairs(COMMANDS) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
+  out.line "\n  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
+  out.line "  weir -s SOCKET COMMAND  asks a service (weir serve); weir -s SOCKET --help tells what"
+  out.line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong use, or something cannot be read or written."
+  return 0
+end
+
+local function show_version()
+  out.line("weir " .. core.version)
+  return 0
+end
+
+local GLOBAL = { ["--help"] = show_help, ["-h"] = show_help, ["--version"] = show_version, ["-V"] = show_version }
+
+local function run_command(name, words)
+  local chosen = command(name)
+  if chosen.raw then return chosen.run(words) end -- reads its own options
+  local opts, why = options.parse(chosen, words)
+  if not opts then out.fail(2, "%s: %s; see weir %s --help", name, why, name) end
+  if not opts.help then return chosen.run(opts) end
+  out.write(options.help(chosen))
+  return 0
+end
+
+-- `weir help match` is `weir match --help`.
+local function dispatch(words)
+  local first = words[1]
+  if not first then out.fail(2, "a command is wanted: %s; see weir --help", table.concat(COMMANDS, ", ")) end
+  if GLOBAL[first] then return GLOBAL[first]() end
+  if first == "help" then return words[2] and run_command(words[2], { "--help" }) or show_help() end
+  if first == "-s" then return require("weir.cli.remote").run(table.move(words, 2, #words, 1, {})) end
+  if first:sub(1, 1) == "-" then
+    out.fail(2, "unknown option %s%s; see weir --help", first, suggest.hint(first, { "--help", "--version" }))
+  end
+  return run_command(first, table.move(words, 2, #words, 1, {}))
+end
+
+-- Errors that are no failures are faults of weir itself; the trace is what a report of one needs.
+local function explain(raised)
+  if raised == "interrupted" then return { status = 130 } end
+  if raised == "not enough memory" then return { status = 2, text = "out of memory" } end
+  return out.failure(raised) or { status = 2, text = "internal error: " .. tostring(raised), trace = debug.traceback("", 2) }
+end
+
+local function guarded(...)
+  local ok, result = xpcall(...)
+  if ok then return result end
+  if type(result) == "string" then result = explain(result) end -- without memory Lua calls no handler
+  if result.text then out.warn(result.text) end
+  if result.trace then io.stderr:write(result.trace:sub(2), "\n") end
+  return result.status
+end
+
+--- Runs a command line (without the program's name) and returns the exit status.
+function M.main(words)
+  local status = guarded(dispatch, explain, words)
+  return math.max(status, guarded(function()
+    out.flush()
+    return 0
+  end, explain))
+end
+
+return M

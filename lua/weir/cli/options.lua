@@ -1,0 +1,198 @@
+--- options.lua - reads command lines by one table per command, and writes --help from the same table.
+--
+--   { name = "match", doc = "what it does", usage = "-r RESOURCES JOB...", notes = "more text",
+--     options = { { "r", "resources", "RESOURCES", "help", choices = {...}, kind = "time" }, { nil, "json", nil, "help" } },
+--     min = 1, max = 1, operand = "JOB", stop = true }
+--
+-- An option is {short, long, argument, help}; without an argument it is a flag. `stop` ends the options at the first
+-- operand. An option with `many` may be given several times; its value is a list.
+
+local suggest = require "weir.cli.suggest"
+
+local M = {}
+
+local HELP = { "h", "help", nil, "show this" }
+
+-- Stops the reading. Caught in M.parse.
+local function fail(...) error { text = string.format(...) } end
+
+local function all_options(command)
+  local list = table.move(command.options or {}, 1, #(command.options or {}), 1, {})
+  list[#list + 1] = HELP
+  return list
+end
+
+local function lookup(command, position, word)
+  for _, option in ipairs(all_options(command)) do
+    if option[position] == word then return option end
+  end
+end
+
+local function unknown(command, word)
+  local longs = {}
+  for _, option in ipairs(all_options(command)) do longs[#longs + 1] = option[2] end
+  fail("unknown option %s%s", word, suggest.hint(word:match "^%-*(.-)=?$", longs, "--"))
+end
+
+local KINDS = {}
+
+-- Seconds; the clock of the engine ends a little later.
+function KINDS.time(value)
+  local n = tonumber(value)
+  return n and n >= 0 and n <= 9e12 and n or nil, "a number of seconds from 0 to 9e12"
+end
+
+function KINDS.count(value)
+  local n = value:find "^%d+$" and math.tointeger(tonumber(value))
+  return n or nil, "a whole number"
+end
+
+-- Of what there has to be something.
+function KINDS.some(value)
+  local n = KINDS.count(value)
+  return n and n > 0 and n or nil, "a whole number from 1 on"
+end
+
+function KINDS.above(value)
+  local n = tonumber(value)
+  return n and n > 0 and n < math.huge and n or nil, "a number above 0"
+end
+
+function KINDS.share(value)
+  local n = tonumber(value)
+  return n and n >= 0 and n <= 1 and n or nil, "a number from 0 to 1"
+end
+
+local function check_choice(option, value)
+  for _, choice in ipairs(option.choices) do
+    if choice == value then return value end
+  end
+  fail('--%s: "%s" is none of %s%s', option[2], value, table.concat(option.choices, ", "),
+    suggest.hint(value, option.choices))
+end
+
+local function convert(option, value)
+  if option.choices then return check_choice(option, value) end
+  if not option.kind then return value end
+  local result, wanted = KINDS[option.kind](value)
+  if result == nil then fail('--%s: %s is wanted, not "%s"', option[2], wanted, value) end
+  return result
+end
+
+-- Stores an option; its argument is `attached` or the next word. Returns how many words were used up.
+local function store(option, attached, words, i, out)
+  if not option[3] then
+    if attached then fail("--%s takes no argument", option[2]) end
+    out[option[2]] = true
+    return 1
+  end
+  local value = attached or words[i + 1]
+  if not value then fail("--%s needs an argument: %s", option[2], option[3]) end
+  local result = convert(option, value)
+  if option.many then
+    out[option[2]] = table.move({ result }, 1, 1, #(out[option[2]] or {}) + 1, out[option[2]] or {})
+  else
+    out[option[2]] = result
+  end
+  return attached and 1 or 2
+end
+
+local function read_long(command, words, i, out)
+  local name, value = words[i]:match "^%-%-([^=]+)=?(.*)$"
+  local option = name and lookup(command, 2, name)
+  if not option then unknown(command, words[i]:match "^[^=]+") end
+  return store(option, words[i]:find("=", 1, true) and value, words, i, out)
+end
+
+-- -q, -qj, -rFILE, -r FILE
+local function read_short(command, words, i, out)
+  local rest = words[i]:sub(2)
+  while true do
+    local option = lookup(command, 1, rest:sub(1, 1))
+    if not option then unknown(command, "-" .. rest) end
+    rest = rest:sub(2)
+    if option[3] or rest == "" then return store(option, rest ~= "" and rest or nil, words, i, out) end
+    out[option[2]] = true
+  end
+end
+
+local function read_words(command, words)
+  local out, i = {}, 1
+  while i <= #words do
+    local word = words[i]
+    if word == "--" then return table.move(words, i + 1, #words, #out + 1, out) end
+    if word:sub(1, 2) == "--" then
+      i = i + read_long(command, words, i, out)
+    elseif word:sub(1, 1) == "-" and #word > 1 then
+      i = i + read_short(command, words, i, out)
+    elseif command.stop then
+      return table.move(words, i, #words, #out + 1, out)
+    else
+      out[#out + 1], i = word, i + 1
+    end
+  end
+  return out
+end
+
+local function check_operands(command, out)
+  local operand = command.operand or "operand"
+  for _, option in ipairs(command.options or {}) do
+    if option.required and not out[option[2]] then fail("-%s %s is missing", option[1], option[3]) end
+  end
+  if #out < (command.min or 0) then fail("%s is missing", operand) end
+  if command.max and #out > command.max then fail('"%s" is one %s too many', out[command.max + 1], operand) end
+end
+
+--- Options by long name and operands by number; or nil and a message. With --help given, nothing else is checked.
+function M.parse(command, words)
+  local ok, out = pcall(function()
+    local read = read_words(command, words)
+    if not read.help then check_operands(command, read) end
+    return read
+  end)
+  if ok then return out end
+  if type(out) ~= "table" then error(out, 0) end
+  return nil, out.text
+end
+
+-- "  -r, --resources RESOURCES"
+local function synopsis(option)
+  local short = option[1] and "-" .. option[1] .. ", " or "    "
+  return "  " .. short .. "--" .. option[2] .. (option[3] and " " .. option[3] or "")
+end
+
+-- Breaks a text into lines of at most `width` bytes.
+local function wrap(text, width)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if #line > 0 and #line + 1 + #word > width then
+      lines[#lines + 1], line = line, word
+    else
+      line = line == "" and word or line .. " " .. word
+    end
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
+local COLUMN, WIDTH = 28, 72
+
+local function describe(option)
+  local help = option[4] .. (option.choices and ": " .. table.concat(option.choices, ", ") or "")
+  local left, lines = synopsis(option), {}
+  for i, line in ipairs(wrap(help, WIDTH)) do
+    lines[i] = ("%-" .. COLUMN .. "s%s"):format(i == 1 and #left < COLUMN and left or "", line)
+  end
+  if #left >= COLUMN then table.insert(lines, 1, left) end
+  return table.concat(lines, "\n")
+end
+
+--- The text of `weir COMMAND --help`.
+function M.help(command)
+  local lines = { ("usage: weir %s %s"):format(command.name, command.usage), "", command.doc, "" }
+  for _, option in ipairs(all_options(command)) do lines[#lines + 1] = describe(option) end
+  if command.notes then lines[#lines + 1] = "\n" .. command.notes:gsub("%s+$", "") end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return M

@@ -1,0 +1,67 @@
+--- weir policy: the policies that can be given by name; trying, timing and starting one.
+
+local out = require "weir.cli.output"
+local inputs = require "weir.cli.inputs"
+local suggest = require "weir.cli.suggest"
+
+local M = {
+  name = "policy",
+  doc = "List, check, time, profile and start placement policies.",
+  usage = "ACTION [OPTION...] [POLICY...]",
+  operand = "ACTION", min = 1,
+  options = {
+    { nil, "json", nil, "as JSON" },
+    { "r", "resources", "RESOURCES", "profile: the machine, as for weir match" },
+    { "p", "policy", "POLICY", "profile: the policy" },
+    { "n", "rounds", "COUNT", "bench: how often each request is matched; 200 if not given", kind = "some" },
+    { "o", "directory", "DIR", "new: where the files go; here if not given" },
+    { "v", "verbose", nil, "list: with options and where each lies" },
+  },
+  notes = [[
+  weir policy list                        those that -p takes by name
+  weir policy check POLICY...             loads each, and tries it on a small machine: does it keep the contract, what
+                                          does it read, what does it cost
+  weir policy bench [POLICY...]           vertices visited, calls into Lua and time of a match, on 1,024 nodes; of all
+                                          policies if none is given
+  weir policy profile -r R -p P JOB...    calls and time of each hook, C against Lua, the hottest lines
+  weir policy new NAME                    writes NAME.lua, a commented policy to start from, and NAME_spec.lua, its spec
+
+A POLICY is a name or a file, with options behind a colon: weighted:pack=2,low=0.5. Names are looked for in the
+directories of WEIR_POLICY_PATH (separated by colons), then among the policies that come with weir. A name with a "/"
+in it or ending in ".lua" is a file.
+
+Exit status: 0 all is well, 1 a check failed, 2 wrong use or unreadable input.]],
+}
+
+local ACTIONS = { "list", "check", "bench", "profile", "new" }
+
+M.actions = ACTIONS
+
+-- Options that only one action takes.
+local ONLY = { resources = "profile", policy = "profile", rounds = "bench", directory = "new", verbose = "list" }
+
+local function check_options(action, opts)
+  for name, owner in pairs(ONLY) do
+    if opts[name] and owner ~= action then out.fail(2, "policy %s: --%s is for weir policy %s", action, name, owner) end
+  end
+  if action == "list" and opts[1] then out.fail(2, "policy list takes no %s", opts[1]) end
+  if action == "check" and not opts[1] then out.fail(2, "policy check: which POLICY? a name or a file is wanted") end
+  if action == "new" and (not opts[1] or opts[2]) then out.fail(2, "policy new: one NAME is wanted") end
+  if action == "profile" and not (opts.resources and opts.policy and opts[1]) then
+    out.fail(2, "policy profile: -r RESOURCES, -p POLICY and a JOB are wanted")
+  end
+end
+
+function M.run(opts)
+  local action = table.remove(opts, 1)
+  for _, known in ipairs(ACTIONS) do
+    if known == action then
+      check_options(action, opts)
+      return require("weir.cli.policy." .. action)(opts, inputs) or 0
+    end
+  end
+  out.fail(2, 'policy: "%s" is nothing to do%s; list, check, bench, profile and new are', action,
+    suggest.hint(action, ACTIONS))
+end
+
+return M

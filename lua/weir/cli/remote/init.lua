@@ -1,0 +1,98 @@
+--- cli/remote/init.lua - weir -s SOCKET COMMAND: the usual commands, asked of a service.
+
+local options = require "weir.cli.options"
+local out = require "weir.cli.output"
+local suggest = require "weir.cli.suggest"
+
+local M = {}
+
+-- In the order of the help; each is in the module weir.cli.remote.FILE.
+local COMMANDS = {
+  { "match", "jobs" }, { "release", "jobs" }, { "job", "jobs" }, { "jobs", "jobs" }, { "explain", "jobs" },
+  { "find", "machine" }, { "show", "machine" }, { "policy", "service" }, { "stats", "service" }, { "resource", "service" },
+  { "metrics", "service" }, { "parent", "parent" }, { "call", "service" },
+}
+
+local function names()
+  local list = {}
+  for i, entry in ipairs(COMMANDS) do list[i] = entry[1] end
+  return list
+end
+
+local function command(name)
+  for _, entry in ipairs(COMMANDS) do
+    if entry[1] == name then return require("weir.cli.remote." .. entry[2])[name] end
+  end
+  out.fail(2, 'a service has no command "%s"%s; it has %s, top', name, suggest.hint(name, names()), table.concat(names(), ", "))
+end
+
+local function help()
+  out.line "usage: weir -s SOCKET COMMAND [OPTION...] [ARGUMENT...]"
+  out.line "       weir -s SOCKET [--token-file FILE] [--ca FILE] COMMAND [OPTION...] [ARGUMENT...]\n"
+  out.line "Asks the service that listens at a socket (weir serve): unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT.\n"
+  out.line "  --token-file FILE  for TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given"
+  out.line "  --ca FILE          for TLS: certificates that are trusted, PEM; $WEIR_CA, or those of the system, if not given\n"
+  for _, name in ipairs(names()) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
+  out.line(("  %-10s%s"):format("top", require("weir.cli.top").doc))
+  return 0
+end
+
+--- Options of the connection, which stand between SOCKET and COMMAND.
+M.options = {
+  { nil, "token-file", "FILE", "for TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given" },
+  { nil, "ca", "FILE", "for TLS: the certificates that are trusted, PEM; $WEIR_CA, or those of the system, if not given" },
+}
+
+--- Connects, or fails with status 2.
+function M.connect(socket, opts)
+  local clients = require "weir.serve.client"
+  clients.interruptible()
+  return out.check(clients.connect(socket, {
+    token_file = opts and opts["token-file"] or os.getenv "WEIR_TOKEN_FILE", ca = opts and opts.ca or os.getenv "WEIR_CA",
+  }))
+end
+
+local NO = { forbidden = true, busy = true, infeasible = true, rejected = true, unknown = true, exists = true }
+
+--- Asks, or fails: with status 1 where the answer is no, with 2 where the question was wrong.
+function M.ask(client, method, params)
+  local result, why, code = client:ask(method, params)
+  if result == nil then out.fail(NO[code] and 1 or 2, "%s", why) end
+  return result
+end
+
+-- The command that is also one of its own.
+local function top(socket, access, words)
+  local command_top = require "weir.cli.top"
+  local opts, why = options.parse(command_top, table.move(words, 1, #words, 3, { "-s", socket }))
+  if not opts then out.fail(2, "top: %s", why) end
+  if opts.help then
+    out.write(options.help(command_top))
+    return 0
+  end
+  for _, option in ipairs(M.options) do opts[option[2]] = opts[option[2]] or access[option[2]] end
+  return command_top.run(opts)
+end
+
+function M.run(words)
+  local socket = words[1]
+  if not socket then out.fail(2, "-s needs an argument: SOCKET") end
+  local access, wrong = options.parse({ options = M.options, stop = true }, table.move(words, 2, #words, 1, {}))
+  if socket == "--help" or access and access.help then return help() end
+  if not access then out.fail(2, "%s; see weir -s SOCKET --help", wrong) end
+  local name = access[1]
+  if not name then out.fail(2, "a command is wanted: %s, top; see weir -s SOCKET --help", table.concat(names(), ", ")) end
+  local rest = table.move(access, 2, #access, 1, {})
+  if name == "top" then return top(socket, access, rest) end
+  local chosen = command(name)
+  local opts, why = options.parse(chosen, rest)
+  if not opts then out.fail(2, "%s: %s; see weir -s SOCKET %s --help", name, why, name) end
+  if opts.help then
+    out.write(options.help(chosen))
+    return 0
+  end
+  local client <close> = M.connect(socket, access)
+  return chosen.run(client, opts)
+end
+
+return M

@@ -1,0 +1,144 @@
+--- show_pool.lua - weir show --full: one pool with all that is known about it.
+
+local core = require "weir.core"
+local out = require "weir.cli.output"
+local pool = require "weir.cli.vertex_report"
+
+local M = {}
+
+local CELLS, EDGES = 40, 8
+
+local function line(label, text) out.line(("  %-12s%s"):format(label, text)) end
+
+local function amount(n, unit) return unit and ("%d %s"):format(n, unit) or ("%d"):format(n) end
+
+local function show_base(t)
+  line("type", t.type)
+  if t.basename ~= t.type then line("basename", t.basename) end
+  if t.id then line("id", tostring(t.id)) end
+  line("uuid", t.uuid)
+  line("size", amount(t.size, t.unit) .. (t.exclusive and ", only given as a whole" or ""))
+  line("free", amount(t.free, t.unit))
+  line("state", t.state .. (t.blocked_by and (", below %s, which is not up"):format(t.blocked_by) or ""))
+  if t.rank then line("rank", tostring(t.rank)) end
+end
+
+-- A map as lines, sorted; the first has the label.
+local function show_map(label, map, text)
+  local keys = {}
+  for key in pairs(map or {}) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for i, key in ipairs(keys) do line(i == 1 and label or "", text(key, map[key])) end
+end
+
+local function plain_entry(key, value) return value == true and key or key .. "=" .. tostring(value) end
+
+local function data_entry(key, value) return key .. " = " .. core.json_encode(value, { sort = true }) end
+
+local function edge_text(e, path)
+  local relation = e.type .. (e.back and " (back: " .. e.back .. ")" or "")
+  if e.source == path then return relation .. " -> " .. e.target end
+  return relation .. " <- " .. e.source
+end
+
+-- Subsystem -> texts, and the subsystems in their order.
+local function by_subsystem(t)
+  local texts, order = {}, {}
+  for _, e in ipairs(t.edges) do
+    local list = texts[e.subsystem]
+    if not list then
+      list = {}
+      texts[e.subsystem], order[#order + 1] = list, e.subsystem
+    end
+    list[#list + 1] = edge_text(e, t.path)
+  end
+  return texts, order
+end
+
+local function show_edges(t)
+  local texts, order = by_subsystem(t)
+  for _, subsystem in ipairs(order) do
+    local list = texts[subsystem]
+    for i = 1, math.min(#list, EDGES) do line(i == 1 and subsystem or "", list[i]) end
+    if #list > EDGES then line("", ("... %d more"):format(#list - EDGES)) end
+  end
+end
+
+local function show_below(t)
+  local types = {}
+  for type in pairs(t.below or {}) do types[#types + 1] = type end
+  table.sort(types)
+  for i, type in ipairs(types) do
+    local row = t.below[type]
+    line(i == 1 and "below" or "", ("%s: %d of %d free"):format(type, row.free, row.total))
+  end
+end
+
+local function until_text(stop) return stop == core.null and ", no end" or " to " .. out.moment(stop) end
+
+local function show_uses(t)
+  for i, use in ipairs(t.uses) do
+    local what = use.vertex ~= t.path and "has " .. use.vertex .. " as a whole"
+      or use.exclusive and "has it as a whole" or use.amount == 0 and "shares it"
+      or "has " .. amount(use.amount, t.unit)
+    line(i == 1 and "used by" or "", ("job %d, from %s%s, %s"):format(use.job, out.moment(use.start),
+      until_text(use["end"]), what))
+  end
+end
+
+-- ---- the plan -----------------------------------------------------------------------------------------------
+
+local ASCII = { [0] = ".", "-", "-", "=", "=", "+", "+", "*", "#" }
+local BLOCKS = { [0] = "·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
+
+-- How full a cell is drawn: 0 only when nothing is used, 8 only when all is.
+local function level(used, size)
+  if used <= 0 or size <= 0 then return 0 end
+  return used >= size and 8 or math.max(1, math.min(7, used * 8 // size))
+end
+
+-- The most that is in use at some time in [t0, t1).
+local function used_in(t, t0, t1)
+  local least = t.size
+  for _, row in ipairs(t.plan) do
+    local stop = row["end"] == core.null and math.huge or row["end"]
+    if row.start < t1 and stop > t0 then least = math.min(least, row.available) end
+  end
+  return t.size - least
+end
+
+local function show_plan(t)
+  local first, last = t.plan[1], t.plan[#t.plan]
+  local marks, cells = out.style().blocks and BLOCKS or ASCII, {}
+  local step = (last.start - first.start) / CELLS
+  if #t.plan > 1 then
+    for i = 1, CELLS do
+      cells[i] = marks[level(used_in(t, first.start + (i - 1) * step, first.start + i * step), t.size)]
+    end
+  end
+  local after = ("[%s]"):format(marks[level(t.size - last.available, t.size)])
+  local bar = #t.plan > 1 and ("%s [%s] %s "):format(out.moment(first.start), table.concat(cells), out.moment(last.start))
+    or out.moment(first.start) .. " "
+  line("in use", bar .. after .. " no end")
+  for _, row in ipairs(t.plan) do
+    line("", ("from %s: %s free"):format(out.moment(row.start), amount(row.available, t.unit)))
+  end
+end
+
+--- Prints what pool.describe tells.
+function M.show(v)
+  local t = pool.describe(v)
+  out.line(out.style().bold(t.path))
+  show_base(t)
+  show_map("properties", t.properties, plain_entry)
+  show_map("tags", t.tags, plain_entry)
+  show_map("data", t.data, data_entry)
+  show_edges(t)
+  show_below(t)
+  show_uses(t)
+  show_plan(t)
+end
+
+function M.json(v) out.json(pool.describe(v)) end
+
+return M

@@ -1,0 +1,109 @@
+--- vertex_report.lua - all there is to know about one vertex, as plain data.
+
+local core = require "weir.core"
+
+local M = {}
+
+local function map_of(map)
+  local t = {}
+  for k, v in pairs(map) do t[k] = v end
+  return next(t) and t or nil
+end
+
+local function finite(t) return t < math.huge and t or core.null end
+
+--- Who has something of a vertex: {job=, start=, end=, amount=, exclusive=, vertex=} each, in the order of their
+--- starts. Whoever has a vertex above it as a whole has it too; `vertex` is what was given to the job.
+function M.holders(v)
+  local list, up = {}, v
+  while up do
+    for _, use in ipairs(up:uses()) do
+      if up == v or use.exclusive then
+        use.vertex = up
+        list[#list + 1] = use
+      end
+    end
+    up = up:parent()
+  end
+  table.sort(list, function(a, b)
+    if a.start ~= b.start then return a.start < b.start end
+    return a.job < b.job
+  end)
+  return list
+end
+
+-- The times from `now` on at which something begins or ends, ascending, each once.
+local function changes(holders, now)
+  local seen, times = { [now] = true }, { now }
+  for _, use in ipairs(holders) do
+    for _, t in ipairs { use.start, use["end"] } do
+      if t > now and t < math.huge and not seen[t] then
+        seen[t] = true
+        times[#times + 1] = t
+      end
+    end
+  end
+  table.sort(times)
+  return times
+end
+
+--- What is available over time, from now on: {start=, end=, available=} each; the last has no end.
+function M.plan(v)
+  local times, plan = changes(M.holders(v), v:graph():now()), {}
+  for i, t in ipairs(times) do
+    local stop = times[i + 1] or math.huge
+    plan[i] = { start = t, ["end"] = stop, available = v:available(t, stop) }
+  end
+  return plan
+end
+
+-- The nearest vertex above whose state keeps v from jobs.
+local function blocked_by(v)
+  local up = v:parent()
+  while up and (up.state == "up" or up.state == "degraded") do up = up:parent() end
+  return up
+end
+
+--- The fields that a vertex has in lists and trees.
+function M.base(v)
+  local unit = v.unit ~= "" and v.unit or nil
+  return {
+    path = v.path, type = v.type, name = v.name, id = v.id, size = v.size, unit = unit, free = v.free,
+    state = v.state, rank = v.rank, properties = map_of(v.properties), tags = map_of(v.tags),
+  }
+end
+
+local function edges_of(v)
+  local list = core.array {}
+  for i, e in ipairs(v:edges()) do
+    list[i] = { subsystem = e.subsystem, type = e.type, back = e.back, source = e.source.path, target = e.target.path }
+  end
+  return list
+end
+
+local function uses_of(v)
+  local list = core.array {}
+  for i, use in ipairs(M.holders(v)) do
+    list[i] = { job = use.job, start = use.start, ["end"] = finite(use["end"]), amount = use.amount,
+      exclusive = use.exclusive, vertex = use.vertex.path }
+  end
+  return list
+end
+
+local function plan_of(v)
+  local list = core.array(M.plan(v))
+  for _, row in ipairs(list) do row["end"] = finite(row["end"]) end
+  return list
+end
+
+--- Everything about a vertex.
+function M.describe(v)
+  local t, above = M.base(v), blocked_by(v)
+  t.basename, t.uuid, t.exclusive, t.data = v.basename, v.uuid, v.exclusive, map_of(v.data)
+  t.blocked_by = above and above.path or nil
+  t.edges, t.uses, t.plan = edges_of(v), uses_of(v), plan_of(v)
+  t.below = v:nchildren() > 0 and v:aggregate() or nil
+  return t
+end
+
+return M

@@ -1,0 +1,301 @@
+--- explain/init.lua - why a request does not fit: e:explain(request, options) gives a report, M.text makes it readable.
+--
+-- A report is a table; all in it has been tried out on a duplicate of the graph and its books:
+--   verdict    "fits"; "busy": once some jobs have ended; "blocked": it could, but something is down or the policy's filters
+--              leave out what is up; "infeasible": not on this machine under this policy, as a match says it; "rejected": the policy
+--              does not admit it, `why` says why
+--   fits       whether it fits now
+--   start      the earliest start in seconds, with `vertices`, what it gets then; nil: none in sight
+--   after      the jobs that have to end before that: a list of obstacles
+--   ways       lists of obstacles. Without all of one list the request fits, and every one in it is needed ("cut": perhaps not
+--              every one; the search for less was given up). An obstacle is {kind = "job", job =, ["end"] =},
+--              {kind = "state", vertex =, state =}, {kind = "constraint", constraint =, text =} or {kind = "policy", part =}
+--   shortage   need against have, where the request falls short: see weir_shortage in weir.h
+--   alternatives  true where the request has some (or_slots): then there is no shortage
+--   levels     what became of all vertices of each type asked for: {type =, need =, visited =, left =,
+--              causes = {{by =, type =, of =, count =}...}}, the largest first
+--   stats      of the match itself;  tries: matches made to find all this
+--   assumed    what was assumed, as texts (options down, up, release, without, constraint, policy)
+--   where      the vertex that it is about: `asked`, the one asked about, or the nearest above it of a type asked for
+
+local core = require "weir.core"
+local engines = require "weir.engine"
+local policy = require "weir.policy"
+local wording = require "weir.explain.text"
+
+local M = { text = wording.text, headline = wording.headline }
+
+local READINGS = { "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools" }
+local OPTIONS = { "at", "vertex", "down", "up", "release", "without", "constraint", "policy" }
+table.move(READINGS, 1, #READINGS, #OPTIONS + 1, OPTIONS)
+
+local function check_options(opts)
+  local known = {}
+  for _, name in ipairs(OPTIONS) do known[name] = true end
+  for key in pairs(opts) do
+    if not known[key] then error(("e:explain: there is no option '%s' here"):format(tostring(key)), 3) end
+  end
+end
+
+-- One thing or a list of them, as a list.
+local function each(value)
+  if value == nil then return {} end
+  if type(value) ~= "table" or (getmetatable(value) and value[1] == nil) then return { value } end
+  return value
+end
+
+-- ---- what is assumed -----------------------------------------------------------------------------------------
+
+-- The vertex of a graph that a path or a vertex of the original names.
+local function vertex_in(graph, x)
+  if type(x) ~= "string" then x = x.path end
+  return graph:vertex(x)
+end
+
+local function assume_states(copy, list, state, said)
+  for _, x in ipairs(each(list)) do
+    local v, why, code = vertex_in(copy, x)
+    if not v then return nil, why, code end
+    v.state = state
+    said[#said + 1] = ("%s is %s"):format(v.path, state)
+  end
+  return true
+end
+
+local function assume_released(copy, list, said)
+  local engine = core.engine { resources = copy }
+  for _, job in ipairs(each(list)) do
+    local done, why, code = engine:release(job)
+    if not done then return nil, why, code end
+    said[#said + 1] = ("job %d has ended"):format(type(job) == "number" and job or job.id)
+  end
+  engine:close()
+  return true
+end
+
+-- Takes from a constraint what `wanted(operator, value)` names; true when nothing is left of it. *count: how often.
+local function strip(constraint, wanted, count)
+  for operator, list in pairs(constraint) do
+    local kept = core.array {}
+    for _, value in ipairs(list) do
+      local gone
+      if operator == "and" then gone = strip(value, wanted, count) else gone = wanted(operator, value) end
+      if gone and operator ~= "and" then count[1] = count[1] + 1 end
+      if not gone then kept[#kept + 1] = value end
+    end
+    constraint[operator] = #kept > 0 and kept or nil
+  end
+  return next(constraint) == nil
+end
+
+local KEYS = { property = "properties", properties = "properties", host = "hostlist", hostlist = "hostlist", rank = "ranks",
+  ranks = "ranks", ["or"] = "or", ["not"] = "not" }
+
+-- "constraint", "property=bigmem", "hostlist", "ranks=0-3" as a function of operator and value.
+local function matcher(text)
+  if text == "constraint" then return function() return true end end
+  local key, value = text:match "^(%w+)=(.*)$"
+  local operator = KEYS[key or text]
+  if not operator then return nil end
+  return function(op, v) return op == operator and (value == nil or v == value) end
+end
+
+local function drop_constraint(system, text)
+  local wanted, count = matcher(text), { 0 }
+  if not wanted then
+    return nil, ('"%s" is no part of a constraint: constraint, property=NAME, hostlist, ranks, or, not'):format(text), "invalid"
+  end
+  if system.constraints and strip(system.constraints, wanted, count) then system.constraints = nil end
+  if count[1] == 0 then return nil, ('the request has no constraint "%s"'):format(text), "invalid" end
+  return true
+end
+
+local function system_of(jobspec)
+  jobspec.attributes = jobspec.attributes or {}
+  jobspec.attributes.system = jobspec.attributes.system or {}
+  return jobspec.attributes.system
+end
+
+-- The request with another constraint, or less of one.
+local function assume_constraint(request, opts, said)
+  if opts.without == nil and opts.constraint == nil then return request end
+  local jobspec = core.json_decode(request:format "json")
+  local system = system_of(jobspec)
+  if opts.constraint then
+    system.constraints = opts.constraint
+    said[#said + 1] = "the constraint is " .. core.json_encode(opts.constraint, { sort = true })
+  end
+  for _, text in ipairs(each(opts.without)) do
+    local done, why, code = drop_constraint(system, text)
+    if not done then return nil, why, code end
+    said[#said + 1] = text == "constraint" and "there is no constraint" or "without " .. text
+  end
+  local changed, why, code = core.request(jobspec)
+  if not changed then return nil, (why:gsub("^<table>: ", "")), code end
+  return changed
+end
+
+local function assume_policy(self, request, opts, said)
+  if opts.policy == nil then
+    local _, own = self:policy()
+    local choice, refusal, word = engines.with_choice(self, request, {})
+    if not choice then return nil, refusal, word end
+    return choice.policy or own
+  end
+  local chosen, why, code = policy.load(opts.policy)
+  if not chosen then return nil, why, code end
+  if type(chosen) == "table" then chosen, why, code = core.policy_table(chosen) end
+  if chosen then said[#said + 1] = "the policy is " .. chosen.name end
+  return chosen, why, code
+end
+
+-- Changes the copy as the options want.
+local function assume(copy, opts, said)
+  local done, why, code = assume_states(copy, opts.down, "down", said)
+  if done then done, why, code = assume_states(copy, opts.up, "up", said) end
+  if done and opts.release ~= nil then done, why, code = assume_released(copy, opts.release, said) end
+  return done, why, code
+end
+
+-- ---- asking --------------------------------------------------------------------------------------------------
+
+local function finish(report, said)
+  report.fits = report.verdict == "fits"
+  report.assumed = said
+  for _, way in ipairs(report.ways or {}) do
+    for _, ob in ipairs(way) do
+      if ob.constraint then
+        ob.text = wording.constraint(core.json_decode(ob.constraint))
+        ob.constraint = core.json_decode(ob.constraint)
+      end
+    end
+  end
+  if report.shortage then report.shortage.part = core.json_decode(report.shortage.part) end
+  return report
+end
+
+local function has_alternatives(resources)
+  for _, r in ipairs(resources) do
+    if r.type == "or_slot" or has_alternatives(r.with or {}) then return true end
+  end
+  return false
+end
+
+-- What is explained: {graph, copy, policy, request, where, at, said}.
+local function ask(what, opts)
+  local settings = { at = opts.at, where = what.where }
+  for _, name in ipairs(READINGS) do settings[name] = opts[name] end
+  local report, why, code = core.explain(what.graph, what.copy, what.policy, what.request, settings)
+  if not report and code == "rejected" then report = { verdict = code, why = why, levels = {} } end
+  if not report then return nil, why, code end
+  report.asked, report.alternatives = what.where, has_alternatives(what.request:resources()) or nil
+  report.policy = what.policy and what.policy.name or nil
+  return finish(report, what.said)
+end
+
+local function on_copy(self, request, opts, what)
+  local done, why, code = assume(what.copy, opts, what.said)
+  if not done then return nil, why, code end
+  what.policy, why, code = assume_policy(self, request, opts, what.said)
+  if code == "rejected" then return finish({ verdict = code, why = why, levels = {} }, what.said) end
+  if why then return nil, why, code end
+  what.request, why, code = assume_constraint(request, opts, what.said)
+  if not what.request then return nil, why, code end
+  if opts.vertex ~= nil then
+    what.where, why, code = vertex_in(what.graph, opts.vertex)
+    if not what.where then return nil, why, code end
+  end
+  return ask(what, opts)
+end
+
+-- The copy goes with the question, whatever happens.
+local function closing(what)
+  return setmetatable(what, { __close = function() what.copy:close() end })
+end
+
+local engine = core.methods "engine"
+
+--- @method explain(request: any, options: table?): table?, string?, string? --
+--- Why a request does not fit now, or where it does: a report, see weir.explain; weir.explain.text makes text of it. Nothing is
+--- taken. Options: {at = seconds, vertex = only about this one (or its path)}, and what is assumed on a duplicate of the books:
+--- {down =, up = vertices or paths, release = jobs, without = "property=bigmem", constraint = table, policy =}; links,
+--- slot_parent, slot_sums, strict_levels, whole_pools = true as for match.
+function engine.explain(self, request, opts)
+  local graph = engine.resources(self) -- raises where that is no engine, or a dead one
+  opts = opts or {}
+  check_options(opts)
+  return engines.with_request(request, function(r)
+    local why, code
+    if type(r) == "table" then
+      r, why, code = core.request(r)
+      if not r then return nil, why, code end
+    end
+    local copy
+    copy, why, code = graph:dup()
+    if not copy then return nil, why, code end
+    local what <close> = closing { graph = graph, copy = copy, said = {} }
+    return on_copy(self, r, opts, what)
+  end)
+end
+
+-- ---- for programs --------------------------------------------------------------------------------------------
+
+local function plain_way(way)
+  local list = core.array {}
+  for i, ob in ipairs(way) do
+    local finish_at = ob["end"]
+    list[i] = {
+      kind = ob.kind, job = ob.job, vertex = ob.vertex and ob.vertex.path, state = ob.state, constraint = ob.constraint,
+      part = ob.part, ["end"] = finish_at and (finish_at < math.huge and finish_at or core.null) or nil,
+    }
+  end
+  return list
+end
+
+local function plain_ways(ways)
+  local list = core.array {}
+  for i, way in ipairs(ways or {}) do list[i] = { obstacles = plain_way(way), cut = way.cut or false } end
+  return list
+end
+
+local function plain_picks(picks)
+  if not picks then return nil end
+  local list = core.array {}
+  for i, pick in ipairs(picks) do
+    list[i] = { path = pick.vertex.path, amount = pick.amount, exclusive = pick.exclusive }
+  end
+  return list
+end
+
+local function plain_levels(levels)
+  local list = core.array {}
+  for i, level in ipairs(levels) do
+    list[i] = {
+      type = level.type, resource = level.resource, need = level.need, visited = level.visited, left = level.left,
+      causes = core.array(level.causes),
+    }
+  end
+  return list
+end
+
+local function plain_shortage(s)
+  if not s then return nil end
+  local plain = {}
+  for key, value in pairs(s) do plain[key] = value end
+  plain.best = s.best and s.best.path
+  return plain
+end
+
+--- A report without vertices: what weir explain --json writes.
+function M.plain(report)
+  return {
+    verdict = report.verdict, fits = report.fits, why = report.why, start = report.start, policy = report.policy,
+    where = report.where and report.where.path, asked = report.asked and report.asked.path,
+    vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
+    after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),
+    alternatives = report.alternatives, levels = plain_levels(report.levels), stats = report.stats, tries = report.tries,
+    assumed = core.array(report.assumed or {}),
+  }
+end
+
+return M

@@ -1,0 +1,375 @@
+--- text.lua - explanations in words: numbers with their units, singular and plural, at most a screenful.
+
+local M = {}
+
+local LINES = 20 -- of levels and ways together
+local FEW = 5    -- things named one by one
+
+-- ---- words ---------------------------------------------------------------------------------------------------
+
+--- "24,016"
+function M.number(n)
+  local digits = ("%d"):format(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
+  return (digits:gsub("^(%-?),", "%1"))
+end
+
+-- What is not counted in pieces.
+local MASS = { memory = true, storage = true, power = true, bandwidth = true, chassis = true, lustre = true, ssd_space = true }
+
+--- A type in the plural: "nodes", "switches", "chassis".
+function M.plural(type)
+  if MASS[type] then return type end
+  if type:find "[^aeiou]y$" then return (type:gsub("y$", "ies")) end
+  if type:find "s$" or type:find "x$" or type:find "ch$" or type:find "sh$" then return type .. "es" end
+  return type .. "s"
+end
+
+--- "1 node", "16 nodes", "24,016 GiB of storage", "3 units of memory".
+function M.amount(n, type, unit)
+  if unit and unit ~= "" then return ("%s %s of %s"):format(M.number(n), unit, type) end
+  if MASS[type] and type ~= "chassis" then
+    return ("%s %s of %s"):format(M.number(n), n == 1 and "unit" or "units", type)
+  end
+  return M.number(n) .. " " .. (n == 1 and type or M.plural(type))
+end
+
+local function seconds(t)
+  local text = t == math.floor(t) and M.number(math.floor(t)) or ("%.6f"):format(t):gsub("0+$", "")
+  return text .. " s"
+end
+
+-- "a", "a and b", "a, b and c", "a, b, c, d, e and 7 more".
+local function join(list, most)
+  local n = #list
+  if n > (most or n) then
+    local rest = M.number(n - most) .. " more"
+    list = table.move(list, 1, most, 1, {})
+    list[#list + 1], n = rest, most + 1
+  end
+  if n <= 1 then return list[1] or "" end
+  return table.concat(list, ", ", 1, n - 1) .. " and " .. list[n]
+end
+
+-- ---- requests ------------------------------------------------------------------------------------------------
+
+local function least(count)
+  if type(count) == "table" then return count.min or 1 end
+  return math.tointeger(tonumber(count)) or math.tointeger(tonumber(tostring(count):match "^%d+")) or 1
+end
+
+local describe
+
+local function describe_one(r)
+  local n, with = least(r.count or 1), r.with or {}
+  if r.type == "slot" and (n == 1 or (#with == 1 and least(with[1].count) == 1)) then
+    local one = setmetatable({}, { __index = with[1] })
+    if n == 1 then return describe(with) end
+    one.count = n
+    return describe_one(one)
+  end
+  local head = M.amount(n, r.type, r.unit)
+  if #with == 0 then return head end
+  local each = n > 1 and r.type ~= "slot" and " each" or ""
+  return ("%s %s %s%s"):format(head, r.type == "slot" and "of" or "with", describe(with), each)
+end
+
+--- Resources of a jobspec as words: "2 racks with 16 nodes each".
+function describe(list)
+  local words = {}
+  for i, r in ipairs(list) do words[i] = describe_one(r) end
+  return join(words)
+end
+M.describe = describe
+
+-- ---- constraints ---------------------------------------------------------------------------------------------
+
+local OPERATORS = { properties = "property", hostlist = "host", ranks = "rank" }
+
+--- A constraint as words: "property=bigmem", "not (host=n[1-3])".
+function M.constraint(c)
+  local words = {}
+  for operator, list in pairs(c) do
+    local parts = {}
+    for i, value in ipairs(list) do
+      parts[i] = OPERATORS[operator] and OPERATORS[operator] .. "=" .. value or M.constraint(value)
+    end
+    local glue = (operator == "or" or operator == "hostlist" or operator == "ranks") and " or " or " and "
+    local text = table.concat(parts, glue)
+    words[#words + 1] = operator == "not" and "not (" .. text .. ")" or #parts > 1 and "(" .. text .. ")" or text
+  end
+  table.sort(words)
+  return table.concat(words, " and ")
+end
+
+-- ---- need against have ---------------------------------------------------------------------------------------
+
+local function be(n) return n == 1 and "is" or "are" end
+
+local function scope(s)
+  local extra = {}
+  if s.constrained then extra[1] = "within the constraint" end
+  if s.policy then extra[#extra + 1] = "under this policy" end
+  return #extra > 0 and " " .. table.concat(extra, ", ") or ""
+end
+
+-- "24,016 GiB of storage are needed", "16 slots of 1,501 GiB of storage need 24,016 GiB".
+local function needed(s)
+  local what = M.amount(s.need, s.type, s.unit)
+  if not s.slots or s.slots == s.need or s.slots == 1 then return ("%s %s needed"):format(what, be(s.need)) end
+  local total = s.unit and M.number(s.need) .. " " .. s.unit or M.number(s.need)
+  return ("%s %s need %s"):format(M.number(s.slots), ("slots of " .. M.amount(s.need // s.slots, s.type, s.unit)), total)
+end
+
+local function supply(s)
+  local have = M.number(s.have)
+  if s.ideal then return have .. (s.constrained and "" or " in all") end
+  return ("%s of %s free"):format(have, M.number(s.total))
+end
+
+-- Whether the part asks for nothing but so many of one thing.
+local function is_plain(list)
+  if #list ~= 1 then return false end
+  local r = list[1]
+  if r.with == nil then return true end
+  return least(r.count or 1) == 1 and is_plain(r.with) or r.type == "slot" and is_plain(r.with)
+end
+
+local function compound(s)
+  local fits = s.have == 0 and "Not one of" or ("At most %s of"):format(M.number(s.have))
+  local into = s.ideal and "all there is" or "what is free"
+  local where = s.level and (" in one %s%s"):format(s.level, s.best and "; the best is " .. s.best.path or "") or ""
+  return ("Needed: %s. %s %s %s into %s%s%s."):format(describe(s.part), fits, M.amount(s.need, s.type, s.unit),
+    s.have <= 1 and "fits" or "fit", into, scope(s), where)
+end
+
+--- The shortage of a report in one sentence.
+function M.shortage(s, where)
+  if not s.type then
+    local place = s.level and ("No single %s has"):format(s.level) or "Nowhere are"
+    return ("%s %s%s together%s."):format(place, describe(s.part), scope(s), s.ideal and "" or " free")
+  end
+  if s.type == "slot" or (not is_plain(s.part) and not s.slots) then return compound(s) end
+  local level = s.level and " in one " .. s.level or ""
+  if s.level and s.best then
+    return ("%s%s; the best, %s, has %s%s."):format(needed(s), level, s.best.path, supply(s), scope(s))
+  elseif s.level then
+    return ("%s%s, and there is no %s."):format(needed(s), level, s.level)
+  elseif s.total == 0 and s.have == 0 then
+    return ("%s; there is no %s %s."):format(needed(s), s.type, where and "in " .. where.path or "here")
+  end
+  return ("%s; %s has %s%s."):format(needed(s), where and where.path or "the machine", supply(s), scope(s))
+end
+
+-- ---- ways ----------------------------------------------------------------------------------------------------
+
+local PARTS = {
+  prune = "its prune takes the rest away", evaluate = "its evaluate refuses them",
+  exclusive = "it gives some types as a whole only", locality = "it wants a slot within one vertex",
+}
+
+local KINDS = {}
+
+function KINDS.job(list)
+  local ids, latest = {}, 0
+  for i, ob in ipairs(list) do ids[i], latest = M.number(ob.job):gsub(",", ""), math.max(latest, ob["end"]) end
+  local when = latest < math.huge and (" (at %s)"):format(seconds(latest)) or ""
+  if #list == 1 then return ("once job %s has ended%s"):format(ids[1], when) end
+  return ("once jobs %s have ended%s"):format(join(ids, FEW), latest < math.huge and when:gsub("at", "the last at") or "")
+end
+
+function KINDS.state(list)
+  local names = {}
+  for i, ob in ipairs(list) do names[i] = ("%s (%s)"):format(ob.vertex.path, ob.state) end
+  return ("once %s %s up"):format(join(names, FEW), be(#list))
+end
+
+function KINDS.constraint(list)
+  local names = {}
+  for i, ob in ipairs(list) do names[i] = ob.text end
+  return "without the constraint " .. join(names, FEW)
+end
+
+function KINDS.policy(list, report)
+  local names = {}
+  for i, ob in ipairs(list) do names[i] = PARTS[ob.part] end
+  return ("under a policy other than %s (%s)"):format(report.policy or "this one", join(names))
+end
+
+--- One way as words: "once jobs 3 and 5 have ended".
+function M.way(way, report)
+  local by_kind, words = {}, {}
+  for _, ob in ipairs(way) do
+    by_kind[ob.kind] = by_kind[ob.kind] or {}
+    table.insert(by_kind[ob.kind], ob)
+  end
+  for _, kind in ipairs { "policy", "constraint", "state", "job" } do
+    if by_kind[kind] then words[#words + 1] = KINDS[kind](by_kind[kind], report) end
+  end
+  return table.concat(words, ", and ") .. (way.cut and " (perhaps fewer will do)" or "")
+end
+
+-- ---- levels --------------------------------------------------------------------------------------------------
+
+local CAUSES = {
+  constraint = "outside the constraint", state = "not up", policy = "left out by the policy", exclusivity = "in use",
+  time = "reserved too soon",
+}
+
+local function cause(c)
+  local words = CAUSES[c.by]
+  if not words then
+    words = ("with too few %s%s"):format(M.plural(c.type), c.of == "free" and " free" or "")
+    if MASS[c.type] then words = words:gsub("too few", "too little") end
+  end
+  return M.number(c.count) .. " " .. words
+end
+
+-- One line of columns: type, looked at, what became of them.
+local function level_line(level, width, columns)
+  local words = {}
+  for i, c in ipairs(level.causes) do words[i] = cause(c) end
+  if level.visited == 0 then
+    words[1] = "none here"
+  elseif level.left > 0 or #words == 0 then
+    words[#words + 1] = M.number(level.left) .. " left"
+  end
+  local text = ("  %-" .. width .. "s %9s  %s"):format(level.type, M.number(level.visited), table.concat(words, ", "))
+  if columns and utf8.len(text) and utf8.len(text) > columns then text = text:sub(1, columns - 3) .. "..." end
+  return text
+end
+
+-- Levels that say the same are one line.
+local function level_lines(levels, columns)
+  local lines, seen, width = {}, {}, 4
+  for _, level in ipairs(levels) do width = math.max(width, #level.type) end
+  for _, level in ipairs(levels) do
+    local line = (#level.causes > 0 or level.visited == 0) and level_line(level, width, columns)
+    if line and not seen[line] then lines[#lines + 1] = line end
+    seen[line or ""] = true
+  end
+  return lines
+end
+
+-- ---- the whole -----------------------------------------------------------------------------------------------
+
+local HEADS = {
+  fits = "fits", busy = "busy: it fits once jobs have ended", rejected = "rejected",
+  blocked = "blocked: it could fit, but not just by waiting for jobs", infeasible = "infeasible: never on this machine as it is",
+}
+
+-- Whether it is the policy, not the machine, by which it never fits.
+local function never_by_policy(report)
+  for _, way in ipairs(report.verdict == "infeasible" and report.ways or {}) do
+    for _, obstacle in ipairs(way) do
+      if obstacle.kind == "policy" then return true end
+    end
+  end
+  return false
+end
+
+--- The verdict in a few words.
+function M.headline(report)
+  if report.fits and report.start then
+    return report.where and "fits there" or report.start > 0 and "fits at " .. seconds(report.start) or "fits now"
+  end
+  if never_by_policy(report) then return ("infeasible: never under the policy %s"):format(report.policy or "that is in use") end
+  return HEADS[report.verdict]
+end
+
+local function wrap(text, columns, indent)
+  if not columns then return { text } end
+  local lines, line, pad = {}, "", ""
+  for word in text:gmatch "%S+" do
+    if line ~= "" and #pad + #line + 1 + #word > columns then
+      lines[#lines + 1], line, pad = pad .. line, word, indent
+    else
+      line = line == "" and word or line .. " " .. word
+    end
+  end
+  lines[#lines + 1] = pad .. line
+  return lines
+end
+
+-- The vertices that it would get, the first ones by name.
+local function places(report)
+  local names = {}
+  for i, pick in ipairs(report.vertices) do
+    local part = pick.amount > 0 and not pick.exclusive and (" (%s)"):format(M.number(pick.amount)) or ""
+    names[i] = pick.vertex.path .. part
+  end
+  return join(names, FEW)
+end
+
+local function start_line(report)
+  if report.verdict ~= "busy" then return nil end
+  if not report.start then return "No start is in sight: what is in the way has no end." end
+  local first = report.after and #report.after > 0 and ", " .. KINDS.job(report.after):gsub(" %(.-%)$", "") or ""
+  return ("Earliest start: %s%s, on %s."):format(seconds(report.start), first, places(report))
+end
+
+local function add_ways(lines, report, columns)
+  local ways = report.ways or {}
+  if report.verdict == "infeasible" and #ways == 0 then
+    lines[#lines + 1] = report.where and "Nothing that could change would make room for it there."
+      or "Nothing that could change would help: the machine is too small for it."
+  end
+  if report.verdict == "blocked" and #ways == 0 then lines[#lines + 1] = "What would help could not be found out." end
+  for i, way in ipairs(ways) do
+    local head = i == 1 and "It fits " or "  or "
+    for _, line in ipairs(wrap(head .. M.way(way, report) .. (i == #ways and "." or ";"), columns, "  ")) do
+      lines[#lines + 1] = (line:gsub("^or ", "  or "))
+    end
+  end
+end
+
+-- The question was about something inside of what is asked for.
+local function narrowed(report)
+  if not report.asked or report.asked == report.where then return nil end
+  return ("About %s, the %s that %s is in."):format(report.where.path, report.where.type, report.asked.path)
+end
+
+-- "job 3 has ended", "/c/n1 is down".
+local function assumption(report)
+  if not report.assumed or #report.assumed == 0 then return nil end
+  return "Assumed: " .. join(report.assumed, FEW) .. "."
+end
+
+local function sentence(text) return text:sub(1, 1):upper() .. text:sub(2) end
+
+local ALTERNATIVES = "Of what there is too little is not told where slots are alternatives; the rest is."
+
+local function body(report, columns)
+  local lines = {}
+  local function add(text)
+    for _, line in ipairs(text and wrap(text, columns, "  ") or {}) do lines[#lines + 1] = line end
+  end
+  add(assumption(report))
+  add(narrowed(report))
+  if report.fits then add(("It gets %s."):format(places(report))) end
+  if report.why then add(sentence(report.why) .. ".") end
+  if report.shortage then add(sentence(M.shortage(report.shortage, report.where))) end
+  if report.alternatives and not report.fits then add(ALTERNATIVES) end
+  add_ways(lines, report, columns)
+  add(start_line(report))
+  return lines
+end
+
+--- A report as text, one line after the other, at most a screenful: {verdict, need against have, what would have to go, the
+--- earliest start, what became of the vertices of each type}. `columns`: where lines are broken; nil: nowhere.
+function M.text(report, columns)
+  local lines = { M.headline(report) }
+  for _, line in ipairs(body(report, columns)) do lines[#lines + 1] = line end
+  local levels = report.fits and {} or level_lines(report.levels or {}, columns)
+  if #levels > 0 then lines[#lines + 1] = "Looked at, by type:" end
+  local room = math.max(3, LINES - #lines)
+  for i, line in ipairs(levels) do
+    if i == room and #levels > room then
+      lines[#lines + 1] = ("  ... and %d types more"):format(#levels - room + 1)
+      break
+    end
+    lines[#lines + 1] = line
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return M

@@ -1,0 +1,161 @@
+--- annotations.lua - what users see of a job that waits or starts (RFC 27, annotations): t_estimate, reason_pending,
+--- resource_summary. Few are written at a time, and only what changed.
+
+local core = require "weir.core"
+local explain_text = require "weir.explain.text"
+local jobid = require "weir.flux.jobid"
+
+local M = {}
+M.__index = M
+
+local MOST = 20           -- estimates that one pass tells
+local FIRST = 4           -- jobs of each queue that are told why they wait
+local EVERY = 0.5         -- seconds
+local VERTICES = 1000     -- of a machine on which what can never run is looked at in detail
+
+--- A job has a reservation, or lost it.
+function M:reserved(job)
+  if self.on then self.changed[job] = true end
+end
+
+function M:forget(job) self.changed[job] = nil end
+
+-- What takes away what was written before.
+local function cleared(job)
+  local sched = {}
+  for key in pairs(job.noted or {}) do sched[key] = core.null end
+  return sched
+end
+
+--- The annotations of a job that starts, as text.
+function M:start(job, allocation)
+  self.changed[job] = nil
+  local sched = cleared(job)
+  sched.resource_summary = assert(allocation:rset { scheduling = false }):format "rlist"
+  return core.json_encode { sched = sched }
+end
+
+local function write(self, job, key, value)
+  job.noted = job.noted or {}
+  if job.noted[key] == value then return end
+  job.noted[key] = value
+  self.host.answer.annotate(job.id, core.json_encode { sched = { [key] = value == nil and core.null or value } })
+end
+
+local function estimates(self)
+  local n = 0
+  for job in pairs(self.changed) do
+    if n >= MOST then return end
+    self.changed[job] = nil
+    local told = job.noted and job.noted.t_estimate
+    local now = job.reserved
+    if job.state == "pending" and (told or now) and not (told and now and math.abs(told - now) < 1) then
+      write(self, job, "t_estimate", now)
+      n = n + 1
+    end
+  end
+end
+
+-- ---- why a job waits, or never runs -------------------------------------------------------------------------------------
+
+-- Adds up the units of each type that resources ask for, and tells which of them are to be whole.
+local function add_needs(needs, resources, times)
+  for _, r in ipairs(resources) do
+    local count = type(r.count) == "table" and r.count.min or r.count or 1
+    local n = (math.tointeger(tonumber(count)) or 1) * times
+    local need = needs[r.type] or { n = 0 }
+    need.n, need.whole = need.n + n, need.whole or r.exclusive == true
+    if r.type ~= "slot" then needs[r.type] = need end
+    add_needs(needs, r.with or {}, n)
+  end
+  return needs
+end
+
+local NONE = { total = 0, free = 0, idle = 0 }
+
+-- The first type, by name, of which there is too little in all, or (now) up and free.
+local function too_little(self, request, now)
+  local rows, types = self.host.graph:aggregate(), {}
+  local needs = add_needs({}, request:resources(), 1)
+  for type in pairs(needs) do types[#types + 1] = type end
+  table.sort(types, function(x, y) return x > y end) -- nodes before cores
+  for _, type in ipairs(types) do
+    local row, need = rows[type] or NONE, needs[type]
+    local have = not now and row.total or need.whole and row.idle or row.free
+    if need.n > have then
+      return explain_text.shortage {
+        part = { { type = type, count = need.n } }, type = type, need = need.n, have = have, total = row.total, ideal = not now,
+      }
+    end
+  end
+end
+
+-- In one sentence; takes as long as explanations do.
+local function explained(self, request)
+  local report = self.host.engine:explain(request)
+  if not report then return nil end
+  if report.fits then return "it would fit; it is not its turn" end
+  local text = report.shortage and explain_text.shortage(report.shortage) or explain_text.headline(report)
+  return jobid.with_ids(text, self.host.jobs)
+end
+
+--- Why a request can never be met.
+function M:never(request)
+  local detail = too_little(self, request)
+  if not detail and self.host.graph:count() <= VERTICES then detail = explained(self, request) end
+  return "unsatisfiable request: " .. (detail or "it can never be met on these resources")
+end
+
+--- Why a job waits, by a full explanation: for a copy of the scheduler.
+function M:reason(id)
+  local job = self.host.jobs[id]
+  return job and explained(self, job.request) or nil
+end
+
+--- A copy of the scheduler was made for that, or for who asks, in so many seconds. Without being asked it takes 1 % of the time.
+function M:copied(seconds) self.next = math.max(self.next, self.host.ticks() + 100 * seconds) end
+
+--- What that gave.
+function M:told(id, text)
+  local job = self.host.jobs[id]
+  if job and job.state == "pending" then write(self, job, "reason_pending", text) end
+end
+
+-- Why those that come first wait, where they could not be told since something became free. What needs a longer look gets it one by
+-- one, elsewhere if there is where.
+local function reasons(self)
+  local asked = false
+  self.late = next(self.changed) ~= nil
+  for _, id in ipairs(self.host.lines:heads(FIRST)) do
+    local job = self.host.jobs[id]
+    if job and job.state == "pending" and job.reasoned ~= self.host.releases then
+      local quick = too_little(self, job.request, true)
+      if quick then write(self, job, "reason_pending", quick) end
+      if not quick and not asked then self.host.answer.explain(id) end
+      if quick or not asked then job.reasoned = self.host.releases else self.late = true end
+      asked = asked or not quick
+    end
+  end
+end
+
+--- After a pass, and when what was put off has its time.
+function M:write()
+  if not self.on then return end
+  if next(self.changed) then estimates(self) end
+  local now = self.host.ticks()
+  self.late = true
+  if now < self.next then return end
+  reasons(self)
+  local took = self.host.ticks() - now
+  self.next = math.max(self.next, now + math.max(EVERY, 20 * took))
+end
+
+--- Seconds until what was put off is to be written; nil: nothing was.
+function M:wait() return self.on and self.late and math.max(self.next - self.host.ticks(), 0.001) or nil end
+
+--- Notes for a scheduler.
+function M.new(host)
+  return setmetatable({ host = host, changed = {}, next = 0, late = false, on = host.settings.annotate == "true" }, M)
+end
+
+return M

@@ -1,0 +1,48 @@
+--- html.lua - a machine as one page: tooltips, zoom, search, and a slider for time. It needs nothing but itself.
+
+local markup = require "weir.html.picture.markup"
+local palette = require "weir.html.picture.palette"
+local scene = require "weir.html.picture.scene"
+
+local M = {}
+
+local function title_of(g, start)
+  if start then return start.path end
+  local names = {}
+  for i, v in ipairs(g:roots()) do
+    if i > 4 then
+      names[5] = "..."
+      break
+    end
+    names[i] = v.name
+  end
+  return #names > 0 and table.concat(names, ", ") or "nothing"
+end
+
+--- The colours that all pages have.
+function M.colours(data)
+  data.hues, data.heats, data.darkHeats, data.states_colours = palette.hues, palette.heats, palette.dark_heats, palette.states
+  return data
+end
+
+local function has_colour(data)
+  local known = { use = true, state = true, type = true }
+  for _, map in ipairs(data.properties) do known[map.word] = true end
+  return known[data.colour]
+end
+
+--- The page of a graph. opts: start (a vertex: only what is at and below it), colour ("use", "state", "type",
+--- "property:KEY", "tag:KEY"), title. Costs the vertices; what is alike is written once. Or nil, message, "unknown": nothing has
+--- that property.
+function M.machine(g, opts)
+  opts = opts or {}
+  local data = M.colours(scene.of(g, opts.start))
+  data.title, data.colour = opts.title or title_of(g, opts.start), opts.colour or "use"
+  if not has_colour(data) then return nil, ("no vertex has the %s"):format((data.colour:gsub(":", " ", 1))), "unknown" end
+  return markup.page { title = data.title, data = data,
+    css = { "weir.html.picture.common", "weir.html.picture.machine" },
+    js = { "weir.html.picture.common", "weir.html.picture.machine_model", "weir.html.picture.machine_layout",
+      "weir.html.picture.machine_draw", "weir.html.picture.machine" } }
+end
+
+return M

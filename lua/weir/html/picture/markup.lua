@@ -1,0 +1,83 @@
+--- markup.lua - texts in XML and HTML, and pages that need nothing but themselves.
+
+local core = require "weir.core"
+local files = require "weir.files"
+
+local M = {}
+
+local ESCAPES = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
+
+-- The text with U+FFFD for each byte that is not UTF-8.
+local function as_utf8(text)
+  local parts, from = {}, 1
+  while true do
+    local length, bad = utf8.len(text, from)
+    if length then break end
+    parts[#parts + 1] = text:sub(from, bad - 1) .. "\u{FFFD}"
+    from = bad + 1
+  end
+  parts[#parts + 1] = text:sub(from)
+  return table.concat(parts)
+end
+
+--- A text as it may stand in XML and HTML, in attributes too.
+function M.escape(text)
+  text = as_utf8(tostring(text)):gsub("[%z\1-\8\11\12\14-\31\127]", "\u{FFFD}"):gsub("\239\191[\190\191]", "\u{FFFD}")
+  return (text:gsub("[&<>\"']", ESCAPES))
+end
+
+-- The same value with texts that are UTF-8.
+local function cleaned(value)
+  if type(value) == "string" then return as_utf8(value) end
+  if type(value) ~= "table" then return value end
+  local out = getmetatable(value) and core.array {} or {}
+  for k, x in pairs(value) do out[type(k) == "string" and as_utf8(k) or k] = cleaned(x) end
+  return out
+end
+
+--- A value as JSON that may stand in a script element.
+function M.json(value)
+  local ok, text = pcall(core.json_encode, value, { sort = true })
+  if not ok then text = core.json_encode(cleaned(value), { sort = true }) end
+  return (text:gsub("<", "\\u003c"))
+end
+
+--- The text of a file that lies beside the modules: asset("weir.html.picture.machine", "js").
+function M.asset(name, kind)
+  local path = assert(package.searchpath(name, (package.path:gsub("%.lua%f[%z;]", "." .. kind))))
+  local text = assert(files.read(path, "script"))
+  assert(not text:lower():find("</" .. (kind == "js" and "script" or "style"), 1, true), path)
+  return text
+end
+
+-- Nothing is loaded from anywhere: the page says so itself, and browsers see to it.
+local PAGE = [[
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>%s</title>
+<style>
+%s</style>
+</head>
+<body>
+<noscript>This page draws with JavaScript, which is turned off.</noscript>
+<script type="application/json" id="data">%s</script>
+<script>
+"use strict";
+%s</script>
+</body>
+</html>
+]]
+
+--- A page: {title =, data = what its scripts read, css = names, js = names of assets, in their order}.
+function M.page(page)
+  local css, js = {}, {}
+  for i, name in ipairs(page.css) do css[i] = M.asset(name, "css") end
+  for i, name in ipairs(page.js) do js[i] = M.asset(name, "js") end
+  return PAGE:format(M.escape(page.title), table.concat(css), M.json(page.data), table.concat(js))
+end
+
+return M

@@ -1,0 +1,264 @@
+--- report - what a replay did, as one HTML page: Gantt charts, utilisation and queue over time, metrics side by side, search.
+--- It needs nothing but itself and a browser.
+---
+---   report.write("out", { run, ... })     -- out/index.html; several runs are compared, the first one is the base
+---
+--- A run; times are seconds on one clock:
+---   title     its name                     subtitle  more about it
+---   machine   {type = "core", total = units of it, per_rank = units on each rank (where resources are "RANKS/IDS"),
+---             names = of the ranks, or of the units where there are no ranks}
+---   jobs      {id =, submit =, start =, finish =, resources =, size =, user =, name =, estimate =, state =} each. start and
+---             finish are nil where it did not start or end. resources: "0-1/0-15 7/3", the ids on each of these ranks, or
+---             "0-3,7", units from 0 on; a job without them is counted, but not drawn. size: its units, told by resources if nil.
+---   metrics   {name =, value =, unit = "s" or "%" (0 to 1) or any, better = "less" or "more", doc =} each, or {name = value};
+---             {group =} is a heading
+---   series    {utilisation = {t, part, t, part, ...}, queue = {t, jobs, ...}, any other name = ...}: steps. The two are
+---             computed from the jobs where they are missing.
+
+local core = require "weir.core"
+local colours = require "weir.html.picture.html".colours
+local files = require "weir.files"
+local markup = require "weir.html.picture.markup"
+
+local M = {}
+
+M.JOBS_MAX = 300000 -- drawn of a run: those with the largest areas (units times time)
+
+-- What is wrong with a run; caught in M.html.
+local function fail(...) error({ text = string.format(...) }, 0) end
+
+-- ---- resources ----------------------------------------------------------------------------------------------------
+
+-- Calls f(lo, hi) for the runs of an idset.
+local function each_range(text, f)
+  text = text:match "^%[(.*)%]$" or text
+  for part in text:gmatch "[^,]+" do
+    local lo, hi = part:match "^%s*(%d+)%-?(%d*)%s*$"
+    lo, hi = math.tointeger(tonumber(lo)), math.tointeger(tonumber(hi ~= "" and hi or lo))
+    if not lo or not hi or hi < lo then return false end
+    f(lo, hi)
+  end
+  return true
+end
+
+-- Appends units lo to hi to a flat list of {first, how many}; refuses what the machine does not have.
+local function add_units(list, lo, hi, total)
+  if hi >= total then return false end
+  local n = #list
+  if n > 0 and list[n - 1] + list[n] == lo then
+    list[n] = list[n] + hi - lo + 1
+  else
+    list[n + 1], list[n + 2] = lo, hi - lo + 1
+  end
+  return true
+end
+
+local function add_ranks(list, ranks, ids, machine)
+  local per, total, ok = machine.per_rank, machine.total, true
+  local good = each_range(ranks, function(r0, r1)
+    if (r1 + 1) * per > total + per - 1 then ok = false end
+    if not ok then return end
+    if ids == "0-" .. per - 1 or per == 1 and ids == "0" then
+      ok = add_units(list, r0 * per, math.min((r1 + 1) * per, total) - 1, total)
+      return
+    end
+    for rank = r0, r1 do
+      ok = each_range(ids, function(lo, hi) ok = ok and hi < per and add_units(list, rank * per + lo, rank * per + hi, total) end) and ok
+      if not ok then return end
+    end
+  end)
+  return good and ok
+end
+
+-- "0-1/0-15 7/3" or "0-3,7" as a flat list of {first unit, how many}; nil where it makes no sense.
+local function units_of(text, machine)
+  local list, ok = {}, true
+  for part in text:gmatch "%S+" do
+    local ranks, ids = part:match "^([^/]*)/([^/]*)$"
+    if ranks then
+      ok = ok and machine.per_rank and add_ranks(list, ranks, ids, machine)
+    else
+      ok = ok and each_range(part, function(lo, hi) ok = ok and add_units(list, lo, hi, machine.total) end) and ok
+    end
+  end
+  return ok and list or nil
+end
+
+local function count_units(list)
+  local n = 0
+  for i = 2, #list, 2 do n = n + list[i] end
+  return n
+end
+
+-- ---- jobs ---------------------------------------------------------------------------------------------------------
+
+local function is_number(x) return type(x) == "number" and x == x and x > -math.huge and x < math.huge end
+
+local function check_job(run, i, job)
+  if type(job) ~= "table" or job.id == nil then fail("%s: job %d of the list has no id", run.title, i) end
+  if not is_number(job.submit) then fail("%s: job %s: submit: a time in seconds is wanted", run.title, job.id) end
+  for _, name in ipairs { "start", "finish" } do
+    if job[name] ~= nil and not is_number(job[name]) then fail("%s: job %s: %s: no time in seconds", run.title, job.id, name) end
+  end
+  if job.finish and (job.start == nil or job.finish < job.start) then fail("%s: job %s: it ends before it starts", run.title, job.id) end
+end
+
+-- Places of units, each set of them once: where[text] is {place in the flat list, how many ranges, how many units}.
+local function note_units(all, run, job)
+  local text = job.resources
+  if text == nil or text == "" then return nil end
+  text = tostring(text)
+  local known = all.known[text]
+  if not known then
+    local list = units_of(text, run.machine)
+    if not list then
+      fail('%s: job %s: resources "%s": idsets of units below %d, or RANKS/IDS with ids below %s, are wanted', run.title, job.id,
+        text:sub(1, 80), run.machine.total, run.machine.per_rank or "machine.per_rank")
+    end
+    known = { #all.flat // 2, #list // 2, count_units(list) }
+    table.move(list, 1, #list, #all.flat + 1, all.flat)
+    all.known[text] = known
+  end
+  return known
+end
+
+local function area(job) return (job.size or 1) * ((job.finish or job.start or 0) - (job.start or 0)) end
+
+-- The jobs that are drawn, by their starts, and how many are left out.
+local function choose(jobs)
+  local list, left = table.move(jobs, 1, #jobs, 1, {}), math.max(0, #jobs - M.JOBS_MAX)
+  if left > 0 then
+    table.sort(list, function(a, b)
+      local x, y = area(a), area(b)
+      if x ~= y then return x > y end
+      return tostring(a.id) < tostring(b.id)
+    end)
+    list = table.move(list, 1, M.JOBS_MAX, 1, {})
+  end
+  local at = {}
+  for i, job in ipairs(list) do at[job] = i end
+  table.sort(list, function(a, b)
+    local x, y = a.start or math.huge, b.start or math.huge
+    if x ~= y then return x < y end
+    return at[a] < at[b]
+  end)
+  return list, left
+end
+
+local function intern(list, known, value)
+  if value == nil then return -1 end
+  value = tostring(value)
+  if not known[value] then
+    known[value] = #list
+    list[#list + 1] = value
+  end
+  return known[value]
+end
+
+local function array() return core.array {} end
+
+-- Jobs as columns: what repeats is a number into a list.
+local function columns(run)
+  local jobs, left = choose(run.jobs)
+  local out = { id = array(), submit = array(), start = array(), finish = array(), size = array(), first = array(), ranges = array(),
+    user = array(), state = array(), estimate = array(), users = array(), states = array(), left = left, total = #run.jobs }
+  local units, users, states = { known = {}, flat = array() }, {}, {}
+  for i, job in ipairs(jobs) do
+    local where = note_units(units, run, job)
+    out.id[i], out.submit[i], out.start[i], out.finish[i] = job.id, job.submit, job.start or core.null, job.finish or core.null
+    out.size[i] = job.size or where and where[3] or 0
+    out.first[i], out.ranges[i] = where and where[1] or 0, where and where[2] or 0
+    out.user[i], out.state[i] = intern(out.users, users, job.user), intern(out.states, states, job.state)
+    out.estimate[i] = job.estimate or core.null
+    if job.name ~= nil then
+      out.names = out.names or {}
+      out.names[tostring(i - 1)] = tostring(job.name)
+    end
+  end
+  out.units = units.flat
+  return out
+end
+
+-- ---- metrics and series -------------------------------------------------------------------------------------------
+
+local function metrics_of(given)
+  local list = array()
+  for _, row in ipairs(given or {}) do
+    local finite = is_number(row.value) or type(row.value) == "string"
+    list[#list + 1] = { name = row.name, value = finite and row.value or nil, unit = row.unit, better = row.better, doc = row.doc,
+      group = row.group }
+  end
+  if #list > 0 then return list end
+  for name, value in pairs(given or {}) do
+    if is_number(value) or type(value) == "string" then list[#list + 1] = { name = name, value = value } end
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
+
+local function series_of(run)
+  local list, names = array(), {}
+  for name in pairs(run.series or {}) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    local points = array()
+    for k, x in ipairs(run.series[name]) do
+      if not is_number(x) then fail("%s: series %s: place %d: no number", run.title, name, k) end
+      points[k] = x == math.floor(x) and x or tonumber(("%.6g"):format(x)) or x
+    end
+    list[i] = { name = name, points = points }
+  end
+  return list
+end
+
+local function names_of(machine)
+  local names = array()
+  for i, name in ipairs(machine.names or {}) do names[i] = tostring(name) end
+  return names
+end
+
+local function data_of(i, run)
+  local m = run.machine
+  if type(run.title) ~= "string" then fail("run %d: a title is wanted", i) end
+  if type(m) ~= "table" or math.type(m.total) ~= "integer" or m.total < 1 then
+    fail("%s: machine = {type =, total =} is wanted, with a whole number of units from 1 on", run.title)
+  end
+  for k, job in ipairs(run.jobs or {}) do check_job(run, k, job) end
+  return { title = run.title, subtitle = run.subtitle, type = m.type or "unit", total = m.total, per = m.per_rank, names = names_of(m),
+    jobs = columns { title = run.title, machine = m, jobs = run.jobs or {} }, metrics = metrics_of(run.metrics), series = series_of(run) }
+end
+
+-- ---- the page -----------------------------------------------------------------------------------------------------
+
+local function page(runs, opts)
+  local list, titles = array(), {}
+  for i, run in ipairs(runs) do list[i], titles[i] = data_of(i, run), run.title end
+  local title = opts and opts.title or table.concat(titles, " / ")
+  return markup.page { title = title, data = colours { title = title, runs = list },
+    css = { "weir.html.picture.common", "weir.html.report.report" },
+    js = { "weir.html.picture.common", "weir.html.report.runs", "weir.html.report.chart", "weir.html.report.gantt",
+      "weir.html.report.report" } }
+end
+
+--- The page of one or several runs as text; or nil, message, "invalid". opts.title. Costs the jobs.
+function M.html(runs, opts)
+  if #runs == 0 then return nil, "a report needs a run", "invalid" end
+  local ok, result = pcall(page, runs, opts)
+  if ok then return result end
+  if type(result) == "table" and result.text then return nil, result.text, "invalid" end
+  error(result, 0)
+end
+
+--- Writes DIR/index.html, and makes DIR where it is missing. Returns the path; or nil, message, "io" or "invalid".
+function M.write(dir, runs, opts)
+  local html, why, code = M.html(runs, opts)
+  if not html then return nil, why, code end
+  os.execute(("mkdir -p -- '%s' 2>/dev/null"):format((dir:gsub("'", "'\\''"))))
+  local path = dir:gsub("/*$", "") .. "/index.html"
+  local ok
+  ok, why, code = files.write(path, html)
+  if not ok then return nil, why, code end
+  return path
+end
+
+return M

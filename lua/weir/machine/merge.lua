@@ -1,0 +1,123 @@
+--- merge.lua - one machine of several.
+--
+-- Machines of one node each, as hwloc describes them, can become the nodes of one cluster, with the ranks 0, 1, ... in
+-- the order given. Other machines are merged: what has the same path is the same; where another node has a rank already,
+-- the next free one takes its place.
+
+local core = require "weir.core"
+
+local M = {}
+
+local MAPS = { "properties", "tags", "data" }
+
+local function copy_maps(from, to)
+  for _, map in ipairs(MAPS) do
+    for key, value in pairs(from[map]) do to[map][key] = value end
+  end
+  if from.state ~= "up" then to.state = from.state end
+end
+
+local function pool_of(v)
+  local derived = v.basename .. (v.id and ("%d"):format(v.id) or "")
+  return {
+    type = v.type, basename = v.basename, name = v.name ~= derived and v.name or nil, id = v.id, size = v.size,
+    unit = v.unit ~= "" and v.unit or nil, exclusive = v.exclusive or nil,
+  }
+end
+
+-- Raises {text, code}; caught in M.nodes.
+local function add(g, parent, pool)
+  local v, why, code = g:add(parent, pool)
+  if not v then error { text = why, code = code } end
+  return v
+end
+
+local function copy_tree(g, parent, v, pool)
+  local to = add(g, parent, pool or pool_of(v))
+  copy_maps(v, to)
+  for child in v:children() do copy_tree(g, to, child) end
+end
+
+-- The only vertex of a type below the only root, which is a cluster.
+local function only_node(g)
+  local roots = g:roots()
+  local root = roots[1]
+  if #roots ~= 1 or root.type ~= "cluster" or root:nchildren() ~= 1 or #g:subsystems() > 1 then return nil end
+  local node = root:child(1)
+  return node.type == "node" and node or nil
+end
+
+-- "machines/tux3.xml" -> "tux3"
+local function stem(name) return name:match "([^/]+)$":gsub("%.[^.]*$", "") end
+
+-- A node that hwloc has no host name for is called like its file.
+local function node_pool(node, name, rank)
+  local pool = pool_of(node)
+  pool.rank = rank
+  if pool.basename ~= "node" or pool.name or node.id ~= 0 then return pool end
+  pool.name = stem(name)
+  pool.basename, pool.id = pool.name:match "^(.-%D)(%d+)$"
+  pool.basename, pool.id = pool.basename or pool.name, math.tointeger(tonumber(pool.id))
+  return pool
+end
+
+local function grow_nodes(g, graphs, names)
+  local seen, root = {}, add(g, nil, pool_of(graphs[1]:root()))
+  copy_maps(graphs[1]:root(), root)
+  for i, from in ipairs(graphs) do
+    local node = only_node(from) or error { text = names[i] .. ": is no cluster of one node", code = "invalid" }
+    local pool = node_pool(node, names[i], i - 1)
+    local name = pool.name or node.name
+    if seen[name] then
+      error { text = ("%s: the host %s is in %s already"):format(names[i], name, seen[name]), code = "exists" }
+    end
+    seen[name] = names[i]
+    copy_tree(g, root, node, pool)
+  end
+end
+
+--- The cluster of these nodes; or nil, message, code. `names`: of the files, for errors and nodes without a host name.
+function M.nodes(graphs, names)
+  local g = core.new()
+  g:begin()
+  local ok, why = pcall(grow_nodes, g, graphs, names)
+  g:finish()
+  if ok then return g end
+  g:close()
+  if type(why) ~= "table" then error(why, 0) end
+  return nil, why.text, why.code
+end
+
+-- The ranks of nodes: which are used, by path, and the first that is free behind them.
+local function ranks_of(g)
+  local used, by_path, free = {}, {}, 0
+  for v in g:walk { type = "node" } do
+    if v.rank then used[v.rank], by_path[v.path], free = true, v.rank, math.max(free, v.rank + 1) end
+  end
+  return used, by_path, free
+end
+
+-- Gives nodes of `from` the ranks that g has them under, or ranks that g does not have.
+local function make_ranks_free(g, from)
+  local used, by_path, free = ranks_of(g)
+  free = math.max(free, select(3, ranks_of(from)))
+  for v in from:walk { type = "node" } do
+    if v.rank and by_path[v.path] then
+      v.rank = by_path[v.path]
+    elseif used[v.rank or -1] then
+      v.rank, free = free, free + 1
+    end
+  end
+end
+
+--- Merges all others into the first, which is returned; or nil, message, code.
+function M.merged(graphs, names)
+  for i = 2, #graphs do
+    make_ranks_free(graphs[1], graphs[i])
+    local ok, why, code = graphs[1]:merge(graphs[i])
+    if not ok then return nil, ("%s: %s"):format(names[i], why), code end
+  end
+  return graphs[1]
+end
+
+return M

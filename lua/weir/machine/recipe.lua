@@ -1,0 +1,234 @@
+--- recipe.lua - machines as nested Lua tables.
+--
+--   { type = "cluster", { type = "rack", count = 4, { type = "node", count = 16, { type = "core", count = 8 } } } }
+--
+-- A table is a kind of pool: its fields are below, its children are its array part. Definitions can be put into
+-- variables and used in several places. Ids count on from `id` as in a synthetic string: over the nearest node for
+-- what is below a node, over the machine for the rest, or as `scope` says; `id = false` gives none. Pools of type
+-- "node" without a rank get the ranks 0, 1, ... in preorder; rank = false gives none.
+
+local chunk = require "weir.machine.sandboxed_file"
+local suggest = require "weir.cli.suggest"
+
+local M = {}
+
+local DEPTH = 199           -- of the containment tree
+local POOLS = 0x3ffffff     -- in all
+local LIMIT = math.maxinteger // 4
+
+-- ---- checking -----------------------------------------------------------------------------------------------
+
+-- Stops the reading. Caught in M.build and M.parse.
+local function fail(path, ...) error { text = path .. ": " .. string.format(...) } end
+
+local function show(value)
+  if type(value) == "string" then return (("%q"):format(value:sub(1, 40)):gsub("\n", "n")) end
+  return type(value) == "number" and tostring(value) or "a " .. type(value)
+end
+
+local function integer(least, most)
+  return function(value)
+    local n = math.type(value) and math.tointeger(value)
+    if n and n >= least and n <= most then return nil end
+    return ("an integer from %d to %d"):format(least, most)
+  end
+end
+
+local function text(value)
+  if type(value) ~= "string" or value == "" then return "a text" end
+  if #value > 65536 then return "a text of at most 65536 bytes" end
+  if value:find "%c" or not utf8.len(value) then return "a text in UTF-8 without control characters" end
+end
+
+-- A part of a path.
+local function word(value)
+  return text(value) or value:find("/", 1, true) and 'a text without "/"' or nil
+end
+
+local function optional_id(value)
+  if value ~= false then return integer(0, LIMIT)(value) end
+end
+
+local function boolean(value)
+  if type(value) ~= "boolean" then return "true or false" end
+end
+
+local function scope(value)
+  if value ~= "local" and value ~= "global" then return '"local" or "global"' end
+end
+
+local function scalar(value)
+  local kind = type(value)
+  return kind == "string" or kind == "number" or kind == "boolean"
+end
+
+-- {bigmem=true, speed=3} or {"bigmem", "fast"}.
+local function map(value)
+  if type(value) ~= "table" then return "a table of keys and values" end
+  for k, v in pairs(value) do
+    local named = type(k) == "string" and scalar(v)
+    local listed = math.type(k) == "integer" and type(v) == "string"
+    if not named and not listed then return "a table such as {bigmem=true, speed=3}" end
+  end
+end
+
+local FIELDS = {
+  type = word, count = integer(1, POOLS), basename = word, name = word, id = optional_id, size = integer(0, LIMIT),
+  unit = text, exclusive = boolean, properties = map, tags = map, rank = optional_id, scope = scope,
+}
+
+local function field_names()
+  local names = {}
+  for k in pairs(FIELDS) do names[#names + 1] = k end
+  table.sort(names)
+  return names
+end
+
+local function check_field(path, key, value)
+  local check = FIELDS[key]
+  if not check then
+    fail(path, "unknown field %s%s", show(key), type(key) == "string" and suggest.hint(key, field_names()) or "")
+  end
+  local wanted = check(value)
+  if wanted then fail(path, "%s: %s is wanted, not %s", key, wanted, show(value)) end
+end
+
+local function check_fields(spec, path)
+  for key, value in pairs(spec) do
+    if math.type(key) ~= "integer" or key < 1 or key > #spec then check_field(path, key, value) end
+  end
+  if not spec.type then fail(path, 'type is missing, such as type="node"') end
+  if spec.name and (spec.count or 1) > 1 and not spec.name:find("${", 1, true) then
+    fail(path, "name: %d pools cannot have one name; basename is what they share", spec.count)
+  end
+end
+
+-- "recipe.rack[2].core": the number tells siblings apart, where there are several.
+local function child_path(path, spec, i)
+  local child = spec[i]
+  local name = type(child) == "table" and type(child.type) == "string" and child.type or "child"
+  return ("%s.%s%s"):format(path, name, #spec > 1 and ("[%d]"):format(i) or "")
+end
+
+-- Checks a table and what is in it, and returns how many pools one of its kind makes. A table that is used in
+-- several places is checked once: `sizes` remembers it.
+local function survey(spec, path, depth, sizes)
+  if type(spec) ~= "table" then fail(path, "a table is wanted, not %s", show(spec)) end
+  if depth > DEPTH then fail(path:sub(1, 80) .. "...", "more than %d levels (is a table inside itself?)", DEPTH) end
+  if sizes[spec] and sizes[spec].depth >= depth then return sizes[spec].size end
+  check_fields(spec, path)
+  local size = 1
+  for i = 1, #spec do size = size + survey(spec[i], child_path(path, spec, i), depth + 1, sizes) end
+  size = size * (spec.count or 1)
+  if size > POOLS then fail(path, "more than 2^26 pools") end
+  sizes[spec] = { size = size, depth = depth }
+  return size
+end
+
+-- ---- building -----------------------------------------------------------------------------------------------
+
+-- The counters of ids that are in force: of the machine, of the nearest node, of the parent.
+local function counters(build, spec)
+  if spec.scope == "local" then return build.parent end
+  return spec.scope == nil and build.node or build.machine
+end
+
+-- Takes `count` ids for pools of a kind and returns the first; nil: they have none.
+local function take_ids(build, spec, count)
+  if spec.id == false then return nil end
+  local used, start = counters(build, spec), spec.id or 0
+  local key = ("%s\0%d"):format(spec.basename or spec.type, start)
+  used[key] = (used[key] or 0) + count
+  return start + used[key] - count
+end
+
+-- {"bigmem", speed=3} -> {bigmem=true, speed=3}
+local function as_map(t)
+  local out = {}
+  for k, v in pairs(t or {}) do
+    if type(k) == "string" then out[k] = v else out[v] = true end
+  end
+  return out
+end
+
+local function describe(spec, id)
+  return {
+    type = spec.type, basename = spec.basename, name = spec.name, unit = spec.unit, id = id, size = spec.size,
+    exclusive = spec.exclusive, properties = as_map(spec.properties), tags = as_map(spec.tags),
+  }
+end
+
+-- An explicit rank is the first of its table's pools; `build.ranks` counts those of plain nodes.
+local function take_rank(build, spec, i)
+  if spec.rank ~= nil then return spec.rank and spec.rank + i or nil end
+  if spec.type ~= "node" then return nil end
+  build.rank = build.rank + 1
+  return build.rank - 1
+end
+
+local function add(build, path, parent, pool, count)
+  local v, why, code = build.graph:add(parent, pool, count, count and 1)
+  if not v then error { text = path .. ": " .. why, code = code } end
+  return v
+end
+
+local grow
+
+local function grow_one(build, spec, path, parent, pool)
+  local v = add(build, path, parent, pool)
+  local node, outer = build.node, build.parent
+  build.parent = {}
+  if spec.type == "node" then build.node = {} end
+  for i = 1, #spec do grow(build, spec[i], child_path(path, spec, i), v) end
+  build.node, build.parent = node, outer
+end
+
+-- Leaves that are alike are added in one call; pools with ranks or children one by one.
+function grow(build, spec, path, parent)
+  local count = spec.count or 1
+  local first = take_ids(build, spec, count)
+  local pool = describe(spec, first)
+  if #spec == 0 and count > 1 and first and spec.type ~= "node" and not spec.rank then
+    add(build, path, parent, pool, count)
+    return
+  end
+  for i = 0, count - 1 do
+    pool.id = first and first + i
+    pool.rank = take_rank(build, spec, i)
+    grow_one(build, spec, path, parent, pool)
+  end
+end
+
+local function build_graph(spec, path)
+  survey(spec, path, 1, {})
+  if (spec.count or 1) > 1 then fail(path, "count: one pool is at the top, such as a cluster") end
+  return chunk.build(function(graph) grow({ graph = graph, machine = {}, parent = {}, rank = 0 }, spec, path, nil) end)
+end
+
+local function guarded(make, ...)
+  local ok, result, why, code = pcall(make, ...)
+  if ok then return result, why, code end
+  if type(result) ~= "table" then error(result, 0) end
+  return nil, result.text, result.code or "invalid"
+end
+
+--- A graph from nested tables; or nil, a message with the path in the table, and a code.
+function M.build(spec)
+  if type(spec) ~= "table" then error("a recipe is a table, not " .. show(spec), 2) end
+  return guarded(build_graph, spec, "recipe")
+end
+
+-- ---- files --------------------------------------------------------------------------------------------------
+
+--- A graph from the text of a file that returns a recipe. It runs in a sandbox: no files, no processes, no endless loops.
+--- opts: budgets, see sandboxed_file.lua.
+function M.parse(content, name, opts)
+  local spec, why, code = chunk.run(content, name, chunk.budgets(opts))
+  if why then return nil, why, code end
+  if type(spec) ~= "table" then
+    return nil, name .. ": returns no table: a recipe file ends in return { type=... }", "invalid"
+  end
+  return guarded(build_graph, spec, name .. ": recipe")
+end
+
+return M

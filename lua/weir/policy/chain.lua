@@ -1,0 +1,269 @@
+--- chain.lua - one policy made of several. Used by weir.policy.chain and weir.policy.weighted; loaded into the state in
+--- which the parts live, so it needs nothing but the language.
+---
+--- A part is {policy = its table, options = the values of its options}.
+
+local M = {}
+
+-- ---- parts --------------------------------------------------------------------------------------------------
+
+-- A request with the options of one part, made once for each request.
+local function views(options)
+  local made = setmetatable({}, { __mode = "k" })
+  return function(request)
+    local view = made[request]
+    if not view then
+      view = setmetatable({ options = options }, { __index = request })
+      made[request] = view
+    end
+    return view
+  end
+end
+
+-- Calls a filter of a part as the engine would.
+local function filter(part, hook)
+  local f, fields, view = part.policy[hook], part.policy.fields, views(part.options)
+  if not f then return nil end
+  if not fields then return function(v, request) return f(v, view(request)) end end
+  if type(fields) == "string" then fields = { fields } end
+  return function(v, request)
+    local values = {}
+    for i, name in ipairs(fields) do values[i] = v[name] end
+    return f(v, view(request), table.unpack(values, 1, #fields))
+  end
+end
+
+local function filters(parts, hook)
+  local list = {}
+  for _, part in ipairs(parts) do list[#list + 1] = filter(part, hook) end
+  return list
+end
+
+-- ---- orders -------------------------------------------------------------------------------------------------
+
+local function ancestor(v, kind)
+  while v and v.type ~= kind do v = v:parent() end
+  return v
+end
+
+-- One word of an order list, as a function from a vertex to a number; what is not there comes last.
+local function key(word)
+  local sign, rest = 1, word
+  if word:sub(1, 1) == "-" then sign, rest = -1, word:sub(2) end
+  local kind, field = rest:match "^([^.]+)%.(.+)$"
+  if kind == "properties" then kind, field = nil, rest end
+  local property = (field or rest):match "^properties%.(.+)$"
+  return function(v)
+    if kind then v = ancestor(v, kind) end
+    local value = v and (property and tonumber(v.properties[property]) or not property and v[field or rest])
+    return value and sign * value or math.huge
+  end
+end
+
+-- The order of a part as a function that gives a list of numbers, or nil.
+local function order_of(part)
+  local order = part.policy.order
+  if type(order) == "function" then
+    return function(v) return { order(v, part.options) } end
+  elseif order then
+    local keys = {}
+    for i, word in ipairs(type(order) == "string" and { order } or order) do keys[i] = key(word) end
+    return function(v)
+      local list = {}
+      for i, f in ipairs(keys) do list[i] = f(v) end
+      return list
+    end
+  end
+end
+
+-- The orders one after the other, the first four numbers of them.
+local function order(parts)
+  local list = {}
+  for _, part in ipairs(parts) do list[#list + 1] = order_of(part) end
+  if #list == 0 then return nil end
+  return function(v)
+    local all = {}
+    for _, f in ipairs(list) do
+      for _, number in ipairs(f(v)) do all[#all + 1] = number end
+    end
+    return table.unpack(all, 1, math.min(#all, 4))
+  end
+end
+
+-- ---- what all combinations share ----------------------------------------------------------------------------
+
+local function exclusive(parts)
+  local list = {}
+  for _, part in ipairs(parts) do
+    local own = part.policy.exclusive or {}
+    for _, kind in ipairs(type(own) == "string" and { own } or own) do list[#list + 1] = kind end
+  end
+  return #list > 0 and list or nil
+end
+
+local function init(parts)
+  return function(graph)
+    for _, part in ipairs(parts) do
+      if part.policy.init then part.policy.init(graph, part.options) end
+    end
+  end
+end
+
+-- Every part is asked in turn, with what those before it made of the request.
+local function admit(parts)
+  local function ask(request)
+    local amended
+    for _, part in ipairs(parts) do
+      if part.policy.admit then
+        local answer, reason = part.policy.admit(request, part.options)
+        if answer == false then return false, reason end
+        if type(answer) == "table" then request, amended = answer, answer end
+      end
+    end
+    return amended
+  end
+  for _, part in ipairs(parts) do
+    if part.policy.admit then return ask end
+  end
+end
+
+local function prune(parts)
+  local list = filters(parts, "prune")
+  if #list == 0 then return nil end
+  return function(v, request)
+    for _, f in ipairs(list) do
+      if not f(v, request) then return false end
+    end
+    return true
+  end
+end
+
+local function common(parts, name, doc)
+  return {
+    name = name, doc = doc, init = init(parts), admit = admit(parts), prune = prune(parts),
+    exclusive = exclusive(parts),
+  }
+end
+
+-- ---- chain --------------------------------------------------------------------------------------------------
+
+-- The scores of all parts, compared one after the other; nil where one of them sees no candidate.
+local function scores_of(list, v, request)
+  local scores = {}
+  for i, f in ipairs(list) do
+    local score = f(v, request)
+    if not score then return nil end
+    scores[i] = score
+  end
+  return scores
+end
+
+local function better(a, b)
+  for i, x in ipairs(a.scores) do
+    if x ~= b.scores[i] then return x > b.scores[i] end
+  end
+  return a.at < b.at
+end
+
+-- Candidates under one parent whose ids follow each other are a run.
+local function runs_of(candidates)
+  local list, runs = {}, {}
+  for i, v in ipairs(candidates) do
+    local parent = v:parent()
+    list[i] = { at = i, id = v.id or 0, parent = parent and parent.index or -1 }
+  end
+  table.sort(list, function(a, b)
+    if a.parent ~= b.parent then return a.parent < b.parent end
+    if a.id ~= b.id then return a.id < b.id end
+    return a.at < b.at
+  end)
+  for i, c in ipairs(list) do
+    local last = list[i - 1]
+    if not last or last.parent ~= c.parent or last.id + 1 ~= c.id then runs[#runs + 1] = {} end
+    table.insert(runs[#runs], c)
+  end
+  return runs
+end
+
+-- What select = "runs" stands for: the longest run first.
+local function longest_runs(candidates, _, _, max)
+  if max == 1 then return nil end -- one lies together with itself: the first
+  local runs, out = runs_of(candidates), {}
+  table.sort(runs, function(a, b)
+    if #a ~= #b then return #a > #b end
+    return a[1].at < b[1].at
+  end)
+  for _, run in ipairs(runs) do
+    for _, c in ipairs(run) do
+      if #out < max then out[#out + 1] = c.at end
+    end
+  end
+  return out
+end
+
+-- The select of the last part that has one.
+local function chooser(parts)
+  for i = #parts, 1, -1 do
+    local f, view = parts[i].policy.select, views(parts[i].options)
+    if f == "runs" then return longest_runs end
+    if f then return function(list, request, ...) return f(list, view(request), ...) end end
+  end
+end
+
+local function chain_select(parts, list)
+  local choose = chooser(parts)
+  if #list < 2 then return choose end
+  return function(candidates, request, min, max, scores)
+    local rows, sorted, values = {}, {}, {}
+    for i, v in ipairs(candidates) do
+      rows[i] = { at = i, v = v, scores = scores_of(list, v, request) or {} }
+    end
+    table.sort(rows, better)
+    for i, row in ipairs(rows) do sorted[i], values[i] = row.v, scores[row.at] end
+    return choose and choose(sorted, request, min, max, values) or sorted
+  end
+end
+
+--- The first part decides; where it sees no difference the second does, and so on. Every prune and every admit counts.
+function M.chain(parts)
+  local policy = common(parts, "chain", "The first of several policies decides, the next where it sees no difference.")
+  local list = filters(parts, "evaluate")
+  policy.order = order(parts)
+  policy.select = chain_select(parts, list)
+  if #list > 0 then
+    policy.evaluate = function(v, request)
+      local scores = scores_of(list, v, request)
+      return scores and scores[1]
+    end
+  end
+  return policy
+end
+
+-- ---- weighted -----------------------------------------------------------------------------------------------
+
+-- A part's opinion of one vertex as a number: its score, or what its order says, small being good.
+local function opinion(part)
+  local score, keys = filter(part, "evaluate"), order_of(part)
+  if score then return score end
+  if keys then return function(v) return -keys(v)[1] end end
+  return function() return 0 end
+end
+
+--- The sum of what the parts say, each times its weight.
+function M.weighted(parts, weights)
+  local policy = common(parts, "weighted", "The weighted sum of what several policies say.")
+  local opinions = {}
+  for i, part in ipairs(parts) do opinions[i] = opinion(part) end
+  function policy.evaluate(v, request)
+    local sum = 0
+    for i, f in ipairs(opinions) do
+      local score = f(v, request)
+      if not score then return nil end
+      sum = sum + weights[i] * math.max(-1e300, math.min(1e300, score))
+    end
+    return sum
+  end
+  return policy
+end
+
+return M

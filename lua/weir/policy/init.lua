@@ -1,0 +1,254 @@
+--- policy/init.lua - policies by name: where they lie, and reading them.
+--
+-- A name with a "/" in it or ending in ".lua" is a path. Any other is looked for as NAME.lua in the directories of
+-- WEIR_POLICY_PATH (separated by colons), then among the bundled policies.
+
+local combine = require "weir.policy.chain"
+local core = require "weir.core"
+local files = require "weir.files"
+local suggest = require "weir.cli.suggest"
+
+local M = { default = "low" }
+
+-- Where the bundled policies are, seen from the directory of weir's Lua files: installed, and in a build tree.
+local function bundled()
+  if core.prefix and core.prefix.policies then return core.prefix.policies end
+  local here = package.searchpath("weir.engine", package.path) or ""
+  local lib = here:match "^(.*)/[^/]*$" or "."
+  local installed = lib .. "/../../../weir/policies"
+  local file = io.open(installed .. "/low.lua")
+  if not file then return lib .. "/../../../policies" end
+  file:close()
+  return installed
+end
+
+--- The directories that names are looked for in, first to last.
+function M.path()
+  local dirs = {}
+  for dir in (os.getenv "WEIR_POLICY_PATH" or ""):gmatch "[^:]+" do dirs[#dirs + 1] = dir end
+  dirs[#dirs + 1] = bundled()
+  return dirs
+end
+
+-- The names of the Lua files in a directory, sorted.
+local function names_in(dir)
+  local names = {}
+  local pipe <close> = assert(io.popen("ls -1 -- " .. files.quoted(dir) .. " 2>/dev/null"))
+  for entry in pipe:lines() do
+    local name = entry:match "^(.+)%.lua$"
+    if name then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+--- All policies on the path, or in the directories given, {name=, path=}; one that an earlier directory hides is left out.
+function M.list(dirs)
+  local found, seen = {}, {}
+  for _, dir in ipairs(dirs or M.path()) do
+    for _, name in ipairs(names_in(dir)) do
+      if not seen[name] then
+        seen[name] = true
+        found[#found + 1] = { name = name, path = dir .. "/" .. name .. ".lua" }
+      end
+    end
+  end
+  return found
+end
+
+local function is_path(name) return name:find("/", 1, true) or name:match "%.lua$" end
+
+local function readable(path)
+  local file = io.open(path)
+  if file then file:close() end
+  return file ~= nil
+end
+
+local function unknown(name)
+  local known = {}
+  for _, entry in ipairs(M.list()) do known[#known + 1] = entry.name end
+  local hint = suggest.hint(name, known)
+  if hint == "" then hint = " (known: " .. table.concat(known, ", ") .. ")" end
+  return nil, ('no policy "%s"%s'):format(name:sub(1, 64), hint), "unknown"
+end
+
+--- The file of a policy; or nil, message, "unknown".
+function M.find(name)
+  if is_path(name) then return name end
+  for _, dir in ipairs(M.path()) do
+    local path = dir .. "/" .. name .. ".lua"
+    if readable(path) then return path end
+  end
+  return unknown(name)
+end
+
+-- ---- reading ------------------------------------------------------------------------------------------------
+
+-- Cuts at commas that are in no brackets.
+local function words(text)
+  local list, depth, from = {}, 0, 1
+  for at, mark in text:gmatch "()([%[%]{},])" do
+    if mark == "," and depth == 0 then
+      list[#list + 1] = text:sub(from, at - 1)
+      from = at + 1
+    elseif mark ~= "," then
+      depth = depth + ((mark == "[" or mark == "{") and 1 or -1)
+    end
+  end
+  list[#list + 1] = text:sub(from)
+  return list
+end
+
+--- Takes "classes:mode=strict,k=4" apart: "classes", {mode = "strict", k = "4"}; or nil, message, "parse".
+function M.parse(text)
+  local name, rest = text:match "^(.*[^/:]):([^/].*)$"
+  if not name then return text, {} end
+  local options = {}
+  for _, word in ipairs(words(rest)) do
+    local key, value = word:match "^([^=]+)=(.*)$"
+    if not key then
+      return nil, ('policy "%s": an option is NAME=VALUE, not "%s"'):format(name, word), "parse"
+    end
+    options[key] = value
+  end
+  return name, options
+end
+
+local SETTINGS = { "instructions", "memory", "seconds" }
+
+-- What the compiled module takes: the budget with the options.
+local function settings(options, budget)
+  local t = { options = options }
+  for _, key in ipairs(SETTINGS) do t[key] = budget and budget[key] end
+  for key in pairs(budget or {}) do
+    if t[key] == nil then error(("a budget has instructions, memory and seconds, not '%s'"):format(tostring(key)), 0) end
+  end
+  return t
+end
+
+local function load_file(name, options, budget)
+  local path, why, code = M.find(name)
+  if not path then return nil, why, code end
+  local loaded
+  loaded, why, code = core.policy_load(path, settings(options, budget))
+  if loaded then return loaded end
+  return nil, why:find(path, 1, true) and why or path .. ": " .. why, code
+end
+
+local function load_text(text, budget)
+  local name, options, code = M.parse(text)
+  if not name then return nil, options, code end
+  return load_file(name, options, budget)
+end
+
+-- {"classes", mode = "strict"}, {table, k = 4}, or the table of a policy.
+local function load_table(t, budget)
+  local what = t[1]
+  if what == nil then return core.policy_table(t) end
+  local options = {}
+  for key, value in pairs(t) do
+    if key ~= 1 then options[key] = value end
+  end
+  if type(what) == "table" then return core.policy_table(what, options) end
+  if type(what) ~= "string" then
+    error("a policy with options is {NAME, option = value, ...}, NAME a text or a table", 0)
+  end
+  return load_file(what, options, budget)
+end
+
+--- A policy from a name, a path or "name:option=value,..."; from {name, option = value, ...}; from the table of a policy,
+--- which then lives in the caller's state; a loaded policy as it is. Or nil, message, code. `budget`: what one match may
+--- cost, {instructions =, memory = bytes, seconds =}.
+function M.load(policy, budget)
+  if type(policy) == "string" then return load_text(policy, budget) end
+  if type(policy) == "table" then return load_table(policy, budget) end
+  return policy
+end
+
+-- ---- several in one -----------------------------------------------------------------------------------------
+
+local COMBINED = [[
+local parts = {...}
+local combine = table.remove(parts, 1).policy
+return combine.%s(parts, {%s})
+]]
+
+-- The values of a policy's options.
+local function values_of(policy)
+  local values = {}
+  for name, option in pairs(policy.options) do values[name] = option.value end
+  return values
+end
+
+local function combine_source()
+  return assert(files.read(assert(package.searchpath("weir.policy.chain", package.path)), "policy"))
+end
+
+-- All parts from files: in one sandbox of their own.
+local function combine_files(kind, policies, weights)
+  local parts = { { text = combine_source(), name = "chain.lua" } }
+  for i, p in ipairs(policies) do
+    parts[i + 1] = { text = p.source, name = p.path or p.name, options = values_of(p) }
+  end
+  local numbers = {}
+  for i, w in ipairs(weights) do numbers[i] = ("%.17g"):format(w) end
+  return core.policy_source(COMBINED:format(kind, table.concat(numbers, ", ")), kind, { parts = parts })
+end
+
+-- All parts in the caller's state.
+local function combine_tables(kind, tables, weights)
+  local parts = {}
+  for i, t in ipairs(tables) do
+    local checked, why, code = core.policy_table(t)
+    if not checked then return nil, why, code end
+    parts[i] = { policy = t, options = values_of(checked) }
+  end
+  return core.policy_table(combine[kind](parts, weights))
+end
+
+local function combined(kind, list, weights)
+  local loaded, tables = {}, {}
+  for i, x in ipairs(list) do
+    if type(x) == "table" and x[1] == nil then
+      tables[#tables + 1] = x
+    else
+      local p, why, code = M.load(x)
+      if not p then return nil, why, code end
+      loaded[i] = p
+    end
+  end
+  if #tables == #list then return combine_tables(kind, tables, weights) end
+  if #tables > 0 then error("policies from files and tables of policies cannot be combined", 3) end
+  return combine_files(kind, loaded, weights)
+end
+
+--- One policy of several: the first decides, the second where the first sees no difference, and so on.
+function M.chain(list)
+  if type(list) ~= "table" or #list == 0 then error("weir.policy.chain: a list of policies expected", 2) end
+  return combined("chain", list, {})
+end
+
+-- {best_fit = 2, low = 1} as {{"best_fit", 2}, {"low", 1}}, in the order of the names.
+local function pairs_of(weights)
+  if #weights > 0 then return weights end
+  local list = {}
+  for name, weight in pairs(weights) do list[#list + 1] = { name, weight } end
+  table.sort(list, function(a, b) return tostring(a[1]) < tostring(b[1]) end)
+  return list
+end
+
+--- One policy of several: the sum of what they say, each times its weight: {best_fit = 2, low = 1}, or, for tables and
+--- policies with options, {{policy, weight}, ...}.
+function M.weighted(weights)
+  if type(weights) ~= "table" or next(weights) == nil then
+    error("weir.policy.weighted: {policy = weight, ...} expected", 2)
+  end
+  local list, numbers = {}, {}
+  for i, pair in ipairs(pairs_of(weights)) do
+    list[i], numbers[i] = pair[1], pair[2]
+    if type(pair[2]) ~= "number" then error("weir.policy.weighted: a weight is a number", 2) end
+  end
+  return combined("weighted", list, numbers)
+end
+
+return M

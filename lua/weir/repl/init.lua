@@ -1,0 +1,134 @@
+--- repl/init.lua - a conversation with a machine: on a terminal with line editing, from a pipe as a filter.
+
+local complete = require "weir.repl.complete"
+local core = require "weir.core"
+local files = require "weir.files"
+local out = require "weir.cli.output"
+local read = require "weir.repl.read"
+local sessions = require "weir.repl.session"
+local show = require "weir.repl.show"
+
+local M = {}
+
+-- ---- where the history is ---------------------------------------------------------------------------------------
+
+-- In the state directory of XDG; nil where none can be made.
+local function history_file()
+  local home = os.getenv "HOME"
+  local dir = os.getenv "XDG_STATE_HOME"
+  if not dir or dir == "" then dir = home and home .. "/.local/state" end
+  if not dir then return nil end
+  dir = dir .. "/weir"
+  return os.execute("mkdir -p " .. files.quoted(dir) .. " 2>/dev/null") and dir .. "/history" or nil
+end
+
+-- Lines and columns of the terminal.
+local function measure(session)
+  local pipe = io.popen "stty size 2>/dev/null </dev/tty"
+  local lines, columns = pipe:read("a"):match "(%d+) (%d+)"
+  pipe:close()
+  show.lines = math.max(20, tonumber(lines) or 0)
+  show.width = math.max(40, tonumber(columns) or 80)
+  session.width = show.width
+end
+
+-- ---- on a terminal ------------------------------------------------------------------------------------------
+
+-- One whole input, of several lines where it needs them; nil and "end" or "interrupted".
+local function read_input(editor)
+  local text, why = editor:read "weir> "
+  while text and not read.is_complete(text) do
+    local line
+    line, why = editor:read "  ... "
+    if not line then return nil, why == "end" and "interrupted" or why end
+    text = text .. "\n" .. line
+  end
+  return text, why
+end
+
+local function greet(session)
+  local g = session.graph
+  out.line(("weir %s  %s: %d vertices  policy %s  :help"):format(core.version, session.name, g:count(), session.policy))
+end
+
+-- Into the history. That it cannot be kept is said once.
+local function rememberer(editor)
+  local told
+  return function(text)
+    local kept, why = editor:remember(text)
+    if not kept and not told then out.warn("the history is not kept: " .. why) end
+    told = not kept
+  end
+end
+
+local function converse(session)
+  local editor <close> = core.editor {
+    history = history_file(), size = 2000, complete = function(line, at) return complete.tab(session, line, at) end,
+  }
+  local remember = rememberer(editor)
+  measure(session)
+  greet(session)
+  while not session.done do
+    out.flush()
+    local text, why = read_input(editor)
+    if text then
+      if text:find "%S" then remember(text) end
+      session:run(text)
+    elseif why == "end" then
+      out.line ""
+      break
+    end
+  end
+  return 0
+end
+
+-- ---- ways in ------------------------------------------------------------------------------------------------
+
+--- Runs a session on what is typed, or on a text. opts: see session.new, and .input (a text), .go_on (after errors too).
+--- Returns the exit status, or nil and why it cannot begin.
+function M.run(opts)
+  local session, why, code = sessions.new(opts)
+  if not session then return nil, why, code end
+  local ok, result = xpcall(function()
+    if not opts.input then return converse(session) end
+    return session:run_text(opts.input, opts.go_on) and 0 or 1
+  end, debug.traceback)
+  session:close()
+  if not ok then error(result, 0) end
+  return result, session
+end
+
+-- The locals of the function that called, by name, and where each is.
+local function locals_of(level)
+  local values, places = {}, {}
+  for i = 1, 250 do
+    local name, value = debug.getlocal(level + 1, i)
+    if not name then break end
+    if not name:find "^%(" then values[name], places[name] = value, i end
+  end
+  return values, places
+end
+
+--- weir.repl(opts): from any script. What is local where it is called is there under its name, and keeps what it is given.
+--- depth: how many functions stand between.
+function M.here(opts, depth)
+  opts = opts or {}
+  local level = 2 + (depth or 0)
+  local values, places = locals_of(level)
+  local engine = opts.engine or not opts.resources and values.e or nil
+  local status, session = M.run {
+    resources = opts.resources or engine and engine:resources() or values.g, engine = engine, policy = opts.policy,
+    locals = values, input = opts.input, mode = opts.mode,
+  }
+  if not status then return nil, session end
+  for name, place in pairs(places) do debug.setlocal(level, place, session.env[name]) end
+  return status
+end
+
+--- For recorded scripts: the environment of a new session.
+function M.environment(opts)
+  local session = assert(sessions.new(opts))
+  return session.env
+end
+
+return M

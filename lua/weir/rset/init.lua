@@ -1,0 +1,64 @@
+--- rset/init.lua - resource sets (RFC 20, R version 1): weir.rset, and the methods that are best written in Lua.
+
+local core = require "weir.core"
+local files = require "weir.files"
+
+local M = {}
+
+local rset = core.methods "rset"
+
+--- Whether x is a resource set.
+function M.is(x)
+  return type(x) == "userdata" and (getmetatable(x) or {}) == "weir.rset"
+end
+
+--- A resource set from an R as text, as a table or as the name of a file; without anything, one without ranks.
+--- `name`: what errors call a text; it is then never a file's name.
+function M.new(x, name)
+  if type(x) ~= "string" or name or x:find "^%s*{" then return core.rset(x, name) end
+  local text, why, code = files.read(x, "R")
+  if not text then return nil, why, code end
+  return core.rset(text, x == "-" and "<stdin>" or x)
+end
+
+local PARTS = { ranks = true, hosts = true, property = true, constraint = true }
+
+local function check_parts(what)
+  if type(what) ~= "table" then error("subset: a table expected, {ranks =, hosts =, property =, constraint =}", 3) end
+  for key in pairs(what) do
+    if not PARTS[key] then error(("subset: there is no option '%s' here"):format(tostring(key)), 3) end
+  end
+end
+
+-- The part for which a constraint holds, as a table, as JSON or compiled.
+local function where(self, x)
+  if type(x) ~= "userdata" then
+    local why, code
+    x, why, code = core.constraint(x)
+    if not x then return nil, why, code end
+  end
+  return self:where(x)
+end
+
+--- The part of a set that is on some ranks, on some hosts, has a property ("^name": has it not), meets a constraint
+--- (RFC 31): r:subset{ranks = "0-3", property = "bigmem"}. What is named must all hold.
+function rset.subset(self, what)
+  check_parts(what)
+  rset.count(self) -- raises where it is none, or gone
+  local part, why, code = self, nil, nil
+  if what.ranks ~= nil then part, why, code = part:on_ranks(what.ranks) end
+  if part and what.hosts ~= nil then part, why, code = part:on_hosts(what.hosts) end
+  if part and what.property ~= nil then part, why, code = where(part, { properties = { what.property } }) end
+  if part and what.constraint ~= nil then part, why, code = where(part, what.constraint) end
+  return part, why, code
+end
+
+--- The set as a table: what format(kind) writes, decoded.
+function rset.table(self, kind)
+  rset.count(self)
+  local text, why, code = self:format(kind)
+  if not text then return nil, why, code end
+  return core.json_decode(text)
+end
+
+return M

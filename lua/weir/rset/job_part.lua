@@ -1,0 +1,171 @@
+--- job_part.lua - parts of a job, to be given back: vertices, ranks, an R, units of a pool.
+
+local core = require "weir.core"
+local rset = require "weir.rset"
+
+local vertex = core.members().vertex -- methods, which look at what they are called on
+
+local M = {}
+
+-- Stops the reading of a part. Caught in M.shrink.
+local function fail(code, ...) error { text = string.format(...), code = code } end
+
+-- ---- idsets -------------------------------------------------------------------------------------------------
+
+-- The ids of what stands for a set of them; in an R that may be anything.
+local function ids(x, what)
+  local ok, set = pcall(core.idset, x)
+  if not ok or not set or set:empty() then
+    fail("parse", '%s: a set such as "0-3,7" is wanted, not "%s"', what, tostring(x):sub(1, 60))
+  end
+  return set:ids()
+end
+
+-- ---- what a job has, by rank --------------------------------------------------------------------------------
+
+local function add(held, v)
+  held[v.rank] = held[v.rank] or {}
+  table.insert(held[v.rank], v)
+end
+
+local function has_no_rank(v) return v.rank == nil end
+
+-- Rank -> list of vertices: what was picked on it; of a vertex taken whole above ranks, the topmost of each.
+local function by_rank(job)
+  local held = {}
+  for _, pick in ipairs(job:vertices()) do
+    local v = pick.vertex
+    if v.rank then
+      add(held, v)
+    elseif pick.exclusive then
+      for w in v:graph():walk { start = v, prune = has_no_rank } do
+        if w.rank then add(held, w) end
+      end
+    end
+  end
+  return held
+end
+
+-- Those of a list that lie below no other of it.
+local function topmost(list)
+  local is_in, tops = {}, {}
+  for _, v in ipairs(list) do is_in[v] = true end
+  for _, v in ipairs(list) do
+    local up = v:parent()
+    while up and not is_in[up] do up = up:parent() end
+    if not up then tops[#tops + 1] = v end
+  end
+  return tops
+end
+
+local function on_rank(held, job, rank)
+  return held[rank] or fail("unknown", "job %d has nothing on rank %d", job.id, rank)
+end
+
+local function append(list, more) table.move(more, 1, #more, #list + 1, list) end
+
+local function of_ranks(job, text)
+  local held, list = by_rank(job), {}
+  for rank in ids(text, "ranks") do append(list, topmost(on_rank(held, job, rank))) end
+  return list
+end
+
+-- ---- R ------------------------------------------------------------------------------------------------------
+
+-- The vertices of some types at and below a list: "TYPE ID" -> list; and how many there are in all.
+local function by_type_and_id(list, types)
+  local found, n = {}, 0
+  for _, top in ipairs(topmost(list)) do
+    for v in top:graph():walk { start = top } do
+      if types[v.type] and v.id then
+        local key = v.type .. " " .. v.id
+        found[key] = found[key] or {}
+        table.insert(found[key], v)
+        n = n + 1
+      end
+    end
+  end
+  return found, n
+end
+
+-- The children of an entry of R_lite without those that have no ids, as a "core" may be that is there because it must.
+local function with_ids(children)
+  local left = {}
+  for type, set in pairs(children) do
+    if set ~= "" then left[type] = set end
+  end
+  return left
+end
+
+-- The cores and gpus that an entry of R_lite names on one rank; all the job has there, when those are all of them or
+-- none is named.
+local function of_children(job, list, rank, children)
+  if next(children) == nil then return topmost(list) end
+  local types, named = { core = true, gpu = true }, {}
+  for type in pairs(children) do types[type] = true end
+  local found, total = by_type_and_id(list, types)
+  for type, set in pairs(children) do
+    for id in ids(set, "R_lite: children." .. type) do
+      append(named, found[type .. " " .. id]
+        or fail("unknown", "job %d has no %s %d on rank %d", job.id, type, id, rank))
+    end
+  end
+  return #named == total and topmost(list) or named
+end
+
+local function of_entries(job, entries)
+  local held, list = by_rank(job), {}
+  for _, entry in ipairs(entries) do
+    for rank in ids(entry.rank, "R_lite: rank") do
+      append(list, of_children(job, on_rank(held, job, rank), rank, with_ids(entry.children or {})))
+    end
+  end
+  return list
+end
+
+local function of_R(job, R)
+  local entries = type(R.execution) == "table" and R.execution.R_lite
+  if type(entries) ~= "table" then fail("parse", "this R has no execution.R_lite, which tells what it is about") end
+  return of_entries(job, entries)
+end
+
+-- ---- shrinking ----------------------------------------------------------------------------------------------
+
+local function read_R(text)
+  local R, why = core.json_decode(text)
+  if type(R) ~= "table" then fail("parse", "an R is wanted, in JSON: %s", why or text:sub(1, 60)) end
+  return R
+end
+
+-- What the compiled module takes: a vertex or a list of vertices.
+local function vertices(job, what)
+  if rset.is(what) then return of_entries(job, what:table "rlite") end
+  if type(what) == "string" then what = read_R(what) end
+  if type(what) ~= "table" then return what end
+  if what.ranks ~= nil then return of_ranks(job, what.ranks) end
+  if what.execution ~= nil or what.version ~= nil then return of_R(job, what) end
+  return what
+end
+
+local function free_units(engine, job, what)
+  if math.type(what.amount) ~= "integer" or what.amount < 1 then
+    error("shrink: {vertex=, amount=}: an amount from 1 on is wanted", 3)
+  end
+  if vertex.graph(what.vertex) ~= engine:resources() then error("shrink: the vertex belongs to another graph", 3) end
+  local ok, why, code = vertex.release(what.vertex, job.id, what.amount)
+  if not ok then return nil, why, code end
+  return engine:job(job.id) or true
+end
+
+--- The part `what` of a job goes; `shrink` is the engine's own method, for vertices.
+function M.shrink(engine, id, what, shrink)
+  local job, why, code = engine:job(id)
+  if not job then return nil, why, code end
+  if type(what) == "table" and what.vertex ~= nil then return free_units(engine, job, what) end
+  local ok, list = pcall(vertices, job, what)
+  if ok then return shrink(engine, id, list) end
+  if type(list) ~= "table" then error(list, 0) end
+  return nil, list.text, list.code
+end
+
+return M

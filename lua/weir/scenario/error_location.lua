@@ -1,0 +1,34 @@
+--- error_location.lua - errors of whoever wrote a scenario are told with the line of the scenario, however deep they are found.
+
+local M = {}
+
+local LIBRARY = debug.getinfo(1, "S").source:match "^(.*)scenario/blame%.lua$" -- "@.../weir/"
+
+local function is_ours(info)
+  return info.what == "C" or info.source == "=(tail call)" or info.source:sub(1, #LIBRARY) == LIBRARY
+    or info.source:find "/luassert/[%w_]+%.lua$"
+end
+
+-- The nearest caller that is not the library itself.
+local function caller()
+  local level = 2
+  while true do
+    local info = debug.getinfo(level, "Sl")
+    if not info or not is_ours(info) then return info end
+    level = level + 1
+  end
+end
+
+--- Raises an error with "FILE:LINE: " of whoever called the library.
+function M.fail(...)
+  local info = caller()
+  error((info and ("%s:%d: "):format(info.short_src, info.currentline) or "") .. string.format(...), 0)
+end
+
+--- The source of whoever called the library: "@FILE".
+function M.source()
+  local info = caller()
+  return info and info.source or "="
+end
+
+return M

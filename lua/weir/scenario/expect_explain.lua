@@ -1,0 +1,49 @@
+--- expect_explain.lua - why a job does not run, in a word and in a sentence.
+---
+---   future      it has not been submitted yet           blocked    what it needs is down or drained
+---   dependency  it waits for other jobs                 queue      it would fit now; the queue policy keeps it waiting
+---   busy        what it needs is in use                 infeasible nothing on this machine can hold it any more
+---   reserved    what it needs is free, and reserved for others    policy   the placement policy fails, or refuses it
+
+local M = {}
+
+local TEXTS = {
+  busy = "what it needs is in use",
+  blocked = "what it needs is down, drained, or refused by the policy",
+  infeasible = "nothing on this machine can hold it any more",
+  reserved = "what it needs is free, and reserved for others",
+}
+
+local function reserved_by_others(sim, job)
+  local ids = {}
+  for _, other in ipairs(sim.list) do
+    if other.reserved and other ~= job then ids[#ids + 1] = other.id end
+  end
+  return ids
+end
+
+local function verdict(sim, job, assume)
+  local report = sim.engine:explain(job.request, assume)
+  return report and report.verdict or "busy"
+end
+
+-- Of a job that stands in the queue.
+local function of_waiting(sim, job)
+  local a, why, code = sim.engine:match(job.request, { mode = "preview", duration = job.estimate, stats = false })
+  if a then return "queue", ("it would fit now; %s keeps it waiting"):format(sim.queue_name) end
+  if code ~= "busy" and code ~= "infeasible" then return "policy", why end
+  local others = reserved_by_others(sim, job)
+  if #others > 0 and verdict(sim, job, { release = others }) == "fits" then return "reserved", TEXTS.reserved end
+  local word = verdict(sim, job)
+  return word, TEXTS[word] or job.why or TEXTS.busy
+end
+
+--- The word and the sentence; nil for a job that does not wait.
+function M.of(sim, job)
+  if job.state == "submitted" then return "future", ("it comes at %.14g s"):format(job.submit) end
+  if job.state ~= "pending" then return job.code, job.why end
+  if job.waits then return "dependency", job.why end
+  return of_waiting(sim, job)
+end
+
+return M

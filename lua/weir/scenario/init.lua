@@ -1,0 +1,591 @@
+--- scenario - what must happen on a machine, written down so that it can be run: a machine in a line, policies, jobs, a clock
+--- that jumps, and assertions. No wall clock, no chance: the same text gives the same history everywhere.
+---
+---   local scenario = require "weir.scenario"
+---
+---   it("keeps the promise that it made to the first in the queue", function()
+---     local s = scenario { machine = "rack:2 node:4 core:8", policy = "low", queue = "easy" }
+---     local long  = s:submit { "slot=6/node", lasts = 100 }
+---     local first = s:submit { "slot=8/node", lasts = 50 }
+---     local short = s:submit { "slot=2/node", lasts = 100 }
+---     assert.running(long, short)
+---     assert.pending(first, "busy")
+---     s:advance(100)
+---     assert.starts_at(first, 100)
+---   end)
+---
+--- What is submitted at one time is seen by the queue policy together: it is asked when the clock moves, when something else is
+--- done, or when something is looked at. The assertions are in weir.scenario.assertions.
+
+local asking = require "weir.sim.broker"
+local blame = require "weir.scenario.error_location"
+local files = require "weir.files"
+local graft = require "weir.scenario.attach"
+local job = require "weir.scenario.job"
+local ledger = require "weir.scenario.alloc_log"
+local picture = require "weir.scenario.picture"
+local random = require "weir.scenario.random"
+local reason = require "weir.scenario.expect_explain"
+local sim = require "weir.sim"
+local stream = require "weir.scenario.stream"
+local suggest = require "weir.cli.suggest"
+local weir = require "weir"
+local where = require "weir.scenario.vertex_names"
+
+local M = {
+  --- What scenarios have that do not say: machine, policy, queue.
+  defaults = { machine = "cluster:1 node:4 core:8", policy = "low", queue = "easy" },
+}
+
+local S = {}
+S.__index = S
+
+local FAR = 9e12          -- seconds; what would happen later never does
+local MOST_EVENTS = 1000000 -- between two looks at a scenario; s.most_events sets another number
+
+-- ---- reading what was given ---------------------------------------------------------------------------------
+
+local fail = blame.fail
+
+local function check_keys(given, known, what)
+  local names = {}
+  for name in pairs(known) do names[#names + 1] = type(name) == "string" and name or nil end
+  table.sort(names)
+  for key in pairs(given) do
+    if not known[key] then
+      fail("%s: there is no '%s'%s; there is %s", what, tostring(key), suggest.hint(tostring(key), names), table.concat(names, ", "))
+    end
+  end
+end
+
+-- A file that is not in the current directory may lie beside the scenario.
+local function beside(x, source)
+  if type(x) ~= "string" or not x:find "%.%w+$" or x:find "\n" or files.exists(x) then return x end
+  local near = (source:match "^@(.*/)" or "") .. x:gsub("^%./", "")
+  return files.exists(near) and near or x
+end
+
+local OPTIONS = { machine = true, policy = true, policies = true, queue = true, rule = true, overrun = true, start = true, type = true,
+  seed = true, jobs = true, name = true, stream = true }
+
+-- A graph of its own, so that scenarios of one graph do not see each other.
+local function machine_of(x, source)
+  if type(x) == "function" then x = x() end
+  if type(x) == "userdata" and x.dup then return x:dup() end
+  local graph, why = weir.resources(beside(x, source))
+  return graph or fail("scenario: machine: %s", why)
+end
+
+local function open_sim(s, opts, source)
+  local simulator, why = sim.new {
+    resources = s.graph, policy = beside(opts.policy or M.defaults.policy, source), policies = opts.policies,
+    queue = beside(opts.queue or M.defaults.queue, source), rule = opts.rule, overrun = opts.overrun, start = opts.start, type = opts.type,
+    on = function(event, ...)
+      s.ledger:note(event, ...)
+      if event == "finish" and s.ended then s.ended() end
+    end,
+  }
+  return simulator or fail("scenario: %s", why)
+end
+
+local follow
+
+local function new(opts)
+  if type(opts) ~= "table" then fail "scenario: a table is expected, { machine = ..., policy = ..., queue = ... }" end
+  check_keys(opts, OPTIONS, "scenario")
+  local source = blame.source()
+  local s = setmetatable({ requests = setmetatable({}, { __mode = "k" }), random = random.new(opts.seed or 1), source = source }, S)
+  local recorded = opts.stream and stream.read(beside(opts.stream, source))
+  if recorded and opts.machine then fail "scenario: stream: the machine is the one of the recording" end
+  s.graph = recorded and recorded.graph or machine_of(opts.machine or M.defaults.machine, source)
+  s.ledger = ledger.new(s.graph, opts.start or 0, job.title)
+  s.sim = open_sim(s, opts, source)
+  s.engine = s.sim.engine
+  if recorded then follow(s, recorded) end
+  for _, spec in ipairs(opts.jobs or {}) do s:submit(spec) end
+  M.current = s
+  return s
+end
+
+function M.is(x) return getmetatable(x) == S end
+
+-- ---- the clock ----------------------------------------------------------------------------------------------
+
+--- All that happens up to now has happened. Assertions and jobs do this when they are looked at.
+function S:settle()
+  if not self.acting then self.sim:settle() end
+end
+
+--- The time, in seconds.
+function S:now() return self.sim.now end
+
+local function check_time(t, what)
+  if type(t) ~= "number" or t ~= t then fail("%s: a number of seconds is expected", what) end
+end
+
+-- All that is to happen up to a time.
+local function happen(s, limit)
+  local n, most = 0, s.most_events or MOST_EVENTS
+  while s.sim:step(limit) do
+    n = n + 1
+    if n > most then fail("after %d events, at %.14g s, the queue still does not come to rest", n, s.sim.now) end
+  end
+end
+
+--- Moves the clock to a time.
+function S:to(time)
+  check_time(time, "s:to")
+  if time < self.sim.now then fail("s:to: it is %.14g s already", self.sim.now) end
+  self:settle()
+  happen(self, time)
+  self.sim:run(time)
+  self:settle()
+  return self
+end
+
+--- Moves the clock on by some seconds.
+function S:advance(seconds)
+  check_time(seconds, "s:advance")
+  if seconds < 0 then fail("s:advance: time does not run backwards") end
+  return self:to(self.sim.now + seconds)
+end
+
+--- Runs until nothing is left to happen. Jobs without an end go on.
+function S:run()
+  happen(self, FAR)
+  self:settle()
+  return self
+end
+
+-- Does something from outside, at once.
+local function act(s, f, ...)
+  s:settle()
+  local was = s.acting
+  s.acting = true
+  local results = table.pack(pcall(f, ...))
+  s.acting = was
+  if not results[1] then error(results[2], 0) end
+  s:settle()
+  return table.unpack(results, 2, results.n)
+end
+
+local Later = {}
+
+function Later.__index(later, name)
+  if type(S[name]) ~= "function" then fail("a scenario has no action '%s'", tostring(name)) end
+  return function(_, ...)
+    local arguments = table.pack(...)
+    return later.s:at(later.time, function(s) S[name](s, table.unpack(arguments, 1, arguments.n)) end)
+  end
+end
+
+--- Has something done at a time to come: s:at(50, function(s) ... end), or s:at(50):down "node3".
+function S:at(time, f)
+  check_time(time, "s:at")
+  if not f then return setmetatable({ s = self, time = time }, Later) end
+  self.sim:at(time, function()
+    local was = self.acting
+    self.acting = true
+    local ok, why = pcall(f, self)
+    self.acting = was
+    if not ok then error(why, 0) end
+  end)
+  return self
+end
+
+-- ---- jobs ---------------------------------------------------------------------------------------------------
+
+local JOB = { request = true, lasts = true, estimate = true, at = true, user = true, qos = true, priority = true, preemptible = true,
+  name = true, after = true, afterany = true, afterok = true, afternotok = true, singleton = true, array = true, limit = true,
+  requeue = true, [1] = true }
+
+-- Handles, as the simulator's jobs.
+local function jobs_of(x, what)
+  if x == nil then return nil end
+  local handles = job.list(x)
+  if not handles then fail("%s: a job or a list of jobs is expected", what) end
+  for i, handle in ipairs(handles) do handles[i] = job.of(handle) end
+  return handles
+end
+
+local function read_job(s, spec)
+  if type(spec) == "string" or type(spec) == "table" and spec.resources then spec = { spec } end
+  if type(spec) ~= "table" then fail("s:submit: a shape or a table is expected, { \"slot=1/node\", lasts = 100 }") end
+  check_keys(spec, JOB, "s:submit")
+  local text = spec.request or spec[1]
+  if not text then fail("s:submit: what does it ask for? { \"slot=1/node\", ... }") end
+  local request, why = text, nil
+  if type(text) ~= "userdata" then request, why = weir.request(beside(text, s.source)) end
+  if not request then fail("s:submit: %s", why) end
+  local lasts = spec.lasts or spec.estimate or request:duration()
+  return text, {
+    request = request, runtime = lasts, estimate = spec.estimate or lasts, at = spec.at, user = spec.user, qos = spec.qos,
+    priority = spec.priority, preemptible = spec.preemptible, name = spec.name,
+    after = jobs_of(spec.after, "after"), afterany = jobs_of(spec.afterany, "afterany"),
+    afterok = jobs_of(spec.afterok, "afterok"), afternotok = jobs_of(spec.afternotok, "afternotok"), singleton = spec.singleton,
+    requeue = spec.requeue,
+  }
+end
+
+local function submit_one(s, text, spec)
+  local made, why = s.sim:submit(spec)
+  if not made then fail("s:submit: %s", why) end
+  s.requests[made] = text
+  return job.new(s, made)
+end
+
+local function submit_array(s, text, spec, count, limit)
+  local name, handles = spec.name or "array", {}
+  spec.group = limit and { limit = limit, active = 0, held = {} }
+  for i = 1, count do
+    spec.name = ("%s[%d]"):format(name, i - 1)
+    handles[i] = submit_one(s, text, spec)
+  end
+  return job.array(name, handles)
+end
+
+--- Submits a job: a shape, a jobspec as a table, or { request (shape, jobspec, table, file), lasts = seconds, estimate =, at =,
+--- user =, qos =, priority =,
+--- preemptible =, name =, after =, afterany =, afterok =, afternotok = jobs, singleton = true, array = count, limit = how many of them
+--- may run at a time, requeue = true: begins anew where it would fail with its resources }. It lasts as long as its request or its
+--- estimate says, or has no end; it comes now. A jobspec may name jobs that it depends on itself (RFC 26), by name or number.
+--- Returns the job, or the array: a list of jobs.
+function S:submit(spec)
+  local text, read = read_job(self, spec)
+  local count, limit = type(spec) == "table" and spec.array, type(spec) == "table" and spec.limit or nil
+  if read.singleton and not read.name then fail("s:submit: a singleton needs a name") end
+  if limit and not count then fail("s:submit: limit: only an array has one") end
+  if not count then return submit_one(self, text, read) end
+  if math.type(count) ~= "integer" or count < 1 then fail("s:submit: array: a count from 1 on is expected") end
+  if limit and (math.type(limit) ~= "integer" or limit < 1) then fail("s:submit: limit: a count from 1 on is expected") end
+  return submit_array(self, text, read, count, limit)
+end
+
+--- All jobs, as they were submitted.
+function S:jobs()
+  local list = {}
+  for i, one in ipairs(self.sim.list) do list[i] = job.new(self, one) end
+  return list
+end
+
+--- The job of that name; nil: there is none.
+function S:job(name)
+  for _, one in ipairs(self.sim.list) do
+    if one.name == name then return job.new(self, one) end
+  end
+end
+
+-- Does f(job of the simulator) for each of the jobs that were given; where it says no, the scenario is wrong.
+local function for_jobs(s, x, what, f)
+  local list = jobs_of(x, "s:" .. what)
+  act(s, function()
+    for _, one in ipairs(list) do
+      local ok, why = f(one)
+      if not ok then
+        fail("s:%s: %s %s", what, job.title(one), why and ": " .. why or picture.tell(s, one))
+      end
+    end
+  end)
+  return s
+end
+
+--- Cancels jobs that wait or run.
+function S.cancel(s, jobs)
+  return for_jobs(s, jobs, "cancel", function(one) return s.sim:cancel(one) end)
+end
+
+--- Ends running jobs as failed.
+function S.fail(s, jobs)
+  return for_jobs(s, jobs, "fail", function(one) return s.sim:fail(one) end)
+end
+
+--- Takes what running jobs have; they wait again, and begin anew.
+function S.requeue(s, jobs)
+  return for_jobs(s, jobs, "requeue", function(one) return s.sim:requeue(one) end)
+end
+
+--- Gives jobs another priority.
+function S.priority(s, jobs, value)
+  return for_jobs(s, jobs, "priority", function(one)
+    s.sim:prioritise(one, value)
+    return true
+  end)
+end
+
+--- Gives a running job more: what a request finds now. Returns whether it got it.
+function S.grow(s, handle, request)
+  local one = jobs_of(handle, "s:grow")[1]
+  return act(s, function()
+    local a, why, code = s.sim:grow(one, request)
+    if not a and code ~= "busy" and code ~= "infeasible" then fail("s:grow: %s: %s", job.title(one), why) end
+    return a ~= nil, why, code
+  end)
+end
+
+--- Takes a part away from a running job: what names resources.
+function S.shrink(s, handle, part)
+  local one = jobs_of(handle, "s:shrink")[1]
+  local list = s:find(part)
+  return act(s, function()
+    local a, why = s.sim:shrink(one, list)
+    if not a then fail("s:shrink: %s: %s", job.title(one), why) end
+    return s
+  end)
+end
+
+-- ---- the machine --------------------------------------------------------------------------------------------
+
+--- The vertices that a text names, see weir.scenario.where.
+function S:find(x)
+  local list, why = where.find(self.graph, x)
+  return list or fail("%s", why)
+end
+
+-- Jobs that run there fail, or wait again.
+local function end_jobs_on(s, v, fate)
+  for _, id in ipairs(v:jobs()) do
+    local one = s.sim.jobs[id]
+    if one and one.state == "running" then
+      if fate == "requeue" or one.requeue then s.sim:requeue(one) else s.sim:fail(one) end
+    end
+  end
+end
+
+local FATES = { fail = true, requeue = true }
+
+local function check_fate(fate, what)
+  if fate ~= nil and not FATES[fate] then
+    fail('s:%s: the jobs there run on, or "fail" (but for those with requeue = true), or "requeue"; not "%s"', what, tostring(fate))
+  end
+end
+
+-- The machine is not what it was.
+local function changed(s)
+  s.ledger:forget_promises()
+  s.ledger:measure(s.sim.now)
+  s.sim:changed()
+end
+
+function follow(s, recorded)
+  s.ended = stream.follow(s, recorded, function(v) end_jobs_on(s, v, "fail") end, function() changed(s) end)
+end
+
+local function setter(what, state)
+  return function(s, x, fate)
+    check_fate(fate, what)
+    local list = s:find(x)
+    act(s, function()
+      for _, v in ipairs(list) do v.state = state end
+      for _, v in ipairs(fate and list or {}) do end_jobs_on(s, v, fate) end
+      changed(s)
+    end)
+    return s
+  end
+end
+
+--- Takes resources down; jobs that run there run on, or s:down("node3", "fail"): they fail, but for those that are to be queued
+--- again; or s:down("node3", "requeue"): all of them are.
+S.down = setter("down", "down")
+--- Nothing new starts there.
+S.drain = setter("drain", "draining")
+--- And back.
+S.up = setter("up", "up")
+
+local function marker(map)
+  return function(s, x, values)
+    local list = s:find(x)
+    act(s, function()
+      for _, v in ipairs(list) do
+        for key, value in pairs(values) do v[map][key] = value ~= false and value or nil end
+      end
+      changed(s)
+    end)
+    return s
+  end
+end
+
+--- Sets properties, or tags, of resources: s:tag("rack0", { temperature = 30 }). False takes one away.
+S.property = marker "properties"
+S.tag = marker "tags"
+
+--- Adds another machine, or what is in it if it is a cluster: s:add("rack0", "node:2 core:8"). New pools are numbered on.
+function S.add(s, parent, what)
+  local top = s:find(parent)[1]
+  local other, why = weir.resources(beside(what, s.source))
+  if not other then fail("s:add: %s", why) end
+  act(s, function()
+    graft(s.graph, top, other)
+    changed(s)
+  end)
+  return s
+end
+
+--- Removes resources that nobody uses, or s:remove("node3", "fail"), as s:down.
+function S.remove(s, x, fate)
+  check_fate(fate, "remove")
+  local list = s:find(x)
+  act(s, function()
+    asking.drop_reservations(s.sim)
+    for _, v in ipairs(list) do
+      if fate then end_jobs_on(s, v, fate) end
+      local ok, why = s.graph:unlink(v)
+      if not ok then fail("s:remove: %s", why) end
+    end
+    changed(s)
+  end)
+  return s
+end
+
+--- Another placement policy, for what starts from now on.
+function S.policy(s, x)
+  act(s, function()
+    local ok, why = s.sim:use_policy(beside(x, s.source))
+    if not ok then fail("s:policy: %s", why) end
+    changed(s)
+  end)
+  return s
+end
+
+--- Another queue policy.
+function S.queue(s, x)
+  act(s, function()
+    local ok, why = s.sim:use_queue(beside(x, s.source))
+    if not ok then fail("s:queue: %s", why) end
+    changed(s)
+  end)
+  return s
+end
+
+-- ---- looking ------------------------------------------------------------------------------------------------
+
+--- Units of a type that are free now; of what jobs are counted in if not given.
+function S:free(type)
+  self:settle()
+  return self.engine:free(type or self.sim.type)
+end
+
+--- The share of the units of a type (what jobs are counted in if not given) that was given to jobs from one time to another (from
+--- the start to now).
+function S:utilisation(type, from, to)
+  self:settle()
+  return self.ledger:utilisation(type or self.sim.type, from or self.ledger.began, to or self.sim.now)
+end
+
+local WHOSE = { user = true, qos = true, job = true, within = true }
+
+local function filter_of(s, whose)
+  check_keys(whose, WHOSE, "filter")
+  local jobs, paths = whose.job and jobs_of(whose.job, "job"), nil
+  if whose.within then
+    paths = {}
+    for i, v in ipairs(s:find(whose.within)) do paths[i] = v.path end
+  end
+  local set = {}
+  for _, one in ipairs(jobs or {}) do set[one] = true end
+  return {
+    paths = paths,
+    job = function(one)
+      return (not jobs or set[one]) and (not whose.user or one.user == whose.user) and (not whose.qos or one.qos == whose.qos)
+    end,
+  }
+end
+
+--- The most units of a type (or "job": jobs) that were in use at one time, and when. whose: { user =, qos =, job =, within = "rack0" }.
+function S:peak(type, whose)
+  self:settle()
+  return self.ledger:peak(type or self.sim.type, filter_of(self, whose or {}))
+end
+
+--- Why a job does not run: a word and a sentence, see weir.scenario.reason.
+function S:reason(handle)
+  self:settle()
+  return reason.of(self.sim, (job.of(handle)))
+end
+
+--- What happened, a line each: "10 start a (job 1) node[0-3]".
+function S:history() return table.concat(self.ledger.lines, "\n") end
+
+--- The machine and the queue now, as text.
+function S:picture()
+  self:settle()
+  return picture.draw(self)
+end
+
+S.__tostring = S.picture
+
+--- What is wrong in the books: an empty list where nothing is.
+function S:faults()
+  self:settle()
+  return self.ledger:check(self.sim)
+end
+
+--- The jobs that wait though nothing runs, nothing is to come, and each of them would fit, or would if the placement policy did not
+--- fail: a list. Where one does not, as what it needs is down, those behind it may have to wait for it.
+function S:stranded()
+  self:settle()
+  local t = self.sim:next_time()
+  local list = {}
+  if t and t < FAR or self.sim.nrunning > 0 then return list end
+  for _, one in ipairs(self.sim.list) do
+    local word = one.state == "pending" and reason.of(self.sim, one)
+    if word == "queue" or word == "policy" then list[#list + 1] = job.new(self, one) elseif word and word ~= "dependency" then return {} end
+  end
+  return list
+end
+
+-- ---- several at once ----------------------------------------------------------------------------------------
+
+local function is_list(x)
+  if type(x) ~= "table" or #x == 0 then return false end
+  for key in pairs(x) do
+    if math.type(key) ~= "integer" then return false end
+  end
+  return true
+end
+
+local VARIED = { "machine", "policy", "queue", "rule", "overrun", "seed" }
+
+local function combine(cases, name, values)
+  local all = {}
+  for _, case in ipairs(cases) do
+    for _, value in ipairs(values) do
+      local opts = {}
+      for key, x in pairs(case.opts) do opts[key] = x end
+      opts[name] = value
+      local word = type(value) == "table" and (value.name or value[1]) or value
+      all[#all + 1] = { words = (case.words and case.words .. ", " or "") .. tostring(word), opts = opts }
+    end
+  end
+  return all
+end
+
+--- Iterates over all combinations of options that are lists: for name, opts in scenario.each { queue = { "fcfs", "easy" }, ... } do
+--- it("... under " .. name, function() local s = scenario(opts) ... end) end
+function M.each(opts)
+  check_keys(opts, OPTIONS, "scenario.each")
+  local plain = {}
+  for key, x in pairs(opts) do plain[key] = x end
+  local cases = { { opts = plain } }
+  for _, name in ipairs(VARIED) do
+    if is_list(opts[name]) then cases = combine(cases, name, opts[name]) end
+  end
+  local i = 0
+  return function()
+    i = i + 1
+    if cases[i] then return cases[i].words or "", cases[i].opts end
+  end
+end
+
+local function names(list)
+  local words = {}
+  for i, entry in ipairs(list) do words[i] = entry.name end
+  return words
+end
+
+--- The names of the placement policies, and of the queue policies, that there are.
+function M.policies() return names(weir.policy.list()) end
+function M.queues() return names(require("weir.sim.queue_policy").list()) end
+
+require "weir.scenario.assertions".register(M)
+
+return setmetatable(M, { __call = function(_, opts) return new(opts) end })

@@ -1,0 +1,126 @@
+--- vertex_names.lua - vertices by what a scenario calls them, and the other way round.
+---
+---   "node3"   "node[0-3,7]"   "node0/core[0-1]"   "/cluster0/rack1"   "type=node and perf=fast"   or several, by spaces
+---
+--- Levels may be left out: "rack1/core0" are the first cores of all nodes of rack1. An expression of weir.query is known by
+--- its "=".
+
+local core = require "weir.core"
+local suggest = require "weir.cli.suggest"
+
+local M = {}
+
+local function names_of(graph)
+  local list, seen = {}, {}
+  for v in graph:walk {} do
+    if not seen[v.name] then list[#list + 1] = v.name end
+    seen[v.name] = true
+    if #list == 1000 then break end
+  end
+  return list
+end
+
+local function not_there(graph, name)
+  return nil, ('there is no "%s" on this machine%s'):format(name, suggest.hint(name, names_of(graph)))
+end
+
+-- Those anywhere, in whatever subsystem, whose name is one of a set.
+local function anywhere(graph, list, set)
+  local found = graph:find("name=" .. list:format())
+  for _, v in ipairs(found) do set[v.name] = "found" end
+  return found
+end
+
+-- Those at or below `tops` whose name is one of a set; in the order of the machine.
+local function below(graph, tops, set)
+  local found = {}
+  for _, top in ipairs(tops) do
+    for v in graph:walk { start = top } do
+      if set[v.name] then
+        found[#found + 1] = v
+        set[v.name] = "found"
+      end
+    end
+  end
+  return found
+end
+
+local function step(graph, tops, component)
+  local ok, list = pcall(core.hostlist, component)
+  if not ok or not list then return nil, ('"%s" names no resources'):format(component) end
+  local set = {}
+  for name in list:names() do set[name] = true end
+  local found = tops and below(graph, tops, set) or anywhere(graph, list, set)
+  for name in list:names() do
+    if set[name] ~= "found" then return not_there(graph, name) end
+  end
+  return found
+end
+
+local function find_term(graph, term)
+  local found
+  for component in term:gmatch "[^/]+" do
+    local why
+    found, why = step(graph, found, component)
+    if not found then return nil, why end
+  end
+  return found
+end
+
+--- The vertices that a text names; a vertex, or a list of either, will do too. Or nil and why not.
+function M.find(graph, x)
+  if type(x) == "userdata" then return { x } end
+  local all = {}
+  if type(x) == "string" and x:find "=" then return graph:find(x) end
+  local terms = x
+  if type(x) == "string" then
+    terms = {}
+    for term in x:gmatch "%S+" do terms[#terms + 1] = term end
+  end
+  if type(terms) ~= "table" or #terms == 0 then return nil, "a name such as node3 or node[0-3] is expected" end
+  for _, term in ipairs(terms) do
+    local found, why
+    if type(term) == "string" then found, why = find_term(graph, term) else found, why = M.find(graph, term) end
+    if not found then return nil, why end
+    table.move(found, 1, #found, #all + 1, all)
+  end
+  return all
+end
+
+-- ---- naming -------------------------------------------------------------------------------------------------
+
+--- "node3", or with the node where that is not enough: "node3/core0".
+function M.name(v)
+  if v.type == "node" then return v.name end
+  local node = v:ancestor "node"
+  return node and node.name .. "/" .. v.name or v.name
+end
+
+-- In the order in which they come; prefix -> names.
+local function by_prefix(labels)
+  local order, groups = {}, {}
+  for _, label in ipairs(labels) do
+    local prefix, name = label:match "^(.*/)([^/]*)$"
+    prefix, name = prefix or "", name or label
+    if not groups[prefix] then
+      groups[prefix] = {}
+      order[#order + 1] = prefix
+    end
+    table.insert(groups[prefix], name)
+  end
+  return order, groups
+end
+
+--- Labels of M.name as one text: "node[0-3]", "node0/core[0-1] node1/core0".
+function M.fold(labels)
+  local order, groups = by_prefix(labels)
+  local texts = {}
+  for i, prefix in ipairs(order) do
+    local list = core.hostlist(groups[prefix])
+    list:uniq()
+    texts[i] = prefix .. list:format()
+  end
+  return table.concat(texts, " ")
+end
+
+return M

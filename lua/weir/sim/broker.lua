@@ -1,0 +1,278 @@
+--- broker.lua - what queue policies ask of a simulator: starts, reservations, preemption. Everything is decided by matches on the real
+--- graph, and a reservation is a job in its books; sums over time only tell which matches need not be tried.
+---
+--- Others are in nobody's way who could stand elsewhere: where a job does not fit beside the reservations as they lie, those that
+--- begin no sooner are taken out, and placed anew at their times, in their order; if one of them finds no place, nothing has
+--- happened. On resources that are all alike this never fails where the sums allow it.
+
+local M = {}
+
+local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
+
+-- Books a job at a time, or (later) as soon as possible from then. Returns the start, or nil. sums: they were not asked yet.
+local function place(self, job, at, later, sums)
+  self.matches = self.matches + 1
+  local t, why, code = self.engine:place(job.request, job.id, at, job.estimate, later, sums)
+  if not t then job.why, job.code = why, code end
+  return t
+end
+
+-- ---- the reservations there are -----------------------------------------------------------------------------
+
+local function note(self, job, t)
+  if not job.reserved then self.nreserved = self.nreserved + 1 end
+  self.reservations[job], job.reserved, self.promises = true, t, self.promises + 1
+  if self.nreserved == 1 or t < self.soonest then self.soonest = t end
+  self:wake(t)
+  self:tell("reserve", job)
+end
+
+--- A job has no reservation any more; its resources are no concern of this.
+function M.forget(self, job)
+  if not job.reserved then return end
+  job.reserved, self.reservations[job] = nil, nil
+  self.nreserved, self.promises = self.nreserved - 1, self.promises + 1
+end
+
+function M.unreserve(self, job)
+  if not job.reserved then return end
+  assert(self.engine:release(job.id))
+  M.forget(self, job)
+end
+
+--- All reservations go, and the queue policy is told.
+function M.drop_reservations(self)
+  local list = {}
+  for job in pairs(self.reservations) do list[#list + 1] = job end
+  table.sort(list, function(a, b) return a.id < b.id end)
+  for _, job in ipairs(list) do
+    M.unreserve(self, job)
+    self:ask("lost", job.id)
+  end
+end
+
+local function by_start(a, b)
+  if a.reserved ~= b.reserved then return a.reserved < b.reserved end
+  return a.id < b.id
+end
+
+--- Reservations whose time has come: the engine has made allocations of them, or does.
+function M.begin_reserved(self)
+  local list, soonest = {}, math.huge
+  for job in pairs(self.reservations) do
+    if job.reserved <= self.now then list[#list + 1] = job elseif job.reserved < soonest then soonest = job.reserved end
+  end
+  table.sort(list, by_start)
+  self.soonest = soonest
+  for _, job in ipairs(list) do
+    M.forget(self, job)
+    self:begin(job)
+    self:ask("started", job.id, self.now)
+  end
+end
+
+-- ---- making room --------------------------------------------------------------------------------------------
+
+-- The others that have reservations from t on, in the order of their starts.
+local function others_from(self, job, t)
+  local list = {}
+  for other in pairs(self.reservations) do
+    if other ~= job and other.reserved >= t then list[#list + 1] = other end
+  end
+  table.sort(list, by_start)
+  return list
+end
+
+-- Books a job at t, then others at their times. Where one of them does not fit, none is booked.
+local function place_all(self, job, t, others)
+  if not place(self, job, t) then return false end
+  for i, other in ipairs(others) do
+    if not place(self, other, other.reserved) then
+      for k = 1, i - 1 do self.engine:release(others[k].id) end
+      self.engine:release(job.id)
+      return false
+    end
+  end
+  return true
+end
+
+-- Forgets what jobs had that were lifted and do not come back. Until it is collected it would take the memory of all their vertices.
+local function forget_lifted(lifted)
+  for _, own in ipairs(lifted) do
+    if own then own:close() end
+  end
+end
+
+-- Books a job at t, with others moved out of its way.
+local function make_room(self, job, t)
+  local others, lifted = others_from(self, job, t), {}
+  if #others == 0 then return false end
+  for i, other in ipairs(others) do lifted[i] = assert(self.engine:lift(other.id)) end
+  if place_all(self, job, t, others) then
+    forget_lifted(lifted)
+    return true
+  end
+  for i = 1, #lifted do assert(self.engine:put(lifted[i])) end
+  return false
+end
+
+-- ---- starting -----------------------------------------------------------------------------------------------
+
+-- Does f(); where that is false, the job has its reservation back.
+local function without_reservation(self, job, f, ...)
+  local lifted <close> = job.reserved and assert(self.engine:lift(job.id))
+  local result = f(self, job, ...)
+  if lifted and not result then assert(self.engine:put(lifted)) end
+  return result
+end
+
+-- No start before that is possible.
+local function soonest(self, job) return self.engine:soonest(job.request, job.id, self.now, job.estimate) end
+
+local function has_others(self, job) return self.nreserved > (job.reserved and 1 or 0) end
+
+-- Since something became free last, or a reservation came or went, one was refused that asks for the same, and for no longer.
+local function was_refused(self, job)
+  local last = job.shape.refused
+  return last and last.releases == self.releases and last.promises == self.promises and last.estimate <= job.estimate
+end
+
+local function refuse(self, job)
+  local last = job.shape.refused
+  if not last then
+    last = {}
+    job.shape.refused = last
+  end
+  last.releases, last.promises, last.estimate = self.releases, self.promises, job.estimate
+  return false
+end
+
+-- Beside reservations. Sums are asked first. Room is made for a job once for the reservations as they stand: who could not have it will
+-- hardly have it a moment later, where the resources are not all alike.
+local function book_beside(self, job)
+  if was_refused(self, job) or soonest(self, job) ~= self.now then return false end
+  if place(self, job, self.now) then return true end
+  if job.cramped == self.promises then return refuse(self, job) end
+  if make_room(self, job, self.now) then return true end
+  job.cramped = self.promises
+  return refuse(self, job)
+end
+
+local function book_now(self, job)
+  if has_others(self, job) then return book_beside(self, job) end
+  return place(self, job, self.now)
+end
+
+local function start(self, job)
+  if not without_reservation(self, job, book_now) then return false end
+  M.forget(self, job)
+  self:begin(job)
+  return true
+end
+
+local COUNTER = { preempt = "preempted", requeue = "requeued" }
+
+--- A running job that has nothing any more waits again. event: preempt or requeue.
+function M.back(self, job, event)
+  self.nrunning, self.npending, self.releases = self.nrunning - 1, self.npending + 1, self.releases + 1
+  self:stop(job)
+  self:tell(event, job)
+  job.state, job.start, job.due, job.released, job.killed = "pending", nil, nil, nil, nil
+  job[COUNTER[event]] = (job[COUNTER[event]] or 0) + 1
+end
+
+-- Takes victims out, one after the other, until the job fits. Returns how many it took, or nil, and all is as it was.
+local function book_over(self, job, victims)
+  local lifted = {}
+  for i, id in ipairs(victims) do
+    local victim = self.jobs[id]
+    if not victim or victim.state ~= "running" then break end
+    lifted[i] = not victim.released and assert(self.engine:lift(id))
+    if book_now(self, job) then
+      forget_lifted(lifted)
+      return i
+    end
+  end
+  for i = #lifted, 1, -1 do
+    if lifted[i] then assert(self.engine:put(lifted[i])) end
+  end
+end
+
+local function start_over(self, job, victims)
+  local n = without_reservation(self, job, book_over, victims)
+  if not n then return false end
+  for i = 1, n do M.back(self, self.jobs[victims[i]], "preempt") end
+  M.forget(self, job)
+  self:begin(job)
+  return n
+end
+
+local ASK = {}
+
+-- Whether it starts; how many of the victims had to go for it.
+ASK[START] = function(self, job, ...)
+  if start(self, job) then return 0 end
+  return select("#", ...) > 0 and start_over(self, job, { ... })
+end
+
+ASK[PREEMPT] = function(self, job)
+  if job.state ~= "running" then return false end
+  if not job.released then assert(self.engine:release(job.id)) end
+  M.back(self, job, "preempt")
+  return true
+end
+
+-- ---- reserving ----------------------------------------------------------------------------------------------
+
+-- Books the earliest start that is not before t.
+local function book_from(self, job, t)
+  if has_others(self, job) and (place(self, job, t) or make_room(self, job, t)) then return t end
+  return place(self, job, t, true)
+end
+
+-- The same where that is earlier than the reservation it has.
+local function book_sooner(self, job, t)
+  t = book_from(self, job, t)
+  if not t or not job.reserved or t < job.reserved then return t end
+  assert(self.engine:release(job.id))
+end
+
+local function reserve(self, job)
+  if self.nreserved == 0 then return place(self, job, self.now, true, true) end
+  local t = soonest(self, job)
+  if t < (job.reserved or math.huge) then return without_reservation(self, job, book_sooner, t) end
+end
+
+-- The start of its reservation; the time it is now where it started.
+ASK[RESERVE] = function(self, job)
+  local t = reserve(self, job)
+  if not t then return job.reserved end
+  if t > self.now then
+    note(self, job, t)
+    return t
+  end
+  M.forget(self, job)
+  self:begin(job)
+  return self.now
+end
+
+ASK[UNRESERVE] = M.unreserve
+
+ASK[EARLIEST] = function(self, job)
+  local earliest
+  without_reservation(self, job, function()
+    local t = soonest(self, job)
+    earliest = t < math.huge and book_from(self, job, t)
+    if earliest then assert(self.engine:release(job.id)) end
+  end)
+  return earliest
+end
+
+--- Answers the sandbox of a queue policy: numbers in, numbers and booleans out.
+function M.answer(self, what, id, ...)
+  if what == FREE then return (self.engine:free(self.type)) end
+  if what == AGAIN then return self:wake(id, true) end
+  return ASK[what](self, self.jobs[id], ...)
+end
+
+return M

@@ -1,0 +1,460 @@
+-- queue_runtime.lua - what a queue policy stands on. Runs inside the sandbox of the policy, before it: ... is the bridge to the
+-- simulator. A queue policy returns
+--
+--   { name =, doc =, version =, options = {k = 4, mode = {default = "a", choices = {"a", "b"}}, ...},
+--     order = function(job, now, options) return number, ... end,   who comes first: up to four numbers, smaller first; then as
+--                                                                   submitted. Asked for all that wait, whenever something changed
+--     schedule = function(queue, options) ... end,                  called when something changed
+--     finished = function(job, now, options) ... end }              a job ended that ran since job.start, or was preempted
+--
+-- queue.now; queue.units: how many there are in all of what jobs are counted in.
+-- for job in queue:pending(): the jobs that wait, in order. for job in queue:news(): those of them that could not be looked at, or
+--   could not start, when the policy was called last: all where something became free, or the order changes; else those that came.
+-- for job in queue:candidates(): those of the news that have no reservation, and for which there are units enough free.
+-- queue:first() the first that waits. queue:running() a list of those that run. queue:freed() whether something became free since.
+-- queue:start(job[, victims]): whether it starts now. It starts on what is free and in nobody's way: a reservation may be given other
+--   resources for that, but never another time. With a list of running jobs it may take the place of as few of them as it
+--   needs, the first ones first; they wait again. Where not even that would do, nothing has happened.
+-- queue:reserve(job): whether it starts now; else the earliest start is booked for it, as job.reserved, or nil where there is none
+--   in sight. A job that has a reservation keeps it, or gets an earlier one.
+-- queue:unreserve(job). queue:fits(job): false when there are too few units free now. queue:earliest(job): when it could start.
+-- queue:preempt(job) stops one that runs: it waits again. queue:again(time): the policy is called then, whatever happens.
+-- job: id, number, submit, estimate (seconds), units (as far as can be told before it starts), machine (units that there are), user,
+--   qos, priority, reserved, start (when it runs), preemptible (seconds after which it may be preempted, or nil), preempted (how
+--   often it was).
+
+local bridge, coroutines = ...
+
+local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
+
+local policy, options
+local jobs, running, nrunning = {}, {}, 0
+local HOLE = { waits = false }                  -- in place of who does not wait any more
+local pending, first, last, holes = {}, 1, 0, 0 -- pending[first..last], each with its place
+local needs = {}                                -- what each takes at least, beside it, so that few jobs are looked at; holes: too much
+local newest                                    -- who was added last
+local front = 1                                 -- before it nobody waits any more
+local fresh = 1                                 -- from here on they came since the last call
+local sorted, freed, early = true, true, true   -- early: there may be an earlier start for what is reserved
+local free = 0                                  -- units, or more than that
+local ranked = false                            -- by priority
+local counts, smallest = {}, math.huge          -- how many that wait take so many units at least; the least of these
+
+local queue = { now = 0, units = 0 }
+
+-- ---- who waits ----------------------------------------------------------------------------------------------
+
+local function count(job)
+  local n = job.least
+  job.waits = true
+  counts[n] = (counts[n] or 0) + 1
+  if n < smallest then smallest = n end
+end
+
+local function add(job)
+  last = last + 1
+  pending[last], needs[last], job.place, newest = job, job.least, last, job
+  count(job)
+end
+
+local function vacate(job) pending[job.place], needs[job.place], holes = HOLE, math.huge, holes + 1 end
+
+local function gone(job)
+  local n = job.least
+  local left = counts[n] - 1
+  job.waits, job.reserved = false, nil
+  vacate(job)
+  counts[n] = left > 0 and left or nil
+  if left > 0 or n > smallest then return end
+  smallest = math.huge
+  for other in pairs(counts) do
+    if other < smallest then smallest = other end
+  end
+end
+
+local function squeeze()
+  local n, start = 0, nil
+  for i = first, last do
+    local job = pending[i]
+    if i >= fresh then start = start or n + 1 end
+    pending[i], needs[i] = nil, nil
+    if job.waits then
+      n = n + 1
+      pending[n], needs[n], job.place = job, job.least, n
+    end
+  end
+  first, last, holes, fresh, front = 1, n, 0, start or n + 1, 1
+end
+
+local function less(a, b)
+  if a[1] ~= b[1] then return a[1] < b[1] end
+  if a[2] ~= b[2] then return a[2] < b[2] end
+  if a[3] ~= b[3] then return a[3] < b[3] end
+  if a[4] ~= b[4] then return a[4] < b[4] end
+  if a.submit ~= b.submit then return a.submit < b.submit end
+  return a.number < b.number
+end
+
+local function keys(a, b, c, d) return a or 0, b or 0, c or 0, d or 0 end
+
+-- Where the host says so, what comes first without an order of the policy.
+local function rank(job) return ranked and -(job.priority or 0) or 0 end
+
+-- Whether a comes after b, where the policy has no order.
+local function behind(a, b)
+  local x, y = rank(a), rank(b)
+  if x ~= y then return x > y end
+  if a.submit ~= b.submit then return a.submit > b.submit end
+  return a.number > b.number
+end
+
+-- Where a job belongs among those that wait, which are in order: before what stands there.
+local function place_of(job)
+  local low, high = first, last + 1
+  while low < high do
+    local middle = (low + high) // 2
+    local at = middle
+    while at < high and pending[at] == HOLE do at = at + 1 end
+    if at == high or behind(pending[at], job) then high = middle else low = at + 1 end
+  end
+  return low
+end
+
+-- Moves up what stands from a place on, as far as the next hole.
+local function move_up(low)
+  local hole = low
+  while hole <= last and pending[hole] ~= HOLE do hole = hole + 1 end
+  if hole > last then last = hole else holes = holes - 1 end
+  table.move(pending, low, hole - 1, low + 1)
+  table.move(needs, low, hole - 1, low + 1)
+  for i = low + 1, hole do pending[i].place = i end
+  if low < fresh and fresh <= hole then fresh = fresh + 1 end
+end
+
+-- Puts a job to its place. Mostly there is room before it, left by one that came first and has started.
+local function insert(job)
+  local low = place_of(job)
+  if low == first and first > 1 then
+    low, first = low - 1, low - 1
+  elseif low > first and pending[low - 1] == HOLE then
+    low, holes = low - 1, holes - 1
+  else
+    move_up(low)
+  end
+  pending[low], needs[low], job.place, front = job, job.least, low, math.min(front, low)
+  while pending[last] == HOLE do
+    pending[last], needs[last], last, holes = nil, nil, last - 1, holes - 1
+  end
+  newest = pending[last]
+end
+
+local function arrange()
+  if not policy.order and sorted then return end
+  squeeze()
+  for i = 1, last do
+    local job = pending[i]
+    if policy.order then
+      job[1], job[2], job[3], job[4] = keys(policy.order(job, queue.now, options))
+    else
+      job[1], job[2], job[3], job[4] = rank(job), 0, 0, 0
+    end
+  end
+  table.sort(pending, less)
+  for i = 1, last do
+    local job = pending[i]
+    needs[i], job.place = job.least, i
+  end
+  newest, sorted = pending[last], true
+end
+
+local function from(i)
+  i = i - 1
+  return function()
+    local job
+    repeat
+      i = i + 1
+      job = pending[i]
+    until job == nil or job.waits
+    return job
+  end
+end
+
+-- ---- what a policy can do -----------------------------------------------------------------------------------
+
+function queue.pending() return from(first) end
+function queue.news() return from((freed or policy.order) and first or fresh) end
+function queue.freed() return freed end
+
+function queue.candidates()
+  local at = ((freed or policy.order) and first or fresh) - 1
+  return function()
+    local list, room, i = needs, free, at
+    if room < smallest then return nil end
+    local n
+    repeat
+      i = i + 1
+      n = list[i]
+    until n == nil or n <= room and not pending[i].reserved
+    at = i
+    return pending[i]
+  end
+end
+
+function queue.first()
+  for i = math.max(first, front), last do
+    front = i
+    if pending[i].waits then return pending[i] end
+  end
+end
+
+local function check_job(job)
+  if type(job) ~= "table" or jobs[job.id] ~= job then error("a job of the queue is expected", 3) end
+end
+
+local function runs(job)
+  gone(job)
+  job.start, free = queue.now, free - job.least
+  nrunning = nrunning + 1
+  running[nrunning], job.at = job, nrunning
+  return true
+end
+
+local function ended(job)
+  local other = running[nrunning]
+  running[job.at], other.at = other, job.at
+  running[nrunning], nrunning = nil, nrunning - 1
+  if policy.finished then policy.finished(job, queue.now, options) end
+end
+
+-- It runs no more, and waits again.
+local function back(job)
+  ended(job)
+  job.start = nil
+  add(job)
+  sorted, freed, early = false, true, true
+end
+
+local function preempted(job)
+  back(job)
+  job.preempted = (job.preempted or 0) + 1
+end
+
+local function numbers(victims)
+  local ids = {}
+  for i, job in ipairs(victims) do
+    check_job(job)
+    ids[i] = job.id
+  end
+  return ids
+end
+
+-- In place of others: the simulator says how many of them had to go.
+local function start_over(job, victims)
+  local n = bridge(START, job.id, table.unpack(numbers(victims)))
+  if not n then return false end
+  for i = 1, n do preempted(victims[i]) end
+  free = n > 0 and bridge(FREE) + job.least or free
+  return runs(job)
+end
+
+function queue.start(_, job, victims)
+  check_job(job)
+  if not job.waits then return false end
+  if victims and #victims > 0 then return start_over(job, victims) end
+  if job.least > free or job.reserved and not early or not bridge(START, job.id) then return false end
+  return runs(job)
+end
+
+function queue.reserve(_, job)
+  check_job(job)
+  if not job.waits or job.reserved and not early then return false end
+  local t = bridge(RESERVE, job.id)
+  if t == queue.now then return runs(job) end
+  job.reserved = t
+  return false
+end
+
+function queue.unreserve(_, job)
+  check_job(job)
+  if job.waits and job.reserved then
+    bridge(UNRESERVE, job.id)
+    job.reserved, early, freed = nil, true, true
+  end
+end
+
+function queue.earliest(_, job)
+  check_job(job)
+  if job.waits then return job.reserved and not early and job.reserved or bridge(EARLIEST, job.id) end
+end
+
+function queue.fits(_, job) return job.least <= free end
+function queue.running() return table.move(running, 1, nrunning, 1, {}) end
+
+function queue.preempt(_, job)
+  check_job(job)
+  if job.waits or not bridge(PREEMPT, job.id) then return false end
+  preempted(job)
+  free = bridge(FREE)
+  return true
+end
+
+function queue.again(self, time)
+  if type(time) ~= "number" or time ~= time then error("a time is expected", 2) end
+  if time > self.now then bridge(AGAIN, time) end
+end
+
+-- ---- what the simulator tells -------------------------------------------------------------------------------
+
+local host = {}
+
+function host.units(n) queue.units = n end
+
+-- From now on who has a higher priority comes first, where the policy has no order of its own.
+function host.ranked() ranked = true end
+
+-- least: the units that it takes at least; units, if not given.
+function host.submit(id, number, submit, estimate, units, user, qos, priority, preemptible, least)
+  local job = { id = id, number = number, submit = submit, estimate = estimate, units = units, user = user, qos = qos,
+    priority = priority, preemptible = preemptible, machine = queue.units, least = least or units, waits = true, reserved = nil }
+  jobs[id] = job
+  if not newest or not behind(newest, job) then return add(job) end
+  freed, sorted = true, sorted and not policy.order
+  if not sorted then return add(job) end
+  count(job)
+  insert(job)
+end
+
+-- sooner: before it was thought to end.
+function host.finish(id, sooner, now)
+  local job = jobs[id]
+  queue.now = now
+  jobs[id] = nil
+  if job.waits then
+    early = early or job.reserved ~= nil
+    return gone(job)
+  end
+  ended(job)
+  freed, early = true, early or sooner
+end
+
+-- A job runs: its reservation began, or it did so already when the policy came.
+function host.started(id, start)
+  local job = jobs[id]
+  queue.now = math.max(queue.now, start)
+  runs(job)
+  job.start = start
+end
+
+-- A job lost what it had, and waits again.
+function host.back(id, now)
+  queue.now = now
+  back(jobs[id])
+end
+
+-- A reservation was lost.
+function host.lost(id) jobs[id].reserved, freed, early = nil, true, true end
+
+-- Something became free; sooner: before it was thought to.
+function host.change(sooner) freed, early = true, early or sooner end
+
+function host.priority(id, value)
+  local job = jobs[id]
+  job.priority = value
+  if not job.waits then return end
+  freed, sorted = true, sorted and not policy.order
+  if not sorted then return end
+  vacate(job)
+  insert(job)
+end
+
+function host.schedule(now, units)
+  queue.now, free = now, units
+  arrange()
+  policy.schedule(queue, options)
+  freed, early = false, false
+  while first <= last and not pending[first].waits do
+    pending[first], needs[first], first, holes = nil, nil, first + 1, holes - 1
+  end
+  fresh = last + 1
+  local n = last - first + 1
+  if first + holes > 32 and (holes > n // 2 or first > n) then squeeze() end -- lists that begin at 1 are quicker
+end
+
+-- The same, in parts: `begin`, and `go` as long as they return false. Between them nothing else may be called.
+local pass
+
+function host.go(...)
+  local ok, why = coroutines.resume(pass, ...)
+  if not ok then error(why, 0) end
+  return coroutines.status(pass) == "dead"
+end
+
+function host.begin(now, units)
+  pass = coroutines.create(host.schedule)
+  return host.go(now, units)
+end
+
+-- The first n that wait.
+function host.heads(n)
+  local ids = {}
+  for i = first, last do
+    if #ids == n then break end
+    if pending[i].waits then ids[#ids + 1] = pending[i].id end
+  end
+  return table.unpack(ids)
+end
+
+function host.about() return policy.name, policy.doc end
+
+-- ---- options ------------------------------------------------------------------------------------------------
+
+local function value_of(name, declared, text)
+  local default = declared
+  if type(declared) == "table" then default = declared.default end
+  if text == nil then return default end
+  local value = text
+  if math.type(default) == "integer" then value = math.tointeger(tonumber(text)) elseif type(default) == "number" then
+    value = tonumber(text)
+  elseif type(default) == "boolean" then
+    value = ({ ["true"] = true, ["false"] = false })[tostring(text)]
+  end
+  if value == nil then error(("option '%s': %s expected, got '%s'"):format(name, math.type(default) or type(default), text), 0) end
+  for _, choice in ipairs(type(declared) == "table" and declared.choices or {}) do
+    if choice == value then return value end
+  end
+  if type(declared) == "table" and declared.choices then
+    error(("option '%s': '%s' is none of %s"):format(name, tostring(value), table.concat(declared.choices, ", ")), 0)
+  end
+  return value
+end
+
+-- name=value pairs, separated by line ends.
+function host.options(text)
+  local given, known = {}, {}
+  for name, value in (text or ""):gmatch "([^=\n]+)=([^\n]*)" do given[name] = value end
+  options = {}
+  for name, declared in pairs(policy.options or {}) do
+    options[name] = value_of(name, declared, given[name])
+    known[#known + 1], given[name] = name, nil
+  end
+  local wrong = next(given)
+  table.sort(known)
+  if wrong then
+    error(("there is no option '%s'; it has %s"):format(wrong, #known > 0 and table.concat(known, " ") or "none"), 0)
+  end
+end
+
+local FIELDS = { name = "string", doc = "string", version = "string", options = "table", order = "function", schedule = "function",
+  finished = "function" }
+
+return function(returned)
+  if type(returned) ~= "table" then error("a queue policy returns a table", 0) end
+  for key, value in pairs(returned) do
+    if not FIELDS[key] then error(("there is no field '%s'; a queue policy has name, doc, version, options, order, schedule, finished")
+      :format(tostring(key)), 0) end
+    if type(value) ~= FIELDS[key] then error(("field '%s': %s expected, got %s"):format(key, FIELDS[key], type(value)), 0) end
+  end
+  if not returned.schedule then error("field 'schedule' is missing", 0) end
+  policy = returned
+  return host
+end
