@@ -2,7 +2,7 @@
 
 local M = {}
 
-local LIBRARY = debug.getinfo(1, "S").source:match "^(.*)scenario/blame%.lua$" -- "@.../weir/"
+local LIBRARY = debug.getinfo(1, "S").source:match "^(.*)scenario/error_location%.lua$" -- "@.../weir/"
 
 local function is_ours(info)
   return info.what == "C" or info.source == "=(tail call)" or info.source:sub(1, #LIBRARY) == LIBRARY
