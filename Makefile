@@ -70,12 +70,14 @@ deps: ## install the Debian packages that are missing
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; fi
 
 # ---- building ----
+# Shared objects offer only the functions that core/weir.h declares: all else is hidden.
+HIDDEN := -fvisibility=hidden
 $(OBJ)/core/%.o: core/%.c
 	@mkdir -p $(@D)
-	$(call say,CC $<)$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore -c $< -o $@
+	$(call say,CC $<)$(CC) $(CFLAGS) $(HIDDEN) -fPIC -MMD -MP -Icore -c $< -o $@
 $(OBJ)/bindings/%.o: bindings/%.c
 	@mkdir -p $(@D)
-	$(call say,CC $<)$(CC) $(CFLAGS) -fPIC -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
+	$(call say,CC $<)$(CC) $(CFLAGS) $(HIDDEN) -fPIC -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
 $(OBJ)/test/%.o: spec/c/%.c
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
@@ -83,11 +85,11 @@ $(OBJ)/test/%.o: spec/c/%.c
 $(OUT)/libweir.a: $(CORE)
 	@mkdir -p $(@D)
 	$(call say,AR $@)rm -f $@ && ar rcs $@ $^
-$(OUT)/libweir.so: $(CORE)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,-soname,libweir.so.0 -o $@ $^ $(LIBS)
-$(OUT)/lua/weir/core.so: $(BIND) $(CORE)
+$(OUT)/libweir.so: $(CORE) core/weir.map
+	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,-soname,libweir.so.0 -Wl,--version-script=core/weir.map -o $@ $(CORE) $(LIBS)
+$(OUT)/lua/weir/core.so: $(BIND) $(CORE) bindings/module.map
 	@mkdir -p $(@D)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -o $@ $^ $(LIBS) $(LUA_LIBS)
+	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/module.map -o $@ $(BIND) $(CORE) $(LIBS) $(LUA_LIBS)
 $(OUT)/weir: $(OBJ)/bindings/main.o $(BIND) $(OUT)/libweir.a $(LUAS) | build/policies
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(NEAR) $(OUT)/libweir.a $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
 $(OUT)/lua/%: lua/%
@@ -101,9 +103,9 @@ build/test/pty.so: spec/support/pty.c # a pseudo-terminal for specs
 build/test/manager: spec/c/manager.c # a service manager for specs
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -o $@ $<
-$(OUT)/test/lua_host: $(OBJ)/test/lua_host.o
+$(OUT)/test/lua_host: $(OBJ)/test/lua_host.o $(BIND) $(OUT)/libweir.a
 	@mkdir -p $(@D)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $< -llua5.4 -Wl,-E
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
 $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)

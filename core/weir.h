@@ -27,6 +27,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* Every function from here to the end of the header is exported from libweir.so; the library hides all others. */
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 
 #define WEIR_VERSION "0.1.0"
 
@@ -1023,6 +1027,9 @@ int weir_allocation_rset(const weir_graph *g, const weir_allocation *a, bool sch
  * XML as {type, index, name, size, device, infos, children}. Limits are those of the readers. */
 char *weir_text_to_json(const char *text, size_t len, const char *source, const char *format, weir_err *err);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -374,7 +374,7 @@ int weirlua_engine_lift(lua_State *L);
 int weirlua_engine_put(lua_State *L);
 void weirlua_lifted_open(lua_State *L, struct weirlua *s);
 
-int luaopen_weir_core(lua_State *L);
+__attribute__((visibility("default"))) int luaopen_weir_core(lua_State *L); /* exported from the Lua module */
 
 /* ---- host.c ---- */
 

@@ -2,7 +2,8 @@
  * host that has their runtime: lua_host SCRIPT [ARGS]. Memory can be made to run out in it:
  *
  *   host.fail(n, times)      of the Lua allocations from now on the n-th fails, and the next, `times` in all
- *   host.fail_core(n, path)  the n-th allocation of the core in the module at `path` fails; once
+ *   host.preload()           `require "weir.core"` gives the module linked into the host, whose core fail_core() reaches
+ *   host.fail_core(n)        the n-th allocation of the core linked into the host fails; once
  *   host.fail()              none fails any more: how many did, of Lua's
  *
  * Lua collects its garbage and asks again before it gives up, so that it takes two failures to fail once. */
@@ -13,7 +14,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/base.h"
+
+int luaopen_weir_core(lua_State *L);
 
 static struct {
     lua_Integer left;   /* allocations until they fail; 0: they do not */
@@ -51,23 +55,21 @@ static int fail(lua_State *L)
 
 static int fail_core(lua_State *L)
 {
-    lua_Integer n = luaL_checkinteger(L, 1);
-    void *module = dlopen(luaL_checkstring(L, 2), RTLD_NOW | RTLD_NOLOAD);
-    void *found = module ? dlsym(module, "weir_mem_fail_after") : NULL;
-    void (*fail_after)(long);
+    weir_mem_fail_after((long)luaL_checkinteger(L, 1));
+    return 0;
+}
 
-    if (module)
-        dlclose(module); /* it stays where it is: Lua holds it */
-    if (!found)
-        return luaL_error(L, "weir_mem_fail_after is not in %s", lua_tostring(L, 2));
-    memcpy(&fail_after, &found, sizeof fail_after);
-    fail_after((long)n);
+static int preload(lua_State *L)
+{
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, luaopen_weir_core);
+    lua_setfield(L, -2, "weir.core");
     return 0;
 }
 
 static void open_host(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"fail", fail}, {"fail_core", fail_core}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"fail", fail}, {"fail_core", fail_core}, {"preload", preload}, {NULL, NULL}};
 
     luaL_newlib(L, functions);
     lua_setglobal(L, "host");

@@ -6,7 +6,7 @@
 --   core  one allocation of the core does
 local MODE, DIR, PATTERN = arg[1], arg[2], arg[3] or ""
 local host = assert(_G.host, "run by lua_host")
-local CORE = package.searchpath("weir.core", package.cpath)
+host.preload()
 local FEW = 400 -- failures of a core that allocates very often; beyond them every seventh allocation is tried
 local MOST = 60000
 
@@ -37,14 +37,14 @@ local function inspect(w, before, after)
 end
 
 local function start(n)
-  if MODE == "core" then return host.fail_core(n, CORE) end
+  if MODE == "core" then return host.fail_core(n) end
   host.fail(n, MODE == "once" and 2 or math.maxinteger)
 end
 
 -- True when it did not come to a failure.
 local function stop()
   if MODE == "core" then
-    host.fail_core(0, CORE)
+    host.fail_core(0)
     return false
   end
   return host.fail() == 0
