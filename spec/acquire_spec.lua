@@ -488,6 +488,18 @@ describe("a scheduler that follows", function()
     assert.same({}, events(it))
   end)
 
+  it("finds a job again by an R without a graph whose nodes have a property of the name \"scheduling\"", function()
+    local it = pair()
+    local R = weir.json.decode(it.f:match("slot=2/node"):format "rv1_nosched")
+    R.execution.properties = { scheduling = "0-1" }
+    it.p:disconnect "default"
+    it.make()
+    it.f:start()
+    it.run()
+    assert(it.f:hello { { id = 1, R = weir.json.encode(R) } })
+    assert.equal("0-1", ranks_of(it.f.engine:job(1)))
+  end)
+
   it("[Q9] a job on what was not acquired again gets its fatal exception at hello", function()
     local it = pair()
     local a = it.f:match "slot=2/node"

@@ -142,6 +142,45 @@ describe("admit", function()
 
   it("amends a job", function() assert.equal(1, #assert(e:match("slot=5/node", { mode = "preview" })):vertices()) end)
 
+  -- Sixteen cores for a job that asks for 64: by the sums of the original there is no start.
+  for what, ask in pairs {
+    place = function(x, r) return x:place(r, 1, 5, 10, false, false) end,
+    ["place after the sums"] = function(x, r) return x:place(r, 1, 5, 10, true, true) end,
+    soonest = function(x, r) return x:soonest(r, 1, 5, 10) end,
+    reserve = function(x, r) return assert(x:match(r, { mode = "reserve", at = 5 })).at end,
+    preview = function(x, r) return assert(x:match(r, { mode = "preview", at = 5 })).at end,
+    feasible = function(x, r) return x:match(r, { mode = "feasible" }) and 5 end,
+    grow = function(x, r) return #assert(x:grow(assert(x:match "slot=1/core").id, r)):vertices() end,
+    explain = function(x, r) return x:explain(r, { at = 5 }).start end,
+    admitted = function(x, r) return assert(x:admitted(r)):resources()[1].count.min + 1 end,
+  } do
+    it("amends what is asked about by " .. what, function()
+      local x = assert(weir.engine { resources = "cluster:1 node:4 core:4", policy = { admit = function(job)
+        if job.resources[1].count == 64 then job.resources[1].count = 4 end
+        return job
+      end } })
+      assert.equal(5, ask(x, weir.request "slot=64/core=1"))
+      assert(x:resources():check())
+    end)
+  end
+
+  it("refuses what is asked about by sums", function()
+    for _, name in ipairs { "soonest", "place", "admitted" } do
+      local t, why, code = e[name](e, weir.request "slot=6/node", 1, 0, 10)
+      assert.same({ nil, "policy p rejects the job: six is too many", "rejected" }, { t, why, code })
+    end
+  end)
+
+  it("has an explanation tell of the alternatives that it put into the request", function()
+    local report = assert(e:explain("slot=1/core", { policy = { admit = function(job)
+      job.resources = { { type = "or_slot", count = 1, label = "a", with = { { type = "core", count = 3 } } },
+        { type = "or_slot", count = 1, label = "b", with = { { type = "core", count = 1 } } } }
+      job.tasks = { { command = { "x" }, slot = "a", count = { per_slot = 1 } } }
+      return job
+    end } }))
+    assert.is_true(report.alternatives)
+  end)
+
   it("lets others pass", function()
     for n = 1, 2 do assert.equal(n, #assert(e:match(("slot=%d/node"):format(n), { mode = "preview" })):vertices()) end
   end)

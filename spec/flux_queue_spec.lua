@@ -305,6 +305,47 @@ describe("a scheduler for Flux", function()
     assert.equal(a, (jobspec.read(spec_of(1, { after = 0 }), {})))
     assert.equal(0, jobspec.about(spec_of(1, { after = 0 })).preemptible)
     for _, wrong in ipairs { -1, "0", true } do assert.is_nil(jobspec.about(spec_of(1, { after = wrong })).preemptible) end
-    assert.matches('"properties":%["p"%]', (jobspec.read(spec_of(1, { queue = "q" }), { q = { "p" } })))
+  end)
+
+  -- Whatever a job says of a property, it stays on the nodes of its queue.
+  for what, row in pairs {
+    ["nothing"] = { "starts", nil },
+    ["an empty constraint"] = { "starts", {} },
+    ["the same property"] = { "starts", { properties = { "d" } } },
+    ["one of two queues"] = { "starts", { ["or"] = { { properties = { "d" } }, { properties = { "b" } } } } },
+    ["not that it is not"] = { "starts", { ["not"] = { { properties = { "^d" } } } } },
+    ["not its queue"] = { "denied", { ["not"] = { { properties = { "d" } } } } },
+    ["a host of its name"] = { "denied", { ["or"] = { { hostlist = { "d" } }, { properties = { "b" } } } } },
+    ["the other queue"] = { "denied", { properties = { "b" } } },
+  } do
+    it("holds a job to what its queue requires: " .. what, function()
+      local s = started({}, 4, 4, { queues = { batch = { requires = { "b" } }, debug = { requires = { "d" } } } },
+        { properties = { b = "0-2", d = "3" } })
+      for id = 1, 2 do submit(s, id, 1, { queue = "debug", constraints = row[2] }) end
+      settle(s)
+      assert.equal(row[1] == "starts" and "1" or "", ids(s, "alloc"))
+      assert.equal(row[1] == "denied" and "1 2" or "", ids(s, "deny"))
+      if row[1] == "starts" then assert.equal("3", ranks_of(s, 1)) end
+    end)
+  end
+
+  it("denies a job of a queue whose constraint is none", function()
+    local s = started({}, 4, 4, { queues = { debug = { requires = { "d" } } } }, { properties = { d = "3" } })
+    submit(s, 1, 1, { queue = "debug", constraints = "d" })
+    assert.equal("1", ids(s, "deny"))
+  end)
+
+  it("counts what a job is admitted as", function()
+    local path = os.tmpname() .. ".lua"
+    local file <close> = assert(io.open(path, "w"))
+    file:write [[return { admit = function(job) job.resources = { { type = "slot", count = 4, label = "task",
+      with = { { type = "core", count = 1 } } } } return job end }]]
+    file:flush()
+    local s = started { "policy=" .. path, "queue=conservative" }
+    os.remove(path)
+    for id = 1, 5 do submit(s, id, 16) end
+    settle(s)
+    assert.equal("1 2 3 4", ids(s, "alloc"))
+    apart(s)
   end)
 end)

@@ -165,6 +165,7 @@ local TAKES = {
     ? engine.grow e:grow(1, X)
     ? engine.place e:place(X, 9, 0, 1)
     ? engine.soonest e:soonest(X, 9, 0, 1)
+    ? engine.admitted e:admitted(X)
     ? core.explain core.explain(g, copy, nil, X, {})
   ]],
   policy = [[

@@ -233,14 +233,6 @@ static void ask_details(lua_State *L, int options, struct details *d, weir_match
     o->ninside = &d->ninside;
 }
 
-/* The request at 2 as the policy at 5 admits it, which stays on the stack; NULL: what is wrong is on the stack. */
-static const weir_request *admitted(lua_State *L)
-{
-    const weir_request *request = weirlua_request_at(L, weirlua_of(L), 2);
-
-    return request ? weirlua_policy_admit(L, 5, request) : NULL;
-}
-
 /* Stack: engine, request, options. Looks for resources for a new job, or for more of the job `grown`. */
 static int search(lua_State *L, int64_t grown)
 {
@@ -260,7 +252,7 @@ static int search(lua_State *L, int64_t grown)
     lua_getiuservalue(L, 1, 1); /* 4: both stay alive, whatever a hook does to the engine */
     push_policy(L, 3); /* 5 */
     ask_details(L, 3, &details, &o); /* 6 to 9 */
-    request = admitted(L);
+    request = weirlua_admitted(L, 2, 5);
     if (!request)
         return 3;
     check_engine(L, &box);
@@ -524,6 +516,7 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"place", weirlua_engine_place},
                                        {"soonest", weirlua_engine_soonest},
                                        {"free", weirlua_engine_free},
+                                       {"admitted", weirlua_engine_admitted},
                                        {"visits", weirlua_engine_visits},
                                        {"lift", weirlua_engine_lift},
                                        {"put", weirlua_engine_put},

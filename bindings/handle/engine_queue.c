@@ -6,6 +6,8 @@
  *   then. With `sums` it asks `soonest` first, and does not try what that says is in vain; only where the job has nothing yet.
  * @method soonest(request: any, job: integer, at: number, duration: number): number?, string?, string? -- No start before that
  *   time is possible, by what all jobs but this one have together, wherever reservations stood; math.huge: none is.
+ * @method admitted(request: any): request?, string?, string? -- The request that is matched where this one is asked for: its own, or
+ *   the one that the policy's admit puts in its place; or nil, why, and a code.
  * @method free(type: string): integer, integer -- Units of a type that nobody has now, in all; and of those the ones with nothing
  *   in use in or below them.
  * @method visits(): integer -- Vertices that place has looked at so far.
@@ -77,7 +79,7 @@ int weirlua_engine_place(lua_State *L)
     struct weirlua_graph *box;
     weir_stats stats = {0};
     weir_match_options o;
-    const weir_request *request, *admitted;
+    const weir_request *request;
     weir_err err = {0};
     uint64_t *visits;
     int64_t start;
@@ -89,13 +91,12 @@ int weirlua_engine_place(lua_State *L)
     o.stats = &stats;
     lua_getiuservalue(L, 1, 1); /* 8, 9: both stay alive, whatever a hook does to the engine */
     lua_getiuservalue(L, 1, 2);
-    request = weirlua_request_at(L, weirlua_of(L), 2);
-    admitted = request ? weirlua_policy_admit(L, PLACE_POLICY, request) : NULL;
-    if (!admitted)
+    request = weirlua_admitted(L, 2, PLACE_POLICY);
+    if (!request)
         return 3;
     visits = weirlua_engine_idle(L, &box);
     rc = lua_toboolean(L, 7) ? ask_sums(box->g, request, &o, &err) : WEIR_OK;
-    rc = rc ? rc : book(L, box, admitted, &o, &start, &err);
+    rc = rc ? rc : book(L, box, request, &o, &start, &err);
     *visits += stats.visited;
     if (rc)
         return weirlua_fail(L, &err, rc);
@@ -118,14 +119,28 @@ int weirlua_engine_soonest(lua_State *L)
     o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);
     o.duration = weirlua_check_time(L, 5);
-    request = weirlua_request_at(L, weirlua_of(L), 2);
+    lua_getiuservalue(L, 1, 1); /* 6, 7: both stay alive, whatever admit does to the engine */
+    lua_getiuservalue(L, 1, 2);
+    request = weirlua_admitted(L, 2, 7);
     if (!request)
         return 3;
+    weirlua_engine_idle(L, &box);
     rc = weir_soonest(box->g, request, &o, &start, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     weirlua_push_time(L, start);
     return 1;
+}
+
+/* admitted(request) -> request */
+int weirlua_engine_admitted(lua_State *L)
+{
+    struct weirlua_graph *box;
+
+    weirlua_engine_idle(L, &box);
+    lua_settop(L, 2);
+    lua_getiuservalue(L, 1, 2);
+    return weirlua_admitted(L, 2, 3) ? 1 : 3;
 }
 
 /* free(type) -> units, idle units */

@@ -210,7 +210,8 @@ static void push_explanation(lua_State *L, const struct telling *t)
     set_stats(L, &x->stats);
 }
 
-/* explain(graph, copy, policy or nil, request[, {at=, where=, and how the request is read}]): the copy is used up. */
+/* explain(graph, copy, policy or nil, request[, {at=, where=, and how the request is read}]) -> explanation, the request as
+ * admitted. The copy is used up. */
 int weirlua_explain(lua_State *L)
 {
     static const char *const known[] = {"at", "where", WEIRLUA_READINGS, NULL};
@@ -223,7 +224,7 @@ int weirlua_explain(lua_State *L)
     weir_explanation *x = NULL;
     const weir_request *request;
     weir_err err = {0};
-    int rc;
+    int admitted, rc;
 
     lua_settop(L, ARG_OPTIONS);
     policy = luaL_testudata(L, ARG_POLICY, WEIRLUA_POLICY);
@@ -236,15 +237,13 @@ int weirlua_explain(lua_State *L)
     o.reading = weirlua_field_reading(L, ARG_OPTIONS);
     lua_getfield(L, ARG_OPTIONS, "where");
     o.where = lua_isnil(L, -1) ? WEIR_NONE : weirlua_check_vertex_of(L, s, lua_gettop(L), box);
-    request = weirlua_request_at(L, s, ARG_REQUEST);
+    request = weirlua_admitted(L, ARG_REQUEST, ARG_POLICY);
     if (!request)
         return 3;
+    admitted = lua_gettop(L);
     rc = weirlua_policy_init(L, ARG_POLICY, copy, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
-    request = weirlua_policy_admit(L, ARG_POLICY, request);
-    if (!request)
-        return 3;
     result = weirlua_box_push(L, release);
     o.frame = frame;
     o.data = &f;
@@ -253,5 +252,6 @@ int weirlua_explain(lua_State *L)
         return weirlua_fail(L, &err, rc);
     result->p = x;
     push_explanation(L, &(struct telling){x, box, copy});
-    return 1;
+    lua_pushvalue(L, admitted);
+    return 2;
 }

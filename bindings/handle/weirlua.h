@@ -368,6 +368,7 @@ uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box);
 /* engine_queue.c: methods of engines */
 int weirlua_engine_place(lua_State *L);
 int weirlua_engine_soonest(lua_State *L);
+int weirlua_engine_admitted(lua_State *L);
 int weirlua_engine_free(lua_State *L);
 int weirlua_engine_visits(lua_State *L);
 int weirlua_engine_lift(lua_State *L);

@@ -199,8 +199,8 @@ void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err);
 
 /* Sees to it that init was called for this graph as it is. A status. `policy` is a stack index. */
 int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *box, weir_err *err);
-/* Asks admit. The request to be matched, which may be another one (then pushed on L); NULL: nil, message and code were
- * pushed. */
-const weir_request *weirlua_policy_admit(lua_State *L, int policy, const weir_request *request);
+/* Reads the request at the stack index `request` and asks the policy's admit: the request to be matched, which is pushed;
+ * NULL: nil, message and code were pushed. Whatever the core is asked about a request passes through here. */
+const weir_request *weirlua_admitted(lua_State *L, int request, int policy);
 
 #endif

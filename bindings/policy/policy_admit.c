@@ -140,7 +140,7 @@ static const weir_request *amended(lua_State *L, const struct policy *p, const c
     return r;
 }
 
-const weir_request *weirlua_policy_admit(lua_State *L, int policy, const weir_request *request)
+static const weir_request *ask_admit(lua_State *L, int policy, const weir_request *request)
 {
     struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
     struct weirlua_box *jobspec, *answer;
@@ -170,4 +170,14 @@ const weir_request *weirlua_policy_admit(lua_State *L, int policy, const weir_re
         return amended(L, p, answer->p);
     reject(L, p, answer->p);
     return NULL;
+}
+
+const weir_request *weirlua_admitted(lua_State *L, int request, int policy)
+{
+    const weir_request *asked = weirlua_request_at(L, weirlua_of(L), request), *r;
+
+    r = asked ? ask_admit(L, policy, asked) : NULL;
+    if (r && r == asked)
+        lua_pushvalue(L, request);
+    return r;
 }

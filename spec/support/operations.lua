@@ -206,6 +206,7 @@ group("matches", [[
   return e:place(must(core.request "slot=1/core=1"), 9, 0, 10)
   return e:place(must(core.request "node=4/slot=1/core=2"), 9, 0, 10, true, true)
   return e:soonest(must(core.request "node=4/slot=1/core=2"), 9, 0, 10)
+  return e:admitted "slot=1/core=1"
   return e:free "core" + e:visits()
   return e:put(must(e:lift(1)), 60)
   return e:lift(2)

@@ -97,7 +97,7 @@ function M.book(targets, id, R)
   local part = here == all and set or set:on_ranks(here)
   local times, text = times_of(targets.graph, set), part:format "rv1"
   local ok
-  if text:find('"scheduling"', 1, true) then
+  if part:get "scheduling" then
     ok, why, code = from_graph(targets, text, id, times)
   else
     ok, why, code = from_entries(targets, part, id, times)

@@ -185,10 +185,14 @@ end
 local function ask(what, opts)
   local settings = { at = opts.at, where = what.where }
   for _, name in ipairs(READINGS) do settings[name] = opts[name] end
-  local report, why, code = core.explain(what.graph, what.copy, what.policy, what.request, settings)
-  if not report and code == "rejected" then report = { verdict = code, why = why, levels = {} } end
-  if not report then return nil, why, code end
-  report.asked, report.alternatives = what.where, has_alternatives(what.request:resources()) or nil
+  local report, admitted, code = core.explain(what.graph, what.copy, what.policy, what.request, settings)
+  if not report and code ~= "rejected" then return nil, admitted, code end
+  if report then
+    report.alternatives = has_alternatives(admitted:resources()) or nil
+  else
+    report = { verdict = code, why = admitted, levels = {} }
+  end
+  report.asked = what.where
   report.policy = what.policy and what.policy.name or nil
   return finish(report, what.said)
 end

@@ -237,6 +237,22 @@ local function whole_nodes(resources, times, in_slot)
   return sum
 end
 
+-- How much a request is, as the policy admits it, and that nothing is known yet of whether it could ever run.
+local function measure(self, shape)
+  local asked = self.engine:admitted(shape.request) or shape.request
+  local units, least = sim.units_of(asked, self.type, self.graph, self.sizes)
+  shape.units, shape.least = units, math.max(least, whole_nodes(asked:resources(), 1) * self.node_units)
+  shape.feasible = nil
+end
+
+-- Another policy may admit other requests.
+local function measure_all(self)
+  for _, shape in pairs(self.requests) do measure(self, shape) end
+  for _, job in pairs(self.jobs) do
+    if job.state == "pending" and job.shape then job.units, job.least = job.shape.units, job.shape.least end
+  end
+end
+
 -- A request is read once for all jobs that give the same text.
 local function read_shape(self, text)
   local shape = self.requests[text]
@@ -244,8 +260,8 @@ local function read_shape(self, text)
   forget_shapes(self)
   local request, why = weir.request(text, "jobspec")
   if not request then return nil, why end
-  local units, least = sim.units_of(request, self.type, self.graph, self.sizes)
-  shape = { request = request, units = units, least = math.max(least, whole_nodes(request:resources(), 1) * self.node_units) }
+  shape = { request = request }
+  measure(self, shape)
   self.requests[text] = shape
   self.nshapes = self.nshapes + 1
   return shape
@@ -613,11 +629,11 @@ function M:reconfigure(settings)
   if ok then ok, why = self.engine:use(ok) end
   if not ok then return nil, why end
   asking.drop_reservations(self)
+  measure_all(self)
   ok, why = self.lines:use(settings.queue, settings.queues, settings.texts)
   if not ok then return nil, why end
   self.settings, self.dirty, self.notes.on = settings, true, settings.annotate == "true"
   self.releases = self.releases + 1
-  for _, shape in pairs(self.requests) do shape.feasible = nil end
   warm_up(self)
   return true
 end

@@ -19,18 +19,13 @@ local function plain_tasks(tasks)
   return core.array(list)
 end
 
--- Adds the properties that a queue requires, unless the constraint names them all already.
+-- A job's constraint, and the properties that its queue requires besides, whatever the job's own constraint says of them. A constraint
+-- that is none stays part of the request, whose reader refuses it.
 local function with_required(constraints, requires)
   if type(requires) ~= "table" or #requires == 0 then return constraints end
-  if type(constraints) ~= "table" then constraints = nil end
-  local missing = {}
-  local text = constraints and core.json_encode(constraints) or ""
-  for _, name in ipairs(requires) do
-    if not text:find('"' .. name .. '"', 1, true) then missing[#missing + 1] = name end
-  end
-  if #missing == 0 then return constraints end
-  local own = { properties = missing }
-  return constraints and next(constraints) and { ["and"] = { constraints, own } } or own
+  local own = { properties = core.array { table.unpack(requires) } }
+  if constraints == nil or constraints == core.null then return own end
+  return { ["and"] = core.array { constraints, own } }
 end
 
 local function number(value) return type(value) == "number" and value > 0 and value or nil end

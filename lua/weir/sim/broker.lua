@@ -126,8 +126,12 @@ local function without_reservation(self, job, f, ...)
   return result
 end
 
--- No start before that is possible.
-local function soonest(self, job) return self.engine:soonest(job.request, job.id, self.now, job.estimate) end
+-- No start before that is possible; math.huge: none is, or the policy no longer admits the job.
+local function soonest(self, job)
+  local t, why, code = self.engine:soonest(job.request, job.id, self.now, job.estimate)
+  if not t then job.why, job.code = why, code end
+  return t or math.huge
+end
 
 local function has_others(self, job) return self.nreserved > (job.reserved and 1 or 0) end
 

@@ -105,8 +105,20 @@ function M:use_queue(x, budget)
   return true
 end
 
+-- Requests are measured anew, and looked at anew whether they can ever run: jobs that are there keep their units.
+local function forget_requests(self)
+  self.requests, self.nrequests, self.sizes, self.machine = {}, 0, {}, self.machine + 1
+end
+
 --- Takes another placement policy for what starts from now on.
-function M:use_policy(x) return self.engine:use(x) end
+function M:use_policy(x)
+  local done, why, code = self.engine:use(x)
+  if done then
+    self.releases = self.releases + 1
+    forget_requests(self)
+  end
+  return done, why, code
+end
 
 -- Tells the queue policy something. Where it fails it raises, and self.failure is what.
 function M:ask(...)
@@ -148,7 +160,7 @@ local function read_request(self, x)
   if type(x) ~= "userdata" then request, why, code = weir.request(x) end
   if not request then return nil, why, code end
   known = { request = request }
-  known.units, known.least = size.of(request, self.type, self.graph, self.sizes)
+  known.units, known.least = size.of(self.engine:admitted(request) or request, self.type, self.graph, self.sizes)
   if self.nrequests == REQUESTS then self.requests, self.nrequests = {}, 0 end
   self.requests[x], self.nrequests = known, self.nrequests + 1
   return known
@@ -269,7 +281,7 @@ end
 -- A job that has its resources begins to run.
 function M:begin(job)
   local lasts, estimate, now = job.runtime, job.estimate, self.now
-  job.state, job.start, job.due = "running", now, now + estimate
+  job.state, job.start, job.due, job.why, job.code = "running", now, now + estimate, nil, nil
   self.nrunning, self.npending = self.nrunning + 1, self.npending - 1
   if lasts >= estimate then
     if lasts > estimate and self.overrun == "kill" then lasts, job.killed = estimate, true end
@@ -558,7 +570,7 @@ end
 --- anew, as what they stand on may be gone.
 function M:changed()
   self.releases = self.releases + 1
-  self.requests, self.nrequests, self.sizes, self.machine = {}, 0, {}, self.machine + 1
+  forget_requests(self)
   asking.drop_reservations(self)
   self:ask("units", self:total())
   self:ask("change", true)
