@@ -90,6 +90,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"read_file", weirlua_read_file},
                                      {"read_line", weirlua_read_line},
                                      {"write_file", weirlua_write_file},
+                                     {"draft", weirlua_draft_new},
                                      {"pieces", weirlua_pieces_new},
                                      {"http", weirlua_http_new},
                                      {"base64", weirlua_base64},
@@ -129,6 +130,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
     if (luaL_getmetatable(L, WEIRLUA_GRAPH) == LUA_TNIL) {
         weirlua_vertex_open(L, s); /* first, as it may refuse */
         weirlua_box_open(L, s);
+        weirlua_draft_open(L, s);
         weirlua_json_open(L, s);
         weirlua_idset_open(L, s);
         weirlua_hostlist_open(L, s);

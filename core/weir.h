@@ -937,9 +937,19 @@ void weir_free(void *p);
  * than `max` bytes, where `what` ("a jobspec") says what it should have been; WEIR_EIO for a directory, a device that has no end,
  * and what cannot be opened or read. O(len) */
 int weir_file_read(const char *path, const char *what, size_t max, char **text, size_t *len, weir_err *err);
-/* Puts a text into a file, whole or not at all: a draft beside it (PATH.new) takes its place. Links are followed; a file
- * keeps its mode; pipes and devices are written to as they are. WEIR_EIO */
-int weir_file_write(const char *path, const char *text, size_t len, weir_err *err);
+/* Puts a text into a file, whole or not at all: a draft beside it (PATH.new, or PATH.new1, ... where somebody has a file of such a
+ * name) is brought to the disk and takes its place. A file keeps its mode. Links are followed, but a link that leads nowhere is
+ * replaced; pipes and devices are written to as they are. With WEIR_WRITE_NO_LINK, for a writer that may do more than others who
+ * have a say in the directory, a path that is a link, a pipe or a device is refused. WEIR_EIO */
+#define WEIR_WRITE_NO_LINK 1u
+int weir_file_write(const char *path, const char *text, size_t len, unsigned flags, weir_err *err);
+/* Such a file piece by piece: begin, write as often as needed, end. weir_draft_end(d, rc, err) keeps what was written where rc, the
+ * caller's own status, is WEIR_OK and no write failed; otherwise the draft goes, and the file that was there is what it was. Returns
+ * rc, or what went wrong; frees the draft. */
+typedef struct weir_draft weir_draft;
+int weir_draft_begin(const char *path, unsigned flags, weir_draft **out, weir_err *err);
+int weir_draft_write(weir_draft *d, const char *text, size_t len, weir_err *err);
+int weir_draft_end(weir_draft *d, int rc, weir_err *err);
 
 /* ---- resource sets (RFC 20) --------------------------------------------------------------------------------- */
 

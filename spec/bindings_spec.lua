@@ -670,3 +670,70 @@ describe("handles", function()
     assert.equal("cluster", again.synthetic("cluster:1"):root().type)
   end)
 end)
+
+describe("a draft", function()
+  local path
+
+  local function content(name)
+    local file <close> = io.open(name or path, "rb")
+    return file and file:read "a"
+  end
+  local function put(name, text)
+    local file <close> = assert(io.open(name, "wb"))
+    file:write(text)
+  end
+  local function made_of(...)
+    local d = assert(core.draft(path))
+    d:write(...)
+    return d
+  end
+
+  before_each(function()
+    path = os.tmpname()
+    put(path, "old")
+  end)
+  after_each(function()
+    for _, suffix in ipairs { "", ".new", ".new1", ".link" } do os.remove(path .. suffix) end
+  end)
+
+  it("takes the place of a file when it is kept, as a whole", function()
+    local d = made_of("a", "b\0")
+    d:write "c"
+    assert.equal("old", content())
+    assert.is_true(d:keep())
+    assert.same({ "ab\0c" }, { content(), content(path .. ".new") })
+  end)
+
+  it("is gone when it is dropped, closed, collected, or its file cannot be written", function()
+    made_of("x"):drop()
+    do local _ <close> = made_of "x" end
+    made_of "x"
+    collectgarbage()
+    assert.same({ "old" }, { content(), content(path .. ".new") })
+    local full = assert(core.draft "/dev/full")
+    full:write(("x"):rep(100000))
+    assert.same({ nil, "/dev/full: cannot be written: No space left on device", "io" }, { full:keep() })
+    assert.same({ nil, "/none/x: cannot be written: No such file or directory", "io" }, { core.draft "/none/x" })
+  end)
+
+  it("leaves alone what somebody else has under the name of a draft", function()
+    put(path .. ".new", "mine")
+    assert(made_of("x"):keep())
+    assert.same({ "x", "mine" }, { content(), content(path .. ".new") })
+  end)
+
+  it("goes where a link leads, unless links are refused", function()
+    local link = path .. ".link"
+    assert(os.execute(("ln -s '%s' '%s'"):format(path, link)))
+    local d = assert(core.draft(link))
+    d:write "through"
+    assert(d:keep())
+    assert(core.write_file(link, content() .. " it"))
+    assert.equal("through it", content())
+    local says = link .. ": cannot be written: it is a link, a file is wanted"
+    assert.same({ nil, says, "io" }, { core.draft(link, { links = false }) })
+    assert.same({ nil, says, "io" }, { core.write_file(link, "x", { links = false }) })
+    assert.equal("through it", content(link))
+    assert.has_error(function() core.draft(link, { link = false }) end, "there is no option 'link' here")
+  end)
+end)

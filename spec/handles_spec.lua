@@ -83,6 +83,7 @@ local DEAD = {
     { without_its_vertex(function(w) return w.a end), "vertices __index" } },
   box = {}, -- no script has one
   constraint = { { finished("constraint", function() return assert(core.constraint { ranks = { "1" } }) end) } },
+  draft = { { finished("draft", function() return assert(core.draft "/dev/null") end), "drop" } },
   editor = { { finished("editor", function() return core.editor {} end) } },
   engine = { { function(w) w.e:close() return w.e end }, { with_closed_graph(function(w) return w.e end) },
     { function(w) finish("graph", w.g) return w.e end } },
@@ -237,6 +238,7 @@ local NONE = [[
   http: post step
   http_request: status take
   idset: __eq __len copy count empty first format has ids last next prev ranges take
+  draft: drop keep write
   pieces: at graph put stamp
   policy: __index profile
   request: attribute constrained duration format resources
@@ -247,7 +249,7 @@ local NONE = [[
   tls_session: finish ready receive send start take
   vertex: __index __len __newindex __pairs aggregate allocate ancestor available below child children edges graph jobs nchildren
     parent uri uses
-  core: array base64 calls clock discover document editor file_mode guarded guess http in_group inherited json_decode json_encode
+  core: array base64 calls clock discover document draft editor file_mode guarded guess http in_group inherited json_decode json_encode
     json_line keep_memory load members methods new notify numbers parse peer pieces policy_load policy_source policy_stamp
     policy_table constraint query read_file request same sandbox_open sandbox_run secret synthetic tls_client tls_server unbase64 user watch
     write_file write_private

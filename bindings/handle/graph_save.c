@@ -1,5 +1,4 @@
-/* graph_save.c - g:save(path, opts) and g:changed(): a graph into a file, and what the next save would write; and
- * write_file(), any text into a file. */
+/* graph_save.c - g:save(path, opts) and g:changed(): a graph into a file, and what the next save would write. */
 #include "handle/weirlua.h"
 
 /* save(path[, {format=, changed=}]): true; or nil, message, code. */
@@ -37,16 +36,6 @@ static int graph_changed(lua_State *L)
     }
     weirlua_box_clear(list);
     return 1;
-}
-
-/* write_file(path, text): true; or nil, message, code. */
-int weirlua_write_file(lua_State *L)
-{
-    size_t len;
-    const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
-    weir_err err = {0};
-
-    return weirlua_status(L, weir_file_write(path, text, len, &err), &err);
 }
 
 const luaL_Reg weirlua_graph_savers[] = {{"save", graph_save}, {"changed", graph_changed}, {"pieces", weirlua_graph_pieces}, {NULL, NULL}};

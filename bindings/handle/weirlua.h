@@ -148,9 +148,11 @@ void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *b
 int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v);
 void weirlua_graph_open(lua_State *L, struct weirlua *s);
 int weirlua_graph_new(lua_State *L);
-int weirlua_write_file(lua_State *L); /* graph_save.c */
 int weirlua_read_file(lua_State *L);  /* file.c */
 int weirlua_read_line(lua_State *L);
+int weirlua_write_file(lua_State *L);
+int weirlua_draft_new(lua_State *L);
+void weirlua_draft_open(lua_State *L, struct weirlua *s);
 int weirlua_graph_load(lua_State *L);
 int weirlua_graph_parse(lua_State *L);
 int weirlua_format_guess(lua_State *L);

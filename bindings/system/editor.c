@@ -392,7 +392,7 @@ static int save_history(struct editor *ed, weir_err *err)
     int rc = WEIR_EIO;
 
     if (text)
-        rc = weir_file_write(ed->path, text, len, err);
+        rc = weir_file_write(ed->path, text, len, 0, err);
     else
         snprintf(err->text, sizeof err->text, "%s: %s", ed->path, strerror(errno));
     if (f)

@@ -1,8 +1,10 @@
-/* file.c - reading files for the library's Lua: whole, or a line at a time, never more than a limit. */
+/* file.c - files for the library's Lua: read whole or a line at a time, never more than a limit; written whole or not at all. */
 #include "handle/weirlua.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define DRAFT "weir.draft"
 
 /* read_file(path, what, max): what is in a file, "-" being standard input; or nil, message, code. `what`, such as "a jobspec",
  * is what more than max bytes are too long for. */
@@ -52,4 +54,93 @@ int weirlua_read_line(lua_State *L)
     if (c == EOF && n == 0)
         lua_pushnil(L);
     return 1;
+}
+
+/* ---- writing ---- */
+
+/* Of the options {links = false} at `arg`. */
+static unsigned write_flags(lua_State *L, int arg)
+{
+    static const char *const known[] = {"links", NULL};
+
+    weirlua_options(L, arg, known);
+    return weirlua_field_boolean(L, arg, "links", true) ? 0 : WEIR_WRITE_NO_LINK;
+}
+
+/* write_file(path, text[, {links = false}]): true; or nil, message, code. */
+int weirlua_write_file(lua_State *L)
+{
+    size_t len;
+    const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_file_write(path, text, len, write_flags(L, 3), &err), &err);
+}
+
+/* draft(path[, {links = false}]): a file to be written piece by piece; or nil, message, code. */
+int weirlua_draft_new(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    unsigned flags = write_flags(L, 2);
+    weir_draft **own = lua_newuserdatauv(L, sizeof *own, 0);
+    weir_err err = {0};
+    int rc;
+
+    *own = NULL;
+    luaL_setmetatable(L, DRAFT);
+    rc = weir_draft_begin(path, flags, own, &err);
+    return rc ? weirlua_fail(L, &err, rc) : 1;
+}
+
+static weir_draft **check_draft(lua_State *L)
+{
+    weir_draft **own = luaL_checkudata(L, 1, DRAFT);
+
+    luaL_argcheck(L, *own, 1, "the draft was kept or dropped already");
+    return own;
+}
+
+/* write(text, ...): adds texts: true; or nil, message, code, as keep() gives them again. */
+static int draft_write(lua_State *L)
+{
+    weir_draft *d = *check_draft(L);
+    int top = lua_gettop(L), rc = WEIR_OK;
+    weir_err err = {0};
+
+    for (int i = 2; i <= top && !rc; i++) {
+        size_t len;
+        const char *text = luaL_checklstring(L, i, &len);
+
+        rc = weir_draft_write(d, text, len, &err);
+    }
+    return weirlua_status(L, rc, &err);
+}
+
+/* keep(): the draft takes its place: true; or nil, message, code, and the draft is gone. */
+static int draft_keep(lua_State *L)
+{
+    weir_draft **own = check_draft(L), *d = *own;
+    weir_err err = {0};
+
+    *own = NULL;
+    return weirlua_status(L, weir_draft_end(d, WEIR_OK, &err), &err);
+}
+
+/* drop(): what was written goes, unless it was kept. */
+static int draft_drop(lua_State *L)
+{
+    weir_draft **own = luaL_checkudata(L, 1, DRAFT), *d = *own;
+
+    *own = NULL;
+    if (d)
+        (void)!weir_draft_end(d, WEIR_EINTERRUPTED, NULL);
+    return 0;
+}
+
+void weirlua_draft_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {{"write", draft_write}, {"keep", draft_keep}, {"drop", draft_drop}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", draft_drop}, {"__close", draft_drop}, {NULL, NULL}};
+
+    weirlua_class(L, s, DRAFT, methods, meta);
 }

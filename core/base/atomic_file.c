@@ -1,5 +1,6 @@
-/* atomic_file.c - files that are written whole or not at all. */
-#include "base/atomic_file.h"
+/* atomic_file.c - files that are written whole or not at all: a draft beside a file takes its place when it is complete.
+ * Invariant: until weir_draft_end() has succeeded, a file that was there is what it was. */
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,15 @@
 #define TRIES    100 /* drafts that others may have left */
 #define NAME_MOST 240 /* bytes of a file's name that the name of its draft has */
 
-int weir_draft_fail(const struct weir_draft *d, weir_err *err)
+struct weir_draft {
+    FILE *file;
+    char *path, *name; /* where links of the path lead to, and the draft; name is NULL for pipes and devices, which are
+                        * written to as they are */
+    char *shown;       /* the caller's path, which errors name */
+    int broken;        /* errno of the first write that failed; 0: none */
+};
+
+static int fail(const struct weir_draft *d, weir_err *err)
 {
     return weir_fail_at(err, WEIR_EIO, d->shown, 0, 0, "cannot be written: %s", strerror(errno));
 }
@@ -22,17 +31,19 @@ static void forget(struct weir_draft *d)
 {
     weir_mem_free(d->path);
     weir_mem_free(d->name);
-    *d = (struct weir_draft){0};
+    weir_mem_free(d->shown);
+    weir_mem_free(d);
 }
 
 /* The file that a path leads to. A link that leads nowhere is replaced, as is a file. */
-static int resolve(struct weir_draft *d, const char *path, weir_err *err)
+static int resolve(struct weir_draft *d, const char *path, unsigned flags, weir_err *err)
 {
     char real[PATH_MAX];
+    bool follows = !(flags & WEIR_WRITE_NO_LINK) && realpath(path, real);
 
-    d->shown = path;
-    d->path = weir_mem_strdup(realpath(path, real) ? real : path);
-    return d->path ? WEIR_OK : weir_fail_nomem(err);
+    d->shown = weir_mem_strdup(path);
+    d->path = weir_mem_strdup(follows ? real : path);
+    return d->shown && d->path ? WEIR_OK : weir_fail_nomem(err);
 }
 
 /* The n-th name for a draft. */
@@ -76,10 +87,10 @@ static int open_draft(struct weir_draft *d, const struct stat *old, weir_err *er
         return weir_fail_nomem(err);
     fd = create(d);
     if (fd < 0)
-        return weir_draft_fail(d, err);
+        return fail(d, err);
     if ((!old || take_after(fd, old) == 0) && (d->file = fdopen(fd, "wb")))
         return WEIR_OK;
-    weir_draft_fail(d, err);
+    fail(d, err);
     close(fd);
     unlink(d->name);
     return WEIR_EIO;
@@ -94,53 +105,75 @@ static bool is_device(const char *path, const struct stat *there)
 static int open_device(struct weir_draft *d, weir_err *err)
 {
     d->file = fopen(d->shown, "wbe");
-    return d->file ? WEIR_OK : weir_draft_fail(d, err);
+    return d->file ? WEIR_OK : fail(d, err);
 }
 
-int weir_draft_begin(struct weir_draft *d, const char *path, weir_err *err)
+static int refuse(const struct weir_draft *d, const char *what, weir_err *err)
 {
-    struct stat old;
-    bool there;
+    return weir_fail_at(err, WEIR_EIO, d->shown, 0, 0, "cannot be written: it is %s, a file is wanted", what);
+}
+
+/* Where links are not followed, nothing is opened under the path's own name: a link that somebody puts there between lstat() and
+ * rename() is replaced as an entry of its directory. */
+static int open_path(struct weir_draft *d, unsigned flags, weir_err *err)
+{
+    bool no_link = flags & WEIR_WRITE_NO_LINK;
+    struct stat there;
+    const struct stat *old = (no_link ? lstat(d->path, &there) : stat(d->path, &there)) == 0 ? &there : NULL;
+
+    if (old && S_ISDIR(old->st_mode))
+        return refuse(d, "a directory", err);
+    if (no_link && old && !S_ISREG(old->st_mode))
+        return refuse(d, S_ISLNK(old->st_mode) ? "a link" : "a pipe or a device", err);
+    if (!no_link && is_device(d->shown, old))
+        return open_device(d, err);
+    return open_draft(d, old, err);
+}
+
+int weir_draft_begin(const char *path, unsigned flags, weir_draft **out, weir_err *err)
+{
+    struct weir_draft *d = weir_mem_zalloc(1, sizeof *d);
     int rc;
 
-    *d = (struct weir_draft){0};
-    rc = resolve(d, path, err);
-    if (rc)
-        return rc;
-    there = stat(d->path, &old) == 0;
-    if (there && S_ISDIR(old.st_mode))
-        rc = weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot be written: it is a directory, a file is wanted");
-    else if (is_device(path, there ? &old : NULL))
-        rc = open_device(d, err);
-    else
-        rc = open_draft(d, there ? &old : NULL, err);
+    *out = NULL;
+    if (!d)
+        return weir_fail_nomem(err);
+    rc = resolve(d, path, flags, err);
+    rc = rc ? rc : open_path(d, flags, err);
     if (rc)
         forget(d);
+    else
+        *out = d;
     return rc;
 }
 
-int weir_draft_end(struct weir_draft *d, int rc, weir_err *err)
+int weir_draft_write(weir_draft *d, const char *text, size_t len, weir_err *err)
 {
-    if (!rc && (fflush(d->file) != 0 || (d->name && fsync(fileno(d->file)) != 0)))
-        rc = weir_draft_fail(d, err);
+    if (!d->broken && fwrite(text, 1, len, d->file) != len)
+        d->broken = errno ? errno : EIO;
+    errno = d->broken;
+    return d->broken ? fail(d, err) : WEIR_OK;
+}
+
+int weir_draft_end(weir_draft *d, int rc, weir_err *err)
+{
+    errno = d->broken;
+    if (!rc && (d->broken || fflush(d->file) != 0 || (d->name && fsync(fileno(d->file)) != 0)))
+        rc = fail(d, err);
     if (fclose(d->file) != 0 && !rc)
-        rc = weir_draft_fail(d, err);
+        rc = fail(d, err);
     if (!rc && d->name && rename(d->name, d->path) != 0)
-        rc = weir_draft_fail(d, err);
+        rc = fail(d, err);
     if (rc && d->name)
         unlink(d->name);
     forget(d);
     return rc;
 }
 
-int weir_file_write(const char *path, const char *text, size_t len, weir_err *err)
+int weir_file_write(const char *path, const char *text, size_t len, unsigned flags, weir_err *err)
 {
-    struct weir_draft d;
-    int rc = weir_draft_begin(&d, path, err);
+    weir_draft *d;
+    int rc = weir_draft_begin(path, flags, &d, err);
 
-    if (rc)
-        return rc;
-    if (fwrite(text, 1, len, d.file) != len)
-        rc = weir_draft_fail(&d, err);
-    return weir_draft_end(&d, rc, err);
+    return rc ? rc : weir_draft_end(d, weir_draft_write(d, text, len, err), err);
 }

@@ -5,29 +5,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/atomic_file.h"
 #include "store/sqlite.h"
 
 /* ---- texts ---- */
 
 static int to_file(void *data, const char *text, size_t len)
 {
-    return fwrite(text, 1, len, data) == len ? WEIR_OK : WEIR_EIO;
+    return weir_draft_write(data, text, len, NULL);
 }
 
 /* A full disk says more than the writer, which only knows that its text was not taken. */
 static int write_text(const weir_graph *g, const char *path, const char *format, weir_err *err)
 {
-    struct weir_draft d;
+    weir_draft *d;
     weir_err why = {0};
-    int rc = weir_draft_begin(&d, path, err);
+    int rc = weir_draft_begin(path, 0, &d, err);
 
     if (rc)
         return rc;
-    rc = weir_graph_write(g, format, NULL, to_file, d.file, &why);
-    if (rc)
-        rc = ferror(d.file) ? weir_draft_fail(&d, err) : weir_fail(err, rc, "%s", why.text);
-    return weir_draft_end(&d, rc, err);
+    rc = weir_graph_write(g, format, NULL, to_file, d, &why);
+    if (rc && weir_draft_write(d, "", 0, err) == WEIR_OK)
+        rc = weir_fail(err, rc, "%s", why.text);
+    return weir_draft_end(d, rc, err);
 }
 
 /* Whether the file is still what this graph was saved as, and the graph is what it was then. */

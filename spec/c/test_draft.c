@@ -30,7 +30,7 @@ static const char *content(void)
 
 static int once(void *arg)
 {
-    int rc = weir_file_write(path, arg, strlen(arg), NULL);
+    int rc = weir_file_write(path, arg, strlen(arg), 0, NULL);
 
     CHECK(strcmp(content(), rc ? "old" : "new") == 0, "status %d, the file is \"%s\"", rc, content());
     CHECK(access(draft, F_OK) != 0, "there is no draft after status %d", rc);
@@ -56,7 +56,7 @@ static void test_full(void)
     signal(SIGXFSZ, SIG_IGN);
     memset(text, 'x', sizeof text);
     limit(4096);
-    rc = weir_file_write(path, text, sizeof text, &err);
+    rc = weir_file_write(path, text, sizeof text, 0, &err);
     limit(RLIM_INFINITY);
     CHECK(rc == WEIR_EIO && strstr(err.text, "cannot be written: "), "status %d, \"%s\"", rc, err.text);
     CHECK(strcmp(err.source, path) == 0, "the error names %s", err.source);
@@ -68,7 +68,7 @@ static void test_mode(void)
     struct stat st;
 
     CHECK(chmod(path, 0640) == 0, "the mode is set");
-    CHECK(weir_file_write(path, "mode", 4, NULL) == WEIR_OK && stat(path, &st) == 0, "written");
+    CHECK(weir_file_write(path, "mode", 4, 0, NULL) == WEIR_OK && stat(path, &st) == 0, "written");
     CHECK((st.st_mode & 0777) == 0640, "mode %o", st.st_mode & 0777u);
 }
 
@@ -80,15 +80,73 @@ static void test_drafts(void)
 
     for (int n = 0; n < 100; n++) {
         snprintf(name, sizeof name, n ? "%s.new%d" : "%s.new", path, n);
-        CHECK(weir_file_write(path, name, strlen(name), NULL) == WEIR_OK, "%d drafts are there", n);
+        CHECK(weir_file_write(path, name, strlen(name), 0, NULL) == WEIR_OK, "%d drafts are there", n);
         CHECK(strcmp(content(), name) == 0, "the file is \"%s\"", content());
         put(name, "mine");
     }
-    CHECK(weir_file_write(path, "x", 1, &err) == WEIR_EIO && strstr(err.text, "File exists"), "\"%s\"", err.text);
+    CHECK(weir_file_write(path, "x", 1, 0, &err) == WEIR_EIO && strstr(err.text, "File exists"), "\"%s\"", err.text);
     for (int n = 0; n < 100; n++) {
         snprintf(name, sizeof name, n ? "%s.new%d" : "%s.new", path, n);
         unlink(name);
     }
+}
+
+/* ---- links ---- */
+
+static char target[80];
+
+/* Makes `path` a link to `target`, which holds "old". */
+static void make_link(void)
+{
+    unlink(path);
+    put(target, "old");
+    CHECK(symlink(target, path) == 0, "a link is made");
+}
+
+static bool is_link(void)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+static void test_links(void)
+{
+    weir_err err = {0};
+
+    make_link();
+    CHECK(weir_file_write(path, "followed", 8, 0, NULL) == WEIR_OK && is_link() && strcmp(content(), "followed") == 0,
+          "what the link leads to is written");
+    make_link();
+    CHECK(weir_file_write(path, "x", 1, WEIR_WRITE_NO_LINK, &err) == WEIR_EIO && strstr(err.text, "it is a link"), "\"%s\"",
+          err.text);
+    CHECK(is_link() && strcmp(content(), "old") == 0 && access(draft, F_OK) != 0, "all is as it was");
+    unlink(target);
+    CHECK(weir_file_write(path, "x", 1, WEIR_WRITE_NO_LINK, &err) == WEIR_EIO && access(target, F_OK) != 0 && is_link(),
+          "nor is a link that leads nowhere");
+    unlink(path);
+    for (int n = 0; n < 2; n++)
+        CHECK(weir_file_write(path, "own", 3, WEIR_WRITE_NO_LINK, NULL) == WEIR_OK && strcmp(content(), "own") == 0,
+              "a file, new or not, is written");
+    unlink(path);
+    weir_err_clear(&err);
+    CHECK(mkfifo(path, 0600) == 0 && weir_file_write(path, "x", 1, WEIR_WRITE_NO_LINK, &err) == WEIR_EIO &&
+              strstr(err.text, "it is a pipe"),
+          "\"%s\"", err.text);
+    unlink(path);
+}
+
+/* A draft that somebody made a link of is left alone. */
+static void test_draft_link(void)
+{
+    struct stat st;
+
+    put(path, "old");
+    put(target, "mine");
+    CHECK(symlink(target, draft) == 0 && weir_file_write(path, "new", 3, 0, NULL) == WEIR_OK, "written");
+    CHECK(strcmp(content(), "new") == 0 && stat(target, &st) == 0 && st.st_size == 4, "but not through the link");
+    unlink(draft);
+    unlink(target);
 }
 
 int main(void)
@@ -97,11 +155,14 @@ int main(void)
 
     snprintf(path, sizeof path, "/tmp/weir-draft-%ld", (long)getpid());
     snprintf(draft, sizeof draft, "%s.new", path);
+    snprintf(target, sizeof target, "%s.target", path);
     put(path, "old");
     check_nomem(once, text, "writing a file");
     test_full();
     test_mode();
     test_drafts();
+    test_links();
+    test_draft_link();
     unlink(path);
     return check_report();
 }

@@ -100,6 +100,7 @@ group("formats", [[
   return g:save(dir .. "/g.sqlite")
   return g:save(dir .. "/g.json", { changed = true })
   return core.write_file(dir .. "/text", "some text")
+  local d = must(core.draft(dir .. "/text", { links = false })) d:write("some", " text") return d:keep()
 ]])
 
 group("changes", [[
