@@ -4,10 +4,9 @@
 
 #include <string.h>
 
-#include "index/candidate_index.h"
-#include "index/nogood.h"
 #include "aggregate/rows_deferred.h"
 #include "aggregate/rows_max.h"
+#include "graph/observer.h"
 
 void weir_levels_of(uint32_t cap, struct levels *lv)
 {
@@ -95,8 +94,6 @@ static void update_rows(const weir_graph *g, struct inner *in, uint32_t pos, con
         }
     }
 }
-
-#define MANY_KIDS 4 /* changed, from which on what is best among them all is looked for once */
 
 /* What v contributes to its parent, of all cells or of those that books and states change; nothing for a root. */
 static void contribute_up(const weir_graph *g, weir_vertex v, bool all, int64_t *out)
@@ -212,11 +209,8 @@ static void finish_run(weir_graph *g, uint32_t level)
             else if (c == CELL_SOON ? x->later : x->lowered && (c - w.pairs) % PAIR_CELLS == PAIR_FREE)
                 cells[c] = weir_row_rescan(g, &w, c, cells[c]);
     }
-    if (x->booked && x->to - x->from + 1 >= MANY_KIDS)
-        weir_indexes_touch_kids(g, x->vertex, x->from, x->to);
-    else
-        for (uint32_t i = x->from; x->booked && i <= x->to; i++)
-            weir_indexes_touch_one(g, in->kids[i]);
+    if (x->booked)
+        WEIR_TELL(g, used_run, g, x->vertex, x->from, x->to);
 }
 
 void weir_rows_note_late(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
@@ -271,15 +265,14 @@ static void carry_late(weir_graph *g, uint32_t level)
         weir_rows_note_late(g, level + 1, p, vertex_at(g, v)->pos);
         contribute_up(g, v, false, scratch(g, NEW));
         add_to_run(g, level + 1, old, scratch(g, NEW), booked);
-        weir_refusals_touch_one(g, v);
+        WEIR_TELL(g, spans_changed, g, v, false);
         return;
     }
     memcpy(scratch(g, OLD), old, g->scratch_width * sizeof *old);
     carry_up(g, v, false);
     if (booked)
-        weir_indexes_touch(g, v);
-    else
-        weir_refusals_touch(g, v);
+        WEIR_TELL(g, used, g, v);
+    WEIR_TELL(g, spans_changed, g, v, true);
 }
 
 static void carry_all_late(weir_graph *g)
@@ -321,11 +314,12 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
         weir_rows_note_late(g, 0, p, vertex_at(g, v)->pos);
         contribute_up(g, v, false, scratch(g, NEW));
         add_to_run(g, 0, scratch(g, OLD), scratch(g, NEW), true);
-        weir_refusals_touch_one(g, v);
+        WEIR_TELL(g, spans_changed, g, v, false);
         return;
     }
     carry_up(g, v, false);
-    weir_indexes_touch(g, v);
+    WEIR_TELL(g, used, g, v);
+    WEIR_TELL(g, spans_changed, g, v, true);
 }
 
 static void add_cells(const struct schema *s, int64_t *to, const int64_t *from)
@@ -447,9 +441,9 @@ static void give_rows(weir_graph *g, struct inner *in, uint32_t rows)
     in->nrows = rows;
     if (g->building)
         return;
-    weir_indexes_rows(g, in->row, rows);
+    WEIR_TELL(g, rows_given, g, in->row, rows);
     if (had)
-        weir_indexes_relay(g, in->vertex);
+        WEIR_TELL(g, rows_moved, g, in->vertex);
 }
 
 void weir_rows_spare(weir_graph *g, const struct inner *in)
@@ -617,7 +611,6 @@ int weir_rows_build(weir_graph *g)
     for (uint32_t i = 0; i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE && inner_of(g, g->roots[i]) && build_below(g, g->roots[i]))
             return WEIR_ENOMEM;
-    weir_indexes_drop(g);
     return WEIR_OK;
 }
 
@@ -695,7 +688,6 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
     }
     if (n == 0) {
         link_kids(g, in, count);
-        weir_indexes_link(g, p, in->nkids - count, count);
         return WEIR_OK;
     }
     carry_all_late(g);
@@ -712,7 +704,6 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
         t->lift = weir_lift_intern(g, inner_of(g, above)->schema, t->schema, kind_of(g, top)->type);
         carry_top(g, top);
     }
-    weir_indexes_link(g, p, in->nkids - count, count);
     return WEIR_OK;
 }
 

@@ -64,7 +64,7 @@ static inline int64_t vertex_unallocated(const weir_graph *g, weir_vertex v)
 void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_t *out);
 
 /* Brackets a change of v (its state, its book): before() remembers what v contributed, after() carries the difference
- * up to the root and brings the indices up to date. Nothing can fail. O(d f) */
+ * up to the root and tells observers. Nothing can fail. O(d f) */
 void weir_rows_before(weir_graph *g, weir_vertex v);
 void weir_rows_after(weir_graph *g, weir_vertex v);
 

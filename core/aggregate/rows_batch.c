@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "index/nogood.h"
 #include "aggregate/rows_max.h"
+#include "graph/observer.h"
 
 uint32_t weir_rows_run(const weir_graph *g, const weir_pick *picks, uint32_t n)
 {
@@ -55,7 +55,7 @@ static void note_soon(weir_graph *g, weir_vertex v, int64_t old, int64_t new)
     weir_rows_note_late(g, 0, vertex_at(g, v)->parent, vertex_at(g, v)->pos);
     g->late[0].later |= new < old;
     *cell = max64(*cell, new);
-    weir_refusals_touch_one(g, v);
+    WEIR_TELL(g, spans_changed, g, v, false);
 }
 
 void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
@@ -64,7 +64,7 @@ void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
     weir_vertex p = vertex_at(g, v)->parent;
 
     if (own_soon == WEIR_FOREVER - next || !g->batch || p == WEIR_NONE || g->building)
-        weir_refusals_touch(g, v);
+        WEIR_TELL(g, spans_changed, g, v, true);
     if (own_soon == WEIR_FOREVER - next)
         return;
     weir_rows_turn_late(g, p);
@@ -110,10 +110,12 @@ static void add_up(const weir_graph *g, const struct schema *s, const weir_pick 
     }
 }
 
-static void touch_refusals(weir_graph *g, const weir_pick *picks, uint32_t n)
+static void tell_spans(weir_graph *g, const weir_pick *picks, uint32_t n)
 {
-    for (uint32_t i = 0; g->refusals && i < n; i++)
-        weir_refusals_touch_one(g, picks[i].vertex);
+    bool observed = spans_observed(g);
+
+    for (uint32_t i = 0; observed && i < n; i++)
+        WEIR_TELL(g, spans_changed, g, picks[i].vertex, false);
 }
 
 /* Notes a run of kids. */
@@ -156,7 +158,7 @@ void weir_rows_run_after(weir_graph *g, const weir_pick *picks, uint32_t n)
         x->lowered |= new[c] < old[c];
         run[c] = max64(run[c], new[c]);
     }
-    touch_refusals(g, picks, n);
+    tell_spans(g, picks, n);
 }
 
 /* The start of the first reservation of v or below it, as a row has it, where that of v is `next`. */
@@ -170,17 +172,17 @@ void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const
 {
     weir_vertex p = vertex_at(g, picks->vertex)->parent;
     int64_t old = 0, new = 0;
-    bool changed = false;
+    bool changed = false, observed = spans_observed(g);
 
     weir_rows_turn_late(g, p);
     for (uint32_t i = 0; i < n; i++) {
         weir_vertex v = picks[i].vertex;
         const struct book *b = book_of(g, v);
         int64_t now = b ? b->next : WEIR_FOREVER;
-        if (i > 0 && next[i] == next[i - 1] && !g->refusals && alike(g, picks + i - 1, 2) == 2)
+        if (i > 0 && next[i] == next[i - 1] && !observed && alike(g, picks + i - 1, 2) == 2)
             continue;
         if (now == next[i]) {
-            weir_refusals_touch(g, v);
+            WEIR_TELL(g, spans_changed, g, v, true);
             continue;
         }
         changed = true;
@@ -192,5 +194,5 @@ void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const
     note_run(g, picks, n);
     g->late[0].later |= new < old;
     scratch(g, RUN)[CELL_SOON] = max64(scratch(g, RUN)[CELL_SOON], new);
-    touch_refusals(g, picks, n);
+    tell_spans(g, picks, n);
 }

@@ -5,6 +5,8 @@
 
 #include "time/reservation.h"
 #include "aggregate/schema.h"
+#include "job/job.h"
+#include "time/timeline.h"
 
 /* A copy of some bytes in *to; NULL stays NULL. */
 static int copy_bytes(void *to, const void *from, size_t bytes)
@@ -289,6 +291,8 @@ static void forget_arrays(weir_graph *c)
     c->text_save = NULL;
     c->map_index = NULL;
     c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->ncalendars = c->nindexes = 0;
+    memset(c->observers, 0, sizeof c->observers);
+    memset(c->told, 0, sizeof c->told);
     c->nspare_rows = c->spare_rows_cap = 0;
     c->schemas_cap = c->lifts_cap = c->indexes_cap = 0;
 }
@@ -302,6 +306,7 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
     *c = *g;
     c->matching = c->batch = false;
     forget_arrays(c);
+    weir_jobs_observe(c);
     c->map_index = weir_map_index_new();
     if (!c->map_index || copy_names(&g->names, &c->names) || copy_schemas(g, c) || copy_types(g, c) || copy_flat(g, c) ||
         copy_inners(g, c) || copy_pools(g, c) || copy_books(g, c) || copy_jobs(g, c)) {

@@ -1,12 +1,11 @@
 /* merge.c - adding to a graph what another one has more (M4). Invariant: everything that was added is on record, in
  * order, until the whole is done; going back in reverse order restores what was there, to the places of children. */
+#include "graph/observer.h"
 #include "copy/extract.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "index/candidate_index.h"
 
 enum { NOTE_RANK = 3 }; /* beside the three maps */
 
@@ -349,7 +348,7 @@ static void undo(struct merge *m)
             pool_of(g, n->v)->rank = WEIR_NO_RANK;
     }
     g->nsubsystems = m->nsubsystems;
-    weir_indexes_drop_maps(g);
+    WEIR_TELL(g, described_many, g);
 }
 
 int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err)

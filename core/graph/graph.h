@@ -19,12 +19,13 @@
 #include "base/base.h"
 #include "base/strtab.h"
 #include "base/map64.h"
-#include "time/timeline.h"
 
 typedef uint16_t weir_type;
 #define WEIR_NO_TYPE UINT16_MAX
 #define LATE_LEVELS 2 /* of rows that a batch holds back */
 #define SCRATCH_VECTORS (4 + 2 * LATE_LEVELS)
+#define WEIR_OBSERVERS 8
+#define WEIR_EVENTS 16
 #define WEIR_FAN 32 /* siblings under one row */
 
 struct kind {
@@ -104,7 +105,7 @@ struct book_parts { /* of a vertex that is, or was, not only had as a whole */
     int64_t *amounts; /* by span; SPAN_WHOLE: exclusive */
     uint32_t cap;
     int64_t used;    /* sum of the amounts of the spans that have begun */
-    weir_plan *plan; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
+    struct weir_plan *plan; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
 };
 
 /* A span is a job, whose times it has, and an amount: mostly all of the vertex. So it costs 4 bytes, and 12 where not. Vertices of
@@ -153,6 +154,8 @@ struct late {
     bool lowered, later; /* maxima in its rows may be lower than they stand there, of pairs, and of starts */
 };
 
+struct weir_plan;      /* timeline.h */
+struct weir_observer;  /* observer.h */
 struct index;          /* candidate_index.h */
 struct calendar;       /* occupancy.h */
 struct roster;         /* node_table.h */
@@ -206,7 +209,7 @@ struct weir_graph {
     uint32_t *job_slots, njob_slots; /* by id: index + 1 */
     uint32_t *pending;               /* jobs that have not begun: a heap by start */
     uint32_t npending, pending_cap;
-    weir_plan **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
+    struct weir_plan **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
     uint32_t ntaken;
     struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (occupancy.h) */
     uint32_t ncalendars;
@@ -225,6 +228,8 @@ struct weir_graph {
     uint64_t revision;                /* goes up with each change of what a save writes */
     struct weir_changes *changes;     /* since the last save to a database; NULL: there was none */
     struct weir_text_save *text_save; /* the last save as text, or NULL */
+    const struct weir_observer *observers[WEIR_OBSERVERS]; /* observer.h */
+    uint8_t told[WEIR_EVENTS]; /* by event: a bit for each of them */
     bool building, matching, batch; /* batch: several changes of the books in a row */
     bool whole_kinds; /* some kinds are only given as a whole (A5) */
 };
@@ -366,6 +371,8 @@ uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out);
 
 /* Makes room for an unlink of v, which then fails only where something is in use. */
 int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err) WEIR_CHECKED;
+/* WEIR_EBUSY: an observer refuses that v goes. */
+int weir_unlink_refused(const weir_graph *g, weir_vertex v, weir_err *err) WEIR_CHECKED;
 /* Refuses changes while a match runs or outside what is live. */
 int weir_graph_writable(const weir_graph *g, weir_err *err);
 

@@ -1,11 +1,10 @@
 /* pool.c - what single pools have of their own: names, ranks, UUIDs, properties, tags, extended data. Invariant: the
  * keys of a map are unique and in the order in which they were set first. */
-#include "graph/graph.h"
+#include "graph/observer.h"
 
 #include <string.h>
 
 #include "graph/journal.h"
-#include "index/candidate_index.h"
 
 uint32_t weir_pool_new(weir_graph *g)
 {
@@ -240,7 +239,7 @@ int weir_vertex_set(weir_graph *g, weir_vertex v, int map, const char *key, cons
     if (rc)
         return rc == WEIR_ENOMEM ? weir_fail_nomem(err) : weir_entry_fail(ENTRY_MANY, err);
     note_vertex(g, v);
-    weir_indexes_note(g, v, map, k);
+    WEIR_TELL(g, described, g, v, map, k);
     return WEIR_OK;
 }
 
@@ -257,7 +256,7 @@ int weir_vertex_unset(weir_graph *g, weir_vertex v, int map, const char *key)
     memmove(e, e + 1, (size_t)(m->entries + m->count - e - 1) * sizeof *e);
     m->count--;
     note_vertex(g, v);
-    weir_indexes_note(g, v, map, k);
+    WEIR_TELL(g, described, g, v, map, k);
     return WEIR_OK;
 }
 

@@ -1,14 +1,12 @@
 /* vertex.c - reading and setting the base data of a pool, and lookup by path. Invariant: what can be derived (name,
  * path, rank of what is below a node) is computed here and stored nowhere. */
-#include "graph/graph.h"
+#include "graph/observer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "graph/journal.h"
-#include "index/candidate_index.h"
-#include "aggregate/rows.h"
 #include "base/utf8.h"
 
 static const char *const state_names[WEIR_STATES] = {"up", "down", "degraded", "failing", "unknown", "null", "draining"};
@@ -87,7 +85,7 @@ int weir_vertex_set_rank(weir_graph *g, weir_vertex v, int64_t rank, weir_err *e
         return weir_fail_nomem(err);
     p->rank = rank;
     note_vertex(g, v);
-    weir_indexes_note(g, v, WEIR_PROPERTIES, WEIR_NO_NAME);
+    WEIR_TELL(g, described, g, v, WEIR_PROPERTIES, WEIR_NO_NAME);
     return WEIR_OK;
 }
 
@@ -191,26 +189,6 @@ int weir_vertex_state(const weir_graph *g, weir_vertex v)
     return vertex_at(g, v)->state;
 }
 
-int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err)
-{
-    int rc = weir_graph_writable(g, err);
-    struct vertex *x;
-
-    if (rc)
-        return rc;
-    if (!vertex_valid(g, v))
-        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
-    if (state < 0 || state >= WEIR_STATES)
-        return weir_fail(err, WEIR_EINVAL, "there is no state %d", state);
-    x = vertex_at(g, v);
-    weir_rows_before(g, v);
-    g->unavailable += (uint32_t)!state_available(state) - (uint32_t)!state_available(x->state);
-    x->state = (uint8_t)state;
-    weir_rows_after(g, v);
-    note_vertex(g, v);
-    return WEIR_OK;
-}
-
 /* ---- containment ---- */
 
 weir_vertex weir_vertex_parent(const weir_graph *g, weir_vertex v)
@@ -251,62 +229,4 @@ bool weir_vertex_within(const weir_graph *g, weir_vertex v, weir_vertex top)
     while (v != WEIR_NONE && v != top)
         v = vertex_at(g, v)->parent;
     return v == top;
-}
-
-bool weir_vertex_reachable(const weir_graph *g, weir_vertex v)
-{
-    while (v != WEIR_NONE && vertex_open(g, v))
-        v = vertex_at(g, v)->parent;
-    return v == WEIR_NONE;
-}
-
-/* ---- aggregates (M9) ---- */
-
-static void add_row(const weir_graph *g, weir_vertex v, weir_type t, bool open, weir_aggregate *out)
-{
-    const struct inner *in = inner_of(g, v);
-    uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
-
-    if (!cell)
-        return;
-    out->total += in->cells[cell + TYPE_TOTAL];
-    out->free += open ? in->cells[cell + TYPE_FREE] : 0;
-    out->idle += open ? in->cells[cell + TYPE_IDLE] : 0;
-}
-
-/* The i-th type of the whole graph: all roots and what is below them. */
-static bool aggregate_all(const weir_graph *g, uint32_t i, weir_aggregate *out)
-{
-    if (i >= g->ntypes)
-        return false;
-    *out = (weir_aggregate){type_text(g, (weir_type)i), 0, 0, 0};
-    for (uint32_t r = 0; r < g->nroots; r++) {
-        weir_vertex v = g->roots[r];
-        bool open = v != WEIR_NONE && vertex_open(g, v);
-        if (v == WEIR_NONE)
-            continue;
-        add_row(g, v, (weir_type)i, open, out);
-        if (kind_of(g, v)->type == i) {
-            out->total += kind_of(g, v)->size;
-            out->free += open ? vertex_unallocated(g, v) : 0;
-            out->idle += open && vertex_unused(g, v) ? kind_of(g, v)->size : 0;
-        }
-    }
-    return true;
-}
-
-bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_aggregate *out)
-{
-    const struct inner *in;
-    weir_type t;
-
-    if (v == WEIR_NONE)
-        return aggregate_all(g, i, out);
-    in = inner_of(g, v);
-    if (!in || i >= g->schemas[in->schema]->ntypes)
-        return false;
-    t = (weir_type)g->schemas[in->schema]->codes[i];
-    *out = (weir_aggregate){type_text(g, t), 0, 0, 0};
-    add_row(g, v, t, weir_vertex_reachable(g, v), out);
-    return true;
 }

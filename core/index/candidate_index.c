@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/nogood.h"
-#include "index/node_table.h"
 #include "aggregate/rows.h"
+#include "graph/observer.h"
 
 #define UNKNOWN (WEIR_NONE - 1) /* no vertex has that number */
 
@@ -30,21 +29,23 @@ static void drop_at(weir_graph *g, uint32_t i)
     g->indexes[i] = g->indexes[--g->nindexes];
 }
 
-void weir_indexes_drop(weir_graph *g)
+static void drop_all(weir_graph *g)
 {
     while (g->nindexes > 0)
         drop_at(g, g->nindexes - 1);
-    weir_roster_drop(g);
-    weir_refusals_drop(g);
+    weir_mem_free(g->indexes);
+    g->indexes = NULL;
+    g->indexes_cap = 0;
+    weir_observe_end(g, &weir_index_observer);
 }
 
-void weir_indexes_drop_maps(weir_graph *g)
+/* ---- properties, tags and ranks ---- */
+
+static void described_many(weir_graph *g)
 {
     for (uint32_t i = g->nindexes; i-- > 0;)
         if (g->indexes[i]->order.reads_maps)
             drop_at(g, i);
-    weir_roster_drop(g);
-    weir_refusals_reorder(g);
 }
 
 static int note(struct index *x, weir_vertex v)
@@ -58,7 +59,7 @@ static int note(struct index *x, weir_vertex v)
     return WEIR_OK;
 }
 
-void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key)
+static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
     for (uint32_t i = g->nindexes; i-- > 0;) {
         struct index *x = g->indexes[i];
@@ -68,9 +69,6 @@ void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key)
         if (note(x, v))
             drop_at(g, i);
     }
-    weir_roster_note(g, v, map, key);
-    if (map != WEIR_EXTENDED)
-        weir_refusals_reorder(g);
 }
 
 /* What is first in the row over the kid of p at pos is not known any more, nor what is first in those above it. `all`: the tree
@@ -302,13 +300,11 @@ static int note_new(const weir_graph *g, struct index *x, weir_vertex p, uint32_
     return rc;
 }
 
-void weir_indexes_link(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
+static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
     for (uint32_t i = g->nindexes; i-- > 0;)
         if (note_new(g, g->indexes[i], p, pos, count))
             drop_at(g, i);
-    weir_roster_link(g, p, pos, count);
-    weir_refusals_restructure(g, p, pos, count);
 }
 
 static void forget_notes(const weir_graph *g, struct index *x, weir_vertex v)
@@ -321,7 +317,7 @@ static void forget_notes(const weir_graph *g, struct index *x, weir_vertex v)
     x->nnoted = kept;
 }
 
-void weir_indexes_unlink(weir_graph *g, weir_vertex v)
+static void unlinked(weir_graph *g, weir_vertex v)
 {
     for (uint32_t i = 0; i < g->nindexes; i++) {
         struct index *x = g->indexes[i];
@@ -331,11 +327,9 @@ void weir_indexes_unlink(weir_graph *g, weir_vertex v)
         forget_notes(g, x, v);
         forget(g, x, vertex_at(g, v)->parent, vertex_at(g, v)->pos, true);
     }
-    weir_roster_unlink(g, v);
-    weir_refusals_restructure(g, vertex_at(g, v)->parent, vertex_at(g, v)->pos, 1);
 }
 
-void weir_indexes_promote(weir_graph *g, weir_vertex v)
+static void promoted(weir_graph *g, weir_vertex v)
 {
     for (uint32_t i = g->nindexes; i-- > 0;)
         if (weir_order_reserve(g, &g->indexes[i]->order))
@@ -344,7 +338,7 @@ void weir_indexes_promote(weir_graph *g, weir_vertex v)
             weir_order_promote(g, &g->indexes[i]->order, v);
 }
 
-void weir_indexes_rows(weir_graph *g, uint32_t first, uint32_t count)
+static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
     for (uint32_t i = g->nindexes; i-- > 0;) {
         struct index *x = g->indexes[i];
@@ -356,11 +350,9 @@ void weir_indexes_rows(weir_graph *g, uint32_t first, uint32_t count)
             x->best[r] = WEIR_NONE;
         x->rows = first + count > x->rows ? first + count : x->rows;
     }
-    weir_roster_rows(g, first, count);
-    weir_refusals_rows(g, first, count);
 }
 
-void weir_indexes_relay(weir_graph *g, weir_vertex v)
+static void rows_moved(weir_graph *g, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);
 
@@ -370,7 +362,6 @@ void weir_indexes_relay(weir_graph *g, weir_vertex v)
             x->best[in->row + r] = UNKNOWN;
         forget(g, x, vertex_at(g, v)->parent, vertex_at(g, v)->pos, true);
     }
-    weir_roster_relay(g, v);
 }
 
 /* ---- getting one ---- */
@@ -410,6 +401,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_
     if (!x) {
         if (weir_array_reserve(&g->indexes, &g->indexes_cap, INDEX_MAX, sizeof *g->indexes))
             return weir_fail_nomem(err);
+        weir_observe(g, &weir_index_observer);
         x = weir_mem_zalloc(1, sizeof *x);
         if (!x)
             return weir_fail_nomem(err);
@@ -474,32 +466,38 @@ static weir_vertex touch_parent(weir_graph *g, struct index *x, weir_vertex v)
     return !index_has_rows(g, x, in) || touch_rows(g, x, v, in) ? p : WEIR_NONE;
 }
 
-void weir_indexes_touch_one(weir_graph *g, weir_vertex v)
+/* The kid of a vertex changed, in the rows of its parent only. */
+static void touch_kid(weir_graph *g, weir_vertex v)
 {
     for (uint32_t i = 0; i < g->nindexes; i++)
         if (g->indexes[i]->mode != INDEX_ANY)
             (void)touch_parent(g, g->indexes[i], v);
 }
 
-void weir_indexes_touch_kids(weir_graph *g, weir_vertex v, uint32_t from, uint32_t to)
-{
-    const struct inner *in = inner_of(g, v);
+#define MANY_KIDS 4 /* changed, from which on the best of their rows is looked for once */
 
-    for (uint32_t i = 0; i < g->nindexes; i++) {
+static void used_run(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to)
+{
+    const struct inner *in = inner_of(g, p);
+
+    for (uint32_t i = from; to - from + 1 < MANY_KIDS && i <= to; i++)
+        touch_kid(g, in->kids[i]);
+    for (uint32_t i = 0; to - from + 1 >= MANY_KIDS && i < g->nindexes; i++) {
         struct index *x = g->indexes[i];
         for (uint32_t pos = from; x->mode != INDEX_ANY && index_has_rows(g, x, in) && pos <= to; pos = (pos / WEIR_FAN + 1) * WEIR_FAN)
-            forget(g, x, v, pos, false);
+            forget(g, x, p, pos, false);
     }
 }
 
-void weir_indexes_touch(weir_graph *g, weir_vertex v)
+static void used(weir_graph *g, weir_vertex v)
 {
     for (uint32_t i = 0; i < g->nindexes; i++)
         if (g->indexes[i]->mode != INDEX_ANY)
             for (weir_vertex u = v; u != WEIR_NONE;)
                 u = touch_parent(g, g->indexes[i], u);
-    weir_refusals_touch(g, v);
 }
+
+/* ---- checks ---- */
 
 /* Whether all entries of a row are known. */
 static bool entries_known(const weir_graph *g, const struct index *x, const struct inner *in, const struct levels *lv, uint32_t l,
@@ -529,7 +527,7 @@ static bool row_right(const weir_graph *g, const struct index *x, const struct i
     return entries_known(g, x, in, lv, l, r) && best == first_of_row(g, x, in, lv, l, r);
 }
 
-bool weir_index_check(const weir_graph *g, const struct index *x)
+static bool index_right(const weir_graph *g, const struct index *x)
 {
     if (x->nnoted > 0) /* its rows are those of before */
         return true;
@@ -548,3 +546,36 @@ bool weir_index_check(const weir_graph *g, const struct index *x)
     }
     return weir_index_list_check(g, x);
 }
+
+static int check(const weir_graph *g, weir_err *err)
+{
+    for (uint32_t i = 0; i < g->nindexes; i++)
+        if (!index_right(g, g->indexes[i]))
+            return weir_fail(err, WEIR_EINVAL, "weir_check: index %u does not name the best", i);
+    return WEIR_OK;
+}
+
+static size_t bytes(const weir_graph *g)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < g->nindexes; i++)
+        n += (size_t)g->indexes[i]->rows * sizeof(weir_vertex);
+    return n;
+}
+
+const struct weir_observer weir_index_observer = {
+    .linked = linked,
+    .unlinked = unlinked,
+    .promoted = promoted,
+    .described = described,
+    .described_many = described_many,
+    .rows_given = rows_given,
+    .rows_moved = rows_moved,
+    .used = used,
+    .used_run = used_run,
+    .reset = drop_all,
+    .freed = drop_all,
+    .bytes = bytes,
+    .check = check,
+};

@@ -58,22 +58,7 @@ void weir_index_list_change(const weir_graph *g, struct index *x, weir_vertex v,
 bool weir_index_list_check(const weir_graph *g, const struct index *x); /* makes one anew and compares */
 /* The first in order of what v offers to its parent's rows: v itself, or what is below it. */
 weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v);
-void weir_indexes_touch(weir_graph *g, weir_vertex v); /* v changed its state or book */
-void weir_indexes_touch_one(weir_graph *g, weir_vertex v); /* ... in the rows of its parent only */
-void weir_indexes_touch_kids(weir_graph *g, weir_vertex v, uint32_t from, uint32_t to); /* ... many kids of v in a row */
-void weir_indexes_drop(weir_graph *g);
-/* `count` kids of p from number pos on, or roots, are new; v and all below it leave their place below v's parent; v gets its
- * inner record; rows are given out; the rows of v are other ones than before. None of these can fail. The roster and the refusals are
- * told, too. */
-void weir_indexes_link(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count);
-void weir_indexes_unlink(weir_graph *g, weir_vertex v);
-void weir_indexes_promote(weir_graph *g, weir_vertex v);
-void weir_indexes_rows(weir_graph *g, uint32_t first, uint32_t count);
-void weir_indexes_relay(weir_graph *g, weir_vertex v);
-void weir_indexes_drop_maps(weir_graph *g);            /* properties, tags or ranks of many changed */
-/* An entry of a map of v changed, or, with WEIR_NO_NAME, its rank. The roster is told of these, too. */
-void weir_indexes_note(weir_graph *g, weir_vertex v, int map, weir_name key);
-/* Computes the best of every row anew and compares: for weir_check(). */
-bool weir_index_check(const weir_graph *g, const struct index *x);
+/* Keeps the indices of a graph that has some. */
+extern const struct weir_observer weir_index_observer;
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "aggregate/rows.h"
+#include "graph/observer.h"
 
 void weir_roster_free(struct roster *r)
 {
@@ -26,19 +27,18 @@ void weir_roster_free(struct roster *r)
     weir_mem_free(r);
 }
 
-void weir_roster_drop(weir_graph *g)
+static void drop(weir_graph *g)
 {
     weir_roster_free(g->roster);
     g->roster = NULL;
+    weir_observe_end(g, &weir_node_table_observer);
 }
 
-size_t weir_roster_bytes(const struct roster *r)
+static size_t bytes(const weir_graph *g)
 {
-    size_t n;
+    const struct roster *r = g->roster;
+    size_t n = sizeof *r + ((size_t)r->cap + r->nslots) * 4 + (size_t)r->rows_cap * sizeof *r->first * (r->later ? 2 : 1) + r->ntypes;
 
-    if (!r)
-        return 0;
-    n = sizeof *r + ((size_t)r->cap + r->nslots) * 4 + (size_t)r->rows_cap * sizeof *r->first * (r->later ? 2 : 1) + r->ntypes;
     n += (size_t)r->properties_cap * sizeof *r->properties + (size_t)r->runs_cap * sizeof *r->runs;
     n += (size_t)r->nname_slots * 4 + (r->next ? (size_t)r->cap * 4 : 0) + weir_idset_bytes(r->live);
     for (uint32_t i = 0; i < r->nproperties; i++)
@@ -193,9 +193,10 @@ int weir_roster_get(weir_graph *g, weir_type node_type, struct roster **out)
     struct roster *r;
 
     if (g->roster && g->roster->type != node_type)
-        weir_roster_drop(g);
+        drop(g);
     if (!g->roster && weir_roster_make(g, node_type, &g->roster))
         return WEIR_ENOMEM;
+    weir_observe(g, &weir_node_table_observer);
     r = g->roster;
     if ((!r->ranks_known && weir_roster_read_ranks(g, r)) || (!r->names_known && weir_roster_read_names(g, r)))
         return WEIR_ENOMEM;
@@ -259,21 +260,19 @@ static bool is_inside(const weir_graph *g, const struct roster *r, weir_vertex v
     return v != WEIR_NONE;
 }
 
-void weir_roster_link(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
+static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
     struct roster *r = g->roster;
     const weir_vertex *kids = p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
     bool inside;
     int rc;
 
-    if (!r)
-        return;
     inside = is_inside(g, r, p);
     rc = widen_types(g, r);
     for (uint32_t i = pos; !rc && i < pos + count; i++)
         rc = join_below(g, r, kids[i], inside);
     if (rc)
-        weir_roster_drop(g);
+        drop(g);
 }
 
 /* ---- what goes ---- */
@@ -294,10 +293,10 @@ static int leave_below(const weir_graph *g, struct roster *r, weir_vertex v)
     return rc;
 }
 
-void weir_roster_unlink(weir_graph *g, weir_vertex v)
+static void unlinked(weir_graph *g, weir_vertex v)
 {
-    if (g->roster && leave_below(g, g->roster, v))
-        weir_roster_drop(g);
+    if (leave_below(g, g->roster, v))
+        drop(g);
 }
 
 /* ---- rows ---- */
@@ -311,14 +310,12 @@ static int widen_rows(struct roster *r, uint32_t rows)
     return weir_array_reserve(&r->first, &r->rows_cap, rows, sizeof *r->first);
 }
 
-void weir_roster_rows(weir_graph *g, uint32_t first, uint32_t count)
+static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
     struct roster *r = g->roster;
 
-    if (!r)
-        return;
     if (widen_rows(r, first + count)) {
-        weir_roster_drop(g);
+        drop(g);
         return;
     }
     r->nrows = first + count > r->nrows ? first + count : r->nrows;
@@ -327,14 +324,12 @@ void weir_roster_rows(weir_graph *g, uint32_t first, uint32_t count)
         memset(r->later + first, 0, count * sizeof *r->later);
 }
 
-void weir_roster_relay(weir_graph *g, weir_vertex v)
+static void rows_moved(weir_graph *g, weir_vertex v)
 {
     struct roster *r = g->roster;
     const struct inner *in = inner_of(g, v);
     struct levels lv;
 
-    if (!r)
-        return;
     weir_levels_of(in->rows_cap, &lv);
     for (uint32_t i = 0; i < in->nkids; i++) {
         const struct inner *kid = in->kids[i] == WEIR_NONE ? NULL : inner_of(g, in->kids[i]);
@@ -367,13 +362,13 @@ static int rerank(const weir_graph *g, struct roster *r, weir_vertex v, uint32_t
     return r->ranks_known && node != WEIR_NONE ? weir_roster_rerank(g, r, node) : WEIR_OK;
 }
 
-void weir_roster_note(weir_graph *g, weir_vertex v, int map, weir_name key)
+static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
     struct roster *r = g->roster;
     uint32_t node;
     int rc = WEIR_OK;
 
-    if (!r || map != WEIR_PROPERTIES)
+    if (map != WEIR_PROPERTIES)
         return;
     node = kind_of(g, v)->type == r->type ? weir_roster_number(r, v) : WEIR_NONE;
     r->names_known = r->names_known && !r->templates;
@@ -382,5 +377,18 @@ void weir_roster_note(weir_graph *g, weir_vertex v, int map, weir_name key)
     else if (node != WEIR_NONE)
         rc = weir_roster_move(g, r, node, key);
     if (rc)
-        weir_roster_drop(g);
+        drop(g);
 }
+
+const struct weir_observer weir_node_table_observer = {
+    .linked = linked,
+    .unlinked = unlinked,
+    .described = described,
+    .described_many = drop,
+    .rows_given = rows_given,
+    .rows_moved = rows_moved,
+    .reset = drop,
+    .freed = drop,
+    .bytes = bytes,
+    .check = weir_roster_check,
+};

@@ -56,19 +56,8 @@ struct roster {
 
 /* The roster of a graph as it is now; WEIR_ENOMEM. */
 int weir_roster_get(weir_graph *g, weir_type node_type, struct roster **out) WEIR_CHECKED;
-void weir_roster_drop(weir_graph *g);
-/* An entry of a map of v changed, or, with WEIR_NO_NAME, its rank. */
-void weir_roster_note(weir_graph *g, weir_vertex v, int map, weir_name key);
-size_t weir_roster_bytes(const struct roster *r);
-/* Makes everything anew and compares: for weir_check(). */
-int weir_roster_check(const weir_graph *g, bool *same) WEIR_CHECKED;
-
-/* `count` kids of p from number pos on, or roots, are new; v and all below it go, its parent has it no more; rows are given out;
- * the rows of v are other ones than before. None can fail: where memory is short the roster is dropped. */
-void weir_roster_link(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count);
-void weir_roster_unlink(weir_graph *g, weir_vertex v);
-void weir_roster_rows(weir_graph *g, uint32_t first, uint32_t count);
-void weir_roster_relay(weir_graph *g, weir_vertex v);
+/* Keeps the node table of a graph that has one. */
+extern const struct weir_observer weir_node_table_observer;
 
 /* The number of a node; WEIR_NONE: it is none. */
 uint32_t weir_roster_number(const struct roster *r, weir_vertex v);

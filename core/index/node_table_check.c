@@ -149,22 +149,21 @@ static int compare(const struct both *b, bool *same)
     return rc;
 }
 
-int weir_roster_check(const weir_graph *g, bool *same)
+int weir_roster_check(const weir_graph *g, weir_err *err)
 {
     struct both b = {g, g->roster, NULL};
     struct roster *made;
-    int rc;
+    bool same = true;
+    int rc = weir_roster_make(g, b.kept->type, &made);
 
-    *same = true;
-    if (!b.kept || g->building)
-        return WEIR_OK;
-    rc = weir_roster_make(g, b.kept->type, &made);
     if (rc)
-        return rc;
+        return weir_fail_nomem(err);
     b.made = made;
     rc = weir_roster_read_ranks(g, made);
     rc = rc ? rc : weir_roster_read_names(g, made);
-    rc = rc ? rc : compare(&b, same);
+    rc = rc ? rc : compare(&b, &same);
     weir_roster_free(made);
-    return rc;
+    if (rc)
+        return weir_fail_nomem(err);
+    return same ? WEIR_OK : weir_fail(err, WEIR_EINVAL, "weir_check: the node table is not what the nodes say");
 }

@@ -8,6 +8,9 @@
 int weir_roster_make(const weir_graph *g, weir_type node_type, struct roster **out) WEIR_CHECKED;
 void weir_roster_free(struct roster *r);
 
+/* Makes everything anew and compares: for weir_check(). */
+int weir_roster_check(const weir_graph *g, weir_err *err) WEIR_CHECKED;
+
 /* Each reads something of all nodes; WEIR_ENOMEM. */
 int weir_roster_read_properties(const weir_graph *g, struct roster *r) WEIR_CHECKED;
 int weir_roster_read_ranks(const weir_graph *g, struct roster *r) WEIR_CHECKED;

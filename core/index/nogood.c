@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "aggregate/rows.h"
+#include "graph/observer.h"
 
-void weir_refusals_drop(weir_graph *g)
+static void drop_all(weir_graph *g)
 {
     struct refusals *x = g->refusals;
 
@@ -18,9 +19,10 @@ void weir_refusals_drop(weir_graph *g)
         weir_mem_free(x->rows);
     weir_mem_free(x);
     g->refusals = NULL;
+    weir_observe_end(g, &weir_nogood_observer);
 }
 
-size_t weir_refusals_bytes(const weir_graph *g)
+static size_t bytes(const weir_graph *g)
 {
     const struct refusals *x = g->refusals;
     size_t n = x ? sizeof *x + (size_t)x->cap * sizeof *x->rows : 0;
@@ -62,6 +64,7 @@ static struct refusals *make(weir_graph *g)
         return NULL;
     }
     x->nrows = g->nrows;
+    weir_observe(g, &weir_nogood_observer);
     return g->refusals = x;
 }
 
@@ -126,10 +129,17 @@ int weir_refusal_make(weir_graph *g, const weir_buf *key, bool lasting, bool map
 
 /* ---- changes ---- */
 
-void weir_refusals_reorder(weir_graph *g)
+static void described_many(weir_graph *g)
 {
-    if (g->refusals && g->refusals->mapped)
+    if (g->refusals->mapped)
         clear_all(g->refusals, g->refusals->mapped);
+}
+
+static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
+{
+    (void)v, (void)key;
+    if (map != WEIR_EXTENDED)
+        described_many(g);
 }
 
 static void clear(struct refusals *x, uint32_t row, uint32_t bits)
@@ -153,31 +163,25 @@ static weir_vertex clear_parent(const weir_graph *g, struct refusals *x, weir_ve
     return p;
 }
 
-void weir_refusals_touch_one(weir_graph *g, weir_vertex v)
+static void spans_changed(weir_graph *g, weir_vertex v, bool above)
 {
     const struct inner *in = inner_of(g, v);
+    uint32_t passing = g->refusals->passing;
 
-    if (!g->refusals)
-        return;
     if (in)
-        clear(g->refusals, in->row, g->refusals->passing);
-    (void)clear_parent(g, g->refusals, v, g->refusals->passing);
+        clear(g->refusals, in->row, passing);
+    v = clear_parent(g, g->refusals, v, passing);
+    while (above && v != WEIR_NONE)
+        v = clear_parent(g, g->refusals, v, passing);
 }
 
-void weir_refusals_touch(weir_graph *g, weir_vertex v)
-{
-    weir_refusals_touch_one(g, v);
-    while (g->refusals && v != WEIR_NONE)
-        v = clear_parent(g, g->refusals, v, g->refusals->passing);
-}
-
-void weir_refusals_restructure(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
+static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
     struct refusals *x = g->refusals;
     const struct inner *in = p == WEIR_NONE ? NULL : inner_of(g, p);
     struct levels lv;
 
-    if (!x || !in)
+    if (!in)
         return;
     weir_levels_of(in->rows_cap, &lv);
     for (uint32_t l = 0; l <= lv.n; l++)
@@ -185,6 +189,11 @@ void weir_refusals_restructure(weir_graph *g, weir_vertex p, uint32_t pos, uint3
             clear(x, in->row + r, UINT32_MAX);
     while (p != WEIR_NONE)
         p = clear_parent(g, x, p, UINT32_MAX);
+}
+
+static void unlinked(weir_graph *g, weir_vertex v)
+{
+    linked(g, vertex_at(g, v)->parent, vertex_at(g, v)->pos, 1);
 }
 
 static int widen(struct refusals *x, uint32_t rows)
@@ -201,16 +210,26 @@ static int widen(struct refusals *x, uint32_t rows)
     return weir_array_reserve(&x->rows, &x->cap, rows, sizeof *x->rows);
 }
 
-void weir_refusals_rows(weir_graph *g, uint32_t first, uint32_t count)
+static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
     struct refusals *x = g->refusals;
 
-    if (!x)
-        return;
     if (widen(x, first + count)) {
-        weir_refusals_drop(g);
+        drop_all(g);
         return;
     }
     x->nrows = first + count > x->nrows ? first + count : x->nrows;
     memset(x->rows + first, 0, count * sizeof *x->rows);
 }
+
+const struct weir_observer weir_nogood_observer = {
+    .linked = linked,
+    .unlinked = unlinked,
+    .described = described,
+    .described_many = described_many,
+    .rows_given = rows_given,
+    .spans_changed = spans_changed,
+    .reset = drop_all,
+    .freed = drop_all,
+    .bytes = bytes,
+};

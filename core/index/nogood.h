@@ -45,14 +45,8 @@ struct refusal_bit weir_refusal_find(weir_graph *g, const weir_buf *key, int64_t
 /* Gives a search a bit, set nowhere. `lasting`: books and states do not matter to it; `mapped`: see above. On failure nothing
  * has changed. O(rows) */
 int weir_refusal_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped, struct refusal_bit *out) WEIR_CHECKED;
-void weir_refusals_drop(weir_graph *g);
-void weir_refusals_touch(weir_graph *g, weir_vertex v);     /* its book or state, or something of it, changed */
-void weir_refusals_touch_one(weir_graph *g, weir_vertex v); /* ... as far as the rows of its parent */
-/* `count` kids of p from number pos on are new, or one is gone; rows are given out. Where memory is short all is dropped. */
-void weir_refusals_restructure(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count);
-void weir_refusals_rows(weir_graph *g, uint32_t first, uint32_t count);
-void weir_refusals_reorder(weir_graph *g); /* properties, tags or ranks changed. O(rows), where that matters */
-size_t weir_refusals_bytes(const weir_graph *g);
+/* Keeps the bits of a graph that has some. */
+extern const struct weir_observer weir_nogood_observer;
 
 static inline bool refusal_counts(const weir_graph *g, struct refusal_bit b)
 {

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "time/reservation.h"
-#include "time/occupancy.h"
 #include "graph/journal.h"
+#include "graph/observer.h"
+#include "job/job_annotation.h"
 #include "job/start_queue.h"
 #include "aggregate/rows.h"
 #include "time/usage_totals.h"
@@ -84,6 +85,7 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
         weir_array_reserve(&g->job_list, &g->job_list_cap, g->njobs + 1, sizeof *g->job_list) ||
         weir_pending_reserve(g, g->njobs + 1))
         return weir_fail_nomem(err);
+    weir_jobs_observe(g);
     if (g->live_jobs == g->njobs) {
         g->job_list[g->njobs] = g->njobs;
         g->njobs++;
@@ -118,19 +120,31 @@ static void job_forget(weir_graph *g, uint32_t i)
     g->live_jobs--;
 }
 
-void weir_jobs_clear(weir_graph *g)
+static void clear_all(weir_graph *g)
 {
     for (uint32_t i = 0; i < g->njobs; i++) {
         weir_mem_free(g->jobs[i].picks);
         weir_mem_free(g->jobs[i].feeds);
     }
-    weir_taken_clear(g);
-    weir_calendars_clear(g);
     weir_mem_free(g->jobs);
     weir_mem_free(g->starts);
     weir_mem_free(g->job_list);
     weir_mem_free(g->job_slots);
     weir_mem_free(g->pending);
+    g->jobs = NULL;
+    g->njobs = 0;
+}
+
+static const struct weir_observer job_observer = {
+    .refuse = weir_refuse_used,
+    .freed = clear_all,
+    .check = weir_jobs_check,
+};
+
+void weir_jobs_observe(weir_graph *g)
+{
+    weir_observe(g, &job_observer);
+    weir_observe(g, &weir_reservation_observer);
 }
 
 /* The first time no more than that: most jobs do not grow. */

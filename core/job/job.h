@@ -26,6 +26,9 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
 /* Notes what some of its units are taken for. */
 int weir_job_feed(weir_graph *g, uint32_t job, const struct feed *feeds, uint32_t n) WEIR_CHECKED;
 uint32_t weir_job_index(const weir_graph *g, int64_t id); /* WEIR_NONE: no such job */
-void weir_jobs_clear(weir_graph *g);
+/* Whether jobs and books agree: for weir_check(). */
+int weir_jobs_check(const weir_graph *g, weir_err *err);
+/* A graph has got jobs, and is to free them in the end. Harmless where it had some. */
+void weir_jobs_observe(weir_graph *g);
 
 #endif

@@ -52,15 +52,3 @@ int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, in
             return 0;
     return weir_window_free(g, v, t0, t1);
 }
-
-int64_t weir_vertex_free(const weir_graph *g, weir_vertex v)
-{
-    if (g->unavailable == 0 && g->live_jobs == 0)
-        return kind_of(g, v)->size;
-    if (!state_available(vertex_at(g, v)->state))
-        return 0;
-    for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent)
-        if (!vertex_open(g, u))
-            return 0;
-    return vertex_unallocated(g, v);
-}

@@ -6,6 +6,7 @@
 
 #include "time/earliest_fit.h"
 #include "aggregate/rows.h"
+#include "graph/observer.h"
 
 /* ---- pages ---- */
 
@@ -494,6 +495,7 @@ int weir_calendar_get(weir_graph *g, weir_type t, struct calendar **out)
         return WEIR_ENOMEM;
     for (uint32_t i = had; i < g->ncalendars; i++)
         g->calendars[i] = NULL;
+    weir_observe(g, &weir_occupancy_observer);
     if (is_too_large(g, t))
         return WEIR_OK;
     rc = calendar_make(g, t, &c);
@@ -542,12 +544,13 @@ static void calendar_drop(weir_graph *g, weir_type t)
     g->calendars[t] = NULL;
 }
 
-void weir_calendars_join(weir_graph *g, weir_vertex v)
+/* A vertex that no job has is new. */
+static void join(weir_graph *g, weir_vertex v)
 {
     weir_type t = kind_of(g, v)->type;
     struct calendar *c = weir_calendar_of(g, t);
 
-    if (!c)
+    if (!c || calendar_knows(g, c, v))
         return;
     if (c->count == c->words * 64) {
         calendar_drop(g, t); /* made anew, with more room, when it is next asked for */
@@ -558,7 +561,28 @@ void weir_calendars_join(weir_graph *g, weir_vertex v)
     weir_calendar_used_sync(c);
 }
 
-void weir_calendars_leave(weir_graph *g, weir_vertex v)
+/* Whether a job has p, or a vertex above it, as a whole. */
+static bool is_held_above(const weir_graph *g, weir_vertex p)
+{
+    for (; p != WEIR_NONE; p = vertex_at(g, p)->parent)
+        if (book_of(g, p) && book_of(g, p)->count > book_of(g, p)->shared)
+            return true;
+    return false;
+}
+
+static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
+{
+    const weir_vertex *kids = p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
+
+    if (is_held_above(g, p)) {
+        weir_calendars_clear(g);
+        return;
+    }
+    for (uint32_t i = pos; i < pos + count; i++)
+        join(g, kids[i]);
+}
+
+static void reclaimed(weir_graph *g, weir_vertex v)
 {
     struct calendar *c = weir_calendar_of(g, kind_of(g, v)->type);
     uint32_t bit = vertex_at(g, v)->bit;
@@ -579,9 +603,10 @@ void weir_calendars_clear(weir_graph *g)
     weir_mem_free(g->calendars);
     g->calendars = NULL;
     g->ncalendars = 0;
+    weir_observe_end(g, &weir_occupancy_observer);
 }
 
-size_t weir_calendars_bytes(const weir_graph *g)
+static size_t bytes(const weir_graph *g)
 {
     size_t n = g->ncalendars * sizeof(struct calendar *);
 
@@ -592,3 +617,12 @@ size_t weir_calendars_bytes(const weir_graph *g)
     }
     return n;
 }
+
+const struct weir_observer weir_occupancy_observer = {
+    .linked = linked,
+    .reclaimed = reclaimed,
+    .reset = weir_calendars_clear,
+    .freed = weir_calendars_clear,
+    .bytes = bytes,
+    .check = weir_calendars_check,
+};

@@ -15,6 +15,7 @@
 #define WEIR_CALENDAR_H
 
 #include "graph/graph.h"
+#include "time/timeline.h"
 
 #define CALENDAR_SLOTS 64
 #define CALENDAR_CLASSES 64 /* of numbers of vertices, four from each power of two to the next; of lengths of time, two */
@@ -77,13 +78,9 @@ int weir_calendar_used(const weir_graph *g, struct calendar *c, bool make, struc
  * be added, the calendars are of no use any more. */
 int weir_calendars_add(weir_graph *g, uint32_t job, uint32_t from) WEIR_CHECKED;
 void weir_calendars_remove(weir_graph *g, uint32_t job);
-/* A vertex that no job has comes or goes. */
-void weir_calendars_join(weir_graph *g, weir_vertex v);
-void weir_calendars_leave(weir_graph *g, weir_vertex v);
 void weir_calendars_clear(weir_graph *g);
-size_t weir_calendars_bytes(const weir_graph *g);
-/* Compares with what the jobs have, slot by slot. O(slots * jobs) */
-int weir_calendars_check(const weir_graph *g, weir_err *err);
+/* Keeps the calendars of a graph that has some. */
+extern const struct weir_observer weir_occupancy_observer;
 
 /* Nothing is refused; then what cannot be used. */
 void weir_calendar_reset(struct calendar *c);

@@ -85,6 +85,8 @@ void weir_calendar_used_remove(const weir_graph *g, struct calendar *c, uint32_t
 void weir_calendar_used_sync(struct calendar *c);
 void weir_calendar_used_free(struct calendar *c);
 size_t weir_calendar_used_bytes(const struct calendar *c);
+/* Compares with what the jobs have, slot by slot: for weir_check(). O(slots * jobs) */
+int weir_calendars_check(const weir_graph *g, weir_err *err);
 /* What was held from `start` on is free again. */
 void weir_calendar_forget(struct calendar *c, int64_t start);
 

@@ -3,6 +3,9 @@
  * begun when its job has. */
 #include "time/reservation.h"
 
+#include "graph/observer.h"
+#include "time/timeline.h"
+
 #include <string.h>
 
 static void parts_free(struct book_parts *p)
@@ -85,25 +88,6 @@ static struct book *book_own(weir_graph *g, weir_vertex v)
     b->refs--;
     vertex_at(g, v)->book = (uint32_t)(own - g->books);
     return own;
-}
-
-void weir_books_clear(weir_graph *g)
-{
-    for (uint32_t i = 0; i < g->nbooks; i++)
-        free_contents(&g->books[i]);
-    weir_mem_free(g->books);
-}
-
-size_t weir_books_bytes(const weir_graph *g)
-{
-    size_t n = (size_t)g->books_cap * sizeof *g->books;
-
-    for (uint32_t i = 0; i < g->nbooks; i++) {
-        const struct book_parts *p = g->books[i].parts;
-        n += (size_t)g->books[i].cap * sizeof *g->books[i].jobs;
-        n += p ? sizeof *p + p->cap * sizeof *p->amounts + (p->plan ? weir_plan_bytes(p->plan) : 0) : 0;
-    }
-    return n;
 }
 
 static const uint32_t *jobs_of(const struct book *b)
@@ -622,3 +606,26 @@ bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *o
     *out = (weir_use){g->jobs[s.job].a.job, s.start, s.end, s.amount, s.exclusive};
     return true;
 }
+
+/* ---- the whole ---- */
+
+static void clear_all(weir_graph *g)
+{
+    for (uint32_t i = 0; i < g->nbooks; i++)
+        free_contents(&g->books[i]);
+    weir_mem_free(g->books);
+}
+
+static size_t bytes(const weir_graph *g)
+{
+    size_t n = (size_t)g->books_cap * sizeof *g->books;
+
+    for (uint32_t i = 0; i < g->nbooks; i++) {
+        const struct book_parts *p = g->books[i].parts;
+        n += (size_t)g->books[i].cap * sizeof *g->books[i].jobs;
+        n += p ? sizeof *p + p->cap * sizeof *p->amounts + (p->plan ? weir_plan_bytes(p->plan) : 0) : 0;
+    }
+    return n;
+}
+
+const struct weir_observer weir_reservation_observer = {.freed = clear_all, .bytes = bytes};

@@ -43,8 +43,8 @@ int weir_book_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32
                      struct book_memo *memo, uint32_t *done) WEIR_CHECKED;
 /* Changes an amount; `exclusive` with it. */
 int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive) WEIR_CHECKED;
-void weir_books_clear(weir_graph *g);
-size_t weir_books_bytes(const weir_graph *g);
+/* Frees the books of a graph that has jobs. */
+extern const struct weir_observer weir_reservation_observer;
 
 /* The most units in use on v itself at any time in [t0, t1); its whole size where a span is exclusive. What has begun
  * and is not released counts as in use at `now` even past its end. */

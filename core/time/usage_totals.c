@@ -5,6 +5,7 @@
 
 #include "time/occupancy.h"
 #include "aggregate/rows.h"
+#include "graph/observer.h"
 
 void weir_taken_clear(weir_graph *g)
 {
@@ -15,6 +16,7 @@ void weir_taken_clear(weir_graph *g)
     weir_mem_free(g->taken);
     g->taken = NULL;
     g->ntaken = 0;
+    weir_observe_end(g, &weir_usage_observer);
 }
 
 int64_t weir_taken_pick(const weir_graph *g, const weir_pick *p, weir_type t)
@@ -186,6 +188,7 @@ int weir_taken_build(weir_graph *g)
     if (!g->taken)
         return WEIR_ENOMEM;
     g->ntaken = g->ntypes + END_PLANS;
+    weir_observe(g, &weir_usage_observer);
     if (build_plan(g, g->ntypes) || build_plan(g, g->ntypes + 1)) {
         weir_taken_clear(g);
         return WEIR_ENOMEM;
@@ -201,7 +204,8 @@ int weir_taken_of(weir_graph *g, weir_type t, const weir_plan **out)
     return rc;
 }
 
-int weir_taken_check(const weir_graph *g, weir_err *err)
+/* Compares with sums made anew, at the start of each job. O(jobs^2) */
+static int check(const weir_graph *g, weir_err *err)
 {
     for (uint32_t t = 0; t + END_PLANS < g->ntaken; t++)
         for (uint32_t i = 0; i < g->njobs; i++) {
@@ -217,3 +221,21 @@ int weir_taken_check(const weir_graph *g, weir_err *err)
         }
     return WEIR_OK;
 }
+
+/* New vertices below what a job has as a whole are taken by that job, too. */
+static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
+{
+    (void)pos, (void)count;
+    for (; p != WEIR_NONE; p = vertex_at(g, p)->parent)
+        if (book_of(g, p) && book_of(g, p)->count > book_of(g, p)->shared) {
+            weir_taken_clear(g);
+            return;
+        }
+}
+
+const struct weir_observer weir_usage_observer = {
+    .linked = linked,
+    .reset = weir_taken_clear,
+    .freed = weir_taken_clear,
+    .check = check,
+};

@@ -5,6 +5,7 @@
 #define WEIR_TAKEN_H
 
 #include "graph/graph.h"
+#include "time/timeline.h"
 
 /* The next time after t at which a job ends; WEIR_FOREVER: none does. A job past its end counts as ending right after the
  * clock's time. */
@@ -25,7 +26,7 @@ void weir_taken_show(weir_graph *g, uint32_t job);
 /* Units of type t that one pick takes. */
 int64_t weir_taken_pick(const weir_graph *g, const weir_pick *p, weir_type t);
 void weir_taken_clear(weir_graph *g);
-/* Compares with sums made anew, at the start of each job. O(jobs^2) */
-int weir_taken_check(const weir_graph *g, weir_err *err);
+/* Keeps the totals of a graph that has some. */
+extern const struct weir_observer weir_usage_observer;
 
 #endif

@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "request/constraint.h"
-#include "index/candidate_index.h"
+#include "graph/observer.h"
 #include "request/request.h"
 #include "index/node_table.h"
 
@@ -248,7 +248,7 @@ static int match_once(void *data)
     weir_request *r = NULL;
     int rc = weir_request_parse(text, sizeof text - 1, NULL, &r, NULL);
 
-    weir_indexes_drop(data);
+    WEIR_TELL((weir_graph *)data, reset, data);
     if (rc == WEIR_OK)
         rc = weir_match(data, r, &o, &a, NULL);
     weir_mem_fail_after(0);

@@ -6,7 +6,7 @@
 local NONE = {
   { "core/time/reservation.c", "g->free_books = ", "free_books is the number of a book there is, or WEIR_NONE" },
   { "core/time/reservation.c", "!b->parts->plan", "a book of more than one span has parts" },
-  { "core/graph/check.c", "(struct span){0} :", "cppcheck does not know compound literals in a conditional" },
+  { "core/job/job_check.c", "(struct span){0} :", "cppcheck does not know compound literals in a conditional" },
   { "core/draw/dot_fold.c", "f->boxes[box].count++", "a box that is known is one of the boxes" },
   { "core/hostlist/hostlist_list.c", "h->runs[h->n] = *r", "where there is room for more there is an array" },
   { "core/index/candidate_index.c", "x->noted[x->nnoted++]", "as above" },

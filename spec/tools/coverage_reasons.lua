@@ -14,7 +14,7 @@ local TIME = "a matter of time: the machine is not that slow, or not every time"
 
 return {
   -- what checks itself
-  { "^core/graph/check%.c$", "broken(err", "a fault of our own: test_check.c damages what no earlier check sees" },
+  { "^core/structure/check%.c$", "broken(err", "a fault of our own: test_check.c damages what no earlier check sees" },
   { "^core/.*_check%.c$", "broken(", OWN },
   { "^core/.*_check%.c$", "return false;", OWN },
   { "^core/.*_check%.c$", "return rc;", NOMEM },
@@ -23,7 +23,7 @@ return {
   { "^core/time/timeline%.c$", "in tree_check", OWN },
   { "^core/time/timeline%.c$", "in form_check", OWN },
   { "^core/time/timeline%.c$", "in weir_plan_check", OWN },
-  { "^core/index/candidate_index%.c$", "in weir_index_check", OWN },
+  { "^core/index/candidate_index%.c$", "in index_right", OWN },
   { "^core/room.*%.c$", "in check_table", OWN },
 
   -- memory
@@ -38,9 +38,9 @@ return {
   { "^core/base/atomic_file%.c$", "in take_after", "the tests may run as root, who can give files away" },
   { "^core/.*%.c$", "WEIR_ENOMEM", NOMEM },
   { "^core/index/candidate_index%.c$", "drop_at(g, i)", NOMEM },
-  { "^core/index/nogood%.c$", "weir_refusals_drop(g)", NOMEM },
-  { "^core/index/node_table%.c$", "weir_roster_drop(g)", NOMEM },
-  { "^core/graph/graph%.c$", "weir_graph_free(g)", NOMEM },
+  { "^core/index/nogood%.c$", "drop_all(g)", NOMEM },
+  { "^core/index/node_table%.c$", "drop(g)", NOMEM },
+  { "^core/structure/structure%.c$", "weir_graph_free(g)", NOMEM },
   { "^core/time/usage_totals%.c$", "weir_taken_clear(g)", NOMEM },
   { "^core/time/usage_totals%.c$", "weir_calendars_clear(g)", NOMEM },
   { "^core/room.*%.c$", "weir_rooms_free(c)", NOMEM },

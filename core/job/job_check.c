@@ -1,148 +1,13 @@
-/* check.c - weir_check(): every invariant, computed anew from the vertices and the jobs alone. For tests. */
+/* job_check.c - whether jobs and books agree, computed anew from the jobs alone. For tests. */
 #include <inttypes.h>
-#include <string.h>
 
-#include "time/reservation.h"
-#include "time/occupancy.h"
-#include "graph/graph.h"
-#include "index/candidate_index.h"
 #include "job/job.h"
-#include "index/node_table.h"
-#include "aggregate/rows.h"
-#include "time/usage_totals.h"
+#include "time/reservation.h"
+#include "time/timeline.h"
 
 static int broken(weir_err *err, const char *what, uint32_t v)
 {
     return weir_fail(err, WEIR_EINVAL, "weir_check: %s (vertex or record %u)", what, v);
-}
-
-/* ---- the tree ---- */
-
-static int check_vertex(const weir_graph *g, weir_vertex v, weir_err *err)
-{
-    const struct vertex *x = vertex_at(g, v);
-    const struct inner *in = inner_of(g, v);
-
-    if (x->kind >= g->nkinds)
-        return broken(err, "kind out of range", v);
-    if (x->parent == WEIR_NONE) {
-        if (x->pos >= g->nroots || g->roots[x->pos] != v)
-            return broken(err, "a root does not stand where it says", v);
-    } else if (!vertex_valid(g, x->parent) || !inner_of(g, x->parent) || x->pos >= inner_of(g, x->parent)->nkids ||
-               inner_of(g, x->parent)->kids[x->pos] != v) {
-        return broken(err, "a child does not stand where it says", v);
-    }
-    if (in && in->vertex != v)
-        return broken(err, "an inner record belongs to another vertex", v);
-    if (book_of(g, v) && book_of(g, v)->kind != x->kind)
-        return broken(err, "a book is of another kind", v);
-    return WEIR_OK;
-}
-
-static int check_kids(const weir_graph *g, const struct inner *in, weir_err *err)
-{
-    uint32_t holes = 0;
-
-    for (uint32_t i = 0; i < in->nkids; i++) {
-        weir_vertex kid = in->kids[i];
-        holes += kid == WEIR_NONE;
-        if (kid != WEIR_NONE && (!vertex_valid(g, kid) || vertex_at(g, kid)->parent != in->vertex))
-            return broken(err, "a kid has another parent", in->vertex);
-    }
-    return holes == in->holes ? WEIR_OK : broken(err, "holes are miscounted", in->vertex);
-}
-
-/* How many vertices there are of each kind. */
-static int check_kinds(const weir_graph *g, weir_err *err)
-{
-    uint32_t *count = weir_mem_zalloc((size_t)g->nkinds + 1, sizeof *count);
-    int rc = count ? WEIR_OK : weir_fail_nomem(err);
-
-    for (weir_vertex v = 0; !rc && v < g->limit; v++)
-        if (vertex_valid(g, v))
-            count[vertex_at(g, v)->kind]++;
-    for (uint32_t i = 0; !rc && i < g->nkinds; i++)
-        if (count[i] != g->kinds[i].count)
-            rc = broken(err, "vertices of a kind are miscounted", i);
-    weir_mem_free(count);
-    return rc;
-}
-
-static int check_tree(const weir_graph *g, weir_err *err)
-{
-    uint32_t live = 0, unavailable = 0;
-
-    for (weir_vertex v = 0; v < g->limit; v++) {
-        int rc;
-        if (!vertex_valid(g, v))
-            continue;
-        live++;
-        unavailable += !state_available(vertex_at(g, v)->state);
-        rc = check_vertex(g, v, err);
-        if (!rc && inner_of(g, v))
-            rc = check_kids(g, inner_of(g, v), err);
-        if (rc)
-            return rc;
-    }
-    if (live != g->live)
-        return broken(err, "live vertices are miscounted", live);
-    if (unavailable != g->unavailable)
-        return broken(err, "unavailable vertices are miscounted", unavailable);
-    return check_kinds(g, err);
-}
-
-/* ---- rows and indices ---- */
-
-static int check_row(const weir_graph *g, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r,
-                     int64_t *sum, int64_t *one, weir_err *err)
-{
-    const struct schema *s = g->schemas[in->schema];
-    uint32_t begin, end;
-    bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
-
-    memset(sum, 0, s->width * sizeof *sum);
-    for (uint32_t i = begin; i < end; i++) {
-        if (kids && in->kids[i] == WEIR_NONE)
-            continue;
-        if (kids)
-            weir_row_contribute(g, in->kids[i], in->schema, one);
-        else
-            memcpy(one, row_cells(g, in, i), s->width * sizeof *one);
-        for (uint32_t c = 0; c < s->width; c++)
-            if (!cell_is_max(s, c))
-                sum[c] += one[c];
-            else if (one[c] > sum[c])
-                sum[c] = one[c];
-    }
-    return memcmp(sum, row_cells(g, in, r), s->width * sizeof *sum) ? broken(err, "a row is not what its entries make",
-                                                                           in->vertex)
-                                                                    : WEIR_OK;
-}
-
-static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
-{
-    bool same;
-
-    for (uint32_t i = 0; i < g->ninners; i++) {
-        const struct inner *in = &g->inners[i];
-        struct levels lv;
-        int rc;
-        if (in->vertex == WEIR_NONE || !in->cells)
-            continue;
-        weir_levels_of(in->rows_cap, &lv);
-        rc = check_row(g, in, &lv, 0, 0, scratch, scratch + g->scratch_width, err);
-        for (uint32_t l = 1; !rc && l <= lv.n; l++)
-            for (uint32_t r = lv.first[l]; !rc && r < lv.first[l] + lv.count[l]; r++)
-                rc = check_row(g, in, &lv, l, r, scratch, scratch + g->scratch_width, err);
-        if (rc)
-            return rc;
-    }
-    for (uint32_t i = 0; i < g->nindexes; i++)
-        if (!weir_index_check(g, g->indexes[i]))
-            return broken(err, "an index does not name the best", i);
-    if (weir_roster_check(g, &same))
-        return weir_fail_nomem(err);
-    return same ? WEIR_OK : broken(err, "the roster is not what the nodes say", 0);
 }
 
 /* ---- books ---- */
@@ -224,7 +89,7 @@ static bool is_booked(const weir_graph *g, uint32_t job, const weir_pick *p)
 /* The book of one vertex. */
 static int check_book(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
 {
-    int rc = check_book_sums(g, v, b, err);
+    int rc = b->kind == vertex_at(g, v)->kind ? check_book_sums(g, v, b, err) : broken(err, "a book is of another kind", v);
 
     if (!rc && b->refs > 1 && (b->cap > 0 || b->parts))
         rc = broken(err, "a book that vertices have together is too large", v);
@@ -271,7 +136,9 @@ static int check_books(const weir_graph *g, weir_err *err)
     return spans == picks ? WEIR_OK : broken(err, "spans and picks differ in number", (uint32_t)spans);
 }
 
-static int check_jobs(const weir_graph *g, weir_err *err)
+/* ---- jobs ---- */
+
+static int check_records(const weir_graph *g, weir_err *err)
 {
     uint32_t live = 0, pending = 0;
 
@@ -298,20 +165,8 @@ static int check_jobs(const weir_graph *g, weir_err *err)
     return live == g->live_jobs && pending == g->npending ? WEIR_OK : broken(err, "jobs are miscounted", live);
 }
 
-int weir_check(const weir_graph *g, weir_err *err)
+int weir_jobs_check(const weir_graph *g, weir_err *err)
 {
-    int64_t *scratch;
-    int rc = check_tree(g, err);
-
-    if (rc || g->building)
-        return rc;
-    scratch = weir_mem_alloc((size_t)(g->scratch_width ? g->scratch_width : 1) * 2 * sizeof *scratch);
-    if (!scratch)
-        return weir_fail_nomem(err);
-    rc = check_rows(g, scratch, err);
-    weir_mem_free(scratch);
-    rc = rc ? rc : check_books(g, err);
-    rc = rc ? rc : check_jobs(g, err);
-    rc = rc ? rc : weir_taken_check(g, err);
-    return rc ? rc : weir_calendars_check(g, err);
+    int rc = check_books(g, err);
+    return rc ? rc : check_records(g, err);
 }

@@ -1,7 +1,6 @@
 /* edge_unlink.c - taking a pool out of a subsystem (M5). Invariant: nothing is changed before it is certain that
  * nothing can fail. Only the pool that is named is reclaimed, not those at the other ends of its edges: whoever moves a
  * node from one power unit to another still needs both. */
-#include "job/job_annotation.h"
 #include "graph/graph.h"
 
 #include <string.h>
@@ -64,7 +63,7 @@ int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_e
     }
     /* A pool without parent and children is in no containment while it has edges: these were all that held it. */
     last = vertex_at(g, v)->parent == WEIR_NONE && weir_vertex_children(g, v) == 0 && !has_edges(g, v, s, true);
-    rc = last ? weir_refuse_used(g, v, err) : WEIR_OK;
+    rc = last ? weir_unlink_refused(g, v, err) : WEIR_OK;
     if (rc)
         return rc;
     drop_edges(g, v, s, true);

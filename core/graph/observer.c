@@ -1,0 +1,51 @@
+/* observer.c - see observer.h. */
+#include "graph/observer.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define EVENTS (sizeof(struct weir_observer) / sizeof(void (*)(void)))
+
+_Static_assert(EVENTS <= WEIR_EVENTS, "a graph has a place for the observers of each event");
+
+static bool has_event(const struct weir_observer *o, size_t event)
+{
+    void (*function)(void);
+
+    memcpy(&function, (const char *)o + event * sizeof function, sizeof function);
+    return function != NULL;
+}
+
+/* Where an observer stands, or NULL stands first; WEIR_OBSERVERS: nowhere. */
+static unsigned place_of(const weir_graph *g, const struct weir_observer *o)
+{
+    unsigned i = 0;
+
+    while (i < WEIR_OBSERVERS && g->observers[i] != o)
+        i++;
+    return i;
+}
+
+void weir_observe(weir_graph *g, const struct weir_observer *o)
+{
+    unsigned i = place_of(g, NULL);
+
+    if (place_of(g, o) < WEIR_OBSERVERS)
+        return;
+    assert(i < WEIR_OBSERVERS);
+    g->observers[i] = o;
+    for (size_t event = 0; event < EVENTS; event++)
+        if (has_event(o, event))
+            g->told[event] |= (uint8_t)(1u << i);
+}
+
+void weir_observe_end(weir_graph *g, const struct weir_observer *o)
+{
+    unsigned i = place_of(g, o);
+
+    if (i == WEIR_OBSERVERS)
+        return;
+    g->observers[i] = NULL;
+    for (size_t event = 0; event < EVENTS; event++)
+        g->told[event] &= (uint8_t)~(1u << i);
+}

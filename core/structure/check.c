@@ -1,0 +1,150 @@
+/* check.c - weir_check(): every invariant, computed anew from the vertices and the jobs alone. Tree and rows are checked here, the rest
+ * by observers. For tests. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "aggregate/rows.h"
+#include "graph/observer.h"
+
+static int broken(weir_err *err, const char *what, uint32_t v)
+{
+    return weir_fail(err, WEIR_EINVAL, "weir_check: %s (vertex or record %u)", what, v);
+}
+
+/* ---- the tree ---- */
+
+static int check_vertex(const weir_graph *g, weir_vertex v, weir_err *err)
+{
+    const struct vertex *x = vertex_at(g, v);
+    const struct inner *in = inner_of(g, v);
+
+    if (x->kind >= g->nkinds)
+        return broken(err, "kind out of range", v);
+    if (x->parent == WEIR_NONE) {
+        if (x->pos >= g->nroots || g->roots[x->pos] != v)
+            return broken(err, "a root does not stand where it says", v);
+    } else if (!vertex_valid(g, x->parent) || !inner_of(g, x->parent) || x->pos >= inner_of(g, x->parent)->nkids ||
+               inner_of(g, x->parent)->kids[x->pos] != v) {
+        return broken(err, "a child does not stand where it says", v);
+    }
+    if (in && in->vertex != v)
+        return broken(err, "an inner record belongs to another vertex", v);
+    return WEIR_OK;
+}
+
+static int check_kids(const weir_graph *g, const struct inner *in, weir_err *err)
+{
+    uint32_t holes = 0;
+
+    for (uint32_t i = 0; i < in->nkids; i++) {
+        weir_vertex kid = in->kids[i];
+        holes += kid == WEIR_NONE;
+        if (kid != WEIR_NONE && (!vertex_valid(g, kid) || vertex_at(g, kid)->parent != in->vertex))
+            return broken(err, "a kid has another parent", in->vertex);
+    }
+    return holes == in->holes ? WEIR_OK : broken(err, "holes are miscounted", in->vertex);
+}
+
+/* How many vertices there are of each kind. */
+static int check_kinds(const weir_graph *g, weir_err *err)
+{
+    uint32_t *count = weir_mem_zalloc((size_t)g->nkinds + 1, sizeof *count);
+    int rc = count ? WEIR_OK : weir_fail_nomem(err);
+
+    for (weir_vertex v = 0; !rc && v < g->limit; v++)
+        if (vertex_valid(g, v))
+            count[vertex_at(g, v)->kind]++;
+    for (uint32_t i = 0; !rc && i < g->nkinds; i++)
+        if (count[i] != g->kinds[i].count)
+            rc = broken(err, "vertices of a kind are miscounted", i);
+    weir_mem_free(count);
+    return rc;
+}
+
+static int check_tree(const weir_graph *g, weir_err *err)
+{
+    uint32_t live = 0, unavailable = 0;
+
+    for (weir_vertex v = 0; v < g->limit; v++) {
+        int rc;
+        if (!vertex_valid(g, v))
+            continue;
+        live++;
+        unavailable += !state_available(vertex_at(g, v)->state);
+        rc = check_vertex(g, v, err);
+        if (!rc && inner_of(g, v))
+            rc = check_kids(g, inner_of(g, v), err);
+        if (rc)
+            return rc;
+    }
+    if (live != g->live)
+        return broken(err, "live vertices are miscounted", live);
+    if (unavailable != g->unavailable)
+        return broken(err, "unavailable vertices are miscounted", unavailable);
+    return check_kinds(g, err);
+}
+
+/* ---- rows ---- */
+
+static int check_row(const weir_graph *g, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r,
+                     int64_t *sum, int64_t *one, weir_err *err)
+{
+    const struct schema *s = g->schemas[in->schema];
+    uint32_t begin, end;
+    bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
+
+    memset(sum, 0, s->width * sizeof *sum);
+    for (uint32_t i = begin; i < end; i++) {
+        if (kids && in->kids[i] == WEIR_NONE)
+            continue;
+        if (kids)
+            weir_row_contribute(g, in->kids[i], in->schema, one);
+        else
+            memcpy(one, row_cells(g, in, i), s->width * sizeof *one);
+        for (uint32_t c = 0; c < s->width; c++)
+            if (!cell_is_max(s, c))
+                sum[c] += one[c];
+            else if (one[c] > sum[c])
+                sum[c] = one[c];
+    }
+    return memcmp(sum, row_cells(g, in, r), s->width * sizeof *sum) ? broken(err, "a row is not what its entries make",
+                                                                           in->vertex)
+                                                                    : WEIR_OK;
+}
+
+static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
+{
+    for (uint32_t i = 0; i < g->ninners; i++) {
+        const struct inner *in = &g->inners[i];
+        struct levels lv;
+        int rc;
+        if (in->vertex == WEIR_NONE || !in->cells)
+            continue;
+        weir_levels_of(in->rows_cap, &lv);
+        rc = check_row(g, in, &lv, 0, 0, scratch, scratch + g->scratch_width, err);
+        for (uint32_t l = 1; !rc && l <= lv.n; l++)
+            for (uint32_t r = lv.first[l]; !rc && r < lv.first[l] + lv.count[l]; r++)
+                rc = check_row(g, in, &lv, l, r, scratch, scratch + g->scratch_width, err);
+        if (rc)
+            return rc;
+    }
+    return WEIR_OK;
+}
+
+int weir_check(const weir_graph *g, weir_err *err)
+{
+    const struct weir_observer *o;
+    int64_t *scratch;
+    int rc = check_tree(g, err);
+
+    if (rc || g->building)
+        return rc;
+    scratch = weir_mem_alloc((size_t)(g->scratch_width ? g->scratch_width : 1) * 2 * sizeof *scratch);
+    if (!scratch)
+        return weir_fail_nomem(err);
+    rc = check_rows(g, scratch, err);
+    weir_mem_free(scratch);
+    WEIR_EACH_OBSERVER (g, check, o)
+        rc = rc ? rc : o->check(g, err);
+    return rc;
+}

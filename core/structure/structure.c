@@ -1,0 +1,427 @@
+/* structure.c - making and unmaking a graph; vertices are added to its containment tree, change their state and go. Invariant: rows are
+ * brought up to date before observers are told. */
+#include "graph/journal.h"
+#include "graph/observer.h"
+#include "aggregate/rows.h"
+
+#include <string.h>
+
+/* ---- the whole ---- */
+
+weir_graph *weir_graph_new(void)
+{
+    weir_graph *g = weir_mem_zalloc(1, sizeof *g);
+
+    if (!g)
+        return NULL;
+    g->free_vertices = g->free_inners = g->free_pools = g->free_edges = g->free_books = WEIR_NONE;
+    g->last_kind = WEIR_NONE;
+    for (uint32_t i = 0; i < LATE_LEVELS; i++)
+        g->late[i].vertex = WEIR_NONE;
+    g->next_job = 1;
+    g->map_index = weir_map_index_new();
+    if (!g->map_index || weir_names_init(&g->names) || weir_schema_intern(g, NULL, 0) == WEIR_NONE ||
+        weir_array_reserve(&g->subsystems, &g->subsystems_cap, 1, sizeof *g->subsystems)) {
+        weir_graph_free(g);
+        return NULL;
+    }
+    g->subsystems[0] = weir_names_add(&g->names, "containment", 11);
+    if (g->subsystems[0] == WEIR_NO_NAME) {
+        weir_graph_free(g);
+        return NULL;
+    }
+    g->nsubsystems = 1;
+    return g;
+}
+
+static void free_records(weir_graph *g)
+{
+    for (uint32_t i = 0; i < g->ninners; i++) {
+        weir_mem_free(g->inners[i].kids);
+        weir_mem_free(g->inners[i].cells);
+    }
+    for (uint32_t i = 0; i < g->npools; i++)
+        for (int m = 0; m < 3; m++)
+            weir_map_clear(&g->pools[i].maps[m]);
+}
+
+void weir_graph_free(weir_graph *g)
+{
+    if (!g)
+        return;
+    WEIR_TELL(g, freed, g);
+    weir_changes_set(g, NULL);
+    weir_text_save_set(g, NULL);
+    free_records(g);
+    weir_schemas_clear(g);
+    weir_names_clear(&g->names);
+    weir_mem_free(g->types);
+    weir_mem_free(g->type_flags);
+    weir_mem_free(g->type_of_name);
+    weir_mem_free(g->kinds);
+    weir_mem_free(g->kind_slots);
+    weir_mem_free(g->vertices);
+    weir_mem_free(g->inners);
+    weir_mem_free(g->pools);
+    weir_map_index_free(g->map_index);
+    weir_mem_free(g->edges);
+    weir_mem_free(g->subsystems);
+    weir_mem_free(g->roots);
+    weir_mem_free(g->spare_rows);
+    weir_mem_free(g->uuids);
+    weir_mem_free(g->uuid_slots);
+    weir_mem_free(g);
+}
+
+static int check_vertex(const weir_graph *g, weir_vertex v, weir_err *err)
+{
+    if (!vertex_valid(g, v))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+    return weir_graph_writable(g, err);
+}
+
+void weir_graph_begin(weir_graph *g)
+{
+    g->building = true;
+    WEIR_TELL(g, reset, g);
+}
+
+int weir_graph_end(weir_graph *g, weir_err *err)
+{
+    g->building = false;
+    if (weir_rows_build(g))
+        return weir_fail_nomem(err);
+    WEIR_TELL(g, reset, g);
+    weir_array_fit(&g->vertices, &g->vertices_cap, g->limit, sizeof *g->vertices);
+    weir_array_fit(&g->inners, &g->inners_cap, g->ninners, sizeof *g->inners);
+    weir_array_fit(&g->pools, &g->pools_cap, g->npools, sizeof *g->pools);
+    weir_array_fit(&g->edges, &g->edges_cap, g->nedges, sizeof *g->edges);
+    return WEIR_OK;
+}
+
+/* ---- adding ---- */
+
+static weir_vertex *kids_of(const weir_graph *g, weir_vertex p)
+{
+    return p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
+}
+
+static uint32_t nkids_of(const weir_graph *g, weir_vertex p)
+{
+    return p == WEIR_NONE ? g->nroots : inner_of(g, p)->nkids;
+}
+
+/* Writes vertices [first, first + count) behind the kids of p, not counted in yet. */
+static void write_vertices(weir_graph *g, weir_vertex p, const weir_pool_desc *d, uint32_t kind, uint32_t count,
+                           int64_t stride, weir_vertex first)
+{
+    weir_vertex *kids = kids_of(g, p);
+    uint32_t pos = nkids_of(g, p);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct vertex *v = vertex_at(g, first + i);
+        v->id = d->id == WEIR_NO_ID ? WEIR_NO_ID : d->id + (int64_t)i * stride;
+        v->kind = kind;
+        v->parent = p;
+        v->pos = pos + i;
+        v->inner = v->pool = v->book = WEIR_NONE;
+        v->state = WEIR_UP;
+        v->flags = VERTEX_LIVE;
+        kids[pos + i] = first + i;
+    }
+}
+
+/* Takes `count` consecutive vertex records (one may come from the free ones); WEIR_NONE: no room. */
+static weir_vertex take_vertices(weir_graph *g, uint32_t count)
+{
+    weir_vertex first = g->free_vertices;
+
+    if (count == 1 && first != WEIR_NONE) {
+        g->free_vertices = vertex_at(g, first)->pos;
+        return first;
+    }
+    if (count > WEIR_NONE - 1 - g->limit || weir_graph_reserve(g, g->limit + count))
+        return WEIR_NONE;
+    first = g->limit;
+    memset(g->vertices + first, 0, count * sizeof *g->vertices);
+    g->limit += count;
+    return first;
+}
+
+static void give_back(weir_graph *g, weir_vertex first, uint32_t count)
+{
+    for (uint32_t i = count; i-- > 0;) {
+        struct vertex *v = vertex_at(g, first + i);
+        v->flags = 0;
+        v->generation = (uint16_t)((v->generation + 1) & 1023);
+        v->pos = g->free_vertices;
+        g->free_vertices = first + i;
+    }
+}
+
+/* What one pool may have of its own beyond its kind. */
+static int write_pool(weir_graph *g, weir_vertex v, const weir_pool_desc *d, weir_err *err)
+{
+    struct pool *p;
+    int rc = d->uuid ? weir_uuid_set(g, v, d->uuid, err) : WEIR_OK;
+
+    rc = !rc && d->name ? weir_name_set(g, v, d->name, err) : rc;
+    if (rc || d->rank == WEIR_NO_RANK)
+        return rc;
+    p = weir_pool_get(g, v);
+    if (!p)
+        return weir_fail_nomem(err);
+    p->rank = d->rank;
+    return WEIR_OK;
+}
+
+/* Counts vertices that are written into the tree: nothing of it is seen before. */
+static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32_t count, int64_t size)
+{
+    uint32_t pos = nkids_of(g, p);
+
+    if (p == WEIR_NONE)
+        g->nroots += count;
+    else if (g->building)
+        inner_of(g, p)->nkids += count;
+    else if (weir_rows_link(g, p, count))
+        return WEIR_ENOMEM;
+    g->live += count;
+    g->kinds[vertex_at(g, first)->kind].count += count;
+    g->units += size * (int64_t)count;
+    g->serial++;
+    if (!g->building)
+        WEIR_TELL(g, linked, g, p, pos, count);
+    return WEIR_OK;
+}
+
+static int check_parent(const weir_graph *g, weir_vertex p, weir_err *err)
+{
+    const struct inner *in;
+    const struct book *b;
+    int rc = weir_graph_writable(g, err);
+
+    if (rc || p == WEIR_NONE)
+        return rc;
+    rc = check_vertex(g, p, err);
+    if (rc)
+        return rc;
+    if (vertex_depth(g, p) >= WEIR_PATH_DEPTH)
+        return weir_fail(err, WEIR_ELIMIT, "the containment tree is deeper than %d levels", WEIR_PATH_DEPTH);
+    b = book_of(g, p);
+    in = inner_of(g, p);
+    if (b && b->count && (!in || in->nkids == in->holes))
+        return weir_fail(err, WEIR_EBUSY, "vertex %u cannot get children while jobs hold units of it", p);
+    return WEIR_OK;
+}
+
+int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, uint32_t count, int64_t stride,
+                        weir_vertex *first, weir_err *err)
+{
+    uint32_t kind;
+    weir_vertex v;
+    int rc = check_parent(g, parent, err);
+
+    rc = rc ? rc : weir_kind_add(g, d, &kind, err);
+    if (rc)
+        return rc;
+    if (count == 0)
+        return weir_fail(err, WEIR_EINVAL, "0 vertices cannot be added");
+    rc = weir_units_check(g, d->size, count, err);
+    if (rc)
+        return rc;
+    if (weir_kids_reserve(g, parent, count))
+        return weir_fail_nomem(err);
+    v = take_vertices(g, count);
+    if (v == WEIR_NONE)
+        return weir_fail_nomem(err);
+    write_vertices(g, parent, d, kind, count, stride, v);
+    if (count == 1)
+        rc = write_pool(g, v, d, err);
+    if (!rc && link_vertices(g, parent, v, count, d->size))
+        rc = weir_fail_nomem(err);
+    if (rc) {
+        weir_pool_drop(g, v);
+        weir_uuid_drop(g, v);
+        give_back(g, v, count);
+        return rc;
+    }
+    note_vertices(g, v, count);
+    if (first)
+        *first = v;
+    return WEIR_OK;
+}
+
+int weir_graph_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, weir_vertex *out, weir_err *err)
+{
+    return weir_graph_add_many(g, parent, d, 1, 0, out, err);
+}
+
+/* ---- state (P11) ---- */
+
+int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+    struct vertex *x;
+
+    if (rc)
+        return rc;
+    if (!vertex_valid(g, v))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+    if (state < 0 || state >= WEIR_STATES)
+        return weir_fail(err, WEIR_EINVAL, "there is no state %d", state);
+    x = vertex_at(g, v);
+    weir_rows_before(g, v);
+    g->unavailable += (uint32_t)!state_available(state) - (uint32_t)!state_available(x->state);
+    x->state = (uint8_t)state;
+    weir_rows_after(g, v);
+    note_vertex(g, v);
+    return WEIR_OK;
+}
+
+/* ---- removal ---- */
+
+static void drop_inner(weir_graph *g, weir_vertex v)
+{
+    struct vertex *x = vertex_at(g, v);
+    struct inner *in = inner_of(g, v);
+
+    if (!in)
+        return;
+    weir_rows_spare(g, in);
+    weir_mem_free(in->kids);
+    weir_mem_free(in->cells);
+    memset(in, 0, sizeof *in);
+    in->vertex = WEIR_NONE;
+    in->schema = g->free_inners;
+    g->free_inners = x->inner;
+    x->inner = WEIR_NONE;
+}
+
+/* It has no edges: what is in another subsystem stays. */
+static void reclaim_one(weir_graph *g, weir_vertex v)
+{
+    struct vertex *x = vertex_at(g, v);
+
+    if (!state_available(x->state))
+        g->unavailable--;
+    g->kinds[x->kind].count--;
+    g->units -= kind_of(g, v)->size;
+    WEIR_TELL(g, reclaimed, g, v);
+    weir_pool_drop(g, v);
+    weir_uuid_drop(g, v);
+    drop_inner(g, v);
+    give_back(g, v, 1);
+    g->live--;
+    note_vertex(g, v);
+}
+
+static uint32_t count_kept(const weir_graph *g, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    uint32_t n = in_other_subsystem(g, v);
+
+    for (uint32_t i = 0; in && i < in->nkids; i++)
+        n += in->kids[i] == WEIR_NONE ? 0 : count_kept(g, in->kids[i]);
+    return n;
+}
+
+/* A pool that is still in another subsystem stays, below nothing. There is room among the roots. */
+static void keep_alone(weir_graph *g, weir_vertex v)
+{
+    drop_inner(g, v);
+    vertex_at(g, v)->parent = WEIR_NONE;
+    vertex_at(g, v)->pos = g->nroots;
+    g->roots[g->nroots++] = v;
+    WEIR_TELL(g, linked, g, WEIR_NONE, g->nroots - 1, 1);
+    note_vertex(g, v);
+}
+
+static void reclaim(weir_graph *g, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    for (uint32_t i = 0; in && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE)
+            reclaim(g, in->kids[i]);
+    if (in_other_subsystem(g, v))
+        keep_alone(g, v);
+    else
+        reclaim_one(g, v);
+}
+
+int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err)
+{
+    int rc = check_vertex(g, v, err);
+
+    if (!rc && g->building)
+        rc = weir_fail(err, WEIR_EINVAL, "nothing can be unlinked between begin and end");
+    if (!rc && weir_array_reserve(&g->roots, &g->roots_cap, (size_t)g->nroots + count_kept(g, v), sizeof *g->roots))
+        rc = weir_fail_nomem(err);
+    return rc;
+}
+
+int weir_unlink_refused(const weir_graph *g, weir_vertex v, weir_err *err)
+{
+    const struct weir_observer *o;
+    int rc = WEIR_OK;
+
+    WEIR_EACH_OBSERVER (g, refuse, o)
+        rc = rc ? rc : o->refuse(g, v, err);
+    return rc;
+}
+
+int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
+{
+    int rc = weir_unlink_ready(g, v, err);
+
+    rc = rc ? rc : weir_unlink_refused(g, v, err);
+    if (rc)
+        return rc;
+    if (vertex_at(g, v)->parent == WEIR_NONE)
+        g->roots[vertex_at(g, v)->pos] = WEIR_NONE;
+    else
+        weir_rows_unlink(g, v);
+    WEIR_TELL(g, unlinked, g, v);
+    reclaim(g, v);
+    g->serial++;
+    return WEIR_OK;
+}
+
+/* ---- size ---- */
+
+static size_t pools_bytes(const weir_graph *g)
+{
+    size_t n = (size_t)g->npools * sizeof *g->pools;
+
+    for (uint32_t i = 0; i < g->npools; i++)
+        for (int m = 0; m <= WEIR_EXTENDED; m++)
+            n += (size_t)g->pools[i].maps[m].count * sizeof(struct entry);
+    return n;
+}
+
+static size_t inners_bytes(const weir_graph *g)
+{
+    size_t n = (size_t)g->ninners * sizeof *g->inners;
+
+    for (uint32_t i = 0; i < g->ninners; i++)
+        if (g->inners[i].vertex != WEIR_NONE)
+            n += (size_t)g->inners[i].nkids * sizeof(weir_vertex) +
+                 (size_t)g->inners[i].nrows * g->schemas[g->inners[i].schema]->stride * sizeof(int64_t);
+    return n;
+}
+
+size_t weir_graph_bytes(const weir_graph *g)
+{
+    const struct weir_observer *o;
+    size_t n = sizeof *g + g->names.bytes + (size_t)g->limit * sizeof *g->vertices;
+
+    n += (size_t)g->names.nslots * 4 + (size_t)g->names.count * 12 + (size_t)g->uuids_cap * 16 +
+         (size_t)g->nuuid_slots * 4;
+    n += pools_bytes(g) + inners_bytes(g) + (size_t)g->nedges * sizeof *g->edges;
+    WEIR_EACH_OBSERVER (g, bytes, o)
+        n += o->bytes(g);
+    if (g->changes)
+        n += sizeof *g->changes +
+             ((size_t)g->changes->vertices.n + g->changes->edges.n + g->changes->jobs.n) * sizeof(int64_t);
+    return n;
+}
