@@ -171,7 +171,9 @@ int weir_hostlist_uniq(weir_hostlist *h); /* sorts, and keeps each name once */
 
 typedef struct weir_graph weir_graph;
 
-/* A vertex by index. Indices of removed vertices are used again, with another generation. */
+/* A vertex by index. Indices of removed vertices are used again, with another generation, as long as there is one that was not
+ * used: so a generation and an index name one vertex for good. */
+#define WEIR_GENERATION_MAX 1023u
 typedef uint32_t weir_vertex;
 #define WEIR_NONE UINT32_MAX   /* no vertex */
 #define WEIR_NO_ID INT64_MIN   /* a pool without a numeric id */
@@ -548,7 +550,7 @@ typedef struct weir_match_options {
     int64_t duration;          /* 0: what the request says */
     bool met;                  /* the caller knows that the machine could meet the request: WEIR_EBUSY is said without making
                                 * sure that it is not WEIR_EINFEASIBLE */
-    int64_t job;               /* id to use; 0: the next free one */
+    int64_t job;               /* id to use; 0: the next one that was never given so, nor is in use */
     const weir_policy *policy; /* NULL: first found */
     weir_stats *stats;         /* NULL, or added to */
     void (*trace)(void *data, const weir_trace *t); /* NULL, or called for each event; it may not change the graph */
@@ -641,10 +643,31 @@ int weir_job_shrink(weir_graph *g, int64_t job, const weir_vertex *list, uint32_
  * that, or nothing. O(what they have) */
 int weir_graph_unlink_forced(weir_graph *g, weir_vertex v, const int64_t *jobs, uint32_t n, weir_err *err);
 
-/* The clock: never goes back. Reservations whose start is reached become allocations. What is allocated stays so until
- * it is released, also past its end: that a job is gone is for the caller to say. */
+/* The clock: never goes back. Reservations whose start is reached become allocations, in the order of their starts and ids, as far
+ * as no job past its end has what they need.
+ *
+ * WEIR_OVERRUN_HOLD, unless another rule is set: a job keeps what it has until it is released, also past its end. A reservation whose
+ * start is reached while what it needs is in use is held back: it stays reserved, with the same vertices and for as long, and
+ * starts a microsecond after the clock, as a new reservation would. Each advance holds it back again until what it needs is
+ * released; the next advance beyond that microsecond begins it. Reservations behind it that it would overlap, on what cannot
+ * be had by both, are put off likewise, each until those before it end by agreed times; the rest stay where they are.
+ * WEIR_OVERRUN_EXPIRE: a job is released when the clock reaches its end, before what starts then begins.
+ *
+ * The rule is no part of what is saved. Of a jump of the clock all is done in the order of time. O(log jobs + what the jobs that begin
+ * or end have); for those that are put off, besides, what others have of their vertices. On failure nothing has changed. */
+enum weir_overrun { WEIR_OVERRUN_HOLD, WEIR_OVERRUN_EXPIRE };
 int64_t weir_graph_now(const weir_graph *g);
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err);
+void weir_graph_overrun(weir_graph *g, enum weir_overrun rule); /* O(jobs log jobs) where it is another one */
+enum weir_overrun weir_graph_overrun_rule(const weir_graph *g);
+/* What the last advance did, in order. A reservation that is put off is told the first time only. Valid until the next advance. */
+enum weir_clock_change { WEIR_CLOCK_START, WEIR_CLOCK_HOLD, WEIR_CLOCK_EXPIRE };
+typedef struct weir_clock_event {
+    int64_t job;
+    int64_t time; /* its start; for WEIR_CLOCK_EXPIRE its end */
+    int kind;
+} weir_clock_event;
+const weir_clock_event *weir_graph_events(const weir_graph *g, uint32_t *n);
 
 /* M14, M15, A8: books `amount` units of v for a job over [start, end) without a match; amount == size is exclusive.
  * An allocation of that job on v over the same time grows. */

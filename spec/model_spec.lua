@@ -11,7 +11,7 @@ local from = math.tointeger(tonumber(os.getenv "WEIR_SPEC_FROM" or "")) or 1
 
 local OUTCOMES = {
   "fits", "busy", "infeasible", "contested", "grown", "shrunk", "lifted", "added", "not added", "removed", "not removed",
-  "set", "replaced", "duplicated", "sqlite", "pieces", "jgf", "copied", "merged",
+  "set", "replaced", "duplicated", "sqlite", "pieces", "jgf", "copied", "merged", "held",
 }
 
 describe("the engine and a slow, obvious model agree", function()

@@ -39,19 +39,34 @@ uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box)
     return &check_idle(L, box)->visits;
 }
 
-/* engine{resources = graph, policy = policy | table | nil} */
+/* enum weir_overrun of a field, -1 where there is none. */
+static int read_overrun(lua_State *L, int arg)
+{
+    const char *rule = weirlua_field_string(L, arg, "overrun", "");
+
+    if (strcmp(rule, "hold") == 0)
+        return WEIR_OVERRUN_HOLD;
+    if (strcmp(rule, "expire") == 0)
+        return WEIR_OVERRUN_EXPIRE;
+    if (*rule)
+        luaL_error(L, "field 'overrun': hold or expire expected, got '%s'", rule);
+    return -1;
+}
+
+/* engine{resources = graph, policy = policy | table | nil, overrun = "hold" | "expire" | nil: as it is} */
 int weirlua_engine_new(lua_State *L)
 {
-    static const char *const known[] = {"resources", "policy", NULL};
+    static const char *const known[] = {"resources", "policy", "overrun", NULL};
     struct weirlua *s = weirlua_of(L);
     struct weirlua_graph *box;
     struct engine *e;
     weir_err err = {0};
-    int rc;
+    int rc, overrun;
 
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
     weirlua_options(L, 1, known);
+    overrun = read_overrun(L, 1);
     lua_pushliteral(L, "resources");
     lua_rawget(L, 1);
     if (!luaL_testudata(L, 2, WEIRLUA_GRAPH))
@@ -74,6 +89,8 @@ int weirlua_engine_new(lua_State *L)
     lua_pushvalue(L, 2);
     lua_setiuservalue(L, 3, 1);
     e->number = box->number;
+    if (overrun >= 0)
+        weir_graph_overrun(box->g, (enum weir_overrun)overrun);
     lua_settop(L, 3);
     return 1;
 }
@@ -384,13 +401,39 @@ static int engine_jobs(lua_State *L)
     return 1;
 }
 
+/* What the last advance did, as a list. */
+static void push_clock_events(lua_State *L, const weir_graph *g)
+{
+    static const char *const words[] = {"start", "hold", "expire"}; /* enum weir_clock_change is in this order */
+    uint32_t n;
+    const weir_clock_event *events = weir_graph_events(g, &n);
+
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_createtable(L, 0, 3);
+        lua_pushinteger(L, (lua_Integer)events[i].job);
+        lua_setfield(L, -2, "job");
+        lua_pushstring(L, words[events[i].kind]);
+        lua_setfield(L, -2, "event");
+        weirlua_push_time(L, events[i].time);
+        lua_setfield(L, -2, "time");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+}
+
 static int engine_advance(lua_State *L)
 {
     struct weirlua_graph *box;
     weir_err err = {0};
+    int rc;
 
     check_idle(L, &box);
-    return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
+    rc = weir_graph_advance(box->g, weirlua_check_time(L, 2), &err);
+    if (rc)
+        return weirlua_status(L, rc, &err);
+    lua_pushboolean(L, true);
+    push_clock_events(L, box->g);
+    return 2;
 }
 
 static int engine_now(lua_State *L)
@@ -499,7 +542,9 @@ static int engine_tostring(lua_State *L)
  * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Takes something away from a job.
  * @method jobs(): allocation[] -- All jobs.
  * @method job(id: any): allocation?, string?, string? -- One job, by its number or an allocation.
- * @method advance(to: number): boolean?, string?, string? -- Moves the clock; reservations that begin become allocations.
+ * @method advance(to: number): boolean?, any, string? -- Moves the clock: true, and a list of what happened, in order: {job = id, event =
+ *   "start" (a reservation began), "hold" (it was put off for the first time, as what it needs is in use past its end) or "expire"
+ *   (a job was released at its end), time = its start, or end}.
  * @method now(): number -- The clock, in seconds.
  * @method stats(): table -- Of the last match: visited, pruned, state, constraint, busy, policy, callbacks, starts.
  * @method policy(): string, loaded_policy -- The policy in use.

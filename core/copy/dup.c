@@ -279,6 +279,7 @@ static void forget_arrays(weir_graph *c)
     c->job_list = NULL;
     c->job_slots = NULL;
     c->pending = NULL;
+    c->events = NULL;
     c->taken = NULL;
     c->calendars = NULL;
     c->indexes = NULL;
@@ -293,6 +294,7 @@ static void forget_arrays(weir_graph *c)
     c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->ncalendars = c->nindexes = 0;
     memset(c->observers, 0, sizeof c->observers);
     memset(c->told, 0, sizeof c->told);
+    c->nevents = c->events_cap = 0;
     c->nspare_rows = c->spare_rows_cap = 0;
     c->schemas_cap = c->lifts_cap = c->indexes_cap = 0;
 }

@@ -143,6 +143,9 @@ struct job {
     int64_t takes;      /* units of takes_type: usage_totals.c */
     weir_type takes_type;
     bool used, counted; /* counted: takes is known */
+    bool late;          /* its start was put off, which was told (clock.c) */
+    bool waits;         /* in the queue of those to put off */
+    uint64_t settled;   /* the advance of the clock that put it off last, or looked whether it must */
 };
 
 /* A vertex whose kids' changes have yet to be carried into its rows, and on. */
@@ -207,8 +210,13 @@ struct weir_graph {
     uint32_t *job_list; /* the first live_jobs entries are the jobs that are there, the rest are free records */
     uint32_t job_list_cap;
     uint32_t *job_slots, njob_slots; /* by id: index + 1 */
-    uint32_t *pending;               /* jobs that have not begun: a heap by start */
+    uint32_t *pending;               /* jobs that something happens to with time: a heap by that (start_queue.h) */
     uint32_t npending, pending_cap;
+    uint32_t nwaiting;               /* entries at its end: reservations to put off, in the order of their starts */
+    struct weir_clock_event *events;       /* of the last advance of the clock */
+    uint32_t nevents, events_cap;
+    uint64_t advances;
+    bool expire; /* a job ends at its end (weir_graph_overrun) */
     struct weir_plan **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
     uint32_t ntaken;
     struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (occupancy.h) */

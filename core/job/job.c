@@ -74,8 +74,10 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
 
     if (id < 0)
         return weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", id);
-    while (id == 0 && weir_job_index(g, g->next_job) != WEIR_NONE)
+    while (id == 0 && g->next_job < INT64_MAX && weir_job_index(g, g->next_job) != WEIR_NONE)
         g->next_job++;
+    if (id == 0 && g->next_job == INT64_MAX)
+        return weir_fail(err, WEIR_ELIMIT, "there is no job id left");
     id = id ? id : g->next_job;
     if (weir_job_index(g, id) != WEIR_NONE)
         return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", id);
@@ -131,6 +133,7 @@ static void clear_all(weir_graph *g)
     weir_mem_free(g->job_list);
     weir_mem_free(g->job_slots);
     weir_mem_free(g->pending);
+    weir_mem_free(g->events);
     g->jobs = NULL;
     g->njobs = 0;
 }
@@ -259,8 +262,10 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
         job_forget(g, i);
         return weir_fail_nomem(err);
     }
-    if (start > g->now)
+    if (start > g->now || g->expire)
         weir_pending_add(g, i);
+    if (id == 0)
+        g->next_job++;
     *out = i;
     return WEIR_OK;
 }
@@ -310,33 +315,6 @@ const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i)
     return i < g->live_jobs ? &g->jobs[g->job_list[i]].a : NULL;
 }
 
-/* ---- the clock ---- */
-
-int64_t weir_graph_now(const weir_graph *g)
-{
-    return g->now;
-}
-
-int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
-{
-    int rc = weir_graph_writable(g, err);
-    uint32_t job;
-
-    if (rc)
-        return rc;
-    if (now < g->now || now == WEIR_FOREVER)
-        return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set to %" PRId64 " us", g->now,
-                         now);
-    g->now = now;
-    g->revision++;
-    while ((job = weir_pending_first(g)) != WEIR_NONE && g->jobs[job].a.start <= now) {
-        weir_pending_remove(g, job);
-        g->jobs[job].a.state = WEIR_ALLOCATED;
-        weir_spans_begin(g, job);
-    }
-    return WEIR_OK;
-}
-
 /* ---- single vertices (M14, M15) ---- */
 
 bool weir_job_has(const weir_graph *g, uint32_t job, weir_vertex v)
@@ -366,6 +344,16 @@ static int check_window(const weir_graph *g, const struct job *j, int64_t start,
     return WEIR_OK;
 }
 
+static bool has_below(const weir_graph *g, weir_vertex v, uint32_t job)
+{
+    const weir_allocation *a = job == WEIR_NONE ? NULL : &g->jobs[job].a;
+
+    for (uint32_t i = 0; a && i < a->npicks; i++)
+        if (a->picks[i].vertex != v && weir_vertex_within(g, a->picks[i].vertex, v))
+            return true;
+    return false;
+}
+
 /* Whether `amount` more units of v fit, `had` being what the job has of it already. */
 static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, int64_t had, int64_t start,
                       int64_t end, weir_err *err)
@@ -384,6 +372,11 @@ static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t 
                          free_units, size);
     if (whole && !weir_window_alone(g, v, job, start, end))
         return weir_fail(err, WEIR_EBUSY, "all units are exclusive, and another job shares the vertex or has something below");
+    if (whole && has_below(g, v, job))
+        return weir_fail(err, WEIR_EBUSY, "all units are exclusive, and the job has something below already: release that first");
+    for (weir_vertex up = vertex_at(g, v)->parent; up != WEIR_NONE; up = vertex_at(g, up)->parent)
+        if (kind_of(g, up)->exclusive && !weir_window_alone(g, up, job, start, end))
+            return weir_fail(err, WEIR_EBUSY, "an ancestor of the vertex is exclusive, and another job has a part of it");
     return WEIR_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-/* Books picks for a job, as a whole or not at all. The caller has seen that they fit. Job 0: the next free id.
+/* Books picks for a job, as a whole or not at all. The caller has seen that they fit. Job 0: the next id that was never given so.
  * *out is the index of the job. */
 int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
                     uint32_t *out, weir_err *err);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "job/job.h"
+#include "job/start_queue.h"
 #include "time/reservation.h"
 #include "time/timeline.h"
 
@@ -41,23 +42,31 @@ static int check_book_sums(const weir_graph *g, weir_vertex v, const struct book
     return b->parts && b->parts->plan ? weir_plan_check(b->parts->plan, err) : WEIR_OK;
 }
 
-/* Never more than the size at any instant, and nobody beside an exclusive holder (A1, A2). */
+/* Whether x has begun, is not released, and so has what it has beside s now, whatever was agreed. */
+static bool both_now(const struct span *s, const struct span *x)
+{
+    return s->active && x->active;
+}
+
+/* Never more than the size at any instant, the clock's time among them, and nobody beside an exclusive holder (A1, A2). */
 static int check_overlaps(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
 {
     int64_t size = kind_of(g, v)->size;
 
     for (uint32_t i = 0; i < b->count; i++) {
         struct span s = weir_book_span(g, b, i);
-        int64_t sum = 0;
+        int64_t sum = 0, now = 0;
         for (uint32_t k = 0; k < b->count; k++) {
             struct span other = weir_book_span(g, b, k);
-            if (other.start > s.start || other.end <= s.start)
+            bool then = other.start <= s.start && other.end > s.start;
+            now += both_now(&s, &other) ? other.amount : 0;
+            if (!then && !both_now(&s, &other))
                 continue;
-            sum += other.amount;
+            sum += then ? other.amount : 0;
             if (k != i && (other.exclusive || s.exclusive))
                 return broken(err, "two jobs at once where one is exclusive", v);
         }
-        if (sum > size)
+        if (sum > size || now > size)
             return broken(err, "more is allocated than there is", v);
     }
     return WEIR_OK;
@@ -71,7 +80,7 @@ static int check_ancestors(const weir_graph *g, weir_vertex v, const struct book
         for (uint32_t i = 0; up && i < b->count; i++)
             for (uint32_t k = 0; k < up->count; k++) {
                 struct span s = weir_book_span(g, b, i), x = weir_book_span(g, up, k);
-                if (x.exclusive && x.start < s.end && s.start < x.end)
+                if (x.exclusive && ((x.start < s.end && s.start < x.end) || both_now(&s, &x)))
                     return broken(err, "something below a vertex that is held as a whole", v);
             }
     }
@@ -153,14 +162,16 @@ static int check_records(const weir_graph *g, weir_err *err)
             return broken(err, "a job does not stand in the list where it says", i);
         if (weir_job_index(g, j->a.job) != i)
             return broken(err, "a job is not found by its id", i);
-        if ((j->pending != WEIR_NONE) != (j->a.start > g->now) || (j->a.state == WEIR_RESERVED) != (j->a.start > g->now))
-            return broken(err, "a job is pending that has begun, or the other way round", i);
+        if ((j->a.state == WEIR_RESERVED) != (j->a.start > g->now) || j->waits)
+            return broken(err, "a job is reserved that has begun, or the other way round", i);
+        if ((j->pending != WEIR_NONE) != (j->a.state == WEIR_RESERVED || (g->expire && j->a.end != WEIR_FOREVER)))
+            return broken(err, "a job is pending that nothing happens to, or the other way round", i);
         if (j->pending != WEIR_NONE && (j->pending >= g->npending || g->pending[j->pending] != i))
             return broken(err, "a job does not stand in the heap where it says", i);
         pending += j->pending != WEIR_NONE;
     }
     for (uint32_t i = 1; i < g->npending; i++)
-        if (g->jobs[g->pending[(i - 1) / 2]].a.start > g->jobs[g->pending[i]].a.start)
+        if (weir_pending_earlier(g, g->pending[i], g->pending[(i - 1) / 2]))
             return broken(err, "the heap of pending jobs is out of order", i);
     return live == g->live_jobs && pending == g->npending ? WEIR_OK : broken(err, "jobs are miscounted", live);
 }

@@ -1,15 +1,21 @@
 /* start_queue.c - see start_queue.h. */
 #include "job/start_queue.h"
 
+#include <string.h>
+
 int weir_pending_reserve(weir_graph *g, uint32_t n)
 {
     return weir_array_reserve(&g->pending, &g->pending_cap, n, sizeof *g->pending);
 }
 
-static bool earlier(const weir_graph *g, uint32_t a, uint32_t b)
+bool weir_pending_earlier(const weir_graph *g, uint32_t a, uint32_t b)
 {
     const weir_allocation *x = &g->jobs[a].a, *y = &g->jobs[b].a;
-    return x->start != y->start ? x->start < y->start : x->job < y->job;
+    int64_t s = weir_pending_time(g, a), t = weir_pending_time(g, b);
+
+    if (s == t && x->state != y->state)
+        return x->state == WEIR_ALLOCATED;
+    return s != t ? s < t : x->job < y->job;
 }
 
 static void put(weir_graph *g, uint32_t at, uint32_t job)
@@ -22,15 +28,15 @@ static void sift(weir_graph *g, uint32_t at)
 {
     uint32_t job = g->pending[at];
 
-    while (at > 0 && earlier(g, job, g->pending[(at - 1) / 2])) {
+    while (at > 0 && weir_pending_earlier(g, job, g->pending[(at - 1) / 2])) {
         put(g, at, g->pending[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
     for (;;) {
         uint32_t kid = 2 * at + 1;
-        if (kid + 1 < g->npending && earlier(g, g->pending[kid + 1], g->pending[kid]))
+        if (kid + 1 < g->npending && weir_pending_earlier(g, g->pending[kid + 1], g->pending[kid]))
             kid++;
-        if (kid >= g->npending || !earlier(g, g->pending[kid], job))
+        if (kid >= g->npending || !weir_pending_earlier(g, g->pending[kid], job))
             break;
         put(g, at, g->pending[kid]);
         at = kid;
@@ -40,6 +46,8 @@ static void sift(weir_graph *g, uint32_t at)
 
 void weir_pending_add(weir_graph *g, uint32_t job)
 {
+    if (weir_pending_time(g, job) == WEIR_FOREVER)
+        return;
     put(g, g->npending, job);
     sift(g, g->npending++);
 }
@@ -60,4 +68,36 @@ void weir_pending_remove(weir_graph *g, uint32_t job)
 uint32_t weir_pending_first(const weir_graph *g)
 {
     return g->npending ? g->pending[0] : WEIR_NONE;
+}
+
+/* ---- reservations to put off ---- */
+
+void weir_waiting_add(weir_graph *g, uint32_t job)
+{
+    uint32_t *list, lo = 0, hi = g->nwaiting;
+
+    weir_pending_remove(g, job);
+    g->jobs[job].waits = true;
+    list = g->pending + g->pending_cap - g->nwaiting;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (weir_pending_earlier(g, list[mid], job))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    memmove(list - 1, list, lo * sizeof *list);
+    list[(int64_t)lo - 1] = job;
+    g->nwaiting++;
+}
+
+uint32_t weir_waiting_first(const weir_graph *g)
+{
+    return g->nwaiting ? g->pending[g->pending_cap - g->nwaiting] : WEIR_NONE;
+}
+
+void weir_waiting_take(weir_graph *g)
+{
+    g->jobs[weir_waiting_first(g)].waits = false;
+    g->nwaiting--;
 }

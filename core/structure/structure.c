@@ -153,7 +153,9 @@ static void give_back(weir_graph *g, weir_vertex first, uint32_t count)
     for (uint32_t i = count; i-- > 0;) {
         struct vertex *v = vertex_at(g, first + i);
         v->flags = 0;
-        v->generation = (uint16_t)((v->generation + 1) & 1023);
+        if (v->generation == WEIR_GENERATION_MAX)
+            continue; /* its numbers are used up: another vertex here would be taken for one that was */
+        v->generation++;
         v->pos = g->free_vertices;
         g->free_vertices = first + i;
     }

@@ -12,7 +12,8 @@ bool weir_window_above(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t
     return true;
 }
 
-static bool below_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
+/* Whether no job but one (WEIR_NONE: no job at all) has anything below v. */
+static bool below_unused(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
 {
     const struct inner *in = inner_of(g, v);
 
@@ -20,22 +21,23 @@ static bool below_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t
         return true;
     if (in->cells[CELL_ACTIVE] == 0 && WEIR_FOREVER - in->cells[CELL_SOON] >= t1)
         return true;
-    if (in->cells[CELL_ACTIVE] > 0 && t0 <= g->now)
+    if (job == WEIR_NONE && in->cells[CELL_ACTIVE] > 0 && t0 <= g->now)
         return false;
     for (uint32_t i = 0; i < in->nkids; i++)
-        if (in->kids[i] != WEIR_NONE && !weir_window_unused(g, in->kids[i], t0, t1))
+        if (in->kids[i] != WEIR_NONE && !weir_window_alone(g, in->kids[i], job, t0, t1))
             return false;
     return true;
 }
 
 bool weir_window_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {
-    return !(book_of(g, v) && weir_book_touched(g, v, t0, t1, false)) && below_unused(g, v, t0, t1);
+    return !(book_of(g, v) && weir_book_touched(g, v, t0, t1, false)) && below_unused(g, v, WEIR_NONE, t0, t1);
 }
 
 bool weir_window_alone(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
 {
-    return !weir_book_others(g, v, job, t0, t1) && below_unused(g, v, t0, t1);
+    bool used = book_of(g, v) && (job == WEIR_NONE ? weir_book_touched(g, v, t0, t1, false) : weir_book_others(g, v, job, t0, t1));
+    return !used && below_unused(g, v, job, t0, t1);
 }
 
 int64_t weir_window_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)

@@ -11,7 +11,7 @@
 bool weir_window_above(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 /* No job has anything on v or below it: v can be taken as a whole, if it is open above. O(busy vertices below) */
 bool weir_window_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
-/* The same, but for what this job has on v itself. */
+/* The same, but for what this job has of it. */
 bool weir_window_alone(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1);
 /* Units of v itself that are free. */
 int64_t weir_window_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);

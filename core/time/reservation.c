@@ -354,10 +354,10 @@ uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job)
     return WEIR_NONE;
 }
 
-/* Taking back what was added: when that fails for want of memory the plan goes, and is made again later. */
-static void plan_take_back(struct book *b, const struct span *s, int64_t amount)
+/* Changes a plan where there is no way back: when that fails for want of memory the plan goes, and is made again later. */
+static void plan_change(struct book *b, const struct span *s, int64_t amount)
 {
-    if (b->parts && b->parts->plan && amount && weir_plan_add(b->parts->plan, s->start, s->end, -amount)) {
+    if (b->parts && b->parts->plan && amount && weir_plan_add(b->parts->plan, s->start, s->end, amount)) {
         weir_plan_free(b->parts->plan);
         b->parts->plan = NULL;
     }
@@ -378,13 +378,36 @@ void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
         return;
     b = book_own(g, v);
     s = weir_book_span(g, b, at);
-    plan_take_back(b, &s, s.amount);
+    plan_change(b, &s, -s.amount);
     count_span(b, &s, -1);
     take_out(b, at);
     if (at == b->count)
         set_last(g, b);
     if (!s.active && s.start == b->next)
         set_next(g, b, b->active);
+}
+
+void weir_book_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t start, int64_t end)
+{
+    weir_allocation *a = &g->jobs[job].a;
+    uint32_t at = weir_book_find(g, v, job);
+    struct book *b = book_own(g, v);
+    struct span s = weir_book_span(g, b, at), was = s;
+
+    plan_change(b, &s, -s.amount);
+    take_out(b, at);
+    if (b->count > 0) {
+        set_last(g, b);
+        set_next(g, b, 0);
+    }
+    s.start = a->start = g->starts[job] = start;
+    s.end = a->end = end;
+    insert(b, place_of(g, b, start), &s);
+    set_last(g, b);
+    set_next(g, b, 0);
+    plan_change(b, &s, s.amount);
+    a->start = g->starts[job] = was.start;
+    a->end = was.end;
 }
 
 void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job)
@@ -466,7 +489,7 @@ int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount,
         weir_plan_add(b->parts->plan, s.start, s.end, amount - was.amount))
         return WEIR_ENOMEM;
     if (amount < was.amount)
-        plan_take_back(b, &s, was.amount - amount);
+        plan_change(b, &s, amount - was.amount);
     count_span(b, &was, -1);
     if (b->parts)
         b->parts->amounts[at] = exclusive ? SPAN_WHOLE : amount;

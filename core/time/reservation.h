@@ -29,6 +29,8 @@ void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job);
 uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job);
 /* Fetches from memory what a look for a span that starts then will look at first. */
 void weir_book_fetch(const struct book *b, int64_t start);
+/* The span of a reservation gets other times, while the job has the old ones until its picks are done. */
+void weir_book_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t start, int64_t end);
 /* A reservation has begun. */
 void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job);
 /* One of these three for one pick, or for n exclusive ones in a row, of vertices that have one book, or none, and are of one kind:

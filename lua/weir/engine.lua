@@ -16,7 +16,7 @@ local known = setmetatable({}, { __mode = "k" })
 
 -- ---- making one ---------------------------------------------------------------------------------------------
 
-local OPTIONS = { resources = true, policy = true, policies = true, budget = true }
+local OPTIONS = { resources = true, policy = true, policies = true, budget = true, overrun = true }
 
 local function check_options(opts)
   if type(opts) ~= "table" then error("weir.engine: a table expected, {resources=..., policy=...}", 3) end
@@ -40,6 +40,8 @@ end
 
 --- An engine. opts.resources: a graph; .policy: what policy.load takes; .policies: a list of such, from which a job
 --- chooses by attributes.system.policy; .budget: what a match may cost, {instructions =, memory =, seconds =}.
+--- .overrun: what happens at the end of a job that nobody releases. "hold" (if nothing else was said): it keeps what it has, and a
+--- reservation that needs some of that is held back until it is released; "expire": it is released at its end.
 function M.new(opts, graph)
   check_options(opts)
   local chosen, why, code = policy.load(opts.policy or policy.default, opts.budget)
@@ -48,7 +50,7 @@ function M.new(opts, graph)
   allowed, why, code = load_allowed(opts.policies, opts.budget)
   if why then return nil, why, code end
   local self
-  self, why, code = core.engine { resources = graph, policy = chosen }
+  self, why, code = core.engine { resources = graph, policy = chosen, overrun = opts.overrun }
   if not self then return nil, why, code end
   known[self] = { allowed = allowed, budget = opts.budget }
   return self

@@ -6,6 +6,7 @@
 local weir = require "weir"
 local Reference = require "spec.support.reference"
 require "spec.support.reference_change"
+require "spec.support.reference_clock"
 
 local M = {}
 
@@ -414,9 +415,11 @@ function PLAY.state(world, step)
 end
 
 function PLAY.advance(world, step)
-  world.ref:advance(world.ref.clock + step.by)
+  local late = world.ref:advance(world.ref.clock + step.by)
   say(world, "e:advance(%d)", world.ref.clock)
-  world.engine:advance(world.ref.clock)
+  local ok, why = world.engine:advance(world.ref.clock)
+  if not ok then fail("advance", "%s", why) end
+  return late > 0 and "held" or nil
 end
 
 local function show_spans(spans, finish)

@@ -143,6 +143,16 @@ local function is_free_of_others(self, v, id, t0, t1)
   return true
 end
 
+-- Whether no other job has anything of v, or below it.
+local function is_left_to(self, v, id, t0, t1)
+  for i = v.index, v.last do
+    for _, s in ipairs(self.list[i].spans) do
+      if s.job ~= id and self:overlaps(s, t0, t1) then return false end
+    end
+  end
+  return true
+end
+
 --- Whether a job may have `amount` more units of v over [t0, t1) (M14), whatever the state of v.
 function Reference:may_allocate(v, id, amount, t0, t1)
   local had, up = span_of(v, id), v.parent
@@ -152,7 +162,13 @@ function Reference:may_allocate(v, id, amount, t0, t1)
     up = up.parent
   end
   if v.exclusive and not whole or amount > v.size - self:used(v, t0, t1) then return false end
-  return not whole or is_free_of_others(self, v, id, t0, t1)
+  if whole and not is_free_of_others(self, v, id, t0, t1) then return false end
+  up = v.parent
+  while up do
+    if up.exclusive and not is_left_to(self, up, id, t0, t1) then return false end
+    up = up.parent
+  end
+  return true
 end
 
 --- One more pick for a job, which is made if it is new.
@@ -179,7 +195,5 @@ function Reference:free(v, id, amount)
   if has_nothing(self, id) then self.jobs[id] = nil end
   return true
 end
-
-function Reference:advance(t) self.clock = t end
 
 return Reference

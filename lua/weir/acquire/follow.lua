@@ -37,7 +37,7 @@ end
 
 -- Uses this graph.
 local function open(self, graph)
-  self.engine = assert(engines.new({ policy = self.policy }, graph))
+  self.engine = assert(engines.new({ policy = self.policy, overrun = self.overrun }, graph))
   self.targets = targets.of(graph)
   for _, job in ipairs(self.engine:jobs()) do self.last = math.max(self.last, job.id) end
 end
@@ -307,6 +307,24 @@ function Follow:free(job, what)
   return nil, why or ("job %d has nothing there"):format(job), code or "unknown"
 end
 
+--- The clock goes on: what happened, as the engine tells it; or nil, message, code. A job that ended at its end is gone as by `free`.
+function Follow:advance(to)
+  local ok, events, code = self.engine:advance(to)
+  if not ok then return nil, events, code end
+  local gone = false
+  for _, x in ipairs(events) do
+    if x.event == "expire" then
+      forget(self, x.job)
+      gone = true
+    end
+  end
+  if gone then
+    give_back(self)
+    tell(self, "changed")
+  end
+  return events
+end
+
 --- Jobs that run already, {id =, R =} each: they are booked again. One that is on targets that were not acquired gets its fatal
 --- exception; one that cannot be booked ends it: nil, message, code.
 function Follow:hello(jobs)
@@ -327,12 +345,13 @@ end
 --- Who is on targets that are to be given back: target -> {job = true}. What has to outlive the process, with the graph.
 function Follow:owing() return self.users end
 
---- A follower. opts: send, groups, style (see consumer.lua); policy; graph, where there is one already; users, as `owing` gave it;
---- last, the highest id that a job has had; on; record(entry), called with all that comes in and goes out (see record.lua).
+--- A follower. opts: send, groups, style (see consumer.lua); policy; overrun (see engine.lua); graph, where there is one already;
+--- users, as `owing` gave it; last, the highest id that a job has had; on; record(entry), called with all that comes in and goes
+--- out (see record.lua).
 function M.new(opts)
   local self = setmetatable({
-    policy = opts.policy, on = opts.on or {}, pending = {}, users = opts.users or {}, record = opts.record, again = false,
-    last = opts.last or 0,
+    policy = opts.policy, overrun = opts.overrun, on = opts.on or {}, pending = {}, users = opts.users or {}, record = opts.record,
+    again = false, last = opts.last or 0,
   }, Follow)
   self.consumer = consumer.new {
     groups = opts.groups, style = opts.style, on = handlers(self),

@@ -27,6 +27,9 @@ local M = {
       .. "for other schedulers to acquire" },
     { "g", "group", "NAME=TARGETS", "targets that are in a group, such as exclude=0-3; can be given several times", many = true },
     { nil, "clock", "KIND", "wall (if not given), or manual: times are what the method advance says", choices = { "wall", "manual" } },
+    { nil, "overrun", "RULE", "what happens at the end of a job that nobody releases: hold (if not given): it keeps what it has, and a "
+      .. "reservation that needs some of that is held back until it is released; expire: it is released at its end",
+      choices = { "hold", "expire" } },
     { nil, "limit", "NAME=N", "what a client may cost; can be given several times: line (bytes of a request; 1048576), calls (in "
       .. "flight; 128), streams (of these; 32), lists (of these, in pages; 8), high (bytes that it has not read, from which on it waits; "
       .. "262144), most (... is dropped; 8388608), filters (milliseconds of a second; 250), clients (1024), strangers (that have not "
@@ -225,7 +228,7 @@ end
 local function options_of(opts, store, loaded)
   return {
     policy = opts.policy, acquire = acquires_of(opts.acquire), groups = groups_of(opts.group), store = store, state_loaded = loaded,
-    clock = opts.clock or "wall", filter_seconds = (opts["filter-ms"] or 10) / 1000, log = log,
+    clock = opts.clock or "wall", overrun = opts.overrun or "hold", filter_seconds = (opts["filter-ms"] or 10) / 1000, log = log,
     record = recorder_of(opts.record),
   }
 end

@@ -215,8 +215,8 @@ local function open(self, graph)
   self.late = false -- to acquire once there is something in each of the groups
   open_provider(self, known, found)
   self.follower = follow.new {
-    graph = graph, groups = self.acquires, policy = self.policy, users = users_of(known), last = self.ids, on = events_of(self),
-    record = recorder(self),
+    graph = graph, groups = self.acquires, policy = self.policy, overrun = self.opts.overrun, users = users_of(known),
+    last = self.ids, on = events_of(self), record = recorder(self),
     send = function(...) to_provider(self, ...) end,
   }
   self.engine = self.follower.engine
@@ -313,9 +313,24 @@ function Service:flush()
   if self.parent then self.parent:flush() end
 end
 
+--- The clock goes on to a time: true; or nil, message, code. What that does to jobs is told to those who listen.
+function Service:advance(to)
+  local events, why, code = self.follower:advance(to)
+  if not events then return nil, why, code end
+  for _, x in ipairs(events) do
+    self:event { event = x.event, job = x.job, at = x.time }
+    self.nested:touch(x.job)
+  end
+  if events[1] then self:changed() end
+  if self.queue[1] then self:settle() end
+  return true
+end
+
 --- The clock goes on; it never goes back. With a manual clock only `advance` moves it.
 function Service:tick(now)
-  if self.opts.clock == "wall" and now > self.engine:now() then self.engine:advance(now) end
+  if self.opts.clock ~= "wall" or now <= self.engine:now() then return end
+  local ok, why = self:advance(now)
+  if not ok then self.opts.log("the clock: " .. why, { level = "error" }) end
 end
 
 -- ---- calls --------------------------------------------------------------------------------------------------------------------
@@ -403,8 +418,8 @@ function Service:cancel(call)
 end
 
 --- A service. graph: what it has; opts: policy (a name or path), acquire (a list of groups; {"default"} if not given), groups
---- {name = idset}, store (see store/init.lua), state_loaded (the graph comes from it), clock ("wall" or "manual"), filter_seconds,
---- log(text).
+--- {name = idset}, store (see store/init.lua), state_loaded (the graph comes from it), clock ("wall" or "manual"),
+--- overrun ("hold" or "expire"), filter_seconds, log(text).
 function M.new(graph, opts)
   local policy, why, code = policies.load(opts.policy or policies.default)
   if not policy then return nil, why, code end

@@ -15,8 +15,8 @@ needs.reader("stats", "metrics", "events")
 --- {"id":1,"method":"hello"}
 function M.hello(self, call, p)
   params.only(p, "")
-  call.answer { weir = core.version, limits = self.opts.limits, clock = self.opts.clock, durable = self.opts.store ~= nil,
-    role = call.client.role, name = call.client.name }
+  call.answer { weir = core.version, limits = self.opts.limits, clock = self.opts.clock, overrun = self.opts.overrun,
+    durable = self.opts.store ~= nil, role = call.client.role, name = call.client.name }
 end
 
 --- {"id":7,"method":"login","params":{"token":"3f9a..."}}: who is at the other end of a TCP connection, by a token of the service's.
@@ -79,7 +79,9 @@ function M.metrics(self, call, p)
 end
 
 --- {"id":4,"method":"events"}: a stream of what happens to jobs: exception, requeue, and shrink, where the job is an instance of its
---- own; and between this service and its parent: parent, exit
+--- own; start, where a reservation begins, hold, where it is put off for the first time, as a job past its end has what it needs, and
+--- expire, where a job is released at its end, each with the job and "at", its start or end; and between this service and its
+--- parent: parent, exit
 function M.events(self, call, p)
   params.only(p, "")
   call.stream()
@@ -91,7 +93,7 @@ end
 function M.advance(self, call, p)
   params.only(p, "to")
   if self.opts.clock ~= "manual" then params.fail("invalid", "the clock is the wall's; start the service with --clock manual") end
-  params.check(self.engine:advance(params.need(p, "to", "number")))
+  params.check(self:advance(params.need(p, "to", "number")))
   self:changed()
   call.answer { now = self.engine:now() }
 end

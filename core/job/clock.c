@@ -1,0 +1,310 @@
+/* clock.c - the clock: what begins, what ends, and what is put off because a job past its end has what it needs. Invariant: jobs
+ * are taken in the order of time; no step needs memory, so an advance is done as a whole or not begun. A reservation that is put off
+ * passes over those before it, and those behind it that it overlaps then are put off after it. */
+#include "job/job.h"
+
+#include <inttypes.h>
+
+#include "aggregate/rows.h"
+#include "graph/journal.h"
+#include "job/start_queue.h"
+#include "time/availability.h"
+#include "time/reservation.h"
+#include "time/usage_totals.h"
+
+int64_t weir_graph_now(const weir_graph *g)
+{
+    return g->now;
+}
+
+enum weir_overrun weir_graph_overrun_rule(const weir_graph *g)
+{
+    return g->expire ? WEIR_OVERRUN_EXPIRE : WEIR_OVERRUN_HOLD;
+}
+
+void weir_graph_overrun(weir_graph *g, enum weir_overrun rule)
+{
+    bool expire = rule == WEIR_OVERRUN_EXPIRE;
+
+    for (uint32_t i = 0; expire != g->expire && i < g->live_jobs; i++) {
+        uint32_t job = g->job_list[i];
+        if (g->jobs[job].a.state != WEIR_ALLOCATED)
+            continue;
+        if (expire)
+            weir_pending_add(g, job);
+        else
+            weir_pending_remove(g, job);
+    }
+    g->expire = expire;
+}
+
+const weir_clock_event *weir_graph_events(const weir_graph *g, uint32_t *n)
+{
+    *n = g->nevents;
+    return g->events;
+}
+
+/* There is room. */
+static void tell(weir_graph *g, uint32_t job, enum weir_clock_change kind)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+
+    g->events[g->nevents++] = (weir_clock_event){a->job, kind == WEIR_CLOCK_EXPIRE ? a->end : a->start, (int)kind};
+}
+
+/* ---- what is in use ---- */
+
+/* Whether jobs that have begun have v, or something below it. */
+static bool in_use(const weir_graph *g, weir_vertex v)
+{
+    return !vertex_unused(g, v);
+}
+
+/* Whether a pick cannot be had beside what jobs have now. */
+static bool is_blocked(const weir_graph *g, const weir_pick *p)
+{
+    const struct book *b = book_of(g, p->vertex);
+
+    if (p->exclusive ? in_use(g, p->vertex)
+                     : b && (b->held || book_used(g, b) > kind_of(g, p->vertex)->size - p->amount))
+        return true;
+    for (weir_vertex up = vertex_at(g, p->vertex)->parent; up != WEIR_NONE; up = vertex_at(g, up)->parent)
+        if (book_of(g, up) && book_of(g, up)->held)
+            return true;
+    return false;
+}
+
+static bool job_blocked(const weir_graph *g, uint32_t job)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+
+    for (uint32_t i = 0; i < a->npicks; i++)
+        if (is_blocked(g, &a->picks[i]))
+            return true;
+    return false;
+}
+
+/* ---- rivals: jobs whose agreed times overlap a window, and that cannot have a pick beside another job ---- */
+
+struct rivals {
+    weir_graph *g;
+    uint32_t job;
+    int64_t t0, t1;
+    void (*each)(struct rivals *r, const struct span *s);
+    int64_t later; /* pass_over(): when the last of those that stay ends */
+};
+
+/* Whether a job stays where it is when another one is put off. */
+static bool stays(const weir_graph *g, uint32_t other, uint32_t job)
+{
+    const struct job *o = &g->jobs[other];
+    return o->a.state == WEIR_ALLOCATED || o->settled == g->advances || weir_pending_earlier(g, other, job);
+}
+
+static bool is_over(const struct rivals *r, const struct span *s)
+{
+    return s->job != r->job && s->start < r->t1 && s->end > r->t0;
+}
+
+static void look_at_book(struct rivals *r, const struct book *b, bool exclusive_only)
+{
+    for (uint32_t i = 0; b && i < b->count; i++) {
+        struct span s = weir_book_span(r->g, b, i);
+        if (is_over(r, &s) && (s.exclusive || !exclusive_only))
+            r->each(r, &s);
+    }
+}
+
+static void look_below(struct rivals *r, weir_vertex v)
+{
+    const struct inner *in = inner_of(r->g, v);
+
+    if (!in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0))
+        return;
+    for (uint32_t i = 0; i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE) {
+            look_at_book(r, book_of(r->g, in->kids[i]), false);
+            look_below(r, in->kids[i]);
+        }
+}
+
+/* The most units of a book in use at once in the window: by those that stay, or by all, but for the job. */
+static int64_t most_units(const struct rivals *r, const struct book *b, bool all)
+{
+    int64_t most = 0;
+
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct span s = weir_book_span(r->g, b, i);
+        int64_t t = s.start > r->t0 ? s.start : r->t0, sum = 0;
+        if (!is_over(r, &s) || !(all || stays(r->g, s.job, r->job)))
+            continue;
+        for (uint32_t k = 0; k < b->count; k++) {
+            struct span x = weir_book_span(r->g, b, k);
+            if (x.job != r->job && x.start <= t && t < x.end && (all || stays(r->g, x.job, r->job)))
+                sum += x.amount;
+        }
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+/* All rivals for one pick. Of units others are rivals where there are too few for all of them. */
+static void look_at_pick(struct rivals *r, const weir_pick *p, bool all)
+{
+    const struct book *b = book_of(r->g, p->vertex);
+    int64_t left = kind_of(r->g, p->vertex)->size - p->amount;
+
+    look_at_book(r, b, !p->exclusive && (!b || most_units(r, b, all) <= left));
+    if (p->exclusive)
+        look_below(r, p->vertex);
+    for (weir_vertex up = vertex_at(r->g, p->vertex)->parent; up != WEIR_NONE; up = vertex_at(r->g, up)->parent)
+        look_at_book(r, book_of(r->g, up), true);
+}
+
+/* ---- putting off ---- */
+
+/* Notes when the first of those that stay ends. */
+static void pass_over(struct rivals *r, const struct span *s)
+{
+    if (stays(r->g, s->job, r->job) && s->end < r->later)
+        r->later = s->end;
+}
+
+/* The first start from t on at which no job that stays is in the way. */
+static int64_t first_start(weir_graph *g, uint32_t job, int64_t t)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    struct rivals r = {.g = g, .job = job, .t0 = t, .each = pass_over};
+    uint32_t clear = 0;
+
+    for (uint32_t i = 0; clear < a->npicks && r.t0 != WEIR_FOREVER; i = (i + 1) % a->npicks) {
+        r.t1 = a->end == WEIR_FOREVER ? WEIR_FOREVER : time_add(r.t0, a->end - a->start);
+        r.later = WEIR_FOREVER;
+        look_at_pick(&r, &a->picks[i], false);
+        clear = r.later == WEIR_FOREVER ? clear + 1 : 0;
+        r.t0 = r.later == WEIR_FOREVER ? r.t0 : r.later;
+    }
+    return r.t0;
+}
+
+/* One that is overlapped and comes after the job is put off in its turn. */
+static void displace(struct rivals *r, const struct span *s)
+{
+    if (stays(r->g, s->job, r->job) || r->g->jobs[s->job].waits)
+        return;
+    weir_taken_remove(r->g, s->job);
+    weir_waiting_add(r->g, s->job);
+}
+
+/* The times of a job in the books of all its picks. */
+static void move_spans(weir_graph *g, uint32_t job, int64_t start)
+{
+    struct job *j = &g->jobs[job];
+    int64_t end = j->a.end == WEIR_FOREVER ? WEIR_FOREVER : time_add(start, j->a.end - j->a.start);
+
+    note_job(g, j->a.job);
+    for (uint32_t i = 0; i < j->a.npicks; i++) {
+        weir_vertex v = j->a.picks[i].vertex;
+        int64_t next = book_of(g, v)->next;
+        weir_book_move(g, v, job, start, end);
+        weir_rows_soon(g, v, next);
+    }
+    j->a.start = g->starts[job] = start;
+    j->a.end = end;
+}
+
+/* A reservation that is in no queue, and no part of what is summed up of jobs, from t on. */
+static void put_off(weir_graph *g, uint32_t job, int64_t t)
+{
+    struct job *j = &g->jobs[job];
+    int64_t start = first_start(g, job, t);
+    struct rivals r = {.g = g, .job = job, .each = displace};
+
+    start = start == WEIR_FOREVER ? WEIR_FOREVER - 1 : start;
+    r.t0 = start;
+    r.t1 = j->a.end == WEIR_FOREVER ? WEIR_FOREVER : time_add(start, j->a.end - j->a.start);
+    for (uint32_t i = 0; i < j->a.npicks; i++)
+        look_at_pick(&r, &j->a.picks[i], true);
+    if (start != j->a.start) {
+        move_spans(g, job, start);
+        if (!j->late)
+            tell(g, job, WEIR_CLOCK_HOLD);
+        j->late = true;
+    }
+    j->settled = g->advances;
+    weir_taken_keep(g, job);
+    weir_pending_add(g, job);
+}
+
+/* ---- one job after the other ---- */
+
+static void begin(weir_graph *g, uint32_t job)
+{
+    g->jobs[job].a.state = WEIR_ALLOCATED;
+    g->jobs[job].late = false;
+    tell(g, job, WEIR_CLOCK_START);
+    weir_spans_begin(g, job);
+    if (g->expire)
+        weir_pending_add(g, job);
+}
+
+/* The time of a job has come. */
+static void turn(weir_graph *g, uint32_t job)
+{
+    weir_pending_remove(g, job);
+    if (g->jobs[job].a.state == WEIR_ALLOCATED) {
+        tell(g, job, WEIR_CLOCK_EXPIRE);
+        weir_job_drop(g, job);
+    } else if (job_blocked(g, job)) {
+        weir_taken_remove(g, job);
+        put_off(g, job, g->now + 1);
+    } else {
+        begin(g, job);
+    }
+}
+
+/* The turn of one that another reservation overlaps since that was put off. */
+static void turn_waiting(weir_graph *g, uint32_t job)
+{
+    const weir_allocation *a = &g->jobs[job].a;
+    bool due = a->start <= g->now;
+
+    weir_waiting_take(g);
+    if (due && !job_blocked(g, job) && first_start(g, job, a->start) == a->start) {
+        weir_taken_keep(g, job);
+        begin(g, job);
+    } else {
+        put_off(g, job, due ? g->now + 1 : a->start);
+    }
+}
+
+int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+    uint32_t job = weir_pending_first(g), waiting;
+
+    if (rc)
+        return rc;
+    if (now < g->now || now == WEIR_FOREVER)
+        return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set to %" PRId64 " us", g->now,
+                         now);
+    if (job != WEIR_NONE && weir_pending_time(g, job) <= now &&
+        weir_array_reserve(&g->events, &g->events_cap, (size_t)g->npending * 2, sizeof *g->events))
+        return weir_fail_nomem(err);
+    g->nevents = 0;
+    g->now = now;
+    g->revision++;
+    g->advances++;
+    for (;;) {
+        job = weir_pending_first(g);
+        waiting = weir_waiting_first(g);
+        if (waiting != WEIR_NONE && (job == WEIR_NONE || weir_pending_earlier(g, waiting, job)))
+            turn_waiting(g, waiting);
+        else if (job != WEIR_NONE && weir_pending_time(g, job) <= now)
+            turn(g, job);
+        else if (waiting != WEIR_NONE)
+            turn_waiting(g, waiting);
+        else
+            return WEIR_OK;
+    }
+}
