@@ -352,6 +352,7 @@ int weir_walk_read(weir_walk *w, weir_walk_visit *out, int max, weir_err *err);
 void weir_walk_visit_read(const weir_graph *g, weir_walk_visit *visit);
 void weir_walk_prune(weir_walk *w); /* W3: do not descend below the vertex that next gave last (preorder) */
 uint32_t weir_walk_depth(const weir_walk *w);
+size_t weir_walk_bytes(const weir_walk *w); /* of memory that the walk has now. O(1) */
 void weir_walk_free(weir_walk *w);
 
 /* W5: keeps vertices in descending score; among equals the first one added comes first. best = 0: all. */

@@ -49,6 +49,31 @@ void weirlua_weigh(lua_State *L, size_t bytes)
         lua_gc(L, LUA_GCSTEP, kilobytes);
 }
 
+/* ---- texts ---- */
+
+void weirlua_hide_address(lua_State *L, int arg)
+{
+    int type = lua_type(L, arg);
+
+    if (type != LUA_TTABLE && type != LUA_TFUNCTION && type != LUA_TUSERDATA && type != LUA_TTHREAD)
+        return;
+    if (luaL_getmetafield(L, arg, "__tostring") != LUA_TNIL) {
+        lua_pop(L, 1);
+        return;
+    }
+    lua_pushstring(L, lua_typename(L, type));
+    lua_replace(L, arg);
+}
+
+const char *weirlua_show(lua_State *L, int idx)
+{
+    lua_pushvalue(L, idx);
+    weirlua_hide_address(L, lua_gettop(L));
+    luaL_tolstring(L, -1, NULL);
+    lua_remove(L, -2);
+    return lua_tostring(L, -1);
+}
+
 /* ---- results ---- */
 
 static void push_error_text(lua_State *L, const weir_err *err, int code)
@@ -149,7 +174,7 @@ void weirlua_options(lua_State *L, int arg, const char *const *known)
         while (key && known[i] && strcmp(known[i], key) != 0)
             i++;
         if (!key || !known[i])
-            luaL_error(L, "there is no option '%s' here", luaL_tolstring(L, -2, NULL));
+            luaL_error(L, "there is no option '%s' here", weirlua_show(L, -2));
     }
 }
 

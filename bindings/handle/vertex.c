@@ -243,7 +243,7 @@ static int vertex_index(lua_State *L)
     lua_settop(L, 2);
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TFUNCTION)
-        return luaL_error(L, "a vertex has no field or method '%s'", luaL_tolstring(L, 2, NULL));
+        return luaL_error(L, "a vertex has no field or method '%s'", weirlua_show(L, 2));
     return 1;
 }
 

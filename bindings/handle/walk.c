@@ -14,7 +14,20 @@ static int walk_gc(lua_State *L)
     walk->w = NULL;
     walk->open = false;
     weir_walk_free(w);
+    if (walk->charged)
+        weirlua_sandbox_give(L, walk->charged);
+    walk->charged = 0;
     return 0;
+}
+
+void weirlua_walk_charge_more(lua_State *L, struct walk *walk)
+{
+    size_t bytes = weir_walk_bytes(walk->w);
+
+    if (bytes > walk->charged) {
+        weirlua_sandbox_take(L, bytes - walk->charged);
+        walk->charged = bytes;
+    }
 }
 
 /* ---- visits ---- */
@@ -78,6 +91,7 @@ static int pull(lua_State *L, int at, struct walk *walk, weir_vertex *v)
     event = weir_walk_next(walk->w, v, NULL);
     if (event < 0)
         luaL_error(L, event == WEIR_EINVAL ? "the graph changed while it was walked" : "out of memory");
+    weirlua_walk_charge(L, walk);
     return event;
 }
 
@@ -202,15 +216,19 @@ static int collect(lua_State *L, struct walk *walk, int64_t best)
     box->p = weir_accum_new((size_t)best);
     if (!box->p)
         return luaL_error(L, "out of memory");
-    if (weirlua_walk_drivable(walk))
-        return weirlua_walk_drive(L, walk, box->p), push_best(L, walk, box->p);
+    if (weirlua_walk_drivable(walk)) {
+        weirlua_walk_drive(L, walk, box->p);
+        verdict = STOP;
+    }
     while (verdict != STOP && next_visit(L, 3, walk, &v)) {
         verdict = ask_evaluate(L, walk, v, &score);
         rc = verdict == SCORED ? weir_accum_add(box->p, v, score) : WEIR_OK;
         if (rc)
             return luaL_error(L, rc == WEIR_ENOMEM ? "out of memory" : "evaluate returned a score that is not a number");
     }
-    return push_best(L, walk, box->p);
+    push_best(L, walk, box->p);
+    weirlua_box_clear(box);
+    return 1;
 }
 
 /* ---- g:walk ---- */

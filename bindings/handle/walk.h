@@ -34,6 +34,7 @@ struct walk {
     weir_vertex pending; /* told in preorder, and not yet descended into */
     bool cut, upward, reverse;
     const char *subsystem; /* it belongs to the core */
+    size_t charged;        /* bytes of the walk of the core, in a sandbox */
 };
 
 /* The graph of an open walk; raises when it was closed. */
@@ -44,6 +45,14 @@ static inline struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struc
     if (!box)
         luaL_error(L, "the graph was closed while it was walked");
     return box;
+}
+
+/* walk.c: charges what the walk of the core has more by now to the sandbox it runs in. Raises. */
+void weirlua_walk_charge_more(lua_State *L, struct walk *walk);
+static inline void weirlua_walk_charge(lua_State *L, struct walk *walk)
+{
+    if (walk->state->readonly)
+        weirlua_walk_charge_more(L, walk);
 }
 
 /* walk_drive.c: the walk at index 3 to its end, into the accumulator; for those that can be. */

@@ -204,6 +204,7 @@ void weirlua_walk_drive(lua_State *L, struct walk *walk, weir_accum *accum)
     do {
         n = weir_walk_read(walk->w, d.visits, AHEAD, NULL);
         d.revision = weir_graph_revision(d.g);
+        weirlua_walk_charge(L, walk);
         for (int i = 0; on && i < n; i++)
             on = visit(L, &d, &d.visits[i], i + 1 == n);
         lua_settop(L, d.top);

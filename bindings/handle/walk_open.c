@@ -48,7 +48,7 @@ static void take_field(lua_State *L, struct walk *walk)
 {
     if (lua_type(L, -1) != LUA_TSTRING || !weirlua_fields_add(&walk->fields, lua_tostring(L, -1)))
         luaL_error(L, "field 'fields': at most %d of %s expected, got %s", WEIRLUA_FIELDS, weirlua_fields_known,
-                   luaL_tolstring(L, -1, NULL));
+                   weirlua_show(L, -1));
     lua_pop(L, 1);
 }
 
@@ -134,6 +134,7 @@ static void open_core(lua_State *L, struct walk *walk, struct weirlua_graph *box
     if (!walk->w)
         weirlua_raise(L, &err);
     walk->open = true;
+    weirlua_walk_charge(L, walk);
 }
 
 void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *box)

@@ -83,6 +83,11 @@ void weirlua_box_open(lua_State *L, struct weirlua *s);
 /* Tells the collector of C memory that a new handle holds, so that it works for it as for Lua's own. */
 void weirlua_weigh(lua_State *L, size_t bytes);
 
+/* Puts the name of its type in the place of a value whose text would be an address. */
+void weirlua_hide_address(lua_State *L, int arg);
+/* Pushes a text for the value, as tostring gives it to scripts: without an address. */
+const char *weirlua_show(lua_State *L, int idx);
+
 /* Pushes nil, message, code. */
 int weirlua_fail(lua_State *L, const weir_err *err, int code);
 /* The same for an error whose message tells the place in the text itself. */
@@ -128,6 +133,17 @@ bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherw
 /* enum weir_reading, from booleans of these names. */
 #define WEIRLUA_READINGS "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools"
 unsigned weirlua_field_reading(lua_State *L, int table);
+
+/* ---- policy/sandbox.c: in the state of a script only, which is `readonly` ---- */
+
+/* Charges a C function that took this many steps, a nanosecond or two each, and raises where budget or time is over, or a
+ * signal came. */
+void weirlua_sandbox_spend(lua_State *S, int64_t steps);
+/* Charges memory of the core to the state that made it; raises where it has no more. Gives it back. */
+void weirlua_sandbox_take(lua_State *S, size_t bytes);
+void weirlua_sandbox_give(lua_State *S, size_t bytes);
+/* Bytes that the script may still have. */
+size_t weirlua_sandbox_left(lua_State *S);
 
 /* ---- graph.c, graph_build.c, graph_copy.c, vertex.c, view.c, walk.c ---- */
 

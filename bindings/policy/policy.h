@@ -55,6 +55,11 @@ struct sandbox {
     int64_t budget, left; /* instructions */
     bool exhausted;
     bool long_text; /* a string was not given, as it was too long */
+    bool haste;     /* there was a long string: the budget is looked at more often */
+    bool starved;   /* nothing grows any more: memory was refused when the budget was used up */
+    int64_t unseen; /* steps of C functions since the last look at the clock */
+    char place[LUA_IDSIZE + 16]; /* "file:line: " where memory was refused; "": nowhere */
+    char chunk[LUA_IDSIZE];      /* what errors call the main text */
     uint64_t turn, seeded; /* turns, of which each has a budget; the one that random numbers were begun in */
     double seconds; /* of wall time */
     int64_t since;  /* when the first look at the clock was; 0: none yet */
@@ -67,6 +72,8 @@ struct sandbox {
 #define SANDBOX_BYTES        ((size_t)64 << 20)
 #define SANDBOX_SECONDS      10.0
 #define SANDBOX_QUICK        0.25 /* seconds; with fewer the clock is looked at more often */
+#define SANDBOX_TEXT_MAX     (1 << 18) /* bytes of a string */
+#define SANDBOX_STEPS_MAX    5e7  /* of one call of a C function, which takes a tenth of a second at most */
 
 int64_t weirlua_clock(void); /* nanoseconds, from some time on */
 
@@ -95,17 +102,17 @@ void weirlua_sandbox_call(struct sandbox *sb);
 void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions);
 /* Whether it is time for a coroutine to yield. */
 bool weirlua_sandbox_due(const struct sandbox *sb);
-/* In a function that took long: raises where the seconds of a sandbox that has few of them are over. */
-void weirlua_sandbox_look(lua_State *S);
-/* The same, however many they are. */
-void weirlua_sandbox_watch(lua_State *S);
 /* The sandbox of a state that has one. */
 struct sandbox *weirlua_sandbox_of(lua_State *S);
+/* A message handler: puts the innermost place in Lua before a text that begins with none. */
+int weirlua_sandbox_locate(lua_State *S);
 /* Pushes the anchor table. Does not raise. */
 void weirlua_sandbox_anchor(struct sandbox *sb);
 /* Takes the error value on top of the stack of S as text into err, never raising. */
 void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hook, weir_err *err);
-/* The same as one line into buf; it may be longer than that. */
+/* Fills err with a text about a hook (NULL: about the file), with the place where there is none in it. */
+void weirlua_sandbox_complain(struct sandbox *sb, const char *name, const char *hook, const char *text, weir_err *err);
+/* The error value as one line into buf; it may be longer than that. */
 void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size);
 
 /* ---- sandbox_lib.c ---- */
@@ -115,8 +122,12 @@ void weirlua_sandbox_libraries(lua_State *S);
 
 /* ---- sandbox_order.c ---- */
 
-/* Replaces what is not the same in every run; all libraries are there. */
-void weirlua_sandbox_order(lua_State *S);
+int weirlua_sandbox_pairs(lua_State *S);
+int weirlua_sandbox_next(lua_State *S);
+int weirlua_sandbox_tostring(lua_State *S);
+int weirlua_sandbox_random(lua_State *S);
+/* Refuses %p, and puts names of types in place of arguments that string.format would show by their address. */
+void weirlua_sandbox_hide(lua_State *S);
 
 /* ---- sandbox_run.c: files that describe something, in Lua ---- */
 

@@ -38,10 +38,13 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
     int64_t begin = weirlua_clock();
     int rc;
 
+    lua_pushcfunction(S, weirlua_sandbox_locate);
+    lua_insert(S, -2);
     lua_pushcfunction(S, f);
     lua_insert(S, -2);
     lua_pushlightuserdata(S, data);
-    rc = lua_pcall(S, 2, results, 0);
+    rc = lua_pcall(S, 2, results, p->sandbox.S ? lua_gettop(S) - 3 : 0);
+    lua_remove(S, rc == LUA_OK ? -results - 1 : -2);
     if (p->profile) {
         p->profile->calls[hook]++;
         p->profile->ns[hook] += weirlua_clock() - begin;
@@ -110,7 +113,7 @@ static int call_admit(lua_State *S)
         a->verdict = REJECTED;
         if (lua_isnil(S, -1))
             lua_pushliteral(S, "it gave no reason");
-        luaL_tolstring(S, -1, NULL);
+        weirlua_show(S, -1);
     } else {
         return luaL_error(S, "it must return nothing, false and a reason, or the jobspec to be matched");
     }

@@ -6,10 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Above the base: the hooks by number, the options, the requests by index, an error or results. */
+/* Above the base: the hooks by number, the options, the requests by index, a message handler, an error or results. */
 #define SLOT_OPTIONS  HOOKS
 #define SLOT_REQUESTS (HOOKS + 1)
-#define SLOTS         (HOOKS + 2)
+#define SLOT_HANDLER  (HOOKS + 2) /* of messages for a sandbox */
+#define SLOTS         (HOOKS + 3)
 #define STACK         (SLOTS + WEIRLUA_FIELDS + 24)
 
 static struct sandbox *sandbox_of(const struct hooks *h)
@@ -112,13 +113,14 @@ static int push_request(struct hooks *h, const weir_resource *r)
 static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
 {
     struct policy_profile *profile = h->policy->profile;
+    int handler = sandbox_of(h) ? h->base + SLOT_HANDLER : 0;
     int64_t begin;
     int rc;
 
     if (!profile)
-        return lua_pcall(h->L, nargs, nresults, 0);
+        return lua_pcall(h->L, nargs, nresults, handler);
     begin = weirlua_clock();
-    rc = lua_pcall(h->L, nargs, nresults, 0);
+    rc = lua_pcall(h->L, nargs, nresults, handler);
     profile->calls[hook]++;
     profile->ns[hook] += weirlua_clock() - begin;
     return rc;
@@ -452,6 +454,7 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
         err->code = WEIR_ENOMEM;
         return WEIR_ENOMEM;
     }
+    lua_pushcfunction(h->L, weirlua_sandbox_locate);
     return WEIR_OK;
 }
 
@@ -481,7 +484,9 @@ void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err)
 {
     if (!h->policy)
         return;
-    if (h->failed && !h->complaint && sandbox_of(h))
+    if (h->failed && h->complaint && sandbox_of(h))
+        weirlua_sandbox_complain(sandbox_of(h), h->policy->spec.name, h->failed, h->complaint, err);
+    else if (h->failed && sandbox_of(h))
         weirlua_sandbox_error(sandbox_of(h), h->policy->spec.name, h->failed, err);
     else if (h->failed)
         trusted_error(L, h, err);

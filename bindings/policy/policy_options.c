@@ -179,7 +179,7 @@ static void check_value(lua_State *L, const struct option *o)
     }
     if (!is_of_type(L, o->type))
         refuse(L, o, lua_pushfstring(L, "%s expected, got %s", type_names[o->type],
-                                     lua_type(L, -1) == LUA_TTABLE ? "table" : luaL_tolstring(L, -1, NULL)));
+                                     lua_type(L, -1) == LUA_TTABLE ? "table" : weirlua_show(L, -1)));
     if (o->type == OPTION_INTEGER || o->type == OPTION_NUMBER)
         check_range(L, o);
     check_choice(L, o);

@@ -3,8 +3,10 @@
  * it nothing is called on S that can raise.
  *
  * A match may spend the budget of instructions, and SHARE more for each call of a hook, so that large machines do not
- * exhaust an honest policy. What C functions do for it is charged too: memory by the allocator, loops by sandbox_lib.c.
- * As the last resort, a match may not take longer than the budget of seconds. */
+ * exhaust an honest policy. C functions are charged too: memory by the allocator, loops by sandbox_lib.c.
+ * As the last resort, a match may not take longer than the budget of seconds. The count hook looks at budget, clock and
+ * signals every COUNT instructions; every HASTE instructions once the state has had a string of LONG_TEXT bytes, because
+ * each instruction on such a string takes as long as hundreds of others. */
 #include "policy/policy.h"
 
 #include <stdlib.h>
@@ -16,7 +18,10 @@
 #define SHARE        10000 /* instructions that each call of a hook adds */
 #define BYTES        8     /* of allocated memory cost one instruction */
 #define LARGE        65536 /* bytes that are not given once the budget is used up: the count hook may be far away */
-#define TEXT_MAX     (1 << 18) /* bytes of a string: what looks at all of one takes no longer between two looks at the clock */
+#define LONG_TEXT    (1 << 15) /* bytes of a string that makes the count hook come more often */
+#define LOOK_STEPS   10000 /* of C functions between two looks at the clock */
+#define STEPS        16    /* of a C function cost one instruction */
+#define COLLECTED    8     /* bytes that a full collection goes through in the time of one instruction */
 
 static const char anchor_key = 0;
 
@@ -24,6 +29,8 @@ struct sandbox *weirlua_sandbox_of(lua_State *S)
 {
     return *(struct sandbox **)lua_getextraspace(S);
 }
+
+static void *refuse(struct sandbox *sb);
 
 static void *allocate(void *ud, void *p, size_t old, size_t size)
 {
@@ -37,12 +44,13 @@ static void *allocate(void *ud, void *p, size_t old, size_t size)
         sb->used -= old;
         return NULL;
     }
-    if (text && size > TEXT_MAX) {
+    if (text && size > SANDBOX_TEXT_MAX) {
         sb->long_text = true;
-        return NULL;
+        return refuse(sb);
     }
-    if (size > old && (size - old > sb->limit - sb->used || (sb->left < 0 && size > LARGE)))
-        return NULL;
+    sb->haste = sb->haste || (text && size > LONG_TEXT);
+    if (size > old && (sb->starved || size - old > sb->limit - sb->used || (sb->left < 0 && size > LARGE)))
+        return refuse(sb);
     q = realloc(p, size);
     if (q) {
         sb->used = sb->used - old + size;
@@ -77,33 +85,78 @@ bool weirlua_sandbox_due(const struct sandbox *sb)
 
 static int interval(const struct sandbox *sb)
 {
-    return sb->sample ? SAMPLE : sb->seconds < SANDBOX_QUICK ? HASTE : COUNT;
+    return sb->sample ? SAMPLE : sb->seconds < SANDBOX_QUICK || sb->haste ? HASTE : COUNT;
+}
+
+/* The innermost function in Lua that runs. False: there is none. */
+static bool find_place(lua_State *S, lua_Debug *ar)
+{
+    for (int level = 0; lua_getstack(S, level, ar); level++) {
+        lua_getinfo(S, "Sl", ar);
+        if (ar->currentline >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* Memory was refused. Lua collects all garbage and asks once more, which costs as much as there is memory: the collection
+ * is charged, so that a script whose memory is full ends by its budget. The place is kept, as an error of memory has none. */
+static void *refuse(struct sandbox *sb)
+{
+    lua_Debug ar;
+
+    sb->left -= (int64_t)(sb->used / COLLECTED);
+    sb->starved = sb->starved || sb->left < 0 || overtime(sb) || weir_interrupted();
+    sb->place[0] = '\0';
+    if (sb->S && find_place(sb->S, &ar))
+        snprintf(sb->place, sizeof sb->place, "%s:%d: ", ar.short_src, ar.currentline);
+    return NULL;
+}
+
+static void look(lua_State *S, lua_Debug *ar);
+
+static bool over(struct sandbox *sb, bool clock)
+{
+    return sb->exhausted || sb->left < 0 || weir_interrupted() || (clock && overtime(sb));
+}
+
+/* Raises that the budget is used up. From now on each instruction does, so that handlers of the script get no further. */
+static void end(lua_State *S)
+{
+    struct sandbox *sb = weirlua_sandbox_of(S);
+    bool spent = sb->left < 0;
+    lua_Debug ar;
+
+    sb->exhausted = true;
+    lua_sethook(S, look, LUA_MASKCOUNT, 1);
+    lua_pushliteral(S, "");
+    if (find_place(S, &ar))
+        lua_pushfstring(S, "%s:%d: ", ar.short_src, ar.currentline);
+    if (weir_interrupted())
+        lua_pushliteral(S, "interrupted");
+    else if (overtime(sb) || !spent)
+        lua_pushfstring(S, "it took more than its %f seconds", sb->seconds);
+    else
+        lua_pushfstring(S, "it used up its budget of %I instructions", (LUAI_UACINT)sb->budget);
+    lua_concat(S, 2);
+    lua_error(S);
 }
 
 static void look(lua_State *S, lua_Debug *ar)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);
-    bool late = overtime(sb);
 
-    sb->left -= interval(sb);
+    sb->left -= lua_gethookcount(S);
     if (sb->sample) {
         lua_getinfo(S, "Sl", ar);
         sb->sample(sb->sampler, ar);
     }
-    if (sb->left >= 0 && !late && !sb->exhausted && !weir_interrupted()) {
-        if (weirlua_sandbox_due(sb) && lua_isyieldable(S))
-            lua_yield(S, 0);
-        return;
-    }
-    sb->exhausted = true;
-    lua_sethook(S, look, LUA_MASKCOUNT, 1); /* handlers of the policy get no further either */
-    lua_getinfo(S, "Sl", ar);
-    if (weir_interrupted())
-        luaL_error(S, "interrupted");
-    if (late)
-        luaL_error(S, "%s:%d: it took more than its %f seconds", ar->short_src, ar->currentline, sb->seconds);
-    luaL_error(S, "%s:%d: it used up its budget of %I instructions", ar->short_src, ar->currentline,
-               (LUAI_UACINT)weirlua_sandbox_of(S)->budget);
+    if (over(sb, true))
+        end(S);
+    if (lua_gethookcount(S) != interval(sb))
+        lua_sethook(S, look, LUA_MASKCOUNT, interval(sb));
+    if (weirlua_sandbox_due(sb) && lua_isyieldable(S))
+        lua_yield(S, 0);
 }
 
 void weirlua_sandbox_begin(struct sandbox *sb)
@@ -112,7 +165,9 @@ void weirlua_sandbox_begin(struct sandbox *sb)
     sb->exhausted = false;
     sb->turn++;
     sb->since = 0;
-    sb->long_text = false;
+    sb->unseen = 0;
+    sb->long_text = sb->starved = false;
+    sb->place[0] = '\0';
     lua_sethook(sb->S, look, LUA_MASKCOUNT, interval(sb));
 }
 
@@ -126,20 +181,42 @@ void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions)
     sb->left -= instructions;
 }
 
-void weirlua_sandbox_watch(lua_State *S)
+void weirlua_sandbox_spend(lua_State *S, int64_t steps)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);
 
-    if (!overtime(sb))
-        return;
-    sb->exhausted = true;
-    luaL_error(S, "it took more than its %f seconds", sb->seconds);
+    sb->left -= steps / STEPS;
+    sb->unseen += steps;
+    if (!over(sb, sb->unseen >= LOOK_STEPS))
+        sb->unseen = sb->unseen < LOOK_STEPS ? sb->unseen : 0;
+    else
+        end(S);
 }
 
-void weirlua_sandbox_look(lua_State *S)
+void weirlua_sandbox_take(lua_State *S, size_t bytes)
 {
-    if (weirlua_sandbox_of(S)->seconds < SANDBOX_QUICK)
-        weirlua_sandbox_watch(S);
+    struct sandbox *sb = weirlua_sandbox_of(S);
+
+    if (bytes > sb->limit - sb->used) {
+        refuse(sb);
+        lua_gc(S, LUA_GCCOLLECT);
+    }
+    if (bytes > sb->limit - sb->used) {
+        sb->exhausted = true;
+        luaL_error(S, "not enough memory");
+    }
+    sb->used += bytes;
+    sb->left -= (int64_t)(bytes / BYTES);
+}
+
+size_t weirlua_sandbox_left(lua_State *S)
+{
+    return weirlua_sandbox_of(S)->limit - weirlua_sandbox_of(S)->used;
+}
+
+void weirlua_sandbox_give(lua_State *S, size_t bytes)
+{
+    weirlua_sandbox_of(S)->used -= bytes;
 }
 
 /* ---- opening ---- */
@@ -154,12 +231,16 @@ struct job {
 static void load_chunk(lua_State *S, struct job *job)
 {
     const struct policy_source *from = job->source;
+    lua_Debug ar;
 
     job->code = WEIR_EPOLICY;
     lua_pushfstring(S, "@%s", from->chunk);
     if (luaL_loadbufferx(S, from->text, from->len, lua_tostring(S, -1), "t") != LUA_OK)
         lua_error(S);
     lua_remove(S, -2);
+    lua_pushvalue(S, -1);
+    lua_getinfo(S, ">S", &ar);
+    snprintf(weirlua_sandbox_of(S)->chunk, LUA_IDSIZE, "%s", ar.short_src);
 }
 
 /* (text, chunk name, options): the part {policy = what the text returns, options = values}. */
@@ -253,10 +334,13 @@ int weirlua_sandbox_open(struct sandbox *sb, struct weirlua *home, const struct 
     }
     sb->seconds = source->seconds;
     lua_sethook(sb->S, look, LUA_MASKCOUNT, interval(sb));
+    lua_pushcfunction(sb->S, weirlua_sandbox_locate);
     lua_pushcfunction(sb->S, build);
     lua_pushlightuserdata(sb->S, &job);
-    if (lua_pcall(sb->S, 1, 0, 0) == LUA_OK)
+    if (lua_pcall(sb->S, 1, 0, 1) == LUA_OK) {
+        lua_settop(sb->S, 0);
         return WEIR_OK;
+    }
     weirlua_sandbox_error(sb, source->name, NULL, err);
     err->code = job.code;
     weirlua_sandbox_close(sb);
@@ -279,9 +363,39 @@ void weirlua_sandbox_anchor(struct sandbox *sb)
     lua_rawgetp(sb->S, LUA_REGISTRYINDEX, &anchor_key);
 }
 
+/* ---- errors ---- */
+
+/* Whether there is a "name:line: " in a text. */
+static bool has_place(const char *text)
+{
+    for (const char *end = text; (end = strstr(end, ": ")) != NULL; end++) {
+        const char *at = end;
+        while (at > text && at[-1] >= '0' && at[-1] <= '9')
+            at--;
+        if (at < end && at > text + 1 && at[-1] == ':')
+            return true;
+    }
+    return false;
+}
+
+int weirlua_sandbox_locate(lua_State *S)
+{
+    lua_Debug ar;
+
+    if (lua_type(S, 1) != LUA_TSTRING || has_place(lua_tostring(S, 1)) || !find_place(S, &ar))
+        return 1;
+    lua_pushfstring(S, "%s:%d: ", ar.short_src, ar.currentline);
+    lua_insert(S, 1);
+    lua_concat(S, 2);
+    return 1;
+}
+
 static int to_text(lua_State *S)
 {
-    luaL_tolstring(S, 1, NULL);
+    if (lua_isstring(S, 1) || luaL_getmetafield(S, 1, "__tostring") != LUA_TNIL || lua_isnil(S, 1))
+        weirlua_show(S, 1);
+    else
+        lua_pushfstring(S, "an error that is a %s, no text", luaL_typename(S, 1));
     return 1;
 }
 
@@ -289,7 +403,9 @@ void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size)
 {
     const char *text;
     bool spent = sb->left < 0, long_text = sb->long_text;
+    char place[sizeof sb->place];
 
+    memcpy(place, sb->place, sizeof place);
     weirlua_sandbox_begin(sb);
     lua_pushcfunction(sb->S, to_text);
     lua_insert(sb->S, -2);
@@ -298,14 +414,47 @@ void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size)
     if (strcmp(text, "not enough memory") != 0)
         snprintf(buf, size, "%s", text);
     else if (long_text)
-        snprintf(buf, size, "not enough memory (a string may have %d KB)", TEXT_MAX >> 10);
+        snprintf(buf, size, "%s%s (a string may have %d KB)", place, text, SANDBOX_TEXT_MAX >> 10);
     else if (spent)
-        snprintf(buf, size, "not enough memory (it used up its instructions)");
+        snprintf(buf, size, "%s%s (it used up its instructions)", place, text);
     else
-        snprintf(buf, size, "not enough memory (it may have %zu MB)", sb->limit >> 20);
+        snprintf(buf, size, "%s%s (it may have %zu MB)", place, text, sb->limit >> 20);
     for (char *at = buf; (at = strpbrk(at, "\r\n\t")) != NULL; at++)
         *at = ' ';
     lua_pop(sb->S, 1);
+}
+
+/* Where the function of a hook begins, as "file:line: "; else the file, where there is one. */
+static void place_of_hook(struct sandbox *sb, const char *hook, char *buf, size_t size)
+{
+    int top = lua_gettop(sb->S);
+    lua_Debug ar;
+
+    snprintf(buf, size, "%s%s", sb->chunk, sb->chunk[0] ? ": " : "");
+    weirlua_sandbox_anchor(sb);
+    for (int i = 0; hook && i < HOOKS && lua_istable(sb->S, top + 1); i++) {
+        if (strcmp(weirlua_hook_names[i], hook) != 0 || lua_rawgeti(sb->S, top + 1, i + 1) != LUA_TFUNCTION)
+            continue;
+        lua_getinfo(sb->S, ">S", &ar);
+        if (ar.linedefined > 0)
+            snprintf(buf, size, "%s:%d: ", ar.short_src, ar.linedefined);
+    }
+    lua_settop(sb->S, top);
+}
+
+void weirlua_sandbox_complain(struct sandbox *sb, const char *name, const char *hook, const char *text, weir_err *err)
+{
+    char place[LUA_IDSIZE + 16] = "";
+
+    if (!has_place(text) && lua_checkstack(sb->S, 4))
+        place_of_hook(sb, hook, place, sizeof place);
+    weir_err_clear(err);
+    err->code = WEIR_EPOLICY;
+    if (!hook && strncmp(text, "policy ", 7) == 0)
+        snprintf(err->text, sizeof err->text, "%s", text);
+    else
+        snprintf(err->text, sizeof err->text, "policy %.64s: %s%s%s%.350s", name, hook ? hook : "", hook ? ": " : "", place,
+                 text);
 }
 
 void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hook, weir_err *err)
@@ -313,10 +462,5 @@ void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hoo
     char text[sizeof err->text];
 
     weirlua_sandbox_text(sb, text, sizeof text);
-    weir_err_clear(err);
-    err->code = WEIR_EPOLICY;
-    if (!hook && strncmp(text, "policy ", 7) == 0)
-        snprintf(err->text, sizeof err->text, "%s", text);
-    else
-        snprintf(err->text, sizeof err->text, "policy %.64s: %s%s%.400s", name, hook ? hook : "", hook ? ": " : "", text);
+    weirlua_sandbox_complain(sb, name, hook, text, err);
 }

@@ -1,16 +1,23 @@
-/* sandbox_lib.c - what a policy may call: parts of base, string, table, math, utf8. Invariant: no function here runs
- * for long without being charged, none reads files or loads code, and none can catch the end of a budget. */
+/* sandbox_lib.c - what a policy may call: parts of base, string, table, math, utf8. Invariant: a script reaches no function
+ * of these libraries but those of the lists at the end of this file. A call that may take more than SANDBOX_STEPS_MAX steps
+ * is refused before it starts, any other is charged, and budget, clock and signals are looked at when it ends. None reads
+ * files or loads code, and none can catch the end of a budget.
+ *
+ * Functions that are not wrapped take no longer than a few instructions, or as long as one string, of which the allocator
+ * gives none longer than SANDBOX_TEXT_MAX; the count hook comes more often where there are long ones. */
 #include "policy/policy.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define PATTERN_STEPS  1e8 /* a pattern that may take more is refused */
-#define PATTERN_CHEAP  1e6 /* one that takes less is not timed */
-#define COMPARED       32  /* bytes that are compared in the time of a step */
-#define MOVE_MAX       10000000
-#define LONG           4096 /* bytes of a string that are worth a look at the clock */
-#define NS_INSTRUCTION 10 /* nanoseconds of a C function for one instruction */
+#define PATTERN_CHEAP 1e6  /* steps of a pattern; one that takes less is not timed */
+#define CHEAP_SHARE   1000 /* ... but charged a step for as many of its steps, which mostly it does not take */
+#define COMPARED      32   /* bytes that are compared in the time of a step */
+#define ZERO_BYTE     8    /* steps to compare a byte: strcoll is called anew behind each zero byte */
+#define ELEMENT       8    /* steps for an element of a table */
+#define DIRECTIVE     500  /* steps for a directive of string.format */
+#define SORTED_AT_ONCE 512 /* elements that the original sorts without a look at the budget */
 
 /* Calls the original, upvalue 1, with all arguments. */
 static int forward(lua_State *S)
@@ -19,6 +26,36 @@ static int forward(lua_State *S)
     lua_insert(S, 1);
     lua_call(S, lua_gettop(S) - 1, LUA_MULTRET);
     return lua_gettop(S);
+}
+
+/* Calls the original, which takes as many steps. */
+static int spend_forward(lua_State *S, double steps)
+{
+    int n = forward(S);
+
+    weirlua_sandbox_spend(S, (int64_t)steps);
+    return n;
+}
+
+static double length_of(lua_State *S, int arg)
+{
+    return lua_type(S, arg) == LUA_TSTRING ? (double)lua_rawlen(S, arg) : 0;
+}
+
+static void check_steps(lua_State *S, double steps, const char *what)
+{
+    if (steps > SANDBOX_STEPS_MAX * fmin(1, weirlua_sandbox_of(S)->seconds))
+        luaL_error(S, "%s may take too long (%I steps, %I are allowed)", what, (LUAI_UACINT)fmin(steps, 1e18),
+                   (LUAI_UACINT)(SANDBOX_STEPS_MAX * fmin(1, weirlua_sandbox_of(S)->seconds)));
+}
+
+/* A longer text cannot be given. This ends the script as an allocation that fails does. */
+static void check_text(lua_State *S, double bytes)
+{
+    if (bytes <= SANDBOX_TEXT_MAX)
+        return;
+    weirlua_sandbox_of(S)->exhausted = true;
+    luaL_error(S, "not enough memory (a string may have %d KB)", SANDBOX_TEXT_MAX >> 10);
 }
 
 /* ---- pcall ---- */
@@ -71,93 +108,177 @@ static int safe_xpcall(lua_State *S)
     return 2;
 }
 
+/* ---- metatables ---- */
+
+/* Whether the table at 1 has a metatable that a script gave and has not protected, or none. */
+static bool may_change(lua_State *S)
+{
+    bool may = true;
+
+    if (lua_getmetatable(S, 1)) {
+        lua_pushliteral(S, "__metatable");
+        lua_rawget(S, -2);
+        lua_rawgeti(S, -2, 1);
+        may = lua_rawequal(S, -1, -2);
+    }
+    lua_settop(S, 2);
+    return may;
+}
+
+static void refuse_event(lua_State *S, const char *event, const char *why)
+{
+    lua_pushstring(S, event);
+    if (lua_rawget(S, 2) != LUA_TNIL)
+        luaL_error(S, "%s (%s)", why, event);
+    lua_pop(S, 1);
+}
+
+/* setmetatable(t, m): t gets a table of its own with the metamethods of m as they are now, which no script ever sees:
+ * getmetatable gives m. So no weak table comes about later, whose collection would take the square of its entries. */
 static int safe_setmetatable(lua_State *S)
 {
-    if (lua_type(S, 2) == LUA_TTABLE) {
-        lua_pushliteral(S, "__gc");
-        if (lua_rawget(S, 2) != LUA_TNIL)
-            return luaL_error(S, "there are no finalizers (__gc) here");
-        lua_pop(S, 1);
+    static const char *const events[] = {
+        "__index", "__newindex", "__call", "__tostring", "__len", "__eq",   "__lt",   "__le",  "__concat",
+        "__unm",   "__add",      "__sub",  "__mul",      "__div", "__idiv", "__mod",  "__pow", "__band",
+        "__bor",   "__bxor",     "__shl",  "__shr",      "__bnot", "__close", "__pairs", "__metatable"};
+    luaL_checktype(S, 1, LUA_TTABLE);
+    luaL_argexpected(S, lua_isnoneornil(S, 2) ? lua_isnil(S, 2) : lua_istable(S, 2), 2, "nil or table");
+    lua_settop(S, 2);
+    if (!may_change(S))
+        return luaL_error(S, "cannot change a protected metatable");
+    if (lua_istable(S, 2)) {
+        refuse_event(S, "__gc", "there are no finalizers here");
+        refuse_event(S, "__mode", "there are no weak tables here");
+        lua_createtable(S, 1, 4);
+        lua_pushvalue(S, 2);
+        lua_rawseti(S, 3, 1);
+        lua_pushvalue(S, 2);
+        lua_setfield(S, 3, "__metatable");
+        for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+            lua_pushstring(S, events[i]);
+            lua_pushvalue(S, -1);
+            if (lua_rawget(S, 2) != LUA_TNIL)
+                lua_rawset(S, 3);
+            lua_settop(S, 3);
+        }
     }
-    return forward(S);
+    lua_setmetatable(S, 1);
+    lua_settop(S, 1);
+    return 1;
 }
 
 /* ---- tables: no metatables, and loops are charged ---- */
 
-static void check_plain(lua_State *S, int arg)
+static double check_plain(lua_State *S, int arg)
 {
-    if (lua_type(S, arg) == LUA_TTABLE && lua_getmetatable(S, arg))
+    if (lua_type(S, arg) != LUA_TTABLE)
+        return 0;
+    if (lua_getmetatable(S, arg))
         luaL_argerror(S, arg, "a table without a metatable expected");
+    return (double)lua_rawlen(S, arg);
 }
 
-static int safe_table(lua_State *S)
+/* insert(t, v), insert(t, at, v), remove(t), remove(t, at): what stands behind `at` moves. */
+static int safe_shift(lua_State *S)
 {
-    weirlua_sandbox_look(S);
-    check_plain(S, 1);
-    if (lua_type(S, 1) == LUA_TTABLE && lua_gettop(S) > 1)
-        weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(lua_rawlen(S, 1) / 4));
-    return forward(S);
+    double steps = check_plain(S, 1) * ELEMENT;
+
+    if (lua_gettop(S) < 2 || (lua_gettop(S) == 2 && lua_toboolean(S, lua_upvalueindex(2))))
+        return forward(S);
+    check_steps(S, steps, "to move the elements of this table");
+    return spend_forward(S, steps);
 }
 
-static int safe_append(lua_State *S)
+/* The elements from the number at `first` to that at `last`, which are 1 and the length of the table at 1. */
+static double range_of(lua_State *S, int first, int last, double length)
 {
-    check_plain(S, 1);
-    if (lua_type(S, 1) == LUA_TTABLE && lua_gettop(S) > 2)
-        weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(lua_rawlen(S, 1) / 4));
-    return forward(S);
+    double from = (double)luaL_optinteger(S, first, 1), to = lua_isnoneornil(S, last) ? length : (double)luaL_checkinteger(S, last);
+
+    return to < from ? 0 : to - from + 1;
 }
 
-static bool is_long(lua_State *S, int at)
+static int safe_unpack(lua_State *S)
 {
-    return lua_type(S, at) == LUA_TSTRING && lua_rawlen(S, at) > LONG;
+    return spend_forward(S, fmin(range_of(S, 2, 3, check_plain(S, 1)), LUAI_MAXSTACK) * ELEMENT);
 }
 
-/* a < b, where that may take long: no count hook runs within a sort that compares by itself. */
-static int less(lua_State *S)
+/* The bytes of all elements and separators are counted first: the original would copy them before it is refused the text. */
+static int safe_concat(lua_State *S)
 {
-    weirlua_sandbox_watch(S);
-    lua_pushboolean(S, lua_compare(S, 1, 2, LUA_OPLT));
-    return 1;
-}
+    double n = range_of(S, 3, 4, check_plain(S, 1)), bytes = n > 1 ? (n - 1) * length_of(S, 2) : 0;
+    lua_Integer first = luaL_optinteger(S, 3, 1);
 
-static bool has_long(lua_State *S, int list)
-{
-    lua_Unsigned n = lua_rawlen(S, list);
-    bool found = false;
-
-    for (lua_Unsigned i = 1; i <= n && !found; i++) {
-        lua_rawgeti(S, list, (lua_Integer)i);
-        found = is_long(S, -1);
+    luaL_checktype(S, 1, LUA_TTABLE);
+    for (lua_Integer i = 0; i < (lua_Integer)fmin(n, SANDBOX_TEXT_MAX) && bytes <= SANDBOX_TEXT_MAX; i++) {
+        if (lua_rawgeti(S, 1, first + i) == LUA_TNIL)
+            break; /* the original says which */
+        bytes += length_of(S, -1);
         lua_pop(S, 1);
+        if (i % 1024 == 0)
+            weirlua_sandbox_spend(S, 1024);
     }
-    return found;
-}
-
-static int safe_sort(lua_State *S)
-{
-    weirlua_sandbox_look(S);
-    check_plain(S, 1);
-    if (lua_type(S, 1) == LUA_TTABLE) {
-        weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)lua_rawlen(S, 1) * 4);
-        if (lua_isnoneornil(S, 2) && has_long(S, 1)) {
-            lua_settop(S, 1);
-            lua_pushcfunction(S, less);
-        }
-    }
-    return forward(S);
+    lua_settop(S, lua_gettop(S) < 4 ? lua_gettop(S) : 4);
+    check_text(S, bytes);
+    check_steps(S, fmin(n, 1e15), n > SANDBOX_TEXT_MAX ? "to join so many elements" : "");
+    return spend_forward(S, fmin(n, SANDBOX_TEXT_MAX) * ELEMENT + bytes);
 }
 
 static int safe_move(lua_State *S)
 {
-    lua_Integer f = luaL_checkinteger(S, 2), e = luaL_checkinteger(S, 3);
+    double n = range_of(S, 2, 3, 0);
 
-    weirlua_sandbox_look(S);
+    luaL_checkinteger(S, 2);
+    luaL_checkinteger(S, 3);
     check_plain(S, 1);
     check_plain(S, 5);
-    luaL_argcheck(S, e < f || (uint64_t)e - (uint64_t)f < MOVE_MAX, 3, "too many elements");
-    if (e >= f)
-        weirlua_sandbox_charge(weirlua_sandbox_of(S), (e - f) / 4);
-    return forward(S);
+    luaL_argcheck(S, n * ELEMENT * 2 <= SANDBOX_STEPS_MAX, 3, "too many elements to move");
+    return spend_forward(S, n * ELEMENT * 2);
+}
+
+/* ---- sorting ---- */
+
+/* Whether a comes before b; upvalue 1: the function that says so, or nil. Within a sort in C no count hook runs. */
+static int before(lua_State *S)
+{
+    if (lua_isnil(S, lua_upvalueindex(1))) {
+        weirlua_sandbox_spend(S, 32 + ZERO_BYTE * (int64_t)fmin(length_of(S, 1), length_of(S, 2)));
+        lua_pushboolean(S, lua_compare(S, 1, 2, LUA_OPLT));
+        return 1;
+    }
+    weirlua_sandbox_spend(S, 32);
+    lua_settop(S, 2);
+    lua_pushvalue(S, lua_upvalueindex(1));
+    lua_insert(S, 1);
+    lua_call(S, 2, 1);
+    return 1;
+}
+
+/* The bytes of all texts in a list, or so many that they are too many. */
+static double texts_in(lua_State *S, lua_Unsigned n)
+{
+    double bytes = 0;
+
+    for (lua_Unsigned i = 1; i <= n; i++) {
+        lua_rawgeti(S, 1, (lua_Integer)i);
+        bytes += length_of(S, -1);
+        lua_pop(S, 1);
+    }
+    return bytes;
+}
+
+/* Short lists are left to the original, others get a comparison that looks at the budget. */
+static int safe_sort(lua_State *S)
+{
+    double n = check_plain(S, 1);
+
+    if (lua_type(S, 1) == LUA_TTABLE && !lua_isnoneornil(S, 2))
+        luaL_checktype(S, 2, LUA_TFUNCTION);
+    if (lua_type(S, 1) == LUA_TTABLE && (lua_isnoneornil(S, 2) || lua_iscfunction(S, 2))
+        && (n > SORTED_AT_ONCE || lua_iscfunction(S, 2) || texts_in(S, (lua_Unsigned)n) > SORTED_AT_ONCE * 64)) {
+        lua_settop(S, 2);
+        lua_pushcclosure(S, before, 1);
+    }
+    return spend_forward(S, n * ELEMENT);
 }
 
 /* ---- patterns: how long one may take grows with the length of the string to the number of its repetitions ---- */
@@ -168,23 +289,28 @@ static double steps_of_escape(char what, size_t len)
     return what == 'b' ? (double)len + 1 : what >= '1' && what <= '9' ? (double)len / COMPARED + 1 : 1;
 }
 
-static double steps_of(const char *pattern, size_t plen, size_t len)
+/* Where a match begins and where each of its repetitions ends are places in the string, one behind the other: as many
+ * choices as there are of k out of len + k. In each a set takes as long as the pattern. */
+static double steps_of(const char *pattern, size_t plen, size_t len, bool anchored)
 {
-    double steps = plen && pattern[0] == '^' ? 1 : (double)len + 1;
+    double steps = anchored ? 1 : (double)len + 1;
+    int k = anchored ? 0 : 1;
 
     for (size_t i = 0; i < plen; i++) {
-        if (pattern[i] == '%')
+        if (pattern[i] == '%') {
             steps *= steps_of_escape(i + 1 < plen ? pattern[i + 1] : 0, len), i++;
-        else if (strchr("*+-", pattern[i]))
-            steps *= (double)len + 1;
-        else if (pattern[i] == '?')
+        } else if (strchr("*+-", pattern[i])) {
+            k++;
+            steps *= ((double)len + k) / k;
+        } else if (pattern[i] == '?') {
             steps *= 2;
+        }
     }
     return steps * ((double)plen + 1);
 }
 
-/* The steps that a call of find, match, gmatch or gsub may take. */
-static double check_pattern(lua_State *S)
+/* The steps that a search for the pattern at 2 in the string at 1 may take. */
+static double check_pattern(lua_State *S, bool anchors)
 {
     size_t len, plen;
     const char *pattern;
@@ -192,146 +318,240 @@ static double check_pattern(lua_State *S)
 
     luaL_checklstring(S, 1, &len);
     pattern = luaL_checklstring(S, 2, &plen);
-    steps = steps_of(pattern, plen, len);
-    if (steps > PATTERN_STEPS * fmin(1, weirlua_sandbox_of(S)->seconds))
-        luaL_error(S, "this pattern may take too long on a string of %d bytes", (int)len);
+    steps = steps_of(pattern, plen, len, anchors && plen && pattern[0] == '^');
+    check_steps(S, steps, "this pattern on such a string");
     return steps;
 }
 
-static int safe_pattern(lua_State *S)
+/* Calls the original. Most patterns take few of the steps that they may take, so those that may take many are timed. */
+static int timed(lua_State *S, double steps)
 {
-    double steps = check_pattern(S);
-    int64_t begin;
-    int n;
+    int64_t begin = steps < PATTERN_CHEAP ? 0 : weirlua_clock();
+    int n = forward(S);
 
-    weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)fmin(steps, PATTERN_CHEAP) / 1000);
-    if (steps < PATTERN_CHEAP) {
-        n = forward(S);
-        weirlua_sandbox_look(S);
-        return n;
-    }
-    begin = weirlua_clock();
-    n = forward(S);
-    weirlua_sandbox_charge(weirlua_sandbox_of(S), (weirlua_clock() - begin) / NS_INSTRUCTION);
-    weirlua_sandbox_look(S);
+    weirlua_sandbox_spend(S, begin ? weirlua_clock() - begin : (int64_t)(steps / CHEAP_SHARE) + 64);
     return n;
 }
 
-/* What takes as long as the string is. */
-static int safe_string(lua_State *S)
+static int safe_match(lua_State *S)
 {
-    weirlua_sandbox_look(S);
-    return forward(S);
+    return timed(S, check_pattern(S, true));
 }
 
-/* Nothing, however often, is nothing; the original would count. The rest is bounded by the memory there is, and charged after it. */
-static int safe_rep(lua_State *S)
+/* A replacement that is a text is copied for each match, with as many captures as it names, each as long as the match. */
+static double steps_of_replacement(lua_State *S, double len)
 {
-    lua_Integer n = luaL_checkinteger(S, 2);
-    size_t each, between;
-    int results;
+    size_t rlen, names = 0;
+    const char *text = lua_type(S, 3) == LUA_TSTRING ? lua_tolstring(S, 3, &rlen) : NULL;
 
-    luaL_checklstring(S, 1, &each);
-    luaL_optlstring(S, 3, "", &between);
-    if (each + between == 0) {
-        lua_pushliteral(S, "");
-        return 1;
-    }
-    results = forward(S);
-    weirlua_sandbox_charge(weirlua_sandbox_of(S), n > 0 ? n / NS_INSTRUCTION : 0);
-    return results;
+    if (!text)
+        return 0;
+    for (size_t i = 0; i < rlen; i++)
+        names += text[i] == '%';
+    return fmin(len + 1, fmax((double)luaL_optinteger(S, 4, LUA_MAXINTEGER), 0)) * (double)(rlen + names) + (double)names * len;
 }
 
-/* What takes as long as its first argument, where that is a long string. */
-static int safe_long(lua_State *S)
+static int safe_gsub(lua_State *S)
 {
-    if (is_long(S, 1))
-        weirlua_sandbox_watch(S);
-    return forward(S);
+    double steps = check_pattern(S, true), copied = steps_of_replacement(S, length_of(S, 1));
+
+    check_steps(S, copied, "this replacement on such a string");
+    return timed(S, steps + copied);
 }
 
 /* A text that is looked for as it is may be compared at each place. */
-static int safe_plain(lua_State *S)
+static int safe_find(lua_State *S)
 {
     size_t len, plen;
     double steps;
 
+    if (!lua_toboolean(S, 4))
+        return safe_match(S);
     luaL_checklstring(S, 1, &len);
     luaL_checklstring(S, 2, &plen);
     steps = plen > len ? 1 : (double)(len - plen + 1) * ((double)plen / COMPARED + 1);
-    if (steps > PATTERN_STEPS * fmin(1, weirlua_sandbox_of(S)->seconds))
+    if (steps > SANDBOX_STEPS_MAX * fmin(1, weirlua_sandbox_of(S)->seconds))
         return luaL_error(S, "to look for %d bytes may take too long on a string of %d bytes", (int)plen, (int)len);
-    weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(steps / 64));
-    weirlua_sandbox_look(S);
-    return forward(S);
+    return timed(S, steps);
 }
 
-static int safe_find(lua_State *S)
+/* Upvalues: the iterator of gmatch, the steps of a call. */
+static int next_match(lua_State *S)
 {
-    return lua_toboolean(S, 4) ? safe_plain(S) : safe_pattern(S);
+    return timed(S, lua_tonumber(S, lua_upvalueindex(2)));
 }
 
+/* gmatch takes "^" for a letter. */
 static int safe_gmatch(lua_State *S)
 {
-    weirlua_sandbox_charge(weirlua_sandbox_of(S), (int64_t)(check_pattern(S) / 100));
-    return forward(S);
+    double steps = check_pattern(S, false);
+
+    forward(S);
+    lua_settop(S, 1);
+    lua_pushnumber(S, steps);
+    lua_pushcclosure(S, next_match, 2);
+    return 1;
+}
+
+/* ---- strings ---- */
+
+/* What takes as long as its strings are. */
+static int safe_string(lua_State *S)
+{
+    return spend_forward(S, length_of(S, 1) + length_of(S, 2));
+}
+
+static int safe_rep(lua_State *S)
+{
+    double n = (double)luaL_checkinteger(S, 2), bytes;
+    size_t each, between;
+
+    luaL_checklstring(S, 1, &each);
+    luaL_optlstring(S, 3, "", &between);
+    bytes = n > 0 ? n * (double)each + (n - 1) * (double)between : 0;
+    if (bytes <= 0) { /* the original would count */
+        lua_pushliteral(S, "");
+        return 1;
+    }
+    check_text(S, bytes);
+    return spend_forward(S, bytes);
+}
+
+static int safe_format(lua_State *S)
+{
+    size_t len;
+    const char *text = luaL_checklstring(S, 1, &len);
+    double steps = (double)len, bytes = 0;
+
+    weirlua_sandbox_hide(S);
+    for (size_t i = 0; i < len; i++)
+        steps += text[i] == '%' ? DIRECTIVE : 0;
+    for (int i = 2; i <= lua_gettop(S); i++)
+        bytes += length_of(S, i);
+    check_steps(S, steps + bytes, "so long a format");
+    return spend_forward(S, steps + bytes);
+}
+
+/* pack("c1000000", ""): the numbers of a format are bytes of the result. */
+static int safe_pack(lua_State *S)
+{
+    size_t len;
+    const char *format = luaL_checklstring(S, 1, &len), *end = format + len;
+    double bytes = 0;
+
+    for (const char *at = format; at < end; at++)
+        if (*at >= '0' && *at <= '9') {
+            char *rest;
+            bytes += strtod(at, &rest);
+            at = rest > at ? rest - 1 : at;
+        }
+    check_text(S, bytes);
+    for (int i = 2; i <= lua_gettop(S); i++)
+        bytes += length_of(S, i);
+    return spend_forward(S, bytes + (double)len * ELEMENT);
 }
 
 /* ---- the whitelist ---- */
 
-/* Wraps functions of the table on top of the stack. */
-static void wrap(lua_State *S, const luaL_Reg *list)
+/* A function that scripts may call. */
+struct allowed {
+    const char *name;
+    lua_CFunction wrapper; /* with the original as upvalue 1; NULL: the original itself */
+    const char *beside;    /* upvalue 2: a function of the same library; NULL: false */
+};
+
+static const struct allowed base[] = {{"assert", NULL, NULL},
+                                      {"error", NULL, NULL},
+                                      {"getmetatable", NULL, NULL},
+                                      {"ipairs", NULL, NULL},
+                                      {"rawget", NULL, NULL},
+                                      {"rawlen", NULL, NULL},
+                                      {"rawset", NULL, NULL},
+                                      {"select", NULL, NULL},
+                                      {"type", NULL, NULL},
+                                      {"next", weirlua_sandbox_next, NULL},
+                                      {"pairs", weirlua_sandbox_pairs, NULL},
+                                      {"pcall", safe_pcall, NULL},
+                                      {"rawequal", safe_string, NULL},
+                                      {"setmetatable", safe_setmetatable, NULL},
+                                      {"tonumber", safe_string, NULL},
+                                      {"tostring", weirlua_sandbox_tostring, NULL},
+                                      {"xpcall", safe_xpcall, NULL},
+                                      {NULL, NULL, NULL}};
+
+static const struct allowed strings[] = {
+    {"byte", safe_string, NULL},    {"char", NULL, NULL},         {"find", safe_find, NULL},
+    {"format", safe_format, NULL},  {"gmatch", safe_gmatch, NULL}, {"gsub", safe_gsub, NULL},
+    {"len", NULL, NULL},            {"lower", safe_string, NULL}, {"match", safe_match, NULL},
+    {"pack", safe_pack, NULL},      {"packsize", safe_pack, NULL}, {"rep", safe_rep, NULL},
+    {"reverse", safe_string, NULL}, {"sub", NULL, NULL},          {"unpack", safe_pack, NULL},
+    {"upper", safe_string, NULL},   {NULL, NULL, NULL}};
+
+static const struct allowed tables[] = {
+    {"concat", safe_concat, NULL}, {"insert", safe_shift, "insert"}, {"move", safe_move, NULL},     {"pack", NULL, NULL},
+    {"remove", safe_shift, NULL},  {"sort", safe_sort, NULL},        {"unpack", safe_unpack, NULL}, {NULL, NULL, NULL}};
+
+static const struct allowed numbers[] = {
+    {"abs", NULL, NULL},  {"acos", NULL, NULL}, {"asin", NULL, NULL},      {"atan", NULL, NULL},
+    {"ceil", NULL, NULL}, {"cos", NULL, NULL},  {"deg", NULL, NULL},       {"exp", NULL, NULL},
+    {"floor", NULL, NULL}, {"fmod", NULL, NULL}, {"log", NULL, NULL},      {"max", NULL, NULL},
+    {"min", NULL, NULL},  {"modf", NULL, NULL}, {"rad", NULL, NULL},       {"random", weirlua_sandbox_random, "randomseed"},
+    {"sin", NULL, NULL},  {"sqrt", NULL, NULL}, {"tan", NULL, NULL},       {"tointeger", safe_string, NULL},
+    {"type", NULL, NULL}, {"ult", NULL, NULL},  {"cosh", NULL, NULL},      {"sinh", NULL, NULL}, /* where Lua has those of 5.2 */
+    {"tanh", NULL, NULL}, {"pow", NULL, NULL},  {"frexp", NULL, NULL},     {"ldexp", NULL, NULL},
+    {"log10", NULL, NULL}, {NULL, NULL, NULL}};
+
+static const struct allowed utf8[] = {{"char", NULL, NULL},          {"codepoint", safe_string, NULL}, {"codes", NULL, NULL},
+                                      {"len", safe_string, NULL},    {"offset", safe_string, NULL},    {NULL, NULL, NULL}};
+
+/* Removes all functions from the table on top of the stack but those that are allowed. */
+static void drop_others(lua_State *S, const struct allowed *list)
 {
-    for (; list->name; list++) {
-        lua_getfield(S, -1, list->name);
-        lua_pushcclosure(S, list->func, 1);
-        lua_setfield(S, -2, list->name);
+    for (lua_pushnil(S); lua_next(S, -2); lua_pop(S, 1)) {
+        const struct allowed *f = list;
+        if (!lua_isfunction(S, -1))
+            continue;
+        while (f->name && strcmp(f->name, lua_tostring(S, -2)) != 0)
+            f++;
+        if (f->name)
+            continue;
+        lua_pushvalue(S, -2);
+        lua_pushnil(S);
+        lua_rawset(S, -5);
     }
 }
 
-static void drop(lua_State *S, const char *const *names)
+static void allow(lua_State *S, const struct allowed *list)
 {
-    for (; *names; names++) {
-        lua_pushnil(S);
-        lua_setfield(S, -2, *names);
+    for (const struct allowed *f = list; f->name; f++) {
+        if (!f->wrapper)
+            continue;
+        lua_getfield(S, -1, f->name);
+        if (f->beside)
+            lua_getfield(S, -2, f->beside);
+        else
+            lua_pushboolean(S, 0);
+        lua_pushcclosure(S, f->wrapper, 2);
+        lua_setfield(S, -2, f->name);
     }
+    drop_others(S, list);
 }
 
 void weirlua_sandbox_libraries(lua_State *S)
 {
-    static const luaL_Reg libraries[] = {{LUA_STRLIBNAME, luaopen_string}, {LUA_TABLIBNAME, luaopen_table},
-                                         {LUA_MATHLIBNAME, luaopen_math},  {LUA_UTF8LIBNAME, luaopen_utf8},
-                                         {LUA_GNAME, luaopen_base},        {NULL, NULL}};
-    static const char *const base[] = {"dofile", "loadfile", "load", "print", "warn", "collectgarbage", NULL};
-    static const char *const strings[] = {"dump", NULL};
-    static const luaL_Reg calls[] = {
-        {"pcall", safe_pcall}, {"xpcall", safe_xpcall}, {"setmetatable", safe_setmetatable}, {"tonumber", safe_long},
-        {"rawequal", safe_long}, {NULL, NULL}};
-    static const luaL_Reg patterns[] = {
-        {"find", safe_find}, {"match", safe_pattern}, {"gsub", safe_pattern}, {"gmatch", safe_gmatch}, {NULL, NULL}};
-    static const luaL_Reg long_strings[] = {
-        {"upper", safe_string}, {"lower", safe_string}, {"reverse", safe_string}, {"rep", safe_rep},
-        {"packsize", safe_long}, {"pack", safe_long}, {"unpack", safe_long}, {NULL, NULL}};
-    static const luaL_Reg utf8[] = {{"len", safe_string}, {"codepoint", safe_string}, {"offset", safe_string}, {NULL, NULL}};
-    static const luaL_Reg tables[] = {{"concat", safe_table},
-                                      {"unpack", safe_table},
-                                      {"insert", safe_append},
-                                      {"remove", safe_table},
-                                      {"move", safe_move},
-                                      {"sort", safe_sort},
-                                      {NULL, NULL}};
+    static const struct {
+        const char *name;
+        lua_CFunction open;
+        const struct allowed *list;
+    } libraries[] = {{LUA_STRLIBNAME, luaopen_string, strings},
+                     {LUA_TABLIBNAME, luaopen_table, tables},
+                     {LUA_MATHLIBNAME, luaopen_math, numbers},
+                     {LUA_UTF8LIBNAME, luaopen_utf8, utf8},
+                     {LUA_GNAME, luaopen_base, base}};
 
-    for (const luaL_Reg *lib = libraries; lib->name; lib++) {
-        luaL_requiref(S, lib->name, lib->func, 1);
-        if (lib->func == luaopen_string)
-            drop(S, strings), wrap(S, patterns), wrap(S, long_strings);
-        else if (lib->func == luaopen_utf8)
-            wrap(S, utf8);
-        else if (lib->func == luaopen_table)
-            wrap(S, tables);
-        else if (lib->func == luaopen_base)
-            drop(S, base), wrap(S, calls);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        luaL_requiref(S, libraries[i].name, libraries[i].open, 1);
+        allow(S, libraries[i].list);
         lua_pop(S, 1);
     }
-    weirlua_sandbox_order(S);
 }

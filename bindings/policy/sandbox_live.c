@@ -227,13 +227,17 @@ static struct live *make(lua_State *L)
 /* Runs f of the sandbox with what is on its stack; the host's handle is at `handle`. */
 static int run(lua_State *L, struct live *live, int handle, int nargs, int nresults)
 {
-    int rc;
+    lua_State *S = live->sandbox.S;
+    int rc, handler = lua_gettop(S) - nargs;
 
+    lua_pushcfunction(S, weirlua_sandbox_locate);
+    lua_insert(S, handler);
     live->host = L;
     live->handle = handle;
     live->busy = true;
     weirlua_sandbox_begin(&live->sandbox);
-    rc = lua_pcall(live->sandbox.S, nargs, nresults, 0);
+    rc = lua_pcall(S, nargs, nresults, handler);
+    lua_remove(S, handler);
     live->busy = false;
     live->host = NULL;
     return rc;

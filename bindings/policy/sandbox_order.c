@@ -3,7 +3,6 @@
  * or on the seed of Lua's hash tables. */
 #include "policy/policy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- pairs ---- */
@@ -17,9 +16,8 @@ struct key {
     lua_Integer at; /* in the list of keys, 1.. */
 };
 
-static int by_key(const void *a, const void *b)
+static int by_key(const struct key *x, const struct key *y)
 {
-    const struct key *x = a, *y = b;
     size_t n = x->len < y->len ? x->len : y->len;
     int order;
 
@@ -47,8 +45,39 @@ static struct key read_key(lua_State *S, int idx, lua_Integer at)
     return k;
 }
 
-/* Pushes the keys of the table at 1 as a sorted list; returns how many. */
-static lua_Integer push_sorted(lua_State *S)
+/* Merges [lo, mid) and [mid, hi). Charged as it goes: in C, no count hook runs. */
+static void merge(lua_State *S, const struct key *from, struct key *to, size_t lo, size_t mid, size_t hi)
+{
+    size_t i = lo, k = mid;
+
+    for (size_t n = lo; n < hi; n++) {
+        bool right = i == mid || (k < hi && by_key(&from[k], &from[i]) < 0);
+        to[n] = right ? from[k++] : from[i++];
+        if ((n - lo) % 256 == 255 || to[n].len > 256)
+            weirlua_sandbox_spend(S, (int64_t)(to[n].len / 16) + 2048);
+    }
+    weirlua_sandbox_spend(S, (int64_t)(hi - lo) % 256 * 8);
+}
+
+/* Sorts n keys with n places behind them; returns where they are then. */
+static struct key *sort(lua_State *S, struct key *keys, size_t n)
+{
+    struct key *from = keys, *to = keys + n;
+
+    for (size_t width = 1; width < n; width *= 2) {
+        struct key *other = from;
+        for (size_t lo = 0; lo < n; lo += 2 * width) {
+            size_t mid = n - lo < width ? n : lo + width, hi = n - mid < width ? n : mid + width;
+            merge(S, from, to, lo, mid, hi);
+        }
+        from = to;
+        to = other;
+    }
+    return from;
+}
+
+/* Pushes the keys of the table at 1 as a sorted list. */
+static void push_sorted(lua_State *S)
 {
     int list = lua_gettop(S) + 1;
     struct key *keys;
@@ -59,13 +88,12 @@ static lua_Integer push_sorted(lua_State *S)
         lua_pushvalue(S, -2);
         lua_rawseti(S, list, ++n);
     }
-    weirlua_sandbox_charge(weirlua_sandbox_of(S), n * 4);
-    keys = lua_newuserdatauv(S, (size_t)(n + 1) * sizeof *keys, 0);
+    keys = lua_newuserdatauv(S, 2 * (size_t)(n + 1) * sizeof *keys, 0);
     for (lua_Integer i = 0; i < n; i++, lua_pop(S, 1)) {
         lua_rawgeti(S, list, i + 1);
         keys[i] = read_key(S, -1, i + 1);
     }
-    qsort(keys, (size_t)n, sizeof *keys, by_key);
+    keys = sort(S, keys, (size_t)n);
     lua_createtable(S, (int)n, 0);
     for (lua_Integer i = 0; i < n; i++) {
         lua_rawgeti(S, list, keys[i].at);
@@ -73,7 +101,7 @@ static lua_Integer push_sorted(lua_State *S)
     }
     lua_replace(S, list);
     lua_settop(S, list);
-    return n;
+    weirlua_sandbox_spend(S, n * 16 + (lua_Integer)lua_rawlen(S, 1) / 4);
 }
 
 /* Upvalues: the table, its keys, the position. What was set to nil meanwhile is passed over. */
@@ -95,7 +123,7 @@ static int step(lua_State *S)
 }
 
 /* pairs(t): in the order of the keys. Upvalue 1: the original, for what has __pairs. */
-static int safe_pairs(lua_State *S)
+int weirlua_sandbox_pairs(lua_State *S)
 {
     luaL_checkany(S, 1);
     if (luaL_getmetafield(S, 1, "__pairs") != LUA_TNIL) {
@@ -114,80 +142,64 @@ static int safe_pairs(lua_State *S)
 }
 
 /* next(t): the first key and its value; nil where t is empty. */
-static int safe_next(lua_State *S)
+int weirlua_sandbox_next(lua_State *S)
 {
+    struct key first = {0};
+    lua_Integer n = 0;
+
     luaL_checktype(S, 1, LUA_TTABLE);
     if (!lua_isnoneornil(S, 2))
         return luaL_error(S, "next(t, key) has no fixed order here; use pairs(t)");
     lua_settop(S, 1);
-    lua_pushnil(S);
-    if (lua_next(S, 1) == 0) { /* the common use: is it empty? */
-        lua_pushnil(S);
-        return 1;
+    lua_pushnil(S); /* the first key so far */
+    for (lua_pushnil(S); lua_next(S, 1); lua_pop(S, 1)) {
+        struct key k = {0};
+        n++;
+        lua_pushvalue(S, -2);
+        k = read_key(S, -1, n);
+        if (n == 1 || by_key(&k, &first) < 0) {
+            first = k;
+            lua_copy(S, -1, 2);
+        }
+        lua_pop(S, 1);
     }
-    lua_settop(S, 1);
-    push_sorted(S);
-    lua_rawgeti(S, 2, 1);
-    lua_pushvalue(S, -1);
+    weirlua_sandbox_spend(S, n * 16);
+    if (n == 0)
+        return 1;
+    lua_pushvalue(S, 2);
     lua_rawget(S, 1);
     return 2;
 }
 
 /* ---- texts ---- */
 
-/* Puts the name of its type in the place of a value whose text would be an address. */
-static void hide_address(lua_State *S, int arg)
-{
-    int type = lua_type(S, arg);
-
-    if (type != LUA_TTABLE && type != LUA_TFUNCTION && type != LUA_TUSERDATA && type != LUA_TTHREAD)
-        return;
-    if (luaL_getmetafield(S, arg, "__tostring") != LUA_TNIL) {
-        lua_pop(S, 1);
-        return;
-    }
-    lua_pushstring(S, lua_typename(S, type));
-    lua_replace(S, arg);
-}
-
-static int call_original(lua_State *S)
-{
-    lua_pushvalue(S, lua_upvalueindex(1));
-    lua_insert(S, 1);
-    lua_call(S, lua_gettop(S) - 1, LUA_MULTRET);
-    return lua_gettop(S);
-}
-
-static int safe_tostring(lua_State *S)
+int weirlua_sandbox_tostring(lua_State *S)
 {
     luaL_checkany(S, 1);
-    hide_address(S, 1);
-    return call_original(S);
+    weirlua_show(S, 1);
+    return 1;
 }
 
-static int safe_format(lua_State *S)
+void weirlua_sandbox_hide(lua_State *S)
 {
-    const char *at = luaL_checkstring(S, 1);
+    size_t len;
+    const char *at = luaL_checklstring(S, 1, &len), *end = at + len;
 
-    for (; (at = strchr(at, '%')) != NULL; at++) {
+    while ((at = memchr(at, '%', (size_t)(end - at))) != NULL) {
         at++;
-        if (*at == '%')
-            continue;
         at += strspn(at, "-+ #0123456789.");
-        if (*at == 'p')
-            return luaL_error(S, "string.format: a policy has no addresses (%%p)");
-        if (!*at)
-            break;
+        if (at < end && *at == 'p')
+            luaL_error(S, "string.format: a policy has no addresses (%%p)");
+        at += at < end;
     }
     for (int i = 2; i <= lua_gettop(S); i++)
-        hide_address(S, i);
-    return call_original(S);
+        weirlua_hide_address(S, i);
 }
 
 /* ---- random numbers: the same in every match ---- */
 
 /* Upvalues: the original, randomseed. */
-static int safe_random(lua_State *S)
+int weirlua_sandbox_random(lua_State *S)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);
 
@@ -197,30 +209,8 @@ static int safe_random(lua_State *S)
         lua_pushinteger(S, 1);
         lua_call(S, 1, 0);
     }
-    return call_original(S);
-}
-
-void weirlua_sandbox_order(lua_State *S)
-{
-    static const luaL_Reg base[] = {
-        {"pairs", safe_pairs}, {"next", safe_next}, {"tostring", safe_tostring}, {NULL, NULL}};
-
-    lua_pushglobaltable(S);
-    for (const luaL_Reg *f = base; f->name; f++) {
-        lua_getfield(S, -1, f->name);
-        lua_pushcclosure(S, f->func, 1);
-        lua_setfield(S, -2, f->name);
-    }
-    lua_getfield(S, -1, LUA_STRLIBNAME);
-    lua_getfield(S, -1, "format");
-    lua_pushcclosure(S, safe_format, 1);
-    lua_setfield(S, -2, "format");
-    lua_getfield(S, -2, LUA_MATHLIBNAME);
-    lua_getfield(S, -1, "random");
-    lua_getfield(S, -2, "randomseed");
-    lua_pushcclosure(S, safe_random, 2);
-    lua_setfield(S, -2, "random");
-    lua_pushnil(S);
-    lua_setfield(S, -2, "randomseed");
-    lua_pop(S, 3);
+    lua_pushvalue(S, lua_upvalueindex(1));
+    lua_insert(S, 1);
+    lua_call(S, lua_gettop(S) - 1, LUA_MULTRET);
+    return lua_gettop(S);
 }

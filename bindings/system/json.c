@@ -7,6 +7,7 @@
 
 #define ARRAY     "weir.array" /* metatable: a table with it is a JSON array, though it be empty */
 #define DEPTH_MAX 200
+#define VALUE     100 /* bytes that a value takes, a text its length besides */
 
 static void free_tree(void *p)
 {
@@ -15,9 +16,11 @@ static void free_tree(void *p)
 
 /* ---- from Lua ---- */
 
-/* Where a value goes: a parent, or the box for the top. */
+/* Where a value goes: a parent, or the box for the top. A table that is in several places is written as often, and 60 tables
+ * may describe 2^60 places: in a sandbox the bytes there are left for it are counted. */
 struct place {
     struct weirlua_box *box;
+    size_t *left; /* NULL: as many as there are */
     json_t *parent;
     const char *key;
     size_t len;
@@ -62,7 +65,7 @@ void weirlua_json_check_list(lua_State *L, int idx)
 
     for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1), seen++)
         if (!lua_isinteger(L, -2) || lua_tointeger(L, -2) < 1 || lua_tointeger(L, -2) > n)
-            luaL_error(L, "cannot be written as JSON: a list with the key '%s'", luaL_tolstring(L, -2, NULL));
+            luaL_error(L, "cannot be written as JSON: a list with the key '%s'", weirlua_show(L, -2));
     if (seen != n)
         luaL_error(L, "cannot be written as JSON: a list with holes");
 }
@@ -74,7 +77,7 @@ void weirlua_json_check_key(lua_State *L, int idx)
 
     if (lua_type(L, idx) != LUA_TSTRING)
         luaL_error(L, "cannot be written as JSON: a table with the key '%s', which is no string",
-                   luaL_tolstring(L, idx, NULL));
+                   weirlua_show(L, idx));
     key = lua_tolstring(L, idx, &len);
     if (memchr(key, '\0', len))
         luaL_error(L, "cannot be written as JSON: a key with a zero byte");
@@ -83,7 +86,7 @@ void weirlua_json_check_key(lua_State *L, int idx)
 static void put_array(lua_State *L, struct place at, int idx)
 {
     lua_Integer n = (lua_Integer)lua_rawlen(L, idx);
-    struct place in = {at.box, attach(L, at, json_array(), "out of memory"), NULL, 0, at.depth + 1};
+    struct place in = {at.box, at.left, attach(L, at, json_array(), "out of memory"), NULL, 0, at.depth + 1};
 
     weirlua_json_check_list(L, idx);
     for (lua_Integer i = 1; i <= n; i++) {
@@ -95,7 +98,7 @@ static void put_array(lua_State *L, struct place at, int idx)
 
 static void put_object(lua_State *L, struct place at, int idx)
 {
-    struct place in = {at.box, attach(L, at, json_object(), "out of memory"), NULL, 0, at.depth + 1};
+    struct place in = {at.box, at.left, attach(L, at, json_object(), "out of memory"), NULL, 0, at.depth + 1};
 
     for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
         weirlua_json_check_key(L, -2);
@@ -121,9 +124,21 @@ static void put_number(lua_State *L, struct place at, int idx)
         luaL_error(L, "cannot be written as JSON: an infinite number, or none");
 }
 
+static void count_value(lua_State *L, struct place at, int idx)
+{
+    size_t bytes = VALUE + at.len + (lua_type(L, idx) == LUA_TSTRING ? (size_t)lua_rawlen(L, idx) : 0);
+
+    if (bytes > *at.left)
+        luaL_error(L, "cannot be written as JSON: it would take more memory than is left (a table counts in each place where it is)");
+    *at.left -= bytes;
+    weirlua_sandbox_spend(L, (int64_t)bytes);
+}
+
 static void put_value(lua_State *L, struct place at, int idx)
 {
     luaL_checkstack(L, 8, "JSON");
+    if (at.left)
+        count_value(L, at, idx);
     if (at.depth > DEPTH_MAX)
         luaL_error(L, "cannot be written as JSON: nested deeper than %d, or in a circle", DEPTH_MAX);
     switch (lua_type(L, idx)) {
@@ -150,8 +165,13 @@ void weirlua_json_write(lua_State *L, int idx, size_t flags)
 {
     struct weirlua_box *box, *text;
     struct place top = {0};
+    size_t left;
 
     idx = lua_absindex(L, idx);
+    if (weirlua_state(L, NULL)->readonly) {
+        left = weirlua_sandbox_left(L);
+        top.left = &left;
+    }
     text = weirlua_box_push(L, free);
     box = weirlua_box_push(L, free_tree);
     top.box = box;

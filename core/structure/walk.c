@@ -69,6 +69,11 @@ weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_e
     return w->tree || w->seen ? w : fail(w, err);
 }
 
+size_t weir_walk_bytes(const weir_walk *w)
+{
+    return sizeof *w + w->cap * sizeof *w->way + w->ends_cap * sizeof *w->ends + (w->seen ? w->g->limit / 8 + 1 : 0);
+}
+
 void weir_walk_free(weir_walk *w)
 {
     if (w) {

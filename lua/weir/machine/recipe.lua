@@ -62,6 +62,11 @@ local function scalar(value)
   return kind == "string" or kind == "number" or kind == "boolean"
 end
 
+-- What the core takes as the value of a property. True: none.
+local function unfit(value)
+  return type(value) == "string" and (#value > 65536 or value:find("\0", 1, true) or not utf8.len(value))
+end
+
 -- {bigmem=true, speed=3} or {"bigmem", "fast"}.
 local function map(value)
   if type(value) ~= "table" then return "a table of keys and values" end
@@ -69,6 +74,7 @@ local function map(value)
     local named = type(k) == "string" and scalar(v)
     local listed = math.type(k) == "integer" and type(v) == "string"
     if not named and not listed then return "a table such as {bigmem=true, speed=3}" end
+    if unfit(k) or unfit(v) then return "a table of texts in UTF-8 of at most 65536 bytes, without zero bytes," end
   end
 end
 

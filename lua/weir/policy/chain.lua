@@ -7,15 +7,11 @@ local M = {}
 
 -- ---- parts --------------------------------------------------------------------------------------------------
 
--- A request with the options of one part, made once for each request.
+-- A request with the options of one part. The view of the last request is kept: the next call is mostly about it too.
 local function views(options)
-  local made = setmetatable({}, { __mode = "k" })
+  local last, view
   return function(request)
-    local view = made[request]
-    if not view then
-      view = setmetatable({ options = options }, { __index = request })
-      made[request] = view
-    end
+    if request ~= last then last, view = request, setmetatable({ options = options }, { __index = request }) end
     return view
   end
 end

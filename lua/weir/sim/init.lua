@@ -60,7 +60,8 @@ end
 
 --- A simulator. opts: resources, policy, queue ("fcfs" if not given), rule ("per-timestamp", "per-event"), overrun ("kill",
 --- "run": what becomes of a job that runs longer than its estimate), type (what jobs are counted in; core where there are
---- any), start (of the clock), budget (of the queue policy), keep (false: jobs that are over are forgotten, s.list stays
+--- any), start (of the clock), budget (of the queue policy), turns (how often in a row the policy may ask to be called again
+--- while nothing happens; 100,000 if not given), keep (false: jobs that are over are forgotten, s.list stays
 --- empty), dependencies (false: jobspecs do not name others that they wait for, so that nothing is kept of jobs that are over),
 --- on (a function called with what happens: event, job, simulator; or a table of functions by event, called with job and
 --- simulator; events are submit, reject, start, reserve, preempt, finish, cancel; without a job, pass after each call of the queue
@@ -77,7 +78,7 @@ function M.new(opts)
     late = {}, wakes = {}, nrunning = 0, npending = 0,
     matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill",
     on = listeners(opts.on), requests = {}, nrequests = 0, sizes = {}, machine = 1, dirty = true,
-    promises = 0,
+    promises = 0, turns = 0, most_turns = opts.turns or 100000,
   }, M)
   self.type = main_type(self.graph, opts.type)
   engine:advance(self.now)
@@ -142,6 +143,7 @@ local FOLLOWED = { start = true, finish = true, cancel = true, reject = true }
 -- Who waits for the job is looked at after the call of the policy that this may be amid.
 function M:tell(event, job)
   local f = self.on[event]
+  if event ~= "pass" then self.turns = 0 end
   if f then f(job, self) end
   if job and job.followers and FOLLOWED[event] then self:at(self.now, function() self:look_at_followers(job) end) end
 end
@@ -385,8 +387,20 @@ HANDLE[ACTION] = function(self, event)
   self.dirty = true
 end
 
+-- A policy that always asks to be called again would keep a replay from ending.
+local function count_turn(self)
+  self.turns = self.turns + 1
+  if self.turns <= self.most_turns then return end
+  self.failure = ("queue policy %s: it asked %d times in a row to be called again (queue:again), and nothing happened meanwhile; "
+    .. "at time %s it is stopped"):format(self.queue_name, self.most_turns, self.now)
+  error(self.failure, 0)
+end
+
 HANDLE[WAKE] = function(self, event)
-  if self.wakes[event.time] == true then self.dirty = true end
+  if self.wakes[event.time] == true then
+    count_turn(self)
+    self.dirty = true
+  end
   self.wakes[event.time] = nil
 end
 

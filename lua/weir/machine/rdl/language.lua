@@ -151,7 +151,7 @@ end
 local function derived_name(self) return self.id and self.basename .. self.id or self.basename end
 
 -- ListOf gives many values, of which Lua keeps but the first where the list does not stand last: that one stands for all.
-local lists = setmetatable({}, { __mode = "k" })
+local lists = {}
 
 -- All in a table of resources, each once.
 local function flatten(list)
