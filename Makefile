@@ -62,7 +62,7 @@ JOBS := $(shell nproc)
 # ---- dependencies: Debian packages, installed where one is missing ----
 PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
   libyajl-dev libsqlite3-dev sqlite3 libedit-dev libssl-dev libcurl4-openssl-dev etcd-server lua-luv lua-busted \
-  lua-check clang libclang-rt-dev graphviz pkgconf
+  lua-check clang libclang-rt-dev graphviz locales pkgconf
 deps: ## install the Debian packages that are missing
 	@missing=; there=" $$(dpkg-query -W -f='$${db:Status-Abbrev}$${Package} ' $(PACKAGES) 2>/dev/null)"; for p in $(PACKAGES); do \
 	  case "$$there" in *" ii $$p "*|*" hi $$p "*) ;; *) missing="$$missing $$p";; esac; done; \

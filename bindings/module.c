@@ -163,6 +163,21 @@ static void push_states(lua_State *L)
     }
 }
 
+/* Bytes of what is read whole. */
+static void push_limits(lua_State *L)
+{
+    static const struct {
+        const char *name;
+        lua_Integer max;
+    } limits[] = {{"policy", WEIR_POLICY_MAX}, {"jobspec", WEIR_JOBSPEC_MAX}, {"machine", WEIR_MACHINE_MAX}, {"R", WEIR_R_MAX}};
+
+    lua_createtable(L, 0, (int)(sizeof limits / sizeof *limits));
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        lua_pushinteger(L, limits[i].max);
+        lua_setfield(L, -2, limits[i].name);
+    }
+}
+
 int luaopen_weir_core(lua_State *L)
 {
     struct weirlua *s;
@@ -179,5 +194,7 @@ int luaopen_weir_core(lua_State *L)
     lua_setfield(L, -2, "null");
     push_states(L);
     lua_setfield(L, -2, "states");
+    push_limits(L);
+    lua_setfield(L, -2, "limits");
     return 1;
 }

@@ -13,7 +13,8 @@
  *   time      is int64_t microseconds, on a clock of the caller's choice. WEIR_FOREVER is "no end". Intervals are
  *             [start, end).
  *   amounts   are int64_t, in the unit of the pool. They are never negative.
- *   threads   one graph is used by one thread at a time; different graphs are independent. There are no globals.
+ *   threads   one graph is used by one thread at a time; different graphs are independent. The one thing that
+ *             all threads of a process share is the flag of weir_interrupt().
  *   costs     n: vertices of the graph; d: depth of the containment tree; f: log of the widest fan-out.
  *   free(NULL) is fine everywhere.
  */
@@ -952,8 +953,9 @@ const char *weir_pieces_stamp(const weir_pieces *p); /* of the save that they ma
 /* ---- files ---- */
 
 void weir_free(void *p);
-/* What is read whole has an end: bytes of a jobspec, of a machine that is neither a JSON graph, an R nor a database (these are read
+/* What is read whole has an end: bytes of a policy, of a jobspec, of a machine that is neither a JSON graph, an R nor a database (these are read
  * as they come), and of an R or a database that must be read whole. */
+#define WEIR_POLICY_MAX  (1 << 20)
 #define WEIR_JOBSPEC_MAX (1 << 26)
 #define WEIR_MACHINE_MAX (1 << 28)
 #define WEIR_R_MAX       (1 << 30)
@@ -961,6 +963,9 @@ void weir_free(void *p);
  * than `max` bytes, where `what` ("a jobspec") says what it should have been; WEIR_EIO for a directory, a device that has no end,
  * and what cannot be opened or read. O(len) */
 int weir_file_read(const char *path, const char *what, size_t max, char **text, size_t *len, weir_err *err);
+/* Numbers as files have them, with a decimal point in every locale of the process: as strtod(), and as printf() with "%.17g". */
+double weir_number_read(const char *text, char **end);
+int weir_number_write(char *buf, size_t size, double value);
 /* Puts a text into a file, whole or not at all: a draft beside it (PATH.new, or PATH.new1, ... where somebody has a file of such a
  * name) is brought to the disk and takes its place. A file keeps its mode. Links are followed, but a link that leads nowhere is
  * replaced; pipes and devices are written to as they are. With WEIR_WRITE_NO_LINK, for a writer that may do more than others who

@@ -74,7 +74,7 @@ static void tell_cost(struct worker *w, double seconds)
     const char *args[3] = {text};
     struct reply r;
 
-    snprintf(text, sizeof text, "%f", seconds);
+    weir_number_write(text, sizeof text, seconds);
     sched_call(w->L, "copied", args, &r);
     sched_reply_clear(&r);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define POLICY_MAX (1 << 20) /* bytes of a file */
 
 static struct policy *push_closed(lua_State *L)
 {
@@ -111,7 +110,7 @@ static int push_file(lua_State *L, const char *path)
     weir_err err = {0};
     char *text = NULL;
     size_t len = 0;
-    int rc = weir_file_read(path, "a policy", POLICY_MAX, &text, &len, &err);
+    int rc = weir_file_read(path, "a policy", WEIR_POLICY_MAX, &text, &len, &err);
 
     int mark = !rc && len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* what some editors put before UTF-8 */
 

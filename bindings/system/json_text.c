@@ -127,15 +127,12 @@ static void put_string(lua_State *L, struct text *t, int idx, const char *troubl
 
 /* ---- numbers ---- */
 
-/* A real number looks like one, whatever the locale says. */
+/* A real number looks like one. */
 static void put_real(lua_State *L, struct text *t, double x)
 {
-    char *out = more(L, t, 40), *comma;
-    int n = snprintf(out, 32, "%.17g", x);
+    char *out = more(L, t, 40);
+    int n = weir_number_write(out, 32, x);
 
-    comma = strchr(out, ',');
-    if (comma)
-        *comma = '.';
     if (!strpbrk(out, ".e"))
         n += snprintf(out + n, 8, ".0");
     t->len += (size_t)n;

@@ -168,7 +168,7 @@ void weir_scratch_free(void *array, uint32_t *cap, size_t size)
 static void err_fill(weir_err *err, int code, const char *fmt, va_list ap)
 {
     err->code = code;
-    vsnprintf(err->text, sizeof err->text, fmt, ap);
+    weir_vtext(err->text, sizeof err->text, fmt, ap);
 }
 
 int weir_fail(weir_err *err, int code, const char *fmt, ...)
@@ -294,7 +294,7 @@ void weir_buf_printf(weir_buf *b, const char *fmt, ...)
     int n;
 
     va_start(ap, fmt);
-    n = vsnprintf(small, sizeof small, fmt, ap);
+    n = weir_vtext(small, sizeof small, fmt, ap);
     va_end(ap);
     if (n < 0) {
         b->failed = true;
@@ -302,7 +302,7 @@ void weir_buf_printf(weir_buf *b, const char *fmt, ...)
         weir_buf_add(b, small, (size_t)n);
     } else if (buf_room(b, (size_t)n)) {
         va_start(ap, fmt);
-        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+        weir_vtext(b->data + b->len, (size_t)n + 1, fmt, ap);
         va_end(ap);
         b->len += (size_t)n;
     }

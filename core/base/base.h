@@ -8,6 +8,7 @@
 #ifndef WEIR_BASE_H
 #define WEIR_BASE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,9 @@
 
 #define WEIR_CHECKED __attribute__((warn_unused_result))
 #define WEIR_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* vsnprintf() with a decimal point in every locale; number.c. */
+int weir_vtext(char *buf, size_t size, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
 /* Memory. weir_mem_free(NULL) is fine. */
 void *weir_mem_realloc(void *p, size_t size) WEIR_CHECKED;

@@ -146,7 +146,7 @@ const char *weir_svg_word(const struct svg *s, const struct svg_box *box)
 static int compare_texts(const char *a, const char *b)
 {
     char *end_a, *end_b;
-    double x = strtod(a, &end_a), y = strtod(b, &end_b);
+    double x = weir_number_read(a, &end_a), y = weir_number_read(b, &end_b);
     bool number_a = *a && !*end_a && x == x, number_b = *b && !*end_b && y == y;
 
     if (number_a && number_b && x != y)

@@ -146,7 +146,7 @@ WEIR_PRINTF(3, 4) static int fail_here(weir_json *j, int code, const char *fmt, 
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
+    weir_vtext(what, sizeof what, fmt, ap);
     va_end(ap);
     locate(j, consumed(j), &line, &column);
     j->rc = weir_fail_at(&j->why, code, j->source, line, column ? column : 1, "JSON: %s", what);

@@ -182,7 +182,7 @@ static double property_value(const weir_graph *g, const struct pool *p, weir_nam
     for (uint32_t i = 0; m && i < m->count; i++)
         if (m->entries[i].key == key) {
             const char *text = weir_names_text(&g->names, m->entries[i].value);
-            value = strtod(text, &end);
+            value = weir_number_read(text, &end);
             return end == text || *end || isnan(value) ? HUGE_VAL : value;
         }
     return HUGE_VAL;

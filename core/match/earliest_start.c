@@ -301,5 +301,7 @@ int weir_match_later(struct match *m, int64_t t, int64_t *start)
         if (rc == 0 && tries == 0 && !m->options->met && (rc = weir_match_feasible(m, t)) == 1)
             rc = 0;
     }
-    return rc ? rc : weir_fail(m->err, WEIR_ELIMIT, "no start was found among the first %d times tried", START_TRIES);
+    return rc ? rc
+              : weir_fail(m->err, WEIR_ELIMIT, "no start was found among the first %d times tried; a later time to look from (at) goes on",
+                          START_TRIES);
 }

@@ -418,6 +418,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     const weir_allocation *a = i == WEIR_NONE ? NULL : &g->jobs[i].a;
     int rc = weir_graph_writable(g, err);
 
+    *out = NULL;
     clear_inside(o);
     if (!rc && !a)
         rc = weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);

@@ -85,7 +85,7 @@ __attribute__((format(printf, 4, 5))) static int refuse(const struct reader *r, 
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    weir_vtext(text, sizeof text, fmt, ap);
     va_end(ap);
     for (size_t i = 0; i < at; i++) {
         column = r->text[i] == '\n' ? 1 : column + 1;

@@ -118,7 +118,7 @@ static json_t *plain_number(const char *s, int form, bool *huge)
         if (errno == 0)
             return json_integer(n);
     }
-    d = strtod(s, NULL);
+    d = weir_number_read(s, NULL);
     *huge = !isfinite(d);
     return *huge ? NULL : json_real(d);
 }

@@ -101,7 +101,7 @@ static void write_fraction(double value, char out[48])
 {
     char text[32], *e;
 
-    snprintf(text, sizeof text, "%.17g", value);
+    weir_number_write(text, sizeof text, value);
     e = strchr(text, 'e');
     if (!e)
         snprintf(out, 48, "%s%s", text, strchr(text, '.') ? "" : ".0");

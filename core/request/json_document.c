@@ -65,7 +65,7 @@ int weir_document_fail(weir_document *d, struct weir_spot at, weir_err *err, int
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    weir_vtext(text, sizeof text, fmt, ap);
     va_end(ap);
     weir_document_find(d, at.value, &line, &column);
     if (line == 0)

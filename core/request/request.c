@@ -86,7 +86,7 @@ int weir_request_parse(const char *text, size_t len, const char *source, weir_re
     weir_document d = {.source = source};
     int rc;
 
-    if (len > WEIR_REQUEST_BYTES)
+    if (len > WEIR_JOBSPEC_MAX)
         return weir_fail_at(err, WEIR_ELIMIT, source, 0, 0, "a jobspec of more than 64 MB");
     rc = read_document(&d, text, len, err);
     if (rc == WEIR_OK)

@@ -11,7 +11,6 @@
 
 #include "base/base.h"
 
-#define WEIR_REQUEST_BYTES     (64u << 20)        /* of a text */
 #define WEIR_REQUEST_DEPTH     32                 /* resources within resources */
 #define WEIR_REQUEST_RESOURCES 4096               /* resources in all */
 #define WEIR_DOCUMENT_DEPTH    256                /* anything within anything, in YAML and in shapes */

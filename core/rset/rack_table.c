@@ -83,7 +83,7 @@ __attribute__((format(printf, 3, 4))) static int bad(const struct reader *r, int
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    weir_vtext(text, sizeof text, fmt, ap);
     va_end(ap);
     return weir_fail_at(r->err, code, r->source, 0, 0, "scheduling.children%s: %s", r->path, text);
 }
@@ -95,7 +95,7 @@ __attribute__((format(printf, 2, 3))) static size_t enter(struct reader *r, cons
     int n;
 
     va_start(ap, fmt);
-    n = vsnprintf(r->path + before, room, fmt, ap);
+    n = weir_vtext(r->path + before, room, fmt, ap);
     va_end(ap);
     r->path_len += n > 0 && (size_t)n < room ? (size_t)n : 0;
     return before;

@@ -38,7 +38,7 @@ __attribute__((format(printf, 4, 5))) static int read_idset(const struct reader 
     int rc;
 
     va_start(ap, path);
-    vsnprintf(where, sizeof where, path, ap);
+    weir_vtext(where, sizeof where, path, ap);
     va_end(ap);
     if (!json_is_string(value))
         return BAD(r, "%s: a string such as \"0-3,7\" is wanted", where);

@@ -59,7 +59,7 @@ WEIR_PRINTF(2, 3) static int begin(struct writer *w, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(w->prefix, sizeof w->prefix, fmt, ap);
+    weir_vtext(w->prefix, sizeof w->prefix, fmt, ap);
     va_end(ap);
     w->next = 0;
     return add(w->out, w->prefix, NULL, 0);

@@ -7,11 +7,12 @@ local M = {}
 -- What the system says, without the name that it puts before it.
 local function unnamed(why) return (why:gsub("^.*: ", "", 1)) end
 
--- What is read here, and how many bytes of it at most: what is larger is something else, or has no end.
+-- What is read here, and how many bytes of it at most: what is larger is something else, or has no end. A machine may be a JSON graph
+-- here, which the core reads as it comes: it is no smaller than an R may be.
 local KINDS = {
-  jobspec = { "a jobspec", 1 << 26 }, script = { "a script", 1 << 24 }, policy = { "a policy", 1 << 20 },
-  settings = { "a file of settings", 1 << 20 }, input = { "an input of the REPL", 1 << 24 }, R = { "an R", 1 << 30 },
-  machine = { "a machine", 1 << 30 }, recording = { "a recording", 1 << 30 },
+  jobspec = { "a jobspec", core.limits.jobspec }, machine = { "a machine", core.limits.R }, R = { "an R", core.limits.R },
+  policy = { "a policy", core.limits.policy }, script = { "a script", 1 << 24 }, settings = { "a file of settings", 1 << 20 },
+  input = { "an input of the REPL", 1 << 24 }, recording = { "a recording", 1 << 30 },
 }
 local LINE_MAX = 1 << 24 -- bytes
 

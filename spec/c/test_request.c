@@ -664,12 +664,12 @@ static void test_limits(void)
                  "not valid YAML: did not find expected ',' or '}' while parsing a flow mapping");
     check_repeat("a=1,3-", "9", 9, "", WEIR_ELIMIT,
                  "shape: count \"1,3-999999999\": a set of more than 65536 values; give a range");
-    text = calloc(1, WEIR_REQUEST_BYTES + 2);
+    text = calloc(1, WEIR_JOBSPEC_MAX + 2);
     if (text) {
         weir_err err = {0};
         weir_request *r = NULL;
-        memset(text, 'a', WEIR_REQUEST_BYTES + 1);
-        CHECK(weir_request_parse(text, WEIR_REQUEST_BYTES + 1, NULL, &r, &err) == WEIR_ELIMIT, "[J1] size: %s",
+        memset(text, 'a', WEIR_JOBSPEC_MAX + 1);
+        CHECK(weir_request_parse(text, WEIR_JOBSPEC_MAX + 1, NULL, &r, &err) == WEIR_ELIMIT, "[J1] size: %s",
               err.text);
         CHECK(weir_request_parse(text, WEIR_NAME_MAX + 1, NULL, &r, NULL) == WEIR_EINVAL, "[J1] long type");
         free(text);

@@ -101,7 +101,22 @@ local function check_requires(allow)
   end
 end
 
+-- What reads and writes numbers by the locale of the process.
+local function check_numbers(path)
+  if path == "core/base/number.c" then return end
+  local n = 0
+  for line in io.lines(path) do
+    n = n + 1
+    local code = line:gsub("/%*.-%*/", "")
+    local name = code:match "%f[%w_](strto[df]l?)%s*%(" or code:match "%f[%w_](ato[f])%s*%(" or code:match "%f[%w_](v%a*printf)%s*%("
+      or code:match "%f[%w_](%a*printf)%s*%([^;]*%%[-+ #0-9.*]*[aefgAEFG]"
+      or code:match "%f[%w_](%a*scanf)%s*%([^;]*%%[0-9l]*[aefgAEFG]"
+    if name then problem("%s:%d: %s() goes by the locale; see core/base/number.c", path, n, name) end
+  end
+end
+
 each_file("core -name '*.[ch]'", check_includes)
+each_file("core bindings -name '*.c'", check_numbers)
 check_calls()
 each_file("bindings -path bindings/flux -prune -o -type f -name '*.[ch]' -print", check_bindings)
 -- The event loop is for the service and its client.

@@ -67,7 +67,7 @@ WEIR_PRINTF(4, 5) static int bad_field(const struct jgf *r, int code, int field,
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
+    weir_vtext(what, sizeof what, fmt, ap);
     va_end(ap);
     return weir_jgf_bad(r, code, "nodes", r->nodes_seen, place(name, sizeof name, field, NULL), "%s", what);
 }

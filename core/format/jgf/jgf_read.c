@@ -27,7 +27,7 @@ int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, c
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
+    weir_vtext(what, sizeof what, fmt, ap);
     va_end(ap);
     return weir_fail_at(r->err, code, r->source, 0, 0, "%s.%s[%" PRIu32 "]%.96s: %s", r->path, array, i, key, what);
 }

@@ -1,5 +1,6 @@
 --- quirks.lua - what resource-query does and nobody would want elsewhere: each of these has a name, and is used where its
--- output or its reading of files must be the same. The engine knows nothing of them.
+-- output or its reading of files must be the same. How the engine reads requests for them, the options of a match say:
+-- enum weir_reading in weir.h.
 
 local core = require "weir.core"
 

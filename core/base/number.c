@@ -1,0 +1,42 @@
+/* number.c - numbers as text. Invariant: what is read and written is the same in every locale of the process, as files and messages
+ * are: strtod() and printf() would take the decimal point of LC_NUMERIC. */
+#include "base/base.h"
+
+#include <locale.h>
+#include <stdlib.h>
+
+/* The "C" locale, which glibc and musl have ready: no memory is taken, and nothing is to be freed. */
+static locale_t plain_locale(void)
+{
+    return newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+double weir_number_read(const char *text, char **end)
+{
+    return strtod_l(text, end, plain_locale());
+}
+
+int weir_vtext(char *buf, size_t size, const char *fmt, va_list ap)
+{
+    locale_t before = uselocale(plain_locale());
+    int n = vsnprintf(buf, size, fmt, ap);
+
+    uselocale(before);
+    return n;
+}
+
+static int write_text(char *buf, size_t size, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = weir_vtext(buf, size, fmt, ap);
+    va_end(ap);
+    return n;
+}
+
+int weir_number_write(char *buf, size_t size, double value)
+{
+    return write_text(buf, size, "%.17g", value);
+}
