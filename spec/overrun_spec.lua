@@ -318,6 +318,19 @@ end)
 describe("a scenario", function()
   local scenario = require "weir.scenario"
 
+  it("begins no job while one that it knows nothing of has its nodes past its end", function()
+    local s = scenario { machine = "cluster:1 node:2 core:4", policy = "low", queue = "conservative" }
+    assert(s.engine:match("slot=2/node", { duration = 10, job = 1000 }))
+    local first = s:submit { "slot=2/node", lasts = 10, name = "first" }
+    s:advance(15)
+    assert.equal("pending", first.state)
+    assert(s.graph:check())
+    assert(s.engine:release(1000))
+    s:advance(1)
+    assert.equal("running", first.state)
+    assert(s.graph:check())
+  end)
+
   it("never has two jobs on one node, whatever runs longer than was said", function()
     local s = scenario { machine = "cluster:1 node:2 core:4", policy = "low", queue = "conservative", overrun = "run" }
     s:submit { "slot=2/node", lasts = 50, estimate = 10, name = "long" }

@@ -521,7 +521,7 @@ local function advance(self)
   self:tick()
   extend(self)
   self.engine:advance(self.now)
-  if self.nreserved > 0 and self.now >= self.soonest then asking.begin_reserved(self) end
+  if self.nreserved > 0 and (self.held or self.now >= self.soonest) then asking.begin_reserved(self) end
   if self.again and self.again <= self.now then self.again, self.dirty = nil, true end
 end
 

@@ -56,14 +56,21 @@ local function by_start(a, b)
   return a.id < b.id
 end
 
---- Reservations whose time has come: the engine has made allocations of them, or does.
+--- Reservations whose time has come and that the engine has made allocations of. One that it holds back, as a job past its end has
+--- what it needs, is looked at again whenever the clock goes on.
 function M.begin_reserved(self)
-  local list, soonest = {}, math.huge
+  local list, soonest, held = {}, math.huge, false
   for job in pairs(self.reservations) do
-    if job.reserved <= self.now then list[#list + 1] = job elseif job.reserved < soonest then soonest = job.reserved end
+    if job.reserved > self.now then
+      soonest = math.min(soonest, job.reserved)
+    elseif self.engine:job(job.id).state == "allocated" then
+      list[#list + 1] = job
+    else
+      held = true
+    end
   end
   table.sort(list, by_start)
-  self.soonest = soonest
+  self.soonest, self.held = soonest, held
   for _, job in ipairs(list) do
     M.forget(self, job)
     self:begin(job)

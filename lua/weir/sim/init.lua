@@ -450,7 +450,7 @@ local function advance(self, t)
   if self.late[t] then extend(self, t) end
   self.now, self.began = t, true
   self.engine:advance(t)
-  if self.nreserved > 0 and t >= self.soonest then asking.begin_reserved(self) end
+  if self.nreserved > 0 and (self.held or t >= self.soonest) then asking.begin_reserved(self) end
 end
 
 -- Asks the queue policy what is to be done.
