@@ -42,7 +42,7 @@ void weir_rows_add(const weir_graph *g, weir_vertex v, const struct schema *s, i
     out[CELL_SOON] = max64(out[CELL_SOON], book_soon(b));
     out[CELL_ACTIVE] += b ? n * b->active : 0;
     if (in && in->cells) {
-        const struct lift *l = g->lifts[in->lift];
+        const struct lift *l = g->aggregates->lifts[in->lift];
         out[CELL_SOON] = max64(out[CELL_SOON], in->cells[CELL_SOON]);
         out[CELL_ACTIVE] += in->cells[CELL_ACTIVE];
         if (open)
@@ -63,9 +63,9 @@ static void contribute(const weir_graph *g, weir_vertex v, const struct schema *
 
 void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_t *out)
 {
-    const struct schema *s = g->schemas[ps];
+    const struct schema *s = schema_at(g, ps);
     const struct inner *in = inner_of(g, v);
-    const struct lift *l = in && in->cells ? g->lifts[in->lift] : NULL;
+    const struct lift *l = in && in->cells ? g->aggregates->lifts[in->lift] : NULL;
 
     contribute(g, v, s, out);
     if (l)
@@ -76,7 +76,7 @@ void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_
 /* Carries a change of what the kid at pos contributes into the rows of its parent. */
 static void update_rows(const weir_graph *g, struct inner *in, uint32_t pos, const int64_t *old, const int64_t *new)
 {
-    uint32_t width = g->schemas[in->schema]->width;
+    uint32_t width = schema_at(g, in->schema)->width;
     struct levels lv;
 
     weir_levels_of(in->rows_cap, &lv);
@@ -103,7 +103,7 @@ static void contribute_up(const weir_graph *g, weir_vertex v, bool all, int64_t 
     if (p != WEIR_NONE && all)
         weir_row_contribute(g, v, inner_of(g, p)->schema, out);
     else if (p != WEIR_NONE)
-        contribute(g, v, g->schemas[inner_of(g, p)->schema], out);
+        contribute(g, v, schema_at(g, inner_of(g, p)->schema), out);
 }
 
 /* One step of a change of v, which contributed `old`, up into the rows of its parent. False: nothing changed. */
@@ -113,7 +113,7 @@ static bool carry_one(weir_graph *g, weir_vertex v, bool all, const int64_t *old
     int64_t *new = scratch(g, NEW);
 
     contribute_up(g, v, all, new);
-    if (memcmp(old, new, g->schemas[in->schema]->width * sizeof *old) == 0)
+    if (memcmp(old, new, schema_at(g, in->schema)->width * sizeof *old) == 0)
         return false;
     update_rows(g, in, vertex_at(g, v)->pos, old, new);
     return true;
@@ -132,7 +132,7 @@ static void carry_up(weir_graph *g, weir_vertex v, bool all)
             return;
         v = p;
         if (pp != WEIR_NONE)
-            memcpy(old, old_up, g->schemas[inner_of(g, pp)->schema]->width * sizeof *old);
+            memcpy(old, old_up, schema_at(g, inner_of(g, pp)->schema)->width * sizeof *old);
     }
 }
 
@@ -149,7 +149,7 @@ static int64_t kids_under(const struct levels *lv, uint32_t l, uint32_t r, uint3
 /* `count` kids alike from pos on are new, or a kid has grown: sums grow by `grown`, each time, what is largest is so at least. */
 static void add_to_rows(const weir_graph *g, struct inner *in, uint32_t pos, uint32_t count, const int64_t *grown)
 {
-    const struct schema *s = g->schemas[in->schema];
+    const struct schema *s = schema_at(g, in->schema);
     uint32_t pairs = CELL_TYPES + TYPE_CELLS * s->ntypes;
     struct levels lv;
 
@@ -173,8 +173,8 @@ static void carry_growth(weir_graph *g, weir_vertex v)
     for (weir_vertex p; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p) {
         struct inner *in = inner_of(g, p);
         const struct inner *from = inner_of(g, v);
-        const struct lift *l = g->lifts[from->lift];
-        memset(up, 0, g->schemas[in->schema]->width * sizeof *up);
+        const struct lift *l = g->aggregates->lifts[from->lift];
+        memset(up, 0, schema_at(g, in->schema)->width * sizeof *up);
         for (uint32_t i = vertex_open(g, v) ? 0 : l->ngated; i < l->nmoves; i++) {
             struct move m = l->moves[i];
             up[m.to] = m.max ? max64(up[m.to], from->cells[m.from]) : up[m.to] + grown[m.from];
@@ -191,7 +191,7 @@ static void carry_growth(weir_graph *g, weir_vertex v)
 /* Carries what a run of kids contributes into the rows of their parent: RUN has the differences of sums, and maxima. */
 static void finish_run(weir_graph *g, uint32_t level)
 {
-    struct late *x = &g->late[level];
+    struct late *x = &g->aggregates->late[level];
     const struct inner *in = inner_of(g, x->vertex);
     const int64_t *run = scratch(g, RUN + (int)level);
     struct levels lv;
@@ -203,7 +203,7 @@ static void finish_run(weir_graph *g, uint32_t level)
         struct row w = weir_row_at(g, in, &lv, l, x->to);
         for (uint32_t c = CELL_ACTIVE; c < w.pairs; c++)
             cells[c] += run[c];
-        for (uint32_t c = CELL_SOON; c < g->schemas[in->schema]->width; c = row_next_max(c, w.pairs))
+        for (uint32_t c = CELL_SOON; c < schema_at(g, in->schema)->width; c = row_next_max(c, w.pairs))
             if (run[c] >= cells[c])
                 cells[c] = run[c];
             else if (c == CELL_SOON ? x->later : x->lowered && (c - w.pairs) % PAIR_CELLS == PAIR_FREE)
@@ -215,7 +215,7 @@ static void finish_run(weir_graph *g, uint32_t level)
 
 void weir_rows_note_late(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
 {
-    struct late *x = &g->late[level];
+    struct late *x = &g->aggregates->late[level];
 
     if (x->vertex == WEIR_NONE) {
         contribute_up(g, p, false, scratch(g, LATE + (int)level));
@@ -226,14 +226,14 @@ void weir_rows_note_late(weir_graph *g, uint32_t level, weir_vertex p, uint32_t 
         finish_run(g, level);
     }
     *x = (struct late){.vertex = p, .from = pos, .to = pos, .carried = x->vertex != WEIR_NONE && (x->carried || x->booked)};
-    memset(scratch(g, RUN + (int)level), 0, g->scratch_width * sizeof(int64_t));
+    memset(scratch(g, RUN + (int)level), 0, g->aggregates->scratch_width * sizeof(int64_t));
 }
 
 /* ... from contributing `old` to contributing `new`. */
 static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const int64_t *new, bool booked)
 {
-    struct late *x = &g->late[level];
-    const struct schema *s = g->schemas[inner_of(g, x->vertex)->schema];
+    struct late *x = &g->aggregates->late[level];
+    const struct schema *s = schema_at(g, inner_of(g, x->vertex)->schema);
     int64_t *run = scratch(g, RUN + (int)level);
 
     x->booked |= booked;
@@ -250,7 +250,7 @@ static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const 
 /* Carries what a batch has held back on one level further up: to the next one, or all the way. */
 static void carry_late(weir_graph *g, uint32_t level)
 {
-    struct late was = g->late[level];
+    struct late was = g->aggregates->late[level];
     weir_vertex v = was.vertex, p = v == WEIR_NONE ? WEIR_NONE : vertex_at(g, v)->parent;
     bool booked = was.booked || was.carried;
     int64_t *old = scratch(g, LATE + (int)level);
@@ -258,7 +258,7 @@ static void carry_late(weir_graph *g, uint32_t level)
     if (v == WEIR_NONE)
         return;
     finish_run(g, level);
-    g->late[level].vertex = WEIR_NONE;
+    g->aggregates->late[level].vertex = WEIR_NONE;
     if (p == WEIR_NONE)
         return;
     if (level + 1 < LATE_LEVELS) {
@@ -268,7 +268,7 @@ static void carry_late(weir_graph *g, uint32_t level)
         WEIR_TELL(g, spans_changed, g, v, false);
         return;
     }
-    memcpy(scratch(g, OLD), old, g->scratch_width * sizeof *old);
+    memcpy(scratch(g, OLD), old, g->aggregates->scratch_width * sizeof *old);
     carry_up(g, v, false);
     if (booked)
         WEIR_TELL(g, used, g, v);
@@ -283,17 +283,17 @@ static void carry_all_late(weir_graph *g)
 
 void weir_rows_turn_late(weir_graph *g, weir_vertex p)
 {
-    if (p != WEIR_NONE && p == g->late[0].vertex)
+    if (p != WEIR_NONE && p == g->aggregates->late[0].vertex)
         return;
     carry_late(g, 0);
-    if (p == WEIR_NONE || vertex_at(g, p)->parent != g->late[1].vertex)
+    if (p == WEIR_NONE || vertex_at(g, p)->parent != g->aggregates->late[1].vertex)
         carry_late(g, 1);
 }
 
 void weir_rows_batch(weir_graph *g, bool on)
 {
     carry_all_late(g);
-    g->batch = on;
+    g->aggregates->batch = on;
 }
 
 void weir_rows_before(weir_graph *g, weir_vertex v)
@@ -310,7 +310,7 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
 
     if (g->building)
         return;
-    if (g->batch && p != WEIR_NONE) {
+    if (g->aggregates->batch && p != WEIR_NONE) {
         weir_rows_note_late(g, 0, p, vertex_at(g, v)->pos);
         contribute_up(g, v, false, scratch(g, NEW));
         add_to_run(g, 0, scratch(g, OLD), scratch(g, NEW), true);
@@ -331,7 +331,7 @@ static void add_cells(const struct schema *s, int64_t *to, const int64_t *from)
 /* Fills the rows in `cells`, laid out for `cap` kids, from the kids. */
 static void fill_rows(weir_graph *g, struct inner *in, int64_t *out)
 {
-    const struct schema *s = g->schemas[in->schema];
+    const struct schema *s = schema_at(g, in->schema);
     struct levels lv;
 
     weir_levels_of(in->rows_cap, &lv);
@@ -405,7 +405,7 @@ static void refits_free(struct refit *refits, uint32_t n)
 /* Whether the rows have room for what is new, behind all that is there. */
 static bool fits_behind(const weir_graph *g, const struct inner *in, const struct refit *f)
 {
-    const struct schema *s = g->schemas[in->schema], *t = g->schemas[f->schema];
+    const struct schema *s = schema_at(g, in->schema), *t = schema_at(g, f->schema);
     return in->cells && f->cap == in->rows_cap && s->stride == t->stride && s->npairs + t->npairs == 0 &&
            memcmp(s->codes, t->codes, s->ntypes * sizeof *s->codes) == 0;
 }
@@ -416,10 +416,10 @@ static int refit_prepare(weir_graph *g, struct refit *f)
     struct levels lv;
 
     weir_levels_of(f->cap, &lv);
-    if (lv.rows > UINT32_MAX - g->nrows)
+    if (lv.rows > UINT32_MAX - g->aggregates->nrows)
         return WEIR_ENOMEM;
     if (g->building || !fits_behind(g, in, f)) {
-        f->cells = weir_mem_alloc((size_t)lv.rows * g->schemas[f->schema]->stride * sizeof *f->cells);
+        f->cells = weir_mem_alloc((size_t)lv.rows * schema_at(g, f->schema)->stride * sizeof *f->cells);
         if (!f->cells)
             return WEIR_ENOMEM;
     }
@@ -432,11 +432,11 @@ static void give_rows(weir_graph *g, struct inner *in, uint32_t rows)
     bool had = in->nrows > 0;
 
     weir_rows_spare(g, in);
-    if (rows == 1 && g->nspare_rows > 0) {
-        in->row = g->spare_rows[--g->nspare_rows];
+    if (rows == 1 && g->aggregates->nspare_rows > 0) {
+        in->row = g->aggregates->spare_rows[--g->aggregates->nspare_rows];
     } else {
-        in->row = g->nrows;
-        g->nrows += rows;
+        in->row = g->aggregates->nrows;
+        g->aggregates->nrows += rows;
     }
     in->nrows = rows;
     if (g->building)
@@ -448,9 +448,9 @@ static void give_rows(weir_graph *g, struct inner *in, uint32_t rows)
 
 void weir_rows_spare(weir_graph *g, const struct inner *in)
 {
-    if (in->nrows == 1 && weir_array_reserve(&g->spare_rows, &g->spare_rows_cap, (size_t)g->nspare_rows + 1,
-                                             sizeof *g->spare_rows) == WEIR_OK)
-        g->spare_rows[g->nspare_rows++] = in->row;
+    if (in->nrows == 1 && weir_array_reserve(&g->aggregates->spare_rows, &g->aggregates->spare_rows_cap, (size_t)g->aggregates->nspare_rows + 1,
+                                             sizeof *g->aggregates->spare_rows) == WEIR_OK)
+        g->aggregates->spare_rows[g->aggregates->nspare_rows++] = in->row;
 }
 
 /* Writes a row of one schema as one of another, which has all of it but for pairs where there are too many types, and is 0 yet. */
@@ -472,7 +472,7 @@ static void move_cells(const struct schema *from, const struct schema *to, const
  * than before, the first row of each is over all that there is. */
 static void move_rows(const weir_graph *g, const struct inner *in, const struct refit *f)
 {
-    const struct schema *from = g->schemas[in->schema], *to = g->schemas[f->schema];
+    const struct schema *from = schema_at(g, in->schema), *to = schema_at(g, f->schema);
     struct levels old, new;
 
     weir_levels_of(in->rows_cap, &old);
@@ -511,7 +511,7 @@ static void refit_place(weir_graph *g, const struct refit *f)
 static void refit_commit(weir_graph *g, struct refit *f, weir_vertex kid, uint32_t count)
 {
     struct inner *in = &g->inners[f->inner];
-    const struct schema *from = g->schemas[in->schema];
+    const struct schema *from = schema_at(g, in->schema);
     int64_t *old = scratch(g, OLD_UP), *new = scratch(g, NEW);
 
     if (f->cells)
@@ -519,8 +519,8 @@ static void refit_commit(weir_graph *g, struct refit *f, weir_vertex kid, uint32
     refit_place(g, f);
     f->cells = NULL;
     if (f->was) {
-        memset(old, 0, g->scratch_width * sizeof *old);
-        move_cells(from, g->schemas[f->schema], f->was, old);
+        memset(old, 0, g->aggregates->scratch_width * sizeof *old);
+        move_cells(from, schema_at(g, f->schema), f->was, old);
         weir_row_contribute(g, kid, in->schema, new);
         update_rows(g, in, vertex_at(g, kid)->pos, old, new);
         return;
@@ -632,7 +632,7 @@ static int plan_refits(weir_graph *g, weir_vertex p, weir_type t, uint32_t kid_s
             return weir_lift_intern(g, want, kid_schema, t) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
         }
         *f = (struct refit){vertex_at(g, p)->inner, want, wide ? whole_rows(in->kids_cap) : in->rows_cap, NULL, NULL};
-        f->was = *n > 0 ? weir_mem_alloc(g->schemas[in->schema]->width * sizeof *f->was) : NULL;
+        f->was = *n > 0 ? weir_mem_alloc(schema_at(g, in->schema)->width * sizeof *f->was) : NULL;
         ++*n;
         if ((*n > 1 && !f->was) || refit_prepare(g, f) || weir_lift_intern(g, want, kid_schema, t) == WEIR_NONE)
             return WEIR_ENOMEM;
@@ -655,7 +655,7 @@ static void link_kids(weir_graph *g, struct inner *in, uint32_t count)
     weir_row_contribute(g, kid, in->schema, new);
     in->nkids += count;
     add_to_rows(g, in, in->nkids - count, count, new);
-    for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * g->schemas[in->schema]->ntypes; c++)
+    for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * schema_at(g, in->schema)->ntypes; c++)
         new[c] *= count;
     carry_growth(g, in->vertex);
 }
@@ -668,7 +668,7 @@ static void carry_top(weir_graph *g, weir_vertex v)
     int64_t *new = scratch(g, NEW);
 
     contribute_up(g, v, true, new);
-    for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * g->schemas[inner_of(g, p)->schema]->ntypes; c++)
+    for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * schema_at(g, inner_of(g, p)->schema)->ntypes; c++)
         new[c] -= old[c];
     add_to_rows(g, inner_of(g, p), vertex_at(g, v)->pos, 1, new);
     carry_growth(g, p);
@@ -715,13 +715,13 @@ void weir_rows_unlink(weir_graph *g, weir_vertex v)
     weir_vertex pp = vertex_at(g, p)->parent;
 
     weir_row_contribute(g, v, in->schema, old);
-    memset(zero, 0, g->scratch_width * sizeof *zero);
+    memset(zero, 0, g->aggregates->scratch_width * sizeof *zero);
     contribute_up(g, p, true, old_up);
     in->kids[vertex_at(g, v)->pos] = WEIR_NONE;
     in->holes++;
     update_rows(g, in, vertex_at(g, v)->pos, old, zero);
     if (pp != WEIR_NONE) {
-        memcpy(old, old_up, g->schemas[inner_of(g, pp)->schema]->width * sizeof *old);
+        memcpy(old, old_up, schema_at(g, inner_of(g, pp)->schema)->width * sizeof *old);
         carry_up(g, p, true);
     }
 }

@@ -32,7 +32,7 @@ bool weir_row_entries(const struct inner *in, const struct levels *lv, uint32_t 
 
 static inline int64_t *row_cells(const weir_graph *g, const struct inner *in, uint32_t r)
 {
-    return in->cells + (size_t)r * g->schemas[in->schema]->stride;
+    return in->cells + (size_t)r * schema_at(g, in->schema)->stride;
 }
 
 /* Up, and no job holds it as a whole now. What is below a vertex that is not open counts as neither free nor idle. */

@@ -8,7 +8,7 @@ enum { OLD, NEW, OLD_UP, FILL, LATE, RUN = LATE + LATE_LEVELS }; /* the last two
 
 static inline int64_t *scratch(const weir_graph *g, int which)
 {
-    return g->scratch + (size_t)which * g->scratch_width;
+    return g->aggregates->scratch + (size_t)which * g->aggregates->scratch_width;
 }
 
 /* Adds to `out` what v, and others like it where it is a leaf, `n` in all, contribute to rows of a schema, of all that books and

@@ -14,7 +14,7 @@ static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell,
     }
     if (!in || !in->cells || ((cell - pairs) % PAIR_CELLS == PAIR_FREE && !vertex_open(g, v)))
         return 0;
-    from = g->lifts[in->lift]->sources[cell - pairs];
+    from = g->aggregates->lifts[in->lift]->sources[cell - pairs];
     best = from[0] ? in->cells[from[0]] : 0;
     return from[1] ? max64(best, in->cells[from[1]]) : best;
 }
@@ -43,7 +43,7 @@ bool weir_row_entries(const struct inner *in, const struct levels *lv, uint32_t 
 
 struct row weir_row_at(const weir_graph *g, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t pos)
 {
-    struct row w = {.in = in, .pairs = CELL_TYPES + TYPE_CELLS * g->schemas[in->schema]->ntypes};
+    struct row w = {.in = in, .pairs = CELL_TYPES + TYPE_CELLS * schema_at(g, in->schema)->ntypes};
 
     w.kids = weir_row_entries(in, lv, l, row_over(lv, l, pos), &w.begin, &w.end);
     w.near = w.kids ? pos : row_over(lv, l == 0 ? lv->n : l - 1, pos);

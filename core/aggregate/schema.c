@@ -21,16 +21,32 @@ static void lift_free(struct lift *l)
     }
 }
 
-void weir_schemas_clear(weir_graph *g)
+int weir_aggregates_make(weir_graph *g)
 {
-    for (uint32_t i = 0; i < g->nschemas; i++)
-        schema_free(g->schemas[i]);
-    for (uint32_t i = 0; i < g->nlifts; i++) {
-        lift_free(g->lifts[i]);
+    g->aggregates = weir_mem_zalloc(1, sizeof *g->aggregates);
+    if (!g->aggregates)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < LATE_LEVELS; i++)
+        g->aggregates->late[i].vertex = WEIR_NONE;
+    return weir_schema_intern(g, NULL, 0) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
+}
+
+void weir_aggregates_free(weir_graph *g)
+{
+    struct aggregates *a = g->aggregates;
+
+    for (uint32_t i = 0; a && i < a->nschemas; i++)
+        schema_free(a->schemas[i]);
+    for (uint32_t i = 0; a && i < a->nlifts; i++)
+        lift_free(a->lifts[i]);
+    if (a) {
+        weir_mem_free(a->schemas);
+        weir_mem_free(a->lifts);
+        weir_mem_free(a->scratch);
+        weir_mem_free(a->spare_rows);
     }
-    weir_mem_free(g->schemas);
-    weir_mem_free(g->lifts);
-    weir_mem_free(g->scratch);
+    weir_mem_free(a);
+    g->aggregates = NULL;
 }
 
 /* With many types rows have room for some more. */
@@ -71,13 +87,13 @@ static struct schema *schema_new(const weir_graph *g, const uint32_t *codes, uin
 static int widen_scratch(weir_graph *g, uint32_t width)
 {
     int64_t *wide;
-    if (width <= g->scratch_width)
+    if (width <= g->aggregates->scratch_width)
         return WEIR_OK;
-    wide = weir_mem_realloc(g->scratch, (size_t)width * SCRATCH_VECTORS * sizeof *wide);
+    wide = weir_mem_realloc(g->aggregates->scratch, (size_t)width * SCRATCH_VECTORS * sizeof *wide);
     if (!wide)
         return WEIR_ENOMEM;
-    g->scratch = wide;
-    g->scratch_width = width;
+    g->aggregates->scratch = wide;
+    g->aggregates->scratch_width = width;
     return WEIR_OK;
 }
 
@@ -85,12 +101,12 @@ uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n)
 {
     struct schema *s;
 
-    for (uint32_t i = g->nschemas; i-- > 0;) {
-        s = g->schemas[i];
+    for (uint32_t i = g->aggregates->nschemas; i-- > 0;) {
+        s = g->aggregates->schemas[i];
         if (s->ntypes + s->npairs == n && (n == 0 || memcmp(s->codes, codes, n * sizeof *codes) == 0))
             return i;
     }
-    if (weir_array_reserve(&g->schemas, &g->schemas_cap, g->nschemas + 1, sizeof *g->schemas))
+    if (weir_array_reserve(&g->aggregates->schemas, &g->aggregates->schemas_cap, g->aggregates->nschemas + 1, sizeof *g->aggregates->schemas))
         return WEIR_NONE;
     s = schema_new(g, codes, n);
     if (!s)
@@ -99,8 +115,8 @@ uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n)
         schema_free(s);
         return WEIR_NONE;
     }
-    g->schemas[g->nschemas] = s;
-    return g->nschemas++;
+    g->aggregates->schemas[g->aggregates->nschemas] = s;
+    return g->aggregates->nschemas++;
 }
 
 static uint32_t pair_code(uint32_t outer, uint32_t t)
@@ -134,7 +150,7 @@ static uint32_t drop_pairs(const uint32_t *codes, uint32_t n)
 
 static uint32_t schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema)
 {
-    const struct schema *s = g->schemas[schema], *k = g->schemas[kid_schema];
+    const struct schema *s = g->aggregates->schemas[schema], *k = g->aggregates->schemas[kid_schema];
     uint32_t ns = s->ntypes + s->npairs, nk = k->ntypes + k->npairs, most = ns + nk + k->ntypes + 1;
     uint32_t *codes = weir_mem_alloc((size_t)most * 3 * sizeof *codes), *more, *pairs;
     uint32_t n, made = schema, type = kid_type;
@@ -156,16 +172,16 @@ static uint32_t schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, 
 
 uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema)
 {
-    uint32_t at = (kid_schema + kid_type) % SCHEMA_KNOWN, made = g->schemas[schema]->known[at].made;
+    uint32_t at = (kid_schema + kid_type) % SCHEMA_KNOWN, made = g->aggregates->schemas[schema]->known[at].made;
 
-    if (made && g->schemas[schema]->known[at].kid == kid_schema && g->schemas[schema]->known[at].type == kid_type)
+    if (made && g->aggregates->schemas[schema]->known[at].kid == kid_schema && g->aggregates->schemas[schema]->known[at].type == kid_type)
         return made - 1;
     made = schema_with(g, schema, kid_type, kid_schema);
     if (made == WEIR_NONE)
         return WEIR_NONE;
-    g->schemas[schema]->known[at].kid = kid_schema;
-    g->schemas[schema]->known[at].type = kid_type;
-    g->schemas[schema]->known[at].made = made + 1;
+    g->aggregates->schemas[schema]->known[at].kid = kid_schema;
+    g->aggregates->schemas[schema]->known[at].type = kid_type;
+    g->aggregates->schemas[schema]->known[at].made = made + 1;
     return made;
 }
 
@@ -237,15 +253,15 @@ static void put_gated_first(struct lift *l)
 
 uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type)
 {
-    const struct schema *p = g->schemas[parent], *k = g->schemas[kid];
+    const struct schema *p = g->aggregates->schemas[parent], *k = g->aggregates->schemas[kid];
     struct lift *l;
 
-    for (uint32_t i = g->nlifts; i-- > 0;) {
-        l = g->lifts[i];
+    for (uint32_t i = g->aggregates->nlifts; i-- > 0;) {
+        l = g->aggregates->lifts[i];
         if (l->parent == parent && l->kid == kid && l->kid_type == kid_type)
             return i;
     }
-    if (weir_array_reserve(&g->lifts, &g->lifts_cap, g->nlifts + 1, sizeof *g->lifts))
+    if (weir_array_reserve(&g->aggregates->lifts, &g->aggregates->lifts_cap, g->aggregates->nlifts + 1, sizeof *g->aggregates->lifts))
         return WEIR_NONE;
     l = weir_mem_zalloc(1, sizeof *l);
     if (!l)
@@ -264,8 +280,8 @@ uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_typ
         lift_type(l, p, k, (weir_type)k->codes[i]);
     lift_pairs(l, p, k);
     put_gated_first(l);
-    g->lifts[g->nlifts] = l;
-    return g->nlifts++;
+    g->aggregates->lifts[g->aggregates->nlifts] = l;
+    return g->aggregates->nlifts++;
 }
 
 /* Units of a type below a vertex. Schemas keep the types of what is gone, rows do not. */
@@ -279,7 +295,7 @@ static bool has_below(const struct schema *s, const struct inner *in, weir_type 
 static bool is_above(const weir_graph *g, weir_vertex v, weir_type outer, weir_type t)
 {
     const struct inner *in = inner_of(g, v);
-    const struct schema *s = in ? g->schemas[in->schema] : NULL;
+    const struct schema *s = in ? g->aggregates->schemas[in->schema] : NULL;
 
     if (!s || !has_below(s, in, t))
         return false;
@@ -299,7 +315,7 @@ static bool is_above(const weir_graph *g, weir_vertex v, weir_type outer, weir_t
 static bool is_nested(const weir_graph *g, weir_vertex root, weir_type t)
 {
     const struct inner *in = inner_of(g, root);
-    const struct schema *s = in ? g->schemas[in->schema] : NULL;
+    const struct schema *s = in ? g->aggregates->schemas[in->schema] : NULL;
 
     return s && (s->ntypes > SCHEMA_PAIR_TYPES || weir_pair_cell(s, t, t) ||
                  (kind_of(g, root)->type == t && type_cell(s, t)));

@@ -18,6 +18,8 @@ enum { TYPE_TOTAL, TYPE_FREE, TYPE_IDLE, TYPE_CELLS };
 enum { PAIR_FREE, PAIR_TOTAL, PAIR_CELLS };
 #define SCHEMA_PAIR_TYPES 32
 #define SCHEMA_KNOWN      8
+#define LATE_LEVELS 2 /* of rows that a batch holds back */
+#define SCRATCH_VECTORS (4 + 2 * LATE_LEVELS)
 
 struct schema {
     uint32_t ntypes, npairs, width, ncols;
@@ -46,6 +48,33 @@ struct lift {
     uint16_t (*sources)[2]; /* by pair cell of the parent: the cells it is the maximum of; 0: none */
 };
 
+/* A vertex whose kids' changes have yet to be carried into its rows, and on. */
+struct late {
+    weir_vertex vertex; /* WEIR_NONE */
+    uint32_t from, to;  /* the kids that changed, by place: a run; those before it stand in the rows */
+    bool booked;        /* more of them changed than the start of a reservation */
+    bool carried;       /* ... of one of those before it */
+    bool lowered, later; /* maxima in its rows may be lower than they stand there, of pairs, and of starts */
+};
+
+/* What a graph keeps for its rows. */
+struct aggregates {
+    struct schema **schemas;
+    uint32_t nschemas, schemas_cap;
+    struct lift **lifts;
+    uint32_t nlifts, lifts_cap;
+    uint32_t nrows; /* row numbers given out */
+    uint32_t *spare_rows, nspare_rows, spare_rows_cap; /* single ones that nobody has any more */
+    int64_t *scratch; /* SCRATCH_VECTORS vectors of the widest schema: rows.c */
+    uint32_t scratch_width;
+    struct late late[LATE_LEVELS]; /* the vertex of each is the parent of that before it: rows.c */
+    bool batch;                    /* several changes of the books in a row */
+};
+
+/* Gives a graph that has none its record of aggregates, with schema 0. On failure it may have a part of them. */
+int weir_aggregates_make(weir_graph *g) WEIR_CHECKED;
+void weir_aggregates_free(weir_graph *g); /* harmless where there are none */
+
 /* The schema whose codes are these n ascending ones; WEIR_NONE: out of memory. */
 uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n);
 /* The union of a schema with what one more kid brings. */
@@ -55,11 +84,10 @@ uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_typ
 /* Whether units of type t stand below vertices of type `outer` (or once did, if that is t). O(roots), and what has more than
  * SCHEMA_PAIR_TYPES types below. */
 bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t);
-void weir_schemas_clear(weir_graph *g);
 
 static inline const struct schema *schema_at(const weir_graph *g, uint32_t i)
 {
-    return g->schemas[i];
+    return g->aggregates->schemas[i];
 }
 
 /* The first cell of a type, or 0 when it is not below. */

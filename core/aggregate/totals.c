@@ -11,7 +11,7 @@ bool weir_vertex_reachable(const weir_graph *g, weir_vertex v)
 static void add_row(const weir_graph *g, weir_vertex v, weir_type t, bool open, weir_aggregate *out)
 {
     const struct inner *in = inner_of(g, v);
-    uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+    uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), t) : 0;
 
     if (!cell)
         return;
@@ -49,9 +49,9 @@ bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_a
     if (v == WEIR_NONE)
         return aggregate_all(g, i, out);
     in = inner_of(g, v);
-    if (!in || i >= g->schemas[in->schema]->ntypes)
+    if (!in || i >= schema_at(g, in->schema)->ntypes)
         return false;
-    t = (weir_type)g->schemas[in->schema]->codes[i];
+    t = (weir_type)schema_at(g, in->schema)->codes[i];
     *out = (weir_aggregate){type_text(g, t), 0, 0, 0};
     add_row(g, v, t, weir_vertex_reachable(g, v), out);
     return true;

@@ -95,7 +95,7 @@ static int copy_schema(const struct schema *from, struct schema **out)
 
 static int copy_lift(const weir_graph *g, const struct lift *from, struct lift **out)
 {
-    size_t pairs = (size_t)g->schemas[from->parent]->npairs * PAIR_CELLS;
+    size_t pairs = (size_t)schema_at(g, from->parent)->npairs * PAIR_CELLS;
     struct lift *l;
 
     if (copy_bytes(&l, from, sizeof *from))
@@ -112,17 +112,29 @@ static int copy_lift(const weir_graph *g, const struct lift *from, struct lift *
     return WEIR_OK;
 }
 
-static int copy_schemas(const weir_graph *g, weir_graph *c)
+static int copy_aggregates(const weir_graph *g, weir_graph *c)
 {
-    if (weir_array_reserve(&c->schemas, &c->schemas_cap, g->nschemas, sizeof *c->schemas) ||
-        weir_array_reserve(&c->lifts, &c->lifts_cap, g->nlifts, sizeof *c->lifts) ||
-        copy_bytes(&c->scratch, g->scratch, (size_t)g->scratch_width * SCRATCH_VECTORS * sizeof *g->scratch))
+    const struct aggregates *from = g->aggregates;
+    struct aggregates *to;
+
+    if (copy_bytes(&to, from, sizeof *from))
         return WEIR_ENOMEM;
-    for (; c->nschemas < g->nschemas; c->nschemas++)
-        if (copy_schema(g->schemas[c->nschemas], &c->schemas[c->nschemas]))
+    c->aggregates = to;
+    to->schemas = NULL;
+    to->lifts = NULL;
+    to->scratch = NULL;
+    to->spare_rows = NULL;
+    to->nschemas = to->schemas_cap = to->nlifts = to->lifts_cap = to->nspare_rows = to->spare_rows_cap = 0;
+    to->batch = false;
+    if (weir_array_reserve(&to->schemas, &to->schemas_cap, from->nschemas, sizeof *to->schemas) ||
+        weir_array_reserve(&to->lifts, &to->lifts_cap, from->nlifts, sizeof *to->lifts) ||
+        copy_bytes(&to->scratch, from->scratch, (size_t)from->scratch_width * SCRATCH_VECTORS * sizeof *from->scratch))
+        return WEIR_ENOMEM;
+    for (; to->nschemas < from->nschemas; to->nschemas++)
+        if (copy_schema(from->schemas[to->nschemas], &to->schemas[to->nschemas]))
             return WEIR_ENOMEM;
-    for (; c->nlifts < g->nlifts; c->nlifts++)
-        if (copy_lift(g, g->lifts[c->nlifts], &c->lifts[c->nlifts]))
+    for (; to->nlifts < from->nlifts; to->nlifts++)
+        if (copy_lift(g, from->lifts[to->nlifts], &to->lifts[to->nlifts]))
             return WEIR_ENOMEM;
     return WEIR_OK;
 }
@@ -141,7 +153,7 @@ static int copy_inners(const weir_graph *g, weir_graph *c)
     for (uint32_t i = 0; i < c->ninners; i++) {
         const struct inner *from = &g->inners[i];
         struct inner *to = &c->inners[i];
-        size_t row = from->cells ? g->schemas[from->schema]->stride * sizeof *from->cells : 0;
+        size_t row = from->cells ? schema_at(g, from->schema)->stride * sizeof *from->cells : 0;
         if (copy_array(&to->kids, &to->nkids, &to->kids_cap, from->kids, from->nkids, sizeof *from->kids) ||
             copy_bytes(&to->cells, from->cells, from->nrows * row))
             return WEIR_ENOMEM;
@@ -270,9 +282,7 @@ static void forget_arrays(weir_graph *c)
     c->edges = NULL;
     c->subsystems = NULL;
     c->roots = NULL;
-    c->schemas = NULL;
-    c->lifts = NULL;
-    c->scratch = NULL;
+    c->aggregates = NULL;
     c->books = NULL;
     c->jobs = NULL;
     c->starts = NULL;
@@ -285,18 +295,16 @@ static void forget_arrays(weir_graph *c)
     c->indexes = NULL;
     c->roster = NULL;
     c->refusals = NULL;
-    c->spare_rows = NULL;
     c->uuids = NULL;
     c->uuid_slots = NULL;
     c->changes = NULL;
     c->text_save = NULL;
     c->map_index = NULL;
-    c->ninners = c->npools = c->nschemas = c->nlifts = c->nbooks = c->njobs = c->ntaken = c->ncalendars = c->nindexes = 0;
+    c->ninners = c->npools = c->nbooks = c->njobs = c->ntaken = c->ncalendars = c->nindexes = 0;
     memset(c->observers, 0, sizeof c->observers);
     memset(c->told, 0, sizeof c->told);
     c->nevents = c->events_cap = 0;
-    c->nspare_rows = c->spare_rows_cap = 0;
-    c->schemas_cap = c->lifts_cap = c->indexes_cap = 0;
+    c->indexes_cap = 0;
 }
 
 int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
@@ -306,11 +314,11 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
     if (!c)
         return weir_fail_nomem(err);
     *c = *g;
-    c->matching = c->batch = false;
+    c->matching = false;
     forget_arrays(c);
     weir_jobs_observe(c);
     c->map_index = weir_map_index_new();
-    if (!c->map_index || copy_names(&g->names, &c->names) || copy_schemas(g, c) || copy_types(g, c) || copy_flat(g, c) ||
+    if (!c->map_index || copy_names(&g->names, &c->names) || copy_aggregates(g, c) || copy_types(g, c) || copy_flat(g, c) ||
         copy_inners(g, c) || copy_pools(g, c) || copy_books(g, c) || copy_jobs(g, c)) {
         weir_graph_free(c);
         return weir_fail_nomem(err);

@@ -22,8 +22,6 @@
 
 typedef uint16_t weir_type;
 #define WEIR_NO_TYPE UINT16_MAX
-#define LATE_LEVELS 2 /* of rows that a batch holds back */
-#define SCRATCH_VECTORS (4 + 2 * LATE_LEVELS)
 #define WEIR_OBSERVERS 8
 #define WEIR_EVENTS 16
 #define WEIR_FAN 32 /* siblings under one row */
@@ -148,15 +146,7 @@ struct job {
     uint64_t settled;   /* the advance of the clock that put it off last, or looked whether it must */
 };
 
-/* A vertex whose kids' changes have yet to be carried into its rows, and on. */
-struct late {
-    weir_vertex vertex; /* WEIR_NONE */
-    uint32_t from, to;  /* the kids that changed, by place: a run; those before it stand in the rows */
-    bool booked;        /* more of them changed than the start of a reservation */
-    bool carried;       /* ... of one of those before it */
-    bool lowered, later; /* maxima in its rows may be lower than they stand there, of pairs, and of starts */
-};
-
+struct aggregates;     /* schema.h */
 struct weir_plan;      /* timeline.h */
 struct weir_observer;  /* observer.h */
 struct index;          /* candidate_index.h */
@@ -191,15 +181,7 @@ struct weir_graph {
     uint32_t nsubsystems, subsystems_cap;
     weir_vertex *roots; /* of containment, and pools outside it */
     uint32_t nroots, roots_cap;
-    uint32_t nrows; /* row numbers given out */
-    uint32_t *spare_rows, nspare_rows, spare_rows_cap; /* single ones that nobody has any more */
-    struct schema **schemas;
-    uint32_t nschemas, schemas_cap;
-    struct lift **lifts;
-    uint32_t nlifts, lifts_cap;
-    int64_t *scratch; /* SCRATCH_VECTORS vectors of the widest schema: rows.c */
-    uint32_t scratch_width;
-    struct late late[LATE_LEVELS]; /* the vertex of each is the parent of that before it: rows.c */
+    struct aggregates *aggregates; /* schema.h; never NULL */
     struct book *books;
     uint32_t nbooks, books_cap, free_books;
     uint32_t booked; /* vertices that have a book: there is room for one each */
@@ -238,7 +220,7 @@ struct weir_graph {
     struct weir_text_save *text_save; /* the last save as text, or NULL */
     const struct weir_observer *observers[WEIR_OBSERVERS]; /* observer.h */
     uint8_t told[WEIR_EVENTS]; /* by event: a bit for each of them */
-    bool building, matching, batch; /* batch: several changes of the books in a row */
+    bool building, matching;
     bool whole_kinds; /* some kinds are only given as a whole (A5) */
 };
 

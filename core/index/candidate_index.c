@@ -115,7 +115,7 @@ weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_ve
     weir_vertex own = qualifies(g, x, v) ? v : WEIR_NONE, below = WEIR_NONE;
     const struct inner *in = inner_of(g, v);
 
-    if (in && type_cell(g->schemas[in->schema], x->type) && (x->mode == INDEX_ANY || vertex_open(g, v)))
+    if (in && type_cell(schema_at(g, in->schema), x->type) && (x->mode == INDEX_ANY || vertex_open(g, v)))
         below = x->best[in->row];
     return first_of(g, x, own, below);
 }
@@ -224,7 +224,7 @@ static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err 
 {
     int rc;
 
-    x->rows = g->nrows;
+    x->rows = g->aggregates->nrows;
     x->best = weir_mem_alloc(((size_t)x->rows + 1) * sizeof *x->best);
     if (!x->best)
         return weir_fail_nomem(err);
@@ -247,7 +247,7 @@ static int compute_below(const weir_graph *g, const weir_policy *p, struct index
     const struct inner *in = inner_of(g, v);
     int rc = kind_of(g, v)->type == x->type ? weir_order_compute(g, p, &x->order, v, err) : WEIR_OK;
 
-    if (rc || !in || !type_cell(g->schemas[in->schema], x->type))
+    if (rc || !in || !type_cell(schema_at(g, in->schema), x->type))
         return rc;
     for (uint32_t i = 0; i < in->nkids && !rc; i++)
         if (in->kids[i] != WEIR_NONE)

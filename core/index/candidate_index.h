@@ -42,7 +42,7 @@ struct index {
 /* Whether rows of the index stand at an inner vertex, which may be NULL. */
 static inline bool index_has_rows(const weir_graph *g, const struct index *x, const struct inner *in)
 {
-    return in && in->cells && type_cell(g->schemas[in->schema], x->type);
+    return in && in->cells && type_cell(schema_at(g, in->schema), x->type);
 }
 
 /* The index of a policy's order, built where there is none. */

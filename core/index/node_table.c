@@ -101,7 +101,7 @@ static void cover_up(const weir_graph *g, struct roster *r, uint32_t node)
 
 bool weir_roster_has_below(const weir_graph *g, const struct roster *r, const struct inner *in)
 {
-    return in && in->cells && type_cell(g->schemas[in->schema], r->type) != 0;
+    return in && in->cells && type_cell(schema_at(g, in->schema), r->type) != 0;
 }
 
 /* Notes that v, which is neither a node nor inside one, is there; where no node is below it, all that is, too. */
@@ -113,7 +113,7 @@ static void note_outside(const weir_graph *g, struct roster *r, weir_vertex v)
     if (!in || !in->cells || weir_roster_has_below(g, r, in))
         return;
     for (weir_type t = 0; t < r->ntypes; t++)
-        r->outside[t] = r->outside[t] || type_cell(g->schemas[in->schema], t) != 0;
+        r->outside[t] = r->outside[t] || type_cell(schema_at(g, in->schema), t) != 0;
 }
 
 /* Lists v, if it is a node, and the nodes below it, in preorder. The depth of the tree is bounded. */
@@ -159,8 +159,8 @@ static int fill(const weir_graph *g, struct roster *r)
 {
     int rc = WEIR_OK;
 
-    r->nrows = g->nrows;
-    r->rows_cap = g->nrows + 1;
+    r->nrows = g->aggregates->nrows;
+    r->rows_cap = g->aggregates->nrows + 1;
     r->ntypes = g->ntypes;
     r->first = weir_mem_zalloc(r->rows_cap, sizeof *r->first);
     r->outside = weir_mem_zalloc((size_t)g->ntypes + 1, sizeof *r->outside);

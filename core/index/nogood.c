@@ -57,13 +57,13 @@ static struct refusals *make(weir_graph *g)
 
     if (!x)
         return NULL;
-    x->cap = g->nrows + 1;
+    x->cap = g->aggregates->nrows + 1;
     x->rows = weir_mem_zalloc(x->cap, sizeof *x->rows);
     if (!x->rows) {
         weir_mem_free(x);
         return NULL;
     }
-    x->nrows = g->nrows;
+    x->nrows = g->aggregates->nrows;
     weir_observe(g, &weir_nogood_observer);
     return g->refusals = x;
 }

@@ -80,7 +80,7 @@ static bool is_large(const struct many *b, weir_vertex v)
     uint32_t which = b->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL;
 
     for (uint32_t i = 0; i < b->nneeds; i++) {
-        uint32_t cell = in && in->cells ? type_cell(b->m->g->schemas[in->schema], b->needs[i].type) : 0;
+        uint32_t cell = in && in->cells ? type_cell(b->m->g->aggregates->schemas[in->schema], b->needs[i].type) : 0;
         if (!cell || in->cells[cell + which] < b->needs[i].amount)
             return false;
     }
@@ -221,7 +221,7 @@ static void sweep_below(struct many *b, weir_vertex v)
     const struct inner *in = inner_of(g, v);
     struct levels lv;
 
-    if (!in || !in->cells || !is_hopeful(b, g->schemas[in->schema], in->cells) || !is_open(b->m, v))
+    if (!in || !in->cells || !is_hopeful(b, schema_at(g, in->schema), in->cells) || !is_open(b->m, v))
         return;
     weir_levels_of(in->rows_cap, &lv);
     sweep_row(b, v, &lv, 0, 0);
@@ -268,7 +268,7 @@ static void sweep_row(struct many *b, weir_vertex v, const struct levels *lv, ui
     }
     for (uint32_t i = begin; i < end && !is_over(b); i++) {
         uint32_t at = b->back ? begin + end - 1 - i : i;
-        if (is_hopeful(b, g->schemas[in->schema], row_cells(g, in, at)))
+        if (is_hopeful(b, schema_at(g, in->schema), row_cells(g, in, at)))
             sweep_row(b, v, lv, l == 0 ? lv->n : l - 1, at);
     }
 }

@@ -361,7 +361,7 @@ static int64_t host_bound(struct contest *c, weir_vertex v, const weir_resource 
     for (uint32_t i = 0; i < slot->nwith; i++) { /* how they fit beside each other is for later: so many there are */
         const weir_resource *r = &slot->with[i];
         weir_type t = weir_match_type(c->m, r);
-        uint32_t cell = t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(g->schemas[in->schema], t);
+        uint32_t cell = t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(schema_at(g, in->schema), t);
         int64_t total = cell ? in->cells[cell + TYPE_TOTAL] : 0;
         if (r->count.min > 0 && weir_channel_find(g, r->type) == WEIR_NONE && total / r->count.min < most)
             most = total / r->count.min;

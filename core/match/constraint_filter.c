@@ -78,7 +78,7 @@ int weir_fence_whole(struct match *m, weir_vertex v)
     int rc;
 
     if (!weir_request_constrained(m->request) || m->node_type == WEIR_NO_TYPE || !in || !in->cells ||
-        !type_cell(m->g->schemas[in->schema], m->node_type))
+        !type_cell(m->g->aggregates->schemas[in->schema], m->node_type))
         return 1;
     rc = weir_fence_raise(m);
     if (rc)

@@ -14,7 +14,7 @@ static bool contained(const weir_graph *g, weir_type t)
     for (uint32_t i = 0; i < g->nroots; i++) {
         weir_vertex v = g->roots[i];
         const struct inner *in = v == WEIR_NONE ? NULL : inner_of(g, v);
-        if (in && (kind_of(g, v)->type == t || type_cell(g->schemas[in->schema], t)))
+        if (in && (kind_of(g, v)->type == t || type_cell(schema_at(g, in->schema), t)))
             return true;
     }
     return false;

@@ -40,7 +40,7 @@ static int64_t slack(const struct search *s, weir_vertex v)
     if (!used)
         return WEIR_FOREVER;
     for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->nspare; i++)
-        cell = type_cell(g->schemas[in->schema], s->spare[i]);
+        cell = type_cell(schema_at(g, in->schema), s->spare[i]);
     return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;
 }
 

@@ -59,7 +59,7 @@ static bool row_hopeful(struct search *s, const struct schema *sc, const int64_t
 static bool below_hopeful(struct search *s, weir_vertex v)
 {
     const struct inner *in = inner_of(s->m->g, v);
-    return in && in->cells && row_hopeful(s, s->m->g->schemas[in->schema], in->cells);
+    return in && in->cells && row_hopeful(s, s->m->g->aggregates->schemas[in->schema], in->cells);
 }
 
 /* Whether v itself, a vertex of the type, may do. */
@@ -73,7 +73,7 @@ static bool vertex_hopeful(struct search *s, weir_vertex v)
         return true;
     if (!in || !in->cells)
         return lacks(s, s->needs[0].name, s->needs[0].amount, 0);
-    sc = g->schemas[in->schema];
+    sc = schema_at(g, in->schema);
     for (uint32_t i = 0; i < s->nneeds; i++) {
         uint32_t cell = type_cell(sc, s->needs[i].type);
         int64_t have = cell ? in->cells[cell + (s->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL)] : 0;
@@ -147,7 +147,7 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
         return WEIR_OK;
     if (weir_futile_row(s, in->row + row, &key))
         note(s->m, WEIR_EVENT_PRUNED, v, s->r);
-    else if (!row_hopeful(s, g->schemas[in->schema], row_cells(g, in, row)))
+    else if (!row_hopeful(s, schema_at(g, in->schema), row_cells(g, in, row)))
         note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
     else if (is_fenced(s) && weir_fence_stops_row(s->m, in, row))
         note(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
@@ -614,7 +614,7 @@ static int64_t units_below(const struct search *s, weir_vertex under, weir_type 
     for (uint32_t i = 0; i < (under == WEIR_NONE ? g->nroots : 1); i++) {
         weir_vertex v = under == WEIR_NONE ? g->roots[i] : under;
         const struct inner *in = v == WEIR_NONE ? NULL : inner_of(g, v);
-        uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+        uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), t) : 0;
         sum += cell ? in->cells[cell + which] : 0;
         if (under == WEIR_NONE && v != WEIR_NONE && kind_of(g, v)->type == t)
             sum += kind_of(g, v)->size;

@@ -89,7 +89,7 @@ static int check_tree(const weir_graph *g, weir_err *err)
 static int check_row(const weir_graph *g, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r,
                      int64_t *sum, int64_t *one, weir_err *err)
 {
-    const struct schema *s = g->schemas[in->schema];
+    const struct schema *s = schema_at(g, in->schema);
     uint32_t begin, end;
     bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
 
@@ -121,10 +121,10 @@ static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
         if (in->vertex == WEIR_NONE || !in->cells)
             continue;
         weir_levels_of(in->rows_cap, &lv);
-        rc = check_row(g, in, &lv, 0, 0, scratch, scratch + g->scratch_width, err);
+        rc = check_row(g, in, &lv, 0, 0, scratch, scratch + g->aggregates->scratch_width, err);
         for (uint32_t l = 1; !rc && l <= lv.n; l++)
             for (uint32_t r = lv.first[l]; !rc && r < lv.first[l] + lv.count[l]; r++)
-                rc = check_row(g, in, &lv, l, r, scratch, scratch + g->scratch_width, err);
+                rc = check_row(g, in, &lv, l, r, scratch, scratch + g->aggregates->scratch_width, err);
         if (rc)
             return rc;
     }
@@ -139,7 +139,7 @@ int weir_check(const weir_graph *g, weir_err *err)
 
     if (rc || g->building)
         return rc;
-    scratch = weir_mem_alloc((size_t)(g->scratch_width ? g->scratch_width : 1) * 2 * sizeof *scratch);
+    scratch = weir_mem_alloc((size_t)(g->aggregates->scratch_width ? g->aggregates->scratch_width : 1) * 2 * sizeof *scratch);
     if (!scratch)
         return weir_fail_nomem(err);
     rc = check_rows(g, scratch, err);

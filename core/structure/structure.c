@@ -16,11 +16,9 @@ weir_graph *weir_graph_new(void)
         return NULL;
     g->free_vertices = g->free_inners = g->free_pools = g->free_edges = g->free_books = WEIR_NONE;
     g->last_kind = WEIR_NONE;
-    for (uint32_t i = 0; i < LATE_LEVELS; i++)
-        g->late[i].vertex = WEIR_NONE;
     g->next_job = 1;
     g->map_index = weir_map_index_new();
-    if (!g->map_index || weir_names_init(&g->names) || weir_schema_intern(g, NULL, 0) == WEIR_NONE ||
+    if (!g->map_index || weir_names_init(&g->names) || weir_aggregates_make(g) ||
         weir_array_reserve(&g->subsystems, &g->subsystems_cap, 1, sizeof *g->subsystems)) {
         weir_graph_free(g);
         return NULL;
@@ -53,7 +51,7 @@ void weir_graph_free(weir_graph *g)
     weir_changes_set(g, NULL);
     weir_text_save_set(g, NULL);
     free_records(g);
-    weir_schemas_clear(g);
+    weir_aggregates_free(g);
     weir_names_clear(&g->names);
     weir_mem_free(g->types);
     weir_mem_free(g->type_flags);
@@ -67,7 +65,6 @@ void weir_graph_free(weir_graph *g)
     weir_mem_free(g->edges);
     weir_mem_free(g->subsystems);
     weir_mem_free(g->roots);
-    weir_mem_free(g->spare_rows);
     weir_mem_free(g->uuids);
     weir_mem_free(g->uuid_slots);
     weir_mem_free(g);
@@ -408,14 +405,14 @@ static size_t inners_bytes(const weir_graph *g)
     for (uint32_t i = 0; i < g->ninners; i++)
         if (g->inners[i].vertex != WEIR_NONE)
             n += (size_t)g->inners[i].nkids * sizeof(weir_vertex) +
-                 (size_t)g->inners[i].nrows * g->schemas[g->inners[i].schema]->stride * sizeof(int64_t);
+                 (size_t)g->inners[i].nrows * schema_at(g, g->inners[i].schema)->stride * sizeof(int64_t);
     return n;
 }
 
 size_t weir_graph_bytes(const weir_graph *g)
 {
     const struct weir_observer *o;
-    size_t n = sizeof *g + g->names.bytes + (size_t)g->limit * sizeof *g->vertices;
+    size_t n = sizeof *g + sizeof *g->aggregates + g->names.bytes + (size_t)g->limit * sizeof *g->vertices;
 
     n += (size_t)g->names.nslots * 4 + (size_t)g->names.count * 12 + (size_t)g->uuids_cap * 16 +
          (size_t)g->nuuid_slots * 4;

@@ -203,7 +203,7 @@ int weir_rooms_get(const weir_graph *g, struct calendar *c, const struct room_re
 static int64_t total_of(const weir_graph *g, weir_vertex host, weir_type t)
 {
     const struct inner *in = inner_of(g, host);
-    uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+    uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), t) : 0;
 
     return cell ? in->cells[cell + TYPE_TOTAL] : 0;
 }
@@ -240,7 +240,7 @@ static int64_t plans_fit(const weir_graph *g, const struct calendar *c, uint32_t
 static int64_t free_below(const weir_graph *g, weir_vertex v, weir_type t, int64_t t0, int64_t t1)
 {
     const struct inner *in = inner_of(g, v);
-    uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+    uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), t) : 0;
     int64_t sum = 0;
 
     if (!cell)

@@ -20,7 +20,7 @@ static int64_t most_below(const weir_graph *g, const struct calendar *c, weir_ty
 
     for (uint32_t i = 0; i < g->nroots; i++) {
         const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
-        const struct schema *sc = in && in->cells ? g->schemas[in->schema] : NULL;
+        const struct schema *sc = in && in->cells ? schema_at(g, in->schema) : NULL;
         bool host = sc && kind_of(g, g->roots[i])->type == c->type;
         uint32_t cell = !sc ? 0 : host ? type_cell(sc, t) : weir_pair_cell(sc, c->type, t);
         int64_t n = cell ? in->cells[cell + (host ? (uint32_t)TYPE_TOTAL : (uint32_t)PAIR_TOTAL)] : 0;

@@ -185,7 +185,7 @@ static void touch_below(const weir_graph *g, struct calendar *c, weir_vertex v, 
             return;
     }
     in = inner_of(g, v);
-    if (!in || !in->cells || !type_cell(g->schemas[in->schema], c->type))
+    if (!in || !in->cells || !type_cell(schema_at(g, in->schema), c->type))
         return;
     for (uint32_t i = 0; i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)
@@ -405,7 +405,7 @@ static void give_bits(weir_graph *g, struct calendar *c, weir_vertex v)
 
     if (kind_of(g, v)->type == c->type)
         give_bit(g, c, v);
-    if (!in || !in->cells || !type_cell(g->schemas[in->schema], c->type))
+    if (!in || !in->cells || !type_cell(schema_at(g, in->schema), c->type))
         return;
     for (uint32_t i = 0; i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)

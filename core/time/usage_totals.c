@@ -22,7 +22,7 @@ void weir_taken_clear(weir_graph *g)
 int64_t weir_taken_pick(const weir_graph *g, const weir_pick *p, weir_type t)
 {
     const struct inner *in = p->exclusive ? inner_of(g, p->vertex) : NULL;
-    uint32_t cell = in && in->cells ? type_cell(g->schemas[in->schema], t) : 0;
+    uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), t) : 0;
     int64_t own = kind_of(g, p->vertex)->type != t ? 0 : p->exclusive ? kind_of(g, p->vertex)->size : p->amount;
 
     return own + (cell ? in->cells[cell + TYPE_TOTAL] : 0);
