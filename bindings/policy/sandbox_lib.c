@@ -442,7 +442,7 @@ static int safe_pack(lua_State *S)
     for (const char *at = format; at < end; at++)
         if (*at >= '0' && *at <= '9') {
             char *rest;
-            bytes += strtod(at, &rest);
+            bytes += weir_number_read(at, &rest);
             at = rest > at ? rest - 1 : at;
         }
     check_text(S, bytes);
