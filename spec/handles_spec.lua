@@ -250,8 +250,9 @@ local NONE = [[
   vertex: __index __len __newindex __pairs aggregate allocate ancestor available below child children edges graph jobs nchildren
     parent uri uses
   core: array base64 calls clock discover document draft editor file_mode guarded guess http in_group inherited json_decode json_encode
-    json_line keep_memory load members methods new notify numbers parse peer pieces policy_load policy_source policy_stamp
-    policy_table constraint query read_file request same sandbox_open sandbox_run secret synthetic tls_client tls_server unbase64 user watch
+    json_line keep_memory load lock_file members methods new notify numbers open_files parse peer pieces policy_load policy_source
+    policy_stamp policy_table constraint query read_file release_memory request same sandbox_open sandbox_run secret synthetic tls_client
+    tls_server umask unbase64 unlock_file user watch
     write_file write_private
 ]]
 

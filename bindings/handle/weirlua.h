@@ -293,6 +293,11 @@ int weirlua_write_private(lua_State *L);
 int weirlua_notify(lua_State *L);
 int weirlua_inherited(lua_State *L);
 int weirlua_keep_memory(lua_State *L);
+int weirlua_release_memory(lua_State *L);
+int weirlua_open_files(lua_State *L);
+int weirlua_umask(lua_State *L);
+int weirlua_lock_file(lua_State *L);
+int weirlua_unlock_file(lua_State *L);
 
 /* ---- tls.c ---- */
 

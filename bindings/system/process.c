@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -182,6 +183,100 @@ int weirlua_write_private(lua_State *L)
     return 1;
 }
 
+/* umask(mask): the permissions that new files of this process do not get; the mask until now. */
+int weirlua_umask(lua_State *L)
+{
+    lua_Integer mask = luaL_checkinteger(L, 1);
+
+    luaL_argcheck(L, mask >= 0 && mask <= 0777, 1, "permissions expected");
+    lua_pushinteger(L, (lua_Integer)umask((mode_t)mask));
+    return 1;
+}
+
+/* ---- locks ---- */
+
+#define LOCK_TRIES 100 /* files that others may take away while they are locked here */
+
+/* A lock of the whole file, which ends with this process and is not inherited; 0, or -1 with *other the process that has it. */
+static int lock_whole(int fd, pid_t *other)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    *other = 0;
+    if (fcntl(fd, F_SETLK, &lock) == 0)
+        return 0;
+    if ((errno == EACCES || errno == EAGAIN) && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
+        *other = lock.l_pid;
+    return -1;
+}
+
+/* A descriptor of the locked file at a path, which is made where it is not there; -1: *other has it, or errno tells. A link is not
+ * followed. A file that was taken away between its opening and its lock is none: whoever comes next would lock another one. */
+static int open_locked(const char *path, pid_t *other)
+{
+    struct stat here, there;
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), why;
+
+        *other = 0;
+        if (fd < 0)
+            return -1;
+        if (lock_whole(fd, other) == 0 && fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
+            here.st_dev == there.st_dev)
+            return fd;
+        why = errno;
+        close(fd);
+        errno = why;
+        if (*other || (why != ENOENT && why != 0))
+            return -1;
+    }
+    return -1;
+}
+
+/* What a lock file says of the process that has it. */
+static int fail_locked(lua_State *L, const char *path, pid_t other)
+{
+    weir_err err = {.code = WEIR_EEXIST};
+    char text[200] = "";
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    snprintf(err.text, sizeof err.text, "process %d has it%s%s", (int)other, *text ? ": " : "", text);
+    return weirlua_fail(L, &err, err.code);
+}
+
+/* lock_file(path, text): locks a file of this process's own until unlock_file() or the end of the process, and writes into the file
+ * who that is: a descriptor; or nil, message, code: "exists" where another process has the lock. */
+int weirlua_lock_file(lua_State *L)
+{
+    size_t len;
+    const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
+    pid_t other;
+    int fd = open_locked(path, &other);
+
+    if (fd < 0)
+        return other ? fail_locked(L, path, other) : fail_errno(L, path);
+    if (ftruncate(fd, 0) == 0 && write(fd, text, len) < 0)
+        errno = 0; /* a full disk: the lock is there, and the text only helps */
+    lua_pushinteger(L, fd);
+    return 1;
+}
+
+/* unlock_file(fd, path): takes the locked file away, and the lock with the file. */
+int weirlua_unlock_file(lua_State *L)
+{
+    int fd = check_fd(L, 1);
+
+    unlink(luaL_checkstring(L, 2));
+    close(fd);
+    return 0;
+}
+
 /* ---- the service manager ---- */
 
 /* notify(path, text): tells the service manager, by its datagram socket (sd_notify(3)): true; or nil, message, code. */
@@ -238,4 +333,30 @@ int weirlua_keep_memory(lua_State *L)
     mallopt(M_MXFAST, 0);
     (void)L;
     return 0;
+}
+
+/* release_memory(): gives back what was freed and kept: after a peak. */
+int weirlua_release_memory(lua_State *L)
+{
+    malloc_trim(0);
+    (void)L;
+    return 0;
+}
+
+/* open_files(n): how many files this process may have open; where that is less than n, as many more as the system allows. */
+int weirlua_open_files(lua_State *L)
+{
+    lua_Integer n = luaL_checkinteger(L, 1);
+    struct rlimit limit;
+
+    luaL_argcheck(L, n >= 0, 1, "a count of files expected");
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return fail_errno(L, "the limit of open files");
+    if (limit.rlim_cur < (rlim_t)n) {
+        limit.rlim_cur = limit.rlim_max < (rlim_t)n ? limit.rlim_max : (rlim_t)n;
+        if (setrlimit(RLIMIT_NOFILE, &limit))
+            return fail_errno(L, "the limit of open files");
+    }
+    lua_pushinteger(L, limit.rlim_cur > INT32_MAX ? INT32_MAX : (lua_Integer)limit.rlim_cur);
+    return 1;
 }

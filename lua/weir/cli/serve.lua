@@ -30,10 +30,14 @@ local M = {
     { nil, "overrun", "RULE", "what happens at the end of a job that nobody releases: hold (if not given): it keeps what it has, and a "
       .. "reservation that needs some of that is held back until it is released; expire: it is released at its end",
       choices = { "hold", "expire" } },
-    { nil, "limit", "NAME=N", "what a client may cost; can be given several times: line (bytes of a request; 1048576), calls (in "
-      .. "flight; 128), streams (of these; 32), lists (of these, in pages; 8), high (bytes that it has not read, from which on it waits; "
-      .. "262144), most (... is dropped; 8388608), filters (milliseconds of a second; 250), clients (1024), strangers (that have not "
-      .. "shown a token yet; 64)", many = true },
+    { nil, "limit", "NAME=N", "what clients may cost; can be given several times. Of a client: line (bytes of a request; 1048576), "
+      .. "calls (in flight; 128), streams (of these; 32), lists (of these, in pages; 8), high (bytes that it has not read, from "
+      .. "which on it waits; 262144), most (... is dropped; 8388608). Of a user, who is a uid, a token or, before the login, an "
+      .. "address: user (clients; 128), idle (seconds without a request after which a client makes room for another one of the "
+      .. "user; 60), input (bytes of requests that wait; 16777216), output (bytes that were not read, from which on nothing more "
+      .. "is served; 16777216), filters (milliseconds of a second; 250), address (clients of one address that have not shown a "
+      .. "token; 16). Of all: clients (1024), reserve (more, for administrators; 16), strangers (that have not shown a token; 64), "
+      .. "buffers (bytes of requests and answers that wait; 268435456)", many = true },
     { nil, "allow", "ROLE=WHO", "who may do what over a Unix socket, besides who runs the service and root, who are administrators: "
       .. "reader (looks), owner (and has jobs of its own) or administrator, of users, @GROUPs or *, separated by commas; can be given "
       .. "several times. It takes a --mode that lets them in", many = true },

@@ -118,11 +118,22 @@ function Client:call(request)
   return call
 end
 
---- Somebody else from now on: after "login". A stranger's lines are short.
-function Client:login(role, name)
+-- A stranger's lines are short.
+local function become(self, role, name)
   self.role, self.name = role, name
   self.lines.most = role == "anyone" and math.min(STRANGE, self.limits.line) or self.limits.line
 end
+
+--- Somebody else from now on, after "login": true; or nil and why there is no room for one more of them.
+function Client:login(role, name)
+  local ok, why = self.identify(role, name)
+  if not ok then return nil, why end
+  become(self, role, name)
+  return true
+end
+
+--- Whether nothing is under way.
+function Client:is_idle() return self.ncalls == 0 and self.lines:waiting() == 0 and self:waiting() == 0 end
 
 --- The stream with an id, or nil.
 function Client:find(id)
@@ -191,14 +202,16 @@ function Client:flush()
   return text
 end
 
---- A connection. opts: role and name (see roles.lua); limits (see server.lua); queued(): bytes that were handed over and not written
---- yet; touch(client): it has something to be written; failed(code): a call of it has failed; array(list): marks a list for JSON.
+--- A connection. opts: role and name (see roles.lua); identify(role, name), as `login`; limits (see server.lua); queued(): bytes that
+--- were handed over and not written yet; touch(client): it has something to be written; failed(code): a call of it has failed;
+--- array(list): marks a list for JSON.
 function M.new(opts)
   local self = setmetatable({
     lines = wire.lines(opts.limits.line), limits = opts.limits, queued = opts.queued, touch = opts.touch, failed = opts.failed,
-    array = opts.array, out = {}, whose = {}, out_bytes = 0, largest = 0, calls = {}, ncalls = 0, paging = {}, touched = false,
+    identify = opts.identify, array = opts.array, out = {}, whose = {}, out_bytes = 0, largest = 0, calls = {}, ncalls = 0,
+    paging = {}, touched = false,
   }, Client)
-  self:login(opts.role, opts.name)
+  become(self, opts.role, opts.name)
   return self
 end
 

@@ -6,7 +6,7 @@ local uv = require "luv"
 
 local M = {}
 
-local BACKLOG = 128
+local BACKLOG = 1024 -- connections that wait to be accepted
 local FIRST_FD = 3 -- of those that the service manager hands over
 
 local function failed(what, why) return nil, ("%s: %s"):format(what, why), "io" end

@@ -9,7 +9,9 @@ local M = {}
 
 M.LEVELS = { "debug", "info", "warn", "error" }
 
-local OFTEN = 10 -- a second, of what clients can cause as often as they like
+-- Of what clients can cause as often as they like, lines of one kind that may come at once, and seconds until there is room for one
+-- more: 1.5 MB a day at most.
+local BURST, EACH = 10, 6
 
 local OWN = { level = true, often = true } -- fields that are told to the log only
 
@@ -46,25 +48,26 @@ end
 
 local WRITERS = { text = as_text, json = as_json }
 
--- Whether there is room for one more of those that can be many; how many were left out before it is a field of it.
+-- Whether there is room for one more line of a kind; how many were left out before is a field of the line.
 local function has_room(self, fields)
   local now = self.now()
-  if now - self.since >= 1 then self.since, self.n = now, 0 end
-  self.n = self.n + 1
-  if self.n > OFTEN then
-    self.left_out = self.left_out + 1
+  local kind = self.kinds[fields.often] or { room = BURST, at = now, left_out = 0 }
+  self.kinds[fields.often] = kind
+  kind.room, kind.at = math.min(BURST, kind.room + math.max(0, now - kind.at) / EACH), now
+  if kind.room < 1 then
+    kind.left_out = kind.left_out + 1
     return false
   end
-  fields.left_out = self.left_out > 0 and self.left_out or nil
-  self.left_out = 0
+  fields.left_out = kind.left_out > 0 and kind.left_out or nil
+  kind.room, kind.left_out = kind.room - 1, 0
   return true
 end
 
---- A log: a function of a text and fields, of which two are for the log: `level` (warn if not given) and `often`, for what clients can
---- cause as often as they like: a few a second are told. opts: format, text or json; level, the lowest
---- that is told; write(line); now(), in seconds since 1970.
+--- A log: a function of a text and fields, of which two are for the log: `level` (warn if not given) and `often`, the kind
+--- (or true) of what clients can cause as often as they like: a few are told, and how many were not. opts: format, text or
+--- json; level, the lowest that is told; write(line); now(), in seconds since 1970.
 function M.new(opts)
-  local self, least = { now = opts.now, since = 0, n = 0, left_out = 0 }, RANK[opts.level]
+  local self, least = { now = opts.now, kinds = {} }, RANK[opts.level]
   local make = WRITERS[opts.format]
   return function(text, fields)
     fields = fields or {}

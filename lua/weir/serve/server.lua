@@ -1,7 +1,7 @@
 --- server.lua - a service on its sockets, in one libuv loop.
 --
--- In a turn of the loop every client that has sent something is served in its turn, one request at a time, until nobody has any, or
--- for SLICE seconds; then all that has changed is saved at once, and only then the answers go out (group commit).
+-- In a turn of the loop the users that have sent something are served in turn, one request at a time, until nobody has any, or for
+-- SLICE seconds; then all that has changed is saved at once, and only then the answers go out (group commit).
 
 local core = require "weir.core"
 local clients = require "weir.serve.connection"
@@ -9,11 +9,12 @@ local listen = require "weir.serve.listen"
 local metrics = require "weir.serve.metrics"
 local notify = require "weir.serve.notify"
 local roles = require "weir.serve.roles"
+local users = require "weir.serve.users"
 local uv = require "luv"
 
 local M = {}
 
---- What a client may cost, unless told otherwise.
+--- What a client may cost, unless told otherwise; doc/service-limits.md has a row for each.
 M.LIMITS = {
   line = 1 << 20,     -- bytes of a request
   calls = 128,        -- requests in flight, streams included
@@ -23,13 +24,22 @@ M.LIMITS = {
   lists = 8,          -- lists that come in pages, of these calls
   filters = 250,      -- milliseconds of each second for the filters of one client
   clients = 1024,
-  strangers = 64,     -- clients that have not shown a token yet
+  reserve = 16,       -- clients beyond these, for administrators
+  user = 128,         -- clients of one user, administrators excepted
+  idle = 60,          -- seconds without a request after which a client makes room for another one of its user
+  strangers = 64,     -- clients that have not shown a token yet, besides
+  address = 16,       -- strangers of one address
+  input = 16 << 20,   -- bytes of requests of one user that wait
+  output = 16 << 20,  -- bytes of answers that a user has not read, from which on none of the user's clients is served
+  buffers = 256 << 20, -- bytes of both, of all
 }
 
 local SLICE = 0.005 -- seconds that requests are served for before what they changed is saved
 local LOGIN = 10    -- seconds for a client to show its token
 local TRIES = 3     -- tokens that it may try
 local METRICS = 15  -- seconds between two versions of the file of metrics
+local PEAK = 16 << 20 -- bytes that were kept for clients, after which memory is given back
+local FILES = 64    -- descriptors for what is no client
 local GRACE = 2000  -- milliseconds for clients to take their last answers when the service ends
 
 local Server = {}
@@ -53,7 +63,7 @@ local accept
 local function wake(self, client)
   if not client.waking and not client.gone then
     client.waking = true
-    self.ready[#self.ready + 1] = client
+    self.users:put(client)
   end
 end
 
@@ -76,9 +86,27 @@ local function drop(self, client)
   if client.gone then return end
   client.gone = true
   self.clients[client], self.nclients = nil, self.nclients - 1
+  self.users:leave(client)
   self.service:leave(client)
   if client.tls then hang_up(client) end
   if not client.pipe:is_closing() then client.pipe:close() end
+end
+
+local function note(self, client) self.users:note(client, client.lines:waiting(), client:waiting()) end
+
+-- Tells why, where that can be told at once, and closes.
+local function refuse(pipe, why, code, tls)
+  local text = core.json_line { id = core.null, error = why, code = code }
+  if tls then text = tls:ready() and tls:send(text) and tls:take() end
+  if text then pipe:try_write(text) end
+end
+
+-- A connection that is there goes, in favour of others.
+local function evict(self, client, why)
+  self.users:refuse(client.user)
+  self.log("a client was dropped: " .. why, { level = "info", client = client.name, often = "dropped" })
+  if not client.pipe:is_closing() then refuse(client.pipe, why, "limit", client.tls) end
+  drop(self, client)
 end
 
 -- Closes once what is owed is written.
@@ -111,6 +139,13 @@ local function decrypted(self, client, piece)
   return nil
 end
 
+-- No more is kept for a user, and for all, than may be. Who sends whole lines is read on from once they are served.
+local function bound(self, client)
+  local surplus, why = self.users:surplus(client.user)
+  if why and client.lines:is_whole() then hold(client) end
+  if surplus then evict(self, surplus, why) end
+end
+
 local function read(self, client, err, piece)
   local ended = not piece
   if not err and piece and client.tls then
@@ -118,40 +153,61 @@ local function read(self, client, err, piece)
     err = not piece
   end
   if err then return drop(self, client) end
-  client.ended = ended
+  client.ended, client.heard = ended, uv.now()
   if piece then client.lines:put(piece) end
   if client.lines:waiting() > self.limits.line then hold(client) end
   wake(self, client)
+  note(self, client)
+  bound(self, client)
 end
 
 -- Something was written: there may be room for more.
 local function written(self, client, err)
-  if err then drop(self, client) else touch(self, client) end
+  if err or client.gone then return drop(self, client) end
+  note(self, client)
+  touch(self, client)
 end
 
--- Role and name of who has connected; without a role: why not.
+-- Role, name and user of who has connected; without a role: why not.
 local function who(self, listener, pipe)
   if listener.kind ~= "unix" then
     local peer = pipe:getpeername()
-    return "anyone", peer and ("%s:%d"):format(peer.ip, peer.port) or "?"
+    return "anyone", peer and ("%s:%d"):format(peer.ip, peer.port) or "?", users.of_address(peer and peer.ip or "?")
   end
   local peer, why = core.peer(pipe:fileno())
   if not peer then return nil, why end
   local role, name = roles.of(self.rules, peer)
-  if role then return role, name end
+  if role then return role, name, users.of_uid(peer.uid, role) end
   return nil, ("the user %s may not use this service; its administrator can start it with --allow reader=%s, for one"):format(name, name)
 end
 
-local function refuse(pipe, why)
-  pipe:try_write(core.json_line { id = core.null, error = why, code = "forbidden" })
-  pipe:close()
+-- Makes room for one more connection of somebody: true; or nil and why there is none.
+local function make_room(self, somebody)
+  local ok, other = self.users:room(somebody, uv.now())
+  if ok and other then evict(self, other, ("%s makes room for another connection"):format(other.user.key)) end
+  if ok then return true end
+  self.users:refuse(somebody)
+  self.log("a connection was refused: " .. other, { level = "warn", often = "refused" })
+  return nil, other
+end
+
+-- Somebody else from now on, if there is room: true; or nil and why there is none.
+local function identify(self, client, role, name)
+  local somebody = users.of_token(name, role)
+  local ok, why = make_room(self, somebody)
+  if not ok then return nil, why end
+  self.users:leave(client)
+  self.users:enter(client, somebody)
+  return true
 end
 
 local function new_client(self, pipe, role, name)
-  local client = clients.new {
-    role = role, name = name, limits = self.limits, array = core.array, touch = function(client) touch(self, client) end,
+  local client
+  client = clients.new {
+    role = role, name = name, limits = self.limits, array = core.array, touch = function(it) touch(self, it) end,
     queued = function() return pipe:is_closing() and 0 or pipe:get_write_queue_size() end,
     failed = function(code) self.failures[code] = (self.failures[code] or 0) + 1 end,
+    identify = function(...) return identify(self, client, ...) end,
   }
   client.pipe, client.since = pipe, uv.now()
   client.on_read = guarded(self, function(err, piece) read(self, client, err, piece) end)
@@ -159,27 +215,28 @@ local function new_client(self, pipe, role, name)
   return client
 end
 
-local function strangers(self)
-  local n = 0
-  for client in pairs(self.clients) do n = n + (client.role == "anyone" and 1 or 0) end
-  return n
+local function turn_away(pipe, why, code)
+  refuse(pipe, why, code)
+  pipe:close()
 end
 
 function accept(self, listener)
   local net = listener.kind ~= "unix"
   local pipe = net and uv.new_tcp() or uv.new_pipe(false)
   listener.handle:accept(pipe)
-  if self.nclients >= self.limits.clients or self.closing then return pipe:close() end
-  local role, name = who(self, listener, pipe)
+  if self.closing then return pipe:close() end
+  local role, name, somebody = who(self, listener, pipe)
   if not role then
-    self.log("a connection was refused: " .. name, { level = "info", often = true })
-    return refuse(pipe, name)
+    self.log("a connection was refused: " .. name, { level = "info", often = "forbidden" })
+    return turn_away(pipe, name, "forbidden")
   end
-  if role == "anyone" and strangers(self) >= self.limits.strangers then return pipe:close() end
+  local ok, why = make_room(self, somebody)
+  if not ok then return turn_away(pipe, why, "limit") end
   if net then pipe:nodelay(true) end
   local client = new_client(self, pipe, role, name)
   client.tls = listener.tls and listener.tls:session() or nil
   self.clients[client], self.nclients, self.connections = true, self.nclients + 1, self.connections + 1
+  self.users:enter(client, somebody)
   self.log("connected", { level = "debug", client = name, role = role })
   pipe:read_start(client.on_read)
 end
@@ -190,7 +247,7 @@ local function show_out(self)
   for client in pairs(self.clients) do
     if client.role == "anyone" and uv.now() - client.since > LOGIN * 1000 then late[#late + 1] = client end
   end
-  for _, client in ipairs(late) do drop(self, client) end
+  for _, client in ipairs(late) do evict(self, client, ("no token was shown in %d s"):format(LOGIN)) end
 end
 
 -- ---- turns --------------------------------------------------------------------------------------------------------------------
@@ -212,9 +269,10 @@ local function write(self, client)
   if not send(client, text) then return drop(self, client) end
   if client:waiting() > self.limits.most + client.largest then
     self.dropped = self.dropped + 1
-    self.log(("a client was dropped: %d bytes wait for it to be read"):format(client:waiting()), { client = client.name, often = true })
-    drop(self, client)
+    return evict(self, client, ("%d bytes wait to be read, which is more than may be"):format(client:waiting()))
   end
+  note(self, client)
+  bound(self, client)
 end
 
 -- One request of a client. Whether it may have more.
@@ -224,9 +282,10 @@ local function step(self, client)
     part(self, client)
     return false
   end
-  client.full = client:waiting() >= self.limits.high
+  client.full = client:waiting() >= self.limits.high or self.users:is_full(client.user)
   if client.full then return false end
   local what = client:step(self.handle)
+  if not client.gone then note(self, client) end
   if what == "done" then return true end
   if what == "bad" then part(self, client) end
   if what == "none" and client.held and client.lines:waiting() <= self.limits.line then resume(client) end
@@ -239,20 +298,12 @@ end
 
 local function serve(self)
   local stop = core.clock() + SLICE
-  local round = self.ready
-  self.ready = {}
   repeat
-    local again = {}
-    for i, client in ipairs(round) do
-      if core.clock() > stop then
-        table.move(round, i, #round, #again + 1, again)
-        break
-      end
-      if step(self, client) then again[#again + 1] = client else client.waking = false end
-    end
-    round = again
-  until #round == 0 or core.clock() > stop
-  table.move(round, 1, #round, #self.ready + 1, self.ready)
+    local client = self.users:take()
+    if not client then return end
+    client.waking = step(self, client)
+    if client.waking then self.users:put(client) end
+  until core.clock() > stop
 end
 
 -- Nothing of this turn was saved: it is undone, and whoever asked is told. Without a way back the service ends.
@@ -274,11 +325,14 @@ local function over(client)
   return (client.parting or client.served and not client.paging[1]) and client:waiting() == 0
 end
 
--- There is room again: for requests that wait, and for pages.
+-- There is room again: for requests that wait, of any client of the user, and for pages.
 local function go_on(self, client)
-  if client:waiting() >= self.limits.high then return end
-  if client.full then wake(self, client) end
-  if client.paging[1] then touch(self, client) end
+  if not self.users:is_full(client.user) then
+    for other in pairs(client.user.clients) do
+      if other.full and other:waiting() < self.limits.high then wake(self, other) end
+    end
+  end
+  if client.paging[1] and client:waiting() < self.limits.high then touch(self, client) end
 end
 
 -- Answers leave; who is through with the service goes.
@@ -304,7 +358,7 @@ local function commit(self)
 end
 
 local function turn(self)
-  local begin, work = core.clock(), self.ready[1]
+  local begin, work = core.clock(), self.users.waiting > 0
   self.service:tick(M.now())
   serve(self)
   for _, client in ipairs(self.touched) do
@@ -315,7 +369,7 @@ local function turn(self)
   flush(self)
   if ok then self.service:flush() end
   if work then self.turns:add(core.clock() - begin) end
-  if self.ready[1] or self.touched[1] then self.idle:start(function() end) else self.idle:stop() end
+  if self.users.waiting > 0 or self.touched[1] then self.idle:start(function() end) else self.idle:stop() end
 end
 
 --- Seconds since 1970.
@@ -338,7 +392,7 @@ local function shut_down(self)
   self.ending = uv.new_timer()
   local stop = uv.now() + GRACE
   self.ending:start(0, 10, guarded(self, function()
-    local owed = self.ready[1] ~= nil or self.touched[1] ~= nil
+    local owed = self.users.waiting > 0 or self.touched[1] ~= nil
     for client in pairs(self.clients) do owed = owed or client:waiting() > 0 end
     if not owed or uv.now() > stop then uv.stop() end
   end))
@@ -417,10 +471,17 @@ local function close_all(self)
   uv.run "nowait"
 end
 
+-- What clients had sent and was kept is garbage, and what was garbage is the system's again.
+local function give_back()
+  collectgarbage()
+  core.release_memory()
+end
+
 -- What is to be done every second, whoever asks or not.
 local function look_after(self)
   local now = uv.now()
   show_out(self)
+  if self.users:has_shrunk(PEAK) then give_back() end
   if self.watchdog and now - self.barked >= self.watchdog * 1000 then
     self.barked = now
     notify.tell "WATCHDOG=1"
@@ -457,10 +518,11 @@ function Server:use(service)
   self.service = service
   service.opts.limits, service.opts.tokens = self.limits, self.tokens
   service.opts.metrics = function() return self:metrics() end
-  service.opts.server_stats = function()
+  service.opts.server_stats = function(detailed)
     local waiting, calls = 0, 0
     for client in pairs(self.clients) do waiting, calls = waiting + client:waiting(), calls + client.ncalls end
-    return { clients = self.nclients, connections = self.connections, waiting_bytes = waiting, calls = calls, ready = #self.ready }
+    return { clients = self.nclients, connections = self.connections, waiting_bytes = waiting, calls = calls, ready = self.users.waiting,
+      refused = self.users.refused, buffered_bytes = self.users.bytes, users = detailed and core.array(self.users:list()) or nil }
   end
 end
 
@@ -480,15 +542,29 @@ function Server:metrics()
   return metrics.text(self.service, stats)
 end
 
+-- Limits that fit with the files that the process may have open.
+local function fitting(limits, log)
+  local others = limits.reserve + limits.strangers + FILES
+  local files = core.open_files(limits.clients + others)
+  if not files or files >= limits.clients + others then return limits end
+  local fit = {}
+  for name, n in pairs(limits) do fit[name] = n end
+  fit.clients = math.max(1, files - others)
+  log(("%d files may be open: there is room for %d clients"):format(files, fit.clients))
+  return fit
+end
+
 --- A server. opts: log(text, fields); limits, as LIMITS; rules, as of roles.lua, for who connects to Unix sockets, whose permissions
 --- are `mode`; tokens and tls, for the net (see tokens.lua, listen.lua); metrics_file, where the page of metrics is written to.
 function M.new(service, opts)
   local self = setmetatable({
-    log = opts.log, limits = opts.limits or M.LIMITS, rules = opts.rules or {}, mode = opts.mode, tokens = opts.tokens, tls = opts.tls,
-    metrics_file = opts.metrics_file, listeners = {}, clients = {}, nclients = 0, connections = 0, dropped = 0, failures = {}, ready = {},
+    log = opts.log, limits = fitting(opts.limits or M.LIMITS, opts.log), rules = opts.rules or {}, mode = opts.mode,
+    tokens = opts.tokens, tls = opts.tls,
+    metrics_file = opts.metrics_file, listeners = {}, clients = {}, nclients = 0, connections = 0, dropped = 0, failures = {},
     touched = {}, turns = metrics.histogram(), saves = metrics.histogram(), began = M.now(), barked = 0, written = -1e9,
     watchdog = notify.watchdog(uv.os_getpid()),
   }, Server)
+  self.users = users.new(self.limits)
   self.handle = function(call) self.service:handle(call) end
   on_signal(self, "sigterm", shut_down)
   on_signal(self, "sigint", shut_down)

@@ -356,12 +356,12 @@ local function run(self, method, call)
   call.fail("internal error: " .. (raised.text or "?"), "internal")
 end
 
--- Filters of one client may take only a share of the service's time, however many it sends.
+-- Filters of one user may take only a share of the service's time, however many are sent over however many connections.
 local function run_filter(self, method, call)
-  local client, share, now = call.client, self.opts.limits.filters / 1000, core.clock()
+  local client, share, now = call.client.user or call.client, self.opts.limits.filters / 1000, core.clock()
   local spent = math.max(0, (client.filtered or 0) - (now - (client.filtered_at or now)) * share)
   if spent > share then
-    return call.fail(("filters of one client may take %g s of a second; again later"):format(share), "limit")
+    return call.fail(("filters of one user may take %g s of a second; again later"):format(share), "limit")
   end
   run(self, method, call)
   client.filtered, client.filtered_at = spent + core.clock() - now, now

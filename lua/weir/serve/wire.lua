@@ -11,12 +11,18 @@ Lines.__index = Lines
 
 function M.lines(most) return setmetatable({ text = "", at = 1, most = most, pieces = {}, size = 0 }, Lines) end
 
+-- A piece of a line that goes on. A piece that is no shorter than the piece before is put together with that, so that few are kept,
+-- however small they come, and each byte is copied a few times only.
+local function keep(self, piece)
+  local pieces = self.pieces
+  self.size = self.size + #piece
+  while #pieces > 0 and #pieces[#pieces] <= #piece do piece = table.remove(pieces) .. piece end
+  pieces[#pieces + 1] = piece
+end
+
 -- A line that goes on is put together when its end is there: one of many megabytes comes in hundreds of pieces.
 function Lines:put(piece)
-  if self.seen and not piece:find("\n", 1, true) then
-    self.pieces[#self.pieces + 1], self.size = piece, self.size + #piece
-    return
-  end
+  if self.seen and not piece:find("\n", 1, true) then return keep(self, piece) end
   if self.pieces[1] then
     piece = table.concat(self.pieces) .. piece
     self.pieces, self.size = {}, 0
@@ -40,6 +46,9 @@ function Lines:next()
   if #line > self.most then return false end
   return line:byte(-1) == 13 and line:sub(1, -2) or line
 end
+
+--- Whether the end of a line is there.
+function Lines:is_whole() return self.text:find("\n", math.max(self.at, self.seen or 1), true) ~= nil end
 
 --- Bytes that wait.
 function Lines:waiting() return #self.text - self.at + 1 + self.size end

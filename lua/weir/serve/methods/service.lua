@@ -29,7 +29,8 @@ function M.login(self, call, p)
     self.opts.log("a token was refused", { client = client.name, often = true })
     params.fail("forbidden", "login: this token is not known here")
   end
-  client:login(known.role, known.name)
+  local ok, why = client:login(known.role, known.name)
+  if not ok then params.fail("limit", "login: %s", why) end
   call.answer { role = client.role, name = client.name }
 end
 
@@ -68,7 +69,7 @@ function M.stats(self, call, p)
     totals = totals, counts = self.counts, last_match = self.engine:stats(), bytes = { graph = self.graph:bytes(), lua =
     math.floor(collectgarbage "count" * 1024) },
   }
-  if self.opts.server_stats then t.server = self.opts.server_stats() end
+  if self.opts.server_stats then t.server = self.opts.server_stats(call.client.role == "administrator") end
   call.answer(t)
 end
 
