@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local etcds = require "spec.support.etcd"
 local service = require "spec.support.service"
+local services = require "weir.serve.service"
 local shell = require "spec.support.shell"
 local uv = require "luv"
 local weir = require "weir"
@@ -48,8 +49,11 @@ end
 
 -- Files grow no further than this: as on a full disk, writing fails.
 local function with_limit(blocks)
-  return { "sh", "-c", "trap '' XFSZ; ulimit -f " .. blocks .. '; exec "$@"', "sh" }
+  return { "sh", "-c", "trap '' XFSZ; ulimit -S -f " .. blocks .. '; exec "$@"', "sh" }
 end
+
+-- There is room again.
+local function lift_limit(s) assert(os.execute(("prlimit --pid %d --fsize=unlimited"):format(s.process:get_pid()))) end
 
 describe("a service with its state in SQLite", function()
   it("begins nothing on a full disk, and leaves no file", function()
@@ -67,16 +71,22 @@ describe("a service with its state in SQLite", function()
     s.path = shell.path(dir, "s")
     service.wait("the service to listen", function() return s.out.text:find "\n" or s.code end)
     local c <close> = s:connect()
-    local acknowledged, why, code = 1, nil, nil
+    local acknowledged, a, why, code = 1, nil, nil, nil
     for _ = 1, 400 do
-      local a
       a, why, code = c:ask("tag", { uri = "/cluster0/rack0/node0", set = { ["x" .. acknowledged] = ("x"):rep(20000) } })
       if not a then break end
       acknowledged = acknowledged + 1
     end
     assert.equal("io", code)
     assert.matches("^not done, as it could not be saved", why)
-    if not s.code then assert.equal(1, #c:ask("jobs").jobs) end
+    assert.equal(1, #c:ask("jobs").jobs)
+    for _ = 1, 5 do
+      a, why, code = c:ask("tag", { uri = "/cluster0/rack0/node0", set = { y = ("y"):rep(60000) } })
+      assert.same({ nil, "io" }, { a, code })
+      assert.equal(1, #c:ask("jobs").jobs)
+    end
+    lift_limit(s)
+    assert(c:ask("release", { job = assert(c:ask("match", { request = "slot=1/node" })).job }))
     s:kill()
     assert.equal(1, check_stored(path))
     local g <close> = weir.load(path)
@@ -85,12 +95,145 @@ describe("a service with its state in SQLite", function()
     assert.is_nil(tags["x" .. acknowledged])
   end)
 
+  it("is for who runs the service only, whatever the umask, and an old one is made so", function()
+    local dir = shell.directory()
+    local path = stored(dir)
+    assert.equal(384, core.file_mode(path))
+    assert.is_false(shell.exists(path .. "-lock"))
+    for _, mode in ipairs { 420, 432, 438 } do -- 0644, 0660, 0666
+      assert(uv.fs_chmod(path, mode))
+      local s = service.start(dir, { "--state", path })
+      assert.equal(384, core.file_mode(path))
+      assert(s:connect():ask("match", { request = "slot=1/core" }))
+      for _, suffix in ipairs { "", "-wal", "-shm", "-lock" } do assert.is_true((core.file_mode(path .. suffix) or 0) & 63 == 0, suffix) end
+      assert.equal(0, s:stop())
+      assert.matches(("others could use it %%(mode %o%%); its mode is 600 now"):format(mode), s.err.text)
+    end
+    assert.equal(4, check_stored(path))
+  end)
+
+  it("has one service at a time, by whatever name, and a killed one leaves no lock", function()
+    local dir, elsewhere = shell.directory(), shell.directory()
+    local path, link = stored(dir), shell.path(elsewhere, "link")
+    assert(uv.fs_symlink(path, link))
+    local first = service.start(dir, { "--state", path })
+    for _, name in ipairs { path, "sqlite:" .. path, link } do
+      local second = service.spawn { "serve", "-l", "unix:" .. elsewhere .. "/s", "--state", name }
+      assert.equal(2, second:exit())
+      assert.matches(("another service uses this state: process %d has it: unix:%s/s"):format(first.process:get_pid(), dir),
+        second.err.text, 1, true)
+    end
+    assert(first:connect():ask("match", { request = "slot=1/node" }))
+    first:kill()
+    assert.is_true(shell.exists(path .. "-lock"))
+    local third = service.start(dir, { "--state", link })
+    assert.equal(2, #third:connect():ask("jobs").jobs)
+    assert.equal(0, third:stop())
+    assert.is_false(shell.exists(path .. "-lock"))
+  end)
+
+  it("is not locked through a link that somebody has put there", function()
+    local dir = shell.directory()
+    local precious = shell.path(dir, "precious", "precious\n")
+    assert(uv.fs_symlink(precious, shell.path(dir, "m.sqlite-lock")))
+    fails(dir, dir .. "/m.sqlite", "it cannot be locked")
+    assert.equal("precious\n", shell.slurp(precious))
+  end)
+
   it("does not begin on a file that cannot be written, and says which", function()
     local dir = shell.directory()
     fails(dir, "/proc/version", "/proc/version")
     fails(dir, dir .. "/nowhere/m.sqlite", "nowhere/m.sqlite")
     fails(dir, "sqlite:", "sqlite:FILE")
     fails(dir, dir, dir)
+  end)
+end)
+
+-- ---- a store that fails ------------------------------------------------------------------------------------------------------------
+
+-- A service without sockets, on a store that keeps a copy and fails when it is told to; ask(method, params) is what a client gets.
+local function on_faulty_store()
+  local store = { address = "a store", kept = nil, fails = nil, lost = nil }
+  function store.commit(_, graph)
+    if store.fails then return nil, store.fails, "io" end
+    if store.kept then store.kept:close() end
+    store.kept = assert(graph:dup())
+    return true
+  end
+  function store.load()
+    if store.lost then return nil, store.lost, "io" end
+    return store.kept:dup()
+  end
+  function store.tick() return true end
+  function store.publish() end
+  function store.published() return {} end
+  local said = {}
+  local s = assert(services.new(assert(weir.synthetic(MACHINE)), {
+    store = store, clock = "manual", limits = { filters = 250 }, log = function(text) said[#said + 1] = text end,
+  }))
+  assert(s:commit())
+  local function ask(method, params)
+    local got = {}
+    s:handle { client = { role = "administrator", name = "root" }, id = 1, method = method, params = params or {},
+      answer = function(result) got[1] = result end, fail = function(why, code) got[2], got[3] = why, code end,
+      pages = function(name, n, make)
+        local list = {}
+        for i = 1, n do list[i] = make(i) end
+        got[1] = { [name] = list }
+      end,
+    }
+    return table.unpack(got, 1, 3)
+  end
+  return s, store, ask, said
+end
+
+describe("a service whose store fails", function()
+  it("undoes what was not saved, and takes changes again once it can be", function()
+    local s, store, ask = on_faulty_store()
+    assert.equal(1, assert(ask("match", { request = "slot=1/node" })).job)
+    assert(s:commit())
+    store.fails = "no space"
+    for _ = 1, 3 do
+      assert(ask("match", { request = "slot=1/node" }))
+      assert.same({ nil, "no space", "io" }, { s:commit() })
+      assert.is_true(s:restore())
+      assert.equal(1, #ask("jobs").jobs)
+      assert.is_true(s:commit(), "nothing is to be saved")
+    end
+    store.fails = nil
+    assert(ask("match", { request = "slot=1/node" }))
+    assert(s:commit())
+    assert.equal(2, #ask("jobs").jobs)
+    assert(s.graph:check())
+  end)
+
+  it("answers nothing while it cannot be read either, tells so, and is what was saved last after that", function()
+    local s, store, ask, said = on_faulty_store()
+    assert(ask("match", { request = "slot=1/node" }))
+    assert(s:commit())
+    store.fails, store.lost = "no space", "no space to read"
+    assert(ask("match", { request = "slot=1/node" }))
+    assert.is_nil((s:commit()))
+    assert.is_true(s:restore())
+    for _ = 1, 3 do
+      for _, method in ipairs { "jobs", "match", "stats", "release" } do
+        local result, why, code = ask(method, { job = 1 })
+        assert.same({ nil, "io" }, { result, code })
+        assert.matches("can neither be saved nor read now, .*: no space to read", why)
+      end
+      assert.is_truthy(ask "hello")
+      s:tick(1e9)
+      assert.is_true(s:commit())
+      assert.is_true(s:retry())
+    end
+    assert.equal(1, #said)
+    store.lost = nil
+    assert.is_true(s:retry())
+    assert.equal(1, #ask("jobs").jobs)
+    assert.matches("the state was read again", said[2])
+    store.fails = nil
+    assert(ask("match", { request = "slot=1/node" }))
+    assert(s:commit())
   end)
 end)
 

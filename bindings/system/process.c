@@ -210,28 +210,37 @@ static int lock_whole(int fd, pid_t *other)
     return -1;
 }
 
+/* Whether a descriptor is of the file that is at a path now. */
+static bool is_at(int fd, const char *path)
+{
+    struct stat here, there;
+
+    return fstat(fd, &here) == 0 && lstat(path, &there) == 0 && here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+}
+
 /* A descriptor of the locked file at a path, which is made where it is not there; -1: *other has it, or errno tells. A link is not
  * followed. A file that was taken away between its opening and its lock is none: whoever comes next would lock another one. */
 static int open_locked(const char *path, pid_t *other)
 {
-    struct stat here, there;
+    int fd = -1, why;
 
-    for (int i = 0; i < LOCK_TRIES; i++) {
-        int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), why;
-
-        *other = 0;
+    for (int i = 0; i < LOCK_TRIES && fd < 0; i++) {
+        fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0)
             return -1;
-        if (lock_whole(fd, other) == 0 && fstat(fd, &here) == 0 && stat(path, &there) == 0 && here.st_ino == there.st_ino &&
-            here.st_dev == there.st_dev)
-            return fd;
-        why = errno;
-        close(fd);
-        errno = why;
-        if (*other || (why != ENOENT && why != 0))
+        if (lock_whole(fd, other) != 0) {
+            why = errno;
+            close(fd);
+            errno = why;
             return -1;
+        }
+        if (!is_at(fd, path)) {
+            close(fd);
+            fd = -1;
+            errno = EAGAIN;
+        }
     }
-    return -1;
+    return fd;
 }
 
 /* What a lock file says of the process that has it. */
@@ -256,7 +265,7 @@ int weirlua_lock_file(lua_State *L)
 {
     size_t len;
     const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
-    pid_t other;
+    pid_t other = 0;
     int fd = open_locked(path, &other);
 
     if (fd < 0)

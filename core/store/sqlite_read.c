@@ -361,17 +361,29 @@ static int load_at_rest(const char *path, weir_graph **out, weir_err *err)
     return rc;
 }
 
+/* alone: without the file that processes share in WAL mode, for which a full disk has no room. *status: what SQLite says. */
+static int load_with(const char *path, bool alone, weir_graph **out, int *status, weir_err *err)
+{
+    sqlite3 *db = NULL;
+    int rc = weir_db_open(path, false, &db, err);
+
+    *status = SQLITE_OK;
+    if (rc)
+        return rc;
+    rc = alone ? weir_db_run(db, "PRAGMA locking_mode = EXCLUSIVE", err) : WEIR_OK;
+    rc = rc ? rc : weir_db_read(db, path, out, err);
+    *status = sqlite3_errcode(db) & 0xff;
+    sqlite3_close(db);
+    return rc;
+}
+
 int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err)
 {
     weir_err why = {0};
-    sqlite3 *db = NULL;
-    int rc = weir_db_open(path, false, &db, &why), status = SQLITE_OK;
+    int status, rc = load_with(path, false, out, &status, &why);
 
-    if (!rc) {
-        rc = weir_db_read(db, path, out, &why);
-        status = sqlite3_errcode(db) & 0xff;
-        sqlite3_close(db);
-    }
+    if (rc && (status == SQLITE_IOERR || status == SQLITE_FULL))
+        rc = load_with(path, true, out, &status, &why);
     if (rc && (status == SQLITE_CANTOPEN || status == SQLITE_READONLY))
         return load_at_rest(path, out, err);
     if (rc) {

@@ -39,7 +39,10 @@ end
 
 --- Removes what was made.
 function M.clean()
-  for _, path in ipairs(temporary) do os.remove(path) end
+  for _, path in ipairs(temporary) do
+    os.remove(path .. "-lock") -- of a service that was killed
+    os.remove(path)
+  end
   temporary = {}
 end
 

@@ -268,7 +268,7 @@ end
 local function store_of(opts, address)
   if opts.lease and not (opts.state or ""):find "^etcd:" then out.fail(2, "serve: --lease goes with --state etcd:...") end
   if not opts.state then return nil, false end
-  local store = out.check(require("weir.serve.store").open(opts.state, { lease = opts.lease, about = about(address) }))
+  local store = out.check(require("weir.serve.store").open(opts.state, { lease = opts.lease, about = about(address), log = log }))
   if not store.lead then return store, false end
   local leads, why = store:lead()
   if leads == nil then

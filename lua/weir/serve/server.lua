@@ -309,7 +309,7 @@ end
 -- Nothing of this turn was saved: it is undone, and whoever asked is told. Without a way back the service ends.
 local function revoke(self, why, code)
   local fenced = code == "fenced" -- what was asked for may have been done; and there is nothing to go back to
-  self.service.opts.log(fenced and why or "not saved: " .. why)
+  self.service.opts.log(fenced and why or "not saved: " .. why, { often = "saving" })
   for client in pairs(self.clients) do client:revoke(fenced and why or "not done, as it could not be saved: " .. why, code) end
   local ok, worse
   if code ~= "exists" and not fenced then ok, worse = self.service:restore() end
@@ -479,6 +479,13 @@ end
 
 -- What is to be done every second, whoever asks or not.
 local function look_after(self)
+  if self.service.lost then
+    local ok, why = self.service:retry()
+    if not ok then
+      self.fatal = "the state cannot be read again: " .. why
+      return uv.stop()
+    end
+  end
   local now = uv.now()
   show_out(self)
   if self.users:has_shrunk(PEAK) then give_back() end
@@ -488,7 +495,7 @@ local function look_after(self)
   end
   if self.metrics_file and now - self.written >= METRICS * 1000 then
     self.written = now
-    local ok, why = core.write_file(self.metrics_file, self:metrics())
+    local ok, why = core.write_file(self.metrics_file, self:metrics(), { links = false })
     if not ok and why ~= self.unwritten then self.log("the metrics could not be written: " .. why) end
     self.unwritten = why -- what is wrong is told once
   end

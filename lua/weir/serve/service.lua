@@ -25,6 +25,8 @@ local Service = {}
 Service.__index = Service
 
 local SELF = "self" -- the stream of the service's own scheduler is this, a dot, and its group
+local RETRIED = { io = true, busy = true, nomem = true } -- codes of a store that may be read later
+local STILL = { hello = true, methods = true, login = true, cancel = true } -- what is answered without a state
 local IDS = 1000    -- ids of jobs are set aside in blocks, so that not each match has to keep the last one
 
 -- ---- messages between provider and scheduler ---------------------------------------------------------------------------
@@ -276,6 +278,7 @@ end
 
 --- Saves what has changed since the last time, in one transaction: true; or nil, message, code, and the service has to `restore`.
 function Service:commit()
+  if self.lost then return true end -- which was told
   local store, touched = self.opts.store, next(self.nested.touched) ~= nil or self.fresh or not self.kept
   self.nested:update()
   if not self.dirty and store then return store:tick() end
@@ -288,10 +291,20 @@ function Service:commit()
   return store:commit(self.graph)
 end
 
---- Goes back to what was saved last. Streams are over: true; or nil, message, code.
+-- What was asked could not be saved, and what was saved cannot be read: nothing is answered until it can.
+local function lose(self, why)
+  if why ~= self.lost then self.opts.log("the state cannot be read again: " .. why, { level = "error", often = "state" }) end
+  self.lost = why
+  return true
+end
+
+--- Goes back to what was saved last. Streams are over: true, also where that has to wait until the store can be read again (`retry`);
+--- or nil, message, code.
 function Service:restore()
   local graph, why, code = self.opts.store:load()
+  if not graph and RETRIED[code] then return lose(self, why) end
   if not graph then return nil, why or "nothing is there any more", code end
+  self.lost = nil
   for key in pairs(self.provider.streams) do
     if not own_group(key) then key.fail("the service had to go back to its last state; acquire again", "io") end
   end
@@ -306,11 +319,19 @@ function Service:restore()
   return ok, why, code
 end
 
+--- Tries again to go back, where that was not possible: as `restore`, or true.
+function Service:retry()
+  if not self.lost then return true end
+  local ok, why, code = self:restore()
+  if ok and not self.lost then self.opts.log("the state was read again: what was saved last is what there is", { level = "info" }) end
+  return ok, why, code
+end
+
 -- ---- time ---------------------------------------------------------------------------------------------------------------------
 
 --- What this service asks of another one leaves: after `commit`.
 function Service:flush()
-  if self.parent then self.parent:flush() end
+  if self.parent and not self.lost then self.parent:flush() end
 end
 
 --- The clock goes on to a time: true; or nil, message, code. What that does to jobs is told to those who listen.
@@ -328,9 +349,9 @@ end
 
 --- The clock goes on; it never goes back. With a manual clock only `advance` moves it.
 function Service:tick(now)
-  if self.opts.clock ~= "wall" or now <= self.engine:now() then return end
+  if self.lost or self.opts.clock ~= "wall" or now <= self.engine:now() then return end
   local ok, why = self:advance(now)
-  if not ok then self.opts.log("the clock: " .. why, { level = "error" }) end
+  if not ok then self.opts.log("the clock: " .. why, { level = "error", often = "clock" }) end
 end
 
 -- ---- calls --------------------------------------------------------------------------------------------------------------------
@@ -376,6 +397,9 @@ function Service:handle(call)
   self.asked[name] = (self.asked[name] or 0) + 1
   local why = roles.refusal(self, call)
   if why then return call.fail(why, "forbidden") end
+  if self.lost and not STILL[name] then
+    return call.fail("the state can neither be saved nor read now, and is tried again every second: " .. self.lost, "io")
+  end
   if call.params.filter ~= nil then return run_filter(self, method, call) end
   run(self, method, call)
 end
