@@ -670,6 +670,8 @@ typedef struct weir_clock_event {
     int kind;
 } weir_clock_event;
 const weir_clock_event *weir_graph_events(const weir_graph *g, uint32_t *n);
+/* Sets the clock back, of a graph without jobs: for a clock that went by a wrong one. WEIR_EBUSY: there are jobs, whose times go by it. */
+int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err);
 
 /* M14, M15, A8: books `amount` units of v for a job over [start, end) without a match; amount == size is exclusive.
  * An allocation of that job on v over the same time grows. */

@@ -1,4 +1,6 @@
 -- The module weir.core: handles that cannot reach freed memory, views, walks without garbage, policies, budgets.
+local shell = require "spec.support.shell"
+local uv = require "luv"
 local core = require "weir.core"
 
 local MACHINE = "cluster:1 rack:2 node:4 socket:2 core:4 gpu:1 memory:2(size=16,unit=GB)"
@@ -626,6 +628,37 @@ describe("the system", function()
       assert.is_string(why)
     end)
   end
+
+  it("locks a file for one process, which ends with the process, and which says who has it", function()
+    assert.same({ nil, "io" }, { core.lock_file("/nowhere/at/all", "x"), select(3, core.lock_file("/nowhere/at/all", "x")) })
+    local fd = assert(core.lock_file(path, "me\n"))
+    assert.equal(tonumber("600", 8), core.file_mode(path))
+    core.unlock_file(fd, path)
+    assert.same({ nil, "unknown" }, { core.file_mode(path), select(3, core.file_mode(path)) })
+  end)
+
+  it("opens a file that is its own, and nothing through a link", function()
+    local own = assert(core.open_own(path))
+    assert(own:write "text")
+    assert(own:close())
+    assert.equal("text", shell.slurp(path))
+    local link = path .. ".link"
+    assert(uv.fs_symlink(path, link))
+    local none, why, code = core.open_own(link)
+    assert(uv.fs_unlink(link))
+    assert.same({ nil, "io" }, { none, code })
+    assert.matches(link, why, 1, true)
+  end)
+
+  it("has a mask for files, a limit of open ones, a time since the start, and memory that it gives back", function()
+    local mask = core.umask(63)
+    assert.equal(63, core.umask(mask))
+    assert.error_matches(function() core.umask(512) end, "permissions")
+    assert.is_true(core.open_files(0) >= 3)
+    assert.error_matches(function() core.open_files(-1) end, "count of files")
+    assert.is_true(core.uptime() > 0 and core.uptime() <= core.uptime())
+    assert.is_nil(core.release_memory())
+  end)
 
   it("writes a file that only its owner may read", function()
     assert.is_true(core.write_private(path, "a secret"))

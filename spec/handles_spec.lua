@@ -232,7 +232,7 @@ local NONE = [[
   constraint: map: graph
   editor: read remember
   engine: advance free job jobs now policy reload resources stats visits watched
-  graph: __call advance begin bytes changed check coarsen count dup edges expand finish format now pieces resolve root roots rset
+  graph: __call advance begin bytes changed check coarsen count dup edges expand finish format now pieces resolve rewind root roots rset
     save subsystems types vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
   http: post step
@@ -250,9 +250,9 @@ local NONE = [[
   vertex: __index __len __newindex __pairs aggregate allocate ancestor available below child children edges graph jobs nchildren
     parent uri uses
   core: array base64 calls clock discover document draft editor file_mode guarded guess http in_group inherited json_decode json_encode
-    json_line keep_memory load lock_file members methods new notify numbers open_files parse peer pieces policy_load policy_source
+    json_line keep_memory load lock_file members methods new notify numbers open_files open_own parse peer pieces policy_load policy_source
     policy_stamp policy_table constraint query read_file release_memory request same sandbox_open sandbox_run secret synthetic tls_client
-    tls_server umask unbase64 unlock_file user watch
+    tls_server umask unbase64 unlock_file uptime user watch
     write_file write_private
 ]]
 

@@ -232,8 +232,9 @@ describe("TCP", function()
     { { "-l", "tcp:127.0.0.1:99999" }, "tcp:HOST:PORT" },
     { { "-l", "tls:127.0.0.1:0", "--token-file", "TOKENS" }, "--tls-cert FILE and --tls-key FILE are missing" },
     { { "-l", "tls:127.0.0.1:0", "--tls-cert", CERT }, "belong together" },
-    { { "--tls-cert", CERT, "--tls-key", CERT }, CERT },
-    { { "--tls-cert", "/nope", "--tls-key", KEY }, "/nope" },
+    { { "--tls-cert", CERT, "--tls-key", "NO KEY" }, "no_key: " },
+    { { "--tls-cert", CERT, "--tls-key", "OPEN KEY" }, "open_key: others may read it (mode 640); chmod 600" },
+    { { "--tls-cert", "/nope", "--tls-key", "KEY" }, "/nope" },
     { { "--token-file", "WEAK" }, "others may read it" },
     { { "--token-file", "SHORT" }, "short:1: a token has at least 16 bytes" },
     { { "--token-file", "ODD" }, 'odd:2: "king" is none of reader, owner, administrator' },
@@ -248,6 +249,9 @@ describe("TCP", function()
         TOKENS = private(dir, "tokens", TOKEN_FILE), SHORT = private(dir, "short", "abc\n"), EMPTY = private(dir, "empty", "# none\n"),
         ODD = private(dir, "odd", "\n0123456789abcdef king\n"), WEAK = shell.path(dir, "weak", TOKEN_FILE),
       }
+      files.KEY, files["NO KEY"] = private(dir, "key", shell.slurp(KEY)), private(dir, "no_key", shell.slurp(CERT))
+      files["OPEN KEY"] = shell.path(dir, "open_key", shell.slurp(KEY))
+      assert(uv.fs_chmod(files["OPEN KEY"], 416))
       assert(uv.fs_chmod(files.WEAK, 420))
       local words = { "serve", "-r", MACHINE, "-l", "unix:" .. shell.path(dir, "s") }
       for _, word in ipairs(case[1]) do words[#words + 1] = files[word] or word end
@@ -315,7 +319,7 @@ describe("TCP", function()
 end)
 
 describe("TLS", function()
-  local function tls() return serve { "-l", "tls:localhost:0", "--tls-cert", CERT, "--tls-key", KEY } end
+  local function tls() return serve { "-l", "tls:localhost:0", "--tls-cert", CERT, "--tls-key", service.key(KEY) } end
 
   it("carries requests, long answers and many of them", function()
     local s = tls()
@@ -330,7 +334,7 @@ describe("TLS", function()
   end)
 
   it("is not trusted without its certificate, nor under another name", function()
-    local s = serve { "-l", "tls:localhost:0", "-l", "tls:127.0.0.2:0", "--tls-cert", CERT, "--tls-key", KEY }
+    local s = serve { "-l", "tls:localhost:0", "-l", "tls:127.0.0.2:0", "--tls-cert", CERT, "--tls-key", service.key(KEY) }
     assert.matches("not trusted", refused("io", client.connect(s.tls, {})))
     local other = s.out.text:match "tls:127.0.0.2:%d+"
     assert.matches("not trusted", refused("io", client.connect(other, { ca = CERT })))
@@ -436,6 +440,16 @@ describe("metrics", function()
     assert.matches("^# HELP .*\nweir_start_time_seconds [%d.]+\n$", shell.slurp(file))
   end)
 
+  it("are not written through a link that somebody has put there", function()
+    local dir = shell.directory()
+    local precious, link = shell.path(dir, "precious", "precious\n"), shell.path(dir, "weir.prom")
+    assert(uv.fs_symlink(precious, link))
+    local s = serve { "--metrics-file", link }
+    service.wait("the log", function() return s.err.text:find "metrics could not be written" end)
+    assert.equal("precious\n", shell.slurp(precious))
+    assert.equal("link", uv.fs_lstat(link).type)
+  end)
+
   it("have a file that cannot be written logged, and the service goes on", function()
     local s = serve { "--metrics-file", "/nope/weir.prom" }
     service.wait("the log", function() return s.err.text:find "metrics could not be written" end)
@@ -519,6 +533,26 @@ describe("options from a file", function()
       local hello = s:connect():ask "hello"
       assert.same({ 7, 9, "wall" }, { hello.limits.calls, hello.limits.clients, hello.clock })
       assert.equal(5, s:connect():ask("stats").vertices)
+      assert.equal(0, s:stop())
+    end
+  end)
+end)
+
+describe("files of a service", function()
+  it("are not recorded to through a link", function()
+    local dir = shell.directory()
+    local precious, link = shell.path(dir, "precious", "precious\n"), shell.path(dir, "record")
+    assert(uv.fs_symlink(precious, link))
+    local result = shell.weir { "serve", "-r", MACHINE, "-l", "unix:" .. dir .. "/s", "--record", link }
+    assert.equal(2, result.status)
+    assert.matches("serve: --record: " .. link, result.err, 1, true)
+    assert.equal("precious\n", shell.slurp(precious))
+  end)
+
+  it("are sockets of the mode that was asked for, whatever the umask", function()
+    for _, mode in ipairs { "600", "660", "666", "777" } do
+      local s = service.start(shell.directory(), { "-r", MACHINE, "--mode", mode })
+      assert.equal(tonumber(mode, 8), core.file_mode(s.path) & 511)
       assert.equal(0, s:stop())
     end
   end)

@@ -289,7 +289,7 @@ describe("a child service", function()
       local file = shell.path(dir, "tokens", alice .. " owner alice\n" .. bob .. " owner bob\n")
       assert(uv.fs_chmod(file, 384))
       local s = service.start(dir, { "-r", MACHINE, "-l", net .. ":127.0.0.1:0", "--token-file", file,
-        table.unpack(net == "tls" and { "--tls-cert", CERT, "--tls-key", KEY } or {}) })
+        table.unpack(net == "tls" and { "--tls-cert", CERT, "--tls-key", service.key(KEY) } or {}) })
       local address = s.out.text:match(net .. ":[%d.]+:%d+")
       local function as(token) return { token_file = shell.path(dir, token:sub(1, 3), token), ca = CERT } end
       local c <close> = assert(client.connect(address, as(alice)))

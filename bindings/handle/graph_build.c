@@ -238,6 +238,16 @@ static int graph_advance(lua_State *L)
     return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
 }
 
+/* rewind(to): sets the clock back, of a graph without jobs: true; or nil, message, code. */
+static int graph_rewind(lua_State *L)
+{
+    struct weirlua_graph *box = check_writable_graph(L);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_graph_rewind(box->g, weirlua_check_time(L, 2), &err), &err);
+}
+
 const luaL_Reg weirlua_graph_writers[] = {
     {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add},     {"unlink", graph_unlink},
-    {"add_edge", graph_add_edge}, {"advance", graph_advance}, {"merge", graph_merge}, {NULL, NULL}};
+    {"add_edge", graph_add_edge}, {"advance", graph_advance}, {"rewind", graph_rewind}, {"merge", graph_merge},
+    {NULL, NULL}};

@@ -295,7 +295,9 @@ int weirlua_inherited(lua_State *L);
 int weirlua_keep_memory(lua_State *L);
 int weirlua_release_memory(lua_State *L);
 int weirlua_open_files(lua_State *L);
+int weirlua_open_own(lua_State *L);
 int weirlua_umask(lua_State *L);
+int weirlua_uptime(lua_State *L);
 int weirlua_lock_file(lua_State *L);
 int weirlua_unlock_file(lua_State *L);
 

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define GROUPS_MAX 1024
@@ -183,6 +184,36 @@ int weirlua_write_private(lua_State *L)
     return 1;
 }
 
+static int close_own(lua_State *L)
+{
+    luaL_Stream *file = luaL_checkudata(L, 1, LUA_FILEHANDLE);
+
+    return luaL_fileresult(L, fclose(file->f) == 0, NULL);
+}
+
+/* open_own(path): an empty file of Lua's to be written to, as other programs may read it; or nil, message, code. What links to
+ * something else is refused, but below /dev. */
+int weirlua_open_own(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+    int own = strncmp(path, "/dev/", 5) == 0 ? 0 : O_NOFOLLOW;
+    luaL_Stream *file = lua_newuserdatauv(L, sizeof *file, 0);
+    int fd;
+
+    file->closef = NULL; /* closed */
+    luaL_setmetatable(L, LUA_FILEHANDLE);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | own, 0666);
+    if (fd < 0)
+        return fail_errno(L, path);
+    file->f = fdopen(fd, "w");
+    if (!file->f) {
+        close(fd);
+        return fail_errno(L, path);
+    }
+    file->closef = close_own;
+    return 1;
+}
+
 /* umask(mask): the permissions that new files of this process do not get; the mask until now. */
 int weirlua_umask(lua_State *L)
 {
@@ -328,6 +359,18 @@ int weirlua_inherited(lua_State *L)
     if (!listens || type != SOCK_STREAM)
         return errno = EPROTOTYPE, fail_errno(L, "a socket that was handed over is no listening stream");
     lua_pushstring(L, addr.ss_family == AF_UNIX ? "unix" : "tcp");
+    return 1;
+}
+
+/* ---- time ---- */
+
+/* uptime(): seconds since the machine was started, sleep included; no setting of the wall clock changes them. */
+int weirlua_uptime(lua_State *L)
+{
+    struct timespec t = {0};
+
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    lua_pushnumber(L, (lua_Number)t.tv_sec + (lua_Number)t.tv_nsec / 1e9);
     return 1;
 }
 

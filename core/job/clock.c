@@ -9,6 +9,7 @@
 #include "graph/journal.h"
 #include "job/start_queue.h"
 #include "time/availability.h"
+#include "time/occupancy.h"
 #include "time/reservation.h"
 #include "time/usage_totals.h"
 
@@ -307,4 +308,24 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
         else
             return WEIR_OK;
     }
+}
+
+int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (g->live_jobs > 0)
+        return weir_fail(err, WEIR_EBUSY, "the clock cannot be set back: there are %" PRIu32 " jobs", g->live_jobs);
+    if (now < 0 || now > g->now)
+        return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set back to %" PRId64 " us", g->now,
+                         now);
+    weir_calendars_clear(g); /* starts that were found may lie after others now */
+    weir_taken_clear(g);
+    g->nevents = 0;
+    g->now = now;
+    g->revision++;
+    g->advances++;
+    return WEIR_OK;
 }

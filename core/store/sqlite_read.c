@@ -382,8 +382,10 @@ int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err)
     weir_err why = {0};
     int status, rc = load_with(path, false, out, &status, &why);
 
-    if (rc && (status == SQLITE_IOERR || status == SQLITE_FULL))
+    if (rc && (status == SQLITE_IOERR || status == SQLITE_FULL)) {
+        why = (weir_err){0};
         rc = load_with(path, true, out, &status, &why);
+    }
     if (rc && (status == SQLITE_CANTOPEN || status == SQLITE_READONLY))
         return load_at_rest(path, out, err);
     if (rc) {

@@ -118,6 +118,7 @@ group("changes", [[
       or "memory"
   local other = must(core.synthetic "cluster:1 row:2 node:1") return g:merge(other)
   return g:advance(5)
+  return g:rewind(0) or true
   v.tags.colour = "blue" return true
   v.properties.year = 2020 return true
   v.data.more = { 1, 2, { x = "y" } } return true

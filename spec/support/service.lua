@@ -23,6 +23,13 @@ function M.wait(what, f)
   if late then error("waited in vain for " .. what, 2) end
 end
 
+--- The path of a private copy of a key: a service takes no other.
+function M.key(path)
+  local copy = shell.path(shell.directory(), "key.pem", shell.slurp(path))
+  assert(uv.fs_chmod(copy, 384))
+  return copy
+end
+
 local Service = {}
 Service.__index = Service
 

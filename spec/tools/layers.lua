@@ -121,7 +121,9 @@ check_calls()
 each_file("bindings -path bindings/flux -prune -o -type f -name '*.[ch]' -print", check_bindings)
 -- The event loop is for the service and its client.
 local LOOP = {}
-for _, name in ipairs { "server", "listen", "client", "link" } do LOOP["lua/weir/serve/" .. name .. ".lua"] = true end
+for _, name in ipairs { "server", "listen", "client", "link", "clock", "store/sqlite" } do
+  LOOP["lua/weir/serve/" .. name .. ".lua"] = true
+end
 -- Scenarios are specs.
 local TESTING = { ["lua/weir/cli/test.lua"] = true, ["lua/weir/cli/test_busted.lua"] = true, ["lua/weir/scenario/plan.lua"] = true }
 each_file("lua/weir -name '*.lua'", check_requires(function(name, path)

@@ -30,6 +30,8 @@ local M = {
     { nil, "overrun", "RULE", "what happens at the end of a job that nobody releases: hold (if not given): it keeps what it has, and a "
       .. "reservation that needs some of that is held back until it is released; expire: it is released at its end",
       choices = { "hold", "expire" } },
+    { nil, "clock-jump", "SECONDS", "with the wall's clock: where it is set by more than this, the service does not follow, but "
+      .. "for SIGHUP or a restart; 3600 if not given", kind = "count" },
     { nil, "limit", "NAME=N", "what clients may cost; can be given several times. Of a client: line (bytes of a request; 1048576), "
       .. "calls (in flight; 128), streams (of these; 32), lists (of these, in pages; 8), high (bytes that it has not read, from "
       .. "which on it waits; 262144), most (... is dropped; 8388608). Of a user, who is a uid, a token or, before the login, an "
@@ -96,7 +98,7 @@ Over TCP a client shows a token first: {"id": 1, "method": "login", "params": {"
 A file of options (--config) is a JSON object, or Lua that returns a table, with their long names: {"resources": "cluster.json",
 "listen": ["unix:/run/weir.sock"], "limit": {"clients": 200}}.
 
-SIGHUP loads the policy again. Started by systemd it says when it is ready, and takes the sockets that are handed over.
+SIGHUP loads the policy again, and makes the service follow a wall clock that was set by more than --clock-jump. Started by systemd it says when it is ready, and takes the sockets that are handed over.
 
 Exit status: 0 ended by a signal, 1 what was changed could not be saved, or the parent has ended it, 2 wrong use or unreadable input.]],
 }
@@ -152,6 +154,12 @@ local function limits_of(words)
   return limits
 end
 
+-- A private key is nobody else's to read, as a file of tokens is.
+local function check_key(path)
+  local bits = core.file_mode(path)
+  if bits and bits & 63 ~= 0 then out.fail(2, "%s: others may read it (mode %o); chmod 600", path, bits & 511) end
+end
+
 -- Who may come in, and how.
 local function access_of(opts)
   local rules, why = require("weir.serve.roles").rules(opts.allow)
@@ -160,6 +168,7 @@ local function access_of(opts)
   if not mode or mode % 1 ~= 0 or mode < 0 or mode > 511 then
     out.fail(2, "serve: --mode: an octal number up to 777 is wanted, such as 660")
   end
+  if opts["tls-key"] then check_key(opts["tls-key"]) end
   if (opts["tls-cert"] == nil) ~= (opts["tls-key"] == nil) then out.fail(2, "serve: --tls-cert and --tls-key belong together") end
   return {
     rules = rules, mode = mode // 1 | 0, tokens = opts["token-file"] and out.check(require("weir.serve.tokens").open(opts["token-file"])),
@@ -220,7 +229,7 @@ end
 -- Writes what is acquired and taken away into a file, from its beginning on; nil: nothing is to be written.
 local function recorder_of(path)
   if not path then return nil end
-  local file, why = io.open(path, "w")
+  local file, why = core.open_own(path)
   if not file then out.fail(2, "serve: --record: %s", why) end
   file:setvbuf "line"
   return require("weir.acquire.record").writer(function(text)
@@ -284,7 +293,7 @@ local function begin(opts, store, within, late)
   within.link = parent and parent.link
   local service = make(opts, store, parent, late)
   if parent then parent:attach(service, function(why) within.server:finish(why) end) end
-  service:tick(require("weir.serve.server").now())
+  service:begin(require("weir.serve.clock").wall())
   local saved, why = service:commit()
   if not saved then out.fail(2, "%s", why) end
   service.opts.period = store and store.period and store:period()
@@ -329,6 +338,7 @@ function M.run(opts)
     if within.link then within.link:finish() end
   end })
   access.limits, access.log = limits_of(opts.limit), log
+  access.clock = require("weir.serve.clock").new { jump = opts["clock-jump"], log = log }
   local store <close>, waits = store_of(opts, list[1])
   local open <close> = within -- luacheck: ignore
   local service = waits and stand_by(opts, store, within) or begin(opts, store, within)

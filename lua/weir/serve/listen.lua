@@ -52,15 +52,17 @@ end
 
 local Open = {}
 
+-- A socket is made with its mode: setting that by the path afterwards could reach something else that took the socket's place.
 function Open.unix(address, opts)
   local pipe = uv.new_pipe(false)
+  local mask = core.umask(511 & ~(opts.mode or 384))
   local ok, why, code = bind(pipe, address.path)
+  core.umask(mask)
   if not ok then
     pipe:close()
     uv.run "nowait"
     return nil, why, code
   end
-  uv.fs_chmod(address.path, opts.mode or 384) -- 0600; nobody can connect before it listens
   return { kind = "unix", handle = pipe, address = addresses.text(address), path = address.path }
 end
 

@@ -3,6 +3,7 @@
 -- In a turn of the loop the users that have sent something are served in turn, one request at a time, until nobody has any, or for
 -- SLICE seconds; then all that has changed is saved at once, and only then the answers go out (group commit).
 
+local clocks = require "weir.serve.clock"
 local core = require "weir.core"
 local clients = require "weir.serve.connection"
 local listen = require "weir.serve.listen"
@@ -359,7 +360,7 @@ end
 
 local function turn(self)
   local begin, work = core.clock(), self.users.waiting > 0
-  self.service:tick(M.now())
+  self.service:tick(self.clock:now())
   serve(self)
   for _, client in ipairs(self.touched) do
     if client.paging[1] then client:continue() end
@@ -373,10 +374,7 @@ local function turn(self)
 end
 
 --- Seconds since 1970.
-function M.now()
-  local seconds, micro = uv.gettimeofday()
-  return seconds + micro / 1e6
-end
+M.now = clocks.wall
 
 -- ---- the end -------------------------------------------------------------------------------------------------------------------
 
@@ -412,8 +410,9 @@ local function on_signal(self, name, f)
   handle:start(name, guarded(self, function() f(self) end))
 end
 
--- The policy as it is now; what does not load leaves the old one.
+-- The policy and the wall clock as they are now; a policy that does not load leaves the old one.
 local function reload(self)
+  self.clock:follow()
   if not self.service.reload then return end
   notify.tell "RELOADING=1"
   local policy, why = self.service:reload()
@@ -561,11 +560,11 @@ local function fitting(limits, log)
   return fit
 end
 
---- A server. opts: log(text, fields); limits, as LIMITS; rules, as of roles.lua, for who connects to Unix sockets, whose permissions
+--- A server. opts: log(text, fields); clock, as of clock.lua, which there is if not given; limits, as LIMITS; rules, as of roles.lua, for who connects to Unix sockets, whose permissions
 --- are `mode`; tokens and tls, for the net (see tokens.lua, listen.lua); metrics_file, where the page of metrics is written to.
 function M.new(service, opts)
   local self = setmetatable({
-    log = opts.log, limits = fitting(opts.limits or M.LIMITS, opts.log), rules = opts.rules or {}, mode = opts.mode,
+    log = opts.log, clock = opts.clock or clocks.new { log = opts.log }, limits = fitting(opts.limits or M.LIMITS, opts.log), rules = opts.rules or {}, mode = opts.mode,
     tokens = opts.tokens, tls = opts.tls,
     metrics_file = opts.metrics_file, listeners = {}, clients = {}, nclients = 0, connections = 0, dropped = 0, failures = {},
     touched = {}, turns = metrics.histogram(), saves = metrics.histogram(), began = M.now(), barked = 0, written = -1e9,

@@ -347,6 +347,18 @@ function Service:advance(to)
   return true
 end
 
+--- The clock of a state that was saved, before it is used first: where that is ahead of the time, and there is no job whose times would
+--- tell another story, it goes back.
+function Service:begin(now)
+  if self.opts.clock ~= "wall" then return end
+  local ahead = self.engine:now() - now
+  if ahead <= 0 then return self:tick(now) end
+  if #self.engine:jobs() == 0 and self.graph:rewind(now) then
+    return self.opts.log(("the time of the state was %.0f s ahead of the wall clock: without a job, it is the wall's again"):format(ahead))
+  end
+  self.opts.log(("the time of the state is %.0f s ahead of the wall clock, and there are jobs: it stands still until then"):format(ahead))
+end
+
 --- The clock goes on; it never goes back. With a manual clock only `advance` moves it.
 function Service:tick(now)
   if self.lost or self.opts.clock ~= "wall" or now <= self.engine:now() then return end
