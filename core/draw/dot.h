@@ -59,4 +59,6 @@ void weir_dot_fold_free(struct dot_fold *f);
  * O(d DOT_BOXES), where signs were made. */
 uint32_t weir_dot_box_of(const struct dot_fold *f, weir_vertex v);
 
+weir_writer weir_dot_write;
+
 #endif

@@ -168,4 +168,6 @@ bool weir_svg_text(struct svg *s, const char *class, int32_t x, int32_t y, int32
 void weir_svg_number(weir_buf *b, int64_t n);
 void weir_svg_percent(weir_buf *b, double part);
 
+weir_writer weir_svg_write;
+
 #endif

@@ -1,4 +1,4 @@
-/* input.h - the readers of machines, and what they share. Private to the core.
+/* input.h - services for readers of machines, and the readers of this folder. Private to the core.
  *
  * Every reader builds a new graph between weir_graph_begin() and weir_graph_end(), and hands it over only when it is
  * whole. `source` names the text in errors; `text` need not end in a NUL.
@@ -39,14 +39,12 @@
 #define WEIR_VERTICES_MAX 0x4000000u /* 2^26, about 4 GB: more are refused before they are made */
 #endif
 
-int weir_grug_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
-int weir_synthetic_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err);
-int weir_jgf_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);
-int weir_rv1_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);
+/* A reader makes the graph of a text; in->rest is NULL unless the registry says that the reader streams. */
+typedef int weir_reader(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);
+weir_reader weir_grug_read, weir_synthetic_read, weir_jgf_read;
 
-/* `types` is what the graph has: what stands behind "hwloc:" in the name of the format, or "". See hwloc_types.h. */
-int weir_hwloc_parse(const char *text, size_t len, const char *source, const char *types, weir_graph **out,
-                     weir_err *err);
+/* in->option names the types of the graph, or is "". See hwloc_types.h. */
+weir_reader weir_hwloc_read;
 int weir_hwloc_discover(const char *types, weir_graph **out, weir_err *err);
 /* Whether an XML text can be shown to hwloc, which itself would neither say what is wrong nor survive any depth. */
 int weir_hwloc_check(const char *text, size_t len, const char *source, weir_err *err);
@@ -57,6 +55,17 @@ int weir_hwloc_objects(const char *text, size_t len, const char *source, json_t 
 int weir_jgf_build(const json_t *graph, const char *path, const char *source, weir_graph **out, weir_err *err);
 /* The outermost object of a JSON text, to be given back with json_decref(). */
 int weir_json_object(const char *text, size_t len, const char *source, json_t **out, weir_err *err);
+
+/* Values of the key "writer" of an R: Fluxion's, where all that lies below exclusive vertices is left out; RFC 49's. */
+#define WEIR_JGF_SHORTHAND "fluxion:jgf_shorthand"
+#define WEIR_TREEPOOL      "TreePool"
+
+/* True if the start of a text is in the format. The text may be cut off anywhere. */
+bool weir_probe_grug(const char *text, size_t len);
+bool weir_probe_jgf(const char *text, size_t len);
+bool weir_probe_rv1(const char *text, size_t len);
+bool weir_probe_hwloc(const char *text, size_t len);
+bool weir_probe_synthetic(const char *text, size_t len);
 
 /* Keys and values that every pool of one kind gets. Zero-initialise. */
 struct weir_prop {

@@ -485,7 +485,7 @@ const char *weir_json_type_name(int type)
 
 int weir_json_valid(const char *text, size_t len, uint32_t depth)
 {
-    const struct weir_input in = {text, len, NULL};
+    const struct weir_input in = {.text = text, .len = len};
     weir_json *j = weir_json_open(&in, NULL, NULL);
     int type = j ? WEIR_JSON_NULL : WEIR_ENOMEM;
 

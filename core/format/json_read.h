@@ -11,11 +11,12 @@
 #define WEIR_JSON_DEPTH    4096      /* arrays and objects in each other */
 #define WEIR_JSON_TEXT_MAX (1 << 24) /* bytes of a string, key or number */
 
-/* A text: `len` bytes, and then what is left of a file, unless that is NULL. */
+/* A text: `len` bytes, then the rest of a file unless `rest` is NULL. `option` stood behind the name of the format. */
 struct weir_input {
     const char *text;
     size_t len;
     FILE *rest;
+    const char *option;
 };
 
 enum weir_json_type {

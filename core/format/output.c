@@ -1,5 +1,5 @@
-/* output.c - writing machines and allocations: which writer a format has, the tree of an allocation, and how
- * texts are made fit for what they are written into. See output.h.
+/* output.c - services for writers of machines and allocations: the tree of an allocation, escaped texts, the run of a
+ * writer. See output.h.
  *
  * Main invariant: a part that is in a tree has every part above it there too, and a chain of parts is in the order in
  * which the graph has the vertices, whatever the order of the picks.
@@ -327,104 +327,7 @@ void weir_write_plain(weir_buf *b, const char *s, size_t n)
     write_chars(b, s, n, plain_char);
 }
 
-/* ---- formats -------------------------------------------------------------------------------------------------- */
-
-static int write_graph(const struct weir_written *w, enum weir_detail detail, weir_buf *b, weir_err *err)
-{
-    int rc;
-
-    WEIR_WRITE(b, "{");
-    rc = weir_jgf_write(w, detail, b, err);
-    WEIR_WRITE(b, "}");
-    return rc;
-}
-
-static int write_jgf(const struct weir_written *w, weir_buf *b, weir_err *err)
-{
-    return write_graph(w, WEIR_FULL_GRAPH, b, err);
-}
-
-static int write_jgf_shorthand(const struct weir_written *w, weir_buf *b, weir_err *err)
-{
-    return write_graph(w, WEIR_SHORTHAND, b, err);
-}
-
-static int write_rv1(const struct weir_written *w, weir_buf *b, weir_err *err)
-{
-    return weir_rv1_write(w, WEIR_FULL_GRAPH, b, err);
-}
-
-static int write_rv1_shorthand(const struct weir_written *w, weir_buf *b, weir_err *err)
-{
-    return weir_rv1_write(w, WEIR_SHORTHAND, b, err);
-}
-
-static int write_rv1_nosched(const struct weir_written *w, weir_buf *b, weir_err *err)
-{
-    return weir_rv1_write(w, WEIR_NO_GRAPH, b, err);
-}
-
-enum { FOR_GRAPHS = 1, FOR_ALLOCATIONS = 2 };
-enum { TAKES_START = 1, TAKES_BY = 2, TAKES_WIDTH = 4, TAKES_ALL = 8 };
-
-static const struct writer {
-    const char *name;
-    int (*write)(const struct weir_written *w, weir_buf *b, weir_err *err);
-    unsigned what, options;
-} writers[] = {
-    {"rv1", write_rv1, FOR_GRAPHS | FOR_ALLOCATIONS, 0},
-    {"rv1_nosched", write_rv1_nosched, FOR_GRAPHS | FOR_ALLOCATIONS, 0},
-    {"rv1_shorthand", write_rv1_shorthand, FOR_ALLOCATIONS, 0},
-    {"rlite", weir_rlite_write, FOR_GRAPHS | FOR_ALLOCATIONS, 0},
-    {"jgf", write_jgf, FOR_GRAPHS | FOR_ALLOCATIONS, 0},
-    {"jgf_shorthand", write_jgf_shorthand, FOR_ALLOCATIONS, 0},
-    {"tree", weir_tree_write, FOR_GRAPHS | FOR_ALLOCATIONS, 0},
-    {"dot", weir_dot_write, FOR_GRAPHS, TAKES_START | TAKES_ALL},
-    {"svg", weir_svg_write, FOR_GRAPHS, TAKES_START | TAKES_BY | TAKES_WIDTH},
-    {"csv", weir_csv_write, FOR_GRAPHS, TAKES_START},
-};
-enum { WRITERS = sizeof writers / sizeof *writers };
-
-static void fail_format(const char *format, unsigned what, weir_err *err)
-{
-    char names[128];
-    size_t n = 0;
-
-    for (size_t i = 0; i < WRITERS; i++)
-        if (writers[i].what & what)
-            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", writers[i].name);
-    weir_fail(err, WEIR_EINVAL, "%s cannot be written as \"%.64s\": one of %s is wanted",
-              what == FOR_GRAPHS ? "a graph" : "an allocation", format ? format : "", names);
-}
-
-static const struct writer *find_writer(const char *format, unsigned what, weir_err *err)
-{
-    for (size_t i = 0; format && i < WRITERS; i++)
-        if (strcmp(writers[i].name, format) == 0 && (writers[i].what & what))
-            return &writers[i];
-    fail_format(format, what, err);
-    return NULL;
-}
-
-static int check_options(const weir_graph *g, const struct writer *to, const weir_format_options *o, weir_err *err)
-{
-    unsigned given = (o->start != WEIR_NONE ? TAKES_START : 0u) | (o->by ? TAKES_BY : 0u) |
-                     (o->width ? TAKES_WIDTH : 0u) | (o->all ? TAKES_ALL : 0u);
-    unsigned wrong = given & ~to->options;
-
-    if (wrong)
-        return weir_fail(err, WEIR_EINVAL, "\"%s\" is written without the option `%s`", to->name,
-                         wrong & TAKES_START ? "start"
-                         : wrong & TAKES_BY  ? "by"
-                         : wrong & TAKES_ALL ? "all"
-                                             : "width");
-    if (o->width && (o->width < WEIR_WIDTH_MIN || o->width > WEIR_WIDTH_MAX))
-        return weir_fail(err, WEIR_EINVAL, "a width of %u: %d to %d are wanted", o->width, WEIR_WIDTH_MIN,
-                         WEIR_WIDTH_MAX);
-    if (o->start != WEIR_NONE && !vertex_valid(g, o->start))
-        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", o->start);
-    return WEIR_OK;
-}
+/* ---- writing -------------------------------------------------------------------------------------------------- */
 
 const weir_vertex *weir_write_tops(const weir_graph *g, const weir_format_options *o, uint32_t *n)
 {
@@ -444,13 +347,12 @@ int weir_write_flush(const struct weir_written *w, weir_buf *b, bool all, weir_e
     return WEIR_OK;
 }
 
-/* Runs a writer. What it wrote is in *b, or was handed to the sink. */
-static int run_writer(const struct writer *to, const struct weir_written *w, weir_buf *b, weir_err *err)
+int weir_write_run(weir_writer *writer, const struct weir_written *w, weir_buf *b, weir_err *err)
 {
     int rc;
 
     weir_buf_add(b, "", 0);
-    rc = to->write(w, b, err);
+    rc = writer(w, b, err);
     if (rc == WEIR_OK && b->failed)
         rc = weir_fail_nomem(err);
     if (rc == WEIR_OK)
@@ -458,71 +360,24 @@ static int run_writer(const struct writer *to, const struct weir_written *w, wei
     return rc;
 }
 
-static char *run_to_text(const struct writer *to, const struct weir_written *w, weir_err *err)
+char *weir_write_text(weir_writer *writer, const struct weir_written *w, weir_err *err)
 {
     weir_buf b = {0};
 
-    if (run_writer(to, w, &b, err) == WEIR_OK)
+    if (weir_write_run(writer, w, &b, err) == WEIR_OK)
         return b.data;
     weir_buf_free(&b);
     return NULL;
 }
 
-char *weir_allocation_format(const weir_graph *g, const weir_allocation *a, const char *format, weir_err *err)
+char *weir_write_allocation(weir_writer *writer, const weir_graph *g, const weir_allocation *a, weir_err *err)
 {
-    const struct writer *to = find_writer(format, FOR_ALLOCATIONS, err);
     struct weir_parts parts = {0};
     char *text;
 
-    if (!to || weir_parts_build(g, a, &parts, err) < 0)
+    if (weir_parts_build(g, a, &parts, err) < 0)
         return NULL;
-    text = run_to_text(to, &(struct weir_written){.g = g, .parts = &parts, .a = a}, err);
+    text = weir_write_text(writer, &(struct weir_written){.g = g, .parts = &parts, .a = a}, err);
     weir_parts_free(&parts);
     return text;
-}
-
-int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const char *format, weir_sink sink, void *data,
-                          weir_err *err)
-{
-    const struct writer *to = find_writer(format, FOR_ALLOCATIONS, err);
-    struct weir_parts parts = {0};
-    struct weir_written w = {.g = g, .parts = &parts, .a = a, .sink = sink, .sink_data = data};
-    weir_buf b = {0};
-    int rc = to ? weir_parts_build(g, a, &parts, err) : WEIR_EINVAL;
-
-    if (rc == WEIR_OK)
-        rc = run_writer(to, &w, &b, err);
-    weir_parts_free(&parts);
-    weir_buf_free(&b);
-    return rc;
-}
-
-static const weir_format_options no_options = WEIR_FORMAT_OPTIONS_INIT;
-
-char *weir_graph_format(const weir_graph *g, const char *format, weir_err *err)
-{
-    return weir_graph_format_with(g, format, &no_options, err);
-}
-
-char *weir_graph_format_with(const weir_graph *g, const char *format, const weir_format_options *o, weir_err *err)
-{
-    const struct writer *to = find_writer(format, FOR_GRAPHS, err);
-
-    if (!to || check_options(g, to, o, err) < 0)
-        return NULL;
-    return run_to_text(to, &(struct weir_written){.g = g, .o = o}, err);
-}
-
-int weir_graph_write(const weir_graph *g, const char *format, const weir_format_options *o, weir_sink sink, void *data,
-                     weir_err *err)
-{
-    const struct writer *to = find_writer(format, FOR_GRAPHS, err);
-    struct weir_written w = {.g = g, .o = o ? o : &no_options, .sink = sink, .sink_data = data};
-    weir_buf b = {0};
-    int rc = to ? check_options(g, to, w.o, err) : WEIR_EINVAL;
-
-    if (rc == WEIR_OK)
-        rc = run_writer(to, &w, &b, err);
-    weir_buf_free(&b);
-    return rc;
 }

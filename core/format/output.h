@@ -1,4 +1,4 @@
-/* output.h - the writers of machines and allocations, and what they share. Private to the core.
+/* output.h - services for writers of machines and allocations, and the writers of this folder. Private to the core.
  *
  * Every writer adds to one weir_buf, whose `failed` is looked at once, at the end. Nothing is allocated for single
  * vertices: what is kept while writing lies in a few growing arrays.
@@ -101,16 +101,20 @@ struct weir_written {
 #define WEIR_FLUSH 65536
 int weir_write_flush(const struct weir_written *w, weir_buf *b, bool all, weir_err *err) WEIR_CHECKED;
 
-/* How much of what an allocation has is written as a graph: nothing; without what lies below exclusive vertices; all. */
+/* A writer adds to the buffer; the run reports a failed buffer and empties it into the sink. */
+typedef int weir_writer(const struct weir_written *w, weir_buf *b, weir_err *err);
+int weir_write_run(weir_writer *writer, const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
+/* The whole text, or NULL; to be freed with weir_mem_free(). */
+char *weir_write_text(weir_writer *writer, const struct weir_written *w, weir_err *err) WEIR_CHECKED;
+char *weir_write_allocation(weir_writer *writer, const weir_graph *g, const weir_allocation *a,
+                            weir_err *err) WEIR_CHECKED;
+
+/* How much of an allocation is written as a graph: nothing; without what lies below exclusive vertices; all. */
 enum weir_detail { WEIR_NO_GRAPH, WEIR_SHORTHAND, WEIR_FULL_GRAPH };
 
 /* The members of an object: "graph": {...} and, where a shorthand left something out, "writer": WEIR_JGF_SHORTHAND. */
 int weir_jgf_write(const struct weir_written *w, enum weir_detail detail, weir_buf *b, weir_err *err) WEIR_CHECKED;
-int weir_rv1_write(const struct weir_written *w, enum weir_detail detail, weir_buf *b, weir_err *err) WEIR_CHECKED;
-int weir_rlite_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
-int weir_tree_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
-int weir_dot_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
-int weir_svg_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
-int weir_csv_write(const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
+
+weir_writer weir_jgf_write_graph, weir_jgf_write_shorthand, weir_tree_write, weir_csv_write;
 
 #endif

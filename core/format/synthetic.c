@@ -430,9 +430,9 @@ static void free_words(struct reader *r)
     weir_mem_free(r->counts);
 }
 
-int weir_synthetic_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err)
+int weir_synthetic_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
-    struct reader r = {.text = text, .s = text, .end = text + len, .source = source, .err = err};
+    struct reader r = {.text = in->text, .s = in->text, .end = in->text + in->len, .source = source, .err = err};
     int rc = parse_text(&r);
 
     if (rc == WEIR_OK)

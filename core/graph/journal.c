@@ -96,3 +96,31 @@ bool weir_file_look(const char *path, struct weir_file_id *out)
     out->modified = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     return true;
 }
+
+/* Lists the live vertices of a journal, or of the graph where j is NULL. */
+static uint32_t list_live(const weir_graph *g, const struct journal *j, weir_vertex *list)
+{
+    uint32_t n = 0, count = j ? j->n : g->limit;
+
+    for (uint32_t i = 0; i < count; i++) {
+        weir_vertex v = j ? (weir_vertex)j->list[i] : i;
+        if (vertex_valid(g, v))
+            list[n++] = v;
+    }
+    return n;
+}
+
+int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, weir_err *err)
+{
+    struct journal *j = g->changes && !g->changes->vertices.all ? &g->changes->vertices : NULL;
+    weir_vertex *out;
+
+    if (j)
+        weir_journal_sort(j);
+    out = weir_mem_alloc((j ? j->n : g->limit) * sizeof *out);
+    if (!out)
+        return weir_fail_nomem(err);
+    *n = list_live(g, j, out);
+    *list = out;
+    return WEIR_OK;
+}

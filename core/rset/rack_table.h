@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
+#include "format/input.h"
 #include "rset/rset.h"
 
-#define WEIR_TREEPOOL          "TreePool" /* the writer */
 #define WEIR_TREEPOOL_DEPTH    16         /* domains within domains */
 #define WEIR_TREEPOOL_DOMAINS  65536      /* in all entries together */
 #define WEIR_TREEPOOL_CAPACITY (INT64_C(1) << 53)

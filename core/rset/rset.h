@@ -179,9 +179,18 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err) WEIR_CHECKED
 
 /* ---- rset_collect.c ---- */
 
-struct weir_written; /* output.h */
+struct weir_input;   /* format/json_read.h */
+struct weir_written; /* format/output.h */
+
 /* The set of an allocation or graph, without scheduling; `what` is an enum weir_rset_what. Without `names`, it has neither
  * hosts nor properties. */
 int weir_rset_collect(const struct weir_written *w, int what, bool names, weir_rset **out, weir_err *err) WEIR_CHECKED;
+
+/* R version 1 (RFC 20): the reader of machines (a weir_reader), and the writers (weir_writers). */
+int weir_rv1_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);
+int weir_rv1_write(const struct weir_written *w, weir_buf *b, weir_err *err);
+int weir_rv1_write_shorthand(const struct weir_written *w, weir_buf *b, weir_err *err);
+int weir_rv1_write_nosched(const struct weir_written *w, weir_buf *b, weir_err *err);
+int weir_rlite_write(const struct weir_written *w, weir_buf *b, weir_err *err);
 
 #endif

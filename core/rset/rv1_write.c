@@ -2,8 +2,8 @@
  * R_lite alone. What is in it: rset_collect.c; how it looks: rset_write.c. Invariant: the graph is written as it goes, and
  * never held as JSON.
  */
-#include "rset/rset.h"
 #include "format/output.h"
+#include "rset/rset.h"
 
 int weir_rlite_write(const struct weir_written *in, weir_buf *b, weir_err *err)
 {
@@ -16,7 +16,7 @@ int weir_rlite_write(const struct weir_written *in, weir_buf *b, weir_err *err)
     return rc;
 }
 
-int weir_rv1_write(const struct weir_written *in, enum weir_detail detail, weir_buf *b, weir_err *err)
+static int write_r(const struct weir_written *in, enum weir_detail detail, weir_buf *b, weir_err *err)
 {
     weir_rset *r = NULL;
     int rc = weir_rset_collect(in, WEIR_RSET_ALL, true, &r, err);
@@ -31,4 +31,19 @@ int weir_rv1_write(const struct weir_written *in, enum weir_detail detail, weir_
     }
     WEIR_WRITE(b, "}");
     return rc;
+}
+
+int weir_rv1_write(const struct weir_written *in, weir_buf *b, weir_err *err)
+{
+    return write_r(in, WEIR_FULL_GRAPH, b, err);
+}
+
+int weir_rv1_write_shorthand(const struct weir_written *in, weir_buf *b, weir_err *err)
+{
+    return write_r(in, WEIR_SHORTHAND, b, err);
+}
+
+int weir_rv1_write_nosched(const struct weir_written *in, weir_buf *b, weir_err *err)
+{
+    return write_r(in, WEIR_NO_GRAPH, b, err);
 }

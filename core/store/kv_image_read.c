@@ -130,7 +130,7 @@ static int take_rows(struct filler *f)
 
 static int take_piece(struct filler *f, const struct weir_piece *p)
 {
-    struct weir_input in = {p->text, p->len, NULL};
+    struct weir_input in = {.text = p->text, .len = p->len};
     int rc;
 
     f->key = p->key;

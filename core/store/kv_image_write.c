@@ -12,6 +12,7 @@
 #include "store/kv_image.h"
 #include "graph/vertex_range.h"
 #include "format/output.h"
+#include "rset/rset.h"
 
 struct writer {
     struct weir_pieces *out;
@@ -252,7 +253,7 @@ static int write_edges(struct writer *w, bool all)
 static int write_rset(struct writer *w, const struct job *j)
 {
     weir_err why = {0};
-    char key[64], *text = weir_allocation_format(w->rows.g, &j->a, "rv1_nosched", &why);
+    char key[64], *text = weir_write_allocation(weir_rv1_write_nosched, w->rows.g, &j->a, &why);
 
     if (!text)
         return why.code == WEIR_ENOMEM ? WEIR_ENOMEM : WEIR_OK;

@@ -13,6 +13,7 @@
 
 #include <sqlite3.h>
 
+#include "format/input.h"
 #include "graph/journal.h"
 
 #define DB_APPLICATION 0x57454952 /* "WEIR": application_id of the file */
@@ -90,11 +91,8 @@ int weir_db_put_job(const struct weir_db_rows *s, const struct job *j) WEIR_CHEC
 
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err) WEIR_CHECKED;
 int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err) WEIR_CHECKED;
-int weir_sqlite_parse(const char *bytes, size_t len, const char *source, weir_graph **out, weir_err *err) WEIR_CHECKED;
+weir_reader weir_sqlite_read;
 bool weir_sqlite_is(const char *bytes, size_t len); /* by the header of the file */
-/* Whether a file is to be opened as a database: what a save left beside it belongs to it, so its bytes are not enough.
- */
-bool weir_sqlite_at(const char *path, const char *format);
 
 /* Reading one table, row by row. A value of the wrong type or range is noted in `wrong`. */
 struct weir_db_reader {

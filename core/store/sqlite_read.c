@@ -299,39 +299,22 @@ bool weir_sqlite_is(const char *bytes, size_t len)
     return len >= 16 && memcmp(bytes, "SQLite format 3", 16) == 0;
 }
 
-bool weir_sqlite_at(const char *path, const char *format)
-{
-    char start[16];
-    struct stat st;
-    FILE *f;
-    size_t n;
-
-    if ((format && strcmp(format, "sqlite") != 0) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return false;
-    f = fopen(path, "rb");
-    if (!f)
-        return false;
-    n = fread(start, 1, sizeof start, f);
-    fclose(f);
-    return format || weir_sqlite_is(start, n);
-}
-
-int weir_sqlite_parse(const char *bytes, size_t len, const char *source, weir_graph **out, weir_err *err)
+int weir_sqlite_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
     enum { VERSIONS = 18 }; /* two bytes of the header: 1, or 2 for WAL mode, which memory does not have */
     unsigned char *copy;
     sqlite3 *db = NULL;
     int rc;
 
-    if (!weir_sqlite_is(bytes, len))
+    if (!weir_sqlite_is(in->text, in->len))
         return weir_fail_at(err, WEIR_EPARSE, source, 0, 0, "is no SQLite database");
-    copy = weir_mem_alloc(len);
+    copy = weir_mem_alloc(in->len);
     if (!copy)
         return weir_fail_nomem(err);
-    memcpy(copy, bytes, len);
-    if (len > VERSIONS + 1 && copy[VERSIONS] == 2)
+    memcpy(copy, in->text, in->len);
+    if (in->len > VERSIONS + 1 && copy[VERSIONS] == 2)
         copy[VERSIONS] = copy[VERSIONS + 1] = 1;
-    rc = weir_db_open_bytes(copy, len, &db, err);
+    rc = weir_db_open_bytes(copy, in->len, &db, err);
     rc = rc ? rc : weir_db_read(db, NULL, out, err);
     sqlite3_close(db);
     weir_mem_free(copy);
@@ -344,19 +327,20 @@ int weir_sqlite_parse(const char *bytes, size_t len, const char *source, weir_gr
  */
 static int load_at_rest(const char *path, weir_graph **out, weir_err *err)
 {
+    struct weir_input in = {0};
     char wal[4096];
     struct stat st;
-    size_t len;
     char *bytes;
     int rc;
 
     if (snprintf(wal, sizeof wal, "%s-wal", path) >= (int)sizeof wal || (stat(wal, &st) == 0 && st.st_size > 0))
         return weir_fail_at(err, WEIR_EIO, path, 0, 0,
                             "cannot be read: a save was not finished, and its directory cannot be written to");
-    rc = weir_file_read(path, "a database that cannot be locked", WEIR_R_MAX, &bytes, &len, err);
+    rc = weir_file_read(path, "a database that cannot be locked", WEIR_R_MAX, &bytes, &in.len, err);
     if (rc)
         return rc;
-    rc = weir_sqlite_parse(bytes, len, path, out, err);
+    in.text = bytes;
+    rc = weir_sqlite_read(&in, path, out, err);
     weir_mem_free(bytes);
     return rc;
 }

@@ -148,7 +148,7 @@ static void test_pieces(void)
 
     for (size_t cut = 0; cut <= n; cut++) {
         FILE *f = fmemopen((void *)(uintptr_t)(document + cut), n - cut ? n - cut : 1, "r");
-        struct weir_input in = {document, cut, f};
+        struct weir_input in = {.text = document, .len = cut, .rest = f};
         weir_err err = {0};
         weir_json *j = weir_json_open(&in, "test", &err);
         weir_buf raw = {0};

@@ -3,11 +3,7 @@
 -- A folder of the core may use the folders above it in ROOMS, and itself.
 local ROOMS = {
   "base", "idset", "hostlist", "graph", "aggregate", "structure", "index", "time", "job", "copy", "request", "query", "match",
-  "explain", "format", "rset", "draw", "store",
-}
--- Upward uses that wait for a seam: the registry of formats.
-local OWED = {
-  format = { rset = true, draw = true, store = true },
+  "explain", "format", "rset", "draw", "store", "registry",
 }
 local OBJECTS = "build/obj/release/core"
 
@@ -32,7 +28,7 @@ local function each_file(find, fn)
 end
 
 local function check_use(path, own, other, what)
-  if rank[other] > rank[own] and not (OWED[own] and OWED[own][other]) then
+  if rank[other] > rank[own] then
     problem("%s: %s, in core/%s, which stands on core/%s", path, what, other, own)
   end
 end

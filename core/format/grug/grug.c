@@ -275,10 +275,10 @@ static int build(struct recipe *r)
     return rc < 0 ? rc : weir_graph_end(r->g, r->err);
 }
 
-int weir_grug_parse(const char *text, size_t len, const char *source, weir_graph **out, weir_err *err)
+int weir_grug_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
     struct recipe r = {.source = source, .err = err, .data = NONE};
-    int rc = weir_recipe_read(&r, text, len);
+    int rc = weir_recipe_read(&r, in->text, in->len);
 
     if (rc == WEIR_OK) {
         r.g = weir_graph_new();

@@ -508,13 +508,12 @@ int weir_hwloc_discover(const char *types, weir_graph **out, weir_err *err)
     return rc < 0 ? rc : read_machine(NULL, 0, "this machine", what, out, err);
 }
 
-int weir_hwloc_parse(const char *text, size_t len, const char *source, const char *types, weir_graph **out,
-                     weir_err *err)
+int weir_hwloc_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
     unsigned what;
-    int rc = weir_hwloc_types(types, &what, err);
+    int rc = weir_hwloc_types(in->option, &what, err);
 
     if (rc == WEIR_OK)
-        rc = weir_hwloc_check(text, len, source, err);
-    return rc < 0 ? rc : read_machine(text, len, source, what, out, err);
+        rc = weir_hwloc_check(in->text, in->len, source, err);
+    return rc < 0 ? rc : read_machine(in->text, in->len, source, what, out, err);
 }

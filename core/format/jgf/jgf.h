@@ -17,8 +17,6 @@
 #include "format/json_read.h"
 
 #define JGF_ENTRIES_SHORT 64 /* entries of a node that are looked through; more have an index */
-/* What Fluxion's writer calls itself where it leaves out all that lies below exclusive vertices. */
-#define WEIR_JGF_SHORTHAND "fluxion:jgf_shorthand"
 
 /* A vertex that is being read. weir_jgf_make() writes the vertex itself over it. */
 struct jgf_item {

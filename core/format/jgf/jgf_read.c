@@ -10,7 +10,6 @@
  * containment wait until all vertices are known, others until the graph is there.
  */
 #include "format/jgf/jgf.h"
-#include "rset/rack_table.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -574,7 +573,7 @@ int weir_jgf_build(const json_t *graph, const char *path, const char *source, we
     if (json_dump_callback(graph, add_text, &text, JSON_COMPACT | JSON_ENCODE_ANY) != 0)
         text.failed = true;
     weir_buf_puts(&text, inner ? "}}" : "}");
-    in = (struct weir_input){text.data, text.len, NULL};
+    in = (struct weir_input){.text = text.data, .len = text.len};
     rc = text.failed ? weir_fail_nomem(err) : weir_jgf_read(&in, source, out, err);
     weir_buf_free(&text);
     return rc;

@@ -199,7 +199,7 @@ static int pick_all(struct resolver *s, weir_pick **picks, uint32_t *n)
 int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const char *source, weir_pick **picks,
                        uint32_t *n, weir_err *err)
 {
-    const struct weir_input in = {text, len, NULL};
+    const struct weir_input in = {.text = text, .len = len};
     struct resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item}, .within = g};
     int rc;
 

@@ -535,3 +535,23 @@ int weir_jgf_write(const struct weir_written *in, enum weir_detail detail, weir_
     weir_buf_free(&w.path);
     return w.rc;
 }
+
+static int write_object(const struct weir_written *in, enum weir_detail detail, weir_buf *b, weir_err *err)
+{
+    int rc;
+
+    WEIR_WRITE(b, "{");
+    rc = weir_jgf_write(in, detail, b, err);
+    WEIR_WRITE(b, "}");
+    return rc;
+}
+
+int weir_jgf_write_graph(const struct weir_written *in, weir_buf *b, weir_err *err)
+{
+    return write_object(in, WEIR_FULL_GRAPH, b, err);
+}
+
+int weir_jgf_write_shorthand(const struct weir_written *in, weir_buf *b, weir_err *err)
+{
+    return write_object(in, WEIR_SHORTHAND, b, err);
+}

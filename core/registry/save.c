@@ -1,11 +1,11 @@
-/* save.c - a graph into a file (L4, L6 to L8): whole or not at all. Invariant: a file that is there is either what it
- * was or what was saved, however the save ended. */
-#include "graph/journal.h"
+/* save.c - saves a graph to a file (L4, L6 to L8). Invariant: however the save ends, the file holds either its old content
+ * or the complete new one. */
+#include "registry/formats.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "store/sqlite.h"
+#include "graph/journal.h"
 
 /* ---- texts ---- */
 
@@ -61,63 +61,20 @@ static int save_text(weir_graph *g, const char *path, const char *format, bool c
     return WEIR_OK;
 }
 
-/* ---- any format ---- */
-
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-    return n > k && strcmp(s + n - k, end) == 0;
-}
-
-static const char *format_of(const char *path)
-{
-    return ends_with(path, ".db") || ends_with(path, ".sqlite") || ends_with(path, ".sqlite3") ? "sqlite" : "jgf";
-}
-
 int weir_graph_save(weir_graph *g, const char *path, const char *format, unsigned flags, weir_err *err)
 {
     bool changed = flags & WEIR_SAVE_CHANGED;
+    const struct format *f = format ? weir_format_find(format, strlen(format)) : weir_format_of_path(path);
     int rc;
 
     if (g->building)
         return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
     if (flags & ~WEIR_SAVE_CHANGED)
         return weir_fail(err, WEIR_EINVAL, "there is no such flag for saving: %u", flags);
-    format = format ? format : format_of(path);
-    if (strcmp(format, "sqlite") != 0)
-        return save_text(g, path, format, changed, err);
-    rc = weir_sqlite_save(g, path, changed, err);
+    if (!f || !f->save)
+        return save_text(g, path, f ? f->name : format, changed, err);
+    rc = f->save(g, path, changed, err);
     if (rc)
         weir_err_source(err, path);
     return rc;
-}
-
-/* ---- what changed ---- */
-
-/* The vertices that are there, of a journal or all. */
-static uint32_t list_live(const weir_graph *g, const struct journal *j, weir_vertex *list)
-{
-    uint32_t n = 0, count = j ? j->n : g->limit;
-
-    for (uint32_t i = 0; i < count; i++) {
-        weir_vertex v = j ? (weir_vertex)j->list[i] : i;
-        if (vertex_valid(g, v))
-            list[n++] = v;
-    }
-    return n;
-}
-
-int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, weir_err *err)
-{
-    struct journal *j = g->changes && !g->changes->vertices.all ? &g->changes->vertices : NULL;
-    weir_vertex *out;
-
-    if (j)
-        weir_journal_sort(j);
-    out = weir_mem_alloc((j ? j->n : g->limit) * sizeof *out);
-    if (!out)
-        return weir_fail_nomem(err);
-    *n = list_live(g, j, out);
-    *list = out;
-    return WEIR_OK;
 }

@@ -1,7 +1,6 @@
-/* probe_json.c - what a text says, as JSON: for programs that do with it what no reader of this core does.
+/* text_json.c - weir_text_to_json(): documents of several formats as JSON, for programs that need more than the graph.
  *
- * Invariant: the JSON is made of a document that was read and checked as its reader would, so limits and errors are
- * those of the reader.
+ * Invariant: the reader of the format has read and checked the document, so limits and errors are those of the reader.
  */
 #include "format/grug/grug.h"
 #include "request/request.h"

@@ -1,0 +1,137 @@
+/* load.c - reads machines: finds the format, then runs its reader. Invariant: *out is written on success only, with a
+ * complete graph. */
+#include "registry/formats.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *weir_format_guess(const char *text, size_t len)
+{
+    const struct format *f = weir_format_probe(text, len);
+    return f ? f->name : NULL;
+}
+
+static bool only_space(const char *text, size_t len)
+{
+    while (len > 0 && isspace((unsigned char)*text))
+        text++, len--;
+    return len == 0;
+}
+
+/* Finds the reader of "NAME" or "NAME:OPTION" and sets *option, "" where there is none. */
+static const struct format *find_reader(const char *name, const char **option)
+{
+    const char *colon = strchr(name, ':');
+    const struct format *f = weir_format_find(name, colon ? (size_t)(colon - name) : strlen(name));
+
+    *option = colon ? colon + 1 : "";
+    return f && f->read && (!colon || f->traits & TAKES_OPTION) ? f : NULL;
+}
+
+static int fail_format(const char *format, weir_err *err)
+{
+    char names[FORMAT_NAMES];
+
+    weir_format_names(0, names);
+    return weir_fail(err, WEIR_EINVAL, "unknown format \"%.64s\": one of %s is wanted", format, names);
+}
+
+/* Reads all of the text; `format` is NULL or the name of the format. */
+static int parse(struct weir_input in, const char *source, const char *format, weir_graph **out, weir_err *err)
+{
+    const struct format *f = format ? find_reader(format, &in.option) : weir_format_probe(in.text, in.len);
+
+    if (only_space(in.text, in.len))
+        return weir_fail_at(err, WEIR_EPARSE, source, 0, 0, "is empty, a machine is wanted");
+    if (!f && format)
+        return fail_format(format, err);
+    if (!f)
+        return weir_fail_at(
+            err, WEIR_EPARSE, source, 0, 0,
+            "is no machine in a known format (GraphML recipe, JSON graph, R, hwloc XML, SQLite, \"node:4 core:8\")");
+    return f->read(&in, source, out, err);
+}
+
+int weir_graph_parse(const char *text, size_t len, const char *source, const char *format, weir_graph **out,
+                     weir_err *err)
+{
+    int rc = parse((struct weir_input){.text = text, .len = len, .option = ""}, source, format, out, err);
+
+    if (rc < 0)
+        weir_err_source(err, source);
+    return rc;
+}
+
+/* Reads the rest of a file behind its first block, then parses the whole text. */
+static int load_whole(FILE *file, weir_buf *text, const char *source, const char *format, weir_graph **out,
+                      weir_err *err)
+{
+    int rc = weir_file_rest(file, source, "a machine", WEIR_MACHINE_MAX, text, err);
+    return rc < 0 ? rc : weir_graph_parse(text->data, text->len, source, format, out, err);
+}
+
+/* Reads an open file. A reader that streams gets the first block and the file, others the whole text. */
+static int load_file(FILE *file, const char *source, const char *format, weir_graph **out, weir_err *err)
+{
+    struct weir_input in = {.rest = file, .option = ""};
+    weir_buf first = {0};
+    const struct format *f;
+    char block[16384];
+    int rc = weir_file_block(file, source, block, sizeof block, &in.len, err);
+
+    if (rc < 0)
+        return rc;
+    in.text = block;
+    f = format ? find_reader(format, &in.option) : weir_format_probe(block, in.len);
+    if (f && in.len > 0 && f->traits & STREAMED) {
+        rc = f->read(&in, source, out, err);
+        if (rc < 0)
+            weir_err_source(err, source);
+        return rc;
+    }
+    weir_buf_add(&first, block, in.len);
+    rc = load_whole(file, &first, source, format, out, err);
+    weir_buf_free(&first);
+    return rc;
+}
+
+/* The format of a file that is to be loaded by its path: beside such a file lie others that belong to it, so that its
+ * bytes are not enough. NULL: the file is read as a text. */
+static const struct format *loaded_by_path(const char *path, const char *format)
+{
+    const struct format *f = NULL;
+    char start[16];
+    struct stat st;
+    FILE *file;
+
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return NULL;
+    file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    f = format ? weir_format_find(format, strlen(format)) : weir_format_probe(start, fread(start, 1, sizeof start, file));
+    fclose(file);
+    return f && f->load ? f : NULL;
+}
+
+int weir_graph_load(const char *path, const char *format, weir_graph **out, weir_err *err)
+{
+    const struct format *f = loaded_by_path(path, format);
+    FILE *file;
+    int rc;
+
+    if (f)
+        return f->load(path, out, err);
+    rc = weir_file_open(path, &file, err);
+    if (rc < 0)
+        return rc;
+    rc = load_file(file, strcmp(path, "-") == 0 ? "<stdin>" : path, format, out, err);
+    weir_file_close(file);
+    return rc;
+}
+
+int weir_graph_discover(weir_graph **out, weir_err *err)
+{
+    return weir_hwloc_discover("", out, err);
+}
