@@ -1,453 +1,13 @@
-/* allocate.c - placing the resources of a request below a vertex, siblings one after the other. Invariant: on "does not
- * fit" and on failure the picks are as they were. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* allocate.c - the recursion of a match: resources of a request are placed below a vertex, siblings one after the other.
+ *
+ * weir_match_attempt() enters with the whole request. Each resource goes to the file that places its kind: gather.c, slot.c,
+ * or_slot.c, flow.c, or backtrack.c where siblings compete. These reach what a candidate or slot holds by m->place(), which
+ * enters once more below the vertex; no file below allocate.c knows allocate.c.
+ *
+ * Invariant: on "does not fit" and on failure the picks are as they were.
+ */
 #include "match/match.h"
-#include "index/rank_order.h"
-
-/* Units that one vertex gave, and the number of picks after it. */
-struct gain {
-    weir_vertex v;
-    uint32_t npicks;
-    int64_t units;
-};
-
-/* The gains of one resource, one entry a vertex that gave something. */
-struct gains {
-    uint32_t from; /* picks before the first gain */
-    struct gain *list;
-    uint32_t n, cap;
-    int64_t units;
-};
-
-static int gain_add(struct match *m, struct gains *gs, weir_vertex v, int64_t units)
-{
-    if (weir_array_reserve(&gs->list, &gs->cap, (size_t)gs->n + 1, sizeof *gs->list))
-        return weir_fail_nomem(m->err);
-    gs->list[gs->n++] = (struct gain){v, m->npicks, units};
-    gs->units += units;
-    return WEIR_OK;
-}
-
-/* ---- in the order of the search ---- */
-
-static int gather_ordered(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
-{
-    struct search s;
-    weir_vertex v;
-    int rc = weir_search_begin(&s, m, under, r, weir_candidate_idle(m, r));
-
-    if (rc)
-        return rc;
-    while (gs->units < want && (rc = weir_search_next(&s, &v)) > 0) {
-        int64_t units = weir_candidate_take(m, v, r, want - gs->units);
-        if (units > 0)
-            rc = gain_add(m, gs, v, units);
-        else
-            rc = units < 0 ? (int)units : weir_search_rejected(&s, v);
-        if (rc)
-            break;
-    }
-    weir_search_end(&s);
-    return rc < 0 ? rc : WEIR_OK;
-}
-
-/* ---- by score ---- */
-
-struct scored {
-    weir_vertex v;
-    double score;
-    uint32_t order;
-};
-
-struct scores {
-    struct scored *list;
-    uint32_t n, cap;
-    uint32_t chosen; /* of these, the first ones, are to do where all of them fit */
-};
-
-static int by_score(const void *a, const void *b)
-{
-    const struct scored *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
-{
-    int rc;
-
-    memset(score, 0, n * sizeof *score);
-    if (!m->policy->evaluate || n == 0)
-        return WEIR_OK;
-    rc = m->policy->evaluate(m->policy->data, m->g, r, v, n, score);
-    m->stats.callbacks += rc > 0 ? (size_t)rc : n;
-    if (rc < 0)
-        return weir_match_policy_failed(m, "evaluate");
-    for (size_t i = 0; i < n; i++)
-        if (isnan(score[i]))
-            note(m, WEIR_EVENT_POLICY, v[i], r);
-        else if (m->options->trace)
-            weir_match_tell(m, WEIR_EVENT_SCORED, v[i], r->index, NULL, score[i]);
-    return WEIR_OK;
-}
-
-/* Notes a vertex if it fits; takes nothing. *fits tells whether it does. */
-static int note_fitting(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
-{
-    uint32_t npicks = m->npicks;
-    bool trying = m->trying;
-    int64_t units;
-
-    m->trying = true;
-    units = weir_candidate_take(m, v, r, WEIR_FOREVER);
-    m->trying = trying;
-    m->npicks = npicks;
-    *fits = units > 0;
-    if (units <= 0)
-        return (int)units;
-    if (weir_array_reserve(&sc->list, &sc->cap, (size_t)sc->n + 1, sizeof *sc->list))
-        return weir_fail_nomem(m->err);
-    sc->list[sc->n] = (struct scored){v, 0, sc->n};
-    sc->n++;
-    return WEIR_OK;
-}
-
-/* Gives each its score, and leaves out those that the policy does not want. */
-static int score_list(struct match *m, const weir_resource *r, struct scores *sc)
-{
-    weir_vertex *v = weir_mem_alloc((size_t)sc->n * sizeof *v);
-    double *score = weir_mem_alloc((size_t)sc->n * sizeof *score);
-    uint32_t n = 0;
-    int rc = WEIR_OK;
-
-    for (uint32_t i = 0; v && i < sc->n; i++)
-        v[i] = sc->list[i].v;
-    rc = v && score ? weir_place_evaluate(m, r, v, sc->n, score) : weir_fail_nomem(m->err);
-    for (uint32_t i = 0; !rc && i < sc->n; i++)
-        if (!isnan(score[i]))
-            sc->list[n++] = (struct scored){v[i], score[i], i};
-    sc->n = n;
-    weir_mem_free(v);
-    weir_mem_free(score);
-    return rc;
-}
-
-/* The next vertices that fit, at most so many; *more tells whether there may be others. */
-static int score_next(struct match *m, struct search *s, const weir_resource *r, uint32_t most, struct scores *sc, bool *more)
-{
-    weir_vertex v;
-    int rc = WEIR_OK;
-
-    *more = true;
-    while (sc->n < most) {
-        bool fits;
-        rc = weir_search_next(s, &v);
-        *more = rc > 0;
-        if (rc <= 0)
-            break;
-        rc = note_fitting(m, v, r, sc, &fits);
-        if (!rc && !fits)
-            rc = weir_search_rejected(s, v);
-        if (rc)
-            break;
-    }
-    if (rc || sc->n == 0 || !m->policy->evaluate)
-        return rc;
-    return score_list(m, r, sc);
-}
-
-/* A heap, as mostly few of many are taken: the entry at i goes down to where it belongs. */
-static void sift(struct scores *sc, uint32_t i)
-{
-    struct scored moving = sc->list[i];
-
-    for (uint32_t kid; (kid = 2 * i + 1) < sc->n; i = kid) {
-        if (kid + 1 < sc->n && by_score(&sc->list[kid + 1], &sc->list[kid]) < 0)
-            kid++;
-        if (by_score(&moving, &sc->list[kid]) < 0)
-            break;
-        sc->list[i] = sc->list[kid];
-    }
-    sc->list[i] = moving;
-}
-
-static void make_heap(struct scores *sc)
-{
-    for (uint32_t i = sc->n / 2; i-- > 0;)
-        sift(sc, i);
-}
-
-static weir_vertex pop_best(struct scores *sc)
-{
-    weir_vertex v = sc->list[0].v;
-
-    sc->list[0] = sc->list[--sc->n];
-    if (sc->n)
-        sift(sc, 0);
-    return v;
-}
-
-/* Puts what the policy's select chose first; the others follow, best first, for when that is less than is needed, or some of
- * it does not fit together: what fits is for the engine to say. */
-static int reorder_selected(struct match *m, struct scores *sc, const uint32_t *chosen, size_t count)
-{
-    struct scored *picked = weir_mem_alloc(sc->n * sizeof *picked);
-    uint32_t n = 0;
-
-    if (!picked)
-        return weir_fail_nomem(m->err);
-    for (size_t i = 0; i < count; i++) {
-        if (chosen[i] >= sc->n || sc->list[chosen[i]].v == WEIR_NONE) {
-            weir_mem_free(picked);
-            return weir_match_policy_failed(m, "select (it chose what is no candidate, or the same twice)");
-        }
-        picked[n++] = sc->list[chosen[i]];
-        sc->list[chosen[i]].v = WEIR_NONE;
-    }
-    for (uint32_t i = 0; i < sc->n; i++)
-        if (sc->list[i].v != WEIR_NONE)
-            picked[n++] = sc->list[i];
-    memcpy(sc->list, picked, n * sizeof *picked);
-    weir_mem_free(picked);
-    return WEIR_OK;
-}
-
-static int call_select(struct match *m, const weir_resource *r, int64_t want, struct scores *sc, weir_vertex *v,
-                       double *score, uint32_t *chosen)
-{
-    size_t max = want < (int64_t)sc->n ? (size_t)want : sc->n;
-    bool fixed = count_most(m, &r->count) == r->count.min;
-    size_t min = !fixed && r->count.min < (int64_t)max ? (size_t)r->count.min : max;
-    int64_t count;
-
-    for (uint32_t i = 0; i < sc->n; i++) {
-        v[i] = sc->list[i].v;
-        score[i] = sc->list[i].score;
-    }
-    if (!m->policy->select) {
-        count = weir_runs_choose(m->g, v, sc->n, (uint32_t)max, chosen);
-        if (count < 0)
-            return weir_fail_nomem(m->err);
-    } else {
-        m->stats.callbacks++;
-        count = m->policy->select(m->policy->data, m->g, r, v, score, sc->n, min, max, chosen);
-    }
-    if (count < 0 || count > (int64_t)sc->n)
-        return weir_match_policy_failed(m, "select");
-    if (count >= (int64_t)min)
-        sc->chosen = (uint32_t)count;
-    return reorder_selected(m, sc, chosen, (size_t)count);
-}
-
-static int apply_select(struct match *m, const weir_resource *r, int64_t want, struct scores *sc)
-{
-    weir_vertex *v;
-    double *score;
-    uint32_t *chosen;
-    int rc;
-
-    if (sc->n == 0)
-        return WEIR_OK;
-    if (m->policy->evaluate) /* else they stand as they were found */
-        qsort(sc->list, sc->n, sizeof *sc->list, by_score);
-    v = weir_mem_alloc(sc->n * sizeof *v);
-    score = weir_mem_alloc(sc->n * sizeof *score);
-    chosen = weir_mem_alloc(sc->n * sizeof *chosen);
-    rc = v && score && chosen ? call_select(m, r, want, sc, v, score, chosen) : weir_fail_nomem(m->err);
-    weir_mem_free(v);
-    weir_mem_free(score);
-    weir_mem_free(chosen);
-    return rc;
-}
-
-/* Whether the policy chooses a set, of so many units; not where it does not matter which. */
-static bool policy_selects(const struct match *m, int64_t want)
-{
-    return !m->trying && (m->policy->select || (m->policy->runs && want > 1));
-}
-
-/* How many candidates the policy is given at a time. */
-static uint32_t round_size(const struct match *m, int64_t want)
-{
-    uint32_t n = m->policy->evaluate ? 0 : m->policy->candidates;
-
-    if (n == 0 || want >= UINT32_MAX / 2)
-        return UINT32_MAX;
-    return want * 2 > n ? (uint32_t)want * 2 : n;
-}
-
-/* Takes from the next candidates. *more: there are others, and they are needed. */
-static int gather_round(struct match *m, struct search *s, const weir_resource *r, int64_t want, struct gains *gs, bool *more)
-{
-    struct scores sc = {0};
-    bool selects = policy_selects(m, want - gs->units), all_fit = true;
-    int rc = score_next(m, s, r, round_size(m, want - gs->units), &sc, more);
-    uint32_t n = sc.n;
-
-    sc.chosen = n;
-    if (!rc && selects)
-        rc = apply_select(m, r, want - gs->units, &sc);
-    else if (!rc)
-        make_heap(&sc);
-    for (uint32_t i = 0; !rc && i < n && gs->units < want && (i < sc.chosen || !all_fit); i++) {
-        weir_vertex v = selects ? sc.list[i].v : pop_best(&sc);
-        int64_t units = weir_candidate_take(m, v, r, want - gs->units);
-        rc = units < 0 ? (int)units : units > 0 ? gain_add(m, gs, v, units) : 0;
-        all_fit &= units > 0;
-    }
-    *more = *more && gs->units < want && (n == sc.chosen || !all_fit); /* or it chose to have fewer */
-    weir_mem_free(sc.list);
-    return rc;
-}
-
-static int gather_scored(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
-{
-    struct search s;
-    bool more = true;
-    int rc = weir_search_begin(&s, m, under, r, weir_candidate_idle(m, r));
-
-    if (rc)
-        return rc;
-    while (!rc && more)
-        rc = gather_round(m, &s, r, want, gs, &more);
-    weir_search_end(&s);
-    return rc;
-}
-
-/* Gathers up to `want` units of r below `under`. */
-static int gather(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
-{
-    bool scored = m->view <= VIEW_LATER && (m->policy->evaluate || policy_selects(m, want));
-    return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
-}
-
-/* ---- when it is more than is allowed ---- */
-
-/* One gain with its own picks. */
-struct share {
-    struct gain gain;
-    uint32_t from, n;
-};
-
-struct ordering {
-    const weir_graph *g;
-    struct order order;
-};
-
-static int by_order(const void *a, const void *b, void *data)
-{
-    const struct share *x = a, *y = b;
-    const struct ordering *o = data;
-
-    if (x->gain.v == y->gain.v)
-        return 0;
-    return weir_order_before(o->g, &o->order, x->gain.v, y->gain.v) ? -1 : 1;
-}
-
-static void list_shares(const struct gains *gs, struct share *shares)
-{
-    for (uint32_t i = 0, from = gs->from; i < gs->n; from = gs->list[i++].npicks)
-        shares[i] = (struct share){gs->list[i], from, gs->list[i].npicks - from};
-}
-
-/* Writes the gains and their picks in the order of the shares. */
-static void rewrite(struct match *m, struct gains *gs, const struct share *shares, const weir_pick *picks,
-                    const struct pick_note *notes)
-{
-    uint32_t at = gs->from;
-
-    for (uint32_t i = 0; i < gs->n; i++) {
-        uint32_t from = shares[i].from - gs->from, n = shares[i].n;
-        memcpy(m->picks + at, picks + from, n * sizeof *picks);
-        memcpy(m->notes + at, notes + from, n * sizeof *notes);
-        at += n;
-        gs->list[i] = shares[i].gain;
-        gs->list[i].npicks = at;
-    }
-}
-
-/* Puts what a policy that descends has found into its order. */
-static int reorder_gains(struct match *m, struct gains *gs)
-{
-    size_t n = m->npicks - gs->from;
-    struct share *shares = weir_mem_alloc((size_t)gs->n * sizeof *shares + 1);
-    weir_pick *picks = weir_mem_alloc(n * sizeof *picks + 1);
-    struct pick_note *notes = weir_mem_alloc(n * sizeof *notes + 1);
-    struct ordering o = {.g = m->g};
-    int rc = shares && picks && notes ? weir_order_read(m->g, m->policy, &o.order, m->err) : weir_fail_nomem(m->err);
-
-    if (!rc && gs->n > 0) {
-        list_shares(gs, shares);
-        memcpy(picks, m->picks + gs->from, n * sizeof *picks);
-        memcpy(notes, m->notes + gs->from, n * sizeof *notes);
-        qsort_r(shares, gs->n, sizeof *shares, by_order, &o);
-        rewrite(m, gs, shares, picks, notes);
-    }
-    weir_mem_free(shares);
-    weir_mem_free(picks);
-    weir_mem_free(notes);
-    return rc;
-}
-
-/* Gives back what is above `want` units: whole vertices, last first; a pool that gives units, some of these. */
-static int trim(struct match *m, const weir_resource *r, struct gains *gs, int64_t want)
-{
-    weir_pick *last;
-    int rc = WEIR_OK;
-
-    if (gs->units > want && view_ordered(m) && m->policy->ndescend && m->policy->norder)
-        rc = reorder_gains(m, gs);
-    if (rc)
-        return rc;
-    while (gs->n > 0 && gs->units - gs->list[gs->n - 1].units >= want) {
-        gs->units -= gs->list[--gs->n].units;
-        m->npicks = gs->n ? gs->list[gs->n - 1].npicks : gs->from;
-    }
-    last = gs->n ? &m->picks[m->npicks - 1] : NULL;
-    if (last && gs->units > want && last->amount > gs->units - want && weir_candidate_divisible(m, last->vertex, r)) {
-        last->amount -= gs->units - want;
-        last->exclusive = false;
-        gs->units = want;
-    }
-    return WEIR_OK;
-}
-
-int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
-{
-    struct gains gs = {.from = m->npicks};
-    int rc = gather(m, under, r, want, &gs);
-
-    weir_mem_free(gs.list);
-    if (rc)
-        m->npicks = gs.from;
-    return rc ? rc : gs.units;
-}
-
-static int place_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
-{
-    int64_t least = saturating_mul(r->count.min, times), count;
-    int64_t most = saturating_mul(count_most(m, &r->count), times);
-    struct gains gs = {.from = m->npicks};
-    int rc;
-
-    if (!weir_search_hopeful(m, under, r, least, weir_candidate_idle(m, r)))
-        return least == 0;
-    rc = least == most ? weir_place_many(m, under, r, most) : 0;
-    if (rc)
-        return rc;
-    rc = gather(m, under, r, most, &gs);
-    count = weir_count_floor(&r->count, gs.units / times);
-    if (!rc && count >= 0)
-        rc = trim(m, r, &gs, saturating_mul(count, times));
-    weir_mem_free(gs.list);
-    if (rc || count < 0)
-        m->npicks = gs.from;
-    return rc ? rc : count >= 0;
-}
+#include "time/availability.h"
 
 static int place_slot(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
 {
@@ -481,11 +41,11 @@ static int place_one(struct match *m, weir_vertex under, const weir_resource *r,
     if (r->slot)
         return place_slot(m, under, r, times);
     if (subsystem == WEIR_NONE)
-        return place_resource(m, under, r, times);
+        return weir_place_resource(m, under, r, times);
     return m->view == VIEW_CAPACITY ? 1 : weir_channel_place(m, under, subsystem, r, times);
 }
 
-int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+static int place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     uint32_t npicks = m->npicks;
     int rc = 1;
@@ -503,4 +63,29 @@ int weir_place(struct match *m, weir_vertex under, const weir_resource *list, ui
     if (rc == 0 && m->rivals == WEIR_NONE && weir_place_nests(m, list, n, times))
         return weir_place_rivals(m, under, list, n, times);
     return rc;
+}
+
+int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
+{
+    uint32_t n;
+    const weir_resource *list = weir_request_resources(m->request, &n);
+    int rc;
+
+    m->view = view;
+    m->t0 = t0;
+    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, m->duration);
+    m->npicks = 0;
+    m->rivals = WEIR_NONE;
+    m->contested = false;
+    m->place = place;
+    m->g->matching = true;
+    rc = place(m, WEIR_NONE, list, n, 1);
+    m->g->matching = false;
+    return rc;
+}
+
+int weir_match_feasible(struct match *m, int64_t at)
+{
+    int rc = weir_match_attempt(m, VIEW_ALL, at);
+    return rc == 0 ? weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources") : rc;
 }

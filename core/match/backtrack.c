@@ -196,7 +196,7 @@ static int64_t allowed_more(const struct demand *d, int64_t got)
 static int place_units_of(struct contest *c, struct demand *d, int round)
 {
     struct match *m = c->m;
-    int64_t want = round ? d->most - d->units : weir_demand_least(d), got;
+    int64_t want = round ? d->most - d->units : demand_least(d), got;
     uint32_t npicks = m->npicks;
 
     if (d->candidates || want <= 0)
@@ -420,7 +420,7 @@ static bool looks_at(const struct contest *c, const struct demand *d, uint32_t k
 {
     if (c->gave_up || k >= d->n || d->units >= d->most)
         return false;
-    return c->ordered || d->npools > 0 || d->units + d->behind[k] >= weir_demand_least(d);
+    return c->ordered || d->npools > 0 || d->units + d->behind[k] >= demand_least(d);
 }
 
 /* Goes on with the i-th demand, which may take its candidates from `from` on. 1, 0 or negative. */
@@ -454,7 +454,7 @@ static int share_units(struct contest *c)
 
     for (uint32_t i = 0; rc == 1 && i < c->n; i++) {
         const struct demand *d = &c->demands[i];
-        if (d->subsystem != WEIR_NONE && m->view != VIEW_CAPACITY && weir_demand_least(d) > 0)
+        if (d->subsystem != WEIR_NONE && m->view != VIEW_CAPACITY && demand_least(d) > 0)
             rc = weir_channel_place(m, d->under, d->subsystem, d->r, d->times);
     }
     if (rc == 0)
@@ -498,7 +498,7 @@ static int count_usable(struct contest *c, uint32_t i)
         c->demands[i].behind[k] = sum;
     }
     c->tries += c->demands[i].n / 16; /* it is as much work */
-    return c->demands[i].npools > 0 || sum >= weir_demand_least(&c->demands[i]);
+    return c->demands[i].npools > 0 || sum >= demand_least(&c->demands[i]);
 }
 
 /* The same, for what has vertices to choose from the i-th demand on. */

@@ -10,9 +10,8 @@
 #define WEIR_CONTEST_H
 
 #include "graph/graph.h"
+#include "match/match.h"
 #include "request/request.h"
-
-struct match;
 
 #define CONTEST_TRIES 20000
 #define CONTEST_DEMANDS 256
@@ -79,7 +78,10 @@ static inline bool is_hosted(const struct demand *d)
 }
 
 /* The least that a demand has to get. */
-int64_t weir_demand_least(const struct demand *d);
+static inline int64_t demand_least(const struct demand *d)
+{
+    return saturating_mul(d->r->count.min, d->times);
+}
 
 /* Whether something inside of the resources competes with what is beside it there. */
 bool weir_contest_within(const struct match *m, const weir_resource *list, uint32_t n);

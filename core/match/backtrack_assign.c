@@ -40,14 +40,9 @@ struct sharing {
     uint32_t *queue;
 };
 
-int64_t weir_demand_least(const struct demand *d)
-{
-    return saturating_mul(d->r->count.min, d->times);
-}
-
 static int64_t missing_of(const struct demand *d, bool open)
 {
-    int64_t least = weir_demand_least(d);
+    int64_t least = demand_least(d);
 
     if (d->subsystem != WEIR_NONE || (open && d->n > 0) || d->units >= least)
         return 0;

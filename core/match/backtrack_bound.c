@@ -62,7 +62,7 @@ static int by_amount(const void *a, const void *b)
 static int64_t within_least(struct contest *c, const struct demand *d)
 {
     int64_t *units = weir_mem_alloc((size_t)d->n * sizeof *units + 1);
-    int64_t sum = 0, missing = weir_demand_least(d) - d->units;
+    int64_t sum = 0, missing = demand_least(d) - d->units;
 
     if (!units)
         return weir_fail_nomem(c->m->err);
@@ -80,7 +80,7 @@ static int64_t within_least(struct contest *c, const struct demand *d)
 /* What a demand takes at least of the pools of another one (or of its own), or negative. */
 static int64_t takes(struct contest *c, const struct demand *d, const struct demand *pools, bool open)
 {
-    int64_t missing = weir_demand_least(d) - d->units;
+    int64_t missing = demand_least(d) - d->units;
 
     if (missing <= 0 || d->subsystem != WEIR_NONE)
         return 0;

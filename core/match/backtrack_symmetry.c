@@ -207,7 +207,7 @@ int weir_twins_pick(struct twins *t, const weir_pick *p, int by)
 /* Where a demand has both vertices and pools it matters how far it got: then it is like no other. */
 int weir_twins_demand(struct twins *t, const struct demand *d, uint32_t i, int by)
 {
-    uint64_t h = mix(mix(mix(mix(19, d->r->index), (uint64_t)d->times), d->host), (uint64_t)(weir_demand_least(d) - d->units));
+    uint64_t h = mix(mix(mix(mix(19, d->r->index), (uint64_t)d->times), d->host), (uint64_t)(demand_least(d) - d->units));
 
     if (d->under == WEIR_NONE)
         return WEIR_OK;
@@ -265,7 +265,7 @@ int weir_contest_state(struct contest *c, uint32_t i, uint64_t *state)
     *state = mix(7, i < c->n ? c->demands[i].r->index : 0);
     for (uint32_t k = 0; k < c->n; k++) {
         const struct demand *d = &c->demands[k];
-        int64_t missing = weir_demand_least(d) - d->units;
+        int64_t missing = demand_least(d) - d->units;
         bool told = c->twins.known && d->under != WEIR_NONE;
         uint64_t h = mix(mix(mix(mix(k < i, d->r->index), told ? 0 : d->under), d->host), (uint64_t)d->times);
         if (d->subsystem != WEIR_NONE || k >= i || missing > 0)

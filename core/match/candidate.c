@@ -187,7 +187,7 @@ static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
     if (view < VIEW_CAPACITY)
         m->view = VIEW_CAPACITY;
     m->rivals = WEIR_NONE;
-    rc = weir_place(m, v, r->with, r->nwith, 1);
+    rc = m->place(m, v, r->with, r->nwith, 1);
     m->view = view;
     m->rivals = rivals;
     if (rc <= 0 || !told)
@@ -305,7 +305,7 @@ static int64_t take_within(struct match *m, weir_vertex v, const weir_resource *
 
     if (rivals_clash(m, v, false, &rivals))
         return 0;
-    rc = weir_place(m, v, r->with, r->nwith, 1);
+    rc = m->place(m, v, r->with, r->nwith, 1);
     return rc <= 0 ? rc : kind_of(m->g, v)->size;
 }
 

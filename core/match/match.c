@@ -7,53 +7,8 @@
 #include <string.h>
 
 #include "job/job.h"
-#include "time/usage_totals.h"
 #include "time/availability.h"
-
-int weir_match_policy_failed(struct match *m, const char *hook)
-{
-    return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->policy->name ? m->policy->name : "?", hook);
-}
-
-int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode mode, struct index **out)
-{
-    static const weir_policy unordered;
-    int rc;
-
-    for (uint32_t i = 0; i < m->nindexes; i++)
-        if (m->indexes[i].type == t && m->indexes[i].mode == mode && m->indexes[i].ordered == ordered) {
-            *out = m->indexes[i].index;
-            return WEIR_OK;
-        }
-    rc = weir_index_get(m->g, ordered ? m->policy : &unordered, t, mode, out, m->err);
-    if (m->g->nindexes == INDEX_MAX) /* another one may have made room */
-        m->nindexes = 0;
-    if (rc || m->nindexes == INDEX_MEMO)
-        return rc;
-    m->indexes[m->nindexes].index = *out;
-    m->indexes[m->nindexes].type = t;
-    m->indexes[m->nindexes].mode = mode;
-    m->indexes[m->nindexes++].ordered = ordered;
-    return WEIR_OK;
-}
-
-int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
-{
-    uint32_t n;
-    const weir_resource *list = weir_request_resources(m->request, &n);
-    int rc;
-
-    m->view = view;
-    m->t0 = t0;
-    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, m->duration);
-    m->npicks = 0;
-    m->rivals = WEIR_NONE;
-    m->contested = false;
-    m->g->matching = true;
-    rc = weir_place(m, WEIR_NONE, list, n, 1);
-    m->g->matching = false;
-    return rc;
-}
+#include "time/usage_totals.h"
 
 static int by_vertex(const void *a, const void *b)
 {
@@ -168,12 +123,6 @@ static int tidy_picks(struct match *m)
 
 /* ---- modes ---- */
 
-int weir_match_feasible(struct match *m, int64_t at)
-{
-    int rc = weir_match_attempt(m, VIEW_ALL, at);
-    return rc == 0 ? weir_fail(m->err, WEIR_EINFEASIBLE, "the request can never be met on these resources") : rc;
-}
-
 static int busy(struct match *m)
 {
     return weir_fail(m->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
@@ -249,19 +198,6 @@ static int give_preview(struct match *m, int64_t start, uint32_t nslots, const w
     m->picks = NULL;
     *out = a;
     return WEIR_OK;
-}
-
-void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource, const struct lack *lack,
-                     double score)
-{
-    weir_trace t = {.event = event, .vertex = v, .resource = resource, .score = score};
-
-    if (lack) {
-        t.type = lack->type;
-        t.need = lack->need;
-        t.have = lack->have;
-    }
-    m->options->trace(m->options->trace_data, &t);
 }
 
 static void tell_chosen(const struct match *m)

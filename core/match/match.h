@@ -1,17 +1,20 @@
 /* match.h - what the files of the matcher share. Private to the core.
  *
- *   match.c      the modes, reservations, commit
- *   allocate.c      how the resources of a request are placed below a vertex
- *   allocate_bulk.c ... many whole vertices at once
- *   slot.c       ... slots, each inside one node
- *   contest*.c   ... when siblings compete for the same vertices (backtrack.h)
- *   candidate.c  what one vertex can give for one resource
- *   or_slot.c        ... slots that are alternatives
- *   contiguous.c       ... neighbours first
- *   flow.c    units on the way to the source of another subsystem
- *   search.c     the candidates of a type, best first
- *   constraint_filter.c      the nodes that a constraint allows
+ * A file calls only files below it in the list; candidate.c, flow.c and backtrack_conflicts.c are one level.
+ *   match.c               modes, reservations, commit
  *   earliest_start.c      the earliest start of a reservation
+ *   allocate.c            the recursion: resources of a request below a vertex
+ *   backtrack*.c          siblings that compete for the same vertices (backtrack.h)
+ *   or_slot.c             slots that are alternatives
+ *   slot.c                slots, each inside one node
+ *   gather.c              units of one resource; contiguous.c: neighbours first
+ *   allocate_bulk.c       many whole vertices at once
+ *   search.c              the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c
+ *   slot_host.c           where a slot may lie
+ *   candidate.c           what one vertex can give for one resource
+ *   flow.c                units on the way to the source of another subsystem
+ *   constraint_filter.c   the nodes that a constraint allows
+ *   context.c             the listener, the policy's scores, the indexes at hand
  */
 #ifndef WEIR_MATCH_H
 #define WEIR_MATCH_H
@@ -42,8 +45,15 @@ struct pick_note {
     bool inside;          /* of a vertex that is taken as a whole: in no book */
 };
 
+struct match;
+
+/* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). 1: placed, picks added; 0: does not
+ * fit, no pick added; negative: failed. */
+typedef int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+
 struct match {
     weir_graph *g;
+    weir_place *place; /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
     const weir_request *asked;   /* as it was given */
     const weir_request *request; /* ... with amounts in the units of the graph */
     const weir_policy *policy; /* never NULL */
@@ -118,9 +128,6 @@ int weir_match_later(struct match *m, int64_t t, int64_t *start);
 /* The earliest time from t on at which the totals of what all jobs take leave enough; WEIR_FOREVER: none. */
 int weir_match_soonest(struct match *m, int64_t t, int64_t *start);
 
-/* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). 1: placed, picks added; 0: does not
- * fit, no pick added; negative: failed. */
-int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 /* How often what a slot holds fits below `under`, at most `most`, as far as each part tells by itself. */
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);
 /* What each of these slots has to lie inside of, below `under`: a node, what the policy's locality wants, or SEARCH_PARENT.
@@ -148,11 +155,13 @@ int weir_mix_place(struct match *m, weir_vertex under, const weir_resource *list
 int64_t weir_runs_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);
 /* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
 int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
-/* The same as weir_place() where siblings compete (backtrack.c). */
+/* A weir_place for siblings that compete (backtrack.c). */
 int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);
 /* Whether several of a type are asked for that may stand inside each other: taken in order, one may be what two stand in. */
 bool weir_place_nests(const struct match *m, const weir_resource *list, uint32_t n, int64_t times);
+/* Places `times` times the units of one resource below `under`. 1, 0 or negative. */
+int weir_place_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);
 /* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
 int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 

@@ -44,16 +44,6 @@ struct hosts {
     bool placed; /* the slot that was given, the only one, is among the picks */
 };
 
-bool weir_slot_apart(const struct match *m, const weir_resource *slot)
-{
-    for (uint32_t i = 0; reads(m, WEIR_WHOLE_POOLS) && i < slot->nwith; i++) {
-        weir_type t = weir_match_type(m, &slot->with[i]);
-        if (t != WEIR_NO_TYPE && (m->g->type_flags[t] & TYPE_POOLED))
-            return true;
-    }
-    return false;
-}
-
 /* How many times the picks for r, from `from` on, make up what one slot has of it, whole picks at a time. */
 static int64_t count_shares(const struct match *m, uint32_t from, const weir_resource *r)
 {
@@ -105,123 +95,14 @@ int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slo
     int rc = 1;
 
     if (slots == 1 || !weir_slot_apart(m, slot))
-        return weir_place(m, under, slot->with, slot->nwith, slots);
+        return m->place(m, under, slot->with, slot->nwith, slots);
     m->rivals = rivals == WEIR_NONE ? npicks : rivals;
     for (int64_t i = 0; rc == 1 && i < slots; i++)
-        rc = weir_place(m, under, slot->with, slot->nwith, 1);
+        rc = m->place(m, under, slot->with, slot->nwith, 1);
     m->rivals = rivals;
     if (rc != 1)
         m->npicks = npicks;
     return rc;
-}
-
-static bool is_within_type(const weir_graph *g, weir_vertex v, weir_type t)
-{
-    while (v != WEIR_NONE && kind_of(g, v)->type != t)
-        v = vertex_at(g, v)->parent;
-    return v != WEIR_NONE;
-}
-
-/* Whether all that a slot holds stands inside vertices of a type. */
-static bool is_inside(const struct match *m, const weir_resource *slot, weir_type outer)
-{
-    for (uint32_t i = 0; i < slot->nwith; i++) {
-        weir_type t = weir_match_type(m, &slot->with[i]);
-        if (weir_channel_find(m->g, slot->with[i].type) == WEIR_NONE &&
-            (t == WEIR_NO_TYPE || !weir_type_above(m->g, outer, t)))
-            return false;
-    }
-    return true;
-}
-
-/* Whether all of v, used or not, could hold one slot. */
-static bool could_hold(struct match *m, weir_vertex v, const weir_resource *slot)
-{
-    const struct inner *in = inner_of(m->g, v);
-    uint32_t n;
-    const struct weir_need *needs = weir_resource_needs(m->request, slot->index, &n);
-
-    m->stats.visited++;
-    for (uint32_t i = 0; i < n; i++) {
-        weir_type t = weir_type_find(m->g, needs[i].type);
-        uint32_t cell = t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(m->g->aggregates->schemas[in->schema], t);
-        if (weir_channel_find(m->g, needs[i].type) == WEIR_NONE &&
-            (cell ? in->cells[cell + TYPE_TOTAL] : 0) < needs[i].amount)
-            return false;
-    }
-    return true;
-}
-
-/* Whether a vertex of a type below v could. */
-static bool one_could_hold(struct match *m, weir_vertex v, weir_type t, const weir_resource *slot)
-{
-    const struct inner *in = inner_of(m->g, v);
-
-    if (!in || !in->cells || !type_cell(m->g->aggregates->schemas[in->schema], t))
-        return false;
-    for (uint32_t i = 0; i < in->nkids; i++) {
-        weir_vertex kid = in->kids[i];
-        if (kid != WEIR_NONE && ((kind_of(m->g, kid)->type == t && could_hold(m, kid, slot)) ||
-                                 one_could_hold(m, kid, t, slot)))
-            return true;
-    }
-    return false;
-}
-
-/* What the policy's locality asks for below a vertex. */
-static weir_type local_host(struct match *m, weir_vertex under, const weir_resource *slot)
-{
-    for (uint32_t i = 0; m->view != VIEW_ALL && i < m->policy->nlocality && under != WEIR_NONE; i++) {
-        weir_type t = weir_type_find(m->g, m->policy->locality[i]);
-        if (t == WEIR_NO_TYPE)
-            continue;
-        if (is_within_type(m->g, under, t))
-            return WEIR_NO_TYPE;
-        if (is_inside(m, slot, t) && one_could_hold(m, under, t, slot))
-            return t;
-    }
-    return WEIR_NO_TYPE;
-}
-
-/* Whether a slot holds one thing only, which is where it is. */
-static bool is_single(const weir_resource *slot)
-{
-    return slot->nwith == 1 && slot->with->count.min == 1 && count_limit(&slot->with->count) == 1;
-}
-
-bool weir_slot_close(const struct match *m, const weir_resource *slot)
-{
-    return slot->any || (reads(m, WEIR_SLOT_PARENT) && !is_single(slot));
-}
-
-bool weir_slot_stands(const struct match *m, weir_vertex v, const weir_resource *slot)
-{
-    const struct inner *in = v == WEIR_NONE ? NULL : inner_of(m->g, v);
-    uint32_t found = 0;
-
-    for (uint32_t i = 0; in && i < slot->nwith; i++) {
-        weir_type t = weir_match_type(m, &slot->with[i]);
-        uint32_t k = 0;
-        while (k < in->nkids && (in->kids[k] == WEIR_NONE || kind_of(m->g, in->kids[k])->type != t))
-            k++;
-        found += k < in->nkids;
-    }
-    return found == slot->nwith;
-}
-
-weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot)
-{
-    const weir_resource *first = slot->with;
-
-    if (is_single(slot) && (under == WEIR_NONE || !reads(m, WEIR_STRICT_LEVELS)))
-        return WEIR_NO_TYPE;
-    if (weir_channel_find(m->g, first->type) != WEIR_NONE)
-        return WEIR_NO_TYPE;
-    if (reads(m, WEIR_SLOT_PARENT))
-        return weir_slot_stands(m, under, slot) ? WEIR_NO_TYPE : SEARCH_PARENT;
-    if (m->node_type != WEIR_NO_TYPE && is_inside(m, slot, m->node_type) && !is_within_type(m->g, under, m->node_type))
-        return m->node_type;
-    return local_host(m, under, slot);
 }
 
 /* The vertex that serves a resource of type t by this pick, which may be something inside it. */
@@ -571,11 +452,6 @@ static int fill_summed(struct hosts *h, int64_t want)
     for (uint32_t i = 0; !rc && i < h->nturns && h->norder < want; i++)
         rc = give_slot(h, h->turns[i].host);
     return rc;
-}
-
-bool weir_slot_summed(const struct match *m)
-{
-    return reads(m, WEIR_SLOT_SUMS) && view_ordered(m) && m->policy->norder && !m->policy->keys && !m->policy->ndescend;
 }
 
 /* ---- all of it ---- */

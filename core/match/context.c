@@ -1,0 +1,64 @@
+/* context.c - services of a match for its parts: the listener, the policy's scores and failures, the indexes at hand. */
+#include <math.h>
+#include <string.h>
+
+#include "match/match.h"
+
+void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource, const struct lack *lack,
+                     double score)
+{
+    weir_trace t = {.event = event, .vertex = v, .resource = resource, .score = score};
+
+    if (lack) {
+        t.type = lack->type;
+        t.need = lack->need;
+        t.have = lack->have;
+    }
+    m->options->trace(m->options->trace_data, &t);
+}
+
+int weir_match_policy_failed(struct match *m, const char *hook)
+{
+    return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->policy->name ? m->policy->name : "?", hook);
+}
+
+int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
+{
+    int rc;
+
+    memset(score, 0, n * sizeof *score);
+    if (!m->policy->evaluate || n == 0)
+        return WEIR_OK;
+    rc = m->policy->evaluate(m->policy->data, m->g, r, v, n, score);
+    m->stats.callbacks += rc > 0 ? (size_t)rc : n;
+    if (rc < 0)
+        return weir_match_policy_failed(m, "evaluate");
+    for (size_t i = 0; i < n; i++)
+        if (isnan(score[i]))
+            note(m, WEIR_EVENT_POLICY, v[i], r);
+        else if (m->options->trace)
+            weir_match_tell(m, WEIR_EVENT_SCORED, v[i], r->index, NULL, score[i]);
+    return WEIR_OK;
+}
+
+int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode mode, struct index **out)
+{
+    static const weir_policy unordered;
+    int rc;
+
+    for (uint32_t i = 0; i < m->nindexes; i++)
+        if (m->indexes[i].type == t && m->indexes[i].mode == mode && m->indexes[i].ordered == ordered) {
+            *out = m->indexes[i].index;
+            return WEIR_OK;
+        }
+    rc = weir_index_get(m->g, ordered ? m->policy : &unordered, t, mode, out, m->err);
+    if (m->g->nindexes == INDEX_MAX) /* another one may have made room */
+        m->nindexes = 0;
+    if (rc || m->nindexes == INDEX_MEMO)
+        return rc;
+    m->indexes[m->nindexes].index = *out;
+    m->indexes[m->nindexes].type = t;
+    m->indexes[m->nindexes].mode = mode;
+    m->indexes[m->nindexes++].ordered = ordered;
+    return WEIR_OK;
+}
