@@ -3,6 +3,8 @@
  */
 #include "idset/idset_private.h"
 
+#include <stdlib.h>
+
 /* Appends ids that begin at or above the last run of s, and joins it where they touch or overlap. */
 static int append(weir_idset *s, uint32_t lo, uint32_t hi)
 {
@@ -162,4 +164,41 @@ bool weir_idset_contains(const weir_idset *a, const weir_idset *b)
             return false;
     }
     return true;
+}
+
+static int compare_ids(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x;
+    uint32_t b = *(const uint32_t *)y;
+
+    return a < b ? -1 : a > b;
+}
+
+static bool ascend(const uint32_t *ids, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (ids[i - 1] > ids[i])
+            return false;
+    return true;
+}
+
+/* An ascending id costs O(1) in a set of its own, which is then added as a whole. */
+int weir_idset_add_list(weir_idset *s, uint32_t *ids, size_t n)
+{
+    weir_idset *more;
+    int rc = WEIR_OK;
+
+    if (!s || (n > 0 && !ids))
+        return WEIR_EINVAL;
+    more = weir_idset_new();
+    if (!more)
+        return WEIR_ENOMEM;
+    if (!ascend(ids, n))
+        qsort(ids, n, sizeof *ids, compare_ids);
+    for (size_t i = 0; i < n && rc == WEIR_OK; i++)
+        rc = weir_idset_add_id(more, ids[i]);
+    if (rc == WEIR_OK)
+        rc = weir_idset_add(s, more);
+    weir_idset_free(more);
+    return rc;
 }

@@ -1,7 +1,6 @@
 /* idset_set.c - sets of ids as sorted runs: life, members, order. See idset_private.h for the invariant. */
 #include "idset/idset_private.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 weir_idset *weir_idset_new(void)
@@ -132,43 +131,6 @@ int weir_idset_add_id(weir_idset *s, uint32_t id)
 int weir_idset_remove_id(weir_idset *s, uint32_t id)
 {
     return weir_idset_remove_range(s, id, id);
-}
-
-static int compare_ids(const void *x, const void *y)
-{
-    uint32_t a = *(const uint32_t *)x;
-    uint32_t b = *(const uint32_t *)y;
-
-    return a < b ? -1 : a > b;
-}
-
-static bool ascend(const uint32_t *ids, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        if (ids[i - 1] > ids[i])
-            return false;
-    return true;
-}
-
-/* In ascending order each costs O(1), so they go to a set of their own first. */
-int weir_idset_add_list(weir_idset *s, uint32_t *ids, size_t n)
-{
-    weir_idset *more;
-    int rc = WEIR_OK;
-
-    if (!s || (n > 0 && !ids))
-        return WEIR_EINVAL;
-    more = weir_idset_new();
-    if (!more)
-        return WEIR_ENOMEM;
-    if (!ascend(ids, n))
-        qsort(ids, n, sizeof *ids, compare_ids);
-    for (size_t i = 0; i < n && rc == WEIR_OK; i++)
-        rc = weir_idset_add_id(more, ids[i]);
-    if (rc == WEIR_OK)
-        rc = weir_idset_add(s, more);
-    weir_idset_free(more);
-    return rc;
 }
 
 int weir_idset_take(weir_idset *s, uint64_t n, weir_idset **out)

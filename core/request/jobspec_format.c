@@ -18,28 +18,6 @@ static bool write_counts(json_t *list, const weir_resource *first, uint32_t n)
     return true;
 }
 
-static bool add_task(json_t *tasks, const char *slot)
-{
-    json_t *task = json_pack("{s:[s], s:s, s:{s:i}}", "command", "true", "slot", slot, "count", "per_slot", 1);
-    return task && json_array_append_new(tasks, task) == 0;
-}
-
-json_t *weir_jobspec_default_tasks(const weir_request *r)
-{
-    json_t *tasks = json_array();
-    bool made = tasks != NULL;
-
-    for (uint32_t i = 0; i < r->count && made; i++)
-        if (r->order[i]->slot)
-            made = add_task(tasks, r->order[i]->label);
-    if (made && json_array_size(tasks) == 0)
-        made = add_task(tasks, "default");
-    if (made)
-        return tasks;
-    json_decref(tasks);
-    return NULL;
-}
-
 /* Makes the dictionary under a key be there. */
 static bool add_dictionary(json_t *box, const char *key)
 {

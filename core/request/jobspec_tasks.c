@@ -1,6 +1,6 @@
-/* jobspec_tasks.c - checks the tasks of a jobspec. Nothing of them is used for matching; they are kept and handed on,
- * so only what would make the jobspec useless to whoever runs it is refused.
- * That a task names a slot that is there is asked of version 1 only: Fluxion's own jobspecs of the full grammar do not.
+/* jobspec_tasks.c - checks the tasks of a jobspec, and makes the default ones. No task is used for matching; tasks are kept
+ * and handed on, so only errors that would make the jobspec useless to a runner are refused. That a task names an existing
+ * slot is asked of version 1 only: Fluxion's own jobspecs of the full grammar do not.
  */
 #include "request/request.h"
 
@@ -174,4 +174,26 @@ int weir_jobspec_check_tasks(weir_document *d, const json_t *tasks, const json_t
             return rc;
     }
     return WEIR_OK;
+}
+
+static bool add_task(json_t *tasks, const char *slot)
+{
+    json_t *task = json_pack("{s:[s], s:s, s:{s:i}}", "command", "true", "slot", slot, "count", "per_slot", 1);
+    return task && json_array_append_new(tasks, task) == 0;
+}
+
+json_t *weir_jobspec_default_tasks(const weir_request *r)
+{
+    json_t *tasks = json_array();
+    bool made = tasks != NULL;
+
+    for (uint32_t i = 0; i < r->count && made; i++)
+        if (r->order[i]->slot)
+            made = add_task(tasks, r->order[i]->label);
+    if (made && json_array_size(tasks) == 0)
+        made = add_task(tasks, "default");
+    if (made)
+        return tasks;
+    json_decref(tasks);
+    return NULL;
 }
