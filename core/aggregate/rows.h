@@ -7,6 +7,7 @@
 #ifndef WEIR_ROWS_H
 #define WEIR_ROWS_H
 
+#include "aggregate/book.h"
 #include "aggregate/schema.h"
 
 #define ROW_LEVELS 7

@@ -193,18 +193,29 @@ static int copy_parts(const struct book_parts *from, struct book_parts **out)
 
 static int copy_books(const weir_graph *g, weir_graph *c)
 {
-    if (copy_array(&c->books, &c->nbooks, &c->books_cap, g->books, g->nbooks, sizeof *g->books))
+    const struct books *all = g->books;
+    struct books *own;
+    uint32_t unused;
+
+    if (!all)
+        return WEIR_OK;
+    if (weir_books_make(c))
         return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < c->nbooks; i++) {
-        if (c->books[i].cap)
-            c->books[i].jobs = NULL;
-        c->books[i].parts = NULL;
+    own = c->books;
+    own->free = all->free;
+    own->booked = all->booked;
+    if (copy_array(&own->list, &unused, &own->cap, all->list, all->n, sizeof *all->list))
+        return WEIR_ENOMEM;
+    for (; own->n < all->n; own->n++) {
+        if (own->list[own->n].cap)
+            own->list[own->n].jobs = NULL;
+        own->list[own->n].parts = NULL;
     }
-    if (weir_array_reserve(&c->books, &c->books_cap, c->booked, sizeof *c->books))
+    if (weir_array_reserve(&own->list, &own->cap, own->booked, sizeof *own->list))
         return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < c->nbooks; i++) {
-        const struct book *from = &g->books[i];
-        struct book *to = &c->books[i];
+    for (uint32_t i = 0; i < own->n; i++) {
+        const struct book *from = &all->list[i];
+        struct book *to = &own->list[i];
         if ((from->cap && copy_bytes(&to->jobs, from->jobs, from->cap * sizeof *from->jobs)) ||
             (from->parts && copy_parts(from->parts, &to->parts)))
             return WEIR_ENOMEM;
@@ -212,22 +223,38 @@ static int copy_books(const weir_graph *g, weir_graph *c)
     return WEIR_OK;
 }
 
+static int copy_job(const struct job *from, struct job *to)
+{
+    if (copy_array(&to->picks, &to->a.npicks, &to->cap, from->picks, from->a.npicks, sizeof *from->picks) ||
+        copy_array(&to->feeds, &to->nfeeds, &to->feeds_cap, from->feeds, from->nfeeds, sizeof *from->feeds))
+        return WEIR_ENOMEM;
+    to->a.picks = to->picks;
+    return WEIR_OK;
+}
+
 static int copy_jobs(const weir_graph *g, weir_graph *c)
 {
-    if (copy_array(&c->jobs, &c->njobs, &c->jobs_cap, g->jobs, g->njobs, sizeof *g->jobs))
+    const struct jobs *all = g->jobs;
+    struct jobs *own;
+    uint32_t n;
+
+    if (!all)
+        return WEIR_OK;
+    own = c->jobs = weir_mem_zalloc(1, sizeof *own);
+    if (!own || copy_array(&own->list, &n, &own->cap, all->list, all->n, sizeof *all->list))
         return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < c->njobs; i++) {
-        c->jobs[i].picks = NULL;
-        c->jobs[i].feeds = NULL;
+    for (own->live = all->live, own->advances = all->advances; own->n < all->n; own->n++) {
+        own->list[own->n].picks = NULL;
+        own->list[own->n].feeds = NULL;
     }
-    for (uint32_t i = 0; i < c->njobs; i++) {
-        const struct job *from = &g->jobs[i];
-        struct job *to = &c->jobs[i];
-        if (copy_array(&to->picks, &to->a.npicks, &to->cap, from->picks, from->a.npicks, sizeof *from->picks) ||
-            copy_array(&to->feeds, &to->nfeeds, &to->feeds_cap, from->feeds, from->nfeeds, sizeof *from->feeds))
+    if (copy_array(&own->starts, &n, &own->starts_cap, all->starts, all->n, sizeof *all->starts) ||
+        copy_array(&own->order, &n, &own->order_cap, all->order, all->n, sizeof *all->order) ||
+        copy_array(&own->slots, &n, &own->nslots, all->slots, all->nslots, sizeof *all->slots) ||
+        copy_array(&own->pending, &own->npending, &own->pending_cap, all->pending, all->npending, sizeof *all->pending))
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < own->n; i++)
+        if (copy_job(&all->list[i], &own->list[i]))
             return WEIR_ENOMEM;
-        to->a.picks = to->picks;
-    }
     return WEIR_OK;
 }
 
@@ -258,11 +285,7 @@ static int copy_flat(const weir_graph *g, weir_graph *c)
                    sizeof *g->subsystems) ||
         copy_array(&c->roots, &c->nroots, &c->roots_cap, g->roots, g->nroots, sizeof *g->roots) ||
         copy_array(&c->uuids, &n, &c->uuids_cap, g->uuids, g->uuids_cap, sizeof *g->uuids) ||
-        copy_array(&c->uuid_slots, &n, &c->nuuid_slots, g->uuid_slots, g->nuuid_slots, sizeof *g->uuid_slots) ||
-        copy_array(&c->starts, &n, &c->starts_cap, g->starts, g->njobs, sizeof *g->starts) ||
-        copy_array(&c->job_list, &n, &c->job_list_cap, g->job_list, g->njobs, sizeof *g->job_list) ||
-        copy_array(&c->job_slots, &n, &c->njob_slots, g->job_slots, g->njob_slots, sizeof *g->job_slots) ||
-        copy_array(&c->pending, &c->npending, &c->pending_cap, g->pending, g->npending, sizeof *g->pending))
+        copy_array(&c->uuid_slots, &n, &c->nuuid_slots, g->uuid_slots, g->nuuid_slots, sizeof *g->uuid_slots))
         return WEIR_ENOMEM;
     return WEIR_OK;
 }
@@ -285,11 +308,6 @@ static void forget_arrays(weir_graph *c)
     c->aggregates = NULL;
     c->books = NULL;
     c->jobs = NULL;
-    c->starts = NULL;
-    c->job_list = NULL;
-    c->job_slots = NULL;
-    c->pending = NULL;
-    c->events = NULL;
     c->taken = NULL;
     c->calendars = NULL;
     c->indexes = NULL;
@@ -300,10 +318,9 @@ static void forget_arrays(weir_graph *c)
     c->changes = NULL;
     c->text_save = NULL;
     c->map_index = NULL;
-    c->ninners = c->npools = c->nbooks = c->njobs = c->ntaken = c->ncalendars = c->nindexes = 0;
+    c->ninners = c->npools = c->ntaken = c->ncalendars = c->nindexes = 0;
     memset(c->observers, 0, sizeof c->observers);
     memset(c->told, 0, sizeof c->told);
-    c->nevents = c->events_cap = 0;
     c->indexes_cap = 0;
 }
 
@@ -316,7 +333,8 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
     *c = *g;
     c->matching = false;
     forget_arrays(c);
-    weir_jobs_observe(c);
+    if (g->jobs)
+        weir_jobs_observe(c);
     c->map_index = weir_map_index_new();
     if (!c->map_index || copy_names(&g->names, &c->names) || copy_aggregates(g, c) || copy_types(g, c) || copy_flat(g, c) ||
         copy_inners(g, c) || copy_pools(g, c) || copy_books(g, c) || copy_jobs(g, c)) {

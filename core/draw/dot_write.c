@@ -168,7 +168,7 @@ static int64_t only_job(const struct dot *w, weir_vertex v)
 
     while (!(b && b->active) && (v = vertex_at(w->g, v)->parent) != WEIR_NONE)
         b = book_of(w->g, v);
-    return b && b->active == 1 ? w->g->jobs[span_job(b, 0)].a.job : 0;
+    return b && b->active == 1 ? w->g->jobs->list[span_job(b, 0)].a.job : 0;
 }
 
 static void write_use(struct dot *w, const struct dot_box *box)

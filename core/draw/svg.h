@@ -15,6 +15,7 @@
 #define WEIR_SVG_H
 
 #include "format/output.h"
+#include "time/job_table.h"
 
 #define SVG_BYTES_MAX 2000000 /* of a picture; one with less detail is made until it fits */
 #define SVG_BOXES_MAX 8000    /* more are not drawn */

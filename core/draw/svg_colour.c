@@ -32,7 +32,7 @@ static const char *const dark_heats[HEATS] = {"#1b3346", "#1f3f58", "#244b6b", "
 
 static uint32_t hue_of(const struct svg *s, uint32_t job)
 {
-    return (uint32_t)(s->g->jobs[job].a.job % SVG_HUES);
+    return (uint32_t)(s->g->jobs->list[job].a.job % SVG_HUES);
 }
 
 /* Whether a neighbour of another job has the hue of `job` in this shade. */
@@ -44,7 +44,7 @@ static bool clashes(const struct svg *s, uint32_t job, uint32_t other, uint32_t 
 
 static void choose_shade(struct svg *s, const struct svg_box *box, uint32_t job, uint32_t before)
 {
-    uint32_t i = (uint32_t)(box - s->boxes), shade = (uint32_t)(s->g->jobs[job].a.job / SVG_HUES % SVG_SHADES), tries = 1;
+    uint32_t i = (uint32_t)(box - s->boxes), shade = (uint32_t)(s->g->jobs->list[job].a.job / SVG_HUES % SVG_SHADES), tries = 1;
     uint32_t beside = i > 0 && s->boxes[i - 1].parent == box->parent ? s->boxes[i - 1].main : WEIR_NONE;
     uint32_t over = box->over != WEIR_NONE ? s->boxes[box->over].main : WEIR_NONE;
 
@@ -231,7 +231,7 @@ struct svg_paint weir_svg_heat_paint(double part)
 
 static int start_colours(struct svg *s)
 {
-    size_t njobs = (size_t)s->g->njobs + 1;
+    size_t njobs = (size_t)job_records(s->g) + 1;
 
     weir_mem_free(s->shades);
     weir_mem_free(s->weights);

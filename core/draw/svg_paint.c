@@ -117,7 +117,7 @@ static void put_job(struct svg *s, uint32_t job)
         return;
     }
     WEIR_WRITE(&s->text, "job ");
-    weir_write_int(&s->text, s->g->jobs[job].a.job);
+    weir_write_int(&s->text, s->g->jobs->list[job].a.job);
 }
 
 static void tell_states(struct svg *s, const struct svg_use *u)

@@ -128,7 +128,7 @@ static void sort_parts(const struct svg *s, struct svg_use *u)
         for (uint32_t k = i; k > 0; k--) {
             uint32_t a = u->list[k - 1].job, b = u->list[k].job;
             double part = u->list[k].part;
-            if (a != SVG_OTHERS && (b == SVG_OTHERS || s->g->jobs[a].a.job <= s->g->jobs[b].a.job))
+            if (a != SVG_OTHERS && (b == SVG_OTHERS || s->g->jobs->list[a].a.job <= s->g->jobs->list[b].a.job))
                 break;
             u->list[k] = u->list[k - 1];
             u->list[k - 1].job = b;

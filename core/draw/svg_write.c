@@ -188,8 +188,8 @@ static uint32_t count_jobs(const struct svg *s)
 
     if (s->heat)
         return weir_job_count(s->g);
-    for (uint32_t j = 0; j < s->g->njobs; j++)
-        jobs += s->shades[j] && s->g->jobs[j].used;
+    for (uint32_t j = 0; j < job_records(s->g); j++)
+        jobs += s->shades[j] && s->g->jobs->list[j].used;
     return jobs;
 }
 
@@ -276,9 +276,9 @@ static uint32_t largest_jobs(const struct svg *s, uint32_t list[SVG_LISTED], uin
     uint32_t all = 0;
 
     *n = 0;
-    for (uint32_t j = 0; j < s->g->njobs; j++) {
+    for (uint32_t j = 0; j < job_records(s->g); j++) {
         uint32_t k = *n;
-        if (!s->shades[j] || !s->g->jobs[j].used)
+        if (!s->shades[j] || !s->g->jobs->list[j].used)
             continue;
         all++;
         if (k == SVG_LISTED && s->weights[list[k - 1]] >= s->weights[j])
@@ -289,7 +289,7 @@ static uint32_t largest_jobs(const struct svg *s, uint32_t list[SVG_LISTED], uin
         list[k] = j;
     }
     for (uint32_t i = 1; i < *n; i++)
-        for (uint32_t k = i; k > 0 && s->g->jobs[list[k]].a.job < s->g->jobs[list[k - 1]].a.job; k--) {
+        for (uint32_t k = i; k > 0 && s->g->jobs->list[list[k]].a.job < s->g->jobs->list[list[k - 1]].a.job; k--) {
             uint32_t swap = list[k];
             list[k] = list[k - 1];
             list[k - 1] = swap;
@@ -334,7 +334,7 @@ static void add_jobs(struct svg *s, struct legend *l)
     uint32_t list[SVG_LISTED], n, all = largest_jobs(s, list, &n);
 
     for (uint32_t i = 0; i < n; i++) {
-        const weir_allocation *a = &s->g->jobs[list[i]].a;
+        const weir_allocation *a = &s->g->jobs->list[list[i]].a;
         set_text(s, "job ");
         weir_write_int(&s->text, a->job);
         put_picks(s, a);

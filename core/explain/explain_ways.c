@@ -170,7 +170,7 @@ void weir_explain_forget(struct explain *x)
 static int release(struct explain *x, struct obstacle *ob)
 {
     uint32_t i = weir_job_index(x->g, ob->job.id);
-    const weir_allocation *a = &x->g->jobs[i].a;
+    const weir_allocation *a = &x->g->jobs->list[i].a;
     weir_pick *picks = weir_mem_alloc((a->npicks + 1) * sizeof *picks);
 
     if (!picks)

@@ -97,56 +97,9 @@ struct edge {
     uint32_t prev_out, prev_in;
 };
 
-#define BOOK_FEW 2 /* spans that take no memory of their own */
-
-struct book_parts { /* of a vertex that is, or was, not only had as a whole */
-    int64_t *amounts; /* by span; SPAN_WHOLE: exclusive */
-    uint32_t cap;
-    int64_t used;    /* sum of the amounts of the spans that have begun */
-    struct weir_plan *plan; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
-};
-
-/* A span is a job, whose times it has, and an amount: mostly all of the vertex. So it costs 4 bytes, and 12 where not. Vertices of
- * one kind with the same few spans, all exclusive, may have one book together: jobs come to many of them at once, and go. */
-struct book {
-    uint32_t refs; /* vertices that have it; 0: a free record, whose `count` then chains to the next */
-    uint32_t kind; /* of these */
-    uint32_t count, cap;
-    uint32_t active; /* spans that have begun */
-    uint32_t held;   /* of these, exclusive ones */
-    uint32_t shared; /* spans that are not exclusive; without any, no two touch */
-    int64_t next;    /* start of the first that has not begun; WEIR_FOREVER */
-    int64_t last_start, last_end; /* of the last span: mostly what is asked about is later than all of them */
-    union {
-        uint32_t *jobs;         /* indices, sorted by start */
-        uint32_t few[BOOK_FEW]; /* while cap is 0 */
-    };
-    struct book_parts *parts; /* NULL: all spans are exclusive */
-};
-
-struct feed { /* units of a channel that a job takes for one vertex */
-    weir_vertex endpoint, unit;
-    int64_t amount;
-};
-
-struct job {
-    struct feed *feeds;
-    uint32_t nfeeds, feeds_cap;
-    weir_allocation a; /* a.picks belongs to the job */
-    weir_pick *picks;  /* the same, to change */
-    uint32_t cap;
-    uint32_t pending; /* place in the heap of pending jobs; WEIR_NONE */
-    uint32_t place;   /* in the list of jobs that are there */
-    weir_name policy; /* the label of the policy that placed it; "" for none */
-    int64_t takes;      /* units of takes_type: usage_totals.c */
-    weir_type takes_type;
-    bool used, counted; /* counted: takes is known */
-    bool late;          /* its start was put off, which was told (clock.c) */
-    bool waits;         /* in the queue of those to put off */
-    uint64_t settled;   /* the advance of the clock that put it off last, or looked whether it must */
-};
-
 struct aggregates;     /* schema.h */
+struct books;          /* book.h */
+struct jobs;           /* job_table.h */
 struct weir_plan;      /* timeline.h */
 struct weir_observer;  /* observer.h */
 struct index;          /* candidate_index.h */
@@ -182,23 +135,8 @@ struct weir_graph {
     weir_vertex *roots; /* of containment, and pools outside it */
     uint32_t nroots, roots_cap;
     struct aggregates *aggregates; /* schema.h; never NULL */
-    struct book *books;
-    uint32_t nbooks, books_cap, free_books;
-    uint32_t booked; /* vertices that have a book: there is room for one each */
-    struct job *jobs;
-    uint32_t njobs, jobs_cap, live_jobs;
-    int64_t *starts; /* of the jobs, side by side: what books are looked through by */
-    uint32_t starts_cap;
-    uint32_t *job_list; /* the first live_jobs entries are the jobs that are there, the rest are free records */
-    uint32_t job_list_cap;
-    uint32_t *job_slots, njob_slots; /* by id: index + 1 */
-    uint32_t *pending;               /* jobs that something happens to with time: a heap by that (start_queue.h) */
-    uint32_t npending, pending_cap;
-    uint32_t nwaiting;               /* entries at its end: reservations to put off, in the order of their starts */
-    struct weir_clock_event *events;       /* of the last advance of the clock */
-    uint32_t nevents, events_cap;
-    uint64_t advances;
-    bool expire; /* a job ends at its end (weir_graph_overrun) */
+    struct books *books;           /* book.h; NULL: nobody ever had anything */
+    struct jobs *jobs;             /* job_table.h; NULL: there never was a job */
     struct weir_plan **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
     uint32_t ntaken;
     struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (occupancy.h) */
@@ -207,6 +145,7 @@ struct weir_graph {
     uint32_t nindexes, indexes_cap;
     struct roster *roster; /* NULL: nobody has asked which nodes there are */
     struct refusals *refusals; /* NULL: no search was in vain */
+    bool expire; /* a job ends at its end (weir_graph_overrun) */
     int64_t now, next_job;
     uint64_t serial, uses; /* uses: a counter to tell the index used least recently */
     int64_t units;         /* all sizes together: so that no sum of them overflows */
@@ -238,18 +177,6 @@ static inline struct inner *inner_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->vertices[v].inner;
     return i == WEIR_NONE ? NULL : &g->inners[i];
-}
-
-static inline struct book *book_of(const weir_graph *g, weir_vertex v)
-{
-    uint32_t i = g->vertices[v].book;
-    return i == WEIR_NONE ? NULL : &g->books[i];
-}
-
-/* Units in use now; more than there are where a job has not gone at its end. */
-static inline int64_t book_used(const weir_graph *g, const struct book *b)
-{
-    return b->parts ? b->parts->used : b->held * g->kinds[b->kind].size;
 }
 
 /* Vertices from v up to its root, both counted; 0 for WEIR_NONE. O(d) */

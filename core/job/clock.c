@@ -27,9 +27,9 @@ void weir_graph_overrun(weir_graph *g, enum weir_overrun rule)
 {
     bool expire = rule == WEIR_OVERRUN_EXPIRE;
 
-    for (uint32_t i = 0; expire != g->expire && i < g->live_jobs; i++) {
-        uint32_t job = g->job_list[i];
-        if (g->jobs[job].a.state != WEIR_ALLOCATED)
+    for (uint32_t i = 0; expire != g->expire && i < live_jobs(g); i++) {
+        uint32_t job = g->jobs->order[i];
+        if (g->jobs->list[job].a.state != WEIR_ALLOCATED)
             continue;
         if (expire)
             weir_pending_add(g, job);
@@ -41,16 +41,16 @@ void weir_graph_overrun(weir_graph *g, enum weir_overrun rule)
 
 const weir_clock_event *weir_graph_events(const weir_graph *g, uint32_t *n)
 {
-    *n = g->nevents;
-    return g->events;
+    *n = g->jobs ? g->jobs->nevents : 0;
+    return g->jobs ? g->jobs->events : NULL;
 }
 
 /* There is room. */
 static void tell(weir_graph *g, uint32_t job, enum weir_clock_change kind)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
 
-    g->events[g->nevents++] = (weir_clock_event){a->job, kind == WEIR_CLOCK_EXPIRE ? a->end : a->start, (int)kind};
+    g->jobs->events[g->jobs->nevents++] = (weir_clock_event){a->job, kind == WEIR_CLOCK_EXPIRE ? a->end : a->start, (int)kind};
 }
 
 /* ---- what is in use ---- */
@@ -77,7 +77,7 @@ static bool is_blocked(const weir_graph *g, const weir_pick *p)
 
 static bool job_blocked(const weir_graph *g, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
 
     for (uint32_t i = 0; i < a->npicks; i++)
         if (is_blocked(g, &a->picks[i]))
@@ -98,8 +98,8 @@ struct rivals {
 /* Whether a job stays where it is when another one is put off. */
 static bool stays(const weir_graph *g, uint32_t other, uint32_t job)
 {
-    const struct job *o = &g->jobs[other];
-    return o->a.state == WEIR_ALLOCATED || o->settled == g->advances || weir_pending_earlier(g, other, job);
+    const struct job *o = &g->jobs->list[other];
+    return o->a.state == WEIR_ALLOCATED || o->settled == g->jobs->advances || weir_pending_earlier(g, other, job);
 }
 
 static bool is_over(const struct rivals *r, const struct span *s)
@@ -174,7 +174,7 @@ static void pass_over(struct rivals *r, const struct span *s)
 /* The first start from t on at which no job that stays is in the way. */
 static int64_t first_start(weir_graph *g, uint32_t job, int64_t t)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     struct rivals r = {.g = g, .job = job, .t0 = t, .each = pass_over};
     uint32_t clear = 0;
 
@@ -191,7 +191,7 @@ static int64_t first_start(weir_graph *g, uint32_t job, int64_t t)
 /* One that is overlapped and comes after the job is put off in its turn. */
 static void displace(struct rivals *r, const struct span *s)
 {
-    if (stays(r->g, s->job, r->job) || r->g->jobs[s->job].waits)
+    if (stays(r->g, s->job, r->job) || r->g->jobs->list[s->job].waits)
         return;
     weir_taken_remove(r->g, s->job);
     weir_waiting_add(r->g, s->job);
@@ -200,7 +200,7 @@ static void displace(struct rivals *r, const struct span *s)
 /* The times of a job in the books of all its picks. */
 static void move_spans(weir_graph *g, uint32_t job, int64_t start)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
     int64_t end = j->a.end == WEIR_FOREVER ? WEIR_FOREVER : time_add(start, j->a.end - j->a.start);
 
     note_job(g, j->a.job);
@@ -210,14 +210,14 @@ static void move_spans(weir_graph *g, uint32_t job, int64_t start)
         weir_book_move(g, v, job, start, end);
         weir_rows_soon(g, v, next);
     }
-    j->a.start = g->starts[job] = start;
+    j->a.start = g->jobs->starts[job] = start;
     j->a.end = end;
 }
 
 /* A reservation that is in no queue, and no part of what is summed up of jobs, from t on. */
 static void put_off(weir_graph *g, uint32_t job, int64_t t)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
     int64_t start = first_start(g, job, t);
     struct rivals r = {.g = g, .job = job, .each = displace};
 
@@ -232,7 +232,7 @@ static void put_off(weir_graph *g, uint32_t job, int64_t t)
             tell(g, job, WEIR_CLOCK_HOLD);
         j->late = true;
     }
-    j->settled = g->advances;
+    j->settled = g->jobs->advances;
     weir_taken_keep(g, job);
     weir_pending_add(g, job);
 }
@@ -241,8 +241,8 @@ static void put_off(weir_graph *g, uint32_t job, int64_t t)
 
 static void begin(weir_graph *g, uint32_t job)
 {
-    g->jobs[job].a.state = WEIR_ALLOCATED;
-    g->jobs[job].late = false;
+    g->jobs->list[job].a.state = WEIR_ALLOCATED;
+    g->jobs->list[job].late = false;
     tell(g, job, WEIR_CLOCK_START);
     weir_spans_begin(g, job);
     if (g->expire)
@@ -253,7 +253,7 @@ static void begin(weir_graph *g, uint32_t job)
 static void turn(weir_graph *g, uint32_t job)
 {
     weir_pending_remove(g, job);
-    if (g->jobs[job].a.state == WEIR_ALLOCATED) {
+    if (g->jobs->list[job].a.state == WEIR_ALLOCATED) {
         tell(g, job, WEIR_CLOCK_EXPIRE);
         weir_job_drop(g, job);
     } else if (job_blocked(g, job)) {
@@ -267,7 +267,7 @@ static void turn(weir_graph *g, uint32_t job)
 /* The turn of one that another reservation overlaps since that was put off. */
 static void turn_waiting(weir_graph *g, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     bool due = a->start <= g->now;
 
     weir_waiting_take(g);
@@ -290,12 +290,14 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
         return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set to %" PRId64 " us", g->now,
                          now);
     if (job != WEIR_NONE && weir_pending_time(g, job) <= now &&
-        weir_array_reserve(&g->events, &g->events_cap, (size_t)g->npending * 2, sizeof *g->events))
+        weir_array_reserve(&g->jobs->events, &g->jobs->events_cap, (size_t)g->jobs->npending * 2, sizeof *g->jobs->events))
         return weir_fail_nomem(err);
-    g->nevents = 0;
     g->now = now;
     g->revision++;
-    g->advances++;
+    if (!g->jobs)
+        return WEIR_OK;
+    g->jobs->nevents = 0;
+    g->jobs->advances++;
     for (;;) {
         job = weir_pending_first(g);
         waiting = weir_waiting_first(g);
@@ -316,16 +318,18 @@ int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err)
 
     if (rc)
         return rc;
-    if (g->live_jobs > 0)
-        return weir_fail(err, WEIR_EBUSY, "the clock cannot be set back: there are %" PRIu32 " jobs", g->live_jobs);
+    if (live_jobs(g) > 0)
+        return weir_fail(err, WEIR_EBUSY, "the clock cannot be set back: there are %" PRIu32 " jobs", live_jobs(g));
     if (now < 0 || now > g->now)
         return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set back to %" PRId64 " us", g->now,
                          now);
     weir_calendars_clear(g); /* starts that were found may lie after others now */
     weir_taken_clear(g);
-    g->nevents = 0;
+    if (g->jobs) {
+        g->jobs->nevents = 0;
+        g->jobs->advances++;
+    }
     g->now = now;
     g->revision++;
-    g->advances++;
     return WEIR_OK;
 }

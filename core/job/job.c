@@ -23,29 +23,29 @@ static uint32_t id_hash(int64_t id)
 
 static uint32_t id_slot(const weir_graph *g, int64_t id)
 {
-    uint32_t mask = g->njob_slots - 1, at = id_hash(id) & mask;
-    while (g->job_slots[at] && g->jobs[g->job_slots[at] - 1].a.job != id)
+    uint32_t mask = g->jobs->nslots - 1, at = id_hash(id) & mask;
+    while (g->jobs->slots[at] && g->jobs->list[g->jobs->slots[at] - 1].a.job != id)
         at = (at + 1) & mask;
     return at;
 }
 
 uint32_t weir_job_index(const weir_graph *g, int64_t id)
 {
-    return g->njob_slots ? g->job_slots[id_slot(g, id)] - 1 : WEIR_NONE;
+    return g->jobs && g->jobs->nslots ? g->jobs->slots[id_slot(g, id)] - 1 : WEIR_NONE;
 }
 
 static int ids_grow(weir_graph *g)
 {
-    uint32_t wide = g->njob_slots ? g->njob_slots * 2 : 64, *old = g->job_slots, had = g->njob_slots;
+    uint32_t wide = g->jobs->nslots ? g->jobs->nslots * 2 : 64, *old = g->jobs->slots, had = g->jobs->nslots;
     uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
 
     if (!slots)
         return WEIR_ENOMEM;
-    g->job_slots = slots;
-    g->njob_slots = wide;
+    g->jobs->slots = slots;
+    g->jobs->nslots = wide;
     for (uint32_t i = 0; i < had; i++)
         if (old[i])
-            slots[id_slot(g, g->jobs[old[i] - 1].a.job)] = old[i];
+            slots[id_slot(g, g->jobs->list[old[i] - 1].a.job)] = old[i];
     weir_mem_free(old);
     return WEIR_OK;
 }
@@ -53,14 +53,14 @@ static int ids_grow(weir_graph *g)
 /* Linear probing without gravestones: what stood behind the hole moves up. */
 static void id_remove(weir_graph *g, int64_t id)
 {
-    uint32_t mask = g->njob_slots - 1, hole = id_slot(g, id), at = hole;
+    uint32_t mask = g->jobs->nslots - 1, hole = id_slot(g, id), at = hole;
 
-    g->job_slots[hole] = 0;
-    while (g->job_slots[at = (at + 1) & mask]) {
-        uint32_t entry = g->job_slots[at], home = id_hash(g->jobs[entry - 1].a.job) & mask;
+    g->jobs->slots[hole] = 0;
+    while (g->jobs->slots[at = (at + 1) & mask]) {
+        uint32_t entry = g->jobs->slots[at], home = id_hash(g->jobs->list[entry - 1].a.job) & mask;
         if (((at - home) & mask) >= ((at - hole) & mask)) {
-            g->job_slots[hole] = entry;
-            g->job_slots[at] = 0;
+            g->jobs->slots[hole] = entry;
+            g->jobs->slots[at] = 0;
             hole = at;
         }
     }
@@ -68,74 +68,24 @@ static void id_remove(weir_graph *g, int64_t id)
 
 /* ---- records ---- */
 
-static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
-{
-    uint32_t i;
-
-    if (id < 0)
-        return weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", id);
-    while (id == 0 && g->next_job < INT64_MAX && weir_job_index(g, g->next_job) != WEIR_NONE)
-        g->next_job++;
-    if (id == 0 && g->next_job == INT64_MAX)
-        return weir_fail(err, WEIR_ELIMIT, "there is no job id left");
-    id = id ? id : g->next_job;
-    if (weir_job_index(g, id) != WEIR_NONE)
-        return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", id);
-    if (((g->live_jobs + 1) * 2 > g->njob_slots && ids_grow(g)) ||
-        weir_array_reserve(&g->jobs, &g->jobs_cap, g->njobs + 1, sizeof *g->jobs) ||
-        weir_array_reserve(&g->starts, &g->starts_cap, g->njobs + 1, sizeof *g->starts) ||
-        weir_array_reserve(&g->job_list, &g->job_list_cap, g->njobs + 1, sizeof *g->job_list) ||
-        weir_pending_reserve(g, g->njobs + 1))
-        return weir_fail_nomem(err);
-    weir_jobs_observe(g);
-    if (g->live_jobs == g->njobs) {
-        g->job_list[g->njobs] = g->njobs;
-        g->njobs++;
-    }
-    i = g->job_list[g->live_jobs];
-    memset(&g->jobs[i], 0, sizeof g->jobs[i]);
-    g->jobs[i].a.job = id;
-    g->jobs[i].pending = WEIR_NONE;
-    g->jobs[i].used = true;
-    g->jobs[i].place = g->live_jobs;
-    g->job_slots[id_slot(g, id)] = i + 1;
-    g->live_jobs++;
-    note_job(g, id);
-    *out = i;
-    return WEIR_OK;
-}
-
-/* Forgets a job that has no spans left. */
-static void job_forget(weir_graph *g, uint32_t i)
-{
-    uint32_t place = g->jobs[i].place, last = g->job_list[g->live_jobs - 1];
-
-    g->job_list[place] = last;
-    g->jobs[last].place = place;
-    g->job_list[g->live_jobs - 1] = i;
-    weir_pending_remove(g, i);
-    id_remove(g, g->jobs[i].a.job);
-    note_job(g, g->jobs[i].a.job);
-    weir_mem_free(g->jobs[i].picks);
-    weir_mem_free(g->jobs[i].feeds);
-    memset(&g->jobs[i], 0, sizeof g->jobs[i]);
-    g->live_jobs--;
-}
-
 static void clear_all(weir_graph *g)
 {
-    for (uint32_t i = 0; i < g->njobs; i++) {
-        weir_mem_free(g->jobs[i].picks);
-        weir_mem_free(g->jobs[i].feeds);
+    struct jobs *jobs = g->jobs;
+
+    for (uint32_t i = 0; jobs && i < jobs->n; i++) {
+        weir_mem_free(jobs->list[i].picks);
+        weir_mem_free(jobs->list[i].feeds);
     }
-    weir_mem_free(g->jobs);
-    weir_mem_free(g->starts);
-    weir_mem_free(g->job_list);
-    weir_mem_free(g->job_slots);
-    weir_mem_free(g->pending);
-    weir_mem_free(g->events);
+    if (jobs) {
+        weir_mem_free(jobs->list);
+        weir_mem_free(jobs->starts);
+        weir_mem_free(jobs->order);
+        weir_mem_free(jobs->slots);
+        weir_mem_free(jobs->pending);
+        weir_mem_free(jobs->events);
+    }
+    weir_mem_free(jobs);
     g->jobs = NULL;
-    g->njobs = 0;
 }
 
 static const struct weir_observer job_observer = {
@@ -148,6 +98,79 @@ void weir_jobs_observe(weir_graph *g)
 {
     weir_observe(g, &job_observer);
     weir_observe(g, &weir_reservation_observer);
+}
+
+/* The table of a graph that has had no job yet. */
+static int table_make(weir_graph *g)
+{
+    g->jobs = weir_mem_zalloc(1, sizeof *g->jobs);
+    if (!g->jobs)
+        return WEIR_ENOMEM;
+    weir_jobs_observe(g);
+    return WEIR_OK;
+}
+
+/* Room for one more job. */
+static int table_reserve(weir_graph *g)
+{
+    struct jobs *all = g->jobs;
+
+    return ((all->live + 1) * 2 > all->nslots && ids_grow(g)) ||
+                   weir_array_reserve(&all->list, &all->cap, all->n + 1, sizeof *all->list) ||
+                   weir_array_reserve(&all->starts, &all->starts_cap, all->n + 1, sizeof *all->starts) ||
+                   weir_array_reserve(&all->order, &all->order_cap, all->n + 1, sizeof *all->order) ||
+                   weir_pending_reserve(g, all->n + 1)
+               ? WEIR_ENOMEM
+               : WEIR_OK;
+}
+
+static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
+{
+    struct jobs *all;
+    uint32_t i;
+
+    if (id < 0)
+        return weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", id);
+    while (id == 0 && g->next_job < INT64_MAX && weir_job_index(g, g->next_job) != WEIR_NONE)
+        g->next_job++;
+    if (id == 0 && g->next_job == INT64_MAX)
+        return weir_fail(err, WEIR_ELIMIT, "there is no job id left");
+    id = id ? id : g->next_job;
+    if (weir_job_index(g, id) != WEIR_NONE)
+        return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", id);
+    if ((!g->jobs && table_make(g)) || table_reserve(g))
+        return weir_fail_nomem(err);
+    all = g->jobs;
+    if (all->live == all->n) {
+        all->order[all->n] = all->n;
+        all->n++;
+    }
+    i = all->order[all->live];
+    all->list[i] = (struct job){.a.job = id, .pending = WEIR_NONE, .used = true, .place = all->live};
+    all->slots[id_slot(g, id)] = i + 1;
+    all->live++;
+    note_job(g, id);
+    *out = i;
+    return WEIR_OK;
+}
+
+/* Forgets a job that has no spans left. */
+static void job_forget(weir_graph *g, uint32_t i)
+{
+    struct jobs *all = g->jobs;
+    struct job *j = &all->list[i];
+    uint32_t last = all->order[all->live - 1];
+
+    all->order[j->place] = last;
+    all->list[last].place = j->place;
+    all->order[all->live - 1] = i;
+    weir_pending_remove(g, i);
+    id_remove(g, j->a.job);
+    note_job(g, j->a.job);
+    weir_mem_free(j->picks);
+    weir_mem_free(j->feeds);
+    memset(j, 0, sizeof *j);
+    all->live--;
 }
 
 /* The first time no more than that: most jobs do not grow. */
@@ -165,7 +188,7 @@ int weir_job_reserve(struct job *j, size_t n)
 
 int weir_job_feed(weir_graph *g, uint32_t job, const struct feed *feeds, uint32_t n)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
 
     if (n == 0)
         return WEIR_OK;
@@ -187,7 +210,7 @@ static int64_t next_of(const weir_graph *g, weir_vertex v)
 
 int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     bool active = a->start <= g->now;
     int64_t next = next_of(g, p->vertex);
     int rc;
@@ -205,10 +228,10 @@ int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
 
 void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v)
 {
-    bool active = g->jobs[job].a.start <= g->now;
+    bool active = g->jobs->list[job].a.start <= g->now;
     int64_t next = next_of(g, v);
 
-    note_job(g, g->jobs[job].a.job);
+    note_job(g, g->jobs->list[job].a.job);
     if (active)
         weir_rows_before(g, v);
     weir_book_remove(g, v, job);
@@ -223,7 +246,7 @@ int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
     bool whole = amount == kind_of(g, p->vertex)->size;
     int rc;
 
-    note_job(g, g->jobs[job].a.job);
+    note_job(g, g->jobs->list[job].a.job);
     weir_rows_before(g, p->vertex);
     rc = weir_book_resize(g, p->vertex, job, amount, whole);
     weir_rows_after(g, p->vertex);
@@ -243,8 +266,8 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
 
     if (rc)
         return rc;
-    j = &g->jobs[i];
-    j->a.start = g->starts[i] = start;
+    j = &g->jobs->list[i];
+    j->a.start = g->jobs->starts[i] = start;
     j->a.end = end;
     j->a.state = start <= g->now ? WEIR_ALLOCATED : WEIR_RESERVED;
     note_job(g, j->a.job);
@@ -272,7 +295,7 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
 
 void weir_job_drop(weir_graph *g, uint32_t job)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
 
     weir_taken_remove(g, job);
     note_job(g, j->a.job);
@@ -296,23 +319,23 @@ int weir_release(weir_graph *g, int64_t job, weir_err *err)
 const weir_allocation *weir_job_get(const weir_graph *g, int64_t job)
 {
     uint32_t i = weir_job_index(g, job);
-    return i == WEIR_NONE ? NULL : &g->jobs[i].a;
+    return i == WEIR_NONE ? NULL : &g->jobs->list[i].a;
 }
 
 const char *weir_job_policy(const weir_graph *g, int64_t job)
 {
     uint32_t i = weir_job_index(g, job);
-    return i == WEIR_NONE ? NULL : weir_names_text(&g->names, g->jobs[i].policy);
+    return i == WEIR_NONE ? NULL : weir_names_text(&g->names, g->jobs->list[i].policy);
 }
 
 uint32_t weir_job_count(const weir_graph *g)
 {
-    return g->live_jobs;
+    return live_jobs(g);
 }
 
 const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i)
 {
-    return i < g->live_jobs ? &g->jobs[g->job_list[i]].a : NULL;
+    return i < live_jobs(g) ? &g->jobs->list[g->jobs->order[i]].a : NULL;
 }
 
 /* ---- single vertices (M14, M15) ---- */
@@ -346,7 +369,7 @@ static int check_window(const weir_graph *g, const struct job *j, int64_t start,
 
 static bool has_below(const weir_graph *g, weir_vertex v, uint32_t job)
 {
-    const weir_allocation *a = job == WEIR_NONE ? NULL : &g->jobs[job].a;
+    const weir_allocation *a = job == WEIR_NONE ? NULL : &g->jobs->list[job].a;
 
     for (uint32_t i = 0; a && i < a->npicks; i++)
         if (a->picks[i].vertex != v && weir_vertex_within(g, a->picks[i].vertex, v))
@@ -394,7 +417,7 @@ static int resize_units(weir_graph *g, uint32_t job, weir_pick *p, int64_t amoun
 /* One more vertex for a job that is there. */
 static int pick_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
 
     if (weir_job_reserve(j, (size_t)j->a.npicks + 1) || weir_span_add(g, job, p))
         return WEIR_ENOMEM;
@@ -407,7 +430,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
                          weir_err *err)
 {
     uint32_t i = weir_job_index(g, job);
-    struct job *j = i == WEIR_NONE ? NULL : &g->jobs[i];
+    struct job *j = i == WEIR_NONE ? NULL : &g->jobs->list[i];
     weir_pick *had = j && vertex_valid(g, v) && weir_job_has(g, i, v) ? weir_job_pick(j, v) : NULL;
     weir_pick p = {v, WEIR_NONE, amount, false};
     int rc = weir_graph_writable(g, err);
@@ -433,7 +456,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
 int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err)
 {
     uint32_t i = weir_job_index(g, job);
-    weir_pick *p = i == WEIR_NONE ? NULL : weir_job_pick(&g->jobs[i], v);
+    weir_pick *p = i == WEIR_NONE ? NULL : weir_job_pick(&g->jobs->list[i], v);
     int rc = weir_graph_writable(g, err);
 
     if (rc)
@@ -447,8 +470,8 @@ int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amoun
         return resize_units(g, i, p, p->amount - amount) ? weir_fail_nomem(err) : WEIR_OK;
     weir_taken_remove(g, i);
     weir_span_remove(g, i, v);
-    memmove(p, p + 1, (size_t)(g->jobs[i].picks + g->jobs[i].a.npicks - p - 1) * sizeof *p);
-    if (--g->jobs[i].a.npicks == 0)
+    memmove(p, p + 1, (size_t)(g->jobs->list[i].picks + g->jobs->list[i].a.npicks - p - 1) * sizeof *p);
+    if (--g->jobs->list[i].a.npicks == 0)
         job_forget(g, i);
     else
         weir_taken_keep(g, i);

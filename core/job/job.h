@@ -2,7 +2,7 @@
 #ifndef WEIR_JOB_H
 #define WEIR_JOB_H
 
-#include "graph/graph.h"
+#include "time/job_table.h"
 
 /* Books picks for a job, as a whole or not at all. The caller has seen that they fit. Job 0: the next id that was never given so.
  * *out is the index of the job. */

@@ -20,7 +20,7 @@ static int check_book_sums(const weir_graph *g, weir_vertex v, const struct book
     int64_t used = 0, next = WEIR_FOREVER;
 
     for (uint32_t i = 0; i < b->count; i++, last = s) {
-        if (span_job(b, i) >= g->njobs || !g->jobs[span_job(b, i)].used)
+        if (span_job(b, i) >= g->jobs->n || !g->jobs->list[span_job(b, i)].used)
             return broken(err, "a span is of no job", v);
         s = weir_book_span(g, b, i);
         if (s.start < last.start)
@@ -109,7 +109,7 @@ static int check_book(const weir_graph *g, weir_vertex v, const struct book *b, 
 /* Whether each book is of as many vertices as it says. */
 static int check_refs(const weir_graph *g, weir_err *err)
 {
-    uint32_t *refs = weir_mem_zalloc((size_t)g->nbooks + 1, sizeof *refs), booked = 0;
+    uint32_t *refs = weir_mem_zalloc((size_t)(g->books ? g->books->n : 0) + 1, sizeof *refs), booked = 0;
     int rc = refs ? WEIR_OK : weir_fail_nomem(err);
 
     for (weir_vertex v = 0; !rc && v < g->limit; v++)
@@ -117,10 +117,10 @@ static int check_refs(const weir_graph *g, weir_err *err)
             refs[vertex_at(g, v)->book]++;
             booked++;
         }
-    for (uint32_t i = 0; !rc && i < g->nbooks; i++)
-        if (refs[i] != g->books[i].refs)
+    for (uint32_t i = 0; !rc && g->books && i < g->books->n; i++)
+        if (refs[i] != g->books->list[i].refs)
             rc = broken(err, "a book is of more or fewer vertices than it says", i);
-    if (!rc && (booked != g->booked || g->booked > g->books_cap))
+    if (!rc && g->books && (booked != g->books->booked || g->books->booked > g->books->cap))
         rc = broken(err, "the vertices with books are miscounted", booked);
     weir_mem_free(refs);
     return rc;
@@ -138,10 +138,10 @@ static int check_books(const weir_graph *g, weir_err *err)
     }
     if (rc)
         return rc;
-    for (uint32_t i = 0; i < g->njobs; i++)
-        for (uint32_t k = 0; g->jobs[i].used && k < g->jobs[i].a.npicks; k++, picks++)
-            if (!is_booked(g, i, &g->jobs[i].picks[k]))
-                return broken(err, "a pick is in no book", g->jobs[i].picks[k].vertex);
+    for (uint32_t i = 0; i < g->jobs->n; i++)
+        for (uint32_t k = 0; g->jobs->list[i].used && k < g->jobs->list[i].a.npicks; k++, picks++)
+            if (!is_booked(g, i, &g->jobs->list[i].picks[k]))
+                return broken(err, "a pick is in no book", g->jobs->list[i].picks[k].vertex);
     return spans == picks ? WEIR_OK : broken(err, "spans and picks differ in number", (uint32_t)spans);
 }
 
@@ -151,14 +151,14 @@ static int check_records(const weir_graph *g, weir_err *err)
 {
     uint32_t live = 0, pending = 0;
 
-    for (uint32_t i = 0; i < g->njobs; i++) {
-        const struct job *j = &g->jobs[i];
+    for (uint32_t i = 0; i < g->jobs->n; i++) {
+        const struct job *j = &g->jobs->list[i];
         if (!j->used)
             continue;
         live++;
-        if (g->starts[i] != j->a.start)
+        if (g->jobs->starts[i] != j->a.start)
             return broken(err, "a job does not start when it says", i);
-        if (j->place >= g->live_jobs || g->job_list[j->place] != i)
+        if (j->place >= g->jobs->live || g->jobs->order[j->place] != i)
             return broken(err, "a job does not stand in the list where it says", i);
         if (weir_job_index(g, j->a.job) != i)
             return broken(err, "a job is not found by its id", i);
@@ -166,14 +166,14 @@ static int check_records(const weir_graph *g, weir_err *err)
             return broken(err, "a job is reserved that has begun, or the other way round", i);
         if ((j->pending != WEIR_NONE) != (j->a.state == WEIR_RESERVED || (g->expire && j->a.end != WEIR_FOREVER)))
             return broken(err, "a job is pending that nothing happens to, or the other way round", i);
-        if (j->pending != WEIR_NONE && (j->pending >= g->npending || g->pending[j->pending] != i))
+        if (j->pending != WEIR_NONE && (j->pending >= g->jobs->npending || g->jobs->pending[j->pending] != i))
             return broken(err, "a job does not stand in the heap where it says", i);
         pending += j->pending != WEIR_NONE;
     }
-    for (uint32_t i = 1; i < g->npending; i++)
-        if (weir_pending_earlier(g, g->pending[i], g->pending[(i - 1) / 2]))
+    for (uint32_t i = 1; i < g->jobs->npending; i++)
+        if (weir_pending_earlier(g, g->jobs->pending[i], g->jobs->pending[(i - 1) / 2]))
             return broken(err, "the heap of pending jobs is out of order", i);
-    return live == g->live_jobs && pending == g->npending ? WEIR_OK : broken(err, "jobs are miscounted", live);
+    return live == g->jobs->live && pending == g->jobs->npending ? WEIR_OK : broken(err, "jobs are miscounted", live);
 }
 
 int weir_jobs_check(const weir_graph *g, weir_err *err)

@@ -54,7 +54,7 @@ int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err)
     if (i == WEIR_NONE)
         return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
     x = weir_mem_zalloc(1, sizeof *x);
-    if (!x || keep(x, &g->jobs[i])) {
+    if (!x || keep(x, &g->jobs->list[i])) {
         weir_lifted_free(x);
         return weir_fail_nomem(err);
     }
@@ -106,8 +106,8 @@ int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err)
         weir_job_drop(g, i);
         return weir_fail_nomem(err);
     }
-    g->jobs[i].policy = x->policy;
-    g->jobs[i].a.nslots = x->a.nslots;
+    g->jobs->list[i].policy = x->policy;
+    g->jobs->list[i].a.nslots = x->a.nslots;
     weir_lifted_free(x);
     return WEIR_OK;
 }

@@ -18,7 +18,7 @@ static void resize_down(weir_graph *g, uint32_t job, weir_pick *p, int64_t amoun
 /* One pick more: a new vertex, or more units of one that the job has. */
 static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
     weir_pick *had = weir_job_has(g, job, p->vertex) ? weir_job_pick(j, p->vertex) : NULL;
 
     if (had)
@@ -32,7 +32,7 @@ static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
 /* Takes back the last of what extend_one did. */
 static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
     weir_pick *had = weir_job_pick(j, p->vertex);
 
     if (had->amount > p->amount) {
@@ -46,7 +46,7 @@ static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
 int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct feed *feeds,
                     uint32_t nfeeds)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
     uint32_t done = 0, had = j->nfeeds, npicks = j->a.npicks;
     bool counted = true; /* the first npicks are in what all jobs take */
     int rc = weir_job_reserve(j, (size_t)j->a.npicks + n);
@@ -202,7 +202,7 @@ static int plan_give_back(const weir_graph *g, struct plan *p, weir_vertex v)
 
 static int make_plan(const weir_graph *g, uint32_t job, const weir_vertex *list, uint32_t n, struct plan *p, weir_err *err)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
 
     for (uint32_t i = 0; i < a->npicks; i++)
         if (plan_add(p, a->picks[i]))
@@ -237,7 +237,7 @@ static bool plan_feeds(const weir_graph *g, const struct plan *p, weir_vertex en
 /* Takes the units of other subsystems out of the plan whose vertex is gone. */
 static void plan_unfeed(const weir_graph *g, uint32_t job, struct plan *p)
 {
-    const struct job *j = &g->jobs[job];
+    const struct job *j = &g->jobs->list[job];
 
     for (uint32_t i = 0; i < j->nfeeds; i++) {
         weir_pick *unit = plan_find(p, j->feeds[i].unit);
@@ -263,7 +263,7 @@ static void forget_feeds(struct job *j, const weir_graph *g, const struct plan *
 /* Gives back what is not in the plan, or less of it there. This cannot fail. */
 static void give_back(weir_graph *g, uint32_t job, const struct plan *p)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
 
     for (uint32_t i = 0; i < j->a.npicks; i++) {
         weir_pick *keep = plan_find(p, j->picks[i].vertex);
@@ -309,7 +309,7 @@ static void shrinking_clear(struct shrinking *s)
 /* Works out what the job shall have, and makes room for it. */
 static int prepare(weir_graph *g, struct shrinking *s, const weir_vertex *list, uint32_t n, weir_err *err)
 {
-    struct job *j = &g->jobs[s->job];
+    struct job *j = &g->jobs->list[s->job];
     int rc = make_plan(g, s->job, list, n, &s->p, err);
 
     if (rc)
@@ -346,7 +346,7 @@ static int book_new(weir_graph *g, const struct shrinking *s)
 /* The plan becomes what the job has. This cannot fail. */
 static void finish(weir_graph *g, const struct shrinking *s)
 {
-    struct job *j = &g->jobs[s->job];
+    struct job *j = &g->jobs->list[s->job];
 
     if (s->p.n == 0) {
         weir_job_drop(g, s->job);

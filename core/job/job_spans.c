@@ -31,7 +31,7 @@ static void fetch_ahead(const weir_graph *g, const struct changing *c, uint32_t 
     }
     b = book_of(g, c->picks[i + AHEAD / 4].vertex);
     if (b)
-        weir_book_fetch(b, g->starts[c->job]);
+        weir_book_fetch(b, g->jobs->starts[c->job]);
 }
 
 /* How many of n picks, from the first on, are alike to their books: those of units are not. */
@@ -69,7 +69,7 @@ static int change_books(weir_graph *g, struct changing *c, uint32_t n)
 static int change_run(weir_graph *g, struct changing *c, uint32_t n)
 {
     const weir_pick *picks = c->picks + c->done;
-    bool active = g->jobs[c->job].a.start <= g->now;
+    bool active = g->jobs->list[c->job].a.start <= g->now;
     int64_t next[WEIR_FAN];
     int rc;
 
@@ -134,7 +134,7 @@ void weir_spans_remove(weir_graph *g, uint32_t job, const weir_pick *picks, uint
 
 void weir_spans_begin(weir_graph *g, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     struct changing c = {.job = job, .what = BOOK_BEGIN, .picks = a->picks, .n = a->npicks};
     int rc = change_all(g, &c);
     (void)rc;

@@ -5,12 +5,12 @@
 
 int weir_pending_reserve(weir_graph *g, uint32_t n)
 {
-    return weir_array_reserve(&g->pending, &g->pending_cap, n, sizeof *g->pending);
+    return weir_array_reserve(&g->jobs->pending, &g->jobs->pending_cap, n, sizeof *g->jobs->pending);
 }
 
 bool weir_pending_earlier(const weir_graph *g, uint32_t a, uint32_t b)
 {
-    const weir_allocation *x = &g->jobs[a].a, *y = &g->jobs[b].a;
+    const weir_allocation *x = &g->jobs->list[a].a, *y = &g->jobs->list[b].a;
     int64_t s = weir_pending_time(g, a), t = weir_pending_time(g, b);
 
     if (s == t && x->state != y->state)
@@ -20,25 +20,25 @@ bool weir_pending_earlier(const weir_graph *g, uint32_t a, uint32_t b)
 
 static void put(weir_graph *g, uint32_t at, uint32_t job)
 {
-    g->pending[at] = job;
-    g->jobs[job].pending = at;
+    g->jobs->pending[at] = job;
+    g->jobs->list[job].pending = at;
 }
 
 static void sift(weir_graph *g, uint32_t at)
 {
-    uint32_t job = g->pending[at];
+    uint32_t job = g->jobs->pending[at];
 
-    while (at > 0 && weir_pending_earlier(g, job, g->pending[(at - 1) / 2])) {
-        put(g, at, g->pending[(at - 1) / 2]);
+    while (at > 0 && weir_pending_earlier(g, job, g->jobs->pending[(at - 1) / 2])) {
+        put(g, at, g->jobs->pending[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
     for (;;) {
         uint32_t kid = 2 * at + 1;
-        if (kid + 1 < g->npending && weir_pending_earlier(g, g->pending[kid + 1], g->pending[kid]))
+        if (kid + 1 < g->jobs->npending && weir_pending_earlier(g, g->jobs->pending[kid + 1], g->jobs->pending[kid]))
             kid++;
-        if (kid >= g->npending || !weir_pending_earlier(g, g->pending[kid], job))
+        if (kid >= g->jobs->npending || !weir_pending_earlier(g, g->jobs->pending[kid], job))
             break;
-        put(g, at, g->pending[kid]);
+        put(g, at, g->jobs->pending[kid]);
         at = kid;
     }
     put(g, at, job);
@@ -48,37 +48,37 @@ void weir_pending_add(weir_graph *g, uint32_t job)
 {
     if (weir_pending_time(g, job) == WEIR_FOREVER)
         return;
-    put(g, g->npending, job);
-    sift(g, g->npending++);
+    put(g, g->jobs->npending, job);
+    sift(g, g->jobs->npending++);
 }
 
 void weir_pending_remove(weir_graph *g, uint32_t job)
 {
-    uint32_t at = g->jobs[job].pending;
+    uint32_t at = g->jobs->list[job].pending;
 
     if (at == WEIR_NONE)
         return;
-    g->jobs[job].pending = WEIR_NONE;
-    if (at == --g->npending)
+    g->jobs->list[job].pending = WEIR_NONE;
+    if (at == --g->jobs->npending)
         return;
-    put(g, at, g->pending[g->npending]);
+    put(g, at, g->jobs->pending[g->jobs->npending]);
     sift(g, at);
 }
 
 uint32_t weir_pending_first(const weir_graph *g)
 {
-    return g->npending ? g->pending[0] : WEIR_NONE;
+    return g->jobs && g->jobs->npending ? g->jobs->pending[0] : WEIR_NONE;
 }
 
 /* ---- reservations to put off ---- */
 
 void weir_waiting_add(weir_graph *g, uint32_t job)
 {
-    uint32_t *list, lo = 0, hi = g->nwaiting;
+    uint32_t *list, lo = 0, hi = g->jobs->nwaiting;
 
     weir_pending_remove(g, job);
-    g->jobs[job].waits = true;
-    list = g->pending + g->pending_cap - g->nwaiting;
+    g->jobs->list[job].waits = true;
+    list = g->jobs->pending + g->jobs->pending_cap - g->jobs->nwaiting;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
         if (weir_pending_earlier(g, list[mid], job))
@@ -88,16 +88,16 @@ void weir_waiting_add(weir_graph *g, uint32_t job)
     }
     memmove(list - 1, list, lo * sizeof *list);
     list[(int64_t)lo - 1] = job;
-    g->nwaiting++;
+    g->jobs->nwaiting++;
 }
 
 uint32_t weir_waiting_first(const weir_graph *g)
 {
-    return g->nwaiting ? g->pending[g->pending_cap - g->nwaiting] : WEIR_NONE;
+    return g->jobs->nwaiting ? g->jobs->pending[g->jobs->pending_cap - g->jobs->nwaiting] : WEIR_NONE;
 }
 
 void weir_waiting_take(weir_graph *g)
 {
-    g->jobs[weir_waiting_first(g)].waits = false;
-    g->nwaiting--;
+    g->jobs->list[weir_waiting_first(g)].waits = false;
+    g->jobs->nwaiting--;
 }

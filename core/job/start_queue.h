@@ -4,11 +4,11 @@
 #ifndef WEIR_PENDING_H
 #define WEIR_PENDING_H
 
-#include "graph/graph.h"
+#include "time/job_table.h"
 
 static inline int64_t weir_pending_time(const weir_graph *g, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     return a->state == WEIR_RESERVED ? a->start : a->end;
 }
 

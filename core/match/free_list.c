@@ -60,7 +60,7 @@ static void fetch_records(const struct listing *l, uint32_t i)
     const struct vertex *x = vertex_at(l->g, l->ahead[i % LISTING_AHEAD]);
 
     if (x->book != WEIR_NONE)
-        __builtin_prefetch(&l->g->books[x->book]);
+        __builtin_prefetch(&l->g->books->list[x->book]);
     if (x->inner != WEIR_NONE)
         __builtin_prefetch(&l->g->inners[x->inner]);
 }

@@ -257,9 +257,9 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
     }
     if (rc)
         return rc;
-    m->g->jobs[job].policy = label;
-    m->g->jobs[job].a.nslots = nslots;
-    *out = &m->g->jobs[job].a;
+    m->g->jobs->list[job].policy = label;
+    m->g->jobs->list[job].a.nslots = nslots;
+    *out = &m->g->jobs->list[job].a;
     return WEIR_OK;
 }
 
@@ -337,7 +337,7 @@ int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options 
 /* Gives a job what was placed. */
 static int extend_job(struct match *m, uint32_t job)
 {
-    uint32_t nslots = count_slots(m), *had = &m->g->jobs[job].a.nslots;
+    uint32_t nslots = count_slots(m), *had = &m->g->jobs->list[job].a.nslots;
 
     if (tidy_picks(m) || weir_job_extend(m->g, job, m->picks, m->npicks, m->feeds, m->nfeeds))
         return weir_fail_nomem(m->err);
@@ -351,7 +351,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     uint32_t i = weir_job_index(g, job);
     weir_err own = {0};
     struct match m = start_match(g, r, o, err ? err : &own);
-    const weir_allocation *a = i == WEIR_NONE ? NULL : &g->jobs[i].a;
+    const weir_allocation *a = i == WEIR_NONE ? NULL : &g->jobs->list[i].a;
     int rc = weir_graph_writable(g, err);
 
     *out = NULL;
@@ -363,7 +363,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     if (rc)
         return rc;
     m.end = a->end;
-    m.grows = &g->jobs[i];
+    m.grows = &g->jobs->list[i];
     rc = weir_request_bind(r, g, &m.request)
              ? weir_fail_nomem(err)
              : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
@@ -375,7 +375,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     end_match(&m);
     add_stats(o->stats, &m.stats);
     if (!rc && out)
-        *out = &g->jobs[i].a;
+        *out = &g->jobs->list[i].a;
     return rc;
 }
 

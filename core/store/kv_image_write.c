@@ -271,9 +271,9 @@ static int write_job(struct writer *w, int64_t id)
 
     if (rc || job == WEIR_NONE)
         return rc;
-    rc = weir_db_put_job(&w->rows, &w->rows.g->jobs[job]);
+    rc = weir_db_put_job(&w->rows, &w->rows.g->jobs->list[job]);
     rc = rc ? rc : flush(w);
-    return rc ? rc : write_rset(w, &w->rows.g->jobs[job]);
+    return rc ? rc : write_rset(w, &w->rows.g->jobs->list[job]);
 }
 
 static int write_jobs(struct writer *w, bool all)
@@ -288,8 +288,8 @@ static int write_jobs(struct writer *w, bool all)
         rc = begin(w, "jobs/");
     for (uint32_t i = 0; !rc && j && i < j->n; i++)
         rc = write_job(w, j->list[i]);
-    for (uint32_t i = 0; !rc && !j && i < g->live_jobs; i++)
-        rc = write_job(w, g->jobs[g->job_list[i]].a.job);
+    for (uint32_t i = 0; !rc && !j && i < live_jobs(g); i++)
+        rc = write_job(w, g->jobs->list[g->jobs->order[i]].a.job);
     return rc;
 }
 

@@ -15,6 +15,7 @@
 
 #include "format/input.h"
 #include "graph/journal.h"
+#include "time/job_table.h"
 
 #define DB_APPLICATION 0x57454952 /* "WEIR": application_id of the file */
 #define DB_SCHEMA      1          /* user_version of the file */

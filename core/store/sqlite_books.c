@@ -108,7 +108,7 @@ static int take_feed(struct weir_db_reader *r)
     if (weir_db_unfit(r))
         return WEIR_EPARSE;
     job = weir_job_index(r->g, h->job);
-    if (!weir_job_pick(&r->g->jobs[job], f.unit))
+    if (!weir_job_pick(&r->g->jobs->list[job], f.unit))
         return weir_fail(&r->why, WEIR_EPARSE, "the job has nothing of vertex %u", f.unit);
     return weir_job_feed(r->g, job, &f, 1);
 }
@@ -251,8 +251,8 @@ static int commit(struct weir_db_reader *r, const struct books *b)
         const struct holder *h = &b->holders[i];
         rc = weir_job_commit(r->g, h->job, h->start, h->end, h->n ? b->picks + h->first : NULL, h->n, &job, r->err);
         if (!rc) {
-            r->g->jobs[job].policy = h->policy;
-            r->g->jobs[job].a.nslots = h->nslots;
+            r->g->jobs->list[job].policy = h->policy;
+            r->g->jobs->list[job].a.nslots = h->nslots;
         }
     }
     return rc;

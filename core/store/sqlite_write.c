@@ -206,7 +206,7 @@ static int write_changed_jobs(struct save *s, struct journal *j)
         for (int t = DB_JOB; !rc && t <= DB_FEED; t++)
             rc = drop(s, t, j->list[i]);
         if (!rc && job != WEIR_NONE)
-            rc = weir_db_put_job(&s->rows, &s->g->jobs[job]);
+            rc = weir_db_put_job(&s->rows, &s->g->jobs->list[job]);
     }
     return rc;
 }
@@ -220,8 +220,8 @@ static int write_jobs(struct save *s)
         return write_changed_jobs(s, &g->changes->jobs);
     for (int t = DB_JOB; !rc && t <= DB_FEED; t++)
         rc = clear(s, t);
-    for (uint32_t i = 0; !rc && i < g->live_jobs; i++)
-        rc = weir_db_put_job(&s->rows, &g->jobs[g->job_list[i]]);
+    for (uint32_t i = 0; !rc && i < live_jobs(g); i++)
+        rc = weir_db_put_job(&s->rows, &g->jobs->list[g->jobs->order[i]]);
     return rc;
 }
 

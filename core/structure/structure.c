@@ -14,7 +14,7 @@ weir_graph *weir_graph_new(void)
 
     if (!g)
         return NULL;
-    g->free_vertices = g->free_inners = g->free_pools = g->free_edges = g->free_books = WEIR_NONE;
+    g->free_vertices = g->free_inners = g->free_pools = g->free_edges = WEIR_NONE;
     g->last_kind = WEIR_NONE;
     g->next_job = 1;
     g->map_index = weir_map_index_new();

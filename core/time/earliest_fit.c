@@ -87,7 +87,7 @@ static int change_plan(struct units *u, uint32_t bit, const weir_allocation *a, 
 /* Adds (sign 1) or takes back (-1) what picks of a job, from one on, have below hosts: mostly many in a row are of one. */
 static int change_units(const weir_graph *g, const struct calendar *c, struct units *u, uint32_t job, uint32_t from, int sign)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     uint32_t host = WEIR_NONE;
     int64_t sum = 0;
 
@@ -130,7 +130,7 @@ static int note_back(struct calendar *c, uint32_t bit, int64_t start)
 /* The hosts of a job: those that it has as a whole are marked in c->mask. */
 static int note_hosts(const weir_graph *g, struct calendar *c, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     uint32_t last = WEIR_NONE;
     int rc = WEIR_OK;
 
@@ -174,8 +174,8 @@ static int make_units(const weir_graph *g, struct calendar *c, weir_type t)
         u.plans = weir_mem_zalloc(room_bits(c), sizeof *u.plans);
     if (!u.plans)
         return WEIR_ENOMEM;
-    for (uint32_t i = 0; !rc && i < g->njobs; i++)
-        if (g->jobs[i].used)
+    for (uint32_t i = 0; !rc && i < job_records(g); i++)
+        if (g->jobs->list[i].used)
             rc = change_units(g, c, &u, i, 0, 1);
     if (rc)
         units_free(c, &u);
@@ -517,11 +517,11 @@ static int check_units(const weir_graph *g, const struct calendar *c, const stru
     int rc = anew.plans ? WEIR_OK : WEIR_ENOMEM;
     bool same = true;
 
-    for (uint32_t i = 0; !rc && i < g->njobs; i++)
-        rc = g->jobs[i].used ? change_units(g, c, &anew, i, 0, 1) : WEIR_OK;
+    for (uint32_t i = 0; !rc && i < job_records(g); i++)
+        rc = g->jobs->list[i].used ? change_units(g, c, &anew, i, 0, 1) : WEIR_OK;
     for (uint32_t bit = 0; !rc && same && bit < room_bits(c); bit++)
-        for (uint32_t i = 0; same && i < g->njobs; i++) {
-            int64_t t = g->jobs[i].a.start;
+        for (uint32_t i = 0; same && i < job_records(g); i++) {
+            int64_t t = g->jobs->list[i].a.start;
             int64_t a = anew.plans[bit] ? weir_plan_used_at(anew.plans[bit], t) : 0;
             same = (u->plans[bit] ? weir_plan_used_at(u->plans[bit], t) : 0) == a;
         }

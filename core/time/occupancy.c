@@ -196,7 +196,7 @@ static void touch_below(const weir_graph *g, struct calendar *c, weir_vertex v, 
 
 void weir_calendar_touch(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from)
 {
-    const struct job *j = &g->jobs[job];
+    const struct job *j = &g->jobs->list[job];
     bool nested = is_nested(g, c);
 
     for (uint32_t i = from; i < j->a.npicks; i++) {
@@ -210,7 +210,7 @@ void weir_calendar_touch(const weir_graph *g, struct calendar *c, uint32_t job, 
 /* Counts what picks of a job, from one on, are of or below vertices of the type (sign 1), or takes it back (-1). */
 static void count_parts(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, int sign)
 {
-    const struct job *j = &g->jobs[job];
+    const struct job *j = &g->jobs->list[job];
     bool nested = is_nested(g, c);
 
     for (uint32_t i = from; i < j->a.npicks; i++) {
@@ -276,7 +276,7 @@ void weir_calendar_mark(struct calendar *c, int64_t start, int64_t end, bool on)
 /* Whether a job holds something by its first n picks. */
 static bool holds_by(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t n)
 {
-    const weir_pick *picks = g->jobs[job].picks;
+    const weir_pick *picks = g->jobs->list[job].picks;
     bool nested = is_nested(g, c), holds = false;
 
     for (uint32_t i = 0; i < n && !holds; i++) {
@@ -299,7 +299,7 @@ static int add_edges(struct calendar *c, const weir_allocation *a)
 
 static int calendar_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     bool had = false; /* its edges are there */
     int rc = WEIR_OK;
 
@@ -325,7 +325,7 @@ static int calendar_add(const weir_graph *g, struct calendar *c, uint32_t job, u
 
 static void calendar_remove(const weir_graph *g, struct calendar *c, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
 
     weir_calendar_touch(g, c, job, 0);
     if (c->ntouched > 0) {
@@ -455,8 +455,8 @@ static int calendar_fill(const weir_graph *g, struct calendar *c)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; !rc && i < g->njobs; i++)
-        if (g->jobs[i].used)
+    for (uint32_t i = 0; !rc && i < job_records(g); i++)
+        if (g->jobs->list[i].used)
             rc = calendar_add(g, c, i, 0);
     return rc;
 }
@@ -472,14 +472,14 @@ static void give_up(const weir_graph *g, struct calendar *c)
 {
     calendar_clear(c);
     c->count = 0;
-    c->live = g->live_jobs;
+    c->live = live_jobs(g);
 }
 
 /* Whether it grew too large not long ago. */
 static bool is_too_large(const weir_graph *g, weir_type t)
 {
     const struct calendar *c = g->calendars[t];
-    return c && c->npages == 0 && g->live_jobs > c->live / 2;
+    return c && c->npages == 0 && live_jobs(g) > c->live / 2;
 }
 
 int weir_calendar_get(weir_graph *g, weir_type t, struct calendar **out)

@@ -15,6 +15,8 @@
 #define WEIR_CALENDAR_H
 
 #include "graph/graph.h"
+#include "aggregate/book.h"
+#include "time/job_table.h"
 #include "time/timeline.h"
 
 #define CALENDAR_SLOTS 64

@@ -10,8 +10,8 @@ static int broken(weir_err *err, const weir_graph *g, const struct calendar *c, 
 /* Whether a job that lasts over the time t holds v; or, where `used`, has something below it. */
 static bool is_held(const weir_graph *g, weir_vertex v, int64_t t, bool used)
 {
-    for (uint32_t i = 0; i < g->njobs; i++) {
-        const struct job *j = &g->jobs[i];
+    for (uint32_t i = 0; i < job_records(g); i++) {
+        const struct job *j = &g->jobs->list[i];
         if (!j->used || t < j->a.start || t >= j->a.end)
             continue;
         for (uint32_t k = 0; k < j->a.npicks; k++)

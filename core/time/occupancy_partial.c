@@ -112,7 +112,7 @@ static bool is_below(const weir_graph *g, const struct calendar *c, const weir_p
 /* What it has as a whole is marked. `had`: some of what it has was added before, so that its edges are there. */
 static int add_job(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, bool had)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     int rc = WEIR_OK;
 
     if (c->ntouched == 0 && !is_below(g, c, a->picks + from, a->npicks - from))
@@ -128,7 +128,7 @@ static int add_job(const weir_graph *g, struct calendar *c, uint32_t job, uint32
 
 static int remove_job(const weir_graph *g, struct calendar *c, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     int rc;
 
     if (c->ntouched == 0 && !is_below(g, c, a->picks, a->npicks))
@@ -176,7 +176,7 @@ static void keep(const weir_graph *g, struct calendar *c, int rc)
     if (!rc)
         return;
     if (rc == WEIR_ELIMIT)
-        c->too_many = g->live_jobs;
+        c->too_many = live_jobs(g);
     weir_calendar_used_free(c);
 }
 
@@ -185,7 +185,7 @@ void weir_calendar_used_add(const weir_graph *g, struct calendar *c, uint32_t jo
     if (!c->used)
         return;
     c->used->ntouched = c->ntouched;
-    keep(g, c, add_job(g, c->used, job, from, held || is_below(g, c->used, g->jobs[job].picks, from)));
+    keep(g, c, add_job(g, c->used, job, from, held || is_below(g, c->used, g->jobs->list[job].picks, from)));
 }
 
 void weir_calendar_used_remove(const weir_graph *g, struct calendar *c, uint32_t job)
@@ -238,10 +238,10 @@ int weir_calendar_used(const weir_graph *g, struct calendar *c, bool may_make, s
 {
     int rc = WEIR_OK;
 
-    if (!c->used && may_make && c->nparts > 0 && (c->too_many == 0 || g->live_jobs <= c->too_many / 2)) {
+    if (!c->used && may_make && c->nparts > 0 && (c->too_many == 0 || live_jobs(g) <= c->too_many / 2)) {
         rc = make(c);
-        for (uint32_t i = 0; !rc && i < g->njobs; i++) {
-            if (!g->jobs[i].used)
+        for (uint32_t i = 0; !rc && i < job_records(g); i++) {
+            if (!g->jobs->list[i].used)
                 continue;
             weir_calendar_touch(g, c, i, 0);
             c->used->ntouched = c->ntouched;

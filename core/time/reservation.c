@@ -29,26 +29,37 @@ static void free_contents(struct book *b)
 /* A record that nobody has yet. */
 static struct book *record_take(weir_graph *g)
 {
-    uint32_t i = g->free_books;
+    uint32_t i = g->books->free;
 
     if (i == WEIR_NONE)
-        return &g->books[g->nbooks++];
-    g->free_books = g->books[i].count;
-    return &g->books[i];
+        return &g->books->list[g->books->n++];
+    g->books->free = g->books->list[i].count;
+    return &g->books->list[i];
 }
 
 static void record_drop(weir_graph *g, struct book *b)
 {
     free_contents(b);
     memset(b, 0, sizeof *b);
-    b->count = g->free_books;
-    g->free_books = (uint32_t)(b - g->books);
+    b->count = g->books->free;
+    g->books->free = (uint32_t)(b - g->books->list);
+}
+
+int weir_books_make(weir_graph *g)
+{
+    g->books = weir_mem_zalloc(1, sizeof *g->books);
+    if (!g->books)
+        return WEIR_ENOMEM;
+    g->books->free = WEIR_NONE;
+    return WEIR_OK;
 }
 
 /* Room for the records of n vertices more. */
 static int reserve_records(weir_graph *g, uint32_t n)
 {
-    return weir_array_reserve(&g->books, &g->books_cap, (size_t)g->booked + n, sizeof *g->books);
+    if (!g->books && weir_books_make(g))
+        return WEIR_ENOMEM;
+    return weir_array_reserve(&g->books->list, &g->books->cap, (size_t)g->books->booked + n, sizeof *g->books->list);
 }
 
 static struct book *book_make(weir_graph *g, weir_vertex v)
@@ -59,8 +70,8 @@ static struct book *book_make(weir_graph *g, weir_vertex v)
         return NULL;
     b = record_take(g);
     *b = (struct book){.refs = 1, .kind = vertex_at(g, v)->kind, .next = WEIR_FOREVER};
-    vertex_at(g, v)->book = (uint32_t)(b - g->books);
-    g->booked++;
+    vertex_at(g, v)->book = (uint32_t)(b - g->books->list);
+    g->books->booked++;
     return b;
 }
 
@@ -69,9 +80,9 @@ static void book_leave(weir_graph *g, weir_vertex v)
 {
     uint32_t *at = &vertex_at(g, v)->book;
 
-    g->booked--;
-    if (--g->books[*at].refs == 0)
-        record_drop(g, &g->books[*at]);
+    g->books->booked--;
+    if (--g->books->list[*at].refs == 0)
+        record_drop(g, &g->books->list[*at]);
     *at = WEIR_NONE;
 }
 
@@ -86,7 +97,7 @@ static struct book *book_own(weir_graph *g, weir_vertex v)
     *own = *b;
     own->refs = 1;
     b->refs--;
-    vertex_at(g, v)->book = (uint32_t)(own - g->books);
+    vertex_at(g, v)->book = (uint32_t)(own - g->books->list);
     return own;
 }
 
@@ -97,12 +108,12 @@ static const uint32_t *jobs_of(const struct book *b)
 
 static int64_t start_of(const weir_graph *g, const struct book *b, uint32_t i)
 {
-    return g->starts[jobs_of(b)[i]];
+    return g->jobs->starts[jobs_of(b)[i]];
 }
 
 static bool is_active(const weir_graph *g, uint32_t job)
 {
-    return g->jobs[job].a.state == WEIR_ALLOCATED;
+    return g->jobs->list[job].a.state == WEIR_ALLOCATED;
 }
 
 static bool is_whole(const struct book *b, uint32_t i)
@@ -113,7 +124,7 @@ static bool is_whole(const struct book *b, uint32_t i)
 struct span weir_book_span(const weir_graph *g, const struct book *b, uint32_t i)
 {
     uint32_t job = jobs_of(b)[i];
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     bool whole = is_whole(b, i);
     int64_t amount = whole ? g->kinds[b->kind].size : b->parts->amounts[i];
 
@@ -259,7 +270,7 @@ static uint32_t place_of(const weir_graph *g, const struct book *b, int64_t star
 
 static void set_last(const weir_graph *g, struct book *b)
 {
-    const weir_allocation *last = &g->jobs[jobs_of(b)[b->count - 1]].a;
+    const weir_allocation *last = &g->jobs->list[jobs_of(b)[b->count - 1]].a;
 
     b->last_start = last->start;
     b->last_end = last->end;
@@ -301,7 +312,7 @@ static void take_out(struct book *b, uint32_t at)
 /* The first span of a vertex, all of it. */
 static int add_first(weir_graph *g, uint32_t job, weir_vertex v)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     bool active = is_active(g, job);
     struct book *b = book_make(g, v);
 
@@ -318,7 +329,7 @@ static int add_first(weir_graph *g, uint32_t job, weir_vertex v)
 
 int weir_book_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    const weir_allocation *a = &g->jobs[job].a;
+    const weir_allocation *a = &g->jobs->list[job].a;
     struct span s = {a->start, a->end, p->amount, job, p->exclusive, is_active(g, job)};
     struct book *b = book_of(g, p->vertex);
 
@@ -346,7 +357,7 @@ int weir_book_add(weir_graph *g, uint32_t job, const weir_pick *p)
 uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job)
 {
     const struct book *b = book_of(g, v);
-    int64_t start = g->starts[job];
+    int64_t start = g->jobs->starts[job];
 
     for (uint32_t at = b ? place_of(g, b, start) : 0; at-- > 0 && start_of(g, b, at) == start;)
         if (jobs_of(b)[at] == job)
@@ -389,7 +400,7 @@ void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
 
 void weir_book_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t start, int64_t end)
 {
-    weir_allocation *a = &g->jobs[job].a;
+    weir_allocation *a = &g->jobs->list[job].a;
     uint32_t at = weir_book_find(g, v, job);
     struct book *b = book_own(g, v);
     struct span s = weir_book_span(g, b, at), was = s;
@@ -400,13 +411,13 @@ void weir_book_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t start, i
         set_last(g, b);
         set_next(g, b, 0);
     }
-    s.start = a->start = g->starts[job] = start;
+    s.start = a->start = g->jobs->starts[job] = start;
     s.end = a->end = end;
     insert(b, place_of(g, b, start), &s);
     set_last(g, b);
     set_next(g, b, 0);
     plan_change(b, &s, s.amount);
-    a->start = g->starts[job] = was.start;
+    a->start = g->jobs->starts[job] = was.start;
     a->end = was.end;
 }
 
@@ -441,11 +452,11 @@ static void turn_many(weir_graph *g, const weir_pick *picks, uint32_t n, uint32_
 
     for (uint32_t i = 0; i < n; i++)
         vertex_at(g, picks[i].vertex)->book = to;
-    g->booked += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);
+    g->books->booked += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);
     if (to != WEIR_NONE)
-        g->books[to].refs += n;
-    if (from != WEIR_NONE && (g->books[from].refs -= n) == 0)
-        record_drop(g, &g->books[from]);
+        g->books->list[to].refs += n;
+    if (from != WEIR_NONE && (g->books->list[from].refs -= n) == 0)
+        record_drop(g, &g->books->list[from]);
 }
 
 int weir_book_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, enum book_change what,
@@ -455,7 +466,7 @@ int weir_book_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32
     const struct book *b = book_of(g, picks->vertex);
     bool small = picks->exclusive && (!b || (b->cap == 0 && !b->parts && (what != BOOK_ADD || b->count < BOOK_FEW)));
     bool known = memo->known && memo->from == from &&
-                 (from != WEIR_NONE || g->books[memo->to].kind == vertex_at(g, picks->vertex)->kind);
+                 (from != WEIR_NONE || g->books->list[memo->to].kind == vertex_at(g, picks->vertex)->kind);
     int rc = WEIR_OK;
 
     *done = 0;
@@ -515,7 +526,7 @@ static bool touched_alone(const weir_graph *g, const struct book *b, int64_t t0,
     if (b->last_start < t1)
         return b->last_end > t0;
     before = place_of(g, b, t1 - 1);
-    return before > 0 && g->jobs[jobs_of(b)[before - 1]].a.end > t0;
+    return before > 0 && g->jobs->list[jobs_of(b)[before - 1]].a.end > t0;
 }
 
 bool weir_book_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1, bool exclusive_only)
@@ -552,7 +563,7 @@ int64_t weir_book_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t dur
     uint32_t i = b->shared == 0 ? place_of(g, b, t) : 0;
 
     for (i = i > 0 ? i - 1 : 0; i < b->count; i++) {
-        const weir_allocation *a = &g->jobs[jobs_of(b)[i]].a;
+        const weir_allocation *a = &g->jobs->list[jobs_of(b)[i]].a;
         if (a->start > t && a->start - t >= duration)
             break;
         if (is_whole(b, i) && a->end > t)
@@ -570,7 +581,7 @@ int64_t weir_book_next_end(const weir_graph *g, weir_vertex v, int64_t t)
     int64_t next = WEIR_FOREVER;
 
     for (i = i > 0 ? i - 1 : 0; i < b->count; i++) {
-        int64_t end = g->jobs[jobs_of(b)[i]].a.end;
+        int64_t end = g->jobs->list[jobs_of(b)[i]].a.end;
         if (end > t && end < next)
             next = end;
         if (b->shared == 0 && end > t)
@@ -626,7 +637,7 @@ bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *o
     if (!b || i >= b->count)
         return false;
     s = weir_book_span(g, b, i);
-    *out = (weir_use){g->jobs[s.job].a.job, s.start, s.end, s.amount, s.exclusive};
+    *out = (weir_use){g->jobs->list[s.job].a.job, s.start, s.end, s.amount, s.exclusive};
     return true;
 }
 
@@ -634,18 +645,22 @@ bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *o
 
 static void clear_all(weir_graph *g)
 {
-    for (uint32_t i = 0; i < g->nbooks; i++)
-        free_contents(&g->books[i]);
+    if (!g->books)
+        return;
+    for (uint32_t i = 0; i < g->books->n; i++)
+        free_contents(&g->books->list[i]);
+    weir_mem_free(g->books->list);
     weir_mem_free(g->books);
+    g->books = NULL;
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    size_t n = (size_t)g->books_cap * sizeof *g->books;
+    size_t n = g->books ? sizeof *g->books + (size_t)g->books->cap * sizeof *g->books->list : 0;
 
-    for (uint32_t i = 0; i < g->nbooks; i++) {
-        const struct book_parts *p = g->books[i].parts;
-        n += (size_t)g->books[i].cap * sizeof *g->books[i].jobs;
+    for (uint32_t i = 0; g->books && i < g->books->n; i++) {
+        const struct book_parts *p = g->books->list[i].parts;
+        n += (size_t)g->books->list[i].cap * sizeof *g->books->list[i].jobs;
         n += p ? sizeof *p + p->cap * sizeof *p->amounts + (p->plan ? weir_plan_bytes(p->plan) : 0) : 0;
     }
     return n;

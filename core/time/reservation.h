@@ -1,8 +1,9 @@
 /* reservation.h - who has what of one vertex, and when. Private to the core. */
-#ifndef WEIR_BOOK_H
-#define WEIR_BOOK_H
+#ifndef WEIR_RESERVATION_H
+#define WEIR_RESERVATION_H
 
-#include "graph/graph.h"
+#include "aggregate/book.h"
+#include "time/job_table.h"
 
 #define BOOK_PLAN 8 /* spans from which on a plan is kept */
 #define SPAN_WHOLE (-1)
@@ -45,6 +46,7 @@ int weir_book_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32
                      struct book_memo *memo, uint32_t *done) WEIR_CHECKED;
 /* Changes an amount; `exclusive` with it. */
 int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive) WEIR_CHECKED;
+int weir_books_make(weir_graph *g) WEIR_CHECKED; /* the record of a graph that has none */
 /* Frees the books of a graph that has jobs. */
 extern const struct weir_observer weir_reservation_observer;
 

@@ -11,8 +11,8 @@ void weir_taken_clear(weir_graph *g)
 {
     for (uint32_t t = 0; t < g->ntaken; t++)
         weir_plan_free(g->taken[t]);
-    for (uint32_t i = 0; i < g->njobs; i++)
-        g->jobs[i].counted = false;
+    for (uint32_t i = 0; i < job_records(g); i++)
+        g->jobs->list[i].counted = false;
     weir_mem_free(g->taken);
     g->taken = NULL;
     g->ntaken = 0;
@@ -92,10 +92,10 @@ static int add_to_plans(weir_graph *g, struct job *j)
 
 int weir_taken_add(weir_graph *g, uint32_t job)
 {
-    int rc = add_to_plans(g, &g->jobs[job]);
+    int rc = add_to_plans(g, &g->jobs->list[job]);
 
     if (!rc && weir_calendars_add(g, job, 0)) {
-        take_back(g, &g->jobs[job], g->ntaken);
+        take_back(g, &g->jobs->list[job], g->ntaken);
         rc = WEIR_ENOMEM;
     }
     return rc;
@@ -103,7 +103,7 @@ int weir_taken_add(weir_graph *g, uint32_t job)
 
 void weir_taken_keep(weir_graph *g, uint32_t job)
 {
-    g->jobs[job].counted = false;
+    g->jobs->list[job].counted = false;
     if (weir_taken_add(g, job)) {
         weir_taken_clear(g);
         weir_calendars_clear(g);
@@ -112,7 +112,7 @@ void weir_taken_keep(weir_graph *g, uint32_t job)
 
 void weir_taken_grow(weir_graph *g, uint32_t job, uint32_t from)
 {
-    struct job *j = &g->jobs[job];
+    struct job *j = &g->jobs->list[job];
     int rc = from < j->a.npicks ? weir_calendars_add(g, job, from) : WEIR_OK;
 
     if (rc)
@@ -129,19 +129,19 @@ void weir_taken_grow(weir_graph *g, uint32_t job, uint32_t from)
 
 void weir_taken_remove(weir_graph *g, uint32_t job)
 {
-    take_back(g, &g->jobs[job], g->ntaken);
-    g->jobs[job].counted = false; /* mostly its picks change now */
+    take_back(g, &g->jobs->list[job], g->ntaken);
+    g->jobs->list[job].counted = false; /* mostly its picks change now */
     weir_calendars_remove(g, job);
 }
 
 void weir_taken_hide(weir_graph *g, uint32_t job)
 {
-    take_back(g, &g->jobs[job], g->ntaken);
+    take_back(g, &g->jobs->list[job], g->ntaken);
 }
 
 void weir_taken_show(weir_graph *g, uint32_t job)
 {
-    if (add_to_plans(g, &g->jobs[job]))
+    if (add_to_plans(g, &g->jobs->list[job]))
         weir_taken_clear(g);
 }
 
@@ -169,9 +169,9 @@ static int build_plan(weir_graph *g, uint32_t t)
     g->taken[t] = weir_plan_new();
     if (!g->taken[t])
         return WEIR_ENOMEM;
-    for (uint32_t i = 0; !rc && i < g->njobs; i++)
-        if (g->jobs[i].used)
-            rc = change(g, t, &g->jobs[i], 1);
+    for (uint32_t i = 0; !rc && i < job_records(g); i++)
+        if (g->jobs->list[i].used)
+            rc = change(g, t, &g->jobs->list[i], 1);
     if (rc) {
         weir_plan_free(g->taken[t]);
         g->taken[t] = NULL;
@@ -208,13 +208,13 @@ int weir_taken_of(weir_graph *g, weir_type t, const weir_plan **out)
 static int check(const weir_graph *g, weir_err *err)
 {
     for (uint32_t t = 0; t + END_PLANS < g->ntaken; t++)
-        for (uint32_t i = 0; i < g->njobs; i++) {
-            int64_t at = g->jobs[i].a.start, sum = 0;
-            if (!g->jobs[i].used || !g->taken[t])
+        for (uint32_t i = 0; i < job_records(g); i++) {
+            int64_t at = g->jobs->list[i].a.start, sum = 0;
+            if (!g->jobs->list[i].used || !g->taken[t])
                 continue;
-            for (uint32_t k = 0; k < g->njobs; k++)
-                if (g->jobs[k].used && g->jobs[k].a.start <= at && at < g->jobs[k].a.end)
-                    sum += job_takes(g, &g->jobs[k], 0, (weir_type)t);
+            for (uint32_t k = 0; k < job_records(g); k++)
+                if (g->jobs->list[k].used && g->jobs->list[k].a.start <= at && at < g->jobs->list[k].a.end)
+                    sum += job_takes(g, &g->jobs->list[k], 0, (weir_type)t);
             if (sum != weir_plan_used_at(g->taken[t], at))
                 return weir_fail(err, WEIR_EINVAL, "weir_check: the units of %s taken over time are wrong",
                                  type_text(g, (weir_type)t));

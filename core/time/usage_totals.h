@@ -5,6 +5,8 @@
 #define WEIR_TAKEN_H
 
 #include "graph/graph.h"
+#include "aggregate/book.h"
+#include "time/job_table.h"
 #include "time/timeline.h"
 
 /* The next time after t at which a job ends; WEIR_FOREVER: none does. A job past its end counts as ending right after the

@@ -59,13 +59,13 @@ static inline void same_job(const weir_graph *a, const weir_graph *b, const weir
 
 static inline void same_feeds(const weir_graph *a, const weir_graph *b)
 {
-    for (uint32_t i = 0; i < a->njobs; i++) {
-        const struct job *x = &a->jobs[i], *y = NULL;
+    for (uint32_t i = 0; i < job_records(a); i++) {
+        const struct job *x = &a->jobs->list[i], *y = NULL;
         if (!x->used)
             continue;
-        for (uint32_t k = 0; k < b->njobs; k++)
-            if (b->jobs[k].used && b->jobs[k].a.job == x->a.job)
-                y = &b->jobs[k];
+        for (uint32_t k = 0; k < job_records(b); k++)
+            if (b->jobs->list[k].used && b->jobs->list[k].a.job == x->a.job)
+                y = &b->jobs->list[k];
         if (!CHECK(y && x->nfeeds == y->nfeeds && x->a.npicks == y->a.npicks, "job %lld", (long long)x->a.job))
             continue;
         same_job(a, b, &x->a, &y->a);

@@ -4,7 +4,7 @@
 
 -- {file, a part of the line of code it is about, why it is none}
 local NONE = {
-  { "core/time/reservation.c", "g->free_books = ", "free_books is the number of a book there is, or WEIR_NONE" },
+  { "core/time/reservation.c", "g->books->free = ", "the first free record is the number of a book there is, or WEIR_NONE" },
   { "core/time/reservation.c", "!b->parts->plan", "a book of more than one span has parts" },
   { "core/job/job_check.c", "(struct span){0} :", "cppcheck does not know compound literals in a conditional" },
   { "core/draw/dot_fold.c", "f->boxes[box].count++", "a box that is known is one of the boxes" },
