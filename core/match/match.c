@@ -354,7 +354,8 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     const weir_allocation *a = i == WEIR_NONE ? NULL : &g->jobs->list[i].a;
     int rc = weir_graph_writable(g, err);
 
-    *out = NULL;
+    if (out)
+        *out = NULL;
     clear_inside(o);
     if (!rc && !a)
         rc = weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);

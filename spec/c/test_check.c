@@ -147,7 +147,7 @@ static const struct {
     {amount, "a pick is in no book"},
     {start, "a job does not start when it says"},
     {list, "a job does not stand in the list where it says"},
-    {pending, "a job is pending that has begun, or the other way round"},
+    {pending, "a job is pending that nothing happens to, or the other way round"},
     {heap, "a job does not stand in the heap where it says"},
     {id, "a job is not found by its id"},
     {jobs, "jobs are miscounted"},
