@@ -1,10 +1,11 @@
-/* constraint.c - RFC 31 constraints: compiled once, matched often.
+/* constraint.c - RFC 31 constraints: compiled once from JSON, then matched against any number of vertices.
  *
- * Invariant: a compiled node is complete before it is reachable, or zeroed, so a half-built tree can be freed. An
- * object of several operators means all of them.
+ * Invariant: a constraint of the compiled tree is either complete or zeroed, so a tree can be freed at any stage of
+ * compiling. An object with several operators is the conjunction of all its operators.
  *
- * Where RFC 31 leaves it open: no properties asked for match anything, no hosts or ranks listed match nothing. As
- * RFC 20 allows, property "a" is also there where "a@something" is; a host name is a property of its vertex.
+ * Decisions where RFC 31 leaves the meaning open: an empty list of properties matches every vertex; an empty list of
+ * hosts or ranks matches no vertex. As RFC 20 allows, a vertex with property "a@something" also has property "a". The
+ * name of a vertex counts as a property of the vertex.
  */
 #include "request/constraint.h"
 #include "request/request.h"
@@ -37,7 +38,7 @@ void weir_constraint_free(weir_constraint *c)
 
 static int compile_object(weir_constraint *c, const json_t *value, uint32_t depth, weir_err *err);
 
-/* Every value of properties, hostlist and ranks is a string. */
+/* Fails unless every element of `values` is a string, as properties, hostlist and ranks require. */
 static int check_strings(const json_t *values, const char *name, weir_err *err)
 {
     for (size_t i = 0; i < json_array_size(values); i++)
@@ -87,7 +88,7 @@ static int compile_properties(weir_constraint *c, const json_t *values, weir_err
     return WEIR_OK;
 }
 
-/* Names the string that cannot be read and the list it stands in. */
+/* Reports `text`, an element of the list `values` that cannot be read. Returns the code of `why`, or WEIR_ENOMEM. */
 static int fail_element(const char *what, const json_t *values, const char *text, const weir_err *why, weir_err *err)
 {
     char quoted[WEIR_QUOTE], *list = json_dumps(values, JSON_COMPACT);
@@ -162,7 +163,7 @@ static int find_operator(const char *name)
     return op;
 }
 
-/* One operator with its list of values. */
+/* Compiles one operator with its list of values; `depth` counts the enclosing operators. */
 static int compile_operator(weir_constraint *c, const char *name, const json_t *values, uint32_t depth, weir_err *err)
 {
     char quoted[WEIR_QUOTE];
@@ -236,11 +237,12 @@ int weir_constraint_parse(const char *json, size_t len, weir_constraint **out, w
 
 /* ---- matching ---------------------------------------------------------------------------------------------- */
 
-/* The vertex at hand; the name is fetched when it is first needed. A host name of 1 KB or more matches nothing. */
+/* subject is the vertex being matched. Its name is formatted on first use; a name of 1 KB or more matches no host and
+ * no property. */
 struct subject {
     const weir_graph *graph;
     weir_vertex vertex;
-    size_t name_len; /* 0: not yet fetched */
+    size_t name_len; /* 0: not yet formatted */
     char name[1024];
 };
 
@@ -251,7 +253,7 @@ static bool fetch_name(struct subject *s)
     return s->name_len > 0 && s->name_len < sizeof s->name;
 }
 
-/* Whether the vertex has name@something. */
+/* Whether the vertex has a property "NAME@anything", where NAME is the wanted property. */
 static bool has_suffixed(const struct subject *s, const struct weir_wanted_property *p)
 {
     const char *key, *value;

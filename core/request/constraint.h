@@ -1,7 +1,8 @@
-/* constraint.h - how a compiled constraint looks, and for whom of many it holds, all at once. Private to the core.
+/* constraint.h - the compiled form of an RFC 31 constraint, and its evaluation over a whole set of subjects at a
+ * time. Private to the core.
  *
- * They are numbers: the nodes of a graph, by its roster (node_table.h), or execution ranks, of which R knows the hosts and the
- * properties (rset.h).
+ * Subjects are integers: the nodes of a graph, numbered by the node table (index/node_table.h), or the execution
+ * ranks of an R (rset/rset.h), with the hosts and properties that R lists.
  */
 #ifndef WEIR_CONSTRAINT_H
 #define WEIR_CONSTRAINT_H
@@ -13,7 +14,7 @@ struct roster;
 enum weir_operator { WEIR_ALL_OF, WEIR_ANY_OF, WEIR_NOT_ALL_OF, WEIR_HAS_PROPERTIES, WEIR_IN_HOSTLIST, WEIR_IN_RANKS };
 
 struct weir_wanted_property {
-    const char *name; /* in the text of the constraint */
+    const char *name; /* not terminated at `len`; points into weir_constraint.text */
     size_t len;
     bool negated;
 };
@@ -21,52 +22,59 @@ struct weir_wanted_property {
 struct weir_constraint {
     int op; /* enum weir_operator */
     uint32_t nargs;
-    struct weir_constraint *args;            /* of and, or, not */
-    struct weir_wanted_property *properties; /* nargs of them, and their text */
+    struct weir_constraint *args;            /* nargs operands of and, or, not */
+    struct weir_wanted_property *properties; /* nargs properties to be had */
     char *text;
     weir_hostlist *hosts;
     weir_idset *ranks;
 };
 
-/* Who is asked about, and what is known of them. Each function adds those for whom its part holds, and may add others that
- * are not asked about; WEIR_ENOMEM. */
+/* The set of subjects to evaluate a constraint over, with a function for each kind of operand. Each function adds to
+ * `out` every subject that matches the operand, and may add integers outside `all`. Returns WEIR_OK or WEIR_ENOMEM. */
 struct weir_subjects {
-    const weir_idset *all; /* those that are asked about */
+    const weir_idset *all; /* all subjects */
     const void *data;
     int (*named)(const void *data, const weir_hostlist *hosts, weir_idset *out);
-    int (*having)(const void *data, const struct weir_wanted_property *p, weir_idset *out); /* whether it is negated or not */
+    /* having() adds the subjects with property `p`, and ignores p->negated. */
+    int (*having)(const void *data, const struct weir_wanted_property *p, weir_idset *out);
     int (*ranked)(const void *data, const weir_idset *ranks, weir_idset *out);
 };
-/* Those for whom a constraint holds, as a new set; WEIR_ENOMEM. O(runs) for each part of it, and what the functions cost. */
+/* Make the set of all subjects that match constraint `c`. Returns WEIR_OK or WEIR_ENOMEM. O(runs of the sets) for
+ * each operator of the constraint, plus the cost of the functions in `s`. */
 int weir_constraint_solve(const weir_constraint *c, const struct weir_subjects *s, weir_idset **out) WEIR_CHECKED;
 
-/* The nodes of a graph for which a constraint holds, by their numbers in its roster; WEIR_ENOMEM. */
-int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct roster *r, weir_idset **out) WEIR_CHECKED;
+/* Make the set of all nodes that match constraint `c`, by their numbers in the node table `r` of graph `g`. Returns
+ * WEIR_OK or WEIR_ENOMEM. */
+int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct roster *r,
+                          weir_idset **out) WEIR_CHECKED;
 
-/* A property and the ranks that have it. */
+/* A property and the ranks with the property, as R lists them. */
 struct weir_rank_property {
     char *name;
     weir_idset *ranks;
 };
 
 struct weir_rank_facts {
-    const weir_idset *ranks;      /* those that are asked about */
-    const weir_hostlist *hosts;   /* NULL: not known */
-    const weir_idset *host_ranks; /* the i-th of them has the i-th host; all of `ranks` are in it */
+    const weir_idset *ranks;      /* all subjects */
+    const weir_hostlist *hosts;   /* NULL: no hosts are known */
+    const weir_idset *host_ranks; /* the i-th rank of host_ranks has the i-th host; contains all of `ranks` */
     const struct weir_rank_property *properties;
     uint32_t nproperties;
 };
 
-/* The ranks for which a constraint holds, as a new set; WEIR_ENOMEM. Host names of 1 KB or more match nothing. */
+/* Make the set of all ranks that match constraint `c`. Host names of 1 KB or more match nothing. Returns WEIR_OK or
+ * WEIR_ENOMEM. */
 int weir_constraint_select(const weir_constraint *c, const struct weir_rank_facts *f, weir_idset **out) WEIR_CHECKED;
-/* Adds the ranks whose host is in a list, indexed or not; WEIR_ENOMEM. */
+/* Add to `out` all ranks whose host is in `wanted`. Returns WEIR_OK or WEIR_ENOMEM. O(ranks) lookups; a lookup is
+ * O(1) if `wanted` is indexed. */
 int weir_ranks_of_hosts(const struct weir_rank_facts *f, const weir_hostlist *wanted, weir_idset *out) WEIR_CHECKED;
 
-/* Where a rank stands in a set of ranks, for ranks that are asked for in ascending order. */
+/* A cursor into a set of ranks that gives each rank's position in the set. Ranks must be asked for in ascending
+ * order; all lookups together cost O(runs). */
 struct weir_rank_place {
     const weir_idset *ranks;
     size_t run;
-    uint64_t before; /* ranks in the runs before this one */
+    uint64_t before; /* number of ranks in the runs before run number `run` */
 };
 
 static inline uint64_t weir_rank_place(struct weir_rank_place *p, uint32_t rank)

@@ -1,5 +1,5 @@
-/* constraint_nodes.c - RFC 31 constraints on the nodes of a graph, all at once. Invariant: they hold for a node of the roster
- * exactly when weir_constraint_match() says so of its vertex.
+/* constraint_nodes.c - evaluates an RFC 31 constraint over all nodes of a graph at a time. Invariant: a node is in
+ * the result exactly if weir_constraint_match() is true of the node's vertex.
  */
 #include "request/constraint.h"
 #include "index/node_table.h"

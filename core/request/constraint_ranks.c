@@ -1,5 +1,6 @@
-/* constraint_ranks.c - RFC 31 constraints on execution ranks, all at once, by what R knows of them. Invariant: they hold for a
- * rank exactly when constraint.c would match a node with that rank, host and properties.
+/* constraint_ranks.c - evaluates an RFC 31 constraint over all execution ranks of an R at a time. Invariant: a rank
+ * is in the result exactly if weir_constraint_match() would be true of a node with the rank's number, host and
+ * properties.
  */
 #include "request/constraint.h"
 
@@ -29,13 +30,13 @@ int weir_ranks_of_hosts(const struct weir_rank_facts *f, const weir_hostlist *wa
 
 /* ---- properties ------------------------------------------------------------------------------------------------- */
 
-/* Whether a rank with this property has the wanted one: itself, or with a suffix. */
+/* Whether property `name` satisfies `p`: equal to the wanted name, or the wanted name with a suffix "@something". */
 static bool is_wanted(const struct weir_wanted_property *p, const char *name)
 {
     return strncmp(name, p->name, p->len) == 0 && (name[p->len] == '\0' || name[p->len] == '@');
 }
 
-/* A host name is a property of its rank. */
+/* Adds the rank whose host is named like the property: a host name counts as a property of the host's rank. */
 static int add_namesakes(const struct weir_wanted_property *p, const struct weir_rank_facts *f, weir_idset *out)
 {
     weir_hostlist *one;

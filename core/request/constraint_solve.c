@@ -1,13 +1,13 @@
-/* constraint_solve.c - for whom of many a constraint holds: a set for each part of it, put together as its operators say.
- * Invariant: what comes out is within those that are asked about.
+/* constraint_solve.c - evaluates a constraint over a set of subjects: a set for each operator, combined by and, or
+ * and not. Invariant: the result is a subset of weir_subjects.all.
  */
 #include "request/constraint.h"
 
-/* Replaces *set by what both have. */
-static int keep_common(weir_idset **set, const weir_idset *other)
+/* Replaces *set by the intersection of *set and `b`. */
+static int keep_common(weir_idset **set, const weir_idset *b)
 {
     weir_idset *both = NULL;
-    int rc = weir_idset_intersect(*set, other, &both);
+    int rc = weir_idset_intersect(*set, b, &both);
 
     if (rc == WEIR_OK) {
         weir_idset_free(*set);

@@ -1,13 +1,14 @@
-/* jobspec.c - a document to a request: RFC 14, and RFC 25 for jobspecs that say "version: 1".
+/* jobspec.c - compiles a document into a request: RFC 14 in full, and RFC 25 for jobspecs with "version: 1".
  *
- * Invariant: the pool of resources has its final size before the first resource is filled, so pointers into it stay
- * good; a resource is filled before its children, and all siblings before the first child.
+ * Invariant: the array of resources has its final size before the first resource is filled, so pointers into the
+ * array stay valid. A resource is filled before its children, and all siblings before the first child.
  *
- * Decisions where the RFCs leave room: versions 999 (RFC 14's examples) and 9999 (Fluxion's) mean the full grammar.
- * A version 1 jobspec that starts at a cluster, as some of Fluxion's do, is read by the full grammar too. RFC 14 has an
- * example of version 1 with whole nodes as slots, which RFC 25 does not have: it is read. Without a version only
- * `resources` must be there, and a lone slot is labelled "default". A gpu count of 0, which version 1 jobspecs are
- * allowed to have, drops that resource. `exclusive` of a slot says nothing about its contents.
+ * Decisions where the RFCs leave room: versions 999 (used by examples of RFC 14) and 9999 (used by Fluxion) select
+ * the full grammar. A version 1 jobspec with a cluster at the top, as in some of Fluxion's tests, is read by the full
+ * grammar too. RFC 14 has an example of version 1 with whole nodes as slots, absent from RFC 25; such a jobspec is
+ * accepted. Without a version only `resources` is required, and a single slot gets the label "default". A gpu with
+ * count 0, legal in version 1, is dropped from the request. `exclusive` on a slot has no effect on the slot's
+ * contents.
  */
 #include "request/request.h"
 
@@ -18,16 +19,16 @@ struct compiler {
     weir_document *doc;
     weir_err *err;
     weir_request *req;
-    json_t *labels; /* label -> whether it is a slot's */
+    json_t *labels; /* label -> true if a slot has the label, false if a resource has the label */
     bool v1;
-    bool lenient;  /* no version, or a shape */
-    uint32_t used; /* of the pool */
-    uint32_t next; /* preorder number */
+    bool lenient;  /* the document is a shape, or a jobspec without a version */
+    uint32_t used; /* resources of the pool already filled */
+    uint32_t next; /* the next preorder number */
     char path[1024];
     size_t path_len;
 };
 
-/* An error at what the path leads to. */
+/* FAIL reports an error at `value`, or at `around` if the place of `value` is unknown, and names the current path. */
 #define FAIL(c, value, around, ...) fail_code(c, value, around, WEIR_EINVAL, __VA_ARGS__)
 #define fail_code(c, value, around, code, ...)                                                                         \
     weir_document_fail((c)->doc, (struct weir_spot){value, around, (c)->path}, (c)->err, code, __VA_ARGS__)
@@ -76,7 +77,7 @@ static int check_keys(struct compiler *c, const json_t *vertex)
     return WEIR_OK;
 }
 
-/* A string, "" where it is not there. */
+/* Sets *out to the string under `key`, or to "" if the key is absent. */
 static int get_string(struct compiler *c, const json_t *vertex, const char *key, const char **out)
 {
     const json_t *value = json_object_get(vertex, key);
@@ -149,7 +150,8 @@ static bool in_slot(const weir_resource *r)
     return false;
 }
 
-/* What jobspec version 1 allows below `p`: [node >] slot > core [, gpu], and slot > node. */
+/* The types that jobspec version 1 allows below `p` (NULL: at the top): [node >] slot > core [, gpu], and slot >
+ * node. */
 static const char *const *v1_types_below(const weir_resource *p)
 {
     static const char *const top[] = {"node", "slot", NULL}, *const node[] = {"slot", NULL}, *const none[] = {NULL};
@@ -169,8 +171,8 @@ static int check_v1_type(struct compiler *c, const json_t *vertex, const weir_re
     if (among(r->type, v1_types_below(r->parent)))
         return WEIR_OK;
     return FAIL(c, json_object_get(vertex, "type"), vertex,
-                "type %s is not allowed here in jobspec version 1, which has slot>core, slot>(core,gpu), these within a "
-                "node, and slot>node; say version: 9999 for more",
+                "type %s is not allowed here in jobspec version 1, which has slot>core, slot>(core,gpu), these within "
+                "a node, and slot>node; say version: 9999 for more",
                 weir_quote(r->type, quoted));
 }
 
@@ -226,7 +228,7 @@ static int fill_resource(struct compiler *c, const json_t *vertex, weir_resource
     return rc;
 }
 
-/* Alternatives have no other resources beside them. */
+/* Fails if an or_slot has a sibling of another type: alternatives stand by themselves. */
 static int check_alternatives(struct compiler *c, const json_t *list, const weir_resource *first, size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -237,7 +239,8 @@ static int check_alternatives(struct compiler *c, const json_t *list, const weir
 
 /* ---- lists of resources ------------------------------------------------------------------------------------ */
 
-/* RFC 25: one resource at the top and in a node; in a slot a core, and perhaps a gpu. Or RFC 14's: a node. */
+/* Checks the number of siblings for version 1. RFC 25: one resource at the top and in a node; in a slot one core and
+ * at most one gpu. RFC 14 also has a slot with one node. */
 static int check_v1_list(struct compiler *c, const json_t *list, const weir_resource *first, uint32_t n,
                          const weir_resource *parent)
 {
@@ -257,7 +260,7 @@ static int check_v1_list(struct compiler *c, const json_t *list, const weir_reso
     return FAIL(c, list, NULL, "a slot must have one core and at most one gpu in jobspec version 1");
 }
 
-/* Whether RFC 25's schema lets flux-core drop the resource: a gpu of count 0. */
+/* Whether the resource is dropped: the schema of RFC 25 allows a gpu with count 0, meaning no gpu. */
 static bool is_dropped(const struct compiler *c, const json_t *vertex)
 {
     const json_t *count = json_object_get(vertex, "count");
@@ -275,7 +278,7 @@ static void drop_unwanted(const struct compiler *c, json_t *list)
 
 static int compile_list(struct compiler *c, const char *name, json_t *list, weir_resource *parent);
 
-/* The children of siblings already filled, and the preorder numbers. */
+/* Compiles the children of siblings that are already filled, and assigns preorder numbers. */
 static int descend(struct compiler *c, const char *name, const json_t *list, weir_resource *first)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -325,7 +328,8 @@ static int compile_list(struct compiler *c, const char *name, json_t *list, weir
     return descend(c, name, list, first);
 }
 
-/* Counts the resources of a list and below, as far as they are well formed. */
+/* Counts the resources of a list and below, as far as the lists are well formed, and enforces the limits of depth and
+ * number. */
 static int count_list(struct compiler *c, const json_t *list, uint32_t depth, uint32_t *total)
 {
     if (depth >= WEIR_REQUEST_DEPTH)
@@ -362,7 +366,7 @@ static int compile_resources(struct compiler *c)
     c->req->order = weir_mem_zalloc(total, sizeof *c->req->order);
     if (!c->req->pool || !c->req->order)
         return weir_fail_nomem(c->err);
-    c->req->count = total; /* so that what has been filled is freed */
+    c->req->count = total; /* so that weir_request_free() clears every count filled so far */
     rc = compile_list(c, "resources", list, NULL);
     c->req->count = c->used;
     c->req->top = (uint32_t)json_array_size(list);
@@ -404,7 +408,7 @@ static int check_top(struct compiler *c)
     return WEIR_OK;
 }
 
-/* Counts slots and finds one that has no label. */
+/* Counts the slots of a list and below, and sets *unlabelled to a slot without a label. */
 static uint32_t find_slots(json_t *list, uint32_t depth, json_t **unlabelled)
 {
     uint32_t n = 0;
@@ -422,7 +426,7 @@ static uint32_t find_slots(json_t *list, uint32_t depth, json_t **unlabelled)
     return n;
 }
 
-/* RFC 46: the label of a slot that is alone may be left out. */
+/* Labels the only slot of a document "default": RFC 46 allows such a slot to have no label. */
 static int label_lone_slot(struct compiler *c)
 {
     json_t *slot = NULL;

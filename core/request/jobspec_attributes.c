@@ -1,6 +1,6 @@
-/* jobspec_attributes.c - checks `attributes` of a jobspec (RFC 14), and reads what of it matching needs: the duration
- * and the constraint. Only `user` and `system` may be there; in `system`, keys that RFC 14 does not know are kept as they
- * are, so that one jobspec can serve several instances.
+/* jobspec_attributes.c - checks `attributes` of a jobspec (RFC 14) and reads the duration and the constraint, all
+ * that matching needs of the attributes. The only keys are `user` and `system`. Keys of `system` unknown to RFC 14
+ * are kept unchanged, so that a jobspec may carry attributes for other schedulers.
  */
 #include "request/request.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DURATION_MAX 9e12 /* seconds; int64_t microseconds end a little later */
+#define DURATION_MAX 9e12 /* seconds; int64_t microseconds overflow above 9.2e12 */
 
 struct checker {
     weir_document *doc;
@@ -19,7 +19,7 @@ struct checker {
 #define fail_code(c, value, around, code, ...)                                                                         \
     weir_document_fail((c)->doc, (struct weir_spot){value, around, ""}, (c)->err, code, __VA_ARGS__)
 
-/* A number of seconds, 0 or more. */
+/* Fails unless `value` is a number of 0 or more seconds. */
 static int check_seconds(struct checker *c, const json_t *system, const char *key, const json_t *value)
 {
     double seconds = json_number_value(value);
@@ -44,15 +44,15 @@ static int check_dependencies(struct checker *c, const json_t *system, const jso
         for (size_t k = 0; k < 2; k++)
             if (!json_is_string(json_object_get(one, wanted[k])))
                 return FAIL(c, one, list,
-                            "attributes.system.dependencies[%zu] must be a dictionary with a scheme and a value, such as "
-                            "{scheme: afterok, value: f1}; %s is %s",
+                            "attributes.system.dependencies[%zu] must be a dictionary with a scheme and a value, "
+                            "such as {scheme: afterok, value: f1}; %s is %s",
                             i, json_is_object(one) ? wanted[k] : "it",
                             weir_json_kind(json_is_object(one) ? json_object_get(one, wanted[k]) : one));
     }
     return WEIR_OK;
 }
 
-/* Every value of `job` is a string. */
+/* Fails unless every value of attributes.system.job is a string. */
 static int check_job(struct checker *c, const json_t *job)
 {
     char quoted[WEIR_QUOTE];
@@ -77,7 +77,7 @@ static int check_type(struct checker *c, const json_t *system, const char *key, 
     return FAIL(c, value, system, "attributes.system.%s must be %s, not %s", key, wanted, weir_json_kind(value));
 }
 
-/* The keys of `system` that RFC 14 knows. */
+/* Checks the types of the keys that RFC 14 defines for attributes.system. */
 static int check_known(struct checker *c, const json_t *system)
 {
     static const struct {
@@ -118,7 +118,7 @@ static int read_duration(struct checker *c, const json_t *system, bool v1, int64
         return WEIR_EINVAL;
     if (seconds > DURATION_MAX)
         return FAIL(c, value, system, "attributes.system.duration is more than 9e12 seconds; 0 means no end");
-    if (seconds > 0) { /* what is not 0 must not become 0 */
+    if (seconds > 0) { /* a positive duration rounds to at least 1 microsecond, since 0 means no end */
         *duration = (int64_t)llround(seconds * 1e6);
         *duration += *duration == 0;
     }
@@ -139,7 +139,7 @@ static int read_constraint(struct checker *c, const json_t *system, weir_constra
     return rc == WEIR_OK ? rc : fail_code(c, value, system, rc, "attributes.system.constraints: %s", why.text);
 }
 
-/* Nothing but `user` and `system`, which are dictionaries. */
+/* Fails unless the only keys are `user` and `system`, each a dictionary. */
 static int check_parts(struct checker *c, const json_t *attributes)
 {
     char quoted[WEIR_QUOTE];
@@ -151,7 +151,8 @@ static int check_parts(struct checker *c, const json_t *attributes)
     json_object_foreach((json_t *)attributes, key, part)
     {
         if (strcmp(key, "user") != 0 && strcmp(key, "system") != 0)
-            return FAIL(c, part, attributes, "unknown key %s in attributes; known: user, system", weir_quote(key, quoted));
+            return FAIL(c, part, attributes, "unknown key %s in attributes; known: user, system",
+                        weir_quote(key, quoted));
         if (!json_is_object(part))
             return FAIL(c, part, attributes, "attributes.%s must be a dictionary, not %s", key, weir_json_kind(part));
     }

@@ -1,11 +1,12 @@
-/* jobspec_format.c - a request written as a canonical jobspec: the whole document, with what RFC 14 wants and the text
- * did not say, and each count in one form for one meaning. Invariant: what is written reads back as the same request.
+/* jobspec_format.c - writes a request as a canonical jobspec: the whole document, with all keys required by RFC 14,
+ * each count in canonical form. Invariant: reading the result back gives an equal request.
  */
 #include "request/request.h"
 
 #include <string.h>
 
-/* Puts the counts of a list and below into canonical form; the list is a copy of what the resources were made from. */
+/* Puts the counts of a list and below into canonical form. `list` is a copy of the list compiled into the resources
+ * at `first`. */
 static bool write_counts(json_t *list, const weir_resource *first, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -18,7 +19,7 @@ static bool write_counts(json_t *list, const weir_resource *first, uint32_t n)
     return true;
 }
 
-/* Makes the dictionary under a key be there. */
+/* Adds an empty dictionary under `key` unless a dictionary is present. Returns false if out of memory. */
 static bool add_dictionary(json_t *box, const char *key)
 {
     return json_is_object(json_object_get(box, key)) || json_object_set_new(box, key, json_object()) == 0;
@@ -47,7 +48,7 @@ static int write_json(const json_t *root, weir_buf *b, weir_err *err)
     return rc == 0 ? WEIR_OK : weir_fail_nomem(err);
 }
 
-/* A canonical jobspec, as JSON or YAML. */
+/* Writes a canonical jobspec, as YAML or as JSON on one line. */
 static int write_jobspec(const weir_request *r, bool yaml, weir_buf *b, weir_err *err)
 {
     json_t *root = json_deep_copy(r->root);

@@ -1,6 +1,6 @@
-/* jobspec_tasks.c - checks the tasks of a jobspec, and makes the default ones. No task is used for matching; tasks are kept
- * and handed on, so only errors that would make the jobspec useless to a runner are refused. That a task names an existing
- * slot is asked of version 1 only: Fluxion's own jobspecs of the full grammar do not.
+/* jobspec_tasks.c - checks the tasks of a jobspec, and makes default tasks. Matching ignores tasks; tasks are kept
+ * and handed on, so the only errors are tasks that no job shell could run. Version 1 also requires the label of an
+ * existing slot; the full grammar does not, because Fluxion's own jobspecs name slots that do not exist.
  */
 #include "request/request.h"
 
@@ -22,7 +22,7 @@ static int check_command(struct checker *c, const json_t *task)
 {
     const json_t *command = json_object_get(task, "command");
 
-    if (c->v1 && json_is_string(command)) /* the schema of RFC 25 lets this pass */
+    if (c->v1 && json_is_string(command)) /* the schema of RFC 25 accepts a string */
         return WEIR_OK;
     if (!json_is_array(command) || json_array_size(command) == 0)
         return FAIL(c, command, task, "command must be a list of strings, such as [\"app\"], not %s",
@@ -36,7 +36,7 @@ static int check_command(struct checker *c, const json_t *task)
     return WEIR_OK;
 }
 
-/* Some label of a slot, for an error. */
+/* The label of some slot, for an error message; "" if there is no slot. */
 static const char *a_label(const struct checker *c)
 {
     const char *label;
@@ -108,7 +108,7 @@ static int check_count(struct checker *c, const json_t *task)
     return WEIR_OK;
 }
 
-/* Nothing but what RFC 14 knows; of version 1, what RFC 25 does. */
+/* Fails on a key unknown to RFC 14, or in version 1 to RFC 25. */
 static int check_keys(struct checker *c, const json_t *task)
 {
     static const char *const known[] = {"command", "slot", "count", "distribution", "attributes"};
@@ -131,7 +131,8 @@ static int check_keys(struct checker *c, const json_t *task)
 
 static int check_extras(struct checker *c, const json_t *task)
 {
-    const json_t *distribution = json_object_get(task, "distribution"), *attributes = json_object_get(task, "attributes");
+    const json_t *distribution = json_object_get(task, "distribution");
+    const json_t *attributes = json_object_get(task, "attributes");
 
     if (distribution && !json_is_string(distribution))
         return FAIL(c, distribution, task, "distribution must be a string, not %s", weir_json_kind(distribution));

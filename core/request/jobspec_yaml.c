@@ -1,8 +1,8 @@
-/* jobspec_yaml.c - YAML text to a JSON document, through libyaml's events.
+/* jobspec_yaml.c - reads YAML text into a JSON document, through libyaml's events.
  *
- * Invariant: a container hangs in the document as soon as it is open, so freeing the root frees all. Scalars follow
- * YAML 1.1 for null and booleans and JSON for numbers; whatever else is plain (0644, 1:30, .inf) stays a string.
- * Aliases are refused: they can make a small text huge.
+ * Invariant: a container is attached to the document when opened, so freeing the root frees all values. Scalars
+ * follow YAML 1.1 for null and booleans and JSON for numbers; any other plain scalar (0644, 1:30, .inf) stays a
+ * string. Aliases are an error, because aliases allow a small text to expand without bound.
  */
 #include "request/request.h"
 
@@ -13,8 +13,8 @@
 #include <yaml.h>
 
 struct frame {
-    json_t *box; /* borrowed from the document */
-    char *key;   /* of a dictionary: the key whose value comes next */
+    json_t *box; /* the open container, owned by the document */
+    char *key;   /* in a dictionary: the key of the next value; NULL: a key comes next */
 };
 
 struct reader {
@@ -31,7 +31,7 @@ static int fail_at(struct reader *r, int code, const yaml_mark_t *at, const char
     return weir_fail_at(r->err, code, r->doc->source, (int)at->line + 1, (int)at->column + 1, "%s", text);
 }
 
-/* Bytes that are no text: libyaml gives their offset only. */
+/* Reports bytes that are not UTF-8. libyaml gives only an offset for such bytes. */
 static int fail_bytes(struct reader *r)
 {
     int line = 1;
@@ -41,7 +41,7 @@ static int fail_bytes(struct reader *r)
     return weir_fail_at(r->err, WEIR_EPARSE, r->doc->source, line, 0, "not valid YAML: %s", r->parser.problem);
 }
 
-/* What libyaml found wrong. */
+/* Reports the error of libyaml's parser. */
 static int fail_parser(struct reader *r)
 {
     const yaml_parser_t *p = &r->parser;
@@ -77,7 +77,8 @@ static json_t *plain_word(const char *s)
     return one_of(s, no) ? json_false() : NULL;
 }
 
-/* [-+] digits [. digits] [e [-+] digits], without leading zeros: 1 integer, 2 fraction, 0 neither. */
+/* Classifies [-+] digits [. digits] [e [-+] digits] without leading zeros: 1 for an integer, 2 for a fraction, 0 for
+ * no number. */
 static int number_form(const char *s)
 {
     size_t whole, part = 0;
@@ -106,7 +107,7 @@ static int number_form(const char *s)
     return *s ? 0 : form;
 }
 
-/* NULL: out of memory, or larger than any number (then *huge). */
+/* The number in `s`. NULL: out of memory, or, with *huge set, beyond the range of a double. */
 static json_t *plain_number(const char *s, int form, bool *huge)
 {
     double d;
@@ -123,7 +124,7 @@ static json_t *plain_number(const char *s, int form, bool *huge)
     return *huge ? NULL : json_real(d);
 }
 
-/* Whether the tag wants the text taken as it is (1), resolved (0), or is not known (-1). */
+/* 1: the scalar is a string; 0: its text decides the type; -1: the tag is unknown. */
 static int tag_meaning(const yaml_event_t *e)
 {
     static const char *const resolved[] = {YAML_NULL_TAG, YAML_BOOL_TAG, YAML_INT_TAG, YAML_FLOAT_TAG, NULL};
@@ -154,7 +155,7 @@ static int scalar_value(struct reader *r, const yaml_event_t *e, json_t **out)
     return *out ? WEIR_OK : weir_fail_nomem(r->err);
 }
 
-/* Hangs a value, which it consumes, into the open container. */
+/* Attaches `value` to the open container, or makes `value` the root. Consumes `value`, also on failure. */
 static int attach(struct reader *r, json_t *value, const yaml_mark_t *at)
 {
     struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;

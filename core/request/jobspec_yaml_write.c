@@ -1,6 +1,6 @@
-/* jobspec_yaml_write.c - a JSON value as YAML, for people: blocks, keys in the order of RFC 14, lists of plain values on
- * one line. libyaml writes; here it is only decided what is quoted. Invariant: a string that any reader of YAML 1.1 or
- * 1.2 could take for something else stands in quotes.
+/* jobspec_yaml_write.c - writes a JSON value as YAML for people: blocks, keys in the order of RFC 14, lists of plain
+ * values on one line. libyaml formats the events; the code here chooses the style of each scalar. Invariant: a string
+ * that a reader of YAML 1.1 or 1.2 could take for a value of a different type is quoted.
  */
 #include "request/request.h"
 
@@ -23,7 +23,7 @@ static int add_text(void *data, unsigned char *text, size_t len)
     return !b->failed;
 }
 
-/* Hands an event over; `made` tells whether there was memory for it. */
+/* Hands event `e` to the emitter. `made` is the result of initializing `e`; 0 means out of memory. */
 static int emit(struct writer *w, yaml_event_t *e, int made)
 {
     if (!made)
@@ -38,7 +38,7 @@ static int emit(struct writer *w, yaml_event_t *e, int made)
 
 /* ---- single values ----------------------------------------------------------------------------------------- */
 
-/* Whether the text, without quotes, could be read as a number, a date, a boolean or null. */
+/* Whether the text, unquoted, could be read as a number, a date, a boolean or null. */
 static bool is_ambiguous(const char *s)
 {
     static const char *const words[] = {"~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<"};
@@ -51,8 +51,8 @@ static bool is_ambiguous(const char *s)
     return false;
 }
 
-/* Whether the text reads well as a literal block: several lines of printable ASCII, none of which ends in a blank; the
- * first does not begin with one, and the last may end in a newline. */
+/* Whether the text reads well as a literal block: several lines of printable ASCII without trailing blanks, the first
+ * line not indented, with at most one newline at the end. */
 static bool is_script(const char *s)
 {
     if (!strchr(s, '\n') || *s == ' ' || *s == '\n')
@@ -96,7 +96,7 @@ static int write_string(struct writer *w, const char *text, size_t len)
     return write_scalar(w, text, len, style);
 }
 
-/* A fraction as YAML 1.1 wants it, with a point and a sign in the exponent: 1.0e+22. */
+/* Formats a fraction as YAML 1.1 requires, with a point and a signed exponent: 1.0e+22. */
 static void write_fraction(double value, char out[48])
 {
     char text[32], *e;
@@ -150,7 +150,7 @@ static int write_list(struct writer *w, json_t *list)
     return rc;
 }
 
-/* Where a key stands among those of its dictionary; others follow, by their letters. */
+/* The position of `key` in the order of RFC 14. Unknown keys follow all known keys, in alphabetical order. */
 static int place_of(const char *key)
 {
     static const char *const order[] = {"version", "resources", "tasks", "system",   "command", "slot", "type", "count",
@@ -205,7 +205,7 @@ static int write_dictionary(struct writer *w, json_t *dict)
     return rc;
 }
 
-/* The depth is bounded by WEIR_DOCUMENT_DEPTH. */
+/* Writes any value. Recursion is at most WEIR_DOCUMENT_DEPTH deep. */
 static int write_value(struct writer *w, json_t *value)
 {
     if (json_is_object(value))

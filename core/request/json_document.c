@@ -1,7 +1,8 @@
-/* json_document.c - the JSON value that a jobspec is read into, the places of its parts, and errors about them.
+/* json_document.c - documents: the JSON value read from a jobspec, the line and column of its parts, and errors with
+ * a place.
  *
- * Invariant: a mark is kept only for values that exist once (containers, strings, numbers), so a pointer tells them
- * apart; the values of a document are not freed before its last error is made.
+ * Invariant: a mark is kept only for containers, strings and numbers, because jansson shares true, false and null: a
+ * value's pointer identifies the value. No value of a document is freed before the last error is reported.
  */
 #include "request/request.h"
 
@@ -47,7 +48,7 @@ void weir_document_find(weir_document *d, const json_t *value, int *line, int *c
     *column = found ? found->column : 0;
 }
 
-/* The last part of a long path says more than the first. */
+/* The last 160 bytes of a long path, since the end of a path says more than the beginning. */
 static const char *path_tail(const char *path, const char **dots)
 {
     size_t n = strlen(path), room = 160;
@@ -83,7 +84,7 @@ const char *weir_quote(const char *s, char buf[WEIR_QUOTE])
     for (; n < room && s[n]; n++)
         *out++ = (unsigned char)s[n] < ' ' || s[n] == 0x7f ? '?' : s[n];
     if (s[n]) {
-        while (out > buf + 1 && (s[n] & 0xc0) == 0x80) { /* do not cut a character in two */
+        while (out > buf + 1 && (s[n] & 0xc0) == 0x80) { /* do not cut a UTF-8 sequence */
             out--;
             n--;
         }
@@ -135,7 +136,7 @@ int weir_json_fail(weir_err *err, const char *source, const json_error_t *e)
     return weir_fail_at(err, code, source, e->line, e->column > 0 ? e->column : 1, "not valid JSON: %s", text);
 }
 
-/* Whether something is nested deeper than `room`. jansson reads no more than 2048 levels. */
+/* Whether `value` is nested more than `room` levels deep. jansson itself refuses more than 2048 levels. */
 static bool is_deeper(const json_t *value, int room)
 {
     const char *key;

@@ -1,6 +1,6 @@
-/* request.c - the request object: its members and its end.
+/* request.c - request objects: access to the parts, release.
  *
- * Invariant: a request is complete once it is out; only its duration can change after that.
+ * Invariant: a request is complete when handed out; afterwards only the duration can change.
  */
 #include "request/request.h"
 
@@ -60,7 +60,7 @@ const char *weir_request_attribute(const weir_request *r, const char *key)
     return json_string_value(json_object_get(system_attributes(r->root), key));
 }
 
-/* The dictionary under a key, made where it is not there (or null). NULL: out of memory. */
+/* The dictionary under `key`, added if absent or null. NULL: out of memory. */
 static json_t *want_object(json_t *box, const char *key)
 {
     json_t *value = json_object_get(box, key);

@@ -1,8 +1,8 @@
-/* request.h - what the files of the request layer share: the request object, the documents it is read from, counts.
+/* request.h - the types shared by the files of request/: requests, documents, counts.
  *
- * A text becomes a document (a JSON value and, for YAML and shapes, where each part stood), the document becomes a
- * request. Invariants of a request: siblings are adjacent in `pool`, order[i]->index == i, no slot is below a slot,
- * each slot has children, and all strings of its resources belong to `root`.
+ * Text is read into a document (a JSON value, and for YAML and shapes the line and column of each part); the document
+ * is compiled into a request. Invariants of a request: siblings are adjacent in `pool`, order[i]->index == i, no slot
+ * is below a slot, each slot has children, and all strings of the resources belong to `root`.
  */
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
@@ -11,51 +11,55 @@
 
 #include "base/base.h"
 
-#define WEIR_REQUEST_DEPTH     32                 /* resources within resources */
-#define WEIR_REQUEST_RESOURCES 4096               /* resources in all */
-#define WEIR_DOCUMENT_DEPTH    256                /* anything within anything, in YAML and in shapes */
-#define WEIR_DOCUMENT_MARKS    (1u << 20)         /* values whose place is kept for errors */
-#define WEIR_CONSTRAINT_DEPTH  64                 /* operators within operators */
-#define WEIR_COUNT_MAX         (INT64_C(1) << 53) /* beyond this JSON and Lua numbers are no longer exact */
-#define WEIR_COUNT_VALUES      65536              /* values of a count that is a set */
-#define WEIR_QUOTE             48                 /* size of a quoted string in an error */
+#define WEIR_REQUEST_DEPTH     32                 /* levels of nested resources */
+#define WEIR_REQUEST_RESOURCES 4096               /* resources of a request */
+#define WEIR_DOCUMENT_DEPTH    256                /* levels of nested containers in YAML and shapes */
+#define WEIR_DOCUMENT_MARKS    (1u << 20)         /* values with a line and column */
+#define WEIR_CONSTRAINT_DEPTH  64                 /* levels of nested operators */
+#define WEIR_COUNT_MAX         (INT64_C(1) << 53) /* largest integer that is exact in JSON and Lua numbers */
+#define WEIR_COUNT_VALUES      65536              /* values of a count given as a set */
+#define WEIR_QUOTE             48                 /* size of a quoted string in an error message */
 
-/* At least `amount` units of `type`. */
+/* A demand for at least `amount` units of `type`. */
 struct weir_need {
     const char *type;
     int64_t amount;
 };
 
 struct weir_need_span {
-    uint32_t first, count; /* in the array of needs of the request */
+    uint32_t first, count; /* slice of weir_request.needs */
 };
 
 struct weir_request {
     json_t *root;                /* the whole jobspec */
-    weir_resource *pool;         /* all resources, siblings adjacent, the top ones first */
-    const weir_resource **order; /* the same in preorder */
-    uint32_t count, top;         /* resources in all, and at the top */
+    weir_resource *pool;         /* all resources, siblings adjacent, the top level first */
+    const weir_resource **order; /* the resources in preorder */
+    uint32_t count, top;         /* number of resources: in all, at the top level */
     int64_t duration;            /* microseconds, or WEIR_FOREVER */
-    weir_constraint *constraint; /* NULL: none */
+    weir_constraint *constraint; /* NULL: no constraint */
     struct weir_need *needs;
-    struct weir_need_span *spans; /* by preorder number; the last one is for the request as a whole */
+    struct weir_need_span *spans; /* by preorder number; entry `count` is for the whole request */
 };
 
-/* The resource with that preorder number. */
+/* The resource with preorder number `index`. */
 const weir_resource *weir_request_resource(const weir_request *r, uint32_t index);
-/* NULL: the request has none. */
+/* The constraint of a request; NULL if the request has none. */
 const weir_constraint *weir_request_constraint(const weir_request *r);
-/* The fewest units of each type that one instance of a resource must find strictly below it; that the request must find
- * in all. Never more than is really needed: what is shared (resources that the job does not take) is counted once, as
- * two instances may share it. They serve to prune. */
+/* The fewest units of each type that one instance of resource `index` needs strictly below the vertex taken for the
+ * instance, *n of them. Lower bounds, used for pruning: a shared resource (not taken by the job) is counted once,
+ * because several instances may share one vertex. The array belongs to the request. O(1) */
 const struct weir_need *weir_resource_needs(const weir_request *r, uint32_t index, uint32_t *n);
+/* The fewest units of each type that the whole request needs, *n of them, with the same guarantees. */
 const struct weir_need *weir_request_needs(const weir_request *r, uint32_t *n);
+/* Compute r->needs and r->spans, once all resources are filled. Returns WEIR_OK or WEIR_ENOMEM. */
 int weir_request_compute_needs(weir_request *r) WEIR_CHECKED;
 
-/* A request with amounts in the units that the pools of a graph have, where both are bytes with a prefix (B, kB, MB, GiB, ...) and
- * all pools of the type have the same; *out is r where nothing differs. It lives no longer than r and g as they are, and is for
- * weir_request_unbind, which leaves r itself alone. WEIR_ENOMEM. O(kinds of pools) for each resource with a unit. */
+/* Convert a request's amounts to the units of a graph's pools, where both units are bytes with a prefix (B, kB, MB,
+ * GiB, ...) and all pools of the type have one unit. *out is `r` itself if no amount needs conversion, else a new
+ * request, valid while `r` and `g` stay unchanged.
+ * Returns WEIR_OK or WEIR_ENOMEM. O(kinds of pools) for each resource with a unit. */
 int weir_request_bind(const weir_request *r, const weir_graph *g, const weir_request **out) WEIR_CHECKED;
+/* Free `bound`, a result of weir_request_bind() for `r`. A no-op if `bound` is `r` itself. */
 void weir_request_unbind(const weir_request *r, const weir_request *bound);
 
 /* ---- documents --------------------------------------------------------------------------------------------- */
@@ -77,62 +81,65 @@ typedef struct weir_document {
 } weir_document;
 
 void weir_document_free(weir_document *d);
-/* Notes where a value stood. true, false and null are shared and cannot be marked. */
+/* Record the place of a value. true, false and null are shared by jansson and get no mark. */
 int weir_document_mark(weir_document *d, const json_t *value, int line, int column) WEIR_CHECKED;
-/* Where a value stood; zeros where that is not known. */
+/* Look up the place of a value; zeros if the place is unknown. */
 void weir_document_find(weir_document *d, const json_t *value, int *line, int *column);
 
-/* Each fills d->root and the marks; on failure the document is still to be freed. */
+/* Read text into d->root, with marks. On failure the document is partly filled; call weir_document_free() in either
+ * case. */
 int weir_document_read_yaml(weir_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
 int weir_document_read_json(weir_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
-/* Gives {"resources": [...]}. */
+/* Read a shape string into d->root, as the object {"resources": [...]}. */
 int weir_document_read_shape(weir_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
 
-/* Makes a request of a document, whose root goes over to it. */
+/* Compile a document into a request, which takes over d->root. */
 int weir_jobspec_compile(weir_document *d, weir_request **out, weir_err *err) WEIR_CHECKED;
-/* Checks the attributes, and reads the duration and the constraint (kept as it is where there is none). */
+/* Check the attributes of a jobspec, and read duration and constraint. *constraint is unchanged if the jobspec has
+ * none. */
 int weir_jobspec_read_attributes(weir_document *d, bool v1, int64_t *duration, weir_constraint **constraint,
                                  weir_err *err) WEIR_CHECKED;
-/* Checks the list of tasks; `labels` is an object whose keys are the labels of the slots. `v1`: as RFC 25 wants it. */
+/* Check the tasks of a jobspec. The keys of `labels` are the labels in the document, with true for slots. `v1`: apply
+ * RFC 25. */
 int weir_jobspec_check_tasks(weir_document *d, const json_t *tasks, const json_t *labels, bool v1,
                              weir_err *err) WEIR_CHECKED;
-/* One task for each slot, so that what is written is a jobspec. NULL: out of memory. */
+/* The tasks of a jobspec that has none: one task for each slot. NULL: out of memory. */
 json_t *weir_jobspec_default_tasks(const weir_request *r);
-/* Writes a value as a YAML document. */
+/* Write a JSON value as a YAML document. */
 int weir_jobspec_write_yaml(json_t *root, weir_buf *out, weir_err *err) WEIR_CHECKED;
-/* Writes the resources as a shape. WEIR_EINVAL: the jobspec says more than a shape can (asked only without
- * `resources_only`), and what. */
+/* Write the resources of a request as an RFC 46 shape string. Unless `resources_only` is set, fails with WEIR_EINVAL
+ * if the jobspec has keys that a shape cannot express; the error names the keys. */
 int weir_shape_write(const weir_request *r, bool resources_only, weir_buf *out, weir_err *err) WEIR_CHECKED;
-/* Where something is wrong: at `value`, or `around` where the place of that is not known; `path` names it. */
+/* The place of an error: `value`, or `around` if the place of `value` is unknown; `path` names the value. */
 struct weir_spot {
     const json_t *value, *around;
-    const char *path; /* "" for the document as a whole */
+    const char *path; /* "" for the whole document */
 };
 int weir_document_fail(weir_document *d, struct weir_spot at, weir_err *err, int code, const char *fmt, ...)
     WEIR_PRINTF(5, 6);
 
 /* ---- counts and texts -------------------------------------------------------------------------------------- */
 
-/* A count from an RFC 22 idset or RFC 45 range string, or from any JSON value that RFC 14 allows. err->column is the
- * place in the text. On success the set, if there is one, is freed by weir_count_clear. */
+/* Read a count from a string (RFC 22 idset or RFC 45 range), or from any JSON value that RFC 14 allows. On failure of
+ * weir_count_parse() err->column is the column in `text`. Release the count with weir_count_clear(). */
 int weir_count_parse(const char *text, size_t len, weir_count *out, weir_err *err) WEIR_CHECKED;
 int weir_count_from_json(const json_t *value, weir_count *out, weir_err *err) WEIR_CHECKED;
 void weir_count_clear(weir_count *c);
-/* "4", "2+", "2-8:2:*", "4,9,16", as short as it gets. */
+/* Write a count in its shortest form: "4", "2+", "2-8:2:*", "4,9,16". */
 void weir_count_write(const weir_count *c, weir_buf *b);
-/* An integer, a dictionary or an idset string. NULL: out of memory. */
+/* A count as an integer, a dictionary or an idset string. NULL: out of memory. */
 json_t *weir_count_to_json(const weir_count *c);
 
-/* Compiles the JSON form. */
+/* Compile a constraint from its JSON form. */
 int weir_constraint_compile(const json_t *value, weir_constraint **out, weir_err *err) WEIR_CHECKED;
 
-/* A string for an error: in quotes, printable, on one line, cut where it is long. Returns buf. */
+/* Quote a string for an error message: one line, control characters replaced by '?', cut at WEIR_QUOTE. Returns
+ * `buf`. */
 const char *weir_quote(const char *s, char buf[WEIR_QUOTE]);
-/* "a string", "an integer", ... */
+/* The kind of a JSON value with an article, for errors: "a string", "an integer", "missing" for NULL. */
 const char *weir_json_kind(const json_t *value);
-/* Fills err from what jansson reported. Returns the code. */
-/* Whether reading JSON failed for want of memory. jansson leaves some of that without a text; a string or a number that there was no
- * memory for it calls a fault of the text. */
+/* Whether jansson failed for lack of memory. jansson reports some allocation failures without a text, and those of
+ * strings and numbers as syntax errors. */
 bool weir_json_starved(const json_error_t *e);
 int weir_json_fail(weir_err *err, const char *source, const json_error_t *e);
 

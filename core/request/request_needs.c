@@ -1,7 +1,8 @@
-/* request_needs.c - the fewest units of each type that a resource needs below it.
+/* request_needs.c - computes lower bounds: the fewest units of each type that a resource needs below itself.
  *
- * Invariant: never more than is needed. What the job takes is its own, so it adds up over siblings, slots and
- * instances. What it only uses may be one and the same pool for all of them, so only the largest single demand counts.
+ * Invariant: a bound never exceeds the real need. Units taken by the job are summed over siblings, slots and
+ * instances. Units that the job only shares may be the same pool for every instance, so only the largest single
+ * demand counts.
  */
 #include "request/request.h"
 
@@ -13,11 +14,11 @@ struct demand {
 
 struct needer {
     weir_request *req;
-    const char **types; /* all types but "slot", sorted */
+    const char **types; /* all types except "slot", sorted, without duplicates */
     uint32_t ntypes;
-    uint32_t *type_of;  /* by preorder number */
-    struct demand *row; /* by type: what is being summed up */
-    uint32_t *touched;  /* the types in the row */
+    uint32_t *type_of;  /* index into `types`, by preorder number */
+    struct demand *row; /* sums by type, for the resource being computed */
+    uint32_t *touched;  /* the types with a sum in `row` */
     uint32_t ntouched;
     struct demand *demands; /* parallel to req->needs */
     uint32_t nneeds, needs_cap, demands_cap;
@@ -67,7 +68,7 @@ static void demand(struct needer *s, uint32_t type, int64_t taken, int64_t share
         d->shared = shared;
 }
 
-/* Adds what a child and all below it need; the needs of the child are known. */
+/* Adds the needs of a child and of all resources below. The child's own needs must be known. */
 static void add_child(struct needer *s, const weir_resource *child)
 {
     const struct weir_need_span *span = &s->req->spans[child->index];
@@ -90,7 +91,8 @@ static int64_t taken_of(const struct needer *s, const weir_resource *r, const ch
     return 0;
 }
 
-/* What alternatives need: of each type the least that one of them, all of which are as many, does with. */
+/* Adds the needs of alternatives (or_slots): of each type the minimum over all alternatives, times the number of
+ * slots. */
 static void add_alternatives(struct needer *s, const weir_resource *list, uint32_t n)
 {
     const struct weir_need_span *first = &s->req->spans[list->index];
@@ -118,7 +120,7 @@ static void add_children(struct needer *s, const weir_resource *list, uint32_t n
         add_child(s, &list[i]);
 }
 
-/* Stores the row as the needs of one resource and clears it. */
+/* Stores `row` as the needs of one resource, and clears `row`. */
 static int store(struct needer *s, struct weir_need_span *span)
 {
     size_t total = (size_t)s->nneeds + s->ntouched;

@@ -1,4 +1,6 @@
-/* request_parse.c - requests from texts: tells JSON, YAML and shapes apart, then compiles the document. */
+/* request_parse.c - reads a request from text: recognizes JSON, YAML and shapes by content, then compiles the
+ * document.
+ */
 #include "request/request.h"
 
 #include <ctype.h>
@@ -19,7 +21,7 @@ static bool starts_with(const char *text, size_t len, size_t at, const char *pre
     return len - at >= n && memcmp(text + at, prefix, n) == 0;
 }
 
-/* Whether the text goes on, at `at`, with "key:" and a blank: a dictionary in YAML. */
+/* Whether the text has "key:" and a blank at offset `at`, as a YAML dictionary does. */
 static bool is_yaml_key(const char *text, size_t len, size_t at)
 {
     char quote = text[at] == '"' || text[at] == '\'' ? text[at] : '\0';
@@ -34,7 +36,8 @@ static bool is_yaml_key(const char *text, size_t len, size_t at)
     return at < len && text[at] == ':' && (at + 1 == len || isspace((unsigned char)text[at + 1]));
 }
 
-/* A shape is one line that is no YAML dictionary, list or comment. */
+/* Whether the text is YAML, not a shape: a shape is one line without the marks of a YAML dictionary, list or
+ * comment. */
 static bool is_yaml(const char *text, size_t len, size_t at)
 {
     const char *newline = memchr(text + at, '\n', len - at);
@@ -62,7 +65,7 @@ static int guess_kind(const char *text, size_t len, size_t at)
 
 static int read_document(weir_document *d, const char *text, size_t len, weir_err *err)
 {
-    size_t at = starts_with(text, len, 0, "\xef\xbb\xbf") ? 3 : 0; /* a byte order mark */
+    size_t at = starts_with(text, len, 0, "\xef\xbb\xbf") ? 3 : 0; /* skip a byte order mark */
 
     text += at;
     len -= at;

@@ -1,7 +1,7 @@
-/* request_units.c - amounts of memory and storage in the units of a graph: 2 GB of pools in MB are 2000 of their units. A request
- * is converted as a whole when it meets a graph whose pools of a type have one unit, so that the search knows but one.
+/* request_units.c - converts amounts of memory and storage to the units of a graph's pools: 2 GB become 2000 units of
+ * a pool in MB. A request is converted as a whole before matching, so the search handles one unit for each type.
  *
- * Invariant: what is converted is never less than what was asked for: amounts are rounded up.
+ * Invariant: a converted amount is never less than the amount asked for; fractions are rounded up.
  */
 #include "graph/graph.h"
 #include "request/request.h"
@@ -10,14 +10,14 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-#define VALUES_MAX 4096 /* values of a range that become a set */
-#define POWERS_MAX 64   /* no count by products or powers has more values up to WEIR_COUNT_MAX */
+#define VALUES_MAX 4096 /* most values of a range to be converted one by one */
+#define POWERS_MAX 64   /* a count by products or powers has fewer values up to WEIR_COUNT_MAX */
 
 struct ratio {
     uint64_t num, den;
 };
 
-/* The bytes of a unit such as B, kB, MB, GiB; 0: it is none of bytes. */
+/* The number of bytes in a unit such as B, kB, MB, GiB; 0 if the unit is not of bytes. */
 static uint64_t bytes_of(const char *unit)
 {
     static const char prefixes[] = "KMGTPE";
@@ -47,7 +47,7 @@ static struct ratio ratio_of(uint64_t from, uint64_t to)
     return (struct ratio){from / a, to / a};
 }
 
-/* Rounded up; WEIR_FOREVER stands for all that is more than any machine has. */
+/* Converts n, rounded up. Amounts above WEIR_UNITS_MAX become WEIR_FOREVER, which no machine can satisfy. */
 static int64_t convert(int64_t n, struct ratio f)
 {
     wide product = (wide)(uint64_t)n * f.num, units = product / f.den + (product % f.den != 0);
@@ -55,17 +55,18 @@ static int64_t convert(int64_t n, struct ratio f)
     return n == WEIR_FOREVER || units > (wide)WEIR_UNITS_MAX ? WEIR_FOREVER : (int64_t)units;
 }
 
-/* How many values a count has, at most VALUES_MAX + 1. */
+/* The number of values of a count, at most VALUES_MAX + 1. */
 static uint32_t count_values(const weir_count *c)
 {
     if (c->op == 0)
         return c->nset;
     if (c->op != '+')
         return POWERS_MAX;
-    return (c->max - c->min) / c->operand < VALUES_MAX ? (uint32_t)((c->max - c->min) / c->operand) + 1 : VALUES_MAX + 1;
+    return (c->max - c->min) / c->operand < VALUES_MAX ? (uint32_t)((c->max - c->min) / c->operand) + 1
+                                                       : VALUES_MAX + 1;
 }
 
-/* Value by value; those that come out the same are one. */
+/* Converts each value of a count. Values that become equal are merged. */
 static int convert_values(const weir_count *c, struct ratio f, weir_count *out)
 {
     uint32_t room = count_values(c), n = room;
@@ -74,7 +75,7 @@ static int convert_values(const weir_count *c, struct ratio f, weir_count *out)
 
     if (!set)
         return WEIR_ENOMEM;
-    while (n > 0 && limit >= c->min) { /* from the last one down */
+    while (n > 0 && limit >= c->min) { /* from the largest value down */
         int64_t value = weir_count_floor(c, limit), units = convert(value, f);
         if (n == room || units != set[n])
             set[--n] = units;
@@ -83,14 +84,15 @@ static int convert_values(const weir_count *c, struct ratio f, weir_count *out)
     memmove(set, set + n, (room - n) * sizeof *set);
     n = room - n;
     *out = (weir_count){set[0], set[n - 1], 0, 0, set, n};
-    if (out->max - out->min == n - 1) { /* a range has one form */
+    if (out->max - out->min == n - 1) { /* canonical form of consecutive values is a range */
         *out = (weir_count){set[0], set[n - 1], '+', 1, NULL, 0};
         weir_mem_free(set);
     }
     return WEIR_OK;
 }
 
-/* A range by sums; where the units do not go into each other, any amount between the ends. */
+/* Converts a range with steps by addition. If the units are not multiples, the result is every amount between the
+ * ends. */
 static void convert_range(const weir_count *c, struct ratio f, weir_count *out)
 {
     int64_t last = c->max == WEIR_FOREVER ? WEIR_FOREVER : weir_count_floor(c, c->max);
@@ -102,7 +104,7 @@ static void convert_range(const weir_count *c, struct ratio f, weir_count *out)
 
 static int convert_count(const weir_count *c, struct ratio f, weir_count *out)
 {
-    bool fine = f.den == 1 || (wide)(uint64_t)c->operand * f.num <= f.den; /* a step is at most a unit of the pool */
+    bool fine = f.den == 1 || (wide)(uint64_t)c->operand * f.num <= f.den; /* a step is at most one unit of the pool */
 
     if (c->op != '+' || (!fine && c->min != c->max && count_values(c) <= VALUES_MAX))
         return convert_values(c, f, out);
@@ -110,7 +112,7 @@ static int convert_count(const weir_count *c, struct ratio f, weir_count *out)
     return WEIR_OK;
 }
 
-/* The unit of all pools of a type; NULL: they have several, or none. */
+/* The unit of all pools of a type. NULL: the pools have several units, or no pool exists. */
 static const char *unit_of(const weir_graph *g, const char *type)
 {
     weir_type t = weir_type_find(g, type);
@@ -126,7 +128,8 @@ static const char *unit_of(const weir_graph *g, const char *type)
     return unit == WEIR_NO_NAME ? NULL : weir_names_text(&g->names, unit);
 }
 
-/* How many units of the graph's pools one of r's units is; false: the same, or nothing that can be told. */
+/* Computes the conversion from r's unit to the unit of the graph's pools. False: no conversion is needed or possible.
+ */
 static bool is_converted(const weir_graph *g, const weir_resource *r, struct ratio *f, const char **unit)
 {
     uint64_t from = r->unit[0] ? bytes_of(r->unit) : 0, to;
@@ -168,7 +171,7 @@ static int copy_resources(const weir_request *r, const weir_graph *g, weir_reque
 
 void weir_request_unbind(const weir_request *from, const weir_request *bound)
 {
-    weir_request *r = (weir_request *)(uintptr_t)bound; /* nobody else has it */
+    weir_request *r = (weir_request *)(uintptr_t)bound; /* the only reference to the copy */
 
     if (r == from)
         return;

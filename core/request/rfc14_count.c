@@ -1,7 +1,7 @@
 /* rfc14_count.c - counts: integers, ranges (RFC 14, RFC 45) and sets (RFC 22).
  *
- * Invariant: one meaning has one form. A single value is min == max with op '+' and operand 1, consecutive values are a
- * '+' range, and only what no range can say is a set, with min and max its ends.
+ * Invariant: equal counts have one form. A single value has min == max, op '+' and operand 1; consecutive values are
+ * a '+' range; any count not expressible as a range is a set, with min and max as its ends.
  */
 #include "request/request.h"
 
@@ -15,7 +15,7 @@ struct cursor {
     weir_err *err;
 };
 
-/* An error at the cursor. */
+/* Reports an error at the cursor. */
 static int bad(const struct cursor *c, int code, const char *what)
 {
     char quoted[WEIR_QUOTE], copy[WEIR_QUOTE];
@@ -44,7 +44,7 @@ static bool is_digit(char ch)
     return ch >= '0' && ch <= '9';
 }
 
-/* A decimal integer from 1 to WEIR_COUNT_MAX without leading zeros. */
+/* Reads a decimal integer from 1 to WEIR_COUNT_MAX without leading zeros. */
 static int read_integer(struct cursor *c, int64_t *out)
 {
     size_t start = c->at;
@@ -77,7 +77,7 @@ static void set_range(weir_count *c, int64_t min, int64_t max, char op, int64_t 
     }
 }
 
-/* What RFC 14 says about operators; NULL: all is well. */
+/* The rule of RFC 14 that a range breaks, as text for an error; NULL if the range is valid. */
 static const char *range_fault(int64_t min, int64_t max, char op, int64_t operand)
 {
     if (op != '+' && op != '*' && op != '^')
@@ -91,7 +91,7 @@ static const char *range_fault(int64_t min, int64_t max, char op, int64_t operan
     return NULL;
 }
 
-/* What follows min and max: [:operand[:operator]]. */
+/* Reads [:operand[:operator]], the tail of a range after min and max. */
 static int read_tail(struct cursor *c, int64_t min, int64_t max, weir_count *out)
 {
     int64_t operand = 1;
@@ -119,7 +119,7 @@ static int read_tail(struct cursor *c, int64_t min, int64_t max, weir_count *out
     return WEIR_OK;
 }
 
-/* One item of a set, which must follow *last. */
+/* Reads an item of a set, N or N-M, and fails unless the item lies above *last. */
 static int read_item(struct cursor *c, int64_t *last, int64_t *from, int64_t *to)
 {
     size_t start = c->at;
@@ -138,7 +138,7 @@ static int read_item(struct cursor *c, int64_t *last, int64_t *from, int64_t *to
     return WEIR_OK;
 }
 
-/* Fills `set` (NULL: only counts) from a list of items. */
+/* Reads the items of a set into `set`, or only counts the values if `set` is NULL. */
 static int read_items(struct cursor *c, int64_t *set, uint32_t *n)
 {
     int64_t last = 0, from = 0, to = 0, total = 0;
@@ -219,7 +219,8 @@ int weir_count_parse(const char *text, size_t len, weir_count *out, weir_err *er
 
 /* ---- JSON -------------------------------------------------------------------------------------------------- */
 
-/* A positive integer up to WEIR_COUNT_MAX; 4.0 is one too, as in JSON Schema. `what` names it in errors. */
+/* Reads an integer from 1 to WEIR_COUNT_MAX. As in JSON Schema, 4.0 is an integer. `what` names the number in errors.
+ */
 static int read_number(const json_t *value, const char *what, int64_t *out, weir_err *err)
 {
     double d = json_number_value(value);
@@ -236,7 +237,7 @@ static int read_number(const json_t *value, const char *what, int64_t *out, weir
     return WEIR_OK;
 }
 
-/* *out is kept where the key is not there. */
+/* Reads the integer under `key`; *out is unchanged if the key is absent. */
 static int get_integer(const json_t *range, const char *key, int64_t *out, weir_err *err)
 {
     const json_t *value = json_object_get(range, key);
@@ -395,7 +396,7 @@ json_t *weir_count_to_json(const weir_count *c)
 
 /* ---- use --------------------------------------------------------------------------------------------------- */
 
-/* v to the power of e, if that is at most `cap`; else cap + 1. v >= 2. */
+/* The power v^e if at most `cap`, else a value that is above `cap` or negative. v must be 2 or more. */
 static int64_t power_up_to(int64_t v, int64_t e, int64_t cap)
 {
     int64_t result = 1;

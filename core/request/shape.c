@@ -1,7 +1,7 @@
-/* shape.c - RFC 46 shape strings, "slot=4/node/core=8", to the resources list of a jobspec.
+/* shape.c - reads RFC 46 shape strings such as "slot=4/node/core=8" into the list of resources of a jobspec.
  *
- * Invariant: every value hangs in the document as soon as it is made, so freeing the root frees all. What a key may
- * hold is not judged here: the compiler of jobspecs does that, with the columns that are marked here.
+ * Invariant: every value is attached to the document when made, so freeing the root frees all values. Values of keys
+ * are checked by the compiler (jobspec.c), whose errors use the columns recorded here.
  */
 #include "request/request.h"
 #include "base/utf8.h"
@@ -20,7 +20,7 @@ struct reader {
     int depth;
 };
 
-/* The column in characters, not bytes. */
+/* The 1-based column of `at`, in characters. */
 static int column_of(const struct reader *r, const char *at)
 {
     int column = 1;
@@ -54,7 +54,7 @@ static void skip_blanks(struct reader *r)
         r->at++;
 }
 
-/* Marks the value and hangs it into the list or, with a key, the dictionary `box`. Consumes the value. */
+/* Records the place of `value` and attaches it to `box`, a dictionary, or a list if `key` is NULL. Consumes `value`. */
 static int attach(struct reader *r, json_t *box, const char *key, json_t *value, const char *at)
 {
     int rc;
@@ -82,7 +82,7 @@ static const char *plain_end(const struct reader *r)
     return p;
 }
 
-/* From the opening quote to behind the closing one; NULL: there is none. */
+/* The end of a quoted string that begins at the cursor, behind the closing quote; NULL if the string is not closed. */
 static const char *quoted_end(const struct reader *r)
 {
     for (const char *p = r->at + 1; p < r->end; p++) {
@@ -108,7 +108,7 @@ static int read_json(struct reader *r, const char *end, json_t **out)
     return fail_here(r, r->at, "not a valid JSON string");
 }
 
-/* A type, label or key, quoted or not. */
+/* Reads a type, label or key, quoted or not. `missing` is the error if there is none. */
 static int read_string(struct reader *r, const char *missing, json_t **out)
 {
     const char *end;
@@ -171,7 +171,7 @@ static int read_object(struct reader *r, json_t *dict)
     return rc;
 }
 
-/* A word without quotes: a JSON literal or number if it is one, else a string. */
+/* Reads an unquoted word: a JSON literal or number if well formed as such, else a string. */
 static int read_word(struct reader *r, json_t **out)
 {
     const char *end = plain_end(r);
@@ -185,7 +185,7 @@ static int read_word(struct reader *r, json_t **out)
     return WEIR_OK;
 }
 
-/* Reads a value into the list or, with a key, the dictionary `box`. */
+/* Reads a value and attaches the value to `box`, a dictionary, or a list if `key` is NULL. */
 static int read_value(struct reader *r, json_t *box, const char *key)
 {
     const char *start = r->at;
@@ -203,7 +203,7 @@ static int read_value(struct reader *r, json_t *box, const char *key)
     return rc == WEIR_OK ? attach(r, box, key, value, start) : rc;
 }
 
-/* What follows the key of an item. */
+/* Reads the rest of an item after its key: ":value" or nothing. `sign` is the key's prefix, '+', '-' or NUL. */
 static int read_item_value(struct reader *r, json_t *dict, const char *key, char sign, const char *start)
 {
     if (json_object_get(dict, key))
@@ -221,7 +221,7 @@ static int read_item_value(struct reader *r, json_t *dict, const char *key, char
     return read_value(r, dict, key);
 }
 
-/* key:value, key, +key or -key; in a vertex, x is short for exclusive. */
+/* Reads an item: key:value, key, +key or -key. In a vertex, x is short for exclusive. */
 static int read_item(struct reader *r, json_t *dict, bool vertex)
 {
     const char *start = r->at, *name;
@@ -242,7 +242,7 @@ static int read_item(struct reader *r, json_t *dict, bool vertex)
     return rc;
 }
 
-/* The first entry of a slot's braces: the label alone. */
+/* Reads the first entry of a slot's braces, the bare label. */
 static int read_label(struct reader *r, json_t *dict)
 {
     const char *start = r->at;
@@ -262,7 +262,7 @@ static int read_label(struct reader *r, json_t *dict)
     return attach(r, dict, "label", label, start);
 }
 
-/* From behind '{' to behind '}'. `labelled`: a label comes first. */
+/* Reads the items after '{', up to and including '}'. `labelled`: the first entry is a label. */
 static int read_items(struct reader *r, json_t *dict, bool vertex, bool labelled)
 {
     bool first = true;
@@ -286,7 +286,7 @@ static int read_items(struct reader *r, json_t *dict, bool vertex, bool labelled
 
 static int read_list(struct reader *r, json_t *list);
 
-/* Takes the text of a count: up to what cannot be part of one. */
+/* Reads the text of a count, up to the first character that cannot belong to a count. */
 static int read_count_text(struct reader *r, json_t *vertex)
 {
     const char *start = r->at, *p = start;

@@ -1,16 +1,16 @@
-/* shape_write.c - the resources of a request as an RFC 46 shape string, as short as it gets. Invariant: a word stands
- * without quotes only where every reader of shapes takes it for that string.
+/* shape_write.c - writes the resources of a request as the shortest RFC 46 shape string. Invariant: a string is
+ * unquoted only if every reader of shapes takes the word for the same string.
  */
 #include "request/request.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define NAMED 6 /* parts of a jobspec that an error names */
+#define NAMED 6 /* most keys named by an error */
 
-/* ---- what a shape cannot say ------------------------------------------------------------------------------- */
+/* ---- keys that a shape cannot express ---------------------------------------------------------------------- */
 
-/* Names of parts, the first few of them. */
+/* A list of key names for an error message, cut after NAMED names. */
 struct names {
     char text[320];
     size_t len;
@@ -74,7 +74,8 @@ static int refuse_rest(const weir_request *r, weir_err *err)
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
 
-/* Whether a word needs no quotes: it begins with a letter (a type or label, also with a digit). */
+/* Whether `s` needs no quotes: a letter first (in a type or label also a digit), and not a JSON literal where a value
+ * stands. */
 static bool is_word(const char *s, bool value)
 {
     static const char *const literals[] = {"true", "false", "null"};
@@ -109,7 +110,7 @@ static int write_string(const char *s, bool value, weir_buf *b, weir_err *err)
     return WEIR_OK;
 }
 
-/* What separates an item in braces from what stands before it. */
+/* Writes the separator before an item in braces. */
 static void begin_item(uint32_t *items, weir_buf *b)
 {
     weir_buf_puts(b, (*items)++ ? "," : "{");
@@ -124,7 +125,7 @@ static int write_item(const char *key, const char *value, uint32_t *items, weir_
     return write_string(value, true, b, err);
 }
 
-/* A string that was given, NULL for none: "" may have been. */
+/* The string under `key`; NULL if the key is absent. "" means the key is present and empty. */
 static const char *given(const json_t *vertex, const char *key)
 {
     return json_string_value(json_object_get(vertex, key));
@@ -162,7 +163,8 @@ static uint32_t count_slots(const weir_request *r)
     return n;
 }
 
-/* Whether the label of a slot must be said: it is not what a lone slot gets by itself, or braces follow anyway. */
+/* Whether the label of a slot must be written: the label is not the default of a single slot, or braces are needed
+ * anyway. */
 static bool must_name(const weir_request *r, const json_t *vertex, const weir_resource *slot)
 {
     return count_slots(r) > 1 || strcmp(slot->label, "default") != 0 || slot->exclusive != WEIR_EXCLUSIVE_UNSET ||
