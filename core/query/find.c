@@ -1,22 +1,26 @@
-/* find.c - all vertices that a condition holds for. Invariant: what is left out of the walk cannot match: the condition
- * was asked once for each type, and for each path on the way, whether it can hold there at all. */
+/* find.c - lists all vertices that a query holds for. Invariant: a subtree is skipped only if no vertex of the
+ * subtree can match. To find such subtrees, the query is evaluated once for each type and for each path prefix with
+ * all other facts unknown.
+ */
 #include "query/query.h"
 
 #include <string.h>
 
 #include "aggregate/schema.h"
 
-/* Tests and pieces of patterns looked at to know the types beforehand; beyond that it does not pay. */
+/* Limit of the work to evaluate the query for each type: types times tests and pattern pieces. Above the limit every
+ * type counts as possible. */
 #define OUTLOOKS (1u << 22)
 
 struct search {
     const weir_graph *g;
     const weir_query *q;
     struct query_subject subject;
-    uint32_t *bound; /* by test */
-    uint8_t *reach;  /* by test, for weir_query_outlook */
-    uint8_t *types;  /* by type: what the condition may come to */
-    uint8_t *enter;  /* by schema: there may be matches below; NULL: schemas are not up to date */
+    uint32_t *bound; /* by test, from weir_query_bind() */
+    uint8_t *reach;  /* by test, scratch for weir_query_outlook() */
+    uint8_t *types;  /* by type: the possible results, OUTLOOK_NO | OUTLOOK_YES */
+    /* by schema: nonzero if a match is possible below; NULL while the graph is built and schemas are out of date */
+    uint8_t *enter;
     weir_vertex *list;
     uint32_t n, cap;
 };
@@ -93,7 +97,7 @@ static int visit(struct search *s, weir_vertex v)
     return WEIR_OK;
 }
 
-/* Whether there may be matches below v. */
+/* Whether a match is possible below v. */
 static bool worth_entering(struct search *s, weir_vertex v, const struct inner *in)
 {
     struct query_outlook o = {NULL, NULL, 0};
@@ -114,7 +118,7 @@ static weir_vertex kid_from(const struct inner *in, uint32_t pos)
     return pos < in->nkids ? in->kids[pos] : WEIR_NONE;
 }
 
-/* The vertex after v in preorder below top; WEIR_NONE: no more. */
+/* The next vertex after v in preorder at or below `top`; WEIR_NONE at the end. */
 static weir_vertex after(struct search *s, weir_vertex v, weir_vertex top)
 {
     const struct inner *in = inner_of(s->g, v);

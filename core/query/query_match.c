@@ -1,5 +1,6 @@
-/* query_match.c - whether a condition holds for a vertex. Invariant: reads only; whatever is computed of a vertex is
- * computed once, when the first test needs it. */
+/* query_match.c - matches a query against vertices. Invariant: matching only reads the graph; the name and the path
+ * of a vertex are formatted at most once, by the first test in need.
+ */
 #include "query/query.h"
 
 #include <inttypes.h>
@@ -25,7 +26,7 @@ void weir_query_subject_clear(struct query_subject *s)
     weir_buf_free(&s->path);
 }
 
-/* basename and id, without the detour over printf; returns the length. 0: too long for what is there. */
+/* Writes basename and id without printf, for speed. Returns the length; 0 if `room` is too small. */
 static size_t write_usual(const char *basename, int64_t id, char *to, size_t room)
 {
     char digits[24];
@@ -45,7 +46,7 @@ static size_t write_usual(const char *basename, int64_t id, char *to, size_t roo
     return n + sizeof digits - at;
 }
 
-/* Adds any name: one with attributes in it is not known before it is written. */
+/* Appends the name of any vertex to `b`, of any length, including names with attributes. */
 static void add_name(struct query_subject *s, weir_vertex v, weir_buf *b)
 {
     const struct pool *p = pool_of(s->g, v);
@@ -104,7 +105,7 @@ static void add_path(struct query_subject *s, weir_vertex v)
     }
 }
 
-/* Siblings share all but the last name of their path: that is kept. */
+/* Keeps the parent's path, since siblings have all but the last name in common. */
 bool weir_query_path(struct query_subject *s, const char **path, size_t *len)
 {
     weir_vertex above = vertex_at(s->g, s->v)->parent;
@@ -130,7 +131,8 @@ bool weir_query_path(struct query_subject *s, const char **path, size_t *len)
 
 /* ---- patterns ------------------------------------------------------------------------------------------------ */
 
-/* The places of a text that a pattern may have come to so far: a bit each, the end included. */
+/* The words of a bit set of text positions, end included. A bit is set if the pieces so far can match up to the
+ * position. */
 #define PLACES (QUERY_PATTERN / 64 + 1)
 
 struct places {
@@ -185,7 +187,7 @@ static void step_one(struct places *p, size_t from)
 
     if (from >= p->len)
         return;
-    while (to < p->len && ((unsigned char)p->text[to] & 0xC0) == 0x80) /* the rest of a character in UTF-8 */
+    while (to < p->len && ((unsigned char)p->text[to] & 0xC0) == 0x80) /* continuation bytes of UTF-8 */
         to++;
     mark(p, to);
 }
@@ -200,7 +202,7 @@ static void step_from(const weir_query *q, const struct query_piece *piece, stru
         mark(p, from + piece->len);
 }
 
-/* One piece further, from all places at once. False: nowhere. */
+/* Advances the set of positions by one piece. Returns false if the set becomes empty. */
 static bool step(const weir_query *q, const struct query_piece *piece, struct places *p)
 {
     uint64_t *was = p->at, some = 0;
@@ -209,7 +211,7 @@ static bool step(const weir_query *q, const struct query_piece *piece, struct pl
     for (size_t w = 0; w < p->words; w++)
         for (uint64_t bits = p->at[w]; bits; bits &= bits - 1) {
             size_t from = w * 64 + (size_t)__builtin_ctzll(bits);
-            if (piece->kind == PIECE_ANY) { /* the lowest place reaches all that the others do */
+            if (piece->kind == PIECE_ANY) { /* the lowest position reaches every end that higher positions reach */
                 step_any(p, from);
                 w = p->words - 1;
                 break;
@@ -223,7 +225,8 @@ static bool step(const weir_query *q, const struct query_piece *piece, struct pl
     return some != 0;
 }
 
-/* Whether all of a pattern is texts, with any text between some of them: then a text is looked for once, at the first place. */
+/* Whether a pattern has only texts and PIECE_ANY, no two texts adjacent. Such a pattern is matched by a search for
+ * each text in turn. */
 static bool plain(const struct query_piece *piece, const struct query_piece *end)
 {
     for (; piece < end; piece++)
@@ -255,9 +258,9 @@ static bool match_plain(const struct query_piece *piece, const struct query_piec
     return any || len == 0;
 }
 
-/* From each place to all that a piece leads to, one piece after the other. */
-static bool match_pieces(const weir_query *q, const struct query_piece *piece, const struct query_piece *end, const char *text,
-                         size_t len)
+/* Matches a pattern as a nondeterministic automaton: the set of positions advances by one piece after another. */
+static bool match_pieces(const weir_query *q, const struct query_piece *piece, const struct query_piece *end,
+                         const char *text, size_t len)
 {
     uint64_t a[PLACES], b[PLACES];
     struct places p = {text, len, len / 64 + 1, a, b};
@@ -270,7 +273,7 @@ static bool match_pieces(const weir_query *q, const struct query_piece *piece, c
     return p.at[len / 64] >> len % 64 & 1;
 }
 
-/* Whether the whole text is one of the patterns of a list. O(pieces * length) */
+/* Whether `text` as a whole matches a pattern of the list. O(pieces * length) */
 static bool match_pattern(const weir_query *q, const struct query_test *t, const char *text, size_t len)
 {
     const struct query_piece *piece = q->pieces + t->first_piece, *end = piece + t->npieces, *next;
@@ -328,7 +331,7 @@ static bool in_numbers(const struct query_test *t, int64_t n)
     return n >= t->lo && n <= t->hi;
 }
 
-/* Whether one of these jobs has, or has reserved, something on v, or something above it as a whole. */
+/* Whether a job of the test has or reserves units of v, or holds an ancestor of v exclusively. */
 static bool match_job(const struct query_test *t, const weir_graph *g, weir_vertex v)
 {
     weir_use use;
@@ -357,7 +360,8 @@ static const char *value_of(const struct query_subject *s, const struct query_te
     return NULL;
 }
 
-/* `ordered`: has a place in the order of numbers and texts. */
+/* Compares a value of a map with the test's value. `ordered`: the value is a number or a text, for which < and > are
+ * defined. */
 static bool compare(const struct query_test *t, const char *text, size_t len, bool ordered)
 {
     struct query_number have;
@@ -381,7 +385,7 @@ static bool compare(const struct query_test *t, const char *text, size_t len, bo
     }
 }
 
-/* JSON strings and numbers compare by what they mean, all else is equal to its own text only. */
+/* Compares a JSON value: strings and numbers by value, any other by its text, for equality only. */
 static bool compare_json(const struct query_test *t, const char *text)
 {
     size_t len;
@@ -509,7 +513,7 @@ void weir_query_bind(const weir_query *q, const weir_graph *g, uint32_t *bound)
 
 /* ---- outlooks ------------------------------------------------------------------------------------------------ */
 
-/* Whether a path that begins with `below` and a slash may match: as far as both are known they have to agree. */
+/* Whether a path with prefix `below` and a slash may match the test: the known parts of path and pattern must agree. */
 static bool path_possible(const weir_query *q, const struct query_test *t, const char *below, size_t len)
 {
     const struct query_piece *piece = t->npieces ? &q->pieces[t->first_piece] : NULL;

@@ -1,10 +1,11 @@
-/* query_parse.c - reading conditions. One pass: tests are appended as they are read, and the ways out of a part that
- * lead nowhere yet are chained through the places where they will be written.
+/* query_parse.c - compiles the text of a query in one pass. Tests are appended as read. The exits of a subexpression
+ * whose targets are not known yet form a linked list through the `yes` and `no` fields to be set (backpatching).
  *
  *   any = all { "or" all }     all = one { "and" one }     one = "not" one | "(" any ")" | test
  *   test = FIELD op VALUE | property.KEY [op VALUE] | tag.KEY [op VALUE] | data.KEY [op VALUE] | FLAG
  *
- * Invariant: each test before the part at hand goes on to a later test or is in a chain of the parts around it.
+ * Invariant: each exit of a test before the current subexpression has a later test as target, or is on a list of an
+ * enclosing subexpression.
  */
 #include "query/query.h"
 
@@ -15,7 +16,7 @@
 #include "request/request.h"
 
 #define NO_WAY    UINT32_MAX
-#define FIELD_MAX 10 /* letters of the longest field, and one more */
+#define FIELD_MAX 10 /* length of the longest field name, plus 1 */
 
 enum value_kind { PATTERN, TEXT, STATE, IDS, NUMBER, AMOUNT, FLAG, MAP };
 
@@ -53,7 +54,7 @@ struct token {
     enum token_kind kind;
     uint8_t op;
     bool unlike, quoted; /* unlike: the operator is != */
-    size_t start, body;  /* in the expression; body: behind the quote */
+    size_t start, body;  /* offsets in the expression; body: after an opening quote */
     const char *text;
     size_t len;
 };
@@ -61,16 +62,17 @@ struct token {
 struct reader {
     const char *text;
     size_t len, at;
-    struct token token; /* the next one */
-    char *room;         /* where the next word goes, in q->text */
+    struct token token; /* the lookahead */
+    char *room;         /* free space in q->text for the next word */
     weir_query *q;
     uint32_t depth;
     weir_err *err;
 };
 
-/* Places that are to be told where to go on: 2 * test for yes, one more for no, chained through these places. */
+/* A list of exits without a target. Exit 2 * i is tests[i].yes, exit 2 * i + 1 is tests[i].no; an exit's field holds
+ * the next exit. */
 struct ways {
-    uint32_t first, last; /* NO_WAY: none */
+    uint32_t first, last; /* NO_WAY: empty list */
 };
 
 struct part {
@@ -126,7 +128,7 @@ static int read_escape(struct reader *r, size_t quote)
     return WEIR_OK;
 }
 
-/* Appends what stands between the quotes to the word. */
+/* Appends a quoted text to the current word, without its quotes. */
 static int read_quoted(struct reader *r)
 {
     size_t start = r->at;
@@ -154,7 +156,7 @@ static void read_bare(struct reader *r)
         *r->room++ = r->text[r->at++];
 }
 
-/* In property."a key" the part in quotes belongs to the word before it. */
+/* Reads a word, quoted or bare. A quoted key after a dot, as in property."a key", belongs to the bare word before. */
 static int read_word(struct reader *r, struct token *t)
 {
     char *start = r->room;
@@ -200,7 +202,7 @@ static bool read_operator(struct reader *r, struct token *t)
     return false;
 }
 
-/* Words that join tests, unless they are values: those are asked for as such. */
+/* Makes "and", "or" and "not" keywords. */
 static void name_keyword(struct token *t)
 {
     if (t->quoted)
@@ -213,7 +215,7 @@ static void name_keyword(struct token *t)
         t->kind = NOT;
 }
 
-/* Reads the next token. A value: "and" is a word there. */
+/* Reads the next token. `value`: a value is expected, so "and", "or" and "not" are plain words. */
 static int next(struct reader *r, bool value)
 {
     struct token *t = &r->token;
@@ -251,7 +253,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many letters have to be added, removed or replaced to make b of a. Both are short. */
+/* The edit distance of two words, for at most FIELD_MAX letters of b. */
 static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 {
     size_t row[FIELD_MAX + 1];
@@ -270,7 +272,7 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
     return row[nb];
 }
 
-/* The field that a mistyped word probably meant, or NULL. */
+/* The field name closest to a mistyped word; NULL if none is close. */
 static const char *nearest(const char *word, size_t len)
 {
     const char *best = NULL;
@@ -305,7 +307,7 @@ static int refuse_field(const struct reader *r, const struct token *t, size_t le
     return refuse(r, t->start, WEIR_EPARSE, "unknown field %s: one of %s is wanted", quoted, all);
 }
 
-/* The field that a word begins with, up to a dot. */
+/* The field of a name; NULL if there is no such field. */
 static const struct field *find_field(const char *text, size_t len)
 {
     for (size_t i = 0; i < NFIELDS; i++)
@@ -316,7 +318,7 @@ static const struct field *find_field(const char *text, size_t len)
 
 /* ---- tests --------------------------------------------------------------------------------------------------- */
 
-/* Appends the test; the part it makes is left by its two ways. */
+/* Appends a test. Both exits of the test become the exits of *out, exchanged if `unlike`. */
 static int add_test(struct reader *r, const struct query_test *t, bool unlike, struct part *out)
 {
     weir_query *q = r->q;
@@ -333,7 +335,7 @@ static int add_test(struct reader *r, const struct query_test *t, bool unlike, s
     return WEIR_OK;
 }
 
-/* Fills the value from the token at hand. `sign`: the operator before it. */
+/* Compiles the current token as the value of a test. `sign` is the operator, for errors. */
 static int read_value(struct reader *r, struct query_test *t, const char *field, const char *sign)
 {
     const struct token *v = &r->token;
@@ -351,7 +353,7 @@ static int read_value(struct reader *r, struct query_test *t, const char *field,
     return WEIR_OK;
 }
 
-/* A value of property, tag or data is a key: is it there? */
+/* Reads the key of property=KEY, tag=KEY or data=KEY, a test for the presence of the key. */
 static int read_key(struct reader *r, struct query_test *t, const char *field)
 {
     const struct token *v = &r->token;
@@ -392,7 +394,7 @@ static int check_order(const struct reader *r, const struct field *f, const stru
                   op->text);
 }
 
-/* What follows a field: an operator and a value. */
+/* Reads an operator and a value after a field. */
 static int read_comparison(struct reader *r, const struct field *f, struct query_test *t, bool *unlike)
 {
     struct token op = r->token;
@@ -412,7 +414,7 @@ static int read_comparison(struct reader *r, const struct field *f, struct query
     return rc ? rc : next(r, false);
 }
 
-/* A field that stands alone: a flag, an amount that is not 0, a key that is there. */
+/* Completes a test without operator: a flag, an amount above 0, or the presence of a key. */
 static int alone(const struct reader *r, const struct field *f, struct query_test *t)
 {
     t->op = QUERY_HAS;
@@ -606,7 +608,7 @@ int weir_query_parse(const char *text, size_t len, weir_query **out, weir_err *e
     r.q = weir_mem_zalloc(1, sizeof *r.q);
     if (!r.q)
         return weir_fail_nomem(err);
-    r.room = r.q->text = weir_mem_alloc(2 * len + 1); /* a word takes its own bytes and one more */
+    r.room = r.q->text = weir_mem_alloc(2 * len + 1); /* a word needs a terminating NUL */
     rc = r.q->text ? read_expression(&r) : weir_fail_nomem(err);
     if (rc)
         weir_query_free(r.q);

@@ -1,5 +1,6 @@
-/* query_value.c - the values of a condition: numbers, sets of ids, patterns of names. Invariant: a pattern is matched
- * as it was compiled, and never written out: n[0-999999] is a handful of runs. */
+/* query_value.c - compiles the values of tests: numbers, sets of ids, patterns of names. Invariant: a pattern is
+ * never expanded: n[0-999999] is a few runs.
+ */
 #include "query/query.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "request/request.h"
 
-#define SET_DIGITS 18 /* of a number in brackets */
+#define SET_DIGITS 18 /* most digits of a number in brackets */
 
 static bool is_digit(char c)
 {
@@ -23,9 +24,9 @@ static int fail_value(weir_err *err, const char *field, const char *wanted, cons
 
 /* ---- numbers ---- */
 
-/* A number as digits times a power of ten. */
+/* A number as digits * 10^exponent. */
 struct decimal {
-    uint64_t digits; /* at most 19 of them */
+    uint64_t digits; /* at most 19 digits */
     int exponent;
     bool negative, inexact;
 };
@@ -88,7 +89,7 @@ static bool read_decimal(const char *s, size_t len, struct decimal *d)
     return s == end;
 }
 
-/* Equal decimals give the same double, as they have lost their last zeros. */
+/* The nearest double. Equal decimals without trailing zeros give equal doubles. */
 static double decimal_value(const struct decimal *d)
 {
     double power = 1;
@@ -129,7 +130,7 @@ int weir_query_number_compare(const struct query_number *a, const struct query_n
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* The highest integer that is not above x, as far as int64_t goes. */
+/* The largest integer not above x, within int64_t. */
 static int64_t floor_of(double x)
 {
     int64_t n;
@@ -142,7 +143,8 @@ static int64_t floor_of(double x)
     return (double)n > x && n > INT64_MIN ? n - 1 : n;
 }
 
-/* The integers that compare so with a number. INT64_MIN is none of them: it stands for no id. */
+/* Sets t->lo and t->hi to the integers for which the comparison with n holds. INT64_MIN is excluded, because it
+ * means "no id". */
 static void set_interval(struct query_test *t, const struct query_number *n)
 {
     int64_t below = n->whole ? n->integer : floor_of(n->value);
@@ -163,7 +165,7 @@ static void set_interval(struct query_test *t, const struct query_number *n)
         t->lo = below == INT64_MAX ? INT64_MAX : below + 1;
         t->hi = below == INT64_MAX ? INT64_MIN : INT64_MAX;
     }
-    if (t->field == QUERY_RANK && t->lo < 0) /* below 0 is WEIR_NO_RANK only */
+    if (t->field == QUERY_RANK && t->lo < 0) /* negative means WEIR_NO_RANK */
         t->lo = 0;
 }
 
@@ -175,7 +177,7 @@ static int number_value(struct query_test *t, const char *field, const struct qu
     return WEIR_OK;
 }
 
-/* A number, or with = a set of them. */
+/* Compiles a number, or with "=" a set of numbers. */
 static int ids_value(struct query_test *t, const char *field, const struct query_value *v, weir_err *err)
 {
     struct query_number n;
@@ -197,7 +199,7 @@ static int ids_value(struct query_test *t, const char *field, const struct query
 
 enum { WITH_LISTS = 1, WITH_SETS = 2, WITH_GLOBS = 4 };
 
-/* A pattern as it is read. */
+/* The state of reading a pattern. */
 struct maker {
     weir_query *q;
     const char *text;
@@ -238,7 +240,7 @@ static uint64_t highest_of(uint32_t digits)
     return n;
 }
 
-/* Adds lo to hi, written with at least `width` digits: a run for each number of digits. */
+/* Appends the numbers lo to hi with at least `width` digits: one run for each number of digits. */
 static int add_range(struct maker *m, uint64_t lo, uint64_t hi, uint32_t width)
 {
     weir_query *q = m->q;
@@ -277,7 +279,7 @@ static int refuse_range(const struct maker *m, size_t start)
                         m->field, weir_quote(text, quoted));
 }
 
-/* Reads "7", "07" or "07-9". Leading zeros of the first number in the brackets hold for all. */
+/* Reads "7", "07" or "07-9". Leading zeros of the first number in brackets set the width of all numbers. */
 static int read_range(struct maker *m, bool first, uint32_t *padding)
 {
     size_t start = m->at;
@@ -323,7 +325,7 @@ static void tidy_runs(weir_query *q, uint32_t first)
     q->nruns = kept + 1;
 }
 
-/* Reads from '[' to behind ']'. */
+/* Reads a set from '[' up to and including ']'. */
 static int read_set(struct maker *m)
 {
     size_t open = m->at;
@@ -373,7 +375,7 @@ static int read_piece(struct maker *m)
     return add_piece(m, c == '*' ? PIECE_ANY : PIECE_ONE, NULL, 0, 0);
 }
 
-/* Reads patterns between commas. */
+/* Reads a list of patterns, separated by commas. */
 static int read_list(struct maker *m)
 {
     for (;;) {
@@ -403,7 +405,7 @@ static unsigned special_of(const struct query_test *t, bool quoted)
     return t->field == QUERY_TYPE ? WITH_LISTS | WITH_GLOBS : WITH_GLOBS;
 }
 
-/* A name in quotes is itself, too, and what cannot be read as a list is nothing but itself. */
+/* Reads a quoted name, which matches as a list and also literally; if the name is not a valid list, only literally. */
 static int read_quoted(struct maker *m)
 {
     uint32_t npieces = m->q->npieces, nruns = m->q->nruns;
