@@ -448,9 +448,11 @@ static void give_rows(weir_graph *g, struct inner *in, uint32_t rows)
 
 void weir_rows_spare(weir_graph *g, const struct inner *in)
 {
-    if (in->nrows == 1 && weir_array_reserve(&g->aggregates->spare_rows, &g->aggregates->spare_rows_cap, (size_t)g->aggregates->nspare_rows + 1,
-                                             sizeof *g->aggregates->spare_rows) == WEIR_OK)
-        g->aggregates->spare_rows[g->aggregates->nspare_rows++] = in->row;
+    struct aggregates *a = g->aggregates;
+
+    if (in->nrows == 1 && weir_array_reserve(&a->spare_rows, &a->spare_rows_cap, (size_t)a->nspare_rows + 1,
+                                             sizeof *a->spare_rows) == WEIR_OK)
+        a->spare_rows[a->nspare_rows++] = in->row;
 }
 
 /* Writes a row of one schema as one of another, which has all of it but for pairs where there are too many types, and is 0 yet. */

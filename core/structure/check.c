@@ -1,5 +1,5 @@
-/* check.c - weir_check(): every invariant, computed anew from the vertices and the jobs alone. Tree and rows are checked here, the rest
- * by observers. For tests. */
+/* check.c - weir_check(): every invariant, computed anew from the vertices and the jobs alone. Tree and rows are checked here,
+ * the rest by observers. For tests. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -134,12 +134,13 @@ static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
 int weir_check(const weir_graph *g, weir_err *err)
 {
     const struct weir_observer *o;
+    uint32_t width = g->aggregates->scratch_width;
     int64_t *scratch;
     int rc = check_tree(g, err);
 
     if (rc || g->building)
         return rc;
-    scratch = weir_mem_alloc((size_t)(g->aggregates->scratch_width ? g->aggregates->scratch_width : 1) * 2 * sizeof *scratch);
+    scratch = weir_mem_alloc((size_t)(width ? width : 1) * 2 * sizeof *scratch);
     if (!scratch)
         return weir_fail_nomem(err);
     rc = check_rows(g, scratch, err);

@@ -1,5 +1,5 @@
-/* structure.c - making and unmaking a graph; vertices are added to its containment tree, change their state and go. Invariant: rows are
- * brought up to date before observers are told. */
+/* structure.c - making and unmaking a graph; vertices are added to its containment tree, change their state and go.
+ * Invariant: rows are brought up to date before observers are told. */
 #include "graph/journal.h"
 #include "graph/observer.h"
 #include "aggregate/rows.h"
