@@ -35,7 +35,11 @@ extern "C" {
 
 #define WEIR_VERSION "0.1.0"
 
-/* ---- status and errors ------------------------------------------------------------------------------------- */
+/* Types of the sections "sets of ids" and "lists of hosts", which earlier sections use. */
+typedef struct weir_idset weir_idset;
+typedef struct weir_hostlist weir_hostlist;
+
+/* ---- status and errors ------------------------------------------------------------------------------------------- */
 
 enum weir_status {
     WEIR_OK = 0,
@@ -71,104 +75,37 @@ size_t weir_err_format(const weir_err *err, char *buf, size_t size);
 /* The lower-case word of a status, as in the comments above; "error" for others. */
 const char *weir_status_name(int code);
 
-/* ---- sets of ids, lists of hosts --------------------------------------------------------------------------- */
+/* ---- memory, numbers and files ----------------------------------------------------------------------------------- */
 
-/* RFC 22: a set of ids from 0 to 4294967295, such as "0-3,7". It costs 8 bytes for each run of consecutive ids, whatever
- * the run's length. NULL is an empty set to functions that only read it. Functions that return an id return -1 for none.
- * Those without an err return WEIR_ENOMEM, and what is said of them. r: runs of the sets. */
-typedef struct weir_idset weir_idset;
-#define WEIR_IDSET_MAX      UINT32_MAX
-#define WEIR_IDSET_LIST_IDS (1u << 24) /* the most ids that are written one by one */
-#define WEIR_IDSET_RANGES   1u         /* write "1-3", not "1,2,3" */
-#define WEIR_IDSET_BRACKETS 2u         /* write "[1-3]" unless there is at most one id */
+void weir_free(void *p);
+/* What is read whole has an end: bytes of a policy, of a jobspec, of a machine that is neither a JSON graph, an R nor a database (these are read
+ * as they come), and of an R or a database that must be read whole. */
+#define WEIR_POLICY_MAX  (1 << 20)
+#define WEIR_JOBSPEC_MAX (1 << 26)
+#define WEIR_MACHINE_MAX (1 << 28)
+#define WEIR_R_MAX       (1 << 30)
+/* Reads a whole file ("-" is standard input) into *text, NUL-terminated, to be freed with weir_free(). Errors: WEIR_ELIMIT for more
+ * than `max` bytes, where `what` ("a jobspec") says what it should have been; WEIR_EIO for a directory, a device that has no end,
+ * and what cannot be opened or read. O(len) */
+int weir_file_read(const char *path, const char *what, size_t max, char **text, size_t *len, weir_err *err);
+/* Numbers as files have them, with a decimal point in every locale of the process: as strtod(), and as printf() with "%.17g". */
+double weir_number_read(const char *text, char **end);
+int weir_number_write(char *buf, size_t size, double value);
+/* Puts a text into a file, whole or not at all: a draft beside it (PATH.new, or PATH.new1, ... where somebody has a file of such a
+ * name) is brought to the disk and takes its place. A file keeps its mode. Links are followed, but a link that leads nowhere is
+ * replaced; pipes and devices are written to as they are. With WEIR_WRITE_NO_LINK, for a writer that may do more than others who
+ * have a say in the directory, a path that is a link, a pipe or a device is refused. WEIR_EIO */
+#define WEIR_WRITE_NO_LINK 1u
+int weir_file_write(const char *path, const char *text, size_t len, unsigned flags, weir_err *err);
+/* Such a file piece by piece: begin, write as often as needed, end. weir_draft_end(d, rc, err) keeps what was written where rc, the
+ * caller's own status, is WEIR_OK and no write failed; otherwise the draft goes, and the file that was there is what it was. Returns
+ * rc, or what went wrong; frees the draft. */
+typedef struct weir_draft weir_draft;
+int weir_draft_begin(const char *path, unsigned flags, weir_draft **out, weir_err *err);
+int weir_draft_write(weir_draft *d, const char *text, size_t len, weir_err *err);
+int weir_draft_end(weir_draft *d, int rc, weir_err *err);
 
-weir_idset *weir_idset_new(void); /* NULL: out of memory */
-void weir_idset_free(weir_idset *s);
-int weir_idset_copy(const weir_idset *s, weir_idset **out); /* WEIR_EINVAL: there is no set */
-/* Ids and ranges in ascending order, none twice, no leading zeros, brackets around it all or not. WEIR_EPARSE: err has
- * line 1 and the column; WEIR_ELIMIT: an id is above WEIR_IDSET_MAX. O(len) */
-int weir_idset_parse(const char *text, size_t len, weir_idset **out, weir_err *err);
-/* The text, to be freed with weir_free; flags are WEIR_IDSET_RANGES | WEIR_IDSET_BRACKETS. NULL: err says why; WEIR_ELIMIT:
- * more than WEIR_IDSET_LIST_IDS ids would be written one by one. */
-char *weir_idset_format(const weir_idset *s, unsigned flags, weir_err *err);
-
-/* Both ends are inside; WEIR_EINVAL: lo is above hi. O(log r) to find the place and O(r) to make room in the middle;
- * O(1) for ids above the last one. */
-int weir_idset_add_range(weir_idset *s, uint32_t lo, uint32_t hi);
-int weir_idset_remove_range(weir_idset *s, uint32_t lo, uint32_t hi);
-int weir_idset_add_id(weir_idset *s, uint32_t id);
-int weir_idset_remove_id(weir_idset *s, uint32_t id);
-/* n ids in any order, repeated or not; the array is sorted. O(r + n log n) */
-int weir_idset_add_list(weir_idset *s, uint32_t *ids, size_t n);
-/* Moves the n lowest ids (all, where there are fewer) to a new set. O(r) */
-int weir_idset_take(weir_idset *s, uint64_t n, weir_idset **out);
-
-bool weir_idset_test(const weir_idset *s, uint32_t id); /* O(log r) */
-uint64_t weir_idset_count(const weir_idset *s);         /* O(1) */
-int64_t weir_idset_first(const weir_idset *s);
-int64_t weir_idset_last(const weir_idset *s);
-int64_t weir_idset_next(const weir_idset *s, int64_t id); /* the lowest one above id. O(log r) */
-int64_t weir_idset_prev(const weir_idset *s, int64_t id); /* the highest one below id. O(log r) */
-/* The last id of the run of consecutive ones that id is in; -1: it is not in the set. O(log r) */
-int64_t weir_idset_run_end(const weir_idset *s, int64_t id);
-/* The i-th run of consecutive ids; false: no more. O(1) */
-bool weir_idset_run(const weir_idset *s, size_t i, uint32_t *lo, uint32_t *hi);
-size_t weir_idset_bytes(const weir_idset *s); /* memory held */
-
-bool weir_idset_equal(const weir_idset *a, const weir_idset *b);
-bool weir_idset_contains(const weir_idset *a, const weir_idset *b);         /* all of b is in a. O(r) */
-bool weir_idset_has_intersection(const weir_idset *a, const weir_idset *b); /* O(r) */
-/* Change a; b may be NULL, an empty set, or a itself. O(r) */
-int weir_idset_add(weir_idset *a, const weir_idset *b);
-int weir_idset_subtract(weir_idset *a, const weir_idset *b);
-/* Make a new set. WEIR_EINVAL: a is NULL, or b is where both are needed. O(r) */
-int weir_idset_union(const weir_idset *a, const weir_idset *b, weir_idset **out);
-int weir_idset_difference(const weir_idset *a, const weir_idset *b, weir_idset **out);
-int weir_idset_intersect(const weir_idset *a, const weir_idset *b, weir_idset **out);
-
-/* RFC 29: a list of host names, such as "login,node[001-128,130]". Names keep their order and their leading zeros and may
- * come more than once. It costs 40 bytes for each range of the text, whatever the range's length. NULL is an empty list to
- * functions that only read it. s: ranges of the list. */
-typedef struct weir_hostlist weir_hostlist;
-#define WEIR_HOSTLIST_DIGITS 18         /* digits of a number that counts; longer ones are part of the text before it */
-#define WEIR_HOSTLIST_EXPAND (1u << 24) /* bytes of the names made out of ranges that have something behind the bracket */
-#define WEIR_HOSTLIST_RUNS   (1u << 22) /* ranges that sorting or deleting may make out of repeated names */
-
-weir_hostlist *weir_hostlist_new(void); /* NULL: out of memory */
-void weir_hostlist_free(weir_hostlist *h);
-int weir_hostlist_copy(const weir_hostlist *h, weir_hostlist **out); /* WEIR_EINVAL: there is no list */
-/* Expressions prefix[ids]suffix between commas. WEIR_EPARSE: err has line 1 and the column. WEIR_ELIMIT: more than
- * WEIR_HOSTLIST_DIGITS digits of a number in brackets, WEIR_NAME_MAX bytes of a name, or INT64_MAX hosts. O(len) */
-int weir_hostlist_parse(const char *text, size_t len, weir_hostlist **out, weir_err *err);
-int weir_hostlist_append(weir_hostlist *h, const char *text, size_t len, weir_err *err);
-/* Appends one name, taken as it is. WEIR_EINVAL: it has a character that a host name cannot have. O(len) */
-int weir_hostlist_append_name(weir_hostlist *h, const char *name, size_t len, weir_err *err);
-int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir_err *err);
-/* The compact text, to be freed with weir_free; consecutive names share brackets. NULL: err says why. As in Flux,
- * what stands behind brackets goes with each name, unless that would be more than WEIR_HOSTLIST_EXPAND bytes. */
-char *weir_hostlist_format(const weir_hostlist *h, weir_err *err);
-
-uint64_t weir_hostlist_count(const weir_hostlist *h); /* O(1) */
-/* Writes the i-th name (from 0) and returns its length; 0: there is none. O(log s) */
-size_t weir_hostlist_nth(const weir_hostlist *h, uint64_t i, char *buf, size_t size);
-/* The first position of a name, or -1. O(s), or O(log s) after weir_hostlist_index() until the list changes. */
-int64_t weir_hostlist_find(const weir_hostlist *h, const char *name, size_t len);
-int weir_hostlist_index(weir_hostlist *h);
-bool weir_hostlist_equal(const weir_hostlist *a, const weir_hostlist *b); /* the same names in the same order */
-size_t weir_hostlist_bytes(const weir_hostlist *h);                      /* memory held */
-
-/* Deletes, for each name of a list or text, its first occurrence, if there is one (a name given twice goes twice).
- * *deleted (may be NULL) is how many went. WEIR_ELIMIT: as for sort. O(s log s) */
-int weir_hostlist_delete(weir_hostlist *h, const char *text, size_t len, uint64_t *deleted, weir_err *err);
-int weir_hostlist_delete_list(weir_hostlist *h, const weir_hostlist *names, uint64_t *deleted, weir_err *err);
-int weir_hostlist_delete_at(weir_hostlist *h, uint64_t i); /* WEIR_ENOENT: there is no i-th name. O(s) */
-/* Sorts by the text before the number, then by the length of the number (so that 9 < 10 < 010), then by the number. What
- * stands behind a bracket makes names without that number, or with another one: "foo[1-2]-bar" is two names. O(s log s).
- * WEIR_ELIMIT: more than WEIR_HOSTLIST_RUNS ranges or WEIR_HOSTLIST_EXPAND bytes. */
-int weir_hostlist_sort(weir_hostlist *h);
-int weir_hostlist_uniq(weir_hostlist *h); /* sorts, and keeps each name once */
-
-/* ---- graphs ------------------------------------------------------------------------------------------------ */
+/* ---- graphs ------------------------------------------------------------------------------------------------------ */
 
 typedef struct weir_graph weir_graph;
 
@@ -237,7 +174,7 @@ bool weir_vertex_is(const weir_graph *g, weir_vertex v, uint32_t generation); /*
  * and the jobs. For tests: O(n log n) and more. WEIR_EINVAL names the first that does not hold. */
 int weir_check(const weir_graph *g, weir_err *err);
 
-/* ---- pools: base data (P) ---------------------------------------------------------------------------------- */
+/* ---- pools: base data (P) ---------------------------------------------------------------------------------------- */
 
 enum weir_state { WEIR_UP, WEIR_DOWN, WEIR_DEGRADED, WEIR_FAILING, WEIR_UNKNOWN, WEIR_NULL, WEIR_DRAINING, WEIR_STATES };
 /* Only "up" and "degraded" vertices are given to jobs. A state counts for all that is below the vertex. */
@@ -267,7 +204,7 @@ int weir_vertex_unset(weir_graph *g, weir_vertex v, int map, const char *key); /
 uint32_t weir_vertex_count(const weir_graph *g, weir_vertex v, int map);
 bool weir_vertex_entry(const weir_graph *g, weir_vertex v, int map, uint32_t i, const char **key, const char **value);
 
-/* ---- structure: containment, edges, subsystems (G) --------------------------------------------------------- */
+/* ---- structure: containment, edges, subsystems (G) --------------------------------------------------------------- */
 
 weir_vertex weir_vertex_parent(const weir_graph *g, weir_vertex v);         /* WEIR_NONE for a root */
 uint32_t weir_vertex_children(const weir_graph *g, weir_vertex v);          /* how many */
@@ -298,7 +235,7 @@ weir_vertex weir_graph_root(const weir_graph *g, const char *subsystem, uint32_t
  * O(children on the way) */
 int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, weir_err *err);
 
-/* ---- aggregates -------------------------------------------------------------------------------------------- */
+/* ---- aggregates -------------------------------------------------------------------------------------------------- */
 
 typedef struct weir_aggregate {
     const char *type;
@@ -315,7 +252,7 @@ bool weir_vertex_reachable(const weir_graph *g, weir_vertex v);
 int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 int64_t weir_vertex_free(const weir_graph *g, weir_vertex v); /* the same now; O(depth) */
 
-/* ---- walks (W) --------------------------------------------------------------------------------------------- */
+/* ---- walks (W) --------------------------------------------------------------------------------------------------- */
 
 enum weir_visit { WEIR_WALK_DONE = 0, WEIR_PREORDER = 1, WEIR_POSTORDER = 2 };
 
@@ -365,7 +302,7 @@ size_t weir_accum_count(const weir_accum *a);
 weir_vertex weir_accum_get(weir_accum *a, size_t i, double *score);
 void weir_accum_free(weir_accum *a);
 
-/* ---- requests (RFC 14, 31, 46) ----------------------------------------------------------------------------- */
+/* ---- requests (RFC 14, 31, 46) ----------------------------------------------------------------------------------- */
 
 typedef struct weir_request weir_request;
 
@@ -428,7 +365,7 @@ int weir_constraint_parse(const char *json, size_t len, weir_constraint **out, w
 bool weir_constraint_match(const weir_constraint *c, const weir_graph *g, weir_vertex v);
 void weir_constraint_free(weir_constraint *c);
 
-/* ---- policies ---------------------------------------------------------------------------------------------- */
+/* ---- policies ---------------------------------------------------------------------------------------------------- */
 
 #define WEIR_ORDER_KEYS    4
 #define WEIR_DESCEND_TYPES 4
@@ -479,7 +416,7 @@ typedef struct weir_policy {
     uint32_t candidates;
 } weir_policy;
 
-/* ---- matching and jobs (A) --------------------------------------------------------------------------------- */
+/* ---- matching (A) ------------------------------------------------------------------------------------------------ */
 
 enum weir_mode {
     WEIR_NOW,      /* allocate at `at`, or fail with WEIR_EBUSY or WEIR_EINFEASIBLE */
@@ -527,23 +464,6 @@ typedef struct weir_pick {
     int64_t amount;    /* units; 0: shared use */
     bool exclusive;    /* the whole pool and what is below it */
 } weir_pick;
-
-/* How a request may be read otherwise than is said below, for users of schedulers that read it so. */
-enum weir_reading {
-    WEIR_SLOT_PARENT = 1, /* what a slot holds stands right below one vertex, rather than anywhere in one node. Costs the
-                           * children of what is visited. */
-    WEIR_WHOLE_POOLS = 2, /* what is given to the job is given as whole pools, of which two slots share none: 3 of a pool of 4 take
-                           * all 4, and two times 1 of pools of 2 take two of these */
-    WEIR_STRICT_LEVELS = 4, /* levels are left out above the first resource only: what is asked for inside something stands right
-                            * below it, but for a slot, which may stand below a child of it; and what is asked for beside
-                            * something else is not inside that */
-    WEIR_SLOT_SUMS = 8,    /* where the policy has an `order`, slots are taken in the order of sums: of each field over the things
-                            * that the slot holds, those right in it; an ancestor's field counts for what is below it only. Costs
-                            * each host that could hold one. */
-    WEIR_LINKS = 16        /* what is asked for inside something that is passed through, but for slots, may also be what edges of the
-                            * subsystem "links" lead to from there, as where a recipe gives vertices a second parent. Where there
-                            * are such edges, aggregates do not tell what is inside a vertex, which costs more visits. */
-};
 
 typedef struct weir_match_options {
     int mode;                  /* enum weir_mode */
@@ -614,6 +534,8 @@ void weir_allocation_free(const weir_allocation *a); /* previews only */
  * do for one type and not for another. */
 int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err);
 
+/* ---- jobs (A) ---------------------------------------------------------------------------------------------------- */
+
 /* A10: gives everything back. WEIR_ENOENT: no such job. O(picks d f) */
 int weir_release(weir_graph *g, int64_t job, weir_err *err);
 /* The job's allocation, or NULL. O(1) */
@@ -645,6 +567,25 @@ int weir_job_shrink(weir_graph *g, int64_t job, const weir_vertex *list, uint32_
  * that, or nothing. O(what they have) */
 int weir_graph_unlink_forced(weir_graph *g, weir_vertex v, const int64_t *jobs, uint32_t n, weir_err *err);
 
+/* M14, M15, A8: books `amount` units of v for a job over [start, end) without a match; amount == size is exclusive.
+ * An allocation of that job on v over the same time grows. */
+int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, int64_t start, int64_t end,
+                         weir_err *err);
+/* Frees `amount` units (0: all) that the job has on v. */
+int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err);
+/* A11: the i-th job with something on v itself. False: no more. */
+typedef struct weir_use {
+    int64_t job, start, end, amount;
+    bool exclusive;
+} weir_use;
+bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out);
+
+/* A4: the jobs that have, or will have, something at or below v: what the shared list of an ancestor holds. Ascending ids,
+ * to be freed with weir_free; NULL when there is none. O(vertices in use below) */
+int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_t *n, weir_err *err);
+
+/* ---- the clock --------------------------------------------------------------------------------------------------- */
+
 /* The clock: never goes back. Reservations whose start is reached become allocations, in the order of their starts and ids, as far
  * as no job past its end has what they need.
  *
@@ -673,20 +614,7 @@ const weir_clock_event *weir_graph_events(const weir_graph *g, uint32_t *n);
 /* Sets the clock back, of a graph without jobs: for a clock that went by a wrong one. WEIR_EBUSY: there are jobs, whose times go by it. */
 int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err);
 
-/* M14, M15, A8: books `amount` units of v for a job over [start, end) without a match; amount == size is exclusive.
- * An allocation of that job on v over the same time grows. */
-int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, int64_t start, int64_t end,
-                         weir_err *err);
-/* Frees `amount` units (0: all) that the job has on v. */
-int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err);
-/* A11: the i-th job with something on v itself. False: no more. */
-typedef struct weir_use {
-    int64_t job, start, end, amount;
-    bool exclusive;
-} weir_use;
-bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out);
-
-/* ---- explanations ------------------------------------------------------------------------------------------ */
+/* ---- explanations ------------------------------------------------------------------------------------------------ */
 
 /* Why a request does not fit, exactly: what is told was tried out by matches on a copy.
  *   infeasible  WEIR_FEASIBLE says so: not on this machine under this policy, be it all up and empty. Where it is the policy's
@@ -789,7 +717,7 @@ typedef struct weir_explain_options {
 int weir_explain(weir_graph *copy, const weir_request *r, const weir_explain_options *o, weir_explanation **out, weir_err *err);
 void weir_explanation_free(weir_explanation *x);
 
-/* ---- find (M10, M12) --------------------------------------------------------------------------------------- */
+/* ---- find (M10, M12) --------------------------------------------------------------------------------------------- */
 
 /* A condition on pools, compiled once: "type=node and state=up and not tag=maintenance and size>=64 and
  * (property=bigmem or name=n[1-16])".
@@ -807,7 +735,7 @@ void weir_query_free(weir_query *q);
  * a type or a path in the condition tells where not to look. */
 int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_vertex **out, uint32_t *n, weir_err *err);
 
-/* ---- copies (M1 to M4, M12, G10) --------------------------------------------------------------------------- */
+/* ---- copies (M1 to M4, M12, G10) --------------------------------------------------------------------------------- */
 
 /* M3: the whole graph, books included; vertices keep their indices. O(n) */
 int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err);
@@ -829,11 +757,7 @@ int weir_graph_compare(const weir_graph *a, const weir_graph *b, bool books, wei
 int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_graph **out, weir_vertex **map,
                        weir_err *err);
 
-/* A4: the jobs that have, or will have, something at or below v: what the shared list of an ancestor holds. Ascending ids,
- * to be freed with weir_free; NULL when there is none. O(vertices in use below) */
-int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_t *n, weir_err *err);
-
-/* ---- formats ----------------------------------------------------------------------------------------------- */
+/* ---- formats ----------------------------------------------------------------------------------------------------- */
 
 /* Reads a machine into a new graph. Formats: "grug" (GraphML recipes), "jgf" (JSON Graph Format), "rv1" (RFC 20),
  * "hwloc" (XML; "hwloc:TYPES" chooses what of it, such as "hwloc:node,socket,L3cache,core"), "synthetic" ("cluster:1
@@ -897,6 +821,14 @@ int weir_graph_write(const weir_graph *g, const char *format, const weir_format_
 /* weir_allocation_format() in pieces; a graph (jgf, rv1) is handed over as it is made. */
 int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const char *format, weir_sink sink, void *data,
                           weir_err *err);
+
+/* What a text says as JSON, to be freed with weir_free; NULL: err says why. Formats: "yaml", "json"; "grug", a recipe as
+ * {nodes, edges} with all their fields, edges having the positions `from` and `to` besides; "hwloc", the objects of an
+ * XML as {type, index, name, size, device, infos, children}. Limits are those of the readers. */
+char *weir_text_to_json(const char *text, size_t len, const char *source, const char *format, weir_err *err);
+
+/* ---- stores ------------------------------------------------------------------------------------------------------ */
+
 /* L6, L7: into a file. It is what it was before or what was saved, whatever happens on the way, a kill included. Formats:
  * "sqlite", and those of graphs above; NULL: "sqlite" where the name ends in .db, .sqlite or .sqlite3, else "jgf".
  *
@@ -921,7 +853,6 @@ int weir_graph_save(weir_graph *g, const char *path, const char *format, unsigne
 /* L8: the vertices added or changed (but in what jobs have) since the last save to a database, or load from one; all, where
  * there was none, or too many changed. Ascending; to be freed with weir_free. O(changes log changes) */
 int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, weir_err *err);
-/* ---- pieces: a graph in a key-value store ---- */
 
 /* L3, L5, L8: a graph with its books as texts under keys, for stores that keep small values. Storing the pieces of a change over
  * those of the last one gives those of the whole graph.
@@ -952,37 +883,7 @@ void weir_pieces_free(weir_pieces *p);
 bool weir_pieces_at(const weir_pieces *p, uint32_t i, const char **key, const char **text, size_t *len);
 const char *weir_pieces_stamp(const weir_pieces *p); /* of the save that they make */
 
-/* ---- files ---- */
-
-void weir_free(void *p);
-/* What is read whole has an end: bytes of a policy, of a jobspec, of a machine that is neither a JSON graph, an R nor a database (these are read
- * as they come), and of an R or a database that must be read whole. */
-#define WEIR_POLICY_MAX  (1 << 20)
-#define WEIR_JOBSPEC_MAX (1 << 26)
-#define WEIR_MACHINE_MAX (1 << 28)
-#define WEIR_R_MAX       (1 << 30)
-/* Reads a whole file ("-" is standard input) into *text, NUL-terminated, to be freed with weir_free(). Errors: WEIR_ELIMIT for more
- * than `max` bytes, where `what` ("a jobspec") says what it should have been; WEIR_EIO for a directory, a device that has no end,
- * and what cannot be opened or read. O(len) */
-int weir_file_read(const char *path, const char *what, size_t max, char **text, size_t *len, weir_err *err);
-/* Numbers as files have them, with a decimal point in every locale of the process: as strtod(), and as printf() with "%.17g". */
-double weir_number_read(const char *text, char **end);
-int weir_number_write(char *buf, size_t size, double value);
-/* Puts a text into a file, whole or not at all: a draft beside it (PATH.new, or PATH.new1, ... where somebody has a file of such a
- * name) is brought to the disk and takes its place. A file keeps its mode. Links are followed, but a link that leads nowhere is
- * replaced; pipes and devices are written to as they are. With WEIR_WRITE_NO_LINK, for a writer that may do more than others who
- * have a say in the directory, a path that is a link, a pipe or a device is refused. WEIR_EIO */
-#define WEIR_WRITE_NO_LINK 1u
-int weir_file_write(const char *path, const char *text, size_t len, unsigned flags, weir_err *err);
-/* Such a file piece by piece: begin, write as often as needed, end. weir_draft_end(d, rc, err) keeps what was written where rc, the
- * caller's own status, is WEIR_OK and no write failed; otherwise the draft goes, and the file that was there is what it was. Returns
- * rc, or what went wrong; frees the draft. */
-typedef struct weir_draft weir_draft;
-int weir_draft_begin(const char *path, unsigned flags, weir_draft **out, weir_err *err);
-int weir_draft_write(weir_draft *d, const char *text, size_t len, weir_err *err);
-int weir_draft_end(weir_draft *d, int rc, weir_err *err);
-
-/* ---- resource sets (RFC 20) --------------------------------------------------------------------------------- */
+/* ---- resource sets (RFC 20) -------------------------------------------------------------------------------------- */
 
 /* R version 1 as data: ranks, their hosts, the ids that each has of core, gpu and other types, properties, times, slots; and
  * what is kept as it came: scheduling, attributes, keys that RFC 20 does not know. Ranks with the same children cost the same
@@ -1063,10 +964,121 @@ enum weir_rset_what { WEIR_RSET_ALL, WEIR_RSET_DOWN, WEIR_RSET_ALLOCATED };
 int weir_graph_rset(const weir_graph *g, enum weir_rset_what what, bool scheduling, weir_rset **out, weir_err *err);
 int weir_allocation_rset(const weir_graph *g, const weir_allocation *a, bool scheduling, weir_rset **out, weir_err *err);
 
-/* What a text says as JSON, to be freed with weir_free; NULL: err says why. Formats: "yaml", "json"; "grug", a recipe as
- * {nodes, edges} with all their fields, edges having the positions `from` and `to` besides; "hwloc", the objects of an
- * XML as {type, index, name, size, device, infos, children}. Limits are those of the readers. */
-char *weir_text_to_json(const char *text, size_t len, const char *source, const char *format, weir_err *err);
+/* ---- sets of ids (RFC 22) ---------------------------------------------------------------------------------------- */
+
+/* RFC 22: a set of ids from 0 to 4294967295, such as "0-3,7". It costs 8 bytes for each run of consecutive ids, whatever
+ * the run's length. NULL is an empty set to functions that only read it. Functions that return an id return -1 for none.
+ * Those without an err return WEIR_ENOMEM, and what is said of them. r: runs of the sets. */
+#define WEIR_IDSET_MAX      UINT32_MAX
+#define WEIR_IDSET_LIST_IDS (1u << 24) /* the most ids that are written one by one */
+#define WEIR_IDSET_RANGES   1u         /* write "1-3", not "1,2,3" */
+#define WEIR_IDSET_BRACKETS 2u         /* write "[1-3]" unless there is at most one id */
+
+weir_idset *weir_idset_new(void); /* NULL: out of memory */
+void weir_idset_free(weir_idset *s);
+int weir_idset_copy(const weir_idset *s, weir_idset **out); /* WEIR_EINVAL: there is no set */
+/* Ids and ranges in ascending order, none twice, no leading zeros, brackets around it all or not. WEIR_EPARSE: err has
+ * line 1 and the column; WEIR_ELIMIT: an id is above WEIR_IDSET_MAX. O(len) */
+int weir_idset_parse(const char *text, size_t len, weir_idset **out, weir_err *err);
+/* The text, to be freed with weir_free; flags are WEIR_IDSET_RANGES | WEIR_IDSET_BRACKETS. NULL: err says why; WEIR_ELIMIT:
+ * more than WEIR_IDSET_LIST_IDS ids would be written one by one. */
+char *weir_idset_format(const weir_idset *s, unsigned flags, weir_err *err);
+
+/* Both ends are inside; WEIR_EINVAL: lo is above hi. O(log r) to find the place and O(r) to make room in the middle;
+ * O(1) for ids above the last one. */
+int weir_idset_add_range(weir_idset *s, uint32_t lo, uint32_t hi);
+int weir_idset_remove_range(weir_idset *s, uint32_t lo, uint32_t hi);
+int weir_idset_add_id(weir_idset *s, uint32_t id);
+int weir_idset_remove_id(weir_idset *s, uint32_t id);
+/* n ids in any order, repeated or not; the array is sorted. O(r + n log n) */
+int weir_idset_add_list(weir_idset *s, uint32_t *ids, size_t n);
+/* Moves the n lowest ids (all, where there are fewer) to a new set. O(r) */
+int weir_idset_take(weir_idset *s, uint64_t n, weir_idset **out);
+
+bool weir_idset_test(const weir_idset *s, uint32_t id); /* O(log r) */
+uint64_t weir_idset_count(const weir_idset *s);         /* O(1) */
+int64_t weir_idset_first(const weir_idset *s);
+int64_t weir_idset_last(const weir_idset *s);
+int64_t weir_idset_next(const weir_idset *s, int64_t id); /* the lowest one above id. O(log r) */
+int64_t weir_idset_prev(const weir_idset *s, int64_t id); /* the highest one below id. O(log r) */
+/* The last id of the run of consecutive ones that id is in; -1: it is not in the set. O(log r) */
+int64_t weir_idset_run_end(const weir_idset *s, int64_t id);
+/* The i-th run of consecutive ids; false: no more. O(1) */
+bool weir_idset_run(const weir_idset *s, size_t i, uint32_t *lo, uint32_t *hi);
+size_t weir_idset_bytes(const weir_idset *s); /* memory held */
+
+bool weir_idset_equal(const weir_idset *a, const weir_idset *b);
+bool weir_idset_contains(const weir_idset *a, const weir_idset *b);         /* all of b is in a. O(r) */
+bool weir_idset_has_intersection(const weir_idset *a, const weir_idset *b); /* O(r) */
+/* Change a; b may be NULL, an empty set, or a itself. O(r) */
+int weir_idset_add(weir_idset *a, const weir_idset *b);
+int weir_idset_subtract(weir_idset *a, const weir_idset *b);
+/* Make a new set. WEIR_EINVAL: a is NULL, or b is where both are needed. O(r) */
+int weir_idset_union(const weir_idset *a, const weir_idset *b, weir_idset **out);
+int weir_idset_difference(const weir_idset *a, const weir_idset *b, weir_idset **out);
+int weir_idset_intersect(const weir_idset *a, const weir_idset *b, weir_idset **out);
+
+/* ---- lists of hosts (RFC 29) ------------------------------------------------------------------------------------- */
+
+/* RFC 29: a list of host names, such as "login,node[001-128,130]". Names keep their order and their leading zeros and may
+ * come more than once. It costs 40 bytes for each range of the text, whatever the range's length. NULL is an empty list to
+ * functions that only read it. s: ranges of the list. */
+#define WEIR_HOSTLIST_DIGITS 18         /* digits of a number that counts; longer ones are part of the text before it */
+#define WEIR_HOSTLIST_EXPAND (1u << 24) /* bytes of the names made out of ranges that have something behind the bracket */
+#define WEIR_HOSTLIST_RUNS   (1u << 22) /* ranges that sorting or deleting may make out of repeated names */
+
+weir_hostlist *weir_hostlist_new(void); /* NULL: out of memory */
+void weir_hostlist_free(weir_hostlist *h);
+int weir_hostlist_copy(const weir_hostlist *h, weir_hostlist **out); /* WEIR_EINVAL: there is no list */
+/* Expressions prefix[ids]suffix between commas. WEIR_EPARSE: err has line 1 and the column. WEIR_ELIMIT: more than
+ * WEIR_HOSTLIST_DIGITS digits of a number in brackets, WEIR_NAME_MAX bytes of a name, or INT64_MAX hosts. O(len) */
+int weir_hostlist_parse(const char *text, size_t len, weir_hostlist **out, weir_err *err);
+int weir_hostlist_append(weir_hostlist *h, const char *text, size_t len, weir_err *err);
+/* Appends one name, taken as it is. WEIR_EINVAL: it has a character that a host name cannot have. O(len) */
+int weir_hostlist_append_name(weir_hostlist *h, const char *name, size_t len, weir_err *err);
+int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir_err *err);
+/* The compact text, to be freed with weir_free; consecutive names share brackets. NULL: err says why. As in Flux,
+ * what stands behind brackets goes with each name, unless that would be more than WEIR_HOSTLIST_EXPAND bytes. */
+char *weir_hostlist_format(const weir_hostlist *h, weir_err *err);
+
+uint64_t weir_hostlist_count(const weir_hostlist *h); /* O(1) */
+/* Writes the i-th name (from 0) and returns its length; 0: there is none. O(log s) */
+size_t weir_hostlist_nth(const weir_hostlist *h, uint64_t i, char *buf, size_t size);
+/* The first position of a name, or -1. O(s), or O(log s) after weir_hostlist_index() until the list changes. */
+int64_t weir_hostlist_find(const weir_hostlist *h, const char *name, size_t len);
+int weir_hostlist_index(weir_hostlist *h);
+bool weir_hostlist_equal(const weir_hostlist *a, const weir_hostlist *b); /* the same names in the same order */
+size_t weir_hostlist_bytes(const weir_hostlist *h);                      /* memory held */
+
+/* Deletes, for each name of a list or text, its first occurrence, if there is one (a name given twice goes twice).
+ * *deleted (may be NULL) is how many went. WEIR_ELIMIT: as for sort. O(s log s) */
+int weir_hostlist_delete(weir_hostlist *h, const char *text, size_t len, uint64_t *deleted, weir_err *err);
+int weir_hostlist_delete_list(weir_hostlist *h, const weir_hostlist *names, uint64_t *deleted, weir_err *err);
+int weir_hostlist_delete_at(weir_hostlist *h, uint64_t i); /* WEIR_ENOENT: there is no i-th name. O(s) */
+/* Sorts by the text before the number, then by the length of the number (so that 9 < 10 < 010), then by the number. What
+ * stands behind a bracket makes names without that number, or with another one: "foo[1-2]-bar" is two names. O(s log s).
+ * WEIR_ELIMIT: more than WEIR_HOSTLIST_RUNS ranges or WEIR_HOSTLIST_EXPAND bytes. */
+int weir_hostlist_sort(weir_hostlist *h);
+int weir_hostlist_uniq(weir_hostlist *h); /* sorts, and keeps each name once */
+
+/* ---- readings of other schedulers -------------------------------------------------------------------------------- */
+
+/* How a request may be read otherwise than is said below, for users of schedulers that read it so. */
+enum weir_reading {
+    WEIR_SLOT_PARENT = 1, /* what a slot holds stands right below one vertex, rather than anywhere in one node. Costs the
+                           * children of what is visited. */
+    WEIR_WHOLE_POOLS = 2, /* what is given to the job is given as whole pools, of which two slots share none: 3 of a pool of 4 take
+                           * all 4, and two times 1 of pools of 2 take two of these */
+    WEIR_STRICT_LEVELS = 4, /* levels are left out above the first resource only: what is asked for inside something stands right
+                            * below it, but for a slot, which may stand below a child of it; and what is asked for beside
+                            * something else is not inside that */
+    WEIR_SLOT_SUMS = 8,    /* where the policy has an `order`, slots are taken in the order of sums: of each field over the things
+                            * that the slot holds, those right in it; an ancestor's field counts for what is below it only. Costs
+                            * each host that could hold one. */
+    WEIR_LINKS = 16        /* what is asked for inside something that is passed through, but for slots, may also be what edges of the
+                            * subsystem "links" lead to from there, as where a recipe gives vertices a second parent. Where there
+                            * are such edges, aggregates do not tell what is inside a vertex, which costs more visits. */
+};
 
 #ifdef __GNUC__
 #pragma GCC visibility pop
