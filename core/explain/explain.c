@@ -1,5 +1,6 @@
-/* explain.c - why a request does not fit: the verdict, the earliest start, the result. Invariant: every answer comes from
- * matches on the copy; the graph that it was made from is never seen. */
+/* explain.c - explains why a request does not fit: the verdict, the earliest start, the result. Invariant: every
+ * answer comes from matches on the copy of the graph; the original graph is never touched.
+ */
 #include "explain/explain.h"
 
 #include <inttypes.h>
@@ -7,13 +8,13 @@
 
 /* ---- modes of a match other than a preview ---- */
 
-struct asking {
+struct match_call {
     struct explain *x;
     weir_match_options o;
-    int64_t start; /* WEIR_RESERVE: of what was found, which stands in x->picks */
+    int64_t start; /* WEIR_RESERVE: the start found, for the picks in x->picks */
 };
 
-static int take_reservation(struct asking *a, const weir_allocation *found)
+static int take_reservation(struct match_call *a, const weir_allocation *found)
 {
     struct explain *x = a->x;
     weir_pick *picks = weir_mem_realloc(x->picks, (found->npicks + 1) * sizeof *picks);
@@ -29,10 +30,10 @@ static int take_reservation(struct asking *a, const weir_allocation *found)
     return WEIR_OK;
 }
 
-/* 1, 0 or negative. */
+/* Runs one match with the options in `data`. Returns 1 if the request fits, 0 if not, or a negative status. */
 static int ask(void *data, const weir_policy *p)
 {
-    struct asking *a = data;
+    struct match_call *a = data;
     const weir_allocation *found = NULL;
     weir_err why = {0};
     int rc;
@@ -63,7 +64,7 @@ static int give_picks(struct explain *x, int64_t start)
     return WEIR_OK;
 }
 
-/* Whether jobs that end will do. */
+/* Whether some way consists of jobs alone: the request fits once running jobs end. */
 static bool jobs_suffice(const weir_explanation *out)
 {
     for (uint32_t i = 0; i < out->nways; i++) {
@@ -78,7 +79,7 @@ static bool jobs_suffice(const weir_explanation *out)
 
 static int find_start(struct explain *x)
 {
-    struct asking a = {.x = x, .o = {.mode = WEIR_RESERVE}};
+    struct match_call a = {.x = x, .o = {.mode = WEIR_RESERVE}};
     int rc = weir_explain_with_policy(x, false, ask, &a);
 
     if (rc == WEIR_ELIMIT) {
@@ -94,7 +95,7 @@ static int find_start(struct explain *x)
 
 static int find_verdict(struct explain *x)
 {
-    struct asking a = {.x = x, .o = {.mode = WEIR_FEASIBLE}};
+    struct match_call a = {.x = x, .o = {.mode = WEIR_FEASIBLE}};
     int rc = weir_explain_with_policy(x, false, ask, &a);
 
     if (rc < 0)
@@ -105,7 +106,8 @@ static int find_verdict(struct explain *x)
 
 /* ---- one vertex ---- */
 
-/* The first resource of that type, alone, one of it, in a slot if it stood in one. NULL with *rc 0: there is none. */
+/* A list with one instance of the first resource of `type`, inside a slot if the resource was in a slot. NULL with
+ * *rc 0: the request has no such resource. */
 static json_t *only_resource(struct explain *x, const char *type, int *rc)
 {
     struct part p, up;
@@ -131,7 +133,8 @@ static json_t *only_resource(struct explain *x, const char *type, int *rc)
     return one;
 }
 
-/* Narrows the question down to a vertex: to the resource of its type, or of the nearest type above that is asked for. */
+/* Narrows the question to the vertex `where`: to the resource of the vertex's type, or of the nearest ancestor's
+ * type that the request names. */
 static int narrow(struct explain *x)
 {
     int rc = WEIR_OK;
@@ -153,7 +156,7 @@ static int narrow(struct explain *x)
 
 /* ---- the whole ---- */
 
-/* Amounts are told in the units of the pools. */
+/* Converts the amounts of x->resources to the units of the graph's pools, for the texts of the result. */
 static int use_units(struct explain *x)
 {
     const weir_request *bound;
@@ -174,7 +177,7 @@ static int use_units(struct explain *x)
     return rc;
 }
 
-#define NEXT_TRIES 500 /* left over for each of what follows the ways */
+#define NEXT_TRIES 500 /* matches reserved for the shortage, and again for the verdict's start */
 
 static int explain(struct explain *x)
 {
@@ -211,7 +214,8 @@ static int check(const weir_graph *g, const weir_explain_options *o, weir_err *e
     if (rc)
         return rc;
     if (o->at < g->now || o->at == WEIR_FOREVER)
-        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at, g->now);
+        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at,
+                         g->now);
     if (o->where != WEIR_NONE && !vertex_valid(g, o->where))
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", o->where);
     return WEIR_OK;
@@ -225,7 +229,8 @@ static void end(struct explain *x)
     weir_mem_free(x->picks);
 }
 
-int weir_explain(weir_graph *copy, const weir_request *r, const weir_explain_options *o, weir_explanation **out, weir_err *err)
+int weir_explain(weir_graph *copy, const weir_request *r, const weir_explain_options *o, weir_explanation **out,
+                 weir_err *err)
 {
     weir_err own = {0};
     struct explain x = {.g = copy, .asked = r, .o = o, .only = WEIR_NONE, .err = err ? err : &own};

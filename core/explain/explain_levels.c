@@ -1,5 +1,7 @@
-/* explain_levels.c - what became of all vertices of each type that a request names. Invariant: each vertex counts once, under
- * the first cause there is: what never changes first, then what the site decides, then what other jobs have. */
+/* explain_levels.c - counts, for each type in a request, the causes of exclusion of the type's vertices. Invariant:
+ * each vertex counts once, under the first cause in the order of enum weir_cause_kind: fixed properties, then
+ * decisions of the site, then use by running jobs.
+ */
 #include "explain/explain.h"
 
 #include <stdlib.h>
@@ -11,13 +13,13 @@
 #include "aggregate/schema.h"
 #include "time/availability.h"
 
-/* What may keep from a vertex, inherited by all below it; bits by enum weir_cause_kind. */
+/* The causes that exclude a vertex together with all vertices below: bits 1 << enum weir_cause_kind. */
 typedef uint8_t marks_t;
 #define MARK(cause) ((marks_t)(1u << (cause)))
 
 struct census {
     struct explain *x;
-    const weir_request *request; /* as asked */
+    const weir_request *request; /* the request as asked */
     const weir_resource *r;
     weir_type type, node_type;
     const weir_policy *policy;
@@ -26,10 +28,10 @@ struct census {
     weir_level *level;
     weir_cause *causes;
     uint32_t ncauses, causes_cap;
-    struct match m; /* for what the matcher knows of candidates */
+    struct match m; /* context for the matcher's tests of candidates */
 };
 
-/* Counts a vertex under a cause; `type` lives as long as the request. */
+/* Counts a vertex under a cause. `type` is a string of the request until keep_types() copies the causes' types. */
 static int count(struct census *c, int by, const char *type)
 {
     for (uint32_t i = 0; i < c->ncauses; i++)
@@ -52,22 +54,23 @@ static int64_t cell_of(const weir_graph *g, weir_vertex v, const char *type, uin
     return cell ? in->cells[cell + which] : 0;
 }
 
-/* The first type of which v has too little below it; NULL: none. */
+/* The first type with too few units below v, in all (TYPE_TOTAL) or free (TYPE_FREE); NULL: every need is met. */
 static const char *short_of(const struct census *c, weir_vertex v, uint32_t which)
 {
     uint32_t n;
     const struct weir_need *needs = weir_resource_needs(c->request, c->r->index, &n);
 
-    if (c->m.links != WEIR_NONE) /* what it needs may be elsewhere */
+    if (c->m.links != WEIR_NONE) /* needs may be met across links */
         return NULL;
     for (uint32_t i = 0; i < n; i++)
-        if (weir_channel_find(c->x->g, needs[i].type) == WEIR_NONE && cell_of(c->x->g, v, needs[i].type, which) < needs[i].amount)
+        if (weir_channel_find(c->x->g, needs[i].type) == WEIR_NONE &&
+            cell_of(c->x->g, v, needs[i].type, which) < needs[i].amount)
             return needs[i].type;
     return NULL;
 }
 
-/* Whether a job's use of v over a window keeps from v, and from all below it. */
-static bool closed(const struct census *c, weir_vertex v, int64_t t1)
+/* Whether jobs' use of v in [t0, t1) excludes the vertex and all vertices below. */
+static bool subtree_in_use(const struct census *c, weir_vertex v, int64_t t1)
 {
     const weir_graph *g = c->x->g;
 
@@ -76,8 +79,8 @@ static bool closed(const struct census *c, weir_vertex v, int64_t t1)
     return book_of(g, v) && weir_book_touched(g, v, c->t0, t1, true);
 }
 
-/* Whether v itself cannot serve over a window because of what jobs have of it. */
-static bool taken(const struct census *c, weir_vertex v, int64_t t1)
+/* Whether jobs' use of v in [t0, t1) excludes the vertex by itself. */
+static bool in_use(const struct census *c, weir_vertex v, int64_t t1)
 {
     const weir_graph *g = c->x->g;
 
@@ -88,7 +91,7 @@ static bool taken(const struct census *c, weir_vertex v, int64_t t1)
     return false;
 }
 
-/* What keeps from v and all below it. */
+/* Computes the causes that exclude v and all vertices below, including causes inherited from the parent. */
 static int marks_of(struct census *c, weir_vertex v, marks_t *out)
 {
     const weir_graph *g = c->x->g;
@@ -105,15 +108,15 @@ static int marks_of(struct census *c, weir_vertex v, marks_t *out)
         go = c->policy->prune(c->policy->data, g, v, c->r);
     if (go == 0)
         m |= MARK(WEIR_CAUSE_POLICY);
-    if (closed(c, v, c->t0 + 1))
+    if (subtree_in_use(c, v, c->t0 + 1))
         m |= MARK(WEIR_CAUSE_EXCLUSIVITY);
-    else if (closed(c, v, c->t1))
+    else if (subtree_in_use(c, v, c->t1))
         m |= MARK(WEIR_CAUSE_TIME);
     *out = m;
     return go < 0 ? WEIR_EPOLICY : WEIR_OK;
 }
 
-static int judge(struct census *c, weir_vertex v)
+static int classify(struct census *c, weir_vertex v)
 {
     marks_t m = c->marks[v];
     const char *type;
@@ -126,9 +129,9 @@ static int judge(struct census *c, weir_vertex v)
     for (int by = WEIR_CAUSE_STATE; by <= WEIR_CAUSE_POLICY; by++)
         if (m & MARK(by))
             return count(c, by, NULL);
-    if ((m & MARK(WEIR_CAUSE_EXCLUSIVITY)) || taken(c, v, c->t0 + 1))
+    if ((m & MARK(WEIR_CAUSE_EXCLUSIVITY)) || in_use(c, v, c->t0 + 1))
         return count(c, WEIR_CAUSE_EXCLUSIVITY, NULL);
-    if ((m & MARK(WEIR_CAUSE_TIME)) || taken(c, v, c->t1))
+    if ((m & MARK(WEIR_CAUSE_TIME)) || in_use(c, v, c->t1))
         return count(c, WEIR_CAUSE_TIME, NULL);
     if (c->t0 <= c->x->g->now && (type = short_of(c, v, TYPE_FREE)) != NULL)
         return count(c, WEIR_CAUSE_AGGREGATE, type);
@@ -145,7 +148,7 @@ static int by_count(const void *a, const void *b)
     return p->by != q->by ? p->by - q->by : p->type && q->type ? strcmp(p->type, q->type) : 0;
 }
 
-/* The text of a cause outlives the request. */
+/* Hands the causes over to the level, with copies of the types, because the request is freed earlier. */
 static int keep_types(struct census *c)
 {
     c->level->causes = c->causes;
@@ -162,7 +165,7 @@ static int keep_types(struct census *c)
     return WEIR_OK;
 }
 
-/* Whether v has to do with the vertex that is asked about. */
+/* Whether v is at, above or below x->only, if set. */
 static bool counts(const struct explain *x, weir_vertex v)
 {
     return x->only == WEIR_NONE || weir_vertex_within(x->g, v, x->only) || weir_vertex_within(x->g, x->only, v);
@@ -178,7 +181,7 @@ static int walk(struct census *c)
     while (!rc && (rc = weir_walk_next(w, &v, c->x->err)) > 0) {
         rc = marks_of(c, v, &c->marks[v]);
         if (!rc && kind_of(c->x->g, v)->type == c->type && counts(c->x, v))
-            rc = judge(c, v);
+            rc = classify(c, v);
     }
     weir_walk_free(w);
     return rc;

@@ -1,5 +1,7 @@
-/* explain_need.c - need against have, at the level where the request falls short. Invariant: `have` is the most that fits, by
- * a match; or, where slots want units and all units together are too few, the sum of what is free. */
+/* explain_need.c - compares need and supply at the level where a request falls short. Invariant: `have` is the
+ * largest count that a match could place; or, if slots want units and fewer units are free than needed, the sum of
+ * the free units.
+ */
 #include "explain/explain.h"
 
 #include <stdlib.h>
@@ -9,13 +11,13 @@
 #include "aggregate/rows.h"
 #include "aggregate/schema.h"
 
-/* What the numbers are about. */
+/* The subject of the numbers in a shortage. */
 struct focus {
-    json_t *counted;   /* the resource or slot that there is not often enough */
-    const json_t *unit; /* what it is made of: itself, or what a slot holds */
-    int64_t each;      /* of that, for one of `counted` */
-    const char *level; /* NULL: everywhere */
-    bool several;      /* slots hold more than one thing: only their number tells */
+    json_t *counted;   /* the resource or slot with too few instances */
+    const json_t *unit; /* the resource itself, or the first resource in a slot */
+    int64_t each;      /* units of `unit` in one instance of `counted` */
+    const char *level; /* type of the vertices compared; NULL: the whole graph */
+    bool several;      /* slots hold several resources, so only the number of slots is meaningful */
 };
 
 static bool is_hosted(const struct explain *x, const json_t *slot)
@@ -31,7 +33,8 @@ static bool is_hosted(const struct explain *x, const json_t *slot)
     return true;
 }
 
-/* What a part stands in, slots passed over; *hosted: one of these slots has each to be in one node. */
+/* The nearest enclosing resource that is not a slot; NULL at the top. *hosted: an enclosing slot must lie within one
+ * node. */
 static const json_t *around(const struct explain *x, const struct part *p, bool *hosted)
 {
     const json_t *parent = p->parent;
@@ -47,7 +50,7 @@ static const json_t *around(const struct explain *x, const struct part *p, bool 
     return parent;
 }
 
-/* The nearest level around a resource. */
+/* The type of the nearest enclosing level; NULL: none. */
 static const char *level_of(const struct explain *x, const struct part *p)
 {
     bool hosted;
@@ -68,7 +71,7 @@ static bool branches(const json_t *list)
     return json_array_size(list) > 1;
 }
 
-/* The outermost resource of which more than one is asked for; else the innermost first one. */
+/* Sets the focus to the outermost resource with a count above 1, else to the last resource in preorder. */
 static bool find_focus(const struct explain *x, struct focus *f)
 {
     struct part p, chosen = {0};
@@ -93,7 +96,7 @@ static bool find_focus(const struct explain *x, struct focus *f)
 
 /* ---- how many fit ---- */
 
-/* Whether n of them fit. 1, 0 or negative. */
+/* Whether a count of n fits. Returns 1, 0 or a negative status. Sets x->picks to the picks if so. */
 static int fits(struct explain *x, const struct focus *f, int64_t n)
 {
     int rc;
@@ -107,7 +110,8 @@ static int fits(struct explain *x, const struct focus *f, int64_t n)
     return rc == WEIR_ELIMIT ? 0 : rc;
 }
 
-/* The most that fit, below `need`; x->picks are then theirs. */
+/* Finds the largest count below `need` that fits, by bisection, and leaves its picks in x->picks. O(log need)
+ * matches. */
 static int most_that_fit(struct explain *x, const struct focus *f, int64_t need, int64_t *most)
 {
     int64_t lo = 0, hi = need - 1;
@@ -141,7 +145,7 @@ static int64_t units_below(const weir_graph *g, weir_vertex v, weir_type t, uint
     return cell ? in->cells[cell + which] : 0;
 }
 
-/* Units of a type below v, or anywhere. */
+/* Units of type t below v, or in the whole graph if v is WEIR_NONE. `which`: TYPE_TOTAL or TYPE_FREE. */
 static int64_t units_of(const weir_graph *g, weir_vertex v, weir_type t, uint32_t which)
 {
     weir_aggregate a;
@@ -155,7 +159,8 @@ static int64_t units_of(const weir_graph *g, weir_vertex v, weir_type t, uint32_
     return which == TYPE_TOTAL ? a.total : a.free;
 }
 
-/* The vertex of a level with the most units; WEIR_NONE: there is no such vertex. */
+/* The vertex of type `level` with most units of type t; WEIR_NONE: the graph has no vertex of type `level`.
+ * O(vertices) */
 static weir_vertex best_below(const struct explain *x, weir_type level, weir_type t, uint32_t which)
 {
     const weir_graph *g = x->g;
@@ -195,7 +200,7 @@ static char *dump(const json_t *value)
     return copy;
 }
 
-/* The unit of a resource: its own, or that of all pools of the type. */
+/* The unit of a resource: as requested, or the unit common to all pools of the type, or "". */
 static const char *unit_of(const struct explain *x, const json_t *resource)
 {
     const char *own = json_string_value(json_object_get(resource, "unit"));
@@ -213,7 +218,7 @@ static const char *unit_of(const struct explain *x, const json_t *resource)
     return unit == WEIR_NO_NAME ? "" : weir_names_text(&x->g->names, unit);
 }
 
-/* The resources that fall short, with their units. NULL: out of memory. */
+/* The resources that fall short as JSON, units included. NULL: out of memory. */
 static char *dump_part(struct explain *x)
 {
     struct part p;
@@ -226,7 +231,7 @@ static char *dump_part(struct explain *x)
     return dump(x->resources);
 }
 
-/* Units of slots, where all that is free below the best vertex is less than that. */
+/* Switches the shortage from slots to units if the best vertex has fewer free units than all slots together need. */
 static void sum_up(struct explain *x, const struct focus *f, weir_shortage *s)
 {
     weir_type t = weir_type_find(x->g, weir_part_type(f->unit));
@@ -246,7 +251,8 @@ static void sum_up(struct explain *x, const struct focus *f, weir_shortage *s)
 
 static int describe(struct explain *x, const struct focus *f, weir_shortage *s)
 {
-    bool slot = weir_part_is_slot(f->counted) && (f->several || f->each != 1), alone = s->need <= 1 && branches(x->resources);
+    bool slot = weir_part_is_slot(f->counted) && (f->several || f->each != 1);
+    bool alone = s->need <= 1 && branches(x->resources);
     weir_type t = weir_type_find(x->g, weir_part_type(f->unit));
 
     s->part = dump_part(x);
@@ -273,7 +279,8 @@ static int describe(struct explain *x, const struct focus *f, weir_shortage *s)
     return s->type && s->unit ? WEIR_OK : weir_fail_nomem(x->err);
 }
 
-/* Leaves a kind of obstacle out, if the request does not fit without it either. 1: it is in the way, too. */
+/* Lifts all obstacles of a kind and leaves them lifted if the request still does not fit. *out: the kind matters,
+ * and its obstacles are back. */
 static int matters(struct explain *x, int kind, bool *out)
 {
     int rc = WEIR_OK;
@@ -310,7 +317,7 @@ static int fill(struct explain *x, weir_shortage *s)
     return rc ? rc : 1;
 }
 
-/* Whether there are alternatives: of which of them there is too little is no sum. */
+/* Whether the request has alternatives (or_slots), for which no single number says what is short. */
 static bool has_alternatives(const struct explain *x)
 {
     struct part p;

@@ -1,11 +1,12 @@
-/* explain_parts.c - the smallest part of a request that does not fit: everything is left out, made one, or taken out of its
- * level, as long as what remains does not fit either. Each step asks for less than before, so what is left at the end is what
- * the shortage is about. */
+/* explain_parts.c - finds the smallest part of a request that does not fit. Steps simplify the request while the
+ * rest still does not fit: remove a resource, reduce a count to 1, replace a level by its contents. Each step asks
+ * for less, so the part left over is the subject of the shortage.
+ */
 #include "explain/explain.h"
 
 #include <string.h>
 
-#define PART_STEPS 300 /* smaller requests tried */
+#define PART_STEPS 300 /* most simplified requests tried */
 
 /* ---- requests as JSON ---- */
 
@@ -82,14 +83,15 @@ static int step_one(struct part *p)
     return weir_part_count(p->value) <= 1 ? 0 : set_count(p->value, 1);
 }
 
-/* What stands in a level, so many times as there are vertices of it, in place of the level. */
+/* Replaces a level by its children, each with its count multiplied by the level's count. */
 static int step_unwrap(struct part *p)
 {
     json_t *with = json_object_get(p->value, "with");
     int64_t times = weir_part_count(p->value);
     int rc = 0;
 
-    if (json_array_size(with) == 0 || weir_part_is_slot(p->value) || times < 1 || json_object_get(p->value, "exclusive"))
+    if (json_array_size(with) == 0 || weir_part_is_slot(p->value) || times < 1 ||
+        json_object_get(p->value, "exclusive"))
         return 0;
     with = json_deep_copy(with);
     for (size_t i = json_array_size(with); with && !rc && i-- > 0;) {
@@ -104,11 +106,11 @@ static int step_unwrap(struct part *p)
     return rc < 0 ? -1 : 1;
 }
 
-/* What is wanted of a level goes before the level: "a node" says more than "a core somewhere". */
+/* The steps in order of preference. step_unwrap comes last, because "a node" says more than "a core somewhere". */
 static int (*const steps[])(struct part *) = {step_least, step_remove, step_one, step_unwrap};
 #define STEPS (sizeof steps / sizeof *steps)
 
-/* Whether the request as it is now does not fit. What cannot be told is taken for "it fits". */
+/* Whether x->resources do not fit. An undecided match counts as fitting. Returns 1, 0 or a negative status. */
 static int is_short(struct explain *x)
 {
     int rc = weir_explain_exhausted(x) ? 1 : weir_explain_try(x, TRY_PLAIN);
@@ -121,7 +123,8 @@ static int is_short(struct explain *x)
     return rc < 0 ? rc : rc == 0;
 }
 
-/* Tries one step at the n-th resource. 1: done, and it is still short; 0: left as it was; 2: there is no such resource. */
+/* Tries a step at resource n. Returns 1: done, and the rest does not fit; 0: undone; 2: there is no resource n; or a
+ * negative status. */
 static int try_step(struct explain *x, uint32_t n, int (*step)(struct part *))
 {
     json_t *before = json_deep_copy(x->resources);
@@ -151,7 +154,7 @@ static int try_step(struct explain *x, uint32_t n, int (*step)(struct part *))
     return rc;
 }
 
-/* One round over all resources. 1: something was left out. */
+/* Tries the first nsteps steps at every resource. Returns 1 if some step succeeded. *left counts down the tries. */
 static int reduce_round(struct explain *x, size_t nsteps, uint32_t *left)
 {
     int changed = 0;
@@ -166,7 +169,7 @@ static int reduce_round(struct explain *x, size_t nsteps, uint32_t *left)
             break;
         if (rc == 1) {
             changed = 1;
-            n--; /* what stands there now is looked at again */
+            n--; /* look at the resource now in position n */
         }
     }
     return changed;

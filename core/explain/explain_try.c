@@ -1,5 +1,6 @@
-/* explain_try.c - one question of an explanation: a preview on the copy, under the policy with some of its parts left out.
- * Invariant: nothing is booked. */
+/* explain_try.c - runs one match of an explanation: a preview on the copy, without the lifted parts of constraint
+ * and policy. Invariant: no schedule changes.
+ */
 #include "explain/explain.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ void weir_explain_changed(struct explain *x)
     x->request = NULL;
 }
 
-/* {"and": [the parts of the constraint that are not lifted]}; NULL: none, or out of memory. */
+/* The constraint without lifted parts, as {"and": [...]}. NULL: no part is left (*any is false), or out of memory. */
 static json_t *constraint_now(const struct explain *x, bool *any)
 {
     json_t *list = json_array(), *value;
@@ -35,7 +36,7 @@ static json_t *constraint_now(const struct explain *x, bool *any)
     return NULL;
 }
 
-/* attributes.system as asked, with the constraint as it is now. NULL: out of memory. */
+/* attributes.system as asked, with the current constraint. NULL: out of memory. */
 static json_t *system_now(const struct explain *x)
 {
     const json_t *asked = json_object_get(json_object_get(x->asked->root, "attributes"), "system");
@@ -65,7 +66,8 @@ int weir_explain_request(struct explain *x)
     if (x->request)
         return WEIR_OK;
     system = system_now(x);
-    d.root = system ? json_pack("{s:o, s:{s:o}}", "resources", json_deep_copy(x->resources), "attributes", "system", system)
+    d.root = system ? json_pack("{s:o, s:{s:o}}", "resources", json_deep_copy(x->resources), "attributes", "system",
+                                system)
                     : NULL;
     rc = d.root ? weir_jobspec_compile(&d, &x->request, x->err) : weir_fail_nomem(x->err);
     weir_document_free(&d);
@@ -74,7 +76,7 @@ int weir_explain_request(struct explain *x)
 
 /* ---- the policy as it is now ---- */
 
-/* Stands between the matcher and the policy's hooks. */
+/* A policy between the matcher and the hooks of the policy in question, which drops lifted hooks. */
 struct screen {
     struct explain *x;
     const weir_policy *inner;
@@ -118,7 +120,7 @@ static int64_t screen_select(void *data, const weir_graph *g, const weir_resourc
     return p->select(p->data, g, r, v, score, n, min, max, chosen);
 }
 
-/* The fewer obstacles at, below and above a vertex, the better. */
+/* Scores candidates by the number of obstacles at, below and above the vertex, fewest first. */
 static int score_obstacles(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,
                            double *score)
 {
@@ -206,7 +208,8 @@ static int preview(void *data, const weir_policy *p)
 {
     const struct question *q = data;
     struct explain *x = q->x;
-    weir_match_options o = {.mode = WEIR_PREVIEW, .at = x->o->at, .policy = p, .stats = &x->stats, .reading = x->o->reading};
+    weir_match_options o = {
+        .mode = WEIR_PREVIEW, .at = x->o->at, .policy = p, .stats = &x->stats, .reading = x->o->reading};
     const weir_allocation *a = NULL;
     weir_err why = {0};
     int rc;

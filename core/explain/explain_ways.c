@@ -1,6 +1,8 @@
-/* explain_ways.c - which obstacles would have to go for a request to fit. First by kinds: the smallest sets of kinds that,
- * lifted altogether, let it fit. Then one by one: a placement among the fewest obstacles tells which of them may matter, and of
- * these each one is put back that is not needed. Invariant: what is put into a way has been tried, and each of it is needed. */
+/* explain_ways.c - finds obstacles to be removed for a request to fit. First by kinds: the minimal sets of kinds
+ * that suffice if all obstacles of the kinds are lifted. Then singly: a placement among the fewest obstacles tells
+ * which obstacles may matter, and every unnecessary obstacle is restored. Invariant: each way has been tried by a
+ * match, and every obstacle in a way is necessary.
+ */
 #include "explain/explain.h"
 
 #include <stdlib.h>
@@ -8,8 +10,8 @@
 
 #include "job/job.h"
 
-#define SINGLES 128 /* obstacles of a kind that are tried one by one, for a way of just one */
-#define FEW     4   /* obstacles that are not worth a placement to choose from */
+#define SINGLES 128 /* most obstacles of a kind to be tried singly */
+#define FEW     4   /* most obstacles to be reduced without a placement */
 
 /* ---- collecting ---- */
 
@@ -42,7 +44,7 @@ static int seen_policy(void *data, const weir_policy *p)
     return rc;
 }
 
-/* Takes a constraint apart into what has to hold all at once. -1: out of memory. */
+/* Splits a constraint into conjuncts and appends the conjuncts to `atoms`. Returns -1 if out of memory. */
 static int split(json_t *atoms, const json_t *constraint)
 {
     const char *key;
@@ -85,7 +87,7 @@ static int collect_states(struct explain *x)
     return rc;
 }
 
-/* Those that end last come first: they are the first that are tried to do without. */
+/* Orders jobs by end, last first, because obstacles early in the list are restored first. */
 static int by_end(const void *a, const void *b)
 {
     const struct obstacle *p = a, *q = b;
@@ -109,8 +111,8 @@ static int collect_jobs(struct explain *x)
     return rc;
 }
 
-/* Counts, at a vertex and at all above it, one more of whatever `stamp` stands for. */
-static void weigh(struct explain *x, uint32_t *stamps, weir_vertex v, uint32_t stamp)
+/* Counts obstacle number `stamp` at v and at every ancestor, once for each vertex. */
+static void count_obstacle(struct explain *x, uint32_t *stamps, weir_vertex v, uint32_t stamp)
 {
     if (stamps[v] != stamp)
         x->own[v]++;
@@ -129,9 +131,9 @@ static int collect_weights(struct explain *x)
     for (uint32_t i = 0; stamps && x->weight && x->own && i < x->n; i++) {
         const weir_allocation *a = x->list[i].kind == WEIR_BY_JOB ? weir_job_get(x->g, x->list[i].job.id) : NULL;
         for (uint32_t k = 0; a && k < a->npicks; k++)
-            weigh(x, stamps, a->picks[k].vertex, i + 1);
+            count_obstacle(x, stamps, a->picks[k].vertex, i + 1);
         if (x->list[i].kind == WEIR_BY_STATE)
-            weigh(x, stamps, x->list[i].vertex.v, i + 1);
+            count_obstacle(x, stamps, x->list[i].vertex.v, i + 1);
     }
     weir_mem_free(stamps);
     return stamps && x->weight && x->own ? WEIR_OK : weir_fail_nomem(x->err);
@@ -220,16 +222,16 @@ int weir_explain_lift_kinds(struct explain *x, unsigned kinds)
     return rc;
 }
 
-/* ---- one by one ---- */
+/* ---- minimal sets of obstacles ---- */
 
-/* Obstacles that may have to go. */
+/* A list of obstacles, all lifted at first, to be reduced. */
 struct choice {
     struct obstacle **list;
     uint32_t n;
     bool cut;
 };
 
-/* Whether it fits now; what a match cannot tell counts as no. */
+/* Whether the request fits now. An undecided match counts as no. Returns 1, 0 or a negative status. */
 static int fits(struct explain *x, struct choice *c)
 {
     int rc;
@@ -256,8 +258,8 @@ static int lift_range(struct explain *x, struct choice *c, uint32_t lo, uint32_t
     return rc;
 }
 
-/* Puts back what is not needed of lo up to hi, of which all is lifted: as a whole, or half by half. */
-static int thin(struct explain *x, struct choice *c, uint32_t lo, uint32_t hi)
+/* Restores every unnecessary obstacle of [lo, hi), by bisection. All of the range must be lifted. */
+static int minimize(struct explain *x, struct choice *c, uint32_t lo, uint32_t hi)
 {
     uint32_t mid = lo + (hi - lo) / 2;
     int rc;
@@ -271,12 +273,13 @@ static int thin(struct explain *x, struct choice *c, uint32_t lo, uint32_t hi)
     rc = lift_range(x, c, lo, hi, true);
     if (rc || hi - lo == 1)
         return rc;
-    rc = thin(x, c, lo, mid);
-    return rc ? rc : thin(x, c, mid, hi);
+    rc = minimize(x, c, lo, mid);
+    return rc ? rc : minimize(x, c, mid, hi);
 }
 
-/* Whether one of them does it alone: then it is the only one left in the list, and lifted. 1, 0 (all is back) or negative. */
-static int single(struct explain *x, struct choice *c, struct obstacle *const *all, uint32_t n)
+/* Looks for a single sufficient obstacle in `all`. Returns 1: c has just the obstacle found, lifted; 0: none, all
+ * are restored; or a negative status. */
+static int find_single(struct explain *x, struct choice *c, struct obstacle *const *all, uint32_t n)
 {
     for (uint32_t i = n; i-- > 0;) {
         int rc = weir_explain_lift(x, all[i], true);
@@ -294,10 +297,10 @@ static int single(struct explain *x, struct choice *c, struct obstacle *const *a
     return 0;
 }
 
-/* ---- those that a placement meets ---- */
+/* ---- obstacles near a placement ---- */
 
-/* What a vertex has to do with the picks. */
-enum { MET_PICK = 1, MET_ABOVE = 2 };
+/* The relation of a vertex to the picks of a placement: picked, or an ancestor of a pick (a pick included). */
+enum { MARK_PICK = 1, MARK_ABOVE = 2 };
 
 static uint8_t *mark_picks(struct explain *x, const weir_pick *picks, uint32_t n)
 {
@@ -305,39 +308,39 @@ static uint8_t *mark_picks(struct explain *x, const weir_pick *picks, uint32_t n
 
     for (uint32_t i = 0; marks && i < n; i++) {
         weir_vertex v = picks[i].vertex;
-        marks[v] |= MET_PICK;
-        for (; v != WEIR_NONE && !(marks[v] & MET_ABOVE); v = vertex_at(x->g, v)->parent)
-            marks[v] |= MET_ABOVE;
+        marks[v] |= MARK_PICK;
+        for (; v != WEIR_NONE && !(marks[v] & MARK_ABOVE); v = vertex_at(x->g, v)->parent)
+            marks[v] |= MARK_ABOVE;
     }
     if (!marks)
         weir_fail_nomem(x->err);
     return marks;
 }
 
-static bool meets(const struct explain *x, const uint8_t *marks, weir_vertex v)
+static bool near_picks(const struct explain *x, const uint8_t *marks, weir_vertex v)
 {
     if (marks[v])
         return true;
     for (; v != WEIR_NONE; v = vertex_at(x->g, v)->parent)
-        if (marks[v] & MET_PICK)
+        if (marks[v] & MARK_PICK)
             return true;
     return false;
 }
 
-/* A job must be lifted. */
-static bool obstacle_meets(const struct explain *x, const uint8_t *marks, const struct obstacle *ob)
+/* Whether an obstacle concerns a pick's vertex, an ancestor or a descendant. A job must be lifted to be asked about. */
+static bool obstacle_near_picks(const struct explain *x, const uint8_t *marks, const struct obstacle *ob)
 {
     if (ob->kind == WEIR_BY_STATE)
-        return meets(x, marks, ob->vertex.v);
+        return near_picks(x, marks, ob->vertex.v);
     for (uint32_t i = 0; ob->kind == WEIR_BY_JOB && i < ob->job.npicks; i++)
-        if (meets(x, marks, ob->job.picks[i].vertex))
+        if (near_picks(x, marks, ob->job.picks[i].vertex))
             return true;
     return ob->kind != WEIR_BY_JOB;
 }
 
-/* Keeps of a list what meets the picks, and puts the rest back. 1: it still fits then; 0: it does not, and all is lifted again;
- * or negative. */
-static int keep_met(struct explain *x, struct choice *c, const weir_pick *picks, uint32_t npicks)
+/* Restores the obstacles far from the picks. Returns 1: the request still fits, and c has the obstacles left; 0: the
+ * request does not fit, and all are lifted again; or a negative status. */
+static int keep_near_picks(struct explain *x, struct choice *c, const weir_pick *picks, uint32_t npicks)
 {
     uint8_t *marks = mark_picks(x, picks, npicks);
     struct obstacle **list = c->list;
@@ -346,7 +349,7 @@ static int keep_met(struct explain *x, struct choice *c, const weir_pick *picks,
 
     for (uint32_t i = 0; !rc && i < c->n; i++) {
         struct obstacle *ob = list[i];
-        if (obstacle_meets(x, marks, ob)) {
+        if (obstacle_near_picks(x, marks, ob)) {
             list[i] = list[n];
             list[n++] = ob;
         } else {
@@ -360,29 +363,29 @@ static int keep_met(struct explain *x, struct choice *c, const weir_pick *picks,
     return rc ? rc : lift_range(x, c, 0, c->n, true);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
     const struct obstacle *p = *(struct obstacle *const *)a, *q = *(struct obstacle *const *)b;
     return p < q ? -1 : p > q;
 }
 
-/* Of a list, all of which is lifted and lets it fit, what is needed. */
+/* Restores every unnecessary obstacle. All of the list must be lifted, and the request must fit. */
 static int reduce(struct explain *x, struct choice *c)
 {
     int rc = WEIR_OK;
 
     if (c->n > FEW) {
         rc = weir_explain_try(x, TRY_LEAST);
-        rc = rc == 1 ? keep_met(x, c, x->picks, x->npicks) : rc == WEIR_ELIMIT ? WEIR_OK : rc;
+        rc = rc == 1 ? keep_near_picks(x, c, x->picks, x->npicks) : rc == WEIR_ELIMIT ? WEIR_OK : rc;
     }
     if (rc < 0)
         return rc;
     if (c->n)
-        qsort(c->list, c->n, sizeof *c->list, by_place);
-    return thin(x, c, 0, c->n);
+        qsort(c->list, c->n, sizeof *c->list, by_position);
+    return minimize(x, c, 0, c->n);
 }
 
-static void drop_back(struct choice *c)
+static void drop_restored(struct choice *c)
 {
     uint32_t n = 0;
 
@@ -396,7 +399,9 @@ static void drop_back(struct choice *c)
 
 static int describe(struct explain *x, const struct obstacle *ob, weir_obstacle *to)
 {
-    static const char *const parts[] = {[PART_PRUNE] = "prune", [PART_EVALUATE] = "evaluate", [PART_EXCLUSIVE] = "exclusive",
+    static const char *const parts[] = {[PART_PRUNE] = "prune",
+                                        [PART_EVALUATE] = "evaluate",
+                                        [PART_EXCLUSIVE] = "exclusive",
                                         [PART_LOCALITY] = "locality"};
     char *text, *copy;
 
@@ -452,7 +457,7 @@ static struct obstacle **choose(struct explain *x, unsigned kinds, uint32_t *n)
     return list;
 }
 
-/* The way of some kinds, which do it when they are lifted altogether, as they are now. */
+/* Adds the way for a set of kinds. The kinds must be lifted, and the request must fit. */
 static int find_way(struct explain *x, unsigned kinds)
 {
     uint32_t n, all;
@@ -461,11 +466,11 @@ static int find_way(struct explain *x, unsigned kinds)
     int rc = list && rest ? reduce(x, &c) : WEIR_ENOMEM;
 
     if (!rc)
-        drop_back(&c);
+        drop_restored(&c);
     if (!rc && c.n > 1 && all <= SINGLES) {
         struct choice one = {list, 0, false};
         rc = weir_explain_lift_kinds(x, 0);
-        rc = rc ? rc : single(x, &one, rest, all);
+        rc = rc ? rc : find_single(x, &one, rest, all);
         c = rc == 1 ? one : c;
         rc = rc == 1 ? WEIR_OK : rc;
     }
@@ -475,7 +480,7 @@ static int find_way(struct explain *x, unsigned kinds)
     return rc;
 }
 
-/* Whether a smaller set of kinds is known to do. */
+/* Whether a proper subset of the kinds is known to suffice. */
 static bool covered(const bool *known, unsigned kinds)
 {
     for (unsigned k = 1; k < kinds; k++)
@@ -484,7 +489,7 @@ static bool covered(const bool *known, unsigned kinds)
     return false;
 }
 
-/* Kinds that there are any of. */
+/* The set of kinds with at least one obstacle. */
 static unsigned kinds_here(const struct explain *x)
 {
     unsigned kinds = 0;
@@ -494,7 +499,7 @@ static unsigned kinds_here(const struct explain *x)
     return kinds;
 }
 
-/* Whether it fits with all of some kinds gone. 1, 0 or negative. */
+/* Whether the request fits with the given kinds lifted. Returns 1, 0 or a negative status. */
 static int fits_without(struct explain *x, unsigned kinds)
 {
     struct choice c = {NULL, 0, false};
@@ -524,7 +529,7 @@ int weir_explain_ways(struct explain *x)
     return weir_explain_lift_kinds(x, 0);
 }
 
-/* ---- jobs that must end first ---- */
+/* ---- jobs to wait for ---- */
 
 int weir_explain_after(struct explain *x, int64_t start, const weir_pick *picks, uint32_t npicks, weir_way *out)
 {
@@ -538,12 +543,12 @@ int weir_explain_after(struct explain *x, int64_t start, const weir_pick *picks,
             list[kept++] = list[i];
     c.n = kept;
     rc = rc ? rc : lift_range(x, &c, 0, kept, true);
-    rc = rc ? rc : keep_met(x, &c, picks, npicks);
+    rc = rc ? rc : keep_near_picks(x, &c, picks, npicks);
     if (rc >= 0 && c.n)
-        qsort(c.list, c.n, sizeof *c.list, by_place);
-    rc = rc < 0 ? rc : thin(x, &c, 0, c.n);
+        qsort(c.list, c.n, sizeof *c.list, by_position);
+    rc = rc < 0 ? rc : minimize(x, &c, 0, c.n);
     if (!rc) {
-        drop_back(&c);
+        drop_restored(&c);
         rc = make_way(x, &c, out);
     }
     weir_mem_free(list);
