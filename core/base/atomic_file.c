@@ -1,5 +1,6 @@
-/* atomic_file.c - files that are written whole or not at all: a draft beside a file takes its place when it is complete.
- * Invariant: until weir_draft_end() has succeeded, a file that was there is what it was. */
+/* atomic_file.c - files replaced as a whole: text is written to a draft beside the file, and the complete draft is
+ * renamed to the file's name. Invariant: until weir_draft_end() succeeds, an existing file is unchanged.
+ */
 #include "base/base.h"
 
 #include <errno.h>
@@ -11,15 +12,15 @@
 #include <unistd.h>
 
 #define SUFFIX   ".new"
-#define TRIES    100 /* drafts that others may have left */
-#define NAME_MOST 240 /* bytes of a file's name that the name of its draft has */
+#define TRIES    100 /* names tried, in case drafts of a crashed process are left over */
+#define NAME_MOST 240 /* most bytes of the file's name used for the draft's name */
 
 struct weir_draft {
     FILE *file;
-    char *path, *name; /* where links of the path lead to, and the draft; name is NULL for pipes and devices, which are
-                        * written to as they are */
-    char *shown;       /* the caller's path, which errors name */
-    int broken;        /* errno of the first write that failed; 0: none */
+    /* path: the file, links resolved; name: the draft, or NULL for pipes and devices, which are written directly */
+    char *path, *name;
+    char *shown;       /* the caller's path, for errors */
+    int broken;        /* errno of the first failed write; 0: none */
 };
 
 static int fail(const struct weir_draft *d, weir_err *err)
@@ -35,7 +36,7 @@ static void forget(struct weir_draft *d)
     weir_mem_free(d);
 }
 
-/* The file that a path leads to. A link that leads nowhere is replaced, as is a file. */
+/* Resolves the links of a path. A dangling link counts as a file and is replaced. */
 static int resolve(struct weir_draft *d, const char *path, unsigned flags, weir_err *err)
 {
     char real[PATH_MAX];
@@ -46,7 +47,7 @@ static int resolve(struct weir_draft *d, const char *path, unsigned flags, weir_
     return d->shown && d->path ? WEIR_OK : weir_fail_nomem(err);
 }
 
-/* The n-th name for a draft. */
+/* Formats the draft's name number n. */
 static void name_draft(const struct weir_draft *d, int n)
 {
     const char *slash = strrchr(d->path, '/'), *base = slash ? slash + 1 : d->path;
@@ -56,7 +57,7 @@ static void name_draft(const struct weir_draft *d, int n)
     sprintf(d->name, n ? "%.*s" SUFFIX "%d" : "%.*s" SUFFIX, (int)(dir + len), d->path, n);
 }
 
-/* A draft that was not there before; a descriptor or -1. */
+/* Creates a new draft. Returns a file descriptor, or -1 with errno set. */
 static int create(const struct weir_draft *d)
 {
     int fd = -1;
@@ -70,7 +71,8 @@ static int create(const struct weir_draft *d)
     return fd;
 }
 
-/* As the file that it replaces. That the owner can only be kept by root is no failure. */
+/* Gives the draft the mode and owner of the file to be replaced. Only root can keep a foreign owner, so failure to
+ * do so is ignored. */
 static int take_after(int fd, const struct stat *old)
 {
     if (fchown(fd, old->st_uid, old->st_gid) != 0)
@@ -96,7 +98,8 @@ static int open_draft(struct weir_draft *d, const struct stat *old, weir_err *er
     return WEIR_EIO;
 }
 
-/* /dev/stdout may lead to a file that somebody has open: no other may take its place. */
+/* Whether the path is written directly: /dev/stdout may be a file held open by another process, so replacing the
+ * file has no effect. */
 static bool is_device(const char *path, const struct stat *there)
 {
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 || (there && !S_ISREG(there->st_mode));
@@ -113,8 +116,8 @@ static int refuse(const struct weir_draft *d, const char *what, weir_err *err)
     return weir_fail_at(err, WEIR_EIO, d->shown, 0, 0, "cannot be written: it is %s, a file is wanted", what);
 }
 
-/* Where links are not followed, nothing is opened under the path's own name: a link that somebody puts there between lstat() and
- * rename() is replaced as an entry of its directory. */
+/* Opens the draft or the device. With WEIR_WRITE_NO_LINK no file is opened under the path's own name, so a link
+ * created between lstat() and rename() is replaced, never followed. */
 static int open_path(struct weir_draft *d, unsigned flags, weir_err *err)
 {
     bool no_link = flags & WEIR_WRITE_NO_LINK;

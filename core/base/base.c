@@ -1,4 +1,4 @@
-/* base.c - memory, errors, growing arrays and strings. See base.h. */
+/* base.c - memory, arrays, errors, buffers, files, interruption. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LARGE_ROOM 4096 /* bytes that are worth giving back */
-#define PAGES_FROM 65536 /* bytes of an array that has pages of its own */
+#define LARGE_ROOM 4096 /* least number of bytes worth returning to the allocator */
+#define PAGES_FROM 65536 /* least size of a scratch array with its own pages */
 
-static long fail_countdown; /* 0: allocations succeed. For tests, which have one thread */
+static long fail_countdown; /* 0: allocations succeed. For single-threaded tests only */
 
 void weir_mem_fail_after(long n)
 {
@@ -65,7 +65,7 @@ void weir_mem_free(void *p)
     free(p);
 }
 
-/* Changes the capacity of an array. */
+/* Sets the capacity of an array to `want` elements. */
 static int resize(void *array, uint32_t *cap, size_t want, size_t size)
 {
     void **slot = array;
@@ -82,7 +82,7 @@ static int resize(void *array, uint32_t *cap, size_t want, size_t size)
     return WEIR_OK;
 }
 
-/* The capacity that an array gets for `need` elements: it doubles. */
+/* The new capacity of an array for `need` elements: the old capacity, doubled as often as necessary. */
 static size_t doubled(uint32_t cap, size_t need)
 {
     size_t want = cap ? cap : 8;
@@ -109,10 +109,10 @@ void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size)
     if (used == 0 || *cap - used < used / 8 || (*cap - used) * size < LARGE_ROOM)
         return;
     if (resize(array, cap, used, size) < 0)
-        return; /* then it keeps the room */
+        return; /* keeping the memory does no harm */
 }
 
-/* Pages of their own for `had` bytes at p (0: none yet); NULL: out of memory. */
+/* Maps `size` bytes, or grows the mapping at p from `had` bytes if `had` is not 0. Returns NULL if out of memory. */
 static void *grow_pages(void *p, size_t had, size_t size)
 {
     void *moved = had ? mremap(p, had, size, MREMAP_MAYMOVE)
@@ -314,7 +314,7 @@ void weir_buf_free(weir_buf *b)
     memset(b, 0, sizeof *b);
 }
 
-/* What errors call a file. */
+/* The name of a file in errors. */
 static const char *file_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "<stdin>" : path;
@@ -326,7 +326,8 @@ void weir_file_close(FILE *f)
         fclose(f);
 }
 
-/* Terminals end, and /dev/null is at its end; other devices, such as /dev/zero, go on for ever. */
+/* Whether f is a device without end, such as /dev/zero. Terminals have an end, and reading /dev/null is at the end
+ * at once. */
 static bool is_endless(FILE *f, const struct stat *st)
 {
     return S_ISCHR(st->st_mode) && !isatty(fileno(f)) && fgetc(f) != EOF;
@@ -375,7 +376,7 @@ static int fail_long(const char *path, const char *what, size_t max, weir_err *e
                         units[unit], what);
 }
 
-/* Of a file it is known before it is read. */
+/* Whether a regular file is longer than `max` bytes, without reading the file. */
 static bool is_long(FILE *f, size_t max)
 {
     struct stat st;
@@ -389,7 +390,8 @@ int weir_file_rest(FILE *f, const char *path, const char *what, size_t max, weir
     size_t n = 0;
     int rc = is_long(f, max) ? fail_long(path, what, max, err) : WEIR_OK;
 
-    while (rc == WEIR_OK && (rc = weir_file_block(f, path, block, sizeof block, &n, err)) == WEIR_OK && n > 0 && !b->failed) {
+    while (rc == WEIR_OK && (rc = weir_file_block(f, path, block, sizeof block, &n, err)) == WEIR_OK && n > 0 &&
+           !b->failed) {
         weir_buf_add(b, block, n);
         if (b->len > max)
             rc = fail_long(path, what, max, err);

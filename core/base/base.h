@@ -1,9 +1,10 @@
-/* base.h - what every other file of the core stands on: memory, errors, growing
- * arrays.
+/* base.h - the foundation of all other files of the core: memory, growing arrays, errors, byte buffers, reading
+ * files.
  *
- * Invariant: all memory of the core comes from weir_mem_realloc(), so that a
- * test can make the n-th allocation fail. No function here aborts; each that can
- * fail returns NULL or a negative weir_status.
+ * Invariant: all memory of the core is allocated by functions of this header, so that a test can make the n-th
+ * allocation fail. No function aborts; a function that can fail returns NULL or a negative weir_status, and then
+ * nothing has changed.
+
  */
 #ifndef WEIR_BASE_H
 #define WEIR_BASE_H
@@ -19,62 +20,66 @@
 #define WEIR_CHECKED __attribute__((warn_unused_result))
 #define WEIR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* vsnprintf() with a decimal point in every locale; number.c. */
+/* vsnprintf() with a decimal point in every locale (number.c). */
 int weir_vtext(char *buf, size_t size, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
-/* Memory. weir_mem_free(NULL) is fine. */
+/* Allocate memory, at least 1 byte; release with weir_mem_free(). Return NULL if out of memory. weir_mem_free(NULL)
+ * is a no-op. */
 void *weir_mem_realloc(void *p, size_t size) WEIR_CHECKED;
 void *weir_mem_alloc(size_t size) WEIR_CHECKED;                 /* not cleared */
-void *weir_mem_zalloc(size_t count, size_t size) WEIR_CHECKED;  /* cleared, overflow-checked */
+void *weir_mem_zalloc(size_t count, size_t size) WEIR_CHECKED;  /* cleared; the product is checked for overflow */
 char *weir_mem_strdup(const char *s) WEIR_CHECKED;
 char *weir_mem_strndup(const char *s, size_t n) WEIR_CHECKED;
 void weir_mem_free(void *p);
 
-/* Makes the n-th allocation from now on fail, once (1 = the next); 0 = never. */
+/* Make the n-th allocation from now on fail, once; 1 is the next allocation. 0: none fails. For tests. */
 void weir_mem_fail_after(long n);
 
-/* Makes room for `need` elements of `size` bytes in *array, whose capacity is *cap.
- * Doubles; amortised O(1) an element. On failure nothing has changed. */
+/* Grow *array to a capacity of at least `need` elements of `size` bytes; *cap is the capacity. Capacities double:
+ * amortised O(1) for each element. Returns WEIR_OK, or WEIR_ENOMEM with nothing changed. */
 int weir_array_grow(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
 WEIR_CHECKED static inline int weir_array_reserve(void *array, uint32_t *cap, size_t need, size_t size)
 {
     return need <= *cap ? WEIR_OK : weir_array_grow(array, cap, need, size);
 }
-/* The same for what gets all of its elements at once: no room is left. */
+/* Grow *array to a capacity of exactly `need` elements, for arrays whose final size is known. Errors as
+ * weir_array_grow(). */
 int weir_array_exact(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
-/* Gives back the room behind the first `used` elements where it is large, and an eighth of them or more. */
+/* Return the memory behind the first `used` elements to the allocator, if large and at least an eighth of `used`.
+ * Never fails. */
 void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size);
 
-/* Arrays that live for a moment, while something is read: weir_scratch_grow() is weir_array_grow(), but where they are large
- * they have pages of their own. They grow without a copy, and go back to the system with weir_scratch_free(), whatever was
- * allocated behind them meanwhile. Only the pages that are written to count. */
+/* Grow a short-lived array, as weir_array_grow() does. Large arrays get pages of their own, which grow without a
+ * copy and return to the system when freed, regardless of later allocations. Pages never written to use no memory.
+ * An array grown by weir_scratch_grow() must only be grown and freed by weir_scratch functions. */
 int weir_scratch_grow(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
-void weir_scratch_free(void *array, uint32_t *cap, size_t size); /* sets both to 0 */
+void weir_scratch_free(void *array, uint32_t *cap, size_t size); /* sets *array to NULL and *cap to 0 */
 
-/* Errors: fill *err (NULL allowed) and return `code`, so that a caller can write
- * `return weir_fail(err, WEIR_EINVAL, "...")`. The first writer wins: an err that
- * is already filled keeps its text; its return value is still `code`. */
+/* Fill *err and return `code`, so that a caller can write `return weir_fail(err, WEIR_EINVAL, "...")`. `err` may be
+ * NULL. An err with a code keeps its text (the first error wins); the return value is still `code`. */
 int weir_fail(weir_err *err, int code, const char *fmt, ...) WEIR_PRINTF(3, 4);
 int weir_fail_at(weir_err *err, int code, const char *source, int line, int column, const char *fmt, ...)
     WEIR_PRINTF(6, 7);
 int weir_fail_nomem(weir_err *err);
 
-/* Names the source (a file, or "<string>") of an error that has none yet. */
+/* Set the source (a file name, or "<string>") of an error without a source. */
 void weir_err_source(weir_err *err, const char *source);
 
-/* A growing byte string for writers. Errors stick: check `failed` once, at the end. */
+/* A growing byte string. Failure is sticky: check `failed` once, after the last addition. Zero-initialise; free with
+ * weir_buf_free(). */
 typedef struct weir_buf {
-    char *data;     /* NUL-terminated once anything was added */
+    char *data;     /* NUL-terminated after the first addition; NULL before */
     size_t len;
     size_t cap;
-    bool failed;    /* an allocation failed; later additions do nothing */
+    bool failed;    /* an allocation failed, and later additions do nothing */
 } weir_buf;
 
 void weir_buf_add(weir_buf *b, const char *s, size_t n);
 void weir_buf_puts(weir_buf *b, const char *s);
 void weir_buf_printf(weir_buf *b, const char *fmt, ...) WEIR_PRINTF(2, 3);
 void weir_buf_free(weir_buf *b);
-/* Room for n more bytes, and where they go; NULL: there is none. weir_buf_end() tells how far it was filled. */
+/* Reserve n bytes at the end of the buffer and return the place to write to; NULL if out of memory. Call
+ * weir_buf_end() with the end of the bytes written. */
 char *weir_buf_space(weir_buf *b, size_t n) WEIR_CHECKED;
 static inline void weir_buf_end(weir_buf *b, char *end)
 {
@@ -82,11 +87,12 @@ static inline void weir_buf_end(weir_buf *b, char *end)
     b->len = (size_t)(end - b->data);
 }
 
-/* weir_file_read() by steps: opens a file, to be closed with weir_file_close(); adds what is left of it to a buffer, which then
- * has at most `max` bytes. `path` names it in errors, `what` says what it should be. */
+/* The steps of weir_file_read(). weir_file_open() opens a file ("-": standard input); close with weir_file_close().
+ * weir_file_rest() appends the rest of the file to `b` and fails with WEIR_ELIMIT if `b` would exceed `max` bytes.
+ * Errors name the file by `path` and the wanted content by `what`. */
 int weir_file_open(const char *path, FILE **out, weir_err *err) WEIR_CHECKED;
 int weir_file_rest(FILE *f, const char *path, const char *what, size_t max, weir_buf *b, weir_err *err) WEIR_CHECKED;
-/* Reads up to `size` bytes; *n is 0 at the end. */
+/* Read up to `size` bytes into `block`; *n is the number read, 0 at the end of the file. */
 int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t *n, weir_err *err) WEIR_CHECKED;
 void weir_file_close(FILE *f);
 

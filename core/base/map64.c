@@ -1,4 +1,4 @@
-/* map64.c - where something stands, by a number. */
+/* map64.c - a hash table from 64-bit keys to positions in an array. */
 #include "base/map64.h"
 
 #define FIRST_WIDTH 256
@@ -14,7 +14,7 @@ static uint32_t slot_of(const struct weir_places *p, uint64_t key)
 
 uint32_t weir_places_get(const struct weir_places *p, uint64_t key)
 {
-    return p->wide ? p->slots[slot_of(p, key)].at - 1 : WEIR_NONE; /* 0 - 1 is WEIR_NONE */
+    return p->wide ? p->slots[slot_of(p, key)].at - 1 : WEIR_NONE; /* an empty slot gives 0 - 1 == WEIR_NONE */
 }
 
 static int grow(struct weir_places *p)

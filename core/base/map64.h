@@ -1,5 +1,6 @@
-/* map64.h - where something stands, by a number of 64 bits: a hash table with open addressing, for lists that are too long
- * to be looked through. A zero-initialised one is empty. */
+/* map64.h - a hash table from 64-bit keys to 32-bit positions, with open addressing. Used beside lists too long for
+ * a linear search. A zero-initialised table is empty.
+ */
 #ifndef WEIR_PLACES_H
 #define WEIR_PLACES_H
 
@@ -7,17 +8,18 @@
 
 struct place_slot {
     uint64_t key;
-    uint32_t at; /* the place + 1; 0: empty */
+    uint32_t at; /* position + 1; 0: the slot is empty */
 };
 
 struct weir_places {
     struct place_slot *slots;
-    uint32_t count, wide; /* slots: a power of two, more than twice the count */
+    uint32_t count, wide; /* count: keys; wide: slots, a power of two, at least twice the keys */
 };
 
-uint32_t weir_places_get(const struct weir_places *p, uint64_t key); /* WEIR_NONE: not there. O(1) */
-/* Adds a key that is not there. WEIR_ENOMEM. O(1), amortised */
+/* The position of a key; WEIR_NONE if the key is absent. O(1) */
+uint32_t weir_places_get(const struct weir_places *p, uint64_t key);
+/* Add a key that is absent. Returns WEIR_OK or WEIR_ENOMEM. Amortised O(1) */
 int weir_places_add(struct weir_places *p, uint64_t key, uint32_t at) WEIR_CHECKED;
-void weir_places_clear(struct weir_places *p); /* gives the memory back */
+void weir_places_clear(struct weir_places *p); /* frees the slots; the table is empty */
 
 #endif

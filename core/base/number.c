@@ -1,11 +1,12 @@
-/* number.c - numbers as text. Invariant: what is read and written is the same in every locale of the process, as files and messages
- * are: strtod() and printf() would take the decimal point of LC_NUMERIC. */
+/* number.c - conversion of numbers to and from text. Invariant: results do not depend on the process's locale,
+ * unlike strtod() and printf(), which use the decimal point of LC_NUMERIC.
+ */
 #include "base/base.h"
 
 #include <locale.h>
 #include <stdlib.h>
 
-/* The "C" locale, which glibc and musl have ready: no memory is taken, and nothing is to be freed. */
+/* The "C" locale. glibc and musl return a static object, so the call allocates nothing and cannot fail. */
 static locale_t plain_locale(void)
 {
     return newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -1,10 +1,12 @@
-/* strtab.c - interned strings. Invariant: slots hold every number once, at most half full. */
+/* strtab.c - interned strings. Invariant: each string's number is in exactly one slot; at most half of the slots are
+ * in use.
+ */
 #include "base/strtab.h"
 
 #include <string.h>
 
 #define BLOCK 65536
-#define FIRST_BLOCKS 1024 /* small graphs stay small */
+#define FIRST_BLOCKS 1024 /* size of the first blocks, so small graphs stay small */
 
 uint32_t weir_names_hash(const char *s, size_t len)
 {
@@ -37,7 +39,7 @@ void weir_names_clear(weir_names *n)
     memset(n, 0, sizeof *n);
 }
 
-/* The slot of a text: where it is, or the empty one where it would go. */
+/* The slot of a string: the slot in use, or the empty slot for its insertion. */
 static uint32_t find_slot(const weir_names *n, const char *s, size_t len, uint32_t h)
 {
     uint32_t at = h & (n->nslots - 1);
@@ -69,7 +71,7 @@ static int grow_slots(weir_names *n)
     return WEIR_OK;
 }
 
-/* A copy of a text in the blocks; NULL: out of memory. */
+/* Copies a string into the blocks. Returns NULL if out of memory. */
 static const char *store(weir_names *n, const char *s, size_t len)
 {
     char *at;

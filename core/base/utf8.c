@@ -1,9 +1,9 @@
-/* utf8.c - whether bytes are UTF-8; numbers as texts. */
+/* utf8.c - UTF-8 validation; integers as text. */
 #include "base/utf8.h"
 
 #include <string.h>
 
-/* Bytes of the UTF-8 character at s, or 0. */
+/* The length in bytes of the character at s; 0 if invalid. */
 static size_t utf8_length(const unsigned char *s, size_t len)
 {
     static const unsigned least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -33,12 +33,13 @@ bool weir_text_utf8(const char *s, size_t len)
     return true;
 }
 
-/* Digits are made two at a time, from the last, where they stay: reading them back at once would have to wait for them. */
+/* Writes two digits at a time, last digits first, directly to their final position: copying the digits afterwards
+ * would stall on the stores just made. */
 char *weir_put_int(char *at, int64_t n)
 {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-                                "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
-                                "9899";
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+                                "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+                                "8081828384858687888990919293949596979899";
     uint64_t rest = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     size_t digits = 1;
     char *end;

@@ -1,10 +1,10 @@
-/* idset.h - sets of ids, as the core uses them; the rest is in weir.h. */
+/* idset.h - functions on sets of ids for use inside the core. The public functions are in weir.h. */
 #ifndef WEIR_IDSET_H
 #define WEIR_IDSET_H
 
 #include "base/base.h"
 
-/* Adds the text form to b. Errors as those of weir_idset_format. */
+/* Append the text of set `s` to `b`. Flags and errors as for weir_idset_format(), without an error text. */
 int weir_idset_write(const weir_idset *s, unsigned flags, weir_buf *b) WEIR_CHECKED;
 
 #endif

@@ -1,11 +1,13 @@
-/* idset_ops.c - algebra on sets of ids. Each operation is one pass over the runs of both sets, in ascending order,
- * that appends to a new set; only a complete result is handed out or takes the place of the old one.
+/* idset_ops.c - algebra on sets of ids. Each operation makes one pass over the runs of both sets in ascending order
+ * and appends to a new set. Only a complete result is handed out or replaces the old set, so a failure changes
+ * nothing.
  */
 #include "idset/idset_private.h"
 
 #include <stdlib.h>
 
-/* Appends ids that begin at or above the last run of s, and joins it where they touch or overlap. */
+/* Appends the ids lo to hi to s; lo must be at or above the start of the last run. Touching and overlapping runs are
+ * joined. */
 static int append(weir_idset *s, uint32_t lo, uint32_t hi)
 {
     struct run *last = s->n ? &s->runs[s->n - 1] : NULL;
@@ -59,7 +61,7 @@ static int without(weir_idset *to, const weir_idset *a, const weir_idset *b)
     uint32_t j = 0;
 
     for (uint32_t i = 0; i < a->n; i++) {
-        uint64_t lo = a->runs[i].lo; /* what is left of the run begins here */
+        uint64_t lo = a->runs[i].lo; /* start of the part of the run not yet handled */
         uint64_t hi = a->runs[i].hi;
         while (j < b->n && b->runs[j].hi < lo)
             j++;
@@ -182,7 +184,7 @@ static bool ascend(const uint32_t *ids, size_t n)
     return true;
 }
 
-/* An ascending id costs O(1) in a set of its own, which is then added as a whole. */
+/* Appends the ids to a new set in ascending order, at O(1) each, and adds the new set as a whole. */
 int weir_idset_add_list(weir_idset *s, uint32_t *ids, size_t n)
 {
     weir_idset *more;

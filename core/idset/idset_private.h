@@ -1,7 +1,7 @@
-/* idset_private.h - how a set of ids is stored; for the files idset_*.c only.
+/* idset_private.h - the representation of a set of ids, for the files of idset/ only.
  *
- * Invariant: runs ascend, lo <= hi in each, and at least one id is missing between two of them; count is the ids in
- * all runs.
+ * Invariant: runs ascend, lo <= hi in each run, and at least one id is missing between two runs; `count` is the
+ * number of ids in all runs.
  */
 #ifndef WEIR_IDSET_PRIVATE_H
 #define WEIR_IDSET_PRIVATE_H
@@ -9,7 +9,7 @@
 #include "idset/idset.h"
 
 struct run {
-    uint32_t lo, hi; /* both inside */
+    uint32_t lo, hi; /* inclusive */
 };
 
 struct weir_idset {

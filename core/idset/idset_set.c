@@ -1,4 +1,4 @@
-/* idset_set.c - sets of ids as sorted runs: life, members, order. See idset_private.h for the invariant. */
+/* idset_set.c - sets of ids as sorted runs: creation, membership, order. The invariant is in idset_private.h. */
 #include "idset/idset_private.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ int weir_idset_copy(const weir_idset *s, weir_idset **out)
     return WEIR_OK;
 }
 
-/* The first run whose end is at or above id; n when there is none. */
+/* The first run with an end at or above id; s->n if none. O(log runs) */
 static uint32_t run_ending_from(const weir_idset *s, uint64_t id)
 {
     uint32_t lo = 0;
@@ -53,7 +53,7 @@ static uint32_t run_ending_from(const weir_idset *s, uint64_t id)
     return lo;
 }
 
-/* The first run that begins above id; n when there is none. */
+/* The first run with a start above id; s->n if none. O(log runs) */
 static uint32_t run_starting_above(const weir_idset *s, uint64_t id)
 {
     uint32_t lo = 0;
@@ -71,7 +71,7 @@ static uint32_t run_starting_above(const weir_idset *s, uint64_t id)
     return lo;
 }
 
-/* Puts k runs in the place of runs [i, j). On failure nothing has changed. */
+/* Replaces runs [i, j) by k runs. On failure nothing has changed. */
 static int replace(weir_idset *s, uint32_t i, uint32_t j, const struct run *with, uint32_t k)
 {
     if (weir_array_reserve(&s->runs, &s->cap, (size_t)s->n - (j - i) + k, sizeof *s->runs) != WEIR_OK)
@@ -95,7 +95,7 @@ int weir_idset_add_range(weir_idset *s, uint32_t lo, uint32_t hi)
 
     if (!s || lo > hi)
         return WEIR_EINVAL;
-    i = run_ending_from(s, lo > 0 ? lo - 1 : 0); /* runs that only touch are joined too */
+    i = run_ending_from(s, lo > 0 ? lo - 1 : 0); /* so that touching runs are joined, too */
     j = run_starting_above(s, (uint64_t)hi + 1);
     if (i < j) {
         r.lo = s->runs[i].lo < lo ? s->runs[i].lo : lo;

@@ -1,12 +1,12 @@
-/* idset_text.c - reading and writing idsets (RFC 22). The reader takes one pass, left to right, and its set is at every
- * moment what the text read so far says; since ids must ascend, each is appended.
+/* idset_text.c - reads and writes the text of idsets (RFC 22). The reader makes one pass from left to right. Since
+ * ids must ascend, each range is appended to the set.
  */
 #include "idset/idset_private.h"
 
 struct reader {
     const char *text;
     size_t len;
-    size_t at; /* the next character */
+    size_t at; /* offset of the next character */
     weir_err *err;
 };
 
@@ -20,7 +20,7 @@ static bool is_digit(int c)
     return c >= '0' && c <= '9';
 }
 
-/* Fails at character `at`; `wanted` says what would be right there. */
+/* Reports an error at offset `at`; `wanted` is the rest of the message, after "where". */
 static int refuse(const struct reader *r, size_t at, const char *wanted)
 {
     int column = at < INT32_MAX ? (int)at + 1 : INT32_MAX;
@@ -55,7 +55,7 @@ static int read_id(struct reader *r, uint32_t *id)
     return WEIR_OK;
 }
 
-/* Reads "7" or "7-9" and appends it. */
+/* Reads "7" or "7-9" and appends the ids. */
 static int read_range(struct reader *r, weir_idset *s)
 {
     size_t start = r->at;
@@ -78,7 +78,7 @@ static int read_range(struct reader *r, weir_idset *s)
     return weir_idset_add_range(s, lo, hi) == WEIR_OK ? WEIR_OK : weir_fail_nomem(r->err);
 }
 
-/* Reads the ranges up to `close`, which is -1 for the end of the text. */
+/* Reads ranges up to `close`, ']' or -1 for the end of the text. */
 static int read_ranges(struct reader *r, weir_idset *s, int close)
 {
     int rc;
@@ -162,7 +162,7 @@ int weir_idset_write(const weir_idset *s, unsigned flags, weir_buf *b)
         return WEIR_EINVAL;
     if (!(flags & WEIR_IDSET_RANGES) && s->count > WEIR_IDSET_LIST_IDS)
         return WEIR_ELIMIT;
-    weir_buf_puts(b, brackets ? "[" : ""); /* even of nothing it makes a text */
+    weir_buf_puts(b, brackets ? "[" : ""); /* also allocates the text of an empty set */
     for (uint32_t i = 0; i < s->n; i++) {
         if (i > 0)
             weir_buf_add(b, ",", 1);

@@ -234,7 +234,7 @@ return {
   { "^core/time/occupancy%.c$", "weir_calendar_edge_remove", NOMEM },
   { "^core/time/reservation%.c$", "at == WEIR_NONE", TWICE },
   { "^core/index/candidate_index%.c$", "if (rc)", NOMEM },
-  { "^core/base/base%.c$", "it keeps the room", NOMEM },
+  { "^core/base/base%.c$", "keeping the memory", NOMEM },
   { "^core/base/base%.c$", "weir_buf_free(&b)", "a file that breaks off while it is read as a whole" },
   { "^core/draw/dot_write%.c$", "a.total == 0", "a type that is no longer below a box" },
   { "^core/match/match%.c$", "if (rc)", TWICE },
