@@ -98,7 +98,8 @@ Over TCP a client shows a token first: {"id": 1, "method": "login", "params": {"
 A file of options (--config) is a JSON object, or Lua that returns a table, with their long names: {"resources": "cluster.json",
 "listen": ["unix:/run/weir.sock"], "limit": {"clients": 200}}.
 
-SIGHUP loads the policy again, and makes the service follow a wall clock that was set by more than --clock-jump. Started by systemd it says when it is ready, and takes the sockets that are handed over.
+SIGHUP loads the policy again, and makes the service follow a wall clock that was set by more than --clock-jump. Started
+by systemd it says when it is ready, and takes the sockets that are handed over.
 
 Exit status: 0 ended by a signal, 1 what was changed could not be saved, or the parent has ended it, 2 wrong use or unreadable input.]],
 }

@@ -30,7 +30,8 @@ function Clock:now()
   local jumped = math.abs(off) > self.jump
   if jumped ~= self.jumped then
     self.jumped = jumped
-    self.log(jumped and ("the wall clock is %s of where it should be: it is not followed; SIGHUP makes the service follow it"):format(apart(off))
+    self.log(jumped
+      and ("the wall clock is %s of where it should be: it is not followed; SIGHUP makes the service follow it"):format(apart(off))
       or "the wall clock is where it should be again, and followed", { often = "clock" })
   end
   self.time, self.at = jumped and due or wall, uptime

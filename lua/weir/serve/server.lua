@@ -560,11 +560,13 @@ local function fitting(limits, log)
   return fit
 end
 
---- A server. opts: log(text, fields); clock, as of clock.lua, which there is if not given; limits, as LIMITS; rules, as of roles.lua, for who connects to Unix sockets, whose permissions
---- are `mode`; tokens and tls, for the net (see tokens.lua, listen.lua); metrics_file, where the page of metrics is written to.
+--- A server. opts: log(text, fields); clock, as of clock.lua, which there is if not given; limits, as LIMITS; rules, as of roles.lua, for
+--- who connects to Unix sockets, whose permissions are `mode`;
+--- tokens and tls, for the net (see tokens.lua, listen.lua); metrics_file, where the page of metrics is written to.
 function M.new(service, opts)
   local self = setmetatable({
-    log = opts.log, clock = opts.clock or clocks.new { log = opts.log }, limits = fitting(opts.limits or M.LIMITS, opts.log), rules = opts.rules or {}, mode = opts.mode,
+    log = opts.log, clock = opts.clock or clocks.new { log = opts.log }, limits = fitting(opts.limits or M.LIMITS, opts.log),
+    rules = opts.rules or {}, mode = opts.mode,
     tokens = opts.tokens, tls = opts.tls,
     metrics_file = opts.metrics_file, listeners = {}, clients = {}, nclients = 0, connections = 0, dropped = 0, failures = {},
     touched = {}, turns = metrics.histogram(), saves = metrics.histogram(), began = M.now(), barked = 0, written = -1e9,
