@@ -465,6 +465,8 @@ typedef struct weir_pick {
     bool exclusive;    /* the whole pool and what is below it */
 } weir_pick;
 
+#define WEIR_NEXT_JOB_MAX ((INT64_C(1) << 53) - 1) /* the largest integer that all readers of JSON tell from the next one */
+
 typedef struct weir_match_options {
     int mode;                  /* enum weir_mode */
     unsigned reading;          /* enum weir_reading, or-ed */
@@ -472,7 +474,8 @@ typedef struct weir_match_options {
     int64_t duration;          /* 0: what the request says */
     bool met;                  /* the caller knows that the machine could meet the request: WEIR_EBUSY is said without making
                                 * sure that it is not WEIR_EINFEASIBLE */
-    int64_t job;               /* id to use; 0: the next one that was never given so, nor is in use */
+    int64_t job;               /* id to use, from 1 to INT64_MAX; 0: the next one that was never given so, nor is in use, at most
+                                * WEIR_NEXT_JOB_MAX, after which they begin again with 1 */
     const weir_policy *policy; /* NULL: first found */
     weir_stats *stats;         /* NULL, or added to */
     void (*trace)(void *data, const weir_trace *t); /* NULL, or called for each event; it may not change the graph */

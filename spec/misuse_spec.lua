@@ -55,7 +55,7 @@ local CALLS = {
   { "a score that is a text", function(w) return w.g:walk { best = 2, evaluate = function() return "x" end } end,
     "evaluate must return a number, nil or false, not string" },
   { "a type with quotes", function(w) return core.filter_walk(policy("prune = function() return true end"), w.g, { type = 'a"b' }) end,
-    "a type without quotes and backslashes is wanted" },
+    "type: a name without quotes, backslashes and control characters is wanted" },
   { "a number that is none", function(w) return w.g:find "size<1e5x" end, "1e5x" },
   -- connections
   { "a host of 300 letters", function() return core.tls_client():session(("a"):rep(300)) end, "aaa" },

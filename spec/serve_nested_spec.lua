@@ -346,7 +346,7 @@ describe("a child service refuses", function()
     { "to remove", "it", "resource.remove", { targets = "0" }, "parent.shrink", "invalid" },
     { "to give what it does not have", "it", "parent.shrink", { targets = "7" }, "target 7 was not acquired", "unknown" },
     { "to give what is no idset", "it", "parent.shrink", { targets = "x" }, "an idset", "invalid" },
-    { "to ask for nothing", "it", "parent.grow", {}, "request is missing", "invalid" },
+    { "to ask for nothing", "it", "parent.grow", {}, "'request' is missing", "invalid" },
     { "a part of a target, as the parent's job", "top", "shrink", { job = 1, path = "/cluster0/rack0/node0/core0" }, "ranks is wanted",
       "busy" },
     { "a target that the job has not", "top", "shrink", { job = 1, ranks = "6" }, "has no target 6", "unknown" },

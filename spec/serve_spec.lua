@@ -142,7 +142,7 @@ describe("the service", function()
     { "params that are none", '{"id":1,"method":"hello","params":3}', "params are an object", "parse" },
     { "a method that is not there", '{"id":1,"method":"nope"}', 'no method "nope"', "unknown" },
     { "a parameter that is not there", '{"id":1,"method":"hello","params":{"x":1}}', 'no parameter "x"', "invalid" },
-    { "a request that is missing", '{"id":1,"method":"match"}', "request is missing", "invalid" },
+    { "a request that is missing", '{"id":1,"method":"match"}', "'request' is missing", "invalid" },
     { "a shape that is none", '{"id":1,"method":"match","params":{"request":"slot=/"}}', "request", "parse" },
     { "the name of a file as a request", '{"id":1,"method":"match","params":{"request":"/etc/passwd"}}', "request", "parse" },
     { "a policy by its path", '{"id":1,"method":"policy.load","params":{"name":"/tmp/x.lua"}}', "by its name", "invalid" },

@@ -132,6 +132,15 @@ static weir_vertex start_of(lua_State *L, const struct weirlua_graph *box)
     return v;
 }
 
+/* Whether a type can stand in a JSON text as it is. */
+static bool is_bare(const char *type)
+{
+    for (; *type; type++)
+        if ((unsigned char)*type < ' ' || *type == '"' || *type == '\\')
+            return false;
+    return true;
+}
+
 /* A request that asks for one vertex of the type, which hooks get as theirs; it stays in a box. */
 static const weir_request *push_request(lua_State *L, const char *type, weir_err *err)
 {
@@ -139,9 +148,9 @@ static const weir_request *push_request(lua_State *L, const char *type, weir_err
     weir_request *r = NULL;
     const char *text;
 
-    if (type && strpbrk(type, "\"\\")) {
+    if (type && !is_bare(type)) {
         err->code = WEIR_EINVAL;
-        snprintf(err->text, sizeof err->text, "a type without quotes and backslashes is wanted");
+        snprintf(err->text, sizeof err->text, "type: a name without quotes, backslashes and control characters is wanted");
         return NULL;
     }
     text = lua_pushfstring(L, "{\"resources\":[{\"type\":\"%s\",\"count\":1}]}", type ? type : "vertex");

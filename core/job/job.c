@@ -124,6 +124,19 @@ static int table_reserve(weir_graph *g)
                : WEIR_OK;
 }
 
+static int64_t id_after(int64_t id)
+{
+    return id < WEIR_NEXT_JOB_MAX ? id + 1 : 1;
+}
+
+/* The next id that no job has. There are more ids than jobs, so beginning again with 1 ends. */
+static int64_t next_id(weir_graph *g)
+{
+    while (weir_job_index(g, g->next_job) != WEIR_NONE)
+        g->next_job = id_after(g->next_job);
+    return g->next_job;
+}
+
 static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
 {
     struct jobs *all;
@@ -131,11 +144,7 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
 
     if (id < 0)
         return weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", id);
-    while (id == 0 && g->next_job < INT64_MAX && weir_job_index(g, g->next_job) != WEIR_NONE)
-        g->next_job++;
-    if (id == 0 && g->next_job == INT64_MAX)
-        return weir_fail(err, WEIR_ELIMIT, "there is no job id left");
-    id = id ? id : g->next_job;
+    id = id ? id : next_id(g);
     if (weir_job_index(g, id) != WEIR_NONE)
         return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", id);
     if ((!g->jobs && table_make(g)) || table_reserve(g))
@@ -288,7 +297,7 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
     if (start > g->now || g->expire)
         weir_pending_add(g, i);
     if (id == 0)
-        g->next_job++;
+        g->next_job = id_after(g->next_job);
     *out = i;
     return WEIR_OK;
 }

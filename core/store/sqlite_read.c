@@ -20,7 +20,7 @@ static int take_meta(struct weir_db_reader *r)
     if (strcmp(key, "now") == 0)
         r->g->now = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
     else if (strcmp(key, "next_job") == 0)
-        r->g->next_job = weir_db_int(r, 1, 1, INT64_MAX / 2);
+        r->g->next_job = weir_db_int(r, 1, 1, WEIR_NEXT_JOB_MAX);
     return weir_db_unfit(r) ? WEIR_EPARSE : WEIR_OK;
 }
 

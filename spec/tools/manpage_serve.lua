@@ -3,6 +3,7 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
+local params = require "weir.serve.params"
 local roff = require "spec.tools.roff"
 local roles = require "weir.serve.roles"
 local serve = require "weir.cli.serve"
@@ -23,6 +24,12 @@ code, for programs, in place of the result:
   {"id": 1, "method": "match", "params": {"request": "slot=2/node"}}
   {"id": 1, "result": {"job": 1, "state": "allocated", "start": 0.0, ...}}
   {"id": 2, "error": "...", "code": "busy"}
+
+The id of a job is a whole number. One that match gives by itself is never given again while the service has its state, up to 2^53-1,
+the largest that every reader of JSON tells from the next; then they begin again with 1, past those in use. A caller may choose one
+from 1 to 2^53-1 (job): it must not be in use, and changes nothing about the ids of others. Who chooses an id again means the job
+that has it then. The owner of a job, a name of 1 to 255 bytes of UTF-8 without blanks, is who matched it, from the match until nothing
+of the job is left.
 
 Any number of requests may be sent without waiting for answers, up to the limit; those of one client are served in order.]]
 
@@ -69,10 +76,20 @@ local function put_method(method)
   page:put(".TP\n%s (%s)", bold(method.name), italic(roles.needed(method.name)))
   page:put(roff.example(method.example))
   if method.text ~= "" then page:put(".br\n%s", plain(method.text)) end
+  local row = params.row(method.name)
+  for _, name in ipairs(row.names) do
+    page:put(".br\n%s: %s%s", bold(name), plain(params.wanted(row.fields[name])), row.fields[name].needed and "; needed" or "")
+  end
+  page:put(".br\nChanges: %s.", row.changes[1] and table.concat(row.changes, ", ") or "nothing")
 end
 
 local function put_methods()
-  page:put ".SH METHODS\nEach with the role that it needs, and an example."
+  page:put ".SH METHODS\nEach with the role that it needs, an example, its parameters, and what of the state it may change:"
+  local words = {}
+  for word in pairs(params.CHANGES) do words[#words + 1] = word end
+  table.sort(words)
+  for _, word in ipairs(words) do page:put(".TP\n%s\n%s", bold(word), plain(params.CHANGES[word])) end
+  page:put ".PP\nA method that is refused changes nothing."
   for _, name in ipairs(NAMES) do
     page:put(".SS %s", name)
     for _, method in ipairs(methods_of(("lua/weir/serve/methods/%s.lua"):format(name))) do put_method(method) end

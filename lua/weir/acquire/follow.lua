@@ -26,6 +26,10 @@ local targets = require "weir.acquire.targets"
 
 local M = {}
 
+--- The largest id that a job is given by itself: up to here all that reads JSON tells one integer from the next (RFC 8259). Ids that
+--- callers choose, as those of Flux, may be larger.
+M.IDS_MOST = (1 << 53) - 1
+
 local Follow = {}
 Follow.__index = Follow
 
@@ -35,11 +39,18 @@ end
 
 -- ---- the machine ------------------------------------------------------------------------------------------------------
 
+-- An id that was given before this follower was there.
+local function seen(self, id)
+  if id <= M.IDS_MOST then self.last = math.max(self.last, id) end
+end
+
 -- Uses this graph.
 local function open(self, graph)
   self.engine = assert(engines.new({ policy = self.policy, overrun = self.overrun }, graph))
   self.targets = targets.of(graph)
-  for _, job in ipairs(self.engine:jobs()) do self.last = math.max(self.last, job.id) end
+  if self.last then return end
+  self.last = 0
+  for _, job in ipairs(self.engine:jobs()) do seen(self, job.id) end
 end
 
 -- What of a new part is not in the graph: comes in. False and a message: it does not fit.
@@ -234,23 +245,33 @@ end
 
 local BOOKS = { now = true, reserve = true }
 
--- The options of a match with an id that no job has had so far: whoever frees a job late, or twice, must meet no other one.
+-- The next id that no job has. After the largest one they begin again with 1.
+local function next_id(self)
+  local id = self.last
+  repeat id = id < M.IDS_MOST and id + 1 or 1 until not self.engine:job(id) and not self:owes(id)
+  return id
+end
+
+-- The options of a match, with an id where it takes something and the caller has none; and that id.
 local function with_id(self, opts)
   local own = {}
   for key, value in pairs(opts or {}) do own[key] = value end
-  if BOOKS[own.mode or "now"] then own.job = own.job or self.last + 1 end
-  return own
+  local given = BOOKS[own.mode or "now"] and own.job == nil and next_id(self) or nil
+  own.job = own.job or given
+  return own, given
 end
 
---- What the engine's match does, once all groups have answered. Ids of jobs are never given twice.
+--- What the engine's match does, once all groups have answered. An id that is given here was never given before, so that whoever
+--- frees a job late, or twice, meets no other one. An id that the caller chooses, opts.job, changes nothing about the ids of others:
+--- they are given on from the last one, and pass over those that are in use. Who chooses an id again means the job that has it then.
 function Follow:match(request, opts)
   local ok, why, code = usable(self)
   if not ok then return nil, why, code end
-  local own = with_id(self, opts)
-  if self:owes(own.job) then return nil, ("job %d is there already"):format(own.job), "exists" end
+  local own, given = with_id(self, opts)
+  if own.job and self:owes(own.job) then return nil, ("job %d is there already"):format(own.job), "exists" end
   local a
   a, why, code = self.engine:match(request, own)
-  if a and own.job then self.last = math.max(self.last, own.job) end
+  if a and given then self.last = given end
   return a, why, code
 end
 
@@ -336,7 +357,7 @@ function Follow:hello(jobs)
       lost[job.id] = lost[job.id] or {}
       table.insert(lost[job.id], target)
     end
-    self.last = math.max(self.last, job.id)
+    seen(self, job.id)
   end
   raise(self, lost)
   return true
@@ -346,12 +367,12 @@ end
 function Follow:owing() return self.users end
 
 --- A follower. opts: send, groups, style (see consumer.lua); policy; overrun (see engine.lua); graph, where there is one already;
---- users, as `owing` gave it; last, the highest id that a job has had; on; record(entry), called with all that comes in and goes
---- out (see record.lua).
+--- users, as `owing` gave it; last, the last id that a job was given (as of the jobs that are there, if not told); on; record(entry),
+--- called with all that comes in and goes out (see record.lua).
 function M.new(opts)
   local self = setmetatable({
     policy = opts.policy, overrun = opts.overrun, on = opts.on or {}, pending = {}, users = opts.users or {}, record = opts.record,
-    again = false, last = opts.last or 0,
+    again = false, last = opts.last or not opts.graph and 0 or nil,
   }, Follow)
   self.consumer = consumer.new {
     groups = opts.groups, style = opts.style, on = handlers(self),

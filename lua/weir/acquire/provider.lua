@@ -236,11 +236,18 @@ function Provider:offline(what)
   return changing(self, function() self.up = self.up - set end)
 end
 
---- Puts targets into a group; "default" is none. A group that nothing is left in is there as long as somebody has it.
-function Provider:move(what, group)
+--- Whether targets can be put into a group: their set; or nil, message, code.
+function Provider:may_move(what, group)
   local set, why, code = read_targets(self, what)
   if not set then return nil, why, code end
   if not is_name(group) then return refused("invalid", "group: a name of letters, digits, '.', '_' and '-', not job.N, is wanted") end
+  return set
+end
+
+--- Puts targets into a group; "default" is none. A group that nothing is left in is there as long as somebody has it.
+function Provider:move(what, group)
+  local set, why, code = self:may_move(what, group)
+  if not set then return nil, why, code end
   for name, members in pairs(self.groups) do self.groups[name] = members - set end
   if group ~= DEFAULT then self.groups[group] = (self.groups[group] or none()) | set end
   withdraw(self)

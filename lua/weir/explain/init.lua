@@ -40,8 +40,7 @@ end
 -- One thing or a list of them, as a list.
 local function each(value)
   if value == nil then return {} end
-  if type(value) ~= "table" or (getmetatable(value) and value[1] == nil) then return { value } end
-  return value
+  return type(value) == "table" and value or { value }
 end
 
 -- ---- what is assumed -----------------------------------------------------------------------------------------
@@ -103,10 +102,10 @@ end
 local function drop_constraint(system, text)
   local wanted, count = matcher(text), { 0 }
   if not wanted then
-    return nil, ('"%s" is no part of a constraint: constraint, property=NAME, hostlist, ranks, or, not'):format(text), "invalid"
+    return nil, ('without: "%s" is no part of a constraint: constraint, property=NAME, hostlist, ranks, or, not'):format(text), "invalid"
   end
   if system.constraints and strip(system.constraints, wanted, count) then system.constraints = nil end
-  if count[1] == 0 then return nil, ('the request has no constraint "%s"'):format(text), "invalid" end
+  if count[1] == 0 then return nil, ('without: the request has no constraint "%s"'):format(text), "invalid" end
   return true
 end
 
@@ -131,7 +130,7 @@ local function assume_constraint(request, opts, said)
     said[#said + 1] = text == "constraint" and "there is no constraint" or "without " .. text
   end
   local changed, why, code = core.request(jobspec)
-  if not changed then return nil, (why:gsub("^<table>: ", "")), code end
+  if not changed then return nil, (why:gsub("^<table>: ", opts.constraint and "constraint: " or "")), code end
   return changed
 end
 

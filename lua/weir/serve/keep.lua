@@ -4,6 +4,7 @@
 -- Values have at most 64 KB in the core, so long texts are kept in pieces.
 
 local core = require "weir.core"
+local owners = require "weir.serve.owners"
 
 local M = {}
 
@@ -44,10 +45,50 @@ function M.put(graph, value)
   if get(graph, META) ~= text then put(graph, META, text) end
 end
 
---- What was kept, or nil.
+local function is_job(id) return math.type(id) == "integer" and id > 0 end
+
+-- Whether this is a list of ids of jobs.
+local function are_jobs(list)
+  if type(list) ~= "table" then return false end
+  for key, id in pairs(list) do
+    if math.type(key) ~= "integer" or not is_job(id) then return false end
+  end
+  return true
+end
+
+local function digits(key) return type(key) == "string" and key:find "^%d+$" and math.tointeger(tonumber(key)) end
+
+local function is_idset(text) return type(text) == "string" and core.idset(text) ~= nil end
+
+-- What each key of a part has to be, and each value.
+local PARTS = {
+  owners = { owners.is_name, are_jobs },
+  users = { digits, are_jobs },
+  children = { function(key) return is_job(digits(key)) end,
+    function(child) return type(child) == "table" and is_idset(child.leaving) and is_idset(child.passing) end },
+}
+
+-- The part of what was kept that is none, or nil.
+local function strange(known)
+  if type(known) ~= "table" then return "all of it" end
+  if known.ids ~= nil and math.type(known.ids) ~= "integer" then return "ids" end
+  for name, part in pairs(PARTS) do
+    local entries = known[name] == nil and {} or known[name]
+    if type(entries) ~= "table" then return name end
+    for key, value in pairs(entries) do
+      if not part[1](key) or not part[2](value) then return ("%s: %s"):format(name, tostring(key):sub(1, 64)) end
+    end
+  end
+end
+
+--- What was kept, or nil; or nil and a message, where it is nothing that a service keeps.
 function M.get(graph)
   local text = graph:root() and get(graph, META)
-  return text and core.json_decode(text)
+  if not text then return nil end
+  local ok, known = pcall(core.json_decode, text)
+  local wrong = not ok and "all of it" or strange(known)
+  if wrong then return nil, ("%s: what a service keeps is wanted; unexpected there: %s"):format(META, wrong) end
+  return known
 end
 
 local function stash_name(target) return "weir.stash." .. target end

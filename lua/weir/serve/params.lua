@@ -1,6 +1,13 @@
---- params.lua - what a method takes: fields of its params, checked. Wrong ones end the call with a message that names them.
+--- params.lua - what each method takes and what it may change: one row a method, beside it in its file. Every request passes `read`
+-- before its method sees it.
+--
+--   takes("release", "jobs owners", { job = "job!", targets = "targets" })
+--
+-- The second text names what of the state the method may touch, CHANGES below; a method that only looks has "". A field has a kind
+-- of KINDS, "!" where it is needed, or a list of words, of which the first one is meant where it is left out unless `needed` is true.
 
 local core = require "weir.core"
+local follow = require "weir.acquire.follow"
 
 local M = {}
 
@@ -13,61 +20,192 @@ function M.check(value, why, code, ...)
   return value, why, code, ...
 end
 
-local function absent(value) return value == nil or value == core.null end
-
-local KINDS = {
-  text = function(x) return type(x) == "string" end,
-  number = function(x) return type(x) == "number" and x == x end,
-  count = function(x) return math.type(x) == "integer" and x >= 0 end,
-  flag = function(x) return type(x) == "boolean" end,
-  table = function(x) return type(x) == "table" end,
-  id = function(x) return math.type(x) == "integer" and x > 0 end,
-}
-local WORDS = {
-  text = "a text", number = "a number", count = "a whole number from 0 on", flag = "true or false", table = "an object or a list",
-  id = "the id of a job",
-}
-
---- A field that may be left out.
-function M.maybe(params, name, kind)
-  local value = params[name]
-  if absent(value) then return nil end
-  if not KINDS[kind](value) then M.fail("invalid", "%s: %s is wanted", name, WORDS[kind]) end
-  return value
+--- The same for what a field led to: the message names it.
+function M.check_field(name, value, why, code, ...)
+  if value == nil then M.fail(code or "invalid", "field '%s': %s", name, why or "failed without saying why") end
+  return value, why, code, ...
 end
 
---- A field that is needed.
-function M.need(params, name, kind)
-  local value = M.maybe(params, name, kind)
-  if value == nil then M.fail("invalid", "%s is missing: %s", name, WORDS[kind]) end
-  return value
+--- A request from a table, whose messages name the field in place of the table.
+function M.table_request(value)
+  local request, why, code = core.request(value)
+  if not request then M.fail(code, "field 'request': %s", (why:gsub("^<table>: ", ""))) end
+  return request
 end
 
---- One of some words; the first of them where it is left out.
-function M.choice(params, name, words)
-  local value = M.maybe(params, name, "text") or words[1]
-  for _, word in ipairs(words) do
-    if word == value then return value end
+-- ---- kinds ------------------------------------------------------------------------------------------------------------------
+
+local LONG = 65535        -- bytes of a path, an expression, a tag
+local SECONDS = 9.2e12    -- what the clock of the books, 64 bits of microseconds, can hold
+local DEEP = 256          -- levels of a table
+
+local function text(most, least)
+  return function(x) return type(x) == "string" and #x <= most and #x >= (least or 0) and not x:find("\0", 1, true) end
+end
+
+local function whole(least, most)
+  return function(x) return math.type(x) == "integer" and x >= least and x <= most end
+end
+
+-- Why a value cannot be handed to the core; nil: it can.
+local function strange(x, deep)
+  if type(x) == "string" then return x:find("\0", 1, true) and "one with a zero byte in a text" or nil end
+  if type(x) == "number" then return (x ~= x or math.abs(x) == math.huge) and "one with a number that is not finite" or nil end
+  if type(x) ~= "table" then return nil end
+  if deep == 0 then return ("one of more than %d levels"):format(DEEP) end
+  for key, value in pairs(x) do
+    local why = strange(key, deep - 1) or strange(value, deep - 1)
+    if why then return why end
   end
-  M.fail("invalid", '%s: one of %s is wanted, not "%s"', name, table.concat(words, ", "), value:sub(1, 64))
 end
 
--- {[names] = {name = true}}: methods say theirs in one text.
-local sets = setmetatable({}, {
-  __index = function(all, names)
-    local known = {}
-    for name in names:gmatch "%S+" do known[name] = true end
-    all[names] = known
-    return known
-  end,
-})
+local function is_table(x)
+  if type(x) ~= "table" then return false end
+  local why = strange(x, DEEP)
+  return why == nil, why
+end
 
---- Names that a method does not know are mistakes.
-function M.only(params, names)
-  local known = sets[names]
-  for name in pairs(params) do
-    if not known[name] then M.fail("invalid", 'there is no parameter "%s" here; there is %s', tostring(name):sub(1, 64), names) end
+-- A value or a list of such.
+local function one_or_more(is)
+  return function(x)
+    if type(x) ~= "table" then return is(x) end
+    local n = 0
+    for _, value in pairs(x) do
+      if not is(value) then return false end
+      n = n + 1
+    end
+    return n == #x
   end
+end
+
+local function is_idset(x)
+  if not text(1 << 20, 1)(x) then return false end
+  local ok, set = pcall(core.idset, x)
+  return ok and set ~= nil and not set:empty()
+end
+
+local is_text, is_any_job = text(LONG, 1), whole(1, math.maxinteger)
+
+-- {KEY = VALUE | true | null}
+local function are_tags(x)
+  if type(x) ~= "table" then return false end
+  for key, value in pairs(x) do
+    if not is_text(key) or not (value == core.null or value == true or text(LONG)(value)) then return false end
+  end
+  return true
+end
+
+local function is_request(x)
+  if type(x) == "table" then return is_table(x) end
+  return text(1 << 20, 1)(x)
+end
+
+--- What a kind of field may be, and the words for it.
+M.KINDS = {
+  name = { text(255, 1), "a text of 1 to 255 bytes" },
+  text = { is_text, "a text of 1 to 65535 bytes" },
+  words = { text(LONG), "a text of at most 65535 bytes" },
+  source = { text(1 << 20, 1), "Lua source, a text," },
+  texts = { one_or_more(is_text), "a text, or a list of texts," },
+  path = { is_text, "the path of a vertex" },
+  paths = { one_or_more(is_text), "the path of a vertex, or a list of paths," },
+  request = { is_request, "a jobspec (an object, or YAML or JSON as text) or a shape" },
+  seconds = { function(x) return type(x) == "number" and x >= 0 and x <= SECONDS end, "seconds, a number from 0 to 9.2e12," },
+  count = { whole(0, follow.IDS_MOST), ("a whole number from 0 to %d"):format(follow.IDS_MOST) },
+  positive = { whole(1, follow.IDS_MOST), ("a whole number from 1 to %d"):format(follow.IDS_MOST) },
+  flag = { function(x) return type(x) == "boolean" end, "true or false" },
+  job = { is_any_job, "the id of a job, a whole number from 1 on," },
+  jobs = { one_or_more(is_any_job), "the id of a job, or a list of ids," },
+  new_job = { whole(1, follow.IDS_MOST), ("an id for a job, a whole number from 1 to %d,"):format(follow.IDS_MOST) },
+  targets = { is_idset, 'targets, an idset such as "0-3,7",' },
+  table = { is_table, "an object" },
+  tags = { are_tags, "an object of keys with a text of at most 65535 bytes, true (no value) or null (to be removed)" },
+  call = { function(x) return text(128)(x) or type(x) == "number" and x == x end, "the id of a request, a number or a text," },
+}
+
+-- ---- rows -------------------------------------------------------------------------------------------------------------------
+
+--- What of the state a method may change.
+M.CHANGES = {
+  jobs = "the jobs, and what they have", ids = "the next id that a job gets", owners = "whose job is whose",
+  machine = "the machine: what there is, states, properties, tags", targets = "targets: groups, drained, online, acquired",
+  children = "children, and what they are to give back", clock = "the clock", policy = "the policy", streams = "streams",
+  client = "the role and name of the client", parent = "what was acquired from the parent",
+}
+
+local rows = {}
+
+local function field_of(spec)
+  if type(spec) == "table" then return { words = spec, needed = spec.needed } end
+  local kind = spec:match "^[%l_]+"
+  return { kind = assert(M.KINDS[kind], spec), needed = spec:find("!", 1, true) ~= nil, name = kind }
+end
+
+--- The row of a method.
+function M.takes(method, changes, fields)
+  local row = { changes = {}, fields = {}, names = {} }
+  for word in changes:gmatch "%S+" do
+    assert(M.CHANGES[word], word)
+    row.changes[#row.changes + 1] = word
+  end
+  for name, spec in pairs(fields) do
+    row.fields[name] = field_of(spec)
+    row.names[#row.names + 1] = name
+  end
+  table.sort(row.names)
+  rows[method] = row
+end
+
+--- {changes = list of words, fields = {[name] = {kind | words, needed}}, names} of a method; nil: it has no row.
+function M.row(method) return rows[method] end
+
+local function wanted(field) return field.words and "one of " .. table.concat(field.words, ", ") or field.kind[2] end
+
+--- What a field wants, in words.
+function M.wanted(field) return (wanted(field):gsub(",$", "")) end
+
+-- ---- reading ----------------------------------------------------------------------------------------------------------------
+
+-- What a value is, for people: short, and in letters.
+local function shown(value)
+  if type(value) == "table" then return next(value) == nil and "an empty list or object" or "a list or an object of another kind" end
+  if type(value) ~= "string" then return tostring(value) end
+  if #value > 40 then return ("a text of %d bytes"):format(#value) end
+  return '"' .. value:gsub("%c", function(c) return ("\\x%02x"):format(c:byte()) end) .. '"'
+end
+
+local function fits(field, value)
+  if not field.words then return field.kind[1](value) end
+  for _, word in ipairs(field.words) do
+    if word == value then return true end
+  end
+  return false
+end
+
+local function unknown(method, row, name)
+  local there = row.names[1] and table.concat(row.names, ", ") or "none"
+  local words = type(name) == "string" and shown(name) or ('"%s"'):format(name)
+  M.fail("invalid", "there is no parameter %s of %s here; there is %s", words, method, there)
+end
+
+--- The parameters of a request, each as its method wants it; null is as if left out. Ends the call where one is not.
+function M.read(method, params)
+  local row, read = rows[method], {}
+  for name, value in pairs(params) do
+    local field = row.fields[name]
+    if not field then unknown(method, row, name) end
+    if value ~= core.null then
+      local ok, strange_so = fits(field, value)
+      if not ok then M.fail("invalid", "field '%s': %s is wanted, not %s", name, wanted(field), strange_so or shown(value)) end
+      read[name] = value
+    end
+  end
+  for _, name in ipairs(row.names) do
+    local field = row.fields[name]
+    if read[name] == nil and field.words and not field.needed then read[name] = field.words[1] end
+    if read[name] == nil and field.needed then M.fail("invalid", "field '%s' is missing: %s is wanted", name, wanted(field)) end
+  end
+  return read
 end
 
 return M

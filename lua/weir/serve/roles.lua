@@ -7,6 +7,7 @@
 -- Each method says in its file what it needs; one that does not needs an administrator.
 
 local core = require "weir.core"
+local owners = require "weir.serve.owners"
 
 local M = {}
 
@@ -48,7 +49,7 @@ end
 -- Why an owner may not touch a job. One that is not there is the method's to refuse.
 local function not_own(service, call)
   local job = own[call.method](call.params)
-  if math.type(job) ~= "integer" or service.owners[job] == call.client.name or not service.engine:job(job) then return nil end
+  if math.type(job) ~= "integer" or not service:there(job) or service.owners:of(job) == call.client.name then return nil end
   return no(call, ("the owner of job %d or an administrator may do that"):format(job))
 end
 
@@ -98,7 +99,10 @@ end
 local names = {}
 
 local function name_of(uid)
-  names[uid] = names[uid] or core.user(uid) or tostring(uid)
+  if not names[uid] then
+    local name = core.user(uid)
+    names[uid] = owners.is_name(name) and name or tostring(uid)
+  end
   return names[uid]
 end
 
@@ -117,31 +121,5 @@ end
 
 --- Whether this is a role that a client can be given.
 function M.is(role) return RANK[role] ~= nil and role ~= "anyone" end
-
--- ---- whose jobs are whose ---------------------------------------------------------------------------------------------------------
-
---- {[job] = name} as it was kept.
-function M.owners(kept)
-  local owners = {}
-  for name, jobs in pairs(kept or {}) do
-    for _, job in ipairs(jobs) do owners[job] = name end
-  end
-  return owners
-end
-
---- The same as plain data to be kept. Jobs that are over are forgotten.
-function M.kept(owners, engine)
-  local kept = {}
-  for job, name in pairs(owners) do
-    if engine:job(job) then
-      kept[name] = kept[name] or core.array {}
-      table.insert(kept[name], job)
-    else
-      owners[job] = nil
-    end
-  end
-  for _, jobs in pairs(kept) do table.sort(jobs) end
-  return kept
-end
 
 return M

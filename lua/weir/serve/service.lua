@@ -13,6 +13,8 @@ local follow = require "weir.acquire.follow"
 local inventory = require "weir.serve.inventory"
 local keep = require "weir.serve.keep"
 local nested = require "weir.serve.nested"
+local owners = require "weir.serve.owners"
+local params = require "weir.serve.params"
 local policies = require "weir.policy"
 local providers = require "weir.acquire.provider"
 local roles = require "weir.serve.roles"
@@ -103,7 +105,10 @@ end
 local function events_of(self)
   return {
     exception = function(x) on_exception(self, x) end,
-    requeue = function(job) self:event { event = "requeue", job = job } end,
+    requeue = function(job)
+      self:ended(job)
+      self:event { event = "requeue", job = job }
+    end,
     unsatisfiable = function(name) self:event { event = "unsatisfiable", request = name } end,
     exit = function(why) self:event { event = "exit", note = why } end,
   }
@@ -208,21 +213,29 @@ local function recorder(self)
   end
 end
 
+-- The last id that may have been given; 0: nobody knows, as where the number that was kept is past the end of ids.
+local function ids_of(known)
+  local ids = known and known.ids or 0
+  return ids > 0 and ids <= follow.IDS_MOST and ids or 0
+end
+
 -- Everything from the graph on: at the start, and when the service goes back to what was saved.
 local function open(self, graph)
   if not self.opts.state_loaded then targets.number(graph) end
-  local known, found = keep.get(graph), targets.of(graph)
-  self.graph, self.queue, self.ids, self.stashed = graph, {}, known and known.ids or 0, keep.stashes(graph)
+  local known, strange = keep.get(graph)
+  if strange then return nil, strange, "parse" end
+  local found = targets.of(graph)
+  self.graph, self.queue, self.ids, self.stashed = graph, {}, ids_of(known), keep.stashes(graph)
   self.published, self.fresh = {}, true -- of children: job -> R; fresh: what is in the store is not known yet
   self.late = false -- to acquire once there is something in each of the groups
   open_provider(self, known, found)
   self.follower = follow.new {
     graph = graph, groups = self.acquires, policy = self.policy, overrun = self.opts.overrun, users = users_of(known),
-    last = self.ids, on = events_of(self), record = recorder(self),
+    last = self.ids > 0 and self.ids or nil, on = events_of(self), record = recorder(self),
     send = function(...) to_provider(self, ...) end,
   }
   self.engine = self.follower.engine
-  self.owners = roles.owners(known and known.owners)
+  self.owners = owners.new(function(job) return self:there(job) end, known and known.owners)
   self.nested = nested.new(self)
   acquire(self)
   if self.follower.consumer.failed then return nil, self.follower.consumer.failed, "invalid" end
@@ -238,19 +251,26 @@ function Service:changed() self.dirty = true end
 --- A client has a new job. Of an administrator's own jobs nobody needs to know whose they are.
 function Service:matched(job, client)
   self.dirty = true
-  if client.role ~= "owner" then return end
-  self.owners[job] = client.name
-  self:keeps()
+  if self.owners:set(job, client.role == "owner" and client.name or nil) then self:keeps() end
+end
+
+--- Whether anything is left of a job: in the books, or on targets that were taken away.
+function Service:there(job) return self.engine:job(job) ~= nil or self.follower:owes(job) end
+
+--- Something of a job was given back, perhaps the last of it.
+function Service:ended(job)
+  if self.owners:forget(job) then self:keeps() end
 end
 
 --- Something of what is kept besides graph and books has.
 function Service:keeps() self.dirty, self.kept = true, false end
 
 local function keep_rest(self)
-  if self.follower.last >= self.ids then self.ids, self.kept = self.follower.last + IDS, false end
+  local last = self.follower.last
+  if last >= self.ids then self.ids, self.kept = math.min(last + IDS, follow.IDS_MOST), false end
   if self.kept then return end
   keep.put(self.graph, { provider = self.provider:save(), users = users_as_data(self.follower:owing()), ids = self.ids,
-    children = self.nested:save(), owners = roles.kept(self.owners, self.engine) })
+    children = self.nested:save(), owners = self.owners:save() })
   self.kept = true
 end
 
@@ -341,6 +361,7 @@ function Service:advance(to)
   for _, x in ipairs(events) do
     self:event { event = x.event, job = x.job, at = x.time }
     self.nested:touch(x.job)
+    self:ended(x.job)
   end
   if events[1] then self:changed() end
   if self.queue[1] then self:settle() end
@@ -373,6 +394,7 @@ local MODULES = { "child", "jobs", "machine", "parent", "policy", "resource", "s
 for _, name in ipairs(MODULES) do
   for method, f in pairs(require("weir.serve.methods." .. name)) do methods[method] = f end
 end
+for method in pairs(methods) do assert(params.row(method), method) end
 M.methods, M.modules = methods, MODULES
 
 local function internal(raised)
@@ -380,9 +402,11 @@ local function internal(raised)
   return { text = tostring(raised), trace = debug.traceback("", 2) }
 end
 
+local function checked(self, method, call) return method(self, call, params.read(call.method, call.params)) end
+
 -- What a method raises by params.lua is the caller's fault, anything else the service's: it is told too, and logged.
 local function run(self, method, call)
-  local ok, raised = xpcall(method, internal, self, call, call.params)
+  local ok, raised = xpcall(checked, internal, self, method, call)
   if ok then return end
   if raised.misuse then return call.fail(raised.misuse, raised.code or "invalid") end
   self.opts.log(("%s: %s%s"):format(call.method, raised.text or "?", raised.trace or ""), { level = "error" })

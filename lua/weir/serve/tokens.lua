@@ -7,6 +7,7 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
+local owners = require "weir.serve.owners"
 local roles = require "weir.serve.roles"
 
 local M = {}
@@ -22,7 +23,9 @@ local function entry(line)
   if #token < SHORTEST then return nil, ("a token has at least %d bytes"):format(SHORTEST) end
   if role == "" then role = "administrator" end
   if not roles.is(role) then return nil, ('"%s" is none of reader, owner, administrator'):format(role) end
-  return { token = token, role = role, name = name ~= "" and name or "token" }
+  name = name ~= "" and name or "token"
+  if not owners.is_name(name) then return nil, ("NAME has at most %d bytes, of UTF-8"):format(owners.LONGEST) end
+  return { token = token, role = role, name = name }
 end
 
 -- The list in a text; or nil and a message.

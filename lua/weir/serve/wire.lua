@@ -79,10 +79,25 @@ function M.answer(id, result, more)
   return M.error(id, "the answer cannot be written: " .. tostring(text), "internal")
 end
 
+-- A text of any bytes as UTF-8: what is none shows as \xNN.
+local function readable(text)
+  local parts, at = {}, 1
+  while true do
+    local _, bad = utf8.len(text, at)
+    parts[#parts + 1] = text:sub(at, (bad or 0) - 1)
+    if not bad then return table.concat(parts) end
+    parts[#parts + 1] = ("\\x%02x"):format(text:byte(bad))
+    at = bad + 1
+  end
+end
+
+--- An error keeps the id of its request, whatever was said: messages may come from a policy or a filter of anybody.
 function M.error(id, why, code)
-  local ok, text = pcall(write, { id = id == nil and core.null or id, error = why, code = code or "error" })
+  local answer = { id = id == nil and core.null or id, error = tostring(why), code = code or "error" }
+  local ok, text = pcall(write, answer)
   if ok then return text end
-  return write { id = core.null, error = "an error that is not UTF-8", code = code or "error" }
+  answer.error = readable(answer.error)
+  return write(answer)
 end
 
 return M

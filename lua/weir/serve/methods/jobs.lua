@@ -17,6 +17,24 @@ needs.by("match", function(p) return (p.mode == "preview" or p.mode == "feasible
 needs.own("release", "grow", "shrink")
 needs.reader("job", "jobs", "explain")
 
+params.takes("match", "jobs ids owners children", {
+  request = "request!", name = "text", mode = MODES, at = "seconds", duration = "seconds", job = "new_job", filter = "source",
+  format = FORMATS,
+})
+params.takes("release", "jobs owners machine targets children", { job = "job!", targets = "targets" })
+params.takes("grow", "jobs children parent machine targets", {
+  job = "job!", request = "request!", name = "text", format = FORMATS, pass = "flag",
+})
+params.takes("shrink", "jobs owners children", {
+  job = "job!", path = "path", amount = "positive", ranks = "targets", R = "table", format = FORMATS, pass = "flag",
+})
+params.takes("job", "", { job = "job!", format = FORMATS })
+params.takes("jobs", "", { vertices = "flag" })
+params.takes("explain", "", {
+  request = "request!", name = "text", at = "seconds", vertex = "path", down = "paths", up = "paths", release = "jobs",
+  without = "texts", constraint = "table", columns = "count",
+})
+
 -- ---- what is told of a job -------------------------------------------------------------------------------------------------
 
 local function finite(t) return t < math.huge and t or core.null end
@@ -40,7 +58,7 @@ end
 -- `owner`: who matched it, where that was no administrator.
 local function brief(self, a)
   return { job = a.state ~= "matched" and a.id or nil, state = a.state, start = a.at, duration = finite(a.duration), policy = a.policy,
-    owner = self.owners[a.id] }
+    owner = self.owners:of(a.id) }
 end
 
 local function full(self, a, format)
@@ -66,25 +84,18 @@ end
 local function request(p)
   local value = p.request
   if known[value] then return known[value] end
-  if type(value) == "string" then
-    return remember(value, params.check(weir.request(value, params.maybe(p, "name", "text") or "request")))
-  end
-  if type(value) == "table" then return params.check(weir.request(value)) end
-  params.fail("invalid", "request is missing: a jobspec (an object, or YAML or JSON as text) or a shape is wanted")
+  if type(value) == "table" then return params.table_request(value) end
+  return remember(value, params.check(weir.request(value, p.name or "request")))
 end
 
 --- {"id":1,"method":"match","params":{"request":"slot=2/node","mode":"reserve"}}
 function M.match(self, call, p)
-  params.only(p, "request name mode at duration job policy filter format")
   local asked = request(p)
-  local opts = {
-    mode = params.choice(p, "mode", MODES), at = params.maybe(p, "at", "number"), duration = params.maybe(p, "duration", "number"),
-    job = params.maybe(p, "job", "id"), stats = true,
-  }
-  local format = params.choice(p, "format", FORMATS)
-  if p.filter ~= nil and p.filter ~= core.null then opts.policy = params.check(filter.load(p.filter, self.opts.filter_seconds)) end
-  if opts.at and opts.at < self.engine:now() then params.fail("invalid", "at: %g is over; it is %g", opts.at, self.engine:now()) end
+  local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, stats = true }
+  if p.filter then opts.policy = params.check_field("filter", filter.load(p.filter, self.opts.filter_seconds)) end
+  if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
   self.counts.matches = self.counts.matches + 1
+  if opts.job then self.nested:update() end -- a child of an earlier job with this id is over before the id is given again
   local a, why, code = self.follower:match(asked, opts)
   if not a then
     self.counts.refused = self.counts.refused + 1
@@ -92,22 +103,21 @@ function M.match(self, call, p)
   end
   if a == true then return call.answer { feasible = true } end
   if a.state ~= "matched" then self:matched(a.id, call.client) end
-  call.answer(full(self, a, format))
+  call.answer(full(self, a, p.format))
 end
 
 -- ---- changing jobs ------------------------------------------------------------------------------------------------------------
 
 --- {"id":2,"method":"release","params":{"job":1}}; with "targets": only from these
 function M.release(self, call, p)
-  params.only(p, "job targets")
-  local job, set = params.need(p, "job", "id"), params.maybe(p, "targets", "text")
-  if set then params.check(core.idset(set)) end
+  local job, set = p.job, p.targets
   if set and self.nested:of(job) then params.fail("busy", "job %d is an instance of its own: shrink it, and it gives them back", job) end
   local owes = self.follower:owes(job)
   params.check(self.follower:free(job, set))
   self:changed()
   self.nested:touch(job)
   if owes then self:settle() end
+  self:ended(job)
   call.answer { job = job }
 end
 
@@ -115,8 +125,7 @@ local NOT_HERE = { busy = true, infeasible = true }
 
 --- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}; "pass": true asks the parent, where it is not to be had here
 function M.grow(self, call, p)
-  params.only(p, "job request name format pass")
-  local job, asked, format = params.need(p, "job", "id"), request(p), params.choice(p, "format", FORMATS)
+  local job, asked = p.job, request(p)
   local child = self.nested:of(job)
   if child then asked = self.nested:elsewhere(child, asked) end
   local function try()
@@ -129,12 +138,12 @@ function M.grow(self, call, p)
     self:changed()
     self.nested:touch(job)
     self.nested:update() -- a child hears of it before the answer
-    call.answer(full(self, a, format))
+    call.answer(full(self, a, p.format))
     return true
   end
   local done, why, code = try()
   if done then return end
-  if not (params.maybe(p, "pass", "flag") and self.parent and NOT_HERE[code]) then params.fail(code, "%s", why) end
+  if not (p.pass and self.parent and NOT_HERE[code]) then params.fail(code, "%s", why) end
   self.parent:grow(asked, function(result, message, kind)
     if result then result, message, kind = try() end
     if not result then call.fail(message, kind) end
@@ -143,20 +152,18 @@ end
 
 -- Some units of one pool, ranks, or an R.
 local function part(self, p)
-  local path, ranks, R = params.maybe(p, "path", "text"), params.maybe(p, "ranks", "text"), params.maybe(p, "R", "table")
+  local path, ranks, R = p.path, p.ranks, p.R
   if (path and 1 or 0) + (ranks and 1 or 0) + (R and 1 or 0) ~= 1 then params.fail("invalid", "one of path, ranks and R is wanted") end
-  if ranks then return { ranks = ranks } end
-  if R then return R end
-  local v = params.check(self.graph:vertex(path))
-  local amount = params.maybe(p, "amount", "id")
-  return amount and { vertex = v, amount = amount } or v
+  if ranks then return { ranks = ranks }, "ranks" end
+  if R then return R, "R" end
+  local v = params.check_field("path", self.graph:vertex(path))
+  return p.amount and { vertex = v, amount = p.amount } or v, p.amount and "amount" or "path"
 end
 
 -- An instance of its own gives back when nobody is on it any more, and whole targets only.
 local function ask_back(self, call, p, child)
-  local ranks = params.maybe(p, "ranks", "text")
-  if not ranks then params.fail("busy", "job %d is an instance of its own: it gives back targets, so ranks is wanted", child.job) end
-  params.check(self.nested:ask_back(child, ranks, params.maybe(p, "pass", "flag")))
+  if not p.ranks then params.fail("busy", "job %d is an instance of its own: it gives back targets, so ranks is wanted", child.job) end
+  params.check(self.nested:ask_back(child, p.ranks, p.pass))
   self:changed()
   call.answer { job = child.job, leaving = tostring(child.leaving) }
 end
@@ -164,47 +171,48 @@ end
 --- {"id":4,"method":"shrink","params":{"job":1,"ranks":"0-1"}}; or "path", with "amount" for some units; or "R". A job that is an
 --- instance of its own is asked for the ranks; with "pass": true they go on to the parent of this service
 function M.shrink(self, call, p)
-  params.only(p, "job path amount ranks R format pass")
-  local child = self.nested:of(params.need(p, "job", "id"))
+  local child = self.nested:of(p.job)
   if child then return ask_back(self, call, p, child) end
-  local a = params.check(self.engine:shrink(params.need(p, "job", "id"), part(self, p)))
+  local what, name = part(self, p)
+  params.check(self.engine:job(p.job))
+  local a = params.check_field(name, self.engine:shrink(p.job, what))
   self:changed()
-  if a == true then return call.answer { job = p.job, released = true } end
-  call.answer(full(self, a, params.choice(p, "format", FORMATS)))
+  if a == true then
+    self:ended(p.job)
+    return call.answer { job = p.job, released = true }
+  end
+  call.answer(full(self, a, p.format))
+end
+
+-- Of vertices that are named, each has to be there.
+local function check_vertices(self, p, name)
+  for _, path in ipairs(type(p[name]) == "table" and p[name] or { p[name] }) do params.check_field(name, self.graph:vertex(path)) end
 end
 
 -- ---- asking ---------------------------------------------------------------------------------------------------------------------
 
 --- {"id":5,"method":"job","params":{"job":1,"format":"rv1"}}
 function M.job(self, call, p)
-  params.only(p, "job format")
-  call.answer(full(self, params.check(self.engine:job(params.need(p, "job", "id"))), params.choice(p, "format", FORMATS)))
+  call.answer(full(self, params.check(self.engine:job(p.job)), p.format))
 end
 
 local function in_order(a, b) return a.id < b.id end
 
 --- {"id":6,"method":"jobs"}: pages of a list; "vertices": true tells what each has
 function M.jobs(self, call, p)
-  params.only(p, "vertices")
-  local jobs, with = self.engine:jobs(), params.maybe(p, "vertices", "flag")
+  local jobs, with = self.engine:jobs(), p.vertices
   table.sort(jobs, in_order)
   call.pages("jobs", #jobs, function(i) return with and full(self, jobs[i], "none") or brief(self, jobs[i]) end)
 end
 
-local ASSUMED = "request name at vertex down up release without constraint columns"
-
 --- {"id":7,"method":"explain","params":{"request":"slot=9/node"}}; with "columns" also as text of that width
 function M.explain(self, call, p)
-  params.only(p, ASSUMED)
   local opts = {
-    at = params.maybe(p, "at", "number"), vertex = params.maybe(p, "vertex", "text"), constraint = params.maybe(p, "constraint", "table"),
+    at = p.at, vertex = p.vertex, constraint = p.constraint, down = p.down, up = p.up, release = p.release, without = p.without,
   }
-  for _, name in ipairs { "down", "up", "release", "without" } do
-    local value = p[name]
-    if value ~= nil and value ~= core.null then opts[name] = value end
-  end
-  local report = params.check(self.engine:explain(request(p), opts))
-  local columns = params.maybe(p, "columns", "count")
+  if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
+  for _, name in ipairs { "vertex", "down", "up" } do check_vertices(self, p, name) end
+  local report, columns = params.check(self.engine:explain(request(p), opts)), p.columns
   local plain = weir.explain.plain(report)
   plain.text = columns and weir.explain.text(report, math.max(40, math.min(columns, 200))) or nil
   call.answer(plain)

@@ -12,12 +12,16 @@ local M = {}
 
 needs.reader("find", "show", "walk")
 
+params.takes("find", "", { expression = "text!", start = "path", fields = { "base", "path" } })
+params.takes("show", "", { uri = "path", as = { "tree", "totals", "pool", "children" }, depth = "positive", all = "flag" })
+params.takes("walk", "", { filter = "source!", start = "path", subsystem = "name", type = "name", best = "positive" })
+params.takes("state", "machine targets children jobs owners", { uri = "path!", state = { needed = true, table.unpack(core.states) } })
+params.takes("tag", "machine", { uri = "path!", set = "tags!" })
+
 local BEST, BEST_MOST = 100, 10000 -- vertices that a walk with a filter gives
 
 local function vertex(self, p, name)
-  local path = params.maybe(p, name, "text")
-  if not path then return nil end
-  return params.check(self.graph:vertex(path))
+  return p[name] and params.check_field(name, self.graph:vertex(p[name])) or nil
 end
 
 -- What a vertex is, unless it is gone since it was found.
@@ -28,9 +32,7 @@ end
 
 --- {"id":1,"method":"find","params":{"expression":"type=node and state=up","start":"/cluster0/rack0"}}: pages of vertices
 function M.find(self, call, p)
-  params.only(p, "expression start fields")
-  local query = params.check(core.query(params.need(p, "expression", "text")))
-  local fields = params.choice(p, "fields", { "base", "path" })
+  local query, fields = params.check_field("expression", core.query(p.expression)), p.fields
   local found = params.check(self.graph:find(query, { start = vertex(self, p, "start") }))
   local function path(v)
     local ok, text = pcall(function() return v.path end)
@@ -50,9 +52,9 @@ end
 local SHOW = {}
 
 function SHOW.tree(self, v, p)
-  local trees, depth = core.array {}, params.maybe(p, "depth", "id")
+  local trees = core.array {}
   for i, top in ipairs(v and { v } or self.graph:roots()) do
-    trees[i] = view.vertex(top, { depth = depth, limit = params.maybe(p, "all", "flag") and math.huge or 40 })
+    trees[i] = view.vertex(top, { depth = p.depth, limit = p.all and math.huge or 40 })
   end
   return { trees = trees }
 end
@@ -66,7 +68,7 @@ function SHOW.totals(self, v)
 end
 
 function SHOW.pool(_, v)
-  if not v then params.fail("invalid", "uri is missing: the vertex that is to be shown in full") end
+  if not v then params.fail("invalid", "field 'uri' is missing: the path of the vertex that is to be shown in full is wanted") end
   return without_own(pool.describe(v))
 end
 
@@ -86,23 +88,31 @@ end
 --- {"id":2,"method":"show","params":{"uri":"/cluster0","as":"tree"}}; as: tree (with "depth", "all"), totals, pool, or children: pages
 --- of what is right below
 function M.show(self, call, p)
-  params.only(p, "uri as depth all")
-  local as, v = params.choice(p, "as", { "tree", "totals", "pool", "children" }), vertex(self, p, "uri")
+  local as, v = p.as, vertex(self, p, "uri")
   if as == "children" then return send_children(self, call, v) end
   call.answer(SHOW[as](self, v, p))
+end
+
+-- JSON has finite numbers only.
+local function check_scores(found)
+  for _, entry in ipairs(found) do
+    if math.abs(entry.score) == math.huge then
+      params.fail("policy", "field 'filter': evaluate: a finite number is wanted, not %g", entry.score)
+    end
+  end
 end
 
 --- {"id":3,"method":"walk","params":{"filter":"return {evaluate = function(v) return v.free end}","type":"rack","best":3}}: pages of
 --- {vertex =, score =} in descending score
 function M.walk(self, call, p)
-  params.only(p, "filter start subsystem type best")
-  local best = params.maybe(p, "best", "id") or BEST
-  if best > BEST_MOST then params.fail("limit", "best: at most %d are possible", BEST_MOST) end
-  local policy = params.check(filter.load(params.need(p, "filter", "text"), self.opts.filter_seconds))
+  local best = p.best or BEST
+  if best > BEST_MOST then params.fail("limit", "field 'best': at most %d are possible", BEST_MOST) end
+  local policy = params.check_field("filter", filter.load(p.filter, self.opts.filter_seconds))
   local found, why, code = filter.walk(self.graph, policy, {
-    start = vertex(self, p, "start"), subsystem = params.maybe(p, "subsystem", "text"), type = params.maybe(p, "type", "text"), best = best,
+    start = vertex(self, p, "start"), subsystem = p.subsystem, type = p.type, best = best,
   })
   if not found then return call.fail(filter.said(why, self.opts.filter_seconds), code) end
+  check_scores(found)
   call.pages("vertices", #found, function(i)
     local t = base(found[i].vertex)
     if t then t.score = found[i].score end
@@ -118,19 +128,9 @@ local function target_at(v)
   return v.rank and (not parent or parent.rank ~= v.rank) and v.rank or nil
 end
 
-local function is_state(name)
-  for _, known in ipairs(core.states) do
-    if known == name then return true end
-  end
-  return false
-end
-
 --- {"id":4,"method":"state","params":{"uri":"/cluster0/rack0/node3","state":"down"}}
 function M.state(self, call, p)
-  params.only(p, "uri state")
-  params.need(p, "uri", "text")
-  local v, state = vertex(self, p, "uri"), params.need(p, "state", "text")
-  if not is_state(state) then params.fail("invalid", "state: one of %s is wanted", table.concat(core.states, ", ")) end
+  local v, state = vertex(self, p, "uri"), p.state
   local target = target_at(v)
   v.state = state
   if target then
@@ -143,21 +143,10 @@ function M.state(self, call, p)
   call.answer { path = v.path, state = v.state }
 end
 
--- {KEY = VALUE | true | null} into a map of a vertex; all are looked at before one is set.
-local function check_entries(entries)
-  for key, value in pairs(entries) do
-    local ok = type(key) == "string" and key ~= "" and (value == core.null or value == true or type(value) == "string")
-    if not ok then params.fail("invalid", "set: keys with a text, true (no value) or null (to be removed) are wanted") end
-  end
-end
-
 --- {"id":5,"method":"tag","params":{"uri":"/cluster0/rack0","set":{"maintenance":"disk","old":null}}}
 function M.tag(self, call, p)
-  params.only(p, "uri set")
-  params.need(p, "uri", "text")
-  local v, entries = vertex(self, p, "uri"), params.need(p, "set", "table")
-  check_entries(entries)
-  for key, value in pairs(entries) do
+  local v = vertex(self, p, "uri")
+  for key, value in pairs(p.set) do
     if value == core.null then v.tags[key] = nil else v.tags[key] = value end
   end
   self:changed()

@@ -8,26 +8,24 @@ local M = {}
 
 needs.reader "parent.status"
 
+params.takes("parent.status", "", {})
+params.takes("parent.grow", "parent machine targets", { request = "request!" })
+params.takes("parent.shrink", "parent machine targets jobs owners children", { targets = "targets!", force = "flag", pass = "flag" })
+
 local function parent(self)
   if not self.parent then params.fail("unavailable", "this service has no parent; weir serve --parent makes it a child of one") end
   return self.parent
 end
 
 --- {"id":1,"method":"parent.status"}: who it is, whether it is there, what was acquired from it
-M["parent.status"] = function(self, call, p)
-  params.only(p, "")
+M["parent.status"] = function(self, call)
   call.answer(parent(self):status())
 end
 
 --- {"id":2,"method":"parent.grow","params":{"request":"slot=2/node"}}: asks the parent for more, and answers when it is here. What the
 --- parent does not have, it asks its own parent for
 M["parent.grow"] = function(self, call, p)
-  params.only(p, "request")
-  local value = p.request
-  if type(value) ~= "string" and type(value) ~= "table" then
-    params.fail("invalid", "request is missing: a jobspec or a shape is wanted")
-  end
-  local request = params.check(weir.request(value, type(value) == "string" and "request" or nil))
+  local request = type(p.request) == "table" and params.table_request(p.request) or params.check(weir.request(p.request, "request"))
   parent(self):grow(request, function(result, why, code)
     if not result then return call.fail(why, code) end
     call.answer(self.parent:status())
@@ -37,10 +35,7 @@ end
 --- {"id":3,"method":"parent.shrink","params":{"targets":"4-5","force":false,"pass":false}}: gives targets back. Where jobs are on them
 --- only with force: they get their fatal exception, and the targets go when the jobs have. With pass on to the parent's parent
 M["parent.shrink"] = function(self, call, p)
-  params.only(p, "targets force pass")
-  local set = params.need(p, "targets", "text")
-  local opts = { force = params.maybe(p, "force", "flag"), pass = params.maybe(p, "pass", "flag") }
-  params.check(parent(self):shrink(set, opts, function(result, why, code)
+  params.check(parent(self):shrink(p.targets, { force = p.force, pass = p.pass }, function(result, why, code)
     if not result then return call.fail(why, code) end
     call.answer(self.parent:status())
   end))

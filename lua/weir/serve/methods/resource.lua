@@ -20,6 +20,19 @@ needs.reader "resource.status"
 needs.by("resource.acquire", by_job, job_of)
 needs.by("resource.release", by_job, job_of)
 
+local TAKES = "targets machine jobs owners children" -- what moves targets
+
+params.takes("resource.acquire", "targets streams", { group = "name" })
+params.takes("resource.release", TAKES, { group = "name!", targets = "targets!" })
+params.takes("resource.status", "", {})
+params.takes("resource.drain", TAKES, { targets = "targets!", reason = "words" })
+params.takes("resource.move", TAKES, { targets = "targets!", group = "name!" })
+params.takes("resource.property", "machine", { name = "name!", targets = "targets!", remove = "flag" })
+params.takes("resource.add", TAKES, { R = "table!" })
+for _, name in ipairs { "undrain", "online", "offline", "exclude", "include", "remove" } do
+  params.takes("resource." .. name, TAKES, { targets = "targets!" })
+end
+
 -- ---- schedulers -----------------------------------------------------------------------------------------------------------------
 
 --- {"id":1,"method":"resource.acquire","params":{"group":"debug"}}: a stream; without a group the newer wording. "cancel", or the
@@ -52,16 +65,14 @@ local function done(self, call)
 end
 
 --- {"id":3,"method":"resource.status"}
-M["resource.status"] = function(self, call, p)
-  params.only(p, "")
+M["resource.status"] = function(self, call)
   call.answer(self.provider:status())
 end
 
 -- A command that takes targets and nothing else.
 local function plain(name)
   M["resource." .. name] = function(self, call, p)
-    params.only(p, "targets")
-    params.check(self.provider[name](self.provider, params.need(p, "targets", "text")))
+    params.check(self.provider[name](self.provider, p.targets))
     done(self, call)
   end
 end
@@ -77,14 +88,13 @@ plain "offline"
 
 --- {"id":5,"method":"resource.drain","params":{"targets":"3-4","reason":"disk"}}
 M["resource.drain"] = function(self, call, p)
-  params.only(p, "targets reason")
-  params.check(self.provider:drain(params.need(p, "targets", "text"), params.maybe(p, "reason", "text")))
+  params.check(self.provider:drain(p.targets, p.reason))
   done(self, call)
 end
 
 -- What leaves the graph needs a root that stays.
 local function check_roots(self, set)
-  for v, target in self.follower.targets:each(set) do
+  for v, target in self.follower.targets:each(set & self.follower.targets.all) do
     if not v:parent() then params.fail("invalid", "target %d is the whole machine; it cannot be taken out of it", target) end
   end
 end
@@ -92,6 +102,7 @@ end
 local function move(self, call, targets, group)
   local set = params.check(core.idset(targets))
   check_roots(self, set)
+  params.check(self.provider:may_move(targets, group))
   self:stash(set)
   params.check(self.provider:move(targets, group))
   done(self, call)
@@ -99,20 +110,17 @@ end
 
 --- {"id":6,"method":"resource.move","params":{"targets":"0-1","group":"debug"}}; "default" is no group
 M["resource.move"] = function(self, call, p)
-  params.only(p, "targets group")
-  move(self, call, params.need(p, "targets", "text"), params.need(p, "group", "text"))
+  move(self, call, p.targets, p.group)
 end
 
 --- {"id":7,"method":"resource.exclude","params":{"targets":"0"}}
 M["resource.exclude"] = function(self, call, p)
-  params.only(p, "targets")
-  move(self, call, params.need(p, "targets", "text"), "exclude")
+  move(self, call, p.targets, "exclude")
 end
 
 --- {"id":8,"method":"resource.include","params":{"targets":"0"}}
 M["resource.include"] = function(self, call, p)
-  params.only(p, "targets")
-  move(self, call, params.need(p, "targets", "text"), "default")
+  move(self, call, p.targets, "default")
 end
 
 -- The machine of a child service is what its parent gives it.
@@ -122,11 +130,10 @@ end
 
 --- {"id":9,"method":"resource.remove","params":{"targets":"7"}}: they leave the machine
 M["resource.remove"] = function(self, call, p)
-  params.only(p, "targets")
-  local set = params.check(core.idset(params.need(p, "targets", "text")))
+  local set = core.idset(p.targets)
   from_parent(self, "parent.shrink")
   check_roots(self, set)
-  if set:empty() or not self.provider.targets:contains(set) then params.check(self.provider:remove(p.targets)) end -- says why not
+  if not self.provider.targets:contains(set) then params.check(self.provider:remove(p.targets)) end -- says why not
   self:withdraw(set)
   call.answer(self.provider:status())
 end
@@ -134,21 +141,19 @@ end
 --- {"id":10,"method":"resource.add","params":{"R":{"version":1,"execution":{"R_lite":[{"rank":"8","children":{"core":"0-3"}}]}}}}:
 --- what R describes comes to the machine, up
 M["resource.add"] = function(self, call, p)
-  params.only(p, "R")
   from_parent(self, "parent.grow")
-  local set = params.check(rset.new(params.need(p, "R", "table"), "R"))
+  local set = params.check_field("R", rset.new(p.R, "R"))
   local ids, known = core.idset(set:ranks()), self.provider.targets | self.provider:taken()
   if ids:empty() then params.fail("invalid", "R: there are no ranks in it") end
   if ids:overlaps(known) then params.fail("exists", "R: target %s is there already", tostring(ids & known)) end
-  params.check(set:graph()):close() -- it must be a machine
+  params.check_field("R", set:graph()):close() -- it must be a machine
   self:adopt(set, ids, ids)
   done(self, call)
 end
 
 --- {"id":11,"method":"resource.property","params":{"name":"fast","targets":"0-3","remove":false}}
 M["resource.property"] = function(self, call, p)
-  params.only(p, "name targets remove")
-  local name, targets, remove = params.need(p, "name", "text"), params.need(p, "targets", "text"), params.maybe(p, "remove", "flag")
+  local name, targets, remove = p.name, p.targets, p.remove
   params.check(self.provider[remove and "property_remove" or "property_add"](self.provider, name, targets))
   for v in self.follower.targets:each(core.idset(targets)) do
     if remove then v.properties[name] = nil else v.properties[name] = true end

@@ -12,9 +12,17 @@ local needs = roles.needs
 needs.anyone("hello", "methods", "login", "cancel")
 needs.reader("stats", "metrics", "events")
 
+params.takes("hello", "", {})
+params.takes("login", "client", { token = "text!" })
+params.takes("methods", "", { name = "name" })
+params.takes("stats", "", {})
+params.takes("metrics", "", {})
+params.takes("events", "streams", {})
+params.takes("advance", "clock jobs owners children machine targets", { to = "seconds!" })
+params.takes("cancel", "streams targets jobs owners machine", { id = "call!" })
+
 --- {"id":1,"method":"hello"}
-function M.hello(self, call, p)
-  params.only(p, "")
+function M.hello(self, call)
   call.answer { weir = core.version, limits = self.opts.limits, clock = self.opts.clock, overrun = self.opts.overrun,
     durable = self.opts.store ~= nil, role = call.client.role, name = call.client.name }
 end
@@ -22,12 +30,11 @@ end
 --- {"id":7,"method":"login","params":{"token":"3f9a..."}}: who is at the other end of a TCP connection, by a token of the service's.
 --- The wrong one a few times ends the connection
 function M.login(self, call, p)
-  params.only(p, "token")
-  local client, known = call.client, self.opts.tokens and self.opts.tokens:find(params.need(p, "token", "text"))
+  local client, known = call.client, self.opts.tokens and self.opts.tokens:find(p.token)
   if not known then
     client.refused = (client.refused or 0) + 1
     self.opts.log("a token was refused", { client = client.name, often = true })
-    params.fail("forbidden", "login: this token is not known here")
+    params.fail("forbidden", "field 'token': this token is not known here")
   end
   local ok, why = client:login(known.role, known.name)
   if not ok then params.fail("limit", "login: %s", why) end
@@ -38,14 +45,16 @@ end
 local function about(name, services)
   local found = examples.of(name, services.modules)
   if not found then params.fail("unknown", 'there is no method "%s"', name:sub(1, 64)) end
-  return { method = name, example = found.example, about = found.about, needs = roles.needed(name, core.json_decode(found.example).params) }
+  local row, fields = params.row(name), {}
+  for field, spec in pairs(row.fields) do fields[field] = params.wanted(spec) .. (spec.needed and "; needed" or "") end
+  return { method = name, example = found.example, about = found.about, changes = core.array(row.changes), params = fields,
+    needs = roles.needed(name, core.json_decode(found.example).params) }
 end
 
 --- {"id":2,"method":"methods","params":{"name":"child.open"}}: a request as an example, a few words and the role that is needed;
 --- without a name, the names of all
 function M.methods(_, call, p)
-  params.only(p, "name")
-  local name, services = params.maybe(p, "name", "text"), require "weir.serve.service"
+  local name, services = p.name, require "weir.serve.service"
   if name then return call.answer(about(name, services)) end
   local list = core.array {}
   for method in pairs(services.methods) do list[#list + 1] = method end
@@ -54,8 +63,7 @@ function M.methods(_, call, p)
 end
 
 --- {"id":3,"method":"stats"}
-function M.stats(self, call, p)
-  params.only(p, "")
+function M.stats(self, call)
   local reserved, allocated = 0, 0
   for _, job in ipairs(self.engine:jobs()) do
     if job.state == "reserved" then reserved = reserved + 1 else allocated = allocated + 1 end
@@ -74,8 +82,7 @@ function M.stats(self, call, p)
 end
 
 --- {"id":8,"method":"metrics"}: what is counted and measured, in the text format of Prometheus
-function M.metrics(self, call, p)
-  params.only(p, "")
+function M.metrics(self, call)
   call.answer { text = self.opts.metrics() }
 end
 
@@ -83,8 +90,7 @@ end
 --- own; start, where a reservation begins, hold, where it is put off for the first time, as a job past its end has what it needs, and
 --- expire, where a job is released at its end, each with the job and "at", its start or end; and between this service and its
 --- parent: parent, exit
-function M.events(self, call, p)
-  params.only(p, "")
+function M.events(self, call)
   call.stream()
   self.listeners[call] = true
   call.more { event = "listening" }
@@ -92,18 +98,16 @@ end
 
 --- {"id":5,"method":"advance","params":{"to":3600}}: only where the clock is a manual one
 function M.advance(self, call, p)
-  params.only(p, "to")
   if self.opts.clock ~= "manual" then params.fail("invalid", "the clock is the wall's; start the service with --clock manual") end
-  params.check(self:advance(params.need(p, "to", "number")))
+  params.check_field("to", self:advance(p.to))
   self:changed()
   call.answer { now = self.engine:now() }
 end
 
 --- {"id":6,"method":"cancel","params":{"id":4}}: ends a stream of this client
 function M.cancel(self, call, p)
-  params.only(p, "id")
   local stream = call.client:find(p.id)
-  if not stream then params.fail("unknown", "there is no stream with this id") end
+  if not stream then params.fail("unknown", "field 'id': there is no stream with this id") end
   self:cancel(stream)
   stream.finish()
   call.answer { id = p.id }
