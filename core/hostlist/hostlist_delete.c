@@ -1,17 +1,19 @@
-/* hostlist_delete.c - deleting the names of another list: a sweep over both finds what goes out of which run. */
+/* hostlist_delete.c - deletes the names of a second list from a list. A sweep over both lists finds the numbers to
+ * cut from each run.
+ */
 #include "hostlist/hostlist_sweep.h"
 
 #include <stdlib.h>
 
 struct cut {
-    uint32_t at; /* number of the run that [lo, hi] goes out of */
+    uint32_t at; /* index of the run to be cut */
     uint64_t lo, hi;
 };
 
 struct cuts {
     struct cut *cuts;
     uint32_t n, cap;
-    uint64_t repeated; /* cuts because of repeated names */
+    uint64_t repeated; /* cuts made for names repeated in both lists */
 };
 
 static int cut(struct cuts *c, uint32_t at, uint64_t lo, uint64_t hi)
@@ -22,8 +24,8 @@ static int cut(struct cuts *c, uint32_t at, uint64_t lo, uint64_t hi)
     return WEIR_OK;
 }
 
-/* Cuts the stretch out of as many runs of the list as it is named to be deleted, those that are first in the list. What
- * is popped waits behind the heap, which has room for all. */
+/* Cuts the stretch [lo, hi] from as many runs as there are deletions of the stretch, first runs first. Popped items
+ * are kept at the end of the heap's array until the last pop, because a second pop must find a different run. */
 static int stretch_cut(struct sweep *s, uint64_t lo, uint64_t hi)
 {
     struct cuts *c = s->result;
@@ -56,7 +58,7 @@ static int compare_cuts(const void *x, const void *y)
     return a->lo < b->lo ? -1 : a->lo > b->lo;
 }
 
-/* Appends to `out` what the cuts, which are sorted, leave of the runs of h. */
+/* Appends to `out` the runs of h without the cuts. Cuts must be sorted. */
 static int apply_cuts(const weir_hostlist *h, const struct cuts *c, weir_hostlist *out)
 {
     uint32_t k = 0;
@@ -77,7 +79,7 @@ static int apply_cuts(const weir_hostlist *h, const struct cuts *c, weir_hostlis
     return rc;
 }
 
-/* Both lists without suffixes. */
+/* Deletes names; neither list may have suffixes. */
 static int delete_names(weir_hostlist *h, const weir_hostlist *names)
 {
     weir_hostlist out = {0};
@@ -100,7 +102,7 @@ static int delete_names(weir_hostlist *h, const weir_hostlist *names)
     return rc;
 }
 
-/* The same for any lists. */
+/* Deletes names from any list, after expanding suffixes in h and in a copy of `names`. */
 static int delete_any(weir_hostlist *h, const weir_hostlist *names)
 {
     weir_hostlist *copy = NULL;
@@ -124,12 +126,14 @@ int weir_hostlist_delete_list(weir_hostlist *h, const weir_hostlist *names, uint
     int rc;
 
     if (!h || !names)
-        return weir_fail(err, WEIR_EINVAL, "hostlist: there is no list %s", h ? "of names to delete" : "to delete from");
+        return weir_fail(err, WEIR_EINVAL, "hostlist: there is no list %s",
+                         h ? "of names to delete" : "to delete from");
     rc = delete_any(h, names);
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(err);
     if (rc != WEIR_OK)
-        return weir_fail(err, rc, "hostlist: too many names that come more than once or have something behind a bracket");
+        return weir_fail(err, rc,
+                         "hostlist: too many names that come more than once or have something behind a bracket");
     if (deleted)
         *deleted = before - h->count;
     return WEIR_OK;

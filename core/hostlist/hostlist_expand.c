@@ -1,4 +1,4 @@
-/* hostlist_expand.c - names with a suffix: as names of their own, and compared with others. */
+/* hostlist_expand.c - names with a suffix: expanded to runs without a suffix, and compared with names of any run. */
 #include "hostlist/hostlist_private.h"
 
 #include <string.h>
@@ -81,14 +81,14 @@ int weir_hostlist_expand(weir_hostlist *h)
 
 /* ---- comparing ---- */
 
-/* A place in a list, and the number of the name there. */
+/* A position in a list: a number in a run. */
 struct place {
     const weir_hostlist *h;
     const struct run *run;
     uint64_t number;
 };
 
-/* A name in its three parts, one after the other. */
+/* The prefix, digits and suffix of a name. */
 struct parts {
     const char *text[3];
     size_t len[3];
@@ -145,8 +145,8 @@ static void advance(struct place *p, uint64_t by)
         p->number = p->run->lo;
 }
 
-/* Runs that are split the same way are compared as runs. Others have at most one name in common where they meet: the digit
- * that changes from one name to the next stands somewhere else. */
+/* Runs of equal prefix, digits and suffix are compared as a whole. Runs split differently have at most one name in
+ * common, since the digit counting from name to name is in a different place, and are compared name by name. */
 bool weir_hostlist_equal(const weir_hostlist *a, const weir_hostlist *b)
 {
     struct place x, y;

@@ -1,6 +1,7 @@
-/* hostlist_find.c - the position of a name: by going through the runs, or by an index that is dropped when the list
- * changes. Invariant of the index: its runs are parts of runs of the list, no two of them have a name in common that is
- * split the same way, `first` is the position of the first occurrence, and they ascend by prefix, digits, suffix, lo.
+/* hostlist_find.c - finds the position of a name, by going through the runs or by an index. Any change of the list
+ * drops the index. Invariant of the index: entries are parts of the list's runs, no two entries have a common name
+ * with equal prefix, digits and suffix, `first` is the position of the first occurrence, and entries ascend by
+ * prefix, digits, suffix, lo.
  */
 #include "hostlist/hostlist_sweep.h"
 
@@ -55,7 +56,7 @@ int weir_hostlist_index(weir_hostlist *h)
     return WEIR_OK;
 }
 
-/* Whether a comes after b in the index. */
+/* Whether a is behind b in the index. */
 static bool is_after(const struct run *a, const struct run *b)
 {
     if (a->prefix != b->prefix)
@@ -67,7 +68,7 @@ static bool is_after(const struct run *a, const struct run *b)
     return a->lo > b->lo;
 }
 
-/* Position of `key` (a run of one name) in run r, or -1. */
+/* The position of `key` (a run of one name) in run r; -1 if absent. */
 static int64_t position_in(const struct run *r, const struct run *key)
 {
     if (r->prefix != key->prefix || r->suffix != key->suffix || r->digits != key->digits || r->lo > key->lo ||
@@ -112,8 +113,9 @@ static uint64_t number_of(const char *s, uint32_t digits)
     return n;
 }
 
-/* Tries every digit of the name that has something behind it as the last one of the number; that begins as far to the
- * left as a number can. The hash of what is before grows along. */
+/* Finds names with a suffix. Each digit with some text behind may be the last digit of a number; the number extends
+ * to the left as far as a number can. The hash of the prefix is extended along the way, so each prefix costs O(1)
+ * more. */
 static int64_t find_suffixed(const weir_hostlist *h, const char *name, size_t len)
 {
     const struct texts *t = &h->texts;
@@ -144,7 +146,7 @@ static int64_t find_suffixed(const weir_hostlist *h, const char *name, size_t le
     return found;
 }
 
-/* Position of a name in a run with a suffix, or -1. */
+/* The position of a name in run r, by comparing text; -1 if absent. */
 static int64_t position_by_text(const weir_hostlist *h, const struct run *r, const char *name, size_t len)
 {
     const char *prefix = prefix_text(h, r);

@@ -1,10 +1,10 @@
-/* hostlist_format.c - writing hostlists (RFC 29), compactly: consecutive names with one prefix share brackets, and
- * numbers that follow each other are ranges.
+/* hostlist_format.c - writes the compact text of a hostlist (RFC 29): consecutive names with one prefix share
+ * brackets, and consecutive numbers are ranges.
  *
- * Names come to the writer one run after the other, those with a suffix one by one, as if they had none. It has written what stands before the last range of
- * the group (the names that share brackets) that is open; whether this gets brackets, the next name tells.
- * Leading zeros of the first number between brackets hold for all numbers there, so a name that would win zeros by
- * that begins new brackets.
+ * The writer receives one run after the other; names with a suffix come singly, split like names without. Names in
+ * one pair of brackets form a group. The writer holds back the last range of the open group, because the next name
+ * decides whether the range needs brackets. Leading zeros of the first number in brackets apply to all numbers in
+ * the brackets, so a name that would gain zeros starts a new group.
  */
 #include "hostlist/hostlist_private.h"
 
@@ -17,13 +17,13 @@ struct range {
 
 struct writer {
     weir_buf *out;
-    weir_buf prefix;   /* of the group that is open */
-    bool any;          /* something was written */
-    bool open;         /* a group is */
-    bool bracket;      /* its bracket was written */
-    uint32_t padding;  /* numbers in the group have at least so many digits */
-    struct range last; /* its last range, not written yet */
-    const char *suffix; /* "" but where names with a suffix are too many to be written one by one */
+    weir_buf prefix;   /* of the open group */
+    bool any;          /* text has been written */
+    bool open;         /* a group is open */
+    bool bracket;      /* the group's '[' has been written */
+    uint32_t padding;  /* fewest digits of the numbers in the group */
+    struct range last; /* the group's last range, not yet written */
+    const char *suffix; /* of the group; "" unless names with suffix are too many to be written singly */
 };
 
 static void write_number(weir_buf *b, uint64_t n, uint32_t digits)
@@ -86,14 +86,14 @@ static void begin_group(struct writer *w, const char *prefix, size_t len, const 
     w->open = w->any = true;
 }
 
-/* Whether names may stand in the brackets of the group that is open. */
+/* Whether names of the given prefix, suffix and digits may be added to the open group. */
 static bool belongs(const struct writer *w, const char *prefix, size_t len, const char *suffix, const struct range *r)
 {
     return w->open && w->last.lo_digits > 0 && r->lo_digits >= w->padding && len == w->prefix.len &&
            memcmp(prefix, w->prefix.data, len) == 0 && strcmp(suffix, w->suffix) == 0;
 }
 
-/* b goes on where a ended; after nines with one more digit: 8-9 and 10-12 are 8-12. */
+/* Whether range b continues range a. After nines the number of digits grows: 8-9 and 10-12 make 8-12. */
 static bool goes_on(const struct range *a, const struct range *b)
 {
     if (b->lo != a->hi + 1)
@@ -151,7 +151,7 @@ int weir_hostlist_write(const weir_hostlist *h, weir_buf *b)
 
     if (!h)
         return WEIR_EINVAL;
-    weir_buf_add(b, "", 0); /* even of nothing it makes a text */
+    weir_buf_add(b, "", 0); /* also allocates the text of an empty list */
     for (uint32_t i = 0; i < h->n && !b->failed && !w.prefix.failed; i++) {
         const struct run *r = &h->runs[i];
         if (r->suffix != NO_TEXT && one_by_one)

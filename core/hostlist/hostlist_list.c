@@ -1,4 +1,5 @@
-/* hostlist_list.c - lists of host names as runs: life, appending, positions. See hostlist_private.h for the invariant.
+/* hostlist_list.c - lists of host names as runs: creation, appending, positions. The invariant is in
+ * hostlist_private.h.
  */
 #include "hostlist/hostlist_private.h"
 
@@ -182,7 +183,7 @@ void weir_hostlist_rollback(weir_hostlist *h, const struct mark *m)
     weir_hostlist_drop_index(h);
 }
 
-/* Gives a run of `other` the texts of h. */
+/* Replaces the text numbers of a run of `other` by numbers of texts in h. */
 static int adopt_texts(weir_hostlist *h, const weir_hostlist *other, struct run *r)
 {
     const char *prefix = prefix_text(other, r);
@@ -203,7 +204,7 @@ int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir
     if (!h || !other)
         return weir_fail(err, WEIR_EINVAL, "hostlist: there is no list to append%s", h ? "" : " to");
     mine = weir_hostlist_mark(h);
-    theirs = weir_hostlist_mark(other); /* other may be h: then its last run may grow on the way */
+    theirs = weir_hostlist_mark(other); /* if other == h, the last run may grow meanwhile */
     for (uint32_t i = 0; i < theirs.n && rc == WEIR_OK; i++) {
         struct run r = i + 1 == theirs.n ? theirs.last : other->runs[i];
         rc = adopt_texts(h, other, &r);
@@ -229,7 +230,7 @@ uint64_t weir_hostlist_count(const weir_hostlist *h)
     return h ? h->count : 0;
 }
 
-/* The run that holds position i, which is below the count. */
+/* The run with position i < h->count. O(log runs) */
 static uint32_t run_at(const weir_hostlist *h, uint64_t i)
 {
     uint32_t lo = 0;
@@ -261,7 +262,7 @@ size_t weir_hostlist_nth(const weir_hostlist *h, uint64_t i, char *buf, size_t s
     return n < 0 ? 0 : (size_t)n;
 }
 
-/* Positions from run i on. */
+/* Recomputes the positions from run i on. */
 static void renumber(weir_hostlist *h, uint32_t i)
 {
     uint64_t first = i ? h->runs[i - 1].first + run_length(&h->runs[i - 1]) : 0;
@@ -279,7 +280,7 @@ static void remove_run(weir_hostlist *h, uint32_t i)
     memmove(h->runs + i, h->runs + i + 1, (h->n - i) * sizeof *h->runs);
 }
 
-/* Joins run i to the one before it where it can. */
+/* Joins run i to the run before, if possible. */
 static void join_run(weir_hostlist *h, uint32_t i)
 {
     if (i == 0 || i >= h->n || !joins(&h->runs[i - 1], &h->runs[i]))
@@ -288,7 +289,7 @@ static void join_run(weir_hostlist *h, uint32_t i)
     remove_run(h, i);
 }
 
-/* Takes a number out of run k; there is room for one more run. */
+/* Removes a number from run k. Room for one more run must be reserved. */
 static void cut_run(weir_hostlist *h, uint32_t k, uint64_t number)
 {
     struct run *r = &h->runs[k];

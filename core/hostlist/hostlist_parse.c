@@ -1,8 +1,8 @@
-/* hostlist_parse.c - reading hostlists (RFC 29). One pass over the text, appending as it goes; what was appended is
- * undone when the text turns out to be wrong, so that a list is never changed by half.
+/* hostlist_parse.c - reads hostlists (RFC 29) in one pass, appending names along the way. If the text is malformed,
+ * the list is rolled back, so a failure changes nothing.
  *
- * The numbers between brackets have the digits that they are written with. Leading zeros of the first one hold for
- * all: [005,4] is 005,004 (RFC 29).
+ * Numbers in brackets keep the digits as written. Leading zeros of the first number apply to all numbers: [005,4] is
+ * 005,004 (RFC 29).
  */
 #include "hostlist/hostlist_private.h"
 
@@ -12,20 +12,20 @@ struct reader {
     weir_hostlist *list;
     const char *text;
     size_t len;
-    size_t at; /* the next character */
+    size_t at; /* offset of the next character */
     weir_err *err;
 };
 
-/* An expression prefix[ids]suffix as it stands in the text. */
+/* An expression prefix[ids]suffix, as in the text. */
 struct expression {
     const char *prefix, *suffix;
     size_t prefix_len, suffix_len;
-    size_t padding; /* digits of the first number when it has leading zeros, or 0 */
+    size_t padding; /* number of digits of the first number, if written with leading zeros; else 0 */
 };
 
 struct range {
     uint64_t lo, hi;
-    size_t width; /* digits that are written at least */
+    size_t width; /* fewest digits of the numbers */
 };
 
 static int peek(const struct reader *r)
@@ -48,7 +48,7 @@ static int column_of(size_t at)
     return at < INT32_MAX ? (int)at + 1 : INT32_MAX;
 }
 
-/* Fails at character `at`; `wanted` says what would be right there. */
+/* Reports an error at offset `at`; `wanted` is the rest of the message, after "where". */
 static int refuse(const struct reader *r, size_t at, const char *wanted)
 {
     int column = column_of(at);
@@ -69,7 +69,7 @@ static int exceeds(const struct reader *r, size_t at, const char *what)
     return weir_fail_at(r->err, WEIR_ELIMIT, NULL, 1, column_of(at), "hostlist: at column %d, %s", column_of(at), what);
 }
 
-/* Turns a status of the list into an error with a place. */
+/* Reports the status of an operation on the list as an error at offset `at`. */
 static int report(const struct reader *r, size_t at, int rc)
 {
     if (rc == WEIR_ENOMEM)
@@ -99,7 +99,7 @@ static uint64_t power_of_ten(uint32_t n)
     return power;
 }
 
-/* Appends a name with something behind its number: it is a name like others, and split like them. */
+/* Appends a single name with a suffix. A single name is split like any name without brackets. */
 static int append_one(struct reader *r, const struct expression *e, size_t prefix_len, const struct run *run)
 {
     char digits[WEIR_HOSTLIST_DIGITS];
@@ -116,8 +116,8 @@ static int append_one(struct reader *r, const struct expression *e, size_t prefi
     return rc;
 }
 
-/* Appends prefix + number + suffix for lo to hi, all written with `digits` digits. Digits at the end of the prefix are
- * part of the number of these names. */
+/* Appends prefix + number + suffix for lo to hi, all with `digits` digits. Digits at the end of the prefix become
+ * part of the number. */
 static int append_digits(struct reader *r, const struct expression *e, uint64_t lo, uint64_t hi, uint32_t digits)
 {
     struct name prefix = weir_name_split(e->prefix, e->prefix_len);
@@ -140,7 +140,7 @@ static int append_digits(struct reader *r, const struct expression *e, uint64_t 
     return weir_hostlist_append_run(r->list, &run);
 }
 
-/* More digits than a number has: the zeros in front belong to the prefix. */
+/* Appends a range with more digits than a number can have: the zeros in front become part of the prefix. */
 static int append_wide(struct reader *r, const struct expression *e, const struct range *range)
 {
     size_t zeros = range->width - WEIR_HOSTLIST_DIGITS;
@@ -159,7 +159,7 @@ static int append_wide(struct reader *r, const struct expression *e, const struc
     return rc;
 }
 
-/* Appends the names of a range: a run for each number of digits. */
+/* Appends the names of a range: one run for each number of digits. */
 static int append_range(struct reader *r, const struct expression *e, const struct range *range)
 {
     uint64_t lo = range->lo;
@@ -228,7 +228,7 @@ static int read_range(struct reader *r, struct expression *e, struct range *rang
     return WEIR_OK;
 }
 
-/* Reads from behind '[' to behind ']'. */
+/* Reads a bracket from '[' up to and including ']', and appends the names. */
 static int read_bracket(struct reader *r, struct expression *e)
 {
     struct range range;
@@ -250,7 +250,7 @@ static int read_bracket(struct reader *r, struct expression *e)
     return WEIR_OK;
 }
 
-/* The length of the part of a name that begins at `at`. */
+/* The number of characters at offset `at` that may stand in a name. */
 static size_t plain_length(const struct reader *r, size_t at)
 {
     size_t end = at;
@@ -291,7 +291,7 @@ static void skip_blanks(struct reader *r)
         r->at++;
 }
 
-/* Reads expressions between commas. Empty ones stand for no host. */
+/* Reads expressions, separated by commas. An empty expression adds no host. */
 static int read_all(struct reader *r)
 {
     int rc;

@@ -1,12 +1,14 @@
-/* hostlist_private.h - how a list of host names is stored; for the files hostlist_*.c only.
+/* hostlist_private.h - the representation of a list of host names, for the files of hostlist/ only.
  *
- * A run is names that differ in a number only: prefix, number, suffix. Names without a suffix are split in one way only:
- * their last digits, at most WEIR_HOSTLIST_DIGITS of them, are the number, so that two of them are the same just when
- * prefix, number of digits and number are. A suffix comes from a range in brackets with something behind it, and a name in
- * such a run may be the same as one in a run without: "a[1-2]-b7" is a1-b7 (prefix "a1-b", number 7) and a2-b7.
- * Invariant: a run's numbers all have run.digits digits, with leading zeros where they are needed; a suffix has digits
- * before it, and takes as many digits from the end of the prefix as a number can have; no run without a suffix could be
- * joined to the one before it; run.first is the sum of the lengths before it.
+ * A run is a sequence of names that differ only in a number: prefix, number, suffix. A name without a suffix is
+ * split in one way: the last digits, at most WEIR_HOSTLIST_DIGITS, are the number. Two such names are therefore
+ * equal exactly if prefix, number of digits and number are equal. A suffix comes from a bracket followed by more
+ * text. A name in a run with a suffix may equal a name in a run without: "a[1-2]-b7" has a1-b7 (prefix "a1-b",
+ * number 7) and a2-b7.
+ *
+ * Invariant: all numbers of a run have run.digits digits, counting leading zeros. Before a suffix, the number has
+ * taken as many digits from the end of the prefix as a number can have. No run without a suffix could be joined to
+ * the run before. run.first is the sum of the lengths of all runs before.
  */
 #ifndef WEIR_HOSTLIST_PRIVATE_H
 #define WEIR_HOSTLIST_PRIVATE_H
@@ -16,22 +18,22 @@
 #define NO_TEXT UINT32_MAX
 
 struct run {
-    uint64_t lo, hi; /* both inside; 0 for a name without a number */
-    uint64_t first;  /* position in the list */
+    uint64_t lo, hi; /* inclusive; 0 for a name without a number */
+    uint64_t first;  /* position in the list of the name with number lo */
     uint32_t prefix; /* number of the text */
-    uint32_t suffix; /* the same, or NO_TEXT */
-    uint32_t digits; /* 0 for a name without a number */
+    uint32_t suffix; /* number of the text, or NO_TEXT */
+    uint32_t digits; /* written digits; 0 for a name without a number */
 };
 
-/* Prefixes and suffixes by number; each is kept once, terminated. */
+/* The prefixes and suffixes of a list by number, each stored once and NUL-terminated. */
 struct texts {
     char *text;
     uint32_t text_len, text_cap;
-    uint32_t *start; /* of each, in text */
+    uint32_t *start; /* by number: offset in `text` */
     uint32_t n, cap;
     uint32_t *table; /* open addressing: number + 1, or 0; size is 0 or a power of two */
     uint32_t size;
-    uint64_t seed; /* of the hash: nobody can make up names that all fall into one slot */
+    uint64_t seed; /* random start of the hash, against input made up to collide */
 };
 
 struct weir_hostlist {
@@ -39,22 +41,27 @@ struct weir_hostlist {
     uint32_t n, cap;
     uint64_t count;
     struct texts texts;
-    struct run *index; /* NULL, or what hostlist_find.c says */
+    struct run *index; /* as described in hostlist_find.c; NULL: none */
     uint32_t nindex;
-    bool index_suffixed; /* some run of it has a suffix */
+    bool index_suffixed; /* some run has a suffix */
 };
 
-/* One name, taken apart. */
+/* A name without suffix, split. */
 struct name {
     size_t prefix_len;
     uint32_t digits;
     uint64_t number;
 };
 
-uint64_t weir_text_hash(uint64_t hash, const char *s, size_t len); /* begins with the seed */
+/* Extend a hash by `len` bytes. Start with texts.seed. */
+uint64_t weir_text_hash(uint64_t hash, const char *s, size_t len);
+/* The number of a text, given its hash; NO_TEXT if absent. */
 uint32_t weir_text_find_hashed(const struct texts *t, const char *s, size_t len, uint64_t hash);
-uint32_t weir_text_find(const struct texts *t, const char *s, size_t len); /* NO_TEXT: not there */
+/* The number of a text; NO_TEXT if absent. O(len) */
+uint32_t weir_text_find(const struct texts *t, const char *s, size_t len);
+/* Find or add a text; *out is its number. Returns WEIR_OK or WEIR_ENOMEM. */
 int weir_text_intern(struct texts *t, const char *s, size_t len, uint32_t *out) WEIR_CHECKED;
+/* Add all texts of `from` to empty `to`, with equal numbers. Returns WEIR_OK or WEIR_ENOMEM. */
 int weir_text_copy(struct texts *to, const struct texts *from) WEIR_CHECKED;
 void weir_text_clear(struct texts *t);
 
@@ -73,23 +80,30 @@ static inline uint64_t run_length(const struct run *r)
     return r->hi - r->lo + 1;
 }
 
+/* Split a name into prefix and number. */
 struct name weir_name_split(const char *s, size_t len);
-bool weir_name_char(int c); /* may stand in a host name */
-/* Writes a number with that many digits, which it must have room for. */
+/* Whether a host name may contain character c. */
+bool weir_name_char(int c);
+/* Write a number with exactly `digits` digits, without a NUL. `to` must have room for the digits. */
 void weir_name_number(char *to, uint64_t number, uint32_t digits);
-/* Makes b the name of a run that has this number. */
+/* Set b to the name of run r with the given number. */
 void weir_name_make(const weir_hostlist *h, const struct run *r, uint64_t number, weir_buf *b);
-/* Appends a run of names, r->first aside; joins it to the last one where it can. WEIR_ELIMIT: too many hosts. */
+/* Append a copy of run r, or join r to the last run if possible. r->first is ignored. Returns WEIR_OK, WEIR_ENOMEM, or
+ * WEIR_ELIMIT if the list would have more than INT64_MAX hosts. Amortised O(1) */
 int weir_hostlist_append_run(weir_hostlist *h, const struct run *r) WEIR_CHECKED;
-/* Takes the runs of `from` (which has the same texts) and leaves it the old ones. */
+/* Exchange the runs of two lists. The runs of `from` must use the text numbers of h. */
 void weir_hostlist_swap_runs(weir_hostlist *h, weir_hostlist *from);
+/* Drop the index, after a change of the list. */
 void weir_hostlist_drop_index(weir_hostlist *h);
-/* Turns runs with a suffix into runs without; the list stays the same. WEIR_ELIMIT: WEIR_HOSTLIST_EXPAND. */
+/* Replace runs with a suffix by runs without, for the same names. Returns WEIR_OK, WEIR_ENOMEM, or WEIR_ELIMIT if not
+ * weir_hostlist_expandable(). */
 int weir_hostlist_expand(weir_hostlist *h) WEIR_CHECKED;
-bool weir_hostlist_suffixed(const weir_hostlist *h); /* some run has a suffix */
-bool weir_hostlist_expandable(const weir_hostlist *h); /* all names with a suffix are within WEIR_HOSTLIST_EXPAND */
+/* Whether some run has a suffix. O(runs) */
+bool weir_hostlist_suffixed(const weir_hostlist *h);
+/* Whether all names with a suffix together have at most WEIR_HOSTLIST_EXPAND bytes. O(runs) */
+bool weir_hostlist_expandable(const weir_hostlist *h);
 
-/* What a list was before something was appended, to undo that when it fails half way. */
+/* The length of a list before names are appended, for weir_hostlist_rollback() to undo the appending. */
 struct mark {
     uint32_t n;
     uint64_t count;

@@ -1,14 +1,14 @@
-/* hostlist_sort.c - sort and uniq. The list changes only when a whole result is ready. */
+/* hostlist_sort.c - sort and uniq. The list is replaced only by a complete result. */
 #include "hostlist/hostlist_sweep.h"
 
 struct sorted {
     weir_hostlist *out;
-    uint64_t repeated; /* runs that repeated names took */
+    uint64_t repeated; /* runs spent on repeated names */
 };
 
 static int put(struct sweep *s, uint64_t lo, uint64_t hi)
 {
-    struct run r = s->first[0]->run; /* all of them have the same prefix */
+    struct run r = s->first[0]->run; /* all runs of a stretch have equal prefix, digits and suffix */
 
     r.lo = lo;
     r.hi = hi;
@@ -32,7 +32,7 @@ static int stretch_sorted(struct sweep *s, uint64_t lo, uint64_t hi)
     return rc;
 }
 
-/* Appends the items [i, end), which differ in nothing but their numbers, each number once. */
+/* Appends the items [i, end) of one group, each number once. */
 static int merge_kind(struct sweep *s, uint32_t i, uint32_t end)
 {
     weir_hostlist *out = ((struct sorted *)s->result)->out;

@@ -1,5 +1,5 @@
-/* hostlist_sweep.c - see hostlist_sweep.h. Invariant: every item that covers the stretch and is the list's own is in the
- * heap, or was popped within this stretch.
+/* hostlist_sweep.c - the sweep over runs; see hostlist_sweep.h. Invariant: every item of the first list that covers
+ * the current stretch is in the heap, or was popped within the stretch.
  */
 #include "hostlist/hostlist_sweep.h"
 
@@ -168,7 +168,7 @@ static void ended(struct sweep *s, const struct item *item)
 int weir_sweep_kind(struct sweep *s, uint32_t i, uint32_t end)
 {
     uint32_t n = end - i;
-    uint32_t past = 0; /* of ends */
+    uint32_t past = 0; /* number of ends passed */
     uint64_t lo = 0;
     int rc = WEIR_OK;
 

@@ -1,42 +1,47 @@
-/* hostlist_sweep.h - going over the runs of one list or two in order of their names, for the files hostlist_*.c only.
+/* hostlist_sweep.h - visits the runs of one or two lists in the order of their names, for the files of hostlist/ only.
  *
- * A sweep cuts the numbers behind one prefix into stretches [lo, hi] that the same runs cover, and calls a function for
- * each. So no operation costs more for a longer run. n runs cost O(n log n), however they overlap.
+ * Runs of equal prefix, digits and suffix form a group. A sweep divides the numbers of a group into stretches:
+ * maximal intervals [lo, hi] covered by a constant set of runs. A callback handles each stretch as a whole, so the
+ * cost does not depend on the lengths of the runs. n runs cost O(n log n), however they overlap.
  */
 #ifndef WEIR_HOSTLIST_SWEEP_H
 #define WEIR_HOSTLIST_SWEEP_H
 
 #include "hostlist/hostlist_private.h"
 
-/* A run that takes part. */
+/* A run in a sweep. */
 struct item {
     const char *prefix;
     struct run run;
-    uint32_t at; /* number of the run in its list */
-    bool remove; /* it comes from the second list */
+    uint32_t at; /* index of the run in its list */
+    bool remove; /* the run is from the second list */
 };
 
 struct sweep {
-    struct item *items; /* sorted: what differs in nothing but the numbers stands together, by where it begins */
+    struct item *items; /* sorted by group, then by run.lo */
     uint32_t n;
-    struct item **ends;  /* those that stand together, by where they end */
-    struct item **first; /* a heap of the list's own that have begun (some have ended), the first in the list on top */
+    struct item **ends;  /* the items of the current group by run.hi */
+    struct item **first; /* heap by `at` of the first list's items with lo reached; items already ended may remain */
     uint32_t nfirst;
-    uint32_t own, removing; /* how many cover the stretch: of the list, of the second one */
-    int (*stretch)(struct sweep *s, uint64_t lo, uint64_t hi);
-    void *result; /* of stretch */
+    uint32_t own, removing; /* runs that cover the stretch: in the first list, in the second */
+    int (*stretch)(struct sweep *s, uint64_t lo, uint64_t hi); /* called for each stretch; returns a status */
+    void *result; /* for use by `stretch` */
 };
 
-/* Sorts by the text of the prefixes, or by their numbers (of one list). `second` may be NULL. */
+/* Begin a sweep over h and `second` (NULL: none), with groups in the order of their prefixes' texts. Neither list may
+ * have suffixes. Returns WEIR_OK or WEIR_ENOMEM; end with weir_sweep_end(). */
+
 int weir_sweep_by_text(struct sweep *s, const weir_hostlist *h, const weir_hostlist *second) WEIR_CHECKED;
+/* Begin a sweep over h, with groups in the order of the texts' numbers. */
 int weir_sweep_by_number(struct sweep *s, const weir_hostlist *h) WEIR_CHECKED;
 void weir_sweep_end(struct sweep *s);
-/* Calls `kind` for all items [i, end) that differ in nothing but their numbers. */
+/* Call `kind` for the items [i, end) of each group. Returns the first status that is not WEIR_OK. */
 int weir_sweep_each(struct sweep *s, int (*kind)(struct sweep *s, uint32_t i, uint32_t end)) WEIR_CHECKED;
-/* Calls s->stretch for the stretches of such items. */
+/* Call s->stretch for each stretch of the group [i, end). */
 int weir_sweep_kind(struct sweep *s, uint32_t i, uint32_t end) WEIR_CHECKED;
-/* Within a stretch that begins at lo: the own run that is first in the list, taken off the heap; NULL: no more. */
+/* In a stretch that begins at lo: pop the covering run that is first in the first list; NULL if none is left. */
 struct item *weir_sweep_pop(struct sweep *s, uint64_t lo);
+/* Put an item back on the heap. */
 void weir_sweep_push(struct sweep *s, struct item *item);
 
 #endif

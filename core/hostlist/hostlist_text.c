@@ -1,5 +1,5 @@
-/* hostlist_text.c - the prefixes and suffixes of the names of a list, each kept once. Invariant: table has a slot for every
- * text and is at most half full; text i begins at text[start[i]] and is terminated.
+/* hostlist_text.c - the prefixes and suffixes of a list's names, each stored once. Invariant: the table has a slot
+ * for every text and is at most half full; text i begins at text[start[i]] and is NUL-terminated.
  */
 #include "hostlist/hostlist_private.h"
 
@@ -32,7 +32,7 @@ static bool is_text(const struct texts *t, uint32_t i, const char *s, size_t len
     return end - t->start[i] == len + 1 && memcmp(t->text + t->start[i], s, len) == 0;
 }
 
-/* The slot of s, or the empty one where it belongs. */
+/* The slot of s: the slot in use, or the empty slot for insertion. */
 static uint32_t *slot_of(const struct texts *t, const char *s, size_t len, uint64_t hash)
 {
     uint32_t i = (uint32_t)hash & (t->size - 1);
@@ -51,7 +51,7 @@ uint32_t weir_text_find_hashed(const struct texts *t, const char *s, size_t len,
 
 uint32_t weir_text_find(const struct texts *t, const char *s, size_t len)
 {
-    if (t->n && is_text(t, t->n - 1, s, len)) /* names mostly come in rows with one prefix */
+    if (t->n && is_text(t, t->n - 1, s, len)) /* consecutive names mostly have one prefix */
         return t->n - 1;
     return weir_text_find_hashed(t, s, len, weir_text_hash(t->seed, s, len));
 }
