@@ -1,43 +1,46 @@
-/* coarsen.c - a coarse view of a machine (G10). Invariant: a vertex that stays stands below the nearest one above it
- * that stays; what is free of everything else is in exactly one pool, below that same vertex. */
+/* coarsen.c - makes a coarse view of a machine (G10): vertices of some types are kept, all others are merged into
+ * pools. Invariant: a kept vertex is below the nearest kept ancestor; free units of every other vertex are in
+ * exactly one merged pool, below the vertex's nearest kept ancestor.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "copy/extract.h"
 #include "time/availability.h"
 
-/* One pool of the view, in the making. */
-struct heap {
-    weir_name type, unit; /* of the fine graph */
+/* A pool of the view, the sum of vertices with one type and unit below one kept vertex. */
+struct merged_pool {
+    weir_name type, unit; /* numbers in the original graph */
     int64_t size;
-    weir_vertex pool; /* of the view, once it is there */
+    weir_vertex pool; /* in the view; WEIR_NONE until added */
 };
 
 struct coarsen {
-    struct weir_carry carry; /* its map: of what stays */
+    struct weir_carry carry; /* map: the kept vertices */
     bool *keep;              /* by type */
-    uint32_t *heap_of;       /* by vertex: the heap that it is part of; WEIR_NONE */
-    struct heap *heaps;
-    uint32_t nheaps, heaps_cap;
-    uint32_t first, last; /* the heaps below the vertex in hand begin here; the one used last */
+    uint32_t *merged_into;   /* by vertex: number of the merged pool; WEIR_NONE */
+    struct merged_pool *merged;
+    uint32_t nmerged, merged_cap;
+    uint32_t first, last; /* first: the first merged pool below the current kept vertex; last: the pool found last */
     weir_err *err;
 };
 
-/* Units of v that no job has now. */
+/* Units of v not used by a job now. */
 static int64_t free_of(const weir_graph *g, weir_vertex v)
 {
     return weir_window_free(g, v, g->now, g->now + 1);
 }
 
-/* A job has it all, and what is below it. */
+/* Whether a job holds all of v, and so all vertices below. */
 static bool is_gone(const weir_graph *g, weir_vertex v)
 {
     return kind_of(g, v)->size > 0 && free_of(g, v) <= 0;
 }
 
-/* ---- what stays ---- */
+/* ---- kept vertices ---- */
 
-/* `state` is that of the vertices between v and its parent in the view, which go: it must not be lost. */
+/* Adds kept vertex v below `parent`. `state` is the state of the vertices left out between the two; a state other
+ * than up is handed on to v. */
 static int keep_one(struct coarsen *c, weir_vertex v, weir_vertex parent, int state)
 {
     bool same = false;
@@ -84,36 +87,36 @@ static int keep_roots(struct coarsen *c)
     return rc;
 }
 
-/* ---- what becomes pools ---- */
+/* ---- merged pools ---- */
 
-/* The heap for a kind of pool below the vertex in hand, made if there is none; WEIR_NONE: out of memory. */
-static uint32_t find_heap(struct coarsen *c, weir_name type, weir_name unit)
+/* The merged pool for a type and unit below the current kept vertex, added if new; WEIR_NONE: out of memory. */
+static uint32_t find_merged(struct coarsen *c, weir_name type, weir_name unit)
 {
-    if (c->last < c->nheaps && c->heaps[c->last].type == type && c->heaps[c->last].unit == unit)
+    if (c->last < c->nmerged && c->merged[c->last].type == type && c->merged[c->last].unit == unit)
         return c->last;
-    for (c->last = c->first; c->last < c->nheaps; c->last++)
-        if (c->heaps[c->last].type == type && c->heaps[c->last].unit == unit)
+    for (c->last = c->first; c->last < c->nmerged; c->last++)
+        if (c->merged[c->last].type == type && c->merged[c->last].unit == unit)
             return c->last;
-    if (weir_array_reserve(&c->heaps, &c->heaps_cap, (size_t)c->nheaps + 1, sizeof *c->heaps))
+    if (weir_array_reserve(&c->merged, &c->merged_cap, (size_t)c->nmerged + 1, sizeof *c->merged))
         return WEIR_NONE;
-    c->heaps[c->nheaps] = (struct heap){type, unit, 0, WEIR_NONE};
-    return c->nheaps++;
+    c->merged[c->nmerged] = (struct merged_pool){type, unit, 0, WEIR_NONE};
+    return c->nmerged++;
 }
 
-static int add_to_heap(struct coarsen *c, weir_vertex v, int64_t units)
+static int add_units(struct coarsen *c, weir_vertex v, int64_t units)
 {
     const weir_graph *g = c->carry.from;
     const struct kind *k = kind_of(g, v);
-    uint32_t i = find_heap(c, g->types[k->type], k->unit);
+    uint32_t i = find_merged(c, g->types[k->type], k->unit);
 
     if (i == WEIR_NONE)
         return weir_fail_nomem(c->err);
-    c->heaps[i].size += units; /* no more than WEIR_UNITS_MAX */
-    c->heap_of[v] = i;
+    c->merged[i].size += units; /* the sum is at most WEIR_UNITS_MAX */
+    c->merged_into[v] = i;
     return WEIR_OK;
 }
 
-static int heap_below(struct coarsen *c, weir_vertex v)
+static int merge_below(struct coarsen *c, weir_vertex v)
 {
     const weir_graph *g = c->carry.from;
     const struct inner *in = inner_of(g, v);
@@ -125,24 +128,25 @@ static int heap_below(struct coarsen *c, weir_vertex v)
             is_gone(g, kid))
             continue;
         if (kind_of(g, kid)->size > 0)
-            rc = add_to_heap(c, kid, free_of(g, kid));
-        rc = rc ? rc : heap_below(c, kid);
+            rc = add_units(c, kid, free_of(g, kid));
+        rc = rc ? rc : merge_below(c, kid);
     }
     return rc;
 }
 
-/* Pools of one type, told apart by their units only, need different names: all but the first get the unit's. */
+/* Adds a merged pool to the view. Siblings need different names: of pools with one type, all but the first are named
+ * type-unit. */
 static int add_pool(struct coarsen *c, uint32_t i, weir_vertex parent)
 {
     const weir_names *names = &c->carry.from->names;
-    struct heap *h = &c->heaps[i];
+    struct merged_pool *h = &c->merged[i];
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     weir_buf name = {0};
     bool alone = true;
     int rc = WEIR_OK;
 
     for (uint32_t k = c->first; k < i; k++)
-        alone = alone && c->heaps[k].type != h->type;
+        alone = alone && c->merged[k].type != h->type;
     d.type = weir_names_text(names, h->type);
     d.unit = weir_names_text(names, h->unit);
     d.size = h->size;
@@ -156,7 +160,7 @@ static int add_pool(struct coarsen *c, uint32_t i, weir_vertex parent)
     return rc;
 }
 
-/* v and all above it are up. */
+/* Whether v and all ancestors are up. */
 static bool is_up(const weir_graph *g, weir_vertex v)
 {
     while (v != WEIR_NONE && state_available(vertex_at(g, v)->state))
@@ -172,9 +176,9 @@ static int add_pools(struct coarsen *c)
     for (weir_vertex v = 0; !rc && v < g->limit; v++) {
         if (c->carry.map[v] == WEIR_NONE || is_gone(g, v) || !is_up(g, v))
             continue;
-        c->first = c->last = c->nheaps;
-        rc = heap_below(c, v);
-        for (uint32_t i = c->first; !rc && i < c->nheaps; i++)
+        c->first = c->last = c->nmerged;
+        rc = merge_below(c, v);
+        for (uint32_t i = c->first; !rc && i < c->nmerged; i++)
             rc = add_pool(c, i, c->carry.map[v]);
     }
     return rc;
@@ -190,13 +194,13 @@ static int coarsen_begin(struct coarsen *c, const weir_graph *g, const char *con
     c->err = err;
     if (!rc) {
         c->keep = weir_mem_zalloc(g->ntypes, sizeof *c->keep);
-        c->heap_of = weir_mem_alloc((size_t)g->limit * sizeof *c->heap_of);
+        c->merged_into = weir_mem_alloc((size_t)g->limit * sizeof *c->merged_into);
     }
-    if (!c->keep || !c->heap_of) {
+    if (!c->keep || !c->merged_into) {
         weir_graph_free(to);
         return weir_fail_nomem(err);
     }
-    memset(c->heap_of, 0xFF, (size_t)g->limit * sizeof *c->heap_of);
+    memset(c->merged_into, 0xFF, (size_t)g->limit * sizeof *c->merged_into);
     for (uint32_t i = 0; i < nkeep; i++) {
         weir_type t = weir_type_find(g, keep[i]);
         if (t != WEIR_NO_TYPE)
@@ -206,20 +210,20 @@ static int coarsen_begin(struct coarsen *c, const weir_graph *g, const char *con
     return WEIR_OK;
 }
 
-/* What became part of a pool is stood for by that. */
-static void map_heaps(struct coarsen *c)
+/* Maps each merged vertex to the pool with its units. */
+static void map_merged(struct coarsen *c)
 {
     for (weir_vertex v = 0; v < c->carry.from->limit; v++)
-        if (c->heap_of[v] != WEIR_NONE)
-            c->carry.map[v] = c->heaps[c->heap_of[v]].pool;
+        if (c->merged_into[v] != WEIR_NONE)
+            c->carry.map[v] = c->merged[c->merged_into[v]].pool;
 }
 
 static void coarsen_end(struct coarsen *c)
 {
     weir_carry_end(&c->carry);
     weir_mem_free(c->keep);
-    weir_mem_free(c->heap_of);
-    weir_mem_free(c->heaps);
+    weir_mem_free(c->merged_into);
+    weir_mem_free(c->merged);
 }
 
 int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_graph **out,
@@ -237,7 +241,7 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
             weir_graph_free(c.carry.to);
     }
     if (!rc) {
-        map_heaps(&c);
+        map_merged(&c);
         *out = c.carry.to;
         if (map) {
             *map = c.carry.map;

@@ -1,5 +1,7 @@
-/* compare.c - whether two graphs are the same, and where not. Invariant: both trees are walked side by side, so the map
- * holds for each vertex of the first that was passed the one that stands in its place in the second. */
+/* compare.c - decides whether two graphs are equal, and reports the first difference. Invariant: the trees are
+ * walked in parallel; for each visited vertex of the first graph, the map has the vertex at the corresponding
+ * position of the second.
+ */
 #include "copy/extract.h"
 
 #include <inttypes.h>
@@ -25,7 +27,7 @@ static char *name_text(const weir_graph *g, weir_vertex v)
     return text;
 }
 
-/* The text that a name is given by; "" where it follows from basename and id. */
+/* The name as stored, possibly a template; "" if the name is derived from basename and id. */
 static const char *given_name(const weir_graph *g, weir_vertex v)
 {
     const struct pool *p = pool_of(g, v);
@@ -74,7 +76,8 @@ static bool numbers_differ(const char *what, int64_t a, int64_t b, char *buf, si
     return a != b && texts_differ(what, id_text(a, x), id_text(b, y), buf, size);
 }
 
-/* What the name is made of. What else a template may name, rank and properties, is compared beside it. */
+/* Whether basename, id or name differ, with the difference in buf. Rank and properties, used by templates of names,
+ * are compared separately. */
 static bool naming_differs(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb, char *buf,
                            size_t size)
 {
@@ -137,10 +140,10 @@ static int compare_maps(const struct compare *c, weir_vertex v, weir_vertex w)
     return WEIR_OK;
 }
 
-/* What is the same for both so far, from the root down. */
+/* State inherited from the ancestors. */
 struct inherited {
     int64_t rank_a, rank_b;
-    bool placed; /* derived UUIDs are the same */
+    bool placed; /* ancestors are in equal positions, so derived UUIDs are equal */
 };
 
 static bool uuid_derived(const weir_graph *g, weir_vertex v)
@@ -170,7 +173,7 @@ static int compare_pools(const struct compare *c, weir_vertex v, weir_vertex w, 
 
 /* ---- the trees ---- */
 
-/* The next one that is there of some kids; WEIR_NONE: no more. */
+/* The next live vertex of a list of children, and the position behind; WEIR_NONE at the end. */
 static weir_vertex next_there(const weir_vertex *kids, uint32_t n, uint32_t *at)
 {
     while (*at < n && kids[*at] == WEIR_NONE)
@@ -178,7 +181,7 @@ static weir_vertex next_there(const weir_vertex *kids, uint32_t n, uint32_t *at)
     return *at < n ? kids[(*at)++] : WEIR_NONE;
 }
 
-/* One of two lists of kids is at its end: says what the other has more. */
+/* Reports the first surplus child if only one list is at its end. WEIR_NONE: the list is at its end. */
 static int compare_ends(const struct compare *c, weir_vertex parent, weir_vertex v, weir_vertex w)
 {
     const weir_graph *g = v != WEIR_NONE ? c->a : c->b;
@@ -251,7 +254,8 @@ static int by_edge(const void *a, const void *b)
     return order ? order : by_text(x->back, y->back);
 }
 
-/* The edges of a graph in a fixed order, their ends put through a map (NULL: as they are). NULL: out of memory. */
+/* The edges of a graph, sorted, with sources and targets translated by `map` if not NULL. Returns NULL if out of
+ * memory. */
 static weir_edge *sorted_edges(const weir_graph *g, const weir_vertex *map)
 {
     weir_edge *list = weir_mem_alloc(g->live_edges * sizeof *list), e;

@@ -1,6 +1,7 @@
-/* dup.c - a whole graph once more (M3). Invariant: every array of the copy is its own and counts only what it holds, so
- * that weir_graph_free() can take a copy that is half made. Indices of policy orders and the units taken over time are
- * left out: they are made again when they are next needed. */
+/* dup.c - duplicates a whole graph (M3). Invariant: every array of the copy is owned by the copy and counts only
+ * initialised elements, so weir_graph_free() can free a partial copy. Derived records (indices, node table, nogoods,
+ * usage totals, occupancies) are not copied, but rebuilt on demand.
+ */
 #include <string.h>
 
 #include "time/reservation.h"
@@ -8,7 +9,7 @@
 #include "job/job.h"
 #include "time/timeline.h"
 
-/* A copy of some bytes in *to; NULL stays NULL. */
+/* Sets *to to a copy of `bytes` bytes; NULL if `from` is NULL. */
 static int copy_bytes(void *to, const void *from, size_t bytes)
 {
     void *copy = NULL;
@@ -23,7 +24,7 @@ static int copy_bytes(void *to, const void *from, size_t bytes)
     return WEIR_OK;
 }
 
-/* A copy of n elements in *to, with room for no more. */
+/* Sets *to to a copy of n elements, with a capacity of n. */
 static int copy_array(void *to, uint32_t *count, uint32_t *cap, const void *from, uint32_t n, size_t size)
 {
     if (copy_bytes(to, from, (size_t)n * size))
@@ -42,7 +43,7 @@ static size_t text_bytes(const weir_names *n)
     return bytes;
 }
 
-/* All texts come to lie in one block. */
+/* Copies all texts into one block. */
 static int copy_texts(const weir_names *from, weir_names *to)
 {
     size_t bytes = text_bytes(from), at = 0;
@@ -139,7 +140,7 @@ static int copy_aggregates(const weir_graph *g, weir_graph *c)
     return WEIR_OK;
 }
 
-/* ---- records that own something ---- */
+/* ---- records that own memory ---- */
 
 static int copy_inners(const weir_graph *g, weir_graph *c)
 {
@@ -274,7 +275,7 @@ static int copy_types(const weir_graph *g, weir_graph *c)
     return WEIR_OK;
 }
 
-/* The arrays whose elements own nothing. */
+/* Copies the arrays whose elements own no memory. */
 static int copy_flat(const weir_graph *g, weir_graph *c)
 {
     uint32_t n;
@@ -290,7 +291,7 @@ static int copy_flat(const weir_graph *g, weir_graph *c)
     return WEIR_OK;
 }
 
-/* Leaves the numbers of a graph that was copied flat, and takes away what belongs to the original. */
+/* Clears the pointers of a flat copy that belong to the original; plain values stay. */
 static void forget_arrays(weir_graph *c)
 {
     memset(&c->names, 0, sizeof c->names);
@@ -336,8 +337,9 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
     if (g->jobs)
         weir_jobs_observe(c);
     c->map_index = weir_map_index_new();
-    if (!c->map_index || copy_names(&g->names, &c->names) || copy_aggregates(g, c) || copy_types(g, c) || copy_flat(g, c) ||
-        copy_inners(g, c) || copy_pools(g, c) || copy_books(g, c) || copy_jobs(g, c)) {
+    if (!c->map_index || copy_names(&g->names, &c->names) || copy_aggregates(g, c) || copy_types(g, c) ||
+        copy_flat(g, c) || copy_inners(g, c) || copy_pools(g, c) || copy_books(g, c) || copy_jobs(g, c)) {
+
         weir_graph_free(c);
         return weir_fail_nomem(err);
     }

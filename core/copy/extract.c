@@ -1,5 +1,6 @@
-/* extract.c - parts of a graph as a graph of their own: what is available (M2), and any subset (M1, M12). Invariant: the
- * graph that is copied is only read; parents are carried before their children, in the order that these have. */
+/* extract.c - makes a graph from a part of a graph: the free part (M2), or any subset (M1, M12). Invariant: the
+ * original is only read; parents are added before children, children in the original order.
+ */
 #include "copy/extract.h"
 
 #include <string.h>
@@ -24,7 +25,8 @@ void weir_carry_end(struct weir_carry *c)
     c->map = NULL;
 }
 
-/* The name as it was, where it is a template that would read otherwise with another size. *made is to be freed. */
+/* Sets *name to the stored name of v. A template naming the size is replaced by the formatted name if the size
+ * changes. Free *made. */
 static int carry_name(const struct weir_carry *c, weir_vertex v, int64_t size, const char **name, char **made)
 {
     const struct pool *p = pool_of(c->from, v);
@@ -87,8 +89,8 @@ static bool uuid_given(const weir_graph *g, weir_vertex v)
     return v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0;
 }
 
-/* A derived UUID follows from names and places: it need not be given where these are the same, and hardly ever is the
- * same where they are not. */
+/* Sets the UUID of the copy u, unless the derived UUID is equal. A derived UUID depends on names and positions;
+ * `same`: all names and positions are equal up to the root. */
 static int carry_uuid(const struct weir_carry *c, weir_vertex v, weir_vertex u, bool same, weir_err *err)
 {
     bool given = uuid_given(c->from, v);
@@ -132,7 +134,7 @@ int weir_carry_edges(struct weir_carry *c, weir_err *err)
     return rc;
 }
 
-/* ---- the graph that is made ---- */
+/* ---- the new graph ---- */
 
 static int part_begin(struct weir_carry *c, const weir_graph *g, weir_err *err)
 {
@@ -146,7 +148,7 @@ static int part_begin(struct weir_carry *c, const weir_graph *g, weir_err *err)
     return rc;
 }
 
-/* Hands the graph over, or drops it. */
+/* Completes and hands over the new graph, or frees the graph after a failure (in rc, or in a step here). */
 static int part_end(struct weir_carry *c, int rc, weir_graph **out, weir_err *err)
 {
     rc = rc ? rc : weir_carry_edges(c, err);
@@ -166,7 +168,8 @@ static int check_listed(const weir_graph *g, weir_vertex v, weir_err *err)
 
 /* ---- copy (M2) ---- */
 
-/* v and what is below it, as far as it is free now; what is above v is. */
+/* Copies v and all vertices below, with the units free now as size. Vertices without free units are left out with
+ * all below. The ancestors of v must be available. */
 static int copy_free(struct weir_carry *c, weir_vertex v, weir_vertex parent, bool same, weir_err *err)
 {
     const weir_graph *g = c->from;
@@ -183,7 +186,7 @@ static int copy_free(struct weir_carry *c, weir_vertex v, weir_vertex parent, bo
     return rc;
 }
 
-/* The ancestors of v, root first: how many. */
+/* Fills `way` with the ancestors of v, root first. Returns the number of ancestors. */
 static uint32_t way_to(const weir_graph *g, weir_vertex v, weir_vertex way[WEIR_PATH_DEPTH + 2])
 {
     uint32_t depth = 0;
@@ -234,7 +237,7 @@ static int mark_listed(const weir_graph *g, const weir_vertex *list, uint32_t n,
     return WEIR_OK;
 }
 
-/* v, and below it what is marked, or all. */
+/* Copies v, and the marked vertices below; all vertices below if v is marked as a whole, or `whole` is set. */
 static int extract_marked(struct weir_carry *c, const uint8_t *marks, weir_vertex v, weir_vertex parent, bool whole,
                           bool same, weir_err *err)
 {

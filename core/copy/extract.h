@@ -1,30 +1,36 @@
-/* extract.h - carrying vertices with all their data from one graph over to another. Private to the core. */
+/* extract.h - copies vertices with all data from one graph to another, and compares pools. Private to the core.
+ *
+ * All copying functions keep a map from the vertices of the original to the vertices of the copy.
+ */
 #ifndef WEIR_COPY_H
 #define WEIR_COPY_H
 
 #include "graph/graph.h"
 
+/* The state of copying from one graph to another. */
 struct weir_carry {
     const weir_graph *from;
     weir_graph *to;
-    weir_vertex *map; /* by vertex of `from`: the vertex of `to` that stands for it; WEIR_NONE */
-    bool renew;       /* UUIDs stay behind: what is carried are other pools, at another place */
+    weir_vertex *map; /* by vertex of `from`: the copy in `to`; WEIR_NONE: not copied */
+    bool renew;       /* do not copy UUIDs, because the copies are new pools at a different path */
 };
 
+/* Begin copying, with an empty map; WEIR_ENOMEM if `to` is NULL or memory runs out. Call weir_carry_end() to free
+ * the map. */
 int weir_carry_begin(struct weir_carry *c, const weir_graph *from, weir_graph *to, weir_err *err) WEIR_CHECKED;
 void weir_carry_end(struct weir_carry *c);
-/* Adds v below `parent` (of `to`) with all it has of its own, but with another size, and puts it into the map. `same`
- * tells whether a UUID derived for `parent` is the one derived in `from`; it then tells so for v. On failure v may be
- * in the map, not complete: the caller takes it back. */
+/* Add a copy of v with a different size below `parent` (a vertex of `to`), with name, state, maps and UUID, and
+ * record the copy in the map. On entry *same tells whether the derived UUID of `parent` is equal in both graphs; on
+ * return, of v. If the call fails, the map may have an incomplete copy, which the caller must remove. */
 int weir_carry_vertex(struct weir_carry *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same,
                       weir_err *err) WEIR_CHECKED;
-/* Adds the edges between vertices that are in the map. O(edges of `from`) */
+/* Add the edges between all vertices in the map. O(edges of `from`) */
 int weir_carry_edges(struct weir_carry *c, weir_err *err) WEIR_CHECKED;
 
-/* Whether the names of two pools are the same text. */
+/* Whether two pools have equal names. False if memory runs out for names of 256 bytes or more. */
 bool weir_names_agree(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb);
-/* What differs first between two pools, in words, in buf: type, size, unit, the exclusive flag, and with `named` what
- * the name is made of. False: nothing. */
+/* Whether two pools differ in type, size, unit or exclusive flag, or, with `named`, in basename, id or name. The first
+ * difference is described in buf. */
 bool weir_bases_differ(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb, bool named, char *buf,
                        size_t size);
 

@@ -1,5 +1,6 @@
-/* merge.c - adding to a graph what another one has more (M4). Invariant: everything that was added is on record, in
- * order, until the whole is done; going back in reverse order restores what was there, to the places of children. */
+/* merge.c - merges a second graph into a graph (M4). Invariant: every addition is recorded in order until the merge
+ * is complete; undoing the additions in reverse order restores the graph, including the positions of children.
+ */
 #include "graph/observer.h"
 #include "copy/extract.h"
 
@@ -7,36 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE_RANK = 3 }; /* beside the three maps */
+enum { NOTE_RANK = 3 }; /* beside the values of enum weir_map */
 
-/* Something that a vertex that was there has got. */
+/* An addition to a vertex of the graph before the merge: a property, tag, datum or rank. */
 struct note {
     weir_vertex v;
     int what;        /* enum weir_map, or NOTE_RANK */
-    const char *key; /* belongs to the other graph */
+    const char *key; /* owned by the second graph */
 };
 
 struct merge {
-    struct weir_carry carry; /* from the other graph; its map: what is there already, then everything */
-    weir_vertex moved;       /* the root of the other graph that a URI gives another path */
-    weir_vertex *tops;       /* of the other graph: added below what was there */
+    struct weir_carry carry; /* from the second graph; map: at first the vertices in both graphs, later all */
+    weir_vertex moved;       /* the root of the second graph, if a URI gives it a different path; else WEIR_NONE */
+    weir_vertex *tops;       /* vertices of the second graph added below old vertices */
     uint32_t ntops, tops_cap;
     struct note *notes;
     uint32_t nnotes, notes_cap;
-    uint32_t *edges; /* added to the graph */
+    uint32_t *edges; /* numbers of the edges added */
     uint32_t nedges, edges_cap;
-    uint32_t nsubsystems; /* that were there */
+    uint32_t nsubsystems; /* before the merge */
     weir_err *err;
 };
 
-/* ---- who is who: nothing is changed here ---- */
+/* ---- matching; nothing is changed ---- */
 
-/* One of the children of a vertex, or of the roots. */
+/* A child of a vertex, or a root, for lookup by name. */
 struct named {
     uint32_t hash; /* of the name */
     uint32_t pos;
     weir_vertex v;
-    bool taken; /* stands for a vertex of the other graph */
+    bool matched; /* already matched with a vertex of the second graph */
 };
 
 static uint32_t name_hash(const weir_graph *g, weir_vertex v)
@@ -58,7 +59,7 @@ static int by_hash(const void *a, const void *b)
     return x->pos < y->pos ? -1 : x->pos > y->pos;
 }
 
-/* The vertices of a list by name, in *n elements; NULL: out of memory. */
+/* The live vertices of a list sorted by hash of the name, *n of them. Returns NULL if out of memory. */
 static struct named *list_named(const weir_graph *g, const weir_vertex *kids, uint32_t nkids, uint32_t *n)
 {
     struct named *list = weir_mem_alloc(nkids * sizeof *list);
@@ -72,8 +73,8 @@ static struct named *list_named(const weir_graph *g, const weir_vertex *kids, ui
     return list;
 }
 
-/* The first of that name which is not taken; siblings of one name are matched in their order. */
-static weir_vertex take_named(const struct merge *m, weir_vertex o, struct named *list, uint32_t n)
+/* The first unmatched vertex with the name of o; WEIR_NONE if none. Siblings of equal names are matched in order. */
+static weir_vertex match_named(const struct merge *m, weir_vertex o, struct named *list, uint32_t n)
 {
     uint32_t hash = name_hash(m->carry.from, o), lo = 0, hi = n;
 
@@ -85,14 +86,14 @@ static weir_vertex take_named(const struct merge *m, weir_vertex o, struct named
             hi = mid;
     }
     for (; lo < n && list[lo].hash == hash; lo++)
-        if (!list[lo].taken && weir_names_agree(m->carry.from, o, m->carry.to, list[lo].v)) {
-            list[lo].taken = true;
+        if (!list[lo].matched && weir_names_agree(m->carry.from, o, m->carry.to, list[lo].v)) {
+            list[lo].matched = true;
             return list[lo].v;
         }
     return WEIR_NONE;
 }
 
-/* Puts into the map which of the vertices `there` those of a list stand for. */
+/* Matches each vertex of `list` with a vertex of the list `there` by name, and records the match in the map. */
 static int match_list(struct merge *m, const weir_vertex *list, uint32_t n, const weir_vertex *there, uint32_t nthere)
 {
     uint32_t count;
@@ -102,7 +103,7 @@ static int match_list(struct merge *m, const weir_vertex *list, uint32_t n, cons
         return weir_fail_nomem(m->err);
     for (uint32_t i = 0; i < n; i++)
         if (list[i] != WEIR_NONE && m->carry.map[list[i]] == WEIR_NONE)
-            m->carry.map[list[i]] = take_named(m, list[i], names, count);
+            m->carry.map[list[i]] = match_named(m, list[i], names, count);
     weir_mem_free(names);
     return WEIR_OK;
 }
@@ -115,7 +116,8 @@ static int clash(const struct merge *m, weir_vertex v, const char *what)
     return weir_fail(m->err, WEIR_EEXIST, "%s is there already, but %s", path, what);
 }
 
-/* Properties are part of what a pool is; tags and extended data come and go: there, what the graph has stays. */
+/* Fails if a property differs. Properties belong to the identity of a pool; tags and data do not, so the graph's
+ * values are kept. */
 static int check_properties(const struct merge *m, weir_vertex o, weir_vertex v)
 {
     const char *key, *value, *had;
@@ -151,7 +153,7 @@ static int check_pair(const struct merge *m, weir_vertex o, weir_vertex v)
     return pool_of(m->carry.from, o) ? check_properties(m, o, v) : WEIR_OK;
 }
 
-/* o stands for v: sees that they agree, and finds those below o that are below v. */
+/* Checks whether the matched vertices o and v agree, and matches the vertices below. */
 static int match_below(struct merge *m, weir_vertex o, weir_vertex v)
 {
     const struct inner *in = inner_of(m->carry.from, o), *there = inner_of(m->carry.to, v);
@@ -166,13 +168,13 @@ static int match_below(struct merge *m, weir_vertex o, weir_vertex v)
     return rc;
 }
 
-/* Whether v is where o is, by path. */
+/* Whether o and v have equal paths. */
 static bool same_place(const struct merge *m, weir_vertex o, weir_vertex v)
 {
     return vertex_at(m->carry.to, v)->parent == WEIR_NONE && weir_names_agree(m->carry.from, o, m->carry.to, v);
 }
 
-/* The root of the other graph stands for the vertex that a URI names. */
+/* Matches the root of the second graph with the vertex named by a URI. */
 static int match_uri(struct merge *m, const char *uri)
 {
     weir_vertex v, o = weir_graph_root(m->carry.from, NULL, 0);
@@ -211,7 +213,7 @@ static int add_note(struct merge *m, weir_vertex v, int what, const char *key)
     return WEIR_OK;
 }
 
-/* What o has of its own and v, which was there, has not. */
+/* Adds the data present in o and absent in the old vertex v. */
 static int add_own(struct merge *m, weir_vertex o, weir_vertex v)
 {
     weir_graph *g = m->carry.to;
@@ -233,7 +235,7 @@ static int add_own(struct merge *m, weir_vertex o, weir_vertex v)
     return rc ? rc : weir_vertex_set_rank(g, v, rank, m->err);
 }
 
-/* Adds o below `parent`, which was there (then it is one to take back) or was added itself. */
+/* Adds a copy of o below `parent`. `top`: the parent is an old vertex, so undoing must remove the copy. */
 static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool top, bool *same)
 {
     if (top) {
@@ -244,7 +246,8 @@ static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool t
     return weir_carry_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, same, m->err);
 }
 
-/* o and what is below it. `there`: its parent was there before; `same`: and has the UUIDs of the other graph. */
+/* Adds o and all vertices below. `there`: the parent is an old vertex; `same`: derived UUIDs below the parent are
+ * equal in both graphs. */
 static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool there, bool same)
 {
     const struct inner *in = inner_of(m->carry.from, o);
@@ -314,9 +317,9 @@ static int add_all(struct merge *m)
     return rc;
 }
 
-/* ---- taking back ---- */
+/* ---- undoing ---- */
 
-/* Removes an added vertex and all below it, and the hole that it leaves: it was the last child. */
+/* Removes an added vertex and all vertices below, and the hole at the end of the list of children. */
 static void take_back(weir_graph *g, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
