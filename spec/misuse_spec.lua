@@ -119,6 +119,29 @@ describe("a policy of the program's own that", function()
   end
 end)
 
+describe("an explanation", function()
+  for _, call in ipairs { 1, 18, 31 } do -- calls of the hook: the policy goes during the first match of many, the second, the third
+    it("ends where its policy is closed by call " .. call .. " of a hook, and does not leave the core by a raise", function()
+      local g <close> = assert(weir.synthetic "cluster:1 node:4 core:2")
+      local e <close> = assert(weir.engine { resources = g })
+      assert(e:match("node=2/slot=1/core=2", { job = 1, duration = 10 }))
+      local n, p = 0, nil
+      p = assert(core.policy_table { name = "own", prune = function()
+        n = n + 1
+        if n == call then debug.getmetatable(p).__gc(p) end
+        return true
+      end })
+      local copy <close> = assert(g:dup())
+      local request = assert(core.request "node=3/slot=1/core=2")
+      assert.same({ nil, "the policy is closed", "policy" }, { core.explain(g, copy, p, request, { at = 0 }) })
+      assert.is_true(n > call)
+      assert(g:check() and copy:check())
+      local fresh <close> = assert(g:dup())
+      assert.equal("busy", assert(core.explain(g, fresh, nil, request, { at = 0 })).verdict)
+    end)
+  end
+end)
+
 -- ---- the other side of it ---------------------------------------------------------------------------------------
 
 -- What, a call in a world, what comes of it.

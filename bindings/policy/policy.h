@@ -201,7 +201,8 @@ struct hooks {
     weir_policy given;     /* to the core */
 };
 
-/* Puts the hooks on the stack. Raises on L; a status for what goes wrong in a sandbox. `policy` is on the stack. */
+/* Puts the hooks on the stack. A status, never a raise: explanations begin the hooks of each match with the core below. The stack
+ * index `policy` has a policy, or nil, which the caller has checked. */
 int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *box,
                         const weir_request *request, weir_err *err);
 /* Takes them off; fills err (anew) when a hook failed. */

@@ -430,8 +430,14 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
     *h = (struct hooks){.L = L, .box = box, .request = request};
     if (lua_isnil(L, policy))
         return WEIR_OK;
-    h->policy = luaL_checkudata(L, policy, WEIRLUA_POLICY);
-    luaL_argcheck(L, h->policy->open, policy, "the policy is closed");
+    h->policy = lua_touserdata(L, policy);
+    if (!h->policy->open) { /* by a hook of an earlier match of the same explanation */
+        h->policy = NULL;
+        weir_err_clear(err);
+        err->code = WEIR_EPOLICY;
+        snprintf(err->text, sizeof err->text, "the policy is closed");
+        return WEIR_EPOLICY;
+    }
     give(h);
     h->base = lua_gettop(L) + 1;
     if (!calls_lua(&h->given))
