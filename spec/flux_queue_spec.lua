@@ -247,6 +247,22 @@ describe("a scheduler for Flux", function()
     assert.equal("1", ranks_of(s, 1))
   end)
 
+  for what, words in pairs {
+    ["its queue policy"] = { "policy=low", "queue=/far/broken.lua" }, ["its placement policy"] = { "queue=easy", "policy=/far/broken.lua" },
+  } do
+    it("changes nothing where " .. what .. " does not open", function()
+      local s = started({ "policy=high", "queue=fcfs" }, 4)
+      local broken = { ["/far/broken.lua"] = "return nonsense(" }
+      local asked = s.service:policy(encode { words = { "use", table.unpack(words) }, texts = broken })
+      assert.is_nil(asked)
+      assert.matches("policy high\nqueue fcfs", s.service:policy(encode { words = { "show" } }))
+      assert.equal("high", (s.service.scheduler.engine:policy()))
+      submit(s, 1, 1)
+      settle(s)
+      assert.equal("3", ranks_of(s, 1))
+    end)
+  end
+
   it("gives queues of Flux what they require, and a policy of their own", function()
     local s = started({}, 4, 4, {
       queues = { batch = { requires = { "b" } }, debug = { requires = { "d" } } },

@@ -123,7 +123,10 @@ local function open(self, resources)
   warm_up(self)
   local execution = resources.execution or {}
   if (execution.expiration or 0) > 0 then self.expires = execution.expiration end
-  return self.lines:use(self.settings.queue, self.settings.queues, self.settings.texts)
+  local opened, why, code = self.lines:open(self.settings.queue, self.settings.queues, self.settings.texts)
+  if not opened then return nil, why, code end
+  self.lines:use(opened)
+  return true
 end
 
 --- A response to resource.acquire: true; or nil, message: then all is over.
@@ -625,13 +628,14 @@ function M:reconfigure(settings)
     self.waiting = settings
     return true
   end
-  local ok, why = placement(settings)
-  if ok then ok, why = self.engine:use(ok) end
+  local policy, opened, ok, why
+  policy, why = placement(settings)
+  if policy then opened, why = self.lines:open(settings.queue, settings.queues, settings.texts) end
+  if opened then ok, why = self.engine:use(policy) end
   if not ok then return nil, why end
   asking.drop_reservations(self)
   measure_all(self)
-  ok, why = self.lines:use(settings.queue, settings.queues, settings.texts)
-  if not ok then return nil, why end
+  self.lines:use(opened)
   self.settings, self.dirty, self.notes.on = settings, true, settings.annotate == "true"
   self.releases = self.releases + 1
   warm_up(self)

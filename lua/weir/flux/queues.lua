@@ -164,9 +164,9 @@ end
 
 -- ---- making them --------------------------------------------------------------------------------------------------------
 
---- Takes other policies: `default`, and by queue; texts: of files that are not here, by path. The old ones stay where one of them
---- does not open: nil, message, code.
-function M:use(default, queues, texts)
+--- Opens other policies, for use(): `default`, and by queue; texts: of files that are not here, by path. Or nil, message, code where
+--- one of them does not open. The old ones go on.
+function M:open(default, queues, texts)
   local by_queue, order, names = {}, {}, { "" }
   for name in pairs(queues) do names[#names + 1] = name end
   table.sort(names)
@@ -175,10 +175,14 @@ function M:use(default, queues, texts)
     if not line then return nil, why, code end
     by_queue[name], order[i] = line, line
   end
-  self.by_queue, self.order, self.deferred, self.passing = by_queue, order, {}, nil
+  return { by_queue = by_queue, order = order }
+end
+
+--- Policies that open() gave take the place of the old ones.
+function M:use(opened)
+  self.by_queue, self.order, self.deferred, self.passing = opened.by_queue, opened.order, {}, nil
   for _, job in pairs(self.jobs()) do job.line = self:of(job.queue) end
-  for _, line in ipairs(order) do fill(self, line) end
-  return true
+  for _, line in ipairs(opened.order) do fill(self, line) end
 end
 
 --- Lines. host: bridge(...), what policies ask; jobs(), units(), free(), log(level, text); replaced(): a policy was.

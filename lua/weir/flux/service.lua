@@ -129,7 +129,7 @@ function ACTIONS.show(self)
   return table.concat(lines, "\n") .. "\n"
 end
 
-local LONGEST = 1 << 20 -- bytes of the text of a policy
+local LONGEST = core.limits.policy -- bytes of the text of a policy
 
 -- What was given before, and now.
 local function with_texts(old, given)
