@@ -29,7 +29,7 @@ struct many {
 
 /* ---- what it is for ---- */
 
-static bool policy_minds(const struct match *m, const weir_resource *r)
+static bool policy_minds(struct match *m, const weir_resource *r)
 {
     const weir_policy *p = m->policy;
 

@@ -84,7 +84,7 @@ static inline int64_t demand_least(const struct demand *d)
 }
 
 /* Whether something inside of the resources competes with what is beside it there. */
-bool weir_contest_within(const struct match *m, const weir_resource *list, uint32_t n);
+bool weir_contest_within(struct match *m, const weir_resource *list, uint32_t n);
 
 /* Whether the units that are still missing can be divided among the pools as they are; the demands from `open` on that have
  * candidates left count nothing, nor do those that are not about what is at or below `within` (WEIR_NONE: all are). 1, 0 or

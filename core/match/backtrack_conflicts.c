@@ -31,7 +31,7 @@ static uint32_t flatten(const weir_resource *list, uint32_t n, const weir_resour
 }
 
 /* Whether r may take what b, or something inside that, asks for. */
-static bool tree_meets(const struct match *m, const weir_resource *r, const weir_resource *b)
+static bool tree_meets(struct match *m, const weir_resource *r, const weir_resource *b)
 {
     weir_type x = r->slot ? WEIR_NO_TYPE : weir_type_find(m->g, r->type);
     weir_type y = b->slot ? WEIR_NO_TYPE : weir_type_find(m->g, b->type);
@@ -47,7 +47,7 @@ static bool tree_meets(const struct match *m, const weir_resource *r, const weir
 }
 
 /* Where edges are followed, one vertex may be inside several others. */
-static bool trees_meet(const struct match *m, const weir_resource *a, const weir_resource *b)
+static bool trees_meet(struct match *m, const weir_resource *a, const weir_resource *b)
 {
     if (tree_meets(m, a, b))
         return true;
@@ -57,7 +57,7 @@ static bool trees_meet(const struct match *m, const weir_resource *a, const weir
     return false;
 }
 
-static bool some_meet(const struct match *m, const weir_resource *list, uint32_t n)
+static bool some_meet(struct match *m, const weir_resource *list, uint32_t n)
 {
     for (uint32_t i = 0; m->links != WEIR_NONE && i < n; i++)
         for (uint32_t k = 0; k < i; k++)
@@ -66,7 +66,7 @@ static bool some_meet(const struct match *m, const weir_resource *list, uint32_t
     return false;
 }
 
-bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n)
+bool weir_place_competes(struct match *m, const weir_resource *list, uint32_t n)
 {
     const weir_resource *flat[CONTEST_DEMANDS];
     uint32_t count;
@@ -85,7 +85,7 @@ bool weir_place_competes(const struct match *m, const weir_resource *list, uint3
     return false;
 }
 
-bool weir_place_nests(const struct match *m, const weir_resource *list, uint32_t n, int64_t times)
+bool weir_place_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times)
 {
     for (uint32_t i = 0; i < n; i++) {
         weir_type t = list[i].slot ? WEIR_NO_TYPE : weir_match_type(m, &list[i]);
@@ -95,7 +95,7 @@ bool weir_place_nests(const struct match *m, const weir_resource *list, uint32_t
     return false;
 }
 
-bool weir_contest_within(const struct match *m, const weir_resource *list, uint32_t n)
+bool weir_contest_within(struct match *m, const weir_resource *list, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (weir_place_competes(m, list[i].with, list[i].nwith) || weir_contest_within(m, list[i].with, list[i].nwith))

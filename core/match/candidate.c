@@ -85,7 +85,7 @@ bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_r
     return use_of(m, v, r) == USE_UNITS;
 }
 
-bool weir_candidate_idle(const struct match *m, const weir_resource *r)
+bool weir_candidate_idle(struct match *m, const weir_resource *r)
 {
     weir_type t = weir_match_type(m, r);
     uint8_t flags = t == WEIR_NO_TYPE ? 0 : m->g->type_flags[t];
@@ -143,7 +143,7 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
 
 /* Whether aggregates alone tell that a vertex taken as a whole holds what is asked for below it: counts of types that have
  * nothing to do with each other, of which no more is asked. */
-static bool is_plain(const struct match *m, const weir_resource *r)
+static bool is_plain(struct match *m, const weir_resource *r)
 {
     if (m->policy->prune || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE || weir_place_competes(m, r->with, r->nwith))
         return false;

@@ -24,7 +24,7 @@ static int64_t need_of(const struct match *m, const char *type)
 }
 
 /* Whether as many vertices of the type of r as the request needs units have to be free of those who take them whole. */
-static bool is_counted(const struct match *m, const weir_resource *r)
+static bool is_counted(struct match *m, const weir_resource *r)
 {
     weir_type t = r->slot ? WEIR_NO_TYPE : weir_match_type(m, r);
 
@@ -33,7 +33,7 @@ static bool is_counted(const struct match *m, const weir_resource *r)
 }
 
 /* The type whose calendar is looked at: of vertices that are wanted whole, or else of the first that is taken. */
-static weir_type calendar_type(const struct match *m)
+static weir_type calendar_type(struct match *m)
 {
     for (int whole = 1; whole >= 0; whole--)
         for (uint32_t i = 0; i < m->request->count; i++) {
@@ -45,7 +45,7 @@ static weir_type calendar_type(const struct match *m)
 }
 
 /* How many resources of a type there are in the request, or but those that need vertices which nobody uses. */
-static uint32_t count_resources(const struct match *m, weir_type t, bool idle_too)
+static uint32_t count_resources(struct match *m, weir_type t, bool idle_too)
 {
     uint32_t n = 0;
 

@@ -102,15 +102,13 @@ struct match {
 };
 
 /* The type of what a resource of the request asks for; WEIR_NO_TYPE: there is none. */
-static inline weir_type weir_match_type(const struct match *m, const weir_resource *r)
+static inline weir_type weir_match_type(struct match *m, const weir_resource *r)
 {
-    struct match *memo = (struct match *)(uintptr_t)m; /* what is noted changes no answer */
-
     if (r->index >= PLAIN_MEMO)
         return weir_type_find(m->g, r->type);
     if (!m->typed[r->index]) {
-        memo->types[r->index] = weir_type_find(m->g, r->type);
-        memo->typed[r->index] = true;
+        m->types[r->index] = weir_type_find(m->g, r->type);
+        m->typed[r->index] = true;
     }
     return m->types[r->index];
 }
@@ -134,11 +132,11 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
  * WEIR_NO_TYPE: nothing. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
 /* Whether all that a slot holds has vertices right below v. O(children of v) */
-bool weir_slot_stands(const struct match *m, weir_vertex v, const weir_resource *slot);
+bool weir_slot_stands(struct match *m, weir_vertex v, const weir_resource *slot);
 /* Whether what a slot holds is only looked for right below its host (WEIR_SLOT_PARENT). */
 bool weir_slot_close(const struct match *m, const weir_resource *slot);
 /* Whether two slots cannot have a part of one pool each (WEIR_WHOLE_POOLS), so that they are placed one by one. */
-bool weir_slot_apart(const struct match *m, const weir_resource *slot);
+bool weir_slot_apart(struct match *m, const weir_resource *slot);
 /* Whether slots are taken in the order of sums (WEIR_SLOT_SUMS). */
 bool weir_slot_summed(const struct match *m);
 /* Adds up the fields of the things that one slot has, in the picks from `from` on. */

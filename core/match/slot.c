@@ -187,7 +187,7 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
 }
 
 /* Whether what is found first of a part, in order, is the same whether it is tried or taken. */
-static bool is_steady(const struct match *m, const weir_resource *slot)
+static bool is_steady(struct match *m, const weir_resource *slot)
 {
     return !m->policy->evaluate && !m->policy->select && !m->policy->runs && slot->with->count.min > 0 && !weir_slot_apart(m, slot);
 }

@@ -2,7 +2,7 @@
 #include "aggregate/schema.h"
 #include "match/match.h"
 
-bool weir_slot_apart(const struct match *m, const weir_resource *slot)
+bool weir_slot_apart(struct match *m, const weir_resource *slot)
 {
     for (uint32_t i = 0; reads(m, WEIR_WHOLE_POOLS) && i < slot->nwith; i++) {
         weir_type t = weir_match_type(m, &slot->with[i]);
@@ -25,7 +25,7 @@ static bool is_within_type(const weir_graph *g, weir_vertex v, weir_type t)
 }
 
 /* Whether all that a slot holds stands inside vertices of a type. */
-static bool is_inside(const struct match *m, const weir_resource *slot, weir_type outer)
+static bool is_inside(struct match *m, const weir_resource *slot, weir_type outer)
 {
     for (uint32_t i = 0; i < slot->nwith; i++) {
         weir_type t = weir_match_type(m, &slot->with[i]);
@@ -96,7 +96,7 @@ bool weir_slot_close(const struct match *m, const weir_resource *slot)
     return slot->any || (reads(m, WEIR_SLOT_PARENT) && !is_single(slot));
 }
 
-bool weir_slot_stands(const struct match *m, weir_vertex v, const weir_resource *slot)
+bool weir_slot_stands(struct match *m, weir_vertex v, const weir_resource *slot)
 {
     const struct inner *in = v == WEIR_NONE ? NULL : inner_of(m->g, v);
     uint32_t found = 0;
