@@ -208,7 +208,8 @@ bool weir_vertex_entry(const weir_graph *g, weir_vertex v, int map, uint32_t i, 
 
 weir_vertex weir_vertex_parent(const weir_graph *g, weir_vertex v);         /* WEIR_NONE for a root */
 uint32_t weir_vertex_children(const weir_graph *g, weir_vertex v);          /* how many */
-weir_vertex weir_vertex_child(const weir_graph *g, weir_vertex v, uint32_t i); /* in the order they were added */
+/* In the order they were added. A loop over all of them costs O(children), also where some were removed. */
+weir_vertex weir_vertex_child(const weir_graph *g, weir_vertex v, uint32_t i);
 /* The nearest of v and its ancestors with that type, or WEIR_NONE. O(d) */
 weir_vertex weir_vertex_ancestor(const weir_graph *g, weir_vertex v, const char *type);
 bool weir_vertex_within(const weir_graph *g, weir_vertex v, weir_vertex top); /* v is top or below it. O(d) */

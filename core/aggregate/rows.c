@@ -721,6 +721,7 @@ void weir_rows_unlink(weir_graph *g, weir_vertex v)
     contribute_up(g, p, true, old_up);
     in->kids[vertex_at(g, v)->pos] = WEIR_NONE;
     in->holes++;
+    in->seen -= vertex_at(g, v)->pos < in->seen_pos;
     update_rows(g, in, vertex_at(g, v)->pos, old, zero);
     if (pp != WEIR_NONE) {
         memcpy(old, old_up, schema_at(g, inner_of(g, pp)->schema)->width * sizeof *old);

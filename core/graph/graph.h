@@ -57,6 +57,7 @@ struct inner {
     uint32_t lift;      /* how row 0 maps into the parent's rows; WEIR_NONE for a root */
     uint32_t nkids, kids_cap; /* nkids counts the holes that removed kids left (WEIR_NONE) */
     uint32_t holes;
+    uint32_t seen, seen_pos; /* where weir_vertex_child() goes on: the kid at seen_pos, or the next one behind that hole, is number `seen` */
     uint32_t row; /* number of row 0; the rows of one inner are consecutive */
     uint32_t nrows, rows_cap;
     weir_vertex *kids;

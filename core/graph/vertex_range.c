@@ -153,8 +153,11 @@ static uint32_t *count_of(weir_graph *g, weir_vertex parent)
 static void count_holes(struct weir_placing *p, weir_vertex parent, int64_t more)
 {
     p->holes = (uint64_t)((int64_t)p->holes + more);
-    if (parent != WEIR_NONE)
-        inner_of(p->g, parent)->holes = (uint32_t)((int64_t)inner_of(p->g, parent)->holes + more);
+    if (parent != WEIR_NONE) {
+        struct inner *in = inner_of(p->g, parent);
+        in->holes = (uint32_t)((int64_t)in->holes + more);
+        in->seen = in->seen_pos = 0;
+    }
 }
 
 /* Room for the children up to the last one of a run, holes where none is. */

@@ -34,14 +34,17 @@ static int check_vertex(const weir_graph *g, weir_vertex v, weir_err *err)
 
 static int check_kids(const weir_graph *g, const struct inner *in, weir_err *err)
 {
-    uint32_t holes = 0;
+    uint32_t holes = 0, seen = 0;
 
     for (uint32_t i = 0; i < in->nkids; i++) {
         weir_vertex kid = in->kids[i];
         holes += kid == WEIR_NONE;
+        seen += kid != WEIR_NONE && i < in->seen_pos;
         if (kid != WEIR_NONE && (!vertex_valid(g, kid) || vertex_at(g, kid)->parent != in->vertex))
             return broken(err, "a kid has another parent", in->vertex);
     }
+    if (in->seen != seen || in->seen_pos > in->nkids)
+        return broken(err, "the kid that was asked for last has another number", in->vertex);
     return holes == in->holes ? WEIR_OK : broken(err, "holes are miscounted", in->vertex);
 }
 

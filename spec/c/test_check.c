@@ -107,6 +107,7 @@ DAMAGE(book_kind, BOOK(SHARED)->kind, 0)
 DAMAGE(book_refs, BOOK(HELD)->refs, 2)
 DAMAGE(kid, INNER(HELD)->kids[1], at_path(g, "/cluster0/node1/core1"))
 DAMAGE(holes, INNER(HELD)->holes, 1)
+DAMAGE(seen, INNER(HELD)->seen, 1)
 DAMAGE(live, g->live, 3)
 DAMAGE(unavailable, g->unavailable, 1)
 DAMAGE(cell, row_cells(g, INNER("/cluster0"), 0)[0], 1)
@@ -136,6 +137,7 @@ static const struct {
     {book_refs, "a book is of more or fewer vertices than it says"},
     {kid, "a kid has another parent"},
     {holes, "holes are miscounted"},
+    {seen, "the kid that was asked for last has another number"},
     {live, "live vertices are miscounted"},
     {unavailable, "unavailable vertices are miscounted"},
     {cell, "a row is not what its entries make"},
