@@ -176,7 +176,7 @@ static void push_limits(lua_State *L)
     static const struct {
         const char *name;
         lua_Integer max;
-    } limits[] = {{"policy", WEIR_POLICY_MAX}, {"jobspec", WEIR_JOBSPEC_MAX}, {"machine", WEIR_MACHINE_MAX}, {"R", WEIR_R_MAX}};
+    } limits[] = {{"policy", WEIR_POLICY_MAX}, {"jobspec", WEIR_JOBSPEC_MAX}, {"machine", WEIR_MACHINE_MAX}};
 
     lua_createtable(L, 0, (int)(sizeof limits / sizeof *limits));
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {

@@ -78,12 +78,11 @@ const char *weir_status_name(int code);
 /* ---- memory, numbers and files ----------------------------------------------------------------------------------- */
 
 void weir_free(void *p);
-/* What is read whole has an end: bytes of a policy, of a jobspec, of a machine that is neither a JSON graph, an R nor a database (these are read
- * as they come), and of an R or a database that must be read whole. */
+/* Bytes of a text that is read whole: of a policy, of a jobspec, and of a machine in any format, an R and a database included. A file
+ * with a JSON graph, an R or a database is mostly read as it comes, without a limit. */
 #define WEIR_POLICY_MAX  (1 << 20)
 #define WEIR_JOBSPEC_MAX (1 << 26)
-#define WEIR_MACHINE_MAX (1 << 28)
-#define WEIR_R_MAX       (1 << 30)
+#define WEIR_MACHINE_MAX (1 << 30)
 /* Reads a whole file ("-" is standard input) into *text, NUL-terminated, to be freed with weir_free(). Errors: WEIR_ELIMIT for more
  * than `max` bytes, where `what` ("a jobspec") says what it should have been; WEIR_EIO for a directory, a device that has no end,
  * and what cannot be opened or read. O(len) */

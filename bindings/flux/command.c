@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weir.h"
+
 static const char usage[] = "usage: flux weir COMMAND\n"
                             "\n"
                             "  why JOBID                          why a job waits, and what would help\n"
@@ -21,8 +23,6 @@ static const char usage[] = "usage: flux weir COMMAND\n"
                             "                                     policies, or files, whose text is sent\n"
                             "  dump                               the machine and the books, as a JSON graph\n"
                             "  stats                              what the scheduler has done so far\n";
-
-#define LONGEST (1 << 20) /* bytes of a policy */
 
 static int misuse(const char *text)
 {
@@ -82,7 +82,7 @@ static int why(flux_t *h, int argc, char **argv)
 /* The text of a file as JSON; NULL: errno is set. */
 static json_t *read_file(const char *path)
 {
-    static char text[LONGEST + 1]; /* one byte more than is taken shows that there is more */
+    static char text[WEIR_POLICY_MAX + 1]; /* one byte more than is taken shows that there is more */
     FILE *file = fopen(path, "r");
     json_t *o = NULL;
     size_t len;
@@ -90,8 +90,8 @@ static json_t *read_file(const char *path)
     if (!file)
         return NULL;
     len = fread(text, 1, sizeof text, file);
-    errno = ferror(file) ? errno : len > LONGEST ? EFBIG : EILSEQ;
-    if (!ferror(file) && len <= LONGEST)
+    errno = ferror(file) ? errno : len > WEIR_POLICY_MAX ? EFBIG : EILSEQ;
+    if (!ferror(file) && len <= WEIR_POLICY_MAX)
         o = json_stringn(text, len);
     fclose(file);
     return o;

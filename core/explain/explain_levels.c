@@ -80,7 +80,7 @@ static bool subtree_in_use(const struct census *c, weir_vertex v, int64_t t1)
 }
 
 /* Whether jobs' use of v in [t0, t1) excludes the vertex by itself. */
-static bool in_use(const struct census *c, weir_vertex v, int64_t t1)
+static bool in_use(struct census *c, weir_vertex v, int64_t t1)
 {
     const weir_graph *g = c->x->g;
 

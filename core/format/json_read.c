@@ -20,6 +20,7 @@
 
 #define SLICE     16384
 #define SLICE_MAX WEIR_JSON_TEXT_MAX
+#define VALUE_MAX (1 << 28) /* bytes of a value that becomes a tree of jansson, which takes several times as many */
 
 struct event {
     uint32_t end; /* offset in the slice, past the event */
@@ -347,8 +348,8 @@ static void refill(weir_json *j)
         j->raw_from = 0;
     }
     j->rc = next_slice(j);
-    if (j->rc == WEIR_OK && j->raw && j->raw->len > WEIR_MACHINE_MAX)
-        j->rc = weir_fail_at(&j->why, WEIR_ELIMIT, j->source, j->line + 1, 0, "JSON: a value of more than %d MiB", WEIR_MACHINE_MAX >> 20);
+    if (j->rc == WEIR_OK && j->raw && j->raw->len > VALUE_MAX)
+        j->rc = weir_fail_at(&j->why, WEIR_ELIMIT, j->source, j->line + 1, 0, "JSON: a value of more than %d MiB", VALUE_MAX >> 20);
     j->at = j->nevents = 0;
     j->texts.len = 0;
     if (j->rc < 0)

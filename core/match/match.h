@@ -155,9 +155,9 @@ int64_t weir_runs_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, 
 int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* A weir_place for siblings that compete (backtrack.c). */
 int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
-bool weir_place_competes(const struct match *m, const weir_resource *list, uint32_t n);
+bool weir_place_competes(struct match *m, const weir_resource *list, uint32_t n);
 /* Whether several of a type are asked for that may stand inside each other: taken in order, one may be what two stand in. */
-bool weir_place_nests(const struct match *m, const weir_resource *list, uint32_t n, int64_t times);
+bool weir_place_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times);
 /* Places `times` times the units of one resource below `under`. 1, 0 or negative. */
 int weir_place_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);
 /* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
@@ -189,7 +189,7 @@ bool weir_candidate_all(const struct match *m, weir_vertex v, const weir_resourc
 /* Whether v can give r some of its units only. */
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether only vertices that nobody uses can serve r. */
-bool weir_candidate_idle(const struct match *m, const weir_resource *r);
+bool weir_candidate_idle(struct match *m, const weir_resource *r);
 /* Units that v, a pool that gives some of its units, still has. O(picks of rivals) */
 int64_t weir_candidate_room(const struct match *m, weir_vertex v);
 /* What v gives for r, at most `want` units, its picks added; 0: it does not fit; negative: failed. */

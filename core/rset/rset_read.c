@@ -416,7 +416,7 @@ int weir_rset_load(const char *path, weir_rset **out, weir_err *err)
 {
     char *text;
     size_t len;
-    int rc = weir_file_read(path, "an R", WEIR_R_MAX, &text, &len, err);
+    int rc = weir_file_read(path, "an R", WEIR_MACHINE_MAX, &text, &len, err);
 
     if (rc < 0)
         return rc;

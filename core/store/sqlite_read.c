@@ -259,7 +259,7 @@ static int load_at_rest(const char *path, weir_graph **out, weir_err *err)
     if (snprintf(wal, sizeof wal, "%s-wal", path) >= (int)sizeof wal || (stat(wal, &st) == 0 && st.st_size > 0))
         return weir_fail_at(err, WEIR_EIO, path, 0, 0,
                             "cannot be read: a save was not finished, and its directory cannot be written to");
-    rc = weir_file_read(path, "a database that cannot be locked", WEIR_R_MAX, &bytes, &in.len, err);
+    rc = weir_file_read(path, "a database that cannot be locked", WEIR_MACHINE_MAX, &bytes, &in.len, err);
     if (rc)
         return rc;
     in.text = bytes;

@@ -7,10 +7,9 @@ local M = {}
 -- What the system says, without the name that it puts before it.
 local function unnamed(why) return (why:gsub("^.*: ", "", 1)) end
 
--- What is read here, and how many bytes of it at most: what is larger is something else, or has no end. A machine may be a JSON graph
--- here, which the core reads as it comes: it is no smaller than an R may be.
+-- What is read here, and how many bytes of it at most: what is larger is something else, or has no end.
 local KINDS = {
-  jobspec = { "a jobspec", core.limits.jobspec }, machine = { "a machine", core.limits.R }, R = { "an R", core.limits.R },
+  jobspec = { "a jobspec", core.limits.jobspec }, machine = { "a machine", core.limits.machine }, R = { "an R", core.limits.machine },
   policy = { "a policy", core.limits.policy }, script = { "a script", 1 << 24 }, settings = { "a file of settings", 1 << 20 },
   input = { "an input of the REPL", 1 << 24 }, recording = { "a recording", 1 << 30 },
 }

@@ -153,7 +153,7 @@ static char *contents(size_t *len)
 {
     char *bytes = NULL;
 
-    CHECK(weir_file_read(file, "a database", WEIR_R_MAX, &bytes, len, NULL) == WEIR_OK, "the file is read");
+    CHECK(weir_file_read(file, "a database", WEIR_MACHINE_MAX, &bytes, len, NULL) == WEIR_OK, "the file is read");
     return bytes;
 }
 

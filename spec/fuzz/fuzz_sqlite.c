@@ -55,7 +55,7 @@ static void make_base(void)
     must(weir_vertex_allocate(g, pdu, 3, 4, 0, 50, NULL) == WEIR_OK, "its power");
     must(weir_vertex_allocate(g, pdu, 5, 2, 40, WEIR_FOREVER, NULL) == WEIR_OK, "job 5");
     must(weir_graph_save(g, path, "sqlite", 0, NULL) == WEIR_OK, "a save");
-    must(weir_file_read(path, "a database", WEIR_R_MAX, (char **)&base, &base_len, NULL) == WEIR_OK, "its bytes");
+    must(weir_file_read(path, "a database", WEIR_MACHINE_MAX, (char **)&base, &base_len, NULL) == WEIR_OK, "its bytes");
     base[18] = base[19] = 1; /* no WAL mode in memory */
     weir_graph_free(g);
 }
