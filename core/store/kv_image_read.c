@@ -1,5 +1,5 @@
-/* kv_image_read.c - a graph from pieces. They are put into a database in memory and read from there, so whatever is
- * checked in a file is checked in them: nothing in a piece is believed.
+/* kv_image_read.c - makes a graph from pieces. The rows of all pieces are put into a database in memory, which is
+ * then read like a file, with all checks: nothing in a piece is trusted.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 struct filler {
     sqlite3 *db;
     sqlite3_stmt *put[DB_TABLES];
-    const char *key; /* of the piece */
+    const char *key; /* of the current piece */
     weir_json *json;
     weir_err *err;
 };
@@ -52,7 +52,7 @@ static int table_of(const char *name)
     return -1;
 }
 
-/* One value of a row, whose event was `type`. */
+/* Binds a JSON value to a column. `type` is the value's event. */
 static int bind(struct filler *f, sqlite3_stmt *row, int column, int type)
 {
     size_t len;
@@ -61,7 +61,7 @@ static int bind(struct filler *f, sqlite3_stmt *row, int column, int type)
     int status;
 
     switch (type) {
-    case WEIR_JSON_NULL: return WEIR_OK; /* as the columns are when they were cleared */
+    case WEIR_JSON_NULL: return WEIR_OK; /* cleared bindings are NULL */
     case WEIR_JSON_INTEGER:
         if (weir_json_integer(f->json, &n))
             return wrong(f, "a number has more than 64 bits");
@@ -97,7 +97,7 @@ static int take_values(struct filler *f, int table)
                                             : weir_db_fail(f->db, f->err);
 }
 
-/* The rest of ["table", value, ...]. */
+/* Inserts the row ["table", value, ...], whose bracket has been read. */
 static int take_row(struct filler *f)
 {
     int type = weir_json_next(f->json), table, rc;
@@ -142,7 +142,7 @@ static int take_piece(struct filler *f, const struct weir_piece *p)
 
 /* ---- the whole ---- */
 
-/* What is there for others to read. */
+/* Whether a piece is part of the state. Pieces with a key ending in /R are for other programs. */
 static bool is_state(const struct weir_piece *p)
 {
     size_t n = strlen(p->key);

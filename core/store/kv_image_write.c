@@ -1,6 +1,6 @@
-/* kv_image_write.c - a graph, or what changed of it, as texts under keys. Invariant: what is under one key depends on
- * nothing that was written before, so that storing the pieces of a change over those of the last one gives those of the
- * whole graph.
+/* kv_image_write.c - writes a graph, or the changes since the last save, as texts under keys. Invariant: the text
+ * under a key does not depend on earlier texts, so the pieces of a change, stored over the pieces of the last save,
+ * are the pieces of the whole graph.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ struct writer {
     struct weir_pieces *out;
     struct weir_db_rows rows;
     char prefix[40];
-    uint32_t next; /* number of the next piece below the prefix */
+    uint32_t next; /* number of the next piece under `prefix` */
     weir_buf text;
     weir_err *err;
 };
@@ -37,7 +37,7 @@ static int add(struct weir_pieces *p, const char *key, char *text, size_t len)
     return WEIR_OK;
 }
 
-/* What was written so far becomes a piece. */
+/* Makes a piece of the rows written so far. */
 static int flush(struct writer *w)
 {
     char key[64];
@@ -54,7 +54,7 @@ static int flush(struct writer *w)
     return WEIR_OK;
 }
 
-/* From here on pieces are below another key; what is not written anew there is gone. */
+/* Starts a new prefix, after the removal of all old pieces under the prefix. */
 WEIR_PRINTF(2, 3) static int begin(struct writer *w, const char *fmt, ...)
 {
     va_list ap;
@@ -97,7 +97,8 @@ static int put_each(void *data, int table, const struct weir_db_cell *cells)
     return rc ? rc : flush(data);
 }
 
-/* Each entry of extended data is a piece: they can be long, and what a service keeps changes one by one. */
+/* Writes each entry of extended data as a piece of its own: entries can be long, and a service changes one at a
+ * time. */
 static int write_data(struct writer *w, weir_vertex v)
 {
     struct weir_db_rows each = {w->rows.g, w, put_each};
@@ -179,7 +180,7 @@ static int by_serial(const void *a, const void *b)
     return ((*x)->serial > (*y)->serial) - ((*x)->serial < (*y)->serial);
 }
 
-/* The edges that are there, in the order of their serials; a list of g->nedges + 1, at least. */
+/* Fills `list`, with room for g->nedges + 1 edges, with the live edges by serial. Returns the number of edges. */
 static uint32_t list_edges(const weir_graph *g, const struct edge **list)
 {
     uint32_t n = 0;
@@ -209,8 +210,8 @@ static int write_edge_blocks(struct writer *w, const struct journal *gone, const
     uint32_t at = 0, seen = 0;
     int rc = WEIR_OK;
 
-    /* Those that are gone have serials up to `there`, those that are new above: two rows in order, one after the other,
-     * that may meet in one block. */
+    /* Removed edges have serials up to `there`, new edges have serials above. Both are visited in order of serials;
+     * the last block of the removed edges may be the first block of the new ones. */
     for (uint32_t i = 0; !rc && gone && i < gone->n; i++)
         if ((uint64_t)gone->list[i] / PIECE_BLOCK != block) {
             block = (uint64_t)gone->list[i] / PIECE_BLOCK;
@@ -249,7 +250,7 @@ static int write_edges(struct writer *w, bool all)
 
 /* ---- jobs ---- */
 
-/* The R of a job, for others to read; something without nodes has none. */
+/* Writes the job's R for other programs. A job without nodes has no R. */
 static int write_rset(struct writer *w, const struct job *j)
 {
     weir_err why = {0};

@@ -1,12 +1,12 @@
-/* sqlite.h - a graph with its books in an SQLite database (L4, L7, L8). Private to the core.
+/* sqlite.h - stores a graph with its jobs in an SQLite database (L4, L7, L8). Private to the core.
  *
- * The schema is drawn in sqlite_schema.c, and in each file: `sqlite3 machine.db .schema` shows it with its comments.
- * Vertices keep their numbers. Siblings that are alike are one row of the table `run`; what single vertices have beyond
- * that is in tables of its own. What can be derived is not stored, but views show it.
+ * The tables are described in sqlite_schema.c, and in each file: `sqlite3 machine.db .schema` shows all comments.
+ * Vertices keep their numbers. Alike siblings with consecutive numbers are one row of table `run`; data of single
+ * vertices is in further tables. Derived data is not stored, but shown by views.
  *
- * Invariant: a save is one transaction, in WAL mode. What changed since the last save is found by the journals of
- * journal.h, and is only written where the stamp in the file is that of the last save: then the file holds what the
- * graph was then.
+ * Invariant: a save is one transaction, in WAL mode. Changes since the last save are found by the journals of
+ * graph/journal.h, and are written alone only if the stamp in the file is the stamp of the last save, so that the file
+ * is known to hold the graph of the last save.
  */
 #ifndef WEIR_SQLITE_H
 #define WEIR_SQLITE_H
@@ -20,9 +20,9 @@
 #define DB_APPLICATION 0x57454952 /* "WEIR": application_id of the file */
 #define DB_SCHEMA      1          /* user_version of the file */
 #define DB_WAIT        5000       /* milliseconds to wait for another process that writes */
-#define DB_ROW         (1 << 26)  /* bytes of a row: what is in one is short, but for a value of extended data */
+#define DB_ROW         (1 << 26)  /* largest row in bytes; only extended data makes a row long */
 
-/* The tables. The first column of each tells its rows apart, or those of one vertex or job. */
+/* The tables. The first column is the key of a row, or the vertex or job that the row belongs to. */
 enum weir_db_table {
     DB_META,
     DB_KIND,
@@ -30,7 +30,7 @@ enum weir_db_table {
     DB_NAME,
     DB_UUID,
     DB_STATE,
-    DB_PROPERTY, /* then TAG and DATA, as in enum weir_map */
+    DB_PROPERTY, /* PROPERTY, TAG, DATA: in the order of enum weir_map */
     DB_TAG,
     DB_DATA,
     DB_SUBSYSTEM,
@@ -43,80 +43,106 @@ enum weir_db_table {
 };
 
 struct weir_db_layout {
-    const char *name, *key; /* of the table, and of its first column */
+    const char *name, *key; /* name of the table; name of the first column */
     int columns;
-    const char *sql;
+    const char *sql; /* the CREATE TABLE statement */
 };
 extern const struct weir_db_layout weir_db_layout[DB_TABLES];
 
-/* Opens a file, or with `bytes` a database in memory that is only read and that stays the caller's. */
+/* Open a database file. `create`: the file need not exist. Close with sqlite3_close(). */
 int weir_db_open(const char *path, bool create, sqlite3 **out, weir_err *err) WEIR_CHECKED;
+/* Open the bytes of a database file as a read-only database in memory. `bytes` must stay unchanged until the close. */
 int weir_db_open_bytes(unsigned char *bytes, size_t len, sqlite3 **out, weir_err *err) WEIR_CHECKED;
-/* What SQLite says went wrong last, as an error of ours. */
+/* Report the last error of a database. Returns the corresponding weir_status. */
 int weir_db_fail(sqlite3 *db, weir_err *err);
+/* Run SQL statements without results. */
 int weir_db_run(sqlite3 *db, const char *sql, weir_err *err) WEIR_CHECKED;
+/* Prepare a statement. Free *out with sqlite3_finalize(). */
 int weir_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, weir_err *err) WEIR_CHECKED;
-/* Adds a row to a table. */
+/* Prepare the statement that inserts a row into a table. */
 int weir_db_prepare_put(sqlite3 *db, int table, sqlite3_stmt **out, weir_err *err) WEIR_CHECKED;
-/* 1: the file says that it holds a graph in our schema. 0: nothing. Something else, or another schema: `code`. */
+/* Identify a database by application_id and user_version. Returns 1: a graph in the known schema; 0: an empty
+ * database; `code`: any other database or schema; or a negative status. */
 int weir_db_identify(sqlite3 *db, int code, weir_err *err) WEIR_CHECKED;
-/* The same, and its tables are those of our schema. */
+/* Identify a database as weir_db_identify() does, and fail with WEIR_EPARSE unless every table is as created by
+ * weir_db_create(). */
 int weir_db_examine(sqlite3 *db, int code, weir_err *err) WEIR_CHECKED;
+/* Create tables and views in an empty database. */
 int weir_db_create(sqlite3 *db, weir_err *err) WEIR_CHECKED;
-/* Reads all that is in a database. path: what later saves are to find changed; NULL for one in memory. */
+/* Make a graph from a database. `path` becomes the place of the graph's last save; NULL for a database in memory. */
 int weir_db_read(sqlite3 *db, const char *path, weir_graph **out, weir_err *err) WEIR_CHECKED;
-/* The stamp of the last save; "" where there is none. */
+/* Read the stamp of the last save; "" if the database has none. */
 int weir_db_stamp(sqlite3 *db, char stamp[STAMP_SIZE], weir_err *err) WEIR_CHECKED;
 
+/* Make a random stamp for a save. WEIR_EIO: the kernel has no random bytes. */
 int weir_db_new_stamp(char stamp[STAMP_SIZE], weir_err *err) WEIR_CHECKED;
 
-/* What is stored of a graph, row by row: put() takes a cell for each column of a table. */
+/* A value in a row. */
 struct weir_db_cell {
-    int type; /* SQLITE_INTEGER, SQLITE_TEXT, SQLITE_NULL */
+    int type; /* SQLITE_INTEGER, SQLITE_TEXT or SQLITE_NULL */
     int64_t n;
     const char *text;
 };
+/* The producer of a graph's rows. Each weir_db_put_ function calls put() for a set of rows, with one cell for each
+ * column of `table`, and stops at the first status that is not WEIR_OK. Cells live only during the call. */
 struct weir_db_rows {
     const weir_graph *g;
     void *data;
     int (*put)(void *data, int table, const struct weir_db_cell *cells);
 };
+/* Table meta, except for `saves`. */
 int weir_db_put_meta(const struct weir_db_rows *s, const char *stamp) WEIR_CHECKED;
+/* Kinds from number `from` on. */
 int weir_db_put_kinds(const struct weir_db_rows *s, uint32_t from) WEIR_CHECKED;
+/* The vertices [from, end) as runs. */
 int weir_db_put_runs(const struct weir_db_rows *s, weir_vertex from, weir_vertex end) WEIR_CHECKED;
-int weir_db_put_own(const struct weir_db_rows *s, weir_vertex v) WEIR_CHECKED; /* of a vertex, but its extended data */
+/* State, UUID, name, properties and tags of a vertex. */
+int weir_db_put_own(const struct weir_db_rows *s, weir_vertex v) WEIR_CHECKED;
+/* A map of a vertex (enum weir_map). */
 int weir_db_put_map(const struct weir_db_rows *s, weir_vertex v, int map) WEIR_CHECKED;
+/* All subsystems but containment. */
 int weir_db_put_subsystems(const struct weir_db_rows *s) WEIR_CHECKED;
+/* An edge. */
 int weir_db_put_edge(const struct weir_db_rows *s, const struct edge *e) WEIR_CHECKED;
+/* A job with picks and flows. */
 int weir_db_put_job(const struct weir_db_rows *s, const struct job *j) WEIR_CHECKED;
 
+/* Save a graph into a file, created if missing. `changed`: write only changes since the last save, if the file holds
+ * the last save; WEIR_EEXIST if a different process has saved to the file since. On failure file and graph are
+ * unchanged. */
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err) WEIR_CHECKED;
+/* Load a graph from a file. */
 int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err) WEIR_CHECKED;
 weir_reader weir_sqlite_read;
-bool weir_sqlite_is(const char *bytes, size_t len); /* by the header of the file */
+/* Whether the first bytes of a file are the header of an SQLite database. */
+bool weir_sqlite_is(const char *bytes, size_t len);
 
-/* Reading one table, row by row. A value of the wrong type or range is noted in `wrong`. */
+/* Reads a table row by row. The functions for values set `wrong` if a value has the wrong type or range. */
 struct weir_db_reader {
     sqlite3 *db;
     weir_graph *g;
     weir_err *err;
     sqlite3_stmt *row;
     const char *table;
-    int wrong;    /* column + 1 */
-    weir_err why; /* what is wrong with this row */
+    int wrong;    /* column + 1 of the last wrong value in the row; 0: none */
+    weir_err why; /* error in the current row */
     void *data;
 };
-/* Calls take() for each row of a query on a table; what it returns or puts into `why` is reported with the row. */
+/* Call take() for each row of a query. A failure of take() is reported with table and row, and the text of r->why. */
 int weir_db_each(struct weir_db_reader *r, int table, const char *sql,
                  int (*take)(struct weir_db_reader *r)) WEIR_CHECKED;
+/* The integer in a column, from `lowest` to `highest`; `lowest` if wrong. */
 int64_t weir_db_int(struct weir_db_reader *r, int column, int64_t lowest, int64_t highest);
+/* Whether a column is NULL. */
 bool weir_db_null(const struct weir_db_reader *r, int column);
+/* The text in a column, valid during take(); "" if wrong. */
 const char *weir_db_text(struct weir_db_reader *r, int column);
-weir_vertex weir_db_vertex(struct weir_db_reader *r, int column); /* one that is there */
-/* Whether a value was wrong; then says so in `why`. */
+/* The existing vertex with the number in a column. */
+weir_vertex weir_db_vertex(struct weir_db_reader *r, int column);
+/* Whether a value in the row was wrong; if so, describes the value in r->why. */
 bool weir_db_unfit(struct weir_db_reader *r);
 
-/* The jobs and what they have. The graph is still between begin and end. */
+/* Read all jobs with picks and flows, between weir_graph_begin() and weir_graph_end(). */
 int weir_db_read_jobs(struct weir_db_reader *r) WEIR_CHECKED;
 
 #endif

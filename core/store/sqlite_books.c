@@ -1,5 +1,6 @@
-/* sqlite_books.c - loading jobs and what they have. Invariant: before anything is booked, all claims together have been
- * seen to fit: never more than the size of a pool at any time, nobody beside or below who has it as a whole.
+/* sqlite_books.c - loads jobs with their picks. Invariant: before any job is committed, all claims together are
+ * known to fit: at no time more than the size of a pool, and no claim at or below a vertex that a different job
+ * holds as a whole.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,10 +9,10 @@
 #include "job/job.h"
 #include "store/sqlite.h"
 
-/* A job in the order of the file, and its part of the list of claims. */
+/* A job in the order of the file, with a slice of weir_pick records. */
 struct holder {
     int64_t job, start, end;
-    uint32_t first, n; /* picks */
+    uint32_t first, n; /* slice of books.picks */
     uint32_t nslots;
     weir_name policy;
 };
@@ -27,10 +28,10 @@ struct claim {
 struct books {
     struct holder *holders;
     uint32_t nholders, holders_cap;
-    weir_pick *picks; /* in the order of holders */
+    weir_pick *picks; /* by holder */
     uint32_t npicks, picks_cap;
-    uint32_t at;                 /* holder that rows of picks and feeds have come to */
-    struct claim *claims, *ends; /* the same, sorted by start and by end */
+    uint32_t at;                 /* the holder reached by the rows of picks or flows */
+    struct claim *claims, *ends; /* all claims, by vertex and start; by vertex and end */
 };
 
 /* ---- reading ---- */
@@ -59,7 +60,8 @@ static int take_job(struct weir_db_reader *r)
     return WEIR_OK;
 }
 
-/* The job that a row of picks or feeds belongs to; the rows and the jobs are both in order. */
+/* The job of a row of picks or flows. Rows and jobs are both sorted by job. NULL: there is no such job; r->wrong is
+ * set. */
 static struct holder *holder_of(struct weir_db_reader *r)
 {
     struct books *b = r->data;
@@ -87,8 +89,10 @@ static int take_pick(struct weir_db_reader *r)
     if (weir_db_unfit(r))
         return WEIR_EPARSE;
     if (p.exclusive && p.amount != kind_of(r->g, v)->size)
-        return weir_fail(&r->why, WEIR_EPARSE, "%" PRId64 " units of vertex %u are not the whole of it, which is %" PRId64, p.amount,
-                         v, kind_of(r->g, v)->size);
+        return weir_fail(&r->why, WEIR_EPARSE,
+                         "%" PRId64 " units of vertex %u are not the whole of it, which is %" PRId64, p.amount, v,
+                         kind_of(r->g, v)->size);
+
     if (weir_array_reserve(&b->picks, &b->picks_cap, (size_t)b->npicks + 1, sizeof p))
         return WEIR_ENOMEM;
     if (h->n == 0)
@@ -113,7 +117,7 @@ static int take_feed(struct weir_db_reader *r)
     return weir_job_feed(r->g, job, &f, 1);
 }
 
-/* ---- whether it fits ---- */
+/* ---- checking claims ---- */
 
 static int by_number(int64_t a, int64_t b)
 {
@@ -167,7 +171,7 @@ static int conflict(const struct weir_db_reader *r, weir_vertex v, const char *w
     return weir_fail(r->err, WEIR_EPARSE, "table pick, vertex %u (%s): %s", v, path, what);
 }
 
-/* The claims on one vertex, [i, end) in both orders, in order of time. */
+/* Checks the claims on one vertex, [i, end) in both orders, by a sweep over time. */
 static int sweep(const struct weir_db_reader *r, const struct books *b, uint32_t i, uint32_t end)
 {
     weir_vertex v = b->claims[i].vertex;
@@ -194,8 +198,8 @@ static int sweep(const struct weir_db_reader *r, const struct books *b, uint32_t
     return WEIR_OK;
 }
 
-/* The claim on v as a whole that overlaps with [start, end), if there is one: claims as a whole are apart from others.
- */
+/* Whether a claim on v as a whole overlaps [start, end). `claims` must have only claims on whole vertices, which do
+ * not overlap. */
 static bool held(const struct books *b, weir_vertex v, int64_t start, int64_t end)
 {
     uint32_t lo = 0, hi = b->npicks;
@@ -211,7 +215,7 @@ static bool held(const struct books *b, weir_vertex v, int64_t start, int64_t en
     return lo > 0 && b->claims[lo - 1].vertex == v && b->claims[lo - 1].end > start;
 }
 
-/* Nobody has something below what another has as a whole. Here `claims` are only those as a whole. */
+/* Fails if an ancestor of the claim's vertex is held as a whole in an overlapping interval. `claims` as for held(). */
 static int check_above(const struct weir_db_reader *r, const struct books *b, const struct claim *c)
 {
     for (weir_vertex v = vertex_at(r->g, c->vertex)->parent; v != WEIR_NONE; v = vertex_at(r->g, v)->parent)
@@ -240,7 +244,7 @@ static int check_claims(const struct weir_db_reader *r, struct books *b)
     return rc;
 }
 
-/* ---- booking ---- */
+/* ---- committing ---- */
 
 static int commit(struct weir_db_reader *r, const struct books *b)
 {

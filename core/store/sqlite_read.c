@@ -1,6 +1,6 @@
-/* sqlite_read.c - loading a graph from an SQLite database. Invariant: nothing in the file is believed: each value is
- * checked for its type and range, each number for what it names, and what is read passes weir_check(). Memory is in
- * proportion to the rows.
+/* sqlite_read.c - loads a graph from an SQLite database. Invariant: nothing in the file is trusted: each value is
+ * checked for type and range, each number for the record referred to, and the graph passes weir_check(). Memory is
+ * proportional to the number of rows.
  */
 #include "store/sqlite.h"
 
@@ -11,7 +11,7 @@
 
 #include "graph/vertex_range.h"
 
-/* ---- the clock and the like ---- */
+/* ---- the clock ---- */
 
 static int take_meta(struct weir_db_reader *r)
 {
@@ -79,7 +79,7 @@ static int read_tree(struct weir_db_reader *r)
     return rc;
 }
 
-/* ---- what single vertices have ---- */
+/* ---- data of single vertices ---- */
 
 static int take_name(struct weir_db_reader *r)
 {
@@ -110,7 +110,7 @@ static int take_state(struct weir_db_reader *r)
     return weir_vertex_set_state(r->g, v, state, &r->why);
 }
 
-/* A row of one of the three maps. */
+/* Reads a row of a map: properties, tags or extended data. */
 static int take_entry(struct weir_db_reader *r, int map)
 {
     weir_vertex v = weir_db_vertex(r, 0);
@@ -168,7 +168,7 @@ static int take_edge(struct weir_db_reader *r)
 
     if (weir_db_unfit(r))
         return WEIR_EPARSE;
-    g->edge_serial = (uint64_t)serial - 1; /* rows come in order of their serials */
+    g->edge_serial = (uint64_t)serial - 1; /* rows are sorted by serial */
     return weir_edge_add(g, source, target, subsystem, type, back, &r->why);
 }
 
@@ -193,7 +193,7 @@ static int fill(struct weir_db_reader *r)
     return rc ? rc : weir_graph_end(r->g, r->err);
 }
 
-/* Everything, as of one moment. */
+/* Reads the whole database in one read transaction. */
 int weir_db_read(sqlite3 *db, const char *path, weir_graph **out, weir_err *err)
 {
     struct weir_db_reader r = {.db = db, .err = err};
@@ -224,7 +224,8 @@ bool weir_sqlite_is(const char *bytes, size_t len)
 
 int weir_sqlite_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
-    enum { VERSIONS = 18 }; /* two bytes of the header: 1, or 2 for WAL mode, which memory does not have */
+    /* offset of two header bytes with value 1, or 2 for WAL mode; databases in memory cannot use WAL mode */
+    enum { VERSIONS = 18 };
     unsigned char *copy;
     sqlite3 *db = NULL;
     int rc;
@@ -246,8 +247,8 @@ int weir_sqlite_read(const struct weir_input *in, const char *source, weir_graph
     return rc;
 }
 
-/* A directory that cannot be written to is no place for WAL mode; a file of which no save is unfinished is read whole.
- */
+/* Loads a file from a read-only directory, where SQLite cannot open WAL mode, by reading the file as a whole. Fails
+ * if a WAL file with data shows an unfinished save. */
 static int load_at_rest(const char *path, weir_graph **out, weir_err *err)
 {
     struct weir_input in = {0};
@@ -268,7 +269,8 @@ static int load_at_rest(const char *path, weir_graph **out, weir_err *err)
     return rc;
 }
 
-/* alone: without the file that processes share in WAL mode, for which a full disk has no room. *status: what SQLite says. */
+/* Loads a file. `alone`: lock the file exclusively, so that no shared-memory file is needed, which a full disk has
+ * no space for. *status is SQLite's result code. */
 static int load_with(const char *path, bool alone, weir_graph **out, int *status, weir_err *err)
 {
     sqlite3 *db = NULL;

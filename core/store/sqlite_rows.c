@@ -1,5 +1,5 @@
-/* sqlite_rows.c - what is stored of a graph, as rows of the tables in sqlite_schema.c. Where they go is the caller's:
- * into a database (sqlite_write.c), or into pieces of text (kv_image_write.c).
+/* sqlite_rows.c - produces the rows that represent a graph, for the tables in sqlite_schema.c. The caller's put()
+ * stores the rows in a database (sqlite_write.c) or in pieces of text (kv_image_write.c).
  */
 #include "store/sqlite.h"
 
@@ -15,7 +15,7 @@ static struct weir_db_cell number(int64_t n)
     return (struct weir_db_cell){SQLITE_INTEGER, n, NULL};
 }
 
-/* NULL in the place of the value that stands for none. */
+/* A cell with n, or NULL if n equals `none`. */
 static struct weir_db_cell number_or(int64_t n, int64_t none)
 {
     return (struct weir_db_cell){n == none ? SQLITE_NULL : SQLITE_INTEGER, n, NULL};
@@ -90,7 +90,6 @@ int weir_db_put_map(const struct weir_db_rows *s, weir_vertex v, int map)
     return rc;
 }
 
-/* What a single vertex has of its own. */
 int weir_db_put_own(const struct weir_db_rows *s, weir_vertex v)
 {
     const weir_graph *g = s->g;
@@ -158,7 +157,7 @@ int weir_db_put_job(const struct weir_db_rows *s, const struct job *j)
     for (uint32_t i = 0; !rc && i < j->nfeeds; i++) {
         const struct feed *f = &j->feeds[i];
         if (!weir_job_pick(j, f->unit) || !vertex_valid(s->g, f->endpoint))
-            continue; /* single units were given back since */
+            continue; /* the job has given the units back */
         struct weir_db_cell row[] = {number(a->job), number(i), number(f->endpoint), number(f->unit),
                                      number(f->amount)};
         rc = s->put(s->data, DB_FEED, row);

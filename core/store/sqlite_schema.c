@@ -1,5 +1,5 @@
-/* sqlite_schema.c - the tables of the database, and what every use of it begins with. The comments are part of the
- * statements: they are found again in each file.
+/* sqlite_schema.c - the tables of the database; opening, identifying and creating a database. SQL comments are part
+ * of the statements and so of each file: `.schema` shows them.
  */
 #include "store/sqlite.h"
 
@@ -128,8 +128,8 @@ const struct weir_db_layout weir_db_layout[DB_TABLES] = {
                    ")"},
 };
 
-/* For people: nothing of it is read by weir. In the view vertex, CAST and LIMIT make SQLite keep what it computed and
- * index it by number when it is joined, instead of going through all vertices for each row of the other table. */
+/* Views for people; weir reads no view. In the view vertex, CAST and LIMIT make SQLite materialise the view and
+ * index it by number in a join, instead of a scan of all vertices for each row of the joined table. */
 static const char views[] =
     "CREATE INDEX run_parent ON run (parent -- for the views\n);\n"
     "CREATE VIEW vertex AS -- one row a vertex; rank is its own, name may be a template\n"
@@ -222,8 +222,8 @@ int weir_db_prepare_put(sqlite3 *db, int table, sqlite3_stmt **out, weir_err *er
 
 /* ---- opening ---- */
 
-/* What others wrote may be made to do harm: no triggers of theirs are run, no schema is trusted, and an index of
- * theirs cannot compute values larger than ours are. */
+/* Protects against files written by an attacker: no triggers are run, the schema is not trusted, and no value may be
+ * larger than weir's own. */
 static int configure(sqlite3 *db, weir_err *err)
 {
     sqlite3_extended_result_codes(db, 1);
@@ -272,7 +272,7 @@ int weir_db_open_bytes(unsigned char *bytes, size_t len, sqlite3 **out, weir_err
     return opened(db, status, out, err);
 }
 
-/* ---- what is in it ---- */
+/* ---- identifying, creating ---- */
 
 static int query_int(sqlite3 *db, const char *sql, int64_t *out, weir_err *err)
 {
@@ -289,7 +289,8 @@ static int query_int(sqlite3 *db, const char *sql, int64_t *out, weir_err *err)
     return rc;
 }
 
-/* A table is as it was created: a view or a generated column in its place could make us compute anything. */
+/* Fails unless the statement of a table equals weir's own. A view or a generated column in place of a table could
+ * run any expression. */
 static int check_table(sqlite3 *db, sqlite3_stmt *s, const struct weir_db_layout *t, weir_err *err)
 {
     const char *sql;

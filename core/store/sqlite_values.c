@@ -1,4 +1,4 @@
-/* sqlite_values.c - rows of a query, and their values checked for type and range. See struct weir_db_reader. */
+/* sqlite_values.c - runs queries and checks values for type and range. See struct weir_db_reader. */
 #include "store/sqlite.h"
 
 #include <string.h>

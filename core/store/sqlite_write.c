@@ -1,5 +1,6 @@
-/* sqlite_write.c - saving a graph into an SQLite database: everything, or what changed. Invariant: all that is written
- * is written in one transaction; what the graph remembers of its last save changes when that is through. */
+/* sqlite_write.c - saves a graph into an SQLite database, in full or only changes. Invariant: a save is one
+ * transaction; the graph's journal is reset only after the commit.
+ */
 #include "store/sqlite.h"
 
 #include <inttypes.h>
@@ -13,10 +14,10 @@
 
 struct save {
     const weir_graph *g;
-    struct weir_db_rows rows; /* of g, to be put here */
+    struct weir_db_rows rows; /* rows of g, with put() below */
     sqlite3 *db;
     sqlite3_stmt *put[DB_TABLES], *drop[DB_TABLES];
-    bool all; /* everything, not only what changed */
+    bool all; /* write all rows, not only changes */
     weir_err *err;
 };
 
@@ -30,7 +31,7 @@ static int step(struct save *s, sqlite3_stmt *st)
     return status == SQLITE_DONE ? WEIR_OK : weir_db_fail(s->db, s->err);
 }
 
-/* A row, from sqlite_rows.c. */
+/* Inserts a row; see struct weir_db_rows. */
 static int put(void *data, int table, const struct weir_db_cell *cells)
 {
     struct save *s = data;
@@ -40,14 +41,15 @@ static int put(void *data, int table, const struct weir_db_cell *cells)
         if (cells[i].type == SQLITE_INTEGER)
             status = sqlite3_bind_int64(s->put[table], i + 1, cells[i].n);
         else
-            status = sqlite3_bind_text(s->put[table], i + 1, cells[i].text, -1, SQLITE_STATIC); /* NULL for NULL */
+            /* a NULL text binds NULL */
+            status = sqlite3_bind_text(s->put[table], i + 1, cells[i].text, -1, SQLITE_STATIC);
     }
     if (rc || status != SQLITE_OK)
         return rc ? rc : weir_db_fail(s->db, s->err);
     return step(s, s->put[table]);
 }
 
-/* Removes the rows with that number in the first column. */
+/* Deletes all rows with `key` in the first column. */
 static int drop(struct save *s, int table, int64_t key)
 {
     char sql[100];
@@ -88,7 +90,7 @@ static int write_all_vertices(struct save *s)
     return rc;
 }
 
-/* The numbers of the run in the database that has v; just v where none has. */
+/* The vertices of the stored run that contains v; v alone if no run does. */
 static int covering(struct save *s, sqlite3_stmt *find, weir_vertex v, weir_vertex *first, weir_vertex *end)
 {
     int status = sqlite3_bind_int64(find, 1, v);
@@ -109,7 +111,8 @@ static int covering(struct save *s, sqlite3_stmt *find, weir_vertex v, weir_vert
     return status == SQLITE_ROW || status == SQLITE_DONE ? WEIR_OK : weir_db_fail(s->db, s->err);
 }
 
-/* Writes the runs anew that have a vertex of the journal; new numbers in a row come into runs together. */
+/* Rewrites each stored run with a vertex of the journal. Adjacent vertices without a stored run are written as runs
+ * together. */
 static int write_changed_runs(struct save *s, const struct journal *j, sqlite3_stmt *find)
 {
     weir_vertex begin = 0, end = 0, first, past;
@@ -263,7 +266,8 @@ static bool same_file(const struct weir_file_id *last, const char *path)
     return last->inode && weir_file_look(path, &now) && now.inode == last->inode && now.device == last->device;
 }
 
-/* Whether the file is what this graph was when it was last saved. */
+/* Decides between a full save and changes: changes require that the file holds the graph of the last save. Sets
+ * s->all. */
 static int choose(struct save *s, const char *path, bool changed, int found)
 {
     const struct weir_changes *c = s->g->changes;
@@ -307,7 +311,7 @@ static void finalize(struct save *s)
     }
 }
 
-/* One transaction. In WAL mode those who read see the state before until it is through. */
+/* Writes the graph in one transaction. In WAL mode concurrent readers see the old state until the commit. */
 static int transact(struct save *s, const char *path, bool changed, const char *stamp)
 {
     weir_err why = {0};
@@ -317,7 +321,8 @@ static int transact(struct save *s, const char *path, bool changed, const char *
         return weir_fail(s->err, WEIR_EEXIST, "is a file of another kind: no database is written over it");
     if (rc < 0)
         return weir_fail(s->err, rc, "%s", why.text);
-    sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL); /* where that cannot be, it works without */
+    /* a failure is harmless: the rollback journal is used */
+    sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
     rc = weir_db_run(s->db, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE", s->err);
     if (rc)
         return rc;
@@ -329,7 +334,7 @@ static int transact(struct save *s, const char *path, bool changed, const char *
     return rc;
 }
 
-#define PAGE 4096 /* all that a database without tables has */
+#define PAGE 4096 /* size of a database without tables */
 
 static uint64_t size_of(const char *path, const char *suffix, char *name, size_t size)
 {
@@ -339,7 +344,8 @@ static uint64_t size_of(const char *path, const char *suffix, char *name, size_t
     return weir_file_look(name, &now) ? now.size : 0;
 }
 
-/* Whether nobody has put anything into a new file. db may be NULL, and may not be able to read, where the disk is full. */
+/* Whether a new file has no data. If the disk is full, db may be NULL or unreadable; then the sizes of the files
+ * decide. */
 static bool is_empty(sqlite3 *db, const char *path, char *name, size_t size)
 {
     int found = db ? weir_db_identify(db, WEIR_EEXIST, NULL) : -1;
@@ -347,7 +353,7 @@ static bool is_empty(sqlite3 *db, const char *path, char *name, size_t size)
     return found == 0 || (found < 0 && size_of(path, "-wal", name, size) == 0 && size_of(path, "", name, size) <= PAGE);
 }
 
-/* After a failure a file that was not there before does not stay behind empty. Closes the database. */
+/* Closes the database after a failed save, and removes a new file without data. */
 static void clean_up(sqlite3 *db, const char *path)
 {
     static const char *const suffixes[] = {"-shm", "-wal", ""};

@@ -142,7 +142,7 @@ return {
   { "^core/rset/rset_algebra%.c$", "weir_hostlist_equal", "two sets with the same ranks whose hosts are written twice" },
   { "^core/format/jgf/jgf_resolve%.c$", "in find_vertex", "a vertex that is in another subsystem only" },
   { "^core/format/jgf/jgf_resolve%.c$", "in is_whole", "a size above the pool's" },
-  { "^core/store/sqlite_rows%.c$", "single units were given back", "a job that gave back some of the units that it takes on the way" },
+  { "^core/store/sqlite_rows%.c$", "given the units back", "a job that gave back some of the units that it takes on the way" },
   { "^core/match/slot%.c$", "in list_keys", "a host that serves fewer slots than it seemed" },
   { "^core/match/slot%.c$", "in by_sums", "two slots of one host with the same sums" },
   { "^core/time/occupancy_partial%.c$", "in mark_page", "a page that one job fills as a whole, of 64 starts" },
