@@ -10,7 +10,7 @@ struct book_parts { /* of a vertex that is, or was, not only had as a whole */
     int64_t *amounts; /* by span; SPAN_WHOLE: exclusive */
     uint32_t cap;
     int64_t used;    /* sum of the amounts of the spans that have begun */
-    struct weir_plan *plan; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
+    struct weir_timeline *timeline; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
 };
 
 /* A span is a job, whose times it has, and an amount: mostly all of the vertex. So it costs 4 bytes, and 12 where not. Vertices of

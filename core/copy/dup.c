@@ -186,8 +186,8 @@ static int copy_parts(const struct book_parts *from, struct book_parts **out)
         return WEIR_ENOMEM;
     *out = p;
     p->amounts = NULL;
-    p->plan = from->plan ? weir_plan_copy(from->plan) : NULL;
-    return (from->plan && !p->plan) || copy_bytes(&p->amounts, from->amounts, from->cap * sizeof *from->amounts)
+    p->timeline = from->timeline ? weir_timeline_copy(from->timeline) : NULL;
+    return (from->timeline && !p->timeline) || copy_bytes(&p->amounts, from->amounts, from->cap * sizeof *from->amounts)
                ? WEIR_ENOMEM
                : WEIR_OK;
 }

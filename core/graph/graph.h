@@ -101,7 +101,7 @@ struct edge {
 struct aggregates;     /* schema.h */
 struct books;          /* book.h */
 struct jobs;           /* job_table.h */
-struct weir_plan;      /* timeline.h */
+struct weir_timeline;      /* timeline.h */
 struct weir_observer;  /* observer.h */
 struct index;          /* candidate_index.h */
 struct calendar;       /* occupancy.h */
@@ -138,7 +138,7 @@ struct weir_graph {
     struct aggregates *aggregates; /* schema.h; never NULL */
     struct books *books;           /* book.h; NULL: nobody ever had anything */
     struct jobs *jobs;             /* job_table.h; NULL: there never was a job */
-    struct weir_plan **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
+    struct weir_timeline **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
     uint32_t ntaken;
     struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (occupancy.h) */
     uint32_t ncalendars;

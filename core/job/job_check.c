@@ -39,7 +39,7 @@ static int check_book_sums(const weir_graph *g, weir_vertex v, const struct book
         return broken(err, "the sums of a book are wrong", v);
     if (b->last_start != last.start || b->last_end != last.end)
         return broken(err, "a book does not know its last span", v);
-    return b->parts && b->parts->plan ? weir_plan_check(b->parts->plan, err) : WEIR_OK;
+    return b->parts && b->parts->timeline ? weir_timeline_check(b->parts->timeline, err) : WEIR_OK;
 }
 
 /* Whether x has begun, is not released, and so has what it has beside s now, whatever was agreed. */

@@ -228,7 +228,7 @@ static int total_fits(const struct match *m, const struct weir_need *need, int64
 {
     weir_type type = weir_type_find(m->g, need->type);
     int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - need->amount;
-    const weir_plan *plan;
+    const weir_timeline *plan;
 
     if (weir_channel_find(m->g, need->type) != WEIR_NONE || (m->calendar && m->calendar->type == type))
         return WEIR_OK;
@@ -238,7 +238,7 @@ static int total_fits(const struct match *m, const struct weir_need *need, int64
     }
     if (weir_taken_of(m->g, type, &plan))
         return weir_fail_nomem(m->err);
-    *t = weir_plan_first_fit(plan, *t, m->duration, limit);
+    *t = weir_timeline_first_fit(plan, *t, m->duration, limit);
     return WEIR_OK;
 }
 

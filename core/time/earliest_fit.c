@@ -11,7 +11,7 @@
 
 struct units {
     weir_type type;
-    weir_plan **plans; /* by bit of the host; NULL: nobody has any of it */
+    weir_timeline **plans; /* by bit of the host; NULL: nobody has any of it */
 };
 
 struct back { /* a host of which something was given back, from `start` on */
@@ -34,7 +34,7 @@ struct rooms {
 static void units_free(const struct calendar *c, struct units *u)
 {
     for (uint32_t i = 0; u->plans && i < room_bits(c); i++)
-        weir_plan_free(u->plans[i]);
+        weir_timeline_free(u->plans[i]);
     weir_mem_free(u->plans);
 }
 
@@ -62,7 +62,7 @@ size_t weir_rooms_bytes(const struct calendar *c)
 
     for (uint32_t i = 0; r && i < r->nunits; i++)
         for (uint32_t k = 0; k < room_bits(c); k++)
-            n += sizeof(weir_plan *) + (r->units[i].plans[k] ? weir_plan_bytes(r->units[i].plans[k]) : 0);
+            n += sizeof(weir_timeline *) + (r->units[i].plans[k] ? weir_timeline_bytes(r->units[i].plans[k]) : 0);
     return r ? n + (size_t)r->ntables * (room_bits(c) + room_bits(c) / ROOM_GROUP) * sizeof(int64_t) : 0;
 }
 
@@ -80,8 +80,8 @@ static int change_plan(struct units *u, uint32_t bit, const weir_allocation *a, 
     if (amount == 0)
         return WEIR_OK;
     if (!u->plans[bit])
-        u->plans[bit] = weir_plan_new();
-    return u->plans[bit] ? weir_plan_add(u->plans[bit], a->start, a->end, amount) : WEIR_ENOMEM;
+        u->plans[bit] = weir_timeline_new();
+    return u->plans[bit] ? weir_timeline_add(u->plans[bit], a->start, a->end, amount) : WEIR_ENOMEM;
 }
 
 /* Adds (sign 1) or takes back (-1) what picks of a job, from one on, have below hosts: mostly many in a row are of one. */
@@ -226,10 +226,10 @@ static int64_t plans_fit(const weir_graph *g, const struct calendar *c, uint32_t
         before = t;
         for (uint32_t i = 0; i < n && t != WEIR_FOREVER; i++) {
             int64_t limit = total_of(g, c->vertices[bit], needs[i].type) - needs[i].amount;
-            const weir_plan *plan = units_of(c, needs[i].type)->plans[bit];
+            const weir_timeline *plan = units_of(c, needs[i].type)->plans[bit];
             if (limit < 0)
                 return WEIR_FOREVER;
-            t = plan ? weir_plan_first_fit(plan, t, duration, limit) : t;
+            t = plan ? weir_timeline_first_fit(plan, t, duration, limit) : t;
         }
         t = t == WEIR_FOREVER ? t : after_holders(g, c->vertices[bit], t, duration);
     } while (t != before && t != WEIR_FOREVER);
@@ -522,8 +522,8 @@ static int check_units(const weir_graph *g, const struct calendar *c, const stru
     for (uint32_t bit = 0; !rc && same && bit < room_bits(c); bit++)
         for (uint32_t i = 0; same && i < job_records(g); i++) {
             int64_t t = g->jobs->list[i].a.start;
-            int64_t a = anew.plans[bit] ? weir_plan_used_at(anew.plans[bit], t) : 0;
-            same = (u->plans[bit] ? weir_plan_used_at(u->plans[bit], t) : 0) == a;
+            int64_t a = anew.plans[bit] ? weir_timeline_used_at(anew.plans[bit], t) : 0;
+            same = (u->plans[bit] ? weir_timeline_used_at(u->plans[bit], t) : 0) == a;
         }
     units_free(c, &anew);
     return rc ? rc : same ? WEIR_OK : WEIR_EINVAL;

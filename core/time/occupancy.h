@@ -65,7 +65,7 @@ struct calendar {
     uint64_t nparts;       /* all `parts` together */
     struct calendar *used; /* the same where vertices count as held that are in use at all, or NULL (occupancy_partial.c) */
     uint32_t too_many;     /* jobs with which that grew too large; 0: it has not */
-    weir_plan **uses;      /* of such a one, by bit: what jobs have below the vertex; NULL: nothing */
+    weir_timeline **uses;      /* of such a one, by bit: what jobs have below the vertex; NULL: nothing */
 };
 
 /* The calendar of a type of pools of size 1, made where there is none. *out NULL: it would be too large. O(vertices of the

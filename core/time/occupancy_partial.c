@@ -42,12 +42,12 @@ static void mark_times(const struct calendar *c, uint32_t bit, int64_t start, in
 /* Marks a vertex, or takes it out, while a job lasts and no other has anything below it. */
 static void mark_alone(const struct calendar *c, uint32_t bit, const weir_allocation *a, bool on)
 {
-    const weir_plan *plan = c->uses[bit];
+    const weir_timeline *plan = c->uses[bit];
 
     for (int64_t t = a->start, next = a->end; t < a->end; t = next, next = a->end) {
-        int64_t change = plan ? weir_plan_next_change(plan, t) : WEIR_FOREVER;
+        int64_t change = plan ? weir_timeline_next_change(plan, t) : WEIR_FOREVER;
         next = change < next ? change : next;
-        if (!plan || weir_plan_used_at(plan, t) == 0)
+        if (!plan || weir_timeline_used_at(plan, t) == 0)
             mark_times(c, bit, t, next, on);
     }
 }
@@ -58,12 +58,12 @@ static int change_uses(struct calendar *c, uint32_t bit, const weir_allocation *
     int rc;
 
     if (!c->uses[bit])
-        c->uses[bit] = weir_plan_new();
+        c->uses[bit] = weir_timeline_new();
     if (!c->uses[bit])
         return WEIR_ENOMEM;
     if (on)
         mark_alone(c, bit, a, true);
-    rc = weir_plan_add(c->uses[bit], a->start, a->end, on ? n : -n);
+    rc = weir_timeline_add(c->uses[bit], a->start, a->end, on ? n : -n);
     if (!rc && !on)
         mark_alone(c, bit, a, false);
     return rc;
@@ -153,7 +153,7 @@ void weir_calendar_used_free(struct calendar *c)
         return;
     weir_calendar_close(u);
     for (uint32_t i = 0; u->uses && i < u->words * 64; i++)
-        weir_plan_free(u->uses[i]);
+        weir_timeline_free(u->uses[i]);
     weir_mem_free(u->uses);
     weir_mem_free(u->busy);
     weir_mem_free(u);
@@ -166,7 +166,7 @@ size_t weir_calendar_used_bytes(const struct calendar *c)
     size_t n = u ? sizeof *u + u->bytes : 0;
 
     for (uint32_t i = 0; u && i < u->words * 64; i++)
-        n += u->uses[i] ? weir_plan_bytes(u->uses[i]) : 0;
+        n += u->uses[i] ? weir_timeline_bytes(u->uses[i]) : 0;
     return n;
 }
 

@@ -13,7 +13,7 @@ static void parts_free(struct book_parts *p)
     if (!p)
         return;
     weir_mem_free(p->amounts);
-    weir_plan_free(p->plan);
+    weir_timeline_free(p->timeline);
     weir_mem_free(p);
 }
 
@@ -193,16 +193,16 @@ static int reserve_jobs(struct book *b)
 
 static int make_plan(const weir_graph *g, struct book *b)
 {
-    weir_plan *plan = weir_plan_new();
+    weir_timeline *plan = weir_timeline_new();
 
     for (uint32_t i = 0; plan && i < b->count; i++) {
         struct span s = weir_book_span(g, b, i);
-        if (s.amount && weir_plan_add(plan, s.start, s.end, s.amount)) {
-            weir_plan_free(plan);
+        if (s.amount && weir_timeline_add(plan, s.start, s.end, s.amount)) {
+            weir_timeline_free(plan);
             return WEIR_ENOMEM;
         }
     }
-    b->parts->plan = plan;
+    b->parts->timeline = plan;
     return plan ? WEIR_OK : WEIR_ENOMEM;
 }
 
@@ -211,9 +211,9 @@ static int prepare(const weir_graph *g, struct book *b, const struct span *s)
 {
     if (reserve_jobs(b) || ((b->parts || !s->exclusive) && reserve_parts(g, b, (size_t)b->count + 1)))
         return WEIR_ENOMEM;
-    if (b->count + 1 >= BOOK_PLAN && b->shared + !s->exclusive > 0 && !b->parts->plan && make_plan(g, b))
+    if (b->count + 1 >= BOOK_PLAN && b->shared + !s->exclusive > 0 && !b->parts->timeline && make_plan(g, b))
         return WEIR_ENOMEM;
-    return b->parts && b->parts->plan && s->amount ? weir_plan_add(b->parts->plan, s->start, s->end, s->amount) : WEIR_OK;
+    return b->parts && b->parts->timeline && s->amount ? weir_timeline_add(b->parts->timeline, s->start, s->end, s->amount) : WEIR_OK;
 }
 
 /* ---- places ---- */
@@ -368,9 +368,9 @@ uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job)
 /* Changes a plan where there is no way back: when that fails for want of memory the plan goes, and is made again later. */
 static void plan_change(struct book *b, const struct span *s, int64_t amount)
 {
-    if (b->parts && b->parts->plan && amount && weir_plan_add(b->parts->plan, s->start, s->end, amount)) {
-        weir_plan_free(b->parts->plan);
-        b->parts->plan = NULL;
+    if (b->parts && b->parts->timeline && amount && weir_timeline_add(b->parts->timeline, s->start, s->end, amount)) {
+        weir_timeline_free(b->parts->timeline);
+        b->parts->timeline = NULL;
     }
 }
 
@@ -496,8 +496,8 @@ int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount,
     s.exclusive = exclusive;
     if (!exclusive && reserve_parts(g, b, b->count))
         return WEIR_ENOMEM;
-    if (amount > was.amount && b->parts && b->parts->plan &&
-        weir_plan_add(b->parts->plan, s.start, s.end, amount - was.amount))
+    if (amount > was.amount && b->parts && b->parts->timeline &&
+        weir_timeline_add(b->parts->timeline, s.start, s.end, amount - was.amount))
         return WEIR_ENOMEM;
     if (amount < was.amount)
         plan_change(b, &s, amount - was.amount);
@@ -619,8 +619,8 @@ int64_t weir_book_used(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t
         return 0;
     if (b->shared == 0)
         return touched_alone(g, b, t0, t1) ? size : 0;
-    if (b->parts->plan) {
-        used = weir_plan_max(b->parts->plan, t0, t1);
+    if (b->parts->timeline) {
+        used = weir_timeline_max(b->parts->timeline, t0, t1);
         if (t0 <= g->now && b->parts->used > used)
             used = b->parts->used;
     } else {
@@ -661,7 +661,7 @@ static size_t bytes(const weir_graph *g)
     for (uint32_t i = 0; g->books && i < g->books->n; i++) {
         const struct book_parts *p = g->books->list[i].parts;
         n += (size_t)g->books->list[i].cap * sizeof *g->books->list[i].jobs;
-        n += p ? sizeof *p + p->cap * sizeof *p->amounts + (p->plan ? weir_plan_bytes(p->plan) : 0) : 0;
+        n += p ? sizeof *p + p->cap * sizeof *p->amounts + (p->timeline ? weir_timeline_bytes(p->timeline) : 0) : 0;
     }
     return n;
 }

@@ -37,7 +37,7 @@ struct tree {
     uint32_t top;    /* nodes from here on were never used */
 };
 
-struct weir_plan {
+struct weir_timeline {
     uint32_t n;    /* points */
     uint32_t cap;  /* points there is room for */
     uint32_t adds; /* additions not yet taken back */
@@ -54,30 +54,30 @@ static int64_t wrap(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-static bool is_tree(const weir_plan *p)
+static bool is_tree(const weir_timeline *p)
 {
     return p->cap > MANY;
 }
 
-static struct point *points_of(weir_plan *p)
+static struct point *points_of(weir_timeline *p)
 {
     return p->cap <= FEW ? p->u.few : p->u.many;
 }
 
-static const struct point *points_in(const weir_plan *p)
+static const struct point *points_in(const weir_timeline *p)
 {
     return p->cap <= FEW ? p->u.few : p->u.many;
 }
 
-weir_plan *weir_plan_new(void)
+weir_timeline *weir_timeline_new(void)
 {
-    weir_plan *p = weir_mem_zalloc(1, sizeof *p);
+    weir_timeline *p = weir_mem_zalloc(1, sizeof *p);
     if (p)
         p->cap = FEW;
     return p;
 }
 
-static void storage_free(weir_plan *p)
+static void storage_free(weir_timeline *p)
 {
     if (is_tree(p))
         weir_mem_free(p->u.tree.nodes);
@@ -85,7 +85,7 @@ static void storage_free(weir_plan *p)
         weir_mem_free(p->u.many);
 }
 
-void weir_plan_free(weir_plan *p)
+void weir_timeline_free(weir_timeline *p)
 {
     if (!p)
         return;
@@ -93,10 +93,10 @@ void weir_plan_free(weir_plan *p)
     weir_mem_free(p);
 }
 
-weir_plan *weir_plan_copy(const weir_plan *p)
+weir_timeline *weir_timeline_copy(const weir_timeline *p)
 {
-    size_t size = weir_plan_bytes(p) - sizeof *p;
-    weir_plan *copy = weir_mem_alloc(sizeof *copy);
+    size_t size = weir_timeline_bytes(p) - sizeof *p;
+    weir_timeline *copy = weir_mem_alloc(sizeof *copy);
     void *more = copy && size ? weir_mem_alloc(size) : NULL;
 
     if (!copy || (size && !more)) {
@@ -253,7 +253,7 @@ static struct point *tree_flatten(const struct node *nodes, uint32_t i, struct p
 
 /* ---- changing form ---- */
 
-static int tree_grow(weir_plan *p, uint32_t cap)
+static int tree_grow(weir_timeline *p, uint32_t cap)
 {
     struct node *nodes = weir_mem_realloc(p->u.tree.nodes, ((size_t)cap + 1) * sizeof *nodes);
 
@@ -264,7 +264,7 @@ static int tree_grow(weir_plan *p, uint32_t cap)
     return WEIR_OK;
 }
 
-static int to_tree(weir_plan *p, const struct point *points, uint32_t cap)
+static int to_tree(weir_timeline *p, const struct point *points, uint32_t cap)
 {
     struct tree tree = {.top = 1};
 
@@ -279,7 +279,7 @@ static int to_tree(weir_plan *p, const struct point *points, uint32_t cap)
     return WEIR_OK;
 }
 
-static int to_array(weir_plan *p, uint32_t cap)
+static int to_array(weir_timeline *p, uint32_t cap)
 {
     struct point *many = weir_mem_alloc(cap * sizeof *many);
 
@@ -296,7 +296,7 @@ static int to_array(weir_plan *p, uint32_t cap)
 }
 
 /* Moves the tree into a smaller one, or leaves it where it is. */
-static void to_smaller_tree(weir_plan *p, uint32_t cap)
+static void to_smaller_tree(weir_timeline *p, uint32_t cap)
 {
     struct point *points = weir_mem_alloc(p->n * sizeof *points);
 
@@ -307,7 +307,7 @@ static void to_smaller_tree(weir_plan *p, uint32_t cap)
     weir_mem_free(points);
 }
 
-static void to_few(weir_plan *p)
+static void to_few(weir_timeline *p)
 {
     struct point few[FEW] = {{0, 0}};
 
@@ -317,7 +317,7 @@ static void to_few(weir_plan *p)
     p->cap = FEW;
 }
 
-static int reserve(weir_plan *p, uint64_t need)
+static int reserve(weir_timeline *p, uint64_t need)
 {
     uint64_t cap = p->cap;
 
@@ -333,7 +333,7 @@ static int reserve(weir_plan *p, uint64_t need)
 }
 
 /* Gives memory back once three quarters stand empty. It does not matter when that fails. */
-static void shrink(weir_plan *p)
+static void shrink(weir_timeline *p)
 {
     uint64_t need = 2 * (uint64_t)p->adds;
     uint32_t half = p->cap / 2;
@@ -369,7 +369,7 @@ static uint32_t array_after(const struct point *points, uint32_t n, int64_t t)
     return lo;
 }
 
-static bool has_point(const weir_plan *p, int64_t t)
+static bool has_point(const weir_timeline *p, int64_t t)
 {
     const struct node *nodes = p->u.tree.nodes;
     const struct point *points = points_in(p);
@@ -384,7 +384,7 @@ static bool has_point(const weir_plan *p, int64_t t)
     return i != 0;
 }
 
-static void array_change(weir_plan *p, struct point at)
+static void array_change(weir_timeline *p, struct point at)
 {
     struct point *points = points_of(p);
     uint32_t i = array_after(points, p->n, at.time);
@@ -403,7 +403,7 @@ static void array_change(weir_plan *p, struct point at)
     }
 }
 
-static void change(weir_plan *p, int64_t time, int64_t amount)
+static void change(weir_timeline *p, int64_t time, int64_t amount)
 {
     struct point at = {time, amount};
 
@@ -415,16 +415,16 @@ static void change(weir_plan *p, int64_t time, int64_t amount)
     }
 }
 
-static int64_t range_extreme(const weir_plan *p, int64_t t0, int64_t t1, bool highest);
+static int64_t range_extreme(const weir_timeline *p, int64_t t0, int64_t t1, bool highest);
 
-static bool amount_fits(const weir_plan *p, int64_t start, int64_t end, int64_t amount)
+static bool amount_fits(const weir_timeline *p, int64_t start, int64_t end, int64_t amount)
 {
     if (amount < 0)
         return range_extreme(p, start, end, false) + amount >= 0;
     return range_extreme(p, start, end, true) <= INT64_MAX - amount;
 }
 
-int weir_plan_add(weir_plan *p, int64_t start, int64_t end, int64_t amount)
+int weir_timeline_add(weir_timeline *p, int64_t start, int64_t end, int64_t amount)
 {
     uint64_t need;
 
@@ -451,7 +451,7 @@ int weir_plan_add(weir_plan *p, int64_t start, int64_t end, int64_t amount)
 
 /* ---- asking ---- */
 
-int64_t weir_plan_used_at(const weir_plan *p, int64_t t)
+int64_t weir_timeline_used_at(const weir_timeline *p, int64_t t)
 {
     const struct node *nodes = p->u.tree.nodes;
     const struct point *points = points_in(p);
@@ -506,10 +506,10 @@ static void span_tree(struct span *s, const struct node *nodes, uint32_t i, bool
     }
 }
 
-static int64_t range_extreme(const weir_plan *p, int64_t t0, int64_t t1, bool highest)
+static int64_t range_extreme(const weir_timeline *p, int64_t t0, int64_t t1, bool highest)
 {
     const struct point *points = points_in(p);
-    int64_t level = weir_plan_used_at(p, t0);
+    int64_t level = weir_timeline_used_at(p, t0);
     struct span s = {t0, t1, level, level, level};
 
     if (is_tree(p)) {
@@ -521,12 +521,12 @@ static int64_t range_extreme(const weir_plan *p, int64_t t0, int64_t t1, bool hi
     return highest ? s.high : s.low;
 }
 
-int64_t weir_plan_max(const weir_plan *p, int64_t t0, int64_t t1)
+int64_t weir_timeline_max(const weir_timeline *p, int64_t t0, int64_t t1)
 {
     return t0 < t1 ? range_extreme(p, t0, t1, true) : 0;
 }
 
-int64_t weir_plan_next_change(const weir_plan *p, int64_t t)
+int64_t weir_timeline_next_change(const weir_timeline *p, int64_t t)
 {
     const struct node *nodes = p->u.tree.nodes;
     int64_t found = WEIR_FOREVER;
@@ -578,7 +578,7 @@ static bool seek_tree(const struct sought *s, const struct node *nodes, uint32_t
     return seek_tree(s, nodes, x->kid[1], here, true, found);
 }
 
-static int64_t seek(const weir_plan *p, const struct sought *s)
+static int64_t seek(const weir_timeline *p, const struct sought *s)
 {
     const struct point *points = points_in(p);
     int64_t found = WEIR_FOREVER;
@@ -601,13 +601,13 @@ static int64_t saturating_add(int64_t a, int64_t b)
     return b > 0 && a > WEIR_FOREVER - b ? WEIR_FOREVER : a + b;
 }
 
-int64_t weir_plan_first_fit(const weir_plan *p, int64_t from, int64_t duration, int64_t limit)
+int64_t weir_timeline_first_fit(const weir_timeline *p, int64_t from, int64_t duration, int64_t limit)
 {
     struct sought s = {from, limit, false};
 
     if (duration <= 0)
         return from;
-    if (weir_plan_used_at(p, from) > limit)
+    if (weir_timeline_used_at(p, from) > limit)
         s.time = seek(p, &s);
     while (s.time != WEIR_FOREVER) {
         int64_t start = s.time;
@@ -621,12 +621,12 @@ int64_t weir_plan_first_fit(const weir_plan *p, int64_t from, int64_t duration, 
     return WEIR_FOREVER;
 }
 
-uint32_t weir_plan_points(const weir_plan *p)
+uint32_t weir_timeline_points(const weir_timeline *p)
 {
     return p->n;
 }
 
-bool weir_plan_point(const weir_plan *p, uint32_t i, int64_t *time, int64_t *used)
+bool weir_timeline_point(const weir_timeline *p, uint32_t i, int64_t *time, int64_t *used)
 {
     const struct node *nodes = p->u.tree.nodes;
     const struct point *points = points_in(p);
@@ -654,7 +654,7 @@ bool weir_plan_point(const weir_plan *p, uint32_t i, int64_t *time, int64_t *use
     return true;
 }
 
-size_t weir_plan_bytes(const weir_plan *p)
+size_t weir_timeline_bytes(const weir_timeline *p)
 {
     if (is_tree(p))
         return sizeof *p + ((size_t)p->cap + 1) * sizeof(struct node);
@@ -680,7 +680,7 @@ static bool node_is_right(const struct node *nodes, uint32_t i)
            l <= WEIGHT * r && r <= WEIGHT * l;
 }
 
-static int tree_check(const weir_plan *p, uint32_t i, weir_err *err)
+static int tree_check(const weir_timeline *p, uint32_t i, weir_err *err)
 {
     const struct tree *tree = &p->u.tree;
 
@@ -695,7 +695,7 @@ static int tree_check(const weir_plan *p, uint32_t i, weir_err *err)
     return tree_check(p, tree->nodes[i].kid[1], err);
 }
 
-static int form_check(const weir_plan *p, weir_err *err)
+static int form_check(const weir_timeline *p, weir_err *err)
 {
     uint32_t spare = 0;
 
@@ -711,7 +711,7 @@ static int form_check(const weir_plan *p, weir_err *err)
     return tree_check(p, p->u.tree.root, err);
 }
 
-int weir_plan_check(const weir_plan *p, weir_err *err)
+int weir_timeline_check(const weir_timeline *p, weir_err *err)
 {
     int64_t before = INT64_MIN;
     int64_t level = 0;
@@ -719,7 +719,7 @@ int weir_plan_check(const weir_plan *p, weir_err *err)
 
     if (form_check(p, err) != WEIR_OK)
         return WEIR_EINVAL;
-    for (uint32_t i = 0; weir_plan_point(p, i, &time, &used); i++) {
+    for (uint32_t i = 0; weir_timeline_point(p, i, &time, &used); i++) {
         if (i > 0 && time <= before)
             return weir_fail(err, WEIR_EINVAL, "plan: point %u is not later than the one before", i);
         if (used < 0)

@@ -1,41 +1,41 @@
 /* timeline.h - how much of one pool is used, over time.
  *
- * A plan is a step function used(t): 0 everywhere at first, raised by weir_plan_add() over [start, end). Times are
+ * A plan is a step function used(t): 0 everywhere at first, raised by weir_timeline_add() over [start, end). Times are
  * microseconds; WEIR_FOREVER as an end means no end. A level is never below 0 and never above INT64_MAX. Only the
  * points where the level changes are stored, n of them: 80 bytes hold up to four, an array up to 64, a balanced tree
  * any number.
  */
-#ifndef WEIR_PLAN_H
-#define WEIR_PLAN_H
+#ifndef WEIR_TIMELINE_H
+#define WEIR_TIMELINE_H
 
 #include "base/base.h"
 
-typedef struct weir_plan weir_plan;
+typedef struct weir_timeline weir_timeline;
 
-weir_plan *weir_plan_new(void) WEIR_CHECKED; /* NULL: out of memory */
-void weir_plan_free(weir_plan *p);
-weir_plan *weir_plan_copy(const weir_plan *p) WEIR_CHECKED; /* NULL: out of memory. O(n) */
+weir_timeline *weir_timeline_new(void) WEIR_CHECKED; /* NULL: out of memory */
+void weir_timeline_free(weir_timeline *p);
+weir_timeline *weir_timeline_copy(const weir_timeline *p) WEIR_CHECKED; /* NULL: out of memory. O(n) */
 
 /* Adds `amount` to the level over [start, end); a negative amount takes back what was added. WEIR_EINVAL, and no
  * change: the interval is empty, or the level would fall below 0 or grow too large. To take back a whole earlier
  * addition needs no memory, so it cannot fail with WEIR_ENOMEM. O(log n) */
-int weir_plan_add(weir_plan *p, int64_t start, int64_t end, int64_t amount) WEIR_CHECKED;
+int weir_timeline_add(weir_timeline *p, int64_t start, int64_t end, int64_t amount) WEIR_CHECKED;
 
-int64_t weir_plan_used_at(const weir_plan *p, int64_t t); /* O(log n) */
+int64_t weir_timeline_used_at(const weir_timeline *p, int64_t t); /* O(log n) */
 /* The highest level in [t0, t1); 0 when that is empty. O(log n) */
-int64_t weir_plan_max(const weir_plan *p, int64_t t0, int64_t t1);
+int64_t weir_timeline_max(const weir_timeline *p, int64_t t0, int64_t t1);
 /* The first time after t at which the level changes, or WEIR_FOREVER. O(log n) */
-int64_t weir_plan_next_change(const weir_plan *p, int64_t t);
+int64_t weir_timeline_next_change(const weir_timeline *p, int64_t t);
 /* The earliest t >= from such that the level is at most `limit` all over [t, t + duration), or WEIR_FOREVER when there
  * is none. Times saturate: what reaches WEIR_FOREVER has no end. O(log n) for each busy stretch passed over. */
-int64_t weir_plan_first_fit(const weir_plan *p, int64_t from, int64_t duration, int64_t limit);
+int64_t weir_timeline_first_fit(const weir_timeline *p, int64_t from, int64_t duration, int64_t limit);
 
 /* The points at which the level changes, in order of time: from *time on it is *used. False: there is no i-th one. */
-uint32_t weir_plan_points(const weir_plan *p);
-bool weir_plan_point(const weir_plan *p, uint32_t i, int64_t *time, int64_t *used);
+uint32_t weir_timeline_points(const weir_timeline *p);
+bool weir_timeline_point(const weir_timeline *p, uint32_t i, int64_t *time, int64_t *used);
 
-size_t weir_plan_bytes(const weir_plan *p); /* memory held */
+size_t weir_timeline_bytes(const weir_timeline *p); /* memory held */
 /* Verifies every invariant. WEIR_EINVAL names the first that does not hold. O(n) */
-int weir_plan_check(const weir_plan *p, weir_err *err);
+int weir_timeline_check(const weir_timeline *p, weir_err *err);
 
 #endif

@@ -10,7 +10,7 @@
 void weir_taken_clear(weir_graph *g)
 {
     for (uint32_t t = 0; t < g->ntaken; t++)
-        weir_plan_free(g->taken[t]);
+        weir_timeline_free(g->taken[t]);
     for (uint32_t i = 0; i < job_records(g); i++)
         g->jobs->list[i].counted = false;
     weir_mem_free(g->taken);
@@ -64,10 +64,10 @@ static int change(weir_graph *g, uint32_t t, struct job *j, int sign)
         bool odd = t + 1 == g->ntaken;
         if (j->a.end == WEIR_FOREVER || (j->a.end & 1) != odd)
             return WEIR_OK;
-        return weir_plan_add(g->taken[t], j->a.end, j->a.end + 1, sign);
+        return weir_timeline_add(g->taken[t], j->a.end, j->a.end + 1, sign);
     }
     n = g->taken[t] ? job_count(j, g, (weir_type)t) : 0;
-    return n ? weir_plan_add(g->taken[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
+    return n ? weir_timeline_add(g->taken[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
 }
 
 /* Takes back what a job has in the first n plans. */
@@ -121,7 +121,7 @@ void weir_taken_grow(weir_graph *g, uint32_t job, uint32_t from)
     j->counted = false;
     for (uint32_t t = 0; !rc && t < g->ntaken && !is_end_plan(g, t); t++) {
         int64_t n = g->taken[t] ? job_takes(g, j, from, (weir_type)t) : 0;
-        rc = n ? weir_plan_add(g->taken[t], j->a.start, j->a.end, n) : WEIR_OK;
+        rc = n ? weir_timeline_add(g->taken[t], j->a.start, j->a.end, n) : WEIR_OK;
     }
     if (rc)
         weir_taken_clear(g);
@@ -151,11 +151,11 @@ int64_t weir_taken_next_end(const weir_graph *g, int64_t t)
 
     for (uint32_t i = g->ntaken - END_PLANS; i < g->ntaken; i++) {
         int64_t at = t;
-        if (t == g->now && weir_plan_max(g->taken[i], INT64_MIN / 2, t + 1) > 0)
+        if (t == g->now && weir_timeline_max(g->taken[i], INT64_MIN / 2, t + 1) > 0)
             return t + 1;
         do
-            at = weir_plan_next_change(g->taken[i], at);
-        while (at != WEIR_FOREVER && weir_plan_used_at(g->taken[i], at) == 0);
+            at = weir_timeline_next_change(g->taken[i], at);
+        while (at != WEIR_FOREVER && weir_timeline_used_at(g->taken[i], at) == 0);
         first = at < first ? at : first;
     }
     return first;
@@ -166,14 +166,14 @@ static int build_plan(weir_graph *g, uint32_t t)
 {
     int rc = WEIR_OK;
 
-    g->taken[t] = weir_plan_new();
+    g->taken[t] = weir_timeline_new();
     if (!g->taken[t])
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
         if (g->jobs->list[i].used)
             rc = change(g, t, &g->jobs->list[i], 1);
     if (rc) {
-        weir_plan_free(g->taken[t]);
+        weir_timeline_free(g->taken[t]);
         g->taken[t] = NULL;
     }
     return rc;
@@ -196,7 +196,7 @@ int weir_taken_build(weir_graph *g)
     return WEIR_OK;
 }
 
-int weir_taken_of(weir_graph *g, weir_type t, const weir_plan **out)
+int weir_taken_of(weir_graph *g, weir_type t, const weir_timeline **out)
 {
     int rc = g->taken[t] ? WEIR_OK : build_plan(g, t);
 
@@ -215,7 +215,7 @@ static int check(const weir_graph *g, weir_err *err)
             for (uint32_t k = 0; k < job_records(g); k++)
                 if (g->jobs->list[k].used && g->jobs->list[k].a.start <= at && at < g->jobs->list[k].a.end)
                     sum += job_takes(g, &g->jobs->list[k], 0, (weir_type)t);
-            if (sum != weir_plan_used_at(g->taken[t], at))
+            if (sum != weir_timeline_used_at(g->taken[t], at))
                 return weir_fail(err, WEIR_EINVAL, "weir_check: the units of %s taken over time are wrong",
                                  type_text(g, (weir_type)t));
         }

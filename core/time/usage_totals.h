@@ -14,7 +14,7 @@
 int64_t weir_taken_next_end(const weir_graph *g, int64_t t);
 int weir_taken_build(weir_graph *g) WEIR_CHECKED;
 /* The units of one type that jobs take, after weir_taken_build(). Made where they are not kept yet, O(what all jobs have). */
-int weir_taken_of(weir_graph *g, weir_type t, const weir_plan **out) WEIR_CHECKED;
+int weir_taken_of(weir_graph *g, weir_type t, const weir_timeline **out) WEIR_CHECKED;
 /* These keep the calendars as well. O(picks * types + types * log jobs) */
 int weir_taken_add(weir_graph *g, uint32_t job) WEIR_CHECKED; /* nothing changed when it fails */
 /* The same where there is no way back: what cannot be added is built anew when it is next needed. */

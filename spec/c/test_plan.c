@@ -11,18 +11,18 @@ static int64_t F = WEIR_FOREVER;
 
 static void test_empty(void)
 {
-    weir_plan *p = weir_plan_new();
+    weir_timeline *p = weir_timeline_new();
     int64_t t, used;
 
-    CHECK(weir_plan_points(p) == 0, "a new plan has no points");
-    CHECK(weir_plan_used_at(p, 0) == 0 && weir_plan_max(p, INT64_MIN, F) == 0, "a new plan is 0 everywhere");
-    CHECK(weir_plan_next_change(p, INT64_MIN) == F, "a new plan never changes");
-    CHECK(weir_plan_first_fit(p, 7, F, 0) == 7, "anything fits at once in a new plan");
-    CHECK(weir_plan_first_fit(p, 7, 1, -1) == F, "nothing fits below 0");
-    CHECK(!weir_plan_point(p, 0, &t, &used), "a new plan has no first point");
-    CHECK(weir_plan_bytes(p) <= 80, "a plan of up to four points takes at most 80 bytes");
-    weir_plan_free(p);
-    weir_plan_free(NULL);
+    CHECK(weir_timeline_points(p) == 0, "a new plan has no points");
+    CHECK(weir_timeline_used_at(p, 0) == 0 && weir_timeline_max(p, INT64_MIN, F) == 0, "a new plan is 0 everywhere");
+    CHECK(weir_timeline_next_change(p, INT64_MIN) == F, "a new plan never changes");
+    CHECK(weir_timeline_first_fit(p, 7, F, 0) == 7, "anything fits at once in a new plan");
+    CHECK(weir_timeline_first_fit(p, 7, 1, -1) == F, "nothing fits below 0");
+    CHECK(!weir_timeline_point(p, 0, &t, &used), "a new plan has no first point");
+    CHECK(weir_timeline_bytes(p) <= 80, "a plan of up to four points takes at most 80 bytes");
+    weir_timeline_free(p);
+    weir_timeline_free(NULL);
 }
 
 static const struct add_row {
@@ -54,25 +54,25 @@ static const struct add_row {
 
 static void test_add_rows(void)
 {
-    weir_plan *p = weir_plan_new();
+    weir_timeline *p = weir_timeline_new();
     weir_err err = {0};
 
     for (size_t i = 0; i < sizeof add_rows / sizeof *add_rows; i++) {
         const struct add_row *r = &add_rows[i];
-        int rc = weir_plan_add(p, r->start, r->end, r->amount);
+        int rc = weir_timeline_add(p, r->start, r->end, r->amount);
         CHECK(rc == r->rc, "%s: status %s", r->what, weir_status_name(rc));
-        CHECK(weir_plan_points(p) == r->points, "%s: %u points", r->what, weir_plan_points(p));
-        CHECK(weir_plan_check(p, &err) == WEIR_OK, "%s: %s", r->what, err.text);
+        CHECK(weir_timeline_points(p) == r->points, "%s: %u points", r->what, weir_timeline_points(p));
+        CHECK(weir_timeline_check(p, &err) == WEIR_OK, "%s: %s", r->what, err.text);
     }
-    weir_plan_free(p);
+    weir_timeline_free(p);
 }
 
 /* [10,20) 4, [20,30) 8, [30,40) 0, [40,50) 6, [60,...) 2 */
-static weir_plan *stairs(void)
+static weir_timeline *stairs(void)
 {
-    weir_plan *p = weir_plan_new();
-    bool ok = weir_plan_add(p, 10, 30, 4) == WEIR_OK && weir_plan_add(p, 20, 30, 4) == WEIR_OK &&
-              weir_plan_add(p, 40, 50, 6) == WEIR_OK && weir_plan_add(p, 60, F, 2) == WEIR_OK;
+    weir_timeline *p = weir_timeline_new();
+    bool ok = weir_timeline_add(p, 10, 30, 4) == WEIR_OK && weir_timeline_add(p, 20, 30, 4) == WEIR_OK &&
+              weir_timeline_add(p, 40, 50, 6) == WEIR_OK && weir_timeline_add(p, 60, F, 2) == WEIR_OK;
     CHECK(ok, "stairs are built");
     return p;
 }
@@ -106,33 +106,33 @@ static const struct fit_row {
 
 static void test_fit_rows(void)
 {
-    weir_plan *p = stairs();
+    weir_timeline *p = stairs();
 
     for (size_t i = 0; i < sizeof fit_rows / sizeof *fit_rows; i++) {
         const struct fit_row *r = &fit_rows[i];
-        int64_t got = weir_plan_first_fit(p, r->from, r->duration, r->limit);
+        int64_t got = weir_timeline_first_fit(p, r->from, r->duration, r->limit);
         CHECK(got == r->want, "first fit, row %zu: got %lld, want %lld", i, (long long)got, (long long)r->want);
     }
-    weir_plan_free(p);
+    weir_timeline_free(p);
 }
 
 static void test_points(void)
 {
     static const int64_t want[][2] = {{10, 4}, {20, 8}, {30, 0}, {40, 6}, {50, 0}, {60, 2}};
-    weir_plan *p = stairs();
+    weir_timeline *p = stairs();
     int64_t t, used;
 
-    CHECK(weir_plan_points(p) == 6, "six points");
+    CHECK(weir_timeline_points(p) == 6, "six points");
     for (uint32_t i = 0; i < 6; i++) {
-        CHECK(weir_plan_point(p, i, &t, &used) && t == want[i][0] && used == want[i][1], "point %u", i);
-        CHECK(weir_plan_next_change(p, t - 1) == t, "the change after %lld", (long long)t - 1);
+        CHECK(weir_timeline_point(p, i, &t, &used) && t == want[i][0] && used == want[i][1], "point %u", i);
+        CHECK(weir_timeline_next_change(p, t - 1) == t, "the change after %lld", (long long)t - 1);
     }
-    CHECK(!weir_plan_point(p, 6, &t, &used), "no seventh point");
-    CHECK(weir_plan_max(p, 0, 10) == 0 && weir_plan_max(p, 0, 11) == 4, "the end of an interval is outside");
-    CHECK(weir_plan_max(p, 29, 40) == 8 && weir_plan_max(p, 30, 40) == 0, "its start is inside");
-    CHECK(weir_plan_max(p, INT64_MIN, F) == 8 && weir_plan_max(p, 60, F) == 2, "maximum without an end");
-    CHECK(weir_plan_max(p, 20, 20) == 0 && weir_plan_max(p, 25, 20) == 0, "an empty interval has maximum 0");
-    weir_plan_free(p);
+    CHECK(!weir_timeline_point(p, 6, &t, &used), "no seventh point");
+    CHECK(weir_timeline_max(p, 0, 10) == 0 && weir_timeline_max(p, 0, 11) == 4, "the end of an interval is outside");
+    CHECK(weir_timeline_max(p, 29, 40) == 8 && weir_timeline_max(p, 30, 40) == 0, "its start is inside");
+    CHECK(weir_timeline_max(p, INT64_MIN, F) == 8 && weir_timeline_max(p, 60, F) == 2, "maximum without an end");
+    CHECK(weir_timeline_max(p, 20, 20) == 0 && weir_timeline_max(p, 25, 20) == 0, "an empty interval has maximum 0");
+    weir_timeline_free(p);
 }
 
 /* ---- random runs against a model ---- */
@@ -146,7 +146,7 @@ struct held {
 };
 
 struct model {
-    weir_plan *p;
+    weir_timeline *p;
     uint64_t seed;
     int slots;          /* in use */
     int64_t base, step; /* slot i begins at base + i * step */
@@ -198,7 +198,7 @@ static void model_change(struct model *m, struct held h, int sign)
     int rc;
 
     low = model_extreme(m, h.start, h.end, &high);
-    rc = weir_plan_add(m->p, slot_time(m, h.start), slot_time(m, h.end), amount);
+    rc = weir_timeline_add(m->p, slot_time(m, h.start), slot_time(m, h.end), amount);
     if (h.start >= h.end || low + amount < 0) {
         CHECK(rc == WEIR_EINVAL, "an addition that makes no sense is refused");
         return;
@@ -248,14 +248,14 @@ static void model_compare(struct model *m)
     int64_t high, next = F;
 
     model_extreme(m, a, b, &high);
-    CHECK(weir_plan_used_at(m->p, slot_time(m, a) + inside) == m->used[a], "level of slot %d", a);
-    CHECK(weir_plan_max(m->p, slot_time(m, a), slot_time(m, b)) == high, "maximum of slots %d to %d", a, b);
+    CHECK(weir_timeline_used_at(m->p, slot_time(m, a) + inside) == m->used[a], "level of slot %d", a);
+    CHECK(weir_timeline_max(m->p, slot_time(m, a), slot_time(m, b)) == high, "maximum of slots %d to %d", a, b);
     for (int i = m->slots - 1; i > a; i--)
         next = m->used[i] != m->used[i - 1] ? slot_time(m, i) : next;
-    CHECK(weir_plan_next_change(m->p, slot_time(m, a) + inside) == next, "next change after slot %d", a);
-    CHECK(weir_plan_first_fit(m->p, slot_time(m, a), len * m->step, limit) == model_fit(m, a, len, limit),
+    CHECK(weir_timeline_next_change(m->p, slot_time(m, a) + inside) == next, "next change after slot %d", a);
+    CHECK(weir_timeline_first_fit(m->p, slot_time(m, a), len * m->step, limit) == model_fit(m, a, len, limit),
           "first fit of %d slots from slot %d at %d", len, a, (int)limit);
-    CHECK(weir_plan_first_fit(m->p, slot_time(m, a), F, limit) == model_fit(m, a, m->slots + 1, limit),
+    CHECK(weir_timeline_first_fit(m->p, slot_time(m, a), F, limit) == model_fit(m, a, m->slots + 1, limit),
           "first endless fit from slot %d at %d", a, (int)limit);
 }
 
@@ -265,20 +265,20 @@ static void model_compare_points(const struct model *m)
     int64_t t, used;
     weir_err err = {0};
 
-    CHECK(weir_plan_check(m->p, &err) == WEIR_OK, "%s", err.text);
+    CHECK(weir_timeline_check(m->p, &err) == WEIR_OK, "%s", err.text);
     for (int i = 0; i < m->slots; i++) {
         if (m->used[i] == (i ? m->used[i - 1] : 0))
             continue;
-        CHECK(weir_plan_point(m->p, n, &t, &used) && t == slot_time(m, i) && used == m->used[i], "point %u", n);
+        CHECK(weir_timeline_point(m->p, n, &t, &used) && t == slot_time(m, i) && used == m->used[i], "point %u", n);
         n++;
     }
-    CHECK(weir_plan_points(m->p) == n, "%u points, got %u", n, weir_plan_points(m->p));
+    CHECK(weir_timeline_points(m->p) == n, "%u points, got %u", n, weir_timeline_points(m->p));
 }
 
 static void test_random(uint64_t seed, int slots, int64_t base, int64_t step, int steps)
 {
     struct model m = {
-        .p = weir_plan_new(), .seed = seed * 0x9E3779B97F4A7C15u + 1, .slots = slots, .base = base, .step = step};
+        .p = weir_timeline_new(), .seed = seed * 0x9E3779B97F4A7C15u + 1, .slots = slots, .base = base, .step = step};
 
     for (int i = 0; i < steps; i++) {
         model_step(&m, i < steps / 2 ? HELD * 4 / 5 : HELD / 4); /* grow, then shrink */
@@ -287,7 +287,7 @@ static void test_random(uint64_t seed, int slots, int64_t base, int64_t step, in
             model_compare_points(&m);
     }
     model_compare_points(&m);
-    weir_plan_free(m.p);
+    weir_timeline_free(m.p);
 }
 
 /* ---- memory ---- */
@@ -295,37 +295,37 @@ static void test_random(uint64_t seed, int slots, int64_t base, int64_t step, in
 /* Jobs back to back leave two points between them; taking out the middle ones makes more, without any memory. */
 static void test_take_back_needs_no_memory(void)
 {
-    weir_plan *p = weir_plan_new();
+    weir_timeline *p = weir_timeline_new();
     weir_err err = {0};
     int bad = 0;
 
     for (int64_t i = 0; i < 1000; i++)
-        bad += weir_plan_add(p, i, i + 1, 1) != WEIR_OK;
-    CHECK(bad == 0 && weir_plan_points(p) == 2, "a thousand jobs back to back are two points");
+        bad += weir_timeline_add(p, i, i + 1, 1) != WEIR_OK;
+    CHECK(bad == 0 && weir_timeline_points(p) == 2, "a thousand jobs back to back are two points");
     for (int64_t i = 0; i < 1000; i++) {
         int64_t k = i * 2 < 1000 ? i * 2 : (i - 500) * 2 + 1;
         weir_mem_fail_after(1);
-        bad += weir_plan_add(p, k, k + 1, -1) != WEIR_OK;
+        bad += weir_timeline_add(p, k, k + 1, -1) != WEIR_OK;
         weir_mem_fail_after(0);
-        bad += i % 50 == 0 && weir_plan_check(p, &err) != WEIR_OK;
+        bad += i % 50 == 0 && weir_timeline_check(p, &err) != WEIR_OK;
     }
-    CHECK(bad == 0 && weir_plan_points(p) == 0, "each is taken back without memory: %s", err.text);
-    weir_plan_free(p);
+    CHECK(bad == 0 && weir_timeline_points(p) == 0, "each is taken back without memory: %s", err.text);
+    weir_timeline_free(p);
 }
 
 static void test_shrinks(void)
 {
-    weir_plan *p = weir_plan_new();
-    size_t small = weir_plan_bytes(p);
+    weir_timeline *p = weir_timeline_new();
+    size_t small = weir_timeline_bytes(p);
     int bad = 0;
 
     for (int64_t i = 0; i < 5000; i++)
-        bad += weir_plan_add(p, i * 3, i * 3 + 1, 1) != WEIR_OK;
-    CHECK(weir_plan_points(p) == 10000 && weir_plan_bytes(p) > 10000 * 16, "ten thousand points");
+        bad += weir_timeline_add(p, i * 3, i * 3 + 1, 1) != WEIR_OK;
+    CHECK(weir_timeline_points(p) == 10000 && weir_timeline_bytes(p) > 10000 * 16, "ten thousand points");
     for (int64_t i = 0; i < 5000; i++)
-        bad += weir_plan_add(p, i * 3, i * 3 + 1, -1) != WEIR_OK;
-    CHECK(bad == 0 && weir_plan_bytes(p) == small, "an emptied plan gives its memory back");
-    weir_plan_free(p);
+        bad += weir_timeline_add(p, i * 3, i * 3 + 1, -1) != WEIR_OK;
+    CHECK(bad == 0 && weir_timeline_bytes(p) == small, "an emptied plan gives its memory back");
+    weir_timeline_free(p);
 }
 
 /* A copy has the same points and goes its own way: in every form, also after some was taken back. */
@@ -334,25 +334,25 @@ static void test_copy(void)
     static const int64_t adds[] = {0, 1, 2, 3, 20, 32, 33, 500};
 
     for (size_t k = 0; k < sizeof adds / sizeof *adds; k++) {
-        weir_plan *p = weir_plan_new(), *c;
+        weir_timeline *p = weir_timeline_new(), *c;
         weir_err err = {0};
         int bad = 0;
         for (int64_t i = 0; i < adds[k]; i++)
-            bad += weir_plan_add(p, 10 * i, 10 * i + 5, 1 + i) != WEIR_OK;
+            bad += weir_timeline_add(p, 10 * i, 10 * i + 5, 1 + i) != WEIR_OK;
         for (int64_t i = 0; i < adds[k] / 5; i++)
-            bad += weir_plan_add(p, 10 * i, 10 * i + 5, -1 - i) != WEIR_OK;
-        c = weir_plan_copy(p);
-        CHECK(bad == 0 && c && weir_plan_check(c, &err) == WEIR_OK, "%s", err.text);
-        for (uint32_t i = 0; i < weir_plan_points(p); i++) {
+            bad += weir_timeline_add(p, 10 * i, 10 * i + 5, -1 - i) != WEIR_OK;
+        c = weir_timeline_copy(p);
+        CHECK(bad == 0 && c && weir_timeline_check(c, &err) == WEIR_OK, "%s", err.text);
+        for (uint32_t i = 0; i < weir_timeline_points(p); i++) {
             int64_t t[2] = {0}, n[2] = {0};
-            bad += !weir_plan_point(p, i, &t[0], &n[0]) || !weir_plan_point(c, i, &t[1], &n[1]) || t[0] != t[1] ||
+            bad += !weir_timeline_point(p, i, &t[0], &n[0]) || !weir_timeline_point(c, i, &t[1], &n[1]) || t[0] != t[1] ||
                    n[0] != n[1];
         }
-        CHECK(bad == 0 && weir_plan_points(p) == weir_plan_points(c), "a copy has the same points");
-        CHECK(weir_plan_add(c, 3, 7, 1) == WEIR_OK && weir_plan_check(c, &err) == WEIR_OK, "%s", err.text);
-        weir_plan_free(c);
-        CHECK(weir_plan_check(p, &err) == WEIR_OK && weir_plan_used_at(p, 6) == 0, "the original stays as it was");
-        weir_plan_free(p);
+        CHECK(bad == 0 && weir_timeline_points(p) == weir_timeline_points(c), "a copy has the same points");
+        CHECK(weir_timeline_add(c, 3, 7, 1) == WEIR_OK && weir_timeline_check(c, &err) == WEIR_OK, "%s", err.text);
+        weir_timeline_free(c);
+        CHECK(weir_timeline_check(p, &err) == WEIR_OK && weir_timeline_used_at(p, 6) == 0, "the original stays as it was");
+        weir_timeline_free(p);
     }
 }
 
@@ -360,25 +360,25 @@ static void test_copy(void)
 static int nomem_once(void *arg)
 {
     const int64_t *adds = arg;
-    weir_plan *p = weir_plan_new();
+    weir_timeline *p = weir_timeline_new();
     weir_err err = {0};
     int rc = p ? WEIR_OK : WEIR_ENOMEM;
 
     for (int64_t i = 0; i < *adds && rc == WEIR_OK; i++) {
-        uint32_t n = weir_plan_points(p);
-        rc = weir_plan_add(p, 10 * i, 10 * i + 5, 1 + i);
-        CHECK(weir_plan_points(p) == (rc ? n : n + 2), "a failed addition changes nothing");
-        CHECK(weir_plan_used_at(p, 10 * i) == (rc ? 0 : 1 + i), "nor the level");
-        CHECK(weir_plan_check(p, &err) == WEIR_OK, "%s", err.text);
+        uint32_t n = weir_timeline_points(p);
+        rc = weir_timeline_add(p, 10 * i, 10 * i + 5, 1 + i);
+        CHECK(weir_timeline_points(p) == (rc ? n : n + 2), "a failed addition changes nothing");
+        CHECK(weir_timeline_used_at(p, 10 * i) == (rc ? 0 : 1 + i), "nor the level");
+        CHECK(weir_timeline_check(p, &err) == WEIR_OK, "%s", err.text);
     }
     for (int64_t i = 0; i < *adds && rc == WEIR_OK; i++)
-        rc = weir_plan_add(p, 10 * i, 10 * i + 5, -1 - i);
+        rc = weir_timeline_add(p, 10 * i, 10 * i + 5, -1 - i);
     if (rc == WEIR_OK) {
-        weir_plan *c = weir_plan_copy(p);
+        weir_timeline *c = weir_timeline_copy(p);
         rc = c ? WEIR_OK : WEIR_ENOMEM;
-        weir_plan_free(c);
+        weir_timeline_free(c);
     }
-    weir_plan_free(p);
+    weir_timeline_free(p);
     return rc;
 }
 

@@ -5,7 +5,7 @@
 -- {file, a part of the line of code it is about, why it is none}
 local NONE = {
   { "core/time/reservation.c", "g->books->free = ", "the first free record is the number of a book there is, or WEIR_NONE" },
-  { "core/time/reservation.c", "!b->parts->plan", "a book of more than one span has parts" },
+  { "core/time/reservation.c", "!b->parts->timeline", "a book of more than one span has parts" },
   { "core/job/job_check.c", "(struct span){0} :", "cppcheck does not know compound literals in a conditional" },
   { "core/draw/dot_fold.c", "f->boxes[box].count++", "a box that is known is one of the boxes" },
   { "core/hostlist/hostlist_list.c", "h->runs[h->n] = *r", "where there is room for more there is an array" },
@@ -16,7 +16,7 @@ local NONE = {
   { "core/format/jgf/jgf_keys.c", "k->runs[k->nruns++]", "there is room for one more, so runs is" },
   { "core/job/job.c", "slots[id_slot", "job_slots is there when jobs are" },
   { "core/time/timeline.c", "memcpy(more, p->u",
-    "weir_plan_bytes counts the same storage that is copied: where there is some, `more` is there" },
+    "weir_timeline_bytes counts the same storage that is copied: where there is some, `more` is there" },
   { "core/graph/pool.c", "m->entries[m->count++]", "where there is room for more there is an array" },
   { "core/query/query_parse.c", "*place_of(q, a.last)", "read_all and read_any fill a part before they return OK" },
   { "core/request/request_needs.c", "s->demands[i]", "there is a demand for each need of the request" },
@@ -30,7 +30,7 @@ local NONE = {
   { "core/draw/svg_text.c", "rest / unit % 1000", "unit is a power of 1000 and more than 1, so that it divides down to 1" },
   { "core/format/synthetic.c", "r->words[", "new_word sets the place when it returns OK" },
   { "core/format/synthetic.c", "parse_words(r,", "as above" },
-  { "core/time/usage_totals.c", "weir_plan_free(g->taken[t])", "ntaken is 0 while there are none" },
+  { "core/time/usage_totals.c", "weir_timeline_free(g->taken[t])", "ntaken is 0 while there are none" },
   { "core/store/sqlite_books.c", "r->data = &b", "the reader is done with it when the function returns" },
   { "core/store/sqlite_read.c", "r->data = &p", "as above" },
   { "core/draw/svg_write.c", "s->b = &body", "drawing is over when the function returns" },

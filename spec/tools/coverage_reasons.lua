@@ -22,7 +22,7 @@ return {
   { "^core/time/usage_totals%.c$", "weir_check: the units", OWN },
   { "^core/time/timeline%.c$", "in tree_check", OWN },
   { "^core/time/timeline%.c$", "in form_check", OWN },
-  { "^core/time/timeline%.c$", "in weir_plan_check", OWN },
+  { "^core/time/timeline%.c$", "in weir_timeline_check", OWN },
   { "^core/index/candidate_index%.c$", "in index_right", OWN },
   { "^core/room.*%.c$", "in check_table", OWN },
 
@@ -47,8 +47,8 @@ return {
   { "^core/time/earliest_fit%.c$", "return NULL;", NOMEM },
   { "^core/time/earliest_fit%.c$", "ROOM_TABLES", "more than 256 classes of requests that wait for room" },
   { "^core/time/earliest_fit%.c$", "clear_table(g, c, f.table)", "a start before all that were asked for" },
-  { "^core/time/reservation%.c$", "weir_plan_free(", NOMEM },
-  { "^core/time/reservation%.c$", "weir_plan_add(b->parts->plan", NOMEM },
+  { "^core/time/reservation%.c$", "weir_timeline_free(", NOMEM },
+  { "^core/time/reservation%.c$", "weir_timeline_add(b->parts->timeline", NOMEM },
   { "^core/time/reservation%.c$", "if (!b)", TWICE },
   { "^core/graph/pool%.c$", "index_forget(x)", NOMEM },
   { "^core/.*%.c$", "failed = true", NOMEM },
@@ -84,7 +84,7 @@ return {
   { "^core/time/occupancy%.c$", "CALENDAR_BYTES", "as above" },
   { "^core/time/occupancy%.c$", "give_up(g, c)", "as above" },
   { "^core/time/occupancy_partial%.c$", "c->too_many", "as above" },
-  { "^core/time/occupancy_partial%.c$", "weir_plan_bytes", "how much is held, for benchmarks" },
+  { "^core/time/occupancy_partial%.c$", "weir_timeline_bytes", "how much is held, for benchmarks" },
   { "^core/.*%.c$", "in weir_roster_bytes", "as above" },
 
   -- what is said elsewhere first
