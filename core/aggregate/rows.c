@@ -35,11 +35,11 @@ void weir_rows_add(const weir_graph *g, weir_vertex v, const struct schema *s, i
 {
     const struct kind *k = kind_of(g, v);
     const struct inner *in = inner_of(g, v);
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     bool open = vertex_open(g, v);
     uint32_t own = type_cell(s, k->type);
 
-    out[CELL_SOON] = max64(out[CELL_SOON], book_soon(b));
+    out[CELL_SOON] = max64(out[CELL_SOON], schedule_soon(b));
     out[CELL_ACTIVE] += b ? n * b->active : 0;
     if (in && in->cells) {
         const struct lift *l = g->aggregates->lifts[in->lift];

@@ -7,7 +7,7 @@
 #ifndef WEIR_ROWS_H
 #define WEIR_ROWS_H
 
-#include "aggregate/book.h"
+#include "aggregate/schedule_record.h"
 #include "aggregate/schema.h"
 
 #define ROW_LEVELS 7
@@ -39,7 +39,7 @@ static inline int64_t *row_cells(const weir_graph *g, const struct inner *in, ui
 /* Up, and no job holds it as a whole now. What is below a vertex that is not open counts as neither free nor idle. */
 static inline bool vertex_open(const weir_graph *g, weir_vertex v)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     return state_available(vertex_at(g, v)->state) && !(b && b->held);
 }
 
@@ -47,18 +47,18 @@ static inline bool vertex_open(const weir_graph *g, weir_vertex v)
 static inline bool vertex_unused(const weir_graph *g, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     return !(b && b->active) && !(in && in->cells && in->cells[CELL_ACTIVE]);
 }
 
 /* Units of v itself that no job has now, whatever holds above it. */
 static inline int64_t vertex_unallocated(const weir_graph *g, weir_vertex v)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     int64_t size = kind_of(g, v)->size;
     if (!b)
         return size;
-    return b->held || book_used(g, b) >= size ? 0 : size - book_used(g, b);
+    return b->held || schedule_used(g, b) >= size ? 0 : size - schedule_used(g, b);
 }
 
 /* What v contributes to each cell of its parent's rows (schema `ps`). O(width) */

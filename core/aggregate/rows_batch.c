@@ -60,7 +60,7 @@ static void note_soon(weir_graph *g, weir_vertex v, int64_t old, int64_t new)
 
 void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
 {
-    int64_t own_soon = book_soon(book_of(g, v)), below, old, new;
+    int64_t own_soon = schedule_soon(schedule_of(g, v)), below, old, new;
     weir_vertex p = vertex_at(g, v)->parent;
 
     if (own_soon == WEIR_FOREVER - next || !g->aggregates->batch || p == WEIR_NONE || g->building)
@@ -77,7 +77,7 @@ void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
     }
     for (; old != new && p != WEIR_NONE && !g->building; v = p, p = vertex_at(g, v)->parent) {
         struct inner *in = inner_of(g, p);
-        int64_t own = book_soon(book_of(g, p)), was = max64(own, in->cells[CELL_SOON]);
+        int64_t own = schedule_soon(schedule_of(g, p)), was = max64(own, in->cells[CELL_SOON]);
         update_soon(g, in, vertex_at(g, v)->pos, old, new);
         old = was;
         new = max64(own, in->cells[CELL_SOON]);
@@ -94,7 +94,7 @@ static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
 
     for (; i < n && first->inner == WEIR_NONE; i++) {
         const struct vertex *x = vertex_at(g, picks[i].vertex);
-        if (x->book != first->book || x->kind != first->kind || x->inner != WEIR_NONE || x->state != first->state)
+        if (x->schedule != first->schedule || x->kind != first->kind || x->inner != WEIR_NONE || x->state != first->state)
             break;
     }
     return i;
@@ -177,7 +177,7 @@ void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const
     weir_rows_turn_late(g, p);
     for (uint32_t i = 0; i < n; i++) {
         weir_vertex v = picks[i].vertex;
-        const struct book *b = book_of(g, v);
+        const struct schedule *b = schedule_of(g, v);
         int64_t now = b ? b->next : WEIR_FOREVER;
         if (i > 0 && next[i] == next[i - 1] && !observed && alike(g, picks + i - 1, 2) == 2)
             continue;

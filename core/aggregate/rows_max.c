@@ -9,7 +9,7 @@ static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell,
     int64_t best;
 
     if (cell == CELL_SOON) {
-        best = book_soon(book_of(g, v));
+        best = schedule_soon(schedule_of(g, v));
         return in && in->cells ? max64(best, in->cells[CELL_SOON]) : best;
     }
     if (!in || !in->cells || ((cell - pairs) % PAIR_CELLS == PAIR_FREE && !vertex_open(g, v)))

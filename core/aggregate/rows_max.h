@@ -31,7 +31,7 @@ static inline int64_t max64(int64_t a, int64_t b)
 }
 
 /* What the book of a vertex contributes to CELL_SOON. */
-static inline int64_t book_soon(const struct book *b)
+static inline int64_t schedule_soon(const struct schedule *b)
 {
     return b ? WEIR_FOREVER - b->next : 0;
 }

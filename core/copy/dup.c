@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "aggregate/schema.h"
 #include "job/job.h"
 #include "time/timeline.h"
@@ -178,9 +178,9 @@ static int copy_pools(const weir_graph *g, weir_graph *c)
     return WEIR_OK;
 }
 
-static int copy_parts(const struct book_parts *from, struct book_parts **out)
+static int copy_parts(const struct schedule_detail *from, struct schedule_detail **out)
 {
-    struct book_parts *p;
+    struct schedule_detail *p;
 
     if (copy_bytes(&p, from, sizeof *from))
         return WEIR_ENOMEM;
@@ -194,15 +194,15 @@ static int copy_parts(const struct book_parts *from, struct book_parts **out)
 
 static int copy_books(const weir_graph *g, weir_graph *c)
 {
-    const struct books *all = g->books;
-    struct books *own;
+    const struct schedules *all = g->schedules;
+    struct schedules *own;
     uint32_t unused;
 
     if (!all)
         return WEIR_OK;
     if (weir_books_make(c))
         return WEIR_ENOMEM;
-    own = c->books;
+    own = c->schedules;
     own->free = all->free;
     own->booked = all->booked;
     if (copy_array(&own->list, &unused, &own->cap, all->list, all->n, sizeof *all->list))
@@ -215,8 +215,8 @@ static int copy_books(const weir_graph *g, weir_graph *c)
     if (weir_array_reserve(&own->list, &own->cap, own->booked, sizeof *own->list))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < own->n; i++) {
-        const struct book *from = &all->list[i];
-        struct book *to = &own->list[i];
+        const struct schedule *from = &all->list[i];
+        struct schedule *to = &own->list[i];
         if ((from->cap && copy_bytes(&to->jobs, from->jobs, from->cap * sizeof *from->jobs)) ||
             (from->parts && copy_parts(from->parts, &to->parts)))
             return WEIR_ENOMEM;
@@ -307,7 +307,7 @@ static void forget_arrays(weir_graph *c)
     c->subsystems = NULL;
     c->roots = NULL;
     c->aggregates = NULL;
-    c->books = NULL;
+    c->schedules = NULL;
     c->jobs = NULL;
     c->taken = NULL;
     c->calendars = NULL;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "aggregate/rows.h"
 #include "aggregate/schema.h"
 
@@ -76,7 +76,7 @@ struct above {
 
 static struct above below(const weir_graph *g, weir_vertex v, struct above up)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     uint8_t state = vertex_at(g, v)->state;
 
     up.held = up.held || (b && b->held);
@@ -98,14 +98,14 @@ static bool is_full(const weir_graph *g, const struct inner *in)
 
 static uint8_t use_of(const weir_graph *g, weir_vertex v, struct above here)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     const struct inner *in = inner_of(g, v);
 
     if (here.held)
         return DOT_USED;
     if (vertex_unused(g, v))
         return DOT_FREE;
-    return (in ? is_full(g, in) : b && book_used(g, b) >= kind_of(g, v)->size) ? DOT_USED : DOT_PART;
+    return (in ? is_full(g, in) : b && schedule_used(g, b) >= kind_of(g, v)->size) ? DOT_USED : DOT_PART;
 }
 
 /* Which subsystems it is in, and how; not exact beyond the 16th. */
@@ -137,12 +137,12 @@ static uint32_t tuple(struct dot_fold *f, uint32_t a, uint32_t b, uint32_t c, ui
 /* Who has a vertex, and how much of it. */
 static uint32_t sign_use(struct dot_fold *f, weir_vertex v, uint32_t sign)
 {
-    const struct book *b = book_of(f->g, v);
+    const struct schedule *b = schedule_of(f->g, v);
     int64_t used;
 
     if (f->shapes || !b)
         return sign;
-    used = book_used(f->g, b);
+    used = schedule_used(f->g, b);
     sign = tuple(f, SIGN_USE, sign, b->active == 1 ? span_job(b, 0) + 1 : 0, (uint32_t)used);
     return used > UINT32_MAX ? tuple(f, SIGN_USE, sign, (uint32_t)(used >> 32), 0) : sign;
 }

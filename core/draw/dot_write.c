@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "idset/idset.h"
 
 #define IDS_MAX 40 /* bytes of a list of ids */
@@ -145,14 +145,14 @@ static void write_unit(struct dot *w, weir_vertex v)
 static void write_size(struct dot *w, const struct dot_box *box)
 {
     int64_t size = weir_vertex_size(w->g, box->v);
-    const struct book *book = book_of(w->g, box->v);
-    bool part = box->use == DOT_PART && !inner_of(w->g, box->v) && book && book_used(w->g, book) > 0 && !w->fold.shapes;
+    const struct schedule *book = schedule_of(w->g, box->v);
+    bool part = box->use == DOT_PART && !inner_of(w->g, box->v) && book && schedule_used(w->g, book) > 0 && !w->fold.shapes;
 
     if (size == 1 && !*weir_vertex_unit(w->g, box->v))
         return;
     WEIR_WRITE(w->b, "\\n");
     if (part) {
-        weir_write_int(w->b, book_used(w->g, book));
+        weir_write_int(w->b, schedule_used(w->g, book));
         WEIR_WRITE(w->b, " of ");
     }
     weir_write_int(w->b, size);
@@ -164,10 +164,10 @@ static void write_size(struct dot *w, const struct dot_box *box)
 /* The job that has v, or all above it, where that is one; else 0. */
 static int64_t only_job(const struct dot *w, weir_vertex v)
 {
-    const struct book *b = book_of(w->g, v);
+    const struct schedule *b = schedule_of(w->g, v);
 
     while (!(b && b->active) && (v = vertex_at(w->g, v)->parent) != WEIR_NONE)
-        b = book_of(w->g, v);
+        b = schedule_of(w->g, v);
     return b && b->active == 1 ? w->g->jobs->list[span_job(b, 0)].a.job : 0;
 }
 

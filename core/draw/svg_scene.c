@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "aggregate/schema.h"
 
 #define LABEL_MAX 150 /* pixels that a name may widen a block to */
@@ -49,10 +49,10 @@ static int32_t label_width(struct svg *s, weir_vertex v)
 /* The jobs that have, and that have reserved, all of v; those of above where nobody has it. */
 static void find_holders(const weir_graph *g, weir_vertex v, uint32_t *holder, uint32_t *next)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
 
     for (uint32_t i = 0; b && i < b->count; i++) {
-        struct span s = weir_book_span(g, b, i);
+        struct span s = weir_schedule_span(g, b, i);
         if (s.exclusive && s.active)
             *holder = s.job;
         else if (s.exclusive && *next == WEIR_NONE)

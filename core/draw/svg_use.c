@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "aggregate/rows.h"
 
 #define ENTRIES_MAX 256
@@ -59,13 +59,13 @@ static void add_whole(struct svg *s, uint32_t job, weir_vertex v)
 /* What jobs have at and below v; `lumped`: all of them count as one. */
 static void collect(struct svg *s, weir_vertex v, bool lumped)
 {
-    const struct book *b = book_of(s->g, v);
+    const struct schedule *b = schedule_of(s->g, v);
     const struct inner *in = inner_of(s->g, v);
     uint32_t n;
     const weir_vertex *kids = kids_of(s->g, v, &n);
 
     for (uint32_t i = 0; b && i < b->count; i++) {
-        struct span span = weir_book_span(s->g, b, i);
+        struct span span = weir_schedule_span(s->g, b, i);
         if (!span.active)
             continue;
         if (span.exclusive) {
@@ -203,13 +203,13 @@ struct earliest {
 /* The first reservation at and below v. */
 static void find_next(const weir_graph *g, weir_vertex v, struct earliest *e)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     const struct inner *in = inner_of(g, v);
     uint32_t n;
     const weir_vertex *kids = kids_of(g, v, &n);
 
     for (uint32_t i = 0; b && i < b->count; i++) {
-        struct span span = weir_book_span(g, b, i);
+        struct span span = weir_schedule_span(g, b, i);
         if (!span.active && span.start < e->start)
             *e = (struct earliest){span.start, span.job};
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "request/constraint.h"
 #include "match/match.h"
 #include "aggregate/schema.h"
@@ -76,7 +76,7 @@ static bool subtree_in_use(const struct census *c, weir_vertex v, int64_t t1)
 
     if (weir_candidate_whole(&c->m, v))
         return !weir_window_unused(g, v, c->t0, t1);
-    return book_of(g, v) && weir_book_touched(g, v, c->t0, t1, true);
+    return schedule_of(g, v) && weir_schedule_touched(g, v, c->t0, t1, true);
 }
 
 /* Whether jobs' use of v in [t0, t1) excludes the vertex by itself. */

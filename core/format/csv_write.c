@@ -170,7 +170,7 @@ static void add_jobs(struct table *w, weir_vertex v)
     uint32_t n = 0;
 
     w->njobs = 0;
-    if (book_of(w->g, v) || (in && in->cells && (in->cells[CELL_ACTIVE] || in->cells[CELL_SOON])))
+    if (schedule_of(w->g, v) || (in && in->cells && (in->cells[CELL_ACTIVE] || in->cells[CELL_SOON])))
         w->rc = weir_vertex_jobs(w->g, v, &below, &n, w->err);
     if (w->rc == WEIR_OK)
         gather(w, below, n);
@@ -188,8 +188,8 @@ static void add_jobs(struct table *w, weir_vertex v)
 
 static void add_amounts(struct table *w, weir_vertex v)
 {
-    const struct book *book = book_of(w->g, v);
-    int64_t size = kind_of(w->g, v)->size, used = book ? book_used(w->g, book) : 0;
+    const struct schedule *book = schedule_of(w->g, v);
+    int64_t size = kind_of(w->g, v)->size, used = book ? schedule_used(w->g, book) : 0;
 
     if (w->held || (book && book->held) || used > size)
         used = size;
@@ -228,7 +228,7 @@ static void write_row(struct table *w, weir_vertex v)
 /* Takes v in as something above what comes next. */
 static void step_below(struct table *w, weir_vertex v)
 {
-    const struct book *book = book_of(w->g, v);
+    const struct schedule *book = schedule_of(w->g, v);
     weir_use use;
 
     w->open = w->open && vertex_open(w->g, v);

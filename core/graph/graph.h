@@ -4,7 +4,7 @@
  *   kinds[]     type, basename, unit, size, exclusive flag: shared by all pools alike
  *   inners[]    for a vertex with children: its kids, and its rows (aggregates, see rows.h)
  *   pools[]     for a pool with something of its own: name, uuid, rank, properties, tags, extended data, edges
- *   books[]     for a vertex that a job has, or will have: its spans (reservation.h)
+ *   books[]     for a vertex that a job has, or will have: its spans (schedule.h)
  *   jobs[]      who has what (job.h)
  *   indexes[]   for each policy order in use and type: the best candidate below each row (candidate_index.h)
  *   roster      for constraints: the nodes by property, rank and name (node_table.h)
@@ -44,7 +44,7 @@ struct vertex {
     uint32_t pos;   /* among the parent's kids; among the roots for a root */
     uint32_t inner; /* WEIR_NONE for a leaf */
     uint32_t pool;
-    uint32_t book;
+    uint32_t schedule;
     uint16_t generation;
     uint8_t state;
     uint8_t flags;
@@ -99,7 +99,7 @@ struct edge {
 };
 
 struct aggregates;     /* schema.h */
-struct books;          /* book.h */
+struct schedules;          /* schedule_record.h */
 struct jobs;           /* job_table.h */
 struct weir_timeline;      /* timeline.h */
 struct weir_observer;  /* observer.h */
@@ -136,7 +136,7 @@ struct weir_graph {
     weir_vertex *roots; /* of containment, and pools outside it */
     uint32_t nroots, roots_cap;
     struct aggregates *aggregates; /* schema.h; never NULL */
-    struct books *books;           /* book.h; NULL: nobody ever had anything */
+    struct schedules *schedules;           /* schedule_record.h; NULL: nobody ever had anything */
     struct jobs *jobs;             /* job_table.h; NULL: there never was a job */
     struct weir_timeline **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
     uint32_t ntaken;

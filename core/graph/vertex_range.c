@@ -131,7 +131,7 @@ static int write_run(struct weir_placing *p, const struct weir_run *r)
                             .pos = r->place + i,
                             .inner = WEIR_NONE,
                             .pool = WEIR_NONE,
-                            .book = WEIR_NONE,
+                            .schedule = WEIR_NONE,
                             .state = WEIR_UP,
                             .flags = VERTEX_LIVE};
     g->live += r->count;

@@ -10,7 +10,7 @@
 #include "job/start_queue.h"
 #include "time/availability.h"
 #include "time/occupancy.h"
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "time/usage_totals.h"
 
 int64_t weir_graph_now(const weir_graph *g)
@@ -64,13 +64,13 @@ static bool in_use(const weir_graph *g, weir_vertex v)
 /* Whether a pick cannot be had beside what jobs have now. */
 static bool is_blocked(const weir_graph *g, const weir_pick *p)
 {
-    const struct book *b = book_of(g, p->vertex);
+    const struct schedule *b = schedule_of(g, p->vertex);
 
     if (p->exclusive ? in_use(g, p->vertex)
-                     : b && (b->held || book_used(g, b) > kind_of(g, p->vertex)->size - p->amount))
+                     : b && (b->held || schedule_used(g, b) > kind_of(g, p->vertex)->size - p->amount))
         return true;
     for (weir_vertex up = vertex_at(g, p->vertex)->parent; up != WEIR_NONE; up = vertex_at(g, up)->parent)
-        if (book_of(g, up) && book_of(g, up)->held)
+        if (schedule_of(g, up) && schedule_of(g, up)->held)
             return true;
     return false;
 }
@@ -107,10 +107,10 @@ static bool is_over(const struct rivals *r, const struct span *s)
     return s->job != r->job && s->start < r->t1 && s->end > r->t0;
 }
 
-static void look_at_book(struct rivals *r, const struct book *b, bool exclusive_only)
+static void look_at_book(struct rivals *r, const struct schedule *b, bool exclusive_only)
 {
     for (uint32_t i = 0; b && i < b->count; i++) {
-        struct span s = weir_book_span(r->g, b, i);
+        struct span s = weir_schedule_span(r->g, b, i);
         if (is_over(r, &s) && (s.exclusive || !exclusive_only))
             r->each(r, &s);
     }
@@ -124,23 +124,23 @@ static void look_below(struct rivals *r, weir_vertex v)
         return;
     for (uint32_t i = 0; i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE) {
-            look_at_book(r, book_of(r->g, in->kids[i]), false);
+            look_at_book(r, schedule_of(r->g, in->kids[i]), false);
             look_below(r, in->kids[i]);
         }
 }
 
 /* The most units of a book in use at once in the window: by those that stay, or by all, but for the job. */
-static int64_t most_units(const struct rivals *r, const struct book *b, bool all)
+static int64_t most_units(const struct rivals *r, const struct schedule *b, bool all)
 {
     int64_t most = 0;
 
     for (uint32_t i = 0; i < b->count; i++) {
-        struct span s = weir_book_span(r->g, b, i);
+        struct span s = weir_schedule_span(r->g, b, i);
         int64_t t = s.start > r->t0 ? s.start : r->t0, sum = 0;
         if (!is_over(r, &s) || !(all || stays(r->g, s.job, r->job)))
             continue;
         for (uint32_t k = 0; k < b->count; k++) {
-            struct span x = weir_book_span(r->g, b, k);
+            struct span x = weir_schedule_span(r->g, b, k);
             if (x.job != r->job && x.start <= t && t < x.end && (all || stays(r->g, x.job, r->job)))
                 sum += x.amount;
         }
@@ -152,14 +152,14 @@ static int64_t most_units(const struct rivals *r, const struct book *b, bool all
 /* All rivals for one pick. Of units others are rivals where there are too few for all of them. */
 static void look_at_pick(struct rivals *r, const weir_pick *p, bool all)
 {
-    const struct book *b = book_of(r->g, p->vertex);
+    const struct schedule *b = schedule_of(r->g, p->vertex);
     int64_t left = kind_of(r->g, p->vertex)->size - p->amount;
 
     look_at_book(r, b, !p->exclusive && (!b || most_units(r, b, all) <= left));
     if (p->exclusive)
         look_below(r, p->vertex);
     for (weir_vertex up = vertex_at(r->g, p->vertex)->parent; up != WEIR_NONE; up = vertex_at(r->g, up)->parent)
-        look_at_book(r, book_of(r->g, up), true);
+        look_at_book(r, schedule_of(r->g, up), true);
 }
 
 /* ---- putting off ---- */
@@ -206,8 +206,8 @@ static void move_spans(weir_graph *g, uint32_t job, int64_t start)
     note_job(g, j->a.job);
     for (uint32_t i = 0; i < j->a.npicks; i++) {
         weir_vertex v = j->a.picks[i].vertex;
-        int64_t next = book_of(g, v)->next;
-        weir_book_move(g, v, job, start, end);
+        int64_t next = schedule_of(g, v)->next;
+        weir_schedule_move(g, v, job, start, end);
         weir_rows_soon(g, v, next);
     }
     j->a.start = g->jobs->starts[job] = start;

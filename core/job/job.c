@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "graph/journal.h"
 #include "graph/observer.h"
 #include "job/job_annotation.h"
@@ -214,7 +214,7 @@ int weir_job_feed(weir_graph *g, uint32_t job, const struct feed *feeds, uint32_
 /* Start of the first reservation of v. */
 static int64_t next_of(const weir_graph *g, weir_vertex v)
 {
-    return book_of(g, v) ? book_of(g, v)->next : WEIR_FOREVER;
+    return schedule_of(g, v) ? schedule_of(g, v)->next : WEIR_FOREVER;
 }
 
 int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
@@ -227,7 +227,7 @@ int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
     note_job(g, a->job);
     if (active)
         weir_rows_before(g, p->vertex);
-    rc = weir_book_add(g, job, p);
+    rc = weir_schedule_add(g, job, p);
     if (!rc && active)
         weir_rows_after(g, p->vertex);
     else if (!rc)
@@ -243,7 +243,7 @@ void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v)
     note_job(g, g->jobs->list[job].a.job);
     if (active)
         weir_rows_before(g, v);
-    weir_book_remove(g, v, job);
+    weir_schedule_remove(g, v, job);
     if (active)
         weir_rows_after(g, v);
     else
@@ -257,7 +257,7 @@ int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
 
     note_job(g, g->jobs->list[job].a.job);
     weir_rows_before(g, p->vertex);
-    rc = weir_book_resize(g, p->vertex, job, amount, whole);
+    rc = weir_schedule_resize(g, p->vertex, job, amount, whole);
     weir_rows_after(g, p->vertex);
     if (!rc) {
         p->amount = amount;
@@ -351,7 +351,7 @@ const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i)
 
 bool weir_job_has(const weir_graph *g, uint32_t job, weir_vertex v)
 {
-    return book_of(g, v) && weir_book_find(g, v, job) != WEIR_NONE;
+    return schedule_of(g, v) && weir_schedule_find(g, v, job) != WEIR_NONE;
 }
 
 weir_pick *weir_job_pick(const struct job *j, weir_vertex v)

@@ -3,7 +3,7 @@
 
 #include "job/job.h"
 #include "job/start_queue.h"
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "time/timeline.h"
 
 static int broken(weir_err *err, const char *what, uint32_t v)
@@ -13,7 +13,7 @@ static int broken(weir_err *err, const char *what, uint32_t v)
 
 /* ---- books ---- */
 
-static int check_book_sums(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
+static int check_book_sums(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
     struct span s = {0}, last = {.start = INT64_MIN};
     uint32_t active = 0, held = 0, shared = 0;
@@ -22,7 +22,7 @@ static int check_book_sums(const weir_graph *g, weir_vertex v, const struct book
     for (uint32_t i = 0; i < b->count; i++, last = s) {
         if (span_job(b, i) >= g->jobs->n || !g->jobs->list[span_job(b, i)].used)
             return broken(err, "a span is of no job", v);
-        s = weir_book_span(g, b, i);
+        s = weir_schedule_span(g, b, i);
         if (s.start < last.start)
             return broken(err, "spans are not sorted", v);
         if (s.active != (s.start <= g->now))
@@ -34,7 +34,7 @@ static int check_book_sums(const weir_graph *g, weir_vertex v, const struct book
         if (!s.active && s.start < next)
             next = s.start;
     }
-    if (active != b->active || held != b->held || shared != b->shared || used != book_used(g, b) || next != b->next ||
+    if (active != b->active || held != b->held || shared != b->shared || used != schedule_used(g, b) || next != b->next ||
         b->count == 0 || (shared > 0 && !b->parts))
         return broken(err, "the sums of a book are wrong", v);
     if (b->last_start != last.start || b->last_end != last.end)
@@ -49,15 +49,15 @@ static bool both_now(const struct span *s, const struct span *x)
 }
 
 /* Never more than the size at any instant, the clock's time among them, and nobody beside an exclusive holder (A1, A2). */
-static int check_overlaps(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
+static int check_overlaps(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
     int64_t size = kind_of(g, v)->size;
 
     for (uint32_t i = 0; i < b->count; i++) {
-        struct span s = weir_book_span(g, b, i);
+        struct span s = weir_schedule_span(g, b, i);
         int64_t sum = 0, now = 0;
         for (uint32_t k = 0; k < b->count; k++) {
-            struct span other = weir_book_span(g, b, k);
+            struct span other = weir_schedule_span(g, b, k);
             bool then = other.start <= s.start && other.end > s.start;
             now += both_now(&s, &other) ? other.amount : 0;
             if (!then && !both_now(&s, &other))
@@ -73,13 +73,13 @@ static int check_overlaps(const weir_graph *g, weir_vertex v, const struct book 
 }
 
 /* Nobody has anything below what somebody has as a whole (A3). */
-static int check_ancestors(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
+static int check_ancestors(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
     for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
-        const struct book *up = book_of(g, u);
+        const struct schedule *up = schedule_of(g, u);
         for (uint32_t i = 0; up && i < b->count; i++)
             for (uint32_t k = 0; k < up->count; k++) {
-                struct span s = weir_book_span(g, b, i), x = weir_book_span(g, up, k);
+                struct span s = weir_schedule_span(g, b, i), x = weir_schedule_span(g, up, k);
                 if (x.exclusive && ((x.start < s.end && s.start < x.end) || both_now(&s, &x)))
                     return broken(err, "something below a vertex that is held as a whole", v);
             }
@@ -89,14 +89,14 @@ static int check_ancestors(const weir_graph *g, weir_vertex v, const struct book
 
 static bool is_booked(const weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    uint32_t at = weir_book_find(g, p->vertex, job);
-    struct span s = at == WEIR_NONE ? (struct span){0} : weir_book_span(g, book_of(g, p->vertex), at);
+    uint32_t at = weir_schedule_find(g, p->vertex, job);
+    struct span s = at == WEIR_NONE ? (struct span){0} : weir_schedule_span(g, schedule_of(g, p->vertex), at);
 
     return at != WEIR_NONE && s.amount == p->amount && s.exclusive == p->exclusive;
 }
 
 /* The book of one vertex. */
-static int check_book(const weir_graph *g, weir_vertex v, const struct book *b, weir_err *err)
+static int check_book(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
     int rc = b->kind == vertex_at(g, v)->kind ? check_book_sums(g, v, b, err) : broken(err, "a book is of another kind", v);
 
@@ -109,18 +109,18 @@ static int check_book(const weir_graph *g, weir_vertex v, const struct book *b, 
 /* Whether each book is of as many vertices as it says. */
 static int check_refs(const weir_graph *g, weir_err *err)
 {
-    uint32_t *refs = weir_mem_zalloc((size_t)(g->books ? g->books->n : 0) + 1, sizeof *refs), booked = 0;
+    uint32_t *refs = weir_mem_zalloc((size_t)(g->schedules ? g->schedules->n : 0) + 1, sizeof *refs), booked = 0;
     int rc = refs ? WEIR_OK : weir_fail_nomem(err);
 
     for (weir_vertex v = 0; !rc && v < g->limit; v++)
-        if (vertex_valid(g, v) && vertex_at(g, v)->book != WEIR_NONE) {
-            refs[vertex_at(g, v)->book]++;
+        if (vertex_valid(g, v) && vertex_at(g, v)->schedule != WEIR_NONE) {
+            refs[vertex_at(g, v)->schedule]++;
             booked++;
         }
-    for (uint32_t i = 0; !rc && g->books && i < g->books->n; i++)
-        if (refs[i] != g->books->list[i].refs)
+    for (uint32_t i = 0; !rc && g->schedules && i < g->schedules->n; i++)
+        if (refs[i] != g->schedules->list[i].refs)
             rc = broken(err, "a book is of more or fewer vertices than it says", i);
-    if (!rc && g->books && (booked != g->books->booked || g->books->booked > g->books->cap))
+    if (!rc && g->schedules && (booked != g->schedules->booked || g->schedules->booked > g->schedules->cap))
         rc = broken(err, "the vertices with books are miscounted", booked);
     weir_mem_free(refs);
     return rc;
@@ -132,7 +132,7 @@ static int check_books(const weir_graph *g, weir_err *err)
     int rc = check_refs(g, err);
 
     for (weir_vertex v = 0; !rc && v < g->limit; v++) {
-        const struct book *b = vertex_valid(g, v) ? book_of(g, v) : NULL;
+        const struct schedule *b = vertex_valid(g, v) ? schedule_of(g, v) : NULL;
         spans += b ? b->count : 0;
         rc = b ? check_book(g, v, b, err) : WEIR_OK;
     }

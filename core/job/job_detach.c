@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "job/job.h"
 #include "time/availability.h"
 
@@ -71,7 +71,7 @@ static bool is_free(const weir_graph *g, const weir_pick *p, int64_t t0, int64_t
         return false;
     if (p->exclusive)
         return weir_window_unused(g, p->vertex, t0, t1);
-    return !(book_of(g, p->vertex) && weir_book_touched(g, p->vertex, t0, t1, true));
+    return !(schedule_of(g, p->vertex) && weir_schedule_touched(g, p->vertex, t0, t1, true));
 }
 
 /* A job past its end has what it has for now. */

@@ -333,7 +333,7 @@ static void unbook_new(weir_graph *g, const struct shrinking *s, uint32_t n)
 }
 
 /* Books what is new in the plan, as a whole or not at all. */
-static int book_new(weir_graph *g, const struct shrinking *s)
+static int schedule_new(weir_graph *g, const struct shrinking *s)
 {
     for (uint32_t i = 0; i < s->p.n; i++)
         if (weir_places_get(&s->had, s->p.picks[i].vertex) == WEIR_NONE && weir_span_add(g, s->job, &s->p.picks[i])) {
@@ -369,7 +369,7 @@ static int shrink(weir_graph *g, const struct shrinking *list, uint32_t n, weir_
         if (list[i].p.n)
             weir_taken_remove(g, list[i].job);
     while (!rc && done < n) {
-        rc = book_new(g, &list[done]);
+        rc = schedule_new(g, &list[done]);
         done += rc == WEIR_OK;
     }
     for (uint32_t i = done; rc && i-- > 0;)

@@ -2,16 +2,16 @@
  * cannot be added as a whole is not added. */
 #include "job/job.h"
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "aggregate/rows.h"
 
 /* Many picks that are changed alike. */
 struct changing {
     uint32_t job;
-    enum book_change what;
+    enum schedule_change what;
     const weir_pick *picks;
     uint32_t n, done;
-    struct book_memo memo;
+    struct schedule_memo memo;
 };
 
 #define AHEAD 8
@@ -19,19 +19,19 @@ struct changing {
 /* Fetches what the changes after pick i will look at: where there are hundreds, waiting for memory is most of what they cost. */
 static void fetch_ahead(const weir_graph *g, const struct changing *c, uint32_t i)
 {
-    const struct book *b;
+    const struct schedule *b;
 
     if (c->n - i <= AHEAD)
         return;
     __builtin_prefetch(vertex_at(g, c->picks[i + AHEAD].vertex));
-    b = book_of(g, c->picks[i + AHEAD / 2].vertex);
+    b = schedule_of(g, c->picks[i + AHEAD / 2].vertex);
     if (b) {
         __builtin_prefetch(b);
         __builtin_prefetch(&b->parts);
     }
-    b = book_of(g, c->picks[i + AHEAD / 4].vertex);
+    b = schedule_of(g, c->picks[i + AHEAD / 4].vertex);
     if (b)
-        weir_book_fetch(b, g->jobs->starts[c->job]);
+        weir_schedule_fetch(b, g->jobs->starts[c->job]);
 }
 
 /* How many of n picks, from the first on, are alike to their books: those of units are not. */
@@ -42,7 +42,7 @@ static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
 
     for (; i < n && picks->exclusive; i++) {
         const struct vertex *x = vertex_at(g, picks[i].vertex);
-        if (x->book != first->book || x->kind != first->kind || !picks[i].exclusive)
+        if (x->schedule != first->schedule || x->kind != first->kind || !picks[i].exclusive)
             break;
     }
     return i;
@@ -57,11 +57,11 @@ static int change_books(weir_graph *g, struct changing *c, uint32_t n)
 
     while (!rc && done < n) {
         fetch_ahead(g, c, c->done + done);
-        rc = weir_book_change(g, c->job, picks + done, alike(g, picks + done, n - done), c->what, &c->memo, &more);
+        rc = weir_schedule_change(g, c->job, picks + done, alike(g, picks + done, n - done), c->what, &c->memo, &more);
         done += more;
     }
     while (rc && done-- > 0)
-        weir_book_remove(g, picks[done].vertex, c->job);
+        weir_schedule_remove(g, picks[done].vertex, c->job);
     return rc;
 }
 
@@ -76,7 +76,7 @@ static int change_run(weir_graph *g, struct changing *c, uint32_t n)
     if (active)
         weir_rows_run_before(g, picks, n);
     for (uint32_t i = 0; !active && i < n; i++)
-        next[i] = book_of(g, picks[i].vertex) ? book_of(g, picks[i].vertex)->next : WEIR_FOREVER;
+        next[i] = schedule_of(g, picks[i].vertex) ? schedule_of(g, picks[i].vertex)->next : WEIR_FOREVER;
     rc = change_books(g, c, n);
     if (!rc && active)
         weir_rows_run_after(g, picks, n);
@@ -90,11 +90,11 @@ static int change_one(weir_graph *g, const struct changing *c)
     const weir_pick *p = &c->picks[c->done];
 
     switch (c->what) {
-    case BOOK_ADD: return weir_span_add(g, c->job, p);
-    case BOOK_REMOVE: weir_span_remove(g, c->job, p->vertex); break;
-    case BOOK_BEGIN:
+    case SCHEDULE_ADD: return weir_span_add(g, c->job, p);
+    case SCHEDULE_REMOVE: weir_span_remove(g, c->job, p->vertex); break;
+    case SCHEDULE_BEGIN:
         weir_rows_before(g, p->vertex);
-        weir_book_begin(g, p->vertex, c->job);
+        weir_schedule_begin(g, p->vertex, c->job);
         weir_rows_after(g, p->vertex);
     }
     return WEIR_OK;
@@ -117,7 +117,7 @@ static int change_all(weir_graph *g, struct changing *c)
 
 int weir_spans_add(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n)
 {
-    struct changing c = {.job = job, .what = BOOK_ADD, .picks = picks, .n = n};
+    struct changing c = {.job = job, .what = SCHEDULE_ADD, .picks = picks, .n = n};
     int rc = change_all(g, &c);
 
     if (rc)
@@ -127,7 +127,7 @@ int weir_spans_add(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t
 
 void weir_spans_remove(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n)
 {
-    struct changing c = {.job = job, .what = BOOK_REMOVE, .picks = picks, .n = n};
+    struct changing c = {.job = job, .what = SCHEDULE_REMOVE, .picks = picks, .n = n};
     int rc = change_all(g, &c);
     (void)rc;
 }
@@ -135,7 +135,7 @@ void weir_spans_remove(weir_graph *g, uint32_t job, const weir_pick *picks, uint
 void weir_spans_begin(weir_graph *g, uint32_t job)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
-    struct changing c = {.job = job, .what = BOOK_BEGIN, .picks = a->picks, .n = a->npicks};
+    struct changing c = {.job = job, .what = SCHEDULE_BEGIN, .picks = a->picks, .n = a->npicks};
     int rc = change_all(g, &c);
     (void)rc;
 }

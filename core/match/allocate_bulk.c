@@ -1,7 +1,7 @@
 /* allocate_bulk.c - many whole vertices of one type at once. Where the order of the policy is that of the tree, they are found row by
  * row; where a calendar knows who is free, one after the other in its bits: no heap, and each is looked at once. Invariant: what is
  * taken is what a search would have found, in its order. */
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "match/match.h"
 #include "aggregate/rows.h"
 #include "time/availability.h"
@@ -90,7 +90,7 @@ static bool is_large(const struct many *b, weir_vertex v)
 /* Whether nobody has any of it, or of what is below it, in the window. */
 static bool is_unused(const struct match *m, weir_vertex v)
 {
-    const struct book *b = book_of(m->g, v);
+    const struct schedule *b = schedule_of(m->g, v);
     const struct inner *in = inner_of(m->g, v);
 
     if (m->view == VIEW_ALL)
@@ -106,7 +106,7 @@ static bool is_unused(const struct match *m, weir_vertex v)
 static bool is_open(const struct match *m, weir_vertex v)
 {
     return m->view == VIEW_ALL || (state_available(vertex_at(m->g, v)->state) &&
-                                   !(book_of(m->g, v) && weir_book_touched(m->g, v, m->t0, m->t1, true)));
+                                   !(schedule_of(m->g, v) && weir_schedule_touched(m->g, v, m->t0, m->t1, true)));
 }
 
 /* The same for all that is above it. */
@@ -230,7 +230,7 @@ static void sweep_below(struct many *b, weir_vertex v)
 /* Whether what is true of one is true of the other: leaves of one kind and state with one book, or none. */
 static bool is_alike(const struct vertex *a, const struct vertex *b)
 {
-    return a->book == b->book && a->kind == b->kind && a->state == b->state && a->inner == WEIR_NONE && b->inner == WEIR_NONE;
+    return a->schedule == b->schedule && a->kind == b->kind && a->state == b->state && a->inner == WEIR_NONE && b->inner == WEIR_NONE;
 }
 
 static void sweep_kids(struct many *b, const weir_vertex *kids, uint32_t n)

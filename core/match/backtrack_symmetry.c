@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "match/backtrack.h"
 #include "match/match.h"
 #include "time/availability.h"
@@ -90,9 +90,9 @@ static uint64_t look_itself(const struct match *m, weir_vertex v)
 
     if (m->view != VIEW_ALL)
         h = mix(h, state_available(vertex_at(g, v)->state));
-    if (m->view <= VIEW_LATER && book_of(g, v)) {
+    if (m->view <= VIEW_LATER && schedule_of(g, v)) {
         h = mix(h, (uint64_t)weir_window_free(g, v, m->t0, m->t1));
-        h = mix(h, weir_book_touched(g, v, m->t0, m->t1, false) + 2u * weir_book_touched(g, v, m->t0, m->t1, true));
+        h = mix(h, weir_schedule_touched(g, v, m->t0, m->t1, false) + 2u * weir_schedule_touched(g, v, m->t0, m->t1, true));
         h = m->grows ? mix(h, v) : h;
     }
     if (constraint && (t == m->node_type || t == m->store_type))

@@ -2,7 +2,7 @@
  * anything booked in the window, nor any pick of the same match. */
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "time/occupancy.h"
 #include "match/match.h"
 #include "aggregate/rows.h"
@@ -227,16 +227,16 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
 /* Units of v that the job has which asks for more. */
 static int64_t own_units(const struct match *m, weir_vertex v)
 {
-    const struct book *b = m->grows && m->view <= VIEW_LATER ? book_of(m->g, v) : NULL;
-    uint32_t i = b ? weir_book_find(m->g, v, (uint32_t)(m->grows - m->g->jobs->list)) : WEIR_NONE;
+    const struct schedule *b = m->grows && m->view <= VIEW_LATER ? schedule_of(m->g, v) : NULL;
+    uint32_t i = b ? weir_schedule_find(m->g, v, (uint32_t)(m->grows - m->g->jobs->list)) : WEIR_NONE;
 
-    return i != WEIR_NONE ? weir_book_span(m->g, b, i).amount : 0;
+    return i != WEIR_NONE ? weir_schedule_span(m->g, b, i).amount : 0;
 }
 
 /* Whether somebody else uses v; without units of it the job itself is somebody else, too. */
 static bool others_use(const struct match *m, weir_vertex v, int64_t own)
 {
-    return own > 0 ? weir_book_others(m->g, v, (uint32_t)(m->grows - m->g->jobs->list), m->t0, m->t1) : !window_unused(m, v);
+    return own > 0 ? weir_schedule_others(m->g, v, (uint32_t)(m->grows - m->g->jobs->list), m->t0, m->t1) : !window_unused(m, v);
 }
 
 /* Units that v can still give, at most `want`; negative where it is a rival's. */

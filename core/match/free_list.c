@@ -59,8 +59,8 @@ static void fetch_records(const struct listing *l, uint32_t i)
 {
     const struct vertex *x = vertex_at(l->g, l->ahead[i % LISTING_AHEAD]);
 
-    if (x->book != WEIR_NONE)
-        __builtin_prefetch(&l->g->books->list[x->book]);
+    if (x->schedule != WEIR_NONE)
+        __builtin_prefetch(&l->g->schedules->list[x->schedule]);
     if (x->inner != WEIR_NONE)
         __builtin_prefetch(&l->g->inners[x->inner]);
 }
@@ -69,7 +69,7 @@ static void fetch_records(const struct listing *l, uint32_t i)
 static void fetch_details(const struct listing *l, uint32_t i)
 {
     weir_vertex v = l->ahead[i % LISTING_AHEAD];
-    const struct book *b = book_of(l->g, v);
+    const struct schedule *b = schedule_of(l->g, v);
     const struct inner *in = inner_of(l->g, v);
 
     if (b && b->cap)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "match/match.h"
 #include "aggregate/rows.h"
 
@@ -31,7 +31,7 @@ static int64_t slack(const struct search *s, weir_vertex v)
 {
     const weir_graph *g = s->m->g;
     const struct inner *in = inner_of(g, v);
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     bool used = (b && b->count) || (in && in->cells && (in->cells[CELL_ACTIVE] || in->cells[CELL_SOON]));
     uint32_t cell = 0;
 

@@ -106,7 +106,7 @@ static bool is_reserved(const struct match *m)
 
     for (uint32_t i = 0; i < g->nroots; i++) {
         const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
-        const struct book *b = g->roots[i] == WEIR_NONE ? NULL : book_of(g, g->roots[i]);
+        const struct schedule *b = g->roots[i] == WEIR_NONE ? NULL : schedule_of(g, g->roots[i]);
         if ((in && in->cells && WEIR_FOREVER - in->cells[CELL_SOON] < m->t1) || (b && b->next < m->t1))
             return true;
     }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "match/match.h"
 #include "aggregate/rows.h"
 #include "time/availability.h"
@@ -196,7 +196,7 @@ static bool taken(const struct match *m, weir_vertex v)
 {
     if (weir_candidate_whole(m, v))
         return !weir_window_unused(m->g, v, m->t0, m->t1);
-    return book_of(m->g, v) && weir_book_touched(m->g, v, m->t0, m->t1, true);
+    return schedule_of(m->g, v) && weir_schedule_touched(m->g, v, m->t0, m->t1, true);
 }
 
 /* Whether constraints are about vertices such as v. */

@@ -301,7 +301,7 @@ static bool match_text(const weir_query *q, const struct query_test *t, const ch
 static bool held_above(const weir_graph *g, weir_vertex v)
 {
     for (; v != WEIR_NONE; v = vertex_at(g, v)->parent) {
-        const struct book *b = book_of(g, v);
+        const struct schedule *b = schedule_of(g, v);
         if (b && b->held)
             return true;
     }
@@ -310,7 +310,7 @@ static bool held_above(const weir_graph *g, weir_vertex v)
 
 static int64_t amount_of(const weir_graph *g, weir_vertex v, uint8_t field)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     int64_t size = kind_of(g, v)->size;
 
     switch (field) {
@@ -320,7 +320,7 @@ static int64_t amount_of(const weir_graph *g, weir_vertex v, uint8_t field)
     default:
         if (held_above(g, v))
             return size;
-        return !b ? 0 : book_used(g, b) < size ? book_used(g, b) : size;
+        return !b ? 0 : schedule_used(g, b) < size ? schedule_used(g, b) : size;
     }
 }
 
@@ -337,7 +337,7 @@ static bool match_job(const struct query_test *t, const weir_graph *g, weir_vert
     weir_use use;
 
     for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(g, u)->parent)
-        for (uint32_t i = 0; book_of(g, u) && weir_vertex_use(g, u, i, &use); i++)
+        for (uint32_t i = 0; schedule_of(g, u) && weir_vertex_use(g, u, i, &use); i++)
             if ((u == v || use.exclusive) && in_numbers(t, use.job))
                 return true;
     return false;

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "format/input.h"
 #include "rset/rset.h"
 #include "format/output.h"
@@ -226,7 +226,7 @@ static struct spot *enter(struct collecting *w, weir_vertex v, struct spot *abov
 /* Whether v itself makes that it and all below it are counted in. */
 static bool counts(const struct collecting *w, weir_vertex v)
 {
-    const struct book *b = w->what == WEIR_RSET_ALLOCATED ? book_of(w->g, v) : NULL;
+    const struct schedule *b = w->what == WEIR_RSET_ALLOCATED ? schedule_of(w->g, v) : NULL;
 
     if (w->what == WEIR_RSET_ALLOCATED)
         return b && b->held > 0;
@@ -236,7 +236,7 @@ static bool counts(const struct collecting *w, weir_vertex v)
 /* Whether the rank of v is there because of v, though its cores may not be. */
 static bool shows_rank(const struct collecting *w, weir_vertex v, const struct spot *s, bool in)
 {
-    const struct book *b = w->what == WEIR_RSET_ALLOCATED ? book_of(w->g, v) : NULL;
+    const struct schedule *b = w->what == WEIR_RSET_ALLOCATED ? schedule_of(w->g, v) : NULL;
 
     if (s->rank == WEIR_NO_RANK)
         return false;
@@ -247,7 +247,7 @@ static bool shows_rank(const struct collecting *w, weir_vertex v, const struct s
 static void add_allocated(struct collecting *w, struct spot *s, const weir_vertex *kids, uint32_t n, uint32_t type)
 {
     for (uint32_t i = 0; i < n && w->rc == WEIR_OK; i++) {
-        const struct book *b = book_of(w->g, kids[i]);
+        const struct schedule *b = schedule_of(w->g, kids[i]);
         if (b && b->active > 0)
             add_run(w, s, kids[i], type, 1);
     }

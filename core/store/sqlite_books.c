@@ -25,7 +25,7 @@ struct claim {
     bool whole;
 };
 
-struct books {
+struct schedules {
     struct holder *holders;
     uint32_t nholders, holders_cap;
     weir_pick *picks; /* by holder */
@@ -38,7 +38,7 @@ struct books {
 
 static int take_job(struct weir_db_reader *r)
 {
-    struct books *b = r->data;
+    struct schedules *b = r->data;
     struct holder h = {.end = WEIR_FOREVER};
     const char *policy = weir_db_text(r, 4);
 
@@ -64,7 +64,7 @@ static int take_job(struct weir_db_reader *r)
  * set. */
 static struct holder *holder_of(struct weir_db_reader *r)
 {
-    struct books *b = r->data;
+    struct schedules *b = r->data;
     int64_t job = weir_db_int(r, 0, 1, INT64_MAX);
 
     while (b->at < b->nholders && b->holders[b->at].job < job)
@@ -77,7 +77,7 @@ static struct holder *holder_of(struct weir_db_reader *r)
 
 static int take_pick(struct weir_db_reader *r)
 {
-    struct books *b = r->data;
+    struct schedules *b = r->data;
     struct holder *h = holder_of(r);
     weir_vertex v = weir_db_vertex(r, 2);
     weir_pick p = {v, WEIR_NONE, 0, false};
@@ -141,7 +141,7 @@ static int by_end(const void *a, const void *b)
     return order ? order : by_number(x->end, y->end);
 }
 
-static int make_claims(struct books *b)
+static int make_claims(struct schedules *b)
 {
     uint32_t n = 0;
 
@@ -172,7 +172,7 @@ static int conflict(const struct weir_db_reader *r, weir_vertex v, const char *w
 }
 
 /* Checks the claims on one vertex, [i, end) in both orders, by a sweep over time. */
-static int sweep(const struct weir_db_reader *r, const struct books *b, uint32_t i, uint32_t end)
+static int sweep(const struct weir_db_reader *r, const struct schedules *b, uint32_t i, uint32_t end)
 {
     weir_vertex v = b->claims[i].vertex;
     int64_t size = kind_of(r->g, v)->size, used = 0;
@@ -200,7 +200,7 @@ static int sweep(const struct weir_db_reader *r, const struct books *b, uint32_t
 
 /* Whether a claim on v as a whole overlaps [start, end). `claims` must have only claims on whole vertices, which do
  * not overlap. */
-static bool held(const struct books *b, weir_vertex v, int64_t start, int64_t end)
+static bool held(const struct schedules *b, weir_vertex v, int64_t start, int64_t end)
 {
     uint32_t lo = 0, hi = b->npicks;
 
@@ -216,7 +216,7 @@ static bool held(const struct books *b, weir_vertex v, int64_t start, int64_t en
 }
 
 /* Fails if an ancestor of the claim's vertex is held as a whole in an overlapping interval. `claims` as for held(). */
-static int check_above(const struct weir_db_reader *r, const struct books *b, const struct claim *c)
+static int check_above(const struct weir_db_reader *r, const struct schedules *b, const struct claim *c)
 {
     for (weir_vertex v = vertex_at(r->g, c->vertex)->parent; v != WEIR_NONE; v = vertex_at(r->g, v)->parent)
         if (held(b, v, c->start, c->end))
@@ -224,7 +224,7 @@ static int check_above(const struct weir_db_reader *r, const struct books *b, co
     return WEIR_OK;
 }
 
-static int check_claims(const struct weir_db_reader *r, struct books *b)
+static int check_claims(const struct weir_db_reader *r, struct schedules *b)
 {
     uint32_t whole = 0, npicks = b->npicks;
     int rc = make_claims(b) ? weir_fail_nomem(r->err) : WEIR_OK;
@@ -246,7 +246,7 @@ static int check_claims(const struct weir_db_reader *r, struct books *b)
 
 /* ---- committing ---- */
 
-static int commit(struct weir_db_reader *r, const struct books *b)
+static int commit(struct weir_db_reader *r, const struct schedules *b)
 {
     uint32_t job;
     int rc = WEIR_OK;
@@ -264,7 +264,7 @@ static int commit(struct weir_db_reader *r, const struct books *b)
 
 int weir_db_read_jobs(struct weir_db_reader *r)
 {
-    struct books b = {0};
+    struct schedules b = {0};
     int rc;
 
     r->data = &b;

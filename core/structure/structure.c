@@ -121,7 +121,7 @@ static void write_vertices(weir_graph *g, weir_vertex p, const weir_pool_desc *d
         v->kind = kind;
         v->parent = p;
         v->pos = pos + i;
-        v->inner = v->pool = v->book = WEIR_NONE;
+        v->inner = v->pool = v->schedule = WEIR_NONE;
         v->state = WEIR_UP;
         v->flags = VERTEX_LIVE;
         kids[pos + i] = first + i;
@@ -197,7 +197,7 @@ static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32
 static int check_parent(const weir_graph *g, weir_vertex p, weir_err *err)
 {
     const struct inner *in;
-    const struct book *b;
+    const struct schedule *b;
     int rc = weir_graph_writable(g, err);
 
     if (rc || p == WEIR_NONE)
@@ -207,7 +207,7 @@ static int check_parent(const weir_graph *g, weir_vertex p, weir_err *err)
         return rc;
     if (vertex_depth(g, p) >= WEIR_PATH_DEPTH)
         return weir_fail(err, WEIR_ELIMIT, "the containment tree is deeper than %d levels", WEIR_PATH_DEPTH);
-    b = book_of(g, p);
+    b = schedule_of(g, p);
     in = inner_of(g, p);
     if (b && b->count && (!in || in->nkids == in->holes))
         return weir_fail(err, WEIR_EBUSY, "vertex %u cannot get children while jobs hold units of it", p);

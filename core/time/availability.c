@@ -1,13 +1,13 @@
 /* availability.c - free over an interval. Invariant: reads only; an answer of "free" holds at every instant of it. */
 #include "time/availability.h"
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "aggregate/rows.h"
 
 bool weir_window_above(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {
     for (v = vertex_at(g, v)->parent; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        if (book_of(g, v) && weir_book_touched(g, v, t0, t1, true))
+        if (schedule_of(g, v) && weir_schedule_touched(g, v, t0, t1, true))
             return false;
     return true;
 }
@@ -31,18 +31,18 @@ static bool below_unused(const weir_graph *g, weir_vertex v, uint32_t job, int64
 
 bool weir_window_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {
-    return !(book_of(g, v) && weir_book_touched(g, v, t0, t1, false)) && below_unused(g, v, WEIR_NONE, t0, t1);
+    return !(schedule_of(g, v) && weir_schedule_touched(g, v, t0, t1, false)) && below_unused(g, v, WEIR_NONE, t0, t1);
 }
 
 bool weir_window_alone(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
 {
-    bool used = book_of(g, v) && (job == WEIR_NONE ? weir_book_touched(g, v, t0, t1, false) : weir_book_others(g, v, job, t0, t1));
+    bool used = schedule_of(g, v) && (job == WEIR_NONE ? weir_schedule_touched(g, v, t0, t1, false) : weir_schedule_others(g, v, job, t0, t1));
     return !used && below_unused(g, v, job, t0, t1);
 }
 
 int64_t weir_window_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {
-    return kind_of(g, v)->size - (book_of(g, v) ? weir_book_used(g, v, t0, t1) : 0);
+    return kind_of(g, v)->size - (schedule_of(g, v) ? weir_schedule_used(g, v, t0, t1) : 0);
 }
 
 int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
@@ -50,7 +50,7 @@ int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, in
     if (t0 >= t1 || !state_available(vertex_at(g, v)->state))
         return 0;
     for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent)
-        if (!state_available(vertex_at(g, u)->state) || (book_of(g, u) && weir_book_touched(g, u, t0, t1, true)))
+        if (!state_available(vertex_at(g, u)->state) || (schedule_of(g, u) && weir_schedule_touched(g, u, t0, t1, true)))
             return 0;
     return weir_window_free(g, v, t0, t1);
 }

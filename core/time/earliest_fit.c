@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "aggregate/rows.h"
 #include "time/usage_totals.h"
 #include "time/availability.h"
@@ -211,8 +211,8 @@ static int64_t total_of(const weir_graph *g, weir_vertex host, weir_type t)
 static int64_t after_holders(const weir_graph *g, weir_vertex v, int64_t t, int64_t duration)
 {
     for (; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        if (book_of(g, v))
-            t = weir_book_gap(g, v, t, duration);
+        if (schedule_of(g, v))
+            t = weir_schedule_gap(g, v, t, duration);
     return t;
 }
 
@@ -253,7 +253,7 @@ static int64_t free_below(const weir_graph *g, weir_vertex v, weir_type t, int64
             continue;
         if (kind_of(g, kid)->type == t)
             sum += weir_window_free(g, kid, t0, t1);
-        if (inner_of(g, kid) && !(book_of(g, kid) && weir_book_touched(g, kid, t0, t1, true)))
+        if (inner_of(g, kid) && !(schedule_of(g, kid) && weir_schedule_touched(g, kid, t0, t1, true)))
             sum += free_below(g, kid, t, t0, t1);
     }
     return sum;
@@ -265,7 +265,7 @@ static int64_t slots_at(const weir_graph *g, const struct calendar *c, uint32_t 
     weir_vertex host = c->vertices[bit];
     int64_t end = time_add(t, q->duration), most = q->slots;
 
-    if (!weir_window_above(g, host, t, end) || (book_of(g, host) && weir_book_touched(g, host, t, end, true)))
+    if (!weir_window_above(g, host, t, end) || (schedule_of(g, host) && weir_schedule_touched(g, host, t, end, true)))
         return 0;
     for (uint32_t i = 0; i < q->n && most > 0; i++) {
         int64_t n = free_below(g, host, q->needs[i].type, t, end) / q->needs[i].amount;
@@ -285,7 +285,7 @@ int64_t weir_room_next_end(const weir_graph *g, weir_vertex v, int64_t t)
         return next;
     for (uint32_t i = 0; i < in->nkids; i++) {
         weir_vertex kid = in->kids[i];
-        int64_t end = kid != WEIR_NONE && book_of(g, kid) ? weir_book_next_end(g, kid, t) : WEIR_FOREVER;
+        int64_t end = kid != WEIR_NONE && schedule_of(g, kid) ? weir_schedule_next_end(g, kid, t) : WEIR_FOREVER;
         next = end < next ? end : next;
         end = kid != WEIR_NONE && inner_of(g, kid) ? weir_room_next_end(g, kid, t) : WEIR_FOREVER;
         next = end < next ? end : next;

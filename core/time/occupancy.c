@@ -565,7 +565,7 @@ static void join(weir_graph *g, weir_vertex v)
 static bool is_held_above(const weir_graph *g, weir_vertex p)
 {
     for (; p != WEIR_NONE; p = vertex_at(g, p)->parent)
-        if (book_of(g, p) && book_of(g, p)->count > book_of(g, p)->shared)
+        if (schedule_of(g, p) && schedule_of(g, p)->count > schedule_of(g, p)->shared)
             return true;
     return false;
 }

@@ -15,7 +15,7 @@
 #define WEIR_CALENDAR_H
 
 #include "graph/graph.h"
-#include "aggregate/book.h"
+#include "aggregate/schedule_record.h"
 #include "time/job_table.h"
 #include "time/timeline.h"
 

@@ -44,12 +44,12 @@ static int check_slot(const weir_graph *g, struct calendar *c, struct page *p, u
 /* Spans of and below v but for those of all of it. */
 static uint32_t count_parts(const weir_graph *g, weir_vertex v)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     uint32_t n = b ? b->shared : 0;
 
     for (uint32_t i = 0; i < weir_vertex_children(g, v); i++) {
         weir_vertex kid = weir_vertex_child(g, v, i);
-        b = book_of(g, kid);
+        b = schedule_of(g, kid);
         n += count_parts(g, kid) + (b ? b->count - b->shared : 0);
     }
     return n;

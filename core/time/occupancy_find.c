@@ -20,7 +20,7 @@ void weir_calendar_refuse(const weir_graph *g, struct calendar *c, weir_vertex v
     c->nrefused++;
     if (c->uses && c->parts[vertex_at(g, v)->bit] > 0)
         return;
-    while (v != WEIR_NONE && !book_of(g, v))
+    while (v != WEIR_NONE && !schedule_of(g, v))
         v = vertex_at(g, v)->parent;
     c->unheld += v == WEIR_NONE;
 }

@@ -227,7 +227,7 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
     (void)pos, (void)count;
     for (; p != WEIR_NONE; p = vertex_at(g, p)->parent)
-        if (book_of(g, p) && book_of(g, p)->count > book_of(g, p)->shared) {
+        if (schedule_of(g, p) && schedule_of(g, p)->count > schedule_of(g, p)->shared) {
             weir_taken_clear(g);
             return;
         }

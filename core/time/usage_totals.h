@@ -5,7 +5,7 @@
 #define WEIR_TAKEN_H
 
 #include "graph/graph.h"
-#include "aggregate/book.h"
+#include "aggregate/schedule_record.h"
 #include "time/job_table.h"
 #include "time/timeline.h"
 

@@ -1,7 +1,7 @@
 /* test_check.c - weir_check() sees what is wrong: each thing it looks at, damaged one at a time in a sound graph. */
 #include "check.h"
 
-#include "time/reservation.h"
+#include "time/schedule.h"
 #include "job/job.h"
 #include "index/node_table.h"
 #include "aggregate/rows.h"
@@ -73,9 +73,9 @@ static weir_graph *machine(void)
     return g;
 }
 
-static struct book *book_at(const weir_graph *g, const char *path)
+static struct schedule *schedule_at(const weir_graph *g, const char *path)
 {
-    struct book *b = book_of(g, at_path(g, path));
+    struct schedule *b = schedule_of(g, at_path(g, path));
 
     CHECK(b != NULL, "%s has a book", path);
     return b;
@@ -95,7 +95,7 @@ static struct job *job_of(const weir_graph *g, int64_t id)
     }
 #define VERTEX(path) vertex_at(g, at_path(g, path))
 #define INNER(path)  inner_of(g, at_path(g, path))
-#define BOOK(path)   book_at(g, path)
+#define BOOK(path)   schedule_at(g, path)
 #define SHARED       "/cluster0/node1/memory0"
 #define HELD         "/cluster0/node0"
 
@@ -103,8 +103,8 @@ DAMAGE(kind, VERTEX(SHARED)->kind, 99)
 DAMAGE(root_place, VERTEX("/cluster0")->pos, 7)
 DAMAGE(child_place, VERTEX(HELD)->pos, 1)
 DAMAGE(inner_owner, INNER(HELD)->vertex, 0)
-DAMAGE(book_kind, BOOK(SHARED)->kind, 0)
-DAMAGE(book_refs, BOOK(HELD)->refs, 2)
+DAMAGE(schedule_kind, BOOK(SHARED)->kind, 0)
+DAMAGE(schedule_refs, BOOK(HELD)->refs, 2)
 DAMAGE(kid, INNER(HELD)->kids[1], at_path(g, "/cluster0/node1/core1"))
 DAMAGE(holes, INNER(HELD)->holes, 1)
 DAMAGE(seen, INNER(HELD)->seen, 1)
@@ -133,8 +133,8 @@ static const struct {
     {root_place, "a root does not stand where it says"},
     {child_place, "a child does not stand where it says"},
     {inner_owner, "an inner record belongs to another vertex"},
-    {book_kind, "a book is of another kind"},
-    {book_refs, "a book is of more or fewer vertices than it says"},
+    {schedule_kind, "a book is of another kind"},
+    {schedule_refs, "a book is of more or fewer vertices than it says"},
     {kid, "a kid has another parent"},
     {holes, "holes are miscounted"},
     {seen, "the kid that was asked for last has another number"},

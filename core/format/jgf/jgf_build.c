@@ -247,7 +247,7 @@ static void write_vertex(weir_graph *g, weir_vertex v, const struct jgf_item *it
                                      .parent = p,
                                      .pos = p == WEIR_NONE ? g->nroots++ : g->vertices[p].inner++,
                                      .pool = it->pool,
-                                     .book = WEIR_NONE,
+                                     .schedule = WEIR_NONE,
                                      .state = it->state,
                                      .flags = VERTEX_LIVE};
     g->kinds[it->kind].count++;

@@ -1,21 +1,21 @@
-/* book.h - what jobs have of one vertex. Aggregates read the sums; time/reservation.c keeps all of it. Private to the core. */
-#ifndef WEIR_BOOK_H
-#define WEIR_BOOK_H
+/* schedule_record.h - what jobs have of one vertex. Aggregates read the sums; time/schedule.c keeps all of it. Private to the core. */
+#ifndef WEIR_SCHEDULE_H
+#define WEIR_SCHEDULE_H
 
 #include "graph/graph.h"
 
-#define BOOK_FEW 2 /* spans that take no memory of their own */
+#define SCHEDULE_FEW 2 /* spans that take no memory of their own */
 
-struct book_parts { /* of a vertex that is, or was, not only had as a whole */
+struct schedule_detail { /* of a vertex that is, or was, not only had as a whole */
     int64_t *amounts; /* by span; SPAN_WHOLE: exclusive */
     uint32_t cap;
     int64_t used;    /* sum of the amounts of the spans that have begun */
-    struct weir_timeline *timeline; /* kept from BOOK_PLAN spans on where some are shared: amounts over time */
+    struct weir_timeline *timeline; /* kept from SCHEDULE_PLAN spans on where some are shared: amounts over time */
 };
 
 /* A span is a job, whose times it has, and an amount: mostly all of the vertex. So it costs 4 bytes, and 12 where not. Vertices of
  * one kind with the same few spans, all exclusive, may have one book together: jobs come to many of them at once, and go. */
-struct book {
+struct schedule {
     uint32_t refs; /* vertices that have it; 0: a free record, whose `count` then chains to the next */
     uint32_t kind; /* of these */
     uint32_t count, cap;
@@ -26,26 +26,26 @@ struct book {
     int64_t last_start, last_end; /* of the last span: mostly what is asked about is later than all of them */
     union {
         uint32_t *jobs;         /* indices, sorted by start */
-        uint32_t few[BOOK_FEW]; /* while cap is 0 */
+        uint32_t few[SCHEDULE_FEW]; /* while cap is 0 */
     };
-    struct book_parts *parts; /* NULL: all spans are exclusive */
+    struct schedule_detail *parts; /* NULL: all spans are exclusive */
 };
 
 /* The books of a graph. */
-struct books {
-    struct book *list;
+struct schedules {
+    struct schedule *list;
     uint32_t n, cap, free; /* free: the first free record, or WEIR_NONE */
     uint32_t booked;       /* vertices that have a book: there is room for one each */
 };
 
-static inline struct book *book_of(const weir_graph *g, weir_vertex v)
+static inline struct schedule *schedule_of(const weir_graph *g, weir_vertex v)
 {
-    uint32_t i = g->vertices[v].book;
-    return i == WEIR_NONE ? NULL : &g->books->list[i];
+    uint32_t i = g->vertices[v].schedule;
+    return i == WEIR_NONE ? NULL : &g->schedules->list[i];
 }
 
 /* Units in use now; more than there are where a job has not gone at its end. */
-static inline int64_t book_used(const weir_graph *g, const struct book *b)
+static inline int64_t schedule_used(const weir_graph *g, const struct schedule *b)
 {
     return b->parts ? b->parts->used : b->held * g->kinds[b->kind].size;
 }

@@ -1,14 +1,14 @@
-/* reservation.c - the spans of one vertex. Invariant: sorted by start, so those that have begun come first; `active`, `held`,
+/* schedule.c - the spans of one vertex. Invariant: sorted by start, so those that have begun come first; `active`, `held`,
  * `shared`, `used` and `next` sum up the spans; the plan, where there is one, holds the amounts of all of them. A span has
  * begun when its job has. */
-#include "time/reservation.h"
+#include "time/schedule.h"
 
 #include "graph/observer.h"
 #include "time/timeline.h"
 
 #include <string.h>
 
-static void parts_free(struct book_parts *p)
+static void parts_free(struct schedule_detail *p)
 {
     if (!p)
         return;
@@ -17,7 +17,7 @@ static void parts_free(struct book_parts *p)
     weir_mem_free(p);
 }
 
-static void free_contents(struct book *b)
+static void free_contents(struct schedule *b)
 {
     if (b->cap)
         weir_mem_free(b->jobs);
@@ -27,69 +27,69 @@ static void free_contents(struct book *b)
 /* ---- who has which ---- */
 
 /* A record that nobody has yet. */
-static struct book *record_take(weir_graph *g)
+static struct schedule *record_take(weir_graph *g)
 {
-    uint32_t i = g->books->free;
+    uint32_t i = g->schedules->free;
 
     if (i == WEIR_NONE)
-        return &g->books->list[g->books->n++];
-    g->books->free = g->books->list[i].count;
-    return &g->books->list[i];
+        return &g->schedules->list[g->schedules->n++];
+    g->schedules->free = g->schedules->list[i].count;
+    return &g->schedules->list[i];
 }
 
-static void record_drop(weir_graph *g, struct book *b)
+static void record_drop(weir_graph *g, struct schedule *b)
 {
     free_contents(b);
     memset(b, 0, sizeof *b);
-    b->count = g->books->free;
-    g->books->free = (uint32_t)(b - g->books->list);
+    b->count = g->schedules->free;
+    g->schedules->free = (uint32_t)(b - g->schedules->list);
 }
 
 int weir_books_make(weir_graph *g)
 {
-    g->books = weir_mem_zalloc(1, sizeof *g->books);
-    if (!g->books)
+    g->schedules = weir_mem_zalloc(1, sizeof *g->schedules);
+    if (!g->schedules)
         return WEIR_ENOMEM;
-    g->books->free = WEIR_NONE;
+    g->schedules->free = WEIR_NONE;
     return WEIR_OK;
 }
 
 /* Room for the records of n vertices more. */
 static int reserve_records(weir_graph *g, uint32_t n)
 {
-    if (!g->books && weir_books_make(g))
+    if (!g->schedules && weir_books_make(g))
         return WEIR_ENOMEM;
-    return weir_array_reserve(&g->books->list, &g->books->cap, (size_t)g->books->booked + n, sizeof *g->books->list);
+    return weir_array_reserve(&g->schedules->list, &g->schedules->cap, (size_t)g->schedules->booked + n, sizeof *g->schedules->list);
 }
 
-static struct book *book_make(weir_graph *g, weir_vertex v)
+static struct schedule *schedule_make(weir_graph *g, weir_vertex v)
 {
-    struct book *b;
+    struct schedule *b;
 
     if (reserve_records(g, 1))
         return NULL;
     b = record_take(g);
-    *b = (struct book){.refs = 1, .kind = vertex_at(g, v)->kind, .next = WEIR_FOREVER};
-    vertex_at(g, v)->book = (uint32_t)(b - g->books->list);
-    g->books->booked++;
+    *b = (struct schedule){.refs = 1, .kind = vertex_at(g, v)->kind, .next = WEIR_FOREVER};
+    vertex_at(g, v)->schedule = (uint32_t)(b - g->schedules->list);
+    g->schedules->booked++;
     return b;
 }
 
 /* v has a book, and has none from now on. */
-static void book_leave(weir_graph *g, weir_vertex v)
+static void schedule_leave(weir_graph *g, weir_vertex v)
 {
-    uint32_t *at = &vertex_at(g, v)->book;
+    uint32_t *at = &vertex_at(g, v)->schedule;
 
-    g->books->booked--;
-    if (--g->books->list[*at].refs == 0)
-        record_drop(g, &g->books->list[*at]);
+    g->schedules->booked--;
+    if (--g->schedules->list[*at].refs == 0)
+        record_drop(g, &g->schedules->list[*at]);
     *at = WEIR_NONE;
 }
 
 /* The book of v, which no other vertex has from now on. That needs no memory: where several have one, a record is to spare. */
-static struct book *book_own(weir_graph *g, weir_vertex v)
+static struct schedule *schedule_own(weir_graph *g, weir_vertex v)
 {
-    struct book *b = book_of(g, v), *own;
+    struct schedule *b = schedule_of(g, v), *own;
 
     if (b->refs == 1)
         return b;
@@ -97,16 +97,16 @@ static struct book *book_own(weir_graph *g, weir_vertex v)
     *own = *b;
     own->refs = 1;
     b->refs--;
-    vertex_at(g, v)->book = (uint32_t)(own - g->books->list);
+    vertex_at(g, v)->schedule = (uint32_t)(own - g->schedules->list);
     return own;
 }
 
-static const uint32_t *jobs_of(const struct book *b)
+static const uint32_t *jobs_of(const struct schedule *b)
 {
     return b->cap ? b->jobs : b->few;
 }
 
-static int64_t start_of(const weir_graph *g, const struct book *b, uint32_t i)
+static int64_t start_of(const weir_graph *g, const struct schedule *b, uint32_t i)
 {
     return g->jobs->starts[jobs_of(b)[i]];
 }
@@ -116,12 +116,12 @@ static bool is_active(const weir_graph *g, uint32_t job)
     return g->jobs->list[job].a.state == WEIR_ALLOCATED;
 }
 
-static bool is_whole(const struct book *b, uint32_t i)
+static bool is_whole(const struct schedule *b, uint32_t i)
 {
     return !b->parts || b->parts->amounts[i] == SPAN_WHOLE;
 }
 
-struct span weir_book_span(const weir_graph *g, const struct book *b, uint32_t i)
+struct span weir_schedule_span(const weir_graph *g, const struct schedule *b, uint32_t i)
 {
     uint32_t job = jobs_of(b)[i];
     const weir_allocation *a = &g->jobs->list[job].a;
@@ -132,7 +132,7 @@ struct span weir_book_span(const weir_graph *g, const struct book *b, uint32_t i
 }
 
 /* Counts a span in (sign 1) or out (-1) as one that has begun. */
-static void count_active(struct book *b, const struct span *s, int sign)
+static void count_active(struct schedule *b, const struct span *s, int sign)
 {
     b->active += (uint32_t)sign;
     b->held += (uint32_t)(sign * s->exclusive);
@@ -141,7 +141,7 @@ static void count_active(struct book *b, const struct span *s, int sign)
 }
 
 /* Counts a span in or out. */
-static void count_span(struct book *b, const struct span *s, int sign)
+static void count_span(struct schedule *b, const struct span *s, int sign)
 {
     b->shared += (uint32_t)(sign * !s->exclusive);
     if (s->active)
@@ -151,9 +151,9 @@ static void count_span(struct book *b, const struct span *s, int sign)
 /* ---- room ---- */
 
 /* Room for the amounts of n spans; those that are there are exclusive where there was none. */
-static int reserve_parts(const weir_graph *g, struct book *b, size_t n)
+static int reserve_parts(const weir_graph *g, struct schedule *b, size_t n)
 {
-    struct book_parts *p = b->parts ? b->parts : weir_mem_zalloc(1, sizeof *p);
+    struct schedule_detail *p = b->parts ? b->parts : weir_mem_zalloc(1, sizeof *p);
 
     if (!p)
         return WEIR_ENOMEM;
@@ -163,7 +163,7 @@ static int reserve_parts(const weir_graph *g, struct book *b, size_t n)
         return WEIR_ENOMEM;
     }
     if (!b->parts) {
-        p->used = book_used(g, b);
+        p->used = schedule_used(g, b);
         for (uint32_t i = 0; i < b->count; i++)
             p->amounts[i] = SPAN_WHOLE;
         b->parts = p;
@@ -174,13 +174,13 @@ static int reserve_parts(const weir_graph *g, struct book *b, size_t n)
 #define FIRST_JOBS 6
 
 /* Room for one more span; the first ones need none. */
-static int reserve_jobs(struct book *b)
+static int reserve_jobs(struct schedule *b)
 {
     uint32_t *many;
 
     if (b->cap)
         return weir_array_reserve(&b->jobs, &b->cap, (size_t)b->count + 1, sizeof *b->jobs);
-    if (b->count < BOOK_FEW)
+    if (b->count < SCHEDULE_FEW)
         return WEIR_OK;
     many = weir_mem_alloc(FIRST_JOBS * sizeof *many);
     if (!many)
@@ -191,12 +191,12 @@ static int reserve_jobs(struct book *b)
     return WEIR_OK;
 }
 
-static int make_plan(const weir_graph *g, struct book *b)
+static int make_plan(const weir_graph *g, struct schedule *b)
 {
     weir_timeline *plan = weir_timeline_new();
 
     for (uint32_t i = 0; plan && i < b->count; i++) {
-        struct span s = weir_book_span(g, b, i);
+        struct span s = weir_schedule_span(g, b, i);
         if (s.amount && weir_timeline_add(plan, s.start, s.end, s.amount)) {
             weir_timeline_free(plan);
             return WEIR_ENOMEM;
@@ -207,11 +207,11 @@ static int make_plan(const weir_graph *g, struct book *b)
 }
 
 /* All that can fail when a span is added. A plan pays where amounts add up. */
-static int prepare(const weir_graph *g, struct book *b, const struct span *s)
+static int prepare(const weir_graph *g, struct schedule *b, const struct span *s)
 {
     if (reserve_jobs(b) || ((b->parts || !s->exclusive) && reserve_parts(g, b, (size_t)b->count + 1)))
         return WEIR_ENOMEM;
-    if (b->count + 1 >= BOOK_PLAN && b->shared + !s->exclusive > 0 && !b->parts->timeline && make_plan(g, b))
+    if (b->count + 1 >= SCHEDULE_PLAN && b->shared + !s->exclusive > 0 && !b->parts->timeline && make_plan(g, b))
         return WEIR_ENOMEM;
     return b->parts && b->parts->timeline && s->amount ? weir_timeline_add(b->parts->timeline, s->start, s->end, s->amount) : WEIR_OK;
 }
@@ -219,7 +219,7 @@ static int prepare(const weir_graph *g, struct book *b, const struct span *s)
 /* ---- places ---- */
 
 /* Where a span that starts then is likely to stand: starts are about evenly spread. b has spans. */
-static uint32_t guess_of(const struct book *b, int64_t start)
+static uint32_t guess_of(const struct schedule *b, int64_t start)
 {
     double from = (double)b->next, all = (double)b->last_start - from;
 
@@ -230,14 +230,14 @@ static uint32_t guess_of(const struct book *b, int64_t start)
     return b->active + (uint32_t)((b->count - 1 - b->active) * (((double)start - from) / all));
 }
 
-void weir_book_fetch(const struct book *b, int64_t start)
+void weir_schedule_fetch(const struct schedule *b, int64_t start)
 {
     if (b->cap)
         __builtin_prefetch(&b->jobs[guess_of(b, start)]);
 }
 
 /* How many spans start at `start` or before; number `at` is likely to be near. */
-static uint32_t place_near(const weir_graph *g, const struct book *b, int64_t start, uint32_t at)
+static uint32_t place_near(const weir_graph *g, const struct schedule *b, int64_t start, uint32_t at)
 {
     uint32_t lo = 0, hi = b->count, step = 1;
 
@@ -261,14 +261,14 @@ static uint32_t place_near(const weir_graph *g, const struct book *b, int64_t st
 }
 
 /* How many spans start at `start` or before. O(log spans), less where starts are evenly spread. */
-static uint32_t place_of(const weir_graph *g, const struct book *b, int64_t start)
+static uint32_t place_of(const weir_graph *g, const struct schedule *b, int64_t start)
 {
     if (b->count == 0 || b->last_start <= start)
         return b->count;
     return place_near(g, b, start, guess_of(b, start));
 }
 
-static void set_last(const weir_graph *g, struct book *b)
+static void set_last(const weir_graph *g, struct schedule *b)
 {
     const weir_allocation *last = &g->jobs->list[jobs_of(b)[b->count - 1]].a;
 
@@ -277,14 +277,14 @@ static void set_last(const weir_graph *g, struct book *b)
 }
 
 /* Notes the start of the first span from number `at` on that has not begun. */
-static void set_next(const weir_graph *g, struct book *b, uint32_t at)
+static void set_next(const weir_graph *g, struct schedule *b, uint32_t at)
 {
     while (at < b->count && is_active(g, jobs_of(b)[at]))
         at++;
     b->next = at < b->count ? start_of(g, b, at) : WEIR_FOREVER;
 }
 
-static void insert(struct book *b, uint32_t at, const struct span *s)
+static void insert(struct schedule *b, uint32_t at, const struct span *s)
 {
     uint32_t *jobs = b->cap ? b->jobs : b->few, more = b->count - at;
 
@@ -298,7 +298,7 @@ static void insert(struct book *b, uint32_t at, const struct span *s)
     b->count++;
 }
 
-static void take_out(struct book *b, uint32_t at)
+static void take_out(struct schedule *b, uint32_t at)
 {
     uint32_t *jobs = b->cap ? b->jobs : b->few, more = --b->count - at;
 
@@ -314,7 +314,7 @@ static int add_first(weir_graph *g, uint32_t job, weir_vertex v)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     bool active = is_active(g, job);
-    struct book *b = book_make(g, v);
+    struct schedule *b = schedule_make(g, v);
 
     if (!b)
         return WEIR_ENOMEM;
@@ -327,20 +327,20 @@ static int add_first(weir_graph *g, uint32_t job, weir_vertex v)
     return WEIR_OK;
 }
 
-int weir_book_add(weir_graph *g, uint32_t job, const weir_pick *p)
+int weir_schedule_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     struct span s = {a->start, a->end, p->amount, job, p->exclusive, is_active(g, job)};
-    struct book *b = book_of(g, p->vertex);
+    struct schedule *b = schedule_of(g, p->vertex);
 
     if (!b && p->exclusive)
         return add_first(g, job, p->vertex);
-    b = b ? book_own(g, p->vertex) : book_make(g, p->vertex);
+    b = b ? schedule_own(g, p->vertex) : schedule_make(g, p->vertex);
     if (!b)
         return WEIR_ENOMEM;
     if (prepare(g, b, &s)) {
         if (b->count == 0)
-            book_leave(g, p->vertex);
+            schedule_leave(g, p->vertex);
         return WEIR_ENOMEM;
     }
     insert(b, place_of(g, b, s.start), &s);
@@ -354,9 +354,9 @@ int weir_book_add(weir_graph *g, uint32_t job, const weir_pick *p)
     return WEIR_OK;
 }
 
-uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job)
+uint32_t weir_schedule_find(const weir_graph *g, weir_vertex v, uint32_t job)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     int64_t start = g->jobs->starts[job];
 
     for (uint32_t at = b ? place_of(g, b, start) : 0; at-- > 0 && start_of(g, b, at) == start;)
@@ -366,7 +366,7 @@ uint32_t weir_book_find(const weir_graph *g, weir_vertex v, uint32_t job)
 }
 
 /* Changes a plan where there is no way back: when that fails for want of memory the plan goes, and is made again later. */
-static void plan_change(struct book *b, const struct span *s, int64_t amount)
+static void plan_change(struct schedule *b, const struct span *s, int64_t amount)
 {
     if (b->parts && b->parts->timeline && amount && weir_timeline_add(b->parts->timeline, s->start, s->end, amount)) {
         weir_timeline_free(b->parts->timeline);
@@ -374,21 +374,21 @@ static void plan_change(struct book *b, const struct span *s, int64_t amount)
     }
 }
 
-void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
+void weir_schedule_remove(weir_graph *g, weir_vertex v, uint32_t job)
 {
-    struct book *b = book_of(g, v);
+    struct schedule *b = schedule_of(g, v);
     uint32_t at = WEIR_NONE;
     struct span s;
 
     if (b && b->count == 1 && jobs_of(b)[0] == job) {
-        book_leave(g, v);
+        schedule_leave(g, v);
         return;
     }
-    at = weir_book_find(g, v, job);
+    at = weir_schedule_find(g, v, job);
     if (at == WEIR_NONE)
         return;
-    b = book_own(g, v);
-    s = weir_book_span(g, b, at);
+    b = schedule_own(g, v);
+    s = weir_schedule_span(g, b, at);
     plan_change(b, &s, -s.amount);
     count_span(b, &s, -1);
     take_out(b, at);
@@ -398,12 +398,12 @@ void weir_book_remove(weir_graph *g, weir_vertex v, uint32_t job)
         set_next(g, b, b->active);
 }
 
-void weir_book_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t start, int64_t end)
+void weir_schedule_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t start, int64_t end)
 {
     weir_allocation *a = &g->jobs->list[job].a;
-    uint32_t at = weir_book_find(g, v, job);
-    struct book *b = book_own(g, v);
-    struct span s = weir_book_span(g, b, at), was = s;
+    uint32_t at = weir_schedule_find(g, v, job);
+    struct schedule *b = schedule_own(g, v);
+    struct span s = weir_schedule_span(g, b, at), was = s;
 
     plan_change(b, &s, -s.amount);
     take_out(b, at);
@@ -421,26 +421,26 @@ void weir_book_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t start, i
     a->end = was.end;
 }
 
-void weir_book_begin(weir_graph *g, weir_vertex v, uint32_t job)
+void weir_schedule_begin(weir_graph *g, weir_vertex v, uint32_t job)
 {
-    struct book *b;
-    uint32_t at = weir_book_find(g, v, job);
+    struct schedule *b;
+    uint32_t at = weir_schedule_find(g, v, job);
     struct span s;
 
     if (at == WEIR_NONE)
         return;
-    b = book_own(g, v);
-    s = weir_book_span(g, b, at);
+    b = schedule_own(g, v);
+    s = weir_schedule_span(g, b, at);
     count_active(b, &s, 1);
     set_next(g, b, place_of(g, b, s.start - 1)); /* others that start with it may begin later */
 }
 
-static int change_one(weir_graph *g, uint32_t job, const weir_pick *p, enum book_change what)
+static int change_one(weir_graph *g, uint32_t job, const weir_pick *p, enum schedule_change what)
 {
     switch (what) {
-    case BOOK_ADD: return weir_book_add(g, job, p);
-    case BOOK_REMOVE: weir_book_remove(g, p->vertex, job); break;
-    case BOOK_BEGIN: weir_book_begin(g, p->vertex, job); break;
+    case SCHEDULE_ADD: return weir_schedule_add(g, job, p);
+    case SCHEDULE_REMOVE: weir_schedule_remove(g, p->vertex, job); break;
+    case SCHEDULE_BEGIN: weir_schedule_begin(g, p->vertex, job); break;
     }
     return WEIR_OK;
 }
@@ -448,25 +448,25 @@ static int change_one(weir_graph *g, uint32_t job, const weir_pick *p, enum book
 /* Gives n vertices that have one book, or none, another one, or none. There is room. */
 static void turn_many(weir_graph *g, const weir_pick *picks, uint32_t n, uint32_t to)
 {
-    uint32_t from = vertex_at(g, picks->vertex)->book;
+    uint32_t from = vertex_at(g, picks->vertex)->schedule;
 
     for (uint32_t i = 0; i < n; i++)
-        vertex_at(g, picks[i].vertex)->book = to;
-    g->books->booked += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);
+        vertex_at(g, picks[i].vertex)->schedule = to;
+    g->schedules->booked += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);
     if (to != WEIR_NONE)
-        g->books->list[to].refs += n;
-    if (from != WEIR_NONE && (g->books->list[from].refs -= n) == 0)
-        record_drop(g, &g->books->list[from]);
+        g->schedules->list[to].refs += n;
+    if (from != WEIR_NONE && (g->schedules->list[from].refs -= n) == 0)
+        record_drop(g, &g->schedules->list[from]);
 }
 
-int weir_book_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, enum book_change what,
-                     struct book_memo *memo, uint32_t *done)
+int weir_schedule_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, enum schedule_change what,
+                     struct schedule_memo *memo, uint32_t *done)
 {
-    uint32_t from = vertex_at(g, picks->vertex)->book;
-    const struct book *b = book_of(g, picks->vertex);
-    bool small = picks->exclusive && (!b || (b->cap == 0 && !b->parts && (what != BOOK_ADD || b->count < BOOK_FEW)));
+    uint32_t from = vertex_at(g, picks->vertex)->schedule;
+    const struct schedule *b = schedule_of(g, picks->vertex);
+    bool small = picks->exclusive && (!b || (b->cap == 0 && !b->parts && (what != SCHEDULE_ADD || b->count < SCHEDULE_FEW)));
     bool known = memo->known && memo->from == from &&
-                 (from != WEIR_NONE || g->books->list[memo->to].kind == vertex_at(g, picks->vertex)->kind);
+                 (from != WEIR_NONE || g->schedules->list[memo->to].kind == vertex_at(g, picks->vertex)->kind);
     int rc = WEIR_OK;
 
     *done = 0;
@@ -479,18 +479,18 @@ int weir_book_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32
     if (rc || !small)
         return rc;
     if (!known)
-        *memo = (struct book_memo){from, vertex_at(g, picks->vertex)->book, true};
+        *memo = (struct schedule_memo){from, vertex_at(g, picks->vertex)->schedule, true};
     if (*done < n)
         turn_many(g, picks + *done, n - *done, memo->to);
     *done = n;
     return WEIR_OK;
 }
 
-int weir_book_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive)
+int weir_schedule_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive)
 {
-    struct book *b = book_own(g, v);
-    uint32_t at = weir_book_find(g, v, job);
-    struct span s = weir_book_span(g, b, at), was = s;
+    struct schedule *b = schedule_own(g, v);
+    uint32_t at = weir_schedule_find(g, v, job);
+    struct span s = weir_schedule_span(g, b, at), was = s;
 
     s.amount = amount;
     s.exclusive = exclusive;
@@ -517,7 +517,7 @@ static bool touches(const weir_graph *g, const struct span *s, int64_t t0, int64
 }
 
 /* The same where no two spans touch: only the last one that starts before t1 can, or one that has begun. */
-static bool touched_alone(const weir_graph *g, const struct book *b, int64_t t0, int64_t t1)
+static bool touched_alone(const weir_graph *g, const struct schedule *b, int64_t t0, int64_t t1)
 {
     uint32_t before;
 
@@ -529,14 +529,14 @@ static bool touched_alone(const weir_graph *g, const struct book *b, int64_t t0,
     return before > 0 && g->jobs->list[jobs_of(b)[before - 1]].a.end > t0;
 }
 
-bool weir_book_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1, bool exclusive_only)
+bool weir_schedule_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1, bool exclusive_only)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
 
     if (b && b->shared == 0)
         return touched_alone(g, b, t0, t1);
     for (uint32_t i = 0; b && i < b->count; i++) {
-        struct span s = weir_book_span(g, b, i);
+        struct span s = weir_schedule_span(g, b, i);
         if (s.start >= t1)
             break;
         if (touches(g, &s, t0, t1) && (s.exclusive || !exclusive_only))
@@ -545,21 +545,21 @@ bool weir_book_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t
     return false;
 }
 
-bool weir_book_others(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
+bool weir_schedule_others(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
 
     for (uint32_t i = 0; b && i < b->count; i++) {
-        struct span s = weir_book_span(g, b, i);
+        struct span s = weir_schedule_span(g, b, i);
         if (s.job != job && touches(g, &s, t0, t1))
             return true;
     }
     return false;
 }
 
-int64_t weir_book_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t duration)
+int64_t weir_schedule_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t duration)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     uint32_t i = b->shared == 0 ? place_of(g, b, t) : 0;
 
     for (i = i > 0 ? i - 1 : 0; i < b->count; i++) {
@@ -574,9 +574,9 @@ int64_t weir_book_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t dur
     return t;
 }
 
-int64_t weir_book_next_end(const weir_graph *g, weir_vertex v, int64_t t)
+int64_t weir_schedule_next_end(const weir_graph *g, weir_vertex v, int64_t t)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     uint32_t i = b->shared == 0 ? place_of(g, b, t) : 0;
     int64_t next = WEIR_FOREVER;
 
@@ -591,17 +591,17 @@ int64_t weir_book_next_end(const weir_graph *g, weir_vertex v, int64_t t)
 }
 
 /* The most that overlaps at the start of some span in [t0, t1), or at t0. */
-static int64_t most_overlap(const weir_graph *g, const struct book *b, int64_t t0, int64_t t1)
+static int64_t most_overlap(const weir_graph *g, const struct schedule *b, int64_t t0, int64_t t1)
 {
     int64_t most = 0;
 
     for (uint32_t i = 0; i < b->count; i++) {
-        struct span s = weir_book_span(g, b, i);
+        struct span s = weir_schedule_span(g, b, i);
         int64_t t = s.start > t0 ? s.start : t0, sum = 0;
         if (!touches(g, &s, t0, t1))
             continue;
         for (uint32_t k = 0; k < b->count; k++) {
-            struct span other = weir_book_span(g, b, k);
+            struct span other = weir_schedule_span(g, b, k);
             sum += touches(g, &other, t, t + 1) ? other.amount : 0;
         }
         if (sum > most)
@@ -610,9 +610,9 @@ static int64_t most_overlap(const weir_graph *g, const struct book *b, int64_t t
     return most;
 }
 
-int64_t weir_book_used(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
+int64_t weir_schedule_used(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     int64_t size = kind_of(g, v)->size, used;
 
     if (!b)
@@ -631,12 +631,12 @@ int64_t weir_book_used(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t
 
 bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out)
 {
-    const struct book *b = book_of(g, v);
+    const struct schedule *b = schedule_of(g, v);
     struct span s;
 
     if (!b || i >= b->count)
         return false;
-    s = weir_book_span(g, b, i);
+    s = weir_schedule_span(g, b, i);
     *out = (weir_use){g->jobs->list[s.job].a.job, s.start, s.end, s.amount, s.exclusive};
     return true;
 }
@@ -645,22 +645,22 @@ bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *o
 
 static void clear_all(weir_graph *g)
 {
-    if (!g->books)
+    if (!g->schedules)
         return;
-    for (uint32_t i = 0; i < g->books->n; i++)
-        free_contents(&g->books->list[i]);
-    weir_mem_free(g->books->list);
-    weir_mem_free(g->books);
-    g->books = NULL;
+    for (uint32_t i = 0; i < g->schedules->n; i++)
+        free_contents(&g->schedules->list[i]);
+    weir_mem_free(g->schedules->list);
+    weir_mem_free(g->schedules);
+    g->schedules = NULL;
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    size_t n = g->books ? sizeof *g->books + (size_t)g->books->cap * sizeof *g->books->list : 0;
+    size_t n = g->schedules ? sizeof *g->schedules + (size_t)g->schedules->cap * sizeof *g->schedules->list : 0;
 
-    for (uint32_t i = 0; g->books && i < g->books->n; i++) {
-        const struct book_parts *p = g->books->list[i].parts;
-        n += (size_t)g->books->list[i].cap * sizeof *g->books->list[i].jobs;
+    for (uint32_t i = 0; g->schedules && i < g->schedules->n; i++) {
+        const struct schedule_detail *p = g->schedules->list[i].parts;
+        n += (size_t)g->schedules->list[i].cap * sizeof *g->schedules->list[i].jobs;
         n += p ? sizeof *p + p->cap * sizeof *p->amounts + (p->timeline ? weir_timeline_bytes(p->timeline) : 0) : 0;
     }
     return n;
