@@ -28,7 +28,7 @@ struct coarsen {
 /* Units of v not used by a job now. */
 static int64_t free_of(const weir_graph *g, weir_vertex v)
 {
-    return weir_window_free(g, v, g->now, g->now + 1);
+    return weir_availability_free(g, v, g->now, g->now + 1);
 }
 
 /* Whether a job holds all of v, and so all vertices below. */

@@ -174,7 +174,7 @@ static int copy_free(struct weir_carry *c, weir_vertex v, weir_vertex parent, bo
 {
     const weir_graph *g = c->from;
     const struct inner *in = inner_of(g, v);
-    int64_t size = state_available(vertex_at(g, v)->state) ? weir_window_free(g, v, g->now, g->now + 1) : 0;
+    int64_t size = state_available(vertex_at(g, v)->state) ? weir_availability_free(g, v, g->now, g->now + 1) : 0;
     int rc;
 
     if (size <= 0)
@@ -209,7 +209,7 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
     rc = rc ? rc : part_begin(&c, g, err);
     if (rc)
         return rc;
-    open = weir_window_above(g, v, g->now, g->now + 1);
+    open = weir_availability_above(g, v, g->now, g->now + 1);
     for (uint32_t i = 0, n = way_to(g, v, way); !rc && i < n; i++) {
         open = open && state_available(vertex_at(g, way[i])->state);
         rc = weir_carry_vertex(&c, way[i], parent, kind_of(g, way[i])->size, &same, err);

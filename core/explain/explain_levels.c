@@ -75,7 +75,7 @@ static bool subtree_in_use(const struct census *c, weir_vertex v, int64_t t1)
     const weir_graph *g = c->x->g;
 
     if (weir_candidate_whole(&c->m, v))
-        return !weir_window_unused(g, v, c->t0, t1);
+        return !weir_availability_unused(g, v, c->t0, t1);
     return schedule_of(g, v) && weir_schedule_touched(g, v, c->t0, t1, true);
 }
 
@@ -85,9 +85,9 @@ static bool in_use(struct census *c, weir_vertex v, int64_t t1)
     const weir_graph *g = c->x->g;
 
     if (weir_candidate_idle(&c->m, c->r) || (c->r->takes && weir_vertex_children(g, v) > 0))
-        return !weir_window_unused(g, v, c->t0, t1);
+        return !weir_availability_unused(g, v, c->t0, t1);
     if (weir_candidate_divisible(&c->m, v, c->r))
-        return weir_window_free(g, v, c->t0, t1) <= 0;
+        return weir_availability_free(g, v, c->t0, t1) <= 0;
     return false;
 }
 

@@ -390,24 +390,24 @@ static bool has_below(const weir_graph *g, weir_vertex v, uint32_t job)
 static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, int64_t had, int64_t start,
                       int64_t end, weir_err *err)
 {
-    int64_t size = kind_of(g, v)->size, free_units = weir_window_free(g, v, start, end);
+    int64_t size = kind_of(g, v)->size, free_units = weir_availability_free(g, v, start, end);
     bool whole = had + amount == size;
 
     if (amount <= 0)
         return weir_fail(err, WEIR_EINVAL, "%" PRId64 " units cannot be allocated", amount);
     if (kind_of(g, v)->exclusive && !whole)
         return weir_fail(err, WEIR_EINVAL, "this pool is exclusive: all %" PRId64 " units or none", size);
-    if (!weir_window_above(g, v, start, end))
+    if (!weir_availability_above(g, v, start, end))
         return weir_fail(err, WEIR_EBUSY, "a job has an ancestor of the vertex as a whole");
     if (amount > free_units)
         return weir_fail(err, WEIR_EBUSY, "%" PRId64 " units are wanted, %" PRId64 " of %" PRId64 " are free", amount,
                          free_units, size);
-    if (whole && !weir_window_alone(g, v, job, start, end))
+    if (whole && !weir_availability_alone(g, v, job, start, end))
         return weir_fail(err, WEIR_EBUSY, "all units are exclusive, and another job shares the vertex or has something below");
     if (whole && has_below(g, v, job))
         return weir_fail(err, WEIR_EBUSY, "all units are exclusive, and the job has something below already: release that first");
     for (weir_vertex up = vertex_at(g, v)->parent; up != WEIR_NONE; up = vertex_at(g, up)->parent)
-        if (kind_of(g, up)->exclusive && !weir_window_alone(g, up, job, start, end))
+        if (kind_of(g, up)->exclusive && !weir_availability_alone(g, up, job, start, end))
             return weir_fail(err, WEIR_EBUSY, "an ancestor of the vertex is exclusive, and another job has a part of it");
     return WEIR_OK;
 }

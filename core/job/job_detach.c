@@ -67,10 +67,10 @@ int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err)
 /* Whether what a pick says is free over [t0, t1). */
 static bool is_free(const weir_graph *g, const weir_pick *p, int64_t t0, int64_t t1)
 {
-    if (!weir_window_above(g, p->vertex, t0, t1) || p->amount > weir_window_free(g, p->vertex, t0, t1))
+    if (!weir_availability_above(g, p->vertex, t0, t1) || p->amount > weir_availability_free(g, p->vertex, t0, t1))
         return false;
     if (p->exclusive)
-        return weir_window_unused(g, p->vertex, t0, t1);
+        return weir_availability_unused(g, p->vertex, t0, t1);
     return !(schedule_of(g, p->vertex) && weir_schedule_touched(g, p->vertex, t0, t1, true));
 }
 

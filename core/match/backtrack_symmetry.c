@@ -91,7 +91,7 @@ static uint64_t look_itself(const struct match *m, weir_vertex v)
     if (m->view != VIEW_ALL)
         h = mix(h, state_available(vertex_at(g, v)->state));
     if (m->view <= VIEW_LATER && schedule_of(g, v)) {
-        h = mix(h, (uint64_t)weir_window_free(g, v, m->t0, m->t1));
+        h = mix(h, (uint64_t)weir_availability_free(g, v, m->t0, m->t1));
         h = mix(h, weir_schedule_touched(g, v, m->t0, m->t1, false) + 2u * weir_schedule_touched(g, v, m->t0, m->t1, true));
         h = m->grows ? mix(h, v) : h;
     }

@@ -132,7 +132,7 @@ static bool window_unused(const struct match *m, weir_vertex v)
 
     if (c && kind_of(m->g, v)->type == c->type && calendar_alone(m->g, c, v))
         return !calendar_busy(m->g, c, v);
-    return m->view >= VIEW_CAPACITY || weir_window_unused(m->g, v, m->t0, m->t1);
+    return m->view >= VIEW_CAPACITY || weir_availability_unused(m->g, v, m->t0, m->t1);
 }
 
 bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r)
@@ -248,7 +248,7 @@ static int64_t units_left(const struct match *m, weir_vertex v, int64_t want)
     if (rivals_clash(m, v, false, &rivals))
         return -1;
     if (m->view <= VIEW_LATER)
-        left = weir_window_free(m->g, v, m->t0, m->t1);
+        left = weir_availability_free(m->g, v, m->t0, m->t1);
     left -= rivals.used;
     if (left > want)
         left = want;

@@ -195,7 +195,7 @@ static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t ro
 static bool taken(const struct match *m, weir_vertex v)
 {
     if (weir_candidate_whole(m, v))
-        return !weir_window_unused(m->g, v, m->t0, m->t1);
+        return !weir_availability_unused(m->g, v, m->t0, m->t1);
     return schedule_of(m->g, v) && weir_schedule_touched(m->g, v, m->t0, m->t1, true);
 }
 

@@ -2,19 +2,19 @@
  *
  * What has begun and is not released counts as in use at the clock's time even past its end; later times trust the
  * ends. So an interval that starts now never gets what somebody still has. */
-#ifndef WEIR_WINDOW_H
-#define WEIR_WINDOW_H
+#ifndef WEIR_AVAILABILITY_H
+#define WEIR_AVAILABILITY_H
 
 #include "graph/graph.h"
 
 /* No job has an ancestor of v as a whole. O(d) */
-bool weir_window_above(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
+bool weir_availability_above(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 /* No job has anything on v or below it: v can be taken as a whole, if it is open above. O(busy vertices below) */
-bool weir_window_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
+bool weir_availability_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 /* The same, but for what this job has of it. */
-bool weir_window_alone(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1);
+bool weir_availability_alone(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1);
 /* Units of v itself that are free. */
-int64_t weir_window_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
+int64_t weir_availability_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 
 
 /* t + d, saturating. */

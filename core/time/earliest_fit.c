@@ -252,7 +252,7 @@ static int64_t free_below(const weir_graph *g, weir_vertex v, weir_type t, int64
         if (kid == WEIR_NONE || !state_available(vertex_at(g, kid)->state))
             continue;
         if (kind_of(g, kid)->type == t)
-            sum += weir_window_free(g, kid, t0, t1);
+            sum += weir_availability_free(g, kid, t0, t1);
         if (inner_of(g, kid) && !(schedule_of(g, kid) && weir_schedule_touched(g, kid, t0, t1, true)))
             sum += free_below(g, kid, t, t0, t1);
     }
@@ -265,7 +265,7 @@ static int64_t slots_at(const weir_graph *g, const struct calendar *c, uint32_t 
     weir_vertex host = c->vertices[bit];
     int64_t end = time_add(t, q->duration), most = q->slots;
 
-    if (!weir_window_above(g, host, t, end) || (schedule_of(g, host) && weir_schedule_touched(g, host, t, end, true)))
+    if (!weir_availability_above(g, host, t, end) || (schedule_of(g, host) && weir_schedule_touched(g, host, t, end, true)))
         return 0;
     for (uint32_t i = 0; i < q->n && most > 0; i++) {
         int64_t n = free_below(g, host, q->needs[i].type, t, end) / q->needs[i].amount;
