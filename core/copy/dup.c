@@ -309,7 +309,7 @@ static void forget_arrays(weir_graph *c)
     c->aggregates = NULL;
     c->schedules = NULL;
     c->jobs = NULL;
-    c->taken = NULL;
+    c->usage = NULL;
     c->calendars = NULL;
     c->indexes = NULL;
     c->roster = NULL;
@@ -319,7 +319,7 @@ static void forget_arrays(weir_graph *c)
     c->changes = NULL;
     c->text_save = NULL;
     c->map_index = NULL;
-    c->ninners = c->npools = c->ntaken = c->ncalendars = c->nindexes = 0;
+    c->ninners = c->npools = c->nusage = c->ncalendars = c->nindexes = 0;
     memset(c->observers, 0, sizeof c->observers);
     memset(c->told, 0, sizeof c->told);
     c->indexes_cap = 0;

@@ -138,8 +138,8 @@ struct weir_graph {
     struct aggregates *aggregates; /* schema.h; never NULL */
     struct schedules *schedules;           /* schedule_record.h; NULL: nobody ever had anything */
     struct jobs *jobs;             /* job_table.h; NULL: there never was a job */
-    struct weir_timeline **taken;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
-    uint32_t ntaken;
+    struct weir_timeline **usage;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
+    uint32_t nusage;
     struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (occupancy.h) */
     uint32_t ncalendars;
     struct index **indexes;

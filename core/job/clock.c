@@ -193,7 +193,7 @@ static void displace(struct rivals *r, const struct span *s)
 {
     if (stays(r->g, s->job, r->job) || r->g->jobs->list[s->job].waits)
         return;
-    weir_taken_remove(r->g, s->job);
+    weir_usage_remove(r->g, s->job);
     weir_waiting_add(r->g, s->job);
 }
 
@@ -233,7 +233,7 @@ static void put_off(weir_graph *g, uint32_t job, int64_t t)
         j->late = true;
     }
     j->settled = g->jobs->advances;
-    weir_taken_keep(g, job);
+    weir_usage_keep(g, job);
     weir_pending_add(g, job);
 }
 
@@ -257,7 +257,7 @@ static void turn(weir_graph *g, uint32_t job)
         tell(g, job, WEIR_CLOCK_EXPIRE);
         weir_job_drop(g, job);
     } else if (job_blocked(g, job)) {
-        weir_taken_remove(g, job);
+        weir_usage_remove(g, job);
         put_off(g, job, g->now + 1);
     } else {
         begin(g, job);
@@ -272,7 +272,7 @@ static void turn_waiting(weir_graph *g, uint32_t job)
 
     weir_waiting_take(g);
     if (due && !job_blocked(g, job) && first_start(g, job, a->start) == a->start) {
-        weir_taken_keep(g, job);
+        weir_usage_keep(g, job);
         begin(g, job);
     } else {
         put_off(g, job, due ? g->now + 1 : a->start);
@@ -324,7 +324,7 @@ int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err)
         return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set back to %" PRId64 " us", g->now,
                          now);
     weir_calendars_clear(g); /* starts that were found may lie after others now */
-    weir_taken_clear(g);
+    weir_usage_clear(g);
     if (g->jobs) {
         g->jobs->nevents = 0;
         g->jobs->advances++;

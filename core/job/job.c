@@ -286,7 +286,7 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
         if (n)
             memcpy(j->picks, picks, n * sizeof *picks);
         j->a.npicks = n;
-        rc = weir_taken_add(g, i);
+        rc = weir_usage_add(g, i);
         if (rc)
             weir_spans_remove(g, i, picks, n);
     }
@@ -306,7 +306,7 @@ void weir_job_drop(weir_graph *g, uint32_t job)
 {
     struct job *j = &g->jobs->list[job];
 
-    weir_taken_remove(g, job);
+    weir_usage_remove(g, job);
     note_job(g, j->a.job);
     weir_spans_remove(g, job, j->picks, j->a.npicks);
     job_forget(g, job);
@@ -417,9 +417,9 @@ static int resize_units(weir_graph *g, uint32_t job, weir_pick *p, int64_t amoun
 {
     int rc;
 
-    weir_taken_remove(g, job);
+    weir_usage_remove(g, job);
     rc = weir_pick_resize(g, job, p, amount);
-    weir_taken_keep(g, job);
+    weir_usage_keep(g, job);
     return rc;
 }
 
@@ -431,7 +431,7 @@ static int pick_add(weir_graph *g, uint32_t job, const weir_pick *p)
     if (weir_job_reserve(j, (size_t)j->a.npicks + 1) || weir_span_add(g, job, p))
         return WEIR_ENOMEM;
     j->picks[j->a.npicks++] = *p;
-    weir_taken_grow(g, job, j->a.npicks - 1);
+    weir_usage_grow(g, job, j->a.npicks - 1);
     return WEIR_OK;
 }
 
@@ -477,12 +477,12 @@ int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amoun
                          p->amount);
     if (amount > 0 && amount < p->amount)
         return resize_units(g, i, p, p->amount - amount) ? weir_fail_nomem(err) : WEIR_OK;
-    weir_taken_remove(g, i);
+    weir_usage_remove(g, i);
     weir_span_remove(g, i, v);
     memmove(p, p + 1, (size_t)(g->jobs->list[i].picks + g->jobs->list[i].a.npicks - p - 1) * sizeof *p);
     if (--g->jobs->list[i].a.npicks == 0)
         job_forget(g, i);
     else
-        weir_taken_keep(g, i);
+        weir_usage_keep(g, i);
     return WEIR_OK;
 }

@@ -56,8 +56,8 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
         return rc;
     while (!rc && done < n) {
         if (counted && weir_job_has(g, job, picks[done].vertex)) {
-            weir_taken_grow(g, job, npicks);
-            weir_taken_remove(g, job);
+            weir_usage_grow(g, job, npicks);
+            weir_usage_remove(g, job);
             counted = false;
         }
         rc = extend_one(g, job, &picks[done]);
@@ -68,9 +68,9 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
     if (rc)
         j->nfeeds = had;
     if (counted)
-        weir_taken_grow(g, job, npicks);
+        weir_usage_grow(g, job, npicks);
     else
-        weir_taken_keep(g, job);
+        weir_usage_keep(g, job);
     return rc;
 }
 
@@ -367,7 +367,7 @@ static int shrink(weir_graph *g, const struct shrinking *list, uint32_t n, weir_
 
     for (uint32_t i = 0; i < n; i++)
         if (list[i].p.n)
-            weir_taken_remove(g, list[i].job);
+            weir_usage_remove(g, list[i].job);
     while (!rc && done < n) {
         rc = schedule_new(g, &list[done]);
         done += rc == WEIR_OK;
@@ -378,7 +378,7 @@ static int shrink(weir_graph *g, const struct shrinking *list, uint32_t n, weir_
         if (!rc)
             finish(g, &list[i]);
         if (list[i].p.n)
-            weir_taken_keep(g, list[i].job);
+            weir_usage_keep(g, list[i].job);
     }
     return rc ? weir_fail_nomem(err) : WEIR_OK;
 }

@@ -191,7 +191,7 @@ static int use_calendar(struct match *m, bool make)
 
 static int find_room(struct match *m, int64_t from, int64_t latest, int64_t *start)
 {
-    int rc = weir_taken_build(m->g) ? WEIR_ENOMEM : weir_rooms_find(m->g, m->calendar, &m->room, from, latest, start);
+    int rc = weir_usage_build(m->g) ? WEIR_ENOMEM : weir_rooms_find(m->g, m->calendar, &m->room, from, latest, start);
 
     if (rc == WEIR_EINTERRUPTED)
         return weir_fail(m->err, rc, "interrupted");
@@ -236,7 +236,7 @@ static int total_fits(const struct match *m, const struct weir_need *need, int64
         *t = WEIR_FOREVER;
         return WEIR_OK;
     }
-    if (weir_taken_of(m->g, type, &plan))
+    if (weir_usage_of(m->g, type, &plan))
         return weir_fail_nomem(m->err);
     *t = weir_timeline_first_fit(plan, *t, m->duration, limit);
     return WEIR_OK;
@@ -264,7 +264,7 @@ static int totals_fit(struct match *m, int64_t *t)
 
 int weir_match_soonest(struct match *m, int64_t t, int64_t *start)
 {
-    if (weir_taken_build(m->g))
+    if (weir_usage_build(m->g))
         return weir_fail_nomem(m->err);
     m->calendar = NULL;
     m->roomy = false;
@@ -281,13 +281,13 @@ static int next_start(struct match *m, bool first, int64_t *t)
 
     if (rc || *t > before)
         return rc;
-    *t = weir_taken_next_end(m->g, before);
+    *t = weir_usage_next_end(m->g, before);
     return *t == WEIR_FOREVER ? WEIR_OK : totals_fit(m, t);
 }
 
 int weir_match_later(struct match *m, int64_t t, int64_t *start)
 {
-    int rc = weir_taken_build(m->g) ? weir_fail_nomem(m->err) : use_calendar(m, true);
+    int rc = weir_usage_build(m->g) ? weir_fail_nomem(m->err) : use_calendar(m, true);
 
     for (uint32_t tries = 0; !rc && tries < START_TRIES; tries++) {
         rc = next_start(m, tries == 0, &t);

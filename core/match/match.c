@@ -321,15 +321,15 @@ int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options 
 
     if (rc)
         return rc;
-    if (weir_request_bind(r, g, &m.request) || weir_taken_build(g)) {
+    if (weir_request_bind(r, g, &m.request) || weir_usage_build(g)) {
         end_match(&m);
         return weir_fail_nomem(err);
     }
     if (job != WEIR_NONE)
-        weir_taken_hide(g, job);
+        weir_usage_hide(g, job);
     rc = weir_match_soonest(&m, o->at, start);
     if (job != WEIR_NONE)
-        weir_taken_show(g, job);
+        weir_usage_show(g, job);
     end_match(&m);
     return rc;
 }

@@ -99,7 +99,7 @@ static int change_units(const weir_graph *g, const struct calendar *c, struct un
             return WEIR_ENOMEM;
         sum = bit == host ? sum : 0;
         host = bit;
-        sum += sign * weir_taken_pick(g, &a->picks[i], u->type);
+        sum += sign * weir_usage_pick(g, &a->picks[i], u->type);
     }
     return host == WEIR_NONE ? WEIR_OK : change_plan(u, host, a, sum);
 }

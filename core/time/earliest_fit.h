@@ -34,7 +34,7 @@ struct room_request {
 /* Makes what a request needs. *made: it is there; it is not, nor made, where `make` is false. */
 int weir_rooms_get(const weir_graph *g, struct calendar *c, const struct room_request *q, bool make, bool *made) WEIR_CHECKED;
 /* The earliest start from `from` to `latest` at which hosts that are not refused have room for all slots; WEIR_FOREVER: there is
- * none. After weir_taken_build(). c->busy has all hosts but those that have room, or may have. Negative: out of memory, or interrupted. O(hosts / 32 + hosts that
+ * none. After weir_usage_build(). c->busy has all hosts but those that have room, or may have. Negative: out of memory, or interrupted. O(hosts / 32 + hosts that
  * may be the first) for one slot; for several also the hosts for each time that is tried. */
 int weir_rooms_find(const weir_graph *g, struct calendar *c, const struct room_request *q, int64_t from, int64_t latest,
                     int64_t *start);

@@ -7,19 +7,19 @@
 #include "aggregate/rows.h"
 #include "graph/observer.h"
 
-void weir_taken_clear(weir_graph *g)
+void weir_usage_clear(weir_graph *g)
 {
-    for (uint32_t t = 0; t < g->ntaken; t++)
-        weir_timeline_free(g->taken[t]);
+    for (uint32_t t = 0; t < g->nusage; t++)
+        weir_timeline_free(g->usage[t]);
     for (uint32_t i = 0; i < job_records(g); i++)
         g->jobs->list[i].counted = false;
-    weir_mem_free(g->taken);
-    g->taken = NULL;
-    g->ntaken = 0;
+    weir_mem_free(g->usage);
+    g->usage = NULL;
+    g->nusage = 0;
     weir_observe_end(g, &weir_usage_observer);
 }
 
-int64_t weir_taken_pick(const weir_graph *g, const weir_pick *p, weir_type t)
+int64_t weir_usage_pick(const weir_graph *g, const weir_pick *p, weir_type t)
 {
     const struct inner *in = p->exclusive ? inner_of(g, p->vertex) : NULL;
     uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), t) : 0;
@@ -32,7 +32,7 @@ int64_t weir_taken_pick(const weir_graph *g, const weir_pick *p, weir_type t)
 
 static bool is_end_plan(const weir_graph *g, uint32_t t)
 {
-    return t + END_PLANS >= g->ntaken;
+    return t + END_PLANS >= g->nusage;
 }
 
 /* By its picks from one on. */
@@ -40,7 +40,7 @@ static int64_t job_takes(const weir_graph *g, const struct job *j, uint32_t from
 {
     int64_t sum = 0;
     for (uint32_t i = from; i < j->a.npicks; i++)
-        sum += weir_taken_pick(g, &j->picks[i], t);
+        sum += weir_usage_pick(g, &j->picks[i], t);
     return sum;
 }
 
@@ -61,13 +61,13 @@ static int change(weir_graph *g, uint32_t t, struct job *j, int sign)
     int64_t n;
 
     if (is_end_plan(g, t)) {
-        bool odd = t + 1 == g->ntaken;
+        bool odd = t + 1 == g->nusage;
         if (j->a.end == WEIR_FOREVER || (j->a.end & 1) != odd)
             return WEIR_OK;
-        return weir_timeline_add(g->taken[t], j->a.end, j->a.end + 1, sign);
+        return weir_timeline_add(g->usage[t], j->a.end, j->a.end + 1, sign);
     }
-    n = g->taken[t] ? job_count(j, g, (weir_type)t) : 0;
-    return n ? weir_timeline_add(g->taken[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
+    n = g->usage[t] ? job_count(j, g, (weir_type)t) : 0;
+    return n ? weir_timeline_add(g->usage[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
 }
 
 /* Takes back what a job has in the first n plans. */
@@ -75,14 +75,14 @@ static void take_back(weir_graph *g, struct job *j, uint32_t n)
 {
     while (n-- > 0)
         if (change(g, n, j, -1)) {
-            weir_taken_clear(g); /* built anew when it is next needed */
+            weir_usage_clear(g); /* built anew when it is next needed */
             return;
         }
 }
 
 static int add_to_plans(weir_graph *g, struct job *j)
 {
-    for (uint32_t t = 0; t < g->ntaken; t++)
+    for (uint32_t t = 0; t < g->nusage; t++)
         if (change(g, t, j, 1)) {
             take_back(g, j, t);
             return WEIR_ENOMEM;
@@ -90,27 +90,27 @@ static int add_to_plans(weir_graph *g, struct job *j)
     return WEIR_OK;
 }
 
-int weir_taken_add(weir_graph *g, uint32_t job)
+int weir_usage_add(weir_graph *g, uint32_t job)
 {
     int rc = add_to_plans(g, &g->jobs->list[job]);
 
     if (!rc && weir_calendars_add(g, job, 0)) {
-        take_back(g, &g->jobs->list[job], g->ntaken);
+        take_back(g, &g->jobs->list[job], g->nusage);
         rc = WEIR_ENOMEM;
     }
     return rc;
 }
 
-void weir_taken_keep(weir_graph *g, uint32_t job)
+void weir_usage_keep(weir_graph *g, uint32_t job)
 {
     g->jobs->list[job].counted = false;
-    if (weir_taken_add(g, job)) {
-        weir_taken_clear(g);
+    if (weir_usage_add(g, job)) {
+        weir_usage_clear(g);
         weir_calendars_clear(g);
     }
 }
 
-void weir_taken_grow(weir_graph *g, uint32_t job, uint32_t from)
+void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from)
 {
     struct job *j = &g->jobs->list[job];
     int rc = from < j->a.npicks ? weir_calendars_add(g, job, from) : WEIR_OK;
@@ -119,43 +119,43 @@ void weir_taken_grow(weir_graph *g, uint32_t job, uint32_t from)
         weir_calendars_clear(g);
     rc = WEIR_OK;
     j->counted = false;
-    for (uint32_t t = 0; !rc && t < g->ntaken && !is_end_plan(g, t); t++) {
-        int64_t n = g->taken[t] ? job_takes(g, j, from, (weir_type)t) : 0;
-        rc = n ? weir_timeline_add(g->taken[t], j->a.start, j->a.end, n) : WEIR_OK;
+    for (uint32_t t = 0; !rc && t < g->nusage && !is_end_plan(g, t); t++) {
+        int64_t n = g->usage[t] ? job_takes(g, j, from, (weir_type)t) : 0;
+        rc = n ? weir_timeline_add(g->usage[t], j->a.start, j->a.end, n) : WEIR_OK;
     }
     if (rc)
-        weir_taken_clear(g);
+        weir_usage_clear(g);
 }
 
-void weir_taken_remove(weir_graph *g, uint32_t job)
+void weir_usage_remove(weir_graph *g, uint32_t job)
 {
-    take_back(g, &g->jobs->list[job], g->ntaken);
+    take_back(g, &g->jobs->list[job], g->nusage);
     g->jobs->list[job].counted = false; /* mostly its picks change now */
     weir_calendars_remove(g, job);
 }
 
-void weir_taken_hide(weir_graph *g, uint32_t job)
+void weir_usage_hide(weir_graph *g, uint32_t job)
 {
-    take_back(g, &g->jobs->list[job], g->ntaken);
+    take_back(g, &g->jobs->list[job], g->nusage);
 }
 
-void weir_taken_show(weir_graph *g, uint32_t job)
+void weir_usage_show(weir_graph *g, uint32_t job)
 {
     if (add_to_plans(g, &g->jobs->list[job]))
-        weir_taken_clear(g);
+        weir_usage_clear(g);
 }
 
-int64_t weir_taken_next_end(const weir_graph *g, int64_t t)
+int64_t weir_usage_next_end(const weir_graph *g, int64_t t)
 {
     int64_t first = WEIR_FOREVER;
 
-    for (uint32_t i = g->ntaken - END_PLANS; i < g->ntaken; i++) {
+    for (uint32_t i = g->nusage - END_PLANS; i < g->nusage; i++) {
         int64_t at = t;
-        if (t == g->now && weir_timeline_max(g->taken[i], INT64_MIN / 2, t + 1) > 0)
+        if (t == g->now && weir_timeline_max(g->usage[i], INT64_MIN / 2, t + 1) > 0)
             return t + 1;
         do
-            at = weir_timeline_next_change(g->taken[i], at);
-        while (at != WEIR_FOREVER && weir_timeline_used_at(g->taken[i], at) == 0);
+            at = weir_timeline_next_change(g->usage[i], at);
+        while (at != WEIR_FOREVER && weir_timeline_used_at(g->usage[i], at) == 0);
         first = at < first ? at : first;
     }
     return first;
@@ -166,56 +166,56 @@ static int build_plan(weir_graph *g, uint32_t t)
 {
     int rc = WEIR_OK;
 
-    g->taken[t] = weir_timeline_new();
-    if (!g->taken[t])
+    g->usage[t] = weir_timeline_new();
+    if (!g->usage[t])
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
         if (g->jobs->list[i].used)
             rc = change(g, t, &g->jobs->list[i], 1);
     if (rc) {
-        weir_timeline_free(g->taken[t]);
-        g->taken[t] = NULL;
+        weir_timeline_free(g->usage[t]);
+        g->usage[t] = NULL;
     }
     return rc;
 }
 
-int weir_taken_build(weir_graph *g)
+int weir_usage_build(weir_graph *g)
 {
-    if (g->taken && g->ntaken == g->ntypes + END_PLANS)
+    if (g->usage && g->nusage == g->ntypes + END_PLANS)
         return WEIR_OK;
-    weir_taken_clear(g);
-    g->taken = weir_mem_zalloc(g->ntypes + END_PLANS, sizeof *g->taken);
-    if (!g->taken)
+    weir_usage_clear(g);
+    g->usage = weir_mem_zalloc(g->ntypes + END_PLANS, sizeof *g->usage);
+    if (!g->usage)
         return WEIR_ENOMEM;
-    g->ntaken = g->ntypes + END_PLANS;
+    g->nusage = g->ntypes + END_PLANS;
     weir_observe(g, &weir_usage_observer);
     if (build_plan(g, g->ntypes) || build_plan(g, g->ntypes + 1)) {
-        weir_taken_clear(g);
+        weir_usage_clear(g);
         return WEIR_ENOMEM;
     }
     return WEIR_OK;
 }
 
-int weir_taken_of(weir_graph *g, weir_type t, const weir_timeline **out)
+int weir_usage_of(weir_graph *g, weir_type t, const weir_timeline **out)
 {
-    int rc = g->taken[t] ? WEIR_OK : build_plan(g, t);
+    int rc = g->usage[t] ? WEIR_OK : build_plan(g, t);
 
-    *out = g->taken[t];
+    *out = g->usage[t];
     return rc;
 }
 
 /* Compares with sums made anew, at the start of each job. O(jobs^2) */
 static int check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t t = 0; t + END_PLANS < g->ntaken; t++)
+    for (uint32_t t = 0; t + END_PLANS < g->nusage; t++)
         for (uint32_t i = 0; i < job_records(g); i++) {
             int64_t at = g->jobs->list[i].a.start, sum = 0;
-            if (!g->jobs->list[i].used || !g->taken[t])
+            if (!g->jobs->list[i].used || !g->usage[t])
                 continue;
             for (uint32_t k = 0; k < job_records(g); k++)
                 if (g->jobs->list[k].used && g->jobs->list[k].a.start <= at && at < g->jobs->list[k].a.end)
                     sum += job_takes(g, &g->jobs->list[k], 0, (weir_type)t);
-            if (sum != weir_timeline_used_at(g->taken[t], at))
+            if (sum != weir_timeline_used_at(g->usage[t], at))
                 return weir_fail(err, WEIR_EINVAL, "weir_check: the units of %s taken over time are wrong",
                                  type_text(g, (weir_type)t));
         }
@@ -228,14 +228,14 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
     (void)pos, (void)count;
     for (; p != WEIR_NONE; p = vertex_at(g, p)->parent)
         if (schedule_of(g, p) && schedule_of(g, p)->count > schedule_of(g, p)->shared) {
-            weir_taken_clear(g);
+            weir_usage_clear(g);
             return;
         }
 }
 
 const struct weir_observer weir_usage_observer = {
     .linked = linked,
-    .reset = weir_taken_clear,
-    .freed = weir_taken_clear,
+    .reset = weir_usage_clear,
+    .freed = weir_usage_clear,
     .check = check,
 };

@@ -41,7 +41,7 @@ return {
   { "^core/index/nogood%.c$", "drop_all(g)", NOMEM },
   { "^core/index/node_table%.c$", "drop(g)", NOMEM },
   { "^core/structure/structure%.c$", "weir_graph_free(g)", NOMEM },
-  { "^core/time/usage_totals%.c$", "weir_taken_clear(g)", NOMEM },
+  { "^core/time/usage_totals%.c$", "weir_usage_clear(g)", NOMEM },
   { "^core/time/usage_totals%.c$", "weir_calendars_clear(g)", NOMEM },
   { "^core/room.*%.c$", "weir_rooms_free(c)", NOMEM },
   { "^core/time/earliest_fit%.c$", "return NULL;", NOMEM },
