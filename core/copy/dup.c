@@ -310,7 +310,7 @@ static void forget_arrays(weir_graph *c)
     c->schedules = NULL;
     c->jobs = NULL;
     c->usage = NULL;
-    c->calendars = NULL;
+    c->occupancies = NULL;
     c->indexes = NULL;
     c->roster = NULL;
     c->refusals = NULL;
@@ -319,7 +319,7 @@ static void forget_arrays(weir_graph *c)
     c->changes = NULL;
     c->text_save = NULL;
     c->map_index = NULL;
-    c->ninners = c->npools = c->nusage = c->ncalendars = c->nindexes = 0;
+    c->ninners = c->npools = c->nusage = c->noccupancies = c->nindexes = 0;
     memset(c->observers, 0, sizeof c->observers);
     memset(c->told, 0, sizeof c->told);
     c->indexes_cap = 0;

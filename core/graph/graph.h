@@ -104,7 +104,7 @@ struct jobs;           /* job_table.h */
 struct weir_timeline;      /* timeline.h */
 struct weir_observer;  /* observer.h */
 struct index;          /* candidate_index.h */
-struct calendar;       /* occupancy.h */
+struct occupancy;       /* occupancy.h */
 struct roster;         /* node_table.h */
 struct refusals;       /* nogood.h */
 struct weir_changes;   /* journal.h */
@@ -140,8 +140,8 @@ struct weir_graph {
     struct jobs *jobs;             /* job_table.h; NULL: there never was a job */
     struct weir_timeline **usage;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
     uint32_t nusage;
-    struct calendar **calendars;  /* by type, or NULL: which vertices are held over time (occupancy.h) */
-    uint32_t ncalendars;
+    struct occupancy **occupancies;  /* by type, or NULL: which vertices are held over time (occupancy.h) */
+    uint32_t noccupancies;
     struct index **indexes;
     uint32_t nindexes, indexes_cap;
     struct roster *roster; /* NULL: nobody has asked which nodes there are */

@@ -323,7 +323,7 @@ int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err)
     if (now < 0 || now > g->now)
         return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set back to %" PRId64 " us", g->now,
                          now);
-    weir_calendars_clear(g); /* starts that were found may lie after others now */
+    weir_occupancies_clear(g); /* starts that were found may lie after others now */
     weir_usage_clear(g);
     if (g->jobs) {
         g->jobs->nevents = 0;

@@ -96,7 +96,7 @@ static bool is_unused(const struct match *m, weir_vertex v)
     if (m->view == VIEW_ALL)
         return true;
     if (m->view == VIEW_LATER)
-        return (m->masked && calendar_alone(m->g, m->calendar, v)) || weir_availability_unused(m->g, v, m->t0, m->t1);
+        return (m->masked && occupancy_alone(m->g, m->calendar, v)) || weir_availability_unused(m->g, v, m->t0, m->t1);
     if (b && (b->active > 0 || b->next < m->t1))
         return false;
     return !in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && WEIR_FOREVER - in->cells[CELL_SOON] >= m->t1);
@@ -177,7 +177,7 @@ static bool is_useful(struct many *b, weir_vertex v)
     b->m->stats.visited++;
     b->wasted++;
     if (!up || b->m->alone)
-        weir_calendar_refuse(g, b->m->calendar, v);
+        weir_occupancy_refuse(g, b->m->calendar, v);
     return false;
 }
 

@@ -128,10 +128,10 @@ static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struc
 /* A calendar knows whole uses; where it tells of room for parts, a vertex that is not busy is only likely to have some. */
 static bool window_unused(const struct match *m, weir_vertex v)
 {
-    const struct calendar *c = m->masked && m->view == VIEW_LATER && !m->roomy ? m->calendar : NULL;
+    const struct occupancy *c = m->masked && m->view == VIEW_LATER && !m->roomy ? m->calendar : NULL;
 
-    if (c && kind_of(m->g, v)->type == c->type && calendar_alone(m->g, c, v))
-        return !calendar_busy(m->g, c, v);
+    if (c && kind_of(m->g, v)->type == c->type && occupancy_alone(m->g, c, v))
+        return !occupancy_busy(m->g, c, v);
     return m->view >= VIEW_CAPACITY || weir_availability_unused(m->g, v, m->t0, m->t1);
 }
 

@@ -33,7 +33,7 @@ static bool is_counted(struct match *m, const weir_resource *r)
 }
 
 /* The type whose calendar is looked at: of vertices that are wanted whole, or else of the first that is taken. */
-static weir_type calendar_type(struct match *m)
+static weir_type occupancy_type(struct match *m)
 {
     for (int whole = 1; whole >= 0; whole--)
         for (uint32_t i = 0; i < m->request->count; i++) {
@@ -78,10 +78,10 @@ static int refuse_constrained(struct match *m)
     rc = weir_fence_raise(m);
     for (uint32_t i = 0; !rc && !inside && i < m->roster->count; i++)
         if (m->roster->nodes[i] != WEIR_NONE && !weir_idset_test(m->allowed, i))
-            weir_calendar_refuse(m->g, m->calendar, m->roster->nodes[i]);
+            weir_occupancy_refuse(m->g, m->calendar, m->roster->nodes[i]);
     for (uint32_t i = 0; !rc && inside && i < m->calendar->count; i++)
         if (m->calendar->vertices[i] != WEIR_NONE && !is_allowed(m, m->calendar->vertices[i]))
-            weir_calendar_refuse(m->g, m->calendar, m->calendar->vertices[i]);
+            weir_occupancy_refuse(m->g, m->calendar, m->calendar->vertices[i]);
     return rc;
 }
 
@@ -156,8 +156,8 @@ static bool read_room(struct match *m, weir_type *host)
 static int use_room(struct match *m, weir_type host, bool make)
 {
     m->roomy = false;
-    m->calendar = m->g->ncalendars || make ? weir_calendar_of(m->g, host) : NULL;
-    if (make && weir_calendar_get(m->g, host, &m->calendar))
+    m->calendar = m->g->noccupancies || make ? weir_occupancy_of(m->g, host) : NULL;
+    if (make && weir_occupancy_get(m->g, host, &m->calendar))
         return WEIR_ENOMEM;
     return m->calendar ? weir_rooms_get(m->g, m->calendar, &m->room, make, &m->roomy) : WEIR_OK;
 }
@@ -168,24 +168,24 @@ static int use_calendar(struct match *m, bool make)
     weir_type t;
 
     m->roomy = false;
-    if ((make || m->g->ncalendars > 0) && read_room(m, &t) && use_room(m, t, make))
+    if ((make || m->g->noccupancies > 0) && read_room(m, &t) && use_room(m, t, make))
         return weir_fail_nomem(m->err);
     if (m->roomy) {
         m->alone = false;
-        weir_calendar_reset(m->calendar);
+        weir_occupancy_reset(m->calendar);
         return refuse_constrained(m);
     }
-    t = !make && m->g->ncalendars == 0 ? WEIR_NO_TYPE : calendar_type(m);
-    m->calendar = t == WEIR_NO_TYPE ? NULL : weir_calendar_of(m->g, t);
-    if (t != WEIR_NO_TYPE && make && weir_calendar_get(m->g, t, &m->calendar))
+    t = !make && m->g->noccupancies == 0 ? WEIR_NO_TYPE : occupancy_type(m);
+    m->calendar = t == WEIR_NO_TYPE ? NULL : weir_occupancy_of(m->g, t);
+    if (t != WEIR_NO_TYPE && make && weir_occupancy_get(m->g, t, &m->calendar))
         return weir_fail_nomem(m->err);
     if (!m->calendar)
         return WEIR_OK;
-    if (count_resources(m, t, false) == 0 && weir_calendar_used(m->g, m->calendar, make, &m->calendar))
+    if (count_resources(m, t, false) == 0 && weir_occupancy_used(m->g, m->calendar, make, &m->calendar))
         return weir_fail_nomem(m->err);
     m->wanted = (uint64_t)need_of(m, type_text(m->g, t));
     m->alone = count_resources(m, t, true) == 1;
-    weir_calendar_reset(m->calendar);
+    weir_occupancy_reset(m->calendar);
     return refuse_constrained(m);
 }
 
@@ -211,7 +211,7 @@ int weir_match_hopeful(struct match *m, int64_t start)
         m->masked = found == start;
         return rc ? rc : m->masked;
     }
-    m->masked = weir_calendar_fits(m->calendar, start, end, m->wanted);
+    m->masked = weir_occupancy_fits(m->calendar, start, end, m->wanted);
     return m->masked;
 }
 
@@ -254,7 +254,7 @@ static int totals_fit(struct match *m, int64_t *t)
         if (m->roomy)
             rc = find_room(m, *t, WEIR_FOREVER, t);
         else if (m->calendar)
-            *t = weir_calendar_find(m->g, m->calendar, *t, m->duration, m->wanted);
+            *t = weir_occupancy_find(m->g, m->calendar, *t, m->duration, m->wanted);
         found = *t;
         for (uint32_t i = 0; !rc && i < n && *t != WEIR_FOREVER; i++)
             rc = total_fits(m, &needs[i], t);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Where the listed vertices stand in a calendar, so that those that are busy need no look. */
-static int find_bits(const weir_graph *g, struct index *x, const struct calendar *c)
+static int find_bits(const weir_graph *g, struct index *x, const struct occupancy *c)
 {
     bool alike = x->nlist == c->count && memcmp(x->list, c->vertices, x->nlist * sizeof *x->list) == 0;
 
@@ -14,12 +14,12 @@ static int find_bits(const weir_graph *g, struct index *x, const struct calendar
     if (!alike && !x->bits)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !alike && i < x->nlist; i++)
-        x->bits[i] = calendar_knows(g, c, x->list[i]) ? vertex_at(g, x->list[i])->bit : WEIR_NONE;
+        x->bits[i] = occupancy_knows(g, c, x->list[i]) ? vertex_at(g, x->list[i])->bit : WEIR_NONE;
     x->bits_of = c->serial;
     return WEIR_OK;
 }
 
-int weir_listing_begin(struct listing *l, const weir_graph *g, struct index *x, const struct calendar *c)
+int weir_listing_begin(struct listing *l, const weir_graph *g, struct index *x, const struct occupancy *c)
 {
     *l = (struct listing){.g = g, .calendar = c, .index = x};
     if (weir_index_list(g, x) || (x->bits_of != c->serial && find_bits(g, x, c)))
@@ -28,7 +28,7 @@ int weir_listing_begin(struct listing *l, const weir_graph *g, struct index *x, 
 }
 
 /* The first bit from `at` on that is not set. Behind the last vertex all are. */
-static uint32_t next_clear(const struct calendar *c, uint32_t at)
+static uint32_t next_clear(const struct occupancy *c, uint32_t at)
 {
     uint32_t word = at / 64;
     uint64_t clear = word < c->words ? ~c->busy[word] & (UINT64_MAX << (at % 64)) : 0;

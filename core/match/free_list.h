@@ -13,14 +13,14 @@
 
 struct listing {
     const weir_graph *g;
-    const struct calendar *calendar; /* NULL: this is no listing */
+    const struct occupancy *calendar; /* NULL: this is no listing */
     const struct index *index;
     uint32_t at;
     weir_vertex ahead[LISTING_AHEAD]; /* a ring: found, from number `out` to `in` */
     uint32_t in, out;
 };
 
-int weir_listing_begin(struct listing *l, const weir_graph *g, struct index *x, const struct calendar *c) WEIR_CHECKED;
+int weir_listing_begin(struct listing *l, const weir_graph *g, struct index *x, const struct occupancy *c) WEIR_CHECKED;
 weir_vertex weir_listing_next(struct listing *l); /* WEIR_NONE: no more */
 
 #endif

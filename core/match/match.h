@@ -72,7 +72,7 @@ struct match {
     uint32_t notes_cap;
     weir_pick *inside; /* those that serve the request inside of others, in the end; NULL: nobody asks */
     uint32_t ninside, inside_cap;
-    struct calendar *calendar; /* that tells what is held in a window (earliest_start.c), or NULL */
+    struct occupancy *calendar; /* that tells what is held in a window (earliest_start.c), or NULL */
     uint64_t wanted;           /* so many vertices of its type, at least */
     bool alone;                /* one resource of the request is of that type, no more */
     bool masked;               /* it knows the window that is searched */

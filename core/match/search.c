@@ -90,7 +90,7 @@ static bool is_masked(const struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
     return m->masked && m->view <= VIEW_LATER && kind_of(m->g, v)->type == m->calendar->type &&
-           (s->type == m->calendar->type || m->roomy) && calendar_busy(m->g, m->calendar, v);
+           (s->type == m->calendar->type || m->roomy) && occupancy_busy(m->g, m->calendar, v);
 }
 
 /* The first candidate that v offers: itself or below it. In a view other than now the index holds every vertex. */
@@ -357,7 +357,7 @@ static bool is_useful(struct search *s, weir_vertex v)
     if (reachable && !useful)
         note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
     if (!useful && (!reachable || s->m->alone))
-        weir_calendar_refuse(s->m->g, s->m->calendar, v);
+        weir_occupancy_refuse(s->m->g, s->m->calendar, v);
     return useful;
 }
 

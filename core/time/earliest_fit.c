@@ -31,14 +31,14 @@ struct rooms {
 
 /* ---- plans ---- */
 
-static void units_free(const struct calendar *c, struct units *u)
+static void units_free(const struct occupancy *c, struct units *u)
 {
     for (uint32_t i = 0; u->plans && i < room_bits(c); i++)
         weir_timeline_free(u->plans[i]);
     weir_mem_free(u->plans);
 }
 
-void weir_rooms_free(struct calendar *c)
+void weir_rooms_free(struct occupancy *c)
 {
     struct rooms *r = c->rooms;
 
@@ -55,7 +55,7 @@ void weir_rooms_free(struct calendar *c)
     c->rooms = NULL;
 }
 
-size_t weir_rooms_bytes(const struct calendar *c)
+size_t weir_rooms_bytes(const struct occupancy *c)
 {
     const struct rooms *r = c->rooms;
     size_t n = r ? sizeof *r + r->tables_cap * sizeof *r->tables + r->backs_cap * sizeof *r->backs : 0;
@@ -67,12 +67,12 @@ size_t weir_rooms_bytes(const struct calendar *c)
 }
 
 /* The bit of the host that v stands below; WEIR_NONE: it does not. */
-static uint32_t host_of(const weir_graph *g, const struct calendar *c, weir_vertex v)
+static uint32_t host_of(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
     do
         v = vertex_at(g, v)->parent;
     while (v != WEIR_NONE && kind_of(g, v)->type != c->type);
-    return v != WEIR_NONE && calendar_knows(g, c, v) ? vertex_at(g, v)->bit : WEIR_NONE;
+    return v != WEIR_NONE && occupancy_knows(g, c, v) ? vertex_at(g, v)->bit : WEIR_NONE;
 }
 
 static int change_plan(struct units *u, uint32_t bit, const weir_allocation *a, int64_t amount)
@@ -85,7 +85,7 @@ static int change_plan(struct units *u, uint32_t bit, const weir_allocation *a, 
 }
 
 /* Adds (sign 1) or takes back (-1) what picks of a job, from one on, have below hosts: mostly many in a row are of one. */
-static int change_units(const weir_graph *g, const struct calendar *c, struct units *u, uint32_t job, uint32_t from, int sign)
+static int change_units(const weir_graph *g, const struct occupancy *c, struct units *u, uint32_t job, uint32_t from, int sign)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     uint32_t host = WEIR_NONE;
@@ -104,7 +104,7 @@ static int change_units(const weir_graph *g, const struct calendar *c, struct un
     return host == WEIR_NONE ? WEIR_OK : change_plan(u, host, a, sum);
 }
 
-void weir_rooms_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from)
+void weir_rooms_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
     for (uint32_t i = 0; c->rooms && i < c->rooms->nunits; i++)
         if (change_units(g, c, &c->rooms->units[i], job, from, 1))
@@ -112,7 +112,7 @@ void weir_rooms_add(const weir_graph *g, struct calendar *c, uint32_t job, uint3
 }
 
 /* Notes that hosts may have room earlier. With many notes it is cheaper to begin anew. */
-static int note_back(struct calendar *c, uint32_t bit, int64_t start)
+static int note_back(struct occupancy *c, uint32_t bit, int64_t start)
 {
     struct rooms *r = c->rooms;
 
@@ -128,7 +128,7 @@ static int note_back(struct calendar *c, uint32_t bit, int64_t start)
 }
 
 /* The hosts of a job: those that it has as a whole are marked in c->mask. */
-static int note_hosts(const weir_graph *g, struct calendar *c, uint32_t job)
+static int note_hosts(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     uint32_t last = WEIR_NONE;
@@ -146,7 +146,7 @@ static int note_hosts(const weir_graph *g, struct calendar *c, uint32_t job)
     return rc;
 }
 
-void weir_rooms_remove(const weir_graph *g, struct calendar *c, uint32_t job)
+void weir_rooms_remove(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
     for (uint32_t i = 0; c->rooms && i < c->rooms->nunits; i++)
         if (change_units(g, c, &c->rooms->units[i], job, 0, -1))
@@ -155,7 +155,7 @@ void weir_rooms_remove(const weir_graph *g, struct calendar *c, uint32_t job)
         weir_rooms_free(c);
 }
 
-static struct units *units_of(const struct calendar *c, weir_type t)
+static struct units *units_of(const struct occupancy *c, weir_type t)
 {
     for (uint32_t i = 0; c->rooms && i < c->rooms->nunits; i++)
         if (c->rooms->units[i].type == t)
@@ -164,7 +164,7 @@ static struct units *units_of(const struct calendar *c, weir_type t)
 }
 
 /* The plans of a type of units, from what all jobs have. */
-static int make_units(const weir_graph *g, struct calendar *c, weir_type t)
+static int make_units(const weir_graph *g, struct occupancy *c, weir_type t)
 {
     struct rooms *r = c->rooms;
     struct units u = {t, NULL};
@@ -184,7 +184,7 @@ static int make_units(const weir_graph *g, struct calendar *c, weir_type t)
     return rc;
 }
 
-int weir_rooms_get(const weir_graph *g, struct calendar *c, const struct room_request *q, bool make, bool *made)
+int weir_rooms_get(const weir_graph *g, struct occupancy *c, const struct room_request *q, bool make, bool *made)
 {
     *made = true;
     if (!c->rooms && make && !(c->rooms = weir_mem_zalloc(1, sizeof *c->rooms)))
@@ -217,7 +217,7 @@ static int64_t after_holders(const weir_graph *g, weir_vertex v, int64_t t, int6
 }
 
 /* The earliest start from t on of a window in which, by the plans, a host has what is needed at each instant. */
-static int64_t plans_fit(const weir_graph *g, const struct calendar *c, uint32_t bit, const struct room_need *needs, uint32_t n,
+static int64_t plans_fit(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct room_need *needs, uint32_t n,
                          int64_t duration, int64_t t)
 {
     int64_t before;
@@ -260,7 +260,7 @@ static int64_t free_below(const weir_graph *g, weir_vertex v, weir_type t, int64
 }
 
 /* How many slots a host has room for, all over a window that starts at t, as far as each need tells by itself. */
-static int64_t slots_at(const weir_graph *g, const struct calendar *c, uint32_t bit, const struct room_request *q, int64_t t)
+static int64_t slots_at(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct room_request *q, int64_t t)
 {
     weir_vertex host = c->vertices[bit];
     int64_t end = time_add(t, q->duration), most = q->slots;
@@ -316,7 +316,7 @@ static bool is_up(const weir_graph *g, weir_vertex v)
     return true;
 }
 
-bool weir_room_usable(const weir_graph *g, const struct calendar *c, uint32_t bit)
+bool weir_room_usable(const weir_graph *g, const struct occupancy *c, uint32_t bit)
 {
     return !(c->refused[bit / 64] >> (bit % 64) & 1) && is_up(g, c->vertices[bit]);
 }
@@ -358,7 +358,7 @@ void weir_room_set_time(struct room_table *x, uint32_t bit, int64_t t)
     x->first[bit / ROOM_GROUP] = least;
 }
 
-static void clear_table(const weir_graph *g, const struct calendar *c, struct room_table *x)
+static void clear_table(const weir_graph *g, const struct occupancy *c, struct room_table *x)
 {
     for (uint32_t i = 0; i < room_bits(c); i++)
         x->times[i] = i < c->count && c->vertices[i] != WEIR_NONE ? INT64_MIN : WEIR_FOREVER;
@@ -381,7 +381,7 @@ static void catch_up(struct rooms *r, struct room_table *x)
 }
 
 /* A place for one more table; NULL: out of memory. */
-static struct room_table *table_room(const struct calendar *c, struct rooms *r)
+static struct room_table *table_room(const struct occupancy *c, struct rooms *r)
 {
     size_t n = (size_t)room_bits(c) + room_bits(c) / ROOM_GROUP;
     struct room_table *x = r->tables;
@@ -400,7 +400,7 @@ static struct room_table *table_room(const struct calendar *c, struct rooms *r)
     return x->times ? x : NULL;
 }
 
-static struct room_table *table_of(const weir_graph *g, struct calendar *c, const struct room_request *q)
+static struct room_table *table_of(const weir_graph *g, struct occupancy *c, const struct room_request *q)
 {
     struct rooms *r = c->rooms;
     struct room_key k = key_of(q);
@@ -492,7 +492,7 @@ static int64_t find_one(const struct room_finder *f, int64_t latest)
     return b.n > 0 ? b.start : WEIR_FOREVER;
 }
 
-int weir_rooms_find(const weir_graph *g, struct calendar *c, const struct room_request *q, int64_t from, int64_t latest,
+int weir_rooms_find(const weir_graph *g, struct occupancy *c, const struct room_request *q, int64_t from, int64_t latest,
                     int64_t *start)
 {
     struct room_finder f = {g, c, q, table_of(g, c, q), from};
@@ -511,7 +511,7 @@ int weir_rooms_find(const weir_graph *g, struct calendar *c, const struct room_r
 
 /* ---- checking ---- */
 
-static int check_units(const weir_graph *g, const struct calendar *c, const struct units *u)
+static int check_units(const weir_graph *g, const struct occupancy *c, const struct units *u)
 {
     struct units anew = {u->type, weir_mem_zalloc(room_bits(c), sizeof *anew.plans)};
     int rc = anew.plans ? WEIR_OK : WEIR_ENOMEM;
@@ -529,7 +529,7 @@ static int check_units(const weir_graph *g, const struct calendar *c, const stru
     return rc ? rc : same ? WEIR_OK : WEIR_EINVAL;
 }
 
-static bool check_table(const weir_graph *g, struct calendar *c, struct room_table *x)
+static bool check_table(const weir_graph *g, struct occupancy *c, struct room_table *x)
 {
     if (x->serial != g->serial)
         return true;
@@ -545,7 +545,7 @@ static bool check_table(const weir_graph *g, struct calendar *c, struct room_tab
     return true;
 }
 
-int weir_rooms_check(const weir_graph *g, struct calendar *c)
+int weir_rooms_check(const weir_graph *g, struct occupancy *c)
 {
     int rc = WEIR_OK;
 

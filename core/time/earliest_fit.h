@@ -32,20 +32,20 @@ struct room_request {
 };
 
 /* Makes what a request needs. *made: it is there; it is not, nor made, where `make` is false. */
-int weir_rooms_get(const weir_graph *g, struct calendar *c, const struct room_request *q, bool make, bool *made) WEIR_CHECKED;
+int weir_rooms_get(const weir_graph *g, struct occupancy *c, const struct room_request *q, bool make, bool *made) WEIR_CHECKED;
 /* The earliest start from `from` to `latest` at which hosts that are not refused have room for all slots; WEIR_FOREVER: there is
  * none. After weir_usage_build(). c->busy has all hosts but those that have room, or may have. Negative: out of memory, or interrupted. O(hosts / 32 + hosts that
  * may be the first) for one slot; for several also the hosts for each time that is tried. */
-int weir_rooms_find(const weir_graph *g, struct calendar *c, const struct room_request *q, int64_t from, int64_t latest,
+int weir_rooms_find(const weir_graph *g, struct occupancy *c, const struct room_request *q, int64_t from, int64_t latest,
                     int64_t *start);
 
 /* A job comes or goes. They cannot fail: for want of memory all is forgotten, and made again when it is next asked for. */
-void weir_rooms_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from); /* its picks from there on */
-void weir_rooms_remove(const weir_graph *g, struct calendar *c, uint32_t job);
-void weir_rooms_free(struct calendar *c);
-size_t weir_rooms_bytes(const struct calendar *c);
+void weir_rooms_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from); /* its picks from there on */
+void weir_rooms_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
+void weir_rooms_free(struct occupancy *c);
+size_t weir_rooms_bytes(const struct occupancy *c);
 /* Compares the plans with what the jobs have, and the times with what the plans tell; WEIR_EINVAL: they differ.
  * O(hosts * jobs + tables * hosts) */
-int weir_rooms_check(const weir_graph *g, struct calendar *c) WEIR_CHECKED;
+int weir_rooms_check(const weir_graph *g, struct occupancy *c) WEIR_CHECKED;
 
 #endif

@@ -22,25 +22,25 @@ struct room_table {
 
 struct room_finder {
     const weir_graph *g;
-    struct calendar *c;
+    struct occupancy *c;
     const struct room_request *q;
     struct room_table *table;
     int64_t from;
 };
 
-static inline uint32_t room_bits(const struct calendar *c)
+static inline uint32_t room_bits(const struct occupancy *c)
 {
     return c->words * 64;
 }
 
-static inline void room_free_bit(struct calendar *c, uint32_t bit)
+static inline void room_free_bit(struct occupancy *c, uint32_t bit)
 {
     c->busy[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
 }
 
 void weir_room_set_time(struct room_table *x, uint32_t bit, int64_t t);
 /* Whether a host, and all above it, is up, and not refused. */
-bool weir_room_usable(const weir_graph *g, const struct calendar *c, uint32_t bit);
+bool weir_room_usable(const weir_graph *g, const struct occupancy *c, uint32_t bit);
 /* A time before which a host has no room, as far as the plans tell. Noted where the search begins at the clock's time, as most
  * others will. */
 int64_t weir_room_raise(const struct room_finder *f, uint32_t bit);

@@ -14,7 +14,7 @@
 /* ---- how many hosts it takes ---- */
 
 /* The most units of a type below one host, or more. */
-static int64_t most_below(const weir_graph *g, const struct calendar *c, weir_type t)
+static int64_t most_below(const weir_graph *g, const struct occupancy *c, weir_type t)
 {
     int64_t most = 0;
 

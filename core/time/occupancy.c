@@ -10,7 +10,7 @@
 
 /* ---- pages ---- */
 
-static void page_free(struct calendar *c, struct page *p)
+static void page_free(struct occupancy *c, struct page *p)
 {
     if (!p)
         return;
@@ -20,12 +20,12 @@ static void page_free(struct calendar *c, struct page *p)
 }
 
 /* Room for so many slots. WEIR_ENOMEM, or WEIR_ELIMIT. */
-static int page_reserve(struct calendar *c, struct page *p, uint32_t cap)
+static int page_reserve(struct occupancy *c, struct page *p, uint32_t cap)
 {
     size_t more = (size_t)(cap - p->cap) * c->words * sizeof *p->sets;
     uint64_t *sets;
 
-    if (c->bytes + more > CALENDAR_BYTES)
+    if (c->bytes + more > OCCUPANCY_BYTES)
         return WEIR_ELIMIT;
     sets = weir_mem_realloc(p->sets, (size_t)(SET_SLOTS + cap) * c->words * sizeof *sets);
     if (!sets)
@@ -39,14 +39,14 @@ static int page_reserve(struct calendar *c, struct page *p, uint32_t cap)
 }
 
 /* A page without slots, at place `at` among the pages. */
-static int page_make(struct calendar *c, uint32_t at, struct page **out)
+static int page_make(struct occupancy *c, uint32_t at, struct page **out)
 {
     struct page *p = weir_mem_zalloc(1, sizeof *p);
     int rc = WEIR_ENOMEM;
 
     if (p && weir_array_reserve(&c->pages, &c->pages_cap, (size_t)c->npages + 1, sizeof *c->pages) == WEIR_OK) {
         c->bytes += sizeof *p + SET_SLOTS * c->words * sizeof *p->sets;
-        rc = page_reserve(c, p, CALENDAR_SLOTS / 2);
+        rc = page_reserve(c, p, OCCUPANCY_SLOTS / 2);
         if (rc)
             page_free(c, p);
     } else {
@@ -63,7 +63,7 @@ static int page_make(struct calendar *c, uint32_t at, struct page **out)
 }
 
 /* The second half of a full page becomes one of its own. */
-static int page_split(struct calendar *c, uint32_t at)
+static int page_split(struct occupancy *c, uint32_t at)
 {
     struct page *p = c->pages[at], *q;
     uint32_t half = p->n / 2;
@@ -88,7 +88,7 @@ static int page_split(struct calendar *c, uint32_t at)
 /* ---- slots ---- */
 
 /* A slot that begins at t, as number i; what is held there is what is held in the one before. */
-static void slot_insert(struct calendar *c, struct page *p, uint32_t i, int64_t t)
+static void slot_insert(struct occupancy *c, struct page *p, uint32_t i, int64_t t)
 {
     uint32_t more = p->n - i;
     uint8_t place = p->place[p->n];
@@ -108,7 +108,7 @@ static void slot_insert(struct calendar *c, struct page *p, uint32_t i, int64_t 
     p->n++;
 }
 
-static void slot_remove(struct calendar *c, uint32_t at, uint32_t i)
+static void slot_remove(struct occupancy *c, uint32_t at, uint32_t i)
 {
     struct page *p = c->pages[at];
     uint32_t more = --p->n - i;
@@ -127,18 +127,18 @@ static void slot_remove(struct calendar *c, uint32_t at, uint32_t i)
     memmove(c->pages + at, c->pages + at + 1, (c->npages - at) * sizeof(struct page *));
 }
 
-int weir_calendar_edge_add(struct calendar *c, int64_t t)
+int weir_occupancy_edge_add(struct occupancy *c, int64_t t)
 {
     struct spot at = spot_at(c, t);
     int rc = WEIR_OK;
 
     if (c->pages[at.page]->time[at.slot] != t) {
-        if (c->pages[at.page]->n == CALENDAR_SLOTS) {
+        if (c->pages[at.page]->n == OCCUPANCY_SLOTS) {
             rc = page_split(c, at.page);
             at = spot_at(c, t);
         }
         if (!rc && c->pages[at.page]->n == c->pages[at.page]->cap)
-            rc = page_reserve(c, c->pages[at.page], CALENDAR_SLOTS);
+            rc = page_reserve(c, c->pages[at.page], OCCUPANCY_SLOTS);
         if (rc)
             return rc;
         slot_insert(c, c->pages[at.page], ++at.slot, t);
@@ -147,7 +147,7 @@ int weir_calendar_edge_add(struct calendar *c, int64_t t)
     return WEIR_OK;
 }
 
-void weir_calendar_edge_remove(struct calendar *c, int64_t t)
+void weir_occupancy_edge_remove(struct occupancy *c, int64_t t)
 {
     struct spot at = spot_at(c, t);
 
@@ -157,11 +157,11 @@ void weir_calendar_edge_remove(struct calendar *c, int64_t t)
 
 /* ---- what a job holds ---- */
 
-static void touch(const weir_graph *g, struct calendar *c, weir_vertex v)
+static void touch(const weir_graph *g, struct occupancy *c, weir_vertex v)
 {
     uint32_t bit = vertex_at(g, v)->bit, word = bit / 64;
 
-    if (!calendar_knows(g, c, v))
+    if (!occupancy_knows(g, c, v))
         return;
     if (c->mask[word] == 0)
         c->touched[c->ntouched++] = word;
@@ -169,13 +169,13 @@ static void touch(const weir_graph *g, struct calendar *c, weir_vertex v)
 }
 
 /* Whether vertices of the type may stand below others. */
-static bool is_nested(const weir_graph *g, const struct calendar *c)
+static bool is_nested(const weir_graph *g, const struct occupancy *c)
 {
     return weir_type_above(g, c->type, c->type);
 }
 
 /* Vertices of the type at and below v. The depth of the tree is bounded. */
-static void touch_below(const weir_graph *g, struct calendar *c, weir_vertex v, bool nested)
+static void touch_below(const weir_graph *g, struct occupancy *c, weir_vertex v, bool nested)
 {
     const struct inner *in;
 
@@ -194,7 +194,7 @@ static void touch_below(const weir_graph *g, struct calendar *c, weir_vertex v, 
 
 #define AHEAD 8 /* vertices are fetched from memory before they are looked at */
 
-void weir_calendar_touch(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from)
+void weir_occupancy_touch(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
     const struct job *j = &g->jobs->list[job];
     bool nested = is_nested(g, c);
@@ -208,7 +208,7 @@ void weir_calendar_touch(const weir_graph *g, struct calendar *c, uint32_t job, 
 }
 
 /* Counts what picks of a job, from one on, are of or below vertices of the type (sign 1), or takes it back (-1). */
-static void count_parts(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, int sign)
+static void count_parts(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, int sign)
 {
     const struct job *j = &g->jobs->list[job];
     bool nested = is_nested(g, c);
@@ -218,28 +218,28 @@ static void count_parts(const weir_graph *g, struct calendar *c, uint32_t job, u
         if (j->picks[i].exclusive && kind_of(g, v)->type == c->type && !nested)
             continue;
         for (v = j->picks[i].exclusive ? vertex_at(g, v)->parent : v; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-            if (kind_of(g, v)->type == c->type && calendar_knows(g, c, v)) {
+            if (kind_of(g, v)->type == c->type && occupancy_knows(g, c, v)) {
                 c->parts[vertex_at(g, v)->bit] += (uint32_t)sign;
                 c->nparts += (uint64_t)sign;
             }
     }
 }
 
-void weir_calendar_untouch(struct calendar *c)
+void weir_occupancy_untouch(struct occupancy *c)
 {
     while (c->ntouched > 0)
         c->mask[c->touched[--c->ntouched]] = 0;
 }
 
 /* What was not set is set, and the other way round. */
-static void flip(const struct calendar *c, uint64_t *set)
+static void flip(const struct occupancy *c, uint64_t *set)
 {
     for (uint32_t i = 0; i < c->ntouched; i++)
         set[c->touched[i]] ^= c->mask[c->touched[i]];
 }
 
 /* Notes the touched in slots lo to hi - 1 of a page, or takes them out. */
-static void mark_page(const struct calendar *c, struct page *p, uint32_t lo, uint32_t hi, uint32_t count, bool on)
+static void mark_page(const struct occupancy *c, struct page *p, uint32_t lo, uint32_t hi, uint32_t count, bool on)
 {
     uint64_t *all = set_of(c, p, SET_ALL), *any = set_of(c, p, SET_ANY);
     uint32_t word = c->touched[0], change = on ? count : 0 - count;
@@ -260,7 +260,7 @@ static void mark_page(const struct calendar *c, struct page *p, uint32_t lo, uin
         any[c->touched[i]] |= c->mask[c->touched[i]];
 }
 
-void weir_calendar_mark(struct calendar *c, int64_t start, int64_t end, bool on)
+void weir_occupancy_mark(struct occupancy *c, int64_t start, int64_t end, bool on)
 {
     struct spot from = spot_at(c, start);
     uint32_t count = 0;
@@ -274,7 +274,7 @@ void weir_calendar_mark(struct calendar *c, int64_t start, int64_t end, bool on)
 }
 
 /* Whether a job holds something by its first n picks. */
-static bool holds_by(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t n)
+static bool holds_by(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t n)
 {
     const weir_pick *picks = g->jobs->list[job].picks;
     bool nested = is_nested(g, c), holds = false;
@@ -284,66 +284,66 @@ static bool holds_by(const weir_graph *g, struct calendar *c, uint32_t job, uint
             touch_below(g, c, picks[i].vertex, nested);
         holds = c->ntouched > 0;
     }
-    weir_calendar_untouch(c);
+    weir_occupancy_untouch(c);
     return holds;
 }
 
-static int add_edges(struct calendar *c, const weir_allocation *a)
+static int add_edges(struct occupancy *c, const weir_allocation *a)
 {
-    int rc = weir_calendar_edge_add(c, a->start);
+    int rc = weir_occupancy_edge_add(c, a->start);
 
-    if (!rc && a->end != WEIR_FOREVER && (rc = weir_calendar_edge_add(c, a->end)) != WEIR_OK)
-        weir_calendar_edge_remove(c, a->start);
+    if (!rc && a->end != WEIR_FOREVER && (rc = weir_occupancy_edge_add(c, a->end)) != WEIR_OK)
+        weir_occupancy_edge_remove(c, a->start);
     return rc;
 }
 
-static int calendar_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from)
+static int occupancy_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     bool had = false; /* its edges are there */
     int rc = WEIR_OK;
 
-    weir_calendar_touch(g, c, job, from);
+    weir_occupancy_touch(g, c, job, from);
     if (from > 0 && (c->ntouched > 0 || c->used)) {
-        weir_calendar_untouch(c);
+        weir_occupancy_untouch(c);
         had = holds_by(g, c, job, from);
-        weir_calendar_touch(g, c, job, from);
+        weir_occupancy_touch(g, c, job, from);
     }
     if (c->ntouched > 0) {
         rc = had ? WEIR_OK : add_edges(c, a);
         if (!rc)
-            weir_calendar_mark(c, a->start, a->end, true);
+            weir_occupancy_mark(c, a->start, a->end, true);
     }
     if (!rc) {
         count_parts(g, c, job, from, 1);
         weir_rooms_add(g, c, job, from);
-        weir_calendar_used_add(g, c, job, from, had);
+        weir_occupancy_partial_add(g, c, job, from, had);
     }
-    weir_calendar_untouch(c);
+    weir_occupancy_untouch(c);
     return rc;
 }
 
-static void calendar_remove(const weir_graph *g, struct calendar *c, uint32_t job)
+static void occupancy_remove(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
 
-    weir_calendar_touch(g, c, job, 0);
+    weir_occupancy_touch(g, c, job, 0);
     if (c->ntouched > 0) {
-        weir_calendar_mark(c, a->start, a->end, false);
-        weir_calendar_forget(c, a->start);
-        weir_calendar_edge_remove(c, a->start);
+        weir_occupancy_mark(c, a->start, a->end, false);
+        weir_occupancy_forget(c, a->start);
+        weir_occupancy_edge_remove(c, a->start);
         if (a->end != WEIR_FOREVER)
-            weir_calendar_edge_remove(c, a->end);
+            weir_occupancy_edge_remove(c, a->end);
     }
     count_parts(g, c, job, 0, -1);
     weir_rooms_remove(g, c, job);
-    weir_calendar_used_remove(g, c, job);
-    weir_calendar_untouch(c);
+    weir_occupancy_partial_remove(g, c, job);
+    weir_occupancy_untouch(c);
 }
 
 /* ---- making them ---- */
 
-void weir_calendar_close(struct calendar *c)
+void weir_occupancy_close(struct occupancy *c)
 {
     while (c->npages > 0)
         page_free(c, c->pages[--c->npages]);
@@ -353,18 +353,18 @@ void weir_calendar_close(struct calendar *c)
 }
 
 /* All but who it is of. */
-static void calendar_clear(struct calendar *c)
+static void occupancy_clear(struct occupancy *c)
 {
-    weir_calendar_used_free(c);
+    weir_occupancy_partial_free(c);
     weir_rooms_free(c);
-    weir_calendar_close(c);
+    weir_occupancy_close(c);
 }
 
-static void calendar_free(struct calendar *c)
+static void occupancy_free(struct occupancy *c)
 {
     if (!c)
         return;
-    calendar_clear(c);
+    occupancy_clear(c);
     weir_mem_free(c->vertices);
     weir_mem_free(c->parts);
     weir_mem_free(c->touched);
@@ -373,7 +373,7 @@ static void calendar_free(struct calendar *c)
 }
 
 /* Four sets in one block. */
-static int sets_make(struct calendar *c)
+static int sets_make(struct occupancy *c)
 {
     c->mask = weir_mem_zalloc((size_t)c->words * 4, sizeof *c->mask);
     c->touched = weir_mem_alloc(c->words * sizeof *c->touched);
@@ -387,7 +387,7 @@ static int sets_make(struct calendar *c)
     return WEIR_OK;
 }
 
-static void give_bit(weir_graph *g, struct calendar *c, weir_vertex v)
+static void give_bit(weir_graph *g, struct occupancy *c, weir_vertex v)
 {
     uint32_t bit = c->count++;
 
@@ -399,7 +399,7 @@ static void give_bit(weir_graph *g, struct calendar *c, weir_vertex v)
 }
 
 /* Gives a bit to each vertex of the type at or below v, in preorder. The depth of the tree is bounded. */
-static void give_bits(weir_graph *g, struct calendar *c, weir_vertex v)
+static void give_bits(weir_graph *g, struct occupancy *c, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);
 
@@ -419,7 +419,7 @@ static uint32_t count_of(const weir_graph *g, weir_type t)
     return weir_graph_aggregate(g, WEIR_NONE, t, &a) ? (uint32_t)a.total : 0;
 }
 
-int weir_calendar_open(struct calendar *c)
+int weir_occupancy_open(struct occupancy *c)
 {
     struct page *first;
 
@@ -430,9 +430,9 @@ int weir_calendar_open(struct calendar *c)
     return WEIR_OK;
 }
 
-static int calendar_make(weir_graph *g, weir_type t, struct calendar **out)
+static int occupancy_make(weir_graph *g, weir_type t, struct occupancy **out)
 {
-    struct calendar *c = weir_mem_zalloc(1, sizeof *c);
+    struct occupancy *c = weir_mem_zalloc(1, sizeof *c);
     uint32_t n = count_of(g, t);
 
     *out = c;
@@ -448,29 +448,29 @@ static int calendar_make(weir_graph *g, weir_type t, struct calendar **out)
     for (uint32_t i = 0; i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE)
             give_bits(g, c, g->roots[i]);
-    return weir_calendar_open(c);
+    return weir_occupancy_open(c);
 }
 
-static int calendar_fill(const weir_graph *g, struct calendar *c)
+static int occupancy_fill(const weir_graph *g, struct occupancy *c)
 {
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
         if (g->jobs->list[i].used)
-            rc = calendar_add(g, c, i, 0);
+            rc = occupancy_add(g, c, i, 0);
     return rc;
 }
 
-struct calendar *weir_calendar_of(const weir_graph *g, weir_type t)
+struct occupancy *weir_occupancy_of(const weir_graph *g, weir_type t)
 {
-    struct calendar *c = t < g->ncalendars ? g->calendars[t] : NULL;
+    struct occupancy *c = t < g->noccupancies ? g->occupancies[t] : NULL;
     return c && c->npages ? c : NULL;
 }
 
 /* Forgets a calendar that grew too large, but for a note of how many jobs that were. */
-static void give_up(const weir_graph *g, struct calendar *c)
+static void give_up(const weir_graph *g, struct occupancy *c)
 {
-    calendar_clear(c);
+    occupancy_clear(c);
     c->count = 0;
     c->live = live_jobs(g);
 }
@@ -478,87 +478,87 @@ static void give_up(const weir_graph *g, struct calendar *c)
 /* Whether it grew too large not long ago. */
 static bool is_too_large(const weir_graph *g, weir_type t)
 {
-    const struct calendar *c = g->calendars[t];
+    const struct occupancy *c = g->occupancies[t];
     return c && c->npages == 0 && live_jobs(g) > c->live / 2;
 }
 
-int weir_calendar_get(weir_graph *g, weir_type t, struct calendar **out)
+int weir_occupancy_get(weir_graph *g, weir_type t, struct occupancy **out)
 {
-    uint32_t had = g->ncalendars;
-    struct calendar *c;
+    uint32_t had = g->noccupancies;
+    struct occupancy *c;
     int rc;
 
-    *out = weir_calendar_of(g, t);
+    *out = weir_occupancy_of(g, t);
     if (*out)
         return WEIR_OK;
-    if (weir_array_reserve(&g->calendars, &g->ncalendars, (size_t)t + 1, sizeof *g->calendars))
+    if (weir_array_reserve(&g->occupancies, &g->noccupancies, (size_t)t + 1, sizeof *g->occupancies))
         return WEIR_ENOMEM;
-    for (uint32_t i = had; i < g->ncalendars; i++)
-        g->calendars[i] = NULL;
+    for (uint32_t i = had; i < g->noccupancies; i++)
+        g->occupancies[i] = NULL;
     weir_observe(g, &weir_occupancy_observer);
     if (is_too_large(g, t))
         return WEIR_OK;
-    rc = calendar_make(g, t, &c);
-    rc = rc ? rc : calendar_fill(g, c);
+    rc = occupancy_make(g, t, &c);
+    rc = rc ? rc : occupancy_fill(g, c);
     if (rc == WEIR_ELIMIT)
         give_up(g, c);
     else if (rc)
-        calendar_free(c);
+        occupancy_free(c);
     if (rc && rc != WEIR_ELIMIT)
         return rc;
-    calendar_free(g->calendars[t]);
-    g->calendars[t] = c;
-    *out = weir_calendar_of(g, t);
+    occupancy_free(g->occupancies[t]);
+    g->occupancies[t] = c;
+    *out = weir_occupancy_of(g, t);
     return WEIR_OK;
 }
 
-int weir_calendars_add(weir_graph *g, uint32_t job, uint32_t from)
+int weir_occupancies_add(weir_graph *g, uint32_t job, uint32_t from)
 {
-    for (uint32_t t = 0; t < g->ncalendars; t++) {
-        struct calendar *c = weir_calendar_of(g, (weir_type)t);
-        int rc = c ? calendar_add(g, c, job, from) : WEIR_OK;
+    for (uint32_t t = 0; t < g->noccupancies; t++) {
+        struct occupancy *c = weir_occupancy_of(g, (weir_type)t);
+        int rc = c ? occupancy_add(g, c, job, from) : WEIR_OK;
         if (rc == WEIR_ELIMIT) {
             give_up(g, c);
         } else if (rc) {
             while (from == 0 && t-- > 0)
-                if ((c = weir_calendar_of(g, (weir_type)t)) != NULL)
-                    calendar_remove(g, c, job);
+                if ((c = weir_occupancy_of(g, (weir_type)t)) != NULL)
+                    occupancy_remove(g, c, job);
             return rc;
         }
     }
     return WEIR_OK;
 }
 
-void weir_calendars_remove(weir_graph *g, uint32_t job)
+void weir_occupancies_remove(weir_graph *g, uint32_t job)
 {
-    for (uint32_t t = 0; t < g->ncalendars; t++) {
-        struct calendar *c = weir_calendar_of(g, (weir_type)t);
+    for (uint32_t t = 0; t < g->noccupancies; t++) {
+        struct occupancy *c = weir_occupancy_of(g, (weir_type)t);
         if (c)
-            calendar_remove(g, c, job);
+            occupancy_remove(g, c, job);
     }
 }
 
-static void calendar_drop(weir_graph *g, weir_type t)
+static void occupancy_drop(weir_graph *g, weir_type t)
 {
-    calendar_free(g->calendars[t]);
-    g->calendars[t] = NULL;
+    occupancy_free(g->occupancies[t]);
+    g->occupancies[t] = NULL;
 }
 
 /* A vertex that no job has is new. */
 static void join(weir_graph *g, weir_vertex v)
 {
     weir_type t = kind_of(g, v)->type;
-    struct calendar *c = weir_calendar_of(g, t);
+    struct occupancy *c = weir_occupancy_of(g, t);
 
-    if (!c || calendar_knows(g, c, v))
+    if (!c || occupancy_knows(g, c, v))
         return;
     if (c->count == c->words * 64) {
-        calendar_drop(g, t); /* made anew, with more room, when it is next asked for */
+        occupancy_drop(g, t); /* made anew, with more room, when it is next asked for */
         return;
     }
     give_bit(g, c, v);
-    weir_calendar_forget(c, INT64_MIN);
-    weir_calendar_used_sync(c);
+    weir_occupancy_forget(c, INT64_MIN);
+    weir_occupancy_partial_sync(c);
 }
 
 /* Whether a job has p, or a vertex above it, as a whole. */
@@ -575,7 +575,7 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
     const weir_vertex *kids = p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
 
     if (is_held_above(g, p)) {
-        weir_calendars_clear(g);
+        weir_occupancies_clear(g);
         return;
     }
     for (uint32_t i = pos; i < pos + count; i++)
@@ -584,36 +584,36 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 
 static void reclaimed(weir_graph *g, weir_vertex v)
 {
-    struct calendar *c = weir_calendar_of(g, kind_of(g, v)->type);
+    struct occupancy *c = weir_occupancy_of(g, kind_of(g, v)->type);
     uint32_t bit = vertex_at(g, v)->bit;
 
-    if (!c || !calendar_knows(g, c, v))
+    if (!c || !occupancy_knows(g, c, v))
         return;
     c->vertices[bit] = WEIR_NONE;
     c->serial = ++g->uses;
     c->gone[bit / 64] |= UINT64_C(1) << (bit % 64);
     c->live--;
-    weir_calendar_used_sync(c);
+    weir_occupancy_partial_sync(c);
 }
 
-void weir_calendars_clear(weir_graph *g)
+void weir_occupancies_clear(weir_graph *g)
 {
-    for (uint32_t t = 0; t < g->ncalendars; t++)
-        calendar_free(g->calendars[t]);
-    weir_mem_free(g->calendars);
-    g->calendars = NULL;
-    g->ncalendars = 0;
+    for (uint32_t t = 0; t < g->noccupancies; t++)
+        occupancy_free(g->occupancies[t]);
+    weir_mem_free(g->occupancies);
+    g->occupancies = NULL;
+    g->noccupancies = 0;
     weir_observe_end(g, &weir_occupancy_observer);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    size_t n = g->ncalendars * sizeof(struct calendar *);
+    size_t n = g->noccupancies * sizeof(struct occupancy *);
 
-    for (uint32_t t = 0; t < g->ncalendars; t++) {
-        const struct calendar *c = g->calendars[t];
+    for (uint32_t t = 0; t < g->noccupancies; t++) {
+        const struct occupancy *c = g->occupancies[t];
         n += c ? sizeof *c + c->bytes + weir_rooms_bytes(c) + (size_t)c->words * 64 * (sizeof *c->vertices + sizeof *c->parts) : 0;
-        n += c ? weir_calendar_used_bytes(c) : 0;
+        n += c ? weir_occupancy_partial_bytes(c) : 0;
     }
     return n;
 }
@@ -621,8 +621,8 @@ static size_t bytes(const weir_graph *g)
 const struct weir_observer weir_occupancy_observer = {
     .linked = linked,
     .reclaimed = reclaimed,
-    .reset = weir_calendars_clear,
-    .freed = weir_calendars_clear,
+    .reset = weir_occupancies_clear,
+    .freed = weir_occupancies_clear,
     .bytes = bytes,
-    .check = weir_calendars_check,
+    .check = weir_occupancies_check,
 };

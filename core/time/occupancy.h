@@ -2,7 +2,7 @@
  * them. It tells where to look for the start of a reservation, and which vertices need no look.
  *
  * Time is cut into slots, from one start or end of a job to the next; a slot has a bit for each vertex of the type, set where
- * it is held. Slots stand in pages of up to CALENDAR_SLOTS; what is held all over a page is noted once, and a page knows what
+ * it is held. Slots stand in pages of up to OCCUPANCY_SLOTS; what is held all over a page is noted once, and a page knows what
  * is held at any time in it. So a job costs as many slots as begin while it lasts, at most two pages of them one by one; each
  * costs as many words as the vertices of the job stand in.
  *
@@ -11,17 +11,17 @@
  * there are some; until whole vertices are asked for beside them: then there is a second one, which shares the bits of the first,
  * in which a vertex is held too while jobs have something below it.
  */
-#ifndef WEIR_CALENDAR_H
-#define WEIR_CALENDAR_H
+#ifndef WEIR_OCCUPANCY_H
+#define WEIR_OCCUPANCY_H
 
 #include "graph/graph.h"
 #include "aggregate/schedule_record.h"
 #include "time/job_table.h"
 #include "time/timeline.h"
 
-#define CALENDAR_SLOTS 64
-#define CALENDAR_CLASSES 64 /* of numbers of vertices, four from each power of two to the next; of lengths of time, two */
-#define CALENDAR_BYTES (512u << 20) /* a larger one is not kept: reservations are then found without it */
+#define OCCUPANCY_SLOTS 64
+#define OCCUPANCY_CLASSES 64 /* of numbers of vertices, four from each power of two to the next; of lengths of time, two */
+#define OCCUPANCY_BYTES (512u << 20) /* a larger one is not kept: reservations are then found without it */
 
 struct rooms; /* earliest_fit.h */
 
@@ -31,13 +31,13 @@ struct page {
     uint32_t most;     /* held in one of the slots besides, or more */
     bool stale;        /* the set of those held at any time may have too many */
     uint64_t *sets;    /* two, held all over the page and held at any time besides, then one for each slot */
-    int64_t time[CALENDAR_SLOTS];  /* where a slot begins */
-    uint32_t held[CALENDAR_SLOTS]; /* vertices in its set */
-    uint32_t edges[CALENDAR_SLOTS]; /* jobs that start or end there */
-    uint8_t place[CALENDAR_SLOTS]; /* which set is that of a slot; behind the n-th, those not in use */
+    int64_t time[OCCUPANCY_SLOTS];  /* where a slot begins */
+    uint32_t held[OCCUPANCY_SLOTS]; /* vertices in its set */
+    uint32_t edges[OCCUPANCY_SLOTS]; /* jobs that start or end there */
+    uint8_t place[OCCUPANCY_SLOTS]; /* which set is that of a slot; behind the n-th, those not in use */
 };
 
-struct calendar {
+struct occupancy {
     weir_type type;
     uint32_t words;        /* of a set */
     weir_vertex *vertices; /* by bit; WEIR_NONE: gone */
@@ -55,61 +55,61 @@ struct calendar {
     /* By classes of how many vertices and how long: the earliest start of such a window, or of one that needs less, from
      * known_from on, as far as is known; nothing where that is 0. Valid until something is given back: windows that reach
      * beyond `freed` may begin earlier. */
-    int64_t known[CALENDAR_CLASSES][CALENDAR_CLASSES];
+    int64_t known[OCCUPANCY_CLASSES][OCCUPANCY_CLASSES];
     int64_t known_from, freed;
     struct exact { /* the last request of a class, and its start */
         int64_t duration, start;
         uint64_t n;
-    } exact[CALENDAR_CLASSES];
+    } exact[OCCUPANCY_CLASSES];
     struct rooms *rooms; /* what jobs have below the vertices, or NULL */
     uint64_t nparts;       /* all `parts` together */
-    struct calendar *used; /* the same where vertices count as held that are in use at all, or NULL (occupancy_partial.c) */
+    struct occupancy *used; /* the same where vertices count as held that are in use at all, or NULL (occupancy_partial.c) */
     uint32_t too_many;     /* jobs with which that grew too large; 0: it has not */
     weir_timeline **uses;      /* of such a one, by bit: what jobs have below the vertex; NULL: nothing */
 };
 
 /* The calendar of a type of pools of size 1, made where there is none. *out NULL: it would be too large. O(vertices of the
  * type + what all jobs have) */
-int weir_calendar_get(weir_graph *g, weir_type t, struct calendar **out) WEIR_CHECKED;
-struct calendar *weir_calendar_of(const weir_graph *g, weir_type t); /* NULL: none is kept */
+int weir_occupancy_get(weir_graph *g, weir_type t, struct occupancy **out) WEIR_CHECKED;
+struct occupancy *weir_occupancy_of(const weir_graph *g, weir_type t); /* NULL: none is kept */
 /* The one to ask for vertices that nobody has anything below: made where `make` says so and jobs have parts of vertices; c itself
  * where there is none. O(what all jobs have) */
-int weir_calendar_used(const weir_graph *g, struct calendar *c, bool make, struct calendar **out) WEIR_CHECKED;
+int weir_occupancy_used(const weir_graph *g, struct occupancy *c, bool make, struct occupancy **out) WEIR_CHECKED;
 
 /* A job comes, or its picks from one on do; or it goes. Adding a whole job may fail and has then done nothing; where picks cannot
  * be added, the calendars are of no use any more. */
-int weir_calendars_add(weir_graph *g, uint32_t job, uint32_t from) WEIR_CHECKED;
-void weir_calendars_remove(weir_graph *g, uint32_t job);
-void weir_calendars_clear(weir_graph *g);
+int weir_occupancies_add(weir_graph *g, uint32_t job, uint32_t from) WEIR_CHECKED;
+void weir_occupancies_remove(weir_graph *g, uint32_t job);
+void weir_occupancies_clear(weir_graph *g);
 /* Keeps the calendars of a graph that has some. */
 extern const struct weir_observer weir_occupancy_observer;
 
 /* Nothing is refused; then what cannot be used. */
-void weir_calendar_reset(struct calendar *c);
-void weir_calendar_refuse(const weir_graph *g, struct calendar *c, weir_vertex v);
+void weir_occupancy_reset(struct occupancy *c);
+void weir_occupancy_refuse(const weir_graph *g, struct occupancy *c, weir_vertex v);
 /* The earliest start from `from` on such that n vertices are neither refused nor held all over the time from there;
  * WEIR_FOREVER: there is none. c->busy has the others. */
-int64_t weir_calendar_find(const weir_graph *g, struct calendar *c, int64_t from, int64_t duration, uint64_t n);
+int64_t weir_occupancy_find(const weir_graph *g, struct occupancy *c, int64_t from, int64_t duration, uint64_t n);
 /* Whether n are free all over [t0, t1). */
-bool weir_calendar_fits(struct calendar *c, int64_t t0, int64_t t1, uint64_t n);
+bool weir_occupancy_fits(struct occupancy *c, int64_t t0, int64_t t1, uint64_t n);
 
-static inline bool calendar_knows(const weir_graph *g, const struct calendar *c, weir_vertex v)
+static inline bool occupancy_knows(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
     uint32_t bit = g->vertices[v].bit;
     return bit < c->count && c->vertices[bit] == v;
 }
 
 /* Whether nobody ever has, or will have, less than all of v, of the type. */
-static inline bool calendar_alone(const weir_graph *g, const struct calendar *c, weir_vertex v)
+static inline bool occupancy_alone(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
-    return calendar_knows(g, c, v) && c->parts[g->vertices[v].bit] == 0;
+    return occupancy_knows(g, c, v) && c->parts[g->vertices[v].bit] == 0;
 }
 
 /* Whether v, of the type, is among the others. */
-static inline bool calendar_busy(const weir_graph *g, const struct calendar *c, weir_vertex v)
+static inline bool occupancy_busy(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
     uint32_t bit = g->vertices[v].bit;
-    return calendar_knows(g, c, v) && (c->busy[bit / 64] >> (bit % 64) & 1);
+    return occupancy_knows(g, c, v) && (c->busy[bit / 64] >> (bit % 64) & 1);
 }
 
 #endif

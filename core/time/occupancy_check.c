@@ -2,7 +2,7 @@
 #include "time/occupancy_private.h"
 #include "time/earliest_fit.h"
 
-static int broken(weir_err *err, const weir_graph *g, const struct calendar *c, const char *what)
+static int broken(weir_err *err, const weir_graph *g, const struct occupancy *c, const char *what)
 {
     return weir_fail(err, WEIR_EINVAL, "weir_check: the calendar of %s: %s", type_text(g, c->type), what);
 }
@@ -22,9 +22,9 @@ static bool is_held(const weir_graph *g, weir_vertex v, int64_t t, bool used)
     return false;
 }
 
-static int check_slot(const weir_graph *g, struct calendar *c, struct page *p, uint32_t i, weir_err *err)
+static int check_slot(const weir_graph *g, struct occupancy *c, struct page *p, uint32_t i, weir_err *err)
 {
-    const uint64_t *all = set_of(c, p, SET_ALL), *own = slot_set(c, p, i), *any = weir_calendar_any(c, p);
+    const uint64_t *all = set_of(c, p, SET_ALL), *own = slot_set(c, p, i), *any = weir_occupancy_any(c, p);
     uint32_t nall = 0, nown = 0;
 
     for (uint32_t bit = 0; bit < c->words * 64; bit++) {
@@ -55,7 +55,7 @@ static uint32_t count_parts(const weir_graph *g, weir_vertex v)
     return n;
 }
 
-static int check_parts(const weir_graph *g, const struct calendar *c, weir_err *err)
+static int check_parts(const weir_graph *g, const struct occupancy *c, weir_err *err)
 {
     uint64_t n = 0;
 
@@ -67,7 +67,7 @@ static int check_parts(const weir_graph *g, const struct calendar *c, weir_err *
     return n == c->nparts ? WEIR_OK : broken(err, g, c, "parts of vertices are wrong in all");
 }
 
-static int check_slots(const weir_graph *g, struct calendar *c, weir_err *err)
+static int check_slots(const weir_graph *g, struct occupancy *c, weir_err *err)
 {
     int64_t before = INT64_MIN;
     int rc = WEIR_OK;
@@ -83,7 +83,7 @@ static int check_slots(const weir_graph *g, struct calendar *c, weir_err *err)
     return rc;
 }
 
-static int check_calendar(const weir_graph *g, struct calendar *c, weir_err *err)
+static int check_calendar(const weir_graph *g, struct occupancy *c, weir_err *err)
 {
     int rc = check_parts(g, c, err);
 
@@ -95,12 +95,12 @@ static int check_calendar(const weir_graph *g, struct calendar *c, weir_err *err
     return rc ? broken(err, g, c, "the room on its vertices is not what the jobs leave") : WEIR_OK;
 }
 
-int weir_calendars_check(const weir_graph *g, weir_err *err)
+int weir_occupancies_check(const weir_graph *g, weir_err *err)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t t = 0; !rc && t < g->ncalendars; t++)
-        if (weir_calendar_of(g, (weir_type)t))
-            rc = check_calendar(g, g->calendars[t], err);
+    for (uint32_t t = 0; !rc && t < g->noccupancies; t++)
+        if (weir_occupancy_of(g, (weir_type)t))
+            rc = check_calendar(g, g->occupancies[t], err);
     return rc;
 }

@@ -4,17 +4,17 @@
 
 #include "time/occupancy_private.h"
 
-void weir_calendar_reset(struct calendar *c)
+void weir_occupancy_reset(struct occupancy *c)
 {
     memcpy(c->refused, c->gone, c->words * sizeof *c->refused);
     c->nrefused = c->unheld = 0;
 }
 
-void weir_calendar_refuse(const weir_graph *g, struct calendar *c, weir_vertex v)
+void weir_occupancy_refuse(const weir_graph *g, struct occupancy *c, weir_vertex v)
 {
     uint64_t bit = UINT64_C(1) << (vertex_at(g, v)->bit % 64), *word = &c->refused[vertex_at(g, v)->bit / 64];
 
-    if (!calendar_knows(g, c, v) || (*word & bit))
+    if (!occupancy_knows(g, c, v) || (*word & bit))
         return;
     *word |= bit;
     c->nrefused++;
@@ -26,7 +26,7 @@ void weir_calendar_refuse(const weir_graph *g, struct calendar *c, weir_vertex v
 }
 
 /* How many of a set are not busy yet. */
-static uint32_t count_new(const struct calendar *c, const uint64_t *set)
+static uint32_t count_new(const struct occupancy *c, const uint64_t *set)
 {
     uint32_t n = 0;
 
@@ -39,7 +39,7 @@ static uint32_t count_new(const struct calendar *c, const uint64_t *set)
 }
 
 /* Makes a set of `count` busy; returns how many of it were not. *fresh: nothing that is there is busy yet. */
-static uint32_t make_busy(struct calendar *c, const uint64_t *set, uint32_t count, bool *fresh)
+static uint32_t make_busy(struct occupancy *c, const uint64_t *set, uint32_t count, bool *fresh)
 {
     uint32_t n = *fresh ? count : 0;
 
@@ -56,7 +56,7 @@ static uint32_t make_busy(struct calendar *c, const uint64_t *set, uint32_t coun
     return n;
 }
 
-const uint64_t *weir_calendar_any(const struct calendar *c, struct page *p)
+const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p)
 {
     uint64_t *any = set_of(c, p, SET_ANY);
 
@@ -76,14 +76,14 @@ const uint64_t *weir_calendar_any(const struct calendar *c, struct page *p)
 }
 
 /* The slots of one page in a window. */
-static void part_of(const struct calendar *c, uint32_t page, struct spot first, struct spot last, uint32_t *lo, uint32_t *hi)
+static void part_of(const struct occupancy *c, uint32_t page, struct spot first, struct spot last, uint32_t *lo, uint32_t *hi)
 {
     *lo = page == first.page ? first.slot : 0;
     *hi = page == last.page ? last.slot + 1 : c->pages[page]->n;
 }
 
 /* The last slot of a window in which more than `limit` are held, as *last. */
-static bool is_crowded(const struct calendar *c, struct spot first, struct spot *last, uint64_t limit)
+static bool is_crowded(const struct occupancy *c, struct spot first, struct spot *last, uint64_t limit)
 {
     for (uint32_t page = last->page + 1; page-- > first.page;) {
         const struct page *p = c->pages[page];
@@ -102,7 +102,7 @@ static bool is_crowded(const struct calendar *c, struct spot first, struct spot 
 
 /* Makes busy what is held at any time in a window, from its end on, while *spare more may be. False: the slot that was too
  * much is *last. */
-static bool is_free(struct calendar *c, struct spot first, struct spot *last, uint64_t spare)
+static bool is_free(struct occupancy *c, struct spot first, struct spot *last, uint64_t spare)
 {
     bool fresh = c->nrefused == 0;
 
@@ -117,8 +117,8 @@ static bool is_free(struct calendar *c, struct spot first, struct spot *last, ui
             return false;
         }
         spare -= n;
-        if (lo == 0 && hi == p->n && (n = count_new(c, weir_calendar_any(c, p))) <= spare) {
-            spare -= make_busy(c, weir_calendar_any(c, p), n, &fresh);
+        if (lo == 0 && hi == p->n && (n = count_new(c, weir_occupancy_any(c, p))) <= spare) {
+            spare -= make_busy(c, weir_occupancy_any(c, p), n, &fresh);
             continue;
         }
         for (; hi > lo; hi--, spare -= n) {
@@ -135,14 +135,14 @@ static bool is_free(struct calendar *c, struct spot first, struct spot *last, ui
 #define NEAR_PAGES 4 /* looked at one by one before all */
 
 /* The last slot that begins before t, not before `from`. */
-static struct spot last_before(const struct calendar *c, struct spot from, int64_t t)
+static struct spot last_before(const struct occupancy *c, struct spot from, int64_t t)
 {
     for (uint32_t i = 0; from.page + 1 < c->npages && c->pages[from.page + 1]->time[0] < t; i++)
         from.page = i < NEAR_PAGES ? from.page + 1 : page_at(c, t - 1);
     return (struct spot){from.page, slot_at(c->pages[from.page], t - 1)};
 }
 
-static bool next_slot(const struct calendar *c, struct spot *s)
+static bool next_slot(const struct occupancy *c, struct spot *s)
 {
     if (++s->slot < c->pages[s->page]->n)
         return true;
@@ -172,18 +172,18 @@ static int64_t shortest(uint32_t class)
 
 static uint32_t least_class(uint32_t class)
 {
-    return class < CALENDAR_CLASSES ? class : CALENDAR_CLASSES - 1;
+    return class < OCCUPANCY_CLASSES ? class : OCCUPANCY_CLASSES - 1;
 }
 
 /* What is noted of the class of a request, or of another class. */
-static struct exact *exact_of(struct calendar *c, int64_t duration, uint64_t n)
+static struct exact *exact_of(struct occupancy *c, int64_t duration, uint64_t n)
 {
     uint32_t size = class_of(n, 2), length = class_of((uint64_t)duration >> LENGTH_UNIT, 1);
-    return &c->exact[(size + 7 * length) % CALENDAR_CLASSES];
+    return &c->exact[(size + 7 * length) % OCCUPANCY_CLASSES];
 }
 
 /* A start before which there is nothing for n vertices, as far as is known: what there was not for less. */
-static int64_t known_start(struct calendar *c, int64_t from, int64_t duration, uint64_t n)
+static int64_t known_start(struct occupancy *c, int64_t from, int64_t duration, uint64_t n)
 {
     uint32_t size = least_class(class_of(n, 2)), length = least_class(class_of((uint64_t)duration >> LENGTH_UNIT, 1));
     const struct exact *x = exact_of(c, duration, n);
@@ -196,7 +196,7 @@ static int64_t known_start(struct calendar *c, int64_t from, int64_t duration, u
     return start > from ? start : from;
 }
 
-static void forget_all(struct calendar *c)
+static void forget_all(struct occupancy *c)
 {
     memset(c->known, 0, sizeof c->known);
     memset(c->exact, 0, sizeof c->exact);
@@ -204,7 +204,7 @@ static void forget_all(struct calendar *c)
 }
 
 /* Starts grow with both numbers. Where a search began further on than others that are yet to come, nothing is noted. */
-static void note_start(const weir_graph *g, struct calendar *c, int64_t from, int64_t duration, uint64_t n, int64_t start)
+static void note_start(const weir_graph *g, struct occupancy *c, int64_t from, int64_t duration, uint64_t n, int64_t start)
 {
     uint32_t size = class_of(n - 1, 2) + 1, length = class_of((uint64_t)(duration - 1) >> LENGTH_UNIT, 1) + 1;
 
@@ -214,19 +214,19 @@ static void note_start(const weir_graph *g, struct calendar *c, int64_t from, in
         forget_all(c);
     c->known_from = from;
     *exact_of(c, duration, n) = (struct exact){duration, start, n};
-    for (; length < CALENDAR_CLASSES && size < CALENDAR_CLASSES && c->known[size][length] < start; size++)
-        for (uint32_t k = length; k < CALENDAR_CLASSES && c->known[size][k] < start; k++)
+    for (; length < OCCUPANCY_CLASSES && size < OCCUPANCY_CLASSES && c->known[size][length] < start; size++)
+        for (uint32_t k = length; k < OCCUPANCY_CLASSES && c->known[size][k] < start; k++)
             c->known[size][k] = start;
 }
 
-void weir_calendar_forget(struct calendar *c, int64_t start)
+void weir_occupancy_forget(struct occupancy *c, int64_t start)
 {
     if (start < c->freed)
         c->freed = start;
 }
 
 /* What was given back since was so from c->freed on: a window may begin so much earlier as it is long. */
-static void settle_known(struct calendar *c)
+static void settle_known(struct occupancy *c)
 {
     int64_t freed = c->freed;
 
@@ -235,9 +235,9 @@ static void settle_known(struct calendar *c)
         forget_all(c);
         return;
     }
-    for (uint32_t k = 0; k < CALENDAR_CLASSES; k++) {
+    for (uint32_t k = 0; k < OCCUPANCY_CLASSES; k++) {
         int64_t least = shortest(k) < freed ? freed - shortest(k) : 0;
-        for (uint32_t i = 0; i < CALENDAR_CLASSES; i++)
+        for (uint32_t i = 0; i < OCCUPANCY_CLASSES; i++)
             if (c->known[i][k] > least)
                 c->known[i][k] = least;
         least = c->exact[k].duration < freed ? freed - c->exact[k].duration : 0;
@@ -246,7 +246,7 @@ static void settle_known(struct calendar *c)
     }
 }
 
-static int64_t find_from(struct calendar *c, int64_t from, int64_t duration, uint64_t n)
+static int64_t find_from(struct occupancy *c, int64_t from, int64_t duration, uint64_t n)
 {
     struct spot first = spot_at(c, from), last;
     int64_t start = from;
@@ -263,7 +263,7 @@ static int64_t find_from(struct calendar *c, int64_t from, int64_t duration, uin
     }
 }
 
-int64_t weir_calendar_find(const weir_graph *g, struct calendar *c, int64_t from, int64_t duration, uint64_t n)
+int64_t weir_occupancy_find(const weir_graph *g, struct occupancy *c, int64_t from, int64_t duration, uint64_t n)
 {
     int64_t start;
 
@@ -277,7 +277,7 @@ int64_t weir_calendar_find(const weir_graph *g, struct calendar *c, int64_t from
     return start;
 }
 
-bool weir_calendar_fits(struct calendar *c, int64_t t0, int64_t t1, uint64_t n)
+bool weir_occupancy_fits(struct occupancy *c, int64_t t0, int64_t t1, uint64_t n)
 {
     struct spot first = spot_at(c, t0), last = last_before(c, first, t1);
 

@@ -8,7 +8,7 @@
 /* ---- one vertex ---- */
 
 /* In slots lo to hi - 1 of a page. What was held all over the page, and is no more, is noted slot by slot. */
-static void mark_page(const struct calendar *c, struct page *p, uint32_t bit, uint32_t lo, uint32_t hi, bool on)
+static void mark_page(const struct occupancy *c, struct page *p, uint32_t bit, uint32_t lo, uint32_t hi, bool on)
 {
     uint64_t one = UINT64_C(1) << (bit % 64), *all = set_of(c, p, SET_ALL) + bit / 64;
     bool whole = *all & one, more = on || whole;
@@ -31,7 +31,7 @@ static void mark_page(const struct calendar *c, struct page *p, uint32_t bit, ui
     p->stale |= !on;
 }
 
-static void mark_times(const struct calendar *c, uint32_t bit, int64_t start, int64_t end, bool on)
+static void mark_times(const struct occupancy *c, uint32_t bit, int64_t start, int64_t end, bool on)
 {
     struct spot from = spot_at(c, start);
 
@@ -40,7 +40,7 @@ static void mark_times(const struct calendar *c, uint32_t bit, int64_t start, in
 }
 
 /* Marks a vertex, or takes it out, while a job lasts and no other has anything below it. */
-static void mark_alone(const struct calendar *c, uint32_t bit, const weir_allocation *a, bool on)
+static void mark_alone(const struct occupancy *c, uint32_t bit, const weir_allocation *a, bool on)
 {
     const weir_timeline *plan = c->uses[bit];
 
@@ -53,7 +53,7 @@ static void mark_alone(const struct calendar *c, uint32_t bit, const weir_alloca
 }
 
 /* n picks of a job below a vertex are new (on), or go. */
-static int change_uses(struct calendar *c, uint32_t bit, const weir_allocation *a, int64_t n, bool on)
+static int change_uses(struct occupancy *c, uint32_t bit, const weir_allocation *a, int64_t n, bool on)
 {
     int rc;
 
@@ -72,18 +72,18 @@ static int change_uses(struct calendar *c, uint32_t bit, const weir_allocation *
 /* ---- a job ---- */
 
 /* The next vertex of the type above v that the job does not have as a whole; WEIR_NONE: no more. */
-static weir_vertex next_above(const weir_graph *g, const struct calendar *c, weir_vertex v)
+static weir_vertex next_above(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
     while ((v = vertex_at(g, v)->parent) != WEIR_NONE) {
         uint32_t bit = vertex_at(g, v)->bit;
-        if (kind_of(g, v)->type == c->type && calendar_knows(g, c, v) && !(c->mask[bit / 64] >> (bit % 64) & 1))
+        if (kind_of(g, v)->type == c->type && occupancy_knows(g, c, v) && !(c->mask[bit / 64] >> (bit % 64) & 1))
             break;
     }
     return v;
 }
 
 /* What picks of a job, from one on, are below vertices of: mostly many in a row below one. */
-static int change_job(const weir_graph *g, struct calendar *c, const weir_allocation *a, uint32_t from, bool on)
+static int change_job(const weir_graph *g, struct occupancy *c, const weir_allocation *a, uint32_t from, bool on)
 {
     uint32_t last = WEIR_NONE;
     int64_t n = 0;
@@ -101,7 +101,7 @@ static int change_job(const weir_graph *g, struct calendar *c, const weir_alloca
 }
 
 /* Whether picks of a job are below vertices. */
-static bool is_below(const weir_graph *g, const struct calendar *c, const weir_pick *picks, uint32_t n)
+static bool is_below(const weir_graph *g, const struct occupancy *c, const weir_pick *picks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (next_above(g, c, picks[i].vertex) != WEIR_NONE)
@@ -110,7 +110,7 @@ static bool is_below(const weir_graph *g, const struct calendar *c, const weir_p
 }
 
 /* What it has as a whole is marked. `had`: some of what it has was added before, so that its edges are there. */
-static int add_job(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, bool had)
+static int add_job(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, bool had)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     int rc = WEIR_OK;
@@ -118,15 +118,15 @@ static int add_job(const weir_graph *g, struct calendar *c, uint32_t job, uint32
     if (c->ntouched == 0 && !is_below(g, c, a->picks + from, a->npicks - from))
         return WEIR_OK;
     if (!had)
-        rc = weir_calendar_edge_add(c, a->start);
+        rc = weir_occupancy_edge_add(c, a->start);
     if (!rc && !had && a->end != WEIR_FOREVER)
-        rc = weir_calendar_edge_add(c, a->end);
+        rc = weir_occupancy_edge_add(c, a->end);
     if (!rc && c->ntouched > 0)
-        weir_calendar_mark(c, a->start, a->end, true);
+        weir_occupancy_mark(c, a->start, a->end, true);
     return rc ? rc : change_job(g, c, a, from, true);
 }
 
-static int remove_job(const weir_graph *g, struct calendar *c, uint32_t job)
+static int remove_job(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     int rc;
@@ -134,24 +134,24 @@ static int remove_job(const weir_graph *g, struct calendar *c, uint32_t job)
     if (c->ntouched == 0 && !is_below(g, c, a->picks, a->npicks))
         return WEIR_OK;
     if (c->ntouched > 0)
-        weir_calendar_mark(c, a->start, a->end, false);
+        weir_occupancy_mark(c, a->start, a->end, false);
     rc = change_job(g, c, a, 0, false);
-    weir_calendar_forget(c, a->start);
-    weir_calendar_edge_remove(c, a->start);
+    weir_occupancy_forget(c, a->start);
+    weir_occupancy_edge_remove(c, a->start);
     if (a->end != WEIR_FOREVER)
-        weir_calendar_edge_remove(c, a->end);
+        weir_occupancy_edge_remove(c, a->end);
     return rc;
 }
 
 /* ---- with the first ---- */
 
-void weir_calendar_used_free(struct calendar *c)
+void weir_occupancy_partial_free(struct occupancy *c)
 {
-    struct calendar *u = c->used;
+    struct occupancy *u = c->used;
 
     if (!u)
         return;
-    weir_calendar_close(u);
+    weir_occupancy_close(u);
     for (uint32_t i = 0; u->uses && i < u->words * 64; i++)
         weir_timeline_free(u->uses[i]);
     weir_mem_free(u->uses);
@@ -160,9 +160,9 @@ void weir_calendar_used_free(struct calendar *c)
     c->used = NULL;
 }
 
-size_t weir_calendar_used_bytes(const struct calendar *c)
+size_t weir_occupancy_partial_bytes(const struct occupancy *c)
 {
-    const struct calendar *u = c->used;
+    const struct occupancy *u = c->used;
     size_t n = u ? sizeof *u + u->bytes : 0;
 
     for (uint32_t i = 0; u && i < u->words * 64; i++)
@@ -171,16 +171,16 @@ size_t weir_calendar_used_bytes(const struct calendar *c)
 }
 
 /* It goes where it cannot be kept: it is made again when it is next asked for, but not soon where it was too large. */
-static void keep(const weir_graph *g, struct calendar *c, int rc)
+static void keep(const weir_graph *g, struct occupancy *c, int rc)
 {
     if (!rc)
         return;
     if (rc == WEIR_ELIMIT)
         c->too_many = live_jobs(g);
-    weir_calendar_used_free(c);
+    weir_occupancy_partial_free(c);
 }
 
-void weir_calendar_used_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, bool held)
+void weir_occupancy_partial_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, bool held)
 {
     if (!c->used)
         return;
@@ -188,7 +188,7 @@ void weir_calendar_used_add(const weir_graph *g, struct calendar *c, uint32_t jo
     keep(g, c, add_job(g, c->used, job, from, held || is_below(g, c->used, g->jobs->list[job].picks, from)));
 }
 
-void weir_calendar_used_remove(const weir_graph *g, struct calendar *c, uint32_t job)
+void weir_occupancy_partial_remove(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
     if (!c->used)
         return;
@@ -196,22 +196,22 @@ void weir_calendar_used_remove(const weir_graph *g, struct calendar *c, uint32_t
     keep(g, c, remove_job(g, c->used, job));
 }
 
-void weir_calendar_used_sync(struct calendar *c)
+void weir_occupancy_partial_sync(struct occupancy *c)
 {
-    struct calendar *u = c->used;
+    struct occupancy *u = c->used;
 
     if (!u)
         return;
     u->count = c->count;
     u->live = c->live;
     u->serial = c->serial;
-    weir_calendar_forget(u, INT64_MIN);
+    weir_occupancy_forget(u, INT64_MIN);
 }
 
 /* Without any job. */
-static int make(struct calendar *c)
+static int make(struct occupancy *c)
 {
-    struct calendar *u = weir_mem_zalloc(1, sizeof *u);
+    struct occupancy *u = weir_mem_zalloc(1, sizeof *u);
 
     c->used = u;
     if (!u)
@@ -229,12 +229,12 @@ static int make(struct calendar *c)
         return WEIR_ENOMEM;
     u->refused = u->busy + c->words;
     u->bytes = c->words * (2 * sizeof *u->busy + 64 * sizeof *u->uses);
-    weir_calendar_used_sync(c);
+    weir_occupancy_partial_sync(c);
     u->freed = WEIR_FOREVER;
-    return weir_calendar_open(u);
+    return weir_occupancy_open(u);
 }
 
-int weir_calendar_used(const weir_graph *g, struct calendar *c, bool may_make, struct calendar **out)
+int weir_occupancy_used(const weir_graph *g, struct occupancy *c, bool may_make, struct occupancy **out)
 {
     int rc = WEIR_OK;
 
@@ -243,10 +243,10 @@ int weir_calendar_used(const weir_graph *g, struct calendar *c, bool may_make, s
         for (uint32_t i = 0; !rc && i < job_records(g); i++) {
             if (!g->jobs->list[i].used)
                 continue;
-            weir_calendar_touch(g, c, i, 0);
+            weir_occupancy_touch(g, c, i, 0);
             c->used->ntouched = c->ntouched;
             rc = add_job(g, c->used, i, 0, false);
-            weir_calendar_untouch(c);
+            weir_occupancy_untouch(c);
         }
         keep(g, c, rc);
     }

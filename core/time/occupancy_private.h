@@ -1,17 +1,17 @@
 /* occupancy_private.h - what the files of the calendar share: where its slots are. */
-#ifndef WEIR_CALENDAR_PRIVATE_H
-#define WEIR_CALENDAR_PRIVATE_H
+#ifndef WEIR_OCCUPANCY_PRIVATE_H
+#define WEIR_OCCUPANCY_PRIVATE_H
 
 #include "time/occupancy.h"
 
 enum { SET_ALL, SET_ANY, SET_SLOTS };
 
-static inline uint64_t *set_of(const struct calendar *c, const struct page *p, uint32_t set)
+static inline uint64_t *set_of(const struct occupancy *c, const struct page *p, uint32_t set)
 {
     return p->sets + (size_t)set * c->words;
 }
 
-static inline uint64_t *slot_set(const struct calendar *c, const struct page *p, uint32_t slot)
+static inline uint64_t *slot_set(const struct occupancy *c, const struct page *p, uint32_t slot)
 {
     return set_of(c, p, SET_SLOTS + p->place[slot]);
 }
@@ -26,7 +26,7 @@ struct spot {
 };
 
 /* The last page that begins at t or before. */
-static inline uint32_t page_at(const struct calendar *c, int64_t t)
+static inline uint32_t page_at(const struct occupancy *c, int64_t t)
 {
     uint32_t lo = 0, n = c->npages;
 
@@ -53,7 +53,7 @@ static inline uint32_t slot_at(const struct page *p, int64_t t)
     return lo;
 }
 
-static inline struct spot spot_at(const struct calendar *c, int64_t t)
+static inline struct spot spot_at(const struct occupancy *c, int64_t t)
 {
     uint32_t page = page_at(c, t);
     return (struct spot){page, slot_at(c->pages[page], t)};
@@ -66,28 +66,28 @@ static inline uint32_t slots_before(const struct page *p, int64_t t)
 }
 
 /* The set of what is held at any time in a page besides what is all over it, right again if it was stale. */
-const uint64_t *weir_calendar_any(const struct calendar *c, struct page *p);
+const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p);
 /* Its first slot. */
-int weir_calendar_open(struct calendar *c) WEIR_CHECKED;
-void weir_calendar_close(struct calendar *c); /* all pages go */
+int weir_occupancy_open(struct occupancy *c) WEIR_CHECKED;
+void weir_occupancy_close(struct occupancy *c); /* all pages go */
 /* A job starts or ends at t. WEIR_ENOMEM, WEIR_ELIMIT */
-int weir_calendar_edge_add(struct calendar *c, int64_t t) WEIR_CHECKED;
-void weir_calendar_edge_remove(struct calendar *c, int64_t t);
+int weir_occupancy_edge_add(struct occupancy *c, int64_t t) WEIR_CHECKED;
+void weir_occupancy_edge_remove(struct occupancy *c, int64_t t);
 /* Marks in c->mask the vertices that a job holds by its picks from one on; takes that back. */
-void weir_calendar_touch(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from);
-void weir_calendar_untouch(struct calendar *c);
+void weir_occupancy_touch(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from);
+void weir_occupancy_untouch(struct occupancy *c);
 /* Notes what is marked as held in all slots of [start, end), both of which are edges, or takes that out. */
-void weir_calendar_mark(struct calendar *c, int64_t start, int64_t end, bool on);
+void weir_occupancy_mark(struct occupancy *c, int64_t start, int64_t end, bool on);
 /* What c->used is told: of a job, or its picks from one on (`held`: it holds something by those before), that come or go, marked in
  * c->mask; of vertices that do. */
-void weir_calendar_used_add(const weir_graph *g, struct calendar *c, uint32_t job, uint32_t from, bool held);
-void weir_calendar_used_remove(const weir_graph *g, struct calendar *c, uint32_t job);
-void weir_calendar_used_sync(struct calendar *c);
-void weir_calendar_used_free(struct calendar *c);
-size_t weir_calendar_used_bytes(const struct calendar *c);
+void weir_occupancy_partial_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, bool held);
+void weir_occupancy_partial_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
+void weir_occupancy_partial_sync(struct occupancy *c);
+void weir_occupancy_partial_free(struct occupancy *c);
+size_t weir_occupancy_partial_bytes(const struct occupancy *c);
 /* Compares with what the jobs have, slot by slot: for weir_check(). O(slots * jobs) */
-int weir_calendars_check(const weir_graph *g, weir_err *err);
+int weir_occupancies_check(const weir_graph *g, weir_err *err);
 /* What was held from `start` on is free again. */
-void weir_calendar_forget(struct calendar *c, int64_t start);
+void weir_occupancy_forget(struct occupancy *c, int64_t start);
 
 #endif

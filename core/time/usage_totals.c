@@ -94,7 +94,7 @@ int weir_usage_add(weir_graph *g, uint32_t job)
 {
     int rc = add_to_plans(g, &g->jobs->list[job]);
 
-    if (!rc && weir_calendars_add(g, job, 0)) {
+    if (!rc && weir_occupancies_add(g, job, 0)) {
         take_back(g, &g->jobs->list[job], g->nusage);
         rc = WEIR_ENOMEM;
     }
@@ -106,17 +106,17 @@ void weir_usage_keep(weir_graph *g, uint32_t job)
     g->jobs->list[job].counted = false;
     if (weir_usage_add(g, job)) {
         weir_usage_clear(g);
-        weir_calendars_clear(g);
+        weir_occupancies_clear(g);
     }
 }
 
 void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from)
 {
     struct job *j = &g->jobs->list[job];
-    int rc = from < j->a.npicks ? weir_calendars_add(g, job, from) : WEIR_OK;
+    int rc = from < j->a.npicks ? weir_occupancies_add(g, job, from) : WEIR_OK;
 
     if (rc)
-        weir_calendars_clear(g);
+        weir_occupancies_clear(g);
     rc = WEIR_OK;
     j->counted = false;
     for (uint32_t t = 0; !rc && t < g->nusage && !is_end_plan(g, t); t++) {
@@ -131,7 +131,7 @@ void weir_usage_remove(weir_graph *g, uint32_t job)
 {
     take_back(g, &g->jobs->list[job], g->nusage);
     g->jobs->list[job].counted = false; /* mostly its picks change now */
-    weir_calendars_remove(g, job);
+    weir_occupancies_remove(g, job);
 }
 
 void weir_usage_hide(weir_graph *g, uint32_t job)
