@@ -57,7 +57,7 @@ struct weir_json {
     weir_buf *raw; /* what is captured goes here */
     size_t raw_from;
     char *room; /* for slices of a file */
-    size_t room_size;
+    size_t fit_size;
 };
 
 /* ---- YAJL's memory -------------------------------------------------------------------------------------------- */
@@ -307,13 +307,13 @@ static int make_room(weir_json *j)
 {
     char *room;
 
-    if (j->room_size >= j->wanted)
+    if (j->fit_size >= j->wanted)
         return WEIR_OK;
     room = weir_mem_realloc(j->room, j->wanted);
     if (!room)
         return weir_fail_nomem(&j->why);
     j->room = room;
-    j->room_size = j->wanted;
+    j->fit_size = j->wanted;
     return WEIR_OK;
 }
 

@@ -107,7 +107,7 @@ static weir_type host_of(struct match *m, const weir_resource *r)
 /* The resource or slot that has one host each, while nothing else is asked for; NULL: there is none. */
 static const weir_resource *hosted(struct match *m, weir_type *host)
 {
-    struct room_request *q = &m->room;
+    struct fit_request *q = &m->room;
     uint32_t n;
     const weir_resource *r = weir_request_resources(m->request, &n);
 
@@ -135,7 +135,7 @@ static bool read_room(struct match *m, weir_type *host)
     const struct weir_need *needs;
     uint32_t n;
 
-    m->room = (struct room_request){
+    m->room = (struct fit_request){
         .duration = m->duration > 0 ? m->duration : 1, .slots = 1, .outers = 1, .outer = WEIR_NO_TYPE};
     if (!is_plain(m->g, m->node_type) || m->links != WEIR_NONE || reads(m, WEIR_WHOLE_POOLS) || reads(m, WEIR_SLOT_PARENT))
         return false;
@@ -144,10 +144,10 @@ static bool read_room(struct match *m, weir_type *host)
         return false;
     m->room.once = !r->slot;
     needs = weir_resource_needs(m->request, r->index, &n);
-    for (uint32_t i = 0; i < n && m->room.n < ROOM_NEEDS; i++) {
+    for (uint32_t i = 0; i < n && m->room.n < FIT_NEEDS; i++) {
         weir_type t = weir_type_find(m->g, needs[i].type);
         if (needs[i].amount > 0 && t != WEIR_NO_TYPE && weir_channel_find(m->g, needs[i].type) == WEIR_NONE)
-            m->room.needs[m->room.n++] = (struct room_need){t, needs[i].amount};
+            m->room.needs[m->room.n++] = (struct fit_need){t, needs[i].amount};
     }
     return m->room.n > 0;
 }
@@ -159,7 +159,7 @@ static int use_room(struct match *m, weir_type host, bool make)
     m->calendar = m->g->noccupancies || make ? weir_occupancy_of(m->g, host) : NULL;
     if (make && weir_occupancy_get(m->g, host, &m->calendar))
         return WEIR_ENOMEM;
-    return m->calendar ? weir_rooms_get(m->g, m->calendar, &m->room, make, &m->roomy) : WEIR_OK;
+    return m->calendar ? weir_fits_get(m->g, m->calendar, &m->room, make, &m->roomy) : WEIR_OK;
 }
 
 /* Looks at a calendar from now on; at none where none is kept and none is to be made. */
@@ -191,7 +191,7 @@ static int use_calendar(struct match *m, bool make)
 
 static int find_room(struct match *m, int64_t from, int64_t latest, int64_t *start)
 {
-    int rc = weir_usage_build(m->g) ? WEIR_ENOMEM : weir_rooms_find(m->g, m->calendar, &m->room, from, latest, start);
+    int rc = weir_usage_build(m->g) ? WEIR_ENOMEM : weir_fits_find(m->g, m->calendar, &m->room, from, latest, start);
 
     if (rc == WEIR_EINTERRUPTED)
         return weir_fail(m->err, rc, "interrupted");

@@ -77,7 +77,7 @@ struct match {
     bool alone;                /* one resource of the request is of that type, no more */
     bool masked;               /* it knows the window that is searched */
     bool roomy;                /* ... and so are vertices that have no room for `room`, which all of the request is */
-    struct room_request room;
+    struct fit_request room;
     const struct job *grows; /* the job that asks for more; NULL: none does */
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
     struct feed *feeds; /* what the picks of channels were taken for, once they are tidied */

@@ -512,7 +512,7 @@ static bool known_futile(const struct search *s, weir_vertex v)
 static bool is_roomy(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
-    uint64_t few = ROOM_TIES;
+    uint64_t few = FIT_TIES;
 
     if (!m->masked || !m->roomy || m->view > VIEW_LATER || under != WEIR_NONE || has_beside(s) || search_descends(s) ||
         (s->host != m->calendar->type && s->type != m->calendar->type))

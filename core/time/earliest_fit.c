@@ -19,10 +19,10 @@ struct back { /* a host of which something was given back, from `start` on */
     int64_t start;
 };
 
-struct rooms {
+struct fits {
     struct units *units;
     uint32_t nunits, units_cap;
-    struct room_table *tables;
+    struct fit_table *tables;
     uint32_t ntables, tables_cap;
     struct back *backs;
     uint32_t nbacks, backs_cap;
@@ -33,14 +33,14 @@ struct rooms {
 
 static void units_free(const struct occupancy *c, struct units *u)
 {
-    for (uint32_t i = 0; u->plans && i < room_bits(c); i++)
+    for (uint32_t i = 0; u->plans && i < fit_bits(c); i++)
         weir_timeline_free(u->plans[i]);
     weir_mem_free(u->plans);
 }
 
-void weir_rooms_free(struct occupancy *c)
+void weir_fits_free(struct occupancy *c)
 {
-    struct rooms *r = c->rooms;
+    struct fits *r = c->fits;
 
     if (!r)
         return;
@@ -52,18 +52,18 @@ void weir_rooms_free(struct occupancy *c)
     weir_mem_free(r->tables);
     weir_mem_free(r->backs);
     weir_mem_free(r);
-    c->rooms = NULL;
+    c->fits = NULL;
 }
 
-size_t weir_rooms_bytes(const struct occupancy *c)
+size_t weir_fits_bytes(const struct occupancy *c)
 {
-    const struct rooms *r = c->rooms;
+    const struct fits *r = c->fits;
     size_t n = r ? sizeof *r + r->tables_cap * sizeof *r->tables + r->backs_cap * sizeof *r->backs : 0;
 
     for (uint32_t i = 0; r && i < r->nunits; i++)
-        for (uint32_t k = 0; k < room_bits(c); k++)
+        for (uint32_t k = 0; k < fit_bits(c); k++)
             n += sizeof(weir_timeline *) + (r->units[i].plans[k] ? weir_timeline_bytes(r->units[i].plans[k]) : 0);
-    return r ? n + (size_t)r->ntables * (room_bits(c) + room_bits(c) / ROOM_GROUP) * sizeof(int64_t) : 0;
+    return r ? n + (size_t)r->ntables * (fit_bits(c) + fit_bits(c) / FIT_GROUP) * sizeof(int64_t) : 0;
 }
 
 /* The bit of the host that v stands below; WEIR_NONE: it does not. */
@@ -104,19 +104,19 @@ static int change_units(const weir_graph *g, const struct occupancy *c, struct u
     return host == WEIR_NONE ? WEIR_OK : change_plan(u, host, a, sum);
 }
 
-void weir_rooms_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
+void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
-    for (uint32_t i = 0; c->rooms && i < c->rooms->nunits; i++)
-        if (change_units(g, c, &c->rooms->units[i], job, from, 1))
-            weir_rooms_free(c);
+    for (uint32_t i = 0; c->fits && i < c->fits->nunits; i++)
+        if (change_units(g, c, &c->fits->units[i], job, from, 1))
+            weir_fits_free(c);
 }
 
 /* Notes that hosts may have room earlier. With many notes it is cheaper to begin anew. */
 static int note_back(struct occupancy *c, uint32_t bit, int64_t start)
 {
-    struct rooms *r = c->rooms;
+    struct fits *r = c->fits;
 
-    if (r->nbacks > room_bits(c) * 4) {
+    if (r->nbacks > fit_bits(c) * 4) {
         for (uint32_t i = 0; i < r->ntables; i++)
             r->tables[i].serial = 0;
         r->nbacks = 0;
@@ -146,32 +146,32 @@ static int note_hosts(const weir_graph *g, struct occupancy *c, uint32_t job)
     return rc;
 }
 
-void weir_rooms_remove(const weir_graph *g, struct occupancy *c, uint32_t job)
+void weir_fits_remove(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
-    for (uint32_t i = 0; c->rooms && i < c->rooms->nunits; i++)
-        if (change_units(g, c, &c->rooms->units[i], job, 0, -1))
-            weir_rooms_free(c);
-    if (c->rooms && c->rooms->ntables > 0 && note_hosts(g, c, job))
-        weir_rooms_free(c);
+    for (uint32_t i = 0; c->fits && i < c->fits->nunits; i++)
+        if (change_units(g, c, &c->fits->units[i], job, 0, -1))
+            weir_fits_free(c);
+    if (c->fits && c->fits->ntables > 0 && note_hosts(g, c, job))
+        weir_fits_free(c);
 }
 
 static struct units *units_of(const struct occupancy *c, weir_type t)
 {
-    for (uint32_t i = 0; c->rooms && i < c->rooms->nunits; i++)
-        if (c->rooms->units[i].type == t)
-            return &c->rooms->units[i];
+    for (uint32_t i = 0; c->fits && i < c->fits->nunits; i++)
+        if (c->fits->units[i].type == t)
+            return &c->fits->units[i];
     return NULL;
 }
 
 /* The plans of a type of units, from what all jobs have. */
 static int make_units(const weir_graph *g, struct occupancy *c, weir_type t)
 {
-    struct rooms *r = c->rooms;
+    struct fits *r = c->fits;
     struct units u = {t, NULL};
     int rc = weir_array_reserve(&r->units, &r->units_cap, (size_t)r->nunits + 1, sizeof *r->units);
 
     if (!rc)
-        u.plans = weir_mem_zalloc(room_bits(c), sizeof *u.plans);
+        u.plans = weir_mem_zalloc(fit_bits(c), sizeof *u.plans);
     if (!u.plans)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
@@ -184,10 +184,10 @@ static int make_units(const weir_graph *g, struct occupancy *c, weir_type t)
     return rc;
 }
 
-int weir_rooms_get(const weir_graph *g, struct occupancy *c, const struct room_request *q, bool make, bool *made)
+int weir_fits_get(const weir_graph *g, struct occupancy *c, const struct fit_request *q, bool make, bool *made)
 {
     *made = true;
-    if (!c->rooms && make && !(c->rooms = weir_mem_zalloc(1, sizeof *c->rooms)))
+    if (!c->fits && make && !(c->fits = weir_mem_zalloc(1, sizeof *c->fits)))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < q->n; i++) {
         *made = *made && units_of(c, q->needs[i].type);
@@ -217,7 +217,7 @@ static int64_t after_holders(const weir_graph *g, weir_vertex v, int64_t t, int6
 }
 
 /* The earliest start from t on of a window in which, by the plans, a host has what is needed at each instant. */
-static int64_t plans_fit(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct room_need *needs, uint32_t n,
+static int64_t plans_fit(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct fit_need *needs, uint32_t n,
                          int64_t duration, int64_t t)
 {
     int64_t before;
@@ -260,7 +260,7 @@ static int64_t free_below(const weir_graph *g, weir_vertex v, weir_type t, int64
 }
 
 /* How many slots a host has room for, all over a window that starts at t, as far as each need tells by itself. */
-static int64_t slots_at(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct room_request *q, int64_t t)
+static int64_t slots_at(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct fit_request *q, int64_t t)
 {
     weir_vertex host = c->vertices[bit];
     int64_t end = time_add(t, q->duration), most = q->slots;
@@ -276,7 +276,7 @@ static int64_t slots_at(const weir_graph *g, const struct occupancy *c, uint32_t
 
 /* The next time after t at which a job ends that has something below v. A plan does not tell: where one ends as another begins
  * its level stays, though it is other units that are free then. The depth of the tree is bounded. */
-int64_t weir_room_next_end(const weir_graph *g, weir_vertex v, int64_t t)
+int64_t weir_fit_next_end(const weir_graph *g, weir_vertex v, int64_t t)
 {
     const struct inner *in = inner_of(g, v);
     int64_t next = t <= g->now ? g->now + 1 : WEIR_FOREVER; /* jobs past their ends are in the way now */
@@ -287,21 +287,21 @@ int64_t weir_room_next_end(const weir_graph *g, weir_vertex v, int64_t t)
         weir_vertex kid = in->kids[i];
         int64_t end = kid != WEIR_NONE && schedule_of(g, kid) ? weir_schedule_next_end(g, kid, t) : WEIR_FOREVER;
         next = end < next ? end : next;
-        end = kid != WEIR_NONE && inner_of(g, kid) ? weir_room_next_end(g, kid, t) : WEIR_FOREVER;
+        end = kid != WEIR_NONE && inner_of(g, kid) ? weir_fit_next_end(g, kid, t) : WEIR_FOREVER;
         next = end < next ? end : next;
     }
     return next;
 }
 
-int64_t weir_room_fits(const struct room_finder *f, uint32_t bit, int64_t t, int64_t latest, int64_t *slots)
+int64_t weir_fit_fits(const struct fit_finder *f, uint32_t bit, int64_t t, int64_t latest, int64_t *slots)
 {
-    const struct room_request *q = f->q;
+    const struct fit_request *q = f->q;
 
     for (;;) {
         t = plans_fit(f->g, f->c, bit, q->needs, q->n, q->duration, t);
         if (t > latest || t == WEIR_FOREVER || (*slots = slots_at(f->g, f->c, bit, q, t)) > 0)
             return t;
-        t = weir_room_next_end(f->g, f->c->vertices[bit], t);
+        t = weir_fit_next_end(f->g, f->c->vertices[bit], t);
     }
 }
 
@@ -316,7 +316,7 @@ static bool is_up(const weir_graph *g, weir_vertex v)
     return true;
 }
 
-bool weir_room_usable(const weir_graph *g, const struct occupancy *c, uint32_t bit)
+bool weir_fit_usable(const weir_graph *g, const struct occupancy *c, uint32_t bit)
 {
     return !(c->refused[bit / 64] >> (bit % 64) & 1) && is_up(g, c->vertices[bit]);
 }
@@ -330,9 +330,9 @@ static int64_t round_down(int64_t x)
     return log < 2 ? x : x >> (log - 1) << (log - 1);
 }
 
-static struct room_key key_of(const struct room_request *q)
+static struct fit_key key_of(const struct fit_request *q)
 {
-    struct room_key k;
+    struct fit_key k;
 
     memset(&k, 0, sizeof k); /* the gaps between its parts, too */
     k.duration = round_down(q->duration);
@@ -343,50 +343,50 @@ static struct room_key key_of(const struct room_request *q)
     return k;
 }
 
-void weir_room_set_time(struct room_table *x, uint32_t bit, int64_t t)
+void weir_fit_set_time(struct fit_table *x, uint32_t bit, int64_t t)
 {
-    uint32_t begin = bit / ROOM_GROUP * ROOM_GROUP;
+    uint32_t begin = bit / FIT_GROUP * FIT_GROUP;
     int64_t was = x->times[bit], least = t;
 
     x->times[bit] = t;
-    if (t < x->first[bit / ROOM_GROUP])
-        x->first[bit / ROOM_GROUP] = t;
-    if (was > x->first[bit / ROOM_GROUP] || t <= was)
+    if (t < x->first[bit / FIT_GROUP])
+        x->first[bit / FIT_GROUP] = t;
+    if (was > x->first[bit / FIT_GROUP] || t <= was)
         return;
-    for (uint32_t i = begin; i < begin + ROOM_GROUP; i++)
+    for (uint32_t i = begin; i < begin + FIT_GROUP; i++)
         least = x->times[i] < least ? x->times[i] : least;
-    x->first[bit / ROOM_GROUP] = least;
+    x->first[bit / FIT_GROUP] = least;
 }
 
-static void clear_table(const weir_graph *g, const struct occupancy *c, struct room_table *x)
+static void clear_table(const weir_graph *g, const struct occupancy *c, struct fit_table *x)
 {
-    for (uint32_t i = 0; i < room_bits(c); i++)
+    for (uint32_t i = 0; i < fit_bits(c); i++)
         x->times[i] = i < c->count && c->vertices[i] != WEIR_NONE ? INT64_MIN : WEIR_FOREVER;
-    for (uint32_t i = 0; i < room_bits(c); i++)
-        x->first[i / ROOM_GROUP] = i % ROOM_GROUP && x->first[i / ROOM_GROUP] < x->times[i] ? x->first[i / ROOM_GROUP] : x->times[i];
+    for (uint32_t i = 0; i < fit_bits(c); i++)
+        x->first[i / FIT_GROUP] = i % FIT_GROUP && x->first[i / FIT_GROUP] < x->times[i] ? x->first[i / FIT_GROUP] : x->times[i];
     x->from = INT64_MIN;
     x->serial = g->serial;
-    x->seen = c->rooms->nbacks;
+    x->seen = c->fits->nbacks;
 }
 
 /* Takes note of the hosts given back: a window may begin so much earlier as it is long. */
-static void catch_up(struct rooms *r, struct room_table *x)
+static void catch_up(struct fits *r, struct fit_table *x)
 {
     for (; x->seen < r->nbacks; x->seen++) {
         const struct back *b = &r->backs[x->seen];
         int64_t t = b->start < INT64_MIN + x->key.duration ? INT64_MIN : b->start - x->key.duration;
         if (t < x->times[b->bit])
-            weir_room_set_time(x, b->bit, t);
+            weir_fit_set_time(x, b->bit, t);
     }
 }
 
 /* A place for one more table; NULL: out of memory. */
-static struct room_table *table_room(const struct occupancy *c, struct rooms *r)
+static struct fit_table *table_room(const struct occupancy *c, struct fits *r)
 {
-    size_t n = (size_t)room_bits(c) + room_bits(c) / ROOM_GROUP;
-    struct room_table *x = r->tables;
+    size_t n = (size_t)fit_bits(c) + fit_bits(c) / FIT_GROUP;
+    struct fit_table *x = r->tables;
 
-    if (r->ntables == ROOM_TABLES) {
+    if (r->ntables == FIT_TABLES) {
         for (uint32_t i = 1; i < r->ntables; i++)
             x = r->tables[i].last_use < x->last_use ? &r->tables[i] : x;
         return x;
@@ -395,16 +395,16 @@ static struct room_table *table_room(const struct occupancy *c, struct rooms *r)
         return NULL;
     x = &r->tables[r->ntables];
     x->times = weir_mem_alloc(n * sizeof *x->times);
-    x->first = x->times + room_bits(c);
+    x->first = x->times + fit_bits(c);
     r->ntables += x->times != NULL;
     return x->times ? x : NULL;
 }
 
-static struct room_table *table_of(const weir_graph *g, struct occupancy *c, const struct room_request *q)
+static struct fit_table *table_of(const weir_graph *g, struct occupancy *c, const struct fit_request *q)
 {
-    struct rooms *r = c->rooms;
-    struct room_key k = key_of(q);
-    struct room_table *x = NULL;
+    struct fits *r = c->fits;
+    struct fit_key k = key_of(q);
+    struct fit_table *x = NULL;
 
     for (uint32_t i = 0; !x && i < r->ntables; i++)
         if (r->tables[i].n == q->n && memcmp(&r->tables[i].key, &k, sizeof k) == 0)
@@ -426,27 +426,27 @@ static struct room_table *table_of(const weir_graph *g, struct occupancy *c, con
 
 /* ---- finding ---- */
 
-int64_t weir_room_raise(const struct room_finder *f, uint32_t bit)
+int64_t weir_fit_raise(const struct fit_finder *f, uint32_t bit)
 {
-    struct room_table *x = f->table;
+    struct fit_table *x = f->table;
     int64_t t = x->times[bit] > f->from ? x->times[bit] : f->from;
 
     t = plans_fit(f->g, f->c, bit, x->key.needs, x->n, x->key.duration, t);
     if (f->from <= f->g->now)
-        weir_room_set_time(x, bit, t);
+        weir_fit_set_time(x, bit, t);
     return t;
 }
 
 /* The host whose time is the earliest, so that others need no look. */
-static uint32_t earliest(const struct room_finder *f)
+static uint32_t earliest(const struct fit_finder *f)
 {
-    const struct room_table *x = f->table;
+    const struct fit_table *x = f->table;
     uint32_t group = 0, bit;
 
-    for (uint32_t i = 1; i < room_bits(f->c) / ROOM_GROUP; i++)
+    for (uint32_t i = 1; i < fit_bits(f->c) / FIT_GROUP; i++)
         group = x->first[i] < x->first[group] ? i : group;
-    bit = group * ROOM_GROUP;
-    for (uint32_t i = bit + 1; i < group * ROOM_GROUP + ROOM_GROUP; i++)
+    bit = group * FIT_GROUP;
+    for (uint32_t i = bit + 1; i < group * FIT_GROUP + FIT_GROUP; i++)
         bit = x->times[i] < x->times[bit] ? i : bit;
     return bit;
 }
@@ -457,15 +457,15 @@ struct best {
     uint32_t n;
 };
 
-static void try_host(const struct room_finder *f, uint32_t bit, struct best *b)
+static void try_host(const struct fit_finder *f, uint32_t bit, struct best *b)
 {
     int64_t t, slots;
 
-    if (!weir_room_usable(f->g, f->c, bit))
+    if (!weir_fit_usable(f->g, f->c, bit))
         return;
-    t = weir_room_raise(f, bit);
-    if (t < b->start || (t == b->start && b->n < ROOM_TIES))
-        t = weir_room_fits(f, bit, t, b->start, &slots);
+    t = weir_fit_raise(f, bit);
+    if (t < b->start || (t == b->start && b->n < FIT_TIES))
+        t = weir_fit_fits(f, bit, t, b->start, &slots);
     if (t > b->start || t == WEIR_FOREVER)
         return;
     if (t < b->start) {
@@ -473,29 +473,29 @@ static void try_host(const struct room_finder *f, uint32_t bit, struct best *b)
         *b = (struct best){t, 0};
     }
     b->n++;
-    room_free_bit(f->c, bit);
+    fit_free_bit(f->c, bit);
 }
 
-static int64_t find_one(const struct room_finder *f, int64_t latest)
+static int64_t find_one(const struct fit_finder *f, int64_t latest)
 {
-    const struct room_table *x = f->table;
+    const struct fit_table *x = f->table;
     struct best b = {latest, 0};
     uint32_t first = earliest(f);
 
     memset(f->c->busy, 0xff, f->c->words * sizeof *f->c->busy);
     if (x->times[first] <= latest && x->times[first] != WEIR_FOREVER)
         try_host(f, first, &b);
-    for (uint32_t i = 0; i < room_bits(f->c) / ROOM_GROUP; i++)
-        for (uint32_t bit = i * ROOM_GROUP; x->first[i] <= b.start && bit < i * ROOM_GROUP + ROOM_GROUP; bit++)
+    for (uint32_t i = 0; i < fit_bits(f->c) / FIT_GROUP; i++)
+        for (uint32_t bit = i * FIT_GROUP; x->first[i] <= b.start && bit < i * FIT_GROUP + FIT_GROUP; bit++)
             if (bit != first && x->times[bit] <= b.start && x->times[bit] != WEIR_FOREVER)
                 try_host(f, bit, &b);
     return b.n > 0 ? b.start : WEIR_FOREVER;
 }
 
-int weir_rooms_find(const weir_graph *g, struct occupancy *c, const struct room_request *q, int64_t from, int64_t latest,
+int weir_fits_find(const weir_graph *g, struct occupancy *c, const struct fit_request *q, int64_t from, int64_t latest,
                     int64_t *start)
 {
-    struct room_finder f = {g, c, q, table_of(g, c, q), from};
+    struct fit_finder f = {g, c, q, table_of(g, c, q), from};
 
     if (!f.table)
         return WEIR_ENOMEM;
@@ -504,7 +504,7 @@ int weir_rooms_find(const weir_graph *g, struct occupancy *c, const struct room_
     if (from <= g->now)
         f.table->from = from;
     if (q->slots > 1 || q->outers > 1)
-        return weir_room_many(&f, latest, start);
+        return weir_fit_many(&f, latest, start);
     *start = find_one(&f, latest);
     return WEIR_OK;
 }
@@ -513,13 +513,13 @@ int weir_rooms_find(const weir_graph *g, struct occupancy *c, const struct room_
 
 static int check_units(const weir_graph *g, const struct occupancy *c, const struct units *u)
 {
-    struct units anew = {u->type, weir_mem_zalloc(room_bits(c), sizeof *anew.plans)};
+    struct units anew = {u->type, weir_mem_zalloc(fit_bits(c), sizeof *anew.plans)};
     int rc = anew.plans ? WEIR_OK : WEIR_ENOMEM;
     bool same = true;
 
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
         rc = g->jobs->list[i].used ? change_units(g, c, &anew, i, 0, 1) : WEIR_OK;
-    for (uint32_t bit = 0; !rc && same && bit < room_bits(c); bit++)
+    for (uint32_t bit = 0; !rc && same && bit < fit_bits(c); bit++)
         for (uint32_t i = 0; same && i < job_records(g); i++) {
             int64_t t = g->jobs->list[i].a.start;
             int64_t a = anew.plans[bit] ? weir_timeline_used_at(anew.plans[bit], t) : 0;
@@ -529,14 +529,14 @@ static int check_units(const weir_graph *g, const struct occupancy *c, const str
     return rc ? rc : same ? WEIR_OK : WEIR_EINVAL;
 }
 
-static bool check_table(const weir_graph *g, struct occupancy *c, struct room_table *x)
+static bool check_table(const weir_graph *g, struct occupancy *c, struct fit_table *x)
 {
     if (x->serial != g->serial)
         return true;
-    catch_up(c->rooms, x);
+    catch_up(c->fits, x);
     for (uint32_t bit = 0; bit < c->count; bit++) {
         int64_t from = x->from > g->now ? x->from : g->now;
-        if (x->first[bit / ROOM_GROUP] > x->times[bit])
+        if (x->first[bit / FIT_GROUP] > x->times[bit])
             return false;
         if (c->vertices[bit] != WEIR_NONE && x->times[bit] > from &&
             plans_fit(g, c, bit, x->key.needs, x->n, x->key.duration, from) < x->times[bit])
@@ -545,13 +545,13 @@ static bool check_table(const weir_graph *g, struct occupancy *c, struct room_ta
     return true;
 }
 
-int weir_rooms_check(const weir_graph *g, struct occupancy *c)
+int weir_fits_check(const weir_graph *g, struct occupancy *c)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; !rc && c->rooms && i < c->rooms->nunits; i++)
-        rc = check_units(g, c, &c->rooms->units[i]);
-    for (uint32_t i = 0; !rc && c->rooms && i < c->rooms->ntables; i++)
-        rc = check_table(g, c, &c->rooms->tables[i]) ? WEIR_OK : WEIR_EINVAL;
+    for (uint32_t i = 0; !rc && c->fits && i < c->fits->nunits; i++)
+        rc = check_units(g, c, &c->fits->units[i]);
+    for (uint32_t i = 0; !rc && c->fits && i < c->fits->ntables; i++)
+        rc = check_table(g, c, &c->fits->tables[i]) ? WEIR_OK : WEIR_EINVAL;
     return rc;
 }

@@ -7,22 +7,22 @@
  *
  * Made by the first reservation that needs it, and then kept by every change of the jobs.
  */
-#ifndef WEIR_ROOM_H
-#define WEIR_ROOM_H
+#ifndef WEIR_EARLIEST_FIT_H
+#define WEIR_EARLIEST_FIT_H
 
 #include "time/occupancy.h"
 
-#define ROOM_NEEDS  8   /* types of units that are looked at; of more the first ones */
-#define ROOM_TABLES 256 /* classes of requests; the one not used for longest makes room */
-#define ROOM_TIES   64  /* hosts that are found to have room at the same time; others are taken to */
+#define FIT_NEEDS  8   /* types of units that are looked at; of more the first ones */
+#define FIT_TABLES 256 /* classes of requests; the one not used for longest makes room */
+#define FIT_TIES   64  /* hosts that are found to have room at the same time; others are taken to */
 
-struct room_need {
+struct fit_need {
     weir_type type;
     int64_t amount;
 };
 
-struct room_request {
-    struct room_need needs[ROOM_NEEDS]; /* of one slot, which has one host */
+struct fit_request {
+    struct fit_need needs[FIT_NEEDS]; /* of one slot, which has one host */
     uint32_t n;
     int64_t slots;   /* in each of so many vertices of the type `outer`; WEIR_NO_TYPE: in all, `outers` is 1 */
     int64_t outers;
@@ -32,20 +32,20 @@ struct room_request {
 };
 
 /* Makes what a request needs. *made: it is there; it is not, nor made, where `make` is false. */
-int weir_rooms_get(const weir_graph *g, struct occupancy *c, const struct room_request *q, bool make, bool *made) WEIR_CHECKED;
+int weir_fits_get(const weir_graph *g, struct occupancy *c, const struct fit_request *q, bool make, bool *made) WEIR_CHECKED;
 /* The earliest start from `from` to `latest` at which hosts that are not refused have room for all slots; WEIR_FOREVER: there is
  * none. After weir_usage_build(). c->busy has all hosts but those that have room, or may have. Negative: out of memory, or interrupted. O(hosts / 32 + hosts that
  * may be the first) for one slot; for several also the hosts for each time that is tried. */
-int weir_rooms_find(const weir_graph *g, struct occupancy *c, const struct room_request *q, int64_t from, int64_t latest,
+int weir_fits_find(const weir_graph *g, struct occupancy *c, const struct fit_request *q, int64_t from, int64_t latest,
                     int64_t *start);
 
 /* A job comes or goes. They cannot fail: for want of memory all is forgotten, and made again when it is next asked for. */
-void weir_rooms_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from); /* its picks from there on */
-void weir_rooms_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
-void weir_rooms_free(struct occupancy *c);
-size_t weir_rooms_bytes(const struct occupancy *c);
+void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from); /* its picks from there on */
+void weir_fits_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
+void weir_fits_free(struct occupancy *c);
+size_t weir_fits_bytes(const struct occupancy *c);
 /* Compares the plans with what the jobs have, and the times with what the plans tell; WEIR_EINVAL: they differ.
  * O(hosts * jobs + tables * hosts) */
-int weir_rooms_check(const weir_graph *g, struct occupancy *c) WEIR_CHECKED;
+int weir_fits_check(const weir_graph *g, struct occupancy *c) WEIR_CHECKED;
 
 #endif

@@ -32,7 +32,7 @@ static int64_t most_below(const weir_graph *g, const struct occupancy *c, weir_t
 }
 
 /* The most slots that one host has room for, be it empty, or more. */
-static int64_t most_slots(const struct room_finder *f)
+static int64_t most_slots(const struct fit_finder *f)
 {
     int64_t most = f->q->once ? 1 : f->q->slots;
 
@@ -59,7 +59,7 @@ static void replace_top(int64_t *heap, uint32_t n, int64_t t)
 }
 
 /* The time by which so many hosts may have room for one slot each. */
-static int find_bound(const struct room_finder *f, uint32_t n, int64_t *t)
+static int find_bound(const struct fit_finder *f, uint32_t n, int64_t *t)
 {
     int64_t *heap = weir_mem_alloc(n * sizeof *heap);
 
@@ -67,10 +67,10 @@ static int find_bound(const struct room_finder *f, uint32_t n, int64_t *t)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         heap[i] = WEIR_FOREVER;
-    for (uint32_t i = 0; i < room_bits(f->c) / ROOM_GROUP; i++)
-        for (uint32_t bit = i * ROOM_GROUP; f->table->first[i] < heap[0] && bit < i * ROOM_GROUP + ROOM_GROUP; bit++)
-            if (f->table->times[bit] < heap[0] && weir_room_usable(f->g, f->c, bit)) {
-                int64_t time = weir_room_raise(f, bit);
+    for (uint32_t i = 0; i < fit_bits(f->c) / FIT_GROUP; i++)
+        for (uint32_t bit = i * FIT_GROUP; f->table->first[i] < heap[0] && bit < i * FIT_GROUP + FIT_GROUP; bit++)
+            if (f->table->times[bit] < heap[0] && weir_fit_usable(f->g, f->c, bit)) {
+                int64_t time = weir_fit_raise(f, bit);
                 if (time < heap[0])
                     replace_top(heap, n, time);
             }
@@ -87,8 +87,8 @@ struct open {
 };
 
 struct sweep {
-    const struct room_finder *f;
-    struct room_table asleep; /* `times` and `first` only */
+    const struct fit_finder *f;
+    struct fit_table asleep; /* `times` and `first` only */
     struct open *open;
     uint32_t nopen, open_cap;
     int64_t *sums; /* by inner record of an outer one, or 0: slots of the open hosts in it */
@@ -97,7 +97,7 @@ struct sweep {
 };
 
 /* The number of what a host stands below, of the type that groups hosts; WEIR_NONE: it stands below none. */
-static uint32_t outer_of(const struct room_finder *f, uint32_t bit)
+static uint32_t outer_of(const struct fit_finder *f, uint32_t bit)
 {
     weir_vertex v = f->c->vertices[bit];
 
@@ -124,19 +124,19 @@ static bool is_enough(const struct sweep *w)
 /* Looks at a host, which is not among the open ones, at t. */
 static int look(struct sweep *w, uint32_t bit, int64_t t)
 {
-    const struct room_finder *f = w->f;
-    int64_t time = weir_room_usable(f->g, f->c, bit) ? weir_room_raise(f, bit) : WEIR_FOREVER;
+    const struct fit_finder *f = w->f;
+    int64_t time = weir_fit_usable(f->g, f->c, bit) ? weir_fit_raise(f, bit) : WEIR_FOREVER;
     struct open o = {.bit = bit, .outer = outer_of(f, bit), .seen = t};
 
     time = o.outer == WEIR_NONE ? WEIR_FOREVER : time;
     if (time <= t)
-        time = weir_room_fits(f, bit, t, w->latest, &o.slots);
-    weir_room_set_time(&w->asleep, bit, time > t ? time : WEIR_FOREVER);
+        time = weir_fit_fits(f, bit, t, w->latest, &o.slots);
+    weir_fit_set_time(&w->asleep, bit, time > t ? time : WEIR_FOREVER);
     if (time > t)
         return WEIR_OK;
     if (weir_array_reserve(&w->open, &w->open_cap, (size_t)w->nopen + 1, sizeof *w->open))
         return WEIR_ENOMEM;
-    o.more = weir_room_next_end(f->g, f->c->vertices[bit], t);
+    o.more = weir_fit_next_end(f->g, f->c->vertices[bit], t);
     add_slots(w, o.outer, o.slots);
     w->open[w->nopen++] = o;
     return WEIR_OK;
@@ -160,11 +160,11 @@ static int look_again(struct sweep *w, int64_t t, bool all)
 
 static int wake(struct sweep *w, int64_t t)
 {
-    struct room_table *x = &w->asleep;
+    struct fit_table *x = &w->asleep;
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; i < room_bits(w->f->c) / ROOM_GROUP && !is_enough(w); i++)
-        for (uint32_t bit = i * ROOM_GROUP; x->first[i] <= t && bit < i * ROOM_GROUP + ROOM_GROUP; bit++)
+    for (uint32_t i = 0; i < fit_bits(w->f->c) / FIT_GROUP && !is_enough(w); i++)
+        for (uint32_t bit = i * FIT_GROUP; x->first[i] <= t && bit < i * FIT_GROUP + FIT_GROUP; bit++)
             if (!rc && x->times[bit] <= t && !is_enough(w))
                 rc = look(w, bit, t);
     return rc;
@@ -190,7 +190,7 @@ static int64_t next_chance(const struct sweep *w)
 {
     int64_t t = WEIR_FOREVER;
 
-    for (uint32_t i = 0; i < room_bits(w->f->c) / ROOM_GROUP; i++)
+    for (uint32_t i = 0; i < fit_bits(w->f->c) / FIT_GROUP; i++)
         t = w->asleep.first[i] < t ? w->asleep.first[i] : t;
     for (uint32_t i = 0; i < w->nopen; i++)
         t = w->open[i].more < t ? w->open[i].more : t;
@@ -201,25 +201,25 @@ static int64_t next_chance(const struct sweep *w)
  * as the others are enough. */
 static void mark_busy(struct sweep *w, int64_t t)
 {
-    const struct room_finder *f = w->f;
+    const struct fit_finder *f = w->f;
 
     memset(f->c->busy, 0xff, f->c->words * sizeof *f->c->busy);
     for (uint32_t bit = 0; bit < f->c->count; bit++) {
-        bool may = w->asleep.times[bit] <= t && weir_room_usable(f->g, f->c, bit);
+        bool may = w->asleep.times[bit] <= t && weir_fit_usable(f->g, f->c, bit);
         uint32_t outer = may ? outer_of(f, bit) : WEIR_NONE;
         if (outer == WEIR_NONE)
             continue;
         w->sums[outer] = f->q->slots;
-        room_free_bit(f->c, bit);
+        fit_free_bit(f->c, bit);
     }
     for (uint32_t i = 0; i < w->nopen; i++)
         if (w->sums[w->open[i].outer] >= f->q->slots)
-            room_free_bit(f->c, w->open[i].bit);
+            fit_free_bit(f->c, w->open[i].bit);
 }
 
-static int sweep(const struct room_finder *f, int64_t t, int64_t latest, int64_t *start)
+static int sweep(const struct fit_finder *f, int64_t t, int64_t latest, int64_t *start)
 {
-    size_t n = (size_t)room_bits(f->c) + room_bits(f->c) / ROOM_GROUP;
+    size_t n = (size_t)fit_bits(f->c) + fit_bits(f->c) / FIT_GROUP;
     struct sweep w = {.f = f, .latest = latest};
     int rc = 0;
 
@@ -231,7 +231,7 @@ static int sweep(const struct room_finder *f, int64_t t, int64_t latest, int64_t
         return WEIR_ENOMEM;
     }
     memcpy(w.asleep.times, f->table->times, n * sizeof *w.asleep.times);
-    w.asleep.first = w.asleep.times + room_bits(f->c);
+    w.asleep.first = w.asleep.times + fit_bits(f->c);
     while (rc == 0 && t <= latest && t != WEIR_FOREVER && (rc = fits_at(&w, t)) == 0) {
         t = next_chance(&w);
         rc = weir_interrupted() ? WEIR_EINTERRUPTED : 0;
@@ -245,7 +245,7 @@ static int sweep(const struct room_finder *f, int64_t t, int64_t latest, int64_t
     return rc < 0 ? rc : WEIR_OK;
 }
 
-int weir_room_many(const struct room_finder *f, int64_t latest, int64_t *start)
+int weir_fit_many(const struct fit_finder *f, int64_t latest, int64_t *start)
 {
     int64_t hosts = (f->q->slots - 1) / most_slots(f) + 1;
 

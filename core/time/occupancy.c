@@ -316,7 +316,7 @@ static int occupancy_add(const weir_graph *g, struct occupancy *c, uint32_t job,
     }
     if (!rc) {
         count_parts(g, c, job, from, 1);
-        weir_rooms_add(g, c, job, from);
+        weir_fits_add(g, c, job, from);
         weir_occupancy_partial_add(g, c, job, from, had);
     }
     weir_occupancy_untouch(c);
@@ -336,7 +336,7 @@ static void occupancy_remove(const weir_graph *g, struct occupancy *c, uint32_t 
             weir_occupancy_edge_remove(c, a->end);
     }
     count_parts(g, c, job, 0, -1);
-    weir_rooms_remove(g, c, job);
+    weir_fits_remove(g, c, job);
     weir_occupancy_partial_remove(g, c, job);
     weir_occupancy_untouch(c);
 }
@@ -356,7 +356,7 @@ void weir_occupancy_close(struct occupancy *c)
 static void occupancy_clear(struct occupancy *c)
 {
     weir_occupancy_partial_free(c);
-    weir_rooms_free(c);
+    weir_fits_free(c);
     weir_occupancy_close(c);
 }
 
@@ -612,7 +612,7 @@ static size_t bytes(const weir_graph *g)
 
     for (uint32_t t = 0; t < g->noccupancies; t++) {
         const struct occupancy *c = g->occupancies[t];
-        n += c ? sizeof *c + c->bytes + weir_rooms_bytes(c) + (size_t)c->words * 64 * (sizeof *c->vertices + sizeof *c->parts) : 0;
+        n += c ? sizeof *c + c->bytes + weir_fits_bytes(c) + (size_t)c->words * 64 * (sizeof *c->vertices + sizeof *c->parts) : 0;
         n += c ? weir_occupancy_partial_bytes(c) : 0;
     }
     return n;

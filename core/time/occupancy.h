@@ -23,7 +23,7 @@
 #define OCCUPANCY_CLASSES 64 /* of numbers of vertices, four from each power of two to the next; of lengths of time, two */
 #define OCCUPANCY_BYTES (512u << 20) /* a larger one is not kept: reservations are then found without it */
 
-struct rooms; /* earliest_fit.h */
+struct fits; /* earliest_fit.h */
 
 struct page {
     uint32_t n, cap;   /* slots, and room for them */
@@ -61,7 +61,7 @@ struct occupancy {
         int64_t duration, start;
         uint64_t n;
     } exact[OCCUPANCY_CLASSES];
-    struct rooms *rooms; /* what jobs have below the vertices, or NULL */
+    struct fits *fits; /* what jobs have below the vertices, or NULL */
     uint64_t nparts;       /* all `parts` together */
     struct occupancy *used; /* the same where vertices count as held that are in use at all, or NULL (occupancy_partial.c) */
     uint32_t too_many;     /* jobs with which that grew too large; 0: it has not */

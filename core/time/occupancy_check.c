@@ -89,7 +89,7 @@ static int check_calendar(const weir_graph *g, struct occupancy *c, weir_err *er
 
     rc = rc ? rc : check_slots(g, c, err);
     rc = rc || !c->used ? rc : check_slots(g, c->used, err);
-    rc = rc ? rc : weir_rooms_check(g, c);
+    rc = rc ? rc : weir_fits_check(g, c);
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(err);
     return rc ? broken(err, g, c, "the room on its vertices is not what the jobs leave") : WEIR_OK;
