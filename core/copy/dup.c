@@ -312,7 +312,7 @@ static void forget_arrays(weir_graph *c)
     c->usage = NULL;
     c->occupancies = NULL;
     c->indexes = NULL;
-    c->roster = NULL;
+    c->node_table = NULL;
     c->refusals = NULL;
     c->uuids = NULL;
     c->uuid_slots = NULL;

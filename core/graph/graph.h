@@ -105,7 +105,7 @@ struct weir_timeline;      /* timeline.h */
 struct weir_observer;  /* observer.h */
 struct index;          /* candidate_index.h */
 struct occupancy;       /* occupancy.h */
-struct roster;         /* node_table.h */
+struct node_table;         /* node_table.h */
 struct refusals;       /* nogood.h */
 struct weir_changes;   /* journal.h */
 struct weir_text_save; /* journal.h */
@@ -144,7 +144,7 @@ struct weir_graph {
     uint32_t noccupancies;
     struct index **indexes;
     uint32_t nindexes, indexes_cap;
-    struct roster *roster; /* NULL: nobody has asked which nodes there are */
+    struct node_table *node_table; /* NULL: nobody has asked which nodes there are */
     struct refusals *refusals; /* NULL: no search was in vain */
     bool expire; /* a job ends at its end (weir_graph_overrun) */
     int64_t now, next_job;

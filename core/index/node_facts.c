@@ -14,7 +14,7 @@ static int by_text(const weir_graph *g, weir_name a, const char *b)
 }
 
 /* The first property that is not before a text. */
-static uint32_t property_from(const weir_graph *g, const struct roster *r, const char *text)
+static uint32_t property_from(const weir_graph *g, const struct node_table *r, const char *text)
 {
     uint32_t lo = 0, hi = r->nproperties;
 
@@ -29,7 +29,7 @@ static uint32_t property_from(const weir_graph *g, const struct roster *r, const
 }
 
 /* Puts in a property that nobody has yet, at a place. */
-static int insert_property(struct roster *r, uint32_t at, weir_name key)
+static int insert_property(struct node_table *r, uint32_t at, weir_name key)
 {
     weir_idset *nodes = weir_idset_new();
 
@@ -38,14 +38,14 @@ static int insert_property(struct roster *r, uint32_t at, weir_name key)
         return WEIR_ENOMEM;
     }
     memmove(r->properties + at + 1, r->properties + at, (size_t)(r->nproperties - at) * sizeof *r->properties);
-    r->properties[at] = (struct roster_property){key, nodes};
+    r->properties[at] = (struct node_table_property){key, nodes};
     r->nproperties++;
     return WEIR_OK;
 }
 
 struct sorter {
     const weir_graph *g;
-    struct roster_property *list, *spare;
+    struct node_table_property *list, *spare;
 };
 
 /* Merge sort, as the texts are the graph's. */
@@ -71,7 +71,7 @@ static const struct map *properties_of(const weir_graph *g, weir_vertex v)
 }
 
 /* Adds a node to the sets of its properties. `place` tells where each key stands in the list, plus 1. */
-static int add_properties(const weir_graph *g, struct roster *r, uint32_t node, uint32_t *place)
+static int add_properties(const weir_graph *g, struct node_table *r, uint32_t node, uint32_t *place)
 {
     const struct map *m = properties_of(g, r->nodes[node]);
 
@@ -86,7 +86,7 @@ static int add_properties(const weir_graph *g, struct roster *r, uint32_t node, 
     return WEIR_OK;
 }
 
-int weir_roster_read_properties(const weir_graph *g, struct roster *r)
+int weir_node_table_read_properties(const weir_graph *g, struct node_table *r)
 {
     uint32_t *place = weir_mem_zalloc(g->names.count, sizeof *place);
     struct sorter s = {g, NULL, NULL};
@@ -107,7 +107,7 @@ int weir_roster_read_properties(const weir_graph *g, struct roster *r)
 }
 
 /* Puts a node in the set of a property, or takes it out. */
-static int set_property(const weir_graph *g, struct roster *r, uint32_t node, weir_name key, bool has)
+static int set_property(const weir_graph *g, struct node_table *r, uint32_t node, weir_name key, bool has)
 {
     uint32_t at = property_from(g, r, weir_names_text(&g->names, key));
     bool known = at < r->nproperties && r->properties[at].key == key;
@@ -119,7 +119,7 @@ static int set_property(const weir_graph *g, struct roster *r, uint32_t node, we
     return weir_idset_add_id(r->properties[at].nodes, node);
 }
 
-static int set_properties(const weir_graph *g, struct roster *r, uint32_t node, bool has)
+static int set_properties(const weir_graph *g, struct node_table *r, uint32_t node, bool has)
 {
     const struct map *m = properties_of(g, r->nodes[node]);
     int rc = WEIR_OK;
@@ -129,7 +129,7 @@ static int set_properties(const weir_graph *g, struct roster *r, uint32_t node, 
     return rc;
 }
 
-int weir_roster_move(const weir_graph *g, struct roster *r, uint32_t node, weir_name key)
+int weir_node_table_move(const weir_graph *g, struct node_table *r, uint32_t node, weir_name key)
 {
     const char *text = weir_names_text(&g->names, key);
 
@@ -151,9 +151,9 @@ static int by_rank(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static int add_rank(struct roster *r, struct ranked x)
+static int add_rank(struct node_table *r, struct ranked x)
 {
-    struct roster_run *last = r->nruns ? &r->runs[r->nruns - 1] : NULL;
+    struct node_table_run *last = r->nruns ? &r->runs[r->nruns - 1] : NULL;
 
     if (last && x.rank == last->rank + last->count && x.node == last->node + last->count) {
         last->count++;
@@ -161,11 +161,11 @@ static int add_rank(struct roster *r, struct ranked x)
     }
     if (weir_array_reserve(&r->runs, &r->runs_cap, (size_t)r->nruns + 1, sizeof *r->runs))
         return WEIR_ENOMEM;
-    r->runs[r->nruns++] = (struct roster_run){x.rank, x.node, 1};
+    r->runs[r->nruns++] = (struct node_table_run){x.rank, x.node, 1};
     return WEIR_OK;
 }
 
-int weir_roster_read_ranks(const weir_graph *g, struct roster *r)
+int weir_node_table_read_ranks(const weir_graph *g, struct node_table *r)
 {
     struct ranked *list = weir_mem_alloc((size_t)r->count * sizeof *list);
     uint32_t n = 0;
@@ -187,7 +187,7 @@ int weir_roster_read_ranks(const weir_graph *g, struct roster *r)
 }
 
 /* The first run that does not end before a node with a rank. */
-static uint32_t run_of(const struct roster *r, struct ranked x)
+static uint32_t run_of(const struct node_table *r, struct ranked x)
 {
     uint32_t lo = 0, hi = r->nruns;
 
@@ -203,7 +203,7 @@ static uint32_t run_of(const struct roster *r, struct ranked x)
 }
 
 /* Puts n runs in the place of `gone` ones. */
-static int replace_runs(struct roster *r, uint32_t at, uint32_t gone, const struct roster_run *with, uint32_t n)
+static int replace_runs(struct node_table *r, uint32_t at, uint32_t gone, const struct node_table_run *with, uint32_t n)
 {
     if (weir_array_reserve(&r->runs, &r->runs_cap, (size_t)r->nruns - gone + n, sizeof *r->runs))
         return WEIR_ENOMEM;
@@ -215,20 +215,20 @@ static int replace_runs(struct roster *r, uint32_t at, uint32_t gone, const stru
 }
 
 /* The first `count` of a run, or what is behind them. */
-static struct roster_run head_of(struct roster_run x, uint32_t count)
+static struct node_table_run head_of(struct node_table_run x, uint32_t count)
 {
-    return (struct roster_run){x.rank, x.node, count};
+    return (struct node_table_run){x.rank, x.node, count};
 }
 
-static struct roster_run tail_of(struct roster_run x, uint32_t count)
+static struct node_table_run tail_of(struct node_table_run x, uint32_t count)
 {
-    return (struct roster_run){x.rank + count, x.node + count, x.count - count};
+    return (struct node_table_run){x.rank + count, x.node + count, x.count - count};
 }
 
-static int insert_rank(struct roster *r, struct ranked x)
+static int insert_rank(struct node_table *r, struct ranked x)
 {
     uint32_t at = run_of(r, x), n = 0, count;
-    struct roster_run with[3], *before = at ? &r->runs[at - 1] : NULL, *in = at < r->nruns ? &r->runs[at] : NULL;
+    struct node_table_run with[3], *before = at ? &r->runs[at - 1] : NULL, *in = at < r->nruns ? &r->runs[at] : NULL;
     struct ranked first = in ? (struct ranked){in->rank, in->node} : x;
 
     if (!in || by_rank(&x, &first) <= 0) {
@@ -236,20 +236,20 @@ static int insert_rank(struct roster *r, struct ranked x)
             before->count++;
             return WEIR_OK;
         }
-        with[0] = (struct roster_run){x.rank, x.node, 1};
+        with[0] = (struct node_table_run){x.rank, x.node, 1};
         return replace_runs(r, at, 0, with, 1);
     }
     count = (uint32_t)(x.rank - in->rank) + (x.node > in->node + (x.rank - in->rank)); /* those of the run before x */
     with[n++] = head_of(*in, count);
-    with[n++] = (struct roster_run){x.rank, x.node, 1};
+    with[n++] = (struct node_table_run){x.rank, x.node, 1};
     with[n++] = tail_of(*in, count);
     return replace_runs(r, at, 1, with, n);
 }
 
 /* Takes the i-th of a run out. */
-static int remove_rank(struct roster *r, uint32_t at, uint32_t i)
+static int remove_rank(struct node_table *r, uint32_t at, uint32_t i)
 {
-    struct roster_run x = r->runs[at], with[2];
+    struct node_table_run x = r->runs[at], with[2];
     uint32_t n = 0;
 
     if (i > 0)
@@ -259,14 +259,14 @@ static int remove_rank(struct roster *r, uint32_t at, uint32_t i)
     return replace_runs(r, at, 1, with, n);
 }
 
-static int add_own_rank(const weir_graph *g, struct roster *r, uint32_t node)
+static int add_own_rank(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     int64_t rank = weir_vertex_rank(g, r->nodes[node]);
 
     return rank == WEIR_NO_RANK ? WEIR_OK : insert_rank(r, (struct ranked){rank, node});
 }
 
-int weir_roster_rerank(const weir_graph *g, struct roster *r, uint32_t node)
+int weir_node_table_rerank(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     uint32_t at = 0;
 
@@ -277,7 +277,7 @@ int weir_roster_rerank(const weir_graph *g, struct roster *r, uint32_t node)
     return add_own_rank(g, r, node);
 }
 
-static int leave_rank(const weir_graph *g, struct roster *r, uint32_t node)
+static int leave_rank(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     struct ranked x = {weir_vertex_rank(g, r->nodes[node]), node};
 
@@ -286,17 +286,17 @@ static int leave_rank(const weir_graph *g, struct roster *r, uint32_t node)
 
 /* ---- names ---- */
 
-static size_t name_of(const weir_graph *g, const struct roster *r, uint32_t node, char name[ROSTER_NAME])
+static size_t name_of(const weir_graph *g, const struct node_table *r, uint32_t node, char name[NODE_TABLE_NAME])
 {
-    size_t len = r->nodes[node] == WEIR_NONE ? 0 : weir_vertex_name(g, r->nodes[node], name, ROSTER_NAME);
-    return len < ROSTER_NAME ? len : 0;
+    size_t len = r->nodes[node] == WEIR_NONE ? 0 : weir_vertex_name(g, r->nodes[node], name, NODE_TABLE_NAME);
+    return len < NODE_TABLE_NAME ? len : 0;
 }
 
 /* The slot of a name, or the free one where it would stand. Slots of names that nobody has any more stay in use. */
-static uint32_t *slot_of(const weir_graph *g, const struct roster *r, const char *name, size_t len)
+static uint32_t *slot_of(const weir_graph *g, const struct node_table *r, const char *name, size_t len)
 {
     uint32_t at = weir_names_hash(name, len) & (r->nname_slots - 1);
-    char other[ROSTER_NAME];
+    char other[NODE_TABLE_NAME];
 
     for (;; at = (at + 1) & (r->nname_slots - 1))
         if (!r->name_slots[at] || (name_of(g, r, r->name_slots[at] - 1, other) == len && memcmp(name, other, len) == 0))
@@ -309,9 +309,9 @@ static bool is_template(const weir_graph *g, weir_vertex v)
     return p && p->name != WEIR_NO_NAME && strstr(weir_names_text(&g->names, p->name), "${");
 }
 
-static void add_name(const weir_graph *g, struct roster *r, uint32_t node)
+static void add_name(const weir_graph *g, struct node_table *r, uint32_t node)
 {
-    char name[ROSTER_NAME];
+    char name[NODE_TABLE_NAME];
     size_t len = name_of(g, r, node, name);
     uint32_t *slot = slot_of(g, r, name, len);
 
@@ -322,7 +322,7 @@ static void add_name(const weir_graph *g, struct roster *r, uint32_t node)
     *slot = node + 1;
 }
 
-int weir_roster_read_names(const weir_graph *g, struct roster *r)
+int weir_node_table_read_names(const weir_graph *g, struct node_table *r)
 {
     weir_mem_free(r->name_slots);
     weir_mem_free(r->next);
@@ -337,9 +337,9 @@ int weir_roster_read_names(const weir_graph *g, struct roster *r)
 }
 
 /* A node that is not the first of its name stays where it is. */
-static void leave_name(const weir_graph *g, struct roster *r, uint32_t node)
+static void leave_name(const weir_graph *g, struct node_table *r, uint32_t node)
 {
-    char name[ROSTER_NAME];
+    char name[NODE_TABLE_NAME];
     size_t len = name_of(g, r, node, name);
     uint32_t *slot = slot_of(g, r, name, len), other = r->next[node];
 
@@ -351,7 +351,7 @@ static void leave_name(const weir_graph *g, struct roster *r, uint32_t node)
 
 /* ---- a node comes or goes ---- */
 
-int weir_roster_learn(const weir_graph *g, struct roster *r, uint32_t node)
+int weir_node_table_learn(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     int rc = set_properties(g, r, node, true);
 
@@ -362,7 +362,7 @@ int weir_roster_learn(const weir_graph *g, struct roster *r, uint32_t node)
     return rc;
 }
 
-int weir_roster_forget(const weir_graph *g, struct roster *r, uint32_t node)
+int weir_node_table_forget(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     int rc = set_properties(g, r, node, false);
 
@@ -375,7 +375,7 @@ int weir_roster_forget(const weir_graph *g, struct roster *r, uint32_t node)
 
 /* ---- asking ---- */
 
-int weir_roster_add_property(const weir_graph *g, const struct roster *r, const char *name, size_t len, weir_idset *out)
+int weir_node_table_add_property(const weir_graph *g, const struct node_table *r, const char *name, size_t len, weir_idset *out)
 {
     int rc = WEIR_OK;
 
@@ -389,11 +389,11 @@ int weir_roster_add_property(const weir_graph *g, const struct roster *r, const 
     return rc;
 }
 
-int weir_roster_add_name(const weir_graph *g, const struct roster *r, const char *name, size_t len, weir_idset *out)
+int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, const char *name, size_t len, weir_idset *out)
 {
     int rc = WEIR_OK;
 
-    if (len == 0 || len >= ROSTER_NAME)
+    if (len == 0 || len >= NODE_TABLE_NAME)
         return WEIR_OK;
     for (uint32_t i = *slot_of(g, r, name, len); !rc && i; i = r->next[i - 1])
         if (r->nodes[i - 1] != WEIR_NONE)
@@ -402,9 +402,9 @@ int weir_roster_add_name(const weir_graph *g, const struct roster *r, const char
 }
 
 /* The nodes whose name is in a list, one after the other: for lists that are longer. */
-static int add_listed(const weir_graph *g, const struct roster *r, const weir_hostlist *hosts, weir_idset *out)
+static int add_listed(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts, weir_idset *out)
 {
-    char name[ROSTER_NAME];
+    char name[NODE_TABLE_NAME];
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; !rc && i < r->count; i++) {
@@ -415,23 +415,23 @@ static int add_listed(const weir_graph *g, const struct roster *r, const weir_ho
     return rc;
 }
 
-int weir_roster_add_hosts(const weir_graph *g, const struct roster *r, const weir_hostlist *hosts, weir_idset *out)
+int weir_node_table_add_hosts(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts, weir_idset *out)
 {
     uint64_t n = weir_hostlist_count(hosts);
-    char name[ROSTER_NAME];
+    char name[NODE_TABLE_NAME];
     int rc = WEIR_OK;
 
     if (n > r->count)
         return add_listed(g, r, hosts, out);
     for (uint64_t i = 0; !rc && i < n; i++) {
         size_t len = weir_hostlist_nth(hosts, i, name, sizeof name);
-        rc = len < sizeof name ? weir_roster_add_name(g, r, name, len, out) : WEIR_OK;
+        rc = len < sizeof name ? weir_node_table_add_name(g, r, name, len, out) : WEIR_OK;
     }
     return rc;
 }
 
 /* The first run that does not end before a rank. */
-static uint32_t run_from(const struct roster *r, int64_t rank)
+static uint32_t run_from(const struct node_table *r, int64_t rank)
 {
     uint32_t lo = 0, hi = r->nruns;
 
@@ -445,14 +445,14 @@ static uint32_t run_from(const struct roster *r, int64_t rank)
     return lo;
 }
 
-int weir_roster_add_ranks(const struct roster *r, const weir_idset *ranks, weir_idset *out)
+int weir_node_table_add_ranks(const struct node_table *r, const weir_idset *ranks, weir_idset *out)
 {
     uint32_t lo, hi;
     int rc = WEIR_OK;
 
     for (size_t k = 0; !rc && weir_idset_run(ranks, k, &lo, &hi); k++)
         for (uint32_t i = run_from(r, lo); !rc && i < r->nruns && r->runs[i].rank <= hi; i++) {
-            const struct roster_run *x = &r->runs[i];
+            const struct node_table_run *x = &r->runs[i];
             uint32_t from = x->rank < lo ? (uint32_t)(lo - x->rank) : 0;
             uint32_t last = x->rank + x->count > hi ? (uint32_t)(hi - x->rank) : x->count - 1;
             rc = weir_idset_add_range(out, x->node + from, x->node + last);

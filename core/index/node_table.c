@@ -8,7 +8,7 @@
 #include "aggregate/rows.h"
 #include "graph/observer.h"
 
-void weir_roster_free(struct roster *r)
+void weir_node_table_free(struct node_table *r)
 {
     if (!r)
         return;
@@ -29,14 +29,14 @@ void weir_roster_free(struct roster *r)
 
 static void drop(weir_graph *g)
 {
-    weir_roster_free(g->roster);
-    g->roster = NULL;
+    weir_node_table_free(g->node_table);
+    g->node_table = NULL;
     weir_observe_end(g, &weir_node_table_observer);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    const struct roster *r = g->roster;
+    const struct node_table *r = g->node_table;
     size_t n = sizeof *r + ((size_t)r->cap + r->nslots) * 4 + (size_t)r->rows_cap * sizeof *r->first * (r->later ? 2 : 1) + r->ntypes;
 
     n += (size_t)r->properties_cap * sizeof *r->properties + (size_t)r->runs_cap * sizeof *r->runs;
@@ -48,12 +48,12 @@ static size_t bytes(const weir_graph *g)
 
 /* ---- numbers ---- */
 
-static uint32_t slot_from(const struct roster *r, weir_vertex v)
+static uint32_t slot_from(const struct node_table *r, weir_vertex v)
 {
     return (uint32_t)((v * 0x9E3779B97F4A7C15u) >> 32) & (r->nslots - 1);
 }
 
-uint32_t weir_roster_number(const struct roster *r, weir_vertex v)
+uint32_t weir_node_table_number(const struct node_table *r, weir_vertex v)
 {
     for (uint32_t at = slot_from(r, v); r->slots[at]; at = (at + 1) & (r->nslots - 1))
         if (r->nodes[r->slots[at] - 1] == v)
@@ -62,7 +62,7 @@ uint32_t weir_roster_number(const struct roster *r, weir_vertex v)
 }
 
 /* Slots of nodes that are gone stay in use. */
-static void put_slot(struct roster *r, uint32_t node)
+static void put_slot(struct node_table *r, uint32_t node)
 {
     uint32_t at = slot_from(r, r->nodes[node]);
 
@@ -71,18 +71,18 @@ static void put_slot(struct roster *r, uint32_t node)
     r->slots[at] = node + 1;
 }
 
-static void cover(struct roster_span *s, uint32_t lo, uint32_t hi)
+static void cover(struct node_table_span *s, uint32_t lo, uint32_t hi)
 {
     if (lo == hi)
         return;
     if (s->lo == s->hi)
-        *s = (struct roster_span){lo, hi};
+        *s = (struct node_table_span){lo, hi};
     s->lo = s->lo < lo ? s->lo : lo;
     s->hi = s->hi > hi ? s->hi : hi;
 }
 
 /* A node stands below all rows over it. */
-static void cover_up(const weir_graph *g, struct roster *r, uint32_t node)
+static void cover_up(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     weir_vertex v = r->nodes[node], p;
 
@@ -99,25 +99,25 @@ static void cover_up(const weir_graph *g, struct roster *r, uint32_t node)
 
 /* ---- all of them ---- */
 
-bool weir_roster_has_below(const weir_graph *g, const struct roster *r, const struct inner *in)
+bool weir_node_table_has_below(const weir_graph *g, const struct node_table *r, const struct inner *in)
 {
     return in && in->cells && type_cell(schema_at(g, in->schema), r->type) != 0;
 }
 
 /* Notes that v, which is neither a node nor inside one, is there; where no node is below it, all that is, too. */
-static void note_outside(const weir_graph *g, struct roster *r, weir_vertex v)
+static void note_outside(const weir_graph *g, struct node_table *r, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);
 
     r->outside[kind_of(g, v)->type] = true;
-    if (!in || !in->cells || weir_roster_has_below(g, r, in))
+    if (!in || !in->cells || weir_node_table_has_below(g, r, in))
         return;
     for (weir_type t = 0; t < r->ntypes; t++)
         r->outside[t] = r->outside[t] || type_cell(schema_at(g, in->schema), t) != 0;
 }
 
 /* Lists v, if it is a node, and the nodes below it, in preorder. The depth of the tree is bounded. */
-static int list_nodes(const weir_graph *g, struct roster *r, weir_vertex v, bool inside)
+static int list_nodes(const weir_graph *g, struct node_table *r, weir_vertex v, bool inside)
 {
     const struct inner *in = inner_of(g, v);
     int rc = WEIR_OK;
@@ -130,15 +130,15 @@ static int list_nodes(const weir_graph *g, struct roster *r, weir_vertex v, bool
     }
     if (!inside)
         note_outside(g, r, v);
-    for (uint32_t i = 0; weir_roster_has_below(g, r, in) && !rc && i < in->nkids; i++)
+    for (uint32_t i = 0; weir_node_table_has_below(g, r, in) && !rc && i < in->nkids; i++)
         rc = in->kids[i] == WEIR_NONE ? WEIR_OK : list_nodes(g, r, in->kids[i], inside);
     return rc;
 }
 
 /* Makes room for all numbers that will be given out, and puts those that are in their places. */
-static int settle(const weir_graph *g, struct roster *r)
+static int settle(const weir_graph *g, struct node_table *r)
 {
-    size_t most = (size_t)r->count + r->count / 8 + ROSTER_LATER;
+    size_t most = (size_t)r->count + r->count / 8 + NODE_TABLE_LATER;
 
     r->live = weir_idset_new();
     for (r->nslots = 8; r->nslots < most + most / 2;)
@@ -155,7 +155,7 @@ static int settle(const weir_graph *g, struct roster *r)
     return r->count ? weir_idset_add_range(r->live, 0, r->count - 1) : WEIR_OK;
 }
 
-static int fill(const weir_graph *g, struct roster *r)
+static int fill(const weir_graph *g, struct node_table *r)
 {
     int rc = WEIR_OK;
 
@@ -170,35 +170,35 @@ static int fill(const weir_graph *g, struct roster *r)
         if (g->roots[i] != WEIR_NONE)
             rc = list_nodes(g, r, g->roots[i], false);
     rc = rc ? rc : settle(g, r);
-    return rc ? rc : weir_roster_read_properties(g, r);
+    return rc ? rc : weir_node_table_read_properties(g, r);
 }
 
-int weir_roster_make(const weir_graph *g, weir_type node_type, struct roster **out)
+int weir_node_table_make(const weir_graph *g, weir_type node_type, struct node_table **out)
 {
-    struct roster *r = weir_mem_zalloc(1, sizeof *r);
+    struct node_table *r = weir_mem_zalloc(1, sizeof *r);
 
     if (!r)
         return WEIR_ENOMEM;
     r->type = node_type;
     if (fill(g, r)) {
-        weir_roster_free(r);
+        weir_node_table_free(r);
         return WEIR_ENOMEM;
     }
     *out = r;
     return WEIR_OK;
 }
 
-int weir_roster_get(weir_graph *g, weir_type node_type, struct roster **out)
+int weir_node_table_get(weir_graph *g, weir_type node_type, struct node_table **out)
 {
-    struct roster *r;
+    struct node_table *r;
 
-    if (g->roster && g->roster->type != node_type)
+    if (g->node_table && g->node_table->type != node_type)
         drop(g);
-    if (!g->roster && weir_roster_make(g, node_type, &g->roster))
+    if (!g->node_table && weir_node_table_make(g, node_type, &g->node_table))
         return WEIR_ENOMEM;
     weir_observe(g, &weir_node_table_observer);
-    r = g->roster;
-    if ((!r->ranks_known && weir_roster_read_ranks(g, r)) || (!r->names_known && weir_roster_read_names(g, r)))
+    r = g->node_table;
+    if ((!r->ranks_known && weir_node_table_read_ranks(g, r)) || (!r->names_known && weir_node_table_read_names(g, r)))
         return WEIR_ENOMEM;
     *out = r;
     return WEIR_OK;
@@ -206,7 +206,7 @@ int weir_roster_get(weir_graph *g, weir_type node_type, struct roster **out)
 
 /* ---- what is new ---- */
 
-static int widen_types(const weir_graph *g, struct roster *r)
+static int widen_types(const weir_graph *g, struct node_table *r)
 {
     bool *wider;
 
@@ -221,7 +221,7 @@ static int widen_types(const weir_graph *g, struct roster *r)
     return WEIR_OK;
 }
 
-static int join(const weir_graph *g, struct roster *r, weir_vertex v)
+static int join(const weir_graph *g, struct node_table *r, weir_vertex v)
 {
     uint32_t node = r->count;
 
@@ -234,10 +234,10 @@ static int join(const weir_graph *g, struct roster *r, weir_vertex v)
     r->nodes[r->count++] = v;
     put_slot(r, node);
     cover_up(g, r, node);
-    return weir_idset_add_id(r->live, node) ? WEIR_ENOMEM : weir_roster_learn(g, r, node);
+    return weir_idset_add_id(r->live, node) ? WEIR_ENOMEM : weir_node_table_learn(g, r, node);
 }
 
-static int join_below(const weir_graph *g, struct roster *r, weir_vertex v, bool inside)
+static int join_below(const weir_graph *g, struct node_table *r, weir_vertex v, bool inside)
 {
     const struct inner *in = inner_of(g, v);
     int rc = WEIR_OK;
@@ -248,12 +248,12 @@ static int join_below(const weir_graph *g, struct roster *r, weir_vertex v, bool
     } else if (!inside) {
         note_outside(g, r, v);
     }
-    for (uint32_t i = 0; weir_roster_has_below(g, r, in) && !rc && i < in->nkids; i++)
+    for (uint32_t i = 0; weir_node_table_has_below(g, r, in) && !rc && i < in->nkids; i++)
         rc = in->kids[i] == WEIR_NONE ? WEIR_OK : join_below(g, r, in->kids[i], inside);
     return rc;
 }
 
-static bool is_inside(const weir_graph *g, const struct roster *r, weir_vertex v)
+static bool is_inside(const weir_graph *g, const struct node_table *r, weir_vertex v)
 {
     while (v != WEIR_NONE && kind_of(g, v)->type != r->type)
         v = vertex_at(g, v)->parent;
@@ -262,7 +262,7 @@ static bool is_inside(const weir_graph *g, const struct roster *r, weir_vertex v
 
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    struct roster *r = g->roster;
+    struct node_table *r = g->node_table;
     const weir_vertex *kids = p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
     bool inside;
     int rc;
@@ -277,31 +277,31 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 
 /* ---- what goes ---- */
 
-static int leave_below(const weir_graph *g, struct roster *r, weir_vertex v)
+static int leave_below(const weir_graph *g, struct node_table *r, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);
-    uint32_t node = kind_of(g, v)->type == r->type ? weir_roster_number(r, v) : WEIR_NONE;
+    uint32_t node = kind_of(g, v)->type == r->type ? weir_node_table_number(r, v) : WEIR_NONE;
     int rc = WEIR_OK;
 
     if (node != WEIR_NONE) {
-        rc = weir_roster_forget(g, r, node);
+        rc = weir_node_table_forget(g, r, node);
         rc = rc ? rc : weir_idset_remove_id(r->live, node);
         r->nodes[node] = WEIR_NONE;
     }
-    for (uint32_t i = 0; weir_roster_has_below(g, r, in) && !rc && i < in->nkids; i++)
+    for (uint32_t i = 0; weir_node_table_has_below(g, r, in) && !rc && i < in->nkids; i++)
         rc = in->kids[i] == WEIR_NONE ? WEIR_OK : leave_below(g, r, in->kids[i]);
     return rc;
 }
 
 static void unlinked(weir_graph *g, weir_vertex v)
 {
-    if (leave_below(g, g->roster, v))
+    if (leave_below(g, g->node_table, v))
         drop(g);
 }
 
 /* ---- rows ---- */
 
-static int widen_rows(struct roster *r, uint32_t rows)
+static int widen_rows(struct node_table *r, uint32_t rows)
 {
     uint32_t had = r->rows_cap;
 
@@ -312,7 +312,7 @@ static int widen_rows(struct roster *r, uint32_t rows)
 
 static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
-    struct roster *r = g->roster;
+    struct node_table *r = g->node_table;
 
     if (widen_rows(r, first + count)) {
         drop(g);
@@ -326,15 +326,15 @@ static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 
 static void rows_moved(weir_graph *g, weir_vertex v)
 {
-    struct roster *r = g->roster;
+    struct node_table *r = g->node_table;
     const struct inner *in = inner_of(g, v);
     struct levels lv;
 
     weir_levels_of(in->rows_cap, &lv);
     for (uint32_t i = 0; i < in->nkids; i++) {
         const struct inner *kid = in->kids[i] == WEIR_NONE ? NULL : inner_of(g, in->kids[i]);
-        uint32_t node = in->kids[i] == WEIR_NONE ? WEIR_NONE : weir_roster_number(r, in->kids[i]);
-        struct roster_row below = kid && kid->cells ? roster_below(r, kid, 0) : (struct roster_row){{0, 0}, {0, 0}};
+        uint32_t node = in->kids[i] == WEIR_NONE ? WEIR_NONE : weir_node_table_number(r, in->kids[i]);
+        struct node_table_row below = kid && kid->cells ? node_table_below(r, kid, 0) : (struct node_table_row){{0, 0}, {0, 0}};
         if (node != WEIR_NONE)
             cover(node < r->base ? &below.first : &below.later, node, node + 1);
         for (uint32_t l = 0; l <= lv.n; l++) {
@@ -348,34 +348,34 @@ static void rows_moved(weir_graph *g, weir_vertex v)
 
 /* ---- what changes of vertices ---- */
 
-static bool is_empty(struct roster_row row)
+static bool is_empty(struct node_table_row row)
 {
     return row.first.lo == row.first.hi && row.later.lo == row.later.hi;
 }
 
-static int rerank(const weir_graph *g, struct roster *r, weir_vertex v, uint32_t node)
+static int rerank(const weir_graph *g, struct node_table *r, weir_vertex v, uint32_t node)
 {
     const struct inner *in = inner_of(g, v);
 
-    if (in && in->cells && !is_empty(roster_below(r, in, 0))) /* others may have it from v */
+    if (in && in->cells && !is_empty(node_table_below(r, in, 0))) /* others may have it from v */
         r->ranks_known = false;
-    return r->ranks_known && node != WEIR_NONE ? weir_roster_rerank(g, r, node) : WEIR_OK;
+    return r->ranks_known && node != WEIR_NONE ? weir_node_table_rerank(g, r, node) : WEIR_OK;
 }
 
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
-    struct roster *r = g->roster;
+    struct node_table *r = g->node_table;
     uint32_t node;
     int rc = WEIR_OK;
 
     if (map != WEIR_PROPERTIES)
         return;
-    node = kind_of(g, v)->type == r->type ? weir_roster_number(r, v) : WEIR_NONE;
+    node = kind_of(g, v)->type == r->type ? weir_node_table_number(r, v) : WEIR_NONE;
     r->names_known = r->names_known && !r->templates;
     if (key == WEIR_NO_NAME)
         rc = rerank(g, r, v, node);
     else if (node != WEIR_NONE)
-        rc = weir_roster_move(g, r, node, key);
+        rc = weir_node_table_move(g, r, node, key);
     if (rc)
         drop(g);
 }
@@ -390,5 +390,5 @@ const struct weir_observer weir_node_table_observer = {
     .reset = drop,
     .freed = drop,
     .bytes = bytes,
-    .check = weir_roster_check,
+    .check = weir_node_table_check,
 };

@@ -7,7 +7,7 @@
 
 struct both {
     const weir_graph *g;
-    const struct roster *kept, *made;
+    const struct node_table *kept, *made;
 };
 
 /* A set of numbers of the roster that was made, in those of the one that was kept. */
@@ -17,7 +17,7 @@ static int renumber(const struct both *b, const weir_idset *set, weir_idset **ou
 
     *out = weir_idset_new();
     for (int64_t i = weir_idset_first(set); *out && !rc && i >= 0; i = weir_idset_next(set, i)) {
-        uint32_t node = weir_roster_number(b->kept, b->made->nodes[i]);
+        uint32_t node = weir_node_table_number(b->kept, b->made->nodes[i]);
         rc = node == WEIR_NONE ? WEIR_OK : weir_idset_add_id(*out, node);
     }
     return *out ? rc : WEIR_ENOMEM;
@@ -33,7 +33,7 @@ static int same_set(const struct both *b, const weir_idset *kept, const weir_ids
     return rc;
 }
 
-static bool is_within(struct roster_span s, uint32_t node)
+static bool is_within(struct node_table_span s, uint32_t node)
 {
     return s.lo <= node && node < s.hi;
 }
@@ -48,7 +48,7 @@ static bool is_covered(const struct both *b, uint32_t node)
         struct levels lv;
         weir_levels_of(in->rows_cap, &lv);
         for (uint32_t l = 0; l <= lv.n; l++) {
-            struct roster_row row = roster_below(b->kept, in, row_over(&lv, l, vertex_at(b->g, v)->pos));
+            struct node_table_row row = node_table_below(b->kept, in, row_over(&lv, l, vertex_at(b->g, v)->pos));
             if (!is_within(node < b->kept->base ? row.first : row.later, node))
                 return false;
         }
@@ -73,7 +73,7 @@ static int check_properties(const struct both *b, bool *same)
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; *same && !rc && i < b->kept->nproperties; i++) { /* those that nobody has any more are kept */
-        const struct roster_property *p = &b->kept->properties[i];
+        const struct node_table_property *p = &b->kept->properties[i];
         if (weir_idset_count(p->nodes) == 0)
             continue;
         *same = k < b->made->nproperties && p->key == b->made->properties[k].key;
@@ -84,7 +84,7 @@ static int check_properties(const struct both *b, bool *same)
     return rc;
 }
 
-static uint64_t ranked(const struct roster *r)
+static uint64_t ranked(const struct node_table *r)
 {
     uint64_t n = 0;
 
@@ -93,7 +93,7 @@ static uint64_t ranked(const struct roster *r)
     return n;
 }
 
-static bool has_rank(const struct roster *r, int64_t rank, uint32_t node)
+static bool has_rank(const struct node_table *r, int64_t rank, uint32_t node)
 {
     for (uint32_t i = 0; i < r->nruns; i++)
         if (rank >= r->runs[i].rank && rank - r->runs[i].rank < r->runs[i].count && node - r->runs[i].node == rank - r->runs[i].rank)
@@ -102,7 +102,7 @@ static bool has_rank(const struct roster *r, int64_t rank, uint32_t node)
 }
 
 /* Whether all of a run are before the first of another, by rank and number. */
-static bool is_before(struct roster_run a, struct roster_run b)
+static bool is_before(struct node_table_run a, struct node_table_run b)
 {
     int64_t last = a.rank + a.count - 1;
     return last < b.rank || (last == b.rank && a.node + a.count - 1 < b.node);
@@ -110,7 +110,7 @@ static bool is_before(struct roster_run a, struct roster_run b)
 
 static void check_ranks(const struct both *b, bool *same)
 {
-    const struct roster *kept = b->kept;
+    const struct node_table *kept = b->kept;
 
     *same = *same && ranked(kept) == ranked(b->made);
     for (uint32_t i = 1; *same && i < kept->nruns; i++)
@@ -124,13 +124,13 @@ static void check_ranks(const struct both *b, bool *same)
 /* Those of the name that a node of the roster that was made has. */
 static int check_name(const struct both *b, uint32_t node, bool *same)
 {
-    char name[ROSTER_NAME];
+    char name[NODE_TABLE_NAME];
     size_t len = weir_vertex_name(b->g, b->made->nodes[node], name, sizeof name);
     weir_idset *kept = weir_idset_new(), *made = weir_idset_new();
     int rc = kept && made ? WEIR_OK : WEIR_ENOMEM;
 
-    rc = rc ? rc : weir_roster_add_name(b->g, b->kept, name, len, kept);
-    rc = rc ? rc : weir_roster_add_name(b->g, b->made, name, len, made);
+    rc = rc ? rc : weir_node_table_add_name(b->g, b->kept, name, len, kept);
+    rc = rc ? rc : weir_node_table_add_name(b->g, b->made, name, len, made);
     rc = rc ? rc : same_set(b, kept, made, same);
     weir_idset_free(kept);
     weir_idset_free(made);
@@ -149,20 +149,20 @@ static int compare(const struct both *b, bool *same)
     return rc;
 }
 
-int weir_roster_check(const weir_graph *g, weir_err *err)
+int weir_node_table_check(const weir_graph *g, weir_err *err)
 {
-    struct both b = {g, g->roster, NULL};
-    struct roster *made;
+    struct both b = {g, g->node_table, NULL};
+    struct node_table *made;
     bool same = true;
-    int rc = weir_roster_make(g, b.kept->type, &made);
+    int rc = weir_node_table_make(g, b.kept->type, &made);
 
     if (rc)
         return weir_fail_nomem(err);
     b.made = made;
-    rc = weir_roster_read_ranks(g, made);
-    rc = rc ? rc : weir_roster_read_names(g, made);
+    rc = weir_node_table_read_ranks(g, made);
+    rc = rc ? rc : weir_node_table_read_names(g, made);
     rc = rc ? rc : compare(&b, &same);
-    weir_roster_free(made);
+    weir_node_table_free(made);
     if (rc)
         return weir_fail_nomem(err);
     return same ? WEIR_OK : weir_fail(err, WEIR_EINVAL, "weir_check: the node table is not what the nodes say");

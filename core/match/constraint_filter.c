@@ -15,7 +15,7 @@ int weir_fence_raise(struct match *m)
 
     if (m->allowed || !c || m->node_type == WEIR_NO_TYPE)
         return WEIR_OK;
-    if (weir_roster_get(m->g, m->node_type, &m->roster) || weir_constraint_nodes(c, m->g, m->roster, &m->allowed))
+    if (weir_node_table_get(m->g, m->node_type, &m->node_table) || weir_constraint_nodes(c, m->g, m->node_table, &m->allowed))
         return weir_fail_nomem(m->err);
     return WEIR_OK;
 }
@@ -23,7 +23,7 @@ int weir_fence_raise(struct match *m)
 /* Whether vertices of a type stand nowhere but at or inside nodes. */
 static bool is_in_nodes(const struct match *m, weir_type t)
 {
-    return t < m->roster->ntypes && !m->roster->outside[t];
+    return t < m->node_table->ntypes && !m->node_table->outside[t];
 }
 
 bool weir_fence_matters(const struct search *s)
@@ -36,7 +36,7 @@ bool weir_fence_matters(const struct search *s)
 }
 
 /* Whether one of the nodes in a span is allowed. */
-static bool allows_one(const struct match *m, struct roster_span s)
+static bool allows_one(const struct match *m, struct node_table_span s)
 {
     int64_t first = s.lo < s.hi ? weir_idset_next(m->allowed, (int64_t)s.lo - 1) : -1;
     return first >= 0 && first < s.hi;
@@ -44,7 +44,7 @@ static bool allows_one(const struct match *m, struct roster_span s)
 
 bool weir_fence_stops_row(const struct match *m, const struct inner *in, uint32_t row)
 {
-    struct roster_row s = roster_below(m->roster, in, row);
+    struct node_table_row s = node_table_below(m->node_table, in, row);
 
     return (s.first.lo < s.first.hi || s.later.lo < s.later.hi) && !allows_one(m, s.first) && !allows_one(m, s.later);
 }
@@ -54,18 +54,18 @@ bool weir_fence_stops(const struct match *m, weir_vertex v)
     const struct inner *in = inner_of(m->g, v);
 
     if (kind_of(m->g, v)->type == m->node_type)
-        return !weir_idset_test(m->allowed, weir_roster_number(m->roster, v));
+        return !weir_idset_test(m->allowed, weir_node_table_number(m->node_table, v));
     return in && in->cells && weir_fence_stops_row(m, in, 0);
 }
 
 /* Whether one of the nodes in a span is below v, and not allowed. */
-static bool forbids_one(const struct match *m, weir_vertex v, struct roster_span s)
+static bool forbids_one(const struct match *m, weir_vertex v, struct node_table_span s)
 {
-    for (int64_t i = weir_idset_next(m->roster->live, (int64_t)s.lo - 1); i >= 0 && i < s.hi;
-         i = weir_idset_next(m->roster->live, i)) {
+    for (int64_t i = weir_idset_next(m->node_table->live, (int64_t)s.lo - 1); i >= 0 && i < s.hi;
+         i = weir_idset_next(m->node_table->live, i)) {
         if (weir_idset_test(m->allowed, (uint32_t)i))
             i = weir_idset_run_end(m->allowed, i);
-        else if (weir_vertex_within(m->g, m->roster->nodes[i], v))
+        else if (weir_vertex_within(m->g, m->node_table->nodes[i], v))
             return true;
     }
     return false;
@@ -74,7 +74,7 @@ static bool forbids_one(const struct match *m, weir_vertex v, struct roster_span
 int weir_fence_whole(struct match *m, weir_vertex v)
 {
     const struct inner *in = inner_of(m->g, v);
-    struct roster_row below;
+    struct node_table_row below;
     int rc;
 
     if (!weir_request_constrained(m->request) || m->node_type == WEIR_NO_TYPE || !in || !in->cells ||
@@ -83,6 +83,6 @@ int weir_fence_whole(struct match *m, weir_vertex v)
     rc = weir_fence_raise(m);
     if (rc)
         return rc;
-    below = roster_below(m->roster, in, 0);
+    below = node_table_below(m->node_table, in, 0);
     return !forbids_one(m, v, below.first) && !forbids_one(m, v, below.later);
 }

@@ -63,7 +63,7 @@ static bool is_allowed(const struct match *m, weir_vertex v)
 
     while (v != WEIR_NONE && kind_of(m->g, v)->type != m->node_type)
         v = vertex_at(m->g, v)->parent;
-    node = v == WEIR_NONE ? WEIR_NONE : weir_roster_number(m->roster, v);
+    node = v == WEIR_NONE ? WEIR_NONE : weir_node_table_number(m->node_table, v);
     return node == WEIR_NONE || weir_idset_test(m->allowed, node);
 }
 
@@ -76,9 +76,9 @@ static int refuse_constrained(struct match *m)
     if ((inside && !m->roomy) || !weir_request_constraint(m->request))
         return WEIR_OK;
     rc = weir_fence_raise(m);
-    for (uint32_t i = 0; !rc && !inside && i < m->roster->count; i++)
-        if (m->roster->nodes[i] != WEIR_NONE && !weir_idset_test(m->allowed, i))
-            weir_occupancy_refuse(m->g, m->calendar, m->roster->nodes[i]);
+    for (uint32_t i = 0; !rc && !inside && i < m->node_table->count; i++)
+        if (m->node_table->nodes[i] != WEIR_NONE && !weir_idset_test(m->allowed, i))
+            weir_occupancy_refuse(m->g, m->calendar, m->node_table->nodes[i]);
     for (uint32_t i = 0; !rc && inside && i < m->calendar->count; i++)
         if (m->calendar->vertices[i] != WEIR_NONE && !is_allowed(m, m->calendar->vertices[i]))
             weir_occupancy_refuse(m->g, m->calendar, m->calendar->vertices[i]);

@@ -64,7 +64,7 @@ struct match {
     weir_type node_type; /* what constraints are about, and where a slot has its place */
     uint32_t links;      /* the subsystem whose edges lead to what is asked for inside something; WEIR_NONE: none does */
     weir_type store_type; /* "storage_node": constraints are about these, too; where there are any, no fence is raised */
-    struct roster *roster; /* with `allowed` */
+    struct node_table *node_table; /* with `allowed` */
     weir_idset *allowed;   /* the nodes that the constraint allows, by their numbers in the roster; NULL: nobody asked yet */
     weir_pick *picks;
     uint32_t npicks, picks_cap;

@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-struct roster;
+struct node_table;
 
 enum weir_operator { WEIR_ALL_OF, WEIR_ANY_OF, WEIR_NOT_ALL_OF, WEIR_HAS_PROPERTIES, WEIR_IN_HOSTLIST, WEIR_IN_RANKS };
 
@@ -45,7 +45,7 @@ int weir_constraint_solve(const weir_constraint *c, const struct weir_subjects *
 
 /* Make the set of all nodes that match constraint `c`, by their numbers in the node table `r` of graph `g`. Returns
  * WEIR_OK or WEIR_ENOMEM. */
-int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct roster *r,
+int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct node_table *r,
                           weir_idset **out) WEIR_CHECKED;
 
 /* A property and the ranks with the property, as R lists them. */

@@ -6,30 +6,30 @@
 
 struct machine {
     const weir_graph *g;
-    const struct roster *r;
+    const struct node_table *r;
 };
 
 static int having(const void *data, const struct weir_wanted_property *p, weir_idset *out)
 {
     const struct machine *m = data;
-    int rc = weir_roster_add_property(m->g, m->r, p->name, p->len, out);
+    int rc = weir_node_table_add_property(m->g, m->r, p->name, p->len, out);
 
-    return rc == WEIR_OK ? weir_roster_add_name(m->g, m->r, p->name, p->len, out) : rc;
+    return rc == WEIR_OK ? weir_node_table_add_name(m->g, m->r, p->name, p->len, out) : rc;
 }
 
 static int named(const void *data, const weir_hostlist *hosts, weir_idset *out)
 {
     const struct machine *m = data;
-    return weir_roster_add_hosts(m->g, m->r, hosts, out);
+    return weir_node_table_add_hosts(m->g, m->r, hosts, out);
 }
 
 static int ranked(const void *data, const weir_idset *ranks, weir_idset *out)
 {
     const struct machine *m = data;
-    return weir_roster_add_ranks(m->r, ranks, out);
+    return weir_node_table_add_ranks(m->r, ranks, out);
 }
 
-int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct roster *r, weir_idset **out)
+int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct node_table *r, weir_idset **out)
 {
     const struct machine m = {g, r};
     const struct weir_subjects subjects = {r->live, &m, named, having, ranked};

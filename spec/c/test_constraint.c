@@ -186,7 +186,7 @@ static weir_graph *fleet(weir_vertex *first)
 }
 
 /* The ids of nodes instead of their numbers. */
-static weir_idset *by_id(const weir_graph *g, const struct roster *r, weir_idset *nodes)
+static weir_idset *by_id(const weir_graph *g, const struct node_table *r, weir_idset *nodes)
 {
     weir_idset *ids = weir_idset_new();
 
@@ -198,12 +198,12 @@ static weir_idset *by_id(const weir_graph *g, const struct roster *r, weir_idset
 
 static void check_allowed(weir_graph *g, const char *json, const char *wanted)
 {
-    struct roster *r = NULL;
+    struct node_table *r = NULL;
     weir_constraint *c = NULL;
     weir_idset *nodes = NULL;
     char *text;
 
-    CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C3] a roster");
+    CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C3] a roster");
     CHECK(weir_constraint_parse(json, strlen(json), &c, NULL) == WEIR_OK, "[C3] %s", json);
     CHECK(weir_constraint_nodes(c, g, r, &nodes) == WEIR_OK, "[C3] %s is solved", json);
     nodes = by_id(g, r, nodes);
@@ -264,11 +264,11 @@ static void test_changes_without_memory(weir_graph *g, weir_vertex v)
     static const char *const keys[] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"};
 
     for (long n = 1; n <= 8; n++) {
-        struct roster *r;
+        struct node_table *r;
         const char *key = keys[n - 1];
         char json[64];
         int rc;
-        CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C4] a roster");
+        CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C4] a roster");
         weir_mem_fail_after(n);
         rc = weir_vertex_set(g, v, WEIR_PROPERTIES, key, "", NULL);
         weir_mem_fail_after(0);

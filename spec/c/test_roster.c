@@ -126,16 +126,16 @@ static void run(uint64_t from, int steps)
     seed = from;
     add_rack(g, add(g, WEIR_NONE, "cluster", 1));
     for (int i = 0; i < steps; i++) {
-        const struct roster *before;
-        struct roster *r = NULL;
-        CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a roster");
+        const struct node_table *before;
+        struct node_table *r = NULL;
+        CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a roster");
         before = r;
         change(g);
         if (!compare(g, &policies[dice(3)])) {
             printf("seed %llu step %d\n", (unsigned long long)from, i);
             break;
         }
-        CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a roster");
+        CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a roster");
         kept += r == before;
     }
     CHECK(kept > (uint32_t)steps * 9 / 10, "the roster follows: %u of %d", kept, steps);
@@ -149,7 +149,7 @@ static void test_shared_ranks(void)
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     weir_graph *g = weir_graph_new();
     weir_vertex root = WEIR_NONE, v[12];
-    struct roster *r;
+    struct node_table *r;
     weir_err err = {0};
 
     d.type = "cluster";
@@ -157,7 +157,7 @@ static void test_shared_ranks(void)
     d.type = "node";
     for (d.rank = 0; d.rank < 9; d.rank++)
         CHECK(weir_graph_add_many(g, root, &d, 1, 1, &v[d.rank], NULL) == WEIR_OK, "a node");
-    CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a roster");
+    CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a roster");
     for (int i = 0; i < 3; i++) {
         d.rank = later[i];
         CHECK(weir_graph_add_many(g, root, &d, 1, 1, &v[9 + i], NULL) == WEIR_OK && weir_check(g, &err) == WEIR_OK,
@@ -173,12 +173,12 @@ static void run_nomem(void)
 {
     for (long n = 1; n < 400; n++) {
         weir_graph *g = weir_graph_new();
-        struct roster *r;
+        struct node_table *r;
         weir_err err = {0};
         seed = 11;
         for (int i = 0; i < 3; i++)
             add_rack(g, i ? weir_graph_root(g, NULL, 0) : add(g, WEIR_NONE, "cluster", 1));
-        CHECK(weir_roster_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a roster");
+        CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a roster");
         weir_mem_fail_after(n);
         for (int i = 0; i < 10; i++)
             change(g);

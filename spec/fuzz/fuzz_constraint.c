@@ -7,7 +7,7 @@
 #define NODES 12 /* in each */
 
 static weir_graph *graph;
-static struct roster *roster;
+static struct node_table *roster;
 
 /* Names node0 to node11 in each rack, ranks 100 downwards, properties a to d and some with a suffix. */
 static void add_node(weir_graph *g, weir_vertex rack, int i)
@@ -42,7 +42,7 @@ static void build(void)
             fuzz_fail("no rack");
         add_node(graph, rack, i);
     }
-    if (weir_roster_get(graph, weir_type_find(graph, "node"), &roster) != WEIR_OK || roster->count != RACKS * NODES)
+    if (weir_node_table_get(graph, weir_type_find(graph, "node"), &roster) != WEIR_OK || roster->count != RACKS * NODES)
         fuzz_fail("no roster");
 }
 

@@ -85,7 +85,7 @@ return {
   { "^core/time/occupancy%.c$", "give_up(g, c)", "as above" },
   { "^core/time/occupancy_partial%.c$", "c->too_many", "as above" },
   { "^core/time/occupancy_partial%.c$", "weir_timeline_bytes", "how much is held, for benchmarks" },
-  { "^core/.*%.c$", "in weir_roster_bytes", "as above" },
+  { "^core/.*%.c$", "in weir_node_table_bytes", "as above" },
 
   -- what is said elsewhere first
   { "^core/.*%.c$", "key++", COLLIDE },
@@ -260,7 +260,7 @@ return {
   { "^core/rset/rset_collect%.c$", "no_memory(w)", NOMEM },
   { "^core/draw/svg_paint%.c$", "!large", NOMEM },
   { "^core/draw/svg_colour%.c$", "WEIR_NONE", "vertices that went, below a cell that stands for all of them" },
-  { "^core/index/node_facts%.c$", "ROSTER_NAME", "a constraint with a host name of more than 64 KB, or none" },
+  { "^core/index/node_facts%.c$", "NODE_TABLE_NAME", "a constraint with a host name of more than 64 KB, or none" },
   { "^core/aggregate/rows%.c$", "g->building", TWICE },
   { "^core/match/flow%.c$", "WEIR_PATH_DEPTH", "edges of a subsystem that go round" },
   { "^core/request/jobspec_tasks%.c$", "json_is_string(command)", "a command that is one text" },
