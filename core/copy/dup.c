@@ -313,7 +313,7 @@ static void forget_arrays(weir_graph *c)
     c->occupancies = NULL;
     c->indexes = NULL;
     c->node_table = NULL;
-    c->refusals = NULL;
+    c->nogoods = NULL;
     c->uuids = NULL;
     c->uuid_slots = NULL;
     c->changes = NULL;

@@ -106,7 +106,7 @@ struct weir_observer;  /* observer.h */
 struct index;          /* candidate_index.h */
 struct occupancy;       /* occupancy.h */
 struct node_table;         /* node_table.h */
-struct refusals;       /* nogood.h */
+struct nogoods;       /* nogood.h */
 struct weir_changes;   /* journal.h */
 struct weir_text_save; /* journal.h */
 
@@ -145,7 +145,7 @@ struct weir_graph {
     struct index **indexes;
     uint32_t nindexes, indexes_cap;
     struct node_table *node_table; /* NULL: nobody has asked which nodes there are */
-    struct refusals *refusals; /* NULL: no search was in vain */
+    struct nogoods *nogoods; /* NULL: no search was in vain */
     bool expire; /* a job ends at its end (weir_graph_overrun) */
     int64_t now, next_job;
     uint64_t serial, uses; /* uses: a counter to tell the index used least recently */

@@ -9,7 +9,7 @@
 
 static void drop_all(weir_graph *g)
 {
-    struct refusals *x = g->refusals;
+    struct nogoods *x = g->nogoods;
 
     for (uint32_t i = 0; x && i < x->n; i++) {
         weir_buf_free(&x->list[i].key);
@@ -18,13 +18,13 @@ static void drop_all(weir_graph *g)
     if (x)
         weir_mem_free(x->rows);
     weir_mem_free(x);
-    g->refusals = NULL;
+    g->nogoods = NULL;
     weir_observe_end(g, &weir_nogood_observer);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    const struct refusals *x = g->refusals;
+    const struct nogoods *x = g->nogoods;
     size_t n = x ? sizeof *x + (size_t)x->cap * sizeof *x->rows : 0;
 
     for (uint32_t i = 0; x && i < x->n; i++)
@@ -32,7 +32,7 @@ static size_t bytes(const weir_graph *g)
     return n;
 }
 
-static uint32_t place_of(const struct refusals *x, const weir_buf *key)
+static uint32_t place_of(const struct nogoods *x, const weir_buf *key)
 {
     for (uint32_t i = 0; i < x->n; i++)
         if (x->list[i].key.len == key->len && memcmp(x->list[i].key.data, key->data, key->len) == 0)
@@ -40,20 +40,20 @@ static uint32_t place_of(const struct refusals *x, const weir_buf *key)
     return WEIR_NONE;
 }
 
-struct refusal_bit weir_refusal_find(weir_graph *g, const weir_buf *key, int64_t end)
+struct nogood_bit weir_nogood_find(weir_graph *g, const weir_buf *key, int64_t end)
 {
-    struct refusals *x = g->refusals;
+    struct nogoods *x = g->nogoods;
     uint32_t i = x ? place_of(x, key) : WEIR_NONE;
 
     if (i == WEIR_NONE)
-        return (struct refusal_bit){0};
+        return (struct nogood_bit){0};
     x->list[i].last_use = ++g->uses;
-    return (struct refusal_bit){end >= x->list[i].end ? x->list[i].born : 0, i};
+    return (struct nogood_bit){end >= x->list[i].end ? x->list[i].born : 0, i};
 }
 
-static struct refusals *make(weir_graph *g)
+static struct nogoods *make(weir_graph *g)
 {
-    struct refusals *x = weir_mem_zalloc(1, sizeof *x);
+    struct nogoods *x = weir_mem_zalloc(1, sizeof *x);
 
     if (!x)
         return NULL;
@@ -65,15 +65,15 @@ static struct refusals *make(weir_graph *g)
     }
     x->nrows = g->aggregates->nrows;
     weir_observe(g, &weir_nogood_observer);
-    return g->refusals = x;
+    return g->nogoods = x;
 }
 
 /* The place of a new search: behind the others, or that of the one not used for longest. */
-static uint32_t make_room(const struct refusals *x)
+static uint32_t make_room(const struct nogoods *x)
 {
     uint32_t oldest = 0;
 
-    if (x->n < REFUSALS_MAX)
+    if (x->n < NOGOODS_MAX)
         return x->n;
     for (uint32_t i = 1; i < x->n; i++)
         if (x->list[i].last_use < x->list[oldest].last_use)
@@ -82,10 +82,10 @@ static uint32_t make_room(const struct refusals *x)
 }
 
 /* The place of a search, new or not; WEIR_NONE: out of memory. */
-static uint32_t place_for(struct refusals *x, const weir_buf *key)
+static uint32_t place_for(struct nogoods *x, const weir_buf *key)
 {
     uint32_t i = place_of(x, key);
-    struct refusal made = {0};
+    struct nogood made = {0};
 
     if (i != WEIR_NONE)
         return i;
@@ -104,15 +104,15 @@ static uint32_t place_for(struct refusals *x, const weir_buf *key)
     return i;
 }
 
-static void clear_all(struct refusals *x, uint32_t bits)
+static void clear_all(struct nogoods *x, uint32_t bits)
 {
     for (uint32_t r = 0; r < x->nrows; r++)
         x->rows[r] &= ~bits;
 }
 
-int weir_refusal_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped, struct refusal_bit *out)
+int weir_nogood_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped, struct nogood_bit *out)
 {
-    struct refusals *x = g->refusals ? g->refusals : make(g);
+    struct nogoods *x = g->nogoods ? g->nogoods : make(g);
     uint32_t i = x ? place_for(x, key) : WEIR_NONE, mask;
 
     if (i == WEIR_NONE)
@@ -123,7 +123,7 @@ int weir_refusal_make(weir_graph *g, const weir_buf *key, bool lasting, bool map
     x->passing = lasting ? x->passing & ~mask : x->passing | mask;
     x->list[i].end = INT64_MIN;
     x->list[i].born = x->list[i].last_use = ++g->uses;
-    *out = (struct refusal_bit){x->list[i].born, i};
+    *out = (struct nogood_bit){x->list[i].born, i};
     return WEIR_OK;
 }
 
@@ -131,8 +131,8 @@ int weir_refusal_make(weir_graph *g, const weir_buf *key, bool lasting, bool map
 
 static void described_many(weir_graph *g)
 {
-    if (g->refusals->mapped)
-        clear_all(g->refusals, g->refusals->mapped);
+    if (g->nogoods->mapped)
+        clear_all(g->nogoods, g->nogoods->mapped);
 }
 
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
@@ -142,14 +142,14 @@ static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
         described_many(g);
 }
 
-static void clear(struct refusals *x, uint32_t row, uint32_t bits)
+static void clear(struct nogoods *x, uint32_t row, uint32_t bits)
 {
     if (row < x->nrows)
         x->rows[row] &= ~bits;
 }
 
 /* Clears bits in the rows of v's parent over it; returns the parent. */
-static weir_vertex clear_parent(const weir_graph *g, struct refusals *x, weir_vertex v, uint32_t bits)
+static weir_vertex clear_parent(const weir_graph *g, struct nogoods *x, weir_vertex v, uint32_t bits)
 {
     weir_vertex p = vertex_at(g, v)->parent;
     const struct inner *in = p == WEIR_NONE ? NULL : inner_of(g, p);
@@ -166,18 +166,18 @@ static weir_vertex clear_parent(const weir_graph *g, struct refusals *x, weir_ve
 static void spans_changed(weir_graph *g, weir_vertex v, bool above)
 {
     const struct inner *in = inner_of(g, v);
-    uint32_t passing = g->refusals->passing;
+    uint32_t passing = g->nogoods->passing;
 
     if (in)
-        clear(g->refusals, in->row, passing);
-    v = clear_parent(g, g->refusals, v, passing);
+        clear(g->nogoods, in->row, passing);
+    v = clear_parent(g, g->nogoods, v, passing);
     while (above && v != WEIR_NONE)
-        v = clear_parent(g, g->refusals, v, passing);
+        v = clear_parent(g, g->nogoods, v, passing);
 }
 
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    struct refusals *x = g->refusals;
+    struct nogoods *x = g->nogoods;
     const struct inner *in = p == WEIR_NONE ? NULL : inner_of(g, p);
     struct levels lv;
 
@@ -196,7 +196,7 @@ static void unlinked(weir_graph *g, weir_vertex v)
     linked(g, vertex_at(g, v)->parent, vertex_at(g, v)->pos, 1);
 }
 
-static int widen(struct refusals *x, uint32_t rows)
+static int widen(struct nogoods *x, uint32_t rows)
 {
     uint32_t cap = x->cap;
 
@@ -212,7 +212,7 @@ static int widen(struct refusals *x, uint32_t rows)
 
 static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
-    struct refusals *x = g->refusals;
+    struct nogoods *x = g->nogoods;
 
     if (widen(x, first + count)) {
         drop_all(g);

@@ -10,67 +10,67 @@
  * window that starts later and ends no sooner. `end` is for that. Where vertices are added or go, all bits are cleared on the way from
  * there to the root.
  */
-#ifndef WEIR_REFUSAL_H
-#define WEIR_REFUSAL_H
+#ifndef WEIR_NOGOOD_H
+#define WEIR_NOGOOD_H
 
 #include "graph/graph.h"
 
-#define REFUSALS_MAX   32 /* searches; the one not used for longest makes room */
-#define REFUSALS_AFTER 16 /* candidates that one search refuses before it gets a bit */
+#define NOGOODS_MAX   32 /* searches; the one not used for longest makes room */
+#define NOGOODS_AFTER 16 /* candidates that one search refuses before it gets a bit */
 
-struct refusal {
+struct nogood {
     weir_buf key;       /* what is searched for, and how */
     weir_vertex *first; /* by row number, where the bit is set: no candidate before this one serves; WEIR_NONE: none at all */
     int64_t end;        /* the bits count for windows that do not end before this */
     uint64_t last_use, born; /* born: tells it from another one that had its place before */
 };
 
-struct refusals {
+struct nogoods {
     uint32_t *rows; /* by row number: a bit for each search below */
     uint32_t nrows, cap; /* rows there are, and room for: here and for each search */
     uint32_t passing; /* the bits that a change of books and states clears */
     uint32_t mapped;  /* ... that changed properties, tags and ranks do: the order reads them */
-    struct refusal list[REFUSALS_MAX];
+    struct nogood list[NOGOODS_MAX];
     uint32_t n;
 };
 
 /* Which bit is that of a search, until another one needs its place. */
-struct refusal_bit {
+struct nogood_bit {
     uint64_t born; /* 0: it has none */
     uint32_t at;
 };
 
 /* The bit of a search for windows that end at `end`, where it has one that counts. */
-struct refusal_bit weir_refusal_find(weir_graph *g, const weir_buf *key, int64_t end);
+struct nogood_bit weir_nogood_find(weir_graph *g, const weir_buf *key, int64_t end);
 /* Gives a search a bit, set nowhere. `lasting`: books and states do not matter to it; `mapped`: see above. On failure nothing
  * has changed. O(rows) */
-int weir_refusal_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped, struct refusal_bit *out) WEIR_CHECKED;
+int weir_nogood_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped, struct nogood_bit *out) WEIR_CHECKED;
 /* Keeps the bits of a graph that has some. */
 extern const struct weir_observer weir_nogood_observer;
 
-static inline bool refusal_counts(const weir_graph *g, struct refusal_bit b)
+static inline bool nogood_counts(const weir_graph *g, struct nogood_bit b)
 {
-    return b.born != 0 && g->refusals && g->refusals->list[b.at].born == b.born;
+    return b.born != 0 && g->nogoods && g->nogoods->list[b.at].born == b.born;
 }
 
 /* Whether something is known of a row; what, is then *first. */
-static inline bool refusal_at(const weir_graph *g, struct refusal_bit b, uint32_t row, weir_vertex *first)
+static inline bool nogood_at(const weir_graph *g, struct nogood_bit b, uint32_t row, weir_vertex *first)
 {
-    if (!refusal_counts(g, b) || !(g->refusals->rows[row] >> b.at & 1))
+    if (!nogood_counts(g, b) || !(g->nogoods->rows[row] >> b.at & 1))
         return false;
-    *first = g->refusals->list[b.at].first[row];
+    *first = g->nogoods->list[b.at].first[row];
     return true;
 }
 
 /* `end`: of the window that was searched, where a reservation before it may be what was in the way; else INT64_MIN. */
-static inline void refusal_set(weir_graph *g, struct refusal_bit b, uint32_t row, weir_vertex first, int64_t end)
+static inline void nogood_set(weir_graph *g, struct nogood_bit b, uint32_t row, weir_vertex first, int64_t end)
 {
-    struct refusal *x;
+    struct nogood *x;
 
-    if (!refusal_counts(g, b))
+    if (!nogood_counts(g, b))
         return;
-    x = &g->refusals->list[b.at];
-    g->refusals->rows[row] |= UINT32_C(1) << b.at;
+    x = &g->nogoods->list[b.at];
+    g->nogoods->rows[row] |= UINT32_C(1) << b.at;
     x->first[row] = first;
     x->end = x->end > end ? x->end : end;
 }

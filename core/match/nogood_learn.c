@@ -119,7 +119,7 @@ static void find_bit(struct search *s)
 
     add_search(&key, s);
     if (!key.failed)
-        s->bit = weir_refusal_find(s->m->g, &key, s->m->view == VIEW_NOW ? s->m->t1 : WEIR_FOREVER);
+        s->bit = weir_nogood_find(s->m->g, &key, s->m->view == VIEW_NOW ? s->m->t1 : WEIR_FOREVER);
     weir_buf_free(&key);
 }
 
@@ -128,7 +128,7 @@ static void refuse(struct search *s, weir_vertex v)
     const struct inner *in = inner_of(s->m->g, v);
 
     if (in && in->nrows)
-        refusal_set(s->m->g, s->bit, in->row, WEIR_NONE, s->until);
+        nogood_set(s->m->g, s->bit, in->row, WEIR_NONE, s->until);
 }
 
 /* Without one, where there is no memory for it, nothing is lost but time. */
@@ -139,12 +139,12 @@ static void make_bit(struct search *s)
 
     s->nrefused = 0;
     add_search(&key, s);
-    if (!key.failed && weir_refusal_make(m->g, &key, m->view == VIEW_ALL, s->index->order.reads_maps, &s->bit) == WEIR_OK) {
+    if (!key.failed && weir_nogood_make(m->g, &key, m->view == VIEW_ALL, s->index->order.reads_maps, &s->bit) == WEIR_OK) {
         s->until = m->view == VIEW_NOW && is_reserved(m) ? m->t1 : INT64_MIN;
         for (uint32_t i = 0; i < s->nopened; i++)
             if (s->opened[i].items == 0 && s->opened[i].row != WEIR_NONE)
-                refusal_set(m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
-        for (uint32_t i = 0; i < REFUSALS_AFTER; i++)
+                nogood_set(m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
+        for (uint32_t i = 0; i < NOGOODS_AFTER; i++)
             refuse(s, s->refused[i]);
     }
     weir_buf_free(&key);
@@ -152,18 +152,18 @@ static void make_bit(struct search *s)
 
 /* ---- rows and candidates ---- */
 
-void weir_futile_begin(struct search *s)
+void weir_nogood_begin(struct search *s)
 {
     s->from = s->into = s->fits = WEIR_NONE;
     s->noted = applies(s);
-    if (!s->noted || !s->m->g->refusals)
+    if (!s->noted || !s->m->g->nogoods)
         return;
     find_bit(s);
     if (s->bit.born)
         s->until = s->m->view == VIEW_NOW && is_reserved(s->m) ? s->m->t1 : INT64_MIN;
 }
 
-int weir_futile_open(struct search *s, uint32_t row)
+int weir_nogood_open(struct search *s, uint32_t row)
 {
     if (!s->noted)
         return WEIR_OK;
@@ -180,12 +180,12 @@ static void settle(struct search *s, uint32_t i)
 {
     while (i != WEIR_NONE && --s->opened[i].items == 0) {
         if (s->opened[i].row != WEIR_NONE)
-            refusal_set(s->m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
+            nogood_set(s->m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
         i = s->opened[i].from;
     }
 }
 
-void weir_futile_opened(struct search *s)
+void weir_nogood_opened(struct search *s)
 {
     if (!s->noted || s->opened[s->into].items > 0)
         return;
@@ -193,13 +193,13 @@ void weir_futile_opened(struct search *s)
     settle(s, s->into);
 }
 
-void weir_futile_pass(struct search *s)
+void weir_nogood_pass(struct search *s)
 {
     if (s->noted)
         settle(s, s->from);
 }
 
-void weir_futile_refuse(struct search *s, weir_vertex v)
+void weir_nogood_refuse(struct search *s, weir_vertex v)
 {
     if (!s->noted)
         return;
@@ -208,7 +208,7 @@ void weir_futile_refuse(struct search *s, weir_vertex v)
         refuse(s, v);
     else
         s->refused[s->nrefused++] = v;
-    if (s->nrefused == REFUSALS_AFTER)
+    if (s->nrefused == NOGOODS_AFTER)
         make_bit(s);
     settle(s, s->from);
 }
@@ -228,16 +228,16 @@ static void leave(struct search *s, uint32_t from, weir_vertex key)
         s->opened[from].first = earlier(s, s->opened[from].first, key);
 }
 
-void weir_futile_found(struct search *s)
+void weir_nogood_found(struct search *s)
 {
     if (s->noted && s->fits != WEIR_NONE)
         leave(s, s->from, s->fits);
     s->fits = WEIR_NONE;
 }
 
-void weir_futile_end(struct search *s)
+void weir_nogood_end(struct search *s)
 {
-    weir_futile_found(s);
+    weir_nogood_found(s);
     if (!s->noted || !s->bit.born || s->nspare > 0) /* where it descends the keys tell no order */
         return;
     for (uint32_t i = 0; i < s->n; i++)
@@ -248,16 +248,16 @@ void weir_futile_end(struct search *s)
         if (o->items == 0 || o->first == WEIR_NONE)
             continue;
         if (o->row != WEIR_NONE)
-            refusal_set(s->m->g, s->bit, o->row, o->first, s->until);
+            nogood_set(s->m->g, s->bit, o->row, o->first, s->until);
         leave(s, o->from, o->first);
     }
 }
 
-bool weir_futile_row(const struct search *s, uint32_t row, weir_vertex *key)
+bool weir_nogood_row(const struct search *s, uint32_t row, weir_vertex *key)
 {
     weir_vertex first;
 
-    if (!s->bit.born || !refusal_at(s->m->g, s->bit, row, &first))
+    if (!s->bit.born || !nogood_at(s->m->g, s->bit, row, &first))
         return false;
     if (first != WEIR_NONE && weir_order_before(s->m->g, &s->index->order, *key, first))
         *key = first;

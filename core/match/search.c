@@ -101,7 +101,7 @@ static int push_kid(struct search *s, weir_vertex v)
 
     if (key == WEIR_NONE || is_masked(s, v))
         return WEIR_OK;
-    if (s->bit.born && inner_of(s->m->g, v) && weir_futile_row(s, inner_of(s->m->g, v)->row, &key)) {
+    if (s->bit.born && inner_of(s->m->g, v) && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key)) {
         note(s->m, WEIR_EVENT_PRUNED, v, s->r);
         return WEIR_OK;
     }
@@ -145,7 +145,7 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
 
     if (key == WEIR_NONE)
         return WEIR_OK;
-    if (weir_futile_row(s, in->row + row, &key))
+    if (weir_nogood_row(s, in->row + row, &key))
         note(s->m, WEIR_EVENT_PRUNED, v, s->r);
     else if (!row_hopeful(s, schema_at(g, in->schema), row_cells(g, in, row)))
         note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
@@ -177,7 +177,7 @@ static int push_entries(struct search *s, weir_vertex v, uint32_t level, uint32_
 
 static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t row)
 {
-    int rc = weir_futile_open(s, inner_of(s->m->g, v)->row + row);
+    int rc = weir_nogood_open(s, inner_of(s->m->g, v)->row + row);
 
     if (!rc) {
         s->gathers = true;
@@ -187,7 +187,7 @@ static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t ro
     if (rc)
         s->noted = false;
     else
-        weir_futile_opened(s);
+        weir_nogood_opened(s);
     return rc;
 }
 
@@ -253,7 +253,7 @@ static int admit(struct search *s, weir_vertex v)
 int weir_search_rejected(struct search *s, weir_vertex v)
 {
     if (s->close || s->host != WEIR_NO_TYPE || !below_hopeful(s, v)) {
-        weir_futile_refuse(s, v);
+        weir_nogood_refuse(s, v);
         return WEIR_OK;
     }
     return open_row(s, v, 0, 0);
@@ -298,17 +298,17 @@ static int open_vertex(struct search *s, weir_vertex v)
     int go;
 
     if (!host && (s->close || is_beside(s, v))) {
-        weir_futile_pass(s);
+        weir_nogood_pass(s);
         return WEIR_OK;
     }
     if (host ? !vertex_hopeful(s, v) : !below_hopeful(s, v)) {
         note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
-        weir_futile_refuse(s, v);
+        weir_nogood_refuse(s, v);
         return WEIR_OK;
     }
     go = admit(s, v);
     if (go == 0)
-        weir_futile_pass(s);
+        weir_nogood_pass(s);
     return go <= 0 || host ? go : open_row(s, v, 0, 0);
 }
 
@@ -328,7 +328,7 @@ static int weigh_vertex(struct search *s, weir_vertex v)
     }
     go = admit(s, v);
     if (go == 0)
-        weir_futile_pass(s);
+        weir_nogood_pass(s);
     return go;
 }
 
@@ -398,7 +398,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
 {
     if (s->listing.calendar)
         return next_listed(s, v);
-    weir_futile_found(s);
+    weir_nogood_found(s);
     while (s->n > 0) {
         struct item it = weir_search_pop(s);
         int rc;
@@ -426,7 +426,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
 
 void weir_search_end(struct search *s)
 {
-    weir_futile_end(s);
+    weir_nogood_end(s);
     weir_mem_free(s->heap);
     weir_mem_free(s->behind);
     weir_mem_free(s->opened);
@@ -505,7 +505,7 @@ static bool is_listed(const struct search *s, weir_vertex under)
 static bool known_futile(const struct search *s, weir_vertex v)
 {
     weir_vertex key = s->index->best[inner_of(s->m->g, v)->row];
-    return key != WEIR_NONE && weir_futile_row(s, inner_of(s->m->g, v)->row, &key);
+    return key != WEIR_NONE && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key);
 }
 
 /* Whether the candidates are few vertices that are known to have room. */
@@ -564,10 +564,10 @@ static int begin(struct search *s, weir_vertex under)
             weir_search_end(s);
         return rc;
     }
-    weir_futile_begin(s);
+    weir_nogood_begin(s);
     if (under != WEIR_NONE)
         rc = below_hopeful(s, under) && !known_futile(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
-    else if (!(rc = weir_futile_open(s, WEIR_NONE)))
+    else if (!(rc = weir_nogood_open(s, WEIR_NONE)))
         rc = push_kids(s, m->g->roots, 0, m->g->nroots);
     if (!rc && follows(m, under, s->r))
         rc = push_linked(s, under);

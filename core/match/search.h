@@ -33,7 +33,7 @@ struct opened {
     uint32_t from;  /* where it came out of itself */
     uint32_t items; /* that came out of it and may hold something */
     uint32_t row;   /* its number; WEIR_NONE: the roots */
-    weir_vertex first; /* of those that may, in the end: weir_futile_end() */
+    weir_vertex first; /* of those that may, in the end: weir_nogood_end() */
 };
 
 /* What there is too little of, where something was cut. */
@@ -82,10 +82,10 @@ struct search {
     uint32_t nopened, opened_cap;
     uint32_t from, into;    /* of the item taken last; of those that are put in */
     weir_vertex fits;       /* the key of the candidate found last, while nobody has refused it; WEIR_NONE */
-    weir_vertex refused[REFUSALS_AFTER]; /* candidates, while the search has no bit */
+    weir_vertex refused[NOGOODS_AFTER]; /* candidates, while the search has no bit */
     uint32_t nrefused;
-    struct refusal_bit bit; /* of this search, if it has one */
-    int64_t until;          /* goes with the bit: refusal_set() */
+    struct nogood_bit bit; /* of this search, if it has one */
+    int64_t until;          /* goes with the bit: nogood_set() */
     enum { FENCE_UNKNOWN, FENCE_IDLE, FENCE_ACTIVE } fence; /* whether the nodes that the constraint allows matter here */
 };
 
@@ -116,15 +116,15 @@ static inline bool search_descends(const struct search *s)
 
 /* What is opened in vain (nogood_learn.c). A search begins. A row is opened, then its items were put in; on failure of the first the
  * match fails. The last item holds nothing; a candidate v is refused. The search has found what it wanted, or all there is. */
-void weir_futile_begin(struct search *s);
-int weir_futile_open(struct search *s, uint32_t row) WEIR_CHECKED;
-void weir_futile_opened(struct search *s);
-void weir_futile_pass(struct search *s);
-void weir_futile_refuse(struct search *s, weir_vertex v);
-void weir_futile_found(struct search *s);
-void weir_futile_end(struct search *s);
+void weir_nogood_begin(struct search *s);
+int weir_nogood_open(struct search *s, uint32_t row) WEIR_CHECKED;
+void weir_nogood_opened(struct search *s);
+void weir_nogood_pass(struct search *s);
+void weir_nogood_refuse(struct search *s, weir_vertex v);
+void weir_nogood_found(struct search *s);
+void weir_nogood_end(struct search *s);
 /* Whether nothing in a row serves, as far as is known; else *key is put off to what may. */
-bool weir_futile_row(const struct search *s, uint32_t row, weir_vertex *key);
+bool weir_nogood_row(const struct search *s, uint32_t row, weir_vertex *key);
 
 /* Whether the whole of what is below `under` can hold `times` of r, as far as aggregates tell; where it cannot, that is
  * counted as pruned. */
