@@ -208,7 +208,7 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
         note(m, WEIR_EVENT_BUSY, v, r);
         return 0;
     }
-    rc = weir_fence_whole(m, v);
+    rc = weir_filter_allows_whole(m, v);
     if (rc == 0)
         note(m, WEIR_EVENT_CONSTRAINT, v, r);
     if (rc == 1 && r->nwith)

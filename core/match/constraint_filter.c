@@ -1,5 +1,5 @@
 /* constraint_filter.c - which nodes the constraint of a request allows, all at once, so that a search leaves out what holds none of them.
- * Most matches never ask: a node that is refused costs one look. From the FENCE_AFTER-th on it pays to know them all.
+ * Most matches never ask: a node that is refused costs one look. From the FILTER_AFTER-th on it pays to know them all.
  *
  * Invariant: what the fence stops, weir_constraint_match() would have refused node by node.
  */
@@ -9,7 +9,7 @@
 #include "index/node_table.h"
 #include "aggregate/schema.h"
 
-int weir_fence_raise(struct match *m)
+int weir_filter_prepare(struct match *m)
 {
     const weir_constraint *c = weir_request_constraint(m->request);
 
@@ -26,7 +26,7 @@ static bool is_in_nodes(const struct match *m, weir_type t)
     return t < m->node_table->ntypes && !m->node_table->outside[t];
 }
 
-bool weir_fence_matters(const struct search *s)
+bool weir_filter_matters(const struct search *s)
 {
     bool inside = is_in_nodes(s->m, s->type);
 
@@ -42,20 +42,20 @@ static bool allows_one(const struct match *m, struct node_table_span s)
     return first >= 0 && first < s.hi;
 }
 
-bool weir_fence_stops_row(const struct match *m, const struct inner *in, uint32_t row)
+bool weir_filter_excludes_row(const struct match *m, const struct inner *in, uint32_t row)
 {
     struct node_table_row s = node_table_below(m->node_table, in, row);
 
     return (s.first.lo < s.first.hi || s.later.lo < s.later.hi) && !allows_one(m, s.first) && !allows_one(m, s.later);
 }
 
-bool weir_fence_stops(const struct match *m, weir_vertex v)
+bool weir_filter_excludes(const struct match *m, weir_vertex v)
 {
     const struct inner *in = inner_of(m->g, v);
 
     if (kind_of(m->g, v)->type == m->node_type)
         return !weir_idset_test(m->allowed, weir_node_table_number(m->node_table, v));
-    return in && in->cells && weir_fence_stops_row(m, in, 0);
+    return in && in->cells && weir_filter_excludes_row(m, in, 0);
 }
 
 /* Whether one of the nodes in a span is below v, and not allowed. */
@@ -71,7 +71,7 @@ static bool forbids_one(const struct match *m, weir_vertex v, struct node_table_
     return false;
 }
 
-int weir_fence_whole(struct match *m, weir_vertex v)
+int weir_filter_allows_whole(struct match *m, weir_vertex v)
 {
     const struct inner *in = inner_of(m->g, v);
     struct node_table_row below;
@@ -80,7 +80,7 @@ int weir_fence_whole(struct match *m, weir_vertex v)
     if (!weir_request_constrained(m->request) || m->node_type == WEIR_NO_TYPE || !in || !in->cells ||
         !type_cell(m->g->aggregates->schemas[in->schema], m->node_type))
         return 1;
-    rc = weir_fence_raise(m);
+    rc = weir_filter_prepare(m);
     if (rc)
         return rc;
     below = node_table_below(m->node_table, in, 0);

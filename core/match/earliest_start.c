@@ -75,7 +75,7 @@ static int refuse_constrained(struct match *m)
 
     if ((inside && !m->roomy) || !weir_request_constraint(m->request))
         return WEIR_OK;
-    rc = weir_fence_raise(m);
+    rc = weir_filter_prepare(m);
     for (uint32_t i = 0; !rc && !inside && i < m->node_table->count; i++)
         if (m->node_table->nodes[i] != WEIR_NONE && !weir_idset_test(m->allowed, i))
             weir_occupancy_refuse(m->g, m->calendar, m->node_table->nodes[i]);

@@ -28,7 +28,7 @@
 #define WEIR_NO_END INT64_MIN
 #define PLAIN_MEMO 32
 #define INDEX_MEMO 4 /* indexes that a match gets at hand */
-#define FENCE_AFTER 8 /* nodes that a constraint refuses before all that it allows are looked for */
+#define FILTER_AFTER 8 /* nodes that a constraint refuses before all that it allows are looked for */
 
 /* What counts as available while a request is placed. */
 enum match_view {
@@ -168,14 +168,14 @@ int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource 
 int weir_place_many(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
 /* Finds the nodes that the constraint allows, if there is one; WEIR_ENOMEM. The others then need m->allowed. */
-int weir_fence_raise(struct match *m);
+int weir_filter_prepare(struct match *m);
 /* Whether it tells where not to search: what is searched for, or something needed inside it, is only found in nodes. */
-bool weir_fence_matters(const struct search *s);
+bool weir_filter_matters(const struct search *s);
 /* Whether a row, or a vertex, holds nodes but none that is allowed. */
-bool weir_fence_stops_row(const struct match *m, const struct inner *in, uint32_t row);
-bool weir_fence_stops(const struct match *m, weir_vertex v);
+bool weir_filter_excludes_row(const struct match *m, const struct inner *in, uint32_t row);
+bool weir_filter_excludes(const struct match *m, weir_vertex v);
 /* Whether the constraint allows all nodes below v, which is to be taken as a whole. 1, 0 or negative. */
-int weir_fence_whole(struct match *m, weir_vertex v);
+int weir_filter_allows_whole(struct match *m, weir_vertex v);
 
 /* Whether v is only ever given as a whole (A5): because it says so, or the policy does. */
 bool weir_candidate_whole(const struct match *m, weir_vertex v);

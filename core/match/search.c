@@ -115,9 +115,9 @@ static bool is_fenced(struct search *s)
 {
     if (!s->m->allowed)
         return false;
-    if (s->fence == FENCE_UNKNOWN)
-        s->fence = weir_fence_matters(s) ? FENCE_ACTIVE : FENCE_IDLE;
-    return s->fence == FENCE_ACTIVE;
+    if (s->filter == FILTER_UNKNOWN)
+        s->filter = weir_filter_matters(s) ? FILTER_ACTIVE : FILTER_IDLE;
+    return s->filter == FILTER_ACTIVE;
 }
 
 /* The kids of v, or the roots, from `begin` to `end`. */
@@ -129,7 +129,7 @@ static int push_kids(struct search *s, const weir_vertex *kids, uint32_t begin, 
     for (uint32_t i = begin; !rc && i < end; i++) {
         if (kids[i] == WEIR_NONE)
             continue;
-        if (fenced && weir_fence_stops(s->m, kids[i]))
+        if (fenced && weir_filter_excludes(s->m, kids[i]))
             note(s->m, WEIR_EVENT_CONSTRAINT, kids[i], s->r);
         else
             rc = push_kid(s, kids[i]);
@@ -149,7 +149,7 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
         note(s->m, WEIR_EVENT_PRUNED, v, s->r);
     else if (!row_hopeful(s, schema_at(g, in->schema), row_cells(g, in, row)))
         note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
-    else if (is_fenced(s) && weir_fence_stops_row(s->m, in, row))
+    else if (is_fenced(s) && weir_filter_excludes_row(s->m, in, row))
         note(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
     else
         return weir_search_push(s, (struct item){.key = key, .vertex = v, .row = row, .kind = ITEM_ROW, .level = level});
@@ -161,7 +161,7 @@ static int push_entries(struct search *s, weir_vertex v, uint32_t level, uint32_
     const struct inner *in = inner_of(s->m->g, v);
     struct levels lv;
     uint32_t begin, end;
-    int rc = s->m->stats.constraint >= FENCE_AFTER && s->m->store_type == WEIR_NO_TYPE ? weir_fence_raise(s->m) : WEIR_OK;
+    int rc = s->m->stats.constraint >= FILTER_AFTER && s->m->store_type == WEIR_NO_TYPE ? weir_filter_prepare(s->m) : WEIR_OK;
 
     weir_levels_of(in->rows_cap, &lv);
     if (rc)
@@ -217,7 +217,7 @@ static bool refused(struct search *s, weir_vertex v)
         return false;
     if (is_subject(m, v))
         return !weir_constraint_match(c, m->g, v);
-    return in && in->cells && is_fenced(s) && weir_fence_stops_row(m, in, 0);
+    return in && in->cells && is_fenced(s) && weir_filter_excludes_row(m, in, 0);
 }
 
 /* Whether the search may go to v at all: its state, who has it, the constraint, the policy. 1, 0 or negative. */

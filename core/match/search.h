@@ -86,7 +86,7 @@ struct search {
     uint32_t nrefused;
     struct nogood_bit bit; /* of this search, if it has one */
     int64_t until;          /* goes with the bit: nogood_set() */
-    enum { FENCE_UNKNOWN, FENCE_IDLE, FENCE_ACTIVE } fence; /* whether the nodes that the constraint allows matter here */
+    enum { FILTER_UNKNOWN, FILTER_IDLE, FILTER_ACTIVE } filter; /* whether the nodes that the constraint allows matter here */
 };
 
 /* Starts at the kids of `under`; WEIR_NONE: at the roots. On failure there is nothing to end. */
