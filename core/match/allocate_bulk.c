@@ -183,12 +183,12 @@ static bool is_useful(struct many *b, weir_vertex v)
 
 static int take_listed(struct many *b, struct index *x)
 {
-    struct listing l;
+    struct free_list l;
     weir_vertex v;
 
-    if (weir_listing_begin(&l, b->m->g, x, b->m->calendar))
+    if (weir_free_list_begin(&l, b->m->g, x, b->m->calendar))
         return weir_fail_nomem(b->m->err);
-    while (!is_over(b) && (v = weir_listing_next(&l)) != WEIR_NONE)
+    while (!is_over(b) && (v = weir_free_list_next(&l)) != WEIR_NONE)
         if (is_useful(b, v) && is_open_above(b, v))
             look_at(b, v, judge(b, v));
     return WEIR_OK;

@@ -19,9 +19,9 @@ static int find_bits(const weir_graph *g, struct index *x, const struct occupanc
     return WEIR_OK;
 }
 
-int weir_listing_begin(struct listing *l, const weir_graph *g, struct index *x, const struct occupancy *c)
+int weir_free_list_begin(struct free_list *l, const weir_graph *g, struct index *x, const struct occupancy *c)
 {
-    *l = (struct listing){.g = g, .calendar = c, .index = x};
+    *l = (struct free_list){.g = g, .calendar = c, .index = x};
     if (weir_index_list(g, x) || (x->bits_of != c->serial && find_bits(g, x, c)))
         return WEIR_ENOMEM;
     return WEIR_OK;
@@ -38,7 +38,7 @@ static uint32_t next_clear(const struct occupancy *c, uint32_t at)
     return clear ? word * 64 + (uint32_t)__builtin_ctzll(clear) : c->words * 64;
 }
 
-static weir_vertex find(struct listing *l)
+static weir_vertex find(struct free_list *l)
 {
     const struct index *x = l->index;
 
@@ -55,9 +55,9 @@ static weir_vertex find(struct listing *l)
 }
 
 /* What hangs off the vertex that is number i in the ring, itself there by now. */
-static void fetch_records(const struct listing *l, uint32_t i)
+static void fetch_records(const struct free_list *l, uint32_t i)
 {
-    const struct vertex *x = vertex_at(l->g, l->ahead[i % LISTING_AHEAD]);
+    const struct vertex *x = vertex_at(l->g, l->ahead[i % FREE_LIST_AHEAD]);
 
     if (x->schedule != WEIR_NONE)
         __builtin_prefetch(&l->g->schedules->list[x->schedule]);
@@ -66,9 +66,9 @@ static void fetch_records(const struct listing *l, uint32_t i)
 }
 
 /* ... and what hangs off that: where one more span would go, mostly behind the last. */
-static void fetch_details(const struct listing *l, uint32_t i)
+static void fetch_details(const struct free_list *l, uint32_t i)
 {
-    weir_vertex v = l->ahead[i % LISTING_AHEAD];
+    weir_vertex v = l->ahead[i % FREE_LIST_AHEAD];
     const struct schedule *b = schedule_of(l->g, v);
     const struct inner *in = inner_of(l->g, v);
 
@@ -78,20 +78,20 @@ static void fetch_details(const struct listing *l, uint32_t i)
         __builtin_prefetch(in->cells);
 }
 
-weir_vertex weir_listing_next(struct listing *l)
+weir_vertex weir_free_list_next(struct free_list *l)
 {
-    while (l->in - l->out < LISTING_AHEAD) {
+    while (l->in - l->out < FREE_LIST_AHEAD) {
         weir_vertex v = find(l);
         if (v == WEIR_NONE)
             break;
         __builtin_prefetch(vertex_at(l->g, v));
-        l->ahead[l->in++ % LISTING_AHEAD] = v;
+        l->ahead[l->in++ % FREE_LIST_AHEAD] = v;
     }
     if (l->in == l->out)
         return WEIR_NONE;
-    if (l->in - l->out > LISTING_AHEAD * 5 / 8)
-        fetch_records(l, l->out + LISTING_AHEAD * 5 / 8);
-    if (l->in - l->out > LISTING_AHEAD / 4)
-        fetch_details(l, l->out + LISTING_AHEAD / 4);
-    return l->ahead[l->out++ % LISTING_AHEAD];
+    if (l->in - l->out > FREE_LIST_AHEAD * 5 / 8)
+        fetch_records(l, l->out + FREE_LIST_AHEAD * 5 / 8);
+    if (l->in - l->out > FREE_LIST_AHEAD / 4)
+        fetch_details(l, l->out + FREE_LIST_AHEAD / 4);
+    return l->ahead[l->out++ % FREE_LIST_AHEAD];
 }

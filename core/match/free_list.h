@@ -3,24 +3,24 @@
  * Where a job takes hundreds of vertices, waiting for memory is most of what it costs. So some are found ahead, and what will be
  * looked at is fetched meanwhile.
  */
-#ifndef WEIR_LISTING_H
-#define WEIR_LISTING_H
+#ifndef WEIR_FREE_LIST_H
+#define WEIR_FREE_LIST_H
 
 #include "time/occupancy.h"
 #include "index/candidate_index.h"
 
-#define LISTING_AHEAD 16 /* a power of two */
+#define FREE_LIST_AHEAD 16 /* a power of two */
 
-struct listing {
+struct free_list {
     const weir_graph *g;
     const struct occupancy *calendar; /* NULL: this is no listing */
     const struct index *index;
     uint32_t at;
-    weir_vertex ahead[LISTING_AHEAD]; /* a ring: found, from number `out` to `in` */
+    weir_vertex ahead[FREE_LIST_AHEAD]; /* a ring: found, from number `out` to `in` */
     uint32_t in, out;
 };
 
-int weir_listing_begin(struct listing *l, const weir_graph *g, struct index *x, const struct occupancy *c) WEIR_CHECKED;
-weir_vertex weir_listing_next(struct listing *l); /* WEIR_NONE: no more */
+int weir_free_list_begin(struct free_list *l, const weir_graph *g, struct index *x, const struct occupancy *c) WEIR_CHECKED;
+weir_vertex weir_free_list_next(struct free_list *l); /* WEIR_NONE: no more */
 
 #endif

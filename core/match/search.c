@@ -376,7 +376,7 @@ static int next_listed(struct search *s, weir_vertex *v)
     struct match *m = s->m;
     weir_vertex next;
 
-    while ((next = weir_listing_next(&s->listing)) != WEIR_NONE) {
+    while ((next = weir_free_list_next(&s->free_list)) != WEIR_NONE) {
         if (weir_interrupted())
             return weir_fail(m->err, WEIR_EINTERRUPTED, "interrupted");
         note(m, WEIR_EVENT_VISITED, next, s->r);
@@ -396,7 +396,7 @@ static int next_listed(struct search *s, weir_vertex *v)
 
 int weir_search_next(struct search *s, weir_vertex *v)
 {
-    if (s->listing.calendar)
+    if (s->free_list.calendar)
         return next_listed(s, v);
     weir_nogood_found(s);
     while (s->n > 0) {
@@ -557,7 +557,7 @@ static int begin(struct search *s, weir_vertex under)
     s->index = index;
     weir_index_settle(m->g, index, under);
     if (is_listed(s, under))
-        return weir_listing_begin(&s->listing, m->g, index, m->calendar) ? weir_fail_nomem(m->err) : WEIR_OK;
+        return weir_free_list_begin(&s->free_list, m->g, index, m->calendar) ? weir_fail_nomem(m->err) : WEIR_OK;
     if (is_roomy(s, under)) {
         rc = push_roomy(s);
         if (rc)

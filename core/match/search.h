@@ -75,7 +75,7 @@ struct search {
     } needs[SEARCH_NEEDS];
     uint32_t nneeds;
     struct lack lack; /* why something was cut last */
-    struct listing listing; /* of candidates that a calendar knows, instead of the heap */
+    struct free_list free_list; /* of candidates that a calendar knows, instead of the heap */
     weir_vertex open_parent; /* the last vertex above a candidate that all was well with, as with what is above it */
     bool noted;             /* what is opened is */
     struct opened *opened;
