@@ -227,7 +227,7 @@ static int copy_books(const weir_graph *g, weir_graph *c)
 static int copy_job(const struct job *from, struct job *to)
 {
     if (copy_array(&to->picks, &to->a.npicks, &to->cap, from->picks, from->a.npicks, sizeof *from->picks) ||
-        copy_array(&to->feeds, &to->nfeeds, &to->feeds_cap, from->feeds, from->nfeeds, sizeof *from->feeds))
+        copy_array(&to->flows, &to->nflows, &to->flows_cap, from->flows, from->nflows, sizeof *from->flows))
         return WEIR_ENOMEM;
     to->a.picks = to->picks;
     return WEIR_OK;
@@ -246,7 +246,7 @@ static int copy_jobs(const weir_graph *g, weir_graph *c)
         return WEIR_ENOMEM;
     for (own->live = all->live, own->advances = all->advances; own->n < all->n; own->n++) {
         own->list[own->n].picks = NULL;
-        own->list[own->n].feeds = NULL;
+        own->list[own->n].flows = NULL;
     }
     if (copy_array(&own->starts, &n, &own->starts_cap, all->starts, all->n, sizeof *all->starts) ||
         copy_array(&own->order, &n, &own->order_cap, all->order, all->n, sizeof *all->order) ||

@@ -63,7 +63,7 @@ static const char *short_of(const struct census *c, weir_vertex v, uint32_t whic
     if (c->m.links != WEIR_NONE) /* needs may be met across links */
         return NULL;
     for (uint32_t i = 0; i < n; i++)
-        if (weir_channel_find(c->x->g, needs[i].type) == WEIR_NONE &&
+        if (weir_flow_find(c->x->g, needs[i].type) == WEIR_NONE &&
             cell_of(c->x->g, v, needs[i].type, which) < needs[i].amount)
             return needs[i].type;
     return NULL;
@@ -232,7 +232,7 @@ int weir_explain_levels(struct explain *x)
         rc = weir_fail_nomem(x->err);
     for (uint32_t i = 0; !rc && i < n && x->out->nlevels < WEIR_EXPLAIN_LEVELS; i++) {
         const weir_resource *r = weir_request_resource(x->request, i);
-        if (!r->slot && weir_channel_find(x->g, r->type) == WEIR_NONE)
+        if (!r->slot && weir_flow_find(x->g, r->type) == WEIR_NONE)
             rc = add_level(x, r, marks);
     }
     weir_mem_free(marks);

@@ -74,7 +74,7 @@ static void clear_all(weir_graph *g)
 
     for (uint32_t i = 0; jobs && i < jobs->n; i++) {
         weir_mem_free(jobs->list[i].picks);
-        weir_mem_free(jobs->list[i].feeds);
+        weir_mem_free(jobs->list[i].flows);
     }
     if (jobs) {
         weir_mem_free(jobs->list);
@@ -177,7 +177,7 @@ static void job_forget(weir_graph *g, uint32_t i)
     id_remove(g, j->a.job);
     note_job(g, j->a.job);
     weir_mem_free(j->picks);
-    weir_mem_free(j->feeds);
+    weir_mem_free(j->flows);
     memset(j, 0, sizeof *j);
     all->live--;
 }
@@ -195,17 +195,17 @@ int weir_job_reserve(struct job *j, size_t n)
     return WEIR_OK;
 }
 
-int weir_job_feed(weir_graph *g, uint32_t job, const struct feed *feeds, uint32_t n)
+int weir_job_flow(weir_graph *g, uint32_t job, const struct flow_use *feeds, uint32_t n)
 {
     struct job *j = &g->jobs->list[job];
 
     if (n == 0)
         return WEIR_OK;
-    if (weir_array_reserve(&j->feeds, &j->feeds_cap, (size_t)j->nfeeds + n, sizeof *feeds))
+    if (weir_array_reserve(&j->flows, &j->flows_cap, (size_t)j->nflows + n, sizeof *feeds))
         return WEIR_ENOMEM;
     note_job(g, j->a.job);
-    memcpy(j->feeds + j->nfeeds, feeds, n * sizeof *feeds);
-    j->nfeeds += n;
+    memcpy(j->flows + j->nflows, feeds, n * sizeof *feeds);
+    j->nflows += n;
     return WEIR_OK;
 }
 

@@ -21,10 +21,10 @@ weir_pick *weir_job_pick(const struct job *j, weir_vertex v); /* what a job has 
 bool weir_job_has(const weir_graph *g, uint32_t job, weir_vertex v); /* the same, whether; O(log spans of v) */
 int weir_job_reserve(struct job *j, size_t n) WEIR_CHECKED; /* room for n picks */
 /* Books more picks for a job, as a whole or not at all; they fit. A vertex it has units of grows. */
-int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct feed *feeds,
-                    uint32_t nfeeds) WEIR_CHECKED;
+int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct flow_use *feeds,
+                    uint32_t nflows) WEIR_CHECKED;
 /* Notes what some of its units are taken for. */
-int weir_job_feed(weir_graph *g, uint32_t job, const struct feed *feeds, uint32_t n) WEIR_CHECKED;
+int weir_job_flow(weir_graph *g, uint32_t job, const struct flow_use *feeds, uint32_t n) WEIR_CHECKED;
 uint32_t weir_job_index(const weir_graph *g, int64_t id); /* WEIR_NONE: no such job */
 /* Whether jobs and books agree: for weir_check(). */
 int weir_jobs_check(const weir_graph *g, weir_err *err);

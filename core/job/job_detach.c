@@ -12,8 +12,8 @@ struct weir_lifted {
     weir_allocation a;
     weir_name policy;
     weir_pick *picks;
-    struct feed *feeds;
-    uint32_t nfeeds;
+    struct flow_use *flows;
+    uint32_t nflows;
 };
 
 void weir_lifted_free(weir_lifted *x)
@@ -21,7 +21,7 @@ void weir_lifted_free(weir_lifted *x)
     if (!x)
         return;
     weir_mem_free(x->picks);
-    weir_mem_free(x->feeds);
+    weir_mem_free(x->flows);
     weir_mem_free(x);
 }
 
@@ -29,15 +29,15 @@ static int keep(weir_lifted *x, const struct job *j)
 {
     x->a = j->a;
     x->policy = j->policy;
-    x->nfeeds = j->nfeeds;
+    x->nflows = j->nflows;
     x->picks = weir_mem_alloc(((size_t)j->a.npicks + 1) * sizeof *x->picks);
-    x->feeds = weir_mem_alloc(((size_t)j->nfeeds + 1) * sizeof *x->feeds);
-    if (!x->picks || !x->feeds)
+    x->flows = weir_mem_alloc(((size_t)j->nflows + 1) * sizeof *x->flows);
+    if (!x->picks || !x->flows)
         return WEIR_ENOMEM;
     if (j->a.npicks)
         memcpy(x->picks, j->picks, j->a.npicks * sizeof *x->picks);
-    if (j->nfeeds)
-        memcpy(x->feeds, j->feeds, j->nfeeds * sizeof *x->feeds);
+    if (j->nflows)
+        memcpy(x->flows, j->flows, j->nflows * sizeof *x->flows);
     x->a.picks = x->picks;
     return WEIR_OK;
 }
@@ -102,7 +102,7 @@ int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err)
     rc = rc ? rc : weir_job_commit(g, x->a.job, x->a.start, end, x->picks, x->a.npicks, &i, err);
     if (rc)
         return rc;
-    if (weir_job_feed(g, i, x->feeds, x->nfeeds)) {
+    if (weir_job_flow(g, i, x->flows, x->nflows)) {
         weir_job_drop(g, i);
         return weir_fail_nomem(err);
     }

@@ -43,15 +43,15 @@ static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
     j->a.npicks--;
 }
 
-int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct feed *feeds,
-                    uint32_t nfeeds)
+int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct flow_use *feeds,
+                    uint32_t nflows)
 {
     struct job *j = &g->jobs->list[job];
-    uint32_t done = 0, had = j->nfeeds, npicks = j->a.npicks;
+    uint32_t done = 0, had = j->nflows, npicks = j->a.npicks;
     bool counted = true; /* the first npicks are in what all jobs take */
     int rc = weir_job_reserve(j, (size_t)j->a.npicks + n);
 
-    rc = rc ? rc : weir_job_feed(g, job, feeds, nfeeds);
+    rc = rc ? rc : weir_job_flow(g, job, feeds, nflows);
     if (rc)
         return rc;
     while (!rc && done < n) {
@@ -66,7 +66,7 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
     while (rc && done-- > 0)
         retract_one(g, job, &picks[done]);
     if (rc)
-        j->nfeeds = had;
+        j->nflows = had;
     if (counted)
         weir_usage_grow(g, job, npicks);
     else
@@ -239,12 +239,12 @@ static void plan_unfeed(const weir_graph *g, uint32_t job, struct plan *p)
 {
     const struct job *j = &g->jobs->list[job];
 
-    for (uint32_t i = 0; i < j->nfeeds; i++) {
-        weir_pick *unit = plan_find(p, j->feeds[i].unit);
-        if (!unit || plan_feeds(g, p, j->feeds[i].endpoint))
+    for (uint32_t i = 0; i < j->nflows; i++) {
+        weir_pick *unit = plan_find(p, j->flows[i].unit);
+        if (!unit || plan_feeds(g, p, j->flows[i].endpoint))
             continue;
         unit->exclusive = false;
-        unit->amount -= j->feeds[i].amount;
+        unit->amount -= j->flows[i].amount;
         if (unit->amount <= 0)
             plan_drop(unit);
     }
@@ -254,10 +254,10 @@ static void forget_feeds(struct job *j, const weir_graph *g, const struct plan *
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < j->nfeeds; i++)
-        if (plan_find(p, j->feeds[i].unit) && plan_feeds(g, p, j->feeds[i].endpoint))
-            j->feeds[kept++] = j->feeds[i];
-    j->nfeeds = kept;
+    for (uint32_t i = 0; i < j->nflows; i++)
+        if (plan_find(p, j->flows[i].unit) && plan_feeds(g, p, j->flows[i].endpoint))
+            j->flows[kept++] = j->flows[i];
+    j->nflows = kept;
 }
 
 /* Gives back what is not in the plan, or less of it there. This cannot fail. */

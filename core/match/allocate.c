@@ -36,13 +36,13 @@ static int place_slot(struct match *m, weir_vertex under, const weir_resource *s
 
 static int place_one(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
 {
-    uint32_t subsystem = r->slot ? WEIR_NONE : weir_channel_find(m->g, r->type);
+    uint32_t subsystem = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type);
 
     if (r->slot)
         return place_slot(m, under, r, times);
     if (subsystem == WEIR_NONE)
         return weir_place_resource(m, under, r, times);
-    return m->view == VIEW_CAPACITY ? 1 : weir_channel_place(m, under, subsystem, r, times);
+    return m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, under, subsystem, r, times);
 }
 
 static int place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)

@@ -64,7 +64,7 @@ static bool read_needs(struct many *b)
     for (uint32_t i = 0; i < n; i++) {
         if (needs[i].amount == 0)
             continue;
-        if (b->nneeds == SEARCH_NEEDS || weir_channel_find(b->m->g, needs[i].type) != WEIR_NONE)
+        if (b->nneeds == SEARCH_NEEDS || weir_flow_find(b->m->g, needs[i].type) != WEIR_NONE)
             return false;
         b->needs[b->nneeds++] = (struct need){weir_type_find(b->m->g, needs[i].type), needs[i].amount};
     }

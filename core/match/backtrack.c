@@ -140,7 +140,7 @@ static int add_demand(struct contest *c, weir_vertex under, const weir_resource 
     d = &c->demands[c->n++];
     *d = (struct demand){.r = r, .under = under, .depth = vertex_depth(c->m->g, under), .times = times, .host = host};
     d->most = saturating_mul(count_most(c->m, &r->count), times);
-    d->subsystem = weir_channel_find(c->m->g, r->type);
+    d->subsystem = weir_flow_find(c->m->g, r->type);
     if (!c->ordered)
         return d->subsystem == WEIR_NONE ? list_candidates(c, d) : WEIR_OK;
     if (is_hosted(d) || weir_candidate_idle(c->m, r) || r->exclusive == WEIR_EXCLUSIVE_NO || some_whole(c->m->g, t) ||
@@ -202,7 +202,7 @@ static int place_units_of(struct contest *c, struct demand *d, int round)
     if (d->candidates || want <= 0)
         return 1;
     if (d->subsystem != WEIR_NONE)
-        return round || m->view == VIEW_CAPACITY ? 1 : weir_channel_place(m, d->under, d->subsystem, d->r, d->times);
+        return round || m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, d->under, d->subsystem, d->r, d->times);
     got = weir_place_some(m, d->under, d->r, want);
     if (got < 0 || (round == 0 && got < want))
         return got < 0 ? (int)got : 0;
@@ -363,7 +363,7 @@ static int64_t host_bound(struct contest *c, weir_vertex v, const weir_resource 
         weir_type t = weir_match_type(c->m, r);
         uint32_t cell = t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(schema_at(g, in->schema), t);
         int64_t total = cell ? in->cells[cell + TYPE_TOTAL] : 0;
-        if (r->count.min > 0 && weir_channel_find(g, r->type) == WEIR_NONE && total / r->count.min < most)
+        if (r->count.min > 0 && weir_flow_find(g, r->type) == WEIR_NONE && total / r->count.min < most)
             most = total / r->count.min;
     }
     return most;
@@ -455,7 +455,7 @@ static int share_units(struct contest *c)
     for (uint32_t i = 0; rc == 1 && i < c->n; i++) {
         const struct demand *d = &c->demands[i];
         if (d->subsystem != WEIR_NONE && m->view != VIEW_CAPACITY && demand_least(d) > 0)
-            rc = weir_channel_place(m, d->under, d->subsystem, d->r, d->times);
+            rc = weir_flow_allocate(m, d->under, d->subsystem, d->r, d->times);
     }
     if (rc == 0)
         m->npicks = npicks;

@@ -218,7 +218,7 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
     rc = weir_pick_add(m, v, r, size, true);
     if (rc || m->g->nsubsystems == 1 || r->nwith == 0 || m->view == VIEW_CAPACITY)
         return rc ? rc : size;
-    rc = weir_channels_place(m, v, r->with, r->nwith, 1);
+    rc = weir_flows_allocate(m, v, r->with, r->nwith, 1);
     if (rc == 0)
         m->npicks = npicks;
     return rc <= 0 ? rc : size;

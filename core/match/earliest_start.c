@@ -29,7 +29,7 @@ static bool is_counted(struct match *m, const weir_resource *r)
     weir_type t = r->slot ? WEIR_NO_TYPE : weir_match_type(m, r);
 
     return t != WEIR_NO_TYPE && !(m->g->type_flags[t] & TYPE_POOLED) && !weir_type_above(m->g, t, t) &&
-           weir_channel_find(m->g, r->type) == WEIR_NONE && need_of(m, r->type) > 0;
+           weir_flow_find(m->g, r->type) == WEIR_NONE && need_of(m, r->type) > 0;
 }
 
 /* The type whose calendar is looked at: of vertices that are wanted whole, or else of the first that is taken. */
@@ -146,7 +146,7 @@ static bool read_room(struct match *m, weir_type *host)
     needs = weir_resource_needs(m->request, r->index, &n);
     for (uint32_t i = 0; i < n && m->room.n < FIT_NEEDS; i++) {
         weir_type t = weir_type_find(m->g, needs[i].type);
-        if (needs[i].amount > 0 && t != WEIR_NO_TYPE && weir_channel_find(m->g, needs[i].type) == WEIR_NONE)
+        if (needs[i].amount > 0 && t != WEIR_NO_TYPE && weir_flow_find(m->g, needs[i].type) == WEIR_NONE)
             m->room.needs[m->room.n++] = (struct fit_need){t, needs[i].amount};
     }
     return m->room.n > 0;
@@ -230,7 +230,7 @@ static int total_fits(const struct match *m, const struct weir_need *need, int64
     int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - need->amount;
     const weir_timeline *plan;
 
-    if (weir_channel_find(m->g, need->type) != WEIR_NONE || (m->calendar && m->calendar->type == type))
+    if (weir_flow_find(m->g, need->type) != WEIR_NONE || (m->calendar && m->calendar->type == type))
         return WEIR_OK;
     if (limit < 0) {
         *t = WEIR_FOREVER;

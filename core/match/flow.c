@@ -20,7 +20,7 @@ static bool contained(const weir_graph *g, weir_type t)
     return false;
 }
 
-uint32_t weir_channel_find(const weir_graph *g, const char *name)
+uint32_t weir_flow_find(const weir_graph *g, const char *name)
 {
     uint32_t s = g->nsubsystems > 1 ? weir_subsystem_find(g, name) : WEIR_NONE;
     weir_type t = s == WEIR_NONE || s == 0 ? WEIR_NO_TYPE : weir_type_find(g, name);
@@ -83,7 +83,7 @@ static int climb(struct match *m, weir_vertex v, const struct flow *f, uint32_t 
     return 0;
 }
 
-int weir_channel_place(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)
+int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)
 {
     int64_t most = count_most(m, &r->count);
 
@@ -104,16 +104,16 @@ int weir_channel_place(struct match *m, weir_vertex under, uint32_t subsystem, c
     return 0;
 }
 
-int weir_channels_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     int rc = 1;
 
     for (uint32_t i = 0; rc == 1 && i < n; i++) {
-        uint32_t s = list[i].slot ? WEIR_NONE : weir_channel_find(m->g, list[i].type);
+        uint32_t s = list[i].slot ? WEIR_NONE : weir_flow_find(m->g, list[i].type);
         if (list[i].slot)
-            rc = weir_channels_place(m, under, list[i].with, list[i].nwith, saturating_mul(times, list[i].count.min));
+            rc = weir_flows_allocate(m, under, list[i].with, list[i].nwith, saturating_mul(times, list[i].count.min));
         else if (s != WEIR_NONE)
-            rc = weir_channel_place(m, under, s, &list[i], times);
+            rc = weir_flow_allocate(m, under, s, &list[i], times);
     }
     return rc;
 }

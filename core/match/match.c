@@ -73,12 +73,12 @@ static int note_feeds(struct match *m)
         n += m->notes[i].endpoint != WEIR_NONE;
     if (n == 0)
         return WEIR_OK;
-    m->feeds = weir_mem_alloc(n * sizeof *m->feeds);
-    if (!m->feeds)
+    m->flows = weir_mem_alloc(n * sizeof *m->flows);
+    if (!m->flows)
         return weir_fail_nomem(m->err);
     for (uint32_t i = 0; i < m->npicks; i++)
         if (m->notes[i].endpoint != WEIR_NONE)
-            m->feeds[m->nfeeds++] = (struct feed){m->notes[i].endpoint, m->picks[i].vertex, m->picks[i].amount};
+            m->flows[m->nflows++] = (struct flow_use){m->notes[i].endpoint, m->picks[i].vertex, m->picks[i].amount};
     return WEIR_OK;
 }
 
@@ -251,7 +251,7 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
         return weir_fail_nomem(m->err);
     rc = weir_job_commit(m->g, o->job, start, time_add(start, m->duration), m->picks, m->npicks,
                          &job, m->err);
-    if (!rc && weir_job_feed(m->g, job, m->feeds, m->nfeeds)) {
+    if (!rc && weir_job_flow(m->g, job, m->flows, m->nflows)) {
         weir_job_drop(m->g, job);
         rc = weir_fail_nomem(m->err);
     }
@@ -268,7 +268,7 @@ static void end_match(struct match *m)
     weir_mem_free(m->picks);
     weir_mem_free(m->notes);
     weir_mem_free(m->inside);
-    weir_mem_free(m->feeds);
+    weir_mem_free(m->flows);
     weir_idset_free(m->allowed);
     weir_request_unbind(m->asked, m->request);
 }
@@ -339,7 +339,7 @@ static int extend_job(struct match *m, uint32_t job)
 {
     uint32_t nslots = count_slots(m), *had = &m->g->jobs->list[job].a.nslots;
 
-    if (tidy_picks(m) || weir_job_extend(m->g, job, m->picks, m->npicks, m->feeds, m->nfeeds))
+    if (tidy_picks(m) || weir_job_extend(m->g, job, m->picks, m->npicks, m->flows, m->nflows))
         return weir_fail_nomem(m->err);
     *had = nslots < UINT32_MAX - *had ? *had + nslots : UINT32_MAX;
     return WEIR_OK;

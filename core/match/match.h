@@ -80,8 +80,8 @@ struct match {
     struct fit_request room;
     const struct job *grows; /* the job that asks for more; NULL: none does */
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
-    struct feed *feeds; /* what the picks of channels were taken for, once they are tidied */
-    uint32_t nfeeds;
+    struct flow_use *flows; /* what the picks of channels were taken for, once they are tidied */
+    uint32_t nflows;
     bool least;      /* take the least of what may vary */
     weir_type types[PLAIN_MEMO]; /* by resource: its type, and whether that was looked up */
     bool typed[PLAIN_MEMO];
@@ -196,11 +196,11 @@ int64_t weir_candidate_room(const struct match *m, weir_vertex v);
 int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want);
 
 /* The subsystem whose units a resource of that name asks for; WEIR_NONE: it names a type of vertices. */
-uint32_t weir_channel_find(const weir_graph *g, const char *name);
+uint32_t weir_flow_find(const weir_graph *g, const char *name);
 /* Takes `times` times the units of r on the way up from `under`; 1, 0 or negative. */
-int weir_channel_place(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times);
+int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times);
 /* The same for all resources of a list, and of its slots, that name subsystems. */
-int weir_channels_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 
 /* Whether the units that r asks for are those of v. */
 bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r);

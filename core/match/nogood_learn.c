@@ -21,7 +21,7 @@ static bool has_channel(const weir_graph *g, const weir_resource *r)
 {
     if (g->nsubsystems == 1)
         return false;
-    if (!r->slot && weir_channel_find(g, r->type) != WEIR_NONE)
+    if (!r->slot && weir_flow_find(g, r->type) != WEIR_NONE)
         return true;
     for (uint32_t i = 0; i < r->nwith; i++)
         if (has_channel(g, &r->with[i]))

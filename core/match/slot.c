@@ -69,7 +69,7 @@ static int64_t bound_from(struct match *m, weir_vertex under, const weir_resourc
         uint32_t npicks = m->npicks;
         bool trying = m->trying;
         int64_t units;
-        if (weir_channel_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
+        if (weir_flow_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
             continue;
         m->trying = true;
         units = weir_place_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
@@ -226,7 +226,7 @@ static bool is_only(const struct hosts *h, int64_t want)
     const weir_resource *first = h->slot->with;
 
     return want == 1 && h->norder == 0 && !scored(h->m) && !weir_slot_summed(h->m) && first->count.min > 0 &&
-           count_most(h->m, &first->count) == first->count.min && weir_channel_find(h->m->g, first->type) == WEIR_NONE;
+           count_most(h->m, &first->count) == first->count.min && weir_flow_find(h->m->g, first->type) == WEIR_NONE;
 }
 
 /* The only slot is placed at once. */
@@ -506,7 +506,7 @@ static int place_given(struct hosts *h, int64_t count)
 /* Whether there is enough for that many slots in all. */
 static bool hopeful(struct match *m, weir_vertex under, const weir_resource *r, int64_t slots)
 {
-    if (weir_channel_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
+    if (weir_flow_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
         return true;
     return weir_search_hopeful(m, under, r, saturating_mul(r->count.min, slots), weir_candidate_idle(m, r));
 }

@@ -29,7 +29,7 @@ static bool is_inside(struct match *m, const weir_resource *slot, weir_type oute
 {
     for (uint32_t i = 0; i < slot->nwith; i++) {
         weir_type t = weir_match_type(m, &slot->with[i]);
-        if (weir_channel_find(m->g, slot->with[i].type) == WEIR_NONE &&
+        if (weir_flow_find(m->g, slot->with[i].type) == WEIR_NONE &&
             (t == WEIR_NO_TYPE || !weir_type_above(m->g, outer, t)))
             return false;
     }
@@ -47,7 +47,7 @@ static bool could_hold(struct match *m, weir_vertex v, const weir_resource *slot
     for (uint32_t i = 0; i < n; i++) {
         weir_type t = weir_type_find(m->g, needs[i].type);
         uint32_t cell = t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(m->g->aggregates->schemas[in->schema], t);
-        if (weir_channel_find(m->g, needs[i].type) == WEIR_NONE &&
+        if (weir_flow_find(m->g, needs[i].type) == WEIR_NONE &&
             (cell ? in->cells[cell + TYPE_TOTAL] : 0) < needs[i].amount)
             return false;
     }
@@ -117,7 +117,7 @@ weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource
 
     if (is_single(slot) && (under == WEIR_NONE || !reads(m, WEIR_STRICT_LEVELS)))
         return WEIR_NO_TYPE;
-    if (weir_channel_find(m->g, first->type) != WEIR_NONE)
+    if (weir_flow_find(m->g, first->type) != WEIR_NONE)
         return WEIR_NO_TYPE;
     if (reads(m, WEIR_SLOT_PARENT))
         return weir_slot_stands(m, under, slot) ? WEIR_NO_TYPE : SEARCH_PARENT;

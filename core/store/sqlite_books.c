@@ -105,7 +105,7 @@ static int take_pick(struct weir_db_reader *r)
 static int take_feed(struct weir_db_reader *r)
 {
     const struct holder *h = holder_of(r);
-    struct feed f = {weir_db_vertex(r, 2), weir_db_vertex(r, 3), 0};
+    struct flow_use f = {weir_db_vertex(r, 2), weir_db_vertex(r, 3), 0};
     uint32_t job;
 
     f.amount = weir_db_int(r, 4, 0, WEIR_UNITS_MAX);
@@ -114,7 +114,7 @@ static int take_feed(struct weir_db_reader *r)
     job = weir_job_index(r->g, h->job);
     if (!weir_job_pick(&r->g->jobs->list[job], f.unit))
         return weir_fail(&r->why, WEIR_EPARSE, "the job has nothing of vertex %u", f.unit);
-    return weir_job_feed(r->g, job, &f, 1);
+    return weir_job_flow(r->g, job, &f, 1);
 }
 
 /* ---- checking claims ---- */

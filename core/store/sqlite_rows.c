@@ -154,8 +154,8 @@ int weir_db_put_job(const struct weir_db_rows *s, const struct job *j)
                                      number(p->amount), number(p->exclusive)};
         rc = s->put(s->data, DB_PICK, row);
     }
-    for (uint32_t i = 0; !rc && i < j->nfeeds; i++) {
-        const struct feed *f = &j->feeds[i];
+    for (uint32_t i = 0; !rc && i < j->nflows; i++) {
+        const struct flow_use *f = &j->flows[i];
         if (!weir_job_pick(j, f->unit) || !vertex_valid(s->g, f->endpoint))
             continue; /* the job has given the units back */
         struct weir_db_cell row[] = {number(a->job), number(i), number(f->endpoint), number(f->unit),

@@ -4,14 +4,14 @@
 
 #include "graph/graph.h"
 
-struct feed { /* units of a channel that a job takes for one vertex */
+struct flow_use { /* units of a channel that a job takes for one vertex */
     weir_vertex endpoint, unit;
     int64_t amount;
 };
 
 struct job {
-    struct feed *feeds;
-    uint32_t nfeeds, feeds_cap;
+    struct flow_use *flows;
+    uint32_t nflows, flows_cap;
     weir_allocation a; /* a.picks belongs to the job */
     weir_pick *picks;  /* the same, to change */
     uint32_t cap;

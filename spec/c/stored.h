@@ -66,12 +66,12 @@ static inline void same_feeds(const weir_graph *a, const weir_graph *b)
         for (uint32_t k = 0; k < job_records(b); k++)
             if (b->jobs->list[k].used && b->jobs->list[k].a.job == x->a.job)
                 y = &b->jobs->list[k];
-        if (!CHECK(y && x->nfeeds == y->nfeeds && x->a.npicks == y->a.npicks, "job %lld", (long long)x->a.job))
+        if (!CHECK(y && x->nflows == y->nflows && x->a.npicks == y->a.npicks, "job %lld", (long long)x->a.job))
             continue;
         same_job(a, b, &x->a, &y->a);
-        for (uint32_t k = 0; k < x->nfeeds; k++)
-            CHECK(x->feeds[k].endpoint == y->feeds[k].endpoint && x->feeds[k].unit == y->feeds[k].unit &&
-                      x->feeds[k].amount == y->feeds[k].amount,
+        for (uint32_t k = 0; k < x->nflows; k++)
+            CHECK(x->flows[k].endpoint == y->flows[k].endpoint && x->flows[k].unit == y->flows[k].unit &&
+                      x->flows[k].amount == y->flows[k].amount,
                   "feed %u", k);
         for (uint32_t k = 0; k < x->a.npicks; k++)
             CHECK(x->picks[k].vertex == y->picks[k].vertex && x->picks[k].resource == y->picks[k].resource, "pick %u",

@@ -151,7 +151,7 @@ return {
   { "^core/match/nogood_learn%.c$", "r->count.set", "a refused count of several values, which only random cases ask for" },
   { "^core/match/or_slot%.c$", "in by_place", "two alternatives that are put back into the order of their places" },
   { "^core/match/or_slot%.c$", "in keep_turns", "none of the alternatives has room" },
-  { "^core/match/backtrack%.c$", "weir_channel_place", "a channel among resources that compete" },
+  { "^core/match/backtrack%.c$", "weir_flow_allocate", "a channel among resources that compete" },
   { "^core/query/query_value%.c$", "in read_exponent", "a number such as 1e5x" },
   { "^core/format/json_read%.c$", "in give_back", "yajl frees with the parser, not before" },
 
@@ -254,7 +254,7 @@ return {
   { "^core/format/jgf/jgf_keys%.c$", 'return "";', CASES },
   { "^core/jgf_.*%.c$", "weir_json_skip(r->json, type)", "what is of another kind than it should be, where it does not matter" },
   { "^core/format/jgf/jgf_write%.c$", "weir_edge_get", "edges that went" },
-  { "^core/match/slot%.c$", "weir_channel_find", "a slot of which a channel comes first" },
+  { "^core/match/slot%.c$", "weir_flow_find", "a slot of which a channel comes first" },
   { "^core/match/slot%.c$", "endpoint != WEIR_NONE", "a slot with a channel in it, placed by sums" },
   { "^core/rset/rack_table_ranks%.c$", "return rc;", NOMEM },
   { "^core/rset/rset_collect%.c$", "no_memory(w)", NOMEM },
