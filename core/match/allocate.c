@@ -53,7 +53,7 @@ static int place(struct match *m, weir_vertex under, const weir_resource *list, 
     if (times == 0)
         return 1;
     if (n > 0 && list->any)
-        return weir_mix_place(m, under, list, n, times);
+        return weir_or_slot_allocate(m, under, list, n, times);
     if (m->rivals == WEIR_NONE && weir_place_competes(m, list, n))
         return weir_place_rivals(m, under, list, n, times);
     for (uint32_t i = 0; rc == 1 && i < n; i++)

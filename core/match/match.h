@@ -147,7 +147,7 @@ int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slo
 /* Places slots, each inside one vertex of that type. */
 int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host);
 /* Places or_slots: n alternatives, `times` times as many in all as the last one asks for. 1, 0 or negative. */
-int weir_mix_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 /* Chooses `max` of n candidates that lie together, as a policy's `runs` says: their positions, best first; how many, or WEIR_ENOMEM.
  * O(n), or O(n log n) where they do not stand by place. */
 int64_t weir_runs_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);

@@ -9,9 +9,9 @@
 
 #include "match/match.h"
 
-#define MIX_SLOTS 16      /* alternatives */
-#define MIX_TYPES 32      /* types that they hold */
-#define MIX_STEPS 1000000 /* mixes tried for one vertex */
+#define OR_SLOT_SLOTS 16      /* alternatives */
+#define OR_SLOT_TYPES 32      /* types that they hold */
+#define OR_SLOT_STEPS 1000000 /* mixes tried for one vertex */
 
 /* A slot that was placed, and where it stands in the order of sums. */
 struct turn {
@@ -19,15 +19,15 @@ struct turn {
     double sums[WEIR_ORDER_KEYS];
 };
 
-struct mix {
+struct or_slots {
     struct match *m;
     const weir_resource *list;
     uint32_t n, ntypes, steps;
     uint32_t from; /* picks before the first of these */
-    const weir_resource *types[MIX_TYPES]; /* the first resource of each type */
-    int64_t left[MIX_TYPES];
-    int64_t take[MIX_SLOTS][MIX_TYPES];
-    int64_t counts[MIX_SLOTS], best[MIX_SLOTS];
+    const weir_resource *types[OR_SLOT_TYPES]; /* the first resource of each type */
+    int64_t left[OR_SLOT_TYPES];
+    int64_t take[OR_SLOT_SLOTS][OR_SLOT_TYPES];
+    int64_t counts[OR_SLOT_SLOTS], best[OR_SLOT_SLOTS];
     int64_t most; /* slots of the best mix; -1: none yet */
     struct order order;
     struct turn *turns;
@@ -36,21 +36,21 @@ struct mix {
 
 /* ---- the mix for one vertex ---- */
 
-static int note_type(struct mix *x, uint32_t slot, const weir_resource *r)
+static int note_type(struct or_slots *x, uint32_t slot, const weir_resource *r)
 {
     uint32_t t = 0;
 
     while (t < x->ntypes && strcmp(x->types[t]->type, r->type) != 0)
         t++;
-    if (t == MIX_TYPES)
-        return weir_fail(x->m->err, WEIR_ELIMIT, "or_slots hold more than %d types", MIX_TYPES);
+    if (t == OR_SLOT_TYPES)
+        return weir_fail(x->m->err, WEIR_ELIMIT, "or_slots hold more than %d types", OR_SLOT_TYPES);
     if (t == x->ntypes)
         x->types[x->ntypes++] = r;
     x->take[slot][t] += r->count.min;
     return WEIR_OK;
 }
 
-static int begin_mix(struct mix *x, struct match *m, const weir_resource *list, uint32_t n)
+static int begin_mix(struct or_slots *x, struct match *m, const weir_resource *list, uint32_t n)
 {
     int rc = WEIR_OK;
 
@@ -58,8 +58,8 @@ static int begin_mix(struct mix *x, struct match *m, const weir_resource *list, 
     x->m = m;
     x->list = list;
     x->n = n;
-    if (n > MIX_SLOTS)
-        return weir_fail(m->err, WEIR_ELIMIT, "more than %d or_slots side by side", MIX_SLOTS);
+    if (n > OR_SLOT_SLOTS)
+        return weir_fail(m->err, WEIR_ELIMIT, "more than %d or_slots side by side", OR_SLOT_SLOTS);
     for (uint32_t i = 0; !rc && i < n; i++)
         for (uint32_t k = 0; !rc && k < list[i].nwith; k++)
             rc = note_type(x, i, &list[i].with[k]);
@@ -67,7 +67,7 @@ static int begin_mix(struct mix *x, struct match *m, const weir_resource *list, 
 }
 
 /* What there is of each type below v. */
-static int measure(struct mix *x, weir_vertex v)
+static int measure(struct or_slots *x, weir_vertex v)
 {
     for (uint32_t t = 0; t < x->ntypes; t++) {
         uint32_t npicks = x->m->npicks;
@@ -81,7 +81,7 @@ static int measure(struct mix *x, weir_vertex v)
 }
 
 /* How many of one of them fit into what is left. */
-static int64_t fitting(const struct mix *x, uint32_t slot)
+static int64_t fitting(const struct or_slots *x, uint32_t slot)
 {
     int64_t n = WEIR_FOREVER;
 
@@ -91,19 +91,19 @@ static int64_t fitting(const struct mix *x, uint32_t slot)
     return n == WEIR_FOREVER ? 0 : n;
 }
 
-static void use(struct mix *x, uint32_t slot, int64_t n)
+static void use(struct or_slots *x, uint32_t slot, int64_t n)
 {
     for (uint32_t t = 0; t < x->ntypes; t++)
         x->left[t] -= n * x->take[slot][t];
 }
 
 /* Tries all mixes from the i-th on, those with most of the first first. */
-static int explore(struct mix *x, uint32_t i, int64_t sum)
+static int explore(struct or_slots *x, uint32_t i, int64_t sum)
 {
     int64_t n = fitting(x, i);
     int rc = WEIR_OK;
 
-    if (++x->steps > MIX_STEPS)
+    if (++x->steps > OR_SLOT_STEPS)
         return weir_fail(x->m->err, WEIR_ELIMIT, "or_slots: there are too many mixes to try; ask for larger ones");
     if (i + 1 < x->n) {
         for (; !rc && n >= 0; n--) {
@@ -123,7 +123,7 @@ static int explore(struct mix *x, uint32_t i, int64_t sum)
 }
 
 /* Finds the best mix below v. */
-static int find_mix(struct mix *x, weir_vertex v)
+static int find_mix(struct or_slots *x, weir_vertex v)
 {
     int rc = measure(x, v);
 
@@ -133,7 +133,7 @@ static int find_mix(struct mix *x, weir_vertex v)
 }
 
 /* Places up to `want` slots right below v. Returns how many, or negative. */
-static int64_t place_at(struct mix *x, weir_vertex v, int64_t want)
+static int64_t place_at(struct or_slots *x, weir_vertex v, int64_t want)
 {
     struct match *m = x->m;
     uint32_t npicks = m->npicks;
@@ -159,7 +159,7 @@ static int64_t place_at(struct mix *x, weir_vertex v, int64_t want)
 
 /* ---- in the order of sums ---- */
 
-static int place_turn(struct mix *x, weir_vertex v, const weir_resource *slot)
+static int place_turn(struct or_slots *x, weir_vertex v, const weir_resource *slot)
 {
     struct match *m = x->m;
     uint32_t from = m->npicks;
@@ -176,7 +176,7 @@ static int place_turn(struct mix *x, weir_vertex v, const weir_resource *slot)
 }
 
 /* Places the whole mix for v, slot by slot. What stands below others is no rival to it. */
-static int place_turns(struct mix *x, weir_vertex v)
+static int place_turns(struct or_slots *x, weir_vertex v)
 {
     uint32_t rivals = x->m->rivals;
     int rc;
@@ -204,7 +204,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Keeps the picks of so many slots. */
-static void keep_turns(struct mix *x, uint32_t n)
+static void keep_turns(struct or_slots *x, uint32_t n)
 {
     struct match *m = x->m;
     uint32_t at = x->from;
@@ -226,7 +226,7 @@ static void keep_turns(struct mix *x, uint32_t n)
 
 /* ---- all of it ---- */
 
-static bool stands(const struct mix *x, weir_vertex v)
+static bool stands(const struct or_slots *x, weir_vertex v)
 {
     for (uint32_t i = 0; i < x->n; i++)
         if (weir_slot_stands(x->m, v, &x->list[i]))
@@ -234,7 +234,7 @@ static bool stands(const struct mix *x, weir_vertex v)
     return false;
 }
 
-static int begin_hosts(struct mix *x, struct search *s, weir_vertex under)
+static int begin_hosts(struct or_slots *x, struct search *s, weir_vertex under)
 {
     int rc = weir_search_hosts(s, x->m, under, x->list, x->list->with, SEARCH_PARENT);
 
@@ -244,7 +244,7 @@ static int begin_hosts(struct mix *x, struct search *s, weir_vertex under)
 }
 
 /* Vertex after vertex, in the policy's order of the first thing that the first of them holds. */
-static int64_t place_below(struct mix *x, weir_vertex under, int64_t want)
+static int64_t place_below(struct or_slots *x, weir_vertex under, int64_t want)
 {
     struct search s;
     weir_vertex v;
@@ -265,7 +265,7 @@ static int64_t place_below(struct mix *x, weir_vertex under, int64_t want)
 }
 
 /* The same in the order of sums. 1, 0 or negative. */
-static int place_summed(struct mix *x, weir_vertex under, int64_t want, int64_t times)
+static int place_summed(struct or_slots *x, weir_vertex under, int64_t want, int64_t times)
 {
     struct search s;
     weir_vertex v;
@@ -292,7 +292,7 @@ static int place_summed(struct mix *x, weir_vertex under, int64_t want, int64_t 
 }
 
 /* As many slots as may be, at most `want`. 1, 0 or negative. */
-static int place_all(struct mix *x, weir_vertex under, int64_t want, int64_t times)
+static int place_all(struct or_slots *x, weir_vertex under, int64_t want, int64_t times)
 {
     const weir_count *count = &x->list[x->n - 1].count;
     bool here = under != WEIR_NONE && stands(x, under);
@@ -309,10 +309,10 @@ static int place_all(struct mix *x, weir_vertex under, int64_t want, int64_t tim
     }
 }
 
-int weir_mix_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     uint32_t npicks = m->npicks, rivals = m->rivals;
-    struct mix x;
+    struct or_slots x;
     int64_t want;
     int rc = begin_mix(&x, m, list, n);
 
