@@ -64,7 +64,7 @@ static uint32_t list_runs(const struct neighbour *list, uint32_t n, struct run *
     return count;
 }
 
-int64_t weir_runs_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen)
+int64_t weir_contiguous_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen)
 {
     struct neighbour *list = weir_mem_alloc((size_t)n * sizeof *list);
     struct run *runs = weir_mem_alloc((size_t)n * sizeof *runs);

@@ -210,7 +210,7 @@ static int call_select(struct match *m, const weir_resource *r, int64_t want, st
         score[i] = sc->list[i].score;
     }
     if (!m->policy->select) {
-        count = weir_runs_choose(m->g, v, sc->n, (uint32_t)max, chosen);
+        count = weir_contiguous_choose(m->g, v, sc->n, (uint32_t)max, chosen);
         if (count < 0)
             return weir_fail_nomem(m->err);
     } else {

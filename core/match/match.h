@@ -150,7 +150,7 @@ int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slo
 int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 /* Chooses `max` of n candidates that lie together, as a policy's `runs` says: their positions, best first; how many, or WEIR_ENOMEM.
  * O(n), or O(n log n) where they do not stand by place. */
-int64_t weir_runs_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);
+int64_t weir_contiguous_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);
 /* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
 int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* A weir_place for siblings that compete (backtrack.c). */
