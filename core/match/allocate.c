@@ -55,13 +55,13 @@ static int place(struct match *m, weir_vertex under, const weir_resource *list, 
     if (n > 0 && list->any)
         return weir_or_slot_allocate(m, under, list, n, times);
     if (m->rivals == WEIR_NONE && weir_place_competes(m, list, n))
-        return weir_place_rivals(m, under, list, n, times);
+        return weir_allocate_backtracking(m, under, list, n, times);
     for (uint32_t i = 0; rc == 1 && i < n; i++)
         rc = place_one(m, under, &list[i], times);
     if (rc != 1)
         m->npicks = npicks;
     if (rc == 0 && m->rivals == WEIR_NONE && weir_place_nests(m, list, n, times))
-        return weir_place_rivals(m, under, list, n, times);
+        return weir_allocate_backtracking(m, under, list, n, times);
     return rc;
 }
 
@@ -76,7 +76,7 @@ int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
     m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, m->duration);
     m->npicks = 0;
     m->rivals = WEIR_NONE;
-    m->contested = false;
+    m->backtracked = false;
     m->place = place;
     m->g->matching = true;
     rc = place(m, WEIR_NONE, list, n, 1);

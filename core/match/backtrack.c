@@ -4,7 +4,7 @@
  * the policy's order, with what is asked for inside them, then units. First as much as may be of everything, all in the
  * policy's order. If nothing is found there soon, the least of everything in all ways: the choice of vertices by backtracking,
  * units divided exactly among all that need some, what is like something refused left out. That is exact, but it can take long;
- * after CONTEST_TRIES steps it gives up with WEIR_ELIMIT rather than say something untrue.
+ * after BACKTRACK_TRIES steps it gives up with WEIR_ELIMIT rather than say something untrue.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 /* ---- demands ---- */
 
-static void drop_demands(struct contest *c, uint32_t n)
+static void drop_demands(struct backtrack *c, uint32_t n)
 {
     while (c->n > n) {
         struct demand *d = &c->demands[--c->n];
@@ -28,7 +28,7 @@ static void drop_demands(struct contest *c, uint32_t n)
 }
 
 /* Whether v would do if nothing else were asked for: what it cannot give then it can never give. 1, 0 or negative. */
-static int would_do(struct contest *c, const struct demand *d, weir_vertex v)
+static int would_do(struct backtrack *c, const struct demand *d, weir_vertex v)
 {
     struct match *m = c->m;
     uint32_t npicks = m->npicks, rivals = m->rivals;
@@ -45,7 +45,7 @@ static int would_do(struct contest *c, const struct demand *d, weir_vertex v)
 }
 
 /* Lists what the search found, if it is of use. */
-static int add_candidate(struct contest *c, struct demand *d, weir_vertex v)
+static int add_candidate(struct backtrack *c, struct demand *d, weir_vertex v)
 {
     bool pool = !c->ordered && !is_hosted(d) && weir_candidate_divisible(c->m, v, d->r);
     int rc = c->ordered ? 1 : pool ? weir_candidate_unit(c->m, v, d->r) : would_do(c, d, v);
@@ -65,7 +65,7 @@ static int add_candidate(struct contest *c, struct demand *d, weir_vertex v)
 }
 
 /* What all candidates are like. */
-static int describe(struct contest *c, struct demand *d)
+static int describe(struct backtrack *c, struct demand *d)
 {
     d->whole = !is_hosted(d);
     for (uint32_t k = 0; k < d->n && !is_hosted(d); k++) {
@@ -77,7 +77,7 @@ static int describe(struct contest *c, struct demand *d)
 }
 
 /* What the policy gives no score is none. */
-static int leave_unwanted(struct contest *c, struct demand *d)
+static int leave_unwanted(struct backtrack *c, struct demand *d)
 {
     struct match *m = c->m;
     double *score = weir_mem_alloc((size_t)d->npools * sizeof *score + 1);
@@ -92,7 +92,7 @@ static int leave_unwanted(struct contest *c, struct demand *d)
     return rc;
 }
 
-static int list_candidates(struct contest *c, struct demand *d)
+static int list_candidates(struct backtrack *c, struct demand *d)
 {
     struct match *m = c->m;
     struct search s;
@@ -128,13 +128,13 @@ static bool some_whole(const weir_graph *g, weir_type t)
     return false;
 }
 
-static int add_demand(struct contest *c, weir_vertex under, const weir_resource *r, int64_t times, weir_type host)
+static int add_demand(struct backtrack *c, weir_vertex under, const weir_resource *r, int64_t times, weir_type host)
 {
     weir_type t = weir_type_find(c->m->g, r->type);
     struct demand *d;
 
-    if (c->n >= CONTEST_DEMANDS)
-        return weir_fail(c->m->err, WEIR_ELIMIT, "more than %d resources compete with each other", CONTEST_DEMANDS);
+    if (c->n >= BACKTRACK_DEMANDS)
+        return weir_fail(c->m->err, WEIR_ELIMIT, "more than %d resources compete with each other", BACKTRACK_DEMANDS);
     if (weir_array_reserve(&c->demands, &c->cap, (size_t)c->n + 1, sizeof *c->demands))
         return weir_fail_nomem(c->m->err);
     d = &c->demands[c->n++];
@@ -149,11 +149,11 @@ static int add_demand(struct contest *c, weir_vertex under, const weir_resource 
     return WEIR_OK;
 }
 
-static int add_demands(struct contest *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+static int add_demands(struct backtrack *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 
 /* What so many slots hold: together, or each for itself where they cannot share pools. `counted`: these demands stand for the
  * slots. */
-static int add_slots(struct contest *c, weir_vertex under, const weir_resource *slot, int64_t slots, bool counted)
+static int add_slots(struct backtrack *c, weir_vertex under, const weir_resource *slot, int64_t slots, bool counted)
 {
     int64_t step = weir_slot_apart(c->m, slot) ? 1 : slots;
     int rc = WEIR_OK;
@@ -167,7 +167,7 @@ static int add_slots(struct contest *c, weir_vertex under, const weir_resource *
     return rc;
 }
 
-static int add_demands(struct contest *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+static int add_demands(struct backtrack *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     int rc = n > 0 && list->any ? weir_fail(c->m->err, WEIR_ELIMIT, "or_slots inside of resources that compete with others")
                                 : WEIR_OK;
@@ -193,7 +193,7 @@ static int64_t allowed_more(const struct demand *d, int64_t got)
 }
 
 /* Gives a demand its least (the first round), or what more it may have. 1, 0 or negative. */
-static int place_units_of(struct contest *c, struct demand *d, int round)
+static int place_units_of(struct backtrack *c, struct demand *d, int round)
 {
     struct match *m = c->m;
     int64_t want = round ? d->most - d->units : demand_least(d), got;
@@ -217,7 +217,7 @@ static int place_units_of(struct contest *c, struct demand *d, int round)
 
 /* Units last, where there is least choice first: what is deeper can only come from there. Every demand gets its least,
  * then what more it may have. */
-static int place_units(struct contest *c)
+static int place_units(struct backtrack *c)
 {
     uint32_t npicks = c->m->npicks;
     int rc = 1;
@@ -236,11 +236,11 @@ static int place_units(struct contest *c)
 
 /* ---- vertices ---- */
 
-static int solve(struct contest *c, uint32_t i);
-static int solve_from(struct contest *c, uint32_t i, uint32_t from);
+static int solve(struct backtrack *c, uint32_t i);
+static int solve_from(struct backtrack *c, uint32_t i, uint32_t from);
 
 /* Takes a candidate for `want` units: 1 with *units set and its picks or the demands inside it added, 0 or negative. */
-static int take(struct contest *c, uint32_t i, weir_vertex v, int64_t want, int64_t *units)
+static int take(struct backtrack *c, uint32_t i, weir_vertex v, int64_t want, int64_t *units)
 {
     const struct demand d = c->demands[i];
     struct match *m = c->m;
@@ -263,31 +263,31 @@ static int take(struct contest *c, uint32_t i, weir_vertex v, int64_t want, int6
 }
 
 /* What was picked and asked for since: begins or ends. */
-static int touch(struct contest *c, uint32_t npicks, uint32_t n, int by)
+static int touch(struct backtrack *c, uint32_t npicks, uint32_t n, int by)
 {
     int rc = WEIR_OK;
 
     for (uint32_t i = npicks; !c->ordered && !rc && i < c->m->npicks; i++)
-        rc = weir_twins_pick(&c->twins, &c->m->picks[i], by);
+        rc = weir_symmetry_pick(&c->twins, &c->m->picks[i], by);
     for (uint32_t i = n; !c->ordered && !rc && i < c->n; i++)
-        rc = weir_twins_demand(&c->twins, &c->demands[i], i, by);
+        rc = weir_symmetry_demand(&c->twins, &c->demands[i], i, by);
     return rc ? weir_fail_nomem(c->m->err) : WEIR_OK;
 }
 
-static int set_units(struct contest *c, uint32_t i, int64_t units, int64_t last)
+static int set_units(struct backtrack *c, uint32_t i, int64_t units, int64_t last)
 {
     struct demand *d = &c->demands[i];
-    int rc = c->ordered ? WEIR_OK : weir_twins_demand(&c->twins, d, i, -1);
+    int rc = c->ordered ? WEIR_OK : weir_symmetry_demand(&c->twins, d, i, -1);
 
     d->units = units;
     d->last = last;
     if (!rc && !c->ordered)
-        rc = weir_twins_demand(&c->twins, d, i, 1);
+        rc = weir_symmetry_demand(&c->twins, d, i, 1);
     return rc ? weir_fail_nomem(c->m->err) : WEIR_OK;
 }
 
 /* Whether units that are asked for right where v is can still be had. 1, 0 or negative. */
-static int leaves_units(struct contest *c, uint32_t i, weir_vertex v)
+static int leaves_units(struct backtrack *c, uint32_t i, weir_vertex v)
 {
     weir_vertex within = v;
 
@@ -298,21 +298,21 @@ static int leaves_units(struct contest *c, uint32_t i, weir_vertex v)
         if (d->npools > 0 && d->n == 0 && d->under != WEIR_NONE && weir_vertex_within(c->m->g, within, d->under))
             within = d->under;
     }
-    return weir_contest_share(c, i, within);
+    return weir_backtrack_assign(c, i, within);
 }
 
-static int too_many_tries(struct contest *c)
+static int too_many_tries(struct backtrack *c)
 {
     c->gave_up = c->ordered;
     return c->ordered ? 0
                       : weir_fail(c->m->err, WEIR_ELIMIT,
                                   "the resources asked for side by side compete for the same vertices, and %d tries did not "
                                   "tell whether they fit; ask for them one below the other, or in two jobs",
-                                  CONTEST_TRIES);
+                                  BACKTRACK_TRIES);
 }
 
 /* Takes a candidate and goes on. 1, 0 (and nothing taken) or negative. */
-static int take_and_go_on(struct contest *c, uint32_t i, uint32_t k, int64_t want)
+static int take_and_go_on(struct backtrack *c, uint32_t i, uint32_t k, int64_t want)
 {
     struct match *m = c->m;
     uint32_t npicks = m->npicks, n = c->n;
@@ -320,7 +320,7 @@ static int take_and_go_on(struct contest *c, uint32_t i, uint32_t k, int64_t wan
     int64_t had = c->demands[i].units, last = c->demands[i].last, units;
     int rc;
 
-    if (++c->tries > CONTEST_TRIES)
+    if (++c->tries > BACKTRACK_TRIES)
         return too_many_tries(c);
     rc = take(c, i, v, want, &units);
     if (rc >= 0 && touch(c, npicks, n, 1))
@@ -351,12 +351,12 @@ static bool is_allowed(const struct demand *d)
 }
 
 /* So many slots at most may lie in v, beside what was taken; or negative. */
-static int64_t host_bound(struct contest *c, weir_vertex v, const weir_resource *slot, int64_t most)
+static int64_t host_bound(struct backtrack *c, weir_vertex v, const weir_resource *slot, int64_t most)
 {
     const weir_graph *g = c->m->g;
     const struct inner *in = inner_of(g, v);
 
-    if (!weir_contest_within(c->m, slot->with, slot->nwith))
+    if (!weir_backtrack_within(c->m, slot->with, slot->nwith))
         return weir_slot_bound(c->m, v, slot, most);
     for (uint32_t i = 0; i < slot->nwith; i++) { /* how they fit beside each other is for later: so many there are */
         const weir_resource *r = &slot->with[i];
@@ -370,7 +370,7 @@ static int64_t host_bound(struct contest *c, weir_vertex v, const weir_resource 
 }
 
 /* Tries the k-th candidate of a demand, for as many units as it can give and, where it can be, for fewer. 1, 0 or negative. */
-static int try_candidate(struct contest *c, uint32_t i, uint32_t k)
+static int try_candidate(struct backtrack *c, uint32_t i, uint32_t k)
 {
     const struct demand *d = &c->demands[i];
     weir_vertex v = d->candidates[k];
@@ -391,13 +391,13 @@ static int try_candidate(struct contest *c, uint32_t i, uint32_t k)
 }
 
 /* Whether the k-th candidate is of no use, or one that is like it was refused; *key is for note_tried(). 1, 0 or negative. */
-static int was_tried(struct contest *c, const struct tried *t, const struct demand *d, uint32_t k, uint64_t *key)
+static int was_tried(struct backtrack *c, const struct tried *t, const struct demand *d, uint32_t k, uint64_t *key)
 {
     if (c->ordered)
         return 0;
     if (d->behind[k] == d->behind[k + 1])
         return 1;
-    if (weir_twins_key(&c->twins, d->candidates[k], key))
+    if (weir_symmetry_key(&c->twins, d->candidates[k], key))
         return weir_fail_nomem(c->m->err);
     for (uint32_t i = 0; i < t->n; i++)
         if (t->keys[i] == *key)
@@ -405,9 +405,9 @@ static int was_tried(struct contest *c, const struct tried *t, const struct dema
     return 0;
 }
 
-static int note_tried(struct contest *c, struct tried *t, uint64_t key)
+static int note_tried(struct backtrack *c, struct tried *t, uint64_t key)
 {
-    if (c->ordered || t->n == CONTEST_TRIED)
+    if (c->ordered || t->n == BACKTRACK_TRIED)
         return WEIR_OK;
     if (weir_array_reserve(&t->keys, &t->cap, (size_t)t->n + 1, sizeof *t->keys))
         return weir_fail_nomem(c->m->err);
@@ -416,7 +416,7 @@ static int note_tried(struct contest *c, struct tried *t, uint64_t key)
 }
 
 /* Whether a demand is to look at its k-th candidate. */
-static bool looks_at(const struct contest *c, const struct demand *d, uint32_t k)
+static bool looks_at(const struct backtrack *c, const struct demand *d, uint32_t k)
 {
     if (c->gave_up || k >= d->n || d->units >= d->most)
         return false;
@@ -424,7 +424,7 @@ static bool looks_at(const struct contest *c, const struct demand *d, uint32_t k
 }
 
 /* Goes on with the i-th demand, which may take its candidates from `from` on. 1, 0 or negative. */
-static int solve_from(struct contest *c, uint32_t i, uint32_t from)
+static int solve_from(struct backtrack *c, uint32_t i, uint32_t from)
 {
     struct tried tried = {0};
     int rc = 0;
@@ -446,11 +446,11 @@ static int solve_from(struct contest *c, uint32_t i, uint32_t from)
 }
 
 /* All vertices are chosen: units, and those of channels. 1, 0 or negative. */
-static int share_units(struct contest *c)
+static int share_units(struct backtrack *c)
 {
     struct match *m = c->m;
     uint32_t npicks = m->npicks;
-    int rc = weir_contest_share_all(c);
+    int rc = weir_backtrack_assign_all(c);
 
     for (uint32_t i = 0; rc == 1 && i < c->n; i++) {
         const struct demand *d = &c->demands[i];
@@ -463,7 +463,7 @@ static int share_units(struct contest *c)
 }
 
 /* The units that the k-th candidate may give as things stand; negative: failed. */
-static int64_t usable(struct contest *c, uint32_t i, uint32_t k)
+static int64_t usable(struct backtrack *c, uint32_t i, uint32_t k)
 {
     const struct demand d = c->demands[i];
     weir_vertex v = d.candidates[k];
@@ -486,7 +486,7 @@ static int64_t usable(struct contest *c, uint32_t i, uint32_t k)
 }
 
 /* Counts what may serve a demand, now that those before it are met. 1: it may be enough; 0: it is not; negative: failed. */
-static int count_usable(struct contest *c, uint32_t i)
+static int count_usable(struct backtrack *c, uint32_t i)
 {
     int64_t sum = 0;
 
@@ -502,25 +502,25 @@ static int count_usable(struct contest *c, uint32_t i)
 }
 
 /* The same, for what has vertices to choose from the i-th demand on. */
-static int solve_all_ways(struct contest *c, uint32_t i)
+static int solve_all_ways(struct backtrack *c, uint32_t i)
 {
     uint64_t state;
-    int rc = weir_contest_state(c, i, &state) ? weir_fail_nomem(c->m->err) : 1;
+    int rc = weir_backtrack_state(c, i, &state) ? weir_fail_nomem(c->m->err) : 1;
 
     if (rc == 1)
-        rc = weir_contest_refused(c, state) ? 0 : weir_contest_enough(c, i);
+        rc = weir_backtrack_refused(c, state) ? 0 : weir_backtrack_enough(c, i);
     if (rc == 1)
-        rc = weir_contest_share(c, i, WEIR_NONE);
+        rc = weir_backtrack_assign(c, i, WEIR_NONE);
     if (rc == 1)
         rc = count_usable(c, i);
     if (rc == 1)
         rc = solve_from(c, i, 0);
-    if (rc == 0 && weir_contest_refuse(c, state))
+    if (rc == 0 && weir_backtrack_refuse(c, state))
         return WEIR_ENOMEM;
     return rc;
 }
 
-static int solve(struct contest *c, uint32_t i)
+static int solve(struct backtrack *c, uint32_t i)
 {
     while (i < c->n && (c->ordered ? !c->demands[i].candidates : c->demands[i].n == 0))
         i++;
@@ -529,22 +529,22 @@ static int solve(struct contest *c, uint32_t i)
     return c->ordered ? solve_from(c, i, 0) : solve_all_ways(c, i);
 }
 
-static void end_contest(struct contest *c)
+static void end_contest(struct backtrack *c)
 {
     drop_demands(c, 0);
     weir_mem_free(c->demands);
     weir_mem_free(c->states);
-    weir_twins_end(&c->twins);
+    weir_symmetry_end(&c->twins);
 }
 
 /* One time through: 1, 0 or negative; the picks are as they were unless it is 1. */
 static int contest_once(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times, bool ordered)
 {
-    struct contest c = {.m = m, .ordered = ordered};
+    struct backtrack c = {.m = m, .ordered = ordered};
     uint32_t npicks = m->npicks;
     int rc;
 
-    weir_twins_begin(&c.twins, m);
+    weir_symmetry_begin(&c.twins, m);
     rc = add_demands(&c, under, list, n, times);
     rc = rc ? rc : touch(&c, npicks, 0, 1);
     rc = rc ? rc : solve(&c, 0);
@@ -556,13 +556,13 @@ static int contest_once(struct match *m, weir_vertex under, const weir_resource 
     return rc;
 }
 
-int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     bool least = m->least;
     int rc;
 
     m->rivals = m->npicks;
-    m->contested = true;
+    m->backtracked = true;
     rc = contest_once(m, under, list, n, times, true);
     if (rc == 0) { /* what may vary may have taken too much from the others, one what another one needs */
         m->rivals = m->npicks;

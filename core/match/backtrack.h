@@ -6,16 +6,16 @@
  *   backtrack_bound.c  whether there can be enough of them at all
  *   backtrack_symmetry.c  what need not be tried: it is like what was refused
  */
-#ifndef WEIR_CONTEST_H
-#define WEIR_CONTEST_H
+#ifndef WEIR_BACKTRACK_H
+#define WEIR_BACKTRACK_H
 
 #include "graph/graph.h"
 #include "match/match.h"
 #include "request/request.h"
 
-#define CONTEST_TRIES 20000
-#define CONTEST_DEMANDS 256
-#define CONTEST_TRIED 64 /* refused candidates that are kept for one choice */
+#define BACKTRACK_TRIES 20000
+#define BACKTRACK_DEMANDS 256
+#define BACKTRACK_TRIED 64 /* refused candidates that are kept for one choice */
 
 /* So many units of a resource below a vertex, or so many slots in nodes. */
 struct demand {
@@ -38,7 +38,7 @@ struct demand {
 };
 
 /* A vertex, what can be taken of it, and what was taken or is asked for there. */
-struct twin {
+struct symmetry {
     weir_vertex v;
     uint32_t touched; /* picks and demands at or below it */
     uint32_t wholes;  /* picks of it as a whole */
@@ -48,10 +48,10 @@ struct twin {
     uint64_t look;    /* all of that; 0: not known yet */
 };
 
-struct twins {
+struct symmetries {
     const struct match *m;
     bool known;        /* else no two are alike as far as we know */
-    struct twin *list; /* a hash table by vertex */
+    struct symmetry *list; /* a hash table by vertex */
     uint32_t n, size, round;
 };
 
@@ -61,13 +61,13 @@ struct tried {
     uint32_t n, cap;
 };
 
-struct contest {
+struct backtrack {
     struct match *m;
     struct demand *demands; /* those of the siblings, then those inside of what was chosen for them */
     uint32_t n, cap, tries, refusals;
     bool ordered;  /* the first way in the policy's order; else all ways, for the least of everything */
     bool gave_up;  /* ... which took too long */
-    struct twins twins;
+    struct symmetries twins;
     uint64_t *states; /* that were refused: a hash table */
     uint32_t nstates, states_size;
 };
@@ -84,35 +84,35 @@ static inline int64_t demand_least(const struct demand *d)
 }
 
 /* Whether something inside of the resources competes with what is beside it there. */
-bool weir_contest_within(struct match *m, const weir_resource *list, uint32_t n);
+bool weir_backtrack_within(struct match *m, const weir_resource *list, uint32_t n);
 
 /* Whether the units that are still missing can be divided among the pools as they are; the demands from `open` on that have
  * candidates left count nothing, nor do those that are not about what is at or below `within` (WEIR_NONE: all are). 1, 0 or
- * negative. O(demands x pools) for each way that units are moved. weir_contest_share_all() picks them. */
-int weir_contest_share(struct contest *c, uint32_t open, weir_vertex within) WEIR_CHECKED;
-int weir_contest_share_all(struct contest *c) WEIR_CHECKED;
+ * negative. O(demands x pools) for each way that units are moved. weir_backtrack_assign_all() picks them. */
+int weir_backtrack_assign(struct backtrack *c, uint32_t open, weir_vertex within) WEIR_CHECKED;
+int weir_backtrack_assign_all(struct backtrack *c) WEIR_CHECKED;
 
 /* Units that a pool has beside all that was taken. O(d), more where it was touched itself */
-int64_t weir_contest_room(const struct contest *c, weir_vertex v);
+int64_t weir_backtrack_room(const struct backtrack *c, weir_vertex v);
 /* Whether there are as many units as are needed, whichever vertices are chosen for the demands from `open` on. 1, 0 or negative.
  * O(demands x (candidates + pools)) */
-int weir_contest_enough(struct contest *c, uint32_t open) WEIR_CHECKED;
+int weir_backtrack_enough(struct backtrack *c, uint32_t open) WEIR_CHECKED;
 
 /* What is taken or asked for begins (1) or ends (-1); WEIR_ENOMEM. O(d) */
-int weir_twins_pick(struct twins *t, const weir_pick *p, int by) WEIR_CHECKED;
-int weir_twins_demand(struct twins *t, const struct demand *d, uint32_t i, int by) WEIR_CHECKED;
+int weir_symmetry_pick(struct symmetries *t, const weir_pick *p, int by) WEIR_CHECKED;
+int weir_symmetry_demand(struct symmetries *t, const struct demand *d, uint32_t i, int by) WEIR_CHECKED;
 /* NULL: nothing is noted about v. Good until the next call. */
-const struct twin *weir_twins_find(const struct twins *t, weir_vertex v);
+const struct symmetry *weir_symmetry_find(const struct symmetries *t, weir_vertex v);
 /* Counts units of v, and of all above it, in this round. WEIR_ENOMEM. */
-int weir_twins_count(struct twins *t, weir_vertex v, int64_t units) WEIR_CHECKED;
+int weir_symmetry_count(struct symmetries *t, weir_vertex v, int64_t units) WEIR_CHECKED;
 /* *key is the same for candidates that are alike: what one of them leads to the other one does. WEIR_ENOMEM. */
-int weir_twins_key(struct twins *t, weir_vertex v, uint64_t *key) WEIR_CHECKED;
-void weir_twins_begin(struct twins *t, const struct match *m);
-void weir_twins_end(struct twins *t);
+int weir_symmetry_key(struct symmetries *t, weir_vertex v, uint64_t *key) WEIR_CHECKED;
+void weir_symmetry_begin(struct symmetries *t, const struct match *m);
+void weir_symmetry_end(struct symmetries *t);
 
 /* What all depends on once the demands before the i-th are met. WEIR_ENOMEM. */
-int weir_contest_state(struct contest *c, uint32_t i, uint64_t *state) WEIR_CHECKED;
-bool weir_contest_refused(const struct contest *c, uint64_t state);
-int weir_contest_refuse(struct contest *c, uint64_t state) WEIR_CHECKED;
+int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state) WEIR_CHECKED;
+bool weir_backtrack_refused(const struct backtrack *c, uint64_t state);
+int weir_backtrack_refuse(struct backtrack *c, uint64_t state) WEIR_CHECKED;
 
 #endif

@@ -30,7 +30,7 @@ struct step {
 };
 
 struct sharing {
-    struct contest *c;
+    struct backtrack *c;
     struct claim *claims; /* by demand, in the order of its pools */
     struct pool_left *pools;
     uint32_t nclaims, npools, round;
@@ -49,7 +49,7 @@ static int64_t missing_of(const struct demand *d, bool open)
     return least - d->units;
 }
 
-static bool is_within(const struct contest *c, const struct demand *d, weir_vertex within)
+static bool is_within(const struct backtrack *c, const struct demand *d, weir_vertex within)
 {
     return within == WEIR_NONE || (d->under != WEIR_NONE && weir_vertex_within(c->m->g, d->under, within));
 }
@@ -82,7 +82,7 @@ static void list_pools(struct sharing *s)
             s->pools[kept++] = s->pools[i];
     s->npools = kept;
     for (uint32_t i = 0; i < s->npools; i++)
-        s->pools[i].left = weir_contest_room(s->c, s->pools[i].v);
+        s->pools[i].left = weir_backtrack_room(s->c, s->pools[i].v);
     for (uint32_t i = s->nclaims; i-- > 0;) {
         struct claim *q = &s->claims[i];
         q->pool = find_pool(s, q->v);
@@ -115,7 +115,7 @@ static void end_sharing(struct sharing *s)
 /* 1: something is missing; 0: nothing is; negative: failed. */
 static int begin_sharing(struct sharing *s, uint32_t open, weir_vertex within)
 {
-    struct contest *c = s->c;
+    struct backtrack *c = s->c;
     size_t n = 0;
     bool some = false;
 
@@ -196,7 +196,7 @@ static void move(struct sharing *s, uint32_t d, uint32_t claim)
 /* What is deepest first, as it has the least choice. */
 static bool share(struct sharing *s)
 {
-    const struct contest *c = s->c;
+    const struct backtrack *c = s->c;
     uint32_t deepest = 0;
 
     for (uint32_t d = 0; d < c->n; d++)
@@ -225,7 +225,7 @@ static int pick_all(struct sharing *s)
     return rc ? rc : 1;
 }
 
-static int share_once(struct contest *c, uint32_t open, weir_vertex within, bool take)
+static int share_once(struct backtrack *c, uint32_t open, weir_vertex within, bool take)
 {
     struct sharing s = {.c = c};
     int rc = begin_sharing(&s, open, within);
@@ -239,12 +239,12 @@ static int share_once(struct contest *c, uint32_t open, weir_vertex within, bool
     return rc;
 }
 
-int weir_contest_share(struct contest *c, uint32_t open, weir_vertex within)
+int weir_backtrack_assign(struct backtrack *c, uint32_t open, weir_vertex within)
 {
     return share_once(c, open, within, false);
 }
 
-int weir_contest_share_all(struct contest *c)
+int weir_backtrack_assign_all(struct backtrack *c)
 {
     return share_once(c, c->n, WEIR_NONE, true);
 }

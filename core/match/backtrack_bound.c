@@ -7,15 +7,15 @@
 #include "match/backtrack.h"
 #include "match/match.h"
 
-int64_t weir_contest_room(const struct contest *c, weir_vertex v)
+int64_t weir_backtrack_room(const struct backtrack *c, weir_vertex v)
 {
     struct match *m = c->m;
-    const struct twin *own = weir_twins_find(&c->twins, v);
+    const struct symmetry *own = weir_symmetry_find(&c->twins, v);
     uint32_t rivals = m->rivals;
     int64_t room;
 
     for (weir_vertex up = v; up != WEIR_NONE; up = vertex_at(m->g, up)->parent) {
-        const struct twin *at = weir_twins_find(&c->twins, up);
+        const struct symmetry *at = weir_symmetry_find(&c->twins, up);
         if (at && at->wholes)
             return 0;
     }
@@ -27,14 +27,14 @@ int64_t weir_contest_room(const struct contest *c, weir_vertex v)
 }
 
 /* Whether all that serves r below `under` is among the pools of a demand. */
-static bool is_among(const struct contest *c, const struct demand *d, const weir_resource *r, weir_vertex under)
+static bool is_among(const struct backtrack *c, const struct demand *d, const weir_resource *r, weir_vertex under)
 {
     return strcmp(d->r->type, r->type) == 0 && (!d->r->unit[0] || strcmp(d->r->unit, r->unit) == 0) &&
            (d->under == WEIR_NONE || (under != WEIR_NONE && weir_vertex_within(c->m->g, under, d->under)));
 }
 
 /* Units of these pools that resources below `under` take at least, each so many times. */
-static int64_t taken_by(const struct contest *c, const struct demand *d, weir_vertex under, const weir_resource *list, uint32_t n,
+static int64_t taken_by(const struct backtrack *c, const struct demand *d, weir_vertex under, const weir_resource *list, uint32_t n,
                         int64_t times)
 {
     int64_t sum = 0;
@@ -59,7 +59,7 @@ static int by_amount(const void *a, const void *b)
 }
 
 /* The fewest units that were counted in as many candidates of a demand as it needs; or negative. */
-static int64_t within_least(struct contest *c, const struct demand *d)
+static int64_t within_least(struct backtrack *c, const struct demand *d)
 {
     int64_t *units = weir_mem_alloc((size_t)d->n * sizeof *units + 1);
     int64_t sum = 0, missing = demand_least(d) - d->units;
@@ -67,7 +67,7 @@ static int64_t within_least(struct contest *c, const struct demand *d)
     if (!units)
         return weir_fail_nomem(c->m->err);
     for (uint32_t k = 0; k < d->n; k++) {
-        const struct twin *at = weir_twins_find(&c->twins, d->candidates[k]);
+        const struct symmetry *at = weir_symmetry_find(&c->twins, d->candidates[k]);
         units[k] = at && at->round == c->twins.round ? at->units : 0;
     }
     qsort(units, d->n, sizeof *units, by_amount);
@@ -78,7 +78,7 @@ static int64_t within_least(struct contest *c, const struct demand *d)
 }
 
 /* What a demand takes at least of the pools of another one (or of its own), or negative. */
-static int64_t takes(struct contest *c, const struct demand *d, const struct demand *pools, bool open)
+static int64_t takes(struct backtrack *c, const struct demand *d, const struct demand *pools, bool open)
 {
     int64_t missing = demand_least(d) - d->units;
 
@@ -94,15 +94,15 @@ static int64_t takes(struct contest *c, const struct demand *d, const struct dem
 }
 
 /* 1, 0 or negative. */
-static int enough_for(struct contest *c, const struct demand *d, uint32_t open)
+static int enough_for(struct backtrack *c, const struct demand *d, uint32_t open)
 {
     int64_t have = 0, need = 0;
 
     c->twins.round++;
     for (uint32_t k = 0; k < d->npools; k++) {
-        int64_t room = weir_contest_room(c, d->pools[k]);
+        int64_t room = weir_backtrack_room(c, d->pools[k]);
         have += room;
-        if (room > 0 && weir_twins_count(&c->twins, d->pools[k], room))
+        if (room > 0 && weir_symmetry_count(&c->twins, d->pools[k], room))
             return weir_fail_nomem(c->m->err);
     }
     for (uint32_t i = 0; i < c->n && need <= have; i++) {
@@ -122,7 +122,7 @@ static bool only_pools(const struct match *m, const struct demand *d)
     return d->npools > 0 && d->n == 0 && t != WEIR_NO_TYPE && !(m->g->type_flags[t] & TYPE_HAS_KIDS);
 }
 
-int weir_contest_enough(struct contest *c, uint32_t open)
+int weir_backtrack_enough(struct backtrack *c, uint32_t open)
 {
     const struct match *m = c->m;
     int rc = 1;

@@ -68,15 +68,15 @@ static bool some_meet(struct match *m, const weir_resource *list, uint32_t n)
 
 bool weir_place_competes(struct match *m, const weir_resource *list, uint32_t n)
 {
-    const weir_resource *flat[CONTEST_DEMANDS];
+    const weir_resource *flat[BACKTRACK_DEMANDS];
     uint32_t count;
 
     if (some_meet(m, list, n))
         return true;
     if (n == 1 && (!list->slot || list->nwith == 1))
         return false;
-    count = flatten(list, n, flat, CONTEST_DEMANDS);
-    if (count > CONTEST_DEMANDS)
+    count = flatten(list, n, flat, BACKTRACK_DEMANDS);
+    if (count > BACKTRACK_DEMANDS)
         return true;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < i; k++)
@@ -95,10 +95,10 @@ bool weir_place_nests(struct match *m, const weir_resource *list, uint32_t n, in
     return false;
 }
 
-bool weir_contest_within(struct match *m, const weir_resource *list, uint32_t n)
+bool weir_backtrack_within(struct match *m, const weir_resource *list, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (weir_place_competes(m, list[i].with, list[i].nwith) || weir_contest_within(m, list[i].with, list[i].nwith))
+        if (weir_place_competes(m, list[i].with, list[i].nwith) || weir_backtrack_within(m, list[i].with, list[i].nwith))
             return true;
     return false;
 }

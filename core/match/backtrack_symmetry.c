@@ -16,7 +16,7 @@
 #include "match/match.h"
 #include "time/availability.h"
 
-#define TWINS_MAX (1u << 19) /* vertices of a graph in which they are looked for */
+#define SYMMETRY_MAX (1u << 19) /* vertices of a graph in which they are looked for */
 
 static uint64_t mix(uint64_t h, uint64_t n)
 {
@@ -30,7 +30,7 @@ static uint64_t mix(uint64_t h, uint64_t n)
 
 /* ---- the table ---- */
 
-static struct twin *slot_of(const struct twins *t, weir_vertex v)
+static struct symmetry *slot_of(const struct symmetries *t, weir_vertex v)
 {
     uint32_t i = (uint32_t)mix(0, v) & (t->size - 1);
 
@@ -39,18 +39,18 @@ static struct twin *slot_of(const struct twins *t, weir_vertex v)
     return &t->list[i];
 }
 
-static int grow(struct twins *t)
+static int grow(struct symmetries *t)
 {
-    struct twins old = *t;
+    struct symmetries old = *t;
     uint32_t size = t->size ? t->size * 2 : 64;
-    struct twin *list = weir_mem_alloc(size * sizeof *list);
+    struct symmetry *list = weir_mem_alloc(size * sizeof *list);
 
     if (!list)
         return WEIR_ENOMEM;
     t->list = list;
     t->size = size;
     for (uint32_t i = 0; i < size; i++)
-        list[i] = (struct twin){.v = WEIR_NONE};
+        list[i] = (struct symmetry){.v = WEIR_NONE};
     for (uint32_t i = 0; i < old.size; i++)
         if (old.list[i].v != WEIR_NONE)
             *slot_of(t, old.list[i].v) = old.list[i];
@@ -59,9 +59,9 @@ static int grow(struct twins *t)
 }
 
 /* NULL: out of memory. It is good until the next call. */
-static struct twin *twin_at(struct twins *t, weir_vertex v)
+static struct symmetry *twin_at(struct symmetries *t, weir_vertex v)
 {
-    struct twin *at = t->size ? slot_of(t, v) : NULL;
+    struct symmetry *at = t->size ? slot_of(t, v) : NULL;
 
     if (at && at->v == v)
         return at;
@@ -73,9 +73,9 @@ static struct twin *twin_at(struct twins *t, weir_vertex v)
     return at;
 }
 
-const struct twin *weir_twins_find(const struct twins *t, weir_vertex v)
+const struct symmetry *weir_symmetry_find(const struct symmetries *t, weir_vertex v)
 {
-    const struct twin *at = t->size ? slot_of(t, v) : NULL;
+    const struct symmetry *at = t->size ? slot_of(t, v) : NULL;
     return at && at->v == v ? at : NULL;
 }
 
@@ -100,7 +100,7 @@ static uint64_t look_itself(const struct match *m, weir_vertex v)
     return h;
 }
 
-static uint64_t look_of(const struct twin *at)
+static uint64_t look_of(const struct symmetry *at)
 {
     return mix(mix(mix(13, at->itself), at->kids), at->extra) | 1;
 }
@@ -112,11 +112,11 @@ static bool has_kids(const weir_graph *g, weir_vertex v)
 }
 
 /* Depth of the recursion: that of the graph. Leaves that nobody touched are not kept. */
-static int look_at(struct twins *t, weir_vertex v, uint64_t *look)
+static int look_at(struct symmetries *t, weir_vertex v, uint64_t *look)
 {
     const struct inner *in = inner_of(t->m->g, v);
-    const struct twin *known = weir_twins_find(t, v);
-    struct twin fresh = {.v = v, .extra = known ? known->extra : 0}, *at;
+    const struct symmetry *known = weir_symmetry_find(t, v);
+    struct symmetry fresh = {.v = v, .extra = known ? known->extra : 0}, *at;
     int rc = WEIR_OK;
 
     *look = known ? known->look : 0;
@@ -144,11 +144,11 @@ static int look_at(struct twins *t, weir_vertex v, uint64_t *look)
 }
 
 /* What is at v changes by so much: so do the looks above it. */
-static int change_look(struct twins *t, weir_vertex v, uint64_t by)
+static int change_look(struct symmetries *t, weir_vertex v, uint64_t by)
 {
     uint64_t old = 0;
     int rc = t->known && !has_kids(t->m->g, v) ? look_at(t, v, &old) : WEIR_OK;
-    struct twin *at = rc ? NULL : twin_at(t, v);
+    struct symmetry *at = rc ? NULL : twin_at(t, v);
 
     if (!at)
         return WEIR_ENOMEM;
@@ -158,7 +158,7 @@ static int change_look(struct twins *t, weir_vertex v, uint64_t by)
         uint64_t look = look_of(at), was = old;
         at->look = look;
         v = vertex_at(t->m->g, v)->parent;
-        old = v != WEIR_NONE && weir_twins_find(t, v) ? slot_of(t, v)->look : 0;
+        old = v != WEIR_NONE && weir_symmetry_find(t, v) ? slot_of(t, v)->look : 0;
         if (!old)
             break;
         slot_of(t, v)->kids += look - was;
@@ -169,22 +169,22 @@ static int change_look(struct twins *t, weir_vertex v, uint64_t by)
 /* ---- twins ---- */
 
 /* Where a policy says whom to leave out, or other edges matter, what a vertex is like is more than what is below it. */
-void weir_twins_begin(struct twins *t, const struct match *m)
+void weir_symmetry_begin(struct symmetries *t, const struct match *m)
 {
-    bool known = !m->policy->prune && m->g->nsubsystems == 1 && m->links == WEIR_NONE && m->g->live <= TWINS_MAX;
-    *t = (struct twins){.m = m, .known = known};
+    bool known = !m->policy->prune && m->g->nsubsystems == 1 && m->links == WEIR_NONE && m->g->live <= SYMMETRY_MAX;
+    *t = (struct symmetries){.m = m, .known = known};
 }
 
-void weir_twins_end(struct twins *t)
+void weir_symmetry_end(struct symmetries *t)
 {
     weir_mem_free(t->list);
-    *t = (struct twins){0};
+    *t = (struct symmetries){0};
 }
 
-static int touch(struct twins *t, weir_vertex v, bool whole, int by)
+static int touch(struct symmetries *t, weir_vertex v, bool whole, int by)
 {
     for (; v != WEIR_NONE; v = vertex_at(t->m->g, v)->parent, whole = false) {
-        struct twin *at = twin_at(t, v);
+        struct symmetry *at = twin_at(t, v);
         if (!at)
             return WEIR_ENOMEM;
         at->touched += (uint32_t)by;
@@ -198,14 +198,14 @@ static uint64_t signed_hash(uint64_t h, int by)
     return by > 0 ? h : 0 - h;
 }
 
-int weir_twins_pick(struct twins *t, const weir_pick *p, int by)
+int weir_symmetry_pick(struct symmetries *t, const weir_pick *p, int by)
 {
     uint64_t h = mix(mix(17, (uint64_t)p->amount), p->exclusive);
     return touch(t, p->vertex, p->exclusive, by) ? WEIR_ENOMEM : change_look(t, p->vertex, signed_hash(h, by));
 }
 
 /* Where a demand has both vertices and pools it matters how far it got: then it is like no other. */
-int weir_twins_demand(struct twins *t, const struct demand *d, uint32_t i, int by)
+int weir_symmetry_demand(struct symmetries *t, const struct demand *d, uint32_t i, int by)
 {
     uint64_t h = mix(mix(mix(mix(19, d->r->index), (uint64_t)d->times), d->host), (uint64_t)(demand_least(d) - d->units));
 
@@ -216,10 +216,10 @@ int weir_twins_demand(struct twins *t, const struct demand *d, uint32_t i, int b
     return touch(t, d->under, false, by) ? WEIR_ENOMEM : change_look(t, d->under, signed_hash(h, by));
 }
 
-int weir_twins_count(struct twins *t, weir_vertex v, int64_t units)
+int weir_symmetry_count(struct symmetries *t, weir_vertex v, int64_t units)
 {
     for (; v != WEIR_NONE; v = vertex_at(t->m->g, v)->parent) {
-        struct twin *at = twin_at(t, v);
+        struct symmetry *at = twin_at(t, v);
         if (!at)
             return WEIR_ENOMEM;
         at->units = at->round == t->round ? at->units + units : units;
@@ -228,7 +228,7 @@ int weir_twins_count(struct twins *t, weir_vertex v, int64_t units)
     return WEIR_OK;
 }
 
-int weir_twins_key(struct twins *t, weir_vertex v, uint64_t *key)
+int weir_symmetry_key(struct symmetries *t, weir_vertex v, uint64_t *key)
 {
     uint64_t h = t->known ? 3 : v, look;
 
@@ -244,7 +244,7 @@ int weir_twins_key(struct twins *t, weir_vertex v, uint64_t *key)
 /* ---- states ---- */
 
 /* What was taken: where no two vertices are alike, which ones. */
-static int taken(struct contest *c, uint64_t *sum)
+static int taken(struct backtrack *c, uint64_t *sum)
 {
     const struct match *m = c->m;
     uint64_t look;
@@ -260,7 +260,7 @@ static int taken(struct contest *c, uint64_t *sum)
 }
 
 /* The same in whatever order it came about: a sum. What is asked for below a vertex is part of the looks. */
-int weir_contest_state(struct contest *c, uint32_t i, uint64_t *state)
+int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state)
 {
     *state = mix(7, i < c->n ? c->demands[i].r->index : 0);
     for (uint32_t k = 0; k < c->n; k++) {
@@ -277,7 +277,7 @@ int weir_contest_state(struct contest *c, uint32_t i, uint64_t *state)
     return WEIR_OK;
 }
 
-static uint64_t *state_at(const struct contest *c, uint64_t state)
+static uint64_t *state_at(const struct backtrack *c, uint64_t state)
 {
     uint32_t i = (uint32_t)mix(0, state) & (c->states_size - 1);
 
@@ -286,12 +286,12 @@ static uint64_t *state_at(const struct contest *c, uint64_t state)
     return &c->states[i];
 }
 
-bool weir_contest_refused(const struct contest *c, uint64_t state)
+bool weir_backtrack_refused(const struct backtrack *c, uint64_t state)
 {
     return c->states_size && *state_at(c, state) == state;
 }
 
-int weir_contest_refuse(struct contest *c, uint64_t state)
+int weir_backtrack_refuse(struct backtrack *c, uint64_t state)
 {
     if (c->nstates >= c->states_size / 2) {
         uint64_t *old = c->states;

@@ -100,15 +100,15 @@ bool weir_candidate_idle(struct match *m, const weir_resource *r)
 /* ---- the picks of this match that compete ---- */
 
 /* What rivals have of a vertex. */
-struct rivalry {
+struct conflict {
     int64_t used;
     bool shared; /* one of them, without units */
 };
 
 /* Whether v, as a whole or not, overlaps a rival pick that cannot be shared. */
-static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struct rivalry *r)
+static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struct conflict *r)
 {
-    *r = (struct rivalry){0, false};
+    *r = (struct conflict){0, false};
     for (uint32_t i = m->rivals; i < m->npicks; i++) {
         const weir_pick *p = &m->picks[i];
         if (p->exclusive && weir_vertex_within(m->g, v, p->vertex))
@@ -198,7 +198,7 @@ static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
 static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r)
 {
     int64_t size = kind_of(m->g, v)->size;
-    struct rivalry rivals;
+    struct conflict rivals;
     uint32_t npicks = m->npicks;
     int rc;
 
@@ -243,7 +243,7 @@ static bool others_use(const struct match *m, weir_vertex v, int64_t own)
 static int64_t units_left(const struct match *m, weir_vertex v, int64_t want)
 {
     int64_t size = kind_of(m->g, v)->size, left = size, own = own_units(m, v);
-    struct rivalry rivals;
+    struct conflict rivals;
 
     if (rivals_clash(m, v, false, &rivals))
         return -1;
@@ -281,7 +281,7 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
 static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
 {
     int64_t size = kind_of(m->g, v)->size;
-    struct rivalry rivals;
+    struct conflict rivals;
     int rc;
 
     if (size == 0 || rivals_clash(m, v, false, &rivals))
@@ -294,13 +294,13 @@ static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *
 
 bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r)
 {
-    struct rivalry rivals;
+    struct conflict rivals;
     return weir_candidate_unit(m, v, r) && !rivals_clash(m, v, false, &rivals);
 }
 
 static int64_t take_within(struct match *m, weir_vertex v, const weir_resource *r)
 {
-    struct rivalry rivals;
+    struct conflict rivals;
     int rc;
 
     if (rivals_clash(m, v, false, &rivals))

@@ -94,7 +94,7 @@ int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, c
         under = vertex_at(m->g, under)->parent;
     if (under == WEIR_NONE)
         return 0;
-    m->contested = true; /* one distribution unit may have several picks */
+    m->backtracked = true; /* one distribution unit may have several picks */
     for (int64_t n = most; n >= r->count.min && n >= 0; n = weir_count_floor(&r->count, n - 1)) {
         struct flow f = {under, subsystem, r, saturating_mul(n, times)};
         int rc = climb(m, under, &f, 0);

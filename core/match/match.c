@@ -59,7 +59,7 @@ static int widen_picks(struct match *m)
         if (whole != p->vertex && tell_inside(m, p))
             return WEIR_ENOMEM;
         *p = (weir_pick){whole, p->resource, kind_of(m->g, whole)->size, true};
-        m->contested = true;
+        m->backtracked = true;
     }
     return WEIR_OK;
 }
@@ -99,7 +99,7 @@ static int tidy_picks(struct match *m)
 
     if (split_inside(m) || note_feeds(m) || widen_picks(m))
         return WEIR_ENOMEM;
-    if (!m->contested || m->npicks == 0)
+    if (!m->backtracked || m->npicks == 0)
         return WEIR_OK;
     qsort(m->picks, m->npicks, sizeof *m->picks, by_vertex);
     for (uint32_t i = 1; i < m->npicks; i++) {

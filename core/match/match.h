@@ -95,7 +95,7 @@ struct match {
     uint32_t nindexes;
     bool trying;     /* does it fit? what it takes is given back: which of what is alike is chosen does not matter */
     bool would_do;   /* what is taken is known to hold what is asked for inside it */
-    bool contested;  /* siblings competed: one vertex may have several picks */
+    bool backtracked;  /* siblings competed: one vertex may have several picks */
     weir_stats stats;
     const weir_match_options *options; /* never NULL */
     weir_err *err;
@@ -154,7 +154,7 @@ int64_t weir_contiguous_choose(const weir_graph *g, const weir_vertex *v, uint32
 /* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
 int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* A weir_place for siblings that compete (backtrack.c). */
-int weir_place_rivals(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 bool weir_place_competes(struct match *m, const weir_resource *list, uint32_t n);
 /* Whether several of a type are asked for that may stand inside each other: taken in order, one may be what two stand in. */
 bool weir_place_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times);

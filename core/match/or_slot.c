@@ -320,7 +320,7 @@ int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resourc
         return rc;
     x.from = npicks;
     m->rivals = rivals == WEIR_NONE ? npicks : rivals; /* they may take parts of one pool */
-    m->contested = true;
+    m->backtracked = true;
     want = saturating_mul(count_most(m, &list[n - 1].count), times);
     rc = weir_slot_summed(m) ? place_summed(&x, under, want, times) : place_all(&x, under, want, times);
     weir_mem_free(x.turns);
