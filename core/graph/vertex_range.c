@@ -212,7 +212,7 @@ static bool in_order(const weir_graph *g, const struct weir_run *r)
     return r->place == (in ? in->nkids : 0);
 }
 
-int weir_place_run(struct weir_placing *p, const struct weir_run *r)
+int weir_allocate_run(struct weir_placing *p, const struct weir_run *r)
 {
     int rc = check_run(p, r);
 
@@ -267,7 +267,7 @@ static void chain_spare(weir_graph *g)
         }
 }
 
-int weir_place_end(struct weir_placing *p)
+int weir_allocate_end(struct weir_placing *p)
 {
     int rc = link_late(p);
 

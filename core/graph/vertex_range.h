@@ -35,8 +35,8 @@ struct weir_placing {
     uint64_t holes;
     bool spare; /* some numbers are not in use */
 };
-int weir_place_run(struct weir_placing *p, const struct weir_run *r) WEIR_CHECKED;
-int weir_place_end(struct weir_placing *p) WEIR_CHECKED;
+int weir_allocate_run(struct weir_placing *p, const struct weir_run *r) WEIR_CHECKED;
+int weir_allocate_end(struct weir_placing *p) WEIR_CHECKED;
 void weir_placing_free(struct weir_placing *p);
 
 #endif

@@ -41,7 +41,7 @@ static int place_one(struct match *m, weir_vertex under, const weir_resource *r,
     if (r->slot)
         return place_slot(m, under, r, times);
     if (subsystem == WEIR_NONE)
-        return weir_place_resource(m, under, r, times);
+        return weir_allocate_resource(m, under, r, times);
     return m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, under, subsystem, r, times);
 }
 
@@ -54,13 +54,13 @@ static int place(struct match *m, weir_vertex under, const weir_resource *list, 
         return 1;
     if (n > 0 && list->any)
         return weir_or_slot_allocate(m, under, list, n, times);
-    if (m->rivals == WEIR_NONE && weir_place_competes(m, list, n))
+    if (m->rivals == WEIR_NONE && weir_allocate_competes(m, list, n))
         return weir_allocate_backtracking(m, under, list, n, times);
     for (uint32_t i = 0; rc == 1 && i < n; i++)
         rc = place_one(m, under, &list[i], times);
     if (rc != 1)
         m->npicks = npicks;
-    if (rc == 0 && m->rivals == WEIR_NONE && weir_place_nests(m, list, n, times))
+    if (rc == 0 && m->rivals == WEIR_NONE && weir_allocate_nests(m, list, n, times))
         return weir_allocate_backtracking(m, under, list, n, times);
     return rc;
 }

@@ -314,7 +314,7 @@ static int take(struct many *b, weir_vertex under)
     return WEIR_OK;
 }
 
-int weir_place_many(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
+int weir_allocate_bulk(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
     struct many b = {.m = m, .r = r, .type = weir_match_type(m, r), .open_parent = WEIR_NONE};
     uint32_t npicks = m->npicks;

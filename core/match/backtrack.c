@@ -81,7 +81,7 @@ static int leave_unwanted(struct backtrack *c, struct demand *d)
 {
     struct match *m = c->m;
     double *score = weir_mem_alloc((size_t)d->npools * sizeof *score + 1);
-    int rc = score ? weir_place_evaluate(m, d->r, d->pools, d->npools, score) : weir_fail_nomem(m->err);
+    int rc = score ? weir_allocate_evaluate(m, d->r, d->pools, d->npools, score) : weir_fail_nomem(m->err);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; !rc && i < d->npools; i++)
@@ -203,13 +203,13 @@ static int place_units_of(struct backtrack *c, struct demand *d, int round)
         return 1;
     if (d->subsystem != WEIR_NONE)
         return round || m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, d->under, d->subsystem, d->r, d->times);
-    got = weir_place_some(m, d->under, d->r, want);
+    got = weir_allocate_some(m, d->under, d->r, want);
     if (got < 0 || (round == 0 && got < want))
         return got < 0 ? (int)got : 0;
     if (round && got != allowed_more(d, got)) { /* between two allowed amounts: ask for the lower one */
         m->npicks = npicks;
         got = allowed_more(d, got);
-        got = got ? weir_place_some(m, d->under, d->r, got) : 0;
+        got = got ? weir_allocate_some(m, d->under, d->r, got) : 0;
     }
     d->units += got > 0 ? got : 0;
     return got < 0 ? (int)got : 1;

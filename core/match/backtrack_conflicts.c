@@ -66,7 +66,7 @@ static bool some_meet(struct match *m, const weir_resource *list, uint32_t n)
     return false;
 }
 
-bool weir_place_competes(struct match *m, const weir_resource *list, uint32_t n)
+bool weir_allocate_competes(struct match *m, const weir_resource *list, uint32_t n)
 {
     const weir_resource *flat[BACKTRACK_DEMANDS];
     uint32_t count;
@@ -85,7 +85,7 @@ bool weir_place_competes(struct match *m, const weir_resource *list, uint32_t n)
     return false;
 }
 
-bool weir_place_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times)
+bool weir_allocate_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times)
 {
     for (uint32_t i = 0; i < n; i++) {
         weir_type t = list[i].slot ? WEIR_NO_TYPE : weir_match_type(m, &list[i]);
@@ -98,7 +98,7 @@ bool weir_place_nests(struct match *m, const weir_resource *list, uint32_t n, in
 bool weir_backtrack_within(struct match *m, const weir_resource *list, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (weir_place_competes(m, list[i].with, list[i].nwith) || weir_backtrack_within(m, list[i].with, list[i].nwith))
+        if (weir_allocate_competes(m, list[i].with, list[i].nwith) || weir_backtrack_within(m, list[i].with, list[i].nwith))
             return true;
     return false;
 }

@@ -145,7 +145,7 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
  * nothing to do with each other, of which no more is asked. */
 static bool is_plain(struct match *m, const weir_resource *r)
 {
-    if (m->policy->prune || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE || weir_place_competes(m, r->with, r->nwith))
+    if (m->policy->prune || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE || weir_allocate_competes(m, r->with, r->nwith))
         return false;
     if (weir_request_constrained(m->request) && m->node_type != WEIR_NO_TYPE &&
         weir_type_above(m->g, weir_type_find(m->g, r->type), m->node_type))

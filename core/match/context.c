@@ -22,7 +22,7 @@ int weir_match_policy_failed(struct match *m, const char *hook)
     return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->policy->name ? m->policy->name : "?", hook);
 }
 
-int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
+int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
 {
     int rc;
 

@@ -107,7 +107,7 @@ static int score_list(struct match *m, const weir_resource *r, struct scores *sc
 
     for (uint32_t i = 0; v && i < sc->n; i++)
         v[i] = sc->list[i].v;
-    rc = v && score ? weir_place_evaluate(m, r, v, sc->n, score) : weir_fail_nomem(m->err);
+    rc = v && score ? weir_allocate_evaluate(m, r, v, sc->n, score) : weir_fail_nomem(m->err);
     for (uint32_t i = 0; !rc && i < sc->n; i++)
         if (!isnan(score[i]))
             sc->list[n++] = (struct scored){v[i], score[i], i};
@@ -397,7 +397,7 @@ static int trim(struct match *m, const weir_resource *r, struct gains *gs, int64
     return WEIR_OK;
 }
 
-int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
+int64_t weir_allocate_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
     struct gains gs = {.from = m->npicks};
     int rc = gather(m, under, r, want, &gs);
@@ -408,7 +408,7 @@ int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource 
     return rc ? rc : gs.units;
 }
 
-int weir_place_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
+int weir_allocate_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
 {
     int64_t least = saturating_mul(r->count.min, times), count;
     int64_t most = saturating_mul(count_most(m, &r->count), times);
@@ -417,7 +417,7 @@ int weir_place_resource(struct match *m, weir_vertex under, const weir_resource 
 
     if (!weir_search_hopeful(m, under, r, least, weir_candidate_idle(m, r)))
         return least == 0;
-    rc = least == most ? weir_place_many(m, under, r, most) : 0;
+    rc = least == most ? weir_allocate_bulk(m, under, r, most) : 0;
     if (rc)
         return rc;
     rc = gather(m, under, r, most, &gs);

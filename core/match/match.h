@@ -49,11 +49,11 @@ struct match;
 
 /* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). 1: placed, picks added; 0: does not
  * fit, no pick added; negative: failed. */
-typedef int weir_place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+typedef int weir_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 
 struct match {
     weir_graph *g;
-    weir_place *place; /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
+    weir_allocate *place; /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
     const weir_request *asked;   /* as it was given */
     const weir_request *request; /* ... with amounts in the units of the graph */
     const weir_policy *policy; /* never NULL */
@@ -152,20 +152,20 @@ int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resourc
  * O(n), or O(n log n) where they do not stand by place. */
 int64_t weir_contiguous_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);
 /* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
-int weir_place_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
-/* A weir_place for siblings that compete (backtrack.c). */
+int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
+/* A weir_allocate for siblings that compete (backtrack.c). */
 int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
-bool weir_place_competes(struct match *m, const weir_resource *list, uint32_t n);
+bool weir_allocate_competes(struct match *m, const weir_resource *list, uint32_t n);
 /* Whether several of a type are asked for that may stand inside each other: taken in order, one may be what two stand in. */
-bool weir_place_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times);
+bool weir_allocate_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times);
 /* Places `times` times the units of one resource below `under`. 1, 0 or negative. */
-int weir_place_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);
+int weir_allocate_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);
 /* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
-int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
+int64_t weir_allocate_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
 /* Takes `want` whole vertices for r, where it need not be searched for each. 1: they are picked; 0: a search has to tell, nothing is
  * picked; negative: failed. */
-int weir_place_many(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
+int weir_allocate_bulk(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
 /* Finds the nodes that the constraint allows, if there is one; WEIR_ENOMEM. The others then need m->allowed. */
 int weir_filter_prepare(struct match *m);

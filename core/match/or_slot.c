@@ -71,7 +71,7 @@ static int measure(struct or_slots *x, weir_vertex v)
 {
     for (uint32_t t = 0; t < x->ntypes; t++) {
         uint32_t npicks = x->m->npicks;
-        int64_t units = weir_place_some(x->m, v, x->types[t], WEIR_FOREVER);
+        int64_t units = weir_allocate_some(x->m, v, x->types[t], WEIR_FOREVER);
         if (units < 0)
             return (int)units;
         x->m->npicks = npicks;

@@ -72,7 +72,7 @@ static int64_t bound_from(struct match *m, weir_vertex under, const weir_resourc
         if (weir_flow_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
             continue;
         m->trying = true;
-        units = weir_place_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
+        units = weir_allocate_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
         m->trying = trying;
         if (units < 0)
             return units;
@@ -198,7 +198,7 @@ static int add_steady(struct hosts *h, struct host host, int64_t want)
     struct match *m = h->m;
     const weir_resource *first = h->slot->with;
     uint32_t npicks = m->npicks;
-    int64_t units = weir_place_some(m, host.v, first, saturating_mul(want, first->count.min));
+    int64_t units = weir_allocate_some(m, host.v, first, saturating_mul(want, first->count.min));
 
     if (units < first->count.min)
         m->npicks = npicks;
@@ -273,7 +273,7 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
         return WEIR_ENOMEM;
     if (scored(m))
         return 1;
-    units = weir_place_some(m, v, first, host.most * first->count.min);
+    units = weir_allocate_some(m, v, first, host.most * first->count.min);
     if (units < 0)
         return (int)units;
     list_keys(h, &host, npicks, first->count.min);
@@ -339,7 +339,7 @@ static int score_hosts(struct hosts *h)
 
     for (uint32_t i = 0; v && i < h->n; i++)
         v[i] = h->list[i].v;
-    rc = v && score ? weir_place_evaluate(h->m, h->slot, v, h->n, score) : weir_fail_nomem(h->m->err);
+    rc = v && score ? weir_allocate_evaluate(h->m, h->slot, v, h->n, score) : weir_fail_nomem(h->m->err);
     for (uint32_t i = 0; !rc && i < h->n; i++)
         if (!isnan(score[i])) {
             h->list[n] = h->list[i];

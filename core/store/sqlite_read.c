@@ -63,7 +63,7 @@ static int take_run(struct weir_db_reader *r)
         if (!weir_db_null(r, 7))
             run.rank = weir_db_int(r, 7, 0, UINT32_MAX);
     }
-    return weir_db_unfit(r) ? WEIR_EPARSE : weir_place_run(r->data, &run);
+    return weir_db_unfit(r) ? WEIR_EPARSE : weir_allocate_run(r->data, &run);
 }
 
 static int read_tree(struct weir_db_reader *r)
@@ -73,7 +73,7 @@ static int read_tree(struct weir_db_reader *r)
 
     r->data = &p;
     rc = rc ? rc : weir_db_each(r, DB_RUN, "SELECT * FROM run ORDER BY first", take_run);
-    if (!rc && (rc = weir_place_end(&p)))
+    if (!rc && (rc = weir_allocate_end(&p)))
         weir_fail(r->err, rc, "table run: %s", r->why.text);
     weir_placing_free(&p);
     return rc;
