@@ -3,7 +3,7 @@
 
 #define FIRST_WIDTH 256
 
-static uint32_t slot_of(const struct weir_places *p, uint64_t key)
+static uint32_t slot_of(const struct weir_map64 *p, uint64_t key)
 {
     uint32_t i = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> 32) & (p->wide - 1);
 
@@ -12,14 +12,14 @@ static uint32_t slot_of(const struct weir_places *p, uint64_t key)
     return i;
 }
 
-uint32_t weir_places_get(const struct weir_places *p, uint64_t key)
+uint32_t weir_map64_get(const struct weir_map64 *p, uint64_t key)
 {
     return p->wide ? p->slots[slot_of(p, key)].at - 1 : WEIR_NONE; /* an empty slot gives 0 - 1 == WEIR_NONE */
 }
 
-static int grow(struct weir_places *p)
+static int grow(struct weir_map64 *p)
 {
-    struct weir_places wider = {.count = p->count, .wide = p->wide ? p->wide * 2 : FIRST_WIDTH};
+    struct weir_map64 wider = {.count = p->count, .wide = p->wide ? p->wide * 2 : FIRST_WIDTH};
 
     wider.slots = weir_mem_zalloc(wider.wide, sizeof *wider.slots);
     if (!wider.slots)
@@ -32,7 +32,7 @@ static int grow(struct weir_places *p)
     return WEIR_OK;
 }
 
-int weir_places_add(struct weir_places *p, uint64_t key, uint32_t at)
+int weir_map64_add(struct weir_map64 *p, uint64_t key, uint32_t at)
 {
     if ((p->count + 1) * 2 > p->wide && grow(p))
         return WEIR_ENOMEM;
@@ -41,8 +41,8 @@ int weir_places_add(struct weir_places *p, uint64_t key, uint32_t at)
     return WEIR_OK;
 }
 
-void weir_places_clear(struct weir_places *p)
+void weir_map64_clear(struct weir_map64 *p)
 {
     weir_mem_free(p->slots);
-    *p = (struct weir_places){0};
+    *p = (struct weir_map64){0};
 }

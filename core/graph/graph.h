@@ -75,7 +75,7 @@ struct map {
 
 /* Where the keys of one long map stand: that which was looked through last, twice running. */
 struct map_index {
-    struct weir_places places; /* by the number of the key; made at the second look */
+    struct weir_map64 places; /* by the number of the key; made at the second look */
     uint32_t pool;             /* WEIR_NONE: of none */
     int map;
 };

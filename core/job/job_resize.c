@@ -80,13 +80,13 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
 struct plan {
     weir_pick *picks; /* those that go have no vertex until it is settled */
     uint32_t n, cap;
-    struct weir_places places; /* of the vertices */
+    struct weir_map64 places; /* of the vertices */
 };
 
 static int plan_add(struct plan *p, weir_pick pick)
 {
     if (weir_array_reserve(&p->picks, &p->cap, (size_t)p->n + 1, sizeof *p->picks) ||
-        (weir_places_get(&p->places, pick.vertex) == WEIR_NONE && weir_places_add(&p->places, pick.vertex, p->n)))
+        (weir_map64_get(&p->places, pick.vertex) == WEIR_NONE && weir_map64_add(&p->places, pick.vertex, p->n)))
         return WEIR_ENOMEM;
     p->picks[p->n++] = pick;
     return WEIR_OK;
@@ -94,7 +94,7 @@ static int plan_add(struct plan *p, weir_pick pick)
 
 static weir_pick *plan_find(const struct plan *p, weir_vertex v)
 {
-    uint32_t at = weir_places_get(&p->places, v);
+    uint32_t at = weir_map64_get(&p->places, v);
     return at == WEIR_NONE || p->picks[at].vertex != v ? NULL : &p->picks[at];
 }
 
@@ -104,10 +104,10 @@ static void plan_drop(weir_pick *pick)
 }
 
 /* Where the vertices of picks stand first. */
-static int index_picks(struct weir_places *places, const weir_pick *picks, uint32_t n)
+static int index_picks(struct weir_map64 *places, const weir_pick *picks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (weir_places_get(places, picks[i].vertex) == WEIR_NONE && weir_places_add(places, picks[i].vertex, i))
+        if (weir_map64_get(places, picks[i].vertex) == WEIR_NONE && weir_map64_add(places, picks[i].vertex, i))
             return WEIR_ENOMEM;
     return WEIR_OK;
 }
@@ -121,7 +121,7 @@ static int plan_settle(struct plan *p)
         if (p->picks[i].vertex != WEIR_NONE)
             p->picks[kept++] = p->picks[i];
     p->n = kept;
-    weir_places_clear(&p->places);
+    weir_map64_clear(&p->places);
     return index_picks(&p->places, p->picks, p->n);
 }
 
@@ -296,14 +296,14 @@ static uint32_t slots_left(const weir_allocation *a, const struct plan *p)
 struct shrinking {
     uint32_t job;
     struct plan p;
-    struct weir_places had; /* of the vertices that it has */
+    struct weir_map64 had; /* of the vertices that it has */
 };
 
 static void shrinking_clear(struct shrinking *s)
 {
     weir_mem_free(s->p.picks);
-    weir_places_clear(&s->p.places);
-    weir_places_clear(&s->had);
+    weir_map64_clear(&s->p.places);
+    weir_map64_clear(&s->had);
 }
 
 /* Works out what the job shall have, and makes room for it. */
@@ -328,7 +328,7 @@ static int prepare(weir_graph *g, struct shrinking *s, const weir_vertex *list, 
 static void unbook_new(weir_graph *g, const struct shrinking *s, uint32_t n)
 {
     while (n-- > 0)
-        if (weir_places_get(&s->had, s->p.picks[n].vertex) == WEIR_NONE)
+        if (weir_map64_get(&s->had, s->p.picks[n].vertex) == WEIR_NONE)
             weir_span_remove(g, s->job, s->p.picks[n].vertex);
 }
 
@@ -336,7 +336,7 @@ static void unbook_new(weir_graph *g, const struct shrinking *s, uint32_t n)
 static int schedule_new(weir_graph *g, const struct shrinking *s)
 {
     for (uint32_t i = 0; i < s->p.n; i++)
-        if (weir_places_get(&s->had, s->p.picks[i].vertex) == WEIR_NONE && weir_span_add(g, s->job, &s->p.picks[i])) {
+        if (weir_map64_get(&s->had, s->p.picks[i].vertex) == WEIR_NONE && weir_span_add(g, s->job, &s->p.picks[i])) {
             unbook_new(g, s, i);
             return WEIR_ENOMEM;
         }

@@ -146,9 +146,9 @@ static int index_entries(struct jgf *r)
 {
     struct jgf_node *n = &r->node;
 
-    weir_places_clear(&n->places);
+    weir_map64_clear(&n->places);
     for (uint32_t i = 0; i < n->nentries; i++)
-        if (weir_places_add(&n->places, key_of(n->entries[i].field, n->entries[i].key), i))
+        if (weir_map64_add(&n->places, key_of(n->entries[i].field, n->entries[i].key), i))
             return weir_fail_nomem(r->err);
     return WEIR_OK;
 }
@@ -161,7 +161,7 @@ static int has_entry(struct jgf *r, int field, weir_name key)
     if (n->nentries == JGF_ENTRIES_SHORT && index_entries(r))
         return WEIR_ENOMEM;
     if (n->nentries >= JGF_ENTRIES_SHORT)
-        return weir_places_get(&n->places, key_of(field, key)) != WEIR_NONE;
+        return weir_map64_get(&n->places, key_of(field, key)) != WEIR_NONE;
     for (uint32_t i = 0; i < n->nentries; i++)
         if (n->entries[i].field == field && n->entries[i].key == key)
             return 1;
@@ -173,7 +173,7 @@ static int push_entry(struct jgf *r, int field, weir_name key, size_t len)
     struct jgf_node *n = &r->node;
 
     if (weir_array_reserve(&n->entries, &n->entries_cap, (size_t)n->nentries + 1, sizeof *n->entries) ||
-        (n->nentries >= JGF_ENTRIES_SHORT && weir_places_add(&n->places, key_of(field, key), n->nentries)))
+        (n->nentries >= JGF_ENTRIES_SHORT && weir_map64_add(&n->places, key_of(field, key), n->nentries)))
         return weir_fail_nomem(r->err);
     n->entries[n->nentries++] =
         (struct jgf_entry){key, 0, (uint8_t)field, (uint8_t)weir_entry_fault(map_of(field), len, 0)};
