@@ -8,7 +8,7 @@
 #define BLOCK 65536
 #define FIRST_BLOCKS 1024 /* size of the first blocks, so small graphs stay small */
 
-uint32_t weir_names_hash(const char *s, size_t len)
+uint32_t weir_strtab_hash(const char *s, size_t len)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < len; i++)
@@ -16,19 +16,19 @@ uint32_t weir_names_hash(const char *s, size_t len)
     return h ^ (h >> 15);
 }
 
-int weir_names_init(weir_names *n)
+int weir_strtab_init(weir_strtab *n)
 {
     memset(n, 0, sizeof *n);
     n->nslots = 64;
     n->slots = weir_mem_zalloc(n->nslots, sizeof *n->slots);
-    if (!n->slots || weir_names_add(n, "", 0) != 0) {
-        weir_names_clear(n);
+    if (!n->slots || weir_strtab_add(n, "", 0) != 0) {
+        weir_strtab_clear(n);
         return WEIR_ENOMEM;
     }
     return WEIR_OK;
 }
 
-void weir_names_clear(weir_names *n)
+void weir_strtab_clear(weir_strtab *n)
 {
     for (uint32_t i = 0; i < n->nblocks; i++)
         weir_mem_free(n->blocks[i]);
@@ -40,7 +40,7 @@ void weir_names_clear(weir_names *n)
 }
 
 /* The slot of a string: the slot in use, or the empty slot for its insertion. */
-static uint32_t find_slot(const weir_names *n, const char *s, size_t len, uint32_t h)
+static uint32_t find_slot(const weir_strtab *n, const char *s, size_t len, uint32_t h)
 {
     uint32_t at = h & (n->nslots - 1);
     while (n->slots[at]) {
@@ -52,7 +52,7 @@ static uint32_t find_slot(const weir_names *n, const char *s, size_t len, uint32
     return at;
 }
 
-static int grow_slots(weir_names *n)
+static int grow_slots(weir_strtab *n)
 {
     uint32_t wide = n->nslots * 2;
     uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
@@ -72,7 +72,7 @@ static int grow_slots(weir_names *n)
 }
 
 /* Copies a string into the blocks. Returns NULL if out of memory. */
-static const char *store(weir_names *n, const char *s, size_t len)
+static const char *store(weir_strtab *n, const char *s, size_t len)
 {
     char *at;
 
@@ -96,9 +96,9 @@ static const char *store(weir_names *n, const char *s, size_t len)
     return at;
 }
 
-weir_name weir_names_add(weir_names *n, const char *s, size_t len)
+weir_name weir_strtab_add(weir_strtab *n, const char *s, size_t len)
 {
-    uint32_t h = weir_names_hash(s, len);
+    uint32_t h = weir_strtab_hash(s, len);
     uint32_t at = find_slot(n, s, len, h);
     const char *text;
 
@@ -121,8 +121,8 @@ weir_name weir_names_add(weir_names *n, const char *s, size_t len)
     return n->count - 1;
 }
 
-weir_name weir_names_find(const weir_names *n, const char *s, size_t len)
+weir_name weir_strtab_find(const weir_strtab *n, const char *s, size_t len)
 {
-    uint32_t at = find_slot(n, s, len, weir_names_hash(s, len));
+    uint32_t at = find_slot(n, s, len, weir_strtab_hash(s, len));
     return n->slots[at] ? n->slots[at] - 1 : WEIR_NO_NAME;
 }

@@ -3,15 +3,15 @@
  * Numbers are dense, starting with 0 for "". Strings stay valid, and numbers stay in use, until the table is
  * cleared.
  */
-#ifndef WEIR_NAMES_H
-#define WEIR_NAMES_H
+#ifndef WEIR_STRTAB_H
+#define WEIR_STRTAB_H
 
 #include "base/base.h"
 
 typedef uint32_t weir_name;
 #define WEIR_NO_NAME UINT32_MAX
 
-typedef struct weir_names {
+typedef struct weir_strtab {
     char **blocks; /* storage of the strings; blocks never move */
     uint32_t nblocks, blocks_cap;
     size_t used, room;  /* bytes in the last block: used, in all */
@@ -21,18 +21,18 @@ typedef struct weir_names {
     uint32_t *slots; /* open addressing: number + 1, or 0 if empty; a power of two of slots */
     uint32_t nslots;
     size_t bytes;
-} weir_names;
+} weir_strtab;
 
 /* The hash of a string, for other hash tables: the low bits are well mixed. */
-uint32_t weir_names_hash(const char *s, size_t len);
+uint32_t weir_strtab_hash(const char *s, size_t len);
 
-int weir_names_init(weir_names *n) WEIR_CHECKED;
-void weir_names_clear(weir_names *n);
+int weir_strtab_init(weir_strtab *n) WEIR_CHECKED;
+void weir_strtab_clear(weir_strtab *n);
 /* The number of a string, interned if new; WEIR_NO_NAME if out of memory. O(len) */
-weir_name weir_names_add(weir_names *n, const char *s, size_t len);
+weir_name weir_strtab_add(weir_strtab *n, const char *s, size_t len);
 /* The number of a string; WEIR_NO_NAME if the string is not in the table. O(len) */
-weir_name weir_names_find(const weir_names *n, const char *s, size_t len);
-static inline const char *weir_names_text(const weir_names *n, weir_name name)
+weir_name weir_strtab_find(const weir_strtab *n, const char *s, size_t len);
+static inline const char *weir_strtab_text(const weir_strtab *n, weir_name name)
 {
     return n->texts[name];
 }

@@ -138,7 +138,7 @@ static int merge_below(struct coarsen *c, weir_vertex v)
  * type-unit. */
 static int add_pool(struct coarsen *c, uint32_t i, weir_vertex parent)
 {
-    const weir_names *names = &c->carry.from->names;
+    const weir_strtab *names = &c->carry.from->names;
     struct merged_pool *h = &c->merged[i];
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     weir_buf name = {0};
@@ -147,8 +147,8 @@ static int add_pool(struct coarsen *c, uint32_t i, weir_vertex parent)
 
     for (uint32_t k = c->first; k < i; k++)
         alone = alone && c->merged[k].type != h->type;
-    d.type = weir_names_text(names, h->type);
-    d.unit = weir_names_text(names, h->unit);
+    d.type = weir_strtab_text(names, h->type);
+    d.unit = weir_strtab_text(names, h->unit);
     d.size = h->size;
     if (!alone) {
         weir_buf_printf(&name, "%s-%s", d.type, d.unit);

@@ -31,10 +31,10 @@ static char *name_text(const weir_graph *g, weir_vertex v)
 static const char *given_name(const weir_graph *g, weir_vertex v)
 {
     const struct pool *p = pool_of(g, v);
-    return p && p->name != WEIR_NO_NAME ? weir_names_text(&g->names, p->name) : "";
+    return p && p->name != WEIR_NO_NAME ? weir_strtab_text(&g->names, p->name) : "";
 }
 
-bool weir_names_agree(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb)
+bool weir_strtab_agree(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb)
 {
     char x[256], y[256], *long_x, *long_y;
     size_t nx, ny;
@@ -86,7 +86,7 @@ static bool naming_differs(const weir_graph *a, weir_vertex va, const weir_graph
     if (texts_differ("basename", weir_vertex_basename(a, va), weir_vertex_basename(b, vb), buf, size) ||
         numbers_differ("id", vertex_at(a, va)->id, vertex_at(b, vb)->id, buf, size))
         return true;
-    if (strcmp(given_name(a, va), given_name(b, vb)) == 0 || weir_names_agree(a, va, b, vb))
+    if (strcmp(given_name(a, va), given_name(b, vb)) == 0 || weir_strtab_agree(a, va, b, vb))
         return false;
     weir_vertex_name(a, va, x, sizeof x);
     weir_vertex_name(b, vb, y, sizeof y);

@@ -35,7 +35,7 @@ static int copy_array(void *to, uint32_t *count, uint32_t *cap, const void *from
 
 /* ---- names and schemas ---- */
 
-static size_t text_bytes(const weir_names *n)
+static size_t text_bytes(const weir_strtab *n)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < n->count; i++)
@@ -44,7 +44,7 @@ static size_t text_bytes(const weir_names *n)
 }
 
 /* Copies all texts into one block. */
-static int copy_texts(const weir_names *from, weir_names *to)
+static int copy_texts(const weir_strtab *from, weir_strtab *to)
 {
     size_t bytes = text_bytes(from), at = 0;
     char *block;
@@ -65,7 +65,7 @@ static int copy_texts(const weir_names *from, weir_names *to)
     return WEIR_OK;
 }
 
-static int copy_names(const weir_names *from, weir_names *to)
+static int copy_names(const weir_strtab *from, weir_strtab *to)
 {
     uint32_t unused;
 

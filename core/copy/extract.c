@@ -36,7 +36,7 @@ static int carry_name(const struct weir_carry *c, weir_vertex v, int64_t size, c
     *made = NULL;
     if (!p || p->name == WEIR_NO_NAME)
         return WEIR_OK;
-    *name = weir_names_text(&c->from->names, p->name);
+    *name = weir_strtab_text(&c->from->names, p->name);
     if (size == kind_of(c->from, v)->size || !strstr(*name, "${size}"))
         return WEIR_OK;
     len = weir_vertex_name(c->from, v, NULL, 0);

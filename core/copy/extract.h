@@ -28,7 +28,7 @@ int weir_carry_vertex(struct weir_carry *c, weir_vertex v, weir_vertex parent, i
 int weir_carry_edges(struct weir_carry *c, weir_err *err) WEIR_CHECKED;
 
 /* Whether two pools have equal names. False if memory runs out for names of 256 bytes or more. */
-bool weir_names_agree(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb);
+bool weir_strtab_agree(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb);
 /* Whether two pools differ in type, size, unit or exclusive flag, or, with `named`, in basename, id or name. The first
  * difference is described in buf. */
 bool weir_bases_differ(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb, bool named, char *buf,

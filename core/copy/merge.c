@@ -86,7 +86,7 @@ static weir_vertex match_named(const struct merge *m, weir_vertex o, struct name
             hi = mid;
     }
     for (; lo < n && list[lo].hash == hash; lo++)
-        if (!list[lo].matched && weir_names_agree(m->carry.from, o, m->carry.to, list[lo].v)) {
+        if (!list[lo].matched && weir_strtab_agree(m->carry.from, o, m->carry.to, list[lo].v)) {
             list[lo].matched = true;
             return list[lo].v;
         }
@@ -171,7 +171,7 @@ static int match_below(struct merge *m, weir_vertex o, weir_vertex v)
 /* Whether o and v have equal paths. */
 static bool same_place(const struct merge *m, weir_vertex o, weir_vertex v)
 {
-    return vertex_at(m->carry.to, v)->parent == WEIR_NONE && weir_names_agree(m->carry.from, o, m->carry.to, v);
+    return vertex_at(m->carry.to, v)->parent == WEIR_NONE && weir_strtab_agree(m->carry.from, o, m->carry.to, v);
 }
 
 /* Matches the root of the second graph with the vertex named by a URI. */
@@ -270,8 +270,8 @@ static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool th
 static bool has_edge(const weir_graph *g, const weir_edge *e)
 {
     uint32_t subsystem = weir_subsystem_find(g, e->subsystem);
-    weir_name type = weir_names_find(&g->names, e->type, strlen(e->type));
-    weir_name back = e->back ? weir_names_find(&g->names, e->back, strlen(e->back)) : WEIR_NO_NAME;
+    weir_name type = weir_strtab_find(&g->names, e->type, strlen(e->type));
+    weir_name back = e->back ? weir_strtab_find(&g->names, e->back, strlen(e->back)) : WEIR_NO_NAME;
 
     if (subsystem == WEIR_NONE || type == WEIR_NO_NAME || (e->back && back == WEIR_NO_NAME))
         return false;

@@ -306,7 +306,7 @@ static void write_arrow(struct dot *w, uint32_t i)
     weir_buf_printf(w->b, " [style=dashed color=\"%s\" fontcolor=\"%s\" label=\"", colour, colour);
     write_text(w, weir_subsystem_name(w->g, key[2]));
     WEIR_WRITE(w->b, ": ");
-    write_text(w, weir_names_text(&w->g->names, key[3]));
+    write_text(w, weir_strtab_text(&w->g->names, key[3]));
     if (w->counts[i] > 1) {
         WEIR_WRITE(w->b, " x");
         weir_write_int(w->b, w->counts[i]);

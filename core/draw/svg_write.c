@@ -113,7 +113,7 @@ static const char *unit_of(const weir_graph *g, weir_type t)
     const char *unit = NULL;
 
     for (uint32_t i = 0; i < g->nkinds; i++) {
-        const char *text = weir_names_text(&g->names, g->kinds[i].unit);
+        const char *text = weir_strtab_text(&g->names, g->kinds[i].unit);
         if (g->kinds[i].type != t)
             continue;
         if (unit && strcmp(unit, text) != 0)

@@ -215,7 +215,7 @@ static const char *unit_of(const struct explain *x, const json_t *resource)
                 return "";
             unit = x->g->kinds[i].unit;
         }
-    return unit == WEIR_NO_NAME ? "" : weir_names_text(&x->g->names, unit);
+    return unit == WEIR_NO_NAME ? "" : weir_strtab_text(&x->g->names, unit);
 }
 
 /* The resources that fall short as JSON, units included. NULL: out of memory. */

@@ -233,7 +233,7 @@ void weir_write_name(weir_buf *b, const weir_graph *g, weir_vertex v)
         write_own_name(b, g, v);
         return;
     }
-    weir_buf_puts(b, weir_names_text(&g->names, kind_of(g, v)->basename));
+    weir_buf_puts(b, weir_strtab_text(&g->names, kind_of(g, v)->basename));
     if (vertex_at(g, v)->id != WEIR_NO_ID)
         weir_write_int(b, vertex_at(g, v)->id);
 }

@@ -78,7 +78,7 @@ static void write_ids(struct tree *w, weir_buf *b, const weir_idset *ids)
 
 static const char *text_of(const struct tree *w, weir_name name)
 {
-    return weir_names_text(&w->g->names, name);
+    return weir_strtab_text(&w->g->names, name);
 }
 
 static void write_unit(const struct tree *w, weir_buf *b, weir_name unit)

@@ -7,7 +7,7 @@
 uint32_t weir_subsystem_find(const weir_graph *g, const char *name)
 {
     for (uint32_t i = 0; i < g->nsubsystems; i++)
-        if (strcmp(weir_names_text(&g->names, g->subsystems[i]), name) == 0)
+        if (strcmp(weir_strtab_text(&g->names, g->subsystems[i]), name) == 0)
             return i;
     return WEIR_NONE;
 }
@@ -19,7 +19,7 @@ uint32_t weir_subsystem_add(weir_graph *g, const char *name)
 
     if (i != WEIR_NONE)
         return i;
-    n = weir_names_add(&g->names, name, strlen(name));
+    n = weir_strtab_add(&g->names, name, strlen(name));
     if (n == WEIR_NO_NAME || weir_array_reserve(&g->subsystems, &g->subsystems_cap, g->nsubsystems + 1, sizeof n))
         return WEIR_NONE;
     g->subsystems[g->nsubsystems] = n;
@@ -87,9 +87,9 @@ int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const c
     if (rc)
         return rc;
     s = weir_subsystem_add(g, subsystem);
-    name = weir_names_add(&g->names, type, strlen(type));
+    name = weir_strtab_add(&g->names, type, strlen(type));
     if (back)
-        back_name = weir_names_add(&g->names, back, strlen(back));
+        back_name = weir_strtab_add(&g->names, back, strlen(back));
     to = weir_pool_get(g, source) ? weir_pool_get(g, target) : NULL;
     from = to ? pool_of(g, source) : NULL; /* the second call may have moved the first */
     i = from && s != WEIR_NONE && name != WEIR_NO_NAME && !(back && back_name == WEIR_NO_NAME) ? take_edge(g) : WEIR_NONE;
@@ -135,9 +135,9 @@ uint32_t weir_edge_count(const weir_graph *g)
 
 static void edge_out(const weir_graph *g, const struct edge *e, weir_edge *out)
 {
-    *out = (weir_edge){e->source, e->target, weir_names_text(&g->names, g->subsystems[e->subsystem]),
-                       weir_names_text(&g->names, e->type),
-                       e->back == WEIR_NO_NAME ? NULL : weir_names_text(&g->names, e->back)};
+    *out = (weir_edge){e->source, e->target, weir_strtab_text(&g->names, g->subsystems[e->subsystem]),
+                       weir_strtab_text(&g->names, e->type),
+                       e->back == WEIR_NO_NAME ? NULL : weir_strtab_text(&g->names, e->back)};
 }
 
 bool weir_edge_get(const weir_graph *g, uint32_t i, weir_edge *out)
@@ -208,7 +208,7 @@ uint32_t weir_subsystem_count(const weir_graph *g)
 
 const char *weir_subsystem_name(const weir_graph *g, uint32_t i)
 {
-    return i < g->nsubsystems ? weir_names_text(&g->names, g->subsystems[i]) : NULL;
+    return i < g->nsubsystems ? weir_strtab_text(&g->names, g->subsystems[i]) : NULL;
 }
 
 /* ---- roots and lookup ---- */

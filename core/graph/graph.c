@@ -19,13 +19,13 @@ int weir_graph_reserve(weir_graph *g, uint32_t n)
 
 weir_type weir_type_find(const weir_graph *g, const char *name)
 {
-    weir_name n = weir_names_find(&g->names, name, strlen(name));
+    weir_name n = weir_strtab_find(&g->names, name, strlen(name));
     return n == WEIR_NO_NAME || n >= g->type_names_cap ? WEIR_NO_TYPE : g->type_of_name[n];
 }
 
 weir_type weir_type_add(weir_graph *g, const char *name, size_t len)
 {
-    weir_name n = weir_names_add(&g->names, name, len);
+    weir_name n = weir_strtab_add(&g->names, name, len);
     uint32_t had = g->type_names_cap;
 
     if (n == WEIR_NO_NAME)
@@ -109,8 +109,8 @@ static int kind_from_desc(weir_graph *g, const weir_pool_desc *d, uint32_t *out,
     const char *basename = d->basename ? d->basename : d->type;
 
     k.type = weir_type_add(g, d->type, strlen(d->type));
-    k.basename = weir_names_add(&g->names, basename, strlen(basename));
-    k.unit = d->unit ? weir_names_add(&g->names, d->unit, strlen(d->unit)) : 0;
+    k.basename = weir_strtab_add(&g->names, basename, strlen(basename));
+    k.unit = d->unit ? weir_strtab_add(&g->names, d->unit, strlen(d->unit)) : 0;
     if (k.type == WEIR_NO_TYPE && g->ntypes >= WEIR_TYPES_MAX)
         return weir_fail(err, WEIR_ELIMIT, "more than %d types of pools", WEIR_TYPES_MAX);
     if (k.type == WEIR_NO_TYPE || k.basename == WEIR_NO_NAME || k.unit == WEIR_NO_NAME)
@@ -219,7 +219,7 @@ int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more)
 int weir_name_set(weir_graph *g, weir_vertex v, const char *name, weir_err *err)
 {
     int rc = check_name("name", name, err);
-    weir_name n = rc ? WEIR_NO_NAME : weir_names_add(&g->names, name, strlen(name));
+    weir_name n = rc ? WEIR_NO_NAME : weir_strtab_add(&g->names, name, strlen(name));
     struct pool *p = n == WEIR_NO_NAME ? NULL : weir_pool_get(g, v);
 
     if (!p)

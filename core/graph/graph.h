@@ -111,7 +111,7 @@ struct weir_changes;   /* journal.h */
 struct weir_text_save; /* journal.h */
 
 struct weir_graph {
-    weir_names names;
+    weir_strtab names;
     weir_name *types; /* name of each type */
     uint8_t *type_flags;
     uint32_t ntypes, types_cap, type_flags_cap;
@@ -239,7 +239,7 @@ weir_type weir_type_find(const weir_graph *g, const char *name);
 weir_type weir_type_add(weir_graph *g, const char *name, size_t len); /* WEIR_NO_TYPE: out of memory or numbers */
 static inline const char *type_text(const weir_graph *g, weir_type t)
 {
-    return weir_names_text(&g->names, g->types[t]);
+    return weir_strtab_text(&g->names, g->types[t]);
 }
 
 /* The number of the kind that a description makes, which is checked. */

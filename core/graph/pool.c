@@ -158,9 +158,9 @@ const char *weir_vertex_get(const weir_graph *g, weir_vertex v, int map, const c
 
     if (!m || m->count == 0)
         return NULL;
-    n = weir_names_find(&g->names, key, strlen(key));
+    n = weir_strtab_find(&g->names, key, strlen(key));
     e = n == WEIR_NO_NAME ? NULL : entry_find(g, pool_of(g, v), map, n);
-    return e ? weir_names_text(&g->names, e->value) : NULL;
+    return e ? weir_strtab_text(&g->names, e->value) : NULL;
 }
 
 int weir_entry_fault(int map, size_t key_len, size_t value_len)
@@ -232,8 +232,8 @@ int weir_vertex_set(weir_graph *g, weir_vertex v, int map, const char *key, cons
 
     if (rc)
         return rc;
-    k = weir_names_add(&g->names, key, strlen(key));
-    val = weir_names_add(&g->names, value ? value : "", value ? strlen(value) : 0);
+    k = weir_strtab_add(&g->names, key, strlen(key));
+    val = weir_strtab_add(&g->names, value ? value : "", value ? strlen(value) : 0);
     p = k == WEIR_NO_NAME || val == WEIR_NO_NAME ? NULL : weir_pool_get(g, v);
     rc = p ? weir_map_set(g, p, map, k, val) : WEIR_ENOMEM;
     if (rc)
@@ -246,7 +246,7 @@ int weir_vertex_set(weir_graph *g, weir_vertex v, int map, const char *key, cons
 int weir_vertex_unset(weir_graph *g, weir_vertex v, int map, const char *key)
 {
     struct pool *p = vertex_valid(g, v) ? pool_of(g, v) : NULL;
-    weir_name k = weir_names_find(&g->names, key, strlen(key));
+    weir_name k = weir_strtab_find(&g->names, key, strlen(key));
     struct map *m = p && map >= 0 && map < 3 ? &p->maps[map] : NULL;
     struct entry *e = k == WEIR_NO_NAME || !m ? NULL : entry_scan(m, k);
 
@@ -272,7 +272,7 @@ bool weir_vertex_entry(const weir_graph *g, weir_vertex v, int map, uint32_t i, 
 
     if (!m || i >= m->count)
         return false;
-    *key = weir_names_text(&g->names, m->entries[i].key);
-    *value = weir_names_text(&g->names, m->entries[i].value);
+    *key = weir_strtab_text(&g->names, m->entries[i].key);
+    *value = weir_strtab_text(&g->names, m->entries[i].value);
     return true;
 }

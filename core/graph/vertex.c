@@ -36,12 +36,12 @@ const char *weir_vertex_type(const weir_graph *g, weir_vertex v)
 
 const char *weir_vertex_basename(const weir_graph *g, weir_vertex v)
 {
-    return weir_names_text(&g->names, kind_of(g, v)->basename);
+    return weir_strtab_text(&g->names, kind_of(g, v)->basename);
 }
 
 const char *weir_vertex_unit(const weir_graph *g, weir_vertex v)
 {
-    return weir_names_text(&g->names, kind_of(g, v)->unit);
+    return weir_strtab_text(&g->names, kind_of(g, v)->unit);
 }
 
 int64_t weir_vertex_id(const weir_graph *g, weir_vertex v)
@@ -150,7 +150,7 @@ size_t weir_vertex_name(const weir_graph *g, weir_vertex v, char *buf, size_t si
 {
     const struct pool *p = pool_of(g, v);
     bool own = p && p->name != WEIR_NO_NAME;
-    const char *text = own ? weir_names_text(&g->names, p->name) : weir_vertex_basename(g, v);
+    const char *text = own ? weir_strtab_text(&g->names, p->name) : weir_vertex_basename(g, v);
     char digits[WEIR_INT_MAX];
     size_t n = 0;
 

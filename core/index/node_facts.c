@@ -10,7 +10,7 @@
 
 static int by_text(const weir_graph *g, weir_name a, const char *b)
 {
-    return strcmp(weir_names_text(&g->names, a), b);
+    return strcmp(weir_strtab_text(&g->names, a), b);
 }
 
 /* The first property that is not before a text. */
@@ -58,7 +58,7 @@ static void sort_properties(const struct sorter *s, uint32_t lo, uint32_t hi)
     sort_properties(s, lo, mid);
     sort_properties(s, mid, hi);
     for (uint32_t i = lo; i < hi; i++) {
-        bool left = b == hi || (a < mid && by_text(s->g, s->list[a].key, weir_names_text(&s->g->names, s->list[b].key)) < 0);
+        bool left = b == hi || (a < mid && by_text(s->g, s->list[a].key, weir_strtab_text(&s->g->names, s->list[b].key)) < 0);
         s->spare[i] = s->list[left ? a++ : b++];
     }
     memcpy(s->list + lo, s->spare + lo, (size_t)(hi - lo) * sizeof *s->list);
@@ -109,7 +109,7 @@ int weir_node_table_read_properties(const weir_graph *g, struct node_table *r)
 /* Puts a node in the set of a property, or takes it out. */
 static int set_property(const weir_graph *g, struct node_table *r, uint32_t node, weir_name key, bool has)
 {
-    uint32_t at = property_from(g, r, weir_names_text(&g->names, key));
+    uint32_t at = property_from(g, r, weir_strtab_text(&g->names, key));
     bool known = at < r->nproperties && r->properties[at].key == key;
 
     if (!has)
@@ -131,7 +131,7 @@ static int set_properties(const weir_graph *g, struct node_table *r, uint32_t no
 
 int weir_node_table_move(const weir_graph *g, struct node_table *r, uint32_t node, weir_name key)
 {
-    const char *text = weir_names_text(&g->names, key);
+    const char *text = weir_strtab_text(&g->names, key);
 
     return set_property(g, r, node, key, weir_vertex_get(g, r->nodes[node], WEIR_PROPERTIES, text) != NULL);
 }
@@ -295,7 +295,7 @@ static size_t name_of(const weir_graph *g, const struct node_table *r, uint32_t 
 /* The slot of a name, or the free one where it would stand. Slots of names that nobody has any more stay in use. */
 static uint32_t *slot_of(const weir_graph *g, const struct node_table *r, const char *name, size_t len)
 {
-    uint32_t at = weir_names_hash(name, len) & (r->nname_slots - 1);
+    uint32_t at = weir_strtab_hash(name, len) & (r->nname_slots - 1);
     char other[NODE_TABLE_NAME];
 
     for (;; at = (at + 1) & (r->nname_slots - 1))
@@ -306,7 +306,7 @@ static uint32_t *slot_of(const weir_graph *g, const struct node_table *r, const 
 static bool is_template(const weir_graph *g, weir_vertex v)
 {
     const struct pool *p = pool_of(g, v);
-    return p && p->name != WEIR_NO_NAME && strstr(weir_names_text(&g->names, p->name), "${");
+    return p && p->name != WEIR_NO_NAME && strstr(weir_strtab_text(&g->names, p->name), "${");
 }
 
 static void add_name(const weir_graph *g, struct node_table *r, uint32_t node)
@@ -380,7 +380,7 @@ int weir_node_table_add_property(const weir_graph *g, const struct node_table *r
     int rc = WEIR_OK;
 
     for (uint32_t i = property_from(g, r, name); !rc && i < r->nproperties; i++) {
-        const char *text = weir_names_text(&g->names, r->properties[i].key);
+        const char *text = weir_strtab_text(&g->names, r->properties[i].key);
         if (strncmp(text, name, len) != 0 || text[len] > '@')
             break;
         if (text[len] == '\0' || text[len] == '@')

@@ -51,7 +51,7 @@ static int read_field(weir_graph *g, const weir_policy *p, const char *text, str
     if (strncmp(at, "properties.", 11) != 0 || !at[11])
         return unknown_field(err, p, text);
     f->what = ORDER_PROPERTY;
-    f->property = weir_names_add(&g->names, at + 11, strlen(at + 11));
+    f->property = weir_strtab_add(&g->names, at + 11, strlen(at + 11));
     return f->property == WEIR_NO_NAME ? weir_fail_nomem(err) : WEIR_OK;
 }
 
@@ -181,7 +181,7 @@ static double property_value(const weir_graph *g, const struct pool *p, weir_nam
 
     for (uint32_t i = 0; m && i < m->count; i++)
         if (m->entries[i].key == key) {
-            const char *text = weir_names_text(&g->names, m->entries[i].value);
+            const char *text = weir_strtab_text(&g->names, m->entries[i].value);
             value = weir_number_read(text, &end);
             return end == text || *end || isnan(value) ? HUGE_VAL : value;
         }

@@ -334,7 +334,7 @@ const weir_allocation *weir_job_get(const weir_graph *g, int64_t job)
 const char *weir_job_policy(const weir_graph *g, int64_t job)
 {
     uint32_t i = weir_job_index(g, job);
-    return i == WEIR_NONE ? NULL : weir_names_text(&g->names, g->jobs->list[i].policy);
+    return i == WEIR_NONE ? NULL : weir_strtab_text(&g->names, g->jobs->list[i].policy);
 }
 
 uint32_t weir_job_count(const weir_graph *g)

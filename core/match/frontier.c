@@ -17,7 +17,7 @@ static int64_t tagged(const struct search *s, weir_vertex v)
 
     for (uint32_t i = 0; tags && i < tags->count; i++)
         if (tags->entries[i].key == s->tag_key) {
-            const char *text = weir_names_text(&s->m->g->names, tags->entries[i].value);
+            const char *text = weir_strtab_text(&s->m->g->names, tags->entries[i].value);
             char *end;
             int64_t value = strtoll(text, &end, 10);
             return end == text || *end ? WEIR_FOREVER : value;

@@ -212,7 +212,7 @@ static void tell_chosen(const struct match *m)
 static weir_name label_of(struct match *m)
 {
     const char *label = m->policy->label ? m->policy->label : m->policy->name ? m->policy->name : "";
-    return weir_names_add(&m->g->names, label, strlen(label));
+    return weir_strtab_add(&m->g->names, label, strlen(label));
 }
 
 static void clear_inside(const weir_match_options *o)

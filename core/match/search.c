@@ -455,7 +455,7 @@ static void read_spare(struct search *s, const char *text)
 {
     if (strncmp(text, "tags.", 5) == 0) {
         s->by_tag = true;
-        s->tag_key = weir_names_find(&s->m->g->names, text + 5, strlen(text + 5));
+        s->tag_key = weir_strtab_find(&s->m->g->names, text + 5, strlen(text + 5));
     }
     s->spare[s->nspare++] = weir_type_find(s->m->g, text);
 }

@@ -353,10 +353,10 @@ static const char *value_of(const struct query_subject *s, const struct query_te
     if (!m || m->count == 0)
         return NULL;
     if (!s->bound)
-        bound = weir_names_find(&s->g->names, t->key, strlen(t->key));
+        bound = weir_strtab_find(&s->g->names, t->key, strlen(t->key));
     for (uint32_t i = 0; i < m->count; i++)
         if (m->entries[i].key == bound)
-            return weir_names_text(&s->g->names, m->entries[i].value);
+            return weir_strtab_text(&s->g->names, m->entries[i].value);
     return NULL;
 }
 
@@ -507,7 +507,7 @@ void weir_query_bind(const weir_query *q, const weir_graph *g, uint32_t *bound)
         if (t->field == QUERY_TYPE && t->npieces == 0)
             bound[i] = weir_type_find(g, t->text);
         else if (t->key)
-            bound[i] = weir_names_find(&g->names, t->key, strlen(t->key));
+            bound[i] = weir_strtab_find(&g->names, t->key, strlen(t->key));
     }
 }
 

@@ -125,7 +125,7 @@ static const char *unit_of(const weir_graph *g, const char *type)
             return NULL;
         unit = g->kinds[i].unit;
     }
-    return unit == WEIR_NO_NAME ? NULL : weir_names_text(&g->names, unit);
+    return unit == WEIR_NO_NAME ? NULL : weir_strtab_text(&g->names, unit);
 }
 
 /* Computes the conversion from r's unit to the unit of the graph's pools. False: no conversion is needed or possible.

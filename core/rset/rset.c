@@ -159,7 +159,7 @@ static uint32_t hash_children(const struct rset_class *c)
     uint32_t lo, hi;
 
     for (uint32_t i = 0; i < c->count; i++) {
-        hash = (hash ^ weir_names_hash(c->children[i].type, strlen(c->children[i].type))) * 0x100000001b3u;
+        hash = (hash ^ weir_strtab_hash(c->children[i].type, strlen(c->children[i].type))) * 0x100000001b3u;
         for (size_t k = 0; weir_idset_run(c->children[i].ids, k, &lo, &hi); k++) {
             hash = (hash ^ lo ^ (uint64_t)hi << 32) * 0xD6E8FEB86659FD93u;
             hash ^= hash >> 32;

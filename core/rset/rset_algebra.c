@@ -354,9 +354,9 @@ static int restrict_properties(const weir_rset *from, weir_rset *result)
 }
 
 /* Adds a property to a set. `names` has those of the set: none is empty, so the i-th has the number i + 1. */
-static int join_property(weir_rset *result, weir_names *names, const struct weir_rank_property *p)
+static int join_property(weir_rset *result, weir_strtab *names, const struct weir_rank_property *p)
 {
-    weir_name n = weir_names_add(names, p->name, strlen(p->name));
+    weir_name n = weir_strtab_add(names, p->name, strlen(p->name));
     weir_idset *ranks = NULL;
 
     if (n == WEIR_NO_NAME)
@@ -369,20 +369,20 @@ static int join_property(weir_rset *result, weir_names *names, const struct weir
 /* Adds the properties of another set to those of the result. */
 static int join_properties(weir_rset *result, const weir_rset *more)
 {
-    weir_names names;
+    weir_strtab names;
     int rc;
 
     if (more->nprops == 0)
         return WEIR_OK;
-    rc = weir_names_init(&names);
+    rc = weir_strtab_init(&names);
     if (rc < 0)
         return rc;
     for (uint32_t i = 0; rc == WEIR_OK && i < result->nprops; i++)
-        if (weir_names_add(&names, result->props[i].name, strlen(result->props[i].name)) == WEIR_NO_NAME)
+        if (weir_strtab_add(&names, result->props[i].name, strlen(result->props[i].name)) == WEIR_NO_NAME)
             rc = WEIR_ENOMEM;
     for (uint32_t i = 0; rc == WEIR_OK && i < more->nprops; i++)
         rc = join_property(result, &names, &more->props[i]);
-    weir_names_clear(&names);
+    weir_strtab_clear(&names);
     return rc;
 }
 

@@ -606,7 +606,7 @@ static uint32_t prop_number(struct collecting *w, weir_name name)
     if (weir_array_reserve(&w->props, &w->props_cap, (size_t)i + 1, sizeof *w->props) < 0 ||
         weir_map32_add(&w->prop_numbers, name, i) < 0)
         return WEIR_NONE;
-    w->props[i].key = weir_names_text(&w->g->names, name);
+    w->props[i].key = weir_strtab_text(&w->g->names, name);
     w->props[i].ranks = weir_idset_new();
     if (!w->props[i].ranks)
         return WEIR_NONE;
@@ -621,7 +621,7 @@ static int collect_props(struct collecting *w, weir_vertex v, uint32_t rank)
 
     for (uint32_t k = 0; m && k < m->count; k++) {
         uint32_t i;
-        if (!may_keep(w, weir_names_text(&w->g->names, m->entries[k].key)))
+        if (!may_keep(w, weir_strtab_text(&w->g->names, m->entries[k].key)))
             continue;
         i = prop_number(w, m->entries[k].key);
         if (i == WEIR_NONE || weir_idset_add_id(w->props[i].ranks, rank) < 0)

@@ -53,7 +53,7 @@ static const char *path_of(const json_t *meta)
 /* Where a key is, or would go. */
 static uint32_t slot_of(const struct graph *g, const char *key)
 {
-    uint32_t at = weir_names_hash(key, strlen(key)) & g->mask;
+    uint32_t at = weir_strtab_hash(key, strlen(key)) & g->mask;
 
     while (g->slots[at] && strcmp(g->list[g->slots[at] - 1].key, key) != 0)
         at = (at + 1) & g->mask;

@@ -37,7 +37,7 @@ static const char *text_of(const json_t *object, const char *key)
 
 static uint32_t slot_of(const struct list *l, const char *key)
 {
-    uint32_t at = weir_names_hash(key, strlen(key)) & l->mask;
+    uint32_t at = weir_strtab_hash(key, strlen(key)) & l->mask;
 
     while (l->slots[at] && strcmp(l->items[l->slots[at] - 1].key, key) != 0)
         at = (at + 1) & l->mask;

@@ -53,7 +53,7 @@ static int take_job(struct weir_db_reader *r)
     if (h.start >= h.end)
         return weir_fail(&r->why, WEIR_EPARSE, "it ends at %" PRId64 ", not after its start at %" PRId64, h.end,
                          h.start);
-    h.policy = weir_names_add(&r->g->names, policy, strlen(policy));
+    h.policy = weir_strtab_add(&r->g->names, policy, strlen(policy));
     if (h.policy == WEIR_NO_NAME || weir_array_reserve(&b->holders, &b->holders_cap, (size_t)b->nholders + 1, sizeof h))
         return WEIR_ENOMEM;
     b->holders[b->nholders++] = h;

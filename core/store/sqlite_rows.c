@@ -37,8 +37,8 @@ int weir_db_put_kinds(const struct weir_db_rows *s, uint32_t from)
         const struct kind *k = &g->kinds[i];
         struct weir_db_cell row[] = {number(i),
                                      text(type_text(g, k->type)),
-                                     text(weir_names_text(&g->names, k->basename)),
-                                     text(weir_names_text(&g->names, k->unit)),
+                                     text(weir_strtab_text(&g->names, k->basename)),
+                                     text(weir_strtab_text(&g->names, k->unit)),
                                      number(k->size),
                                      number(k->exclusive)};
         rc = s->put(s->data, DB_KIND, row);
@@ -107,7 +107,7 @@ int weir_db_put_own(const struct weir_db_rows *s, weir_vertex v)
     if (rc || !p)
         return rc;
     if (p->name != WEIR_NO_NAME)
-        rc = s->put(s->data, DB_NAME, (struct weir_db_cell[]){number(v), text(weir_names_text(&g->names, p->name))});
+        rc = s->put(s->data, DB_NAME, (struct weir_db_cell[]){number(v), text(weir_strtab_text(&g->names, p->name))});
     for (int map = 0; !rc && map < WEIR_EXTENDED; map++)
         rc = weir_db_put_map(s, v, map);
     return rc;
@@ -117,13 +117,13 @@ int weir_db_put_own(const struct weir_db_rows *s, weir_vertex v)
 
 int weir_db_put_edge(const struct weir_db_rows *s, const struct edge *e)
 {
-    const weir_names *n = &s->g->names;
+    const weir_strtab *n = &s->g->names;
     struct weir_db_cell row[] = {number((int64_t)e->serial),
                                  number(e->source),
                                  number(e->target),
-                                 text(weir_names_text(n, s->g->subsystems[e->subsystem])),
-                                 text(weir_names_text(n, e->type)),
-                                 text(e->back == WEIR_NO_NAME ? NULL : weir_names_text(n, e->back))};
+                                 text(weir_strtab_text(n, s->g->subsystems[e->subsystem])),
+                                 text(weir_strtab_text(n, e->type)),
+                                 text(e->back == WEIR_NO_NAME ? NULL : weir_strtab_text(n, e->back))};
     return s->put(s->data, DB_EDGE, row);
 }
 
@@ -134,7 +134,7 @@ int weir_db_put_subsystems(const struct weir_db_rows *s)
 
     for (uint32_t i = 1; !rc && i < g->nsubsystems; i++)
         rc = s->put(s->data, DB_SUBSYSTEM,
-                    (struct weir_db_cell[]){number(i), text(weir_names_text(&g->names, g->subsystems[i]))});
+                    (struct weir_db_cell[]){number(i), text(weir_strtab_text(&g->names, g->subsystems[i]))});
     return rc;
 }
 
@@ -144,7 +144,7 @@ int weir_db_put_job(const struct weir_db_rows *s, const struct job *j)
 {
     const weir_allocation *a = &j->a;
     struct weir_db_cell head[] = {number(a->job), number(a->start), number_or(a->end, WEIR_FOREVER),
-                                  number_or(a->nslots, 0), text(weir_names_text(&s->g->names, j->policy))};
+                                  number_or(a->nslots, 0), text(weir_strtab_text(&s->g->names, j->policy))};
     int rc = s->put(s->data, DB_JOB, head);
 
     for (uint32_t i = 0; !rc && i < a->npicks; i++) {

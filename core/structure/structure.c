@@ -18,12 +18,12 @@ weir_graph *weir_graph_new(void)
     g->last_kind = WEIR_NONE;
     g->next_job = 1;
     g->map_index = weir_map_index_new();
-    if (!g->map_index || weir_names_init(&g->names) || weir_aggregates_make(g) ||
+    if (!g->map_index || weir_strtab_init(&g->names) || weir_aggregates_make(g) ||
         weir_array_reserve(&g->subsystems, &g->subsystems_cap, 1, sizeof *g->subsystems)) {
         weir_graph_free(g);
         return NULL;
     }
-    g->subsystems[0] = weir_names_add(&g->names, "containment", 11);
+    g->subsystems[0] = weir_strtab_add(&g->names, "containment", 11);
     if (g->subsystems[0] == WEIR_NO_NAME) {
         weir_graph_free(g);
         return NULL;
@@ -52,7 +52,7 @@ void weir_graph_free(weir_graph *g)
     weir_text_save_set(g, NULL);
     free_records(g);
     weir_aggregates_free(g);
-    weir_names_clear(&g->names);
+    weir_strtab_clear(&g->names);
     weir_mem_free(g->types);
     weir_mem_free(g->type_flags);
     weir_mem_free(g->type_of_name);

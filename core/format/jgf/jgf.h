@@ -186,7 +186,7 @@ static inline int64_t jgf_rank(const struct jgf_item *it)
 
 static inline const char *jgf_text(const struct jgf *r, weir_name name)
 {
-    return weir_names_text(&r->g->names, name);
+    return weir_strtab_text(&r->g->names, name);
 }
 
 #endif

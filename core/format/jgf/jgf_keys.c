@@ -70,7 +70,7 @@ static const char *text_at(const struct jgf_keys *k, uint32_t slot)
 /* The slot of a text: where it is, or where it would go. */
 static uint32_t slot_of(const struct jgf_keys *k, const char *key, size_t len)
 {
-    uint32_t mask = k->nslots - 1, i = weir_names_hash(key, len) & mask;
+    uint32_t mask = k->nslots - 1, i = weir_strtab_hash(key, len) & mask;
 
     while (k->slots[i] && strcmp(text_at(k, i), key) != 0)
         i = (i + 1) & mask;

@@ -185,7 +185,7 @@ static int add_key(struct jgf *r, int field)
 {
     size_t len;
     const char *text = weir_json_text(r->json, &len);
-    weir_name key = weir_names_add(&r->g->names, text, len);
+    weir_name key = weir_strtab_add(&r->g->names, text, len);
     int rc = key == WEIR_NO_NAME ? weir_fail_nomem(r->err) : has_entry(r, field, key);
 
     if (rc > 0)
@@ -195,7 +195,7 @@ static int add_key(struct jgf *r, int field)
 
 static int set_value(struct jgf *r, const char *text, size_t len)
 {
-    weir_name value = weir_names_add(&r->g->names, text, len);
+    weir_name value = weir_strtab_add(&r->g->names, text, len);
     struct jgf_entry *e = &r->node.entries[r->node.nentries - 1];
 
     e->value = value;
@@ -236,7 +236,7 @@ static int take_keys(struct jgf *r, int field)
     for (; rc == WEIR_OK && type == WEIR_JSON_STRING; type = weir_json_next(r->json)) {
         size_t len;
         const char *text = weir_json_text(r->json, &len);
-        weir_name key = weir_names_find(&r->g->names, text, len);
+        weir_name key = weir_strtab_find(&r->g->names, text, len);
         uint32_t i = 0;
         while (i < r->node.nentries && (r->node.entries[i].field != field || r->node.entries[i].key != key))
             i++;
@@ -557,7 +557,7 @@ static int set_kind(struct jgf *r, struct jgf_item *it, const weir_pool_desc *d)
     struct pool *p = rc == WEIR_OK && d->name ? pool_of_item(r, it) : NULL;
 
     if (rc == WEIR_OK && d->name) {
-        weir_name name = p ? weir_names_add(&r->g->names, d->name, strlen(d->name)) : WEIR_NO_NAME;
+        weir_name name = p ? weir_strtab_add(&r->g->names, d->name, strlen(d->name)) : WEIR_NO_NAME;
         if (p)
             p->name = name;
         rc = name == WEIR_NO_NAME ? WEIR_ENOMEM : WEIR_OK;

@@ -169,7 +169,7 @@ static int take_name(struct jgf *r, const char *key, int type, bool filled, weir
     if ((filled && len == 0) || len > WEIR_NAME_MAX)
         return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, key, "is %s",
                             len ? "longer than 65536 bytes" : "empty");
-    *out = weir_names_add(&r->g->names, text, len);
+    *out = weir_strtab_add(&r->g->names, text, len);
     return *out == WEIR_NO_NAME ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 

@@ -86,7 +86,7 @@ static void finish_element(struct writer *w, char *at)
 static void make_form(const weir_graph *g, uint32_t kind, struct form *s)
 {
     const struct kind *k = &g->kinds[kind];
-    const char *basename = weir_names_text(&g->names, k->basename);
+    const char *basename = weir_strtab_text(&g->names, k->basename);
     weir_buf *b = &s->text;
 
     b->len = 0;
@@ -99,7 +99,7 @@ static void make_form(const weir_graph *g, uint32_t kind, struct form *s)
     WEIR_WRITE(b, ",\"name\":\"");
     s->basename = b->len;
     WEIR_WRITE(b, ",\"unit\":");
-    weir_write_string(b, weir_names_text(&g->names, k->unit));
+    weir_write_string(b, weir_strtab_text(&g->names, k->unit));
     WEIR_WRITE(b, ",\"rank\":");
     s->unit = b->len;
     weir_write_escaped(b, basename, strlen(basename));
@@ -189,7 +189,7 @@ static void write_own(struct writer *w, weir_vertex v)
 {
     const struct pool *p = pool_of(w->g, v);
     const struct vertex *x = vertex_at(w->g, v);
-    const char *name = p && p->name != WEIR_NO_NAME ? weir_names_text(&w->g->names, p->name) : "";
+    const char *name = p && p->name != WEIR_NO_NAME ? weir_strtab_text(&w->g->names, p->name) : "";
 
     if (strstr(name, "${")) {
         WEIR_WRITE(w->b, ",\"name_template\":");
