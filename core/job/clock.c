@@ -32,9 +32,9 @@ void weir_graph_overrun(weir_graph *g, enum weir_overrun rule)
         if (g->jobs->list[job].a.state != WEIR_ALLOCATED)
             continue;
         if (expire)
-            weir_pending_add(g, job);
+            weir_start_queue_add(g, job);
         else
-            weir_pending_remove(g, job);
+            weir_start_queue_remove(g, job);
     }
     g->expire = expire;
 }
@@ -99,7 +99,7 @@ struct rivals {
 static bool stays(const weir_graph *g, uint32_t other, uint32_t job)
 {
     const struct job *o = &g->jobs->list[other];
-    return o->a.state == WEIR_ALLOCATED || o->settled == g->jobs->advances || weir_pending_earlier(g, other, job);
+    return o->a.state == WEIR_ALLOCATED || o->settled == g->jobs->advances || weir_start_queue_earlier(g, other, job);
 }
 
 static bool is_over(const struct rivals *r, const struct span *s)
@@ -234,7 +234,7 @@ static void put_off(weir_graph *g, uint32_t job, int64_t t)
     }
     j->settled = g->jobs->advances;
     weir_usage_keep(g, job);
-    weir_pending_add(g, job);
+    weir_start_queue_add(g, job);
 }
 
 /* ---- one job after the other ---- */
@@ -246,13 +246,13 @@ static void begin(weir_graph *g, uint32_t job)
     tell(g, job, WEIR_CLOCK_START);
     weir_spans_begin(g, job);
     if (g->expire)
-        weir_pending_add(g, job);
+        weir_start_queue_add(g, job);
 }
 
 /* The time of a job has come. */
 static void turn(weir_graph *g, uint32_t job)
 {
-    weir_pending_remove(g, job);
+    weir_start_queue_remove(g, job);
     if (g->jobs->list[job].a.state == WEIR_ALLOCATED) {
         tell(g, job, WEIR_CLOCK_EXPIRE);
         weir_job_drop(g, job);
@@ -282,14 +282,14 @@ static void turn_waiting(weir_graph *g, uint32_t job)
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
 {
     int rc = weir_graph_writable(g, err);
-    uint32_t job = weir_pending_first(g), waiting;
+    uint32_t job = weir_start_queue_first(g), waiting;
 
     if (rc)
         return rc;
     if (now < g->now || now == WEIR_FOREVER)
         return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set to %" PRId64 " us", g->now,
                          now);
-    if (job != WEIR_NONE && weir_pending_time(g, job) <= now &&
+    if (job != WEIR_NONE && weir_start_queue_time(g, job) <= now &&
         weir_array_reserve(&g->jobs->events, &g->jobs->events_cap, (size_t)g->jobs->npending * 2, sizeof *g->jobs->events))
         return weir_fail_nomem(err);
     g->now = now;
@@ -299,11 +299,11 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
     g->jobs->nevents = 0;
     g->jobs->advances++;
     for (;;) {
-        job = weir_pending_first(g);
+        job = weir_start_queue_first(g);
         waiting = weir_waiting_first(g);
-        if (waiting != WEIR_NONE && (job == WEIR_NONE || weir_pending_earlier(g, waiting, job)))
+        if (waiting != WEIR_NONE && (job == WEIR_NONE || weir_start_queue_earlier(g, waiting, job)))
             turn_waiting(g, waiting);
-        else if (job != WEIR_NONE && weir_pending_time(g, job) <= now)
+        else if (job != WEIR_NONE && weir_start_queue_time(g, job) <= now)
             turn(g, job);
         else if (waiting != WEIR_NONE)
             turn_waiting(g, waiting);

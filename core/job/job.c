@@ -119,7 +119,7 @@ static int table_reserve(weir_graph *g)
                    weir_array_reserve(&all->list, &all->cap, all->n + 1, sizeof *all->list) ||
                    weir_array_reserve(&all->starts, &all->starts_cap, all->n + 1, sizeof *all->starts) ||
                    weir_array_reserve(&all->order, &all->order_cap, all->n + 1, sizeof *all->order) ||
-                   weir_pending_reserve(g, all->n + 1)
+                   weir_start_queue_reserve(g, all->n + 1)
                ? WEIR_ENOMEM
                : WEIR_OK;
 }
@@ -173,7 +173,7 @@ static void job_forget(weir_graph *g, uint32_t i)
     all->order[j->place] = last;
     all->list[last].place = j->place;
     all->order[all->live - 1] = i;
-    weir_pending_remove(g, i);
+    weir_start_queue_remove(g, i);
     id_remove(g, j->a.job);
     note_job(g, j->a.job);
     weir_mem_free(j->picks);
@@ -295,7 +295,7 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
         return weir_fail_nomem(err);
     }
     if (start > g->now || g->expire)
-        weir_pending_add(g, i);
+        weir_start_queue_add(g, i);
     if (id == 0)
         g->next_job = id_after(g->next_job);
     *out = i;

@@ -171,7 +171,7 @@ static int check_records(const weir_graph *g, weir_err *err)
         pending += j->pending != WEIR_NONE;
     }
     for (uint32_t i = 1; i < g->jobs->npending; i++)
-        if (weir_pending_earlier(g, g->jobs->pending[i], g->jobs->pending[(i - 1) / 2]))
+        if (weir_start_queue_earlier(g, g->jobs->pending[i], g->jobs->pending[(i - 1) / 2]))
             return broken(err, "the heap of pending jobs is out of order", i);
     return live == g->jobs->live && pending == g->jobs->npending ? WEIR_OK : broken(err, "jobs are miscounted", live);
 }
