@@ -316,7 +316,7 @@ static void forget_arrays(weir_graph *c)
     c->nogoods = NULL;
     c->uuids = NULL;
     c->uuid_slots = NULL;
-    c->changes = NULL;
+    c->journal = NULL;
     c->text_save = NULL;
     c->map_index = NULL;
     c->ninners = c->npools = c->nusage = c->noccupancies = c->nindexes = 0;

@@ -107,7 +107,7 @@ struct index;          /* candidate_index.h */
 struct occupancy;       /* occupancy.h */
 struct node_table;         /* node_table.h */
 struct nogoods;       /* nogood.h */
-struct weir_changes;   /* journal.h */
+struct weir_journal;   /* journal.h */
 struct weir_text_save; /* journal.h */
 
 struct weir_graph {
@@ -156,7 +156,7 @@ struct weir_graph {
     uint32_t *uuid_slots, nuuid_slots; /* vertex + 1 by UUID; uuid.c */
     uint64_t edge_serial;             /* of the last edge added */
     uint64_t revision;                /* goes up with each change of what a save writes */
-    struct weir_changes *changes;     /* since the last save to a database; NULL: there was none */
+    struct weir_journal *journal;     /* since the last save to a database; NULL: there was none */
     struct weir_text_save *text_save; /* the last save as text, or NULL */
     const struct weir_observer *observers[WEIR_OBSERVERS]; /* observer.h */
     uint8_t told[WEIR_EVENTS]; /* by event: a bit for each of them */

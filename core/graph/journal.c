@@ -40,9 +40,9 @@ void weir_journal_grow(struct journal *j)
     }
 }
 
-struct weir_changes *weir_changes_new(const weir_graph *g, const char *path, const char *stamp)
+struct weir_journal *weir_journal_new(const weir_graph *g, const char *path, const char *stamp)
 {
-    struct weir_changes *c = weir_mem_zalloc(1, sizeof *c);
+    struct weir_journal *c = weir_mem_zalloc(1, sizeof *c);
 
     if (!c)
         return NULL;
@@ -57,7 +57,7 @@ struct weir_changes *weir_changes_new(const weir_graph *g, const char *path, con
     return c;
 }
 
-void weir_changes_drop(struct weir_changes *c)
+void weir_journal_drop(struct weir_journal *c)
 {
     if (!c)
         return;
@@ -68,12 +68,12 @@ void weir_changes_drop(struct weir_changes *c)
     weir_mem_free(c);
 }
 
-void weir_changes_set(weir_graph *g, struct weir_changes *c)
+void weir_journal_set(weir_graph *g, struct weir_journal *c)
 {
     if (c)
         weir_file_look(c->file.path, &c->file);
-    weir_changes_drop(g->changes);
-    g->changes = c;
+    weir_journal_drop(g->journal);
+    g->journal = c;
 }
 
 void weir_text_save_set(weir_graph *g, struct weir_text_save *s)
@@ -112,7 +112,7 @@ static uint32_t list_live(const weir_graph *g, const struct journal *j, weir_ver
 
 int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, weir_err *err)
 {
-    struct journal *j = g->changes && !g->changes->vertices.all ? &g->changes->vertices : NULL;
+    struct journal *j = g->journal && !g->journal->vertices.all ? &g->journal->vertices : NULL;
     weir_vertex *out;
 
     if (j)

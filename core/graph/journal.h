@@ -6,8 +6,8 @@
  *
  * Invariant: what a save would write otherwise than the last one did is in a journal, or its journal is `all`.
  */
-#ifndef WEIR_CHANGES_H
-#define WEIR_CHANGES_H
+#ifndef WEIR_JOURNAL_H
+#define WEIR_JOURNAL_H
 
 #include "graph/graph.h"
 
@@ -27,7 +27,7 @@ struct weir_file_id {
     int64_t modified; /* nanoseconds */
 };
 
-struct weir_changes {
+struct weir_journal {
     struct journal vertices; /* added, removed, or with other data */
     struct journal edges;    /* serials of edges that are gone; those added have serials above `edge_serial` */
     struct journal jobs;     /* ids of jobs that came, changed or went */
@@ -48,9 +48,9 @@ void weir_journal_grow(struct journal *j); /* room for one more, or `all` */
 void weir_journal_sort(struct journal *j); /* ascending, each number once */
 /* Changes from now on, none yet: the graph is what a file with that stamp holds. `path` may be NULL. NULL: out of
  * memory. */
-struct weir_changes *weir_changes_new(const weir_graph *g, const char *path, const char *stamp) WEIR_CHECKED;
-void weir_changes_set(weir_graph *g, struct weir_changes *c); /* instead of those it had; c may be NULL */
-void weir_changes_drop(struct weir_changes *c);               /* NULL is fine */
+struct weir_journal *weir_journal_new(const weir_graph *g, const char *path, const char *stamp) WEIR_CHECKED;
+void weir_journal_set(weir_graph *g, struct weir_journal *c); /* instead of those it had; c may be NULL */
+void weir_journal_drop(struct weir_journal *c);               /* NULL is fine */
 void weir_text_save_set(weir_graph *g, struct weir_text_save *s);
 /* Fills in all but the path of a file; false: it is not there. */
 bool weir_file_look(const char *path, struct weir_file_id *out);
@@ -68,30 +68,30 @@ static inline void journal_note(struct journal *j, int64_t number)
 static inline void note_vertex(weir_graph *g, weir_vertex v)
 {
     g->revision++;
-    if (g->changes)
-        journal_note(&g->changes->vertices, v);
+    if (g->journal)
+        journal_note(&g->journal->vertices, v);
 }
 
 static inline void note_vertices(weir_graph *g, weir_vertex first, uint32_t count)
 {
     g->revision++;
-    for (uint32_t i = 0; g->changes && i < count; i++)
-        journal_note(&g->changes->vertices, (int64_t)first + i);
+    for (uint32_t i = 0; g->journal && i < count; i++)
+        journal_note(&g->journal->vertices, (int64_t)first + i);
 }
 
 /* An edge goes. */
 static inline void note_edge(weir_graph *g, uint64_t serial)
 {
     g->revision++;
-    if (g->changes && serial <= g->changes->edge_serial)
-        journal_note(&g->changes->edges, (int64_t)serial);
+    if (g->journal && serial <= g->journal->edge_serial)
+        journal_note(&g->journal->edges, (int64_t)serial);
 }
 
 static inline void note_job(weir_graph *g, int64_t id)
 {
     g->revision++;
-    if (g->changes)
-        journal_note(&g->changes->jobs, id);
+    if (g->journal)
+        journal_note(&g->journal->jobs, id);
 }
 
 #endif

@@ -25,7 +25,7 @@ struct weir_pieces {
     struct weir_piece *list;
     uint32_t n, cap;
     char stamp[STAMP_SIZE];
-    struct weir_changes *next; /* the graph's journal once the pieces are stored; NULL: pieces read, or stored */
+    struct weir_journal *next; /* the graph's journal once the pieces are stored; NULL: pieces read, or stored */
 
     uint64_t revision;         /* of the graph when the pieces were made */
 };

@@ -152,7 +152,7 @@ static int write_all_vertices(struct writer *w)
 
 static int write_vertices(struct writer *w, bool all)
 {
-    struct weir_changes *c = w->rows.g->changes;
+    struct weir_journal *c = w->rows.g->journal;
     struct journal *j;
     int64_t last = -1;
     int rc;
@@ -206,7 +206,7 @@ static int write_edge_block(struct writer *w, uint64_t block, const struct edge 
 static int write_edge_blocks(struct writer *w, const struct journal *gone, const struct edge **list, uint32_t n)
 {
     const weir_graph *g = w->rows.g;
-    uint64_t there = gone ? g->changes->edge_serial : 0, block = UINT64_MAX;
+    uint64_t there = gone ? g->journal->edge_serial : 0, block = UINT64_MAX;
     uint32_t at = 0, seen = 0;
     int rc = WEIR_OK;
 
@@ -228,12 +228,12 @@ static int write_edge_blocks(struct writer *w, const struct journal *gone, const
 static int write_edges(struct writer *w, bool all)
 {
     const weir_graph *g = w->rows.g;
-    struct journal *gone = all || g->changes->edges.all ? NULL : &g->changes->edges;
+    struct journal *gone = all || g->journal->edges.all ? NULL : &g->journal->edges;
     const struct edge **list;
     uint32_t n;
     int rc = WEIR_OK;
 
-    if (gone && gone->n == 0 && g->edge_serial == g->changes->edge_serial)
+    if (gone && gone->n == 0 && g->edge_serial == g->journal->edge_serial)
         return WEIR_OK;
     list = weir_mem_alloc(((size_t)g->nedges + 1) * sizeof *list);
     if (!list)
@@ -280,7 +280,7 @@ static int write_job(struct writer *w, int64_t id)
 static int write_jobs(struct writer *w, bool all)
 {
     const weir_graph *g = w->rows.g;
-    struct journal *j = all || g->changes->jobs.all ? NULL : &g->changes->jobs;
+    struct journal *j = all || g->journal->jobs.all ? NULL : &g->journal->jobs;
     int rc = WEIR_OK;
 
     if (j)
@@ -319,7 +319,7 @@ static int write_all(struct writer *w, bool all)
     rc = rc ? rc : weir_db_new_stamp(w->out->stamp, w->err);
     if (rc)
         return rc;
-    w->out->next = weir_changes_new(w->rows.g, NULL, w->out->stamp);
+    w->out->next = weir_journal_new(w->rows.g, NULL, w->out->stamp);
     rc = w->out->next ? write_vertices(w, all) : WEIR_ENOMEM;
     rc = rc ? rc : write_edges(w, all);
     rc = rc ? rc : write_jobs(w, all);
@@ -337,7 +337,7 @@ int weir_graph_pieces(const weir_graph *g, const char *stamp, weir_pieces **out,
         return weir_fail_nomem(err);
     w.rows = (struct weir_db_rows){g, &w, put};
     p->revision = g->revision;
-    rc = write_all(&w, !stamp || !g->changes || strcmp(stamp, g->changes->stamp) != 0);
+    rc = write_all(&w, !stamp || !g->journal || strcmp(stamp, g->journal->stamp) != 0);
     weir_buf_free(&w.text);
     if (rc)
         weir_pieces_free(p);
@@ -350,7 +350,7 @@ int weir_pieces_stored(weir_pieces *p, weir_graph *g, weir_err *err)
 {
     if (!p->next || p->revision != g->revision)
         return weir_fail(err, WEIR_EINVAL, "these pieces are not of the graph as it is");
-    weir_changes_set(g, p->next);
+    weir_journal_set(g, p->next);
     p->next = NULL;
     return WEIR_OK;
 }
@@ -366,7 +366,7 @@ void weir_pieces_free(weir_pieces *p)
         weir_mem_free(p->list[i].text);
     }
     weir_mem_free(p->list);
-    weir_changes_drop(p->next);
+    weir_journal_drop(p->next);
     weir_mem_free(p);
 }
 

@@ -197,7 +197,7 @@ static int fill(struct weir_db_reader *r)
 int weir_db_read(sqlite3 *db, const char *path, weir_graph **out, weir_err *err)
 {
     struct weir_db_reader r = {.db = db, .err = err};
-    struct weir_changes *c = NULL;
+    struct weir_journal *c = NULL;
     char stamp[STAMP_SIZE];
     int rc = weir_db_run(db, "BEGIN", err), found = rc ? rc : weir_db_examine(db, WEIR_EPARSE, err);
 
@@ -206,13 +206,13 @@ int weir_db_read(sqlite3 *db, const char *path, weir_graph **out, weir_err *err)
     r.g = weir_graph_new();
     rc = r.g ? fill(&r) : weir_fail_nomem(err);
     rc = rc ? rc : weir_db_stamp(db, stamp, err);
-    if (!rc && !(c = weir_changes_new(r.g, path, stamp)))
+    if (!rc && !(c = weir_journal_new(r.g, path, stamp)))
         rc = weir_fail_nomem(err);
     if (rc) {
         weir_graph_free(r.g);
         return rc;
     }
-    weir_changes_set(r.g, c);
+    weir_journal_set(r.g, c);
     *out = r.g;
     return WEIR_OK;
 }

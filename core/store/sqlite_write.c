@@ -165,7 +165,7 @@ static int write_changed_vertices(struct save *s, const struct journal *j)
 
 static int write_vertices(struct save *s)
 {
-    struct weir_changes *c = s->g->changes;
+    struct weir_journal *c = s->g->journal;
     int rc = WEIR_OK;
 
     if (!s->all && !c->vertices.all) {
@@ -184,8 +184,8 @@ static int write_vertices(struct save *s)
 static int write_edges(struct save *s)
 {
     const weir_graph *g = s->g;
-    struct journal *gone = s->all || g->changes->edges.all ? NULL : &g->changes->edges;
-    uint64_t there = gone ? g->changes->edge_serial : 0;
+    struct journal *gone = s->all || g->journal->edges.all ? NULL : &g->journal->edges;
+    uint64_t there = gone ? g->journal->edge_serial : 0;
     int rc = gone ? WEIR_OK : clear(s, DB_EDGE);
 
     for (uint32_t i = 0; !rc && gone && i < gone->n; i++)
@@ -219,8 +219,8 @@ static int write_jobs(struct save *s)
     const weir_graph *g = s->g;
     int rc = WEIR_OK;
 
-    if (!s->all && !g->changes->jobs.all)
-        return write_changed_jobs(s, &g->changes->jobs);
+    if (!s->all && !g->journal->jobs.all)
+        return write_changed_jobs(s, &g->journal->jobs);
     for (int t = DB_JOB; !rc && t <= DB_FEED; t++)
         rc = clear(s, t);
     for (uint32_t i = 0; !rc && i < live_jobs(g); i++)
@@ -270,7 +270,7 @@ static bool same_file(const struct weir_file_id *last, const char *path)
  * s->all. */
 static int choose(struct save *s, const char *path, bool changed, int found)
 {
-    const struct weir_changes *c = s->g->changes;
+    const struct weir_journal *c = s->g->journal;
     char stamp[STAMP_SIZE];
     int rc;
 
@@ -372,12 +372,12 @@ int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *er
     struct save s = {.g = g, .err = err, .rows = {g, &s, put}};
     struct weir_file_id before = {0};
     char stamp[STAMP_SIZE];
-    struct weir_changes *next = NULL;
+    struct weir_journal *next = NULL;
     bool existed = weir_file_look(path, &before);
     int rc = weir_run_holes(g, err);
 
     rc = rc ? rc : weir_db_new_stamp(stamp, err);
-    if (!rc && !(next = weir_changes_new(g, path, stamp)))
+    if (!rc && !(next = weir_journal_new(g, path, stamp)))
         rc = weir_fail_nomem(err);
     rc = rc ? rc : weir_db_open(path, true, &s.db, err);
     rc = rc ? rc : transact(&s, path, changed, stamp);
@@ -386,8 +386,8 @@ int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *er
     else
         sqlite3_close(s.db);
     if (rc)
-        weir_changes_drop(next);
+        weir_journal_drop(next);
     else
-        weir_changes_set(g, next);
+        weir_journal_set(g, next);
     return rc;
 }

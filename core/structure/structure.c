@@ -48,7 +48,7 @@ void weir_graph_free(weir_graph *g)
     if (!g)
         return;
     WEIR_TELL(g, freed, g);
-    weir_changes_set(g, NULL);
+    weir_journal_set(g, NULL);
     weir_text_save_set(g, NULL);
     free_records(g);
     weir_aggregates_free(g);
@@ -419,8 +419,8 @@ size_t weir_graph_bytes(const weir_graph *g)
     n += pools_bytes(g) + inners_bytes(g) + (size_t)g->nedges * sizeof *g->edges;
     WEIR_EACH_OBSERVER (g, bytes, o)
         n += o->bytes(g);
-    if (g->changes)
-        n += sizeof *g->changes +
-             ((size_t)g->changes->vertices.n + g->changes->edges.n + g->changes->jobs.n) * sizeof(int64_t);
+    if (g->journal)
+        n += sizeof *g->journal +
+             ((size_t)g->journal->vertices.n + g->journal->edges.n + g->journal->jobs.n) * sizeof(int64_t);
     return n;
 }
