@@ -7,7 +7,7 @@
 
 /* ---- finding runs ---- */
 
-static bool follows(const weir_graph *g, const struct weir_run *r, weir_vertex v)
+static bool follows(const weir_graph *g, const struct weir_vertex_range *r, weir_vertex v)
 {
     const struct vertex *a = vertex_at(g, r->first), *b = vertex_at(g, v);
     uint32_t i = v - r->first;
@@ -28,15 +28,15 @@ static int64_t step_after(const weir_graph *g, weir_vertex v)
     return a > INT64_MAX - INT32_MAX * (int64_t)RUN_MAX || a < INT64_MIN / 2 ? 0 : step;
 }
 
-void weir_run_at(const weir_graph *g, weir_vertex v, weir_vertex end, struct weir_run *out)
+void weir_vertex_range_at(const weir_graph *g, weir_vertex v, weir_vertex end, struct weir_vertex_range *out)
 {
     const struct vertex *x = vertex_at(g, v);
     bool live = vertex_valid(g, v);
 
     end = end - v > RUN_MAX ? v + RUN_MAX : end;
-    *out = (struct weir_run){.first = v, .count = 1, .kind = WEIR_NONE};
+    *out = (struct weir_vertex_range){.first = v, .count = 1, .kind = WEIR_NONE};
     if (live) {
-        *out = (struct weir_run){v, 1, x->kind, x->parent, x->pos, x->id, 0, own_rank(g, v)};
+        *out = (struct weir_vertex_range){v, 1, x->kind, x->parent, x->pos, x->id, 0, own_rank(g, v)};
         if (v + 1 < end)
             out->step = step_after(g, v);
     }
@@ -59,7 +59,7 @@ static uint64_t holes_allowed(const weir_graph *g)
     return RUN_HOLES + (uint64_t)g->limit * RUN_HOLES_EACH;
 }
 
-int weir_run_holes(const weir_graph *g, weir_err *err)
+int weir_vertex_range_holes(const weir_graph *g, weir_err *err)
 {
     uint64_t holes = 0;
 
@@ -72,12 +72,12 @@ int weir_run_holes(const weir_graph *g, weir_err *err)
 
 /* ---- placing them ---- */
 
-static int misplaced(const struct weir_placing *p, const struct weir_run *r, const char *what)
+static int misplaced(const struct weir_placing *p, const struct weir_vertex_range *r, const char *what)
 {
     return weir_fail(p->err, WEIR_EPARSE, "vertex %u: %s", r->first, what);
 }
 
-static int check_run(const struct weir_placing *p, const struct weir_run *r)
+static int check_run(const struct weir_placing *p, const struct weir_vertex_range *r)
 {
     const weir_graph *g = p->g;
     int64_t last;
@@ -99,7 +99,7 @@ static int check_run(const struct weir_placing *p, const struct weir_run *r)
     return WEIR_OK;
 }
 
-static int write_ranks(const struct weir_placing *p, const struct weir_run *r)
+static int write_ranks(const struct weir_placing *p, const struct weir_vertex_range *r)
 {
     for (uint32_t i = 0; r->rank != WEIR_NO_RANK && i < r->count; i++) {
         struct pool *pool = weir_pool_get(p->g, r->first + i);
@@ -111,7 +111,7 @@ static int write_ranks(const struct weir_placing *p, const struct weir_run *r)
 }
 
 /* Writes the vertices of a run behind those that are there. */
-static int write_run(struct weir_placing *p, const struct weir_run *r)
+static int write_run(struct weir_placing *p, const struct weir_vertex_range *r)
 {
     weir_graph *g = p->g;
 
@@ -161,7 +161,7 @@ static void count_holes(struct weir_placing *p, weir_vertex parent, int64_t more
 }
 
 /* Room for the children up to the last one of a run, holes where none is. */
-static int widen(struct weir_placing *p, const struct weir_run *r, uint32_t had)
+static int widen(struct weir_placing *p, const struct weir_vertex_range *r, uint32_t had)
 {
     uint64_t end = (uint64_t)r->place + r->count;
     weir_vertex *kids;
@@ -178,7 +178,7 @@ static int widen(struct weir_placing *p, const struct weir_run *r, uint32_t had)
     return WEIR_OK;
 }
 
-static int link_run(struct weir_placing *p, const struct weir_run *r)
+static int link_run(struct weir_placing *p, const struct weir_vertex_range *r)
 {
     weir_vertex *kids;
     uint32_t had;
@@ -200,7 +200,7 @@ static int link_run(struct weir_placing *p, const struct weir_run *r)
 }
 
 /* Whether all that belongs before a run is there. */
-static bool in_order(const weir_graph *g, const struct weir_run *r)
+static bool in_order(const weir_graph *g, const struct weir_vertex_range *r)
 {
     const struct inner *in;
 
@@ -212,7 +212,7 @@ static bool in_order(const weir_graph *g, const struct weir_run *r)
     return r->place == (in ? in->nkids : 0);
 }
 
-int weir_allocate_run(struct weir_placing *p, const struct weir_run *r)
+int weir_allocate_run(struct weir_placing *p, const struct weir_vertex_range *r)
 {
     int rc = check_run(p, r);
 
@@ -232,7 +232,7 @@ static int link_late(struct weir_placing *p)
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; !rc && i < p->nlate; i++) {
-        const struct weir_run *r = &p->late[i];
+        const struct weir_vertex_range *r = &p->late[i];
         if (r->parent != WEIR_NONE && !vertex_valid(p->g, r->parent))
             return weir_fail(p->err, WEIR_EPARSE, "vertex %u: its parent %u is not there", r->first, r->parent);
         rc = link_run(p, r);

@@ -314,7 +314,7 @@ static int write_meta(struct writer *w)
 
 static int write_all(struct writer *w, bool all)
 {
-    int rc = weir_run_holes(w->rows.g, w->err);
+    int rc = weir_vertex_range_holes(w->rows.g, w->err);
 
     rc = rc ? rc : weir_db_new_stamp(w->out->stamp, w->err);
     if (rc)

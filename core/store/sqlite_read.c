@@ -47,7 +47,7 @@ static int take_kind(struct weir_db_reader *r)
 
 static int take_run(struct weir_db_reader *r)
 {
-    struct weir_run run = {.parent = WEIR_NONE, .kind = WEIR_NONE, .id = WEIR_NO_ID, .rank = WEIR_NO_RANK};
+    struct weir_vertex_range run = {.parent = WEIR_NONE, .kind = WEIR_NONE, .id = WEIR_NO_ID, .rank = WEIR_NO_RANK};
 
     run.first = (weir_vertex)weir_db_int(r, 0, 0, UINT32_MAX - 1);
     run.count = (uint32_t)weir_db_int(r, 1, 1, RUN_MAX);

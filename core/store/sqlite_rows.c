@@ -46,7 +46,7 @@ int weir_db_put_kinds(const struct weir_db_rows *s, uint32_t from)
     return rc;
 }
 
-static int write_run(const struct weir_db_rows *s, const struct weir_run *r)
+static int write_run(const struct weir_db_rows *s, const struct weir_vertex_range *r)
 {
     bool live = r->kind != WEIR_NONE;
     struct weir_db_cell row[] = {number(r->first),
@@ -62,11 +62,11 @@ static int write_run(const struct weir_db_rows *s, const struct weir_run *r)
 
 int weir_db_put_runs(const struct weir_db_rows *s, weir_vertex from, weir_vertex end)
 {
-    struct weir_run r;
+    struct weir_vertex_range r;
     int rc = WEIR_OK;
 
     for (weir_vertex v = from; !rc && v < end; v += r.count) {
-        weir_run_at(s->g, v, end, &r);
+        weir_vertex_range_at(s->g, v, end, &r);
         rc = write_run(s, &r);
     }
     return rc;

@@ -374,7 +374,7 @@ int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *er
     char stamp[STAMP_SIZE];
     struct weir_journal *next = NULL;
     bool existed = weir_file_look(path, &before);
-    int rc = weir_run_holes(g, err);
+    int rc = weir_vertex_range_holes(g, err);
 
     rc = rc ? rc : weir_db_new_stamp(stamp, err);
     if (!rc && !(next = weir_journal_new(g, path, stamp)))
