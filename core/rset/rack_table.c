@@ -45,7 +45,7 @@ struct run {
     uint32_t lo, hi, entry;
 };
 
-struct weir_treepool {
+struct weir_rack_table {
     struct entry *entries;
     uint32_t nentries;
     struct run *runs; /* ascending */
@@ -63,7 +63,7 @@ struct counter {
 };
 
 struct reader {
-    weir_treepool *t;
+    weir_rack_table *t;
     const char *source;
     weir_err *err;
     weir_idset *ranks;       /* of all entries so far */
@@ -367,7 +367,7 @@ static int compare_runs(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int list_runs(weir_treepool *t)
+static int list_runs(weir_rack_table *t)
 {
     for (uint32_t i = 0; i < t->nentries; i++) {
         uint32_t lo, hi;
@@ -382,13 +382,13 @@ static int list_runs(weir_treepool *t)
     return WEIR_OK;
 }
 
-bool weir_treepool_is(const json_t *scheduling)
+bool weir_rack_table_is(const json_t *scheduling)
 {
     const char *writer = json_string_value(json_object_get(scheduling, "writer"));
     return writer && strcmp(writer, WEIR_TREEPOOL) == 0;
 }
 
-int weir_treepool_read(const json_t *scheduling, const char *source, weir_treepool **out, weir_err *err)
+int weir_rack_table_read(const json_t *scheduling, const char *source, weir_rack_table **out, weir_err *err)
 {
     struct reader r = {.source = source, .err = err, .t = weir_mem_zalloc(1, sizeof *r.t)};
     int rc = r.t ? read_entries(&r, json_object_get(scheduling, "children")) : weir_fail_nomem(err);
@@ -398,13 +398,13 @@ int weir_treepool_read(const json_t *scheduling, const char *source, weir_treepo
     weir_idset_free(r.ranks);
     drop_seen(&r);
     if (rc < 0)
-        weir_treepool_free(r.t);
+        weir_rack_table_free(r.t);
     else
         *out = r.t;
     return rc;
 }
 
-void weir_treepool_free(weir_treepool *t)
+void weir_rack_table_free(weir_rack_table *t)
 {
     if (!t)
         return;
@@ -420,7 +420,7 @@ void weir_treepool_free(weir_treepool *t)
     weir_mem_free(t);
 }
 
-uint32_t weir_treepool_extra(const weir_treepool *t)
+uint32_t weir_rack_table_extra(const weir_rack_table *t)
 {
     uint64_t most = 0;
 
@@ -436,7 +436,7 @@ uint32_t weir_treepool_extra(const weir_treepool *t)
 
 /* A node that is being filled. */
 struct builder {
-    const weir_treepool *t;
+    const weir_rack_table *t;
     weir_graph *g;
     weir_err *err;
     const weir_idset *have[KINDS]; /* NULL: none */
@@ -547,7 +547,7 @@ static int add_domain(struct builder *b, weir_vertex parent, uint32_t at)
     return rc == WEIR_OK ? add_content(b, v, at) : rc;
 }
 
-static const struct entry *entry_of(const weir_treepool *t, uint32_t rank)
+static const struct entry *entry_of(const weir_rack_table *t, uint32_t rank)
 {
     uint32_t lo = 0, hi = t ? t->nruns : 0;
 
@@ -578,7 +578,7 @@ static int add_topology(struct builder *b, weir_vertex node, const struct entry 
     return rc;
 }
 
-int weir_treepool_add(const weir_treepool *t, weir_graph *g, weir_vertex node, uint32_t rank, const struct rset_class *has,
+int weir_rack_table_add(const weir_rack_table *t, weir_graph *g, weir_vertex node, uint32_t rank, const struct rset_class *has,
                       weir_err *err)
 {
     struct builder b = {.t = t, .g = g, .err = err};

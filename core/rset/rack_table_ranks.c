@@ -124,12 +124,12 @@ static int change(const json_t *scheduling, const struct change *c, json_t **out
     return *out ? WEIR_OK : weir_fail_nomem(err);
 }
 
-int weir_treepool_cut(const json_t *scheduling, const weir_idset *ranks, json_t **out, weir_err *err)
+int weir_rack_table_cut(const json_t *scheduling, const weir_idset *ranks, json_t **out, weir_err *err)
 {
     return change(scheduling, &(struct change){ranks, NULL}, out, err);
 }
 
-int weir_treepool_renumber(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
+int weir_rack_table_renumber(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
                            weir_err *err)
 {
     return change(scheduling, &(struct change){ranks, to}, out, err);
@@ -179,7 +179,7 @@ static int add_ranks(json_t *list, size_t i, const json_t *entry)
     return rc < 0 ? rc : json_array_append(list, (json_t *)(uintptr_t)entry);
 }
 
-int weir_treepool_join(const json_t *a, const json_t *b, json_t **out, weir_err *err)
+int weir_rack_table_join(const json_t *a, const json_t *b, json_t **out, weir_err *err)
 {
     const json_t *more = json_object_get(b, "children");
     json_t *list = json_copy(json_object_get(a, "children"));

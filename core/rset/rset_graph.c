@@ -31,7 +31,7 @@ struct flat {
     weir_graph *g;
     struct rset_runs runs;
     weir_hostlist *hosts; /* NULL: not known */
-    weir_treepool *topology; /* NULL: none is told */
+    weir_rack_table *topology; /* NULL: none is told */
     weir_vertex *nodes;      /* by place of the rank */
     uint32_t n;
     char *name; /* room for two */
@@ -46,7 +46,7 @@ static int make_room(struct flat *f)
         return weir_fail_at(f->err, WEIR_EINVAL, f->source, 0, 0, "execution.R_lite: is empty, a rank is wanted");
     for (uint32_t i = 0; i < f->r->classes.count; i++) {
         const struct rset_class *c = &f->r->classes.list[i];
-        uint64_t each = 1 + (uint64_t)weir_treepool_extra(f->topology), n = weir_idset_count(c->ranks);
+        uint64_t each = 1 + (uint64_t)weir_rack_table_extra(f->topology), n = weir_idset_count(c->ranks);
         for (uint32_t k = 0; k < c->count && each < WEIR_VERTICES_MAX; k++)
             each += weir_idset_count(c->children[k].ids);
         if (each >= WEIR_VERTICES_MAX || (total += n * each) >= WEIR_VERTICES_MAX)
@@ -91,7 +91,7 @@ static int add_nodes(struct flat *f)
         for (uint64_t rank = f->runs.list[i].lo; rc == WEIR_OK && rank <= f->runs.list[i].hi; rank++, f->n++) {
             rc = add_node(f, cluster, (uint32_t)rank);
             if (rc == WEIR_OK)
-                rc = weir_treepool_add(f->topology, f->g, f->nodes[f->n], (uint32_t)rank,
+                rc = weir_rack_table_add(f->topology, f->g, f->nodes[f->n], (uint32_t)rank,
                                        &f->r->classes.list[f->runs.list[i].class], f->err);
         }
     return rc;
@@ -161,8 +161,8 @@ int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **ou
     if (!f.g)
         return weir_fail_nomem(err);
     weir_graph_begin(f.g);
-    if (r->scheduling && weir_treepool_is(r->scheduling->value))
-        rc = weir_treepool_read(r->scheduling->value, source, &f.topology, err);
+    if (r->scheduling && weir_rack_table_is(r->scheduling->value))
+        rc = weir_rack_table_read(r->scheduling->value, source, &f.topology, err);
     if (rc == WEIR_OK)
         rc = make_room(&f);
     if (rc == WEIR_OK)
@@ -175,7 +175,7 @@ int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **ou
     weir_mem_free(f.name);
     weir_mem_free(f.runs.list);
     weir_hostlist_free(f.hosts);
-    weir_treepool_free(f.topology);
+    weir_rack_table_free(f.topology);
     if (rc == WEIR_OK)
         *out = f.g;
     else

@@ -10,13 +10,13 @@
 
 static int cut_treepool(const weir_rset *r, json_t **out, weir_err *err)
 {
-    return weir_treepool_cut(r->scheduling->value, r->ranks, out, err);
+    return weir_rack_table_cut(r->scheduling->value, r->ranks, out, err);
 }
 
 /* A further writer is one more row. */
 static const struct rset_writer writers[] = {
     {"fluxion", weir_rset_jgf_build, weir_rset_jgf_cut, weir_rset_jgf_join, weir_rset_jgf_renumber},
-    {WEIR_TREEPOOL, NULL, cut_treepool, weir_treepool_join, weir_treepool_renumber},
+    {WEIR_TREEPOOL, NULL, cut_treepool, weir_rack_table_join, weir_rack_table_renumber},
 };
 
 const char *weir_rset_writer(const weir_rset *r)
