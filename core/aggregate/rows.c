@@ -42,7 +42,7 @@ void weir_rows_add(const weir_graph *g, weir_vertex v, const struct schema *s, i
     out[CELL_SOON] = max64(out[CELL_SOON], schedule_soon(b));
     out[CELL_ACTIVE] += b ? n * b->active : 0;
     if (in && in->cells) {
-        const struct lift *l = g->aggregates->lifts[in->lift];
+        const struct row_map *l = g->aggregates->row_maps[in->row_map];
         out[CELL_SOON] = max64(out[CELL_SOON], in->cells[CELL_SOON]);
         out[CELL_ACTIVE] += in->cells[CELL_ACTIVE];
         if (open)
@@ -65,7 +65,7 @@ void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_
 {
     const struct schema *s = schema_at(g, ps);
     const struct inner *in = inner_of(g, v);
-    const struct lift *l = in && in->cells ? g->aggregates->lifts[in->lift] : NULL;
+    const struct row_map *l = in && in->cells ? g->aggregates->row_maps[in->row_map] : NULL;
 
     contribute(g, v, s, out);
     if (l)
@@ -173,7 +173,7 @@ static void carry_growth(weir_graph *g, weir_vertex v)
     for (weir_vertex p; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p) {
         struct inner *in = inner_of(g, p);
         const struct inner *from = inner_of(g, v);
-        const struct lift *l = g->aggregates->lifts[from->lift];
+        const struct row_map *l = g->aggregates->row_maps[from->row_map];
         memset(up, 0, schema_at(g, in->schema)->width * sizeof *up);
         for (uint32_t i = vertex_open(g, v) ? 0 : l->ngated; i < l->nmoves; i++) {
             struct move m = l->moves[i];
@@ -360,7 +360,7 @@ static int intern_lifts(weir_graph *g, const struct inner *in, uint32_t schema)
         weir_type t = kid ? kind_of(g, kid->vertex)->type : WEIR_NO_TYPE;
         if (!kid || (kid->schema == last_schema && t == last_type))
             continue;
-        if (weir_lift_intern(g, schema, kid->schema, t) == WEIR_NONE)
+        if (weir_row_map_intern(g, schema, kid->schema, t) == WEIR_NONE)
             return WEIR_ENOMEM;
         last_schema = kid->schema;
         last_type = t;
@@ -380,8 +380,8 @@ static void set_lifts(weir_graph *g, const struct inner *in)
         if (!kid)
             continue;
         if (kid->schema != last_schema || t != last_type)
-            last = weir_lift_intern(g, in->schema, kid->schema, t);
-        kid->lift = last;
+            last = weir_row_map_intern(g, in->schema, kid->schema, t);
+        kid->row_map = last;
         last_schema = kid->schema;
         last_type = t;
     }
@@ -631,12 +631,12 @@ static int plan_refits(weir_graph *g, weir_vertex p, weir_type t, uint32_t kid_s
         if (want == WEIR_NONE)
             return WEIR_ENOMEM;
         if (want == in->schema && !wide && in->cells) {
-            return weir_lift_intern(g, want, kid_schema, t) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
+            return weir_row_map_intern(g, want, kid_schema, t) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
         }
         *f = (struct refit){vertex_at(g, p)->inner, want, wide ? whole_rows(in->kids_cap) : in->rows_cap, NULL, NULL};
         f->was = *n > 0 ? weir_mem_alloc(schema_at(g, in->schema)->width * sizeof *f->was) : NULL;
         ++*n;
-        if ((*n > 1 && !f->was) || refit_prepare(g, f) || weir_lift_intern(g, want, kid_schema, t) == WEIR_NONE)
+        if ((*n > 1 && !f->was) || refit_prepare(g, f) || weir_row_map_intern(g, want, kid_schema, t) == WEIR_NONE)
             return WEIR_ENOMEM;
         *top = p;
         t = kind_of(g, p)->type;
@@ -653,7 +653,7 @@ static void link_kids(weir_graph *g, struct inner *in, uint32_t count)
     int64_t *new = scratch(g, NEW);
 
     if (k)
-        k->lift = weir_lift_intern(g, in->schema, k->schema, kind_of(g, kid)->type);
+        k->row_map = weir_row_map_intern(g, in->schema, k->schema, kind_of(g, kid)->type);
     weir_row_contribute(g, kid, in->schema, new);
     in->nkids += count;
     add_to_rows(g, in, in->nkids - count, count, new);
@@ -703,7 +703,7 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
     above = vertex_at(g, top)->parent;
     if (above != WEIR_NONE) {
         struct inner *t = inner_of(g, top);
-        t->lift = weir_lift_intern(g, inner_of(g, above)->schema, t->schema, kind_of(g, top)->type);
+        t->row_map = weir_row_map_intern(g, inner_of(g, above)->schema, t->schema, kind_of(g, top)->type);
         carry_top(g, top);
     }
     return WEIR_OK;

@@ -12,7 +12,7 @@ static void schema_free(struct schema *s)
     }
 }
 
-static void lift_free(struct lift *l)
+static void lift_free(struct row_map *l)
 {
     if (l) {
         weir_mem_free(l->moves);
@@ -37,11 +37,11 @@ void weir_aggregates_free(weir_graph *g)
 
     for (uint32_t i = 0; a && i < a->nschemas; i++)
         schema_free(a->schemas[i]);
-    for (uint32_t i = 0; a && i < a->nlifts; i++)
-        lift_free(a->lifts[i]);
+    for (uint32_t i = 0; a && i < a->nrow_maps; i++)
+        lift_free(a->row_maps[i]);
     if (a) {
         weir_mem_free(a->schemas);
-        weir_mem_free(a->lifts);
+        weir_mem_free(a->row_maps);
         weir_mem_free(a->scratch);
         weir_mem_free(a->spare_rows);
     }
@@ -201,13 +201,13 @@ uint32_t weir_pair_cell(const struct schema *s, weir_type outer, weir_type t)
     return 0;
 }
 
-static void add_move(struct lift *l, uint32_t from, uint32_t to, bool max, bool gated)
+static void add_move(struct row_map *l, uint32_t from, uint32_t to, bool max, bool gated)
 {
     l->moves[l->nmoves++] = (struct move){(uint16_t)from, (uint16_t)to, max, gated};
 }
 
 /* A cell of a pair, which is a maximum: at most two cells of a kid lead to it, T's own and that of a T below it. */
-static void add_source(struct lift *l, const struct schema *p, uint32_t from, uint32_t to, bool gated)
+static void add_source(struct row_map *l, const struct schema *p, uint32_t from, uint32_t to, bool gated)
 {
     uint16_t *sources = l->sources[to - CELL_TYPES - TYPE_CELLS * p->ntypes];
 
@@ -215,7 +215,7 @@ static void add_source(struct lift *l, const struct schema *p, uint32_t from, ui
     add_move(l, from, to, true, gated);
 }
 
-static void lift_type(struct lift *l, const struct schema *p, const struct schema *k, weir_type t)
+static void lift_type(struct row_map *l, const struct schema *p, const struct schema *k, weir_type t)
 {
     uint32_t from = type_cell(k, t), to = type_cell(p, t), pair = weir_pair_cell(p, l->kid_type, t);
 
@@ -228,7 +228,7 @@ static void lift_type(struct lift *l, const struct schema *p, const struct schem
     }
 }
 
-static void lift_pairs(struct lift *l, const struct schema *p, const struct schema *k)
+static void lift_pairs(struct row_map *l, const struct schema *p, const struct schema *k)
 {
     for (uint32_t i = 0; i < k->npairs; i++) {
         uint32_t code = k->codes[k->ntypes + i];
@@ -241,7 +241,7 @@ static void lift_pairs(struct lift *l, const struct schema *p, const struct sche
     }
 }
 
-static void put_gated_first(struct lift *l)
+static void put_gated_first(struct row_map *l)
 {
     for (uint32_t i = 0; i < l->nmoves; i++)
         if (l->moves[i].gated) {
@@ -251,17 +251,17 @@ static void put_gated_first(struct lift *l)
         }
 }
 
-uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type)
+uint32_t weir_row_map_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type)
 {
     const struct schema *p = g->aggregates->schemas[parent], *k = g->aggregates->schemas[kid];
-    struct lift *l;
+    struct row_map *l;
 
-    for (uint32_t i = g->aggregates->nlifts; i-- > 0;) {
-        l = g->aggregates->lifts[i];
+    for (uint32_t i = g->aggregates->nrow_maps; i-- > 0;) {
+        l = g->aggregates->row_maps[i];
         if (l->parent == parent && l->kid == kid && l->kid_type == kid_type)
             return i;
     }
-    if (weir_array_reserve(&g->aggregates->lifts, &g->aggregates->lifts_cap, g->aggregates->nlifts + 1, sizeof *g->aggregates->lifts))
+    if (weir_array_reserve(&g->aggregates->row_maps, &g->aggregates->row_maps_cap, g->aggregates->nrow_maps + 1, sizeof *g->aggregates->row_maps))
         return WEIR_NONE;
     l = weir_mem_zalloc(1, sizeof *l);
     if (!l)
@@ -280,8 +280,8 @@ uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_typ
         lift_type(l, p, k, (weir_type)k->codes[i]);
     lift_pairs(l, p, k);
     put_gated_first(l);
-    g->aggregates->lifts[g->aggregates->nlifts] = l;
-    return g->aggregates->nlifts++;
+    g->aggregates->row_maps[g->aggregates->nrow_maps] = l;
+    return g->aggregates->nrow_maps++;
 }
 
 /* Units of a type below a vertex. Schemas keep the types of what is gone, rows do not. */

@@ -39,7 +39,7 @@ struct move {
     bool gated; /* counts only while the vertex is open (up, and not held) */
 };
 
-struct lift {
+struct row_map {
     uint32_t parent, kid; /* schemas */
     weir_type kid_type;
     uint16_t own; /* the parent's cells of the vertex's own type */
@@ -61,8 +61,8 @@ struct late {
 struct aggregates {
     struct schema **schemas;
     uint32_t nschemas, schemas_cap;
-    struct lift **lifts;
-    uint32_t nlifts, lifts_cap;
+    struct row_map **row_maps;
+    uint32_t nrow_maps, row_maps_cap;
     uint32_t nrows; /* row numbers given out */
     uint32_t *spare_rows, nspare_rows, spare_rows_cap; /* single ones that nobody has any more */
     int64_t *scratch; /* SCRATCH_VECTORS vectors of the widest schema: rows.c */
@@ -80,7 +80,7 @@ uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n);
 /* The union of a schema with what one more kid brings. */
 uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema);
 /* The lift between two schemas; WEIR_NONE: out of memory. */
-uint32_t weir_lift_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type);
+uint32_t weir_row_map_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type);
 /* Whether units of type t stand below vertices of type `outer` (or once did, if that is t). O(roots), and what has more than
  * SCHEMA_PAIR_TYPES types below. */
 bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t);

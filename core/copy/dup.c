@@ -94,10 +94,10 @@ static int copy_schema(const struct schema *from, struct schema **out)
     return WEIR_OK;
 }
 
-static int copy_lift(const weir_graph *g, const struct lift *from, struct lift **out)
+static int copy_lift(const weir_graph *g, const struct row_map *from, struct row_map **out)
 {
     size_t pairs = (size_t)schema_at(g, from->parent)->npairs * PAIR_CELLS;
-    struct lift *l;
+    struct row_map *l;
 
     if (copy_bytes(&l, from, sizeof *from))
         return WEIR_ENOMEM;
@@ -122,20 +122,20 @@ static int copy_aggregates(const weir_graph *g, weir_graph *c)
         return WEIR_ENOMEM;
     c->aggregates = to;
     to->schemas = NULL;
-    to->lifts = NULL;
+    to->row_maps = NULL;
     to->scratch = NULL;
     to->spare_rows = NULL;
-    to->nschemas = to->schemas_cap = to->nlifts = to->lifts_cap = to->nspare_rows = to->spare_rows_cap = 0;
+    to->nschemas = to->schemas_cap = to->nrow_maps = to->row_maps_cap = to->nspare_rows = to->spare_rows_cap = 0;
     to->batch = false;
     if (weir_array_reserve(&to->schemas, &to->schemas_cap, from->nschemas, sizeof *to->schemas) ||
-        weir_array_reserve(&to->lifts, &to->lifts_cap, from->nlifts, sizeof *to->lifts) ||
+        weir_array_reserve(&to->row_maps, &to->row_maps_cap, from->nrow_maps, sizeof *to->row_maps) ||
         copy_bytes(&to->scratch, from->scratch, (size_t)from->scratch_width * SCRATCH_VECTORS * sizeof *from->scratch))
         return WEIR_ENOMEM;
     for (; to->nschemas < from->nschemas; to->nschemas++)
         if (copy_schema(from->schemas[to->nschemas], &to->schemas[to->nschemas]))
             return WEIR_ENOMEM;
-    for (; to->nlifts < from->nlifts; to->nlifts++)
-        if (copy_lift(g, from->lifts[to->nlifts], &to->lifts[to->nlifts]))
+    for (; to->nrow_maps < from->nrow_maps; to->nrow_maps++)
+        if (copy_lift(g, from->row_maps[to->nrow_maps], &to->row_maps[to->nrow_maps]))
             return WEIR_ENOMEM;
     return WEIR_OK;
 }

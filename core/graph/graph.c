@@ -175,7 +175,7 @@ int weir_inner_make(weir_graph *g, weir_vertex v)
     }
     memset(&g->inners[i], 0, sizeof g->inners[i]);
     g->inners[i].vertex = v;
-    g->inners[i].lift = WEIR_NONE;
+    g->inners[i].row_map = WEIR_NONE;
     vertex_at(g, v)->inner = i;
     g->type_flags[kind_of(g, v)->type] |= TYPE_HAS_KIDS;
     WEIR_TELL(g, promoted, g, v);

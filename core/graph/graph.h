@@ -54,7 +54,7 @@ struct vertex {
 struct inner {
     weir_vertex vertex; /* whose; WEIR_NONE in a free record */
     uint32_t schema;    /* which types are below (schema.h); 0: none */
-    uint32_t lift;      /* how row 0 maps into the parent's rows; WEIR_NONE for a root */
+    uint32_t row_map;      /* how row 0 maps into the parent's rows; WEIR_NONE for a root */
     uint32_t nkids, kids_cap; /* nkids counts the holes that removed kids left (WEIR_NONE) */
     uint32_t holes;
     uint32_t seen, seen_pos; /* where weir_vertex_child() goes on: the kid at seen_pos, or the next one behind that hole, is number `seen` */
