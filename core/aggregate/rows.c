@@ -191,7 +191,7 @@ static void carry_growth(weir_graph *g, weir_vertex v)
 /* Carries what a run of kids contributes into the rows of their parent: RUN has the differences of sums, and maxima. */
 static void finish_run(weir_graph *g, uint32_t level)
 {
-    struct late *x = &g->aggregates->late[level];
+    struct deferred *x = &g->aggregates->deferred[level];
     const struct inner *in = inner_of(g, x->vertex);
     const int64_t *run = scratch(g, RUN + (int)level);
     struct levels lv;
@@ -213,9 +213,9 @@ static void finish_run(weir_graph *g, uint32_t level)
         WEIR_TELL(g, used_run, g, x->vertex, x->from, x->to);
 }
 
-void weir_rows_note_late(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
+void weir_rows_defer(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
 {
-    struct late *x = &g->aggregates->late[level];
+    struct deferred *x = &g->aggregates->deferred[level];
 
     if (x->vertex == WEIR_NONE) {
         contribute_up(g, p, false, scratch(g, LATE + (int)level));
@@ -225,14 +225,14 @@ void weir_rows_note_late(weir_graph *g, uint32_t level, weir_vertex p, uint32_t 
     } else {
         finish_run(g, level);
     }
-    *x = (struct late){.vertex = p, .from = pos, .to = pos, .carried = x->vertex != WEIR_NONE && (x->carried || x->booked)};
+    *x = (struct deferred){.vertex = p, .from = pos, .to = pos, .carried = x->vertex != WEIR_NONE && (x->carried || x->booked)};
     memset(scratch(g, RUN + (int)level), 0, g->aggregates->scratch_width * sizeof(int64_t));
 }
 
 /* ... from contributing `old` to contributing `new`. */
 static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const int64_t *new, bool booked)
 {
-    struct late *x = &g->aggregates->late[level];
+    struct deferred *x = &g->aggregates->deferred[level];
     const struct schema *s = schema_at(g, inner_of(g, x->vertex)->schema);
     int64_t *run = scratch(g, RUN + (int)level);
 
@@ -250,7 +250,7 @@ static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const 
 /* Carries what a batch has held back on one level further up: to the next one, or all the way. */
 static void carry_late(weir_graph *g, uint32_t level)
 {
-    struct late was = g->aggregates->late[level];
+    struct deferred was = g->aggregates->deferred[level];
     weir_vertex v = was.vertex, p = v == WEIR_NONE ? WEIR_NONE : vertex_at(g, v)->parent;
     bool booked = was.booked || was.carried;
     int64_t *old = scratch(g, LATE + (int)level);
@@ -258,11 +258,11 @@ static void carry_late(weir_graph *g, uint32_t level)
     if (v == WEIR_NONE)
         return;
     finish_run(g, level);
-    g->aggregates->late[level].vertex = WEIR_NONE;
+    g->aggregates->deferred[level].vertex = WEIR_NONE;
     if (p == WEIR_NONE)
         return;
-    if (level + 1 < LATE_LEVELS) {
-        weir_rows_note_late(g, level + 1, p, vertex_at(g, v)->pos);
+    if (level + 1 < DEFERRED_LEVELS) {
+        weir_rows_defer(g, level + 1, p, vertex_at(g, v)->pos);
         contribute_up(g, v, false, scratch(g, NEW));
         add_to_run(g, level + 1, old, scratch(g, NEW), booked);
         WEIR_TELL(g, spans_changed, g, v, false);
@@ -277,16 +277,16 @@ static void carry_late(weir_graph *g, uint32_t level)
 
 static void carry_all_late(weir_graph *g)
 {
-    for (uint32_t level = 0; level < LATE_LEVELS; level++)
+    for (uint32_t level = 0; level < DEFERRED_LEVELS; level++)
         carry_late(g, level);
 }
 
-void weir_rows_turn_late(weir_graph *g, weir_vertex p)
+void weir_rows_turn_deferred(weir_graph *g, weir_vertex p)
 {
-    if (p != WEIR_NONE && p == g->aggregates->late[0].vertex)
+    if (p != WEIR_NONE && p == g->aggregates->deferred[0].vertex)
         return;
     carry_late(g, 0);
-    if (p == WEIR_NONE || vertex_at(g, p)->parent != g->aggregates->late[1].vertex)
+    if (p == WEIR_NONE || vertex_at(g, p)->parent != g->aggregates->deferred[1].vertex)
         carry_late(g, 1);
 }
 
@@ -300,7 +300,7 @@ void weir_rows_before(weir_graph *g, weir_vertex v)
 {
     if (g->building)
         return;
-    weir_rows_turn_late(g, vertex_at(g, v)->parent);
+    weir_rows_turn_deferred(g, vertex_at(g, v)->parent);
     contribute_up(g, v, false, scratch(g, OLD));
 }
 
@@ -311,7 +311,7 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
     if (g->building)
         return;
     if (g->aggregates->batch && p != WEIR_NONE) {
-        weir_rows_note_late(g, 0, p, vertex_at(g, v)->pos);
+        weir_rows_defer(g, 0, p, vertex_at(g, v)->pos);
         contribute_up(g, v, false, scratch(g, NEW));
         add_to_run(g, 0, scratch(g, OLD), scratch(g, NEW), true);
         WEIR_TELL(g, spans_changed, g, v, false);

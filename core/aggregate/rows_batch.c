@@ -52,8 +52,8 @@ static void note_soon(weir_graph *g, weir_vertex v, int64_t old, int64_t new)
 {
     int64_t *cell = &scratch(g, RUN)[CELL_SOON];
 
-    weir_rows_note_late(g, 0, vertex_at(g, v)->parent, vertex_at(g, v)->pos);
-    g->aggregates->late[0].later |= new < old;
+    weir_rows_defer(g, 0, vertex_at(g, v)->parent, vertex_at(g, v)->pos);
+    g->aggregates->deferred[0].later |= new < old;
     *cell = max64(*cell, new);
     WEIR_TELL(g, spans_changed, g, v, false);
 }
@@ -67,7 +67,7 @@ void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
         WEIR_TELL(g, spans_changed, g, v, true);
     if (own_soon == WEIR_FOREVER - next)
         return;
-    weir_rows_turn_late(g, p);
+    weir_rows_turn_deferred(g, p);
     below = soon_below(inner_of(g, v));
     old = max64(WEIR_FOREVER - next, below);
     new = max64(own_soon, below);
@@ -123,9 +123,9 @@ static void note_run(weir_graph *g, const weir_pick *picks, uint32_t n)
 {
     const struct vertex *first = vertex_at(g, picks->vertex);
     uint32_t last = vertex_at(g, picks[n - 1].vertex)->pos;
-    struct late *x = &g->aggregates->late[0];
+    struct deferred *x = &g->aggregates->deferred[0];
 
-    weir_rows_note_late(g, 0, first->parent, first->pos);
+    weir_rows_defer(g, 0, first->parent, first->pos);
     x->from = last < x->from ? last : x->from;
     x->to = last > x->to ? last : x->to;
 }
@@ -134,7 +134,7 @@ void weir_rows_run_before(weir_graph *g, const weir_pick *picks, uint32_t n)
 {
     weir_vertex p = vertex_at(g, picks->vertex)->parent;
 
-    weir_rows_turn_late(g, p);
+    weir_rows_turn_deferred(g, p);
     add_up(g, schema_at(g, inner_of(g, p)->schema), picks, n, scratch(g, OLD));
 }
 
@@ -145,7 +145,7 @@ void weir_rows_run_after(weir_graph *g, const weir_pick *picks, uint32_t n)
     uint32_t pairs = CELL_TYPES + TYPE_CELLS * s->ntypes;
     const int64_t *old = scratch(g, OLD);
     int64_t *new = scratch(g, NEW), *run = scratch(g, RUN);
-    struct late *x = &g->aggregates->late[0];
+    struct deferred *x = &g->aggregates->deferred[0];
 
     add_up(g, s, picks, n, new);
     note_run(g, picks, n);
@@ -174,7 +174,7 @@ void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const
     int64_t old = 0, new = 0;
     bool changed = false, observed = spans_observed(g);
 
-    weir_rows_turn_late(g, p);
+    weir_rows_turn_deferred(g, p);
     for (uint32_t i = 0; i < n; i++) {
         weir_vertex v = picks[i].vertex;
         const struct schedule *b = schedule_of(g, v);
@@ -192,7 +192,7 @@ void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const
     if (!changed)
         return;
     note_run(g, picks, n);
-    g->aggregates->late[0].later |= new < old;
+    g->aggregates->deferred[0].later |= new < old;
     scratch(g, RUN)[CELL_SOON] = max64(scratch(g, RUN)[CELL_SOON], new);
     tell_spans(g, picks, n);
 }

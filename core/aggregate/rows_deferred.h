@@ -1,10 +1,10 @@
 /* rows_deferred.h - what a batch holds back of changes of rows (rows.c, rows_batch.c). Private to the core. */
-#ifndef WEIR_ROWS_LATE_H
-#define WEIR_ROWS_LATE_H
+#ifndef WEIR_ROWS_DEFERRED_H
+#define WEIR_ROWS_DEFERRED_H
 
 #include "aggregate/rows.h"
 
-enum { OLD, NEW, OLD_UP, FILL, LATE, RUN = LATE + LATE_LEVELS }; /* the last two: one each for each level of a batch */
+enum { OLD, NEW, OLD_UP, FILL, LATE, RUN = LATE + DEFERRED_LEVELS }; /* the last two: one each for each level of a batch */
 
 static inline int64_t *scratch(const weir_graph *g, int which)
 {
@@ -15,8 +15,8 @@ static inline int64_t *scratch(const weir_graph *g, int which)
  * states change. */
 void weir_rows_add(const weir_graph *g, weir_vertex v, const struct schema *s, int64_t n, int64_t *out);
 /* A kid of p is to change: what is held back is of p and its parent, or carried on. */
-void weir_rows_turn_late(weir_graph *g, weir_vertex p);
+void weir_rows_turn_deferred(weir_graph *g, weir_vertex p);
 /* Notes that the kid of p at pos changed; those of a run stand side by side, in one group. */
-void weir_rows_note_late(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos);
+void weir_rows_defer(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos);
 
 #endif

@@ -26,8 +26,8 @@ int weir_aggregates_make(weir_graph *g)
     g->aggregates = weir_mem_zalloc(1, sizeof *g->aggregates);
     if (!g->aggregates)
         return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < LATE_LEVELS; i++)
-        g->aggregates->late[i].vertex = WEIR_NONE;
+    for (uint32_t i = 0; i < DEFERRED_LEVELS; i++)
+        g->aggregates->deferred[i].vertex = WEIR_NONE;
     return weir_schema_intern(g, NULL, 0) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
 }
 

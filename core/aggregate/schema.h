@@ -18,8 +18,8 @@ enum { TYPE_TOTAL, TYPE_FREE, TYPE_IDLE, TYPE_CELLS };
 enum { PAIR_FREE, PAIR_TOTAL, PAIR_CELLS };
 #define SCHEMA_PAIR_TYPES 32
 #define SCHEMA_KNOWN      8
-#define LATE_LEVELS 2 /* of rows that a batch holds back */
-#define SCRATCH_VECTORS (4 + 2 * LATE_LEVELS)
+#define DEFERRED_LEVELS 2 /* of rows that a batch holds back */
+#define SCRATCH_VECTORS (4 + 2 * DEFERRED_LEVELS)
 
 struct schema {
     uint32_t ntypes, npairs, width, ncols;
@@ -49,7 +49,7 @@ struct row_map {
 };
 
 /* A vertex whose kids' changes have yet to be carried into its rows, and on. */
-struct late {
+struct deferred {
     weir_vertex vertex; /* WEIR_NONE */
     uint32_t from, to;  /* the kids that changed, by place: a run; those before it stand in the rows */
     bool booked;        /* more of them changed than the start of a reservation */
@@ -67,7 +67,7 @@ struct aggregates {
     uint32_t *spare_rows, nspare_rows, spare_rows_cap; /* single ones that nobody has any more */
     int64_t *scratch; /* SCRATCH_VECTORS vectors of the widest schema: rows.c */
     uint32_t scratch_width;
-    struct late late[LATE_LEVELS]; /* the vertex of each is the parent of that before it: rows.c */
+    struct deferred deferred[DEFERRED_LEVELS]; /* the vertex of each is the parent of that before it: rows.c */
     bool batch;                    /* several changes of the books in a row */
 };
 
