@@ -16,7 +16,7 @@ struct merged_pool {
 };
 
 struct coarsen {
-    struct weir_carry carry; /* map: the kept vertices */
+    struct weir_extract carry; /* map: the kept vertices */
     bool *keep;              /* by type */
     uint32_t *merged_into;   /* by vertex: number of the merged pool; WEIR_NONE */
     struct merged_pool *merged;
@@ -44,7 +44,7 @@ static bool is_gone(const weir_graph *g, weir_vertex v)
 static int keep_one(struct coarsen *c, weir_vertex v, weir_vertex parent, int state)
 {
     bool same = false;
-    int rc = weir_carry_vertex(&c->carry, v, parent, free_of(c->carry.from, v), &same, c->err);
+    int rc = weir_extract_vertex(&c->carry, v, parent, free_of(c->carry.from, v), &same, c->err);
 
     if (rc || state_available(state))
         return rc;
@@ -189,7 +189,7 @@ static int add_pools(struct coarsen *c)
 static int coarsen_begin(struct coarsen *c, const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_err *err)
 {
     weir_graph *to = weir_graph_new();
-    int rc = weir_carry_begin(&c->carry, g, to, err);
+    int rc = weir_extract_begin(&c->carry, g, to, err);
 
     c->err = err;
     if (!rc) {
@@ -220,7 +220,7 @@ static void map_merged(struct coarsen *c)
 
 static void coarsen_end(struct coarsen *c)
 {
-    weir_carry_end(&c->carry);
+    weir_extract_end(&c->carry);
     weir_mem_free(c->keep);
     weir_mem_free(c->merged_into);
     weir_mem_free(c->merged);
@@ -234,7 +234,7 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
 
     if (!rc) {
         rc = keep_roots(&c);
-        rc = rc ? rc : weir_carry_edges(&c.carry, err);
+        rc = rc ? rc : weir_extract_edges(&c.carry, err);
         rc = rc ? rc : add_pools(&c);
         rc = rc ? rc : weir_graph_end(c.carry.to, err);
         if (rc)

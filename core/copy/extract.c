@@ -9,9 +9,9 @@
 
 /* ---- one vertex ---- */
 
-int weir_carry_begin(struct weir_carry *c, const weir_graph *from, weir_graph *to, weir_err *err)
+int weir_extract_begin(struct weir_extract *c, const weir_graph *from, weir_graph *to, weir_err *err)
 {
-    *c = (struct weir_carry){from, to, NULL, false};
+    *c = (struct weir_extract){from, to, NULL, false};
     c->map = to ? weir_mem_alloc((size_t)from->limit * sizeof *c->map) : NULL;
     if (!c->map)
         return weir_fail_nomem(err);
@@ -19,7 +19,7 @@ int weir_carry_begin(struct weir_carry *c, const weir_graph *from, weir_graph *t
     return WEIR_OK;
 }
 
-void weir_carry_end(struct weir_carry *c)
+void weir_extract_end(struct weir_extract *c)
 {
     weir_mem_free(c->map);
     c->map = NULL;
@@ -27,7 +27,7 @@ void weir_carry_end(struct weir_carry *c)
 
 /* Sets *name to the stored name of v. A template naming the size is replaced by the formatted name if the size
  * changes. Free *made. */
-static int carry_name(const struct weir_carry *c, weir_vertex v, int64_t size, const char **name, char **made)
+static int carry_name(const struct weir_extract *c, weir_vertex v, int64_t size, const char **name, char **made)
 {
     const struct pool *p = pool_of(c->from, v);
     size_t len;
@@ -48,7 +48,7 @@ static int carry_name(const struct weir_carry *c, weir_vertex v, int64_t size, c
     return WEIR_OK;
 }
 
-static int carry_base(const struct weir_carry *c, weir_vertex v, weir_vertex parent, int64_t size, weir_vertex *out,
+static int carry_base(const struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, weir_vertex *out,
                       weir_err *err)
 {
     const weir_graph *g = c->from;
@@ -70,7 +70,7 @@ static int carry_base(const struct weir_carry *c, weir_vertex v, weir_vertex par
     return rc;
 }
 
-static int carry_maps(const struct weir_carry *c, weir_vertex v, weir_vertex u, weir_err *err)
+static int carry_maps(const struct weir_extract *c, weir_vertex v, weir_vertex u, weir_err *err)
 {
     const char *key, *value;
     int rc = WEIR_OK;
@@ -91,7 +91,7 @@ static bool uuid_given(const weir_graph *g, weir_vertex v)
 
 /* Sets the UUID of the copy u, unless the derived UUID is equal. A derived UUID depends on names and positions;
  * `same`: all names and positions are equal up to the root. */
-static int carry_uuid(const struct weir_carry *c, weir_vertex v, weir_vertex u, bool same, weir_err *err)
+static int carry_uuid(const struct weir_extract *c, weir_vertex v, weir_vertex u, bool same, weir_err *err)
 {
     bool given = uuid_given(c->from, v);
     char was[37], is[37];
@@ -107,7 +107,7 @@ static int carry_uuid(const struct weir_carry *c, weir_vertex v, weir_vertex u, 
     return weir_uuid_set(c->to, u, was, err);
 }
 
-int weir_carry_vertex(struct weir_carry *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same, weir_err *err)
+int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same, weir_err *err)
 {
     int state = vertex_at(c->from, v)->state;
     weir_vertex u;
@@ -123,7 +123,7 @@ int weir_carry_vertex(struct weir_carry *c, weir_vertex v, weir_vertex parent, i
     return rc ? rc : carry_uuid(c, v, u, *same, err);
 }
 
-int weir_carry_edges(struct weir_carry *c, weir_err *err)
+int weir_extract_edges(struct weir_extract *c, weir_err *err)
 {
     weir_edge e;
     int rc = WEIR_OK;
@@ -136,10 +136,10 @@ int weir_carry_edges(struct weir_carry *c, weir_err *err)
 
 /* ---- the new graph ---- */
 
-static int part_begin(struct weir_carry *c, const weir_graph *g, weir_err *err)
+static int part_begin(struct weir_extract *c, const weir_graph *g, weir_err *err)
 {
     weir_graph *to = weir_graph_new();
-    int rc = weir_carry_begin(c, g, to, err);
+    int rc = weir_extract_begin(c, g, to, err);
 
     if (rc)
         weir_graph_free(to);
@@ -149,11 +149,11 @@ static int part_begin(struct weir_carry *c, const weir_graph *g, weir_err *err)
 }
 
 /* Completes and hands over the new graph, or frees the graph after a failure (in rc, or in a step here). */
-static int part_end(struct weir_carry *c, int rc, weir_graph **out, weir_err *err)
+static int part_end(struct weir_extract *c, int rc, weir_graph **out, weir_err *err)
 {
-    rc = rc ? rc : weir_carry_edges(c, err);
+    rc = rc ? rc : weir_extract_edges(c, err);
     rc = rc ? rc : weir_graph_end(c->to, err);
-    weir_carry_end(c);
+    weir_extract_end(c);
     if (rc)
         weir_graph_free(c->to);
     else
@@ -170,7 +170,7 @@ static int check_listed(const weir_graph *g, weir_vertex v, weir_err *err)
 
 /* Copies v and all vertices below, with the units free now as size. Vertices without free units are left out with
  * all below. The ancestors of v must be available. */
-static int copy_free(struct weir_carry *c, weir_vertex v, weir_vertex parent, bool same, weir_err *err)
+static int copy_free(struct weir_extract *c, weir_vertex v, weir_vertex parent, bool same, weir_err *err)
 {
     const weir_graph *g = c->from;
     const struct inner *in = inner_of(g, v);
@@ -179,7 +179,7 @@ static int copy_free(struct weir_carry *c, weir_vertex v, weir_vertex parent, bo
 
     if (size <= 0)
         return WEIR_OK;
-    rc = weir_carry_vertex(c, v, parent, size, &same, err);
+    rc = weir_extract_vertex(c, v, parent, size, &same, err);
     for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)
             rc = copy_free(c, in->kids[i], c->map[v], same, err);
@@ -202,7 +202,7 @@ static uint32_t way_to(const weir_graph *g, weir_vertex v, weir_vertex way[WEIR_
 int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_err *err)
 {
     weir_vertex way[WEIR_PATH_DEPTH + 2], parent = WEIR_NONE;
-    struct weir_carry c;
+    struct weir_extract c;
     bool same = true, open;
     int rc = check_listed(g, v, err);
 
@@ -212,7 +212,7 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
     open = weir_availability_above(g, v, g->now, g->now + 1);
     for (uint32_t i = 0, n = way_to(g, v, way); !rc && i < n; i++) {
         open = open && state_available(vertex_at(g, way[i])->state);
-        rc = weir_carry_vertex(&c, way[i], parent, kind_of(g, way[i])->size, &same, err);
+        rc = weir_extract_vertex(&c, way[i], parent, kind_of(g, way[i])->size, &same, err);
         parent = c.map[way[i]];
     }
     if (!rc && open)
@@ -238,11 +238,11 @@ static int mark_listed(const weir_graph *g, const weir_vertex *list, uint32_t n,
 }
 
 /* Copies v, and the marked vertices below; all vertices below if v is marked as a whole, or `whole` is set. */
-static int extract_marked(struct weir_carry *c, const uint8_t *marks, weir_vertex v, weir_vertex parent, bool whole,
+static int extract_marked(struct weir_extract *c, const uint8_t *marks, weir_vertex v, weir_vertex parent, bool whole,
                           bool same, weir_err *err)
 {
     const struct inner *in = inner_of(c->from, v);
-    int rc = weir_carry_vertex(c, v, parent, kind_of(c->from, v)->size, &same, err);
+    int rc = weir_extract_vertex(c, v, parent, kind_of(c->from, v)->size, &same, err);
 
     whole = whole || marks[v] == MARK_WHOLE;
     for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
@@ -254,7 +254,7 @@ static int extract_marked(struct weir_carry *c, const uint8_t *marks, weir_verte
 int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n, weir_graph **out, weir_err *err)
 {
     uint8_t *marks = weir_mem_zalloc(g->limit, sizeof *marks);
-    struct weir_carry c;
+    struct weir_extract c;
     int rc = marks ? mark_listed(g, list, n, marks, err) : weir_fail_nomem(err);
 
     rc = rc ? rc : part_begin(&c, g, err);

@@ -2,30 +2,30 @@
  *
  * All copying functions keep a map from the vertices of the original to the vertices of the copy.
  */
-#ifndef WEIR_COPY_H
-#define WEIR_COPY_H
+#ifndef WEIR_EXTRACT_H
+#define WEIR_EXTRACT_H
 
 #include "graph/graph.h"
 
 /* The state of copying from one graph to another. */
-struct weir_carry {
+struct weir_extract {
     const weir_graph *from;
     weir_graph *to;
     weir_vertex *map; /* by vertex of `from`: the copy in `to`; WEIR_NONE: not copied */
     bool renew;       /* do not copy UUIDs, because the copies are new pools at a different path */
 };
 
-/* Begin copying, with an empty map; WEIR_ENOMEM if `to` is NULL or memory runs out. Call weir_carry_end() to free
+/* Begin copying, with an empty map; WEIR_ENOMEM if `to` is NULL or memory runs out. Call weir_extract_end() to free
  * the map. */
-int weir_carry_begin(struct weir_carry *c, const weir_graph *from, weir_graph *to, weir_err *err) WEIR_CHECKED;
-void weir_carry_end(struct weir_carry *c);
+int weir_extract_begin(struct weir_extract *c, const weir_graph *from, weir_graph *to, weir_err *err) WEIR_CHECKED;
+void weir_extract_end(struct weir_extract *c);
 /* Add a copy of v with a different size below `parent` (a vertex of `to`), with name, state, maps and UUID, and
  * record the copy in the map. On entry *same tells whether the derived UUID of `parent` is equal in both graphs; on
  * return, of v. If the call fails, the map may have an incomplete copy, which the caller must remove. */
-int weir_carry_vertex(struct weir_carry *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same,
+int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same,
                       weir_err *err) WEIR_CHECKED;
 /* Add the edges between all vertices in the map. O(edges of `from`) */
-int weir_carry_edges(struct weir_carry *c, weir_err *err) WEIR_CHECKED;
+int weir_extract_edges(struct weir_extract *c, weir_err *err) WEIR_CHECKED;
 
 /* Whether two pools have equal names. False if memory runs out for names of 256 bytes or more. */
 bool weir_strtab_agree(const weir_graph *a, weir_vertex va, const weir_graph *b, weir_vertex vb);

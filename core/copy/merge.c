@@ -18,7 +18,7 @@ struct note {
 };
 
 struct merge {
-    struct weir_carry carry; /* from the second graph; map: at first the vertices in both graphs, later all */
+    struct weir_extract carry; /* from the second graph; map: at first the vertices in both graphs, later all */
     weir_vertex moved;       /* the root of the second graph, if a URI gives it a different path; else WEIR_NONE */
     weir_vertex *tops;       /* vertices of the second graph added below old vertices */
     uint32_t ntops, tops_cap;
@@ -243,7 +243,7 @@ static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool t
             return weir_fail_nomem(m->err);
         m->tops[m->ntops++] = o;
     }
-    return weir_carry_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, same, m->err);
+    return weir_extract_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, same, m->err);
 }
 
 /* Adds o and all vertices below. `there`: the parent is an old vertex; `same`: derived UUIDs below the parent are
@@ -363,13 +363,13 @@ int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, we
         rc = weir_fail(err, WEIR_EINVAL, "a graph cannot be merged into itself");
     if (!rc && (g->building || other->building))
         rc = weir_fail(err, WEIR_EINVAL, "nothing can be merged between begin and end");
-    rc = rc ? rc : weir_carry_begin(&m.carry, other, g, err);
+    rc = rc ? rc : weir_extract_begin(&m.carry, other, g, err);
     if (rc)
         return rc;
     rc = match_all(&m, uri);
     if (!rc && (rc = add_all(&m)))
         undo(&m);
-    weir_carry_end(&m.carry);
+    weir_extract_end(&m.carry);
     weir_mem_free(m.tops);
     weir_mem_free(m.notes);
     weir_mem_free(m.edges);
