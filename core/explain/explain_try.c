@@ -59,7 +59,7 @@ static json_t *system_now(const struct explain *x)
 
 int weir_explain_request(struct explain *x)
 {
-    weir_document d = {.kind = WEIR_DOCUMENT_JSON, .source = "<part>"};
+    weir_json_document d = {.kind = WEIR_DOCUMENT_JSON, .source = "<part>"};
     json_t *system;
     int rc;
 
@@ -70,7 +70,7 @@ int weir_explain_request(struct explain *x)
                                 system)
                     : NULL;
     rc = d.root ? weir_jobspec_compile(&d, &x->request, x->err) : weir_fail_nomem(x->err);
-    weir_document_free(&d);
+    weir_json_document_free(&d);
     return rc;
 }
 

@@ -17,11 +17,11 @@ static int add_text(const char *text, size_t len, void *data)
 
 static int read_document(const char *text, size_t len, const char *source, bool yaml, json_t **out, weir_err *err)
 {
-    weir_document d = {.source = source};
-    int rc = yaml ? weir_document_read_yaml(&d, text, len, err) : weir_document_read_json(&d, text, len, err);
+    weir_json_document d = {.source = source};
+    int rc = yaml ? weir_json_document_read_yaml(&d, text, len, err) : weir_json_document_read_json(&d, text, len, err);
 
     *out = rc == WEIR_OK ? json_incref(d.root) : NULL;
-    weir_document_free(&d);
+    weir_json_document_free(&d);
     return rc;
 }
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct compiler {
-    weir_document *doc;
+    weir_json_document *doc;
     weir_err *err;
     weir_request *req;
     json_t *labels; /* label -> true if a slot has the label, false if a resource has the label */
@@ -31,7 +31,7 @@ struct compiler {
 /* FAIL reports an error at `value`, or at `around` if the place of `value` is unknown, and names the current path. */
 #define FAIL(c, value, around, ...) fail_code(c, value, around, WEIR_EINVAL, __VA_ARGS__)
 #define fail_code(c, value, around, code, ...)                                                                         \
-    weir_document_fail((c)->doc, (struct weir_spot){value, around, (c)->path}, (c)->err, code, __VA_ARGS__)
+    weir_json_document_fail((c)->doc, (struct weir_spot){value, around, (c)->path}, (c)->err, code, __VA_ARGS__)
 
 static size_t path_push(struct compiler *c, const char *name, size_t index)
 {
@@ -464,7 +464,7 @@ static int compile(struct compiler *c)
     return rc;
 }
 
-int weir_jobspec_compile(weir_document *d, weir_request **out, weir_err *err)
+int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *err)
 {
     struct compiler c = {.doc = d, .err = err, .labels = json_object(), .req = weir_mem_zalloc(1, sizeof *c.req)};
     int rc = c.req && c.labels ? compile(&c) : weir_fail_nomem(err);

@@ -11,13 +11,13 @@
 #define DURATION_MAX 9e12 /* seconds; int64_t microseconds overflow above 9.2e12 */
 
 struct checker {
-    weir_document *doc;
+    weir_json_document *doc;
     weir_err *err;
 };
 
 #define FAIL(c, value, around, ...) fail_code(c, value, around, WEIR_EINVAL, __VA_ARGS__)
 #define fail_code(c, value, around, code, ...)                                                                         \
-    weir_document_fail((c)->doc, (struct weir_spot){value, around, ""}, (c)->err, code, __VA_ARGS__)
+    weir_json_document_fail((c)->doc, (struct weir_spot){value, around, ""}, (c)->err, code, __VA_ARGS__)
 
 /* Fails unless `value` is a number of 0 or more seconds. */
 static int check_seconds(struct checker *c, const json_t *system, const char *key, const json_t *value)
@@ -159,7 +159,7 @@ static int check_parts(struct checker *c, const json_t *attributes)
     return WEIR_OK;
 }
 
-int weir_jobspec_read_attributes(weir_document *d, bool v1, int64_t *duration, weir_constraint **constraint,
+int weir_jobspec_read_attributes(weir_json_document *d, bool v1, int64_t *duration, weir_constraint **constraint,
                                  weir_err *err)
 {
     struct checker c = {d, err};

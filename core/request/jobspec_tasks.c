@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct checker {
-    weir_document *doc;
+    weir_json_document *doc;
     const json_t *labels;
     weir_err *err;
     bool v1;
@@ -16,7 +16,7 @@ struct checker {
 };
 
 #define FAIL(c, value, around, ...)                                                                                    \
-    weir_document_fail((c)->doc, (struct weir_spot){value, around, (c)->path}, (c)->err, WEIR_EINVAL, __VA_ARGS__)
+    weir_json_document_fail((c)->doc, (struct weir_spot){value, around, (c)->path}, (c)->err, WEIR_EINVAL, __VA_ARGS__)
 
 static int check_command(struct checker *c, const json_t *task)
 {
@@ -158,7 +158,7 @@ static int check_task(struct checker *c, const json_t *tasks, const json_t *task
     return rc == WEIR_OK ? check_extras(c, task) : rc;
 }
 
-int weir_jobspec_check_tasks(weir_document *d, const json_t *tasks, const json_t *labels, bool v1, weir_err *err)
+int weir_jobspec_check_tasks(weir_json_document *d, const json_t *tasks, const json_t *labels, bool v1, weir_err *err)
 {
     struct checker c = {d, labels, err, v1, "tasks"};
 

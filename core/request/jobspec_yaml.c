@@ -19,7 +19,7 @@ struct frame {
 
 struct reader {
     yaml_parser_t parser;
-    weir_document *doc;
+    weir_json_document *doc;
     weir_err *err;
     const char *text;
     struct frame stack[WEIR_DOCUMENT_DEPTH];
@@ -159,7 +159,7 @@ static int scalar_value(struct reader *r, const yaml_event_t *e, json_t **out)
 static int attach(struct reader *r, json_t *value, const yaml_mark_t *at)
 {
     struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
-    int rc = weir_document_mark(r->doc, value, (int)at->line + 1, (int)at->column + 1);
+    int rc = weir_json_document_mark(r->doc, value, (int)at->line + 1, (int)at->column + 1);
 
     if (rc != WEIR_OK) {
         json_decref(value);
@@ -263,7 +263,7 @@ static int read_events(struct reader *r)
     return WEIR_OK;
 }
 
-int weir_document_read_yaml(weir_document *d, const char *text, size_t len, weir_err *err)
+int weir_json_document_read_yaml(weir_json_document *d, const char *text, size_t len, weir_err *err)
 {
     struct reader *r = weir_mem_zalloc(1, sizeof *r);
     int rc;

@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-void weir_document_free(weir_document *d)
+void weir_json_document_free(weir_json_document *d)
 {
     json_decref(d->root);
     weir_mem_free(d->marks);
     memset(d, 0, sizeof *d);
 }
 
-int weir_document_mark(weir_document *d, const json_t *value, int line, int column)
+int weir_json_document_mark(weir_json_document *d, const json_t *value, int line, int column)
 {
     if (json_is_boolean(value) || json_is_null(value) || d->nmarks == WEIR_DOCUMENT_MARKS)
         return WEIR_OK;
@@ -34,7 +34,7 @@ static int compare_marks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void weir_document_find(weir_document *d, const json_t *value, int *line, int *column)
+void weir_json_document_find(weir_json_document *d, const json_t *value, int *line, int *column)
 {
     struct weir_mark wanted = {value, 0, 0};
     const struct weir_mark *found = NULL;
@@ -57,7 +57,7 @@ static const char *path_tail(const char *path, const char **dots)
     return n > room ? path + n - room : path;
 }
 
-int weir_document_fail(weir_document *d, struct weir_spot at, weir_err *err, int code, const char *fmt, ...)
+int weir_json_document_fail(weir_json_document *d, struct weir_spot at, weir_err *err, int code, const char *fmt, ...)
 {
     char text[384];
     const char *dots, *path = path_tail(at.path, &dots);
@@ -68,9 +68,9 @@ int weir_document_fail(weir_document *d, struct weir_spot at, weir_err *err, int
     va_start(ap, fmt);
     weir_vtext(text, sizeof text, fmt, ap);
     va_end(ap);
-    weir_document_find(d, at.value, &line, &column);
+    weir_json_document_find(d, at.value, &line, &column);
     if (line == 0)
-        weir_document_find(d, at.around, &line, &column);
+        weir_json_document_find(d, at.around, &line, &column);
     return weir_fail_at(err, code, d->source, line, column, "%s%s%s%s", named ? dots : "", named ? path : "",
                         named ? ": " : "", text);
 }
@@ -160,7 +160,7 @@ static bool is_deeper(const json_t *value, int room)
     return false;
 }
 
-int weir_document_read_json(weir_document *d, const char *text, size_t len, weir_err *err)
+int weir_json_document_read_json(weir_json_document *d, const char *text, size_t len, weir_err *err)
 {
     json_error_t e;
 

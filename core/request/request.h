@@ -64,44 +64,44 @@ void weir_request_unbind(const weir_request *r, const weir_request *bound);
 
 /* ---- documents --------------------------------------------------------------------------------------------- */
 
-enum weir_document_kind { WEIR_DOCUMENT_JSON, WEIR_DOCUMENT_YAML, WEIR_DOCUMENT_SHAPE };
+enum weir_json_document_kind { WEIR_DOCUMENT_JSON, WEIR_DOCUMENT_YAML, WEIR_DOCUMENT_SHAPE };
 
 struct weir_mark {
     const json_t *value;
     int line, column; /* 1-based */
 };
 
-typedef struct weir_document {
-    int kind; /* enum weir_document_kind */
+typedef struct weir_json_document {
+    int kind; /* enum weir_json_document_kind */
     json_t *root;
     const char *source;
     struct weir_mark *marks;
     uint32_t nmarks, cap;
     bool sorted;
-} weir_document;
+} weir_json_document;
 
-void weir_document_free(weir_document *d);
+void weir_json_document_free(weir_json_document *d);
 /* Record the place of a value. true, false and null are shared by jansson and get no mark. */
-int weir_document_mark(weir_document *d, const json_t *value, int line, int column) WEIR_CHECKED;
+int weir_json_document_mark(weir_json_document *d, const json_t *value, int line, int column) WEIR_CHECKED;
 /* Look up the place of a value; zeros if the place is unknown. */
-void weir_document_find(weir_document *d, const json_t *value, int *line, int *column);
+void weir_json_document_find(weir_json_document *d, const json_t *value, int *line, int *column);
 
-/* Read text into d->root, with marks. On failure the document is partly filled; call weir_document_free() in either
+/* Read text into d->root, with marks. On failure the document is partly filled; call weir_json_document_free() in either
  * case. */
-int weir_document_read_yaml(weir_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
-int weir_document_read_json(weir_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
+int weir_json_document_read_yaml(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
+int weir_json_document_read_json(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
 /* Read a shape string into d->root, as the object {"resources": [...]}. */
-int weir_document_read_shape(weir_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
+int weir_json_document_read_shape(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
 
 /* Compile a document into a request, which takes over d->root. */
-int weir_jobspec_compile(weir_document *d, weir_request **out, weir_err *err) WEIR_CHECKED;
+int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *err) WEIR_CHECKED;
 /* Check the attributes of a jobspec, and read duration and constraint. *constraint is unchanged if the jobspec has
  * none. */
-int weir_jobspec_read_attributes(weir_document *d, bool v1, int64_t *duration, weir_constraint **constraint,
+int weir_jobspec_read_attributes(weir_json_document *d, bool v1, int64_t *duration, weir_constraint **constraint,
                                  weir_err *err) WEIR_CHECKED;
 /* Check the tasks of a jobspec. The keys of `labels` are the labels in the document, with true for slots. `v1`: apply
  * RFC 25. */
-int weir_jobspec_check_tasks(weir_document *d, const json_t *tasks, const json_t *labels, bool v1,
+int weir_jobspec_check_tasks(weir_json_document *d, const json_t *tasks, const json_t *labels, bool v1,
                              weir_err *err) WEIR_CHECKED;
 /* The tasks of a jobspec that has none: one task for each slot. NULL: out of memory. */
 json_t *weir_jobspec_default_tasks(const weir_request *r);
@@ -115,7 +115,7 @@ struct weir_spot {
     const json_t *value, *around;
     const char *path; /* "" for the whole document */
 };
-int weir_document_fail(weir_document *d, struct weir_spot at, weir_err *err, int code, const char *fmt, ...)
+int weir_json_document_fail(weir_json_document *d, struct weir_spot at, weir_err *err, int code, const char *fmt, ...)
     WEIR_PRINTF(5, 6);
 
 /* ---- counts and texts -------------------------------------------------------------------------------------- */

@@ -63,7 +63,7 @@ static int guess_kind(const char *text, size_t len, size_t at)
     return is_yaml(text, len, at) ? WEIR_DOCUMENT_YAML : WEIR_DOCUMENT_SHAPE;
 }
 
-static int read_document(weir_document *d, const char *text, size_t len, weir_err *err)
+static int read_document(weir_json_document *d, const char *text, size_t len, weir_err *err)
 {
     size_t at = starts_with(text, len, 0, "\xef\xbb\xbf") ? 3 : 0; /* skip a byte order mark */
 
@@ -74,15 +74,15 @@ static int read_document(weir_document *d, const char *text, size_t len, weir_er
         return weir_fail_at(err, WEIR_EPARSE, d->source, 0, 0,
                             "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted");
     switch (guess_kind(text, len, at)) {
-    case WEIR_DOCUMENT_JSON: return weir_document_read_json(d, text, len, err);
-    case WEIR_DOCUMENT_YAML: return weir_document_read_yaml(d, text, len, err);
-    default: return weir_document_read_shape(d, text, len, err);
+    case WEIR_DOCUMENT_JSON: return weir_json_document_read_json(d, text, len, err);
+    case WEIR_DOCUMENT_YAML: return weir_json_document_read_yaml(d, text, len, err);
+    default: return weir_json_document_read_shape(d, text, len, err);
     }
 }
 
 int weir_request_parse(const char *text, size_t len, const char *source, weir_request **out, weir_err *err)
 {
-    weir_document d = {.source = source};
+    weir_json_document d = {.source = source};
     int rc;
 
     if (len > WEIR_JOBSPEC_MAX)
@@ -90,7 +90,7 @@ int weir_request_parse(const char *text, size_t len, const char *source, weir_re
     rc = read_document(&d, text, len, err);
     if (rc == WEIR_OK)
         rc = weir_jobspec_compile(&d, out, err);
-    weir_document_free(&d);
+    weir_json_document_free(&d);
     return rc;
 }
 

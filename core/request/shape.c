@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct reader {
-    weir_document *doc;
+    weir_json_document *doc;
     weir_err *err;
     const char *text, *end;
     const char *at;
@@ -61,7 +61,7 @@ static int attach(struct reader *r, json_t *box, const char *key, json_t *value,
 
     if (!value)
         return weir_fail_nomem(r->err);
-    if (weir_document_mark(r->doc, value, r->line, column_of(r, at)) != WEIR_OK) {
+    if (weir_json_document_mark(r->doc, value, r->line, column_of(r, at)) != WEIR_OK) {
         json_decref(value);
         return weir_fail_nomem(r->err);
     }
@@ -383,7 +383,7 @@ static void trim(struct reader *r)
         r->end--;
 }
 
-int weir_document_read_shape(weir_document *d, const char *text, size_t len, weir_err *err)
+int weir_json_document_read_shape(weir_json_document *d, const char *text, size_t len, weir_err *err)
 {
     struct reader r = {d, err, text, text + len, text, text, 1, 0, 0};
     json_t *list = json_array();

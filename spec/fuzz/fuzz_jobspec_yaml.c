@@ -3,5 +3,5 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    return fuzz_document(weir_document_read_yaml, data, size);
+    return fuzz_document(weir_json_document_read_yaml, data, size);
 }

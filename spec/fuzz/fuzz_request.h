@@ -50,12 +50,12 @@ static inline void fuzz_request(const weir_request *r)
     weir_free(resources);
 }
 
-typedef int (*fuzz_reader)(weir_document *, const char *, size_t, weir_err *);
+typedef int (*fuzz_reader)(weir_json_document *, const char *, size_t, weir_err *);
 
 /* Reads a text as that form, whatever it looks like. */
 static inline int fuzz_document(fuzz_reader read, const uint8_t *data, size_t size)
 {
-    weir_document d = {.source = "input"};
+    weir_json_document d = {.source = "input"};
     weir_request *r = NULL;
     weir_err err = {0};
     int rc = read(&d, (const char *)data, size, &err);
@@ -64,7 +64,7 @@ static inline int fuzz_document(fuzz_reader read, const uint8_t *data, size_t si
         rc = weir_jobspec_compile(&d, &r, &err);
     if (rc == WEIR_OK ? !r : r || err.code != rc || !err.text[0])
         fuzz_fail("status %d, code %d, text \"%s\"", rc, err.code, err.text);
-    weir_document_free(&d);
+    weir_json_document_free(&d);
     if (r)
         fuzz_request(r);
     weir_request_free(r);

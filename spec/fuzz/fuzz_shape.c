@@ -8,5 +8,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (weir_request_parse((const char *)data, size, "input", &r, NULL) == WEIR_OK)
         fuzz_request(r);
     weir_request_free(r);
-    return fuzz_document(weir_document_read_shape, data, size);
+    return fuzz_document(weir_json_document_read_shape, data, size);
 }
