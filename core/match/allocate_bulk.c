@@ -36,7 +36,7 @@ static bool policy_minds(struct match *m, const weir_resource *r)
     for (uint32_t i = 0; i < p->nexclusive; i++)
         if (weir_type_find(m->g, p->exclusive[i]) != weir_match_type(m, r))
             return true;
-    return p->prune || p->evaluate || (!m->trying && (p->select || p->runs)) || p->ndescend > 0;
+    return p->prune || p->evaluate || (!m->probing && (p->select || p->runs)) || p->ndescend > 0;
 }
 
 /* Whether each vertex is taken or not whatever becomes of the others. */
@@ -44,11 +44,11 @@ static bool serves(struct match *m, const weir_resource *r, int64_t want)
 {
     weir_type t = weir_match_type(m, r);
 
-    if (want < MANY || want > UINT32_MAX || m->view == VIEW_CAPACITY || m->roomy)
+    if (want < MANY || want > UINT32_MAX || m->view == VIEW_CAPACITY || m->has_fit_index)
         return false;
     if (t == WEIR_NO_TYPE || (m->g->type_flags[t] & TYPE_POOLED) || m->g->whole_kinds || weir_type_above(m->g, t, t))
         return false;
-    if (m->masked && m->calendar->type != t)
+    if (m->has_busy_mask && m->calendar->type != t)
         return false;
     if (!(r->takes || r->exclusive == WEIR_EXCLUSIVE_YES) || r->unit[0] || (r->nwith > 0 && !weir_candidate_plain(m, r)))
         return false;
@@ -96,7 +96,7 @@ static bool is_unused(const struct match *m, weir_vertex v)
     if (m->view == VIEW_ALL)
         return true;
     if (m->view == VIEW_LATER)
-        return (m->masked && occupancy_alone(m->g, m->calendar, v)) || weir_availability_unused(m->g, v, m->t0, m->t1);
+        return (m->has_busy_mask && occupancy_alone(m->g, m->calendar, v)) || weir_availability_unused(m->g, v, m->t0, m->t1);
     if (b && (b->active > 0 || b->next < m->t1))
         return false;
     return !in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && WEIR_FOREVER - in->cells[CELL_SOON] >= m->t1);
@@ -176,7 +176,7 @@ static bool is_useful(struct many *b, weir_vertex v)
     b->m->stats.state += !up;
     b->m->stats.visited++;
     b->wasted++;
-    if (!up || b->m->alone)
+    if (!up || b->m->single_resource)
         weir_occupancy_refuse(g, b->m->calendar, v);
     return false;
 }
@@ -292,7 +292,7 @@ static void sweep_under(struct many *b, weir_vertex under)
 static int take(struct many *b, weir_vertex under)
 {
     struct match *m = b->m;
-    bool listed = m->masked && under == WEIR_NONE;
+    bool listed = m->has_busy_mask && under == WEIR_NONE;
     struct index *x = NULL;
     int rc = WEIR_OK;
 

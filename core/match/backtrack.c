@@ -32,13 +32,13 @@ static int would_do(struct backtrack *c, const struct demand *d, weir_vertex v)
 {
     struct match *m = c->m;
     uint32_t npicks = m->npicks, rivals = m->rivals;
-    bool trying = m->trying;
+    bool trying = m->probing;
     int64_t units;
 
     m->rivals = WEIR_NONE;
-    m->trying = true;
+    m->probing = true;
     units = is_hosted(d) ? weir_slots_fill(m, v, d->r, 1) : weir_candidate_take(m, v, d->r, kind_of(m->g, v)->size);
-    m->trying = trying;
+    m->probing = trying;
     m->rivals = rivals;
     m->npicks = npicks;
     return units < 0 ? (int)units : units > 0;
@@ -256,9 +256,9 @@ static int take(struct backtrack *c, uint32_t i, weir_vertex v, int64_t want, in
         rc = passes ? add_demands(c, v, d.r->with, d.r->nwith, 1) : add_slots(c, v, d.r, want, false);
         return rc ? rc : 1;
     }
-    m->would_do = !c->ordered;
+    m->needs_known_met = !c->ordered;
     *units = weir_candidate_take(m, v, d.r, want);
-    m->would_do = false;
+    m->needs_known_met = false;
     return *units < 0 ? (int)*units : *units > 0;
 }
 
@@ -558,7 +558,7 @@ static int contest_once(struct match *m, weir_vertex under, const weir_resource 
 
 int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
-    bool least = m->least;
+    bool least = m->take_minimum;
     int rc;
 
     m->rivals = m->npicks;
@@ -566,9 +566,9 @@ int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_re
     rc = contest_once(m, under, list, n, times, true);
     if (rc == 0) { /* what may vary may have taken too much from the others, one what another one needs */
         m->rivals = m->npicks;
-        m->least = true;
+        m->take_minimum = true;
         rc = contest_once(m, under, list, n, times, false);
-        m->least = least;
+        m->take_minimum = least;
     }
     m->rivals = WEIR_NONE;
     return rc;

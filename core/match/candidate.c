@@ -128,7 +128,7 @@ static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struc
 /* A calendar knows whole uses; where it tells of room for parts, a vertex that is not busy is only likely to have some. */
 static bool window_unused(const struct match *m, weir_vertex v)
 {
-    const struct occupancy *c = m->masked && m->view == VIEW_LATER && !m->roomy ? m->calendar : NULL;
+    const struct occupancy *c = m->has_busy_mask && m->view == VIEW_LATER && !m->has_fit_index ? m->calendar : NULL;
 
     if (c && kind_of(m->g, v)->type == c->type && occupancy_alone(m->g, c, v))
         return !occupancy_busy(m->g, c, v);
@@ -180,7 +180,7 @@ static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
     int rc;
 
     /* the search has weighed the needs against the totals below v: where those are what is up, it is decided */
-    if (!told && m->would_do)
+    if (!told && m->needs_known_met)
         return 1;
     if (!told && weir_candidate_plain(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
         return 1;

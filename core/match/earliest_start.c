@@ -73,7 +73,7 @@ static int refuse_constrained(struct match *m)
     bool inside = m->calendar->type != m->node_type;
     int rc;
 
-    if ((inside && !m->roomy) || !weir_request_constraint(m->request))
+    if ((inside && !m->has_fit_index) || !weir_request_constraint(m->request))
         return WEIR_OK;
     rc = weir_filter_prepare(m);
     for (uint32_t i = 0; !rc && !inside && i < m->node_table->count; i++)
@@ -155,11 +155,11 @@ static bool read_room(struct match *m, weir_type *host)
 /* Looks at the calendar of hosts, and at the room on them. */
 static int use_room(struct match *m, weir_type host, bool make)
 {
-    m->roomy = false;
+    m->has_fit_index = false;
     m->calendar = m->g->noccupancies || make ? weir_occupancy_of(m->g, host) : NULL;
     if (make && weir_occupancy_get(m->g, host, &m->calendar))
         return WEIR_ENOMEM;
-    return m->calendar ? weir_fits_get(m->g, m->calendar, &m->room, make, &m->roomy) : WEIR_OK;
+    return m->calendar ? weir_fits_get(m->g, m->calendar, &m->room, make, &m->has_fit_index) : WEIR_OK;
 }
 
 /* Looks at a calendar from now on; at none where none is kept and none is to be made. */
@@ -167,11 +167,11 @@ static int use_calendar(struct match *m, bool make)
 {
     weir_type t;
 
-    m->roomy = false;
+    m->has_fit_index = false;
     if ((make || m->g->noccupancies > 0) && read_room(m, &t) && use_room(m, t, make))
         return weir_fail_nomem(m->err);
-    if (m->roomy) {
-        m->alone = false;
+    if (m->has_fit_index) {
+        m->single_resource = false;
         weir_occupancy_reset(m->calendar);
         return refuse_constrained(m);
     }
@@ -184,7 +184,7 @@ static int use_calendar(struct match *m, bool make)
     if (count_resources(m, t, false) == 0 && weir_occupancy_used(m->g, m->calendar, make, &m->calendar))
         return weir_fail_nomem(m->err);
     m->wanted = (uint64_t)need_of(m, type_text(m->g, t));
-    m->alone = count_resources(m, t, true) == 1;
+    m->single_resource = count_resources(m, t, true) == 1;
     weir_occupancy_reset(m->calendar);
     return refuse_constrained(m);
 }
@@ -198,21 +198,21 @@ static int find_room(struct match *m, int64_t from, int64_t latest, int64_t *sta
     return rc ? weir_fail_nomem(m->err) : WEIR_OK;
 }
 
-int weir_match_hopeful(struct match *m, int64_t start)
+int weir_match_bound_ok(struct match *m, int64_t start)
 {
     int64_t end = time_add(start, m->duration);
     int rc = use_calendar(m, false);
 
     if (rc || !m->calendar)
         return rc ? rc : 1;
-    if (m->roomy) {
+    if (m->has_fit_index) {
         int64_t found = WEIR_FOREVER;
         rc = find_room(m, start, start, &found);
-        m->masked = found == start;
-        return rc ? rc : m->masked;
+        m->has_busy_mask = found == start;
+        return rc ? rc : m->has_busy_mask;
     }
-    m->masked = weir_occupancy_fits(m->calendar, start, end, m->wanted);
-    return m->masked;
+    m->has_busy_mask = weir_occupancy_fits(m->calendar, start, end, m->wanted);
+    return m->has_busy_mask;
 }
 
 /* ---- the earliest start ---- */
@@ -251,7 +251,7 @@ static int totals_fit(struct match *m, int64_t *t)
     int rc = WEIR_OK;
 
     do {
-        if (m->roomy)
+        if (m->has_fit_index)
             rc = find_room(m, *t, WEIR_FOREVER, t);
         else if (m->calendar)
             *t = weir_occupancy_find(m->g, m->calendar, *t, m->duration, m->wanted);
@@ -267,7 +267,7 @@ int weir_match_soonest(struct match *m, int64_t t, int64_t *start)
     if (weir_usage_build(m->g))
         return weir_fail_nomem(m->err);
     m->calendar = NULL;
-    m->roomy = false;
+    m->has_fit_index = false;
     *start = t;
     return totals_fit(m, start);
 }
@@ -277,7 +277,7 @@ int weir_match_soonest(struct match *m, int64_t t, int64_t *start)
 static int next_start(struct match *m, bool first, int64_t *t)
 {
     int64_t before = *t;
-    int rc = first && m->roomy ? totals_fit(m, t) : WEIR_OK;
+    int rc = first && m->has_fit_index ? totals_fit(m, t) : WEIR_OK;
 
     if (rc || *t > before)
         return rc;
@@ -294,9 +294,9 @@ int weir_match_later(struct match *m, int64_t t, int64_t *start)
         if (rc || t == WEIR_FOREVER)
             return rc;
         m->stats.starts++;
-        m->masked = m->calendar != NULL;
+        m->has_busy_mask = m->calendar != NULL;
         rc = weir_match_attempt(m, VIEW_LATER, t);
-        m->masked = false;
+        m->has_busy_mask = false;
         *start = rc ? t : *start;
         if (rc == 0 && tries == 0 && !m->options->met && (rc = weir_match_feasible(m, t)) == 1)
             rc = 0;

@@ -80,12 +80,12 @@ static int by_score(const void *a, const void *b)
 static int note_fitting(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
 {
     uint32_t npicks = m->npicks;
-    bool trying = m->trying;
+    bool trying = m->probing;
     int64_t units;
 
-    m->trying = true;
+    m->probing = true;
     units = weir_candidate_take(m, v, r, WEIR_FOREVER);
-    m->trying = trying;
+    m->probing = trying;
     m->npicks = npicks;
     *fits = units > 0;
     if (units <= 0)
@@ -248,7 +248,7 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
 /* Whether the policy chooses a set, of so many units; not where it does not matter which. */
 static bool policy_selects(const struct match *m, int64_t want)
 {
-    return !m->trying && (m->policy->select || (m->policy->runs && want > 1));
+    return !m->probing && (m->policy->select || (m->policy->runs && want > 1));
 }
 
 /* How many candidates the policy is given at a time. */
@@ -415,7 +415,7 @@ int weir_allocate_resource(struct match *m, weir_vertex under, const weir_resour
     struct gains gs = {.from = m->npicks};
     int rc;
 
-    if (!weir_search_hopeful(m, under, r, least, weir_candidate_idle(m, r)))
+    if (!weir_search_bound_ok(m, under, r, least, weir_candidate_idle(m, r)))
         return least == 0;
     rc = least == most ? weir_allocate_bulk(m, under, r, most) : 0;
     if (rc)

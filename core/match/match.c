@@ -142,10 +142,10 @@ static int run_mode(struct match *m, const weir_match_options *o, int64_t *start
     *start = o->at > m->g->now ? o->at : m->g->now;
     if (o->mode == WEIR_FEASIBLE)
         return weir_match_feasible(m, *start);
-    rc = o->trace ? 1 : weir_match_hopeful(m, *start);
+    rc = o->trace ? 1 : weir_match_bound_ok(m, *start);
     if (rc == 1)
         rc = weir_match_attempt(m, now ? VIEW_NOW : VIEW_LATER, *start);
-    m->masked = false;
+    m->has_busy_mask = false;
     if (rc == 0 && o->mode == WEIR_RESERVE)
         rc = weir_match_later(m, *start, start);
     return rc == 0 ? not_now(m) : rc;

@@ -74,15 +74,15 @@ struct match {
     uint32_t ninside, inside_cap;
     struct occupancy *calendar; /* that tells what is held in a window (earliest_start.c), or NULL */
     uint64_t wanted;           /* so many vertices of its type, at least */
-    bool alone;                /* one resource of the request is of that type, no more */
-    bool masked;               /* it knows the window that is searched */
-    bool roomy;                /* ... and so are vertices that have no room for `room`, which all of the request is */
+    bool single_resource;                /* one resource of the request is of that type, no more */
+    bool has_busy_mask;               /* it knows the window that is searched */
+    bool has_fit_index;                /* ... and so are vertices that have no room for `room`, which all of the request is */
     struct fit_request room;
     const struct job *grows; /* the job that asks for more; NULL: none does */
     uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
     struct flow_use *flows; /* what the picks of channels were taken for, once they are tidied */
     uint32_t nflows;
-    bool least;      /* take the least of what may vary */
+    bool take_minimum;      /* take the least of what may vary */
     weir_type types[PLAIN_MEMO]; /* by resource: its type, and whether that was looked up */
     bool typed[PLAIN_MEMO];
     uint8_t plain[PLAIN_MEMO]; /* by resource: whether aggregates tell all about what is inside it; 0: not known yet */
@@ -93,8 +93,8 @@ struct match {
         bool ordered;
     } indexes[INDEX_MEMO]; /* at hand: while it runs nothing changes that they depend on */
     uint32_t nindexes;
-    bool trying;     /* does it fit? what it takes is given back: which of what is alike is chosen does not matter */
-    bool would_do;   /* what is taken is known to hold what is asked for inside it */
+    bool probing;     /* does it fit? what it takes is given back: which of what is alike is chosen does not matter */
+    bool needs_known_met;   /* what is taken is known to hold what is asked for inside it */
     bool backtracked;  /* siblings competed: one vertex may have several picks */
     weir_stats stats;
     const weir_match_options *options; /* never NULL */
@@ -120,7 +120,7 @@ int weir_match_attempt(struct match *m, enum match_view view, int64_t t0);
 /* Whether the request could ever be met. 1, or negative. */
 int weir_match_feasible(struct match *m, int64_t at);
 /* Whether the request may fit at `start`, as far as a calendar that is kept can tell. 1, 0 or negative. */
-int weir_match_hopeful(struct match *m, int64_t start);
+int weir_match_bound_ok(struct match *m, int64_t start);
 /* Places the request at the earliest time after t. 1 with *start set, 0 when there is none, or negative. */
 int weir_match_later(struct match *m, int64_t t, int64_t *start);
 /* The earliest time from t on at which the totals of what all jobs take leave enough; WEIR_FOREVER: none. */
@@ -255,7 +255,7 @@ static inline int64_t count_limit(const weir_count *c)
 /* The most that a count may be in this match. */
 static inline int64_t count_most(const struct match *m, const weir_count *c)
 {
-    return m->least ? c->min : count_limit(c);
+    return m->take_minimum ? c->min : count_limit(c);
 }
 
 /* Of two amounts, neither of them negative. */

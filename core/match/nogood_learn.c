@@ -36,7 +36,7 @@ static bool applies(const struct search *s)
 
     if (r->nwith == 0 || (r->nwith == 1 && r->with->nwith == 0) || r->any || has_channel(m->g, r))
         return false;
-    if (m->rivals != WEIR_NONE || m->least || m->links != WEIR_NONE || s->nbeside > 0 || m->options->trace)
+    if (m->rivals != WEIR_NONE || m->take_minimum || m->links != WEIR_NONE || s->nbeside > 0 || m->options->trace)
         return false;
     if (m->policy->prune || weir_request_constrained(m->request))
         return false;
@@ -89,7 +89,7 @@ static void add_policy(weir_buf *b, const weir_policy *p)
 static void add_search(weir_buf *b, const struct search *s)
 {
     const struct match *m = s->m;
-    const int64_t numbers[] = {(int64_t)m->view, m->options->reading, m->options->inside != NULL, m->g->nsubsystems, m->trying,
+    const int64_t numbers[] = {(int64_t)m->view, m->options->reading, m->options->inside != NULL, m->g->nsubsystems, m->probing,
                                s->type, s->host, s->idle, s->close};
 
     weir_buf_add(b, (const char *)numbers, sizeof numbers);

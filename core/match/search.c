@@ -89,8 +89,8 @@ static bool vertex_hopeful(struct search *s, weir_vertex v)
 static bool is_masked(const struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
-    return m->masked && m->view <= VIEW_LATER && kind_of(m->g, v)->type == m->calendar->type &&
-           (s->type == m->calendar->type || m->roomy) && occupancy_busy(m->g, m->calendar, v);
+    return m->has_busy_mask && m->view <= VIEW_LATER && kind_of(m->g, v)->type == m->calendar->type &&
+           (s->type == m->calendar->type || m->has_fit_index) && occupancy_busy(m->g, m->calendar, v);
 }
 
 /* The first candidate that v offers: itself or below it. In a view other than now the index holds every vertex. */
@@ -356,7 +356,7 @@ static bool is_useful(struct search *s, weir_vertex v)
 
     if (reachable && !useful)
         note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
-    if (!useful && (!reachable || s->m->alone))
+    if (!useful && (!reachable || s->m->single_resource))
         weir_occupancy_refuse(s->m->g, s->m->calendar, v);
     return useful;
 }
@@ -498,7 +498,7 @@ static int push_linked(struct search *s, weir_vertex under)
 static bool is_listed(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
-    return m->masked && m->view == VIEW_LATER && under == WEIR_NONE && s->type == m->calendar->type &&
+    return m->has_busy_mask && m->view == VIEW_LATER && under == WEIR_NONE && s->type == m->calendar->type &&
            s->host == WEIR_NO_TYPE && !has_beside(s) && !search_descends(s) && !m->policy->prune;
 }
 
@@ -514,7 +514,7 @@ static bool is_roomy(const struct search *s, weir_vertex under)
     const struct match *m = s->m;
     uint64_t few = FIT_TIES;
 
-    if (!m->masked || !m->roomy || m->view > VIEW_LATER || under != WEIR_NONE || has_beside(s) || search_descends(s) ||
+    if (!m->has_busy_mask || !m->has_fit_index || m->view > VIEW_LATER || under != WEIR_NONE || has_beside(s) || search_descends(s) ||
         (s->host != m->calendar->type && s->type != m->calendar->type))
         return false;
     for (uint32_t i = 0; i < m->calendar->words; i++) {
@@ -641,7 +641,7 @@ static bool enough(struct search *s, weir_vertex under, const weir_resource *r, 
     return true;
 }
 
-bool weir_search_hopeful(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle)
+bool weir_search_bound_ok(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle)
 {
     struct search s;
 

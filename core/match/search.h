@@ -128,6 +128,6 @@ bool weir_nogood_row(const struct search *s, uint32_t row, weir_vertex *key);
 
 /* Whether the whole of what is below `under` can hold `times` of r, as far as aggregates tell; where it cannot, that is
  * counted as pruned. */
-bool weir_search_hopeful(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle);
+bool weir_search_bound_ok(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle);
 
 #endif

@@ -67,13 +67,13 @@ static int64_t bound_from(struct match *m, weir_vertex under, const weir_resourc
     for (uint32_t i = from; i < slot->nwith && most > 0; i++) {
         const weir_resource *r = &slot->with[i];
         uint32_t npicks = m->npicks;
-        bool trying = m->trying;
+        bool trying = m->probing;
         int64_t units;
         if (weir_flow_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
             continue;
-        m->trying = true;
+        m->probing = true;
         units = weir_allocate_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
-        m->trying = trying;
+        m->probing = trying;
         if (units < 0)
             return units;
         units = apart ? count_shares(m, npicks, r) : units / r->count.min;
@@ -508,7 +508,7 @@ static bool hopeful(struct match *m, weir_vertex under, const weir_resource *r, 
 {
     if (weir_flow_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
         return true;
-    return weir_search_hopeful(m, under, r, saturating_mul(r->count.min, slots), weir_candidate_idle(m, r));
+    return weir_search_bound_ok(m, under, r, saturating_mul(r->count.min, slots), weir_candidate_idle(m, r));
 }
 
 int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host)
