@@ -82,6 +82,13 @@ $(OBJ)/test/%.o: spec/c/%.c
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
 
+# The examples in the comments of weir.h.
+$(OBJ)/test/test_examples.o: CFLAGS += -Werror -I$(OUT)/test
+$(OBJ)/test/test_examples.o: $(OUT)/test/examples.h
+$(OUT)/test/examples.h: core/weir.h spec/tools/examples.lua
+	@mkdir -p $(@D)
+	$(call say,GEN $@)lua5.4 spec/tools/examples.lua $< $@
+
 $(OUT)/libweir.a: $(CORE)
 	@mkdir -p $(@D)
 	$(call say,AR $@)rm -f $@ && ar rcs $@ $^
@@ -255,9 +262,9 @@ fuzz-%: build/fuzz/fuzz_%
 	@bash spec/tools/run.sh fuzz "build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)" build/fuzz/fuzz_$* -max_total_time=$(SECONDS) -rss_limit_mb=2048 \
 	  -timeout=10 -verbosity=0 -print_final_stats=0 -artifact_prefix=build/fuzz/findings/$*- $(if $(wildcard spec/fuzz/$*.dict),-dict=spec/fuzz/$*.dict)
 
-lint: layers ## warnings of gcc and clang are errors; luacheck
+lint: layers $(OUT)/test/examples.h ## warnings of gcc and clang are errors; luacheck
 	@for cc in gcc clang; do printf '%s\n' $(CORE_C) $(BIND_C) spec/c/*.c $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
-	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings $(LUA_CFLAGS) || exit 1; done
+	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings -I$(OUT)/test $(LUA_CFLAGS) || exit 1; done
 	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/flux/*.c || exit 1; done)
 	@luacheck -q lua policies spec
 # Each build is made anew, below build/ beside the others. What all of it is worth most for comes first.
