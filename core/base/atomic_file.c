@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define SUFFIX   ".new"
-#define TRIES    100 /* names tried, in case drafts of a crashed process are left over */
+#define TRIES    100 /* names tried, in case of drafts left by a crashed process or in use by a concurrent one */
 #define NAME_MOST 240 /* most bytes of the file's name used for the draft's name */
 
 struct weir_draft {
@@ -71,8 +71,8 @@ static int create(const struct weir_draft *d)
     return fd;
 }
 
-/* Gives the draft the mode and owner of the file to be replaced. Only root can keep a foreign owner, so failure to
- * do so is ignored. */
+/* Gives the draft the mode and owner of the file to be replaced. A failure of fchown() is ignored, because only root
+ * can give a file to a different owner. */
 static int take_after(int fd, const struct stat *old)
 {
     if (fchown(fd, old->st_uid, old->st_gid) != 0)
@@ -98,8 +98,8 @@ static int open_draft(struct weir_draft *d, const struct stat *old, weir_err *er
     return WEIR_EIO;
 }
 
-/* Whether the path is written directly: /dev/stdout may be a file held open by another process, so replacing the
- * file has no effect. */
+/* Whether the path is written directly. /dev/stdout may be a regular file held open by another process, which would
+ * not see a replacement. */
 static bool is_device(const char *path, const struct stat *there)
 {
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 || (there && !S_ISREG(there->st_mode));

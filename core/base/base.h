@@ -4,7 +4,6 @@
  * Invariant: all memory of the core is allocated by functions of this header, so that a test can make the n-th
  * allocation fail. No function aborts; a function that can fail returns NULL or a negative weir_status, and then
  * nothing has changed.
-
  */
 #ifndef WEIR_BASE_H
 #define WEIR_BASE_H
@@ -58,8 +57,10 @@ void weir_scratch_free(void *array, uint32_t *cap, size_t size); /* sets *array 
 /* Fill *err and return `code`, so that a caller can write `return weir_fail(err, WEIR_EINVAL, "...")`. `err` may be
  * NULL. An err with a code keeps its text (the first error wins); the return value is still `code`. */
 int weir_fail(weir_err *err, int code, const char *fmt, ...) WEIR_PRINTF(3, 4);
+/* weir_fail() with the place of the error: source (NULL: unknown), line and column (0: unknown). */
 int weir_fail_at(weir_err *err, int code, const char *source, int line, int column, const char *fmt, ...)
     WEIR_PRINTF(6, 7);
+/* weir_fail() with WEIR_ENOMEM and the text "out of memory". */
 int weir_fail_nomem(weir_err *err);
 
 /* Set the source (a file name, or "<string>") of an error without a source. */
@@ -74,6 +75,7 @@ typedef struct weir_buf {
     bool failed;    /* an allocation failed, and later additions do nothing */
 } weir_buf;
 
+/* Append n bytes; a string; formatted text. Amortised O(n) */
 void weir_buf_add(weir_buf *b, const char *s, size_t n);
 void weir_buf_puts(weir_buf *b, const char *s);
 void weir_buf_printf(weir_buf *b, const char *fmt, ...) WEIR_PRINTF(2, 3);

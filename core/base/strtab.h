@@ -20,18 +20,20 @@ typedef struct weir_strtab {
     uint32_t count, cap, hashes_cap;
     uint32_t *slots; /* open addressing: number + 1, or 0 if empty; a power of two of slots */
     uint32_t nslots;
-    size_t bytes;
+    size_t bytes; /* size of all blocks */
 } weir_strtab;
 
 /* The hash of a string, for other hash tables: the low bits are well mixed. */
 uint32_t weir_strtab_hash(const char *s, size_t len);
 
+/* Make a table with the single string "". Returns WEIR_OK or WEIR_ENOMEM. */
 int weir_strtab_init(weir_strtab *n) WEIR_CHECKED;
 void weir_strtab_clear(weir_strtab *n);
 /* The number of a string, interned if new; WEIR_NO_NAME if out of memory. O(len) */
 weir_name weir_strtab_add(weir_strtab *n, const char *s, size_t len);
 /* The number of a string; WEIR_NO_NAME if the string is not in the table. O(len) */
 weir_name weir_strtab_find(const weir_strtab *n, const char *s, size_t len);
+/* The string with a number from weir_strtab_add(), NUL-terminated. O(1) */
 static inline const char *weir_strtab_text(const weir_strtab *n, weir_name name)
 {
     return n->texts[name];

@@ -339,7 +339,6 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
     c->map_index = weir_map_index_new();
     if (!c->map_index || copy_names(&g->names, &c->names) || copy_aggregates(g, c) || copy_types(g, c) ||
         copy_flat(g, c) || copy_inners(g, c) || copy_pools(g, c) || copy_books(g, c) || copy_jobs(g, c)) {
-
         weir_graph_free(c);
         return weir_fail_nomem(err);
     }

@@ -177,7 +177,7 @@ static int use_units(struct explain *x)
     return rc;
 }
 
-#define NEXT_TRIES 500 /* matches reserved for the shortage, and again for the verdict's start */
+#define NEXT_TRIES 500 /* matches reserved for the shortage, and as many for the earliest start */
 
 static int explain(struct explain *x)
 {

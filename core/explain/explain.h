@@ -99,7 +99,6 @@ int weir_explain_ways(struct explain *x) WEIR_CHECKED;
 int weir_explain_after(struct explain *x, int64_t start, const weir_pick *picks, uint32_t n,
                        weir_way *out) WEIR_CHECKED;
 
-
 /* ---- explain_parts.c ---- */
 
 /* Reduce x->resources to the smallest part that does not fit. Returns 1; 0: the resources fit; or a negative status. */

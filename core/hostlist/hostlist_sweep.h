@@ -30,7 +30,6 @@ struct sweep {
 
 /* Begin a sweep over h and `second` (NULL: none), with groups in the order of their prefixes' texts. Neither list may
  * have suffixes. Returns WEIR_OK or WEIR_ENOMEM; end with weir_sweep_end(). */
-
 int weir_sweep_by_text(struct sweep *s, const weir_hostlist *h, const weir_hostlist *second) WEIR_CHECKED;
 /* Begin a sweep over h, with groups in the order of the texts' numbers. */
 int weir_sweep_by_number(struct sweep *s, const weir_hostlist *h) WEIR_CHECKED;

@@ -10,34 +10,34 @@
 
 /* Limit of the work to evaluate the query for each type: types times tests and pattern pieces. Above the limit every
  * type counts as possible. */
-#define OUTLOOKS (1u << 22)
+#define WORK_MAX (1u << 22)
 
 struct search {
     const weir_graph *g;
     const weir_query *q;
     struct query_subject subject;
     uint32_t *bound; /* by test, from weir_query_bind() */
-    uint8_t *reach;  /* by test, scratch for weir_query_outlook() */
-    uint8_t *types;  /* by type: the possible results, OUTLOOK_NO | OUTLOOK_YES */
+    uint8_t *reach;  /* by test, scratch for weir_query_results() */
+    uint8_t *types;  /* by type: the possible results, RESULT_NO | RESULT_YES */
     /* by schema: nonzero if a match is possible below; NULL while the graph is built and schemas are out of date */
     uint8_t *enter;
     weir_vertex *list;
     uint32_t n, cap;
 };
 
-static void ask_types(struct search *s)
+static void evaluate_types(struct search *s)
 {
     const weir_graph *g = s->g;
-    bool pays = (uint64_t)g->ntypes * (s->q->ntests + s->q->npieces) <= OUTLOOKS;
+    bool pays = (uint64_t)g->ntypes * (s->q->ntests + s->q->npieces) <= WORK_MAX;
 
     for (uint32_t t = 0; t < g->ntypes; t++) {
-        struct query_outlook o = {type_text(g, (weir_type)t), NULL, 0};
-        s->types[t] = pays ? (uint8_t)weir_query_outlook(s->q, &o, s->reach) : OUTLOOK_NO | OUTLOOK_YES;
+        struct query_facts o = {type_text(g, (weir_type)t), NULL, 0};
+        s->types[t] = pays ? (uint8_t)weir_query_results(s->q, &o, s->reach) : RESULT_NO | RESULT_YES;
     }
     for (uint32_t i = 0; s->enter && i < g->aggregates->nschemas; i++) {
         const struct schema *schema = schema_at(g, i);
         for (uint32_t k = 0; k < schema->ntypes; k++)
-            s->enter[i] |= s->types[schema->codes[k]] & OUTLOOK_YES;
+            s->enter[i] |= s->types[schema->codes[k]] & RESULT_YES;
     }
 }
 
@@ -67,7 +67,7 @@ static int search_begin(struct search *s, const weir_graph *g, const weir_query 
     }
     weir_query_bind(q, g, s->bound);
     s->subject.bound = s->bound;
-    ask_types(s);
+    evaluate_types(s);
     return WEIR_OK;
 }
 
@@ -79,9 +79,9 @@ static bool out_of_memory(const struct search *s)
 static int visit(struct search *s, weir_vertex v)
 {
     uint8_t may = s->types[kind_of(s->g, v)->type];
-    bool holds = may == OUTLOOK_YES;
+    bool holds = may == RESULT_YES;
 
-    if (!(may & OUTLOOK_YES))
+    if (!(may & RESULT_YES))
         return WEIR_OK;
     if (!holds) {
         weir_query_move(&s->subject, v);
@@ -98,9 +98,9 @@ static int visit(struct search *s, weir_vertex v)
 }
 
 /* Whether a match is possible below v. */
-static bool worth_entering(struct search *s, weir_vertex v, const struct inner *in)
+static bool may_match_below(struct search *s, weir_vertex v, const struct inner *in)
 {
-    struct query_outlook o = {NULL, NULL, 0};
+    struct query_facts o = {NULL, NULL, 0};
 
     if (s->enter && !s->enter[in->schema])
         return false;
@@ -108,7 +108,7 @@ static bool worth_entering(struct search *s, weir_vertex v, const struct inner *
         return true;
     weir_query_move(&s->subject, v);
     return !weir_query_path(&s->subject, &o.below, &o.below_len) ||
-           (weir_query_outlook(s->q, &o, s->reach) & OUTLOOK_YES);
+           (weir_query_results(s->q, &o, s->reach) & RESULT_YES);
 }
 
 static weir_vertex kid_from(const struct inner *in, uint32_t pos)
@@ -119,10 +119,10 @@ static weir_vertex kid_from(const struct inner *in, uint32_t pos)
 }
 
 /* The next vertex after v in preorder at or below `top`; WEIR_NONE at the end. */
-static weir_vertex after(struct search *s, weir_vertex v, weir_vertex top)
+static weir_vertex next_vertex(struct search *s, weir_vertex v, weir_vertex top)
 {
     const struct inner *in = inner_of(s->g, v);
-    weir_vertex found = in && worth_entering(s, v, in) ? kid_from(in, 0) : WEIR_NONE;
+    weir_vertex found = in && may_match_below(s, v, in) ? kid_from(in, 0) : WEIR_NONE;
 
     while (found == WEIR_NONE && v != top) {
         weir_vertex parent = vertex_at(s->g, v)->parent;
@@ -134,7 +134,7 @@ static weir_vertex after(struct search *s, weir_vertex v, weir_vertex top)
 
 static int find_below(struct search *s, weir_vertex top)
 {
-    for (weir_vertex v = top; v != WEIR_NONE; v = after(s, v, top)) {
+    for (weir_vertex v = top; v != WEIR_NONE; v = next_vertex(s, v, top)) {
         int rc = weir_interrupted() ? WEIR_EINTERRUPTED : visit(s, v);
         if (rc)
             return rc;

@@ -13,7 +13,7 @@
 
 #define QUERY_BYTES   65536 /* length of an expression */
 #define QUERY_DEPTH   64    /* nested "not" and "(" */
-#define QUERY_PATTERN 65536 /* longest text matched against a pattern */
+#define QUERY_PATTERN 65536 /* a text of this length or more matches no pattern */
 
 #define QUERY_NO  (UINT32_MAX - 2)
 #define QUERY_YES (UINT32_MAX - 1)
@@ -59,6 +59,7 @@ enum query_piece_kind {
     PIECE_OR    /* separates the patterns of a list */
 };
 
+/* A piece of a compiled pattern. */
 struct query_piece {
     enum query_piece_kind kind;
     uint32_t len, first;
@@ -76,8 +77,8 @@ struct query_test {
     uint8_t field, op;
     bool numeric; /* maps: the value is a number */
     bool quoted;  /* maps: the value is quoted, so texts are ordered by bytes */
-    uint32_t yes, no;
-    const char *key;
+    uint32_t yes, no; /* index of the next test, or QUERY_YES or QUERY_NO */
+    const char *key;  /* maps: the key; NULL for all other fields */
     const char *text; /* the value; the source of a pattern if npieces > 0 */
     uint32_t len;
     uint32_t first_piece, npieces;
@@ -130,7 +131,9 @@ struct query_subject {
     char small[128];
 };
 
+/* Make v the current vertex. */
 void weir_query_move(struct query_subject *s, weir_vertex v);
+/* Whether the query holds for the current vertex. */
 bool weir_query_holds(const weir_query *q, struct query_subject *s);
 /* The path of the current vertex, valid until the next move. Returns false if out of memory. */
 bool weir_query_path(struct query_subject *s, const char **path, size_t *len);
@@ -139,13 +142,13 @@ void weir_query_subject_clear(struct query_subject *s);
 void weir_query_bind(const weir_query *q, const weir_graph *g, uint32_t *bound);
 
 /* The facts known of a set of vertices: the type, or a path that all vertices are below. NULL: unknown. */
-struct query_outlook {
+struct query_facts {
     const char *type, *below;
     size_t below_len;
 };
-enum { OUTLOOK_NO = 1, OUTLOOK_YES = 2 };
-/* The results that a query may have for a vertex with the facts in `o`: OUTLOOK_NO | OUTLOOK_YES. `reach` is
+enum { RESULT_NO = 1, RESULT_YES = 2 };
+/* The results that a query may have for a vertex with the facts in `o`: RESULT_NO | RESULT_YES. `reach` is
  * scratch, a byte for each test. O(tests) */
-unsigned weir_query_outlook(const weir_query *q, const struct query_outlook *o, uint8_t *reach);
+unsigned weir_query_results(const weir_query *q, const struct query_facts *o, uint8_t *reach);
 
 #endif

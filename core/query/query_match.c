@@ -225,8 +225,8 @@ static bool step(const weir_query *q, const struct query_piece *piece, struct pl
     return some != 0;
 }
 
-/* Whether a pattern has only texts and PIECE_ANY, no two texts adjacent. Such a pattern is matched by a search for
- * each text in turn. */
+/* Whether a pattern consists of texts and PIECE_ANY only, no two texts adjacent. Such a pattern is matched by a
+ * search for each text in turn. */
 static bool plain(const struct query_piece *piece, const struct query_piece *end)
 {
     for (; piece < end; piece++)
@@ -511,7 +511,7 @@ void weir_query_bind(const weir_query *q, const weir_graph *g, uint32_t *bound)
     }
 }
 
-/* ---- outlooks ------------------------------------------------------------------------------------------------ */
+/* ---- possible results ---------------------------------------------------------------------------------------- */
 
 /* Whether a path with prefix `below` and a slash may match the test: the known parts of path and pattern must agree. */
 static bool path_possible(const weir_query *q, const struct query_test *t, const char *below, size_t len)
@@ -525,37 +525,37 @@ static bool path_possible(const weir_query *q, const struct query_test *t, const
     return n > len ? start[len] == '/' : piece != NULL;
 }
 
-static unsigned outlook_of(const weir_query *q, const struct query_test *t, const struct query_outlook *o)
+static unsigned test_results(const weir_query *q, const struct query_test *t, const struct query_facts *o)
 {
     if (t->field == QUERY_TYPE && o->type)
-        return match_text(q, t, o->type, strlen(o->type)) ? OUTLOOK_YES : OUTLOOK_NO;
+        return match_text(q, t, o->type, strlen(o->type)) ? RESULT_YES : RESULT_NO;
     if (t->field == QUERY_PATH && o->below && !path_possible(q, t, o->below, o->below_len))
-        return OUTLOOK_NO;
-    return OUTLOOK_NO | OUTLOOK_YES;
+        return RESULT_NO;
+    return RESULT_NO | RESULT_YES;
 }
 
-static void reach_way(uint8_t *reach, uint32_t way, unsigned *outcome)
+static void follow_exit(uint8_t *reach, uint32_t target, unsigned *outcome)
 {
-    if (way == QUERY_YES)
-        *outcome |= OUTLOOK_YES;
-    else if (way == QUERY_NO)
-        *outcome |= OUTLOOK_NO;
+    if (target == QUERY_YES)
+        *outcome |= RESULT_YES;
+    else if (target == QUERY_NO)
+        *outcome |= RESULT_NO;
     else
-        reach[way] = 1;
+        reach[target] = 1;
 }
 
-unsigned weir_query_outlook(const weir_query *q, const struct query_outlook *o, uint8_t *reach)
+unsigned weir_query_results(const weir_query *q, const struct query_facts *o, uint8_t *reach)
 {
     unsigned outcome = 0;
 
     memset(reach, 0, q->ntests);
     reach[0] = 1;
     for (uint32_t i = 0; i < q->ntests; i++) {
-        unsigned may = reach[i] ? outlook_of(q, &q->tests[i], o) : 0;
-        if (may & OUTLOOK_YES)
-            reach_way(reach, q->tests[i].yes, &outcome);
-        if (may & OUTLOOK_NO)
-            reach_way(reach, q->tests[i].no, &outcome);
+        unsigned may = reach[i] ? test_results(q, &q->tests[i], o) : 0;
+        if (may & RESULT_YES)
+            follow_exit(reach, q->tests[i].yes, &outcome);
+        if (may & RESULT_NO)
+            follow_exit(reach, q->tests[i].no, &outcome);
     }
     return outcome;
 }

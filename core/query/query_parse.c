@@ -15,7 +15,7 @@
 
 #include "request/request.h"
 
-#define NO_WAY    UINT32_MAX
+#define NO_EXIT   UINT32_MAX
 #define FIELD_MAX 10 /* length of the longest field name, plus 1 */
 
 enum value_kind { PATTERN, TEXT, STATE, IDS, NUMBER, AMOUNT, FLAG, MAP };
@@ -71,12 +71,12 @@ struct reader {
 
 /* A list of exits without a target. Exit 2 * i is tests[i].yes, exit 2 * i + 1 is tests[i].no; an exit's field holds
  * the next exit. */
-struct ways {
-    uint32_t first, last; /* NO_WAY: empty list */
+struct exits {
+    uint32_t first, last; /* NO_EXIT: empty list */
 };
 
 struct part {
-    struct ways yes, no;
+    struct exits yes, no;
 };
 
 __attribute__((format(printf, 4, 5))) static int refuse(const struct reader *r, size_t at, int code, const char *fmt,
@@ -248,7 +248,7 @@ static int next(struct reader *r, bool value)
 
 /* ---- fields -------------------------------------------------------------------------------------------------- */
 
-static size_t least(size_t a, size_t b)
+static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -266,7 +266,7 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
         for (size_t j = 1; j <= nb; j++) {
             size_t replaced = corner + ((a[i - 1] | 0x20) != b[j - 1]);
             corner = row[j];
-            row[j] = least(replaced, least(corner, row[j - 1]) + 1);
+            row[j] = smaller(replaced, smaller(corner, row[j - 1]) + 1);
         }
     }
     return row[nb];
@@ -327,11 +327,11 @@ static int add_test(struct reader *r, const struct query_test *t, bool unlike, s
     if (weir_array_reserve(&q->tests, &q->tests_cap, (size_t)q->ntests + 1, sizeof *q->tests))
         return weir_fail_nomem(r->err);
     q->tests[q->ntests] = *t;
-    q->tests[q->ntests].yes = q->tests[q->ntests].no = NO_WAY;
+    q->tests[q->ntests].yes = q->tests[q->ntests].no = NO_EXIT;
     q->ntests++;
     q->paths |= t->field == QUERY_PATH;
-    out->yes = unlike ? (struct ways){no, no} : (struct ways){yes, yes};
-    out->no = unlike ? (struct ways){yes, yes} : (struct ways){no, no};
+    out->yes = unlike ? (struct exits){no, no} : (struct exits){yes, yes};
+    out->no = unlike ? (struct exits){yes, yes} : (struct exits){no, no};
     return WEIR_OK;
 }
 
@@ -415,7 +415,7 @@ static int read_comparison(struct reader *r, const struct field *f, struct query
 }
 
 /* Completes a test without operator: a flag, an amount above 0, or the presence of a key. */
-static int alone(const struct reader *r, const struct field *f, struct query_test *t)
+static int complete_test(const struct reader *r, const struct field *f, struct query_test *t)
 {
     t->op = QUERY_HAS;
     if (f->kind == AMOUNT) {
@@ -466,7 +466,7 @@ static int read_test(struct reader *r, struct part *out)
     rc = rc ? rc : next(r, false);
     if (rc)
         return rc;
-    rc = r->token.kind == OPERATOR ? read_comparison(r, f, &t, &unlike) : alone(r, f, &t);
+    rc = r->token.kind == OPERATOR ? read_comparison(r, f, &t, &unlike) : complete_test(r, f, &t);
     rc = rc ? rc : add_test(r, &t, unlike, out);
     if (rc)
         weir_idset_free(t.set);
@@ -475,24 +475,27 @@ static int read_test(struct reader *r, struct part *out)
 
 /* ---- and, or, not -------------------------------------------------------------------------------------------- */
 
-static uint32_t *place_of(weir_query *q, uint32_t way)
+/* The field that holds the target of an exit. */
+static uint32_t *exit_field(weir_query *q, uint32_t exit_number)
 {
-    return way & 1 ? &q->tests[way / 2].no : &q->tests[way / 2].yes;
+    return exit_number & 1 ? &q->tests[exit_number / 2].no : &q->tests[exit_number / 2].yes;
 }
 
-static void lead(weir_query *q, struct ways w, uint32_t target)
+/* Sets the target of all exits on a list. */
+static void patch(weir_query *q, struct exits w, uint32_t target)
 {
-    while (w.first != NO_WAY) {
-        uint32_t *place = place_of(q, w.first);
+    while (w.first != NO_EXIT) {
+        uint32_t *place = exit_field(q, w.first);
         w.first = *place;
         *place = target;
     }
 }
 
-static struct ways join(weir_query *q, struct ways a, struct ways b)
+/* Appends list b to list a; neither may be empty. */
+static struct exits join(weir_query *q, struct exits a, struct exits b)
 {
-    *place_of(q, a.last) = b.first;
-    return (struct ways){a.first, b.last};
+    *exit_field(q, a.last) = b.first;
+    return (struct exits){a.first, b.last};
 }
 
 static int read_any(struct reader *r, struct part *out);
@@ -550,7 +553,7 @@ static int read_all(struct reader *r, struct part *out)
     int rc = read_one(r, out);
 
     while (!rc && r->token.kind == AND) {
-        lead(r->q, out->yes, r->q->ntests);
+        patch(r->q, out->yes, r->q->ntests);
         rc = next(r, false);
         rc = rc ? rc : read_one(r, &right);
         if (rc)
@@ -567,7 +570,7 @@ static int read_any(struct reader *r, struct part *out)
     int rc = read_all(r, out);
 
     while (!rc && r->token.kind == OR) {
-        lead(r->q, out->no, r->q->ntests);
+        patch(r->q, out->no, r->q->ntests);
         rc = next(r, false);
         rc = rc ? rc : read_all(r, &right);
         if (rc)
@@ -590,8 +593,8 @@ static int read_expression(struct reader *r)
     if (r->token.kind != END)
         return refuse(r, r->token.start, WEIR_EPARSE, "\"and\" or \"or\" is wanted, not %s",
                       weir_quote(r->token.text, quoted));
-    lead(r->q, whole.yes, QUERY_YES);
-    lead(r->q, whole.no, QUERY_NO);
+    patch(r->q, whole.yes, QUERY_YES);
+    patch(r->q, whole.no, QUERY_NO);
     return WEIR_OK;
 }
 

@@ -89,7 +89,7 @@ static bool read_decimal(const char *s, size_t len, struct decimal *d)
     return s == end;
 }
 
-/* The nearest double. Equal decimals without trailing zeros give equal doubles. */
+/* The value as a double, not always the nearest. Equal decimals without trailing zeros give equal doubles. */
 static double decimal_value(const struct decimal *d)
 {
     double power = 1;
@@ -200,7 +200,7 @@ static int ids_value(struct query_test *t, const char *field, const struct query
 enum { WITH_LISTS = 1, WITH_SETS = 2, WITH_GLOBS = 4 };
 
 /* The state of reading a pattern. */
-struct maker {
+struct pattern_reader {
     weir_query *q;
     const char *text;
     size_t len, at;
@@ -209,12 +209,12 @@ struct maker {
     weir_err *err;
 };
 
-static int refuse(const struct maker *m, size_t at, const char *what)
+static int refuse(const struct pattern_reader *m, size_t at, const char *what)
 {
     return weir_fail_at(m->err, WEIR_EPARSE, NULL, 1, (int)at + 1, "%s: %s", m->field, what);
 }
 
-static int add_piece(struct maker *m, enum query_piece_kind kind, const char *text, size_t first, size_t len)
+static int add_piece(struct pattern_reader *m, enum query_piece_kind kind, const char *text, size_t first, size_t len)
 {
     weir_query *q = m->q;
 
@@ -241,7 +241,7 @@ static uint64_t highest_of(uint32_t digits)
 }
 
 /* Appends the numbers lo to hi with at least `width` digits: one run for each number of digits. */
-static int add_range(struct maker *m, uint64_t lo, uint64_t hi, uint32_t width)
+static int add_range(struct pattern_reader *m, uint64_t lo, uint64_t hi, uint32_t width)
 {
     weir_query *q = m->q;
 
@@ -256,7 +256,7 @@ static int add_range(struct maker *m, uint64_t lo, uint64_t hi, uint32_t width)
     return WEIR_OK;
 }
 
-static uint32_t read_digits(struct maker *m, uint64_t *n)
+static uint32_t read_digits(struct pattern_reader *m, uint64_t *n)
 {
     uint32_t count = 0;
 
@@ -267,7 +267,7 @@ static uint32_t read_digits(struct maker *m, uint64_t *n)
     return count;
 }
 
-static int refuse_range(const struct maker *m, size_t start)
+static int refuse_range(const struct pattern_reader *m, size_t start)
 {
     char text[WEIR_QUOTE], quoted[WEIR_QUOTE];
     size_t n = strcspn(m->text + start, ",]");
@@ -280,7 +280,7 @@ static int refuse_range(const struct maker *m, size_t start)
 }
 
 /* Reads "7", "07" or "07-9". Leading zeros of the first number in brackets set the width of all numbers. */
-static int read_range(struct maker *m, bool first, uint32_t *padding)
+static int read_range(struct pattern_reader *m, bool first, uint32_t *padding)
 {
     size_t start = m->at;
     uint64_t lo, hi;
@@ -326,7 +326,7 @@ static void tidy_runs(weir_query *q, uint32_t first)
 }
 
 /* Reads a set from '[' up to and including ']'. */
-static int read_set(struct maker *m)
+static int read_set(struct pattern_reader *m)
 {
     size_t open = m->at;
     uint32_t first = m->q->nruns, padding = 0;
@@ -351,7 +351,7 @@ static bool is_special(unsigned with, char c)
            ((c == '*' || c == '?') && (with & WITH_GLOBS));
 }
 
-static size_t plain_length(const struct maker *m)
+static size_t plain_length(const struct pattern_reader *m)
 {
     size_t end = m->at;
     while (end < m->len && !is_special(m->with, m->text[end]))
@@ -359,7 +359,7 @@ static size_t plain_length(const struct maker *m)
     return end - m->at;
 }
 
-static int read_piece(struct maker *m)
+static int read_piece(struct pattern_reader *m)
 {
     size_t n = plain_length(m);
     char c = m->text[m->at];
@@ -376,7 +376,7 @@ static int read_piece(struct maker *m)
 }
 
 /* Reads a list of patterns, separated by commas. */
-static int read_list(struct maker *m)
+static int read_list(struct pattern_reader *m)
 {
     for (;;) {
         size_t start = m->at;
@@ -406,7 +406,7 @@ static unsigned special_of(const struct query_test *t, bool quoted)
 }
 
 /* Reads a quoted name, which matches as a list and also literally; if the name is not a valid list, only literally. */
-static int read_quoted(struct maker *m)
+static int read_quoted(struct pattern_reader *m)
 {
     uint32_t npieces = m->q->npieces, nruns = m->q->nruns;
     weir_err why = {0}, *err = m->err;
@@ -430,7 +430,7 @@ static int read_quoted(struct maker *m)
 static int pattern_value(weir_query *q, struct query_test *t, const char *field, const struct query_value *v,
                          weir_err *err)
 {
-    struct maker m = {q, v->text, v->len, 0, special_of(t, v->quoted), field, err};
+    struct pattern_reader m = {q, v->text, v->len, 0, special_of(t, v->quoted), field, err};
     int rc;
 
     if (plain_length(&m) == v->len)

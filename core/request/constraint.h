@@ -13,10 +13,11 @@ struct node_table;
 
 enum weir_operator { WEIR_ALL_OF, WEIR_ANY_OF, WEIR_NOT_ALL_OF, WEIR_HAS_PROPERTIES, WEIR_IN_HOSTLIST, WEIR_IN_RANKS };
 
+/* An operand of "properties". */
 struct weir_wanted_property {
-    const char *name; /* not terminated at `len`; points into weir_constraint.text */
+    const char *name; /* NUL-terminated; points into weir_constraint.text */
     size_t len;
-    bool negated;
+    bool negated; /* written with '^': the property must be absent */
 };
 
 struct weir_constraint {
@@ -33,10 +34,12 @@ struct weir_constraint {
  * `out` every subject that matches the operand, and may add integers outside `all`. Returns WEIR_OK or WEIR_ENOMEM. */
 struct weir_subjects {
     const weir_idset *all; /* all subjects */
-    const void *data;
+    const void *data;      /* first argument of the functions */
+    /* Subjects with a host name in `hosts`. */
     int (*named)(const void *data, const weir_hostlist *hosts, weir_idset *out);
-    /* having() adds the subjects with property `p`, and ignores p->negated. */
+    /* Subjects with property `p`; p->negated is ignored. */
     int (*having)(const void *data, const struct weir_wanted_property *p, weir_idset *out);
+    /* Subjects with a rank in `ranks`. */
     int (*ranked)(const void *data, const weir_idset *ranks, weir_idset *out);
 };
 /* Make the set of all subjects that match constraint `c`. Returns WEIR_OK or WEIR_ENOMEM. O(runs of the sets) for
@@ -54,6 +57,7 @@ struct weir_rank_property {
     weir_idset *ranks;
 };
 
+/* The ranks of an R, with hosts and properties. */
 struct weir_rank_facts {
     const weir_idset *ranks;      /* all subjects */
     const weir_hostlist *hosts;   /* NULL: no hosts are known */
@@ -65,8 +69,8 @@ struct weir_rank_facts {
 /* Make the set of all ranks that match constraint `c`. Host names of 1 KB or more match nothing. Returns WEIR_OK or
  * WEIR_ENOMEM. */
 int weir_constraint_select(const weir_constraint *c, const struct weir_rank_facts *f, weir_idset **out) WEIR_CHECKED;
-/* Add to `out` all ranks whose host is in `wanted`. Returns WEIR_OK or WEIR_ENOMEM. O(ranks) lookups; a lookup is
- * O(1) if `wanted` is indexed. */
+/* Add to `out` all ranks whose host is in `wanted`. Returns WEIR_OK or WEIR_ENOMEM. O(ranks) lookups with
+ * weir_hostlist_find(). */
 int weir_ranks_of_hosts(const struct weir_rank_facts *f, const weir_hostlist *wanted, weir_idset *out) WEIR_CHECKED;
 
 /* A cursor into a set of ranks that gives each rank's position in the set. Ranks must be asked for in ascending

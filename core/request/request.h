@@ -13,7 +13,7 @@
 
 #define WEIR_REQUEST_DEPTH     32                 /* levels of nested resources */
 #define WEIR_REQUEST_RESOURCES 4096               /* resources of a request */
-#define WEIR_DOCUMENT_DEPTH    256                /* levels of nested containers in YAML and shapes */
+#define WEIR_DOCUMENT_DEPTH    256                /* levels of nested containers in a document */
 #define WEIR_DOCUMENT_MARKS    (1u << 20)         /* values with a line and column */
 #define WEIR_CONSTRAINT_DEPTH  64                 /* levels of nested operators */
 #define WEIR_COUNT_MAX         (INT64_C(1) << 53) /* largest integer that is exact in JSON and Lua numbers */
@@ -66,20 +66,23 @@ void weir_request_unbind(const weir_request *r, const weir_request *bound);
 
 enum weir_json_document_kind { WEIR_DOCUMENT_JSON, WEIR_DOCUMENT_YAML, WEIR_DOCUMENT_SHAPE };
 
+/* The place of a value in the text of a document. */
 struct weir_mark {
     const json_t *value;
     int line, column; /* 1-based */
 };
 
+/* A document. Zero-initialise except for `source`, and free with weir_json_document_free(). */
 typedef struct weir_json_document {
     int kind; /* enum weir_json_document_kind */
     json_t *root;
-    const char *source;
+    const char *source; /* names the text in errors; may be NULL */
     struct weir_mark *marks;
     uint32_t nmarks, cap;
-    bool sorted;
+    bool sorted; /* marks are sorted by value */
 } weir_json_document;
 
+/* Free root and marks, and zero the document. */
 void weir_json_document_free(weir_json_document *d);
 /* Record the place of a value. true, false and null are shared by jansson and get no mark. */
 int weir_json_document_mark(weir_json_document *d, const json_t *value, int line, int column) WEIR_CHECKED;
@@ -115,6 +118,7 @@ struct weir_spot {
     const json_t *value, *around;
     const char *path; /* "" for the whole document */
 };
+/* Report an error with source, line, column and path. Returns `code`. */
 int weir_json_document_fail(weir_json_document *d, struct weir_spot at, weir_err *err, int code, const char *fmt, ...)
     WEIR_PRINTF(5, 6);
 
@@ -141,6 +145,7 @@ const char *weir_json_kind(const json_t *value);
 /* Whether jansson failed for lack of memory. jansson reports some allocation failures without a text, and those of
  * strings and numbers as syntax errors. */
 bool weir_json_starved(const json_error_t *e);
+/* Report the error `e` of jansson with line and column. Returns WEIR_EPARSE, WEIR_ELIMIT or WEIR_ENOMEM. */
 int weir_json_fail(weir_err *err, const char *source, const json_error_t *e);
 
 #endif

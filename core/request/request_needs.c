@@ -12,7 +12,7 @@ struct demand {
     int64_t taken, shared;
 };
 
-struct needer {
+struct needs_builder {
     weir_request *req;
     const char **types; /* all types except "slot", sorted, without duplicates */
     uint32_t ntypes;
@@ -29,13 +29,13 @@ static int compare_types(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static uint32_t find_type(const struct needer *s, const char *type)
+static uint32_t find_type(const struct needs_builder *s, const char *type)
 {
     const char **found = bsearch(&type, s->types, s->ntypes, sizeof *s->types, compare_types);
     return (uint32_t)(found - s->types);
 }
 
-static void sort_types(struct needer *s)
+static void sort_types(struct needs_builder *s)
 {
     const weir_request *r = s->req;
     uint32_t n = 0;
@@ -57,7 +57,7 @@ static int64_t times(int64_t a, int64_t b)
     return a && b > INT64_MAX / a ? INT64_MAX : a * b;
 }
 
-static void demand(struct needer *s, uint32_t type, int64_t taken, int64_t shared)
+static void demand(struct needs_builder *s, uint32_t type, int64_t taken, int64_t shared)
 {
     struct demand *d = &s->row[type];
 
@@ -69,7 +69,7 @@ static void demand(struct needer *s, uint32_t type, int64_t taken, int64_t share
 }
 
 /* Adds the needs of a child and of all resources below. The child's own needs must be known. */
-static void add_child(struct needer *s, const weir_resource *child)
+static void add_child(struct needs_builder *s, const weir_resource *child)
 {
     const struct weir_need_span *span = &s->req->spans[child->index];
     int64_t n = child->count.min;
@@ -81,7 +81,7 @@ static void add_child(struct needer *s, const weir_resource *child)
         demand(s, find_type(s, s->req->needs[i].type), times(s->demands[i].taken, n), s->demands[i].shared);
 }
 
-static int64_t taken_of(const struct needer *s, const weir_resource *r, const char *type)
+static int64_t taken_of(const struct needs_builder *s, const weir_resource *r, const char *type)
 {
     const struct weir_need_span *span = &s->req->spans[r->index];
 
@@ -93,7 +93,7 @@ static int64_t taken_of(const struct needer *s, const weir_resource *r, const ch
 
 /* Adds the needs of alternatives (or_slots): of each type the minimum over all alternatives, times the number of
  * slots. */
-static void add_alternatives(struct needer *s, const weir_resource *list, uint32_t n)
+static void add_alternatives(struct needs_builder *s, const weir_resource *list, uint32_t n)
 {
     const struct weir_need_span *first = &s->req->spans[list->index];
     int64_t times_all = list[n - 1].count.min;
@@ -110,7 +110,7 @@ static void add_alternatives(struct needer *s, const weir_resource *list, uint32
     }
 }
 
-static void add_children(struct needer *s, const weir_resource *list, uint32_t n)
+static void add_children(struct needs_builder *s, const weir_resource *list, uint32_t n)
 {
     if (n > 0 && list->any) {
         add_alternatives(s, list, n);
@@ -121,7 +121,7 @@ static void add_children(struct needer *s, const weir_resource *list, uint32_t n
 }
 
 /* Stores `row` as the needs of one resource, and clears `row`. */
-static int store(struct needer *s, struct weir_need_span *span)
+static int store(struct needs_builder *s, struct weir_need_span *span)
 {
     size_t total = (size_t)s->nneeds + s->ntouched;
 
@@ -141,7 +141,7 @@ static int store(struct needer *s, struct weir_need_span *span)
     return WEIR_OK;
 }
 
-static int sum_up(struct needer *s)
+static int sum_up(struct needs_builder *s)
 {
     weir_request *r = s->req;
 
@@ -157,7 +157,7 @@ static int sum_up(struct needer *s)
 
 int weir_request_compute_needs(weir_request *r)
 {
-    struct needer s = {.req = r};
+    struct needs_builder s = {.req = r};
     int rc = WEIR_ENOMEM;
 
     s.types = weir_mem_zalloc(r->count, sizeof *s.types);

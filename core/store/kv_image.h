@@ -16,17 +16,18 @@
 #define PIECES_TEXT (1 << 24) /* largest text to be read, in bytes */
 #define PIECES_MAX  (1u << 24) /* most pieces to be read */
 
+/* A text under a key. */
 struct weir_piece {
     char *key, *text; /* text NULL: remove all keys with the prefix `key` */
     size_t len;
 };
 
+/* The pieces of a graph, or of the changes since the last save. */
 struct weir_pieces {
     struct weir_piece *list;
     uint32_t n, cap;
     char stamp[STAMP_SIZE];
     struct weir_journal *next; /* the graph's journal once the pieces are stored; NULL: pieces read, or stored */
-
     uint64_t revision;         /* of the graph when the pieces were made */
 };
 

@@ -88,7 +88,7 @@ struct weir_db_cell {
 struct weir_db_rows {
     const weir_graph *g;
     void *data;
-    int (*put)(void *data, int table, const struct weir_db_cell *cells);
+    int (*put)(void *data, int table, const struct weir_db_cell *cells); /* table: enum weir_db_table */
 };
 /* Table meta, except for `saves`. */
 int weir_db_put_meta(const struct weir_db_rows *s, const char *stamp) WEIR_CHECKED;
@@ -113,6 +113,7 @@ int weir_db_put_job(const struct weir_db_rows *s, const struct job *j) WEIR_CHEC
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err) WEIR_CHECKED;
 /* Load a graph from a file. */
 int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err) WEIR_CHECKED;
+/* Load a graph from the bytes of a file; see weir_reader. */
 weir_reader weir_sqlite_read;
 /* Whether the first bytes of a file are the header of an SQLite database. */
 bool weir_sqlite_is(const char *bytes, size_t len);

@@ -92,7 +92,6 @@ static int take_pick(struct weir_db_reader *r)
         return weir_fail(&r->why, WEIR_EPARSE,
                          "%" PRId64 " units of vertex %u are not the whole of it, which is %" PRId64, p.amount, v,
                          kind_of(r->g, v)->size);
-
     if (weir_array_reserve(&b->picks, &b->picks_cap, (size_t)b->npicks + 1, sizeof p))
         return WEIR_ENOMEM;
     if (h->n == 0)

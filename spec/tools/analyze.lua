@@ -18,7 +18,7 @@ local NONE = {
   { "core/time/timeline.c", "memcpy(more, p->u",
     "weir_timeline_bytes counts the same storage that is copied: where there is some, `more` is there" },
   { "core/graph/pool.c", "m->entries[m->count++]", "where there is room for more there is an array" },
-  { "core/query/query_parse.c", "*place_of(q, a.last)", "read_all and read_any fill a part before they return OK" },
+  { "core/query/query_parse.c", "*exit_field(q, a.last)", "read_all and read_any fill a part before they return OK" },
   { "core/request/request_needs.c", "s->demands[i]", "there is a demand for each need of the request" },
   { "core/index/node_facts.c", "memmove(r->runs + at + n", "where there is room for more there is an array" },
   { "core/rset/rset_algebra.c", "weir_hostlist_nth", "opened with two lists that are there" },
