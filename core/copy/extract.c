@@ -107,7 +107,8 @@ static int carry_uuid(const struct weir_extract *c, weir_vertex v, weir_vertex u
     return weir_uuid_set(c->to, u, was, err);
 }
 
-int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same, weir_err *err)
+int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same,
+                        weir_err *err)
 {
     int state = vertex_at(c->from, v)->state;
     weir_vertex u;

@@ -89,8 +89,8 @@ int weir_json_document_mark(weir_json_document *d, const json_t *value, int line
 /* Look up the place of a value; zeros if the place is unknown. */
 void weir_json_document_find(weir_json_document *d, const json_t *value, int *line, int *column);
 
-/* Read text into d->root, with marks. On failure the document is partly filled; call weir_json_document_free() in either
- * case. */
+/* Read text into d->root, with marks. On failure the document is partly filled; call weir_json_document_free() in
+ * either case. */
 int weir_json_document_read_yaml(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
 int weir_json_document_read_json(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
 /* Read a shape string into d->root, as the object {"resources": [...]}. */
