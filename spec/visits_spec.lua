@@ -295,3 +295,72 @@ describe("the visits of a match", function()
     end)
   end
 end)
+
+describe("the calls of a policy's order", function()
+  local NODES, CORES = 100, 4
+  local WHOLE, PARTS = "slot=1/node", "node=1/slot=1/core=1"
+  local graph, engine, calls
+
+  before_each(function()
+    graph = assert(weir.synthetic(("cluster:1 node:%d core:%d"):format(NODES, CORES)))
+    calls = 0
+    engine = weir.engine { resources = graph, policy = { name = "own", order = function(v)
+      calls = calls + 1
+      return -(tonumber(v.properties.speed) or 0), v.id
+    end } }
+  end)
+  after_each(function()
+    assert(graph:check())
+    graph:close()
+  end)
+
+  -- Every kind of index: of idle, free and all nodes, and of free and all cores.
+  local function ask_all()
+    for _, shape in ipairs { WHOLE, PARTS } do
+      assert(engine:match(shape, { mode = "preview" }))
+      local all = assert(engine:match(("slot=%d/node"):format(#graph:find "type=node"), { job = 99, duration = 10 }))
+      assert(engine:release(assert(engine:match(shape, { mode = "reserve", job = 98, duration = 10 })).id))
+      assert(engine:release(all.id))
+    end
+  end
+
+  it("are one for each vertex of a type, whatever is asked about it", function()
+    ask_all()
+    assert.equal(NODES + NODES * CORES, calls)
+    ask_all()
+    assert.equal(NODES + NODES * CORES, calls)
+  end)
+
+  for what, row in pairs {
+    ["whose property changes"] = { function(node) node.properties.speed = "7" end, 1 + CORES },
+    ["that is new, with its cores"] = { function(node)
+      local new = assert(graph:add(node:parent(), { type = "node", id = NODES, properties = { speed = "7" } }))
+      for id = 0, CORES - 1 do assert(graph:add(new, { type = "core", id = id })) end
+    end, 1 + CORES },
+    ["that goes"] = { function(node) assert(graph:unlink(node)) end, 0 },
+  } do
+    it("are one more for a node " .. what .. ", and for each core of it", function()
+      ask_all()
+      calls = 0
+      row[1](graph:vertex "/cluster0/node50")
+      ask_all()
+      assert.equal(row[2], calls)
+      if row[2] > 0 then
+        local chosen = assert(engine:match(WHOLE, { mode = "preview" })):vertices()[1].vertex
+        assert.equal("7", chosen.properties.speed)
+      end
+    end)
+  end
+
+  it("fill memory that the graph counts, once for each type", function()
+    local function grown(shape, mode)
+      local before = graph:bytes()
+      assert(engine:match(shape, { mode = mode, duration = 10 }))
+      return graph:bytes() - before
+    end
+    local keys = 4 * 8 * graph:count()
+    assert.is_true(grown(WHOLE, "preview") >= keys)
+    local more = grown(PARTS, "preview") -- cores have keys of their own, nodes have theirs
+    assert.is_true(more >= keys and more < 2 * keys, more .. " bytes")
+  end)
+end)

@@ -17,7 +17,7 @@ static void index_free(struct index *x)
     if (x) {
         weir_order_clear(&x->order);
         weir_mem_free(x->best);
-        weir_mem_free(x->noted);
+        weir_mem_free(x->notes.list);
         weir_index_list_drop(x);
         weir_mem_free(x);
     }
@@ -48,25 +48,36 @@ static void described_many(weir_graph *g)
             drop_at(g, i);
 }
 
-static int note(struct index *x, weir_vertex v)
+static int note(struct order_notes *notes, weir_vertex v)
 {
-    if (x->nnoted && x->noted[x->nnoted - 1] == v)
+    if (notes->n && notes->list[notes->n - 1] == v)
         return WEIR_OK;
-    if (x->nnoted == INDEX_NOTES ||
-        weir_array_reserve(&x->noted, &x->noted_cap, x->nnoted + 1, sizeof *x->noted))
+    if (notes->n == INDEX_NOTES || weir_array_reserve(&notes->list, &notes->cap, notes->n + 1, sizeof *notes->list))
         return WEIR_ELIMIT;
-    x->noted[x->nnoted++] = v;
+    notes->list[notes->n++] = v;
     return WEIR_OK;
+}
+
+/* The notes of the keys of index i, where no index behind i shares these; else NULL. A loop from the last index on meets them once. */
+static struct order_notes *key_notes(const weir_graph *g, uint32_t i)
+{
+    struct order_keys *keys = g->indexes[i]->order.keys;
+
+    for (uint32_t k = i + 1; keys && k < g->nindexes; k++)
+        if (g->indexes[k]->order.keys == keys)
+            return NULL;
+    return keys ? &keys->notes : NULL;
 }
 
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
     for (uint32_t i = g->nindexes; i-- > 0;) {
         struct index *x = g->indexes[i];
+        struct order_notes *keys = key_notes(g, i);
         if (!weir_order_reads(&x->order, map, key))
             continue;
         x->reordered = true;
-        if (note(x, v))
+        if (note(&x->notes, v) || (keys && note(keys, v)))
             drop_at(g, i);
     }
 }
@@ -204,10 +215,9 @@ static void fill_below(const weir_graph *g, struct index *x, const struct inner 
     fill_rows(g, x, in);
 }
 
-static int compute_keys(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
+/* Asks the policy about all vertices of the type. */
+static int compute_all(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
-    if (x->order.serial == 0)
-        return WEIR_OK;
     if (weir_order_reserve(g, &x->order))
         return weir_fail_nomem(err);
     for (weir_vertex v = 0; v < g->limit; v++) {
@@ -219,28 +229,6 @@ static int compute_keys(const weir_graph *g, const weir_policy *p, struct index 
     }
     return WEIR_OK;
 }
-
-static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
-{
-    int rc;
-
-    x->rows = g->aggregates->nrows;
-    x->best = weir_mem_alloc(((size_t)x->rows + 1) * sizeof *x->best);
-    if (!x->best)
-        return weir_fail_nomem(err);
-    for (uint32_t i = 0; i < x->rows; i++)
-        x->best[i] = WEIR_NONE;
-    rc = compute_keys(g, p, x, err);
-    if (rc)
-        return rc;
-    x->rows_cap = x->rows + 1;
-    for (uint32_t i = 0; i < g->nroots; i++)
-        if (g->roots[i] != WEIR_NONE)
-            fill_below(g, x, inner_of(g, g->roots[i]));
-    return WEIR_OK;
-}
-
-/* ---- what was noted ---- */
 
 static int compute_below(const weir_graph *g, const weir_policy *p, struct index *x, weir_vertex v, weir_err *err)
 {
@@ -255,23 +243,75 @@ static int compute_below(const weir_graph *g, const weir_policy *p, struct index
     return rc;
 }
 
-/* Puts what was noted in order again. When a hook fails, all of it stays noted. */
-static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
+/* Asks the policy about the vertices that are noted, once for all indices that share the keys. When a hook fails, all stay noted. */
+static int compute_noted(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
-    for (uint32_t i = 0; i < x->nnoted && x->order.serial; i++) {
-        int rc = compute_below(g, p, x, x->noted[i], err);
+    struct order_notes *notes = x->order.keys ? &x->order.keys->notes : NULL;
+
+    for (uint32_t i = 0; notes && i < notes->n; i++) {
+        int rc = compute_below(g, p, x, notes->list[i], err);
         if (rc)
             return rc;
     }
+    if (notes)
+        notes->n = 0;
+    return WEIR_OK;
+}
+
+/* The keys of a new index: those of an index of the same order and type, which are brought up to date, or new ones. */
+static int take_keys(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
+{
+    const struct order *other = NULL;
+
+    if (x->order.serial == 0)
+        return WEIR_OK;
+    for (uint32_t i = 0; i < g->nindexes && !other; i++)
+        if (g->indexes[i]->type == x->type && weir_order_same(&g->indexes[i]->order, &x->order))
+            other = &g->indexes[i]->order;
+    if (weir_order_keys(&x->order, other))
+        return weir_fail_nomem(err);
+    return other ? compute_noted(g, p, x, err) : compute_all(g, p, x, err);
+}
+
+static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
+{
+    int rc;
+
+    x->rows = g->aggregates->nrows;
+    x->best = weir_mem_alloc(((size_t)x->rows + 1) * sizeof *x->best);
+    if (!x->best)
+        return weir_fail_nomem(err);
+    for (uint32_t i = 0; i < x->rows; i++)
+        x->best[i] = WEIR_NONE;
+    rc = take_keys(g, p, x, err);
+    if (rc)
+        return rc;
+    x->rows_cap = x->rows + 1;
+    for (uint32_t i = 0; i < g->nroots; i++)
+        if (g->roots[i] != WEIR_NONE)
+            fill_below(g, x, inner_of(g, g->roots[i]));
+    return WEIR_OK;
+}
+
+/* ---- what was noted ---- */
+
+/* Puts the noted vertices in order again. When a hook fails, all of them stay noted. */
+static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
+{
+    const weir_vertex *noted = x->notes.list;
+    int rc = compute_noted(g, p, x, err);
+
+    if (rc)
+        return rc;
     if (x->reordered)
         weir_index_list_drop(x);
-    for (uint32_t i = 0; i < x->nnoted; i++) {
-        fill_below(g, x, inner_of(g, x->noted[i]));
-        weir_index_list_change(g, x, x->noted[i], true);
+    for (uint32_t i = 0; i < x->notes.n; i++) {
+        fill_below(g, x, inner_of(g, noted[i]));
+        weir_index_list_change(g, x, noted[i], true);
     }
-    for (uint32_t i = 0; i < x->nnoted; i++)
-        forget(g, x, vertex_at(g, x->noted[i])->parent, vertex_at(g, x->noted[i])->pos, true);
-    x->nnoted = 0;
+    for (uint32_t i = 0; i < x->notes.n; i++)
+        forget(g, x, vertex_at(g, noted[i])->parent, vertex_at(g, noted[i])->pos, true);
+    x->notes.n = 0;
     x->reordered = false;
     return WEIR_OK;
 }
@@ -285,36 +325,39 @@ static bool is_within(const weir_graph *g, weir_vertex v, weir_vertex top)
     return v == top;
 }
 
-/* Notes new vertices; what is below one that was noted last goes with it. Many at once stand for their parent. */
-static int note_new(const weir_graph *g, struct index *x, weir_vertex p, uint32_t pos, uint32_t count)
+/* Notes new vertices; one below the vertex that was noted last goes with it. Many at once stand for their parent. */
+static int note_new(const weir_graph *g, struct order_notes *notes, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    weir_vertex last = x->nnoted ? x->noted[x->nnoted - 1] : WEIR_NONE;
-    int rc = weir_order_reserve(g, &x->order);
+    weir_vertex last = notes->n ? notes->list[notes->n - 1] : WEIR_NONE;
+    int rc = WEIR_OK;
 
-    if (rc || (p != WEIR_NONE && last != WEIR_NONE && is_within(g, p, last)))
-        return rc;
+    if (p != WEIR_NONE && last != WEIR_NONE && is_within(g, p, last))
+        return WEIR_OK;
     if (p != WEIR_NONE && count > WEIR_FAN && count >= pos)
-        return note(x, p);
+        return note(notes, p);
     for (uint32_t i = pos; !rc && i < pos + count; i++)
-        rc = note(x, p == WEIR_NONE ? g->roots[i] : inner_of(g, p)->kids[i]);
+        rc = note(notes, p == WEIR_NONE ? g->roots[i] : inner_of(g, p)->kids[i]);
     return rc;
 }
 
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    for (uint32_t i = g->nindexes; i-- > 0;)
-        if (note_new(g, g->indexes[i], p, pos, count))
+    for (uint32_t i = g->nindexes; i-- > 0;) {
+        struct index *x = g->indexes[i];
+        struct order_notes *keys = key_notes(g, i);
+        if (weir_order_reserve(g, &x->order) || note_new(g, &x->notes, p, pos, count) || (keys && note_new(g, keys, p, pos, count)))
             drop_at(g, i);
+    }
 }
 
-static void forget_notes(const weir_graph *g, struct index *x, weir_vertex v)
+static void forget_notes(const weir_graph *g, struct order_notes *notes, weir_vertex v)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < x->nnoted; i++)
-        if (!is_within(g, x->noted[i], v))
-            x->noted[kept++] = x->noted[i];
-    x->nnoted = kept;
+    for (uint32_t i = 0; i < notes->n; i++)
+        if (!is_within(g, notes->list[i], v))
+            notes->list[kept++] = notes->list[i];
+    notes->n = kept;
 }
 
 static void unlinked(weir_graph *g, weir_vertex v)
@@ -324,7 +367,9 @@ static void unlinked(weir_graph *g, weir_vertex v)
         if (x->reordered)
             weir_index_list_drop(x);
         weir_index_list_change(g, x, v, false);
-        forget_notes(g, x, v);
+        forget_notes(g, &x->notes, v);
+        if (x->order.keys)
+            forget_notes(g, &x->order.keys->notes, v);
         forget(g, x, vertex_at(g, v)->parent, vertex_at(g, v)->pos, true);
     }
 }
@@ -529,7 +574,7 @@ static bool row_right(const weir_graph *g, const struct index *x, const struct i
 
 static bool index_right(const weir_graph *g, const struct index *x)
 {
-    if (x->nnoted > 0) /* its rows are those of before */
+    if (x->notes.n > 0) /* its rows are those of before */
         return true;
     for (uint32_t i = 0; i < g->ninners; i++) {
         const struct inner *in = &g->inners[i];
@@ -560,7 +605,7 @@ static size_t bytes(const weir_graph *g)
     size_t n = 0;
 
     for (uint32_t i = 0; i < g->nindexes; i++)
-        n += (size_t)g->indexes[i]->rows * sizeof(weir_vertex);
+        n += (size_t)g->indexes[i]->rows * sizeof(weir_vertex) + (key_notes(g, i) ? weir_order_bytes(&g->indexes[i]->order) : 0);
     return n;
 }
 

@@ -29,8 +29,7 @@ struct index {
     weir_vertex *best; /* by row number */
     uint32_t rows, rows_cap;
     bool unknown; /* the best of some row is not known: candidate_index.c */
-    weir_vertex *noted; /* new, or their place in the order and that of what is below them may have changed */
-    uint32_t nnoted, noted_cap;
+    struct order_notes notes; /* vertices whose rows are to be put in order again */
     bool reordered; /* one of them is no new vertex, but stands elsewhere in the order */
     weir_vertex *list; /* all vertices of the type in order; NULL until they are asked for */
     uint32_t nlist, list_cap;

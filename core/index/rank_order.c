@@ -112,11 +112,38 @@ bool weir_order_same(const struct order *a, const struct order *b)
     return true;
 }
 
+int weir_order_keys(struct order *o, const struct order *other)
+{
+    if (o->serial == 0)
+        return WEIR_OK;
+    o->keys = other ? other->keys : weir_mem_zalloc(1, sizeof *o->keys);
+    if (!o->keys)
+        return WEIR_ENOMEM;
+    o->keys->refs++;
+    return WEIR_OK;
+}
+
 void weir_order_clear(struct order *o)
 {
-    weir_mem_free(o->leaf_keys);
-    weir_mem_free(o->inner_keys);
+    struct order_keys *keys = o->keys;
+
+    if (keys && --keys->refs == 0) {
+        weir_mem_free(keys->leaf);
+        weir_mem_free(keys->inner);
+        weir_mem_free(keys->notes.list);
+        weir_mem_free(keys);
+    }
     memset(o, 0, sizeof *o);
+}
+
+size_t weir_order_bytes(const struct order *o)
+{
+    const struct order_keys *keys = o->keys;
+
+    if (!keys)
+        return 0;
+    return sizeof *keys + ((size_t)keys->leaf_cap + keys->inner_cap) * o->nkeys * sizeof *keys->leaf +
+           (size_t)keys->notes.cap * sizeof *keys->notes.list;
 }
 
 /* Room for n vertices, exact at first. */
@@ -139,22 +166,22 @@ int weir_order_reserve(const weir_graph *g, struct order *o)
 {
     if (o->serial == 0)
         return WEIR_OK;
-    if (keys_reserve(&o->leaf_keys, &o->leaf_cap, g->limit, o->nkeys))
+    if (keys_reserve(&o->keys->leaf, &o->keys->leaf_cap, g->limit, o->nkeys))
         return WEIR_ENOMEM;
-    return keys_reserve(&o->inner_keys, &o->inner_cap, g->ninners, o->nkeys);
+    return keys_reserve(&o->keys->inner, &o->keys->inner_cap, g->ninners, o->nkeys);
 }
 
 void weir_order_promote(const weir_graph *g, struct order *o, weir_vertex v)
 {
     if (o->serial)
-        memcpy(o->inner_keys + (size_t)vertex_at(g, v)->inner * o->nkeys, o->leaf_keys + (size_t)v * o->nkeys,
-               o->nkeys * sizeof *o->leaf_keys);
+        memcpy(o->keys->inner + (size_t)vertex_at(g, v)->inner * o->nkeys, o->keys->leaf + (size_t)v * o->nkeys,
+               o->nkeys * sizeof *o->keys->leaf);
 }
 
 static double *computed_keys(const weir_graph *g, const struct order *o, weir_vertex v)
 {
     uint32_t inner = vertex_at(g, v)->inner;
-    return inner == WEIR_NONE ? o->leaf_keys + (size_t)v * o->nkeys : o->inner_keys + (size_t)inner * o->nkeys;
+    return inner == WEIR_NONE ? o->keys->leaf + (size_t)v * o->nkeys : o->keys->inner + (size_t)inner * o->nkeys;
 }
 
 int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *o, weir_vertex v, weir_err *err)
