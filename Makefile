@@ -277,7 +277,7 @@ portability: deps ## gcc and clang, -O0 to -O3, with and without assertions: war
 	  make="$(MAKE) --no-print-directory -s CC=$$cc OUT=$$out OBJ=$$out/obj"; \
 	  $$make -j$(JOBS) "OPT_release=$$* -Werror" build $(TESTS:build/%=$$out/%) && \
 	  $$make test-c && $$make spec SPECS="$(PORT_SPECS:%=spec/%_spec.lua)" || exit 1; done
-layers: build ## no call, no #include and no require points upward
+layers: build ## no call, no #include and no require points upward; lines of C within 120 columns
 	@lua5.4 spec/tools/layers.lua
 
 analyze: build ## clang's static analyzer and cppcheck (minutes)

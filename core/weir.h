@@ -77,7 +77,7 @@ enum weir_status {
     WEIR_EBUSY = -7,       /* "busy": the resources exist, but are not available now */
     WEIR_EINFEASIBLE = -8, /* "infeasible": the machine could never satisfy the request */
     WEIR_EPOLICY = -9,     /* "policy": a hook of a policy failed */
-    WEIR_ELIMIT = -10,     /* "limit": a limit was reached; the error's text names the limit */
+    WEIR_ELIMIT = -10,     /* "limit": a size, a depth or a number of tries went over a limit; the text says which */
     WEIR_EREJECTED = -11,  /* "rejected": a policy does not admit the job (given by bindings and hooks) */
     WEIR_EINTERRUPTED = -12 /* "interrupted": weir_interrupt(true) was called */
 };
@@ -98,8 +98,9 @@ size_t weir_err_format(const weir_err *err, char *buf, size_t size);
 const char *weir_status_name(int code);
 
 /* Requests or ends an interruption. While the flag is set, matches, explanations, finds, the reading of files and the
- * writing of texts fail with WEIR_EINTERRUPTED and have changed nothing; walks, which the caller can stop, go on. The
- * flag counts for the whole process. The function is safe in a signal handler. */
+ * writing of texts to files and sinks fail with WEIR_EINTERRUPTED and have changed nothing. Databases are read and
+ * written to the end. A walk is a loop of the caller and goes on. The flag counts for the whole process. The function
+ * is safe in a signal handler. */
 void weir_interrupt(bool on);
 /* Returns whether the flag of weir_interrupt() is set. */
 bool weir_interrupted(void);
@@ -563,7 +564,8 @@ typedef struct weir_policy {
     void *data;        /* given to every hook */
     /* Static preference: vertices with the smallest keys first, ties by vertex index. `order` lists up to
      * WEIR_ORDER_KEYS fields: "id", "index", "size", "rank", "properties.KEY", or "TYPE.FIELD" of the ancestor of a
-     * type, each with '-' in front for descending. A vertex without the field comes last. */
+     * type, each with '-' in front for descending. A vertex without the property, or without an ancestor of the type,
+     * comes last in both directions. */
     const char *const *order;
     uint32_t norder;
     /* Instead of `order`: computes up to WEIR_ORDER_KEYS numbers for v and returns how many. The engine calls `keys`
@@ -664,7 +666,8 @@ typedef struct weir_pick {
 
 #define WEIR_NEXT_JOB_MAX ((INT64_C(1) << 53) - 1) /* the largest integer that all readers of JSON keep exact */
 
-/* Options of a match. A zeroed structure means: now, for the duration of the request, first found. */
+/* Options of a match. A zeroed structure means WEIR_NOW at time 0, for the duration of the request, first found; `at`
+ * has to be set where the clock has advanced. */
 typedef struct weir_match_options {
     int mode;                  /* enum weir_mode */
     unsigned reading;          /* enum weir_reading, or-ed (the last section of this header) */
@@ -699,7 +702,9 @@ typedef struct weir_allocation {
 
 /* Finds resources for a request. In the modes WEIR_NOW and WEIR_RESERVE the resources become a job in the schedule;
  * *out is the allocation, or NULL for WEIR_FEASIBLE. WEIR_EBUSY and WEIR_EINFEASIBLE: no resources; weir_explain()
- * tells why.
+ * tells why. WEIR_EEXIST: a job has the id of the options. WEIR_EINVAL: the start lies before the clock, or the mode,
+ * the duration or the policy makes no sense. WEIR_ELIMIT: resources side by side compete in too many ways, or no start
+ * was found in 100000 tries.
  *
  * Meaning of a request:
  *   - A resource is searched for anywhere below the vertex found for its parent in the request; levels in between
@@ -726,7 +731,7 @@ typedef struct weir_allocation {
  * part, once or twice each; the result is kept (4 bytes a row of aggregates, for up to 32 such requests), so that
  * later matches visit changed rows only. A constraint that refuses several nodes is solved for all nodes, in O(runs of
  * nodes with the named properties and ranks, and hosts) and one O(nodes) for a structure of the graph, unless the
- * graph has storage nodes. A group of exclusive nodes costs their ancestors, never their cores. */
+ * graph has storage nodes. An exclusive node costs its ancestors, never its cores. */
 int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
                weir_err *err);
 /* Frees a preview (WEIR_MATCHED); allocations of jobs belong to the graph and must not be freed. */
