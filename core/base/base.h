@@ -22,13 +22,18 @@
 /* vsnprintf() with a decimal point in every locale (number.c). */
 int weir_vtext(char *buf, size_t size, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
-/* Allocate memory, at least 1 byte; release with weir_mem_free(). Return NULL if out of memory. weir_mem_free(NULL)
- * is a no-op. */
+/* Change the size of a block, as realloc() does. Returns NULL if out of memory; then p is unchanged. A size of 0 gives
+ * a block of 1 byte, here and below. */
 void *weir_mem_realloc(void *p, size_t size) WEIR_CHECKED;
-void *weir_mem_alloc(size_t size) WEIR_CHECKED;                 /* not cleared */
-void *weir_mem_zalloc(size_t count, size_t size) WEIR_CHECKED;  /* cleared; the product is checked for overflow */
+/* Allocate `size` bytes, not cleared. Returns NULL if out of memory; release with weir_mem_free(). */
+void *weir_mem_alloc(size_t size) WEIR_CHECKED;
+/* Allocate a cleared array. Returns NULL if out of memory or if the product overflows. */
+void *weir_mem_zalloc(size_t count, size_t size) WEIR_CHECKED;
+/* Copy a string. Returns NULL if out of memory. */
 char *weir_mem_strdup(const char *s) WEIR_CHECKED;
+/* Copy n bytes and append a NUL. Returns NULL if out of memory. */
 char *weir_mem_strndup(const char *s, size_t n) WEIR_CHECKED;
+/* Release a block; a no-op for NULL. */
 void weir_mem_free(void *p);
 
 /* Make the n-th allocation from now on fail, once; 1 is the next allocation. 0: none fails. For tests. */
@@ -52,7 +57,8 @@ void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size);
  * copy and return to the system when freed, regardless of later allocations. Pages never written to use no memory.
  * An array grown by weir_scratch_grow() must only be grown and freed by weir_scratch functions. */
 int weir_scratch_grow(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
-void weir_scratch_free(void *array, uint32_t *cap, size_t size); /* sets *array to NULL and *cap to 0 */
+/* Free an array grown by weir_scratch_grow(), and set *array to NULL and *cap to 0. */
+void weir_scratch_free(void *array, uint32_t *cap, size_t size);
 
 /* Fill *err and return `code`, so that a caller can write `return weir_fail(err, WEIR_EINVAL, "...")`. `err` may be
  * NULL. An err with a code keeps its text (the first error wins); the return value is still `code`. */
@@ -75,27 +81,32 @@ typedef struct weir_buf {
     bool failed;    /* an allocation failed, and later additions do nothing */
 } weir_buf;
 
-/* Append n bytes; a string; formatted text. Amortised O(n) */
+/* Append n bytes. Amortised O(n) */
 void weir_buf_add(weir_buf *b, const char *s, size_t n);
+/* Append a string. */
 void weir_buf_puts(weir_buf *b, const char *s);
+/* Append formatted text, with a decimal point in every locale. */
 void weir_buf_printf(weir_buf *b, const char *fmt, ...) WEIR_PRINTF(2, 3);
+/* Free the bytes and zero the buffer. */
 void weir_buf_free(weir_buf *b);
 /* Reserve n bytes at the end of the buffer and return the place to write to; NULL if out of memory. Call
- * weir_buf_end() with the end of the bytes written. */
+ * weir_buf_end() afterwards. */
 char *weir_buf_space(weir_buf *b, size_t n) WEIR_CHECKED;
+/* Set the end of the bytes written to the place from weir_buf_space(). */
 static inline void weir_buf_end(weir_buf *b, char *end)
 {
     *end = '\0';
     b->len = (size_t)(end - b->data);
 }
 
-/* The steps of weir_file_read(). weir_file_open() opens a file ("-": standard input); close with weir_file_close().
- * weir_file_rest() appends the rest of the file to `b` and fails with WEIR_ELIMIT if `b` would exceed `max` bytes.
- * Errors name the file by `path` and the wanted content by `what`. */
+/* Open a file to be read ("-": standard input). Directories and endless devices are refused with WEIR_EIO. */
 int weir_file_open(const char *path, FILE **out, weir_err *err) WEIR_CHECKED;
+/* Append the rest of a file to `b`. Fails with WEIR_ELIMIT if `b` would exceed `max` bytes. Errors name the file by
+ * `path` and the expected content by `what`. */
 int weir_file_rest(FILE *f, const char *path, const char *what, size_t max, weir_buf *b, weir_err *err) WEIR_CHECKED;
 /* Read up to `size` bytes into `block`; *n is the number read, 0 at the end of the file. */
 int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t *n, weir_err *err) WEIR_CHECKED;
+/* Close a file from weir_file_open(); a no-op for NULL and standard input. */
 void weir_file_close(FILE *f);
 
 #endif

@@ -28,6 +28,7 @@ uint32_t weir_strtab_hash(const char *s, size_t len);
 
 /* Make a table with the single string "". Returns WEIR_OK or WEIR_ENOMEM. */
 int weir_strtab_init(weir_strtab *n) WEIR_CHECKED;
+/* Free the table and all strings. */
 void weir_strtab_clear(weir_strtab *n);
 /* The number of a string, interned if new; WEIR_NO_NAME if out of memory. O(len) */
 weir_name weir_strtab_add(weir_strtab *n, const char *s, size_t len);

@@ -9,8 +9,8 @@
 /* Whether `len` bytes at s are valid UTF-8. */
 bool weir_text_utf8(const char *s, size_t len);
 
+#define WEIR_INT_MAX 20 /* longest decimal text of an int64_t, with sign */
 /* Write n in decimal at `at`, at most WEIR_INT_MAX bytes, without a NUL. Returns the end of the digits. */
-#define WEIR_INT_MAX 20
 char *weir_put_int(char *at, int64_t n);
 
 #endif

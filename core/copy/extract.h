@@ -15,9 +15,9 @@ struct weir_extract {
     bool renew;       /* do not copy UUIDs, because the copies are new pools at a different path */
 };
 
-/* Begin copying, with an empty map; WEIR_ENOMEM if `to` is NULL or memory runs out. Call weir_extract_end() to free
- * the map. */
+/* Begin copying, with an empty map; WEIR_ENOMEM if `to` is NULL or memory runs out. End with weir_extract_end(). */
 int weir_extract_begin(struct weir_extract *c, const weir_graph *from, weir_graph *to, weir_err *err) WEIR_CHECKED;
+/* Free the map. The graph `to` is kept. */
 void weir_extract_end(struct weir_extract *c);
 /* Add a copy of v with a different size below `parent` (a vertex of `to`), with name, state, maps and UUID, and
  * record the copy in the map. On entry *same tells whether the derived UUID of `parent` is equal in both graphs; on

@@ -63,6 +63,7 @@ uint32_t weir_text_find(const struct texts *t, const char *s, size_t len);
 int weir_text_intern(struct texts *t, const char *s, size_t len, uint32_t *out) WEIR_CHECKED;
 /* Add all texts of `from` to empty `to`, with equal numbers. Returns WEIR_OK or WEIR_ENOMEM. */
 int weir_text_copy(struct texts *to, const struct texts *from) WEIR_CHECKED;
+/* Free the texts, and zero *t. */
 void weir_text_clear(struct texts *t);
 
 static inline const char *prefix_text(const weir_hostlist *h, const struct run *r)
@@ -103,13 +104,15 @@ bool weir_hostlist_suffixed(const weir_hostlist *h);
 /* Whether all names with a suffix together have at most WEIR_HOSTLIST_EXPAND bytes. O(runs) */
 bool weir_hostlist_expandable(const weir_hostlist *h);
 
-/* The length of a list before names are appended, for weir_hostlist_rollback() to undo the appending. */
+/* The end of a list before names are appended. */
 struct mark {
     uint32_t n;
     uint64_t count;
     struct run last;
 };
+/* The current end of a list. */
 struct mark weir_hostlist_mark(const weir_hostlist *h);
+/* Remove all names appended since weir_hostlist_mark(). */
 void weir_hostlist_rollback(weir_hostlist *h, const struct mark *m);
 
 #endif

@@ -33,6 +33,7 @@ struct sweep {
 int weir_sweep_by_text(struct sweep *s, const weir_hostlist *h, const weir_hostlist *second) WEIR_CHECKED;
 /* Begin a sweep over h, with groups in the order of the texts' numbers. */
 int weir_sweep_by_number(struct sweep *s, const weir_hostlist *h) WEIR_CHECKED;
+/* Free the memory of a sweep. */
 void weir_sweep_end(struct sweep *s);
 /* Call `kind` for the items [i, end) of each group. Returns the first status that is not WEIR_OK. */
 int weir_sweep_each(struct sweep *s, int (*kind)(struct sweep *s, uint32_t i, uint32_t end)) WEIR_CHECKED;

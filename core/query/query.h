@@ -137,6 +137,7 @@ void weir_query_move(struct query_subject *s, weir_vertex v);
 bool weir_query_holds(const weir_query *q, struct query_subject *s);
 /* The path of the current vertex, valid until the next move. Returns false if out of memory. */
 bool weir_query_path(struct query_subject *s, const char **path, size_t *len);
+/* Free the cached name and path. */
 void weir_query_subject_clear(struct query_subject *s);
 /* Look up the types and keys of a query in a graph. bound[i] is for test i. */
 void weir_query_bind(const weir_query *q, const weir_graph *g, uint32_t *bound);

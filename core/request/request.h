@@ -89,11 +89,12 @@ int weir_json_document_mark(weir_json_document *d, const json_t *value, int line
 /* Look up the place of a value; zeros if the place is unknown. */
 void weir_json_document_find(weir_json_document *d, const json_t *value, int *line, int *column);
 
-/* Read text into d->root, with marks. On failure the document is partly filled; call weir_json_document_free() in
+/* Read YAML text into d->root, with marks. On failure the document is partly filled; call weir_json_document_free() in
  * either case. */
 int weir_json_document_read_yaml(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
+/* Read JSON text into d->root, without marks. Failure as above. */
 int weir_json_document_read_json(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
-/* Read a shape string into d->root, as the object {"resources": [...]}. */
+/* Read a shape string into d->root, as the object {"resources": [...]}, with marks. Failure as above. */
 int weir_json_document_read_shape(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
 
 /* Compile a document into a request, which takes over d->root. */
@@ -124,10 +125,12 @@ int weir_json_document_fail(weir_json_document *d, struct weir_spot at, weir_err
 
 /* ---- counts and texts -------------------------------------------------------------------------------------- */
 
-/* Read a count from a string (RFC 22 idset or RFC 45 range), or from any JSON value that RFC 14 allows. On failure of
- * weir_count_parse() err->column is the column in `text`. Release the count with weir_count_clear(). */
+/* Read a count from a string, an RFC 22 idset or an RFC 45 range. On failure err->column is the column in `text`.
+ * Release the count with weir_count_clear(). */
 int weir_count_parse(const char *text, size_t len, weir_count *out, weir_err *err) WEIR_CHECKED;
+/* Read a count from any JSON value that RFC 14 allows. Release the count with weir_count_clear(). */
 int weir_count_from_json(const json_t *value, weir_count *out, weir_err *err) WEIR_CHECKED;
+/* Free the set of a count, if any, and zero the count. */
 void weir_count_clear(weir_count *c);
 /* Write a count in its shortest form: "4", "2+", "2-8:2:*", "4,9,16". */
 void weir_count_write(const weir_count *c, weir_buf *b);
