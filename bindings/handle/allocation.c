@@ -1,18 +1,18 @@
-/* allocation.c - what a match gave, as a copy that outlives the job. Invariant: each pick keeps the generation that its
- * vertex had, so that a vertex that is gone since is known as stale. */
+/* allocation.c - the result of a match, as a copy that outlives the job. Invariant: each pick keeps the generation of
+ * the vertex at the time of the match, so that a vertex removed since is recognized as stale. */
 #include "handle/weirlua.h"
 
 #include <string.h>
 
 #define ALLOCATION "weir.allocation"
 
-/* User value 1 is the graph, 2 the label of the policy or nil. */
+/* An allocation. User value 1 is the graph, 2 the label of the policy or nil. */
 struct allocation {
-    weir_allocation a; /* a.picks: NULL; the picks follow */
+    weir_allocation a; /* a.picks is NULL; the picks follow the struct */
     uint32_t number;
     struct taken {
         weir_pick pick;
-        uint64_t handle; /* the light userdata of its vertex */
+        uint64_t handle; /* the light userdata of the vertex */
     } taken[];
 };
 
@@ -42,7 +42,7 @@ int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *box
     return own->a.job;
 }
 
-/* The vertex is on top; its place is taken by {vertex =, amount =, exclusive =, resource =}. */
+/* Replaces the vertex on top of the stack by {vertex =, amount =, exclusive =, resource =}. */
 static void wrap_pick(lua_State *L, const weir_pick *p)
 {
     lua_createtable(L, 0, 4);
@@ -75,7 +75,7 @@ static int allocation_vertices(lua_State *L)
     return 1;
 }
 
-/* All vertices must still be there. */
+/* Raises unless all vertices of the allocation still exist. */
 static void check_alive(lua_State *L, const struct weirlua_graph *box, const struct allocation *own)
 {
     for (uint32_t i = 0; i < own->a.npicks; i++) {
@@ -87,7 +87,7 @@ static void check_alive(lua_State *L, const struct weirlua_graph *box, const str
     }
 }
 
-/* The allocation as the core takes it, and its graph; pushes what keeps the picks alive. */
+/* Returns the allocation in the form of the core, and the graph in *box. Pushes the owner of the picks. */
 static weir_allocation as_it_is(lua_State *L, const struct allocation *own, struct weirlua_graph **box)
 {
     weir_pick *picks = lua_newuserdatauv(L, (own->a.npicks + 1) * sizeof *picks, 0);
@@ -127,7 +127,7 @@ static int allocation_write(lua_State *L)
     return weirlua_status(L, weir_allocation_write(box->g, &a, format, weirlua_to_file, file, &err), &err);
 }
 
-/* rset([{scheduling = false}]): the resource set of the allocation; without scheduling it has no graph. */
+/* rset([{scheduling = false}]): the resource set of the allocation; without scheduling the set has no graph. */
 static int allocation_rset(lua_State *L)
 {
     static const char *const known[] = {"scheduling", NULL};
@@ -155,7 +155,7 @@ static int64_t duration_of(const weir_allocation *a)
     return a->end == WEIR_FOREVER ? WEIR_FOREVER : a->end - a->start;
 }
 
-/* Upvalue 2: the methods. */
+/* __index. Upvalue 2: the methods. */
 static int allocation_index(lua_State *L)
 {
     struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
@@ -194,17 +194,18 @@ static int allocation_tostring(lua_State *L)
     return 1;
 }
 
-/* @class allocation What a match gave, as a copy that outlives the job.
+/* @class allocation The result of a match, as a copy that outlives the job.
  * @field id: integer -- The job; 0 for a preview.
- * @field at: number -- When it starts, in seconds.
- * @field end_: number -- When it ends; math.huge for no end.
- * @field duration: number -- How long it lasts.
+ * @field at: number -- The start, in seconds.
+ * @field end_: number -- The end, in seconds; math.huge for no end.
+ * @field duration: number -- The time from start to end, in seconds.
  * @field state: string -- allocated, reserved or matched.
- * @field policy: string? -- name@hash of the policy that placed it.
- * @method vertices(): table[] -- What it has: {vertex =, amount =, exclusive =, resource =} each.
+ * @field policy: string? -- name@hash of the policy that chose the vertices.
+ * @method vertices(): table[] -- The picks: {vertex =, amount =, exclusive =, resource =} each.
  * @method format(format: string): string?, string?, string? -- As text: rv1, rv1_nosched, rlite, jgf, tree, ...
- * @method write(file: file, format: string): boolean?, string?, string? -- The same into a file that is open, piece by piece.
- * @method rset(): any -- Its R as a value. */
+ * @method write(file: file, format: string): boolean?, string?, string? -- Writes the text of a format to an open file,
+ *   piece by piece.
+ * @method rset(): any -- The R of the allocation as a value. */
 const luaL_Reg weirlua_allocation_methods[] = {{"vertices", allocation_vertices},
                                                {"format", allocation_format},
                                                {"write", allocation_write},

@@ -1,10 +1,10 @@
-/* document.c - texts in formats that stand for plain data: YAML, JSON, recipes, hwloc's objects. */
+/* document.c - texts in formats for plain data, as Lua values: YAML, JSON, recipes, hwloc's objects. */
 #include "handle/weirlua.h"
 
 #include <string.h>
 
-/* document(text, {format=, source=, keys=}): the value, or nil, message, code. With `keys` an object also has its keys,
- * in their order, as a list. */
+/* document(text, {format=, source=, keys=}): the value, or nil, message, code. With `keys` an object also has the list
+ * of all keys, in the order of the text. */
 int weirlua_document(lua_State *L)
 {
     static const char *const known[] = {"format", "source", "keys", NULL};

@@ -1,19 +1,19 @@
 /* engine.c - an engine: a graph, a policy, matches. Invariant: weir_match is entered with everything allocated and left
- * before anything may raise; while it runs the graph is marked, so that no hook can change or close it. */
+ * before anything may raise; during a match the graph is marked, so that no hook can change or close the graph. */
 #include "policy/policy.h"
 
 #include <string.h>
 
 #define ENGINE "weir.engine"
 
-/* User values: 1 the graph, 2 the policy or nil. */
+/* An engine. User values: 1 the graph, 2 the policy or nil. */
 struct engine {
     uint32_t number; /* of the graph; 0: closed */
     weir_stats stats;
-    uint64_t visits; /* of place, summed up */
+    uint64_t visits; /* sum over all calls of place */
 };
 
-/* The engine, open, with its graph open and no match running on it. */
+/* Returns the engine at index 1 and the graph. Raises unless both are open. */
 static struct engine *check_engine(lua_State *L, struct weirlua_graph **box)
 {
     struct engine *e = luaL_checkudata(L, 1, ENGINE);
@@ -24,6 +24,7 @@ static struct engine *check_engine(lua_State *L, struct weirlua_graph **box)
     return e;
 }
 
+/* Returns the engine at index 1 and the graph. Raises where a match runs, and where the graph may not be changed. */
 static struct engine *check_idle(lua_State *L, struct weirlua_graph **box)
 {
     struct engine *e = check_engine(L, box);
@@ -39,7 +40,7 @@ uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box)
     return &check_idle(L, box)->visits;
 }
 
-/* enum weir_overrun of a field, -1 where there is none. */
+/* Returns the value of enum weir_overrun of a field, -1 for nil. */
 static int read_overrun(lua_State *L, int arg)
 {
     const char *rule = weirlua_field_string(L, arg, "overrun", "");
@@ -53,7 +54,7 @@ static int read_overrun(lua_State *L, int arg)
     return -1;
 }
 
-/* engine{resources = graph, policy = policy | table | nil, overrun = "hold" | "expire" | nil: as it is} */
+/* engine{resources = graph, policy = policy | table | nil, overrun = "hold" | "expire" | nil: unchanged} */
 int weirlua_engine_new(lua_State *L)
 {
     static const char *const known[] = {"resources", "policy", "overrun", NULL};
@@ -115,7 +116,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
         i++;
     if (i == 4)
         luaL_error(L, "field 'mode': now, reserve, feasible or preview expected, got '%s'", mode);
-    o->mode = i; /* enum weir_mode is in this order */
+    o->mode = i; /* enum weir_mode has the order of the names */
     o->at = weirlua_field_time(L, arg, "at", o->at);
     o->duration = weirlua_field_time(L, arg, "duration", 0);
     o->job = weirlua_field_integer(L, arg, "job", 0);
@@ -127,18 +128,18 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
         luaL_error(L, "field 'at': a start of at most 9.2e12 seconds expected");
 }
 
-/* What a match is asked to tell besides its result. */
+/* Details of a match that a caller can ask for besides the result. */
 struct details {
     struct weirlua_trace *trace;
-    struct weirlua_box *held; /* keeps `inside` */
+    struct weirlua_box *held; /* owns `inside` */
     weir_pick *inside;
     uint32_t ninside;
 };
 
-#define TRACE  6 /* where `search` has the table of opts.trace */
-#define INSIDE 8 /* ... and that of opts.inside */
+#define TRACE  6 /* stack index, in `search`, of the table of opts.trace */
+#define INSIDE 8 /* stack index, in `search`, of the table of opts.inside */
 
-/* Fills both tables. */
+/* Fills the tables at stack indices `trace` and `inside`. */
 static void tell_details(lua_State *L, const struct weirlua_graph *box, const struct details *d, int trace, int inside)
 {
     if (d->trace)
@@ -149,37 +150,37 @@ static void tell_details(lua_State *L, const struct weirlua_graph *box, const st
     }
 }
 
-/* What a match gave. */
-struct gift {
+/* The result of a match. */
+struct match_result {
     const struct weirlua_graph *box;
     const weir_allocation *a;
     const struct details *details; /* or NULL */
 };
 
-/* (gift, table of the trace, table of what is inside) */
-static int copy_gift(lua_State *L)
+/* (match_result, table for the trace, table for the picks inside whole vertices). Runs under lua_pcall. */
+static int copy_result(lua_State *L)
 {
-    const struct gift *gift = lua_touserdata(L, 1);
+    const struct match_result *result = lua_touserdata(L, 1);
 
-    if (gift->details)
-        tell_details(L, gift->box, gift->details, 2, 3);
-    weirlua_push_allocation(L, gift->box, gift->a);
+    if (result->details)
+        tell_details(L, result->box, result->details, 2, 3);
+    weirlua_push_allocation(L, result->box, result->a);
     return 1;
 }
 
-/* Pushes a copy of what the match gave; without memory for it, a new job is undone. `graph` is the stack index of the
- * handle. */
+/* Pushes a copy of the result of a match. Raises without memory, after releasing a new job. `graph` is the stack index
+ * of the graph's handle. */
 static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, const weir_allocation *a, bool grown,
                            const struct details *details)
 {
-    struct gift gift = {box, a, details};
+    struct match_result result = {box, a, details};
     weir_err err = {0};
     int64_t job = a->job;
     bool preview = a->state == WEIR_MATCHED;
     int rc, undone = WEIR_OK;
 
-    lua_pushcfunction(L, copy_gift);
-    lua_pushlightuserdata(L, &gift);
+    lua_pushcfunction(L, copy_result);
+    lua_pushlightuserdata(L, &result);
     lua_pushvalue(L, details ? TRACE : graph);
     lua_pushvalue(L, details ? INSIDE : graph);
     rc = lua_pcall(L, 3, 1, 0);
@@ -194,7 +195,7 @@ static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, c
     return 1;
 }
 
-/* Pushes a field of the options, which may be nil; its type. */
+/* Pushes a field of the options, nil where absent. Returns the type. */
 static int push_option(lua_State *L, int options, const char *name)
 {
     if (!lua_isnil(L, options))
@@ -203,7 +204,7 @@ static int push_option(lua_State *L, int options, const char *name)
     return LUA_TNIL;
 }
 
-/* Pushes the policy of one match: the one in its options, or the engine's. */
+/* Pushes the policy of one match: the policy in the options, else the engine's. */
 static void push_policy(lua_State *L, int options)
 {
     if (push_option(L, options, "policy") == LUA_TNIL) {
@@ -214,7 +215,7 @@ static void push_policy(lua_State *L, int options)
     }
 }
 
-/* Pushes the table to be filled with what the match looks at, and what gathers it; or two times nil. */
+/* Pushes the table to be filled with the events of the match, and the trace that collects the events; or two nils. */
 static struct weirlua_trace *push_trace(lua_State *L, int options)
 {
     if (push_option(L, options, "trace") == LUA_TNIL) {
@@ -226,8 +227,8 @@ static struct weirlua_trace *push_trace(lua_State *L, int options)
     return weirlua_trace_push(L);
 }
 
-/* Pushes the table to be filled with what serves the request inside vertices taken as a whole, and what holds that; or two
- * times nil. */
+/* Pushes the table to be filled with the resources used inside vertices taken as a whole, and the owner of that list;
+ * or two nils. */
 static struct weirlua_box *push_inside(lua_State *L, int options)
 {
     if (push_option(L, options, "inside") == LUA_TNIL) {
@@ -239,7 +240,7 @@ static struct weirlua_box *push_inside(lua_State *L, int options)
     return weirlua_box_push(L, weir_free);
 }
 
-/* Pushes TRACE, INSIDE and what holds them. */
+/* Pushes the tables at TRACE and INSIDE, each with the owner above, and sets the options of the core. */
 static void ask_details(lua_State *L, int options, struct details *d, weir_match_options *o)
 {
     d->trace = push_trace(L, options);
@@ -250,7 +251,8 @@ static void ask_details(lua_State *L, int options, struct details *d, weir_match
     o->ninside = &d->ninside;
 }
 
-/* Stack: engine, request, options. Looks for resources for a new job, or for more of the job `grown`. */
+/* Searches resources for a new job (grown is 0), or more resources for the job `grown`. Stack: engine, request,
+ * options. */
 static int search(lua_State *L, int64_t grown)
 {
     struct weirlua_graph *box;
@@ -266,7 +268,7 @@ static int search(lua_State *L, int64_t grown)
     int rc;
 
     read_options(L, 3, box, &o, &keep);
-    lua_getiuservalue(L, 1, 1); /* 4: both stay alive, whatever a hook does to the engine */
+    lua_getiuservalue(L, 1, 1); /* 4: graph and policy stay alive, whatever a hook does to the engine */
     push_policy(L, 3); /* 5 */
     ask_details(L, 3, &details, &o); /* 6 to 9 */
     request = weirlua_admitted(L, 2, 5);
@@ -295,7 +297,7 @@ static int search(lua_State *L, int64_t grown)
     return 1;
 }
 
-/* match(request[, options]) */
+/* match(request[, options]): the allocation; true for a feasible request in mode "feasible"; or nil, message, code. */
 static int engine_match(lua_State *L)
 {
     luaL_checkudata(L, 1, ENGINE);
@@ -304,7 +306,7 @@ static int engine_match(lua_State *L)
     return search(L, 0);
 }
 
-/* grow(job, request): the job with more. */
+/* grow(job, request): the allocation of the job with the resources added; or nil, message, code. */
 static int engine_grow(lua_State *L)
 {
     struct weirlua_graph *box;
@@ -320,7 +322,8 @@ static int engine_grow(lua_State *L)
     return search(L, job);
 }
 
-/* What is left of a job: its allocation, or true when that is nothing. `graph` is the stack index of the handle. */
+/* Pushes the allocation of a job after some of its picks were released, or true when nothing is left. `graph` is the
+ * stack index of the graph's handle. */
 static int push_rest(lua_State *L, struct weirlua_graph *box, int graph, int64_t job)
 {
     const weir_allocation *a = weir_job_get(box->g, job);
@@ -331,7 +334,7 @@ static int push_rest(lua_State *L, struct weirlua_graph *box, int graph, int64_t
     return 1;
 }
 
-/* shrink(job, vertex | list of vertices): the job with less, or true when nothing is left of it. */
+/* shrink(job, vertex | list of vertices): the allocation of the job with less, or true when nothing is left. */
 static int engine_shrink(lua_State *L)
 {
     struct weirlua_graph *box;
@@ -401,10 +404,11 @@ static int engine_jobs(lua_State *L)
     return 1;
 }
 
-/* What the last advance did, as a list. */
+/* Pushes the list of the changes made by the last advance. */
 static void push_clock_events(lua_State *L, const weir_graph *g)
 {
-    static const char *const words[] = {"start", "hold", "expire"}; /* enum weir_clock_change is in this order */
+    static const char *const words[] = {"start", "hold", "expire"}; /* enum weir_clock_change has the order of the
+                                                                     * words */
     uint32_t n;
     const weir_clock_event *events = weir_graph_events(g, &n);
 
@@ -447,7 +451,7 @@ static int engine_now(lua_State *L)
 
 /* ---- the engine itself ---- */
 
-/* use(policy): from the next match on. What cannot be loaded leaves the policy as it was. */
+/* use(policy): sets the policy for later matches. On failure the engine keeps the former policy. */
 static int engine_use(lua_State *L)
 {
     struct weirlua_graph *box;
@@ -468,7 +472,7 @@ static int engine_use(lua_State *L)
     return 1;
 }
 
-/* The name of the policy, and the policy itself. */
+/* policy(): the name of the policy, and the policy itself. */
 static int engine_policy(lua_State *L)
 {
     struct weirlua_graph *box;
@@ -510,7 +514,7 @@ static int engine_resources(lua_State *L)
     return 1;
 }
 
-/* The graph stays open: it is not the engine's. */
+/* close(): closes the engine. The graph stays open, since the engine does not own the graph. */
 static int engine_close(lua_State *L)
 {
     struct engine *e = luaL_checkudata(L, 1, ENGINE);
@@ -531,25 +535,28 @@ static int engine_tostring(lua_State *L)
 }
 
 /* @class engine A graph, a policy, and the matches.
- * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" | "reserve" |
- *   "feasible" | "preview", at = seconds, duration = seconds instead of those of the request, job = id, policy = name,
- *   trace = table to be filled, inside = table to be filled with what serves the request in vertices that are taken as a whole,
- *   stats = false}; links, slot_parent, slot_sums, whole_pools and strict_levels = true read the request as other schedulers do
- *   (see weir.h). A request is a jobspec (text, file or table), a shape, or what weir.request returned. Or nil, why, and a code: busy,
- *   infeasible, rejected, policy, limit, ...
- * @method release(job: any): boolean?, string?, string? -- Gives back all that a job (id or allocation) has.
- * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more.
- * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Takes something away from a job.
+ * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" |
+ *   "reserve" | "feasible" | "preview", at = seconds, duration = seconds instead of the request's own, job = id, policy
+ *   = name, trace = table to be filled, inside = table to be filled with the resources that the request uses inside
+ *   vertices taken as a whole, stats = false}; links, slot_parent, slot_sums, whole_pools and strict_levels = true read
+ *   the request as other schedulers do (see weir.h). A request is a jobspec (text, file or table), a shape, or a value
+ *   returned by weir.request. On failure: nil, the reason, and a code: busy, infeasible, rejected, policy, limit, ...
+ * @method release(job: any): boolean?, string?, string? -- Releases all resources of a job (id or allocation).
+ * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more resources.
+ * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Releases some of the resources
+ *   of a job.
  * @method jobs(): allocation[] -- All jobs.
- * @method job(id: any): allocation?, string?, string? -- One job, by its number or an allocation.
- * @method advance(to: number): boolean?, any, string? -- Moves the clock: true, and a list of what happened, in order: {job = id, event =
- *   "start" (a reservation began), "hold" (it was put off for the first time, as what it needs is in use past its end) or "expire"
- *   (a job was released at its end), time = its start, or end}.
+ * @method job(id: any): allocation?, string?, string? -- One job, by number or allocation.
+ * @method advance(to: number): boolean?, any, string? -- Moves the clock: true, and a list of the changes, in order:
+ *   {job = id, event = "start" (a reservation began), "hold" (the start was put off for the first time, since resources
+ *   of the job are in use past the end of an earlier job) or "expire" (a job was released at the end), time = the start
+ *   or the end}.
  * @method now(): number -- The clock, in seconds.
- * @method stats(): table -- Of the last match: visited, pruned, state, constraint, busy, policy, callbacks, starts.
+ * @method stats(): table -- Counts of the last match: visited, pruned, state, constraint, busy, policy, callbacks,
+ *   starts.
  * @method policy(): string, loaded_policy -- The policy in use.
  * @method resources(): graph -- The graph.
- * @method close() -- The graph stays open. */
+ * @method close() -- Closes the engine. The graph stays open. */
 void weirlua_engine_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg methods[] = {{"match", engine_match},     {"release", engine_release},

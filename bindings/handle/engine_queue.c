@@ -1,26 +1,30 @@
-/* engine_queue.c - what simulators of queues ask an engine for, often: numbers in, numbers out, no allocation handle. Invariant: as
- * in engine.c, the core is left before anything may raise. *
+/* engine_queue.c - questions that simulators of queues ask an engine often: numbers in, numbers out, no allocation
+ * handle. Invariant: as in engine.c, the core is left before anything may raise.
+ *
  * @class engine
- * @method place(request: any, job: integer, at: number, duration: number, later: boolean?, sums: boolean?): number?, string?, string?
- *   -- Books a request that the machine could meet, as match does, and returns its start: at, or with `later` the earliest time from
- *   then. With `sums` it asks `soonest` first, and does not try what that says is in vain; only where the job has nothing yet.
- * @method soonest(request: any, job: integer, at: number, duration: number): number?, string?, string? -- No start before that
- *   time is possible, by what all jobs but this one have together, wherever reservations stood; math.huge: none is.
- * @method admitted(request: any): request?, string?, string? -- The request that is matched where this one is asked for: its own, or
- *   the one that the policy's admit puts in its place; or nil, why, and a code.
- * @method free(type: string): integer, integer -- Units of a type that nobody has now, in all; and of those the ones with nothing
- *   in use in or below them.
- * @method visits(): integer -- Vertices that place has looked at so far.
- * @method lift(job: any): any -- Takes what a job has out of the books, to be put back; or nil, message, code.
- * @method put(lifted: any, end_: number?): boolean?, string?, string? -- Puts a lifted job back as it was, or with another
- *   end; busy: something that it had is in use. */
+ * @method place(request: any, job: integer, at: number, duration: number, later: boolean?, sums: boolean?): number?,
+ *   string?, string? -- Allocates or reserves a request that the machine could meet, as match does, and returns the
+ *   start: at, or with `later` the earliest possible time from `at` on. With `sums` the search begins at the time given
+ *   by `soonest`, and is saved where `soonest` rules every start out; only for a job without resources.
+ * @method soonest(request: any, job: integer, at: number, duration: number): number?, string?, string? -- A lower bound
+ *   of the start, from the sums of the units that all jobs but `job` use, wherever reservations are; math.huge: no
+ *   start is possible.
+ * @method admitted(request: any): request?, string?, string? -- The request to be matched for a given request: the
+ *   given request, or the replacement made by the policy's admit; or nil, the reason, and a code.
+ * @method free(type: string): integer, integer -- Units of a type that no job has now, in all; and those of vertices
+ *   without any use in or below.
+ * @method visits(): integer -- The number of vertices visited by place so far.
+ * @method lift(job: any): any -- Detaches a job: removes the job from the schedules, to be put back; or nil, message,
+ *   code.
+ * @method put(lifted: any, end_: number?): boolean?, string?, string? -- Attaches a detached job again, with the old
+ *   end or a new end; busy: some resource of the job is in use. */
 #include "policy/policy.h"
 
 #include <string.h>
 
 #define LIFTED "weir.lifted"
 
-/* Arguments of place: 3 to 6. */
+/* Reads the arguments 3 to 6 of place. */
 static weir_match_options read_place(lua_State *L)
 {
     weir_match_options o = {.met = true};
@@ -35,7 +39,8 @@ static weir_match_options read_place(lua_State *L)
     return o;
 }
 
-/* Puts o->at off to the first start that sums allow; WEIR_EBUSY: there is none, or not the one that is wanted. */
+/* Moves o->at to the first start that the sums allow. Returns WEIR_EBUSY where no start is possible, or in mode now
+ * where the first start is later than o->at. */
 static int ask_sums(weir_graph *g, const weir_request *request, weir_match_options *o, weir_err *err)
 {
     int64_t start;
@@ -51,11 +56,11 @@ static int ask_sums(weir_graph *g, const weir_request *request, weir_match_optio
     return WEIR_OK;
 }
 
-#define PLACE_POLICY 9 /* the engine's policy on the stack of place */
+#define PLACE_POLICY 9 /* stack index of the engine's policy in place */
 
-/* Books it, with the hooks of the policy; *start is where. */
-static int book(lua_State *L, struct weirlua_graph *box, const weir_request *request, weir_match_options *o, int64_t *start,
-                weir_err *err)
+/* Matches with the hooks of the policy, and sets *start. Returns a status. */
+static int book(lua_State *L, struct weirlua_graph *box, const weir_request *request, weir_match_options *o,
+                int64_t *start, weir_err *err)
 {
     const weir_allocation *a = NULL;
     struct hooks hooks;
@@ -89,7 +94,7 @@ int weirlua_engine_place(lua_State *L)
     lua_settop(L, 7);
     o = read_place(L);
     o.stats = &stats;
-    lua_getiuservalue(L, 1, 1); /* 8, 9: both stay alive, whatever a hook does to the engine */
+    lua_getiuservalue(L, 1, 1); /* 8, 9: graph and policy stay alive, whatever a hook does to the engine */
     lua_getiuservalue(L, 1, 2);
     request = weirlua_admitted(L, 2, PLACE_POLICY);
     if (!request)
@@ -119,7 +124,7 @@ int weirlua_engine_soonest(lua_State *L)
     o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);
     o.duration = weirlua_check_time(L, 5);
-    lua_getiuservalue(L, 1, 1); /* 6, 7: both stay alive, whatever admit does to the engine */
+    lua_getiuservalue(L, 1, 1); /* 6, 7: graph and policy stay alive, whatever admit does to the engine */
     lua_getiuservalue(L, 1, 2);
     request = weirlua_admitted(L, 2, 7);
     if (!request)
@@ -170,7 +175,7 @@ int weirlua_engine_visits(lua_State *L)
     return 1;
 }
 
-/* ---- lifting ---- */
+/* ---- detached jobs ---- */
 
 struct lifted {
     weir_lifted *x;

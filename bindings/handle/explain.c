@@ -1,8 +1,8 @@
-/* explain.c - explanations for scripts: hooks are framed for each match, the result becomes a table. Invariant: what an
- * explanation tells of is told as vertices of the graph that was asked about, never of the copy. */
+/* explain.c - explanations for scripts: hooks are set up for each match, the result becomes a table. Invariant: the
+ * vertices of an explanation are vertices of the graph asked about, never of the copy. */
 #include "policy/policy.h"
 
-/* Stack of explain(): */
+/* Stack indices of the arguments of explain(). */
 enum { ARG_GRAPH = 1, ARG_COPY, ARG_POLICY, ARG_REQUEST, ARG_OPTIONS };
 
 struct framing {
@@ -59,7 +59,7 @@ static void set_vertex(lua_State *L, const struct weirlua_graph *box, const char
     lua_setfield(L, -2, key);
 }
 
-/* What is told, and of which copy. */
+/* An explanation to be written as a table, and the copy that the explanation was made on. */
 struct telling {
     const weir_explanation *x;
     const struct weirlua_graph *box, *copy;
@@ -133,7 +133,8 @@ static void set_shortage(lua_State *L, const struct weirlua_graph *box, const we
 
 static void push_level(lua_State *L, const weir_level *level)
 {
-    static const char *const causes[] = {"constraint", "aggregate", "state", "policy", "exclusivity", "time", "aggregate"};
+    static const char *const causes[] = {"constraint",  "aggregate", "state",    "policy",
+                                         "exclusivity", "time",      "aggregate"};
 
     lua_createtable(L, 0, 6);
     set_text(L, "type", level->type);
@@ -210,8 +211,8 @@ static void push_explanation(lua_State *L, const struct telling *t)
     set_stats(L, &x->stats);
 }
 
-/* explain(graph, copy, policy or nil, request[, {at=, where=, and how the request is read}]) -> explanation, the request as
- * admitted. The copy is used up. */
+/* explain(graph, copy, policy or nil, request[, {at=, where=, and the readings of requests}]): the explanation, and the
+ * request after admit. The copy is changed and of no further use. */
 int weirlua_explain(lua_State *L)
 {
     static const char *const known[] = {"at", "where", WEIRLUA_READINGS, NULL};
@@ -228,7 +229,8 @@ int weirlua_explain(lua_State *L)
 
     lua_settop(L, ARG_OPTIONS);
     policy = luaL_testudata(L, ARG_POLICY, WEIRLUA_POLICY);
-    luaL_argcheck(L, lua_isnil(L, ARG_POLICY) || (policy && policy->open), ARG_POLICY, "an open policy, or nil, expected");
+    luaL_argcheck(L, lua_isnil(L, ARG_POLICY) || (policy && policy->open), ARG_POLICY,
+                  "an open policy, or nil, expected");
     luaL_argcheck(L, box != copy, ARG_COPY, "a copy of the graph expected");
     luaL_argcheck(L, !box->matching && !copy->matching, ARG_GRAPH, "a match runs on the graph");
     weirlua_check_writable(L, s, copy);

@@ -1,5 +1,5 @@
-/* graph.c - the graph handle and what can be read from it. Invariant: a handle is made closed, opened once, registered
- * while it is open; all uses go through weirlua_check_graph, which a closed one does not pass. */
+/* graph.c - the graph handle and the methods that read a graph. Invariant: a handle is made closed, opened once,
+ * registered while open; all methods go through weirlua_check_graph, which raises for a closed handle. */
 #include "handle/weirlua.h"
 
 #define HANDLES "weir.core.handles" /* registry: number -> handle, weak */
@@ -23,8 +23,8 @@ static void remember(lua_State *L, uint32_t number)
     lua_pop(L, 1);
 }
 
-/* Inside a finalizer the graph is only closed: one of our functions may be reading it further down the stack. Its
- * memory then goes with the handle. */
+/* Closes a graph. In a finalizer (last) the core's graph is freed later, with the handle: a function of the binding may
+ * be reading the graph further down the stack. */
 static void close_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *box, bool last)
 {
     weir_graph *g = box->g;
@@ -160,7 +160,7 @@ int weirlua_graph_parse(lua_State *L)
     return weirlua_graph_finish(L, box, weir_graph_parse(text, len, source, format, &box->g, &err), &err);
 }
 
-/* guess(text): the name of the format that parse would take a text for, or nil */
+/* guess(text): the name of the format that parse would choose for a text, or nil. */
 int weirlua_format_guess(lua_State *L)
 {
     size_t len;
@@ -285,7 +285,7 @@ static int graph_aggregate(lua_State *L)
     return weirlua_push_aggregate(L, box->g, v);
 }
 
-/* Upvalues: state, graph, the next index to look at, how many edges are left, the serial of the graph. */
+/* The iterator. Upvalues: state, graph, next index, number of edges left, serial of the graph. */
 static int next_edge(lua_State *L)
 {
     struct weirlua_graph *box;
@@ -344,20 +344,23 @@ static int graph_now(lua_State *L)
     return 1;
 }
 
-/* @class graph A machine: vertices, edges, and who has what of them when.
- * @method root(subsystem: string?, i: integer?): vertex? -- The (i-th) root of a subsystem; of containment if not given.
- * @method roots(subsystem: string?): vertex[] -- All of them.
+/* @class graph A machine: vertices, edges, and the schedules of the vertices.
+ * @method root(subsystem: string?, i: integer?): vertex? -- The (i-th) root of a subsystem; of containment if not
+ *   given.
+ * @method roots(subsystem: string?): vertex[] -- All roots of a subsystem.
  * @method vertex(uri: string): vertex?, string?, string? -- The vertex of a path or URI; also g(uri).
- * @method count(): integer -- How many vertices there are.
+ * @method count(): integer -- The number of vertices.
  * @method types(): string[] -- The types of pools.
  * @method subsystems(): string[] -- The subsystems; the first is "containment".
  * @method edges(subsystem: string?): edge[] -- The edges of a subsystem, or of all.
- * @method aggregate(v: vertex?): table<string, table> -- Units by type below a vertex, or in all: {core = {total, free, idle}}.
- * @method now(): number -- The clock of the books, in seconds.
- * @method walk(options: table): fun(): vertex?, string -- Iterates: {start =, subsystem =, type =, order = "pre" | "post" |
- *   "both" | "breadth", upward =, reverse =, prune = function, evaluate = function, best = n, order_children = function,
- *   visit = function, fields = "type" | {"type", "id", "free"}}. The functions and the loop get the fields after their other
- *   arguments, which costs less than half of asking. With evaluate it returns the vertices with their scores, best first. */
+ * @method aggregate(v: vertex?): table<string, table> -- Units by type below a vertex, or in all: {core = {total, free,
+ *   idle}}.
+ * @method now(): number -- The clock of the graph, in seconds.
+ * @method walk(options: table): fun(): vertex?, string -- Iterates: {start =, subsystem =, type =,
+ *   order = "pre" | "post" | "both" | "breadth", upward =, reverse =, prune = function, evaluate = function, best = n,
+ *   order_children = function, visit = function, fields = "type" | {"type", "id", "free"}}. The functions and the loop
+ *   get the fields after all further arguments, at less than half the cost of reading the fields. With evaluate: the
+ *   vertices with scores, best first. */
 const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
                                           {"roots", graph_roots},
                                           {"vertex", graph_vertex},
@@ -377,7 +380,7 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                     {"__tostring", graph_tostring},
                                     {"__call", graph_vertex},
                                     {NULL, NULL}};
-    static const luaL_Reg owners[] = {{"format", weirlua_graph_format}, /* these may take long: not for policies */
+    static const luaL_Reg owners[] = {{"format", weirlua_graph_format}, /* may take long: not for policies */
                                       {"write", weirlua_graph_write},
                                       {"resolve", weirlua_graph_resolve},
                                       {"check", graph_check},

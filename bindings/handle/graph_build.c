@@ -1,4 +1,4 @@
-/* graph_build.c - the methods that change a graph. Invariant: each asks weirlua_check_writable first. */
+/* graph_build.c - the methods that change a graph. Invariant: each method calls weirlua_check_writable first. */
 #include "handle/weirlua.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static int graph_finish(lua_State *L)
     return weirlua_status(L, weir_graph_end(check_writable_graph(L)->g, &err), &err);
 }
 
-/* A string in which C would see less than there is. */
+/* Returns whether a string contains a zero byte, at which C would end the string. */
 static bool has_zero(lua_State *L, int idx)
 {
     size_t len;
@@ -34,13 +34,13 @@ static bool has_zero(lua_State *L, int idx)
     return s && strlen(s) != len;
 }
 
-/* What a new vertex gets: KEY = true | string | number. */
+/* A property, tag or datum of a new vertex: KEY = true | string | number. */
 struct entry {
     int map;
     const char *key, *value;
 };
 
-/* Refuses the wrong kind of entries; how many there are. */
+/* Returns the number of entries of a field; raises for entries of a wrong type. */
 static uint32_t check_entries(lua_State *L, int table, const char *field)
 {
     uint32_t n = 0;
@@ -61,7 +61,8 @@ static uint32_t check_entries(lua_State *L, int table, const char *field)
     return n;
 }
 
-/* Adds them to a list that has room; the table at `texts` keeps those of numbers. */
+/* Appends the entries of a field to `list`, which is long enough; the table at `texts` keeps the texts of numbers
+ * alive. Returns the number of entries. */
 static uint32_t list_entries(lua_State *L, int table, const char *field, int map, int texts, struct entry *list)
 {
     uint32_t n = 0;
@@ -77,7 +78,8 @@ static uint32_t list_entries(lua_State *L, int table, const char *field, int map
     return n;
 }
 
-/* Pushes what keeps the list alive. All that can raise is done before anything is added to the graph. */
+/* Returns the entries of the vertex description, and pushes a userdata that owns the list. After the call nothing can
+ * raise, and the graph can be changed. */
 static const struct entry *push_entries(lua_State *L, int table, uint32_t *n)
 {
     uint32_t properties = check_entries(L, table, "properties"), tags = check_entries(L, table, "tags");
@@ -131,10 +133,10 @@ static void undo_add(weir_graph *g, weir_vertex first, uint32_t count)
 
     for (uint32_t k = 0; k < count; k++)
         left |= weir_graph_unlink(g, first + k, &ignored) != WEIR_OK;
-    (void)left; /* unlinking what was just added does not fail */
+    (void)left; /* unlinking a vertex just added does not fail */
 }
 
-/* add(parent | nil, pool[, count[, stride]]): the vertex, or the first of `count`. */
+/* add(parent | nil, pool[, count[, stride]]): the vertex, or the first of `count` vertices. */
 static int graph_add(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
@@ -167,7 +169,7 @@ static int graph_add(lua_State *L)
     return 1;
 }
 
-/* The subsystem of unlink(v[, subsystem | {subsystem=, force=}]). */
+/* Returns the subsystem of unlink(v[, subsystem | {subsystem=, force=}]), NULL for containment. */
 static const char *unlink_options(lua_State *L, bool *force)
 {
     static const char *const known[] = {"subsystem", "force", NULL};
@@ -184,7 +186,8 @@ static const char *unlink_options(lua_State *L, bool *force)
     return subsystem;
 }
 
-/* true; with force the list of what jobs lost; or nil, message, code, and where jobs are in the way their numbers. */
+/* unlink(...): true; with force the list of units that jobs lost; or nil, message, code, and the list of the jobs that
+ * have units of v where jobs are the reason. */
 static int graph_unlink(lua_State *L)
 {
     struct weirlua_graph *box = check_writable_graph(L);
@@ -220,7 +223,7 @@ static int graph_add_edge(lua_State *L)
     return weirlua_status(L, weir_edge_add(box->g, source, target, subsystem, type, back, &err), &err);
 }
 
-/* merge(other[, uri]) */
+/* merge(other[, uri]): adds the vertices of `other`, below uri. */
 static int graph_merge(lua_State *L)
 {
     struct weirlua_graph *box = check_writable_graph(L), *other = weirlua_check_graph(L, weirlua_of(L), 2);
@@ -238,7 +241,7 @@ static int graph_advance(lua_State *L)
     return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
 }
 
-/* rewind(to): sets the clock back, of a graph without jobs: true; or nil, message, code. */
+/* rewind(to): true after setting the clock of a graph without jobs back; or nil, message, code. */
 static int graph_rewind(lua_State *L)
 {
     struct weirlua_graph *box = check_writable_graph(L);

@@ -1,12 +1,12 @@
 /* graph_copy.c - graphs made from graphs: duplicates, copies, extracts, coarse views. Invariant: the new handle is made
- * closed before the core is asked, and opened after. */
+ * closed before the core is called, and opened after. */
 #include "handle/weirlua.h"
 
 #include <string.h>
 
 #define MAP "weir.map"
 
-/* dup(): the whole graph, with its books. */
+/* dup(): the whole graph, with the schedules. */
 static int graph_dup(lua_State *L)
 {
     struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1);
@@ -16,7 +16,7 @@ static int graph_dup(lua_State *L)
     return weirlua_graph_finish(L, box, weir_graph_dup(from->g, &box->g, &err), &err);
 }
 
-/* copy(v): what is below v and available now. */
+/* copy(v): the part of the subtree of v that is available now. */
 static int graph_copy(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
@@ -47,7 +47,7 @@ weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_grap
     return list;
 }
 
-/* extract(list): the vertices, all below and above them. */
+/* extract(list): the vertices, with all vertices below and above. */
 static int graph_extract(lua_State *L)
 {
     struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1), *box;
@@ -59,7 +59,7 @@ static int graph_extract(lua_State *L)
     return weirlua_graph_finish(L, box, weir_graph_extract(from->g, list, n, &box->g, &err), &err);
 }
 
-/* compare(other[, books]): true; or nil, the first difference, code. */
+/* compare(other[, books]): true; or nil, the first difference, code. With `books` schedules are compared too. */
 static int graph_compare(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
@@ -71,7 +71,7 @@ static int graph_compare(lua_State *L)
 
 /* ---- coarse views ---- */
 
-/* What stands for what. User values: 1 the fine graph, 2 the view. */
+/* The map between a graph and a coarse view. User values: 1 the fine graph, 2 the view. */
 struct map {
     weir_vertex *coarse; /* by vertex of the fine graph */
     uint32_t limit;
@@ -89,7 +89,8 @@ static int map_gc(lua_State *L)
     return 0;
 }
 
-/* The names of the types to keep, as an array; it and they stay on the stack or in the table at index 2. */
+/* Returns the names of the types to keep as an array of *n. Array and strings stay on the stack or in the table at
+ * index 2. */
 static const char **read_keep(lua_State *L, uint32_t *n)
 {
     static const char *const known[] = {"keep", NULL};
@@ -112,7 +113,7 @@ static const char **read_keep(lua_State *L, uint32_t *n)
     return keep;
 }
 
-/* coarsen{keep = {"rack", "node"}}: the view, and the map between the two. */
+/* coarsen{keep = {"rack", "node"}}: the view, and the map between graph and view. */
 static int graph_coarsen(lua_State *L)
 {
     struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1), *view;
@@ -156,8 +157,8 @@ static int push_fine(lua_State *L, const struct map *m, weir_vertex v)
     return 1;
 }
 
-/* map(v): for a vertex of the fine graph the one of the view that stands for it, or nil; for one of the view the list
- * of those it stands for. */
+/* map(v): for a vertex of the fine graph, the vertex of the view that represents v, or nil; for a vertex of the view,
+ * the list of the vertices represented. */
 static int map_call(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
@@ -176,7 +177,7 @@ static int map_call(lua_State *L)
     return 1;
 }
 
-/* The fine graph. */
+/* map:graph(): the fine graph. */
 static int map_graph(lua_State *L)
 {
     luaL_checkudata(L, 1, MAP);

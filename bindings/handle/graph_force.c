@@ -1,10 +1,10 @@
-/* graph_force.c - which jobs stand in the way of an unlink, and unlinking all the same. Invariant: a job has something
- * of a vertex when one of its picks is at or below it, or is a whole vertex above it. */
+/* graph_force.c - the jobs that prevent an unlink, and unlinking in spite of jobs. Invariant: a job has units of a
+ * vertex when a pick of the job is at or below the vertex, or is a whole vertex above. */
 #include "handle/weirlua.h"
 
 #include <string.h>
 
-/* Adds a job to n ascending ones, unless it is there. */
+/* Inserts a job into n ascending ids unless present. Returns the new number of ids. */
 static uint32_t insert(int64_t *ids, uint32_t n, int64_t job)
 {
     uint32_t at = n;
@@ -18,7 +18,7 @@ static uint32_t insert(int64_t *ids, uint32_t n, int64_t job)
     return n + 1;
 }
 
-/* Adds the jobs that have a vertex above v as a whole. */
+/* Inserts the jobs that have a whole vertex above v. Returns the new number of ids. */
 static uint32_t add_above(const weir_graph *g, weir_vertex v, int64_t *ids, uint32_t n)
 {
     weir_use u;
@@ -29,7 +29,7 @@ static uint32_t add_above(const weir_graph *g, weir_vertex v, int64_t *ids, uint
     return n;
 }
 
-/* Pushes the ascending list of the jobs that have something of a vertex. */
+/* Pushes the ascending list of the jobs that have units of v, and returns the length. */
 static uint32_t push_jobs(lua_State *L, const weir_graph *g, weir_vertex v)
 {
     struct weirlua_box *below = weirlua_box_push(L, weir_free);
@@ -53,9 +53,9 @@ static uint32_t push_jobs(lua_State *L, const weir_graph *g, weir_vertex v)
     return n;
 }
 
-#define NAMED 10 /* jobs that a message names */
+#define NAMED 10 /* jobs named in a message */
 
-/* Pushes "PATH is in use by jobs 1, 2; ..." for n jobs listed at index `jobs`. */
+/* Pushes "PATH is in use by jobs 1, 2; ..." for the n jobs listed at index `jobs`. */
 static void push_refusal(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int jobs, uint32_t n)
 {
     luaL_Buffer b;
@@ -119,7 +119,8 @@ static void push_loss(lua_State *L, const struct weirlua_graph *box, int64_t job
     lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
-/* Adds to the list on top of the stack what a job has at and below v; of a whole vertex above it, v itself. */
+/* Appends the picks of a job at and below v to the list on top of the stack; for a pick of a whole vertex above,
+ * appends v. */
 static void push_losses(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a, weir_vertex v)
 {
     const weir_graph *g = box->g;

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* The vertex that `start` names: a vertex of this graph, or a URI. False: nil, message, code were pushed. */
+/* Reads the vertex named by `start`: a vertex of the graph, or a URI. Returns false with nil, message, code pushed. */
 static bool read_start(lua_State *L, const struct weirlua_graph *box, int table, weir_vertex *out)
 {
     const char *uri = NULL;

@@ -1,4 +1,5 @@
-/* graph_pieces.c - g:pieces(stamp) and pieces(): a graph as texts under keys, and back. */
+/* graph_pieces.c - g:pieces(stamp) and pieces(): the key-value image of a graph: texts under keys, for stores such as
+ * etcd. */
 #include "handle/weirlua.h"
 
 #define PIECES "weir.pieces"
@@ -21,7 +22,7 @@ static weir_pieces *check(lua_State *L)
     return *p;
 }
 
-/* pieces([stamp]): what changed since the save with that stamp, else everything; or nil, message, code. */
+/* pieces([stamp]): the changes since the save with that stamp, else the whole graph; or nil, message, code. */
 int weirlua_graph_pieces(lua_State *L)
 {
     struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
@@ -33,7 +34,7 @@ int weirlua_graph_pieces(lua_State *L)
     return rc ? weirlua_fail(L, &err, rc) : 1;
 }
 
-/* pieces(): an empty list, to be filled with put. */
+/* pieces(): an empty image, to be filled with put. */
 int weirlua_pieces_new(lua_State *L)
 {
     weir_pieces **p = push(L);
@@ -53,7 +54,7 @@ static int put(lua_State *L)
     return weirlua_status(L, weir_pieces_put(p, key, text, len, &err), &err);
 }
 
-/* at(i): key and text; key and nil: what is below the key and does not come is gone; nothing: no more. */
+/* at(i): key and text; key and nil for a key to delete, with all keys below; nothing after the last piece. */
 static int at(lua_State *L)
 {
     const weir_pieces *p = check(L);
@@ -71,14 +72,15 @@ static int at(lua_State *L)
     return 2;
 }
 
-/* stamp(): of the save that they make. */
+/* stamp(): the stamp of the save made by storing the pieces. */
 static int stamp(lua_State *L)
 {
     lua_pushstring(L, weir_pieces_stamp(check(L)));
     return 1;
 }
 
-/* stored(graph): they are; changes of the graph are noted from here on: true; or nil, message, code. */
+/* stored(graph): true, once the caller has stored the pieces; the journal of the graph starts anew; or nil, message,
+ * code. */
 static int stored(lua_State *L)
 {
     weir_pieces *p = check(L);
@@ -88,7 +90,7 @@ static int stored(lua_State *L)
     return weirlua_status(L, weir_pieces_stored(p, box->g, &err), &err);
 }
 
-/* graph(): the graph that they are; or nil, message, code. */
+/* graph(): the graph of the pieces; or nil, message, code. */
 static int graph(lua_State *L)
 {
     const weir_pieces *p = check(L);

@@ -1,5 +1,5 @@
-/* graph_resolve.c - g:resolve(text, {source = name}): what the JSON graph of an allocation says of this graph, as a list
- * like that of allocation:vertices(). */
+/* graph_resolve.c - g:resolve(text, {source = name}): the vertices of the graph named by the JSON graph of an
+ * allocation, as a list like allocation:vertices(). */
 #include "handle/weirlua.h"
 
 static void push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *pick)

@@ -1,4 +1,5 @@
-/* graph_save.c - g:save(path, opts) and g:changed(): a graph into a file, and what the next save would write. */
+/* graph_save.c - g:save(path, opts) writes a graph to a file; g:changed() lists the vertices that the next save would
+ * write. */
 #include "handle/weirlua.h"
 
 /* save(path[, {format=, changed=}]): true; or nil, message, code. */
@@ -16,7 +17,7 @@ static int graph_save(lua_State *L)
     return weirlua_status(L, weir_graph_save(box->g, path, format, flags, &err), &err);
 }
 
-/* changed(): the list of vertices. */
+/* changed(): the list of vertices changed since the last save. */
 static int graph_changed(lua_State *L)
 {
     struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
@@ -38,4 +39,5 @@ static int graph_changed(lua_State *L)
     return 1;
 }
 
-const luaL_Reg weirlua_graph_savers[] = {{"save", graph_save}, {"changed", graph_changed}, {"pieces", weirlua_graph_pieces}, {NULL, NULL}};
+const luaL_Reg weirlua_graph_savers[] = {{"save", graph_save}, {"changed", graph_changed},
+                                           {"pieces", weirlua_graph_pieces}, {NULL, NULL}};

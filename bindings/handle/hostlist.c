@@ -1,20 +1,19 @@
-/* hostlist.c - weir.hostlist: ordered lists of host names (RFC 29). Positions count from 1. append, delete, delete_at, sort
- * and uniq change a list. == compares the names and their order; as a key of a table a list stands for itself, whatever is
- * in it: the key for what is in it is its text. Where a list is wanted, a text or a list of texts will do.
- * Invariant: a list that a script can reach holds a weir_hostlist, until its finalizer has run.
- */
+/* hostlist.c - weir.hostlist: ordered lists of host names (RFC 29). Positions count from 1. append, delete, delete_at,
+ * sort and uniq change a list. == compares the names and the order. As a key of a table a list is compared by identity:
+ * use the text of the list as a key to compare by content. Wherever a list is expected, a text or a list of texts is
+ * accepted. Invariant: a list that a script can reach holds a weir_hostlist, until the finalizer has run. */
 #include "handle/weirlua.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define HOSTLIST     "weir.hostlist"
-#define INDEX_AFTER  8 /* searches in an unchanged list, before an index pays */
+#define INDEX_AFTER  8 /* searches in an unchanged list before an index pays */
 #define USUAL_LENGTH 256
 
 struct hostlist {
     weir_hostlist *h;
-    unsigned searches; /* since it changed last */
+    unsigned searches; /* since the last change */
 };
 
 weir_hostlist **weirlua_hostlist_push(lua_State *L)
@@ -47,7 +46,7 @@ static weir_hostlist *check_list(lua_State *L, int arg)
     return check_box(L, arg)->h;
 }
 
-/* A list that will be changed. */
+/* Returns the list at `arg`, to be changed: resets the count of searches. */
 static weir_hostlist *check_changing(lua_State *L, int arg)
 {
     struct hostlist *box = check_box(L, arg);
@@ -56,7 +55,7 @@ static weir_hostlist *check_changing(lua_State *L, int arg)
     return box->h;
 }
 
-/* The position from 0 at `arg`; any that no list has is UINT64_MAX. */
+/* Returns the position at `arg`, counted from 0; UINT64_MAX for a number that is no position. */
 static uint64_t check_position(lua_State *L, int arg)
 {
     lua_Integer i = luaL_checkinteger(L, arg);
@@ -64,7 +63,7 @@ static uint64_t check_position(lua_State *L, int arg)
     return i > 0 ? (uint64_t)i - 1 : UINT64_MAX;
 }
 
-/* Pushes the name at a position from 0; nil: there is none. */
+/* Pushes the name at a position from 0, or nil. */
 static int push_name(lua_State *L, const weir_hostlist *h, uint64_t i)
 {
     char usual[USUAL_LENGTH];
@@ -82,7 +81,7 @@ static int push_name(lua_State *L, const weir_hostlist *h, uint64_t i)
     return 1;
 }
 
-/* ---- what stands for a list ---- */
+/* ---- conversion to a list ---- */
 
 /* Puts the number of the entry before the text of an error. */
 static void name_entry(weir_err *err, lua_Integer i)
@@ -100,7 +99,8 @@ static int append_texts(lua_State *L, int list, weir_hostlist *h, weir_err *err)
     luaL_checkstack(L, 4, "hostlist");
     for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1), seen++)
         if (lua_type(L, -1) != LUA_TSTRING)
-            luaL_argerror(L, list, lua_pushfstring(L, "list of texts expected, there is a %s in it", luaL_typename(L, -1)));
+            luaL_argerror(L, list,
+                          lua_pushfstring(L, "list of texts expected, there is a %s in it", luaL_typename(L, -1)));
     luaL_argcheck(L, seen == n, list, "list of texts expected, this has other keys or holes");
     for (lua_Integer i = 1; i <= n; i++) {
         size_t len;
@@ -141,7 +141,8 @@ weir_hostlist *weirlua_hostlist_at(lua_State *L, int arg, weir_err *err)
     if (luaL_testudata(L, arg, HOSTLIST))
         return check_list(L, arg);
     if (type != LUA_TSTRING && type != LUA_TTABLE)
-        luaL_argerror(L, arg, lua_pushfstring(L, "hostlist, text or list of texts expected, got %s", luaL_typename(L, arg)));
+        luaL_argerror(L, arg,
+                      lua_pushfstring(L, "hostlist, text or list of texts expected, got %s", luaL_typename(L, arg)));
     h = weirlua_hostlist_push(L);
     if (make_list(L, arg, h, err))
         return NULL;
@@ -151,7 +152,7 @@ weir_hostlist *weirlua_hostlist_at(lua_State *L, int arg, weir_err *err)
     return *h;
 }
 
-/* hostlist([hosts]): nothing, a text, a list of texts, or another list, which is copied. */
+/* hostlist([hosts]): a new list of no hosts, a text, a list of texts, or a copy of a list. */
 int weirlua_hostlist_new(lua_State *L)
 {
     weir_hostlist **h;
@@ -184,7 +185,7 @@ static int changed(lua_State *L, int rc, weir_err *err)
     return 1;
 }
 
-/* append(x): puts hosts at the end, and gives the list. */
+/* append(x): appends hosts, and returns the list. */
 static int list_append(lua_State *L)
 {
     weir_hostlist *h = check_changing(L, 1), *more;
@@ -197,7 +198,7 @@ static int list_append(lua_State *L)
     return changed(L, weir_hostlist_append_list(h, more, &err), &err);
 }
 
-/* delete(x): for each name of x its first occurrence goes, if there is one; how many went. */
+/* delete(x): removes the first occurrence of each name of x; returns the number of names removed. */
 static int list_delete(lua_State *L)
 {
     weir_hostlist *h = check_changing(L, 1), *names;
@@ -212,7 +213,7 @@ static int list_delete(lua_State *L)
     return 1;
 }
 
-/* delete_at(i): the i-th name goes; the name. */
+/* delete_at(i): removes the i-th name, and returns the name. */
 static int list_delete_at(lua_State *L)
 {
     weir_hostlist *h = check_changing(L, 1);
@@ -236,26 +237,27 @@ static int list_delete_at(lua_State *L)
 static int rearrange(lua_State *L, int (*how)(weir_hostlist *h))
 {
     int rc = how(check_changing(L, 1));
-    weir_err err = {.code = rc, .text = "hostlist: too many names that come more than once or have something behind a bracket"};
+    weir_err err = {.code = rc,
+                    .text = "hostlist: too many names that come more than once or have something behind a bracket"};
 
     if (rc == WEIR_ENOMEM)
         luaL_error(L, "out of memory");
     return changed(L, rc, &err);
 }
 
-/* sort(): by what is before the number, how long the number is, and the number; gives the list. */
+/* sort(): sorts by the text before the number, the length of the number, and the number; returns the list. */
 static int list_sort(lua_State *L)
 {
     return rearrange(L, weir_hostlist_sort);
 }
 
-/* uniq(): sorts, and keeps each name once; gives the list. */
+/* uniq(): sorts, and keeps each name once; returns the list. */
 static int list_uniq(lua_State *L)
 {
     return rearrange(L, weir_hostlist_uniq);
 }
 
-/* copy(): a list of its own with the same names. */
+/* copy(): a new list of the same names. */
 static int list_copy(lua_State *L)
 {
     const weir_hostlist *h = check_list(L, 1);
@@ -266,7 +268,7 @@ static int list_copy(lua_State *L)
 
 /* ---- questions ---- */
 
-/* The position from 0 of the name at index 2, or -1. */
+/* Returns the position from 0 of the name at index 2, or -1. */
 static int64_t search(lua_State *L)
 {
     struct hostlist *box = check_box(L, 1);
@@ -276,11 +278,11 @@ static int64_t search(lua_State *L)
     luaL_checktype(L, 2, LUA_TSTRING);
     name = lua_tolstring(L, 2, &len);
     if (box->searches < INDEX_AFTER && ++box->searches == INDEX_AFTER && weir_hostlist_index(box->h))
-        box->searches = 0; /* it will do without */
+        box->searches = 0; /* without an index, for lack of memory */
     return weir_hostlist_find(box->h, name, len);
 }
 
-/* find(name): its first position, or nil. */
+/* find(name): the first position of the name, or nil. */
 static int list_find(lua_State *L)
 {
     int64_t i = search(L);
@@ -292,21 +294,21 @@ static int list_find(lua_State *L)
     return 1;
 }
 
-/* has(name): whether it is in the list. */
+/* has(name): whether the name is in the list. */
 static int list_has(lua_State *L)
 {
     lua_pushboolean(L, search(L) >= 0);
     return 1;
 }
 
-/* count(), #h: how many names. */
+/* count(), #h: the number of names. */
 static int list_count(lua_State *L)
 {
     lua_pushinteger(L, (lua_Integer)weir_hostlist_count(check_list(L, 1)));
     return 1;
 }
 
-/* a == b: false where one is no list. */
+/* a == b: false where an operand is no list. */
 static int list_eq(lua_State *L)
 {
     lua_settop(L, 2);
@@ -317,7 +319,7 @@ static int list_eq(lua_State *L)
     return 1;
 }
 
-/* h[i]: the i-th name, or nil; and the methods, which are upvalue 2. */
+/* h[i]: the i-th name, or nil. h.METHOD: from the table in upvalue 2. */
 static int list_index(lua_State *L)
 {
     const weir_hostlist *h = check_list(L, 1);
@@ -337,7 +339,7 @@ static int list_index(lua_State *L)
 
 /* ---- iteration ---- */
 
-/* Upvalues: 2 a copy of the list, 3 the position that comes next. */
+/* The iterator of names(). Upvalues: 2 a copy of the list, 3 the next position. */
 static int step_names(lua_State *L)
 {
     struct hostlist *box = lua_touserdata(L, lua_upvalueindex(2));
@@ -353,7 +355,7 @@ static int step_names(lua_State *L)
     return 2;
 }
 
-/* for name, i in h:names(): all of them, in order, as they are now: the list may change under the loop. */
+/* for name, i in h:names(): all names, in order, of a copy: a loop may change the list. */
 static int list_names(lua_State *L)
 {
     lua_pushlightuserdata(L, weirlua_of(L));
@@ -399,7 +401,7 @@ void weirlua_hostlist_open(lua_State *L, struct weirlua *s)
     luaL_getmetatable(L, HOSTLIST);
     lua_getfield(L, -1, "__index");
     lua_pushvalue(L, -1);
-    lua_setfield(L, -3, "methods"); /* where the specs find them */
+    lua_setfield(L, -3, "methods"); /* for the specs */
     lua_pushlightuserdata(L, s);
     lua_insert(L, -2);
     lua_pushcclosure(L, list_index, 2);

@@ -1,9 +1,8 @@
 /* idset.c - weir.idset: sets of ids (RFC 22). add, remove and take change a set; operators, and the methods named like
- * them, make a new one; without an argument nothing is added or taken away. == compares ids; as a key of a table a set
- * stands for itself, whatever is in it: the key for what is in it is its text. Where a set is wanted, an id, a list of ids
- * or a text will do.
- * Invariant: a set that a script can reach holds a weir_idset, until its finalizer has run.
- */
+ * operators, make a new set; nothing is added or removed without an argument. == compares ids. As a key of a table a
+ * set is compared by identity: use the text of the set as a key to compare by content. Wherever a set is expected, an
+ * id, a list of ids or a text is accepted. Invariant: a set that a script can reach holds a weir_idset, until the
+ * finalizer has run. */
 #include "handle/weirlua.h"
 
 #define IDSET "weir.idset"
@@ -39,7 +38,7 @@ static void check_rc(lua_State *L, int rc)
         luaL_error(L, "out of memory");
 }
 
-/* The id at `arg`; raises, naming it. */
+/* Returns the id at `arg`; raises for a wrong id, with the value in the message. */
 static uint32_t check_id(lua_State *L, int arg)
 {
     int exact;
@@ -48,13 +47,15 @@ static uint32_t check_id(lua_State *L, int arg)
     if (lua_type(L, arg) != LUA_TNUMBER)
         luaL_argerror(L, arg, lua_pushfstring(L, "id expected, got %s", luaL_typename(L, arg)));
     if (!exact || id < 0 || id > (lua_Integer)WEIR_IDSET_MAX)
-        luaL_argerror(L, arg, lua_pushfstring(L, "id from 0 to 4294967295 expected, got %s", luaL_tolstring(L, arg, NULL)));
+        luaL_argerror(L, arg,
+                      lua_pushfstring(L, "id from 0 to 4294967295 expected, got %s", luaL_tolstring(L, arg, NULL)));
     return (uint32_t)id;
 }
 
-/* ---- what stands for a set ---- */
+/* ---- conversion to a set ---- */
 
-/* Adds the ids of a list. Finalizers may run where Lua takes memory, and change the table: it is counted before. */
+/* Adds the ids of a list. The list is measured before: Lua may run finalizers when memory is allocated, and finalizers
+ * may change the table. */
 static void add_list(lua_State *L, int list, weir_idset *set)
 {
     size_t n = 0, i = 0;
@@ -105,7 +106,8 @@ weir_idset *weirlua_idset_at(lua_State *L, int arg, weir_err *err)
     if (luaL_testudata(L, arg, IDSET))
         return check_set(L, arg);
     if (type != LUA_TSTRING && type != LUA_TTABLE && type != LUA_TNUMBER)
-        luaL_argerror(L, arg, lua_pushfstring(L, "idset, id, list of ids or text expected, got %s", luaL_typename(L, arg)));
+        luaL_argerror(L, arg,
+                      lua_pushfstring(L, "idset, id, list of ids or text expected, got %s", luaL_typename(L, arg)));
     box = weirlua_idset_push(L);
     if (make_set(L, arg, box, err))
         return NULL;
@@ -115,7 +117,7 @@ weir_idset *weirlua_idset_at(lua_State *L, int arg, weir_err *err)
     return *box;
 }
 
-/* idset([ids]): nothing, a text, an id, a list of ids, or another set, which is copied. */
+/* idset([ids]): a new set of no ids, a text, an id, a list of ids, or a copy of a set. */
 int weirlua_idset_new(lua_State *L)
 {
     weir_idset **box;
@@ -139,7 +141,7 @@ int weirlua_idset_new(lua_State *L)
     return weirlua_idset_finish(L, box, rc);
 }
 
-/* copy(): a set of its own with the same ids. */
+/* copy(): a new set of the same ids. */
 static int set_copy(lua_State *L)
 {
     const weir_idset *set = check_set(L, 1);
@@ -152,8 +154,8 @@ static int set_copy(lua_State *L)
 
 typedef int operation(const weir_idset *a, const weir_idset *b, weir_idset **out);
 
-/* Stack: two sets or what stands for one, one of them a set at least. Pushes the new set; NULL in *out: err says what is
- * wrong with a text. */
+/* Applies `op` to the two sets on the stack, at least one a set, after converting the second. Pushes the new set. Sets
+ * *out to NULL for a wrong text, with the reason in err. */
 static weir_idset **operate(lua_State *L, operation *op, weir_err *err)
 {
     weir_idset **out, *a, *b;
@@ -206,25 +208,25 @@ static int meta_difference(lua_State *L)
     return operate_raising(L, weir_idset_difference);
 }
 
-/* union(x): the ids of both, a new set. */
+/* union(x): a new set of the ids in either set. */
 static int set_union(lua_State *L)
 {
     return operate_telling(L, weir_idset_union);
 }
 
-/* intersect(x): the ids that are in both, a new set. */
+/* intersect(x): a new set of the ids in both sets. */
 static int set_intersect(lua_State *L)
 {
     return operate_telling(L, weir_idset_intersect);
 }
 
-/* difference(x): the ids that are not in x, a new set. */
+/* difference(x): a new set of the ids not in x. */
 static int set_difference(lua_State *L)
 {
     return operate_telling(L, weir_idset_difference);
 }
 
-/* a == b: false where one is no set. */
+/* a == b: false where an operand is no set. */
 static int meta_eq(lua_State *L)
 {
     lua_settop(L, 2);
@@ -235,7 +237,7 @@ static int meta_eq(lua_State *L)
     return 1;
 }
 
-/* Puts sets in the place of both operands of a comparison. */
+/* Replaces both operands of a comparison by sets. */
 static void check_two(lua_State *L, weir_idset **a, weir_idset **b)
 {
     weir_err err = {0};
@@ -249,7 +251,7 @@ static void check_two(lua_State *L, weir_idset **a, weir_idset **b)
         luaL_error(L, "%s", err.text);
 }
 
-/* a <= b: all of a is in b. */
+/* a <= b: whether every id of a is in b. */
 static int meta_le(lua_State *L)
 {
     weir_idset *a, *b;
@@ -259,7 +261,7 @@ static int meta_le(lua_State *L)
     return 1;
 }
 
-/* a < b: all of a is in b, and more. */
+/* a < b: whether every id of a is in b, and b has more ids. */
 static int meta_lt(lua_State *L)
 {
     weir_idset *a, *b;
@@ -269,7 +271,7 @@ static int meta_lt(lua_State *L)
     return 1;
 }
 
-/* contains(x): all of x is in the set. */
+/* contains(x): whether every id of x is in the set. */
 static int set_contains(lua_State *L)
 {
     const weir_idset *set = check_set(L, 1), *other;
@@ -283,7 +285,7 @@ static int set_contains(lua_State *L)
     return 1;
 }
 
-/* overlaps(x): some id is in both. */
+/* overlaps(x): whether some id is in both sets. */
 static int set_overlaps(lua_State *L)
 {
     const weir_idset *set = check_set(L, 1), *other;
@@ -329,21 +331,21 @@ static int change(lua_State *L, const struct change *how)
     return 1;
 }
 
-/* add(x) or add(lo, hi): puts ids into the set, and gives the set. */
+/* add(x) or add(lo, hi): adds ids to the set, and returns the set. */
 static int set_add(lua_State *L)
 {
     static const struct change how = {weir_idset_add_range, weir_idset_add};
     return change(L, &how);
 }
 
-/* remove(x) or remove(lo, hi): takes ids out of the set, be they there or not, and gives the set. */
+/* remove(x) or remove(lo, hi): removes ids, present or not, from the set, and returns the set. */
 static int set_remove(lua_State *L)
 {
     static const struct change how = {weir_idset_remove_range, weir_idset_subtract};
     return change(L, &how);
 }
 
-/* take(n): moves the n lowest ids, or as many as there are, to a new set. */
+/* take(n): moves the n lowest ids, or all where the set has fewer, to a new set. */
 static int set_take(lua_State *L)
 {
     weir_idset *set = check_set(L, 1);
@@ -357,7 +359,7 @@ static int set_take(lua_State *L)
 
 /* ---- questions ---- */
 
-/* has(id): whether it is in the set. */
+/* has(id): whether the id is in the set. */
 static int set_has(lua_State *L)
 {
     const weir_idset *set = check_set(L, 1);
@@ -366,14 +368,14 @@ static int set_has(lua_State *L)
     return 1;
 }
 
-/* count(), #s: how many ids. */
+/* count(), #s: the number of ids. */
 static int set_count(lua_State *L)
 {
     lua_pushinteger(L, (lua_Integer)weir_idset_count(check_set(L, 1)));
     return 1;
 }
 
-/* empty(): whether there are none. */
+/* empty(): whether the set has no ids. */
 static int set_empty(lua_State *L)
 {
     lua_pushboolean(L, weir_idset_count(check_set(L, 1)) == 0);
@@ -401,7 +403,7 @@ static int set_last(lua_State *L)
     return push_id(L, weir_idset_last(check_set(L, 1)));
 }
 
-/* next(id): the lowest id above it, or nil. */
+/* next(id): the lowest id above `id`, or nil. */
 static int set_next(lua_State *L)
 {
     const weir_idset *set = check_set(L, 1);
@@ -409,7 +411,7 @@ static int set_next(lua_State *L)
     return push_id(L, weir_idset_next(set, check_id(L, 2)));
 }
 
-/* prev(id): the highest id below it, or nil. */
+/* prev(id): the highest id below `id`, or nil. */
 static int set_prev(lua_State *L)
 {
     const weir_idset *set = check_set(L, 1);
@@ -417,9 +419,9 @@ static int set_prev(lua_State *L)
     return push_id(L, weir_idset_prev(set, check_id(L, 2)));
 }
 
-/* ---- iteration: what is next is found from the id that was told last, so a set may change under a loop ---- */
+/* ---- iteration: each step searches from the id returned last, so that a loop may change the set ---- */
 
-/* The set that a loop is about, upvalue 2. */
+/* Returns the set of a loop: upvalue 2. */
 static const weir_idset *loop_set(lua_State *L)
 {
     weir_idset **box = lua_touserdata(L, lua_upvalueindex(2));
@@ -429,7 +431,7 @@ static const weir_idset *loop_set(lua_State *L)
     return *box;
 }
 
-/* Index 2: the last id that was told. */
+/* The iterator of ids(). Index 2: the id returned last. */
 static int step_ids(lua_State *L)
 {
     const weir_idset *set = loop_set(L);
@@ -437,7 +439,7 @@ static int step_ids(lua_State *L)
     return push_id(L, weir_idset_next(set, lua_isnoneornil(L, 2) ? -1 : (int64_t)check_id(L, 2)));
 }
 
-/* for id in s:ids(): all of them, ascending. */
+/* for id in s:ids(): all ids, ascending. */
 static int set_ids(lua_State *L)
 {
     check_set(L, 1);
@@ -447,7 +449,7 @@ static int set_ids(lua_State *L)
     return 1;
 }
 
-/* Upvalue 3: the last id that was told. */
+/* The iterator of ranges(). Upvalue 3: the id returned last. */
 static int step_ranges(lua_State *L)
 {
     const weir_idset *set = loop_set(L);
@@ -463,7 +465,7 @@ static int step_ranges(lua_State *L)
     return 2;
 }
 
-/* for lo, hi in s:ranges(): the runs of consecutive ids, ascending; both ends are inside. */
+/* for lo, hi in s:ranges(): the runs of consecutive ids, ascending; lo and hi included. */
 static int set_ranges(lua_State *L)
 {
     check_set(L, 1);
@@ -476,7 +478,8 @@ static int set_ranges(lua_State *L)
 
 /* ---- texts ---- */
 
-/* format{brackets = false, ranges = true}: the text with brackets where there is more than one id, or with every id. */
+/* format{brackets = false, ranges = true}: the text of the set. With brackets, a set of several ids is put in brackets;
+ * without ranges, every id is written. */
 static int set_format(lua_State *L)
 {
     static const char *const known[] = {"brackets", "ranges", NULL};

@@ -1,15 +1,15 @@
-/* numbers.c - numbers(line): the words of a line, as numbers; what logs of jobs are made of. Invariant: a word is read as Lua reads
- * numbers, and what is whole is an integer, however it is written.
+/* numbers.c - numbers(line): the words of a line as numbers, for reading logs of jobs. Invariant: words are read as Lua
+ * reads numbers, and every number of integral value is an integer, however written.
  *
  *   n, first, second, ... = numbers "12 -1 0.5 x"      4, 12, -1, 0.5, false
  *
- * n counts all words; of them the first WORDS_MAX are handed out, and false stands for what is no number. */
+ * n counts all words; only the first WORDS_MAX words are returned, with false for a word that is no number. */
 #include "handle/weirlua.h"
 
 #include <string.h>
 
 #define WORDS_MAX  32
-#define DIGITS_MAX 18 /* of a number that surely is an integer */
+#define DIGITS_MAX 18 /* digits sure to fit an integer */
 #define LENGTH_MAX 200
 
 static bool is_blank(char c)
@@ -17,7 +17,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A word such as 17 or -1. */
+/* Reads a word such as 17 or -1. Returns false for any different form. */
 static bool read_integer(const char *word, size_t len, lua_Integer *out)
 {
     size_t i = word[0] == '-';
@@ -34,7 +34,7 @@ static bool read_integer(const char *word, size_t len, lua_Integer *out)
     return true;
 }
 
-/* Pushes any other word. */
+/* Pushes a word that read_integer() does not read: a number, or false. */
 static void push_other(lua_State *L, const char *word, size_t len)
 {
     char text[LENGTH_MAX + 1];

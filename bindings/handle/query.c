@@ -1,5 +1,5 @@
-/* query.c - conditions on vertices: queries (the language of find) and RFC 31 constraints, read once. Invariant: an
- * object that a script can reach holds its condition, which never changes. */
+/* query.c - conditions on vertices, parsed once: queries (the language of find) and constraints (RFC 31). Invariant: an
+ * object that a script can reach holds a condition, and the condition never changes. */
 #include "handle/weirlua.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #define QUERY      "weir.query"
 #define CONSTRAINT "weir.constraint"
 
-/* User value 1: its text. */
+/* A parsed query. User value 1: the text. */
 struct query {
     weir_query *q;
 };
@@ -24,7 +24,7 @@ static weir_query *check_query(lua_State *L, int arg)
     return box->q;
 }
 
-/* Pushes nil, message, code; an expression has no file, so where in it tells the message. */
+/* Pushes nil, message, code. An expression has no file, so that the message itself gives the position. */
 static int fail_at(lua_State *L, const weir_err *err, int code)
 {
     weirlua_fail(L, err, code);
@@ -38,7 +38,7 @@ static int fail_at(lua_State *L, const weir_err *err, int code)
     return 3;
 }
 
-/* Replaces the text or query at `arg` by a query. NULL: nil, message, code were pushed. */
+/* Replaces the text or query at `arg` by a query. Returns NULL with nil, message, code pushed. */
 static weir_query *query_at(lua_State *L, int arg)
 {
     struct query *box;
@@ -102,7 +102,7 @@ static int query_tostring(lua_State *L)
 
 /* ---- constraints ---- */
 
-/* constraint(table | JSON text) */
+/* constraint(table | JSON text): a constraint. */
 int weirlua_constraint_new(lua_State *L)
 {
     struct constraint *box;
@@ -223,8 +223,8 @@ static int push_extract(lua_State *L, const struct weirlua_graph *box, const wei
     return weirlua_graph_finish(L, out, weir_graph_extract(box->g, list, n, &out->g, &err), &err);
 }
 
-/* find(expression | query[, {start=, as="list"|"graph"}]): the vertices in preorder; or a graph of them with all that
- * is below them and above them (M12). */
+/* find(expression | query[, {start=, as="list"|"graph"}]): the matching vertices in preorder; as "graph" a graph of the
+ * matching vertices and of all vertices below and above (M12). */
 static int graph_find(lua_State *L)
 {
     static const char *const known[] = {"start", "as", NULL};

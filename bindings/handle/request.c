@@ -1,5 +1,5 @@
-/* request.c - requests: text, a shape string or a Lua table becomes a jobspec, read once. Invariant: a request that a
- * script can reach holds a weir_request; it never changes. */
+/* request.c - requests: a text, a shape or a Lua table becomes a jobspec, parsed once. Invariant: a request that a
+ * script can reach holds a weir_request and never changes. */
 #include "handle/weirlua.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static weir_request *check_request(lua_State *L, int arg)
     return box->r;
 }
 
-/* The text of the request at `arg`; a table goes through JSON. */
+/* Returns the text of the request at `arg`; a table is written as JSON. */
 static const char *text_at(lua_State *L, int arg, size_t *len)
 {
     if (lua_type(L, arg) == LUA_TTABLE) {

@@ -1,7 +1,6 @@
-/* rset.c - weir.rset: resource sets (RFC 20). A set never changes: what would change it makes a new one. Where a set is
- * wanted, an R as text or as a table will do.
- * Invariant: a set that a script can reach holds a weir_rset, until its finalizer has run.
- */
+/* rset.c - weir.rset: resource sets (RFC 20). A set never changes: methods that change something return a new set.
+ * Wherever a set is expected, an R as text or as a table is accepted. Invariant: a set that a script can reach holds a
+ * weir_rset, until the finalizer has run. */
 #include "handle/weirlua.h"
 
 #include <stdlib.h>
@@ -36,7 +35,7 @@ static weir_rset *check_set(lua_State *L, int arg)
     return *box;
 }
 
-/* Replaces the R at `arg` (a set, its text, a table) by a set. NULL: nil, message, code were pushed. */
+/* Replaces the R at `arg` (a set, a text, a table) by a set. Returns NULL with nil, message, code pushed. */
 static weir_rset *rset_at(lua_State *L, int arg)
 {
     int type = lua_type(L, arg), top = lua_gettop(L), rc;
@@ -48,7 +47,8 @@ static weir_rset *rset_at(lua_State *L, int arg)
     if (luaL_testudata(L, arg, RSET))
         return check_set(L, arg);
     if (type != LUA_TSTRING && type != LUA_TTABLE)
-        luaL_argerror(L, arg, lua_pushfstring(L, "resource set, R as text or table expected, got %s", luaL_typename(L, arg)));
+        luaL_argerror(L, arg,
+                      lua_pushfstring(L, "resource set, R as text or table expected, got %s", luaL_typename(L, arg)));
     if (type == LUA_TTABLE)
         weirlua_json_write(L, arg, JSON_COMPACT | JSON_SORT_KEYS);
     else
@@ -66,7 +66,8 @@ static weir_rset *rset_at(lua_State *L, int arg)
     return *box;
 }
 
-/* rset([R[, source]]): an R as text, which errors call `source`, or as a table; nothing makes a set without ranks. */
+/* rset([R[, source]]): a set from an R as text, called `source` in errors, or from a table; without R, a set without
+ * ranks. */
 int weirlua_rset_new(lua_State *L)
 {
     const char *source = luaL_optstring(L, 2, NULL), *text;
@@ -99,7 +100,7 @@ static void push_ids(lua_State *L, const weir_idset *ids)
     weirlua_idset_finish(L, box, weir_idset_copy(ids, box));
 }
 
-/* count([type]): the ids of a type, or the ranks. */
+/* count([type]): the number of ids of a type, or of ranks. */
 static int set_count(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -114,14 +115,14 @@ static int meta_len(lua_State *L)
     return 1;
 }
 
-/* ranks(): an idset. */
+/* ranks(): an idset of the ranks. */
 static int set_ranks(lua_State *L)
 {
     push_ids(L, weir_rset_ranks(check_set(L, 1)));
     return 1;
 }
 
-/* hosts(): a hostlist in the order of the ranks; nil where the set has no nodelist. */
+/* hosts(): a hostlist in the order of the ranks; nil for a set without nodelist. */
 static int set_hosts(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -152,7 +153,7 @@ static void push_children(lua_State *L, const weir_rset *r, uint32_t entry)
     }
 }
 
-/* children(rank[, type]): {core = idset, ...}, or the ids of one type; nil where there are none. */
+/* children(rank[, type]): {core = idset, ...}, or the ids of one type; nil where the rank has no such children. */
 static int set_children(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -173,7 +174,7 @@ static int set_children(lua_State *L)
     return 1;
 }
 
-/* entries(): a list of {ranks = idset, children = {core = idset, ...}}, ranks with the same children in one. */
+/* entries(): a list of {ranks = idset, children = {core = idset, ...}}; ranks with equal children share an entry. */
 static int set_entries(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -191,7 +192,7 @@ static int set_entries(lua_State *L)
     return 1;
 }
 
-/* properties(): {name = idset of ranks}, with the names as a list too, in their order. */
+/* properties(): {name = idset of ranks}, and the list of the names, in order. */
 static int set_properties(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -209,7 +210,7 @@ static int set_properties(lua_State *L)
     return 1;
 }
 
-/* starttime(): seconds; nil where it is not set. */
+/* starttime(): seconds; nil where not set. */
 static int set_starttime(lua_State *L)
 {
     int64_t start = weir_rset_start(check_set(L, 1));
@@ -221,7 +222,7 @@ static int set_starttime(lua_State *L)
     return 1;
 }
 
-/* expiration(): seconds; nil where it is not set. */
+/* expiration(): seconds; nil where not set. */
 static int set_expiration(lua_State *L)
 {
     int64_t end = weir_rset_end(check_set(L, 1));
@@ -233,7 +234,7 @@ static int set_expiration(lua_State *L)
     return 1;
 }
 
-/* nslots(): slots of the allocation it is, or is a part of; nil where that is not known. */
+/* nslots(): the number of slots of the allocation that the set is, or is a part of; nil where unknown. */
 static int set_nslots(lua_State *L)
 {
     uint32_t n = weir_rset_nslots(check_set(L, 1));
@@ -245,14 +246,14 @@ static int set_nslots(lua_State *L)
     return 1;
 }
 
-/* writer(): who wrote its scheduling; nil where there is none. */
+/* writer(): the program that wrote the key "scheduling"; nil for a set without the key. */
 static int set_writer(lua_State *L)
 {
     lua_pushstring(L, weir_rset_writer(check_set(L, 1)));
     return 1;
 }
 
-/* get(key): the value of "scheduling", "attributes", another key, or "execution.KEY", as it came. */
+/* get(key): the value of "scheduling", "attributes", any further key, or "execution.KEY", unchanged. */
 static int set_get(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -278,7 +279,7 @@ static int set_validate(lua_State *L)
     return weirlua_status(L, weir_rset_validate(check_set(L, 1), &err), &err);
 }
 
-/* format([kind]): "rv1", "rv1_nosched", "rlite" or "rlist". */
+/* format([kind]): the text as "rv1", "rv1_nosched", "rlite" or "rlist". */
 static int set_format(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -295,11 +296,11 @@ static int meta_tostring(lua_State *L)
     lua_pushliteral(L, "rlist");
     if (set_format(L) == 1)
         return 1;
-    lua_pop(L, 1); /* the code: the message is what an error has */
+    lua_pop(L, 1); /* the code: only the message is raised */
     return lua_error(L);
 }
 
-/* graph(): the machine that the set stands for. */
+/* graph(): the graph of the machine that the set describes. */
 static int set_graph(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -311,7 +312,7 @@ static int set_graph(lua_State *L)
 
 /* ---- algebra ---------------------------------------------------------------------------------------------------- */
 
-/* Stack: two sets, or what stands for one. Pushes the new set, or nil, message, code. */
+/* Applies `op` to the two sets on the stack, after conversion. Pushes the new set, or nil, message, code. */
 static int operate(lua_State *L, enum weir_rset_op op)
 {
     const weir_rset *a, *b;
@@ -350,35 +351,36 @@ static int meta_diff(lua_State *L)
     return operate_raising(L, WEIR_RSET_DIFF);
 }
 
-/* union(x): what is in either, a new set. */
+/* union(x): a new set of the resources in either set. */
 static int set_union(lua_State *L)
 {
     check_set(L, 1);
     return operate(L, WEIR_RSET_UNION);
 }
 
-/* intersect(x): what is in both, a new set. */
+/* intersect(x): a new set of the resources in both sets. */
 static int set_intersect(lua_State *L)
 {
     check_set(L, 1);
     return operate(L, WEIR_RSET_INTERSECT);
 }
 
-/* diff(x): what is not in x, a new set. */
+/* diff(x): a new set of the resources not in x. */
 static int set_diff(lua_State *L)
 {
     check_set(L, 1);
     return operate(L, WEIR_RSET_DIFF);
 }
 
-/* append(x): the union of sets that share nothing; nil, message, "exists" where they do. */
+/* append(x): the union of disjoint sets; nil, message, "exists" for sets with a common resource. */
 static int set_append(lua_State *L)
 {
     check_set(L, 1);
     return operate(L, WEIR_RSET_APPEND);
 }
 
-/* a == b: the same ids on the same ranks of the same hosts; false where one is another userdata. */
+/* a == b: whether both sets have equal ids on equal ranks of equal hosts; false where an operand is different
+ * userdata. */
 static int meta_eq(lua_State *L)
 {
     lua_settop(L, 2);
@@ -389,7 +391,7 @@ static int meta_eq(lua_State *L)
     return 1;
 }
 
-/* a <= b: all of a is in b. */
+/* a <= b: whether every resource of a is in b. */
 static int meta_le(lua_State *L)
 {
     operate_raising(L, WEIR_RSET_DIFF);
@@ -399,7 +401,7 @@ static int meta_le(lua_State *L)
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-/* on_ranks(ids): the part on some ranks. */
+/* on_ranks(ids): the part of the set on the given ranks. */
 static int set_on_ranks(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -415,7 +417,7 @@ static int set_on_ranks(lua_State *L)
     return weirlua_rset_finish(L, out, weir_rset_select_ranks(r, ranks, out, &err), &err);
 }
 
-/* on_hosts(list): the part on some hosts. */
+/* on_hosts(list): the part of the set on the given hosts. */
 static int set_on_hosts(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -431,7 +433,7 @@ static int set_on_hosts(lua_State *L)
     return weirlua_rset_finish(L, out, weir_rset_select_hosts(r, hosts, out, &err), &err);
 }
 
-/* where(constraint): the part for which a constraint holds. */
+/* where(constraint): the part of the set on the ranks that meet a constraint. */
 static int set_where(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
@@ -442,7 +444,7 @@ static int set_where(lua_State *L)
     return weirlua_rset_finish(L, out, weir_rset_select(r, c, out, &err), &err);
 }
 
-/* remap([{hosts =, ids =}]): the set with ranks 0, 1, ... */
+/* remap([{hosts =, ids =}]): the set with the ranks renumbered to 0, 1, ... */
 static int set_remap(lua_State *L)
 {
     static const char *const known[] = {"hosts", "ids", NULL};
@@ -470,7 +472,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Pushes the keys of the table at 3, sorted: what is made of them has the same order each time. */
+/* Pushes the sorted keys of the table at 3 and returns an array of *count names, so that results do not depend on the
+ * order of pairs. */
 static const char **push_names(lua_State *L, size_t *count)
 {
     const char **names;
@@ -507,8 +510,8 @@ static int set_properties_of(lua_State *L, weir_rset *r, weir_err *err)
     return rc;
 }
 
-/* with{starttime =, expiration =, properties = {name = ranks}}: a copy with other times, and more properties. A time of 0 is
- * "not set"; what is not named stays. */
+/* with{starttime =, expiration =, properties = {name = ranks}}: a copy with new times, and further properties. A time
+ * of 0 means "not set"; times not given are kept. */
 static int set_with(lua_State *L)
 {
     static const char *const known[] = {"starttime", "expiration", "properties", NULL};
@@ -539,7 +542,8 @@ static int set_with(lua_State *L)
 
 /* ---- graphs ----------------------------------------------------------------------------------------------------- */
 
-/* g:rset{state = "all" | "down" | "allocated", scheduling = true}: the set of a graph, or of what is in some state. */
+/* g:rset{state = "all" | "down" | "allocated", scheduling = true}: the set of a graph, or of the resources in a
+ * state. */
 int weirlua_graph_rset(lua_State *L)
 {
     static const char *const known[] = {"state", "scheduling", NULL};

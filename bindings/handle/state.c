@@ -1,5 +1,6 @@
-/* state.c - what the binding keeps for one lua_State: the open graphs by number, and classes. Invariant: a graph is in
- * the table exactly while its handle is open; its number is given to no other graph before all numbers were used. */
+/* state.c - the state that the binding keeps for a lua_State: open graphs by number, and classes. Invariant: a graph is
+ * in the table exactly while a handle is open; the number of a closed graph is reused only after all numbers were
+ * used. */
 #include "handle/weirlua.h"
 
 #define STATE_KEY "weir.core.state"
@@ -66,14 +67,14 @@ void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *box)
         s->recent = NULL;
 }
 
-/* The address of the state keeps two live states apart, the counter two policies of one state. */
+/* The address distinguishes two live states, the counter two policies of a state. */
 uint64_t weirlua_serial(struct weirlua *s)
 {
     uint64_t serial = (uint64_t)(uintptr_t)s->home * UINT64_C(0x9e3779b97f4a7c15) + ++s->home->serials;
     return serial ? serial : weirlua_serial(s);
 }
 
-/* ---- what is read ---- */
+/* ---- counting reads ---- */
 
 static const char reads_key = 0;
 

@@ -1,4 +1,5 @@
-/* support.c - boxes, results, times and option tables. Invariant: a box frees what it holds exactly once. */
+/* support.c - owners of C memory, results, times and option tables. Invariant: an owner frees the memory exactly
+ * once. */
 #include "handle/weirlua.h"
 
 #include <limits.h>
@@ -9,7 +10,7 @@
 #define TIME_LIMIT 9.2e12 /* seconds; int64_t microseconds end a little later */
 #define PER_SECOND 1000000
 
-/* ---- boxes ---- */
+/* ---- owners of C memory ---- */
 
 struct weirlua_box *weirlua_box_push(lua_State *L, void (*release)(void *p))
 {
@@ -138,7 +139,7 @@ void weirlua_push_time(lua_State *L, int64_t us)
         lua_pushnumber(L, (double)us / PER_SECOND);
 }
 
-/* False: not a time. */
+/* Converts seconds to microseconds; returns false for a number that is no time. */
 static bool time_of(double seconds, int64_t *us)
 {
     if (isnan(seconds) || seconds < -TIME_LIMIT)
@@ -183,7 +184,7 @@ static bool absent(lua_State *L, int table, const char *key)
     bool none;
 
     lua_pushstring(L, key);
-    none = lua_rawget(L, table) == LUA_TNIL; /* raw: no metamethod runs in the middle of our work */
+    none = lua_rawget(L, table) == LUA_TNIL; /* raw: no metamethod can run here */
     if (none)
         lua_pop(L, 1);
     return none;

@@ -1,10 +1,10 @@
-/* trace.c - what a match looked at, as a list for scripts. Invariant: while the match runs events are only gathered, in C;
- * the table is filled when it is over. */
+/* trace.c - the events of a match, as a list for scripts. Invariant: during the match events are only collected, in C;
+ * the table is filled afterwards. */
 #include "handle/weirlua.h"
 
 #include <stdlib.h>
 
-#define TRACE_MAX 1000000 /* events kept; more are counted only */
+#define TRACE_MAX 1000000 /* events kept; further events are only counted */
 
 static void release(void *p)
 {

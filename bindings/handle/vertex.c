@@ -1,10 +1,11 @@
-/* vertex.c - a vertex in Lua: a light userdata of 64 bits, so that it costs nothing to make and equals itself.
+/* vertex.c - a vertex in Lua: a light userdata of 64 bits, so that a value costs no memory and equal vertices compare
+ * equal.
  *
  *      63 62   61 .. 52     51 .. 32       31 .. 0
  *      kind    generation   graph number   vertex index
  *
- * Invariant: bits are turned into a vertex in one place, which finds the graph by number and compares the generation;
- * a graph number is never 0, so that NULL is no vertex. */
+ * Invariant: a single function turns bits into a vertex, by finding the graph by number and comparing the generation; a
+ * graph number is never 0, so that NULL is no vertex. */
 #include "handle/weirlua.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_ver
         push_bits(L, box, v, WEIRLUA_VERTEX);
 }
 
-/* NULL, or what is wrong with the bits. */
+/* Fills *h. Returns NULL, or the reason why the bits are no vertex. */
 static inline const char *resolve(struct weirlua *s, uint64_t bits, struct weirlua_handle *h)
 {
     uint32_t number = (uint32_t)(bits >> 32) & WEIRLUA_NUMBER_MAX;
@@ -137,7 +138,7 @@ bool weirlua_fields_add(struct weirlua_fields *list, const char *name)
     return true;
 }
 
-/* Texts that are computed, mostly short. */
+/* Pushes a text written by `write`, computed for v and mostly short. */
 static void push_computed(lua_State *L, const struct weirlua_graph *box, weir_vertex v,
                           size_t (*write)(const weir_graph *, weir_vertex, char *, size_t))
 {
@@ -151,7 +152,7 @@ static void push_computed(lua_State *L, const struct weirlua_graph *box, weir_ve
         return;
     }
     at = luaL_buffinitsize(L, &b, len + 1);
-    if (weirlua_graph_find(weirlua_state(L, NULL), number) != box) /* that may have collected the graph */
+    if (weirlua_graph_find(weirlua_state(L, NULL), number) != box) /* the allocation may have collected the graph */
         luaL_error(L, "the graph was closed");
     write(box->g, v, at, len + 1);
     luaL_pushresultsize(&b, len);
@@ -213,8 +214,8 @@ int weirlua_fields_push(lua_State *L, const struct weirlua_graph *box, weir_vert
 
 /* ---- the metatable of light userdata ---- */
 
-/* The code of the field of this name, where that is one of the strings of open_names(); a name is short, so that equal ones
- * are the same string. */
+/* Returns the code of the field with this name, where the string is one of open_names(). Lua interns short strings, so
+ * that an equal name has an equal address. */
 static int field_of(const struct weirlua *s, const char *name)
 {
     for (size_t i = WEIRLUA_NAME_SLOT(name);; i = (i + 1) % WEIRLUA_NAMES)
@@ -224,7 +225,7 @@ static int field_of(const struct weirlua *s, const char *name)
             return FIELD_NONE;
 }
 
-/* Upvalue 2: name -> method, or code of a field. */
+/* __index. Upvalue 2 is the table from names to methods and codes of fields. */
 static int vertex_index(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
@@ -286,7 +287,7 @@ static int vertex_newindex(lua_State *L)
                       key);
 }
 
-/* Never raises: what is printed in an error message may be stale. */
+/* __tostring. Never raises: error messages print stale vertices too. */
 static int vertex_tostring(lua_State *L)
 {
     struct weirlua_handle h;
@@ -310,26 +311,28 @@ static int vertex_tostring(lua_State *L)
     return 1;
 }
 
-/* The manual of what follows is made from comments like this one; see spec/tools/manual.lua.
+/* manual.lua (spec/tools) makes the manual from comments with @class, @field and @method.
  *
- * @class vertex A resource pool, as a value: it compares and hashes as itself, and costs no memory. One that was removed
- *   raises an error when it is used.
- * @field type: string -- What it is: node, core, gpu, ...
+ * @class vertex A resource pool, as a value: a vertex compares and hashes by identity and costs no memory. Using a
+ *   vertex that
+ *   was removed raises an error.
+ * @field type: string -- The type: node, core, gpu, ...
  * @field basename: string -- The name without the id.
- * @field name: string -- basename..id, unless it was given a name of its own.
- * @field id: integer? -- The number among its like.
- * @field index: integer -- The number of the vertex in its graph: a tie breaker that is always there.
+ * @field name: string -- basename..id, unless the vertex was given a name.
+ * @field id: integer? -- The number among vertices of equal basename.
+ * @field index: integer -- The number of the vertex in its graph: always present, and a last tie breaker.
  * @field size: integer -- Units in all.
  * @field free: integer -- Units that are up, reachable and given to no job now.
  * @field unit: string -- The unit of the size; "" for none.
  * @field state: string -- up, down, degraded, failing, unknown, null or draining. Can be set.
- * @field rank: integer? -- The execution target, its own or that of what it is in. Can be set.
- * @field path: string -- "/cluster0/rack0/node3"
- * @field uuid: string -- 36 characters.
- * @field exclusive: boolean -- It is only ever given as a whole.
- * @field properties: table<string, string> -- What it is, by key; keys can be set. `#` counts, pairs lists.
- * @field tags: table<string, string> -- What is true of it for now, by key; keys can be set.
- * @field data: table<string, any> -- What users keep with it, by key; keys can be set. */
+ * @field rank: integer? -- The execution target of the vertex, or of the nearest vertex above. Can be set.
+ * @field path: string -- The path in containment, such as "/cluster0/rack0/node3".
+ * @field uuid: string -- The UUID, 36 characters.
+ * @field exclusive: boolean -- Whether jobs get the vertex only as a whole.
+ * @field properties: table<string, string> -- Lasting facts about the vertex, by key; keys can be set. `#` counts,
+ *   pairs lists.
+ * @field tags: table<string, string> -- Marks for the time being, by key; keys can be set.
+ * @field data: table<string, any> -- Values kept by users, by key; keys can be set. */
 void weirlua_push_members(lua_State *L, struct weirlua *s)
 {
     lua_newtable(L);
@@ -341,7 +344,7 @@ void weirlua_push_members(lua_State *L, struct weirlua *s)
     }
 }
 
-/* Notes where the strings of the names of fields are; the table of members on top of the stack keeps them alive. */
+/* Remembers the addresses of the names of fields; the table of members on top of the stack keeps the strings alive. */
 static void open_names(lua_State *L, struct weirlua *s)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -355,8 +358,8 @@ static void open_names(lua_State *L, struct weirlua *s)
     }
 }
 
-/* All light userdata of a lua_State share one metatable. If another library has set one already, there is no telling
- * its pointers from vertices: loading is refused. */
+/* All light userdata of a lua_State share a metatable. Where a different library has set a metatable already, pointers
+ * of that library and vertices would be mixed up, so loading fails. */
 void weirlua_vertex_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg meta[] = {{"__newindex", vertex_newindex},

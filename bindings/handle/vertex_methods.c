@@ -1,5 +1,5 @@
-/* vertex_methods.c - what can be asked of a vertex. Invariant: the graph is anchored on the stack wherever it is read
- * after an allocation; arguments that may be converted to strings are taken before the vertex is looked up. */
+/* vertex_methods.c - methods of vertices. Invariant: the graph is anchored on the stack wherever the graph is read
+ * after an allocation; arguments that may be converted to strings are converted before the vertex is looked up. */
 #include "handle/weirlua.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool part_of(const weir_graph *g, weir_vertex v, const char *subsystem)
     return weir_vertex_edge(g, v, subsystem, false, 0, &e) || weir_vertex_edge(g, v, subsystem, true, 0, &e);
 }
 
-/* "power:/feed0/pdu1/node3": the way up along the first edges that enter. */
+/* Pushes a URI such as "power:/feed0/pdu1/node3": the path up along the first edge that enters each vertex. */
 static int uri_elsewhere(lua_State *L, const struct weirlua_handle *h, const char *subsystem)
 {
     weir_vertex v = h->v;
@@ -79,7 +79,7 @@ static int vertex_nchildren(lua_State *L)
     return 1;
 }
 
-/* Upvalues: state, vertex, how many children were given. */
+/* The iterator. Upvalues: state, vertex, number of children returned. */
 static int next_child(lua_State *L)
 {
     struct weirlua_handle h;
@@ -239,7 +239,7 @@ static int vertex_aggregate(lua_State *L)
     return weirlua_push_aggregate(L, h.g, h.v);
 }
 
-/* total, free, idle of one type below v: what aggregate() tells, without a table. */
+/* below(type): total, free, idle units of a type below v. Makes no table. */
 static int vertex_below(lua_State *L)
 {
     const char *type = luaL_checkstring(L, 2);
@@ -266,22 +266,27 @@ static int vertex_graph(lua_State *L)
 }
 
 /* @class vertex
- * @method uri(): string -- "containment:/cluster0/rack0/node3"
- * @method parent(): vertex? -- The vertex around it in containment; nil for a root.
- * @method children(): fun(): vertex? -- Iterates over what is right below it, in the order of the description.
+ * @method uri(): string -- The URI, such as "containment:/cluster0/rack0/node3".
+ * @method parent(): vertex? -- The vertex above in containment; nil for a root.
+ * @method children(): fun(): vertex? -- Iterates over the children, in the order of the description.
  * @method child(i: integer): vertex? -- The i-th child, from 1 on.
- * @method nchildren(): integer -- How many children it has.
- * @method edges(subsystem: string?): edge[] -- Edges that leave or enter it: {source, target, subsystem, type, back}.
- * @method ancestor(type: string): vertex? -- The nearest of itself and what is around it with that type.
- * @method within(top: vertex): boolean -- Whether it is `top` or below it.
- * @method below(type: string): integer, integer, integer -- Units of that type below it: in all, free, idle. Costs no search.
- * @method aggregate(): table<string, table> -- The same for all types: {core = {total, free, idle}}.
- * @method available(from: number?, to: number?): integer -- Units that are free all of that time, in seconds; now if not given.
- * @method uses(): table[] -- Who has something of it: {job, start, stop, amount, exclusive}.
- * @method jobs(): integer[] -- Jobs that have something of it or of what is below it.
- * @method allocate(what: table): boolean?, string?, string? -- Books {job, amount, start, stop} without a match. Not for policies.
- * @method release(what: table): boolean?, string?, string? -- Frees what {job, amount} has of it. Not for policies.
- * @method graph(): graph -- The graph it is in. */
+ * @method nchildren(): integer -- The number of children.
+ * @method edges(subsystem: string?): edge[] -- Edges that leave or enter the vertex: {source, target, subsystem, type,
+ *   back}.
+ * @method ancestor(type: string): vertex? -- The nearest vertex of a type among the vertex and all vertices above.
+ * @method within(top: vertex): boolean -- Whether the vertex is `top` or below `top`.
+ * @method below(type: string): integer, integer, integer -- Units of a type below the vertex: in all, free, idle. Costs
+ *   no search.
+ * @method aggregate(): table<string, table> -- Units below the vertex, of all types: {core = {total, free, idle}}.
+ * @method available(from: number?, to: number?): integer -- Units free during all of [from, to), in seconds; now if not
+ *   given.
+ * @method uses(): table[] -- The jobs that have units of the vertex: {job, start, stop, amount, exclusive}.
+ * @method jobs(): integer[] -- Jobs that have units of the vertex or of a vertex below.
+ * @method allocate(what: table): boolean?, string?, string? -- Allocates {job, amount, start, stop} without a match.
+ *   Not for policies.
+ * @method release(what: table): boolean?, string?, string? -- Frees the units that {job, amount} has of the vertex. Not
+ *   for policies.
+ * @method graph(): graph -- The graph of the vertex. */
 const luaL_Reg weirlua_vertex_methods[] = {{"uri", vertex_uri},
                                            {"parent", vertex_parent},
                                            {"children", vertex_children},

@@ -1,5 +1,5 @@
-/* view.c - the properties, tags and data of a vertex as tables: v.tags.KEY. Invariant: a view is a light userdata that
- * holds nothing; each access goes to the graph. */
+/* view.c - properties, tags and data of a vertex as tables: v.tags.KEY. Invariant: a view is a light userdata without
+ * content; each access reads or writes the graph. */
 #include "handle/weirlua.h"
 
 #include <string.h>
@@ -15,14 +15,14 @@ static int map_of(int kind)
     return kind == WEIRLUA_PROPERTIES ? WEIR_PROPERTIES : kind == WEIRLUA_TAGS ? WEIR_TAGS : WEIR_EXTENDED;
 }
 
-/* "" stands for "no value" and reads as true; data is JSON. */
+/* Pushes a value: "" means "no value" and reads as true; data is decoded from JSON. */
 static void push_value(lua_State *L, int kind, const char *value)
 {
     if (kind == WEIRLUA_DATA) {
         int top = lua_gettop(L) + 1, n;
-        lua_pushstring(L, value); /* a copy: the text may not outlive the allocations below */
+        lua_pushstring(L, value); /* a copy: the allocations below may free the text */
         n = weirlua_json_read(L, lua_tostring(L, top), lua_rawlen(L, top));
-        lua_pushvalue(L, n == 1 ? -1 : top); /* kept as it is, should it not be JSON */
+        lua_pushvalue(L, n == 1 ? -1 : top); /* the text itself where the text is not JSON */
         lua_replace(L, top);
         lua_settop(L, top);
     } else if (value[0]) {
@@ -49,7 +49,7 @@ int weirlua_view_index(lua_State *L, const struct weirlua_handle *h)
     return 1;
 }
 
-/* The text to store for the value at index 3; it may be replaced there. */
+/* Returns the text to store for the value at index 3, which may be replaced by a text. */
 static const char *text_to_store(lua_State *L, int kind)
 {
     const char *text;
@@ -114,7 +114,7 @@ static int next_entry(lua_State *L)
     return lua_next(L, 1) ? 2 : (lua_pushnil(L), 1);
 }
 
-/* pairs works on a copy, so that entries may be set and removed on the way. */
+/* __pairs iterates over a copy, so that a loop may set and remove entries. */
 int weirlua_view_pairs(lua_State *L)
 {
     struct weirlua_handle h = check_view(L);

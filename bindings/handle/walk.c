@@ -1,5 +1,5 @@
-/* walk.c - g:walk{...}. Invariant: the walk lives in a userdata that anchors its graph, and the graph is looked up
- * again after each call of Lua code, so that a filter may do anything, closing the graph included. */
+/* walk.c - g:walk{...}. Invariant: the walk lives in a userdata that anchors the graph, and the graph is looked up
+ * again after each call of Lua code, so that a filter may do anything, even close the graph. */
 #include "handle/walk.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ void weirlua_walk_charge_more(lua_State *L, struct walk *walk)
 
 /* ---- visits ---- */
 
-/* What was called before may have removed the vertex. */
+/* Pushes the fields of v and returns the number. Raises where an earlier filter has removed v. */
 static int push_fields(lua_State *L, const struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
 {
     if (walk->fields.n == 0)
@@ -42,7 +42,7 @@ static int push_fields(lua_State *L, const struct walk *walk, const struct weirl
     return weirlua_fields_push(L, box, v, &walk->fields);
 }
 
-/* Pushes the i-th of n functions of a slot. */
+/* Pushes the i-th of the n functions in a user value of the walk at index `at`. */
 static void push_filter(lua_State *L, int at, int slot, uint32_t i, uint32_t n)
 {
     lua_getiuservalue(L, at, slot);
@@ -52,7 +52,8 @@ static void push_filter(lua_State *L, int at, int slot, uint32_t i, uint32_t n)
     }
 }
 
-/* Calls it with v and leaves its result. The graph was there, and is. */
+/* Calls the function on top of the stack with v and the fields, and leaves the result. Raises where the graph was
+ * closed before or by the function. */
 static void call_filter(lua_State *L, const struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
 {
     weirlua_push_vertex(L, box, v);
@@ -62,7 +63,7 @@ static void call_filter(lua_State *L, const struct walk *walk, const struct weir
     weirlua_walk_graph(L, walk);
 }
 
-/* W3: all filters must agree to go on; the first that does not ends the descent. */
+/* Asks the pruning filters about v (W3): all must agree to go on; the first that refuses ends the descent at v. */
 static void ask_prune(lua_State *L, int at, struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
 {
     bool on = true;
@@ -81,7 +82,8 @@ static void ask_prune(lua_State *L, int at, struct walk *walk, const struct weir
         weir_walk_prune(walk->w);
 }
 
-/* Without a struct of the error, which takes longer to clear than a step. */
+/* Returns the next event of the core or of walk_order.c. Clears no weir_err, since clearing takes longer than a
+ * step. */
 static int pull(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 {
     int event;
@@ -95,11 +97,11 @@ static int pull(lua_State *L, int at, struct walk *walk, weir_vertex *v)
     return event;
 }
 
-/* The next visit to tell; 0 at the end. The graph is there. */
+/* Returns the next event to report; 0 at the end. The graph is open before and after. */
 static int next_visit(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 {
     struct weirlua_graph *box = weirlua_walk_graph(L, walk);
-    bool all = walk->nprune || walk->compares; /* the core does not sort out types */
+    bool all = walk->nprune || walk->compares; /* the core does not filter types */
     int event;
 
     while ((event = pull(L, at, walk, v)) != WEIR_WALK_DONE) {
@@ -112,7 +114,7 @@ static int next_visit(lua_State *L, int at, struct walk *walk, weir_vertex *v)
     return 0;
 }
 
-/* Pushes vertex, event, depth, and the fields. */
+/* Pushes vertex, event, depth and fields. Returns the number of values. */
 static int push_visit(lua_State *L, const struct walk *walk, weir_vertex v, int event)
 {
     struct weirlua_graph *box = weirlua_walk_graph(L, walk);
@@ -123,7 +125,7 @@ static int push_visit(lua_State *L, const struct walk *walk, weir_vertex v, int 
     return 3 + push_fields(L, walk, box, v);
 }
 
-/* Upvalue 2 is the walk; what is passed does not matter. */
+/* The iterator of a for loop. Upvalue 2 is the walk; the arguments of the loop are ignored. */
 static int walk_step(lua_State *L)
 {
     struct walk *walk = lua_touserdata(L, lua_upvalueindex(2));
@@ -136,7 +138,8 @@ static int walk_step(lua_State *L)
     return event ? push_visit(L, walk, v, event) : 0;
 }
 
-/* The callback form: true when the walk came to its end, false when the function at index 4 ended it. */
+/* The form with a callback: returns true when the walk came to the end, false when the function at index 4 ended the
+ * walk. */
 static int tell_all(lua_State *L, struct walk *walk)
 {
     weir_vertex v = WEIR_NONE;
@@ -185,7 +188,8 @@ static int push_best(lua_State *L, const struct walk *walk, weir_accum *a)
 
 enum verdict { SCORED, NO_CANDIDATE, STOP };
 
-/* W4: the sum of what the filters say; nil of one: no candidate; false of one: the walk ends. */
+/* Asks the evaluating filters about v (W4) and sums the scores. If a filter returns nil, v is no candidate; false ends
+ * the walk. */
 static enum verdict ask_evaluate(lua_State *L, struct walk *walk, weir_vertex v, double *score)
 {
     *score = 0;
@@ -204,7 +208,7 @@ static enum verdict ask_evaluate(lua_State *L, struct walk *walk, weir_vertex v,
     return SCORED;
 }
 
-/* Runs the walk at index 3 to its end. */
+/* Runs the walk at index 3 to the end and pushes vertices with scores, best first. */
 static int collect(lua_State *L, struct walk *walk, int64_t best)
 {
     struct weirlua_box *box = weirlua_box_push(L, free_accum);
@@ -224,7 +228,8 @@ static int collect(lua_State *L, struct walk *walk, int64_t best)
         verdict = ask_evaluate(L, walk, v, &score);
         rc = verdict == SCORED ? weir_accum_add(box->p, v, score) : WEIR_OK;
         if (rc)
-            return luaL_error(L, rc == WEIR_ENOMEM ? "out of memory" : "evaluate returned a score that is not a number");
+            return luaL_error(L, rc == WEIR_ENOMEM ? "out of memory"
+                                                   : "evaluate returned a score that is not a number");
     }
     push_best(L, walk, box->p);
     weirlua_box_clear(box);
@@ -242,7 +247,7 @@ static int64_t best_of(lua_State *L, bool evaluates)
     return best;
 }
 
-/* Pushes the function `visit`, or nil. */
+/* Pushes the function `visit`, or nil. Returns whether there is a function. */
 static bool push_callback(lua_State *L, bool evaluates)
 {
     int type;

@@ -1,43 +1,43 @@
-/* walk.h - what the files of g:walk share. */
+/* walk.h - declarations shared by the files of g:walk. */
 #ifndef WEIRLUA_WALK_H
 #define WEIRLUA_WALK_H
 
 #include "handle/weirlua.h"
 
-/* User values of a walk. */
+/* User values of the userdata of a walk. */
 enum walk_slot {
-    WALK_GRAPH = 1, /* keeps the graph */
-    WALK_PRUNE,     /* a function, or a list of several */
-    WALK_EVALUATE,  /* the same */
-    WALK_TYPE,      /* keeps the text of `type` */
-    WALK_COMPARE,   /* the order of the children; the rest only with it: */
-    WALK_FRAMES,    /* a list of struct frame, the way down */
-    WALK_SEEN,      /* bits by vertex */
+    WALK_GRAPH = 1, /* the handle of the graph */
+    WALK_PRUNE,     /* a function, or a list of functions */
+    WALK_EVALUATE,  /* a function, or a list of functions */
+    WALK_TYPE,      /* the string behind walk.type */
+    WALK_COMPARE,   /* the function that orders children; the next two only with a function */
+    WALK_FRAMES,    /* list of struct frame: the path from a start to the current vertex */
+    WALK_SEEN,      /* a bit for each vertex */
     WALK_SLOTS = WALK_SEEN
 };
 
-/* Either the core walks (w), or the children are put in an order by a Lua function (compares). */
+/* A walk. The core walks (w), or a Lua function orders children and the binding walks (compares). */
 struct walk {
     weir_walk *w;
     bool open, compares;
     uint32_t number;            /* of the graph */
-    unsigned events;            /* to tell; the core may be asked for more */
-    uint32_t nprune, nevaluate; /* functions; 1: the slot is the function itself */
-    const char *type;           /* only these, where the core does not sort them out */
-    struct weirlua *state;      /* where graphs are found */
-    struct weirlua_fields fields; /* that each function gets after its other arguments */
-    uint64_t serial;              /* of the graph's structure */
+    unsigned events;            /* to report; the core may be asked for more */
+    uint32_t nprune, nevaluate; /* numbers of functions; for 1 the user value is the function itself */
+    const char *type;           /* the only type to report, where the core does not filter types */
+    struct weirlua *state;      /* the state with the graphs */
+    struct weirlua_fields fields; /* passed to each function after all further arguments */
+    uint64_t serial;              /* of the structure of the graph, when the walk began */
 
-    /* With a Lua order only. */
+    /* The rest is used only with an order from Lua. */
     uint32_t nframes;
     uint32_t depth;
-    weir_vertex pending; /* told in preorder, and not yet descended into */
+    weir_vertex pending; /* reported in preorder, children still to come */
     bool cut, upward, reverse;
-    const char *subsystem; /* it belongs to the core */
-    size_t charged;        /* bytes of the walk of the core, in a sandbox */
+    const char *subsystem; /* the core's text */
+    size_t charged;        /* bytes of the core's walk charged to a sandbox so far */
 };
 
-/* The graph of an open walk; raises when it was closed. */
+/* Returns the graph of an open walk; raises where the graph was closed. */
 static inline struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struct walk *walk)
 {
     struct weirlua_graph *box = weirlua_graph_find(walk->state, walk->number);
@@ -47,7 +47,8 @@ static inline struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struc
     return box;
 }
 
-/* walk.c: charges what the walk of the core has more by now to the sandbox it runs in. Raises. */
+/* walk.c: charges the memory by which the core's walk has grown to the sandbox. Raises where the sandbox has no memory
+ * left. */
 void weirlua_walk_charge_more(lua_State *L, struct walk *walk);
 static inline void weirlua_walk_charge(lua_State *L, struct walk *walk)
 {
@@ -55,15 +56,17 @@ static inline void weirlua_walk_charge(lua_State *L, struct walk *walk)
         weirlua_walk_charge_more(L, walk);
 }
 
-/* walk_drive.c: the walk at index 3 to its end, into the accumulator; for those that can be. */
+/* walk_drive.c: runs the walk at index 3 to the end and adds vertices with scores to the accumulator. Only for walks
+ * accepted by weirlua_walk_drivable(): an order of the core, one `evaluate` filter, at most one `prune` filter. */
 bool weirlua_walk_drivable(const struct walk *walk);
 void weirlua_walk_drive(lua_State *L, struct walk *walk, weir_accum *accum);
 
-/* walk_order.c: begins at `start`, or at the roots; gives the next event, 0 at the end. `at` is the walk's index. */
+/* walk_order.c: weirlua_order_begin() begins at `start`, or at the roots for WEIR_NONE. weirlua_order_next() returns
+ * the next event, 0 at the end. `at` is the stack index of the walk. */
 void weirlua_order_begin(lua_State *L, int at, struct walk *walk, weir_vertex start);
 int weirlua_order_next(lua_State *L, int at, struct walk *walk, weir_vertex *v);
 
-/* walk_open.c: reads the options at index 2 into the closed walk at index 3. */
+/* walk_open.c: reads the options at index 2 into the closed walk at index 3. Raises for wrong options. */
 void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *box);
 
 #endif

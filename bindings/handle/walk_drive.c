@@ -1,20 +1,20 @@
-/* walk_drive.c - walks with one evaluating filter and at most one pruning filter: what a visit costs beside the calls is
- * kept low. Visits are read several at a time, ahead of the calls; the functions and the strings of types stand on the
- * stack. Invariant: what a filter may have changed is looked at before a vertex is told again. */
+/* walk_drive.c - walks with one evaluating filter and at most one pruning filter, at a low cost beside the calls:
+ * visits are read from the core several at a time, ahead of the calls; the functions and the strings of types stay on
+ * the stack. Invariant: whatever a filter may have changed is read again before a vertex is reported. */
 #include <stddef.h>
 #include <string.h>
 
 #include "handle/walk.h"
 
-#define AHEAD 32 /* visits that are read at once */
-#define TYPES 8  /* whose strings are kept */
+#define AHEAD 32 /* visits read at once */
+#define TYPES 8  /* types with a string kept on the stack */
 
 enum how { PUSH_TYPE, PUSH_NUMBER, PUSH_ANY };
 
-/* How a field is pushed. */
+/* How to push a field. */
 struct field {
     uint8_t how;
-    uint8_t at;   /* of a number: where it is in a visit */
+    uint8_t at;   /* offset of a number in a visit */
     uint8_t code; /* enum weirlua_field */
 };
 
@@ -23,14 +23,14 @@ struct drive {
     struct weirlua_graph *box;
     const weir_graph *g;
     weir_accum *accum;
-    int prune, evaluate, types; /* where they stand on the stack */
+    int prune, evaluate, types; /* stack indices */
     int top, arguments;
     uint32_t number;            /* of the graph */
-    int type;                   /* where the string of the type of the visit stands */
-    uint32_t ntypes;            /* met so far, and met again */
-    const char *texts[TYPES];   /* the core's texts of the types whose strings stand there */
-    const char *type_text;      /* the core's text of the type of the visit */
-    const char *type_seen;      /* that of the type that is to be evaluated, when it was met */
+    int type;                   /* stack index of the string for the visit's type */
+    uint32_t ntypes;            /* kept so far; seen again */
+    const char *texts[TYPES];   /* the core's texts of the types kept on the stack */
+    const char *type_text;      /* the core's text of the visit's type */
+    const char *type_seen;      /* the core's text of walk.type, once met */
     uint64_t revision;          /* of the graph when the visits were read */
     struct field fields[WEIRLUA_FIELDS], *fields_end;
     weir_walk_visit visits[AHEAD];
@@ -62,8 +62,8 @@ static void gone(lua_State *L, const struct drive *d)
     weirlua_walk_graph(L, d->walk);
 }
 
-/* Calls the function at `f` with the vertex and its fields. The walk keeps the handle of the graph, which has a number as long
- * as it is open. */
+/* Calls the function at stack index `f` with the vertex and the fields. The userdata of the walk keeps the graph's
+ * handle; the handle has a number while the graph is open. */
 static inline void call(lua_State *L, const struct drive *d, int f, const weir_walk_visit *x, int results)
 {
     lua_pushvalue(L, f);
@@ -75,7 +75,7 @@ static inline void call(lua_State *L, const struct drive *d, int f, const weir_w
         gone(L, d);
 }
 
-/* Reads what a filter may have changed. */
+/* Reads again the fields of a visit that a filter may have changed. */
 static void read_again(lua_State *L, const struct drive *d, weir_walk_visit *x)
 {
     if (weir_graph_serial(d->g) != d->walk->serial)
@@ -83,7 +83,7 @@ static void read_again(lua_State *L, const struct drive *d, weir_walk_visit *x)
     weir_walk_visit_read(d->g, x);
 }
 
-/* W3. Only the last visit that was read may have something below it. */
+/* Asks the pruning filter (W3). Only the last visit read can have children that are not read yet. */
 static void ask_prune(lua_State *L, struct drive *d, weir_walk_visit *x, uint64_t revision, bool last)
 {
     call(L, d, d->prune, x, last);
@@ -93,7 +93,8 @@ static void ask_prune(lua_State *L, struct drive *d, weir_walk_visit *x, uint64_
         read_again(L, d, x);
 }
 
-/* W4: nil is no candidate, false the end: then false. */
+/* Asks the evaluating filter (W4): after nil the vertex is no candidate. Returns false where the filter returns false,
+ * to end the walk. */
 static bool ask_evaluate(lua_State *L, struct drive *d, const weir_walk_visit *x)
 {
     int type, rc;
@@ -114,7 +115,7 @@ static bool ask_evaluate(lua_State *L, struct drive *d, const weir_walk_visit *x
 
 /* ---- visits ---- */
 
-/* Finds the string of a type, or makes it. */
+/* Sets d->type to the stack index of a type's string, made at the first use. */
 static void keep_type(lua_State *L, struct drive *d, const char *type)
 {
     uint32_t i = 0;
@@ -131,7 +132,8 @@ static void keep_type(lua_State *L, struct drive *d, const char *type)
     d->type_text = type;
 }
 
-/* Texts of types stay where they are, so that equal ones are the same. */
+/* Returns whether vertices of a type are evaluated. The core keeps each type's text at one address, so that comparing
+ * addresses is enough once walk.type was met. */
 static bool evaluated(struct drive *d, const char *type)
 {
     if (d->walk->type && type != d->type_seen && strcmp(type, d->walk->type) == 0)
@@ -139,7 +141,7 @@ static bool evaluated(struct drive *d, const char *type)
     return !d->walk->type || type == d->type_seen;
 }
 
-/* False: an evaluating filter ends the walk. */
+/* Calls the filters for a visit. Returns false when the evaluating filter ends the walk. */
 static bool visit(lua_State *L, struct drive *d, weir_walk_visit *x, bool last)
 {
     bool prune = d->prune && (x->event & WEIR_PREORDER);
@@ -175,7 +177,7 @@ static struct field field_of(uint8_t code)
     }
 }
 
-/* The functions, and room for types, go on the stack. */
+/* Pushes the functions, and room for the strings of types. */
 static void prepare(lua_State *L, struct drive *d)
 {
     d->g = d->box->g;

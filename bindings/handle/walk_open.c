@@ -1,4 +1,4 @@
-/* walk_open.c - the options of g:walk. Invariant: the walk is open only when all of them made sense. */
+/* walk_open.c - the options of g:walk. Invariant: a walk is opened only after all options were read and accepted. */
 #include <string.h>
 
 #include "handle/walk.h"
@@ -8,7 +8,7 @@ static void wrong_filter(lua_State *L, const char *key)
     luaL_error(L, "field '%s': function or list of functions expected, got %s", key, luaL_typename(L, -1));
 }
 
-/* A copy of the list of functions on top of the stack, in its place; returns how many. */
+/* Replaces the list of functions on top of the stack by a copy. Returns the number of functions. */
 static uint32_t copy_functions(lua_State *L, const char *key)
 {
     lua_Integer n = (lua_Integer)lua_rawlen(L, -1);
@@ -24,7 +24,8 @@ static uint32_t copy_functions(lua_State *L, const char *key)
     return (uint32_t)n;
 }
 
-/* Keeps a filter, or several, in a slot of the walk at index 3; returns how many. One is kept without its list. */
+/* Keeps the filters of an option in a user value of the walk at index 3 and returns the number. A single function is
+ * kept without a list. */
 static uint32_t take_filters(lua_State *L, const char *key, int slot)
 {
     uint32_t n = 0;
@@ -52,7 +53,7 @@ static void take_field(lua_State *L, struct walk *walk)
     lua_pop(L, 1);
 }
 
-/* A name, or a list of them. */
+/* Reads `fields`: a name, or a list of names. */
 static void take_fields(lua_State *L, struct walk *walk)
 {
     lua_pushliteral(L, "fields");
@@ -111,7 +112,7 @@ static weir_vertex start_of(lua_State *L, const struct weirlua_graph *box)
     return v;
 }
 
-/* The core's own text of the name, which lives as long as the graph. */
+/* Returns the core's own text for the name of a subsystem. The text lives as long as the graph. */
 static const char *subsystem_of(lua_State *L, const weir_graph *g, const char *name)
 {
     if (!name)

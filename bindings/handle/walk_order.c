@@ -1,19 +1,19 @@
-/* walk_order.c - walks whose children come in an order that a Lua function gives. Invariant: frame i is a list of
- * vertices to visit, frame 1 the starts and each other the children of a vertex of the one before it; what Lua code can
+/* walk_order.c - walks whose order of children comes from a Lua function. Invariant: frame i is a list of vertices to
+ * visit; frame 1 has the starts, each later frame the children of a vertex in the frame before. Whatever Lua code can
  * have changed is checked after each call. */
 #include <string.h>
 
 #include "handle/walk.h"
 
 struct frame {
-    weir_vertex v; /* whose children these are; WEIR_NONE: the starts */
+    weir_vertex v; /* the parent of the children in the frame; WEIR_NONE for starts */
     uint32_t n, next;
     weir_vertex kids[];
 };
 
 /* ---- lists of children ---- */
 
-/* The i-th vertex that v leads to; WEIR_NONE: no more. */
+/* Returns the i-th neighbour of v in the walk's subsystem and direction, or WEIR_NONE. */
 static weir_vertex end_at(const weir_graph *g, const struct walk *walk, weir_vertex v, uint32_t i)
 {
     weir_edge e;
@@ -46,7 +46,7 @@ static struct weirlua_graph *check_same(lua_State *L, const struct walk *walk)
     return box;
 }
 
-/* Whether the function wants b before a. */
+/* Asks the function whether b comes before a. */
 static bool before(lua_State *L, int at, const struct walk *walk, weir_vertex b, weir_vertex a)
 {
     struct weirlua_graph *box = check_same(L, walk);
@@ -62,7 +62,7 @@ static bool before(lua_State *L, int at, const struct walk *walk, weir_vertex b,
     return less;
 }
 
-/* Merges [lo, mid) and [mid, hi); of equals those of the first come first. */
+/* Merges [lo, mid) and [mid, hi) of `from` into `to`; of equal vertices, those in [lo, mid) come first. */
 static void merge(lua_State *L, int at, const struct walk *walk, const weir_vertex *from, weir_vertex *to, uint32_t lo,
                   uint32_t mid, uint32_t hi)
 {
@@ -74,7 +74,7 @@ static void merge(lua_State *L, int at, const struct walk *walk, const weir_vert
     }
 }
 
-/* Stable, and in bounds whatever the function answers. */
+/* Sorts by the function. Stable, and within bounds whatever the function answers. */
 static void sort(lua_State *L, int at, const struct walk *walk, weir_vertex *list, uint32_t n)
 {
     weir_vertex *spare = lua_newuserdatauv(L, (n + (size_t)1) * sizeof *spare, 0);
@@ -89,7 +89,7 @@ static void sort(lua_State *L, int at, const struct walk *walk, weir_vertex *lis
     lua_pop(L, 1);
 }
 
-/* Goes down: the children of v, or the starts, become the top frame. */
+/* Descends: makes the sorted children of v (the starts for WEIR_NONE) the top frame. */
 static void push_frame(lua_State *L, int at, struct walk *walk, weir_vertex v, weir_vertex start)
 {
     struct weirlua_graph *box = weirlua_walk_graph(L, walk);
@@ -117,7 +117,7 @@ static void pop_frame(lua_State *L, int at, struct walk *walk)
     lua_pop(L, 1);
 }
 
-/* It stays in the list of frames. */
+/* Returns the top frame, which the list of frames keeps alive. */
 static struct frame *top_frame(lua_State *L, int at, const struct walk *walk)
 {
     struct frame *f;
@@ -131,7 +131,7 @@ static struct frame *top_frame(lua_State *L, int at, const struct walk *walk)
 
 /* ---- steps ---- */
 
-/* Marks v as met; false when it was met before. */
+/* Marks v as visited. Returns false when v had been visited. */
 static bool meet(lua_State *L, int at, weir_vertex v)
 {
     uint8_t *seen, bit = (uint8_t)(1u << v % 8);
@@ -145,7 +145,7 @@ static bool meet(lua_State *L, int at, weir_vertex v)
     return first;
 }
 
-/* The next vertex of a frame that was not met, or WEIR_NONE. */
+/* Returns the next unvisited vertex of a frame, or WEIR_NONE. */
 static weir_vertex next_kid(lua_State *L, int at, const struct walk *walk, struct frame *f)
 {
     while (f->next < f->n) {

@@ -1,11 +1,10 @@
-/* weirlua.h - what the files of the Lua binding share: the state of one lua_State, handles and how they are checked,
- * boxes for C memory, results.
+/* weirlua.h - declarations shared by the files of the Lua binding: the state kept for each lua_State, handles and their
+ * checks, userdata that own C memory, results.
  *
- * Conventions. Misuse raises a Lua error; expected outcomes return nil, message, code. C memory that must be given back
- * lives in a box (a userdata made empty, then filled), so that an error raised at any point leaks nothing. The core is
- * never left by a longjmp: hooks run under lua_pcall, and nothing that can raise stands between entering and leaving
- * weir_match. Every C function has the struct weirlua of its lua_State as its first upvalue.
- */
+ * Conventions. Misuse raises a Lua error; expected failures return nil, message, code. A userdata owns each piece of C
+ * memory: the userdata is made empty and filled afterwards, so that an error raised at any point leaks nothing. No
+ * longjmp leaves the core: hooks run under lua_pcall, and nothing between entering and leaving weir_match can raise.
+ * Every C function has the struct weirlua of the lua_State as first upvalue. */
 #ifndef WEIRLUA_H
 #define WEIRLUA_H
 
@@ -21,21 +20,21 @@
 #define WEIRLUA_NAME_SLOT(text) ((size_t)((uintptr_t)(text) >> 4) % WEIRLUA_NAMES)
 #define WEIRLUA_NUMBER_MAX 0xfffffu /* graph numbers are 1..NUMBER_MAX */
 
-/* ---- state.c: one per lua_State ---- */
+/* ---- state.c: one struct weirlua for each lua_State ---- */
 
-/* A graph handle. Created closed (g NULL). In the state of a policy it is borrowed: only the number counts, and the
- * graph itself belongs to the handle of that number in the home state. */
+/* A graph handle. A new handle is closed (g is NULL). In the lua_State of a policy a handle is borrowed: only the
+ * number counts, and the graph belongs to the handle of equal number in the home state. */
 struct weirlua_graph {
     weir_graph *g;
     uint32_t number;
     bool borrowed, matching;
-    struct weirlua_graph *next; /* in its bucket */
+    struct weirlua_graph *next; /* in the bucket */
 };
 
 struct weirlua {
-    struct weirlua *home; /* where graphs are registered: itself, or the state that loaded the policy */
-    bool readonly;        /* the state of a policy */
-    bool recording;       /* counts what is read of vertices, see weirlua_record() */
+    struct weirlua *home; /* the state that registers graphs: the struct itself, or the state that loaded the policy */
+    bool readonly;        /* true in the state of a policy */
+    bool recording;       /* count reads of vertex fields, see weirlua_record() */
     uint32_t last_number;
     uint64_t serials;
     struct weirlua_graph *recent; /* the graph looked up last */
@@ -43,13 +42,14 @@ struct weirlua {
     struct {
         const char *text;
         int code;
-    } names[WEIRLUA_NAMES]; /* of the fields of a vertex: the strings of this lua_State, hashed by address */
+    } names[WEIRLUA_NAMES]; /* vertex fields by name: interned strings of the lua_State, hashed by address */
 };
 
-/* Makes the state, or finds the one that is there. Raises. */
+/* Returns the struct weirlua of L, made at the first call. `home` is NULL for the home state itself. Raises without
+ * memory. */
 struct weirlua *weirlua_state(lua_State *L, struct weirlua *home);
-struct weirlua *weirlua_of(lua_State *L); /* inside a C function of ours */
-/* A live graph by number, or NULL. */
+struct weirlua *weirlua_of(lua_State *L); /* for C functions of the binding: upvalue 1 */
+/* Returns the open graph of a number, or NULL. Costs O(1); _find looks at the graph found last first. */
 struct weirlua_graph *weirlua_graph_search(struct weirlua *s, uint32_t number);
 static inline struct weirlua_graph *weirlua_graph_find(struct weirlua *s, uint32_t number)
 {
@@ -58,20 +58,22 @@ static inline struct weirlua_graph *weirlua_graph_find(struct weirlua *s, uint32
 }
 void weirlua_graph_register(lua_State *L, struct weirlua *s, struct weirlua_graph *box);
 void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *box);
-/* A number that tells policy versions apart: no two in one state are alike, and two states cannot share a graph. */
+/* Returns a number for the version of a policy. No two policies of a state share a number, and two states cannot share
+ * a graph. */
 uint64_t weirlua_serial(struct weirlua *s);
 
-/* While s->recording: counts a read of the key at `arg` (a string) under prefix..key. */
+/* Counts, while s->recording, a read of the key at `arg` (a string) under the name prefix..key. */
 void weirlua_record(lua_State *L, const char *prefix, int arg);
-/* Pushes {name = reads}, and starts anew. */
+/* Pushes {name = reads} and resets the counts. */
 void weirlua_push_reads(lua_State *L);
 
-/* A class: metatable `name` in the registry, closed to getmetatable. `methods` become __index unless `meta` has it. */
+/* Makes a class: metatable `name` in the registry, hidden from getmetatable. `methods` become __index unless `meta` has
+ * an __index. */
 void weirlua_class(lua_State *L, struct weirlua *s, const char *name, const luaL_Reg *methods, const luaL_Reg *meta);
 
 /* ---- support.c ---- */
 
-/* A box for one piece of C memory. */
+/* A userdata that owns one piece of C memory and frees the piece once, with `release`. */
 struct weirlua_box {
     void *p;
     void (*release)(void *p);
@@ -80,36 +82,39 @@ struct weirlua_box *weirlua_box_push(lua_State *L, void (*release)(void *p));
 void weirlua_box_clear(struct weirlua_box *b);
 void weirlua_box_open(lua_State *L, struct weirlua *s);
 
-/* Tells the collector of C memory that a new handle holds, so that it works for it as for Lua's own. */
+/* Reports `bytes` of C memory owned by a new handle to the collector, which advances as if Lua had allocated the
+ * bytes. */
 void weirlua_weigh(lua_State *L, size_t bytes);
 
-/* Puts the name of its type in the place of a value whose text would be an address. */
+/* Replaces the value at `arg` by the name of the value's type where tostring would show an address. */
 void weirlua_hide_address(lua_State *L, int arg);
-/* Pushes a text for the value, as tostring gives it to scripts: without an address. */
+/* Pushes and returns the text of the value as scripts see the text: without an address. */
 const char *weirlua_show(lua_State *L, int idx);
 
-/* Pushes nil, message, code. */
+/* Pushes nil, message, code. The message begins with the place (source, line) of the error. Returns 3. */
 int weirlua_fail(lua_State *L, const weir_err *err, int code);
-/* The same for an error whose message tells the place in the text itself. */
+/* Pushes nil, message, code for an error whose text already says the place. Returns 3. */
 int weirlua_refuse(lua_State *L, const weir_err *err);
 /* Raises the text of an error. */
 int weirlua_raise(lua_State *L, const weir_err *err);
-/* Pushes true, or nil, message, code. */
+/* Pushes true where rc is 0, else nil, message, code. Returns the number of values. */
 int weirlua_status(lua_State *L, int rc, const weir_err *err);
-/* Pushes text made by the core, which is freed; on NULL nil, message, code. `b` was pushed before the call. */
+/* Pushes text made by the core and frees the text; pushes nil, message, code where text is NULL. The caller pushed `b`
+ * before asking the core. Returns the number of values. */
 int weirlua_text(lua_State *L, struct weirlua_box *b, char *text, const weir_err *err);
-FILE *weirlua_check_file(lua_State *L, int arg);               /* an open file, or it raises */
+FILE *weirlua_check_file(lua_State *L, int arg);               /* raises unless the file is open */
 int weirlua_to_file(void *file, const char *text, size_t len); /* a weir_sink */
 
 int weirlua_numbers(lua_State *L); /* numbers.c: numbers(line) */
 
 /* ---- interrupt.c ---- */
 
-/* From now on Ctrl-C, SIGTERM and SIGHUP stop what runs in L. For a program that is a host of Lua. */
+/* Let Ctrl-C, SIGTERM and SIGHUP stop the code that runs in L, until weirlua_interrupts_end(). For programs that host
+ * Lua. */
 void weirlua_interrupts_begin(lua_State *L);
 void weirlua_interrupts_end(void);
-int weirlua_interrupts_last(void); /* the last of these signals; 0: none came */
-bool weirlua_ending(void);         /* SIGTERM or SIGHUP came: nothing is to begin any more */
+int weirlua_interrupts_last(void); /* the last signal of the three, or 0 */
+bool weirlua_ending(void);         /* SIGTERM or SIGHUP came: begin no new work */
 void weirlua_interrupts_clear(void);
 int weirlua_guarded(lua_State *L); /* guarded(f, ...) */
 int weirlua_watch(lua_State *L);   /* watch(co) */
@@ -122,27 +127,29 @@ void weirlua_editor_open(lua_State *L, struct weirlua *s);
 
 void weirlua_push_time(lua_State *L, int64_t us); /* seconds; math.huge for no end */
 int64_t weirlua_check_time(lua_State *L, int arg);
-/* Refuses keys of an options table that are not in the NULL-terminated list; nil and none are an empty table. The
- * table is at `arg` afterwards. */
+/* Raises for a key of the options table at `arg` outside the NULL-terminated list. Nil and none become an empty table,
+ * so that a table is at `arg` afterwards. */
 void weirlua_options(lua_State *L, int arg, const char *const *known);
-/* Fields of an options table; they raise with the field's name. Strings live as long as the table. */
+/* Return a field of an options table, or `otherwise` for nil. A value of a wrong type raises, with the field's name.
+ * Strings live as long as the table. */
 const char *weirlua_field_string(lua_State *L, int table, const char *key, const char *otherwise);
 int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t otherwise);
 int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t otherwise);
 bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherwise);
-/* enum weir_reading, from booleans of these names. */
+/* Returns the bits of enum weir_reading, from the booleans with these names. */
 #define WEIRLUA_READINGS "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools"
 unsigned weirlua_field_reading(lua_State *L, int table);
 
-/* ---- policy/sandbox.c: in the state of a script only, which is `readonly` ---- */
+/* ---- policy/sandbox.c: only for the state of a script, where `readonly` is true ---- */
 
-/* Charges a C function that took this many steps, a nanosecond or two each, and raises where budget or time is over, or a
- * signal came. */
+/* Charges `steps` of a C function, of a nanosecond or two each, to the script. Raises where the budget of instructions
+ * or the time is used up, or a signal came. */
 void weirlua_sandbox_spend(lua_State *S, int64_t steps);
-/* Charges memory of the core to the state that made it; raises where it has no more. Gives it back. */
+/* Charge `bytes` of core memory to the script's state, or return the charge. _take raises where the limit would be
+ * exceeded. */
 void weirlua_sandbox_take(lua_State *S, size_t bytes);
 void weirlua_sandbox_give(lua_State *S, size_t bytes);
-/* Bytes that the script may still have. */
+/* Returns the bytes that the script may still allocate. */
 size_t weirlua_sandbox_left(lua_State *S);
 
 /* ---- graph.c, graph_build.c, graph_copy.c, vertex.c, view.c, walk.c ---- */
@@ -150,17 +157,18 @@ size_t weirlua_sandbox_left(lua_State *S);
 enum weirlua_kind { WEIRLUA_VERTEX, WEIRLUA_PROPERTIES, WEIRLUA_TAGS, WEIRLUA_DATA };
 
 #define WEIRLUA_GRAPH "weir.graph"
-/* An open graph: the registered handle, never the borrowed one. */
+/* Returns the graph of the handle at `arg`: the registered handle, never the borrowed handle. Raises for a closed
+ * graph. */
 struct weirlua_graph *weirlua_check_graph(lua_State *L, struct weirlua *s, int arg);
-/* Raises when the graph may not be changed now: in a policy, while a match runs, or in a finalizer, as that may run in
- * the middle of any of our functions. */
+/* Raises where the graph may not be changed: in a policy, while a match runs, and in a finalizer, since a finalizer may
+ * run in the middle of any function of the binding. */
 void weirlua_check_writable(lua_State *L, const struct weirlua *s, const struct weirlua_graph *box);
-/* Pushes the handle of a live graph. */
+/* Pushes the handle of an open graph. */
 void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *box);
-/* The same, to keep the graph from being collected: needed where a vertex is all one has, and the graph is read after
- * something was allocated in Lua, which may collect garbage. */
+/* Pushes the handle of an open graph, to keep the graph from being collected. Needed where a function was given only a
+ * vertex and reads the graph after an allocation in Lua, since an allocation may collect garbage. */
 #define weirlua_anchor weirlua_push_graph
-/* Pushes {type = {total, free, idle}}. */
+/* Pushes {type = {total, free, idle}} of the subtree of v; of the whole graph for WEIR_NONE. Returns 1. */
 int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v);
 void weirlua_graph_open(lua_State *L, struct weirlua *s);
 int weirlua_graph_new(lua_State *L);
@@ -177,9 +185,9 @@ int weirlua_graph_discover(lua_State *L);
 int weirlua_graph_format(lua_State *L); /* g:format */
 int weirlua_graph_write(lua_State *L);  /* g:write */
 int weirlua_graph_resolve(lua_State *L); /* g:resolve */
-extern const luaL_Reg weirlua_graph_readers[]; /* methods that a policy may call too */
+extern const luaL_Reg weirlua_graph_readers[]; /* methods that only read: policies have them too */
 extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
-extern const luaL_Reg weirlua_graph_copies[];  /* ... that make one from another */
+extern const luaL_Reg weirlua_graph_copies[];  /* methods that make a graph from a graph */
 extern const luaL_Reg weirlua_graph_finders[];
 extern const luaL_Reg weirlua_graph_savers[];
 int weirlua_graph_pieces(lua_State *L); /* graph_pieces.c: g:pieces */
@@ -192,19 +200,23 @@ int weirlua_http_new(lua_State *L); /* http{...} */
 int weirlua_base64(lua_State *L);
 int weirlua_unbase64(lua_State *L);
 void weirlua_http_open(lua_State *L, struct weirlua *s);
-void weirlua_map_open(lua_State *L, struct weirlua *s); /* of coarse views */
-/* Pushes a closed handle. A function of the core then fills box->g; _finish opens it, or pushes nil, message, code. */
+void weirlua_map_open(lua_State *L, struct weirlua *s); /* the class of the maps between a graph and a coarse view */
+/* _closed pushes a closed handle. A function of the core then fills box->g. _finish opens the handle and returns 1, or
+ * pushes nil, message, code. */
 struct weirlua_graph *weirlua_graph_closed(lua_State *L);
 int weirlua_graph_finish(lua_State *L, struct weirlua_graph *box, int rc, const weir_err *err);
-/* unlink(v, {force = true}): pushes the list of what jobs lost. The vertex was checked. */
+/* Implements unlink(v, {force = true}): unlinks v, and pushes the list of all units that jobs lost. The caller has
+ * checked v. */
 int weirlua_unlink_forced(lua_State *L, struct weirlua_graph *box, weir_vertex v);
-/* Whether jobs have something of v, what is below it or all above it; pushes then nil, message, code and their list. */
+/* Returns whether a job has a vertex in the subtree of v, or a whole vertex above v. Pushes nil, message, code and the
+ * list of jobs then. */
 bool weirlua_unlink_refused(lua_State *L, const struct weirlua_graph *box, weir_vertex v);
-/* v:jobs(): the list of these. */
+/* Implements v:jobs(): pushes the list of the jobs described at weirlua_unlink_refused(). */
 int weirlua_vertex_jobs(lua_State *L);
-/* A list of vertices of this graph at `arg` as an array, kept alive by a userdata that is pushed. */
+/* Returns the list of vertices at `arg`, all of the graph of `box`, as an array of *n. A userdata pushed on the stack
+ * owns the array. */
 weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_graph *box, uint32_t *n);
-/* Pushes the table of one edge. */
+/* Pushes {source, target, subsystem, type, back} for an edge. */
 void weirlua_push_edge(lua_State *L, const struct weirlua_graph *box, const weir_edge *e);
 
 struct weirlua_handle {
@@ -213,20 +225,21 @@ struct weirlua_handle {
     weir_vertex v;
     int kind;
 };
-void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v); /* nil for WEIR_NONE */
-/* The light userdata of a vertex of this generation in the graph of this number: vertex.c has what the bits mean. */
+void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v); /* pushes nil for WEIR_NONE */
+/* Returns the light userdata for a vertex of a generation in the graph of a number; vertex.c describes the bits. */
 static inline void *weirlua_vertex_bits(uint32_t number, weir_vertex v, uint32_t generation)
 {
     return (void *)(uintptr_t)((uint64_t)(generation & 1023) << 52 | (uint64_t)number << 32 | v);
 }
-/* The light userdata that stands for a vertex that there is. */
+/* Returns the light userdata of an existing vertex. */
 void *weirlua_vertex_value(const struct weirlua_graph *box, weir_vertex v);
-/* Any light userdata: its handle, live or an error. */
+/* Return the graph and the vertex of the light userdata at `arg`. Raise for a vertex that was removed or whose graph
+ * was closed. */
 struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg);
 struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int arg);
-/* The vertex must be one of this graph. */
+/* Returns the vertex at `arg`; raises unless the vertex is in the graph of `box`. */
 weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *box);
-/* Pushes one field of a vertex by code, as the policy's `fields` name them too. */
+/* Pushes a field of a vertex by code. `fields` of policies and walks use the same names. */
 enum weirlua_field {
     FIELD_NONE,
     FIELD_TYPE,
@@ -246,24 +259,25 @@ enum weirlua_field {
     FIELD_TAGS,
     FIELD_DATA
 };
-int weirlua_field_code(const char *name); /* FIELD_NONE: there is none of that name */
+int weirlua_field_code(const char *name); /* FIELD_NONE for an unknown name */
 void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field);
 
-/* Fields that filters declare, to get them as arguments: those that are cheap to read, and no handles. */
+/* Fields of a vertex that filters ask to get as arguments: cheap to read, without handles. */
 #define WEIRLUA_FIELDS 8
 struct weirlua_fields {
     uint32_t n;
     uint8_t codes[WEIRLUA_FIELDS]; /* enum weirlua_field */
 };
-extern const char weirlua_fields_known[]; /* which can be passed, for messages */
-/* Adds one by name; false: it cannot be passed, or the list is full. */
+extern const char weirlua_fields_known[]; /* the names that can be passed, for messages */
+/* Adds a field by name. Returns false for a field that cannot be passed, or when the list is full. */
 bool weirlua_fields_add(struct weirlua_fields *list, const char *name);
-/* Pushes them all; returns how many. There is room for them on the stack. */
-int weirlua_fields_push(lua_State *L, const struct weirlua_graph *box, weir_vertex v, const struct weirlua_fields *list);
+/* Pushes all fields of the list and returns the number. The caller has made room on the stack. */
+int weirlua_fields_push(lua_State *L, const struct weirlua_graph *box, weir_vertex v,
+                        const struct weirlua_fields *list);
 
 void weirlua_vertex_open(lua_State *L, struct weirlua *s);
 extern const luaL_Reg weirlua_vertex_methods[];
-/* Pushes the table of the methods and fields of a vertex, by name. */
+/* Pushes a table from the names of the methods and fields of a vertex to the values of the metatable. */
 void weirlua_push_members(lua_State *L, struct weirlua *s);
 int weirlua_view_index(lua_State *L, const struct weirlua_handle *h);
 int weirlua_view_newindex(lua_State *L, const struct weirlua_handle *h);
@@ -310,17 +324,18 @@ void weirlua_tls_open(lua_State *L, struct weirlua *s);
 /* ---- json.c ---- */
 
 void weirlua_json_open(lua_State *L, struct weirlua *s);
-/* Pushes the JSON text of the value at idx. `place` names it in errors. */
+/* Pushes the JSON text of the value at idx. `place` names the value in errors. */
 void weirlua_json_write(lua_State *L, int idx, size_t flags);
-/* Pushes the value that the text stands for, or nil, message, code; returns how many values. */
+/* Pushes the value of a JSON text and returns 1, or pushes nil, message, code and returns 3. */
 int weirlua_json_read(lua_State *L, const char *text, size_t len);
-/* The same; with `keys` an object also has its keys, in their order, as a list. */
+/* Like weirlua_json_read(); with `keys`, each object has the list of all keys, in the order of the text, as well. */
 int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys);
 int weirlua_json_encode(lua_State *L);
 int weirlua_json_decode(lua_State *L);
 int weirlua_json_array(lua_State *L);
 int weirlua_json_line(lua_State *L);
-/* Whether a table is a JSON array; raises when it is no list; raises when a key cannot be one of an object. */
+/* _is_list returns whether a table is written as a JSON array. _check_list raises for a table that is no list. Both
+ * raise for a key that no JSON object can have. */
 bool weirlua_json_is_list(lua_State *L, int idx);
 void weirlua_json_check_list(lua_State *L, int idx);
 void weirlua_json_check_key(lua_State *L, int idx);
@@ -331,16 +346,16 @@ int weirlua_document(lua_State *L);
 
 /* ---- idset.c, hostlist.c ---- */
 
-/* Replaces what stands for a set at `arg` (a set, an id, a list of ids, a text) by one. NULL: err says what is wrong with
- * the text; the stack has more on it then. */
+/* Replaces the value at `arg` (a set, an id, a list of ids, a text) by a set and returns the set. Returns NULL for a
+ * wrong text, with the reason in err; the stack may have grown then. */
 weir_idset *weirlua_idset_at(lua_State *L, int arg, weir_err *err);
-/* Pushes a handle without a set. A function of the core then fills it; _finish takes its status, raises if it failed, and
- * returns 1. */
+/* _push pushes a handle without a set and returns the place of the set, for a function of the core to fill. _finish
+ * takes the status of the core, raises on failure, and returns 1. */
 weir_idset **weirlua_idset_push(lua_State *L);
 int weirlua_idset_finish(lua_State *L, weir_idset *const *set, int rc);
 int weirlua_idset_new(lua_State *L);
 void weirlua_idset_open(lua_State *L, struct weirlua *s);
-/* The same for lists of hosts: a list, a text, a list of texts. */
+/* The functions for host lists are like the three above. A list, a text or a list of texts is accepted. */
 weir_hostlist *weirlua_hostlist_at(lua_State *L, int arg, weir_err *err);
 weir_hostlist **weirlua_hostlist_push(lua_State *L);
 int weirlua_hostlist_finish(lua_State *L, weir_hostlist *const *h, int rc);
@@ -349,8 +364,8 @@ void weirlua_hostlist_open(lua_State *L, struct weirlua *s);
 
 /* ---- rset.c: resource sets ---- */
 
-/* Pushes a handle without a set. A function of the core then fills it; _finish takes its status and returns 1, or pushes nil,
- * message, code. */
+/* _push pushes a handle without a set and returns the place of the set, for a function of the core to fill. _finish
+ * takes the status and returns 1, or pushes nil, message, code. */
 weir_rset **weirlua_rset_push(lua_State *L);
 int weirlua_rset_finish(lua_State *L, weir_rset *const *box, int rc, const weir_err *err);
 int weirlua_rset_new(lua_State *L);
@@ -360,27 +375,29 @@ void weirlua_rset_open(lua_State *L, struct weirlua *s);
 /* ---- request.c, allocation.c, engine.c ---- */
 
 int weirlua_request_new(lua_State *L);
-/* Replaces what is at `arg` (request, text or table) by a request. NULL: nil, message, code were pushed. */
+/* Replaces the value at `arg` (a request, a text, a table) by a request and returns the request. Returns NULL with nil,
+ * message, code pushed. */
 weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg);
 void weirlua_request_open(lua_State *L, struct weirlua *s);
 
-/* ---- trace.c: what a match looked at ---- */
+/* ---- trace.c: the events of a match ---- */
 
 struct weirlua_trace {
     weir_trace *list;
     size_t n, cap, lost;
 };
-/* Pushes an empty one, alive as long as its value on the stack. */
+/* Pushes an empty trace, which lives as long as the value on the stack. */
 struct weirlua_trace *weirlua_trace_push(lua_State *L);
 void weirlua_trace_event(void *trace, const weir_trace *event); /* a listener for weir_match */
-/* Fills the table at `table` with {event, vertex, resource, ...} and `lost`, the number of those not kept. */
+/* Fills the table at `table` with {event, vertex, resource, ...} for each event, and `lost`: the number of events not
+ * kept. */
 void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struct weirlua_graph *box, int table);
 
-/* Pushes a copy of an allocation. Raises when out of memory. */
+/* Pushes a copy of an allocation. Raises without memory. */
 void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a);
 /* Pushes {vertex =, amount =, exclusive =, resource =}. */
 void weirlua_push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *p);
-/* The job of an allocation on this graph, or an integer, at `arg`. */
+/* Returns the job at `arg`: an integer, or the job of an allocation in the graph of `box`. */
 int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *box);
 extern const luaL_Reg weirlua_allocation_methods[];
 void weirlua_allocation_open(lua_State *L, struct weirlua *s);
@@ -388,7 +405,8 @@ void weirlua_allocation_open(lua_State *L, struct weirlua *s);
 int weirlua_engine_new(lua_State *L);
 int weirlua_explain(lua_State *L); /* explain.c */
 void weirlua_engine_open(lua_State *L, struct weirlua *s);
-/* The graph of the open engine at 1, and its count of visits; raises where a match runs, or it may not be changed. */
+/* Returns the count of visits of the open engine at index 1, and the engine's graph. Raises while a match runs, and
+ * where the graph may not be changed. */
 uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box);
 /* engine_queue.c: methods of engines */
 int weirlua_engine_place(lua_State *L);
@@ -400,14 +418,14 @@ int weirlua_engine_lift(lua_State *L);
 int weirlua_engine_put(lua_State *L);
 void weirlua_lifted_open(lua_State *L, struct weirlua *s);
 
-__attribute__((visibility("default"))) int luaopen_weir_core(lua_State *L); /* exported from the Lua module */
+__attribute__((visibility("default"))) int luaopen_weir_core(lua_State *L); /* exported by the Lua module */
 
 /* ---- host.c ---- */
 
-/* Pushes the real path of the first of the folders, seen from `dir`, in which `probe` is there; or nil. */
+/* Pushes the real path of the first folder, relative to `dir`, that contains `probe`; nil where no folder does. */
 void weirlua_push_folder(lua_State *L, const char *dir, const char *const *folders, const char *probe);
-/* weir's Lua files are found in `folder` (NULL: where Lua looks), weir.core is what `core` opens; pushes what require(module)
- * gives. Raises. */
+/* Prepares L to run weir: Lua files are searched in `folder` (NULL: on Lua's own path), and `core` opens weir.core.
+ * Pushes the result of require(module). Raises. */
 void weirlua_host(lua_State *L, const char *folder, lua_CFunction core, const char *module);
 
 #endif
