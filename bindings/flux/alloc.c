@@ -1,6 +1,7 @@
-/* alloc.c - a job gets its resources: R is committed to the KVS, then the request is answered (RFC 27). As libflux-schedutil does it,
- * but for who does what: R may be large where it has a graph, so all texts are made in the worker, and the reactor only sends them; what
- * is large goes to the content store as it is (RFC 10), and the KVS gets a reference to it (RFC 11). */
+/* alloc.c - gives a job resources: commits R to the KVS, then answers the request (RFC 27). The steps are those of
+ * libflux-schedutil, divided between the threads: R may be large when R contains a graph, so the worker makes all texts
+ * and the reactor only sends texts. A large R is stored in the content store unchanged (RFC 10), and the KVS gets a
+ * reference (RFC 11). */
 #include "sched.h"
 
 #include <errno.h>
@@ -9,17 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGE ((size_t)1 << 20) /* bytes: more takes long as part of a transaction */
+#define LARGE ((size_t)1 << 20) /* bytes: a larger text makes a transaction slow */
 #define HASH  64                /* bytes of the longest hash */
 
 struct alloc {
     struct item item;
-    struct alloc *next, **at; /* those whose commit is under way */
+    struct alloc *next, **at; /* in the list of answers under commit */
     struct sched *sched;
     flux_jobid_t id;
     uint64_t serial;
     flux_kvs_txn_t *txn;
-    char *R; /* where it is large, and not in txn yet */
+    char *R; /* a large R that is not in txn yet */
     char *answer;
     const flux_msg_t *msg;
     flux_future_t *f;
@@ -55,7 +56,7 @@ static void on_committed(flux_future_t *f, void *arg)
     destroy(a);
 }
 
-/* Waits for the next step in place of what was waited for. */
+/* Replaces the future being waited for by the next step's. */
 static void follow(struct alloc *a, flux_future_t *f, flux_continuation_f then)
 {
     flux_future_destroy(a->f);
@@ -72,7 +73,7 @@ static void commit(struct alloc *a)
     follow(a, flux_kvs_commit(a->sched->h, NULL, 0, a->txn), on_committed);
 }
 
-/* Puts a reference to what was stored into the transaction. */
+/* Adds a reference to the stored content to the transaction. */
 static int refer(struct alloc *a, const unsigned char *hash, size_t len)
 {
     char key[64], hex[2 * HASH + 1] = "", text[3 * HASH + 64];
@@ -103,7 +104,7 @@ static void on_stored(flux_future_t *f, void *arg)
     destroy(a);
 }
 
-/* A request that is not there any more was cancelled, and the worker knows by now, or is going to. */
+/* Starts the commit. A missing request was cancelled, and the worker knows by now, or will know. */
 static void deliver(struct sched *s, struct item *item)
 {
     struct alloc *a = (struct alloc *)item;
@@ -139,7 +140,7 @@ void sched_allocs_close(struct sched *s)
 
 /* ---- in the worker ---- */
 
-/* R without the properties that are of this instance only (RFC 20): a text to be freed; NULL: there is no memory. */
+/* Returns R without the properties local to the instance (RFC 20), to be freed; NULL without memory. */
 static char *without_local(const char *R)
 {
     json_t *o, *properties, *value;
@@ -162,7 +163,7 @@ static char *without_local(const char *R)
     return text;
 }
 
-/* R goes with the transaction, or before it. */
+/* Puts R into the transaction, or keeps R to be stored before. Returns false without memory. */
 static bool put(struct alloc *a, char *R)
 {
     char key[64];
@@ -181,14 +182,14 @@ struct item *sched_alloc(flux_jobid_t id, uint64_t serial, const char *R, const 
     if (a)
         a->id = id;
     ok = own && (a->txn = flux_kvs_txn_create()) && put(a, own)
-         && asprintf(&a->answer, "{\"id\":%ju,\"type\":%d,\"annotations\":%s,\"R\":%s}", (uintmax_t)id, FLUX_SCHED_ALLOC_SUCCESS,
-                          notes, own) >= 0;
+         && asprintf(&a->answer, "{\"id\":%ju,\"type\":%d,\"annotations\":%s,\"R\":%s}", (uintmax_t)id,
+                     FLUX_SCHED_ALLOC_SUCCESS, notes, own) >= 0;
 
     if (!a || a->R != own)
         free(own);
     if (!ok) {
         if (a)
-            a->answer = NULL; /* asprintf leaves anything there */
+            a->answer = NULL; /* asprintf leaves the pointer undefined */
         destroy(a);
         return NULL;
     }

@@ -1,5 +1,5 @@
-/* answers.c - the functions by which the service answers alloc requests, logs, and reads the clock. In the worker each makes an action,
- * which is done in the reactor's thread. */
+/* answers.c - the functions with which the service answers alloc requests, logs, and reads the clock. In the worker
+ * each function makes an action; the action is done in the reactor's thread. */
 #include "sched.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 #include <syslog.h>
 #include <time.h>
 
-static const char serials_key = 0; /* id -> the number of its request */
+static const char serials_key = 0; /* id -> number of the request */
 
 struct action {
     struct item item;
     void (*run)(struct sched *s, const struct action *a, const flux_msg_t *msg);
     const char *name;
     bool last;       /* the last answer to a request */
-    uint64_t serial; /* 0: it is no answer to one */
+    uint64_t serial; /* 0: no answer to a request */
     flux_jobid_t id;
     int level;
     char *text;
@@ -61,7 +61,7 @@ static void run_log(struct sched *s, const struct action *a, const flux_msg_t *m
     flux_log(s->h, a->level, "%s", a->text);
 }
 
-/* Where the request is not there any more, it was cancelled, and the worker knows by now, or is going to. */
+/* Does the action. A missing request was cancelled, and the worker knows by now, or will know. */
 static void deliver(struct sched *s, struct item *item)
 {
     struct action *a = (struct action *)item;
@@ -84,7 +84,7 @@ static struct worker *worker_of(lua_State *L)
     return lua_touserdata(L, lua_upvalueindex(1));
 }
 
-/* (id, serial or nil) */
+/* (id, serial or nil): runs under lua_pcall. */
 static int put_number(lua_State *L)
 {
     lua_settop(L, 2);
@@ -109,7 +109,7 @@ bool sched_number(lua_State *L, flux_jobid_t id, uint64_t serial)
     return ok;
 }
 
-/* The number of the request of the id at 1. */
+/* Returns the number of the request for the id at index 1. With `last` the number is forgotten. */
 static uint64_t serial(lua_State *L, bool last)
 {
     lua_Integer n;
@@ -183,7 +183,7 @@ static int deny(lua_State *L)
     return send(L, a, luaL_optstring(L, 2, NULL));
 }
 
-/* raise(id, note): the job is to end */
+/* raise(id, note): ends the job by an exception */
 static int raise_exception(lua_State *L)
 {
     return send(L, (struct action){.run = run_raise, .name = "raise", .id = id_of(L)}, luaL_checkstring(L, 2));
@@ -217,8 +217,14 @@ static int read_clock(lua_State *L)
 
 void sched_push_answers(lua_State *L, struct worker *w)
 {
-    static const luaL_Reg functions[] = {{"alloc", alloc},     {"annotate", annotate}, {"deny", deny},   {"raise", raise_exception},
-                                         {"explain", explain}, {"log", write_log},     {"clock", read_clock}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"alloc", alloc},
+                                         {"annotate", annotate},
+                                         {"deny", deny},
+                                         {"raise", raise_exception},
+                                         {"explain", explain},
+                                         {"log", write_log},
+                                         {"clock", read_clock},
+                                         {NULL, NULL}};
     char id[64] = "";
 
     lua_newtable(L);
@@ -226,7 +232,7 @@ void sched_push_answers(lua_State *L, struct worker *w)
     lua_newtable(L);
     lua_pushlightuserdata(L, w);
     luaL_setfuncs(L, functions, 1);
-    flux_job_id_encode(1, "f58", id, sizeof id); /* as the locale of the broker has it */
+    flux_job_id_encode(1, "f58", id, sizeof id); /* in the form of the broker's locale */
     lua_pushstring(L, id[0] == 'f' ? "f" : "\u0192");
     lua_setfield(L, -2, "f58");
 }

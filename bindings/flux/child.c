@@ -1,6 +1,6 @@
-/* child.c - answers that may take long: computed by a child of this process, on the copy of everything that fork() makes, so that
- * scheduling goes on. The worker forks, between two calls; the reactor reads what comes. Invariant: a child writes one text to its
- * pipe, and touches nothing of Flux. */
+/* child.c - answers that may take long, computed by a forked copy of the process, so that scheduling goes on. The
+ * worker forks between two calls; the reactor reads the result. Invariant: a child writes one text to a pipe, and
+ * touches nothing of Flux. */
 #include "sched.h"
 
 #include <errno.h>
@@ -14,19 +14,19 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#define SECONDS 300       /* that a child may live */
+#define SECONDS 300       /* longest life of a child */
 #define MOST    8         /* children at a time */
 #define PIECE   65536
 
 struct child {
     struct sched *sched;
     struct child *next;
-    const flux_msg_t *msg; /* the request that is answered; or NULL: the service is told */
-    char about[64];        /* ... with this */
-    bool given_up;         /* before it started */
+    const flux_msg_t *msg; /* the request to answer; NULL: tell the service */
+    char about[64];        /* argument for the service */
+    bool given_up;         /* before the start */
     flux_watcher_t *w;
     int fd, pidfd;
-    char *text; /* so far: an error number, a line end, the answer, or what of it is not sent yet */
+    char *text; /* read so far: error number, line end, answer; less the pieces sent */
     size_t len, size;
     bool headed; /* the error number was read */
     int errnum;
@@ -55,7 +55,7 @@ static void run(struct worker *w, const struct call *c, int fd)
     signal(SIGALRM, SIG_DFL);
     sigemptyset(&own);
     sigaddset(&own, SIGALRM);
-    sigprocmask(SIG_UNBLOCK, &own, NULL); /* the threads of modules have all blocked */
+    sigprocmask(SIG_UNBLOCK, &own, NULL); /* threads of modules have all signals blocked */
     alarm(SECONDS);
     sched_call(w->L, c->method, c->args, &r);
     if (r.failed)
@@ -67,7 +67,8 @@ static void run(struct worker *w, const struct call *c, int fd)
     _exit(0);
 }
 
-/* A copy of a large process keeps all of its threads from new memory meanwhile, so it is not to be made often: 30 ms a GB. */
+/* Notes the cost of a fork: all threads of a large process stall at new memory afterwards, about 30 ms a GB, so forks
+ * must be rare. */
 static void tell_cost(struct worker *w, double seconds)
 {
     char text[32];
@@ -109,7 +110,7 @@ void sched_child_start(struct worker *w, struct call *c)
 
 /* ---- in the reactor's thread ---- */
 
-/* The child ends, if it has not; it is reaped here or by the broker. */
+/* Kills a child that still runs. The child is reaped here or by the broker. */
 static void end_child(int fd, int pidfd)
 {
     siginfo_t info;
@@ -194,7 +195,7 @@ static bool reserve(struct child *c)
     return true;
 }
 
-/* Takes the error number off; sends on what is to go in pieces. */
+/* Cuts off the error number, and sends the pieces of a streaming answer. */
 static void pass_on(struct child *c)
 {
     char *line_end = c->headed ? NULL : memchr(c->text, '\n', c->len);
@@ -235,7 +236,7 @@ static void on_readable(flux_reactor_t *r, flux_watcher_t *w, int revents, void 
     pass_on(c);
 }
 
-/* The worker has forked, or could not. */
+/* Called when the worker has forked, or failed to fork. */
 static void started(struct sched *s, struct call *call)
 {
     struct child *c = call->arg;
@@ -275,7 +276,8 @@ static struct child *new_child(struct sched *s)
 void sched_child(struct sched *s, const flux_msg_t *msg, const char *method, const char *text, const char *more)
 {
     struct child *c = new_child(s);
-    struct call call = {.method = method, .args = {text}, .quiet = true, .snapshot = true, .msg = msg, .arg = c, .done = started};
+    struct call call = {
+        .method = method, .args = {text}, .quiet = true, .snapshot = true, .msg = msg, .arg = c, .done = started};
 
     if (!c) {
         sched_respond_error(s, msg, EAGAIN, "too many ask at the same time");

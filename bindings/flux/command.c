@@ -1,6 +1,6 @@
-/* command.c - flux weir: asks the scheduler of an instance, and prints what it says.
+/* command.c - flux weir: sends requests to the scheduler of an instance, and prints the answers.
  *
- * Exit status: 0 done, 1 the scheduler did not agree, 2 wrong use. */
+ * Exit status: 0 success, 1 the scheduler refused, 2 wrong usage. */
 #include <errno.h>
 #include <flux/core.h>
 #include <jansson.h>
@@ -19,7 +19,8 @@ static const char usage[] = "usage: flux weir COMMAND\n"
                             "  why JOBID                          why a job waits, and what would help\n"
                             "  policy [show]                      what decides who starts, and where\n"
                             "  policy list                        what there is to choose from\n"
-                            "  policy use [policy=P] [queue=Q]    from now on, until the module is loaded again; P and Q are names of\n"
+                            "  policy use [policy=P] [queue=Q]    from now on, until the module is loaded again; P and Q are"
+                            " names of\n"
                             "                                     policies, or files, whose text is sent\n"
                             "  dump                               the machine and the books, as a JSON graph\n"
                             "  stats                              what the scheduler has done so far\n";
@@ -40,7 +41,7 @@ static int failed(flux_future_t *f)
     return 1;
 }
 
-/* Sends a request; prints the field "text" of the answer, or all of it. */
+/* Sends a request, and prints the field "text" of the answer, or with `whole` the entire answer. */
 static int ask(flux_t *h, const char *topic, json_t *payload, bool whole)
 {
     char *body = payload ? json_dumps(payload, 0) : NULL;
@@ -58,7 +59,7 @@ static int ask(flux_t *h, const char *topic, json_t *payload, bool whole)
     return fflush(stdout) == 0 ? 0 : 2;
 }
 
-/* What ids of jobs begin with here: for most "ƒ". */
+/* Returns a job id as text in the form F58 of the locale: mostly with "ƒ" in front. */
 static const char *f58(flux_jobid_t id)
 {
     char text[64];
@@ -77,12 +78,12 @@ static int why(flux_t *h, int argc, char **argv)
     return ask(h, "sched-weir.why", json_pack("{s:I s:s}", "id", id, "f58", f58(id)), false);
 }
 
-/* ---- policies: the scheduler may stand on another machine, so that files are read here ---- */
+/* ---- policies: files are read here, since the scheduler may run on a remote host ---- */
 
-/* The text of a file as JSON; NULL: errno is set. */
+/* Returns the text of a file as JSON, or NULL with errno set. */
 static json_t *read_file(const char *path)
 {
-    static char text[WEIR_POLICY_MAX + 1]; /* one byte more than is taken shows that there is more */
+    static char text[WEIR_POLICY_MAX + 1]; /* one byte above the limit detects longer files */
     FILE *file = fopen(path, "r");
     json_t *o = NULL;
     size_t len;
@@ -97,7 +98,7 @@ static json_t *read_file(const char *path)
     return o;
 }
 
-/* "queue=mine.lua:k=4": where the file begins and ends in it; false: it names none. */
+/* Finds the path in a word such as "queue=mine.lua:k=4". Returns false for a word without a path. */
 static bool find_file(const char *word, const char **from, const char **to)
 {
     const char *slash;
@@ -111,8 +112,8 @@ static bool find_file(const char *word, const char **from, const char **to)
     return slash || (*to - *from > 4 && strncmp(*to - 4, ".lua", 4) == 0);
 }
 
-/* A word of `policy use`, in which a file has its real path; its text goes into `texts`. NULL: it cannot be read, which was
- * said. A path that is not here may be one there. */
+/* Returns a word of `policy use` with the real path of the file, and adds the file's text to `texts`. Returns NULL for
+ * an unreadable file, with a message printed. A path missing here may exist on the scheduler's host. */
 static json_t *expand(const char *word, json_t *texts)
 {
     const char *from, *to;
@@ -150,7 +151,7 @@ static int policy(flux_t *h, int argc, char **argv)
 
 /* ---- the rest ---- */
 
-/* Comes in pieces. */
+/* Prints an answer that arrives in pieces. */
 static int dump(flux_t *h, int argc, char **argv)
 {
     flux_future_t *f;

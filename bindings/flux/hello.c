@@ -1,5 +1,6 @@
-/* hello.c - the jobs that run already (RFC 27): the job manager tells of each, its R and its jobspec are looked up, and the worker books it
- * again. When all of them are with the worker the scheduler says that it is ready. Nothing here waits. */
+/* hello.c - the running jobs (RFC 27): the job manager lists the jobs, R and jobspec of each job are looked up, and the
+ * worker allocates the resources again. When the worker has all jobs, the scheduler announces readiness. All
+ * steps are asynchronous. */
 #include "sched.h"
 
 #include <errno.h>
@@ -8,16 +9,16 @@
 #include <string.h>
 #include <syslog.h>
 
-#define EACH (-1.0) /* no limit of time */
+#define EACH (-1.0) /* no time limit */
 
-/* A job that runs; in the list until the worker has it. */
+/* A running job; listed until the worker has the job. */
 struct greeting {
     struct greeting *next;
     struct sched *sched;
     const flux_msg_t *msg;
     flux_jobid_t id;
     flux_future_t *R, *jobspec;
-    int missing; /* lookups */
+    int missing; /* lookups under way */
 };
 
 static void unlist(struct greeting *g)
@@ -62,17 +63,18 @@ static void on_ready(flux_future_t *f, void *arg)
         sched_fail(s, "ready", future_strerror(f, errno));
 }
 
-/* mode: "unlimited" or "limited=N" */
+/* Announces the mode "unlimited" or "limited=N". */
 static flux_future_t *say_ready(flux_t *h, const char *mode)
 {
     const char *number = strchr(mode, '=');
 
     if (number)
-        return flux_rpc_pack(h, "job-manager.sched-ready", FLUX_NODEID_ANY, 0, "{s:s s:i}", "mode", "limited", "limit", atoi(number + 1));
+        return flux_rpc_pack(h, "job-manager.sched-ready", FLUX_NODEID_ANY, 0, "{s:s s:i}", "mode", "limited", "limit",
+                             atoi(number + 1));
     return flux_rpc_pack(h, "job-manager.sched-ready", FLUX_NODEID_ANY, 0, "{s:s}", "mode", mode);
 }
 
-/* All that run are booked: that call was behind theirs. */
+/* Called after the calls for all running jobs: all running jobs have their resources. */
 static void booked(struct sched *s, struct call *c)
 {
     if (!s)
@@ -82,7 +84,7 @@ static void booked(struct sched *s, struct call *c)
         sched_fail(s, "ready", strerror(errno));
 }
 
-/* After the list of jobs and after each of them: whether that was the last. */
+/* Called at the end of the list and after each job; the last call sends the worker the final call. */
 static void arrive(struct sched *s)
 {
     struct call c = {.method = "depth", .quiet = true, .done = booked};
@@ -113,7 +115,7 @@ static void forget(struct raised *r)
     free(r);
 }
 
-/* The worker thinks that the job is going to end. */
+/* Tells the worker, which expects the end of the job, of a failed exception. */
 static void spared(struct sched *s, flux_jobid_t id)
 {
     struct call c = {.method = "spared"};
@@ -130,7 +132,8 @@ static void on_raised(flux_future_t *f, void *arg)
     struct raised *r = arg;
 
     if (flux_future_get(f, NULL) < 0) {
-        flux_log(r->sched->h, LOG_ERR, "cannot raise an exception on job %ju: %s", (uintmax_t)r->id, future_strerror(f, errno));
+        flux_log(r->sched->h, LOG_ERR, "cannot raise an exception on job %ju: %s", (uintmax_t)r->id,
+                 future_strerror(f, errno));
         if (r->tell)
             spared(r->sched, r->id);
     }
@@ -166,7 +169,7 @@ static void greeted(struct sched *s, struct call *c)
     destroy(g);
 }
 
-/* All that is known of it goes to the worker. */
+/* Sends the worker all data of a running job. */
 static void greet(struct greeting *g)
 {
     struct sched *s = g->sched;
@@ -221,7 +224,8 @@ static int begin(struct sched *s, const flux_msg_t *msg)
         return -1;
     *g = (struct greeting){.next = s->greetings, .sched = s, .msg = flux_msg_incref(msg), .missing = 2};
     s->greetings = g;
-    if (flux_msg_unpack(msg, "{s:I}", "id", &g->id) == 0 && (g->R = look_up(g, "R")) && (g->jobspec = look_up(g, "jobspec")))
+    if (flux_msg_unpack(msg, "{s:I}", "id", &g->id) == 0 && (g->R = look_up(g, "R")) &&
+        (g->jobspec = look_up(g, "jobspec")))
         return 0;
     destroy(g);
     return -1;
@@ -248,7 +252,8 @@ static void on_hello(flux_future_t *f, void *arg)
 
 int sched_hello(struct sched *s)
 {
-    s->hello = flux_rpc_pack(s->h, "job-manager.sched-hello", FLUX_NODEID_ANY, FLUX_RPC_STREAMING, "{s:b}", "partial-ok", 1);
+    s->hello = flux_rpc_pack(s->h, "job-manager.sched-hello", FLUX_NODEID_ANY, FLUX_RPC_STREAMING, "{s:b}",
+                            "partial-ok", 1);
     if (s->hello && flux_future_then(s->hello, EACH, on_hello, s) == 0)
         return 0;
     flux_log_error(s->h, "hello");

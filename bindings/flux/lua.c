@@ -1,6 +1,6 @@
-/* lua.c - the lua_State of the module: weir.core is linked in; weir's Lua files are found in the tree where the module was built, where
- * they were going to be installed, in a prefix that both share, or where Lua looks.
- * Invariant: outside of lua_pcall nothing is called on the state that could raise. */
+/* lua.c - the lua_State of the module. weir.core is linked in; weir's Lua files are searched in the tree of the build,
+ * in the folder of the installation, in a prefix common to module and files, and on Lua's path. Invariant: no function
+ * that could raise is called outside of lua_pcall. */
 #include "sched.h"
 
 #include "handle/weirlua.h"
@@ -22,7 +22,8 @@ static const char service_key = 0;
 /* Pushes the folder of weir's Lua files, or nil. */
 static void push_folder(lua_State *L)
 {
-    static const char *const folders[] = {"../lua", SCHED_WEIR_LUA, "../../../share/lua/5.4", "../../../../share/lua/5.4", NULL};
+    static const char *const folders[] = {"../lua", SCHED_WEIR_LUA, "../../../share/lua/5.4",
+                                          "../../../../share/lua/5.4", NULL};
     char here[PATH_MAX];
     Dl_info info;
 
@@ -41,7 +42,7 @@ struct opening {
     const char *config;
 };
 
-/* The service, of service.open(arguments, config, answers). */
+/* Pushes the service, made by service.open(arguments, config, answers). */
 static int open_service(lua_State *L)
 {
     const struct opening *o = lua_touserdata(L, 1);
@@ -99,7 +100,8 @@ static int errnum_of(const char *code)
     static const struct {
         const char *code;
         int errnum;
-    } known[] = {{"infeasible", EOVERFLOW}, {"unknown", ENOENT}, {"busy", EAGAIN}, {"limit", E2BIG}, {"rejected", EPERM}};
+    } known[] = {{"infeasible", EOVERFLOW}, {"unknown", ENOENT}, {"busy", EAGAIN}, {"limit", E2BIG},
+                 {"rejected", EPERM}};
 
     for (size_t i = 0; code && i < sizeof known / sizeof *known; i++)
         if (strcmp(code, known[i].code) == 0)

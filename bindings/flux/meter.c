@@ -1,4 +1,5 @@
-/* meter.c - how long the reactor of the module was busy at a time, and with what: from when it woke up to when it sleeps again. */
+/* meter.c - the longest busy times of the module's reactor, from waking up to sleeping again, and
+ * the work done meanwhile. */
 #include "sched.h"
 
 #include <time.h>
@@ -11,7 +12,7 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Closes the part that is under way. */
+/* Ends the current part of the busy time. */
 static void part(struct meter *m, double now)
 {
     if (now - m->part_began > m->part_longest) {
@@ -68,7 +69,7 @@ int sched_meter_open(struct sched *s)
     m->check = flux_check_watcher_create(r, on_check, s);
     if (!m->prepare || !m->check)
         return -1;
-    flux_watcher_set_priority(m->check, 2); /* before those that woke it */
+    flux_watcher_set_priority(m->check, 2); /* before the watchers of the event */
     flux_watcher_start(m->prepare);
     flux_watcher_start(m->check);
     return 0;

@@ -1,6 +1,6 @@
-/* module.c - the broker module: `flux module load sched-weir policy=low queue=easy slice=50ms`. Takes over the services sched and
- * feasibility, acquires what there is (RFC 28), learns who runs already and says that it is ready (RFC 27), and serves. Each step
- * begins when the one before it is over; meanwhile the reactor runs. */
+/* module.c - the broker module: `flux module load sched-weir policy=low queue=easy slice=50ms`. Takes over the services
+ * sched and feasibility, acquires resources (RFC 28), learns the running jobs, announces readiness (RFC 27), and
+ * serves. Each step begins after the step before has ended; the reactor runs meanwhile. */
 #include "sched.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ int mod_main(flux_t *h, int argc, char **argv);
 
 /* ---- resource.acquire ---- */
 
-/* The worker has taken a response. With the first one it is known what there is. */
+/* Called when the worker has a response of resource.acquire. The first response makes the resources known. */
 static void taken(struct sched *s, struct call *c)
 {
     if (!s || c->reply.failed)
@@ -26,8 +26,8 @@ static void taken(struct sched *s, struct call *c)
     }
 }
 
-/* No more resources. Where the resource module ends, as it does when it is loaded again, the scheduler ends with it, in order: an
- * error would end the broker. */
+/* Ends the scheduler in order after the end of resource.acquire, as when the resource module is reloaded: an error
+ * would end the broker. */
 static void lost(struct sched *s, flux_future_t *f)
 {
     if (errno != ECANCELED || !s->acquired) {

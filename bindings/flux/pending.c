@@ -1,5 +1,5 @@
-/* pending.c - the alloc requests that have no last answer yet, in a hash table of lists. Each has a number, which the worker's answers
- * carry: what it has found for a request that was cancelled meanwhile is not taken for a later one of the same job. */
+/* pending.c - the alloc requests without a last answer, in a hash table of lists. Each request has a number, and the
+ * worker's answers carry the number: an answer to a cancelled request is never sent to a later request of the job. */
 #include "sched.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct request {
     const flux_msg_t *msg;
 };
 
-/* Where the pointer to the request of a job is, or would be. */
+/* Returns the place of the pointer to the request of a job, or the place for a new pointer. */
 static struct request **find(struct pending *p, flux_jobid_t id)
 {
     uint64_t hash = id * UINT64_C(0x9e3779b97f4a7c15);
@@ -24,7 +24,7 @@ static struct request **find(struct pending *p, flux_jobid_t id)
     return at;
 }
 
-/* Twice as many lists where there are more requests than lists. */
+/* Doubles the number of lists when requests outnumber lists. Returns false without memory. */
 static bool grow(struct pending *p)
 {
     struct pending more = *p;
@@ -53,7 +53,7 @@ uint64_t sched_keep(struct sched *s, flux_jobid_t id, const flux_msg_t *msg)
     if (!grow(&s->pending))
         return 0;
     at = find(&s->pending, id);
-    if (*at) /* the job manager asks again without a cancel: the later request counts */
+    if (*at) /* a request repeated without a cancel: the later request counts */
         flux_msg_decref((*at)->msg);
     else if ((r = calloc(1, sizeof *r))) {
         r->id = id;

@@ -1,4 +1,5 @@
-/* requests.c - the messages that come: each becomes a call of the service in the worker, and is answered when that has come back. */
+/* requests.c - the messages received: each message becomes a call of the service in the worker, and is answered after
+ * the call. */
 #include "sched.h"
 
 #include <errno.h>
@@ -54,8 +55,8 @@ static void on_free(flux_t *h, const flux_msg_t *msg, const char *R, void *arg)
     tell(arg, msg, (struct call){.method = "free"});
 }
 
-/* Is answered at once, whatever the worker does: it gives back what it may have found meanwhile. What has its last answer
- * already is not cancelled. */
+/* Answers a cancel at once: the worker releases later any resources already found. A request with a last answer is not
+ * cancelled. */
 static void on_cancel(flux_t *h, const flux_msg_t *msg, void *arg)
 {
     struct sched *s = arg;
@@ -81,7 +82,8 @@ static void on_prioritize(flux_t *h, const flux_msg_t *msg, void *arg)
     tell(arg, msg, (struct call){.method = "prioritize"});
 }
 
-const struct schedutil_ops sched_ops = {.alloc = on_alloc, .free = on_free, .cancel = on_cancel, .prioritize = on_prioritize};
+const struct schedutil_ops sched_ops = {
+    .alloc = on_alloc, .free = on_free, .cancel = on_cancel, .prioritize = on_prioritize};
 
 /* ---- requests that are answered ---- */
 
@@ -112,21 +114,21 @@ static void ask(struct sched *s, const flux_msg_t *msg, struct call c)
     post(s, &c);
 }
 
-/* The answer is nothing, */
+/* Answers with an empty payload. */
 static void answer_nothing(struct sched *s, struct call *c)
 {
     if (agreed(s, c) && flux_respond(s->h, c->msg, NULL) < 0)
         flux_log_error(s->h, "cannot answer %s", c->method);
 }
 
-/* ... what the service gave, */
+/* Answers with the JSON returned by the service. */
 static void answer_whole(struct sched *s, struct call *c)
 {
     if (agreed(s, c) && flux_respond(s->h, c->msg, c->reply.text) < 0)
         flux_log_error(s->h, "cannot answer %s", c->method);
 }
 
-/* ... or that as a text. */
+/* Answers with the text returned by the service: {"text": ...}. */
 static void answer_text(struct sched *s, struct call *c)
 {
     if (agreed(s, c) && flux_respond_pack(s->h, c->msg, "{s:s}", "text", c->reply.text) < 0)

@@ -1,5 +1,6 @@
-/* stats.c - numbers: what the service counts, how long the reactor and the worker were busy at a time, and with what. They come from the
- * worker; where that is amid a long call, as they were before it. */
+/* stats.c - the statistics: counts of the service, the longest busy times of reactor and worker, and the work of these
+ * times. The counts come from the worker; during a long call of the worker, the counts from before the call are
+ * given. */
 #include "sched.h"
 
 #include <errno.h>
@@ -8,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE 0.01 /* seconds that the worker has */
+#define PATIENCE 0.01 /* seconds given to the worker */
 
-/* Somebody who waits. */
+/* A request for statistics. */
 struct asker {
     struct sched *sched;
-    const flux_msg_t *msg; /* NULL: is answered */
+    const flux_msg_t *msg; /* NULL once answered */
     flux_watcher_t *timer;
 };
 
-/* A copy of what the worker shows of itself. */
+/* Returns a copy of the worker's published state. */
 static struct doing look(struct worker *w)
 {
     struct doing d;
@@ -29,22 +30,22 @@ static struct doing look(struct worker *w)
     return d;
 }
 
-/* In tenths of milliseconds, rounded up: so that it is written without an exponent. */
+/* Rounds up to tenths of milliseconds, so that JSON has no exponents. */
 static double rounded(double seconds)
 {
     return ceil(seconds * 1e4) / 1e4;
 }
 
-/* Adds what is known here; steals `o`. */
+/* Adds the reactor's figures to `o` and steals the reference. */
 static json_t *complete(struct sched *s, json_t *o, const struct doing *d, double age)
 {
     double now = sched_clock(), cpu[2];
     json_t *own;
 
     sched_cpu(cpu);
-    own = json_pack("{s:f s:s s:f s:f s:s s:f s:s? s:f s:f s:f}", "longest_slice", rounded(s->meter.longest), "longest_slice_of",
-                    s->meter.longest_of, "longest_slice_cpu", rounded(s->meter.longest_cpu), "longest_call", rounded(d->longest),
-                    "longest_call_of", d->longest_of, "age", rounded(age), "worker", d->now, "worker_busy",
+    own = json_pack("{s:f s:s s:f s:f s:s s:f s:s? s:f s:f s:f}", "longest_slice", rounded(s->meter.longest),
+                    "longest_slice_of", s->meter.longest_of, "longest_slice_cpu", rounded(s->meter.longest_cpu),
+                    "longest_call", rounded(d->longest), "longest_call_of", d->longest_of, "age", rounded(age), "worker", d->now, "worker_busy",
                     rounded(d->now ? now - d->since : 0.0), "cpu_user", rounded(d->cpu[0] + cpu[0]), "cpu_system",
                     rounded(d->cpu[1] + cpu[1]));
     if (!own || json_object_update_missing(own, o) < 0) {
@@ -55,7 +56,7 @@ static json_t *complete(struct sched *s, json_t *o, const struct doing *d, doubl
     return own;
 }
 
-/* Answers with the text that the worker gave, or (NULL) the one of before. */
+/* Answers with the text from the worker, or for NULL with the last published counts. */
 static void answer(struct asker *a, const char *text)
 {
     struct sched *s = a->sched;
@@ -109,7 +110,8 @@ void sched_on_stats(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, vo
         sched_respond_error(s, msg, ENOMEM, NULL);
         return;
     }
-    *a = (struct asker){s, flux_msg_incref(msg), flux_timer_watcher_create(flux_get_reactor(s->h), PATIENCE, 0, on_timer, a)};
+    *a = (struct asker){s, flux_msg_incref(msg),
+                        flux_timer_watcher_create(flux_get_reactor(s->h), PATIENCE, 0, on_timer, a)};
     if (!a->timer || !sched_post(s, &c)) {
         sched_respond_error(s, msg, ENOMEM, NULL);
         destroy(a);
@@ -118,7 +120,7 @@ void sched_on_stats(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, vo
     flux_watcher_start(a->timer);
 }
 
-/* What was longest so far is forgotten. */
+/* Forgets the longest times so far. */
 void sched_on_stats_clear(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
 {
     struct sched *s = arg;

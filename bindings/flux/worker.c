@@ -1,6 +1,7 @@
-/* worker.c - the thread that schedules. It takes the calls that have come, in their order, then works for a slice (service:work), and
- * so on; it sleeps where nothing is to be done. What it has for the reactor is read there by an eventfd, a few milliseconds at a time.
- * Invariant: the lock is held to move pointers only; the state of Lua is touched by the worker alone once it runs. */
+/* worker.c - the thread that schedules. In turns, the worker runs the calls received, in order, and works for a slice
+ * (service:work); without work the worker sleeps. Items for the reactor are announced by an eventfd, and the reactor
+ * takes a few milliseconds of items at a time. Invariant: the lock is held only to move pointers; once the thread runs,
+ * only the worker uses the Lua state. */
 #include "sched.h"
 #include "weir.h"
 
@@ -13,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TURN    0.02  /* seconds of calls before it works again */
-#define PORTION 0.005 /* seconds of items before the reactor serves others */
-#define STATS   0.1   /* seconds that published numbers may be old while there is work */
+#define TURN    0.02  /* seconds of calls before the next slice */
+#define PORTION 0.005 /* seconds of items before the reactor handles further watchers */
+#define STATS   0.1   /* seconds that published counts may be old during work */
 
 double sched_clock(void)
 {
@@ -44,7 +45,7 @@ static void destroy(struct call *c)
     free(c);
 }
 
-/* A call has come back. */
+/* Passes a finished call back to the sender. */
 static void deliver(struct sched *s, struct item *item)
 {
     struct call *c = (struct call *)item;
@@ -120,10 +121,10 @@ void sched_send(struct worker *w, struct item *item)
     w->items_end = &item->next;
     pthread_mutex_unlock(&w->lock);
     if (first && write(w->fd, &one, sizeof one) < 0)
-        abort(); /* cannot be: a counter of 64 bits is full */
+        abort(); /* impossible: a counter of 64 bits is full */
 }
 
-/* The next item. Where there is none, the eventfd is quiet until one comes. */
+/* Removes and returns the next item. Without items, resets the eventfd and returns NULL. */
 static struct item *next_item(struct worker *w)
 {
     struct item *item;
@@ -191,7 +192,7 @@ static void run_call(struct worker *w, struct call *c)
     sched_send(w, &c->item);
 }
 
-/* The next call that is there, or NULL. */
+/* Removes and returns the next call, or NULL. */
 static struct call *next_call(struct worker *w)
 {
     struct call *c;
@@ -206,7 +207,7 @@ static struct call *next_call(struct worker *w)
     return c;
 }
 
-/* Calls that have come, for a while; whether one of them may give work. */
+/* Runs calls for at most TURN. Returns whether a call may have made work. */
 static bool run_calls(struct worker *w)
 {
     double until = sched_clock() + TURN;
@@ -230,7 +231,7 @@ static void deliver_failure(struct sched *s, struct item *item)
         sched_fail(s, "work", s->worker->why);
 }
 
-/* When it is to be called again: a time, or -1: when something happens. */
+/* Runs a slice. Returns the time at which to call again, or -1 to wait for an event. */
 static double work(struct worker *w)
 {
     static const char *const none[3];
@@ -249,7 +250,7 @@ static double work(struct worker *w)
     return r.ok ? sched_clock() + r.number : -1;
 }
 
-/* Numbers for those who ask while a call takes long. */
+/* Publishes the counts for requests that come during a long call. */
 static void publish(struct worker *w)
 {
     static const char *const none[3];
@@ -271,7 +272,7 @@ static void publish(struct worker *w)
     sched_reply_clear(&r);
 }
 
-/* Sleeps until there is a call, or its time has come. False: all is over. */
+/* Sleeps until a call arrives or `due` is reached. Returns false at the end of the module. */
 static bool await(struct worker *w, double due)
 {
     struct timespec t = {.tv_sec = (time_t)due, .tv_nsec = (long)((due - (double)(time_t)due) * 1e9)};
@@ -361,7 +362,7 @@ int sched_worker_open(struct sched *s, int argc, char **argv, const char *config
     return start(s, w);
 }
 
-/* A match that is under way ends early, and so does a policy. */
+/* Stops the thread: a running match or policy ends early. */
 static void stop(struct worker *w)
 {
     pthread_mutex_lock(&w->lock);
