@@ -1,13 +1,14 @@
 /* editor.c - lines from a terminal, edited with libedit: history, completion, reverse search, pasting of several lines.
- * Invariant: between two reads the terminal is as it was found; Ctrl-C is the editor's from its making to its closing.
+ * Invariant: between two reads the terminal has the settings found at the start; from making to closing an editor
+ * handles Ctrl-C.
  *
  *   ed = editor{history = path or nil, size = 1000, complete = function(line, at) -> insert, list}
- *   ed:read(prompt)    a line without its end; nil, "end" at Ctrl-D; nil, "interrupted" at Ctrl-C
- *   ed:remember(text)  into the history, unless it is what was said last; written to the file at once: true, or nil, message
+ *   ed:read(prompt)    a line without line end; nil, "end" at Ctrl-D; nil, "interrupted" at Ctrl-C
+ *   ed:remember(text)  appends to the history unless equal to the last entry, and saves the file: true, or nil, message
  *   ed:close()
  *
- * `complete` is given the line and how many bytes of it are left of the cursor; `insert` goes in there, `list` (a text of
- * whole lines) is shown below. */
+ * `complete` gets the line and the number of bytes left of the cursor; `insert` is inserted at the cursor, `list` (a
+ * text of whole lines) is shown below. */
 #include <errno.h>
 #include <fcntl.h>
 #include <histedit.h>
@@ -23,7 +24,7 @@
 
 #define EDITOR "weir.editor"
 
-#define PASTE_ON   "\033[?2004h" /* the terminal tells what is pasted from what is typed */
+#define PASTE_ON   "\033[?2004h" /* the terminal marks pasted text */
 #define PASTE_OFF  "\033[?2004l"
 #define PASTE_END  "\033[201~"
 #define PASTE_MOST (1u << 20) /* bytes */
@@ -38,16 +39,17 @@ struct signals {
 struct editor {
     EditLine *el;
     History *history;
-    char *path; /* of the history; NULL: none is kept */
+    char *path; /* of the history; NULL: no file */
     lua_State *L; /* while a line is read */
     const char *prompt;
-    struct signals before; /* what was done at signals before there was an editor */
+    struct signals before; /* the signal handlers before the editor was made */
     bool has_signals;
 };
 
 static volatile sig_atomic_t interrupted, resized;
 
-/* Whether Ctrl-C came since the last line was read: it was meant for what runs next. Tells it once. */
+/* Returns whether Ctrl-C came since the last line was read, and resets the mark: such a Ctrl-C is meant for the code
+ * about to run. */
 bool weirlua_editor_interrupted(void)
 {
     bool was = interrupted != 0;
@@ -82,7 +84,7 @@ static char *prompt_of(EditLine *el)
     return text;
 }
 
-/* 1: a byte; 0: the input ended; -1: interrupted. */
+/* Reads a byte. Returns 1; 0 at the end of input; -1 when interrupted. */
 static int read_byte(EditLine *el, char *byte)
 {
     for (;;) {
@@ -106,7 +108,7 @@ static int read_byte(EditLine *el, char *byte)
     }
 }
 
-/* A character of several bytes; what is none is taken byte by byte. */
+/* Reads a character, maybe of several bytes. A malformed character is read byte by byte. */
 static int read_character(EditLine *el, wchar_t *c)
 {
     mbstate_t state;
@@ -125,7 +127,7 @@ static int read_character(EditLine *el, wchar_t *c)
     return rc;
 }
 
-/* (complete, line, at): insert, list. Under pcall. */
+/* (complete, line, at): insert, list. Runs under lua_pcall. */
 static int call_complete(lua_State *L)
 {
     lua_call(L, 2, 2);
@@ -168,7 +170,7 @@ static unsigned char on_tab(EditLine *el, int key)
     return result;
 }
 
-/* What is pasted goes in as it is, with its lines. */
+/* Inserts pasted text unchanged, line ends included. */
 static unsigned char on_paste(EditLine *el, int key)
 {
     const size_t end = strlen(PASTE_END);
@@ -199,7 +201,7 @@ static unsigned char on_paste(EditLine *el, int key)
     return CC_REFRESH;
 }
 
-/* ---- making one ---- */
+/* ---- making an editor ---- */
 
 static void take_signals(struct editor *ed)
 {
@@ -220,7 +222,7 @@ static void give_signals_back(struct editor *ed)
     sigaction(SIGWINCH, &ed->before.resize, NULL);
 }
 
-/* libedit never frees the names that functions are added under. */
+/* libedit never frees the names of added functions. */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 #else
@@ -252,7 +254,7 @@ static void bind_keys(EditLine *el)
 
 static bool open_editor(struct editor *ed)
 {
-    setlocale(LC_CTYPE, ""); /* or libedit knows no character beyond ASCII */
+    setlocale(LC_CTYPE, ""); /* without a locale libedit knows only ASCII */
     ed->el = el_init("weir", stdin, stdout, stderr);
     if (!ed->el)
         return false;
@@ -262,7 +264,7 @@ static bool open_editor(struct editor *ed)
     el_set(ed->el, EL_PROMPT_ESC, prompt_of, '\1');
     el_set(ed->el, EL_HIST, history, ed->history);
     bind_keys(ed->el);
-    el_source(ed->el, NULL); /* ~/.editrc, where people bind keys of their own */
+    el_source(ed->el, NULL); /* ~/.editrc, with key bindings of the user */
     return true;
 }
 
@@ -276,7 +278,7 @@ static bool open_history(struct editor *ed, int size)
     history(ed->history, &event, H_SETSIZE, size);
     history(ed->history, &event, H_SETUNIQUE, 1);
     if (ed->path && history(ed->history, &event, H_LOAD, ed->path) < 0) {
-        int fd = open(ed->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* for nobody else's eyes */
+        int fd = open(ed->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); /* readable by the owner only */
         if (fd >= 0)
             close(fd);
     }
@@ -336,7 +338,7 @@ static const char *get_line(struct editor *ed, lua_State *L, int *n)
     ed->L = L;
     fputs(PASTE_ON, stdout);
     fflush(stdout);
-    el_set(ed->el, EL_PREP_TERM, 1); /* before the prompt, or what is typed at once is shown twice */
+    el_set(ed->el, EL_PREP_TERM, 1); /* before the prompt: characters typed early would be echoed twice */
     line = el_gets(ed->el, n);
     fputs(PASTE_OFF, stdout);
     fflush(stdout);
@@ -354,7 +356,7 @@ static int editor_read(lua_State *L)
     luaL_argcheck(L, !ed->L, 1, "a line is being read");
     lua_settop(L, 2);
     line = get_line(ed, L, &n);
-    if (line && n > 0) { /* a Ctrl-C that came since is for what the line is for */
+    if (line && n > 0) { /* a later Ctrl-C is meant for the code that runs the line */
         lua_pushlstring(L, line, (size_t)n - (line[n - 1] == '\n'));
         return 1;
     }
@@ -367,7 +369,7 @@ static int editor_read(lua_State *L)
     return 2;
 }
 
-/* All that is in a file, to be freed; NULL when it cannot be read. */
+/* Returns the content of a file, to be freed; NULL when the file cannot be read. */
 static char *text_of(FILE *f, size_t *len)
 {
     long end = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
@@ -381,7 +383,8 @@ static char *text_of(FILE *f, size_t *len)
     return NULL;
 }
 
-/* Whole or not at all, as a history is dear to people. libedit writes to a file only, and does not look at how that ended. */
+/* Saves the history, replacing the file as a whole. libedit can write to a file only, and does not report write errors,
+ * so the text is written to a temporary file and read back. */
 static int save_history(struct editor *ed, weir_err *err)
 {
     HistEvent event;
@@ -401,7 +404,7 @@ static int save_history(struct editor *ed, weir_err *err)
     return rc;
 }
 
-/* What was said before stands in the history only where it was said last. */
+/* Removes earlier entries equal to the text, so that the history has each text once. */
 static void forget_earlier(History *h, const char *text)
 {
     HistEvent event, deleted;

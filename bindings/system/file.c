@@ -1,4 +1,4 @@
-/* file.c - files for the library's Lua: read whole or a line at a time, never more than a limit; written whole or not at all. */
+/* file.c - files for the library's Lua: read whole or by line, up to a limit; written as a whole or not at all. */
 #include "handle/weirlua.h"
 
 #include <errno.h>
@@ -6,8 +6,8 @@
 
 #define DRAFT "weir.draft"
 
-/* read_file(path, what, max): what is in a file, "-" being standard input; or nil, message, code. `what`, such as "a jobspec",
- * is what more than max bytes are too long for. */
+/* read_file(path, what, max): the content of a file, "-" for standard input; or nil, message, code. A content longer
+ * than max bytes is an error that names `what`, such as "a jobspec". */
 int weirlua_read_file(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1), *what = luaL_checkstring(L, 2);
@@ -29,7 +29,7 @@ int weirlua_read_file(lua_State *L)
     return 1;
 }
 
-/* read_line(file, max): the next line without its end; nil at the end of the file; or nil, message, code. */
+/* read_line(file, max): the next line without line end; nil at the end of the file; or nil, message, code. */
 int weirlua_read_line(lua_State *L)
 {
     FILE *file = weirlua_check_file(L, 1);
@@ -58,7 +58,7 @@ int weirlua_read_line(lua_State *L)
 
 /* ---- writing ---- */
 
-/* Of the options {links = false} at `arg`. */
+/* Reads the options {links = false} at `arg`. */
 static unsigned write_flags(lua_State *L, int arg)
 {
     static const char *const known[] = {"links", NULL};
@@ -100,7 +100,7 @@ static weir_draft **check_draft(lua_State *L)
     return own;
 }
 
-/* write(text, ...): adds texts: true; or nil, message, code, as keep() gives them again. */
+/* write(text, ...): adds texts: true; or nil, message, code, and keep() will fail with the same error. */
 static int draft_write(lua_State *L)
 {
     weir_draft *d = *check_draft(L);
@@ -116,7 +116,7 @@ static int draft_write(lua_State *L)
     return weirlua_status(L, rc, &err);
 }
 
-/* keep(): the draft takes its place: true; or nil, message, code, and the draft is gone. */
+/* keep(): replaces the file by the draft: true; or nil, message, code, and the draft is deleted. */
 static int draft_keep(lua_State *L)
 {
     weir_draft **own = check_draft(L), *d = *own;
@@ -126,7 +126,7 @@ static int draft_keep(lua_State *L)
     return weirlua_status(L, weir_draft_end(d, WEIR_OK, &err), &err);
 }
 
-/* drop(): what was written goes, unless it was kept. */
+/* drop(): deletes the draft, unless kept. */
 static int draft_drop(lua_State *L)
 {
     weir_draft **own = luaL_checkudata(L, 1, DRAFT), *d = *own;
@@ -139,7 +139,8 @@ static int draft_drop(lua_State *L)
 
 void weirlua_draft_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"write", draft_write}, {"keep", draft_keep}, {"drop", draft_drop}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"write", draft_write}, {"keep", draft_keep}, {"drop", draft_drop},
+                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", draft_drop}, {"__close", draft_drop}, {NULL, NULL}};
 
     weirlua_class(L, s, DRAFT, methods, meta);

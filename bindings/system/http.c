@@ -1,10 +1,9 @@
-/* http.c - http{...}: requests to a server, several at once, and nothing waits unless it is told to. libcurl does the
- * work; it is loaded by the first client, as it brings so many libraries that each start of a program would take four
- * times as long.
+/* http.c - http{...}: requests to a server, several at a time, without waiting except in step(). Uses libcurl, loaded
+ * by the first client: loaded at the start, libcurl's many libraries would make each start of a program four times as
+ * long.
  *
- * Invariant: a request belongs to a client, which lists it while it is under way; whichever of the two is collected
- * first takes it off. Answers are kept up to the client's limit of bytes.
- */
+ * Invariant: a request belongs to a client, and the client lists the request until the end of the request; when client
+ * or request is collected, the request leaves the list. Answers are kept up to the client's limit of bytes. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -15,7 +14,7 @@
 
 #define CLIENT  "weir.http"
 #define REQUEST "weir.http_request"
-#define LIMIT   (256 << 20) /* bytes of an answer, unless told otherwise */
+#define LIMIT   (256 << 20) /* default limit of an answer, in bytes */
 
 #define FUNCTIONS(F)                                                                                                   \
     F(easy_init)                                                                                                       \
@@ -23,18 +22,18 @@
         F(multi_remove_handle) F(multi_perform) F(multi_poll) F(multi_info_read) F(slist_append) F(slist_free_all)     \
             F(global_init)
 
-#undef curl_easy_setopt /* macros over the functions */
+#undef curl_easy_setopt /* libcurl's macros would hide the members */
 #undef curl_easy_getinfo
 #define MEMBER(name) __typeof__(curl_##name) *name;
 static struct {
     FUNCTIONS(MEMBER)
-} api; /* the same for all states, once global_init is there */
+} api; /* shared by all states; complete once global_init is set */
 
 struct request {
     struct client *client; /* NULL: over */
     CURL *easy;
     struct request *next, *prev;
-    char *body, *in; /* what is sent; what came and was not taken yet */
+    char *body, *in; /* text to send; text received and not taken yet */
     size_t len, cap, limit;
     bool done, too_long;
     CURLcode how;
@@ -108,7 +107,7 @@ static int request_gc(lua_State *L)
     return 0;
 }
 
-/* take(): what has come since. */
+/* take(): the text received since the last call. */
 static int request_take(lua_State *L)
 {
     struct request *r = check_request(L);
@@ -118,7 +117,7 @@ static int request_take(lua_State *L)
     return 1;
 }
 
-/* status(): false while it is under way, then the status of the answer; or nil, message, "io". */
+/* status(): false while under way, then the status of the answer; or nil, message, "io". */
 static int request_status(lua_State *L)
 {
     struct request *r = check_request(L);
@@ -171,7 +170,7 @@ static const struct {
 } files[] = {{CURLOPT_CAINFO, "ca"}, {CURLOPT_SSLCERT, "cert"}, {CURLOPT_SSLKEY, "key"}};
 #define FILES (sizeof files / sizeof *files)
 
-/* Whether all went well. */
+/* Sets the options of a request. Returns whether libcurl accepted all options. */
 static bool set_up(lua_State *L, const struct client *c, struct request *r, const char *url, double seconds)
 {
     CURL *e = r->easy;
@@ -196,7 +195,7 @@ static bool set_up(lua_State *L, const struct client *c, struct request *r, cons
     return ok;
 }
 
-/* post(url, body, seconds): begins a request, which fails after so many seconds; 0: it may last. */
+/* post(url, body, seconds): begins a request and returns the request, which fails after `seconds`; 0: no time limit. */
 static int client_post(lua_State *L)
 {
     struct client *c = check_client(L);
@@ -245,7 +244,7 @@ static void finish(struct client *c)
     }
 }
 
-/* step(seconds): does what can be done, and waits at most so long for something to happen. True: requests are under
+/* step(seconds): advances all requests, waiting at most `seconds` for an event. Returns true while requests are under
  * way. */
 static int client_step(lua_State *L)
 {
@@ -268,7 +267,7 @@ static const char *load(void)
 #define FIND(name) {"curl_" #name, &api.name},
     static const struct {
         const char *name;
-        void *to; /* a pointer to a function */
+        void *to; /* a pointer to a function pointer */
     } list[] = {FUNCTIONS(FIND)};
     void *library;
 
@@ -284,8 +283,8 @@ static const char *load(void)
     return library ? NULL : dlerror();
 }
 
-/* http{ca=, cert=, key=, limit=}: files for TLS; bytes of an answer. Or nil, message, "unavailable": there is no
- * libcurl. */
+/* http{ca=, cert=, key=, limit=}: a client, with files for TLS and a limit of bytes for an answer; or nil, message,
+ * "unavailable" without libcurl. */
 int weirlua_http_new(lua_State *L)
 {
     static const char *const known[] = {"ca", "cert", "key", "limit", NULL};
@@ -295,7 +294,7 @@ int weirlua_http_new(lua_State *L)
     lua_settop(L, 1);
     weirlua_options(L, 1, known);
     for (size_t i = 0; i < FILES; i++)
-        (void)weirlua_field_string(L, 1, files[i].field, NULL); /* raises now, not when they are used */
+        (void)weirlua_field_string(L, 1, files[i].field, NULL); /* checks the type now */
     if ((why = load())) {
         lua_pushnil(L);
         lua_pushfstring(L, "libcurl is needed (Debian's package libcurl4): %s", why);
@@ -336,7 +335,7 @@ int weirlua_base64(lua_State *L)
     return 1;
 }
 
-/* unbase64(text): what it stands for, or nil where it is none. */
+/* unbase64(text): the decoded bytes, or nil for a wrong text. */
 int weirlua_unbase64(lua_State *L)
 {
     size_t len, n = 0;

@@ -1,18 +1,19 @@
-/* interrupt.c - signals that end a program: the running Lua code gets the error "interrupted", and what the core does ends
- * early. SIGINT (Ctrl-C) stops what is being done; SIGTERM and SIGHUP mean the program, and nothing begins after them.
- * Invariant: outside of main and of guarded() signals are handled as the program had it.
+/* interrupt.c - signals that end a program: running Lua code gets the error "interrupted", and running functions of the
+ * core end early. SIGINT (Ctrl-C) stops the current work; SIGTERM and SIGHUP stop the program, and no work begins
+ * afterwards. Invariant: outside of main and of guarded() the program's own signal handling is in force.
  *
- * guarded(f, ...) is pcall for what a person typed: from the signal on every instruction of it fails until it is left, so
- * that no loop around a pcall goes on. watch(co) has a coroutine, which has hooks of its own, look for the signal too. */
+ * guarded(f, ...) is pcall for input of a person: after the signal every instruction of f fails until guarded returns,
+ * so that no loop around a pcall goes on. watch(co) makes a coroutine check for the signal too, since coroutines have
+ * hooks of their own. */
 #include <signal.h>
 
 #include "handle/weirlua.h"
 
 #define INTERRUPTED  "interrupted"
 #define WATCH_EVERY  10000 /* instructions */
-#define PATIENCE     3     /* signals until the program ends after all */
+#define PATIENCE     3     /* signals after which the program ends at once */
 
-static lua_State *running; /* for the signal handler, which has no other way to know */
+static lua_State *running; /* for the signal handler, which gets no argument */
 static volatile sig_atomic_t signals, last, ending;
 static bool sticky;
 
@@ -34,7 +35,7 @@ static void on_interrupt(int signal_number)
     ending = ending || signal_number != SIGINT;
     if (signals >= (sticky ? PATIENCE : 2)) {
         signal(signal_number, SIG_DFL);
-        raise(signal_number); /* is delivered when this returns */
+        raise(signal_number); /* delivered when the handler returns */
     }
     weir_interrupt(true);
     lua_sethook(running, stop, LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT, 1);
@@ -54,7 +55,8 @@ void weirlua_interrupts_clear(void)
     weir_interrupt(false);
 }
 
-/* Reads and writes that block end with the signal. What the parent has ignored, as nohup does, stays so. */
+/* Installs handlers that make blocking reads and writes return. A signal ignored by the parent, as by nohup, stays
+ * ignored. */
 void weirlua_interrupts_begin(lua_State *L)
 {
     static const int list[] = {SIGINT, SIGTERM, SIGHUP};
@@ -92,7 +94,7 @@ static void watch_hook(lua_State *L, lua_Debug *ar)
     lua_error(L);
 }
 
-/* watch(co) */
+/* watch(co): checks for the signal in a coroutine every WATCH_EVERY instructions. */
 int weirlua_watch(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTHREAD);
@@ -100,7 +102,7 @@ int weirlua_watch(lua_State *L)
     return 0;
 }
 
-/* Message handler: the error and the way to it. */
+/* The message handler of guarded: makes a table of the error and the traceback. */
 static int with_trace(lua_State *L)
 {
     const char *text = luaL_tolstring(L, 1, NULL);
@@ -113,7 +115,7 @@ static int with_trace(lua_State *L)
     return 1;
 }
 
-/* guarded(f, ...): true and what f returns; or false, the error, and the way to it as a text. */
+/* guarded(f, ...): true and the results of f; or false, the error, and the traceback as text. */
 int weirlua_guarded(lua_State *L)
 {
     lua_State *outer = running;
@@ -142,7 +144,7 @@ int weirlua_guarded(lua_State *L)
         return lua_gettop(L);
     }
     lua_pushboolean(L, 0);
-    if (lua_type(L, 2) != LUA_TTABLE) { /* an error in the handler, or no memory for it */
+    if (lua_type(L, 2) != LUA_TTABLE) { /* an error in the handler, or no memory */
         lua_pushvalue(L, 2);
         return 2;
     }

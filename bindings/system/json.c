@@ -1,13 +1,14 @@
-/* json.c - Lua values as JSON and back, on jansson. Invariant: the tree that is being made always hangs in a box. */
+/* json.c - Lua values as JSON and back, with jansson. Invariant: a userdata owns the tree under construction at all
+ * times. */
 #include "handle/weirlua.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ARRAY     "weir.array" /* metatable: a table with it is a JSON array, though it be empty */
+#define ARRAY     "weir.array" /* metatable that marks a table, even an empty table, as a JSON array */
 #define DEPTH_MAX 200
-#define VALUE     100 /* bytes that a value takes, a text its length besides */
+#define VALUE     100 /* bytes charged for a value; a text is charged by length besides */
 
 static void free_tree(void *p)
 {
@@ -16,11 +17,11 @@ static void free_tree(void *p)
 
 /* ---- from Lua ---- */
 
-/* Where a value goes: a parent, or the box for the top. A table that is in several places is written as often, and 60 tables
- * may describe 2^60 places: in a sandbox the bytes there are left for it are counted. */
+/* The place of a value: a parent, or the owner of the tree for the top. A table found in several places is written
+ * several times, and 60 tables may describe 2^60 places: in a sandbox the bytes still allowed are counted down. */
 struct place {
     struct weirlua_box *box;
-    size_t *left; /* NULL: as many as there are */
+    size_t *left; /* NULL: no limit */
     json_t *parent;
     const char *key;
     size_t len;
@@ -29,7 +30,7 @@ struct place {
 
 static void put_value(lua_State *L, struct place at, int idx);
 
-/* Hands `value` over to its place. NULL: it could not be made. */
+/* Puts `value` in its place, which then owns the value. Raises `trouble` where `value` is NULL. */
 static json_t *attach(lua_State *L, struct place at, json_t *value, const char *trouble)
 {
     int rc = 0;
@@ -129,7 +130,8 @@ static void count_value(lua_State *L, struct place at, int idx)
     size_t bytes = VALUE + at.len + (lua_type(L, idx) == LUA_TSTRING ? (size_t)lua_rawlen(L, idx) : 0);
 
     if (bytes > *at.left)
-        luaL_error(L, "cannot be written as JSON: it would take more memory than is left (a table counts in each place where it is)");
+        luaL_error(L, "cannot be written as JSON: it would take more memory than is left"
+                      " (a table counts in each place where it is)");
     *at.left -= bytes;
     weirlua_sandbox_spend(L, (int64_t)bytes);
 }
@@ -241,8 +243,8 @@ int weirlua_json_read(lua_State *L, const char *text, size_t len)
     return weirlua_json_read_as(L, text, len, false);
 }
 
-/* A box for the tree that is read: always the same, as one for each text would be a finalizer for each; another one while
- * that is in use. */
+/* Pushes an owner for the tree being read. Each state keeps one owner for all trees, since an owner for each text would
+ * mean a finalizer for each text; a second owner is made while the first is in use. */
 static struct weirlua_box *push_reading(lua_State *L)
 {
     static const char key = 0;

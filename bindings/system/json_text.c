@@ -1,5 +1,6 @@
-/* json_text.c - Lua values straight to compact JSON text, keys in any order: what a service answers with. Says and refuses
- * what json.c does, and makes no tree on the way. Invariant: the text always hangs in a box. */
+/* json_text.c - Lua values as compact JSON text, keys in any order: the answers of a service. Accepts and rejects the
+ * values that json.c does, with equal messages, but makes no tree. Invariant: the C stack or a userdata owns the text
+ * at all times. */
 #include "handle/weirlua.h"
 
 #include <math.h>
@@ -10,17 +11,17 @@
 #define DEPTH_MAX 200
 #define SHORT     4096 /* bytes */
 
-/* Short texts are put together on the C stack, so that they leave no garbage. */
+/* A text under construction. Short texts stay on the C stack and make no garbage. */
 struct text {
     char *at;
     size_t len, room;
-    struct weirlua_box *box; /* of what has become longer, or NULL */
+    struct weirlua_box *box; /* the owner of a longer text, or NULL */
     char first[SHORT];
 };
 
 static void put_value(lua_State *L, struct text *t, int idx, int depth);
 
-/* Puts the text into a box of `room` bytes, at index 2. */
+/* Moves the text to an owner of `room` bytes, at index 2. */
 static void enlarge(lua_State *L, struct text *t, size_t room)
 {
     char *grown;
@@ -38,7 +39,7 @@ static void enlarge(lua_State *L, struct text *t, size_t room)
     t->room = room;
 }
 
-/* Room for so many more bytes: where they go. */
+/* Makes space for n more bytes, and returns the address. */
 static char *more(lua_State *L, struct text *t, size_t n)
 {
     size_t room = t->room;
@@ -58,7 +59,8 @@ static void put(lua_State *L, struct text *t, const char *s, size_t n)
 
 /* ---- strings ---- */
 
-/* The bytes of the character that begins at s, which is 0x80 or more; 0: it is no UTF-8. */
+/* Returns the number of bytes of the UTF-8 character at s (whose first byte is 0x80 or more), 0 for a malformed
+ * character. */
 static size_t wide(const unsigned char *s, size_t left)
 {
     size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
@@ -91,7 +93,7 @@ static void put_escape(lua_State *L, struct text *t, unsigned char c)
     }
 }
 
-/* The bytes from s on that stand in JSON as they are; *bad: what stops them is no UTF-8. */
+/* Returns the number of bytes from s on that JSON contains unescaped. *bad is set when malformed UTF-8 follows. */
 static size_t plain(const unsigned char *s, size_t len, bool *bad)
 {
     size_t i = 0;
@@ -127,7 +129,7 @@ static void put_string(lua_State *L, struct text *t, int idx, const char *troubl
 
 /* ---- numbers ---- */
 
-/* A real number looks like one. */
+/* Writes a number with a decimal point or an exponent, so that readers see a real number. */
 static void put_real(lua_State *L, struct text *t, double x)
 {
     char *out = more(L, t, 40);
@@ -207,7 +209,7 @@ static void put_value(lua_State *L, struct text *t, int idx, int depth)
     }
 }
 
-/* json_line(value): as text of one line, with its end. */
+/* json_line(value): the value as text of one line, line end included. */
 int weirlua_json_line(lua_State *L)
 {
     struct text t;

@@ -1,5 +1,5 @@
-/* process.c - what a service asks of the system beside its event loop: who is at the other end of a socket, the service
- * manager's socket, sockets that were handed over, and how memory is kept. Linux. */
+/* process.c - functions of the system that a service needs beside the event loop: the user at the far end of a socket,
+ * the service manager's sockets, locks, private files, memory. For Linux. */
 #include "handle/weirlua.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int check_fd(lua_State *L, int arg)
     return (int)fd;
 }
 
-/* ---- who it is ---- */
+/* ---- users ---- */
 
 /* peer(fd): {uid =, gid =, pid =} of the process that connected a Unix socket; or nil, message, code. */
 int weirlua_peer(lua_State *L)
@@ -71,7 +71,7 @@ static struct passwd *by_uid(lua_State *L, int arg, struct passwd *room, char *t
     return getpwuid_r((uid_t)uid, room, text, len, &found) == 0 ? found : NULL;
 }
 
-/* user(uid): the name of a user, or nil; user(): of the one who runs this, and its id. */
+/* user(uid): the name of a user, or nil; user(): name and id of the user who runs the process. */
 int weirlua_user(lua_State *L)
 {
     struct passwd room, *found;
@@ -87,7 +87,8 @@ int weirlua_user(lua_State *L)
     return 2;
 }
 
-/* in_group(uid, gid, group): whether a user is in a group, by the system's lists or by the group it runs with. */
+/* in_group(uid, gid, group): whether a user is in a group, by the system's lists or by gid, the user's current
+ * group. */
 int weirlua_in_group(lua_State *L)
 {
     gid_t own = (gid_t)luaL_checkinteger(L, 2), list[GROUPS_MAX];
@@ -131,7 +132,7 @@ int weirlua_secret(lua_State *L)
     return 1;
 }
 
-/* same(a, b): whether two texts are equal, in a time that does not tell how much of them is. */
+/* same(a, b): whether two texts are equal, in a time independent of the length of an equal beginning. */
 int weirlua_same(lua_State *L)
 {
     size_t na, nb;
@@ -144,9 +145,9 @@ int weirlua_same(lua_State *L)
     return 1;
 }
 
-/* ---- files that are nobody else's business ---- */
+/* ---- private files ---- */
 
-/* file_mode(path): the permissions of a file; or nil, message, code: "unknown" where there is none, nor can be. */
+/* file_mode(path): the permissions of a file; or nil, message, code: "unknown" for a missing file. */
 int weirlua_file_mode(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
@@ -161,7 +162,7 @@ int weirlua_file_mode(lua_State *L)
     return 1;
 }
 
-/* write_private(path, text): a new file that only its owner may read: true; or nil, message, code. */
+/* write_private(path, text): writes a new file readable by the owner only: true; or nil, message, code. */
 int weirlua_write_private(lua_State *L)
 {
     size_t len;
@@ -191,8 +192,8 @@ static int close_own(lua_State *L)
     return luaL_fileresult(L, fclose(file->f) == 0, NULL);
 }
 
-/* open_own(path): an empty file of Lua's to be written to, as other programs may read it; or nil, message, code. What links to
- * something else is refused, but below /dev. */
+/* open_own(path): an empty Lua file to be written, with the permissions of ordinary new files; or nil, message, code. A
+ * symbolic link is an error, except below /dev. */
 int weirlua_open_own(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
@@ -200,7 +201,7 @@ int weirlua_open_own(lua_State *L)
     luaL_Stream *file = lua_newuserdatauv(L, sizeof *file, 0);
     int fd;
 
-    file->closef = NULL; /* closed */
+    file->closef = NULL; /* marks the file as closed */
     luaL_setmetatable(L, LUA_FILEHANDLE);
     fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | own, 0666);
     if (fd < 0)
@@ -214,7 +215,7 @@ int weirlua_open_own(lua_State *L)
     return 1;
 }
 
-/* umask(mask): the permissions that new files of this process do not get; the mask until now. */
+/* umask(mask): sets the permissions withheld from new files of the process; returns the former mask. */
 int weirlua_umask(lua_State *L)
 {
     lua_Integer mask = luaL_checkinteger(L, 1);
@@ -226,9 +227,10 @@ int weirlua_umask(lua_State *L)
 
 /* ---- locks ---- */
 
-#define LOCK_TRIES 100 /* files that others may take away while they are locked here */
+#define LOCK_TRIES 100 /* attempts, as further processes may remove the file before the lock */
 
-/* A lock of the whole file, which ends with this process and is not inherited; 0, or -1 with *other the process that has it. */
+/* Locks the whole file until the end of the process; child processes do not inherit the lock. Returns 0, or -1 with
+ * *other the process holding the lock. */
 static int lock_whole(int fd, pid_t *other)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -241,16 +243,18 @@ static int lock_whole(int fd, pid_t *other)
     return -1;
 }
 
-/* Whether a descriptor is of the file that is at a path now. */
+/* Returns whether a descriptor is of the file at a path now. */
 static bool is_at(int fd, const char *path)
 {
     struct stat here, there;
 
-    return fstat(fd, &here) == 0 && lstat(path, &there) == 0 && here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+    return fstat(fd, &here) == 0 && lstat(path, &there) == 0 &&
+           here.st_ino == there.st_ino && here.st_dev == there.st_dev;
 }
 
-/* A descriptor of the locked file at a path, which is made where it is not there; -1: *other has it, or errno tells. A link is not
- * followed. A file that was taken away between its opening and its lock is none: whoever comes next would lock another one. */
+/* Opens the file at a path, creating a missing file, and locks the file. Returns the descriptor, or -1 with *other the
+ * holder of the lock, or with errno set. A symbolic link is an error. If the file was removed between open and lock,
+ * the lock is worthless, since the next process would lock a new file: the function tries again. */
 static int open_locked(const char *path, pid_t *other)
 {
     int fd = -1, why;
@@ -274,7 +278,7 @@ static int open_locked(const char *path, pid_t *other)
     return fd;
 }
 
-/* What a lock file says of the process that has it. */
+/* Pushes nil, message, code: the message has the text found in the lock file. */
 static int fail_locked(lua_State *L, const char *path, pid_t other)
 {
     weir_err err = {.code = WEIR_EEXIST};
@@ -290,8 +294,9 @@ static int fail_locked(lua_State *L, const char *path, pid_t other)
     return weirlua_fail(L, &err, err.code);
 }
 
-/* lock_file(path, text): locks a file of this process's own until unlock_file() or the end of the process, and writes into the file
- * who that is: a descriptor; or nil, message, code: "exists" where another process has the lock. */
+/* lock_file(path, text): locks a file until unlock_file() or the end of the process, and writes `text`, which names the
+ * process, into the file. Returns a descriptor; or nil, message, code: "exists" where a different process has the
+ * lock. */
 int weirlua_lock_file(lua_State *L)
 {
     size_t len;
@@ -302,12 +307,12 @@ int weirlua_lock_file(lua_State *L)
     if (fd < 0)
         return other ? fail_locked(L, path, other) : fail_errno(L, path);
     if (ftruncate(fd, 0) == 0 && write(fd, text, len) < 0)
-        errno = 0; /* a full disk: the lock is there, and the text only helps */
+        errno = 0; /* a full disk: the lock holds, and the text is only a help */
     lua_pushinteger(L, fd);
     return 1;
 }
 
-/* unlock_file(fd, path): takes the locked file away, and the lock with the file. */
+/* unlock_file(fd, path): removes the locked file, and the lock with the file. */
 int weirlua_unlock_file(lua_State *L)
 {
     int fd = check_fd(L, 1);
@@ -319,7 +324,8 @@ int weirlua_unlock_file(lua_State *L)
 
 /* ---- the service manager ---- */
 
-/* notify(path, text): tells the service manager, by its datagram socket (sd_notify(3)): true; or nil, message, code. */
+/* notify(path, text): sends text to the service manager's datagram socket (sd_notify(3)): true; or nil, message,
+ * code. */
 int weirlua_notify(lua_State *L)
 {
     size_t len, n;
@@ -345,15 +351,16 @@ int weirlua_notify(lua_State *L)
     return 1;
 }
 
-/* inherited(fd): what kind of listening socket was handed over, "unix" or "tcp", from now on for this process only; or
- * nil, message, code. */
+/* inherited(fd): the kind of an inherited listening socket, "unix" or "tcp", after closing the socket for child
+ * processes; or nil, message, code. */
 int weirlua_inherited(lua_State *L)
 {
     int fd = check_fd(L, 1), listens = 0, type = 0;
     socklen_t len = sizeof listens, tlen = sizeof type, alen = sizeof(struct sockaddr_storage);
     struct sockaddr_storage addr = {0};
 
-    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &tlen) ||
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) ||
+        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &tlen) ||
         getsockname(fd, (struct sockaddr *)&addr, &alen) || fcntl(fd, F_SETFD, FD_CLOEXEC))
         return fail_errno(L, "a socket that was handed over");
     if (!listens || type != SOCK_STREAM)
@@ -364,7 +371,7 @@ int weirlua_inherited(lua_State *L)
 
 /* ---- time ---- */
 
-/* uptime(): seconds since the machine was started, sleep included; no setting of the wall clock changes them. */
+/* uptime(): seconds since the start of the machine, sleep included; independent of the wall clock. */
 int weirlua_uptime(lua_State *L)
 {
     struct timespec t = {0};
@@ -376,8 +383,8 @@ int weirlua_uptime(lua_State *L)
 
 /* ---- memory ---- */
 
-/* keep_memory(): for a process that answers small requests for long. What was freed is kept for the next request, instead
- * of being given back to the system and asked for again with each of them: that halves what a request costs. */
+/* keep_memory(): for a process that answers small requests for long. Freed memory is kept for the next request and not
+ * returned to the system, which halves the cost of a request. */
 int weirlua_keep_memory(lua_State *L)
 {
     mallopt(M_TRIM_THRESHOLD, KEPT);
@@ -387,7 +394,7 @@ int weirlua_keep_memory(lua_State *L)
     return 0;
 }
 
-/* release_memory(): gives back what was freed and kept: after a peak. */
+/* release_memory(): returns freed memory to the system, after a peak. */
 int weirlua_release_memory(lua_State *L)
 {
     malloc_trim(0);
@@ -395,7 +402,7 @@ int weirlua_release_memory(lua_State *L)
     return 0;
 }
 
-/* open_files(n): how many files this process may have open; where that is less than n, as many more as the system allows. */
+/* open_files(n): raises the limit of open files to n where the system allows, and returns the limit. */
 int weirlua_open_files(lua_State *L)
 {
     lua_Integer n = luaL_checkinteger(L, 1);

@@ -1,5 +1,5 @@
-/* tls.c - TLS for streams that somebody else reads and writes: bytes of the net go in and out as texts (OpenSSL, memory
- * BIOs). Invariant: nothing waits; what a session wants to send is there to be taken after each call. */
+/* tls.c - TLS (OpenSSL, memory BIOs) without sockets: the caller reads and writes the stream, and passes the bytes as
+ * strings. Invariant: no function waits; after each call the bytes to be sent can be taken. */
 #include "handle/weirlua.h"
 
 #include <openssl/err.h>
@@ -13,7 +13,7 @@
 
 /* ---- errors ---- */
 
-/* nil, message, code with what OpenSSL has to say. */
+/* Pushes nil, message, code. The message contains OpenSSL's reason. */
 static int fail(lua_State *L, const char *what, int code)
 {
     weir_err err = {.code = code};
@@ -45,7 +45,7 @@ static int context_gc(lua_State *L)
     return 0;
 }
 
-/* Pushes an empty context for one side. */
+/* Pushes an empty context for a server or a client. */
 static SSL_CTX *push_context(lua_State *L, const SSL_METHOD *side)
 {
     SSL_CTX **box = lua_newuserdatauv(L, sizeof *box, 0);
@@ -61,7 +61,7 @@ static SSL_CTX *push_context(lua_State *L, const SSL_METHOD *side)
     return *box;
 }
 
-/* tls_server(certificate, key): files in PEM form, the first with the chain; or nil, message, code. */
+/* tls_server(certificate, key): a context from files in PEM form, the first with the chain; or nil, message, code. */
 int weirlua_tls_server(lua_State *L)
 {
     const char *certificate = luaL_checkstring(L, 1), *key = luaL_checkstring(L, 2);
@@ -75,7 +75,8 @@ int weirlua_tls_server(lua_State *L)
     return 1;
 }
 
-/* tls_client([ca]): trusts the certificates in a file, or those of the system; or nil, message, code. */
+/* tls_client([ca]): a context that trusts the certificates in a file, by default the system's; or nil, message,
+ * code. */
 int weirlua_tls_client(lua_State *L)
 {
     const char *ca = luaL_optstring(L, 1, NULL);
@@ -112,7 +113,7 @@ static int session_gc(lua_State *L)
     return 0;
 }
 
-/* Who the other side has to be. */
+/* Sets the name or address required in the server's certificate. */
 static bool expect(SSL *ssl, const char *host)
 {
     X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
@@ -122,7 +123,7 @@ static bool expect(SSL *ssl, const char *host)
     return SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1;
 }
 
-/* context:session([host]): one connection; a client's with the name or address that it was made to. */
+/* context:session([host]): a session for one connection; for a client, with the name or address of the server. */
 static int context_session(lua_State *L)
 {
     SSL_CTX *ctx = check_context(L, 1);
@@ -150,7 +151,7 @@ static int context_session(lua_State *L)
     return 1;
 }
 
-/* Why a handshake or a read did not go on: nil, message, code. */
+/* Pushes nil, message, code: the reason why a handshake or a read failed. */
 static int broken(lua_State *L, SSL *ssl)
 {
     long verdict = SSL_get_verify_result(ssl);
@@ -158,12 +159,14 @@ static int broken(lua_State *L, SSL *ssl)
 
     if (verdict == X509_V_OK)
         return fail(L, "TLS", WEIR_EIO);
-    snprintf(err.text, sizeof err.text, "TLS: the certificate is not trusted: %s", X509_verify_cert_error_string(verdict));
+    snprintf(err.text, sizeof err.text, "TLS: the certificate is not trusted: %s",
+                 X509_verify_cert_error_string(verdict));
     ERR_clear_error();
     return weirlua_fail(L, &err, WEIR_EIO);
 }
 
-/* session:receive(bytes): the text that is in them, and whether the other side has ended; or nil, message, code. */
+/* session:receive(bytes): the text decrypted from bytes of the stream, and whether the peer has ended the session; or
+ * nil, message, code. */
 static int session_receive(lua_State *L)
 {
     SSL *ssl = check_session(L);
@@ -187,7 +190,7 @@ static int session_receive(lua_State *L)
     return 2;
 }
 
-/* session:start(): begins the handshake; of clients. */
+/* session:start(): begins the handshake; for clients. */
 static int session_start(lua_State *L)
 {
     SSL *ssl = check_session(L);
@@ -199,14 +202,14 @@ static int session_start(lua_State *L)
     return 1;
 }
 
-/* session:ready(): whether the handshake is over, so that texts can be sent. */
+/* session:ready(): whether the handshake is complete and texts can be sent. */
 static int session_ready(lua_State *L)
 {
     lua_pushboolean(L, SSL_is_init_finished(check_session(L)));
     return 1;
 }
 
-/* session:send(text): true; or nil, message, code: there is no sending, not yet or no more. */
+/* session:send(text): true; or nil, message, code where the session is not ready or has ended. */
 static int session_send(lua_State *L)
 {
     SSL *ssl = check_session(L);
@@ -220,7 +223,7 @@ static int session_send(lua_State *L)
     return 1;
 }
 
-/* session:take(): the bytes that are to be sent; nil: none. */
+/* session:take(): the bytes to be sent on the stream, or nil. */
 static int session_take(lua_State *L)
 {
     BIO *out = SSL_get_wbio(check_session(L));
@@ -234,7 +237,7 @@ static int session_take(lua_State *L)
     return 1;
 }
 
-/* session:finish(): says goodbye; what that is has to be taken. */
+/* session:finish(): ends the session; the bytes of the farewell are to be taken. */
 static int session_finish(lua_State *L)
 {
     SSL *ssl = check_session(L);
@@ -250,7 +253,7 @@ void weirlua_tls_open(lua_State *L, struct weirlua *s)
     static const luaL_Reg contexts[] = {{"session", context_session}, {NULL, NULL}};
     static const luaL_Reg context_meta[] = {{"__gc", context_gc}, {NULL, NULL}};
     static const luaL_Reg sessions[] = {{"receive", session_receive}, {"start", session_start}, {"ready", session_ready},
-                                        {"send", session_send},       {"take", session_take},   {"finish", session_finish},
+                                        {"send", session_send}, {"take", session_take}, {"finish", session_finish},
                                         {NULL, NULL}};
     static const luaL_Reg session_meta[] = {{"__gc", session_gc}, {NULL, NULL}};
 
