@@ -1,5 +1,8 @@
--- Nodes of one make differ in speed. A job runs as fast as its slowest node, so what counts is that its nodes are alike:
--- among all sets of the right size, the one whose classes lie closest together; of equals, the fastest.
+-- Nodes of equal model differ in speed, and a job runs at the speed of the slowest node. So the nodes of a job should
+-- be alike: among all sets of the right size, `select` takes the set with the smallest difference between fastest and
+-- slowest class, and among equal sets the fastest set.
+
+-- The class of the node at or above v, 1 for the fastest; math.huge where unknown.
 local function class_of(v, options)
   local node = v.type == "node" and v or v:ancestor "node"
   return node and tonumber(node.properties[options.property]) or math.huge
@@ -20,7 +23,7 @@ return {
     local best, from = math.huge, 1
     for i = 1, #list - max + 1 do
       local spread = list[i + max - 1].class - list[i].class
-      if spread < best then best, from = spread, i end -- unknown classes: inf - inf is no number, and never less
+      if spread < best then best, from = spread, i end -- inf - inf (unknown classes) is NaN, and never less
     end
     for i = from, math.min(from + max - 1, #list) do out[#out + 1] = list[i].at end
     return out

@@ -1,5 +1,6 @@
--- The room around a candidate: what is free of its kind under its parent, or, where the request wants
--- something inside it (cores of a node), what is free of that within. And whether that is so for its siblings, too.
+-- The free units near a candidate. If the request asks for resources inside v (cores of a node), the free units of
+-- that type within v; else the free units of v's type below v's parent, with true as second result: the number holds
+-- for all siblings of v, so that the engine need not ask again for each sibling.
 local function room(v, request)
   local inside = request.below
   local _, free = (inside and v or v:parent() or v):below(inside or v.type)

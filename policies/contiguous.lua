@@ -1,16 +1,20 @@
--- A run is candidates whose positions follow each other and that lie in the same group: a rack, a dragonfly group, a
--- ring of a torus. The shortest run that is long enough is taken, so that long ones stay whole; where none is long
--- enough, the longest ones are joined.
+-- A run is a list of candidates with consecutive positions in one group: a rack, a dragonfly group, a ring of a
+-- torus. `select` takes the shortest run that is long enough, so that long runs stay whole. If no run is long enough,
+-- the longest runs are joined.
+
+-- The position of v in the group.
 local function position_of(v, options)
   return tonumber(v.properties[options.position]) or v.id or v.index
 end
 
+-- The group of v: the value of the property `along`, or the path of the parent.
 local function group_of(v, options)
   local value = v.properties[options.along]
   local parent = v:parent()
   return value or parent and parent.path or ""
 end
 
+-- The runs among the candidates, each a list of {at = index of the candidate, ...}.
 local function runs_of(candidates, options)
   local list, runs = {}, {}
   for i, v in ipairs(candidates) do
@@ -28,7 +32,8 @@ local function runs_of(candidates, options)
   return runs
 end
 
--- Long enough before too short; of the long enough the shortest, of the too short the longest.
+-- The order of runs for `max` vertices: long enough runs first, shortest run first; then short runs, longest run
+-- first.
 local function better(max)
   return function(a, b)
     local fits_a, fits_b = #a >= max, #b >= max

@@ -1,5 +1,6 @@
--- A node that is to be drained has a tag with the time when that is. Until then it is the best place for a job that is
--- over by then, and the worst for one that is not: drained nodes come to rest early, and nobody waits for them.
+-- A node to be drained has a tag with the time of the drain. Until then the node is the best place for a job that
+-- ends before the drain, and the worst place for a longer job: so the node is idle when drained, and the drain delays
+-- no job.
 return {
   name = "drain_first",
   doc = "Short jobs first on nodes that will be drained, other jobs away from them.",

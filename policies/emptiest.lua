@@ -1,4 +1,5 @@
--- Order by free cores changes with each job, so it is no static order: the search itself goes to where most is free.
+-- The number of free cores changes with each job, so `order`, computed once, cannot sort by free cores. `descend`
+-- makes the search itself visit, at each level of the machine, the vertex with the most free units first.
 return {
   name = "emptiest",
   doc = "The emptiest part first, level by level: jobs keep apart, and find what they need where least is in their way.",

@@ -1,7 +1,9 @@
--- A core that feeds a gpu should sit beside it. What one slot wants is learnt from the jobspec; a domain (a NUMA domain,
--- or a socket) is good for as many slots as it has cores and gpus for, and gives only what these take.
-local wanted = {} -- type -> how many in one slot
+-- A core that feeds a gpu should sit beside the gpu. `admit` reads from the jobspec how many cores and gpus a slot
+-- needs. A domain (a NUMA domain or a socket) can hold as many slots as the free cores and gpus allow; `select` takes
+-- from each domain only the units for these slots.
+local wanted = {} -- type -> number in one slot
 
+-- Fills `wanted` from the resources of a jobspec; `inside` is true below a slot.
 local function learn(resources, inside)
   for _, r in ipairs(resources) do
     local slot = inside or r.type == "slot"
@@ -11,6 +13,7 @@ local function learn(resources, inside)
   end
 end
 
+-- The domain around v: of the first existing type in the option, else the node.
 local function domain_of(v, options)
   for kind in options.domain:gmatch "[^+]+" do
     local domain = v:ancestor(kind)
@@ -19,7 +22,7 @@ local function domain_of(v, options)
   return v:ancestor "node" or v
 end
 
--- How many slots what is free in a domain is enough for.
+-- The number of slots held by the free cores and gpus of a domain.
 local function slots_of(domain)
   local _, cores = domain:below "core"
   local _, gpus = domain:below "gpu"

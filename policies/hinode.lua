@@ -1,4 +1,4 @@
--- As lonode, from the other end.
+-- As lonode, from the high end.
 return {
   name = "hinode",
   doc = "Highest node first, then the highest id in it: fills node after node from the far end.",

@@ -1,7 +1,9 @@
--- The way to the file system is as wide as its narrowest part: what is free of the vertices between a node and the
--- source of the io subsystem. A walk up that subsystem finds it.
-local has_io = false
+-- The bandwidth from a node to the file system is the bandwidth of the narrowest vertex on the path: the least number
+-- of free units among the vertices between the node and the source of the io subsystem. A walk up the subsystem finds
+-- the least.
+local has_io = false -- the graph has the subsystem
 
+-- The free bandwidth above v; 0 for a node outside of the subsystem.
 local function bandwidth(v, options)
   local least = math.huge
   for up in v:graph():walk { start = v, subsystem = options.subsystem, upward = true } do

@@ -1,4 +1,4 @@
--- Everything on the lowest nodes: cores of node 0 before any core of node 1, whatever their own ids.
+-- Fills the lowest nodes: all cores of node 0 come before any core of node 1, whatever the ids of the cores.
 return {
   name = "lonode",
   doc = "Lowest node first, then the lowest id in it: fills node after node, so that few nodes are in use.",

@@ -1,4 +1,4 @@
--- "x" for exclusive: a job that asks for one core gets the node around it when it names the node.
+-- As lonode; `exclusive` ("x") gives nodes as a whole: a job requesting a single core of a node gets the entire node.
 return {
   name = "lonodex",
   doc = "Lowest node first, and nodes are given whole: for sites that never share a node between jobs.",

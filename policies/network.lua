@@ -1,9 +1,11 @@
--- Which switch a candidate hangs on is found by a walk up the network subsystem, once for each vertex of a graph.
-local switches, root
+-- The switch above a candidate is found by a walk up the network subsystem, once for each node of a graph. `select`
+-- takes candidates of as few switches as possible; of the switches with enough candidates, the switch with the
+-- fewest.
+local switches, root -- node -> number of the switch; true where the graph has the subsystem
 
 local function node_of(v) return v.type == "node" and v or v:ancestor "node" or v end
 
--- The nearest switch above a vertex: its number, or 0 where there is none.
+-- The number of the nearest switch above a vertex, or 0.
 local function switch_of(v, options)
   local node = node_of(v)
   local known = switches[node]
@@ -43,7 +45,7 @@ return {
       table.insert(by_switch[switch], i)
     end
     table.sort(groups, function(a, b)
-      if a.none ~= b.none then return b.none end -- what hangs on no switch comes last
+      if a.none ~= b.none then return b.none end -- candidates without a switch come last
       local fits_a, fits_b = #a >= max, #b >= max
       if fits_a ~= fits_b then return fits_a end
       if #a ~= #b then return (#a < #b) == fits_a end

@@ -1,5 +1,5 @@
--- When a node was installed is a tag, such as 2024.5; nodes without one come last. The order is an index, which follows
--- when a tag changes: no call for each match.
+-- A tag has the date of a node's installation, such as 2024.5; nodes without the tag come last. The engine calls
+-- `order` once for each vertex, and again after a change of the tag, but not for each match.
 return {
   name = "newest_first",
   doc = "The nodes installed last come first: new ones are faster, and old ones can be switched off.",

@@ -1,5 +1,6 @@
--- Jobs without gpus go where there are none, and fill gpu nodes only when nothing else is left; jobs with gpus fill one
--- gpu node after the other, so that whole ones stay free.
+-- Jobs without gpus use nodes without gpus, and gpu nodes only when nothing else is free. Jobs with gpus fill gpu
+-- nodes node by node, so that whole nodes stay free. `admit` runs before the search and notes for `evaluate` the kind
+-- of job.
 local wants_gpu = false
 
 local function asks_for_gpu(resources)

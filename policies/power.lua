@@ -1,8 +1,9 @@
--- The caps are kept by the engine: admit adds the watts of a node to every node that the jobspec asks for, and units of
--- the power subsystem are taken on each panel and unit up to the source, or the job waits. What is left to prefer is
--- the cool racks, and there the nodes under the panel with the most power to spare.
-local has_power = false
+-- The engine enforces the caps: `admit` adds the watts of a node to every node of the jobspec, and the engine takes
+-- units of the power subsystem from each panel and distribution unit up to the source, or the job waits. `evaluate`
+-- prefers cool racks, and in equally cool racks the nodes below the panel with the most free power.
+local has_power = false -- the graph has the subsystem
 
+-- Adds `options.watts` to each node of a jobspec unless the node has a number of watts already.
 local function add_watts(resources, options)
   for _, r in ipairs(resources) do
     if r.type == "node" then
@@ -22,7 +23,7 @@ local function heat_of(v, options)
   return rack and tonumber(rack.tags[options.heat]) or 0
 end
 
--- The least that is free on the way to the source.
+-- The least number of free watts on the path to the source.
 local function spare(v, options)
   local least = math.huge
   for up in v:graph():walk { start = v, subsystem = options.subsystem, upward = true } do

@@ -1,7 +1,8 @@
--- One candidate from each parent in turn, beginning with the emptiest parents.
+-- `evaluate` sorts by the free units below the parent, and `select` takes one candidate from each parent in turn,
+-- beginning with the emptiest parent.
 local function emptiness(v)
   local _, free = (v:parent() or v):below(v.type)
-  return free, true -- for its siblings, too
+  return free, true -- true: the value holds for all siblings
 end
 
 return {
@@ -10,7 +11,7 @@ return {
   evaluate = emptiness,
   select = function(candidates, _, _, max)
     local rounds, taken, out = {}, {}, {}
-    for i, v in ipairs(candidates) do -- best parents first; the n-th child of a parent goes into round n
+    for i, v in ipairs(candidates) do -- emptiest parent first; the n-th child of a parent goes into round n
       local parent = v:parent() or v
       local n = (taken[parent] or 0) + 1
       taken[parent] = n

@@ -1,14 +1,16 @@
--- What RFC 49 says of its scheduler: nodes are shared between jobs, the node with the fewest free cores that fits comes
--- first, and what one slot holds lies in one NUMA domain, or else in one socket, where these could hold it.
+-- The rules of RFC 49: jobs share nodes, the fitting node with the fewest free cores comes first, and the resources
+-- of a slot lie in one NUMA domain, or else in one socket, where domain or socket are large enough.
 
--- So many times as many; nil where that is no plain number.
+-- The product of two counts; nil where the product is no plain number.
 local function times(a, b)
   if b == 1 then return a end
   if a == 1 then return b end
   return math.type(a) == "integer" and math.type(b) == "integer" and a * b or nil
 end
 
--- A slot of nodes in which something is asked for takes just that: it becomes nodes with a slot in each.
+-- Rewrites a slot around nodes, so that jobs can share the nodes: slot > node > X becomes node > slot > X, where the
+-- slot takes only X. Returns the new resource; a slot of a different form unchanged; nil where the counts cannot be
+-- multiplied.
 local function turn(slot)
   local node = #slot.with == 1 and slot.with[1]
   if not node or node.type ~= "node" or not node.with or node.exclusive then return slot end
@@ -17,6 +19,7 @@ local function turn(slot)
   return node.count and node
 end
 
+-- Rewrites all slots of a list of resources. Returns false where turn() cannot.
 local function share(resources)
   for i, r in ipairs(resources) do
     if r.type == "slot" then

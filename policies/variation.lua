@@ -1,4 +1,5 @@
--- The property perf_class of a node tells its class, 0 the fastest; nodes without one are the slowest.
+-- The performance class of v: the property perf_class of v or of the nearest vertex above, 0 for the fastest class.
+-- Nodes without a class count as slowest.
 local function class_of(v)
   while v do
     local class = tonumber(v.properties.perf_class)

@@ -1,14 +1,15 @@
--- A score that is the sum of several measures, each between 0 and 1 and each with a weight of its own. For the weighted
--- sum of whole policies, see weir.policy.weighted in the manual.
-local largest = 1 -- id of a node
+-- The score is a weighted sum of measures. Each measure is between 0 and 1; the options are the weights. For a
+-- weighted sum of whole policies, see weir.policy.weighted in the manual.
+local largest = 1 -- the greatest id of a node
 
+-- The free fraction of the units of a type below v; 0 without units.
 local function share(v, kind)
   local total, free = v:below(kind)
   return total > 0 and free / total or 0
 end
 
 local measures = {
-  -- How full the place is: 1 where all but this is taken.
+  -- Full parents: 1 where all units of v's type are in use.
   pack = function(v) return 1 - share(v:parent() or v, v.type) end,
   -- Low ids: 1 for the first node.
   low = function(_, node) return 1 - (node.id or 0) / largest end,

@@ -1,5 +1,5 @@
--- Every job gets a reservation when it comes; when resources become free earlier than thought, each in turn is moved
--- forward, while all others keep theirs: nobody is ever delayed by who came later.
+-- Every job gets a reservation at submission. When resources become free earlier than estimated, the engine moves the
+-- reservations forward in turn, and none back: a later job never delays an earlier job.
 return {
   name = "conservative",
   doc = "Conservative backfilling: everybody has a reservation, and a later job never delays an earlier one.",

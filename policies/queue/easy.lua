@@ -1,10 +1,10 @@
--- The first job that cannot start gets a reservation; a later one may start as long as it does not delay that.
+-- The first job unable to start gets a reservation. A later job may start if the reservation is not delayed.
 return {
   name = "easy",
   doc = "EASY backfilling: one reservation, for the first that waits; others may start where they do not delay it.",
   schedule = function(queue)
     local head = queue:first()
-    while head and queue:reserve(head) do head = queue:first() end -- what starts is not the first any more
+    while head and queue:reserve(head) do head = queue:first() end -- a started job is no longer first
     for job in queue:candidates() do queue:start(job) end
   end,
 }

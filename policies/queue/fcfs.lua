@@ -1,4 +1,4 @@
--- Nobody overtakes: the first job that cannot start keeps all behind it waiting.
+-- Jobs start strictly in order: the first job unable to start keeps all later jobs waiting.
 return {
   name = "fcfs",
   doc = "First come, first served: what comes first starts first, and who cannot start holds up the rest.",

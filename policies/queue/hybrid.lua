@@ -1,4 +1,5 @@
--- Between EASY and conservative backfilling: the first k jobs that wait have reservations, the others start where they delay none.
+-- Between EASY and conservative backfilling: the first k waiting jobs have reservations. A later job may start if no
+-- reservation is delayed.
 return {
   name = "hybrid",
   doc = "The first k jobs that wait have reservations; others may start where they delay none of these.",

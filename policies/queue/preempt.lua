@@ -1,5 +1,9 @@
--- EASY, where jobs that say so make way (RFC 14, preemptible-after): after so many seconds one that runs may be stopped for one
--- that waits and is not preemptible itself. As few as needed go, those first that ran the least; they wait again, and begin anew.
+-- EASY with preemption (RFC 14, preemptible-after). A running job with the attribute may be stopped after the given
+-- number of seconds for a waiting job without the attribute. As few jobs as needed are stopped, last started job
+-- first. A stopped job returns to the queue and starts from the beginning.
+
+-- The running jobs that may be stopped now, last started job first; and the time at which the next job may be
+-- stopped. `most` limits how often a job is stopped.
 local function victims(queue, most)
   local list, soonest = {}, nil
   for _, job in ipairs(queue:running()) do
@@ -17,7 +21,7 @@ local function victims(queue, most)
   return list, soonest
 end
 
--- Whether it starts, in place of others if need be.
+-- Starts a job, stopping preemptible jobs if needed. Returns whether the job started.
 local function start(queue, job, options)
   if queue:reserve(job) then return true end
   if job.preemptible then return false end

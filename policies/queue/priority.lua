@@ -1,13 +1,16 @@
--- Who comes first is a sum: how long a job waits (of max_age), how large it is (of the machine), how little its user has used
--- lately (half of it is forgotten in half_life), its QOS (levels names them, the lowest first; a number counts as it is), and
--- its own priority. The first has a reservation, others may start where they do not delay it.
-local usage = {} -- by user: unit seconds, and when that was
+-- Jobs are sorted by a weighted sum of: the waiting time, relative to max_age; the size, relative to the machine; the
+-- fair share, high for a user with little recent usage (the usage counts half after half_life); the QOS (a number, or
+-- the position of a name in `levels`, lowest level first); and the job's priority. The first job has a reservation,
+-- and a later job may start if the reservation is not delayed (EASY).
+local usage = {} -- user -> {amount = unit seconds, at = time of the last change}
 
+-- The usage of a user, decayed to the time `now`.
 local function used(user, now, half_life)
   local account = usage[user or ""]
   return account and account.amount * 0.5 ^ ((now - account.at) / half_life) or 0
 end
 
+-- The level of a QOS: a number, the position of a name in `names`, 0 for an unknown name.
 local function level(qos, names)
   if type(qos) == "number" then return qos end
   local n = 0
@@ -34,7 +37,7 @@ return {
   schedule = function(queue)
     local head = queue:first()
     for job in queue:pending() do
-      if job ~= head then queue:unreserve(job) end -- of who was the first
+      if job ~= head then queue:unreserve(job) end -- a former first job
     end
     while head and queue:reserve(head) do head = queue:first() end
     for job in queue:candidates() do queue:start(job) end

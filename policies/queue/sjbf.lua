@@ -1,5 +1,5 @@
--- EASY, with the shortest jobs first among those that may start early: what is short is done soonest, and leaves the
--- most room for the next.
+-- EASY backfilling, shortest estimate first: of the jobs behind the reservation, short jobs are tried first, since a
+-- short job frees the resources soonest.
 local function shorter(a, b)
   if a.estimate ~= b.estimate then return a.estimate < b.estimate end
   return a.number < b.number
