@@ -2,6 +2,8 @@
  * same classes and handles. */
 #include "policy/policy.h"
 
+#include <stdlib.h>
+
 /* clock(): seconds of wall time, from some time on. */
 static int seconds(lua_State *L)
 {
@@ -24,6 +26,27 @@ static int calls(lua_State *L)
         lua_call(L, top - 2, 0);
     }
     return 0;
+}
+
+/* vertices_limit([most]): how many vertices a graph may get; what it was. */
+static int vertices_limit(lua_State *L)
+{
+    lua_Integer most = luaL_optinteger(L, 1, 0);
+
+    luaL_argcheck(L, most >= 0 && most <= UINT32_MAX, 1, "a number of vertices expected");
+    lua_pushinteger(L, weir_vertices_limit((uint32_t)most));
+    return 1;
+}
+
+/* The limit of the environment, where there is one that makes sense. */
+static void read_environment(void)
+{
+    const char *text = getenv("WEIR_VERTICES");
+    char *end;
+    unsigned long most = text ? strtoul(text, &end, 10) : 0;
+
+    if (text && *text >= '0' && *text <= '9' && *end == '\0' && most <= UINT32_MAX)
+        weir_vertices_limit((uint32_t)most);
 }
 
 /* Pushes {name = true} of an array of methods. */
@@ -100,6 +123,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"calls", calls},
                                      {"guarded", weirlua_guarded},
                                      {"watch", weirlua_watch},
+                                     {"vertices_limit", vertices_limit},
                                      {"editor", weirlua_editor_new},
                                      {"sandbox_open", weirlua_sandbox_live},
                                      {"sandbox_run", weirlua_sandbox_run},
@@ -189,6 +213,7 @@ int luaopen_weir_core(lua_State *L)
 {
     struct weirlua *s;
 
+    read_environment();
     luaL_checkversion(L);
     s = weirlua_state(L, NULL);
     open_classes(L, s);

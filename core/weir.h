@@ -105,6 +105,12 @@ void weir_interrupt(bool on);
 /* Returns whether the flag of weir_interrupt() is set. */
 bool weir_interrupted(void);
 
+/* A graph gets at most so many vertices from a description or from additions, as one line may describe more than memory
+ * holds. The function sets the limit, where `most` is above 0, and returns the limit before. The limit counts for the
+ * whole process. */
+#define WEIR_VERTICES_DEFAULT 10000000
+uint32_t weir_vertices_limit(uint32_t most);
+
 /* ---- memory, numbers and files ----------------------------------------------------------------------------------- */
 
 /* Texts and arrays that the library hands over are freed with weir_free(). Files are read whole or not at all, and

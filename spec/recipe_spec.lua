@@ -31,7 +31,7 @@ local REFUSED = {
   { "several at the top", { type = "cluster", count = 2 }, "^recipe: count: one pool is at the top" },
   { "one name for several", { type = "cluster", { type = "node", count = 2, name = "n" } }, "^recipe.node: name: " },
   { "too many pools", { type = "cluster", { type = "a", count = 2 ^ 20 // 1, { type = "b", count = 2 ^ 20 // 1 } } },
-    "more than 2^26 pools" },
+    "more than 10000000 vertices .WEIR_VERTICES=N" },
   { "properties that are none", { type = "cluster", properties = { { 1 } } }, "^recipe: properties: a table such as" },
   { "exclusive = 1", { type = "cluster", exclusive = 1 }, "^recipe: exclusive: true or false" },
   { "an unknown scope", { type = "cluster", scope = "rack" }, '^recipe: scope: "local" or "global"' },

@@ -184,6 +184,33 @@ describe("a service as provider", function()
     assert.equal("exists", select(3, c:ask("resource.add", { R = more })))
   end)
 
+  it("refuses targets that are not there without a walk through them", function()
+    local c = serve():connect()
+    local before = c:ask "resource.status"
+    for _, method in ipairs { "move", "exclude", "include", "remove", "drain", "undrain", "online", "offline", "property" } do
+      local extra = method == "property" and { name = "fast" } or method == "move" and { group = "debug" } or {}
+      extra.targets = "0-4294967294"
+      local ok, why, code = c:ask("resource." .. method, extra)
+      assert.same({ nil, "unknown" }, { ok, code })
+      assert.truthy(why:find("there is no target 8-4294967294 here", 1, true), why)
+    end
+    assert.same(before, c:ask "resource.status")
+  end)
+
+  it("refuses to add more at once than it may", function()
+    local s = service.start(shell.directory(), { "-r", "cluster:1 node:8 core:4", "--limit", "add=100" })
+    local c = s:connect()
+    local function more(rank)
+      return { R = { version = 1, execution = { R_lite = { { rank = rank, children = { core = "0-9" } } } } } }
+    end
+    for _, rank in ipairs { "100-4000000", "100-109" } do
+      local ok, why, code = c:ask("resource.add", more(rank))
+      assert.same({ nil, "limit" }, { ok, code })
+      assert.truthy(why:find("one request may add 100 (--limit add=N allows more)", 1, true), why)
+    end
+    assert.equal("0-7,100-108", c:ask("resource.add", more "100-108").targets)
+  end)
+
   it("does not take the whole machine out of itself", function()
     local s = service.start(shell.directory(), { "-r", "node:1 core:4" })
     local ok, why, code = s:connect():ask("resource.exclude", { targets = "0" })

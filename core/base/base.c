@@ -432,3 +432,15 @@ bool weir_interrupted(void)
 {
     return interruption != 0;
 }
+
+/* ---- sizes of graphs ---- */
+
+static uint32_t vertices_most = WEIR_VERTICES_DEFAULT;
+
+uint32_t weir_vertices_limit(uint32_t most)
+{
+    uint32_t was = vertices_most;
+
+    vertices_most = most ? most : was;
+    return was;
+}

@@ -35,9 +35,17 @@
 #include "format/json_read.h"
 #include "base/utf8.h"
 
+/* For messages about a description of more vertices than there may be. */
+#define WEIR_VERTICES_MANY "more than %u vertices (WEIR_VERTICES=N in the environment allows more)"
 #ifndef WEIR_VERTICES_MAX /* the build for fuzzing has fewer */
 #define WEIR_VERTICES_MAX 0x4000000u /* 2^26, about 4 GB: more are refused before they are made */
 #endif
+/* How many a description may have: of these, as many as the process allows. */
+static inline uint32_t weir_vertices_allowed(void)
+{
+    uint32_t most = weir_vertices_limit(0);
+    return most < WEIR_VERTICES_MAX ? most : WEIR_VERTICES_MAX - 1;
+}
 
 /* A reader makes the graph of a text; in->rest is NULL unless the registry says that the reader streams. */
 typedef int weir_reader(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);

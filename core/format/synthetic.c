@@ -325,10 +325,10 @@ static int survey(struct reader *r)
             w->group++;
         made[i] = made[w->parent] * w->count;
         total += made[i];
-        if (total >= WEIR_VERTICES_MAX) {
+        if (total > weir_vertices_allowed()) {
             weir_mem_free(made);
-            return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "more than 2^26 pools, with all of \"%.200s\"",
-                                w->type);
+            return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, WEIR_VERTICES_MANY ", with all of \"%.200s\"",
+                                weir_vertices_allowed(), w->type);
         }
     }
     weir_mem_free(made);

@@ -49,8 +49,9 @@ static int make_room(struct flat *f)
         uint64_t each = 1 + (uint64_t)weir_rack_table_extra(f->topology), n = weir_idset_count(c->ranks);
         for (uint32_t k = 0; k < c->count && each < WEIR_VERTICES_MAX; k++)
             each += weir_idset_count(c->children[k].ids);
-        if (each >= WEIR_VERTICES_MAX || (total += n * each) >= WEIR_VERTICES_MAX)
-            return weir_fail_at(f->err, WEIR_ELIMIT, f->source, 0, 0, "execution.R_lite: more than 2^26 pools");
+        if (each >= WEIR_VERTICES_MAX || (total += n * each) > weir_vertices_allowed())
+            return weir_fail_at(f->err, WEIR_ELIMIT, f->source, 0, 0, "execution.R_lite: " WEIR_VERTICES_MANY,
+                                weir_vertices_allowed());
     }
     f->nodes = weir_mem_alloc(weir_idset_count(f->r->ranks) * sizeof *f->nodes);
     f->name = weir_mem_alloc(2 * (WEIR_NAME_MAX + 1));

@@ -214,6 +214,15 @@ static int check_parent(const weir_graph *g, weir_vertex p, weir_err *err)
     return WEIR_OK;
 }
 
+static int check_vertices(const weir_graph *g, uint32_t count, weir_err *err)
+{
+    uint32_t most = weir_vertices_limit(0), there = weir_graph_count(g);
+
+    if (there < most && count <= most - there)
+        return WEIR_OK;
+    return weir_fail(err, WEIR_ELIMIT, "more than %u vertices (WEIR_VERTICES=N in the environment allows more)", most);
+}
+
 int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, uint32_t count, int64_t stride,
                         weir_vertex *first, weir_err *err)
 {
@@ -227,6 +236,7 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
     if (count == 0)
         return weir_fail(err, WEIR_EINVAL, "0 vertices cannot be added");
     rc = weir_units_check(g, d->size, count, err);
+    rc = rc ? rc : check_vertices(g, count, err);
     if (rc)
         return rc;
     if (weir_kids_reserve(g, parent, count))

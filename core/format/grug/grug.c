@@ -91,9 +91,9 @@ static int multiply(struct recipe *r, struct part *e)
 
     to->listed = true;
     r->total += (uint64_t)sources->count * scale;
-    if (r->total >= WEIR_VERTICES_MAX)
-        return FAIL(r, e, WEIR_ELIMIT, "more than 2^26 pools, with %u times %u of \"%.200s\"", sources->count, scale,
-                    to->id);
+    if (r->total > weir_vertices_allowed())
+        return FAIL(r, e, WEIR_ELIMIT, WEIR_VERTICES_MANY ", with %u times %u of \"%.200s\"", weir_vertices_allowed(),
+                    sources->count, scale, to->id);
     for (uint32_t j = 0; rc == WEIR_OK && j < sources->count; j++) {
         int64_t stride, id = first_id(e, j, &stride);
         weir_vertex w = WEIR_NONE;
@@ -189,9 +189,11 @@ static int check_edges(struct recipe *r, struct part *e, const struct mate *mate
         weir_vertex key = key_of(r, e, sources->v[j]);
         edges += (key == WEIR_NONE ? n : first_mate(mates, n, key + 1)) - first_mate(mates, n, key);
     }
-    if (edges < WEIR_VERTICES_MAX)
+    if (edges <= weir_vertices_allowed())
         return WEIR_OK;
-    return FAIL(r, e, WEIR_ELIMIT, "more than 2^26 edges: \"%.200s\" ties %u pools to %u", e->id, sources->count, n);
+    return FAIL(r, e, WEIR_ELIMIT,
+                "more than %u edges (WEIR_VERTICES=N in the environment allows more): \"%.200s\" ties %u pools to %u",
+                weir_vertices_allowed(), e->id, sources->count, n);
 }
 
 /* Edges from each pool of the source to the pools of the target's type: all of them, or those that lie below the same

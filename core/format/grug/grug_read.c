@@ -509,9 +509,9 @@ static int survey(struct recipe *r, uint32_t n, uint64_t count, int depth)
     if (depth > WEIR_PATH_DEPTH)
         return FAIL(r, node, WEIR_ELIMIT, "node \"%.200s\" is more than %d levels deep", node->id, WEIR_PATH_DEPTH);
     r->total += count;
-    if (r->total >= WEIR_VERTICES_MAX)
-        return FAIL(r, node, WEIR_ELIMIT, "more than 2^26 pools, with %llu of \"%.200s\"", (unsigned long long)count,
-                    node->id);
+    if (r->total > weir_vertices_allowed())
+        return FAIL(r, node, WEIR_ELIMIT, WEIR_VERTICES_MANY ", with %llu of \"%.200s\"", weir_vertices_allowed(),
+                    (unsigned long long)count, node->id);
     node->seen = node->open = true;
     for (uint32_t i = node->first_edge; rc == WEIR_OK && i != NONE; i = r->edges[i].next) {
         struct part *e = &r->edges[i];

@@ -39,7 +39,8 @@ local M = {
       .. "user; 60), input (bytes of requests that wait; 16777216), output (bytes that were not read, from which on nothing more "
       .. "is served; 16777216), filters (milliseconds of a second; 250), address (clients of one address that have not shown a "
       .. "token; 16). Of all: clients (1024), reserve (more, for administrators; 16), strangers (that have not shown a token; 64), "
-      .. "buffers (bytes of requests and answers that wait; 268435456)", many = true },
+      .. "buffers (bytes of requests and answers that wait; 268435456). Of a request: add (vertices that resource.add brings; 1000000)",
+      many = true },
     { nil, "allow", "ROLE=WHO", "who may do what over a Unix socket, besides who runs the service and root, who are administrators: "
       .. "reader (looks), owner (and has jobs of its own) or administrator, of users, @GROUPs or *, separated by commas; can be given "
       .. "several times. It takes a --mode that lets them in", many = true },

@@ -8,6 +8,7 @@
 -- "node" without a rank get the ranks 0, 1, ... in preorder; rank = false gives none.
 
 local chunk = require "weir.machine.sandboxed_file"
+local core = require "weir.core"
 local suggest = require "weir.cli.suggest"
 
 local M = {}
@@ -126,7 +127,9 @@ local function survey(spec, path, depth, sizes)
   local size = 1
   for i = 1, #spec do size = size + survey(spec[i], child_path(path, spec, i), depth + 1, sizes) end
   size = size * (spec.count or 1)
-  if size > POOLS then fail(path, "more than 2^26 pools") end
+  if size > core.vertices_limit() then
+    fail(path, "more than %d vertices (WEIR_VERTICES=N in the environment allows more)", core.vertices_limit())
+  end
   sizes[spec] = { size = size, depth = depth }
   return size
 end

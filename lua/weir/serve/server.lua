@@ -33,6 +33,7 @@ M.LIMITS = {
   input = 16 << 20,   -- bytes of requests of one user that wait
   output = 16 << 20,  -- bytes of answers that a user has not read, from which on none of the user's clients is served
   buffers = 256 << 20, -- bytes of both, of all
+  add = 1000000,      -- vertices that one resource.add may bring
 }
 
 local SLICE = 0.005 -- seconds that requests are served for before what they changed is saved

@@ -8,6 +8,8 @@ local rset = require "weir.rset"
 
 local M = {}
 
+local ADD = 1000000 -- vertices that one request may add, where no limit is given
+
 -- What a job has is for its owner to acquire (see child.open).
 local function job_of(p)
   local job = type(p.group) == "string" and p.group:match "^job%.(%d+)$"
@@ -92,6 +94,15 @@ M["resource.drain"] = function(self, call, p)
   done(self, call)
 end
 
+-- The targets of a command, all of which are there: what is not there is refused before any of them is looked at.
+local function targets_of(self, text)
+  local set = params.check(core.idset(text))
+  if set:empty() then params.fail("invalid", "targets: at least one is wanted") end
+  local missing = set - self.provider.targets
+  if not missing:empty() then params.fail("unknown", "there is no target %s here", tostring(missing)) end
+  return set
+end
+
 -- What leaves the graph needs a root that stays.
 local function check_roots(self, set)
   for v, target in self.follower.targets:each(set & self.follower.targets.all) do
@@ -100,7 +111,7 @@ local function check_roots(self, set)
 end
 
 local function move(self, call, targets, group)
-  local set = params.check(core.idset(targets))
+  local set = targets_of(self, targets)
   check_roots(self, set)
   params.check(self.provider:may_move(targets, group))
   self:stash(set)
@@ -130,12 +141,21 @@ end
 
 --- {"id":9,"method":"resource.remove","params":{"targets":"7"}}: they leave the machine
 M["resource.remove"] = function(self, call, p)
-  local set = core.idset(p.targets)
   from_parent(self, "parent.shrink")
+  local set = targets_of(self, p.targets)
   check_roots(self, set)
-  if not self.provider.targets:contains(set) then params.check(self.provider:remove(p.targets)) end -- says why not
   self:withdraw(set)
   call.answer(self.provider:status())
+end
+
+-- A short text may describe a machine that takes minutes to make.
+local function check_size(self, set, ids)
+  local n, most, types = ids:count(), self.opts.limits and self.opts.limits.add or ADD, {}
+  for _, entry in ipairs(set:table "rlite") do
+    for type in pairs(entry.children or {}) do types[type] = true end
+  end
+  for type in pairs(types) do n = n + set:count(type) end
+  if n > most then params.fail("limit", "R: %d vertices; one request may add %d (--limit add=N allows more)", n, most) end
 end
 
 --- {"id":10,"method":"resource.add","params":{"R":{"version":1,"execution":{"R_lite":[{"rank":"8","children":{"core":"0-3"}}]}}}}:
@@ -145,6 +165,7 @@ M["resource.add"] = function(self, call, p)
   local set = params.check_field("R", rset.new(p.R, "R"))
   local ids, known = core.idset(set:ranks()), self.provider.targets | self.provider:taken()
   if ids:empty() then params.fail("invalid", "R: there are no ranks in it") end
+  check_size(self, set, ids)
   if ids:overlaps(known) then params.fail("exists", "R: target %s is there already", tostring(ids & known)) end
   params.check_field("R", set:graph()):close() -- it must be a machine
   self:adopt(set, ids, ids)
@@ -155,7 +176,7 @@ end
 M["resource.property"] = function(self, call, p)
   local name, targets, remove = p.name, p.targets, p.remove
   params.check(self.provider[remove and "property_remove" or "property_add"](self.provider, name, targets))
-  for v in self.follower.targets:each(core.idset(targets)) do
+  for v in self.follower.targets:each(core.idset(targets) & self.follower.targets.all) do
     if remove then v.properties[name] = nil else v.properties[name] = true end
   end
   done(self, call)
