@@ -253,7 +253,7 @@ local NONE = [[
     json_line keep_memory load lock_file members methods new notify numbers open_files open_own parse peer pieces policy_load policy_source
     policy_stamp policy_table constraint query read_file release_memory request same sandbox_open sandbox_run secret synthetic tls_client
     tls_server umask unbase64 unlock_file uptime user watch
-    write_file write_private
+    vertices_limit write_file write_private
 ]]
 
 -- {kind =, name =, text =, telling =}
