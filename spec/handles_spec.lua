@@ -231,7 +231,7 @@ local NONE = [[
   allocation: __index format rset vertices
   constraint: map: graph
   editor: read remember
-  engine: advance free job jobs now policy reload resources stats visits watched
+  engine: advance free job jobs now policy reload resources retire retired stats visits watched
   graph: __call advance begin bytes changed check coarsen count dup edges expand finish format now pieces resolve rewind root roots rset
     save subsystems types vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq

@@ -252,6 +252,7 @@ static void push_budget(lua_State *L, const struct policy *p)
  * @field options: table<string, table> -- Its options: {value =, default =, type =, doc =, ...} each.
  * @field hooks: string[] -- Which of order, prune, evaluate, select, admit, init it has.
  * @field budget: table? -- What one match may cost: {instructions =, memory = bytes, seconds =}; nil for a table.
+ * @field overran: number? -- Seconds that its last match took, where that was more than twice its budget of seconds; nil: it was not.
  * @field sandboxed: boolean -- It lives in a state of its own.
  * @method profile(on: boolean?): table? -- true starts counting, false ends it; else {hooks =, lines =, samples =, reads =}. */
 static bool push_field(lua_State *L, const struct policy *p, const char *key)
@@ -280,6 +281,10 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
         push_budget(L, p);
     else if (strcmp(key, "budget") == 0)
         lua_pushnil(L);
+    else if (strcmp(key, "overran") == 0 && p->sandbox.overran > 0)
+        lua_pushnumber(L, p->sandbox.overran);
+    else if (strcmp(key, "overran") == 0)
+        lua_pushnil(L);
     else if (strcmp(key, "sandboxed") == 0)
         lua_pushboolean(L, p->sandbox.S != NULL);
     else if (strcmp(key, "profile") == 0)
@@ -298,7 +303,7 @@ static int policy_index(lua_State *L)
     if (!push_field(L, p, key))
         return luaL_error(L,
                           "a policy has no field '%s'; it has name, doc, version, label, hash, source, path, options, "
-                          "hooks, budget, sandboxed, profile",
+                          "hooks, budget, overran, sandboxed, profile",
                           key);
     return 1;
 }

@@ -63,6 +63,10 @@ struct sandbox {
     uint64_t turn, seeded; /* turns, of which each has a budget; the one that random numbers were begun in */
     double seconds; /* of wall time */
     int64_t since;  /* when the first look at the clock was; 0: none yet */
+    int64_t looked; /* when the last look was */
+    uint64_t calls, looked_calls; /* calls of hooks so far, and at the last look */
+    double inside;  /* seconds between looks within one call of a hook, of this turn */
+    double overran; /* seconds of the last turn, where the turn took more than OVERRUN times its budget of seconds; 0: no */
     int64_t pause;  /* when coroutines in it yield, by the clock; 0: never */
     void (*sample)(void *sampler, const lua_Debug *ar); /* NULL, or called every few instructions */
     void *sampler;
@@ -71,6 +75,7 @@ struct sandbox {
 #define SANDBOX_INSTRUCTIONS INT64_C(50000000)
 #define SANDBOX_BYTES        ((size_t)64 << 20)
 #define SANDBOX_SECONDS      10.0
+#define SANDBOX_OVERRUN      2.0  /* times the budget of seconds, beyond which the budget did not hold */
 #define SANDBOX_QUICK        0.25 /* seconds; with fewer the clock is looked at more often */
 #define SANDBOX_TEXT_MAX     (1 << 18) /* bytes of a string */
 #define SANDBOX_STEPS_MAX    5e7  /* of one call of a C function, which takes a tenth of a second at most */
@@ -100,6 +105,8 @@ void weirlua_sandbox_close(struct sandbox *sb);
 void weirlua_sandbox_begin(struct sandbox *sb);
 void weirlua_sandbox_call(struct sandbox *sb);
 void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions);
+/* Ends the budget: notes in `overran` whether the budget of seconds did not hold. */
+void weirlua_sandbox_end(struct sandbox *sb);
 /* Whether it is time for a coroutine to yield. */
 bool weirlua_sandbox_due(const struct sandbox *sb);
 /* The sandbox of a state that has one. */

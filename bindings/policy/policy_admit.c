@@ -45,6 +45,8 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
     lua_pushlightuserdata(S, data);
     rc = lua_pcall(S, 2, results, p->sandbox.S ? lua_gettop(S) - 3 : 0);
     lua_remove(S, rc == LUA_OK ? -results - 1 : -2);
+    if (p->sandbox.S)
+        weirlua_sandbox_end(&p->sandbox);
     if (p->profile) {
         p->profile->calls[hook]++;
         p->profile->ns[hook] += weirlua_clock() - begin;

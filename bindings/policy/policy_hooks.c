@@ -490,6 +490,8 @@ void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err)
 {
     if (!h->policy)
         return;
+    if (sandbox_of(h) && calls_lua(&h->given))
+        weirlua_sandbox_end(sandbox_of(h));
     if (h->failed && h->complaint && sandbox_of(h))
         weirlua_sandbox_complain(sandbox_of(h), h->policy->spec.name, h->failed, h->complaint, err);
     else if (h->failed && sandbox_of(h))

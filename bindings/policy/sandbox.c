@@ -69,12 +69,17 @@ int64_t weirlua_clock(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Whether the match takes too long. Its clock starts at the first look. */
+/* Whether the match takes too long. The clock starts at the first look. Time between two looks within one call of a hook is
+ * the script's; any other may be that of the core. */
 static bool overtime(struct sandbox *sb)
 {
     int64_t now = weirlua_clock();
 
+    if (sb->since && sb->calls == sb->looked_calls)
+        sb->inside += (double)(now - sb->looked) / 1e9;
     sb->since = sb->since ? sb->since : now;
+    sb->looked = now;
+    sb->looked_calls = sb->calls;
     return (double)(now - sb->since) > sb->seconds * 1e9;
 }
 
@@ -165,14 +170,21 @@ void weirlua_sandbox_begin(struct sandbox *sb)
     sb->exhausted = false;
     sb->turn++;
     sb->since = 0;
+    sb->inside = 0;
     sb->unseen = 0;
     sb->long_text = sb->starved = false;
     sb->place[0] = '\0';
     lua_sethook(sb->S, look, LUA_MASKCOUNT, interval(sb));
 }
 
+void weirlua_sandbox_end(struct sandbox *sb)
+{
+    sb->overran = sb->exhausted && sb->inside > SANDBOX_OVERRUN * sb->seconds ? sb->inside : 0;
+}
+
 void weirlua_sandbox_call(struct sandbox *sb)
 {
+    sb->calls++;
     sb->left += sb->left < sb->budget ? SHARE : 0;
 }
 

@@ -11,7 +11,8 @@ local engine = core.methods "engine"
 local use, match, grow, shrink = engine.use, engine.match, engine.grow, engine.shrink
 local check = engine.policy -- raises where it is no engine, or a dead one
 
--- What is known of an engine besides: {allowed = {name = policy}, budget =, watch = {path, stamp, words, error}}.
+-- What is known of an engine besides: {allowed = {name = policy}, budget =, watch = {path, stamp, words, error}, good = the policy that
+-- was in use before, retired = see engine.retired}.
 local known = setmetatable({}, { __mode = "k" })
 
 -- ---- making one ---------------------------------------------------------------------------------------------
@@ -79,6 +80,15 @@ local function with_choice(self, request, opts)
   return own
 end
 
+-- Puts a policy in use. The one before is kept as the last good one, unless it overran.
+local function put_in_use(self, own, chosen)
+  local _, before = check(self)
+  local done, why, code = use(self, chosen)
+  if not done then return nil, why, code end
+  if before and not before.overran then own.good = before end
+  return true
+end
+
 --- @method use(policy: any, options: table?): boolean?, string?, string? --
 --- Replaces the policy, by name, path, table or policy; the old one stays when the new one does not load. With
 --- opts.watch a policy from a file is replaced whenever the file changes: before a match, as a whole; an edit that
@@ -92,8 +102,9 @@ function engine.use(self, x, opts)
     error("e:use: only a policy from a file can be watched", 2)
   end
   local done
-  done, why, code = use(self, chosen)
+  done, why, code = put_in_use(self, own, chosen)
   if not done then return nil, why, code end
+  own.retired = nil
   own.watch = opts and opts.watch
     and { from = x, path = chosen.path, stamp = core.policy_stamp(chosen.path), failed = opts.failed } or nil
   known[self] = own
@@ -120,11 +131,50 @@ function engine.reload(self)
   if not stamp or stamp == watch.stamp then return false end
   watch.stamp = stamp
   local chosen, why, code = policy.load(watch.from, own.budget)
-  if chosen then chosen, why, code = use(self, chosen) end
+  if chosen then chosen, why, code = put_in_use(self, own, chosen) end
   watch.error = why
-  if chosen then return true end
+  if chosen then
+    own.retired = nil
+    return true
+  end
   if watch.failed then watch.failed(why) end
   return nil, why, code
+end
+
+--- @method retire(): table? --
+--- Where the policy in use took more than twice its seconds in its last match: the policy that was in use before, if there was one,
+--- takes its place. Returns what e:retired() tells then; nil where the policy in use did nothing of that kind. Matches, grow and
+--- explanations do this by themselves.
+function engine.retire(self)
+  local _, bad = check(self)
+  local took = bad and bad.overran
+  if not took then return nil end
+  local own = known[self] or {}
+  known[self] = own
+  local good = own.good
+  local instead = good and use(self, good) and good.name or nil
+  own.good = not instead and good or nil
+  local why = ("policy %s: it took %.3g seconds of the %.3g that it may; %s"):format(bad.name, took, bad.budget.seconds,
+    instead and ("policy %s takes its place"):format(instead) or "no policy was in use before, so it stays")
+  own.retired = { policy = bad.name, label = bad.label, seconds = took, instead = instead, why = why }
+  if own.watch then own.watch.error = why end
+  if own.watch and own.watch.failed then own.watch.failed(why) end
+  return own.retired
+end
+
+--- @method retired(): table? --
+--- The policy that was last taken out of service, as it took more than twice its seconds: {policy =, label =, seconds =, why =, instead =
+--- the policy that took its place; nil: there was none, and it stays}; nil when none was, or another policy has come since.
+function engine.retired(self)
+  check(self)
+  return known[self] and known[self].retired
+end
+
+-- Passes the results of a match on; where they say that the policy in use overran, it is retired, and the message tells.
+local function judged(self, result, why, code, ...)
+  if result ~= nil or code ~= "policy" then return result, why, code, ... end
+  local retired = engine.retire(self)
+  return nil, retired and ("%s (%s)"):format(why, retired.why) or why, code, ...
 end
 
 -- ---- matching -----------------------------------------------------------------------------------------------
@@ -144,7 +194,7 @@ local function with_request(request, f, ...)
 end
 
 --- For explanations, which stand on this file.
-M.with_request, M.with_choice = with_request, with_choice
+M.with_request, M.with_choice, M.judged = with_request, with_choice, judged
 
 local function choose_and_match(self, request, opts)
   if type(request) == "table" then
@@ -154,7 +204,8 @@ local function choose_and_match(self, request, opts)
   end
   local own, why, code = with_choice(self, request, opts)
   if why then return nil, why, code end
-  return match(self, request, own)
+  if own and own.policy then return match(self, request, own) end
+  return judged(self, match(self, request, own))
 end
 
 --- Matches what weir.request takes.
@@ -162,15 +213,15 @@ function engine.match(self, request, opts)
   local own = known[self]
   if own and own.watch then engine.reload(self) end
   if not (own and own.allowed) and not (opts and opts.policy) then
-    if type(request) ~= "string" then return match(self, request, opts) end
-    return with_request(request, function(r) return match(self, r, opts) end)
+    if type(request) ~= "string" then return judged(self, match(self, request, opts)) end
+    return with_request(request, function(r) return judged(self, match(self, r, opts)) end)
   end
   return with_request(request, function(r) return choose_and_match(self, r, opts) end)
 end
 
 --- Gives a job more: what a request finds.
 function engine.grow(self, job, request)
-  return with_request(request, function(r) return grow(self, job, r) end)
+  return with_request(request, function(r) return judged(self, grow(self, job, r)) end)
 end
 
 --- Takes a part away from a job: a vertex, a list of vertices, {ranks = "0-3"}, an R (text or table), or some units of

@@ -237,7 +237,7 @@ function engine.explain(self, request, opts)
     copy, why, code = graph:dup()
     if not copy then return nil, why, code end
     local what <close> = closing { graph = graph, copy = copy, said = {} }
-    return on_copy(self, r, opts, what)
+    return engines.judged(self, on_copy(self, r, opts, what))
   end)
 end
 

@@ -274,6 +274,7 @@ end
 function M:feasible_shape(shape)
   if shape.feasible == nil then
     local ok, why, code = self.engine:match(shape.request, { mode = "feasible", stats = false })
+    if code == "policy" and self:placement_failed() then return self:feasible_shape(shape) end -- by the policy that is back
     shape.feasible, shape.code = ok and true or false, code
     if not ok then shape.why = code == "infeasible" and self.notes:never(shape.request) or why end
   end
@@ -605,12 +606,22 @@ function M:status()
   return ('{"all":%s,"allocated":%s,"down":%s}'):format(self.all, part "allocated", part "down")
 end
 
+--- The placement policy failed. One that took more than twice its seconds gives way to the one before:
+--- whether it did, so that what failed is tried again.
+function M:placement_failed()
+  local retired = self.engine:retire() or self.engine:retired()
+  if not retired or retired == self.retired then return false end
+  self.retired, self.dirty, self.releases = retired, true, self.releases + 1
+  self.log("err", retired.why)
+  return retired.instead ~= nil
+end
+
 --- Numbers about it, a table.
 function M:stats()
   return {
     pending = self.npending, running = self.nrunning, reserved = self.nreserved, started = self.started, denied = self.denied,
     passes = self.passes, slices = self.slices, longest_pass_slice = self.longest, matches = self.matches,
-    policy = self.settings.policy, queues = self.lines:about(),
+    policy = self.settings.policy, queues = self.lines:about(), retired = self.engine and self.engine:retired(),
   }
 end
 

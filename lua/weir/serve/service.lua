@@ -404,9 +404,23 @@ end
 
 local function checked(self, method, call) return method(self, call, params.read(call.method, call.params)) end
 
+-- The engine may have taken a policy that overran out of service: this is told once.
+local function tell_retired(self)
+  local retired = self.engine:retired()
+  if not retired or retired == self.retired then return end
+  self.retired = retired
+  if retired.instead then
+    local _, policy = self.engine:policy()
+    self.policy, self.policy_name = policy, self.policy_names[policy]
+  end
+  self.opts.log(retired.why, { level = "error" })
+  self:event { event = "policy", policy = retired.policy, seconds = retired.seconds, instead = retired.instead, note = retired.why }
+end
+
 -- What a method raises by params.lua is the caller's fault, anything else the service's: it is told too, and logged.
 local function run(self, method, call)
   local ok, raised = xpcall(checked, internal, self, method, call)
+  tell_retired(self)
   if ok then return end
   if raised.misuse then return call.fail(raised.misuse, raised.code or "invalid") end
   self.opts.log(("%s: %s%s"):format(call.method, raised.text or "?", raised.trace or ""), { level = "error" })
@@ -444,7 +458,7 @@ end
 function Service:use(policy, name)
   local ok, why, code = self.engine:use(policy)
   if not ok then return nil, why, code end
-  self.policy, self.policy_name = policy, name
+  self.policy, self.policy_name, self.policy_names[policy] = policy, name, name
   return policy
 end
 
@@ -484,7 +498,8 @@ function M.new(graph, opts)
   local policy, why, code = policies.load(opts.policy or policies.default)
   if not policy then return nil, why, code end
   local self = setmetatable({
-    opts = opts, policy = policy, policy_name = opts.policy or policies.default, acquires = opts.acquire or { "default" },
+    opts = opts, policy = policy, policy_name = opts.policy or policies.default,
+    policy_names = setmetatable({ [policy] = opts.policy or policies.default }, { __mode = "k" }), acquires = opts.acquire or { "default" },
     listeners = {}, asked = {}, dirty = true, kept = false, counts = { requests = 0, commits = 0, matches = 0, refused = 0 },
   }, Service)
   local ok

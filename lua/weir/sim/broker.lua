@@ -13,6 +13,7 @@ local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5,
 local function place(self, job, at, later, sums)
   self.matches = self.matches + 1
   local t, why, code = self.engine:place(job.request, job.id, at, job.estimate, later, sums)
+  if code == "policy" and self:placement_failed(why) then return place(self, job, at, later, sums) end -- by another policy
   if not t then job.why, job.code = why, code end
   return t
 end

@@ -130,6 +130,14 @@ function M:ask(...)
   error(self.failure, 0)
 end
 
+--- The placement policy failed. Where it took more than twice its seconds the simulation ends, as each job would take as long.
+function M:placement_failed(why)
+  local retired = self.engine:retire() or self.engine:retired()
+  if not retired then return end
+  self.failure = retired.why:find(why, 1, true) and retired.why or ("%s (%s)"):format(why, retired.why)
+  error(self.failure, 0)
+end
+
 --- Units free now, and units in all, of what jobs are counted in.
 function M:free() return (self.engine:free(self.type)) end
 
@@ -365,6 +373,7 @@ HANDLE[SUBMIT] = function(self, job)
   local shape = job.shape
   if shape.machine ~= self.machine then
     local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false })
+    if code == "policy" then self:placement_failed(why) end
     shape.feasible, shape.why, shape.code, shape.machine = ok and true or false, why, code, self.machine
   end
   if job.wrong or not shape.feasible then

@@ -18,10 +18,12 @@ local function about(policy)
   return { name = policy.name, doc = policy.doc, version = policy.version, label = policy.label, hooks = core.array(policy.hooks) }
 end
 
---- {"id":1,"method":"policy"}: the one in use
+--- {"id":1,"method":"policy"}: the one in use; "retired": the one that was taken out of service before, and why
 function M.policy(self, call)
   local _, policy = self.engine:policy()
-  call.answer(about(policy))
+  local answer = about(policy)
+  answer.retired = self.engine:retired()
+  call.answer(answer)
 end
 
 --- {"id":2,"method":"policy.list"}: what there is by name

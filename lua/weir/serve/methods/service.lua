@@ -73,7 +73,8 @@ function M.stats(self, call)
     if row.total > 0 then totals[type] = row end
   end
   local t = {
-    now = self.engine:now(), policy = (self.engine:policy()), vertices = self.graph:count(), allocated = allocated, reserved = reserved,
+    now = self.engine:now(), policy = (self.engine:policy()), retired = self.engine:retired(),
+    vertices = self.graph:count(), allocated = allocated, reserved = reserved,
     totals = totals, counts = self.counts, last_match = self.engine:stats(), bytes = { graph = self.graph:bytes(), lua =
     math.floor(collectgarbage "count" * 1024) },
   }
@@ -88,7 +89,8 @@ end
 
 --- {"id":4,"method":"events"}: a stream of what happens to jobs: exception, requeue, and shrink, where the job is an instance of its
 --- own; start, where a reservation begins, hold, where it is put off for the first time, as a job past its end has what it needs, and
---- expire, where a job is released at its end, each with the job and "at", its start or end; and between this service and its
+--- expire, where a job is released at its end, each with the job and "at", its start or end; policy, where a policy that took more
+--- than twice its seconds gives way to the one before; and between this service and its
 --- parent: parent, exit
 function M.events(self, call)
   call.stream()
