@@ -107,7 +107,7 @@ static int add_units(struct coarsen *c, weir_vertex v, int64_t units)
 {
     const weir_graph *g = c->carry.from;
     const struct kind *k = kind_of(g, v);
-    uint32_t i = find_merged(c, g->types[k->type], k->unit);
+    uint32_t i = find_merged(c, g->types[k->type].name, k->unit);
 
     if (i == WEIR_NONE)
         return weir_fail_nomem(c->err);

@@ -149,7 +149,7 @@ struct inherited {
 static bool uuid_derived(const weir_graph *g, weir_vertex v)
 {
     static const uint8_t none[16];
-    return v >= g->uuids_cap || memcmp(g->uuids[v], none, 16) == 0;
+    return v >= g->uuids.cap || memcmp(g->uuids.list[v], none, 16) == 0;
 }
 
 static int compare_pools(const struct compare *c, weir_vertex v, weir_vertex w, const struct inherited *up)

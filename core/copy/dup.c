@@ -144,7 +144,7 @@ static int copy_aggregates(const weir_graph *g, weir_graph *c)
 
 static int copy_inners(const weir_graph *g, weir_graph *c)
 {
-    if (copy_array(&c->inners, &c->ninners, &c->inners_cap, g->inners, g->ninners, sizeof *g->inners))
+    if (copy_array(&c->inners, &c->ninners, &c->cap.inners, g->inners, g->ninners, sizeof *g->inners))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < c->ninners; i++) {
         c->inners[i].kids = NULL;
@@ -164,7 +164,7 @@ static int copy_inners(const weir_graph *g, weir_graph *c)
 
 static int copy_pools(const weir_graph *g, weir_graph *c)
 {
-    if (copy_array(&c->pools, &c->npools, &c->pools_cap, g->pools, g->npools, sizeof *g->pools))
+    if (copy_array(&c->pools, &c->npools, &c->cap.pools, g->pools, g->npools, sizeof *g->pools))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < c->npools; i++)
         memset(c->pools[i].maps, 0, sizeof c->pools[i].maps);
@@ -265,12 +265,12 @@ static int copy_types(const weir_graph *g, weir_graph *c)
 {
     uint32_t n;
 
-    if (copy_array(&c->types, &c->ntypes, &c->types_cap, g->types, g->ntypes, sizeof *g->types) ||
-        copy_array(&c->type_flags, &n, &c->type_flags_cap, g->type_flags, g->ntypes, sizeof *g->type_flags) ||
-        copy_array(&c->type_of_name, &n, &c->type_names_cap, g->type_of_name, g->type_names_cap,
-                   sizeof *g->type_of_name) ||
-        copy_array(&c->kinds, &c->nkinds, &c->kinds_cap, g->kinds, g->nkinds, sizeof *g->kinds) ||
-        copy_array(&c->kind_slots, &n, &c->nkind_slots, g->kind_slots, g->nkind_slots, sizeof *g->kind_slots))
+    if (copy_array(&c->types, &c->ntypes, &c->cap.types, g->types, g->ntypes, sizeof *g->types) ||
+        copy_array(&c->type_by_name.type, &n, &c->type_by_name.n, g->type_by_name.type, g->type_by_name.n,
+                   sizeof *g->type_by_name.type) ||
+        copy_array(&c->kinds, &c->nkinds, &c->cap.kinds, g->kinds, g->nkinds, sizeof *g->kinds) ||
+        copy_array(&c->kind_index.slots, &n, &c->kind_index.nslots, g->kind_index.slots,
+                   g->kind_index.nslots, sizeof *g->kind_index.slots))
         return WEIR_ENOMEM;
     return WEIR_OK;
 }
@@ -280,13 +280,13 @@ static int copy_flat(const weir_graph *g, weir_graph *c)
 {
     uint32_t n;
 
-    if (copy_array(&c->vertices, &c->limit, &c->vertices_cap, g->vertices, g->limit, sizeof *g->vertices) ||
-        copy_array(&c->edges, &c->nedges, &c->edges_cap, g->edges, g->nedges, sizeof *g->edges) ||
-        copy_array(&c->subsystems, &c->nsubsystems, &c->subsystems_cap, g->subsystems, g->nsubsystems,
+    if (copy_array(&c->vertices, &c->limit, &c->cap.vertices, g->vertices, g->limit, sizeof *g->vertices) ||
+        copy_array(&c->edges, &c->nedges, &c->cap.edges, g->edges, g->nedges, sizeof *g->edges) ||
+        copy_array(&c->subsystems, &c->nsubsystems, &c->cap.subsystems, g->subsystems, g->nsubsystems,
                    sizeof *g->subsystems) ||
-        copy_array(&c->roots, &c->nroots, &c->roots_cap, g->roots, g->nroots, sizeof *g->roots) ||
-        copy_array(&c->uuids, &n, &c->uuids_cap, g->uuids, g->uuids_cap, sizeof *g->uuids) ||
-        copy_array(&c->uuid_slots, &n, &c->nuuid_slots, g->uuid_slots, g->nuuid_slots, sizeof *g->uuid_slots))
+        copy_array(&c->roots, &c->nroots, &c->cap.roots, g->roots, g->nroots, sizeof *g->roots) ||
+        copy_array(&c->uuids.list, &n, &c->uuids.cap, g->uuids.list, g->uuids.cap, sizeof *g->uuids.list) ||
+        copy_array(&c->uuids.slots, &n, &c->uuids.nslots, g->uuids.slots, g->uuids.nslots, sizeof *g->uuids.slots))
         return WEIR_ENOMEM;
     return WEIR_OK;
 }
@@ -296,10 +296,9 @@ static void forget_arrays(weir_graph *c)
 {
     memset(&c->names, 0, sizeof c->names);
     c->types = NULL;
-    c->type_flags = NULL;
-    c->type_of_name = NULL;
+    c->type_by_name.type = NULL;
     c->kinds = NULL;
-    c->kind_slots = NULL;
+    c->kind_index.slots = NULL;
     c->vertices = NULL;
     c->inners = NULL;
     c->pools = NULL;
@@ -309,20 +308,19 @@ static void forget_arrays(weir_graph *c)
     c->aggregates = NULL;
     c->schedules = NULL;
     c->jobs = NULL;
-    c->usage = NULL;
-    c->occupancies = NULL;
-    c->indexes = NULL;
+    memset(&c->usage, 0, sizeof c->usage);
+    memset(&c->occupancies, 0, sizeof c->occupancies);
+    memset(&c->indexes, 0, sizeof c->indexes);
     c->node_table = NULL;
     c->nogoods = NULL;
-    c->uuids = NULL;
-    c->uuid_slots = NULL;
+    c->uuids.list = NULL;
+    c->uuids.slots = NULL;
     c->journal = NULL;
     c->text_save = NULL;
     c->map_index = NULL;
-    c->ninners = c->npools = c->nusage = c->noccupancies = c->nindexes = 0;
+    c->ninners = c->npools = 0;
     memset(c->observers, 0, sizeof c->observers);
     memset(c->told, 0, sizeof c->told);
-    c->indexes_cap = 0;
 }
 
 int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)

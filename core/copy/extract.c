@@ -86,7 +86,7 @@ static int carry_maps(const struct weir_extract *c, weir_vertex v, weir_vertex u
 static bool uuid_given(const weir_graph *g, weir_vertex v)
 {
     static const uint8_t none[16];
-    return v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0;
+    return v < g->uuids.cap && memcmp(g->uuids.list[v], none, 16) != 0;
 }
 
 /* Sets the UUID of the copy u, unless the derived UUID is equal. A derived UUID depends on names and positions;

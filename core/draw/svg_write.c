@@ -155,7 +155,7 @@ static void write_totals(struct svg *s, struct parts *p)
         put_total(s, s->node, total);
     put_part(s, p);
     for (uint32_t t = 0; t < s->g->ntypes && told < TYPES_TOLD; t++) {
-        if (t == s->node || (s->g->type_flags[t] & TYPE_HAS_KIDS))
+        if (t == s->node || (s->g->types[t].flags & TYPE_HAS_KIDS))
             continue;
         total = weir_svg_total(s, (weir_type)t);
         if (total <= 0)

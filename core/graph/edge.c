@@ -1,5 +1,5 @@
-/* edge.c - subsystems: their edges, their roots; lookup by URI. Invariant: an edge is in the chain of edges that leave
- * its source and in the chain of those that enter its target. The edges of containment are the tree itself. */
+/* edge.c - subsystems: edges and roots; lookup by URI. Invariant: an edge is in the chain of edges that leave the
+ * source, and in the chain of edges that enter the target. Edges of containment are the tree itself. */
 #include "graph/journal.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ uint32_t weir_subsystem_add(weir_graph *g, const char *name)
     if (i != WEIR_NONE)
         return i;
     n = weir_strtab_add(&g->names, name, strlen(name));
-    if (n == WEIR_NO_NAME || weir_array_reserve(&g->subsystems, &g->subsystems_cap, g->nsubsystems + 1, sizeof n))
+    if (n == WEIR_NO_NAME || weir_array_reserve(&g->subsystems, &g->cap.subsystems, g->nsubsystems + 1, sizeof n))
         return WEIR_NONE;
     g->subsystems[g->nsubsystems] = n;
     return g->nsubsystems++;
@@ -34,7 +34,8 @@ static int check_edge(const weir_graph *g, weir_vertex source, weir_vertex targe
     if (rc)
         return rc;
     if (!vertex_valid(g, source) || !vertex_valid(g, target))
-        return weir_fail(err, WEIR_ENOENT, "an edge joins two vertices that are there; %u or %u is not", source, target);
+        return weir_fail(err, WEIR_ENOENT, "an edge joins two vertices that are there; %u or %u is not", source,
+                         target);
     if (!subsystem || !subsystem[0] || !type || !type[0])
         return weir_fail(err, WEIR_EINVAL, "an edge needs a subsystem and a type");
     if (strcmp(subsystem, "containment") == 0)
@@ -44,18 +45,18 @@ static int check_edge(const weir_graph *g, weir_vertex source, weir_vertex targe
 
 static uint32_t take_edge(weir_graph *g)
 {
-    uint32_t i = g->free_edges;
+    uint32_t i = g->free.edges;
 
     if (i != WEIR_NONE) {
-        g->free_edges = g->edges[i].next_out;
+        g->free.edges = g->edges[i].next_out;
         return i;
     }
-    if (weir_array_reserve(&g->edges, &g->edges_cap, g->nedges + 1, sizeof *g->edges))
+    if (weir_array_reserve(&g->edges, &g->cap.edges, g->nedges + 1, sizeof *g->edges))
         return WEIR_NONE;
     return g->nedges++;
 }
 
-/* Edges stand in their chains in the order in which they were added. */
+/* Appends an edge to a chain: chains keep the order of addition. */
 static void chain_out(weir_graph *g, struct pool *p, uint32_t i)
 {
     struct edge *e = &g->edges[i];
@@ -91,8 +92,10 @@ int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const c
     if (back)
         back_name = weir_strtab_add(&g->names, back, strlen(back));
     to = weir_pool_get(g, source) ? weir_pool_get(g, target) : NULL;
-    from = to ? pool_of(g, source) : NULL; /* the second call may have moved the first */
-    i = from && s != WEIR_NONE && name != WEIR_NO_NAME && !(back && back_name == WEIR_NO_NAME) ? take_edge(g) : WEIR_NONE;
+    /* The second call may have moved the record of the source. */
+    from = to ? pool_of(g, source) : NULL;
+    i = from && s != WEIR_NONE && name != WEIR_NO_NAME && !(back && back_name == WEIR_NO_NAME) ? take_edge(g)
+                                                                                               : WEIR_NONE;
     if (i == WEIR_NONE)
         return weir_fail_nomem(err);
     g->edges[i] = (struct edge){.source = source, .target = target, .type = name, .back = back_name, .subsystem = s};
@@ -122,8 +125,8 @@ void weir_edge_drop(weir_graph *g, uint32_t i)
     unchain(g, e);
     note_edge(g, e->serial);
     e->source = e->target = WEIR_NONE;
-    e->next_out = g->free_edges;
-    g->free_edges = i;
+    e->next_out = g->free.edges;
+    g->free.edges = i;
     g->live_edges--;
     g->serial++;
 }
@@ -242,7 +245,7 @@ static bool named(const weir_graph *g, weir_vertex v, const char *name, size_t l
     return weir_vertex_name(g, v, buf, sizeof buf) == len && memcmp(buf, name, len) == 0;
 }
 
-/* The child of `at` (or the root, for WEIR_NONE) of that name in a subsystem. */
+/* The child of `at` with a name in a subsystem; the root with the name where `at` is WEIR_NONE. */
 static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *subsystem, const char *name, size_t len)
 {
     weir_edge e;
@@ -260,7 +263,7 @@ static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *su
     return WEIR_NONE;
 }
 
-/* Says where a path leaves what there is: below the vertex before it, or at the top, which has another name. */
+/* Sets err to where a path ends to exist: below the vertex of the last step, or at the top. */
 static int not_there(const weir_graph *g, const char *subsystem, const char *uri, const char *at, weir_err *err)
 {
     const char *path = strchr(uri, '/'), *last = at;
@@ -296,7 +299,8 @@ int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, we
     if (weir_subsystem_find(g, subsystem) == WEIR_NONE)
         return weir_fail(err, WEIR_ENOENT, "there is no subsystem '%s'", subsystem);
     if (*at != '/')
-        return weir_fail(err, WEIR_EINVAL, "'%.200s' is not a URI: subsystem:/path/to/resource or /path/to/resource", uri);
+        return weir_fail(err, WEIR_EINVAL, "'%.200s' is not a URI: subsystem:/path/to/resource or /path/to/resource",
+                         uri);
     while (*at) {
         size_t len;
         while (*at == '/')

@@ -12,7 +12,7 @@ int weir_graph_writable(const weir_graph *g, weir_err *err)
 
 int weir_graph_reserve(weir_graph *g, uint32_t n)
 {
-    return weir_array_reserve(&g->vertices, &g->vertices_cap, n, sizeof *g->vertices);
+    return weir_array_reserve(&g->vertices, &g->cap.vertices, n, sizeof *g->vertices);
 }
 
 /* ---- types and kinds ---- */
@@ -20,29 +20,27 @@ int weir_graph_reserve(weir_graph *g, uint32_t n)
 weir_type weir_type_find(const weir_graph *g, const char *name)
 {
     weir_name n = weir_strtab_find(&g->names, name, strlen(name));
-    return n == WEIR_NO_NAME || n >= g->type_names_cap ? WEIR_NO_TYPE : g->type_of_name[n];
+    return n == WEIR_NO_NAME || n >= g->type_by_name.n ? WEIR_NO_TYPE : g->type_by_name.type[n];
 }
 
 weir_type weir_type_add(weir_graph *g, const char *name, size_t len)
 {
     weir_name n = weir_strtab_add(&g->names, name, len);
-    uint32_t had = g->type_names_cap;
+    uint32_t had = g->type_by_name.n;
 
     if (n == WEIR_NO_NAME)
         return WEIR_NO_TYPE;
-    if (n < had && g->type_of_name[n] != WEIR_NO_TYPE)
-        return g->type_of_name[n];
+    if (n < had && g->type_by_name.type[n] != WEIR_NO_TYPE)
+        return g->type_by_name.type[n];
     if (g->ntypes >= WEIR_TYPES_MAX ||
-        weir_array_reserve(&g->type_of_name, &g->type_names_cap, (size_t)n + 1, sizeof *g->type_of_name))
+        weir_array_reserve(&g->type_by_name.type, &g->type_by_name.n, (size_t)n + 1, sizeof *g->type_by_name.type))
         return WEIR_NO_TYPE;
-    for (uint32_t i = had; i < g->type_names_cap; i++)
-        g->type_of_name[i] = WEIR_NO_TYPE;
-    if (weir_array_reserve(&g->types, &g->types_cap, g->ntypes + 1, sizeof *g->types) ||
-        weir_array_reserve(&g->type_flags, &g->type_flags_cap, g->ntypes + 1, sizeof *g->type_flags))
+    for (uint32_t i = had; i < g->type_by_name.n; i++)
+        g->type_by_name.type[i] = WEIR_NO_TYPE;
+    if (weir_array_reserve(&g->types, &g->cap.types, g->ntypes + 1, sizeof *g->types))
         return WEIR_NO_TYPE;
-    g->types[g->ntypes] = n;
-    g->type_flags[g->ntypes] = 0;
-    g->type_of_name[n] = (uint16_t)g->ntypes;
+    g->types[g->ntypes] = (struct type){n, 0};
+    g->type_by_name.type[n] = (uint16_t)g->ntypes;
     return (weir_type)g->ntypes++;
 }
 
@@ -61,7 +59,7 @@ static uint32_t kind_hash(const struct kind *k)
 
 static int grow_kind_slots(weir_graph *g)
 {
-    uint32_t wide = g->nkind_slots ? g->nkind_slots * 2 : 64;
+    uint32_t wide = g->kind_index.nslots ? g->kind_index.nslots * 2 : 64;
     uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
 
     if (!slots)
@@ -72,35 +70,35 @@ static int grow_kind_slots(weir_graph *g)
             at = (at + 1) & (wide - 1);
         slots[at] = i + 1;
     }
-    weir_mem_free(g->kind_slots);
-    g->kind_slots = slots;
-    g->nkind_slots = wide;
+    weir_mem_free(g->kind_index.slots);
+    g->kind_index.slots = slots;
+    g->kind_index.nslots = wide;
     return WEIR_OK;
 }
 
-/* The number of a kind, shared by all pools alike; WEIR_NONE: out of memory. */
+/* Finds or adds a kind. Returns the number, WEIR_NONE where out of memory. */
 static uint32_t kind_intern(weir_graph *g, const struct kind *k)
 {
     uint32_t at;
 
-    if (g->last_kind != WEIR_NONE && same_kind(&g->kinds[g->last_kind], k))
-        return g->last_kind;
-    if ((g->nkinds + 1) * 2 > g->nkind_slots && grow_kind_slots(g))
+    if (g->kind_index.last != WEIR_NONE && same_kind(&g->kinds[g->kind_index.last], k))
+        return g->kind_index.last;
+    if ((g->nkinds + 1) * 2 > g->kind_index.nslots && grow_kind_slots(g))
         return WEIR_NONE;
-    at = kind_hash(k) & (g->nkind_slots - 1);
-    while (g->kind_slots[at] && !same_kind(&g->kinds[g->kind_slots[at] - 1], k))
-        at = (at + 1) & (g->nkind_slots - 1);
-    if (!g->kind_slots[at]) {
-        if (weir_array_reserve(&g->kinds, &g->kinds_cap, g->nkinds + 1, sizeof *g->kinds))
+    at = kind_hash(k) & (g->kind_index.nslots - 1);
+    while (g->kind_index.slots[at] && !same_kind(&g->kinds[g->kind_index.slots[at] - 1], k))
+        at = (at + 1) & (g->kind_index.nslots - 1);
+    if (!g->kind_index.slots[at]) {
+        if (weir_array_reserve(&g->kinds, &g->cap.kinds, g->nkinds + 1, sizeof *g->kinds))
             return WEIR_NONE;
         g->kinds[g->nkinds] = *k;
         g->whole_kinds |= k->exclusive;
         if (k->size != 1)
-            g->type_flags[k->type] |= TYPE_POOLED;
-        g->kind_slots[at] = ++g->nkinds;
+            g->types[k->type].flags |= TYPE_POOLED;
+        g->kind_index.slots[at] = ++g->nkinds;
     }
-    g->last_kind = g->kind_slots[at] - 1;
-    return g->last_kind;
+    g->kind_index.last = g->kind_index.slots[at] - 1;
+    return g->kind_index.last;
 }
 
 static int kind_from_desc(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_err *err)
@@ -128,7 +126,7 @@ static int check_text(const char *what, const char *text, weir_err *err)
     return WEIR_OK;
 }
 
-/* What becomes part of a path, on one line. */
+/* Refuses texts that would break a path or a line. */
 static int check_name(const char *what, const char *text, weir_err *err)
 {
     for (const char *c = text; c && *c; c++)
@@ -162,14 +160,14 @@ int weir_kind_add(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_er
 
 int weir_inner_make(weir_graph *g, weir_vertex v)
 {
-    uint32_t i = g->free_inners;
+    uint32_t i = g->free.inners;
 
     if (vertex_at(g, v)->inner != WEIR_NONE)
         return WEIR_OK;
     if (i != WEIR_NONE) {
-        g->free_inners = g->inners[i].schema;
+        g->free.inners = g->inners[i].schema;
     } else {
-        if (weir_array_reserve(&g->inners, &g->inners_cap, g->ninners + 1, sizeof *g->inners))
+        if (weir_array_reserve(&g->inners, &g->cap.inners, g->ninners + 1, sizeof *g->inners))
             return WEIR_ENOMEM;
         i = g->ninners++;
     }
@@ -177,17 +175,17 @@ int weir_inner_make(weir_graph *g, weir_vertex v)
     g->inners[i].vertex = v;
     g->inners[i].row_map = WEIR_NONE;
     vertex_at(g, v)->inner = i;
-    g->type_flags[kind_of(g, v)->type] |= TYPE_HAS_KIDS;
+    g->types[kind_of(g, v)->type].flags |= TYPE_HAS_KIDS;
     WEIR_TELL(g, promoted, g, v);
     return WEIR_OK;
 }
 
 int weir_inners_reserve(weir_graph *g, uint32_t n)
 {
-    return weir_array_exact(&g->inners, &g->inners_cap, (size_t)g->ninners + n, sizeof *g->inners);
+    return weir_array_exact(&g->inners, &g->cap.inners, (size_t)g->ninners + n, sizeof *g->inners);
 }
 
-/* Exact for those that get their kids at once, as most do, and a quarter more for those that get others. */
+/* Widens the list of children: exactly to `need` the first time, by a quarter more later. */
 static int widen_kids(struct inner *in, size_t need)
 {
     size_t cap = in->kids_cap ? need + need / 4 : need;
@@ -209,7 +207,7 @@ int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more)
     struct inner *in;
 
     if (p == WEIR_NONE)
-        return weir_array_reserve(&g->roots, &g->roots_cap, (size_t)g->nroots + more, sizeof *g->roots);
+        return weir_array_reserve(&g->roots, &g->cap.roots, (size_t)g->nroots + more, sizeof *g->roots);
     if (weir_inner_make(g, p))
         return WEIR_ENOMEM;
     in = inner_of(g, p);
@@ -231,7 +229,8 @@ int weir_name_set(weir_graph *g, weir_vertex v, const char *name, weir_err *err)
 int weir_units_check(const weir_graph *g, int64_t size, uint32_t count, weir_err *err)
 {
     if (size > (WEIR_UNITS_MAX - g->units) / (int64_t)count)
-        return weir_fail(err, WEIR_ELIMIT, "the sizes of all pools add up to more than %lld", (long long)WEIR_UNITS_MAX);
+        return weir_fail(err, WEIR_ELIMIT, "the sizes of all pools add up to more than %lld",
+                         (long long)WEIR_UNITS_MAX);
     return WEIR_OK;
 }
 

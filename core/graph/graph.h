@@ -1,17 +1,26 @@
 /* graph.h - how a graph is laid out in memory. Private to the core.
  *
- *   vertices[]  40 bytes each: what traversal reads (P14). Everything else hangs off by index, WEIR_NONE = none:
- *   kinds[]     type, basename, unit, size, exclusive flag: shared by all pools alike
- *   inners[]    for a vertex with children: its kids, and its rows (aggregates, see rows.h)
- *   pools[]     for a pool with something of its own: name, uuid, rank, properties, tags, extended data, edges
- *   books[]     for a vertex that a job has, or will have: its spans (schedule.h)
- *   jobs[]      who has what (job.h)
- *   indexes[]   for each policy order in use and type: the best candidate below each row (candidate_index.h)
- *   roster      for constraints: the nodes by property, rank and name (node_table.h)
- *   refusals    for searches in vain: the rows below which there is nothing for them (nogood.h)
+ *   struct weir_graph
+ *   |- vertices[]     40 bytes each: all that a traversal reads (P14). Further records by number, WEIR_NONE = none:
+ *   |    |- kind      kinds[]: type, basename, unit, size and exclusive flag, shared by all pools alike
+ *   |    |- inner     inners[]: for a vertex with children, children and rows of aggregates (aggregate/rows.h)
+ *   |    |- pool      pools[]: for a pool with a name, rank, properties, tags, extended data or edges of its own
+ *   |    `- schedule  schedules->list[]: for a vertex with spans of jobs (aggregate/schedule_record.h)
+ *   |- edges[]        edges of subsystems other than containment, chained by source and by target
+ *   |- uuids          given UUIDs by vertex (uuid.c); all other UUIDs are derived
+ *   |- aggregates     schemas and row maps (aggregate/schema.h)
+ *   |- jobs           allocations and reservations (time/job_table.h)
+ *   |- usage          by type, units in use over time (time/usage_totals.h)
+ *   |- occupancies    by type, vertices in use over time (time/occupancy.h)
+ *   |- indexes        by order of a policy and type, the first candidate below each row (index/candidate_index.h)
+ *   |- node_table     nodes by property, rank and name, for constraints (index/node_table.h)
+ *   |- nogoods        rows below which a search is known to fail (index/nogood.h)
+ *   |- journal        changes since the last save (journal.h)
+ *   `- observers      folders above graph/ that follow changes (observer.h)
  *
- * Main invariant: between public calls, outside begin/end, every row equals what its kids contribute, every
- * index names the best candidate of its row, and every book agrees with the jobs. weir_check() verifies it.
+ * Main invariant: between public calls, outside begin/end, every row equals the contributions of its children, every
+ * index names the first candidate of each row, and every schedule agrees with the jobs. weir_check() verifies the
+ * invariant.
  */
 #ifndef WEIR_GRAPH_H
 #define WEIR_GRAPH_H
@@ -21,50 +30,58 @@
 #include "base/map64.h"
 
 typedef uint16_t weir_type;
-#define WEIR_NO_TYPE UINT16_MAX
+#define WEIR_NO_TYPE   UINT16_MAX
 #define WEIR_OBSERVERS 8
-#define WEIR_EVENTS 16
-#define WEIR_FAN 32 /* siblings under one row */
+#define WEIR_EVENTS    16
+#define WEIR_FAN       32 /* siblings under one row */
+
+struct type {
+    weir_name name;
+    uint8_t flags; /* TYPE_HAS_KIDS, TYPE_POOLED */
+};
 
 struct kind {
     int64_t size;
     weir_name basename, unit;
     weir_type type;
     bool exclusive;
-    uint32_t count; /* live vertices of it */
+    uint32_t count; /* live vertices of the kind */
 };
 
 enum { VERTEX_LIVE = 1 };
-enum { TYPE_HAS_KIDS = 1, TYPE_POOLED = 2 }; /* some vertex of the type has, or once had, kids; a size other than 1 */
+/* A vertex of the type has or once had children; a vertex of the type has or once had a size other than 1. */
+enum { TYPE_HAS_KIDS = 1, TYPE_POOLED = 2 };
 
 struct vertex {
-    int64_t id; /* WEIR_NO_ID for none */
+    int64_t id; /* WEIR_NO_ID: no id */
     uint32_t kind;
     weir_vertex parent;
-    uint32_t pos;   /* among the parent's kids; among the roots for a root */
+    uint32_t pos;   /* number among the parent's children, or among the roots */
     uint32_t inner; /* WEIR_NONE for a leaf */
     uint32_t pool;
     uint32_t schedule;
     uint16_t generation;
     uint8_t state;
     uint8_t flags;
-    uint32_t bit; /* in the calendar of its type, if that has it */
+    uint32_t bit; /* number in the occupancy of the vertex's type, where the type has an occupancy */
 };
 
 struct inner {
-    weir_vertex vertex; /* whose; WEIR_NONE in a free record */
-    uint32_t schema;    /* which types are below (schema.h); 0: none */
-    uint32_t row_map;      /* how row 0 maps into the parent's rows; WEIR_NONE for a root */
-    uint32_t nkids, kids_cap; /* nkids counts the holes that removed kids left (WEIR_NONE) */
+    weir_vertex vertex;       /* owner; WEIR_NONE in a free record */
+    uint32_t schema;          /* types below the vertex (schema.h); 0: none */
+    uint32_t row_map;         /* how row 0 maps into rows of the parent; WEIR_NONE for a root */
+    uint32_t nkids, kids_cap; /* nkids includes the holes that removed children left (WEIR_NONE) */
     uint32_t holes;
-    uint32_t seen, seen_pos; /* where weir_vertex_child() goes on: the kid at seen_pos, or the next one behind that hole, is number `seen` */
-    uint32_t row; /* number of row 0; the rows of one inner are consecutive */
+    /* Cursor of weir_vertex_child(): the child at seen_pos, or the first child behind a hole at seen_pos, is number
+     * `seen`. */
+    uint32_t seen, seen_pos;
+    uint32_t row; /* number of row 0; the rows of an inner record are consecutive */
     uint32_t nrows, rows_cap;
     weir_vertex *kids;
-    int64_t *cells; /* nrows times the schema's stride */
+    int64_t *cells; /* nrows times the stride of the schema */
 };
 
-struct entry { /* of a map */
+struct entry { /* element of a map */
     weir_name key, value;
 };
 
@@ -73,95 +90,116 @@ struct map {
     uint32_t count, cap;
 };
 
-/* Where the keys of one long map stand: that which was looked through last, twice running. */
+/* Hash index over the keys of one long map: the last map that was searched twice in a row. */
 struct map_index {
-    struct weir_map64 places; /* by the number of the key; made at the second look */
-    uint32_t pool;             /* WEIR_NONE: of none */
+    struct weir_map64 places; /* position by number of the key; made at the second search */
+    uint32_t pool;            /* WEIR_NONE: no map is indexed */
     int map;
 };
 
 struct pool {
     struct map maps[3]; /* by enum weir_map */
     int64_t rank;
-    weir_name name; /* WEIR_NO_NAME: derived */
+    weir_name name;               /* WEIR_NO_NAME: derived */
     uint32_t edges_out, edges_in; /* heads of chains in edges[] */
-    uint32_t last_out, last_in;   /* their tails */
+    uint32_t last_out, last_in;   /* tails of the chains */
     bool used;
 };
 
 struct edge {
-    weir_vertex source, target; /* source WEIR_NONE: free */
-    uint64_t serial;            /* later edges have higher ones */
-    weir_name type, back;       /* back WEIR_NO_NAME: none */
+    weir_vertex source, target; /* source WEIR_NONE: free record */
+    uint64_t serial;            /* ascending in the order of addition */
+    weir_name type, back;       /* back WEIR_NO_NAME: no reverse type */
     uint32_t subsystem;
     uint32_t next_out, next_in;
     uint32_t prev_out, prev_in;
 };
 
-struct aggregates;     /* schema.h */
-struct schedules;          /* schedule_record.h */
-struct jobs;           /* job_table.h */
-struct weir_timeline;      /* timeline.h */
-struct weir_observer;  /* observer.h */
-struct index;          /* candidate_index.h */
-struct occupancy;       /* occupancy.h */
-struct node_table;         /* node_table.h */
-struct nogoods;       /* nogood.h */
-struct weir_journal;   /* journal.h */
-struct weir_text_save; /* journal.h */
+struct aggregates;
+struct schedules;
+struct jobs;
+struct weir_timeline;
+struct weir_observer;
+struct index;
+struct occupancy;
+struct node_table;
+struct nogoods;
+struct weir_journal;
+struct weir_text_save;
 
 struct weir_graph {
     weir_strtab names;
-    weir_name *types; /* name of each type */
-    uint8_t *type_flags;
-    uint32_t ntypes, types_cap, type_flags_cap;
-    uint16_t *type_of_name; /* by name, WEIR_NO_TYPE */
-    uint32_t type_names_cap;
+    struct type *types;
+    uint32_t ntypes;
+    struct {
+        uint16_t *type; /* the type by name; WEIR_NO_TYPE for a name of no type */
+        uint32_t n;
+    } type_by_name;
     struct kind *kinds;
-    uint32_t nkinds, kinds_cap;
-    uint32_t *kind_slots, nkind_slots;
-    uint32_t last_kind;
+    uint32_t nkinds;
+    struct {
+        uint32_t *slots, nslots; /* hash table: the number of a kind plus 1; 0 in an empty slot */
+        uint32_t last;           /* the kind found last, or WEIR_NONE */
+    } kind_index;
     struct vertex *vertices;
-    uint32_t limit, vertices_cap, live;
-    uint32_t free_vertices; /* chain through `pos` */
+    uint32_t limit, live; /* vertex numbers given out; live vertices */
     struct inner *inners;
-    uint32_t ninners, inners_cap, free_inners; /* chain through `schema` */
+    uint32_t ninners;
     struct pool *pools;
-    uint32_t npools, pools_cap, free_pools; /* chain through `edges_out` */
-    struct map_index *map_index;            /* changes when a map is only read */
+    uint32_t npools;
+    struct map_index *map_index; /* never NULL; lookups in a constant graph change the index */
     struct edge *edges;
-    uint32_t nedges, edges_cap, live_edges, free_edges; /* chain through `next_out` */
-    weir_name *subsystems;
-    uint32_t nsubsystems, subsystems_cap;
-    weir_vertex *roots; /* of containment, and pools outside it */
-    uint32_t nroots, roots_cap;
-    struct aggregates *aggregates; /* schema.h; never NULL */
-    struct schedules *schedules;           /* schedule_record.h; NULL: nobody ever had anything */
-    struct jobs *jobs;             /* job_table.h; NULL: there never was a job */
-    struct weir_timeline **usage;               /* by type: units that jobs take over time; NULL until a reservation is asked for */
-    uint32_t nusage;
-    struct occupancy **occupancies;  /* by type, or NULL: which vertices are held over time (occupancy.h) */
-    uint32_t noccupancies;
-    struct index **indexes;
-    uint32_t nindexes, indexes_cap;
-    struct node_table *node_table; /* NULL: nobody has asked which nodes there are */
-    struct nogoods *nogoods; /* NULL: no search was in vain */
-    bool expire; /* a job ends at its end (weir_graph_overrun) */
+    uint32_t nedges, live_edges;
+    uint64_t edge_serial;  /* serial of the last edge added */
+    weir_name *subsystems; /* number 0 is containment */
+    uint32_t nsubsystems;
+    weir_vertex *roots; /* roots of containment, and pools outside of containment; WEIR_NONE in holes */
+    uint32_t nroots;
+    struct {
+        uint32_t types, kinds, vertices, inners, pools, edges, subsystems, roots;
+    } cap; /* allocated elements of each array */
+    struct {
+        uint32_t vertices; /* chained through `pos` */
+        uint32_t inners;   /* chained through `schema` */
+        uint32_t pools;    /* chained through `edges_out` */
+        uint32_t edges;    /* chained through `next_out` */
+    } free;                /* first free record of each array, or WEIR_NONE */
+    struct {
+        uint8_t (*list)[16];       /* by vertex, all zero for a derived UUID; NULL before the first given UUID */
+        uint32_t cap, n;           /* cap counts elements of `list`, n vertices with a given UUID */
+        uint32_t *slots, nslots;   /* hash table by UUID: the vertex plus 1; 0 in an empty slot */
+    } uuids;                       /* uuid.c */
+    struct aggregates *aggregates; /* never NULL */
+    struct schedules *schedules;   /* NULL until a vertex gets a schedule */
+    struct jobs *jobs;             /* NULL until the first job */
+    struct {
+        struct weir_timeline **by_type; /* NULL until a reservation is asked for */
+        uint32_t n;
+    } usage; /* usage_totals.h */
+    struct {
+        struct occupancy **by_type; /* NULL for a type without occupancy */
+        uint32_t n;
+    } occupancies; /* occupancy.h */
+    struct {
+        struct index **list;
+        uint32_t n, cap;
+    } indexes;                     /* candidate_index.h */
+    struct node_table *node_table; /* NULL until a constraint needs nodes */
+    struct nogoods *nogoods;       /* NULL until a search fails */
+    /* Clock of uses: indexes, nogoods and occupancies drop the record with the least recent use. */
+    uint64_t uses;
+    bool expire; /* a job ends at the end of its interval (weir_graph_overrun) */
     int64_t now, next_job;
-    uint64_t serial, uses; /* uses: a counter to tell the index used least recently */
-    int64_t units;         /* all sizes together: so that no sum of them overflows */
-    uint32_t unavailable;  /* vertices whose own state is not available */
-    uint8_t (*uuids)[16]; /* by vertex, all zero where derived; NULL while nobody gave one */
-    uint32_t uuids_cap, nuuids;
-    uint32_t *uuid_slots, nuuid_slots; /* vertex + 1 by UUID; uuid.c */
-    uint64_t edge_serial;             /* of the last edge added */
-    uint64_t revision;                /* goes up with each change of what a save writes */
-    struct weir_journal *journal;     /* since the last save to a database; NULL: there was none */
+    uint64_t serial;              /* count of changes of the tree and the edges */
+    uint64_t revision;            /* count of changes of anything that a save writes */
+    int64_t units;                /* sum of the sizes of all pools, at most WEIR_UNITS_MAX: no sum of sizes overflows */
+    uint32_t unavailable;         /* vertices with a state of their own that is not available */
+    struct weir_journal *journal; /* changes since the last save to a database; NULL before the first */
     struct weir_text_save *text_save; /* the last save as text, or NULL */
-    const struct weir_observer *observers[WEIR_OBSERVERS]; /* observer.h */
-    uint8_t told[WEIR_EVENTS]; /* by event: a bit for each of them */
-    bool building, matching;
-    bool whole_kinds; /* some kinds are only given as a whole (A5) */
+    const struct weir_observer *observers[WEIR_OBSERVERS];
+    uint8_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
+    bool building, matching;   /* between begin and end; during a match */
+    bool whole_kinds;          /* some kinds are allocated as a whole only (A5) */
 };
 
 static inline struct vertex *vertex_at(const weir_graph *g, weir_vertex v)
@@ -180,7 +218,7 @@ static inline struct inner *inner_of(const weir_graph *g, weir_vertex v)
     return i == WEIR_NONE ? NULL : &g->inners[i];
 }
 
-/* Vertices from v up to its root, both counted; 0 for WEIR_NONE. O(d) */
+/* Number of vertices on the path from v to the root, both included; 0 for WEIR_NONE. O(d) */
 static inline uint32_t vertex_depth(const weir_graph *g, weir_vertex v)
 {
     uint32_t depth = 0;
@@ -190,7 +228,8 @@ static inline uint32_t vertex_depth(const weir_graph *g, weir_vertex v)
     return depth;
 }
 
-/* Goes up from both to where their ways to the root part: to siblings, or two roots; to the one of them that is above the other. O(d) */
+/* Replaces *a and *b by ancestors of a and b: by siblings, or two roots, or, where one vertex is an ancestor of the
+ * second, by two equal vertices. O(d) */
 static inline void vertices_part(const weir_graph *g, weir_vertex *a, weir_vertex *b)
 {
     uint32_t da = vertex_depth(g, *a), db = vertex_depth(g, *b);
@@ -211,7 +250,7 @@ static inline struct pool *pool_of(const weir_graph *g, weir_vertex v)
     return i == WEIR_NONE ? NULL : &g->pools[i];
 }
 
-/* Whether v has edges of a subsystem other than containment. */
+/* Whether v has an edge of a subsystem other than containment. */
 static inline bool in_other_subsystem(const weir_graph *g, weir_vertex v)
 {
     const struct pool *p = pool_of(g, v);
@@ -234,64 +273,74 @@ static inline bool vertex_valid(const weir_graph *g, weir_vertex v)
     return v < g->limit && (g->vertices[v].flags & VERTEX_LIVE);
 }
 
-/* The type number of a name, or WEIR_NO_TYPE. */
+/* Number of the type of a name, or WEIR_NO_TYPE. */
 weir_type weir_type_find(const weir_graph *g, const char *name);
-weir_type weir_type_add(weir_graph *g, const char *name, size_t len); /* WEIR_NO_TYPE: out of memory or numbers */
+/* Finds or adds a type. WEIR_NO_TYPE: out of memory, or WEIR_TYPES_MAX types. */
+weir_type weir_type_add(weir_graph *g, const char *name, size_t len);
 static inline const char *type_text(const weir_graph *g, weir_type t)
 {
-    return weir_strtab_text(&g->names, g->types[t]);
+    return weir_strtab_text(&g->names, g->types[t].name);
 }
 
-/* The number of the kind that a description makes, which is checked. */
+/* Checks a description, and finds or adds the kind of pools of the description. WEIR_EINVAL, WEIR_ELIMIT,
+ * WEIR_ENOMEM */
 int weir_kind_add(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_err *err) WEIR_CHECKED;
-int weir_inner_make(weir_graph *g, weir_vertex v) WEIR_CHECKED; /* harmless where there is one */
-int weir_inners_reserve(weir_graph *g, uint32_t n) WEIR_CHECKED; /* room for n more, and for no others */
-/* WEIR_ELIMIT: `count` pools of a size would be too much with all that is there. */
+/* Gives v an inner record, unless v has one. */
+int weir_inner_make(weir_graph *g, weir_vertex v) WEIR_CHECKED;
+/* Reserves exactly n more inner records. */
+int weir_inners_reserve(weir_graph *g, uint32_t n) WEIR_CHECKED;
+/* WEIR_ELIMIT: `count` more pools of the size would exceed WEIR_UNITS_MAX. */
 int weir_units_check(const weir_graph *g, int64_t size, uint32_t count, weir_err *err) WEIR_CHECKED;
-/* Room for `more` kids behind those that p (WEIR_NONE: the graph, as roots) has. */
+/* Reserves `more` children at the end of p's list, or of the roots where p is WEIR_NONE. */
 int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more) WEIR_CHECKED;
 int weir_name_set(weir_graph *g, weir_vertex v, const char *name, weir_err *err) WEIR_CHECKED;
-/* The pool record of v, made if there is none; NULL: out of memory. */
+/* Finds or makes the pool record of v. NULL: out of memory. */
 struct pool *weir_pool_get(weir_graph *g, weir_vertex v);
-uint32_t weir_pool_new(weir_graph *g); /* a record that is nobody's yet: its number; WEIR_NONE: out of memory */
+/* Takes a free pool record. Returns the number, WEIR_NONE where out of memory. */
+uint32_t weir_pool_new(weir_graph *g);
 void weir_pool_drop(weir_graph *g, weir_vertex v);
-int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err); /* WEIR_EEXIST: another pool has it */
+/* Gives v a UUID. WEIR_EINVAL: malformed or zero; WEIR_EEXIST: another pool has the UUID. */
+int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err);
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err);
-bool weir_uuid_parse(const char *text, uint8_t out[16]); /* false: it is none, or all 0 */
-/* Names over the vertices whose UUIDs are asked for one after the other, by how many levels. Zero-initialise; it is good as long
- * as the graph does not change. */
+/* False where text is malformed or the UUID is zero. */
+bool weir_uuid_parse(const char *text, uint8_t out[16]);
+/* Cache of the names on the path above a vertex, by level, for successive UUIDs of neighbouring vertices.
+ * Zero-initialise; valid until the graph changes. */
 enum { WEIR_UUID_NAMES = 8 };
 struct weir_uuid_names {
     struct weir_uuid_name {
-        weir_vertex of; /* + 1 */
-        char text[64];  /* as much of it as counts */
+        weir_vertex of; /* vertex + 1 */
+        char text[64];  /* beginning of the name, as far as a UUID depends on the name */
     } levels[WEIR_UUID_NAMES];
 };
-/* Given or derived; `above` may be NULL. */
+/* The UUID of v, given or derived. `above` may be NULL. */
 void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16]);
 void weir_uuid_write(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, char out[37]);
 void weir_uuid_drop(weir_graph *g, weir_vertex v);
 void weir_map_clear(struct map *m);
-int weir_map_reserve(struct map *m, uint32_t n) WEIR_CHECKED; /* room for n entries, and no more where there was none */
-/* Sets an entry that has no fault. WEIR_ENOMEM; WEIR_ELIMIT: ENTRY_MANY */
+/* Reserves n entries, exactly n where the map has none. */
+int weir_map_reserve(struct map *m, uint32_t n) WEIR_CHECKED;
+/* Sets an entry without fault. WEIR_ENOMEM; WEIR_ELIMIT: ENTRY_MANY */
 int weir_map_set(weir_graph *g, struct pool *p, int map, weir_name key, weir_name value) WEIR_CHECKED;
 enum weir_entry_fault { ENTRY_FINE, ENTRY_EMPTY, ENTRY_LONG, ENTRY_MANY };
 int weir_entry_fault(int map, size_t key_len, size_t value_len);
-int weir_entry_fail(int fault, weir_err *err); /* says so; WEIR_OK for ENTRY_FINE */
+/* Sets err to the message of a fault and returns the code; WEIR_OK for ENTRY_FINE. */
+int weir_entry_fail(int fault, weir_err *err);
 struct map_index *weir_map_index_new(void); /* NULL: out of memory */
 void weir_map_index_free(struct map_index *x);
 void weir_edge_drop(weir_graph *g, uint32_t i);
-uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: none of that name */
-uint32_t weir_subsystem_add(weir_graph *g, const char *name);        /* or finds it; WEIR_NONE: out of memory */
-/* The first edge that leaves (or enters) v in a subsystem other than containment, and the next one; WEIR_NONE: no more. */
+uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: unknown */
+uint32_t weir_subsystem_add(weir_graph *g, const char *name);        /* finds or adds; WEIR_NONE: out of memory */
+/* The first edge of a subsystem other than containment that leaves (or enters) v, and the successor of an edge in
+ * the chain; WEIR_NONE at the end. */
 uint32_t weir_edge_first(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool out);
 uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out);
 
-/* Makes room for an unlink of v, which then fails only where something is in use. */
+/* Reserves all memory that an unlink of v takes: afterwards an unlink fails only where a vertex is in use. */
 int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err) WEIR_CHECKED;
-/* WEIR_EBUSY: an observer refuses that v goes. */
+/* WEIR_EBUSY: an observer refuses the removal of v. */
 int weir_unlink_refused(const weir_graph *g, weir_vertex v, weir_err *err) WEIR_CHECKED;
-/* Refuses changes while a match runs or outside what is live. */
+/* WEIR_EINVAL during a match. */
 int weir_graph_writable(const weir_graph *g, weir_err *err);
 
 #endif

@@ -1,26 +1,26 @@
-/* journal.h - what changed since the last save, so that the next one can leave out the rest (L8). Private to the core.
+/* journal.h - what changed since the last save, so that the next save writes changes only (L8). Private to the core.
  *
- * Nothing is noted before a graph was saved to a database or loaded from one. From then on each change notes the number
- * of the vertex, the edge or the job in a journal; one that grows too long stands for everything, so that the memory is
- * bounded. `revision` of the graph counts all changes, noted or not.
+ * A graph gets a journal when saved to a database or loaded from one. From then on each change adds the number of the
+ * vertex, the edge or the job to a list. A list of JOURNAL_MAX numbers is given up and means `all`, which bounds the
+ * memory. `revision` of the graph counts all changes, with or without a journal.
  *
- * Invariant: what a save would write otherwise than the last one did is in a journal, or its journal is `all`.
+ * Invariant: every vertex, edge and job that differs from the last save is in a list, or the list is `all`.
  */
 #ifndef WEIR_JOURNAL_H
 #define WEIR_JOURNAL_H
 
 #include "graph/graph.h"
 
-#define JOURNAL_MAX 65536 /* numbers in one journal */
+#define JOURNAL_MAX 65536 /* numbers in one list */
 #define STAMP_SIZE  33    /* 32 hexadecimal digits */
 
 struct journal {
-    int64_t *list; /* with repeats, in order of time */
+    int64_t *list; /* in order of time, with repetitions */
     uint32_t n, cap;
-    bool all; /* too many to keep: any number may have changed */
+    bool all; /* list given up: any number may have changed */
 };
 
-/* The file that something was saved to. */
+/* Identity of a file at the time of a save. */
 struct weir_file_id {
     char *path;
     uint64_t device, inode, size;
@@ -28,31 +28,30 @@ struct weir_file_id {
 };
 
 struct weir_journal {
-    struct journal vertices; /* added, removed, or with other data */
-    struct journal edges;    /* serials of edges that are gone; those added have serials above `edge_serial` */
-    struct journal jobs;     /* ids of jobs that came, changed or went */
-    uint32_t nkinds;         /* that the file has */
-    uint64_t edge_serial;    /* of the last edge that the file may have */
-    char stamp[STAMP_SIZE];  /* of the save: no two have the same */
+    struct journal vertices; /* added, removed, or changed */
+    struct journal edges;    /* serials of removed edges; added edges have serials above `edge_serial` */
+    struct journal jobs;     /* ids of added, changed and removed jobs */
+    uint32_t nkinds;         /* kinds in the file */
+    uint64_t edge_serial;    /* serial of the last edge in the file */
+    char stamp[STAMP_SIZE];  /* of the save; unique */
     struct weir_file_id file;
 };
 
-/* The last save as text: it need not be done again while nothing changes. */
+/* The last save as text: needless to repeat while `revision` and the file are unchanged. */
 struct weir_text_save {
     struct weir_file_id file;
     char format[16];
     uint64_t revision;
 };
 
-void weir_journal_grow(struct journal *j); /* room for one more, or `all` */
-void weir_journal_sort(struct journal *j); /* ascending, each number once */
-/* Changes from now on, none yet: the graph is what a file with that stamp holds. `path` may be NULL. NULL: out of
- * memory. */
+void weir_journal_grow(struct journal *j); /* reserves one more number, or sets `all` */
+void weir_journal_sort(struct journal *j); /* ascending, without repetitions */
+/* An empty journal of a graph equal to the file with a stamp. `path` may be NULL. Returns NULL where out of memory. */
 struct weir_journal *weir_journal_new(const weir_graph *g, const char *path, const char *stamp) WEIR_CHECKED;
-void weir_journal_set(weir_graph *g, struct weir_journal *c); /* instead of those it had; c may be NULL */
-void weir_journal_drop(struct weir_journal *c);               /* NULL is fine */
+void weir_journal_set(weir_graph *g, struct weir_journal *c); /* replaces the journal; c may be NULL */
+void weir_journal_drop(struct weir_journal *c);               /* c may be NULL */
 void weir_text_save_set(weir_graph *g, struct weir_text_save *s);
-/* Fills in all but the path of a file; false: it is not there. */
+/* Fills in the identity of the file but for `path`. False where stat fails. */
 bool weir_file_look(const char *path, struct weir_file_id *out);
 
 static inline void journal_note(struct journal *j, int64_t number)
@@ -79,7 +78,7 @@ static inline void note_vertices(weir_graph *g, weir_vertex first, uint32_t coun
         journal_note(&g->journal->vertices, (int64_t)first + i);
 }
 
-/* An edge goes. */
+/* Records the removal of an edge. */
 static inline void note_edge(weir_graph *g, uint64_t serial)
 {
     g->revision++;

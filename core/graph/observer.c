@@ -16,7 +16,7 @@ static bool has_event(const struct weir_observer *o, size_t event)
     return function != NULL;
 }
 
-/* Where an observer stands, or NULL stands first; WEIR_OBSERVERS: nowhere. */
+/* Position of an observer, or of the first free entry for NULL; WEIR_OBSERVERS: none. */
 static unsigned place_of(const weir_graph *g, const struct weir_observer *o)
 {
     unsigned i = 0;
@@ -47,5 +47,5 @@ void weir_observe_end(weir_graph *g, const struct weir_observer *o)
         return;
     g->observers[i] = NULL;
     for (size_t event = 0; event < EVENTS; event++)
-        g->told[event] &= (uint8_t)~(1u << i);
+        g->told[event] &= (uint8_t) ~(1u << i);
 }

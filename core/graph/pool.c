@@ -1,5 +1,5 @@
-/* pool.c - what single pools have of their own: names, ranks, UUIDs, properties, tags, extended data. Invariant: the
- * keys of a map are unique and in the order in which they were set first. */
+/* pool.c - data of single pools: names, ranks, UUIDs, properties, tags, extended data. Invariant: the keys of a map
+ * are unique and in order of the first set. */
 #include "graph/observer.h"
 
 #include <string.h>
@@ -8,12 +8,12 @@
 
 uint32_t weir_pool_new(weir_graph *g)
 {
-    uint32_t i = g->free_pools;
+    uint32_t i = g->free.pools;
 
     if (i != WEIR_NONE) {
-        g->free_pools = g->pools[i].edges_out;
+        g->free.pools = g->pools[i].edges_out;
     } else {
-        if (weir_array_reserve(&g->pools, &g->pools_cap, (size_t)g->npools + 1, sizeof *g->pools))
+        if (weir_array_reserve(&g->pools, &g->cap.pools, (size_t)g->npools + 1, sizeof *g->pools))
             return WEIR_NONE;
         i = g->npools++;
     }
@@ -39,7 +39,7 @@ struct pool *weir_pool_get(weir_graph *g, weir_vertex v)
     return &g->pools[i];
 }
 
-/* Maps of more entries are worth an index. */
+/* Larger maps are worth an index. */
 #define SHORT_MAP 64
 
 struct map_index *weir_map_index_new(void)
@@ -80,8 +80,8 @@ void weir_pool_drop(weir_graph *g, weir_vertex v)
     for (int m = 0; m < 3; m++)
         weir_map_clear(&p->maps[m]);
     memset(p, 0, sizeof *p);
-    p->edges_out = g->free_pools;
-    g->free_pools = (uint32_t)(p - g->pools);
+    p->edges_out = g->free.pools;
+    g->free.pools = (uint32_t)(p - g->pools);
     vertex_at(g, v)->pool = WEIR_NONE;
 }
 
@@ -93,7 +93,7 @@ static const struct map *map_of(const weir_graph *g, weir_vertex v, int map)
     return p && map >= 0 && map < 3 ? &p->maps[map] : NULL;
 }
 
-/* Out of memory makes no difference but in time. */
+/* Fills the index with the keys of a map. Where out of memory, the index stays empty and lookups scan the map. */
 static void index_fill(struct map_index *x, const struct map *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
@@ -103,7 +103,7 @@ static void index_fill(struct map_index *x, const struct map *m)
         }
 }
 
-/* Whether the index is of this map now. It follows who asks twice. */
+/* Whether the index is of the map now. A second search in a row of the same map moves the index there. */
 static bool index_serves(const weir_graph *g, const struct pool *p, int map)
 {
     struct map_index *x = g->map_index;
@@ -139,7 +139,7 @@ static struct entry *entry_find(const weir_graph *g, const struct pool *p, int m
     return at == WEIR_NONE ? NULL : &m->entries[at];
 }
 
-/* After an entry was added to the end. */
+/* Adds the entry at the end of a map to the index of the map. */
 static void index_follow(const weir_graph *g, const struct pool *p, int map)
 {
     struct map_index *x = g->map_index;
@@ -176,7 +176,8 @@ int weir_entry_fail(int fault, weir_err *err)
     case ENTRY_EMPTY: return weir_fail(err, WEIR_EINVAL, "a key must not be empty");
     case ENTRY_LONG: return weir_fail(err, WEIR_ELIMIT, "a key or value is longer than %d bytes", WEIR_NAME_MAX);
     case ENTRY_MANY:
-        return weir_fail(err, WEIR_ELIMIT, "a pool has more than %d properties, tags or extended data", WEIR_ENTRIES_MAX);
+        return weir_fail(err, WEIR_ELIMIT, "a pool has more than %d properties, tags or extended data",
+                         WEIR_ENTRIES_MAX);
     default: return WEIR_OK;
     }
 }

@@ -1,5 +1,5 @@
-/* topk.c - the best vertices by score. Invariant: with a limit, the entries are a heap whose top is the worst; among
- * equal scores the one added later is worse. */
+/* topk.c - the best vertices by score. Invariant: with a limit, the entries are a heap with the worst on top; among
+ * equal scores an earlier entry is better. */
 #include "base/base.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* uuid.c - UUIDs of pools (P2): those that were given, and those that follow from the place of a pool. Invariant: the slots
- * hold each vertex with a given UUID once, at most half full; no two pools have the same one. */
+/* uuid.c - UUIDs of pools (P2), given or derived from the position of a pool. Invariant: the hash table holds each
+ * vertex with a given UUID once, at most three quarters full; no two vertices have equal given UUIDs. */
 #include "graph/journal.h"
 
 #include <endian.h>
@@ -36,7 +36,8 @@ bool weir_uuid_parse(const char *text, uint8_t out[16])
     return text[36] == '\0' && memcmp(out, none, 16) != 0;
 }
 
-/* Four bytes as eight digits: each half of a byte gets a byte of its own, the first one the lowest. */
+/* Writes four bytes as eight hexadecimal digits, eight at once in one integer: each half of a byte becomes a byte,
+ * first digit lowest. */
 static void put_digits(const uint8_t u[4], char out[8])
 {
     uint64_t x = u[0] | (uint64_t)u[1] << 16 | (uint64_t)u[2] << 32 | (uint64_t)u[3] << 48, letters;
@@ -72,53 +73,53 @@ static uint32_t hash_of(const uint8_t uuid[16])
     return (uint32_t)(((a ^ (b << 7 | b >> 57)) * 0x9E3779B97F4A7C15u) >> 32);
 }
 
-/* The slot of a UUID: where it is, or the empty one where it would go. */
+/* The slot with a UUID, or the empty slot for the UUID. */
 static uint32_t slot_of(const weir_graph *g, const uint8_t uuid[16])
 {
-    uint32_t mask = g->nuuid_slots - 1, at = hash_of(uuid) & mask;
+    uint32_t mask = g->uuids.nslots - 1, at = hash_of(uuid) & mask;
 
-    while (g->uuid_slots[at] && memcmp(g->uuids[g->uuid_slots[at] - 1], uuid, 16) != 0)
+    while (g->uuids.slots[at] && memcmp(g->uuids.list[g->uuids.slots[at] - 1], uuid, 16) != 0)
         at = (at + 1) & mask;
     return at;
 }
 
 static int grow_slots(weir_graph *g)
 {
-    uint32_t wide = g->nuuid_slots ? g->nuuid_slots * 2 : 64, had = g->nuuid_slots, *old = g->uuid_slots;
+    uint32_t wide = g->uuids.nslots ? g->uuids.nslots * 2 : 64, had = g->uuids.nslots, *old = g->uuids.slots;
     uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
 
     if (!slots)
         return WEIR_ENOMEM;
-    g->uuid_slots = slots;
-    g->nuuid_slots = wide;
+    g->uuids.slots = slots;
+    g->uuids.nslots = wide;
     for (uint32_t i = 0; i < had; i++)
         if (old[i])
-            slots[slot_of(g, g->uuids[old[i] - 1])] = old[i];
+            slots[slot_of(g, g->uuids.list[old[i] - 1])] = old[i];
     weir_mem_free(old);
     return WEIR_OK;
 }
 
-/* Not to the double, as what is not used is cleared. */
+/* Widens `list` by an eighth only: new elements must be cleared. */
 static int widen(weir_graph *g, uint32_t need)
 {
     size_t want = (size_t)need + need / 8 + 16;
-    uint8_t (*wider)[16];
+    uint8_t(*wider)[16];
 
     want = want < UINT32_MAX ? want : UINT32_MAX;
-    wider = weir_mem_realloc(g->uuids, want * sizeof *wider);
+    wider = weir_mem_realloc(g->uuids.list, want * sizeof *wider);
     if (!wider)
         return WEIR_ENOMEM;
-    memset(wider + g->uuids_cap, 0, (want - g->uuids_cap) * sizeof *wider);
-    g->uuids = wider;
-    g->uuids_cap = (uint32_t)want;
+    memset(wider + g->uuids.cap, 0, (want - g->uuids.cap) * sizeof *wider);
+    g->uuids.list = wider;
+    g->uuids.cap = (uint32_t)want;
     return WEIR_OK;
 }
 
 static int reserve(weir_graph *g, weir_vertex v)
 {
-    if (v >= g->uuids_cap && widen(g, v + 1))
+    if (v >= g->uuids.cap && widen(g, v + 1))
         return WEIR_ENOMEM;
-    return (g->nuuids + UINT64_C(1)) * 4 > g->nuuid_slots * UINT64_C(3) ? grow_slots(g) : WEIR_OK;
+    return (g->uuids.n + UINT64_C(1)) * 4 > g->uuids.nslots * UINT64_C(3) ? grow_slots(g) : WEIR_OK;
 }
 
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err)
@@ -129,15 +130,15 @@ int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err
     if (reserve(g, v))
         return weir_fail_nomem(err);
     at = slot_of(g, uuid);
-    if (g->uuid_slots[at] && g->uuid_slots[at] - 1 != v) {
+    if (g->uuids.slots[at] && g->uuids.slots[at] - 1 != v) {
         uuid_text(uuid, text);
         return weir_fail(err, WEIR_EEXIST, "another pool has the UUID %s", text);
     }
     weir_uuid_drop(g, v);
     at = slot_of(g, uuid);
-    memcpy(g->uuids[v], uuid, 16);
-    g->uuid_slots[at] = v + 1;
-    g->nuuids++;
+    memcpy(g->uuids.list[v], uuid, 16);
+    g->uuids.slots[at] = v + 1;
+    g->uuids.n++;
     note_vertex(g, v);
     return WEIR_OK;
 }
@@ -147,28 +148,29 @@ int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
     uint8_t uuid[16];
 
     if (!weir_uuid_parse(text, uuid))
-        return weir_fail(err, WEIR_EINVAL, "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
+        return weir_fail(err, WEIR_EINVAL,
+                         "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
     return weir_uuid_put(g, v, uuid, err);
 }
 
 void weir_uuid_drop(weir_graph *g, weir_vertex v)
 {
-    uint32_t mask = g->nuuid_slots - 1, hole, at;
+    uint32_t mask = g->uuids.nslots - 1, hole, at;
 
-    if (v >= g->uuids_cap || memcmp(g->uuids[v], none, 16) == 0)
+    if (v >= g->uuids.cap || memcmp(g->uuids.list[v], none, 16) == 0)
         return;
-    hole = at = slot_of(g, g->uuids[v]);
-    g->uuid_slots[hole] = 0;
-    while (g->uuid_slots[at = (at + 1) & mask]) { /* what stood behind the hole moves up */
-        uint32_t entry = g->uuid_slots[at], home = hash_of(g->uuids[entry - 1]) & mask;
+    hole = at = slot_of(g, g->uuids.list[v]);
+    g->uuids.slots[hole] = 0;
+    while (g->uuids.slots[at = (at + 1) & mask]) { /* entries behind the hole move up */
+        uint32_t entry = g->uuids.slots[at], home = hash_of(g->uuids.list[entry - 1]) & mask;
         if (((at - home) & mask) >= ((at - hole) & mask)) {
-            g->uuid_slots[hole] = entry;
-            g->uuid_slots[at] = 0;
+            g->uuids.slots[hole] = entry;
+            g->uuids.slots[at] = 0;
             hole = at;
         }
     }
-    memset(g->uuids[v], 0, 16);
-    g->nuuids--;
+    memset(g->uuids.list[v], 0, 16);
+    g->uuids.n--;
 }
 
 static uint64_t mix(uint64_t h, const char *s)
@@ -179,7 +181,7 @@ static uint64_t mix(uint64_t h, const char *s)
     return h * 0xBF58476D1CE4E5B9u;
 }
 
-/* The name of u, which is i levels over the vertex at hand. */
+/* The name of u, i levels above the vertex; from the cache `above`, or written to `own`. */
 static const char *name_of(const weir_graph *g, weir_vertex u, uint32_t i, struct weir_uuid_names *above, char own[64])
 {
     bool kept = above && i > 0 && i <= WEIR_UUID_NAMES;
@@ -194,8 +196,8 @@ static const char *name_of(const weir_graph *g, weir_vertex u, uint32_t i, struc
     return own;
 }
 
-/* A UUID nobody gave follows from the names and places on the way to the vertex, so that it is the same after a
- * save and a load, and on every run. Version 8: made by the application. */
+/* Derives a UUID from the names, types and positions on the path to the vertex: equal after a save and a load, and
+ * in every run. Version 8: made by the application. */
 static void uuid_derive(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16])
 {
     uint64_t a = 0x9E3779B97F4A7C15u, b = 0xD1B54A32D192ED03u;
@@ -214,8 +216,8 @@ static void uuid_derive(const weir_graph *g, weir_vertex v, struct weir_uuid_nam
 
 void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16])
 {
-    if (v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0)
-        memcpy(out, g->uuids[v], 16);
+    if (v < g->uuids.cap && memcmp(g->uuids.list[v], none, 16) != 0)
+        memcpy(out, g->uuids.list[v], 16);
     else
         uuid_derive(g, v, above, out);
 }

@@ -1,5 +1,5 @@
-/* vertex.c - reading and setting the base data of a pool, and lookup by path. Invariant: what can be derived (name,
- * path, rank of what is below a node) is computed here and stored nowhere. */
+/* vertex.c - reads and sets the base data of a pool. Invariant: derived data (name, path, rank of a vertex below a
+ * node) is computed here and stored nowhere. */
 #include "graph/observer.h"
 
 #include <inttypes.h>
@@ -9,7 +9,8 @@
 #include "graph/journal.h"
 #include "base/utf8.h"
 
-static const char *const state_names[WEIR_STATES] = {"up", "down", "degraded", "failing", "unknown", "null", "draining"};
+static const char *const state_names[WEIR_STATES] = {"up",      "down", "degraded", "failing",
+                                                     "unknown", "null", "draining"};
 
 const char *weir_state_name(int state)
 {
@@ -91,7 +92,7 @@ int weir_vertex_set_rank(weir_graph *g, weir_vertex v, int64_t rank, weir_err *e
 
 /* ---- names (P4, P5) ---- */
 
-/* Appends to a text of `size` bytes as snprintf would; *at is the length that the whole has. */
+/* Appends n bytes to a buffer of `size` bytes, as snprintf would; *at is the length of the whole text. */
 static void put(char *buf, size_t size, size_t *at, const char *s, size_t n)
 {
     if (*at < size) {
@@ -102,7 +103,7 @@ static void put(char *buf, size_t size, size_t *at, const char *s, size_t n)
     *at += n;
 }
 
-/* The value of ${key} in a name: an attribute of the pool, or else one of its properties; NULL: there is none. */
+/* The value of ${key} in a name: an attribute of the pool, or else a property; NULL: neither. */
 static const char *attribute(const weir_graph *g, weir_vertex v, const char *key, char number[24])
 {
     int64_t n;
@@ -123,7 +124,7 @@ static const char *attribute(const weir_graph *g, weir_vertex v, const char *key
     return number;
 }
 
-/* Allocates nothing, so that a name never depends on how much memory is left. */
+/* Allocates no memory: a name never depends on free memory. */
 static size_t expand_name(const weir_graph *g, weir_vertex v, const char *text, char *buf, size_t size)
 {
     size_t n = 0;
@@ -202,7 +203,8 @@ uint32_t weir_vertex_children(const weir_graph *g, weir_vertex v)
     return in ? in->nkids - in->holes : 0;
 }
 
-/* The place of kid number i, counted from the kid that was asked for last: the next one and the one before take O(1), but for holes. */
+/* Position of child number i among the children and holes. The cursor of the last call makes steps to the next and
+ * the previous child O(1), apart from holes. */
 static uint32_t place_of_kid(struct inner *in, uint32_t i)
 {
     if (i < in->seen / 2)

@@ -1,11 +1,11 @@
-/* vertex_range.c - see vertex_range.h. Invariant of placing: the vertices below `limit` are written; a run that is not among the late
- * ones is linked to its parent, which was written before it. */
+/* vertex_range.c - see vertex_range.h. Invariant of a restore: vertices below `limit` are written; every range
+ * outside `deferred` is linked to the parent. */
 #include "graph/vertex_range.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- finding runs ---- */
+/* ---- finding ranges ---- */
 
 static bool follows(const weir_graph *g, const struct weir_vertex_range *r, weir_vertex v)
 {
@@ -17,7 +17,7 @@ static bool follows(const weir_graph *g, const struct weir_vertex_range *r, weir
            b->id == (r->id == WEIR_NO_ID ? WEIR_NO_ID : r->id + r->step * i);
 }
 
-/* The step from the id of v to that of the next vertex, 0 where none makes sense. */
+/* The difference of the ids of v and v + 1; 0 where an id is missing or the difference is too large. */
 static int64_t step_after(const weir_graph *g, weir_vertex v)
 {
     int64_t a = vertex_at(g, v)->id, b = vertex_at(g, v + 1)->id, step;
@@ -25,7 +25,7 @@ static int64_t step_after(const weir_graph *g, weir_vertex v)
     if (a == WEIR_NO_ID || b == WEIR_NO_ID || __builtin_sub_overflow(b, a, &step) || step > INT32_MAX ||
         step < INT32_MIN)
         return 0;
-    return a > INT64_MAX - INT32_MAX * (int64_t)RUN_MAX || a < INT64_MIN / 2 ? 0 : step;
+    return a > INT64_MAX - INT32_MAX * (int64_t)RANGE_MAX || a < INT64_MIN / 2 ? 0 : step;
 }
 
 void weir_vertex_range_at(const weir_graph *g, weir_vertex v, weir_vertex end, struct weir_vertex_range *out)
@@ -33,7 +33,7 @@ void weir_vertex_range_at(const weir_graph *g, weir_vertex v, weir_vertex end, s
     const struct vertex *x = vertex_at(g, v);
     bool live = vertex_valid(g, v);
 
-    end = end - v > RUN_MAX ? v + RUN_MAX : end;
+    end = end - v > RANGE_MAX ? v + RANGE_MAX : end;
     *out = (struct weir_vertex_range){.first = v, .count = 1, .kind = WEIR_NONE};
     if (live) {
         *out = (struct weir_vertex_range){v, 1, x->kind, x->parent, x->pos, x->id, 0, own_rank(g, v)};
@@ -51,12 +51,12 @@ void weir_vertex_range_at(const weir_graph *g, weir_vertex v, weir_vertex end, s
 
 static int too_many_holes(weir_err *err)
 {
-    return weir_fail(err, WEIR_ELIMIT, "more than %u places among the children of vertices stand empty", RUN_HOLES);
+    return weir_fail(err, WEIR_ELIMIT, "more than %u places among the children of vertices stand empty", RANGE_HOLES);
 }
 
 static uint64_t holes_allowed(const weir_graph *g)
 {
-    return RUN_HOLES + (uint64_t)g->limit * RUN_HOLES_EACH;
+    return RANGE_HOLES + (uint64_t)g->limit * RANGE_HOLES_EACH;
 }
 
 int weir_vertex_range_holes(const weir_graph *g, weir_err *err)
@@ -70,21 +70,21 @@ int weir_vertex_range_holes(const weir_graph *g, weir_err *err)
     return holes > holes_allowed(g) ? too_many_holes(err) : WEIR_OK;
 }
 
-/* ---- placing them ---- */
+/* ---- restoring ranges ---- */
 
-static int misplaced(const struct weir_placing *p, const struct weir_vertex_range *r, const char *what)
+static int misplaced(const struct weir_restore *p, const struct weir_vertex_range *r, const char *what)
 {
     return weir_fail(p->err, WEIR_EPARSE, "vertex %u: %s", r->first, what);
 }
 
-static int check_run(const struct weir_placing *p, const struct weir_vertex_range *r)
+static int check_range(const struct weir_restore *p, const struct weir_vertex_range *r)
 {
     const weir_graph *g = p->g;
     int64_t last;
 
     if (r->first != g->limit)
         return weir_fail(p->err, WEIR_EPARSE, "vertex %u stands where vertex %u is wanted", r->first, g->limit);
-    if (r->count == 0 || r->count > RUN_MAX)
+    if (r->count == 0 || r->count > RANGE_MAX)
         return misplaced(p, r, "a run has from 1 to 256 vertices");
     if (r->kind == WEIR_NONE)
         return WEIR_OK;
@@ -99,7 +99,7 @@ static int check_run(const struct weir_placing *p, const struct weir_vertex_rang
     return WEIR_OK;
 }
 
-static int write_ranks(const struct weir_placing *p, const struct weir_vertex_range *r)
+static int write_ranks(const struct weir_restore *p, const struct weir_vertex_range *r)
 {
     for (uint32_t i = 0; r->rank != WEIR_NO_RANK && i < r->count; i++) {
         struct pool *pool = weir_pool_get(p->g, r->first + i);
@@ -110,8 +110,8 @@ static int write_ranks(const struct weir_placing *p, const struct weir_vertex_ra
     return WEIR_OK;
 }
 
-/* Writes the vertices of a run behind those that are there. */
-static int write_run(struct weir_placing *p, const struct weir_vertex_range *r)
+/* Writes the vertices of a range at the end of the array. */
+static int write_range(struct weir_restore *p, const struct weir_vertex_range *r)
 {
     weir_graph *g = p->g;
 
@@ -150,7 +150,7 @@ static uint32_t *count_of(weir_graph *g, weir_vertex parent)
     return parent == WEIR_NONE ? &g->nroots : &inner_of(g, parent)->nkids;
 }
 
-static void count_holes(struct weir_placing *p, weir_vertex parent, int64_t more)
+static void count_holes(struct weir_restore *p, weir_vertex parent, int64_t more)
 {
     p->holes = (uint64_t)((int64_t)p->holes + more);
     if (parent != WEIR_NONE) {
@@ -160,8 +160,8 @@ static void count_holes(struct weir_placing *p, weir_vertex parent, int64_t more
     }
 }
 
-/* Room for the children up to the last one of a run, holes where none is. */
-static int widen(struct weir_placing *p, const struct weir_vertex_range *r, uint32_t had)
+/* Makes room for children up to the end of a range, filled with holes. */
+static int widen(struct weir_restore *p, const struct weir_vertex_range *r, uint32_t had)
 {
     uint64_t end = (uint64_t)r->place + r->count;
     weir_vertex *kids;
@@ -178,7 +178,7 @@ static int widen(struct weir_placing *p, const struct weir_vertex_range *r, uint
     return WEIR_OK;
 }
 
-static int link_run(struct weir_placing *p, const struct weir_vertex_range *r)
+static int link_range(struct weir_restore *p, const struct weir_vertex_range *r)
 {
     weir_vertex *kids;
     uint32_t had;
@@ -199,7 +199,7 @@ static int link_run(struct weir_placing *p, const struct weir_vertex_range *r)
     return WEIR_OK;
 }
 
-/* Whether all that belongs before a run is there. */
+/* Whether a range can be linked now: the parent is there, and all siblings before the range are linked. */
 static bool in_order(const weir_graph *g, const struct weir_vertex_range *r)
 {
     const struct inner *in;
@@ -212,36 +212,36 @@ static bool in_order(const weir_graph *g, const struct weir_vertex_range *r)
     return r->place == (in ? in->nkids : 0);
 }
 
-int weir_allocate_run(struct weir_placing *p, const struct weir_vertex_range *r)
+int weir_restore_range(struct weir_restore *p, const struct weir_vertex_range *r)
 {
-    int rc = check_run(p, r);
+    int rc = check_range(p, r);
 
-    rc = rc ? rc : write_run(p, r);
+    rc = rc ? rc : write_range(p, r);
     if (rc || r->kind == WEIR_NONE)
         return rc;
     if (in_order(p->g, r))
-        return link_run(p, r);
-    if (weir_array_reserve(&p->late, &p->late_cap, (size_t)p->nlate + 1, sizeof *p->late))
+        return link_range(p, r);
+    if (weir_array_reserve(&p->deferred, &p->deferred_cap, (size_t)p->ndeferred + 1, sizeof *p->deferred))
         return weir_fail_nomem(p->err);
-    p->late[p->nlate++] = *r;
+    p->deferred[p->ndeferred++] = *r;
     return WEIR_OK;
 }
 
-static int link_late(struct weir_placing *p)
+static int link_deferred(struct weir_restore *p)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; !rc && i < p->nlate; i++) {
-        const struct weir_vertex_range *r = &p->late[i];
+    for (uint32_t i = 0; !rc && i < p->ndeferred; i++) {
+        const struct weir_vertex_range *r = &p->deferred[i];
         if (r->parent != WEIR_NONE && !vertex_valid(p->g, r->parent))
             return weir_fail(p->err, WEIR_EPARSE, "vertex %u: its parent %u is not there", r->first, r->parent);
-        rc = link_run(p, r);
+        rc = link_range(p, r);
     }
     return rc;
 }
 
-/* Every vertex with children is on a way to a root that is not too long: there are no circles. */
-static int check_depth(const struct weir_placing *p)
+/* Fails where the path from a vertex with children to the root is too long, or a cycle. */
+static int check_depth(const struct weir_restore *p)
 {
     const weir_graph *g = p->g;
 
@@ -257,19 +257,19 @@ static int check_depth(const struct weir_placing *p)
     return WEIR_OK;
 }
 
-/* Numbers not in use are given out lowest first. */
+/* Puts the numbers not in use into the free chain, lowest first. */
 static void chain_spare(weir_graph *g)
 {
     for (weir_vertex v = g->limit; v-- > 0;)
         if (!vertex_valid(g, v)) {
-            vertex_at(g, v)->pos = g->free_vertices;
-            g->free_vertices = v;
+            vertex_at(g, v)->pos = g->free.vertices;
+            g->free.vertices = v;
         }
 }
 
-int weir_allocate_end(struct weir_placing *p)
+int weir_restore_end(struct weir_restore *p)
 {
-    int rc = link_late(p);
+    int rc = link_deferred(p);
 
     rc = rc ? rc : check_depth(p);
     if (!rc && p->holes > holes_allowed(p->g))
@@ -280,8 +280,8 @@ int weir_allocate_end(struct weir_placing *p)
     return rc;
 }
 
-void weir_placing_free(struct weir_placing *p)
+void weir_restore_free(struct weir_restore *p)
 {
-    weir_mem_free(p->late);
-    p->late = NULL;
+    weir_mem_free(p->deferred);
+    p->deferred = NULL;
 }

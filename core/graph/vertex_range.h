@@ -1,42 +1,42 @@
-/* vertex_range.h - runs: siblings that are alike and stand in a row, in the tree and among the vertex numbers. What a store with
- * vertex numbers writes and reads. Private to the core.
+/* vertex_range.h - vertex ranges: siblings that are alike and consecutive, in the tree and in vertex numbers.
+ * Stores with vertex numbers write and read a graph as ranges. Private to the core.
  */
 #ifndef WEIR_VERTEX_RANGE_H
 #define WEIR_VERTEX_RANGE_H
 
 #include "graph/graph.h"
 
-#define RUN_MAX        256        /* vertices in one */
-#define RUN_HOLES      (1u << 20) /* places among children that stand empty, in a whole graph, and ... */
-#define RUN_HOLES_EACH 16         /* ... so many more for each vertex number */
+#define RANGE_MAX        256        /* vertices in one range */
+#define RANGE_HOLES      (1u << 20) /* holes among children that a whole graph may have, */
+#define RANGE_HOLES_EACH 16         /* plus as many for each vertex number */
 
 struct weir_vertex_range {
-    weir_vertex first; /* then first + 1, ... */
+    weir_vertex first; /* vertices first, first + 1, ... */
     uint32_t count;
-    uint32_t kind; /* WEIR_NONE: these numbers are not in use, and nothing else here counts */
+    uint32_t kind; /* WEIR_NONE: the numbers are not in use, and only `first` and `count` matter */
     weir_vertex parent;
-    uint32_t place;   /* of the first among the children of its parent */
-    int64_t id, step; /* of the first, and to the next; WEIR_NO_ID: none has one */
-    int64_t rank;     /* of the first, then one more each; WEIR_NO_RANK: none has one of its own */
+    uint32_t place;   /* of `first`, among the children of the parent */
+    int64_t id, step; /* id of `first`, and the difference from each id to the next; WEIR_NO_ID: no ids */
+    int64_t rank;     /* of `first`, then one more each; WEIR_NO_RANK: no ranks of their own */
 };
 
-/* The longest run that begins at v and ends before `end`. */
+/* The longest range that begins at v and ends before `end`. */
 void weir_vertex_range_at(const weir_graph *g, weir_vertex v, weir_vertex end, struct weir_vertex_range *out);
-/* WEIR_ELIMIT: the graph has more empty places than a reader takes. O(inner vertices + roots) */
+/* WEIR_ELIMIT: the graph has more holes than a reader accepts. O(inner vertices + roots) */
 int weir_vertex_range_holes(const weir_graph *g, weir_err *err) WEIR_CHECKED;
 
-/* Puts the vertices of an empty graph back, between weir_graph_begin() and weir_graph_end(), run after run in order of
- * their numbers, none left out. On failure the graph is to be dropped. */
-struct weir_placing {
+/* Restores the vertices of an empty graph between weir_graph_begin() and weir_graph_end(), from ranges in order of
+ * vertex numbers, without gaps. Zero-initialise but for g and err. After a failure the graph can only be freed. */
+struct weir_restore {
     weir_graph *g;
     weir_err *err;
-    struct weir_vertex_range *late; /* whose place is behind others that are still to come */
-    uint32_t nlate, late_cap;
+    struct weir_vertex_range *deferred; /* ranges not linked yet: the parent, or an earlier sibling, is still to come */
+    uint32_t ndeferred, deferred_cap;
     uint64_t holes;
     bool spare; /* some numbers are not in use */
 };
-int weir_allocate_run(struct weir_placing *p, const struct weir_vertex_range *r) WEIR_CHECKED;
-int weir_allocate_end(struct weir_placing *p) WEIR_CHECKED;
-void weir_placing_free(struct weir_placing *p);
+int weir_restore_range(struct weir_restore *p, const struct weir_vertex_range *r) WEIR_CHECKED;
+int weir_restore_end(struct weir_restore *p) WEIR_CHECKED;
+void weir_restore_free(struct weir_restore *p);
 
 #endif

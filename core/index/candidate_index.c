@@ -25,17 +25,17 @@ static void index_free(struct index *x)
 
 static void drop_at(weir_graph *g, uint32_t i)
 {
-    index_free(g->indexes[i]);
-    g->indexes[i] = g->indexes[--g->nindexes];
+    index_free(g->indexes.list[i]);
+    g->indexes.list[i] = g->indexes.list[--g->indexes.n];
 }
 
 static void drop_all(weir_graph *g)
 {
-    while (g->nindexes > 0)
-        drop_at(g, g->nindexes - 1);
-    weir_mem_free(g->indexes);
-    g->indexes = NULL;
-    g->indexes_cap = 0;
+    while (g->indexes.n > 0)
+        drop_at(g, g->indexes.n - 1);
+    weir_mem_free(g->indexes.list);
+    g->indexes.list = NULL;
+    g->indexes.cap = 0;
     weir_observe_end(g, &weir_index_observer);
 }
 
@@ -43,8 +43,8 @@ static void drop_all(weir_graph *g)
 
 static void described_many(weir_graph *g)
 {
-    for (uint32_t i = g->nindexes; i-- > 0;)
-        if (g->indexes[i]->order.reads_maps)
+    for (uint32_t i = g->indexes.n; i-- > 0;)
+        if (g->indexes.list[i]->order.reads_maps)
             drop_at(g, i);
 }
 
@@ -61,18 +61,18 @@ static int note(struct order_notes *notes, weir_vertex v)
 /* The notes of the keys of index i, where no index behind i shares these; else NULL. A loop from the last index on meets them once. */
 static struct order_notes *key_notes(const weir_graph *g, uint32_t i)
 {
-    struct order_keys *keys = g->indexes[i]->order.keys;
+    struct order_keys *keys = g->indexes.list[i]->order.keys;
 
-    for (uint32_t k = i + 1; keys && k < g->nindexes; k++)
-        if (g->indexes[k]->order.keys == keys)
+    for (uint32_t k = i + 1; keys && k < g->indexes.n; k++)
+        if (g->indexes.list[k]->order.keys == keys)
             return NULL;
     return keys ? &keys->notes : NULL;
 }
 
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
-    for (uint32_t i = g->nindexes; i-- > 0;) {
-        struct index *x = g->indexes[i];
+    for (uint32_t i = g->indexes.n; i-- > 0;) {
+        struct index *x = g->indexes.list[i];
         struct order_notes *keys = key_notes(g, i);
         if (!weir_order_reads(&x->order, map, key))
             continue;
@@ -265,9 +265,9 @@ static int take_keys(weir_graph *g, const weir_policy *p, struct index *x, weir_
 
     if (x->order.serial == 0)
         return WEIR_OK;
-    for (uint32_t i = 0; i < g->nindexes && !other; i++)
-        if (g->indexes[i]->type == x->type && weir_order_same(&g->indexes[i]->order, &x->order))
-            other = &g->indexes[i]->order;
+    for (uint32_t i = 0; i < g->indexes.n && !other; i++)
+        if (g->indexes.list[i]->type == x->type && weir_order_same(&g->indexes.list[i]->order, &x->order))
+            other = &g->indexes.list[i]->order;
     if (weir_order_keys(&x->order, other))
         return weir_fail_nomem(err);
     return other ? compute_noted(g, p, x, err) : compute_all(g, p, x, err);
@@ -342,8 +342,8 @@ static int note_new(const weir_graph *g, struct order_notes *notes, weir_vertex 
 
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    for (uint32_t i = g->nindexes; i-- > 0;) {
-        struct index *x = g->indexes[i];
+    for (uint32_t i = g->indexes.n; i-- > 0;) {
+        struct index *x = g->indexes.list[i];
         struct order_notes *keys = key_notes(g, i);
         if (weir_order_reserve(g, &x->order) || note_new(g, &x->notes, p, pos, count) || (keys && note_new(g, keys, p, pos, count)))
             drop_at(g, i);
@@ -362,8 +362,8 @@ static void forget_notes(const weir_graph *g, struct order_notes *notes, weir_ve
 
 static void unlinked(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->nindexes; i++) {
-        struct index *x = g->indexes[i];
+    for (uint32_t i = 0; i < g->indexes.n; i++) {
+        struct index *x = g->indexes.list[i];
         if (x->reordered)
             weir_index_list_drop(x);
         weir_index_list_change(g, x, v, false);
@@ -376,17 +376,17 @@ static void unlinked(weir_graph *g, weir_vertex v)
 
 static void promoted(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = g->nindexes; i-- > 0;)
-        if (weir_order_reserve(g, &g->indexes[i]->order))
+    for (uint32_t i = g->indexes.n; i-- > 0;)
+        if (weir_order_reserve(g, &g->indexes.list[i]->order))
             drop_at(g, i);
         else
-            weir_order_promote(g, &g->indexes[i]->order, v);
+            weir_order_promote(g, &g->indexes.list[i]->order, v);
 }
 
 static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
-    for (uint32_t i = g->nindexes; i-- > 0;) {
-        struct index *x = g->indexes[i];
+    for (uint32_t i = g->indexes.n; i-- > 0;) {
+        struct index *x = g->indexes.list[i];
         if (weir_array_reserve(&x->best, &x->rows_cap, (size_t)first + count, sizeof *x->best)) {
             drop_at(g, i);
             continue;
@@ -401,8 +401,8 @@ static void rows_moved(weir_graph *g, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);
 
-    for (uint32_t i = 0; i < g->nindexes; i++) {
-        struct index *x = g->indexes[i];
+    for (uint32_t i = 0; i < g->indexes.n; i++) {
+        struct index *x = g->indexes.list[i];
         for (uint32_t r = 0; index_has_rows(g, x, in) && r < in->nrows; r++)
             x->best[in->row + r] = UNKNOWN;
         forget(g, x, vertex_at(g, v)->parent, vertex_at(g, v)->pos, true);
@@ -413,8 +413,8 @@ static void rows_moved(weir_graph *g, weir_vertex v)
 
 static struct index *find(weir_graph *g, const struct order *o, weir_type t, enum index_mode mode)
 {
-    for (uint32_t i = 0; i < g->nindexes; i++) {
-        struct index *x = g->indexes[i];
+    for (uint32_t i = 0; i < g->indexes.n; i++) {
+        struct index *x = g->indexes.list[i];
         if (x->type == t && x->mode == mode && weir_order_same(&x->order, o))
             return x;
     }
@@ -425,10 +425,10 @@ static void make_room(weir_graph *g)
 {
     uint32_t oldest = 0;
 
-    if (g->nindexes < INDEX_MAX)
+    if (g->indexes.n < INDEX_MAX)
         return;
-    for (uint32_t i = 1; i < g->nindexes; i++)
-        if (g->indexes[i]->last_use < g->indexes[oldest]->last_use)
+    for (uint32_t i = 1; i < g->indexes.n; i++)
+        if (g->indexes.list[i]->last_use < g->indexes.list[oldest]->last_use)
             oldest = i;
     drop_at(g, oldest);
 }
@@ -444,7 +444,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_
         return rc;
     x = find(g, &o, t, mode);
     if (!x) {
-        if (weir_array_reserve(&g->indexes, &g->indexes_cap, INDEX_MAX, sizeof *g->indexes))
+        if (weir_array_reserve(&g->indexes.list, &g->indexes.cap, INDEX_MAX, sizeof *g->indexes.list))
             return weir_fail_nomem(err);
         weir_observe(g, &weir_index_observer);
         x = weir_mem_zalloc(1, sizeof *x);
@@ -459,7 +459,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_
             return rc;
         }
         make_room(g);
-        g->indexes[g->nindexes++] = x;
+        g->indexes.list[g->indexes.n++] = x;
     }
     x->last_use = ++g->uses;
     *out = x;
@@ -514,9 +514,9 @@ static weir_vertex touch_parent(weir_graph *g, struct index *x, weir_vertex v)
 /* The kid of a vertex changed, in the rows of its parent only. */
 static void touch_kid(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->nindexes; i++)
-        if (g->indexes[i]->mode != INDEX_ANY)
-            (void)touch_parent(g, g->indexes[i], v);
+    for (uint32_t i = 0; i < g->indexes.n; i++)
+        if (g->indexes.list[i]->mode != INDEX_ANY)
+            (void)touch_parent(g, g->indexes.list[i], v);
 }
 
 #define MANY_KIDS 4 /* changed, from which on the best of their rows is looked for once */
@@ -527,8 +527,8 @@ static void used_run(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to)
 
     for (uint32_t i = from; to - from + 1 < MANY_KIDS && i <= to; i++)
         touch_kid(g, in->kids[i]);
-    for (uint32_t i = 0; to - from + 1 >= MANY_KIDS && i < g->nindexes; i++) {
-        struct index *x = g->indexes[i];
+    for (uint32_t i = 0; to - from + 1 >= MANY_KIDS && i < g->indexes.n; i++) {
+        struct index *x = g->indexes.list[i];
         for (uint32_t pos = from; x->mode != INDEX_ANY && index_has_rows(g, x, in) && pos <= to; pos = (pos / WEIR_FAN + 1) * WEIR_FAN)
             forget(g, x, p, pos, false);
     }
@@ -536,10 +536,10 @@ static void used_run(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to)
 
 static void used(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->nindexes; i++)
-        if (g->indexes[i]->mode != INDEX_ANY)
+    for (uint32_t i = 0; i < g->indexes.n; i++)
+        if (g->indexes.list[i]->mode != INDEX_ANY)
             for (weir_vertex u = v; u != WEIR_NONE;)
-                u = touch_parent(g, g->indexes[i], u);
+                u = touch_parent(g, g->indexes.list[i], u);
 }
 
 /* ---- checks ---- */
@@ -594,8 +594,8 @@ static bool index_right(const weir_graph *g, const struct index *x)
 
 static int check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t i = 0; i < g->nindexes; i++)
-        if (!index_right(g, g->indexes[i]))
+    for (uint32_t i = 0; i < g->indexes.n; i++)
+        if (!index_right(g, g->indexes.list[i]))
             return weir_fail(err, WEIR_EINVAL, "weir_check: index %u does not name the best", i);
     return WEIR_OK;
 }
@@ -604,8 +604,8 @@ static size_t bytes(const weir_graph *g)
 {
     size_t n = 0;
 
-    for (uint32_t i = 0; i < g->nindexes; i++)
-        n += (size_t)g->indexes[i]->rows * sizeof(weir_vertex) + (key_notes(g, i) ? weir_order_bytes(&g->indexes[i]->order) : 0);
+    for (uint32_t i = 0; i < g->indexes.n; i++)
+        n += (size_t)g->indexes.list[i]->rows * sizeof(weir_vertex) + (key_notes(g, i) ? weir_order_bytes(&g->indexes.list[i]->order) : 0);
     return n;
 }
 

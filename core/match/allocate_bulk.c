@@ -46,7 +46,7 @@ static bool serves(struct match *m, const weir_resource *r, int64_t want)
 
     if (want < MANY || want > UINT32_MAX || m->view == VIEW_CAPACITY || m->has_fit_index)
         return false;
-    if (t == WEIR_NO_TYPE || (m->g->type_flags[t] & TYPE_POOLED) || m->g->whole_kinds || weir_type_above(m->g, t, t))
+    if (t == WEIR_NO_TYPE || (m->g->types[t].flags & TYPE_POOLED) || m->g->whole_kinds || weir_type_above(m->g, t, t))
         return false;
     if (m->has_busy_mask && m->calendar->type != t)
         return false;

@@ -144,7 +144,7 @@ static int add_demand(struct backtrack *c, weir_vertex under, const weir_resourc
     if (!c->ordered)
         return d->subsystem == WEIR_NONE ? list_candidates(c, d) : WEIR_OK;
     if (is_hosted(d) || weir_candidate_idle(c->m, r) || r->exclusive == WEIR_EXCLUSIVE_NO || some_whole(c->m->g, t) ||
-        (t != WEIR_NO_TYPE && (c->m->g->type_flags[t] & TYPE_HAS_KIDS)))
+        (t != WEIR_NO_TYPE && (c->m->g->types[t].flags & TYPE_HAS_KIDS)))
         return list_candidates(c, d);
     return WEIR_OK;
 }

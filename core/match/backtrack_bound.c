@@ -119,7 +119,7 @@ static int enough_for(struct backtrack *c, const struct demand *d, uint32_t open
 static bool only_pools(const struct match *m, const struct demand *d)
 {
     weir_type t = weir_type_find(m->g, d->r->type);
-    return d->npools > 0 && d->n == 0 && t != WEIR_NO_TYPE && !(m->g->type_flags[t] & TYPE_HAS_KIDS);
+    return d->npools > 0 && d->n == 0 && t != WEIR_NO_TYPE && !(m->g->types[t].flags & TYPE_HAS_KIDS);
 }
 
 int weir_backtrack_enough(struct backtrack *c, uint32_t open)

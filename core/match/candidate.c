@@ -88,7 +88,7 @@ bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_r
 bool weir_candidate_idle(struct match *m, const weir_resource *r)
 {
     weir_type t = weir_match_type(m, r);
-    uint8_t flags = t == WEIR_NO_TYPE ? 0 : m->g->type_flags[t];
+    uint8_t flags = t == WEIR_NO_TYPE ? 0 : m->g->types[t].flags;
 
     if (r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
         return true;

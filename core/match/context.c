@@ -52,7 +52,7 @@ int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode
             return WEIR_OK;
         }
     rc = weir_index_get(m->g, ordered ? m->policy : &unordered, t, mode, out, m->err);
-    if (m->g->nindexes == INDEX_MAX) /* another one may have made room */
+    if (m->g->indexes.n == INDEX_MAX) /* another one may have made room */
         m->nindexes = 0;
     if (rc || m->nindexes == INDEX_MEMO)
         return rc;

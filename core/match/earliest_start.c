@@ -28,7 +28,7 @@ static bool is_counted(struct match *m, const weir_resource *r)
 {
     weir_type t = r->slot ? WEIR_NO_TYPE : weir_match_type(m, r);
 
-    return t != WEIR_NO_TYPE && !(m->g->type_flags[t] & TYPE_POOLED) && !weir_type_above(m->g, t, t) &&
+    return t != WEIR_NO_TYPE && !(m->g->types[t].flags & TYPE_POOLED) && !weir_type_above(m->g, t, t) &&
            weir_flow_find(m->g, r->type) == WEIR_NONE && need_of(m, r->type) > 0;
 }
 
@@ -90,7 +90,7 @@ static int refuse_constrained(struct match *m)
 /* Whether vertices of a type are pools of one, none of which is inside another. */
 static bool is_plain(const weir_graph *g, weir_type t)
 {
-    return t != WEIR_NO_TYPE && !(g->type_flags[t] & TYPE_POOLED) && !weir_type_above(g, t, t);
+    return t != WEIR_NO_TYPE && !(g->types[t].flags & TYPE_POOLED) && !weir_type_above(g, t, t);
 }
 
 /* The type of the vertices that have a part of what r asks for each: of nodes, or of what is passed through inside them;
@@ -156,7 +156,7 @@ static bool read_room(struct match *m, weir_type *host)
 static int use_room(struct match *m, weir_type host, bool make)
 {
     m->has_fit_index = false;
-    m->calendar = m->g->noccupancies || make ? weir_occupancy_of(m->g, host) : NULL;
+    m->calendar = m->g->occupancies.n || make ? weir_occupancy_of(m->g, host) : NULL;
     if (make && weir_occupancy_get(m->g, host, &m->calendar))
         return WEIR_ENOMEM;
     return m->calendar ? weir_fits_get(m->g, m->calendar, &m->room, make, &m->has_fit_index) : WEIR_OK;
@@ -168,14 +168,14 @@ static int use_calendar(struct match *m, bool make)
     weir_type t;
 
     m->has_fit_index = false;
-    if ((make || m->g->noccupancies > 0) && read_room(m, &t) && use_room(m, t, make))
+    if ((make || m->g->occupancies.n > 0) && read_room(m, &t) && use_room(m, t, make))
         return weir_fail_nomem(m->err);
     if (m->has_fit_index) {
         m->single_resource = false;
         weir_occupancy_reset(m->calendar);
         return refuse_constrained(m);
     }
-    t = !make && m->g->noccupancies == 0 ? WEIR_NO_TYPE : occupancy_type(m);
+    t = !make && m->g->occupancies.n == 0 ? WEIR_NO_TYPE : occupancy_type(m);
     m->calendar = t == WEIR_NO_TYPE ? NULL : weir_occupancy_of(m->g, t);
     if (t != WEIR_NO_TYPE && make && weir_occupancy_get(m->g, t, &m->calendar))
         return weir_fail_nomem(m->err);

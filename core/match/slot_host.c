@@ -6,7 +6,7 @@ bool weir_slot_apart(struct match *m, const weir_resource *slot)
 {
     for (uint32_t i = 0; reads(m, WEIR_WHOLE_POOLS) && i < slot->nwith; i++) {
         weir_type t = weir_match_type(m, &slot->with[i]);
-        if (t != WEIR_NO_TYPE && (m->g->type_flags[t] & TYPE_POOLED))
+        if (t != WEIR_NO_TYPE && (m->g->types[t].flags & TYPE_POOLED))
             return true;
     }
     return false;

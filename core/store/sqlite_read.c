@@ -50,7 +50,7 @@ static int take_run(struct weir_db_reader *r)
     struct weir_vertex_range run = {.parent = WEIR_NONE, .kind = WEIR_NONE, .id = WEIR_NO_ID, .rank = WEIR_NO_RANK};
 
     run.first = (weir_vertex)weir_db_int(r, 0, 0, UINT32_MAX - 1);
-    run.count = (uint32_t)weir_db_int(r, 1, 1, RUN_MAX);
+    run.count = (uint32_t)weir_db_int(r, 1, 1, RANGE_MAX);
     if (!weir_db_null(r, 2)) {
         run.kind = (uint32_t)weir_db_int(r, 2, 0, UINT32_MAX - 1);
         run.place = (uint32_t)weir_db_int(r, 4, 0, UINT32_MAX - 1);
@@ -63,19 +63,19 @@ static int take_run(struct weir_db_reader *r)
         if (!weir_db_null(r, 7))
             run.rank = weir_db_int(r, 7, 0, UINT32_MAX);
     }
-    return weir_db_unfit(r) ? WEIR_EPARSE : weir_allocate_run(r->data, &run);
+    return weir_db_unfit(r) ? WEIR_EPARSE : weir_restore_range(r->data, &run);
 }
 
 static int read_tree(struct weir_db_reader *r)
 {
-    struct weir_placing p = {.g = r->g, .err = &r->why};
+    struct weir_restore p = {.g = r->g, .err = &r->why};
     int rc = weir_db_each(r, DB_KIND, "SELECT * FROM kind ORDER BY kind", take_kind);
 
     r->data = &p;
     rc = rc ? rc : weir_db_each(r, DB_RUN, "SELECT * FROM run ORDER BY first", take_run);
-    if (!rc && (rc = weir_allocate_end(&p)))
+    if (!rc && (rc = weir_restore_end(&p)))
         weir_fail(r->err, rc, "table run: %s", r->why.text);
-    weir_placing_free(&p);
+    weir_restore_free(&p);
     return rc;
 }
 

@@ -75,7 +75,7 @@ int weir_db_put_runs(const struct weir_db_rows *s, weir_vertex from, weir_vertex
 static bool uuid_given(const weir_graph *g, weir_vertex v)
 {
     static const uint8_t none[16];
-    return v < g->uuids_cap && memcmp(g->uuids[v], none, 16) != 0;
+    return v < g->uuids.cap && memcmp(g->uuids.list[v], none, 16) != 0;
 }
 
 int weir_db_put_map(const struct weir_db_rows *s, weir_vertex v, int map)

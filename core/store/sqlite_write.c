@@ -102,7 +102,7 @@ static int covering(struct save *s, sqlite3_stmt *find, weir_vertex v, weir_vert
     if (status == SQLITE_ROW) {
         from = sqlite3_column_int64(find, 0);
         count = sqlite3_column_int64(find, 1);
-        if (from >= 0 && count > 0 && count <= RUN_MAX && from + count > v) {
+        if (from >= 0 && count > 0 && count <= RANGE_MAX && from + count > v) {
             *first = (weir_vertex)from;
             *end = from + count < s->g->limit ? (weir_vertex)(from + count) : s->g->limit;
         }

@@ -14,12 +14,12 @@ weir_graph *weir_graph_new(void)
 
     if (!g)
         return NULL;
-    g->free_vertices = g->free_inners = g->free_pools = g->free_edges = WEIR_NONE;
-    g->last_kind = WEIR_NONE;
+    g->free.vertices = g->free.inners = g->free.pools = g->free.edges = WEIR_NONE;
+    g->kind_index.last = WEIR_NONE;
     g->next_job = 1;
     g->map_index = weir_map_index_new();
     if (!g->map_index || weir_strtab_init(&g->names) || weir_aggregates_make(g) ||
-        weir_array_reserve(&g->subsystems, &g->subsystems_cap, 1, sizeof *g->subsystems)) {
+        weir_array_reserve(&g->subsystems, &g->cap.subsystems, 1, sizeof *g->subsystems)) {
         weir_graph_free(g);
         return NULL;
     }
@@ -54,10 +54,9 @@ void weir_graph_free(weir_graph *g)
     weir_aggregates_free(g);
     weir_strtab_clear(&g->names);
     weir_mem_free(g->types);
-    weir_mem_free(g->type_flags);
-    weir_mem_free(g->type_of_name);
+    weir_mem_free(g->type_by_name.type);
     weir_mem_free(g->kinds);
-    weir_mem_free(g->kind_slots);
+    weir_mem_free(g->kind_index.slots);
     weir_mem_free(g->vertices);
     weir_mem_free(g->inners);
     weir_mem_free(g->pools);
@@ -65,8 +64,8 @@ void weir_graph_free(weir_graph *g)
     weir_mem_free(g->edges);
     weir_mem_free(g->subsystems);
     weir_mem_free(g->roots);
-    weir_mem_free(g->uuids);
-    weir_mem_free(g->uuid_slots);
+    weir_mem_free(g->uuids.list);
+    weir_mem_free(g->uuids.slots);
     weir_mem_free(g);
 }
 
@@ -89,10 +88,10 @@ int weir_graph_end(weir_graph *g, weir_err *err)
     if (weir_rows_build(g))
         return weir_fail_nomem(err);
     WEIR_TELL(g, reset, g);
-    weir_array_fit(&g->vertices, &g->vertices_cap, g->limit, sizeof *g->vertices);
-    weir_array_fit(&g->inners, &g->inners_cap, g->ninners, sizeof *g->inners);
-    weir_array_fit(&g->pools, &g->pools_cap, g->npools, sizeof *g->pools);
-    weir_array_fit(&g->edges, &g->edges_cap, g->nedges, sizeof *g->edges);
+    weir_array_fit(&g->vertices, &g->cap.vertices, g->limit, sizeof *g->vertices);
+    weir_array_fit(&g->inners, &g->cap.inners, g->ninners, sizeof *g->inners);
+    weir_array_fit(&g->pools, &g->cap.pools, g->npools, sizeof *g->pools);
+    weir_array_fit(&g->edges, &g->cap.edges, g->nedges, sizeof *g->edges);
     return WEIR_OK;
 }
 
@@ -131,10 +130,10 @@ static void write_vertices(weir_graph *g, weir_vertex p, const weir_pool_desc *d
 /* Takes `count` consecutive vertex records (one may come from the free ones); WEIR_NONE: no room. */
 static weir_vertex take_vertices(weir_graph *g, uint32_t count)
 {
-    weir_vertex first = g->free_vertices;
+    weir_vertex first = g->free.vertices;
 
     if (count == 1 && first != WEIR_NONE) {
-        g->free_vertices = vertex_at(g, first)->pos;
+        g->free.vertices = vertex_at(g, first)->pos;
         return first;
     }
     if (count > WEIR_NONE - 1 - g->limit || weir_graph_reserve(g, g->limit + count))
@@ -153,8 +152,8 @@ static void give_back(weir_graph *g, weir_vertex first, uint32_t count)
         if (v->generation == WEIR_GENERATION_MAX)
             continue; /* its numbers are used up: another vertex here would be taken for one that was */
         v->generation++;
-        v->pos = g->free_vertices;
-        g->free_vertices = first + i;
+        v->pos = g->free.vertices;
+        g->free.vertices = first + i;
     }
 }
 
@@ -302,8 +301,8 @@ static void drop_inner(weir_graph *g, weir_vertex v)
     weir_mem_free(in->cells);
     memset(in, 0, sizeof *in);
     in->vertex = WEIR_NONE;
-    in->schema = g->free_inners;
-    g->free_inners = x->inner;
+    in->schema = g->free.inners;
+    g->free.inners = x->inner;
     x->inner = WEIR_NONE;
 }
 
@@ -364,7 +363,7 @@ int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err)
 
     if (!rc && g->building)
         rc = weir_fail(err, WEIR_EINVAL, "nothing can be unlinked between begin and end");
-    if (!rc && weir_array_reserve(&g->roots, &g->roots_cap, (size_t)g->nroots + count_kept(g, v), sizeof *g->roots))
+    if (!rc && weir_array_reserve(&g->roots, &g->cap.roots, (size_t)g->nroots + count_kept(g, v), sizeof *g->roots))
         rc = weir_fail_nomem(err);
     return rc;
 }
@@ -424,8 +423,8 @@ size_t weir_graph_bytes(const weir_graph *g)
     const struct weir_observer *o;
     size_t n = sizeof *g + sizeof *g->aggregates + g->names.bytes + (size_t)g->limit * sizeof *g->vertices;
 
-    n += (size_t)g->names.nslots * 4 + (size_t)g->names.count * 12 + (size_t)g->uuids_cap * 16 +
-         (size_t)g->nuuid_slots * 4;
+    n += (size_t)g->names.nslots * 4 + (size_t)g->names.count * 12 + (size_t)g->uuids.cap * 16 +
+         (size_t)g->uuids.nslots * 4;
     n += pools_bytes(g) + inners_bytes(g) + (size_t)g->nedges * sizeof *g->edges;
     WEIR_EACH_OBSERVER (g, bytes, o)
         n += o->bytes(g);

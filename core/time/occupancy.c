@@ -463,7 +463,7 @@ static int occupancy_fill(const weir_graph *g, struct occupancy *c)
 
 struct occupancy *weir_occupancy_of(const weir_graph *g, weir_type t)
 {
-    struct occupancy *c = t < g->noccupancies ? g->occupancies[t] : NULL;
+    struct occupancy *c = t < g->occupancies.n ? g->occupancies.by_type[t] : NULL;
     return c && c->npages ? c : NULL;
 }
 
@@ -478,23 +478,23 @@ static void give_up(const weir_graph *g, struct occupancy *c)
 /* Whether it grew too large not long ago. */
 static bool is_too_large(const weir_graph *g, weir_type t)
 {
-    const struct occupancy *c = g->occupancies[t];
+    const struct occupancy *c = g->occupancies.by_type[t];
     return c && c->npages == 0 && live_jobs(g) > c->live / 2;
 }
 
 int weir_occupancy_get(weir_graph *g, weir_type t, struct occupancy **out)
 {
-    uint32_t had = g->noccupancies;
+    uint32_t had = g->occupancies.n;
     struct occupancy *c;
     int rc;
 
     *out = weir_occupancy_of(g, t);
     if (*out)
         return WEIR_OK;
-    if (weir_array_reserve(&g->occupancies, &g->noccupancies, (size_t)t + 1, sizeof *g->occupancies))
+    if (weir_array_reserve(&g->occupancies.by_type, &g->occupancies.n, (size_t)t + 1, sizeof *g->occupancies.by_type))
         return WEIR_ENOMEM;
-    for (uint32_t i = had; i < g->noccupancies; i++)
-        g->occupancies[i] = NULL;
+    for (uint32_t i = had; i < g->occupancies.n; i++)
+        g->occupancies.by_type[i] = NULL;
     weir_observe(g, &weir_occupancy_observer);
     if (is_too_large(g, t))
         return WEIR_OK;
@@ -506,15 +506,15 @@ int weir_occupancy_get(weir_graph *g, weir_type t, struct occupancy **out)
         occupancy_free(c);
     if (rc && rc != WEIR_ELIMIT)
         return rc;
-    occupancy_free(g->occupancies[t]);
-    g->occupancies[t] = c;
+    occupancy_free(g->occupancies.by_type[t]);
+    g->occupancies.by_type[t] = c;
     *out = weir_occupancy_of(g, t);
     return WEIR_OK;
 }
 
 int weir_occupancies_add(weir_graph *g, uint32_t job, uint32_t from)
 {
-    for (uint32_t t = 0; t < g->noccupancies; t++) {
+    for (uint32_t t = 0; t < g->occupancies.n; t++) {
         struct occupancy *c = weir_occupancy_of(g, (weir_type)t);
         int rc = c ? occupancy_add(g, c, job, from) : WEIR_OK;
         if (rc == WEIR_ELIMIT) {
@@ -531,7 +531,7 @@ int weir_occupancies_add(weir_graph *g, uint32_t job, uint32_t from)
 
 void weir_occupancies_remove(weir_graph *g, uint32_t job)
 {
-    for (uint32_t t = 0; t < g->noccupancies; t++) {
+    for (uint32_t t = 0; t < g->occupancies.n; t++) {
         struct occupancy *c = weir_occupancy_of(g, (weir_type)t);
         if (c)
             occupancy_remove(g, c, job);
@@ -540,8 +540,8 @@ void weir_occupancies_remove(weir_graph *g, uint32_t job)
 
 static void occupancy_drop(weir_graph *g, weir_type t)
 {
-    occupancy_free(g->occupancies[t]);
-    g->occupancies[t] = NULL;
+    occupancy_free(g->occupancies.by_type[t]);
+    g->occupancies.by_type[t] = NULL;
 }
 
 /* A vertex that no job has is new. */
@@ -598,20 +598,20 @@ static void reclaimed(weir_graph *g, weir_vertex v)
 
 void weir_occupancies_clear(weir_graph *g)
 {
-    for (uint32_t t = 0; t < g->noccupancies; t++)
-        occupancy_free(g->occupancies[t]);
-    weir_mem_free(g->occupancies);
-    g->occupancies = NULL;
-    g->noccupancies = 0;
+    for (uint32_t t = 0; t < g->occupancies.n; t++)
+        occupancy_free(g->occupancies.by_type[t]);
+    weir_mem_free(g->occupancies.by_type);
+    g->occupancies.by_type = NULL;
+    g->occupancies.n = 0;
     weir_observe_end(g, &weir_occupancy_observer);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    size_t n = g->noccupancies * sizeof(struct occupancy *);
+    size_t n = g->occupancies.n * sizeof(struct occupancy *);
 
-    for (uint32_t t = 0; t < g->noccupancies; t++) {
-        const struct occupancy *c = g->occupancies[t];
+    for (uint32_t t = 0; t < g->occupancies.n; t++) {
+        const struct occupancy *c = g->occupancies.by_type[t];
         n += c ? sizeof *c + c->bytes + weir_fits_bytes(c) + (size_t)c->words * 64 * (sizeof *c->vertices + sizeof *c->parts) : 0;
         n += c ? weir_occupancy_partial_bytes(c) : 0;
     }

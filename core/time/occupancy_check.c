@@ -99,8 +99,8 @@ int weir_occupancies_check(const weir_graph *g, weir_err *err)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t t = 0; !rc && t < g->noccupancies; t++)
+    for (uint32_t t = 0; !rc && t < g->occupancies.n; t++)
         if (weir_occupancy_of(g, (weir_type)t))
-            rc = check_calendar(g, g->occupancies[t], err);
+            rc = check_calendar(g, g->occupancies.by_type[t], err);
     return rc;
 }

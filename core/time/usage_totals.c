@@ -9,13 +9,13 @@
 
 void weir_usage_clear(weir_graph *g)
 {
-    for (uint32_t t = 0; t < g->nusage; t++)
-        weir_timeline_free(g->usage[t]);
+    for (uint32_t t = 0; t < g->usage.n; t++)
+        weir_timeline_free(g->usage.by_type[t]);
     for (uint32_t i = 0; i < job_records(g); i++)
         g->jobs->list[i].counted = false;
-    weir_mem_free(g->usage);
-    g->usage = NULL;
-    g->nusage = 0;
+    weir_mem_free(g->usage.by_type);
+    g->usage.by_type = NULL;
+    g->usage.n = 0;
     weir_observe_end(g, &weir_usage_observer);
 }
 
@@ -32,7 +32,7 @@ int64_t weir_usage_pick(const weir_graph *g, const weir_pick *p, weir_type t)
 
 static bool is_end_plan(const weir_graph *g, uint32_t t)
 {
-    return t + END_PLANS >= g->nusage;
+    return t + END_PLANS >= g->usage.n;
 }
 
 /* By its picks from one on. */
@@ -61,13 +61,13 @@ static int change(weir_graph *g, uint32_t t, struct job *j, int sign)
     int64_t n;
 
     if (is_end_plan(g, t)) {
-        bool odd = t + 1 == g->nusage;
+        bool odd = t + 1 == g->usage.n;
         if (j->a.end == WEIR_FOREVER || (j->a.end & 1) != odd)
             return WEIR_OK;
-        return weir_timeline_add(g->usage[t], j->a.end, j->a.end + 1, sign);
+        return weir_timeline_add(g->usage.by_type[t], j->a.end, j->a.end + 1, sign);
     }
-    n = g->usage[t] ? job_count(j, g, (weir_type)t) : 0;
-    return n ? weir_timeline_add(g->usage[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
+    n = g->usage.by_type[t] ? job_count(j, g, (weir_type)t) : 0;
+    return n ? weir_timeline_add(g->usage.by_type[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
 }
 
 /* Takes back what a job has in the first n plans. */
@@ -82,7 +82,7 @@ static void take_back(weir_graph *g, struct job *j, uint32_t n)
 
 static int add_to_plans(weir_graph *g, struct job *j)
 {
-    for (uint32_t t = 0; t < g->nusage; t++)
+    for (uint32_t t = 0; t < g->usage.n; t++)
         if (change(g, t, j, 1)) {
             take_back(g, j, t);
             return WEIR_ENOMEM;
@@ -95,7 +95,7 @@ int weir_usage_add(weir_graph *g, uint32_t job)
     int rc = add_to_plans(g, &g->jobs->list[job]);
 
     if (!rc && weir_occupancies_add(g, job, 0)) {
-        take_back(g, &g->jobs->list[job], g->nusage);
+        take_back(g, &g->jobs->list[job], g->usage.n);
         rc = WEIR_ENOMEM;
     }
     return rc;
@@ -119,9 +119,9 @@ void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from)
         weir_occupancies_clear(g);
     rc = WEIR_OK;
     j->counted = false;
-    for (uint32_t t = 0; !rc && t < g->nusage && !is_end_plan(g, t); t++) {
-        int64_t n = g->usage[t] ? job_takes(g, j, from, (weir_type)t) : 0;
-        rc = n ? weir_timeline_add(g->usage[t], j->a.start, j->a.end, n) : WEIR_OK;
+    for (uint32_t t = 0; !rc && t < g->usage.n && !is_end_plan(g, t); t++) {
+        int64_t n = g->usage.by_type[t] ? job_takes(g, j, from, (weir_type)t) : 0;
+        rc = n ? weir_timeline_add(g->usage.by_type[t], j->a.start, j->a.end, n) : WEIR_OK;
     }
     if (rc)
         weir_usage_clear(g);
@@ -129,14 +129,14 @@ void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from)
 
 void weir_usage_remove(weir_graph *g, uint32_t job)
 {
-    take_back(g, &g->jobs->list[job], g->nusage);
+    take_back(g, &g->jobs->list[job], g->usage.n);
     g->jobs->list[job].counted = false; /* mostly its picks change now */
     weir_occupancies_remove(g, job);
 }
 
 void weir_usage_hide(weir_graph *g, uint32_t job)
 {
-    take_back(g, &g->jobs->list[job], g->nusage);
+    take_back(g, &g->jobs->list[job], g->usage.n);
 }
 
 void weir_usage_show(weir_graph *g, uint32_t job)
@@ -149,13 +149,13 @@ int64_t weir_usage_next_end(const weir_graph *g, int64_t t)
 {
     int64_t first = WEIR_FOREVER;
 
-    for (uint32_t i = g->nusage - END_PLANS; i < g->nusage; i++) {
+    for (uint32_t i = g->usage.n - END_PLANS; i < g->usage.n; i++) {
         int64_t at = t;
-        if (t == g->now && weir_timeline_max(g->usage[i], INT64_MIN / 2, t + 1) > 0)
+        if (t == g->now && weir_timeline_max(g->usage.by_type[i], INT64_MIN / 2, t + 1) > 0)
             return t + 1;
         do
-            at = weir_timeline_next_change(g->usage[i], at);
-        while (at != WEIR_FOREVER && weir_timeline_used_at(g->usage[i], at) == 0);
+            at = weir_timeline_next_change(g->usage.by_type[i], at);
+        while (at != WEIR_FOREVER && weir_timeline_used_at(g->usage.by_type[i], at) == 0);
         first = at < first ? at : first;
     }
     return first;
@@ -166,28 +166,28 @@ static int build_plan(weir_graph *g, uint32_t t)
 {
     int rc = WEIR_OK;
 
-    g->usage[t] = weir_timeline_new();
-    if (!g->usage[t])
+    g->usage.by_type[t] = weir_timeline_new();
+    if (!g->usage.by_type[t])
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
         if (g->jobs->list[i].used)
             rc = change(g, t, &g->jobs->list[i], 1);
     if (rc) {
-        weir_timeline_free(g->usage[t]);
-        g->usage[t] = NULL;
+        weir_timeline_free(g->usage.by_type[t]);
+        g->usage.by_type[t] = NULL;
     }
     return rc;
 }
 
 int weir_usage_build(weir_graph *g)
 {
-    if (g->usage && g->nusage == g->ntypes + END_PLANS)
+    if (g->usage.by_type && g->usage.n == g->ntypes + END_PLANS)
         return WEIR_OK;
     weir_usage_clear(g);
-    g->usage = weir_mem_zalloc(g->ntypes + END_PLANS, sizeof *g->usage);
-    if (!g->usage)
+    g->usage.by_type = weir_mem_zalloc(g->ntypes + END_PLANS, sizeof *g->usage.by_type);
+    if (!g->usage.by_type)
         return WEIR_ENOMEM;
-    g->nusage = g->ntypes + END_PLANS;
+    g->usage.n = g->ntypes + END_PLANS;
     weir_observe(g, &weir_usage_observer);
     if (build_plan(g, g->ntypes) || build_plan(g, g->ntypes + 1)) {
         weir_usage_clear(g);
@@ -198,24 +198,24 @@ int weir_usage_build(weir_graph *g)
 
 int weir_usage_of(weir_graph *g, weir_type t, const weir_timeline **out)
 {
-    int rc = g->usage[t] ? WEIR_OK : build_plan(g, t);
+    int rc = g->usage.by_type[t] ? WEIR_OK : build_plan(g, t);
 
-    *out = g->usage[t];
+    *out = g->usage.by_type[t];
     return rc;
 }
 
 /* Compares with sums made anew, at the start of each job. O(jobs^2) */
 static int check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t t = 0; t + END_PLANS < g->nusage; t++)
+    for (uint32_t t = 0; t + END_PLANS < g->usage.n; t++)
         for (uint32_t i = 0; i < job_records(g); i++) {
             int64_t at = g->jobs->list[i].a.start, sum = 0;
-            if (!g->jobs->list[i].used || !g->usage[t])
+            if (!g->jobs->list[i].used || !g->usage.by_type[t])
                 continue;
             for (uint32_t k = 0; k < job_records(g); k++)
                 if (g->jobs->list[k].used && g->jobs->list[k].a.start <= at && at < g->jobs->list[k].a.end)
                     sum += job_takes(g, &g->jobs->list[k], 0, (weir_type)t);
-            if (sum != weir_timeline_used_at(g->usage[t], at))
+            if (sum != weir_timeline_used_at(g->usage.by_type[t], at))
                 return weir_fail(err, WEIR_EINVAL, "weir_check: the units of %s taken over time are wrong",
                                  type_text(g, (weir_type)t));
         }

@@ -30,7 +30,7 @@ local NONE = {
   { "core/draw/svg_text.c", "rest / unit % 1000", "unit is a power of 1000 and more than 1, so that it divides down to 1" },
   { "core/format/synthetic.c", "r->words[", "new_word sets the place when it returns OK" },
   { "core/format/synthetic.c", "parse_words(r,", "as above" },
-  { "core/time/usage_totals.c", "weir_timeline_free(g->usage[t])", "nusage is 0 while there are none" },
+  { "core/time/usage_totals.c", "weir_timeline_free(g->usage.by_type[t])", "usage.n is 0 while there are none" },
   { "core/store/sqlite_books.c", "r->data = &b", "the reader is done with it when the function returns" },
   { "core/store/sqlite_read.c", "r->data = &p", "as above" },
   { "core/draw/svg_write.c", "s->b = &body", "drawing is over when the function returns" },

@@ -219,10 +219,10 @@ static int set_uuid(weir_graph *g, weir_vertex v, struct weir_uuid_names *above,
     static const uint8_t none[16];
     uint8_t given[16], derived[16];
 
-    if (v >= g->uuids_cap || memcmp(g->uuids[v], none, 16) == 0)
+    if (v >= g->uuids.cap || memcmp(g->uuids.list[v], none, 16) == 0)
         return WEIR_OK;
-    memcpy(given, g->uuids[v], 16);
-    memset(g->uuids[v], 0, 16);
+    memcpy(given, g->uuids.list[v], 16);
+    memset(g->uuids.list[v], 0, 16);
     weir_uuid_get(g, v, above, derived);
     return memcmp(given, derived, 16) == 0 ? WEIR_OK : weir_uuid_put(g, v, given, why);
 }
@@ -291,10 +291,10 @@ static void give_items(struct jgf *r)
     weir_array_fit(&r->items, &r->cap, r->count, sizeof *r->items);
     weir_array_fit(&r->uuids, &r->uuids_cap, r->nuuids, sizeof *r->uuids);
     g->vertices = (struct vertex *)r->items;
-    g->vertices_cap = r->cap;
+    g->cap.vertices = r->cap;
     r->items = NULL;
-    g->uuids = r->uuids;
-    g->uuids_cap = r->nuuids;
+    g->uuids.list = r->uuids;
+    g->uuids.cap = r->nuuids;
     r->uuids = NULL;
 }
 
@@ -311,11 +311,11 @@ static int make_vertices(struct jgf *r, uint32_t count)
     r->g->limit = r->g->live = count;
     r->g->serial += count;
     note_vertices(r->g, 0, count);
-    if (r->g->nuuids > 0)
+    if (r->g->uuids.n > 0)
         return WEIR_OK;
-    weir_mem_free(r->g->uuids);
-    r->g->uuids = NULL;
-    r->g->uuids_cap = 0;
+    weir_mem_free(r->g->uuids.list);
+    r->g->uuids.list = NULL;
+    r->g->uuids.cap = 0;
     return WEIR_OK;
 }
 
