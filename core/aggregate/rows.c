@@ -1,5 +1,5 @@
-/* rows.c - aggregates by type, kept exact. Invariant: each row is the sum (or the maximum, for the cells that are
- * maxima) of what its entries contribute; row 0 is that over all kids. */
+/* rows.c - aggregates by type, exact after every change. Invariant: each cell of a row is the sum (or the maximum)
+ * of the contributions of the entries; row 0 is over all children. */
 #include "aggregate/rows.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ void weir_rows_add(const weir_graph *g, weir_vertex v, const struct schema *s, i
     }
 }
 
-/* What of it books and states change; the rest is 0. */
+/* Cells that schedules and states change; the rest of `out` is 0. */
 static void contribute(const weir_graph *g, weir_vertex v, const struct schema *s, int64_t *out)
 {
     memset(out, 0, s->width * sizeof *out);
@@ -73,7 +73,7 @@ void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_
     out[type_cell(s, kind_of(g, v)->type) + TYPE_TOTAL] += kind_of(g, v)->size;
 }
 
-/* Carries a change of what the kid at pos contributes into the rows of its parent. */
+/* Carries a change of the contribution of the child at pos into the rows of the parent. */
 static void update_rows(const weir_graph *g, struct inner *in, uint32_t pos, const int64_t *old, const int64_t *new)
 {
     uint32_t width = schema_at(g, in->schema)->width;
@@ -95,7 +95,7 @@ static void update_rows(const weir_graph *g, struct inner *in, uint32_t pos, con
     }
 }
 
-/* What v contributes to its parent, of all cells or of those that books and states change; nothing for a root. */
+/* The contribution of v to the parent: all cells, or cells that schedules and states change; nothing for a root. */
 static void contribute_up(const weir_graph *g, weir_vertex v, bool all, int64_t *out)
 {
     weir_vertex p = vertex_at(g, v)->parent;
@@ -106,7 +106,7 @@ static void contribute_up(const weir_graph *g, weir_vertex v, bool all, int64_t 
         contribute(g, v, schema_at(g, inner_of(g, p)->schema), out);
 }
 
-/* One step of a change of v, which contributed `old`, up into the rows of its parent. False: nothing changed. */
+/* Carries a change of v, which contributed `old`, into the rows of the parent. Returns false where nothing changed. */
 static bool carry_one(weir_graph *g, weir_vertex v, bool all, const int64_t *old)
 {
     struct inner *in = inner_of(g, vertex_at(g, v)->parent);
@@ -119,7 +119,7 @@ static bool carry_one(weir_graph *g, weir_vertex v, bool all, const int64_t *old
     return true;
 }
 
-/* Carries a difference from v to the root: OLD holds what v contributed before. */
+/* Carries a change from v to the root: OLD holds the former contribution of v. */
 static void carry_up(weir_graph *g, weir_vertex v, bool all)
 {
     int64_t *old = scratch(g, OLD), *old_up = scratch(g, OLD_UP);
@@ -138,15 +138,17 @@ static void carry_up(weir_graph *g, weir_vertex v, bool all)
 
 /* ---- growth ---- */
 
-/* How many of the kids from `from` to `to` stand under row r of level l. */
+/* Number of children from `from` to `to` under row r of level l. */
 static int64_t kids_under(const struct levels *lv, uint32_t l, uint32_t r, uint32_t from, uint32_t to)
 {
-    uint64_t lo = l == 0 ? 0 : (uint64_t)(r - lv->first[l]) << (5 * l), hi = l == 0 ? to : lo + (UINT64_C(1) << (5 * l));
+    uint64_t lo = l == 0 ? 0 : (uint64_t)(r - lv->first[l]) << (5 * l),
+             hi = l == 0 ? to : lo + (UINT64_C(1) << (5 * l));
 
     return (int64_t)((hi < to ? hi : to) - (lo > from ? lo : from));
 }
 
-/* `count` kids alike from pos on are new, or a kid has grown: sums grow by `grown`, each time, what is largest is so at least. */
+/* Adds `count` equal new children from pos on, or the growth of one child, to the rows: `grown` once per child to
+ * sums, and to maxima. */
 static void add_to_rows(const weir_graph *g, struct inner *in, uint32_t pos, uint32_t count, const int64_t *grown)
 {
     const struct schema *s = schema_at(g, in->schema);
@@ -165,7 +167,7 @@ static void add_to_rows(const weir_graph *g, struct inner *in, uint32_t pos, uin
         }
 }
 
-/* Carries it from v to the root: NEW has what came to the rows of v, where nobody has anything of it. */
+/* Carries growth from v to the root: NEW has the growth of the rows of v; no job has any of the new units. */
 static void carry_growth(weir_graph *g, weir_vertex v)
 {
     int64_t *grown = scratch(g, NEW), *up = scratch(g, OLD_UP), *last;
@@ -188,7 +190,7 @@ static void carry_growth(weir_graph *g, weir_vertex v)
 
 /* ---- batches ---- */
 
-/* Carries what a run of kids contributes into the rows of their parent: RUN has the differences of sums, and maxima. */
+/* Carries the deferred run of a level into the rows of the parent: RUN has differences of sums, and maxima. */
 static void finish_run(weir_graph *g, uint32_t level)
 {
     struct deferred *x = &g->aggregates->deferred[level];
@@ -206,10 +208,10 @@ static void finish_run(weir_graph *g, uint32_t level)
         for (uint32_t c = CELL_SOON; c < schema_at(g, in->schema)->width; c = row_next_max(c, w.pairs))
             if (run[c] >= cells[c])
                 cells[c] = run[c];
-            else if (c == CELL_SOON ? x->later : x->lowered && (c - w.pairs) % PAIR_CELLS == PAIR_FREE)
+            else if (c == CELL_SOON ? x->soon_lowered : x->pairs_lowered && (c - w.pairs) % PAIR_CELLS == PAIR_FREE)
                 cells[c] = weir_row_rescan(g, &w, c, cells[c]);
     }
-    if (x->booked)
+    if (x->changed)
         WEIR_TELL(g, used_run, g, x->vertex, x->from, x->to);
 }
 
@@ -218,42 +220,45 @@ void weir_rows_defer(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
     struct deferred *x = &g->aggregates->deferred[level];
 
     if (x->vertex == WEIR_NONE) {
-        contribute_up(g, p, false, scratch(g, LATE + (int)level));
+        contribute_up(g, p, false, scratch(g, DEFERRED_OLD + (int)level));
     } else if (pos / WEIR_FAN == x->to / WEIR_FAN && (pos == x->to + 1 || pos + 1 == x->from)) {
         *(pos > x->to ? &x->to : &x->from) = pos;
         return;
     } else {
         finish_run(g, level);
     }
-    *x = (struct deferred){.vertex = p, .from = pos, .to = pos, .carried = x->vertex != WEIR_NONE && (x->carried || x->booked)};
+    *x = (struct deferred){.vertex = p,
+                           .from = pos,
+                           .to = pos,
+                           .earlier_changed = x->vertex != WEIR_NONE && (x->earlier_changed || x->changed)};
     memset(scratch(g, RUN + (int)level), 0, g->aggregates->scratch_width * sizeof(int64_t));
 }
 
-/* ... from contributing `old` to contributing `new`. */
-static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const int64_t *new, bool booked)
+/* Adds a change of contribution from `old` to `new` to the deferred run. */
+static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const int64_t *new, bool changed)
 {
     struct deferred *x = &g->aggregates->deferred[level];
     const struct schema *s = schema_at(g, inner_of(g, x->vertex)->schema);
     int64_t *run = scratch(g, RUN + (int)level);
 
-    x->booked |= booked;
-    x->later |= new[CELL_SOON] < old[CELL_SOON];
+    x->changed |= changed;
+    x->soon_lowered |= new[CELL_SOON] < old[CELL_SOON];
     run[CELL_SOON] = max64(run[CELL_SOON], new[CELL_SOON]);
     for (uint32_t c = CELL_ACTIVE; c < CELL_TYPES + TYPE_CELLS * s->ntypes; c++)
         run[c] += new[c] - old[c];
     for (uint32_t c = CELL_TYPES + TYPE_CELLS * s->ntypes; c < s->width; c++) {
-        x->lowered |= new[c] < old[c];
+        x->pairs_lowered |= new[c] < old[c];
         run[c] = max64(run[c], new[c]);
     }
 }
 
-/* Carries what a batch has held back on one level further up: to the next one, or all the way. */
-static void carry_late(weir_graph *g, uint32_t level)
+/* Carries the deferred changes of a level up: to the next level, or from the last level to the root. */
+static void carry_deferred(weir_graph *g, uint32_t level)
 {
     struct deferred was = g->aggregates->deferred[level];
     weir_vertex v = was.vertex, p = v == WEIR_NONE ? WEIR_NONE : vertex_at(g, v)->parent;
-    bool booked = was.booked || was.carried;
-    int64_t *old = scratch(g, LATE + (int)level);
+    bool changed = was.changed || was.earlier_changed;
+    int64_t *old = scratch(g, DEFERRED_OLD + (int)level);
 
     if (v == WEIR_NONE)
         return;
@@ -264,35 +269,35 @@ static void carry_late(weir_graph *g, uint32_t level)
     if (level + 1 < DEFERRED_LEVELS) {
         weir_rows_defer(g, level + 1, p, vertex_at(g, v)->pos);
         contribute_up(g, v, false, scratch(g, NEW));
-        add_to_run(g, level + 1, old, scratch(g, NEW), booked);
+        add_to_run(g, level + 1, old, scratch(g, NEW), changed);
         WEIR_TELL(g, spans_changed, g, v, false);
         return;
     }
     memcpy(scratch(g, OLD), old, g->aggregates->scratch_width * sizeof *old);
     carry_up(g, v, false);
-    if (booked)
+    if (changed)
         WEIR_TELL(g, used, g, v);
     WEIR_TELL(g, spans_changed, g, v, true);
 }
 
-static void carry_all_late(weir_graph *g)
+static void carry_all_deferred(weir_graph *g)
 {
     for (uint32_t level = 0; level < DEFERRED_LEVELS; level++)
-        carry_late(g, level);
+        carry_deferred(g, level);
 }
 
 void weir_rows_turn_deferred(weir_graph *g, weir_vertex p)
 {
     if (p != WEIR_NONE && p == g->aggregates->deferred[0].vertex)
         return;
-    carry_late(g, 0);
+    carry_deferred(g, 0);
     if (p == WEIR_NONE || vertex_at(g, p)->parent != g->aggregates->deferred[1].vertex)
-        carry_late(g, 1);
+        carry_deferred(g, 1);
 }
 
 void weir_rows_batch(weir_graph *g, bool on)
 {
-    carry_all_late(g);
+    carry_all_deferred(g);
     g->aggregates->batch = on;
 }
 
@@ -328,7 +333,7 @@ static void add_cells(const struct schema *s, int64_t *to, const int64_t *from)
         to[c] = cell_is_max(s, c) ? max64(to[c], from[c]) : to[c] + from[c];
 }
 
-/* Fills the rows in `cells`, laid out for `cap` kids, from the kids. */
+/* Computes all rows of an inner vertex from the contributions of the children. */
 static void fill_rows(weir_graph *g, struct inner *in, int64_t *out)
 {
     const struct schema *s = schema_at(g, in->schema);
@@ -349,8 +354,8 @@ static void fill_rows(weir_graph *g, struct inner *in, int64_t *out)
         }
 }
 
-/* Makes sure that a lift exists from every kid with children to a schema of `in`. */
-static int intern_lifts(weir_graph *g, const struct inner *in, uint32_t schema)
+/* Makes sure that a row map exists from every child with children to a schema. */
+static int intern_row_maps(weir_graph *g, const struct inner *in, uint32_t schema)
 {
     uint32_t last_schema = WEIR_NONE;
     weir_type last_type = WEIR_NO_TYPE;
@@ -368,8 +373,8 @@ static int intern_lifts(weir_graph *g, const struct inner *in, uint32_t schema)
     return WEIR_OK;
 }
 
-/* Points every kid with children at its lift, which exists. */
-static void set_lifts(weir_graph *g, const struct inner *in)
+/* Points every child with children at the child's row map, which exists. */
+static void set_row_maps(weir_graph *g, const struct inner *in)
 {
     uint32_t last_schema = WEIR_NONE, last = WEIR_NONE;
     weir_type last_type = WEIR_NO_TYPE;
@@ -387,11 +392,12 @@ static void set_lifts(weir_graph *g, const struct inner *in)
     }
 }
 
-/* Rows of one inner vertex that are to be laid out otherwise: all memory is got before anything is changed. */
+/* New layout for the rows of one inner vertex: all memory is allocated before any change. */
 struct refit {
     uint32_t inner, schema, cap;
-    int64_t *cells; /* NULL: the rows that it has do */
-    int64_t *was;   /* what the vertex of the refit before this one, a kid, contributed; NULL before the first */
+    int64_t *cells; /* NULL: the present rows suffice */
+    /* Former contribution of the vertex of the refit before, a child; NULL in the first refit. */
+    int64_t *was;
 };
 
 static void refits_free(struct refit *refits, uint32_t n)
@@ -402,7 +408,7 @@ static void refits_free(struct refit *refits, uint32_t n)
     }
 }
 
-/* Whether the rows have room for what is new, behind all that is there. */
+/* Whether the present rows suffice: the schema grows at the end of the codes, within the stride. */
 static bool fits_behind(const weir_graph *g, const struct inner *in, const struct refit *f)
 {
     const struct schema *s = schema_at(g, in->schema), *t = schema_at(g, f->schema);
@@ -423,10 +429,10 @@ static int refit_prepare(weir_graph *g, struct refit *f)
         if (!f->cells)
             return WEIR_ENOMEM;
     }
-    return intern_lifts(g, in, f->schema);
+    return intern_row_maps(g, in, f->schema);
 }
 
-/* New row numbers. */
+/* Gives an inner vertex new row numbers. */
 static void give_rows(weir_graph *g, struct inner *in, uint32_t rows)
 {
     bool had = in->nrows > 0;
@@ -455,14 +461,15 @@ void weir_rows_spare(weir_graph *g, const struct inner *in)
         a->spare_rows[a->nspare_rows++] = in->row;
 }
 
-/* Writes a row of one schema as one of another, which has all of it but for pairs where there are too many types, and is 0 yet. */
+/* Copies a row of one schema into a zeroed row of a wider schema. Pairs are lost where the wider schema has none. */
 static void move_cells(const struct schema *from, const struct schema *to, const int64_t *row, int64_t *out)
 {
     uint32_t pairs = CELL_TYPES + TYPE_CELLS * from->ntypes, to_pairs = CELL_TYPES + TYPE_CELLS * to->ntypes;
 
     memcpy(out, row, CELL_TYPES * sizeof *out);
     for (uint32_t i = 0; i < from->ntypes; i++)
-        memcpy(out + type_cell(to, (weir_type)from->codes[i]), row + CELL_TYPES + TYPE_CELLS * i, TYPE_CELLS * sizeof *out);
+        memcpy(out + type_cell(to, (weir_type)from->codes[i]), row + CELL_TYPES + TYPE_CELLS * i,
+               TYPE_CELLS * sizeof *out);
     for (uint32_t i = 0, k = 0; i < from->npairs && to->npairs > 0; i++) {
         while (to->codes[to->ntypes + k] != from->codes[from->ntypes + i])
             k++;
@@ -470,8 +477,8 @@ static void move_cells(const struct schema *from, const struct schema *to, const
     }
 }
 
-/* The rows that an inner vertex has, in their new places: rows over groups keep their numbers, and where there are more levels
- * than before, the first row of each is over all that there is. */
+/* Copies the rows into the new layout: rows over groups keep their position, and the first row of an added level
+ * covers all former entries. */
 static void move_rows(const weir_graph *g, const struct inner *in, const struct refit *f)
 {
     const struct schema *from = schema_at(g, in->schema), *to = schema_at(g, f->schema);
@@ -479,7 +486,7 @@ static void move_rows(const weir_graph *g, const struct inner *in, const struct 
 
     weir_levels_of(in->rows_cap, &old);
     weir_levels_of(f->cap, &new);
-    memset(f->cells, 0, (size_t)new.rows * to->stride * sizeof *f->cells);
+    memset(f->cells, 0, (size_t) new.rows * to->stride * sizeof *f->cells);
     if (!in->cells)
         return;
     move_cells(from, to, in->cells, f->cells);
@@ -489,7 +496,7 @@ static void move_rows(const weir_graph *g, const struct inner *in, const struct 
                        f->cells + (size_t)(new.first[l] + r) * to->stride);
 }
 
-/* The rows stand where they shall. */
+/* Installs the new layout. */
 static void refit_place(weir_graph *g, const struct refit *f)
 {
     struct inner *in = &g->inners[f->inner];
@@ -506,10 +513,10 @@ static void refit_place(weir_graph *g, const struct refit *f)
         give_rows(g, in, lv.rows);
     else
         in->nrows = lv.rows;
-    set_lifts(g, in);
+    set_row_maps(g, in);
 }
 
-/* Moves the rows, and adds the last `count` kids to them, or else what `kid` contributes now and did not before. */
+/* Moves the rows, and adds the last `count` children, or else the change of the contribution of `kid`. */
 static void refit_commit(weir_graph *g, struct refit *f, weir_vertex kid, uint32_t count)
 {
     struct inner *in = &g->inners[f->inner];
@@ -531,7 +538,7 @@ static void refit_commit(weir_graph *g, struct refit *f, weir_vertex kid, uint32
     add_to_rows(g, in, in->nkids - count, count, new);
 }
 
-/* The schema of what the kids of `in` are. */
+/* The schema of the present children of `in`. */
 static uint32_t schema_of_kids(weir_graph *g, const struct inner *in)
 {
     uint32_t schema = 0, last_schema = WEIR_NONE;
@@ -555,7 +562,7 @@ static uint32_t schema_of_kids(weir_graph *g, const struct inner *in)
     return schema;
 }
 
-/* As many kids as have rows anyway. */
+/* Capacity of the groups that `kids` children need. */
 static uint32_t whole_rows(uint32_t kids)
 {
     return kids > UINT32_MAX - WEIR_FAN ? kids : (kids + WEIR_FAN - 1) / WEIR_FAN * WEIR_FAN;
@@ -575,7 +582,7 @@ static int build_one(weir_graph *g, weir_vertex v)
     return WEIR_OK;
 }
 
-/* The next kid with children from *cursor on, or WEIR_NONE. */
+/* The next child with children from *cursor on, or WEIR_NONE. */
 static weir_vertex next_inner_kid(const weir_graph *g, const struct inner *in, uint32_t *cursor)
 {
     while (*cursor < in->nkids) {
@@ -616,8 +623,8 @@ int weir_rows_build(weir_graph *g)
     return WEIR_OK;
 }
 
-/* Which inner vertices from p upward need other rows for kids of that type and schema: refits[0..*n), and *top, the
- * last of them, whose contribution to its parent then changes as a whole. */
+/* Lists the inner vertices from p upward that need a new layout for children of a type and schema: refits[0..*n),
+ * and *top, the vertex of the last refit, whose contribution to the parent changes as a whole. */
 static int plan_refits(weir_graph *g, weir_vertex p, weir_type t, uint32_t kid_schema, uint32_t nkids,
                        struct refit *refits, uint32_t *n, weir_vertex *top)
 {
@@ -645,7 +652,7 @@ static int plan_refits(weir_graph *g, weir_vertex p, weir_type t, uint32_t kid_s
     return WEIR_OK;
 }
 
-/* Adds kids that the rows have room for. They are leaves, or one that has all below it already. */
+/* Adds children that the rows have capacity for: leaves, or one vertex with a complete subtree. */
 static void link_kids(weir_graph *g, struct inner *in, uint32_t count)
 {
     weir_vertex kid = in->kids[in->nkids];
@@ -662,7 +669,7 @@ static void link_kids(weir_graph *g, struct inner *in, uint32_t count)
     carry_growth(g, in->vertex);
 }
 
-/* The rows of v have been laid out anew, with what is new below it; OLD has what it contributed before. */
+/* Carries the growth of v after a new layout of the rows of v; OLD has the former contribution. */
 static void carry_top(weir_graph *g, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
@@ -692,7 +699,7 @@ int weir_rows_link(weir_graph *g, weir_vertex p, uint32_t count)
         link_kids(g, in, count);
         return WEIR_OK;
     }
-    carry_all_late(g);
+    carry_all_deferred(g);
     contribute_up(g, top, true, scratch(g, OLD));
     for (uint32_t i = 1; i < n; i++)
         weir_row_contribute(g, g->inners[refits[i - 1].inner].vertex, g->inners[refits[i].inner].schema, refits[i].was);

@@ -1,5 +1,5 @@
-/* rows_batch.c - changes of the books of siblings in a row, in a batch: what they contribute is added up, and carried into the rows of
- * their parent with the rest of the batch. */
+/* rows_batch.c - changes of the schedules of neighbouring siblings, in a batch: contributions are added up, and
+ * carried into the rows of the parent with the rest of the batch. */
 #include "aggregate/rows_deferred.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ uint32_t weir_rows_run(const weir_graph *g, const weir_pick *picks, uint32_t n)
 
 /* ---- starts of reservations, one by one ---- */
 
-/* Carries what the kid at pos says about reservations into the rows of its parent. */
+/* Carries a change of CELL_SOON of the child at pos into the rows of the parent. */
 static void update_soon(weir_graph *g, struct inner *in, uint32_t pos, int64_t old, int64_t new)
 {
     struct levels lv;
@@ -47,13 +47,13 @@ static int64_t soon_below(const struct inner *in)
     return in && in->cells ? in->cells[CELL_SOON] : 0;
 }
 
-/* In a batch: kept with its run. */
+/* Adds a change of CELL_SOON to the deferred run. */
 static void note_soon(weir_graph *g, weir_vertex v, int64_t old, int64_t new)
 {
     int64_t *cell = &scratch(g, RUN)[CELL_SOON];
 
     weir_rows_defer(g, 0, vertex_at(g, v)->parent, vertex_at(g, v)->pos);
-    g->aggregates->deferred[0].later |= new < old;
+    g->aggregates->deferred[0].soon_lowered |= new < old;
     *cell = max64(*cell, new);
     WEIR_TELL(g, spans_changed, g, v, false);
 }
@@ -75,7 +75,7 @@ void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
         note_soon(g, v, old, new);
         return;
     }
-    for (; old != new && p != WEIR_NONE && !g->building; v = p, p = vertex_at(g, v)->parent) {
+    for (; old != new &&p != WEIR_NONE && !g->building; v = p, p = vertex_at(g, v)->parent) {
         struct inner *in = inner_of(g, p);
         int64_t own = schedule_soon(schedule_of(g, p)), was = max64(own, in->cells[CELL_SOON]);
         update_soon(g, in, vertex_at(g, v)->pos, old, new);
@@ -86,7 +86,7 @@ void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
 
 /* ---- runs ---- */
 
-/* How many, from the first on, are alike: leaves of one kind with one book, or none. */
+/* Number of equal leaves at the start of n picks: of one kind, state and schedule. */
 static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
 {
     const struct vertex *first = vertex_at(g, picks->vertex);
@@ -94,13 +94,14 @@ static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
 
     for (; i < n && first->inner == WEIR_NONE; i++) {
         const struct vertex *x = vertex_at(g, picks[i].vertex);
-        if (x->schedule != first->schedule || x->kind != first->kind || x->inner != WEIR_NONE || x->state != first->state)
+        if (x->schedule != first->schedule || x->kind != first->kind || x->inner != WEIR_NONE ||
+            x->state != first->state)
             break;
     }
     return i;
 }
 
-/* What all of them contribute: sums, and maxima. */
+/* The contribution of n picks together: sums, and maxima. */
 static void add_up(const weir_graph *g, const struct schema *s, const weir_pick *picks, uint32_t n, int64_t *out)
 {
     memset(out, 0, s->width * sizeof *out);
@@ -118,7 +119,7 @@ static void tell_spans(weir_graph *g, const weir_pick *picks, uint32_t n)
         WEIR_TELL(g, spans_changed, g, picks[i].vertex, false);
 }
 
-/* Notes a run of kids. */
+/* Adds picks to the deferred run of the parent. */
 static void note_run(weir_graph *g, const weir_pick *picks, uint32_t n)
 {
     const struct vertex *first = vertex_at(g, picks->vertex);
@@ -149,19 +150,19 @@ void weir_rows_run_after(weir_graph *g, const weir_pick *picks, uint32_t n)
 
     add_up(g, s, picks, n, new);
     note_run(g, picks, n);
-    x->booked = true;
-    x->later |= new[CELL_SOON] < old[CELL_SOON];
+    x->changed = true;
+    x->soon_lowered |= new[CELL_SOON] < old[CELL_SOON];
     run[CELL_SOON] = max64(run[CELL_SOON], new[CELL_SOON]);
     for (uint32_t c = CELL_ACTIVE; c < pairs; c++)
         run[c] += new[c] - old[c];
     for (uint32_t c = pairs; c < s->width; c++) {
-        x->lowered |= new[c] < old[c];
+        x->pairs_lowered |= new[c] < old[c];
         run[c] = max64(run[c], new[c]);
     }
     tell_spans(g, picks, n);
 }
 
-/* The start of the first reservation of v or below it, as a row has it, where that of v is `next`. */
+/* CELL_SOON of v and below, where the first reservation of v itself starts at `next`. */
 static int64_t soon_with(const weir_graph *g, weir_vertex v, int64_t next)
 {
     const struct inner *in = inner_of(g, v);
@@ -192,7 +193,7 @@ void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const
     if (!changed)
         return;
     note_run(g, picks, n);
-    g->aggregates->deferred[0].later |= new < old;
+    g->aggregates->deferred[0].soon_lowered |= new < old;
     scratch(g, RUN)[CELL_SOON] = max64(scratch(g, RUN)[CELL_SOON], new);
     tell_spans(g, picks, n);
 }

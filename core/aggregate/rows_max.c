@@ -1,7 +1,7 @@
-/* rows_max.c - see rows_max.h. Invariant: reads only; what is said to be the largest is what a look at all entries would find. */
+/* rows_max.c - see rows_max.h. Invariant: reads only; a result equals the maximum over all entries. */
 #include "aggregate/rows_max.h"
 
-/* One maximum cell of what v contributes; `pairs` is the first cell of the pairs. */
+/* The contribution of v to a maximum cell; `pairs` is the first cell of the pairs. */
 static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell, uint32_t pairs)
 {
     const struct inner *in = inner_of(g, v);
@@ -22,7 +22,7 @@ static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell,
 bool weir_row_entries(const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r, uint32_t *begin,
                       uint32_t *end)
 {
-    uint32_t below = l == 0 ? lv->n : l - 1; /* the level of the entries; 0: kids */
+    uint32_t below = l == 0 ? lv->n : l - 1; /* level of the entries; 0: children */
     uint32_t count = below == 0 ? in->nkids : lv->count[below];
 
     if (l == 0) {

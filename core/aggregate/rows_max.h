@@ -1,25 +1,25 @@
-/* rows_max.h - the largest among the entries of a row. Private to the core. */
+/* rows_max.h - maxima over the entries of a row. Private to the core. */
 #ifndef WEIR_ROWS_MAX_H
 #define WEIR_ROWS_MAX_H
 
 #include "aggregate/rows.h"
 
-/* One row, whose maxima are looked for. */
+/* A row, for a search of maxima. */
 struct row {
     const struct inner *in;
-    uint32_t begin, end; /* its entries */
-    bool kids;           /* that is what they are */
-    uint32_t near;       /* the one that was the largest last, or stands beside what changed */
-    uint32_t pairs;      /* the first cell of the pairs */
+    uint32_t begin, end; /* entries */
+    bool kids;           /* entries are children, not rows */
+    uint32_t near;       /* entry to start from: the last maximum, or the neighbour of a change */
+    uint32_t pairs;      /* first cell of the pairs */
 };
 
-/* The row of level l over the kid at pos, to be looked through from there on. */
+/* The row of level l over the child at pos, to be searched outward from the child. */
 struct row weir_row_at(const weir_graph *g, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t pos);
-/* The maximum of one cell over the entries of a row; it cannot be above `bound`. Looked for outward from one of them: what stands
- * beside something in use is mostly free, on one of its sides, and has the most of all types. */
+/* The maximum of one cell over the entries of a row, at most `bound`. Searches outward from `near` and stops at
+ * `bound`: an idle neighbour of a busy entry mostly has the maximum. */
 int64_t weir_row_rescan(const weir_graph *g, struct row *w, uint32_t cell, int64_t bound);
 
-/* The next cell that is a maximum; CELL_SOON is the first. */
+/* The successor of a cell among the cells that are maxima; CELL_SOON is the first. */
 static inline uint32_t row_next_max(uint32_t cell, uint32_t pairs)
 {
     return cell == CELL_SOON ? pairs : cell + 1;
@@ -30,7 +30,7 @@ static inline int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* What the book of a vertex contributes to CELL_SOON. */
+/* The contribution of a schedule to CELL_SOON. */
 static inline int64_t schedule_soon(const struct schedule *b)
 {
     return b ? WEIR_FOREVER - b->next : 0;

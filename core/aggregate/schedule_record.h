@@ -1,41 +1,47 @@
-/* schedule_record.h - what jobs have of one vertex. Aggregates read the sums; time/schedule.c keeps all of it. Private to the core. */
-#ifndef WEIR_SCHEDULE_H
-#define WEIR_SCHEDULE_H
+/* schedule_record.h - spans of jobs on one vertex. Aggregates read the sums; time/schedule.c maintains the records.
+ * Private to the core. */
+#ifndef WEIR_SCHEDULE_RECORD_H
+#define WEIR_SCHEDULE_RECORD_H
 
 #include "graph/graph.h"
 
-#define SCHEDULE_FEW 2 /* spans that take no memory of their own */
+#define SCHEDULE_FEW 2 /* spans stored in the record itself */
 
-struct schedule_detail { /* of a vertex that is, or was, not only had as a whole */
+/* Part of a schedule with shared spans, now or once. */
+struct schedule_detail {
     int64_t *amounts; /* by span; SPAN_WHOLE: exclusive */
     uint32_t cap;
-    int64_t used;    /* sum of the amounts of the spans that have begun */
-    struct weir_timeline *timeline; /* kept from SCHEDULE_PLAN spans on where some are shared: amounts over time */
+    int64_t used; /* sum of the amounts of active spans */
+    /* Amounts over time; kept from SCHEDULE_TIMELINE spans on where some are shared. */
+    struct weir_timeline *timeline;
 };
 
-/* A span is a job, whose times it has, and an amount: mostly all of the vertex. So it costs 4 bytes, and 12 where not. Vertices of
- * one kind with the same few spans, all exclusive, may have one book together: jobs come to many of them at once, and go. */
+/* The spans of a vertex. A span is a job, with the times of the job, and an amount, mostly the whole vertex: 4
+ * bytes, or 12 where some amounts are shared. Vertices of one kind with equal short lists of exclusive spans may
+ * share a schedule: jobs come and go on many such vertices at once. */
 struct schedule {
-    uint32_t refs; /* vertices that have it; 0: a free record, whose `count` then chains to the next */
-    uint32_t kind; /* of these */
+    /* Vertices with the schedule; 0: a free record, chained by `count`. */
+    uint32_t refs;
+    uint32_t kind; /* of the vertices */
     uint32_t count, cap;
     uint32_t active; /* spans that have begun */
-    uint32_t held;   /* of these, exclusive ones */
-    uint32_t shared; /* spans that are not exclusive; without any, no two touch */
-    int64_t next;    /* start of the first that has not begun; WEIR_FOREVER */
-    int64_t last_start, last_end; /* of the last span: mostly what is asked about is later than all of them */
+    uint32_t held;   /* exclusive spans that have begun */
+    uint32_t shared; /* spans that are not exclusive; where 0, no two spans overlap */
+    int64_t next;    /* start of the first span that has not begun, or WEIR_FOREVER */
+    /* Times of the last span: most queries are about later times. */
+    int64_t last_start, last_end;
     union {
-        uint32_t *jobs;         /* indices, sorted by start */
+        uint32_t *jobs;             /* indices of jobs, sorted by start */
         uint32_t few[SCHEDULE_FEW]; /* while cap is 0 */
     };
-    struct schedule_detail *parts; /* NULL: all spans are exclusive */
+    struct schedule_detail *detail; /* NULL: all spans are exclusive */
 };
 
-/* The books of a graph. */
+/* The schedules of a graph. */
 struct schedules {
     struct schedule *list;
-    uint32_t n, cap, free; /* free: the first free record, or WEIR_NONE */
-    uint32_t booked;       /* vertices that have a book: there is room for one each */
+    uint32_t n, cap, free; /* first free record, or WEIR_NONE */
+    uint32_t users;        /* vertices with a schedule; `list` has a record reserved for each */
 };
 
 static inline struct schedule *schedule_of(const weir_graph *g, weir_vertex v)
@@ -44,10 +50,10 @@ static inline struct schedule *schedule_of(const weir_graph *g, weir_vertex v)
     return i == WEIR_NONE ? NULL : &g->schedules->list[i];
 }
 
-/* Units in use now; more than there are where a job has not gone at its end. */
+/* Units in use now; more than the size where a job has stayed past the end of its interval. */
 static inline int64_t schedule_used(const weir_graph *g, const struct schedule *b)
 {
-    return b->parts ? b->parts->used : b->held * g->kinds[b->kind].size;
+    return b->detail ? b->detail->used : b->held * g->kinds[b->kind].size;
 }
 
 #endif

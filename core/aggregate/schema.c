@@ -1,4 +1,4 @@
-/* schema.c - schemas and lifts, each kind stored once. Invariant: schema 0 has no types. */
+/* schema.c - schemas and row maps, each stored once. Invariant: schema 0 has no types. */
 #include "aggregate/schema.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static void schema_free(struct schema *s)
     }
 }
 
-static void lift_free(struct row_map *l)
+static void row_map_free(struct row_map *l)
 {
     if (l) {
         weir_mem_free(l->moves);
@@ -38,7 +38,7 @@ void weir_aggregates_free(weir_graph *g)
     for (uint32_t i = 0; a && i < a->nschemas; i++)
         schema_free(a->schemas[i]);
     for (uint32_t i = 0; a && i < a->nrow_maps; i++)
-        lift_free(a->row_maps[i]);
+        row_map_free(a->row_maps[i]);
     if (a) {
         weir_mem_free(a->schemas);
         weir_mem_free(a->row_maps);
@@ -49,7 +49,7 @@ void weir_aggregates_free(weir_graph *g)
     g->aggregates = NULL;
 }
 
-/* With many types rows have room for some more. */
+/* With many types the stride has room for a few more types. */
 static uint32_t stride_of(const struct schema *s)
 {
     uint32_t step = 1;
@@ -106,7 +106,8 @@ uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n)
         if (s->ntypes + s->npairs == n && (n == 0 || memcmp(s->codes, codes, n * sizeof *codes) == 0))
             return i;
     }
-    if (weir_array_reserve(&g->aggregates->schemas, &g->aggregates->schemas_cap, g->aggregates->nschemas + 1, sizeof *g->aggregates->schemas))
+    if (weir_array_reserve(&g->aggregates->schemas, &g->aggregates->schemas_cap, g->aggregates->nschemas + 1,
+                           sizeof *g->aggregates->schemas))
         return WEIR_NONE;
     s = schema_new(g, codes, n);
     if (!s)
@@ -124,7 +125,7 @@ static uint32_t pair_code(uint32_t outer, uint32_t t)
     return (outer + 1) << 16 | t;
 }
 
-/* Writes the union of two ascending lists; returns how many there are in it. */
+/* Writes the union of two ascending lists; returns the length. */
 static uint32_t unite(const uint32_t *a, uint32_t na, const uint32_t *b, uint32_t nb, uint32_t *out)
 {
     uint32_t n = 0;
@@ -138,7 +139,7 @@ static uint32_t unite(const uint32_t *a, uint32_t na, const uint32_t *b, uint32_
     return n;
 }
 
-/* Without the pairs where there are too many types. */
+/* Cuts off the pairs where there are too many types. */
 static uint32_t drop_pairs(const uint32_t *codes, uint32_t n)
 {
     uint32_t types = 0;
@@ -174,7 +175,8 @@ uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, ui
 {
     uint32_t at = (kid_schema + kid_type) % SCHEMA_KNOWN, made = g->aggregates->schemas[schema]->known[at].made;
 
-    if (made && g->aggregates->schemas[schema]->known[at].kid == kid_schema && g->aggregates->schemas[schema]->known[at].type == kid_type)
+    if (made && g->aggregates->schemas[schema]->known[at].kid == kid_schema &&
+        g->aggregates->schemas[schema]->known[at].type == kid_type)
         return made - 1;
     made = schema_with(g, schema, kid_type, kid_schema);
     if (made == WEIR_NONE)
@@ -206,7 +208,8 @@ static void add_move(struct row_map *l, uint32_t from, uint32_t to, bool max, bo
     l->moves[l->nmoves++] = (struct move){(uint16_t)from, (uint16_t)to, max, gated};
 }
 
-/* A cell of a pair, which is a maximum: at most two cells of a kid lead to it, T's own and that of a T below it. */
+/* Adds a cell of a pair, a maximum over at most two cells of a child: the child's own, and the same pair below the
+ * child. */
 static void add_source(struct row_map *l, const struct schema *p, uint32_t from, uint32_t to, bool gated)
 {
     uint16_t *sources = l->sources[to - CELL_TYPES - TYPE_CELLS * p->ntypes];
@@ -215,7 +218,7 @@ static void add_source(struct row_map *l, const struct schema *p, uint32_t from,
     add_move(l, from, to, true, gated);
 }
 
-static void lift_type(struct row_map *l, const struct schema *p, const struct schema *k, weir_type t)
+static void map_type(struct row_map *l, const struct schema *p, const struct schema *k, weir_type t)
 {
     uint32_t from = type_cell(k, t), to = type_cell(p, t), pair = weir_pair_cell(p, l->kid_type, t);
 
@@ -228,7 +231,7 @@ static void lift_type(struct row_map *l, const struct schema *p, const struct sc
     }
 }
 
-static void lift_pairs(struct row_map *l, const struct schema *p, const struct schema *k)
+static void map_pairs(struct row_map *l, const struct schema *p, const struct schema *k)
 {
     for (uint32_t i = 0; i < k->npairs; i++) {
         uint32_t code = k->codes[k->ntypes + i];
@@ -261,7 +264,8 @@ uint32_t weir_row_map_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_
         if (l->parent == parent && l->kid == kid && l->kid_type == kid_type)
             return i;
     }
-    if (weir_array_reserve(&g->aggregates->row_maps, &g->aggregates->row_maps_cap, g->aggregates->nrow_maps + 1, sizeof *g->aggregates->row_maps))
+    if (weir_array_reserve(&g->aggregates->row_maps, &g->aggregates->row_maps_cap, g->aggregates->nrow_maps + 1,
+                           sizeof *g->aggregates->row_maps))
         return WEIR_NONE;
     l = weir_mem_zalloc(1, sizeof *l);
     if (!l)
@@ -269,7 +273,7 @@ uint32_t weir_row_map_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_
     l->moves = weir_mem_alloc(((size_t)k->ntypes * 5 + (size_t)k->npairs * 2 + 1) * sizeof *l->moves);
     l->sources = weir_mem_zalloc((size_t)p->npairs * PAIR_CELLS, sizeof *l->sources);
     if (!l->moves || !l->sources) {
-        lift_free(l);
+        row_map_free(l);
         return WEIR_NONE;
     }
     l->parent = parent;
@@ -277,21 +281,22 @@ uint32_t weir_row_map_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_
     l->kid_type = kid_type;
     l->own = (uint16_t)type_cell(p, kid_type);
     for (uint32_t i = 0; i < k->ntypes; i++)
-        lift_type(l, p, k, (weir_type)k->codes[i]);
-    lift_pairs(l, p, k);
+        map_type(l, p, k, (weir_type)k->codes[i]);
+    map_pairs(l, p, k);
     put_gated_first(l);
     g->aggregates->row_maps[g->aggregates->nrow_maps] = l;
     return g->aggregates->nrow_maps++;
 }
 
-/* Units of a type below a vertex. Schemas keep the types of what is gone, rows do not. */
+/* Whether units of a type are below a vertex. Schemas keep the types of removed vertices, rows do not. */
 static bool has_below(const struct schema *s, const struct inner *in, weir_type t)
 {
     uint32_t cell = type_cell(s, t);
     return cell && (!in->cells || in->cells[cell + TYPE_TOTAL] > 0);
 }
 
-/* Whether some vertex of type `outer` at or below v has units of t below it. Only opens what has both. */
+/* Whether some vertex of type `outer` at or below v has units of t below. Opens only vertices with both types
+ * below. */
 static bool is_above(const weir_graph *g, weir_vertex v, weir_type outer, weir_type t)
 {
     const struct inner *in = inner_of(g, v);
@@ -311,7 +316,8 @@ static bool is_above(const weir_graph *g, weir_vertex v, weir_type outer, weir_t
     return false;
 }
 
-/* Whether vertices of a type stand, or once stood, below others of it: calendars count by that, so it never ends. */
+/* Whether vertices of a type are, or once were, below vertices of the same type. Never turns false again:
+ * occupancies depend on the answer. */
 static bool is_nested(const weir_graph *g, weir_vertex root, weir_type t)
 {
     const struct inner *in = inner_of(g, root);

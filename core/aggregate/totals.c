@@ -1,4 +1,4 @@
-/* totals.c - what rows tell about one vertex, or the whole graph, now (M9). Invariant: reads only. */
+/* totals.c - present totals of one vertex, or the whole graph, from rows (M9). Invariant: reads only. */
 #include "aggregate/rows.h"
 
 bool weir_vertex_reachable(const weir_graph *g, weir_vertex v)
@@ -20,7 +20,7 @@ static void add_row(const weir_graph *g, weir_vertex v, weir_type t, bool open, 
     out->idle += open ? in->cells[cell + TYPE_IDLE] : 0;
 }
 
-/* The i-th type of the whole graph: all roots and what is below them. */
+/* Totals of the i-th type over the whole graph: all roots and subtrees. */
 static bool aggregate_all(const weir_graph *g, uint32_t i, weir_aggregate *out)
 {
     if (i >= g->ntypes)
@@ -59,7 +59,7 @@ bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_a
 
 int64_t weir_vertex_free(const weir_graph *g, weir_vertex v)
 {
-    if (g->unavailable == 0 && (!g->schedules || g->schedules->booked == 0))
+    if (g->unavailable == 0 && (!g->schedules || g->schedules->users == 0))
         return kind_of(g, v)->size;
     if (!state_available(vertex_at(g, v)->state))
         return 0;

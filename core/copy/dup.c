@@ -94,7 +94,7 @@ static int copy_schema(const struct schema *from, struct schema **out)
     return WEIR_OK;
 }
 
-static int copy_lift(const weir_graph *g, const struct row_map *from, struct row_map **out)
+static int copy_row_map(const weir_graph *g, const struct row_map *from, struct row_map **out)
 {
     size_t pairs = (size_t)schema_at(g, from->parent)->npairs * PAIR_CELLS;
     struct row_map *l;
@@ -135,7 +135,7 @@ static int copy_aggregates(const weir_graph *g, weir_graph *c)
         if (copy_schema(from->schemas[to->nschemas], &to->schemas[to->nschemas]))
             return WEIR_ENOMEM;
     for (; to->nrow_maps < from->nrow_maps; to->nrow_maps++)
-        if (copy_lift(g, from->row_maps[to->nrow_maps], &to->row_maps[to->nrow_maps]))
+        if (copy_row_map(g, from->row_maps[to->nrow_maps], &to->row_maps[to->nrow_maps]))
             return WEIR_ENOMEM;
     return WEIR_OK;
 }
@@ -178,7 +178,7 @@ static int copy_pools(const weir_graph *g, weir_graph *c)
     return WEIR_OK;
 }
 
-static int copy_parts(const struct schedule_detail *from, struct schedule_detail **out)
+static int copy_detail(const struct schedule_detail *from, struct schedule_detail **out)
 {
     struct schedule_detail *p;
 
@@ -192,7 +192,7 @@ static int copy_parts(const struct schedule_detail *from, struct schedule_detail
                : WEIR_OK;
 }
 
-static int copy_books(const weir_graph *g, weir_graph *c)
+static int copy_schedules(const weir_graph *g, weir_graph *c)
 {
     const struct schedules *all = g->schedules;
     struct schedules *own;
@@ -200,25 +200,25 @@ static int copy_books(const weir_graph *g, weir_graph *c)
 
     if (!all)
         return WEIR_OK;
-    if (weir_books_make(c))
+    if (weir_schedules_make(c))
         return WEIR_ENOMEM;
     own = c->schedules;
     own->free = all->free;
-    own->booked = all->booked;
+    own->users = all->users;
     if (copy_array(&own->list, &unused, &own->cap, all->list, all->n, sizeof *all->list))
         return WEIR_ENOMEM;
     for (; own->n < all->n; own->n++) {
         if (own->list[own->n].cap)
             own->list[own->n].jobs = NULL;
-        own->list[own->n].parts = NULL;
+        own->list[own->n].detail = NULL;
     }
-    if (weir_array_reserve(&own->list, &own->cap, own->booked, sizeof *own->list))
+    if (weir_array_reserve(&own->list, &own->cap, own->users, sizeof *own->list))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < own->n; i++) {
         const struct schedule *from = &all->list[i];
         struct schedule *to = &own->list[i];
         if ((from->cap && copy_bytes(&to->jobs, from->jobs, from->cap * sizeof *from->jobs)) ||
-            (from->parts && copy_parts(from->parts, &to->parts)))
+            (from->detail && copy_detail(from->detail, &to->detail)))
             return WEIR_ENOMEM;
     }
     return WEIR_OK;
@@ -251,7 +251,7 @@ static int copy_jobs(const weir_graph *g, weir_graph *c)
     if (copy_array(&own->starts, &n, &own->starts_cap, all->starts, all->n, sizeof *all->starts) ||
         copy_array(&own->order, &n, &own->order_cap, all->order, all->n, sizeof *all->order) ||
         copy_array(&own->slots, &n, &own->nslots, all->slots, all->nslots, sizeof *all->slots) ||
-        copy_array(&own->pending, &own->npending, &own->pending_cap, all->pending, all->npending, sizeof *all->pending))
+        copy_array(&own->queue, &own->nqueue, &own->queue_cap, all->queue, all->nqueue, sizeof *all->queue))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < own->n; i++)
         if (copy_job(&all->list[i], &own->list[i]))
@@ -336,7 +336,7 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
         weir_jobs_observe(c);
     c->map_index = weir_map_index_new();
     if (!c->map_index || copy_names(&g->names, &c->names) || copy_aggregates(g, c) || copy_types(g, c) ||
-        copy_flat(g, c) || copy_inners(g, c) || copy_pools(g, c) || copy_books(g, c) || copy_jobs(g, c)) {
+        copy_flat(g, c) || copy_inners(g, c) || copy_pools(g, c) || copy_schedules(g, c) || copy_jobs(g, c)) {
         weir_graph_free(c);
         return weir_fail_nomem(err);
     }

@@ -55,16 +55,16 @@ void weir_observe_end(weir_graph *g, const struct weir_observer *o);
 #define WEIR_EVENT(event) (offsetof(struct weir_observer, event) / sizeof(void (*)(void)))
 
 /* Loops over the observers with a function for `event`; `o` is a pointer variable. */
-#define WEIR_EACH_OBSERVER(g, event, o)                         \
-    for (unsigned told_ = (g)->told[WEIR_EVENT(event)];         \
-         told_ && ((o) = (g)->observers[__builtin_ctz(told_)]); told_ &= told_ - 1)
+#define WEIR_EACH_OBSERVER(g, event, o)                                                                                \
+    for (unsigned told_ = (g)->told[WEIR_EVENT(event)]; told_ && ((o) = (g)->observers[__builtin_ctz(told_)]);         \
+         told_ &= told_ - 1)
 
 /* Calls the function of every observer for `event`. */
-#define WEIR_TELL(g, event, ...)                   \
-    do {                                           \
-        const struct weir_observer *o_;            \
-        WEIR_EACH_OBSERVER (g, event, o_)          \
-            o_->event(__VA_ARGS__);                \
+#define WEIR_TELL(g, event, ...)                                                                                       \
+    do {                                                                                                               \
+        const struct weir_observer *o_;                                                                                \
+        WEIR_EACH_OBSERVER (g, event, o_)                                                                              \
+            o_->event(__VA_ARGS__);                                                                                    \
     } while (0)
 
 /* Whether an observer has a function for spans_changed. */

@@ -1,7 +1,7 @@
-/* candidate_index.c - the first candidate in order below each row. Invariant: best[row] is the first in order of what the
- * entries of the row offer; WEIR_NONE where none qualifies; UNKNOWN where nobody has looked since the one it had went, and then it
- * is UNKNOWN in all rows above, too. So an index that nobody asks costs next to nothing, and what is asked for is looked for once,
- * however often it has changed. */
+/* candidate_index.c - the first candidate in order below each row. Invariant: best[row] is the first in order of
+ * the candidates that the entries offer; WEIR_NONE where none qualifies; UNKNOWN since the first candidate went,
+ * and then all rows above are UNKNOWN, too. So an unused index costs next to nothing, and a row is recomputed once
+ * per query, however many changes came before. */
 #include "index/candidate_index.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "aggregate/rows.h"
 #include "graph/observer.h"
 
-#define UNKNOWN (WEIR_NONE - 1) /* no vertex has that number */
+#define UNKNOWN (WEIR_NONE - 1) /* no vertex has the number */
 
 static void index_free(struct index *x)
 {
@@ -58,7 +58,8 @@ static int note(struct order_notes *notes, weir_vertex v)
     return WEIR_OK;
 }
 
-/* The notes of the keys of index i, where no index behind i shares these; else NULL. A loop from the last index on meets them once. */
+/* The notes of the keys of index i, where no later index shares the keys; else NULL. So a loop from the last index
+ * down meets each list of notes once. */
 static struct order_notes *key_notes(const weir_graph *g, uint32_t i)
 {
     struct order_keys *keys = g->indexes.list[i]->order.keys;
@@ -82,8 +83,8 @@ static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
     }
 }
 
-/* What is first in the row over the kid of p at pos is not known any more, nor what is first in those above it. `all`: the tree
- * has changed, and not all of them may have heard of it: a vertex that has the type below it from now on has rows for it, too. */
+/* Marks the row over the child of p at pos and all rows above as unknown. `all`: after a change of the tree, not
+ * only up to the first unknown row: a vertex with the type below from now on has rows unknown to the index. */
 static void forget(const weir_graph *g, struct index *x, weir_vertex p, uint32_t pos, bool all)
 {
     x->unknown = true;
@@ -131,7 +132,7 @@ weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_ve
     return first_of(g, x, own, below);
 }
 
-/* The first of the entries of one row. */
+/* The first candidate of the entries of one row. */
 static weir_vertex first_of_row(const weir_graph *g, const struct index *x, const struct inner *in,
                                 const struct levels *lv, uint32_t l, uint32_t r)
 {
@@ -150,8 +151,9 @@ static weir_vertex first_of_row(const weir_graph *g, const struct index *x, cons
 
 static void settle_below(const weir_graph *g, struct index *x, weir_vertex v);
 
-/* Looks for the first of a row where that is not known. The depth of the tree is bounded. */
-static void settle(const weir_graph *g, struct index *x, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r)
+/* Recomputes a row, if unknown. The depth of the tree is bounded. */
+static void settle(const weir_graph *g, struct index *x, const struct inner *in, const struct levels *lv, uint32_t l,
+                   uint32_t r)
 {
     uint32_t begin, end;
     bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
@@ -166,7 +168,7 @@ static void settle(const weir_graph *g, struct index *x, const struct inner *in,
     x->best[in->row + r] = first_of_row(g, x, in, lv, l, r);
 }
 
-/* The rows of v, and all below. */
+/* Recomputes the unknown rows of v and below. */
 static void settle_below(const weir_graph *g, struct index *x, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);
@@ -204,7 +206,7 @@ static void fill_rows(const weir_graph *g, struct index *x, const struct inner *
     x->best[in->row] = first_of_row(g, x, in, &lv, 0, 0);
 }
 
-/* ... after those below it. The depth of the tree is bounded. */
+/* Computes the rows of an inner vertex after all rows below. The depth of the tree is bounded. */
 static void fill_below(const weir_graph *g, struct index *x, const struct inner *in)
 {
     if (!index_has_rows(g, x, in))
@@ -215,15 +217,14 @@ static void fill_below(const weir_graph *g, struct index *x, const struct inner 
     fill_rows(g, x, in);
 }
 
-/* Asks the policy about all vertices of the type. */
+/* Calls the policy's `keys` for all vertices of the type. */
 static int compute_all(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
     if (weir_order_reserve(g, &x->order))
         return weir_fail_nomem(err);
     for (weir_vertex v = 0; v < g->limit; v++) {
-        int rc = vertex_valid(g, v) && kind_of(g, v)->type == x->type
-                     ? weir_order_compute(g, p, &x->order, v, err)
-                     : WEIR_OK;
+        int rc = vertex_valid(g, v) && kind_of(g, v)->type == x->type ? weir_order_compute(g, p, &x->order, v, err)
+                                                                      : WEIR_OK;
         if (rc)
             return rc;
     }
@@ -243,7 +244,8 @@ static int compute_below(const weir_graph *g, const weir_policy *p, struct index
     return rc;
 }
 
-/* Asks the policy about the vertices that are noted, once for all indices that share the keys. When a hook fails, all stay noted. */
+/* Calls the policy's `keys` for noted vertices, once for all indexes that share the keys. After a failure of the
+ * hook all vertices stay noted. */
 static int compute_noted(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
     struct order_notes *notes = x->order.keys ? &x->order.keys->notes : NULL;
@@ -258,7 +260,7 @@ static int compute_noted(const weir_graph *g, const weir_policy *p, struct index
     return WEIR_OK;
 }
 
-/* The keys of a new index: those of an index of the same order and type, which are brought up to date, or new ones. */
+/* The keys of a new index: shared with an index of equal order and type, after an update, or new. */
 static int take_keys(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
     const struct order *other = NULL;
@@ -293,9 +295,9 @@ static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err 
     return WEIR_OK;
 }
 
-/* ---- what was noted ---- */
+/* ---- notes ---- */
 
-/* Puts the noted vertices in order again. When a hook fails, all of them stay noted. */
+/* Puts noted vertices in order again. After a failure of the hook all vertices stay noted. */
 static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
     const weir_vertex *noted = x->notes.list;
@@ -325,7 +327,8 @@ static bool is_within(const weir_graph *g, weir_vertex v, weir_vertex top)
     return v == top;
 }
 
-/* Notes new vertices; one below the vertex that was noted last goes with it. Many at once stand for their parent. */
+/* Notes new vertices; a vertex below the last noted vertex needs no note. Many siblings at once are noted as the
+ * parent. */
 static int note_new(const weir_graph *g, struct order_notes *notes, weir_vertex p, uint32_t pos, uint32_t count)
 {
     weir_vertex last = notes->n ? notes->list[notes->n - 1] : WEIR_NONE;
@@ -345,7 +348,8 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
     for (uint32_t i = g->indexes.n; i-- > 0;) {
         struct index *x = g->indexes.list[i];
         struct order_notes *keys = key_notes(g, i);
-        if (weir_order_reserve(g, &x->order) || note_new(g, &x->notes, p, pos, count) || (keys && note_new(g, keys, p, pos, count)))
+        if (weir_order_reserve(g, &x->order) || note_new(g, &x->notes, p, pos, count) ||
+            (keys && note_new(g, keys, p, pos, count)))
             drop_at(g, i);
     }
 }
@@ -409,7 +413,7 @@ static void rows_moved(weir_graph *g, weir_vertex v)
     }
 }
 
-/* ---- getting one ---- */
+/* ---- finding and making an index ---- */
 
 static struct index *find(weir_graph *g, const struct order *o, weir_type t, enum index_mode mode)
 {
@@ -466,7 +470,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_
     return catch_up(g, p, x, err);
 }
 
-/* Whether w is v or below it, w being below v's parent. */
+/* Whether w, below the parent of v, is v or below v. */
 static bool comes_from(const weir_graph *g, weir_vertex w, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
@@ -475,7 +479,7 @@ static bool comes_from(const weir_graph *g, weir_vertex w, weir_vertex v)
     return w == v;
 }
 
-/* Brings the rows of v's parent up to date. Whether those above may have to be, too. */
+/* Updates the rows of v's parent. Returns whether rows above may change, too. */
 static bool touch_rows(weir_graph *g, struct index *x, weir_vertex v, const struct inner *in)
 {
     uint32_t pos = vertex_at(g, v)->pos;
@@ -496,13 +500,14 @@ static bool touch_rows(weir_graph *g, struct index *x, weir_vertex v, const stru
             forget(g, x, vertex_at(g, v)->parent, pos, false);
             return false;
         } else {
-            return x->mode == INDEX_IDLE; /* what is first here still is: so in what is above, but where that has to be idle */
+            /* The first candidate is unchanged: so are rows above, except where ancestors must be idle. */
+            return x->mode == INDEX_IDLE;
         }
     }
     return true;
 }
 
-/* ... returns the parent where those above it may have to be, else WEIR_NONE. */
+/* Updates the rows of v's parent. Returns the parent where rows above may change, else WEIR_NONE. */
 static weir_vertex touch_parent(weir_graph *g, struct index *x, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
@@ -511,7 +516,7 @@ static weir_vertex touch_parent(weir_graph *g, struct index *x, weir_vertex v)
     return !index_has_rows(g, x, in) || touch_rows(g, x, v, in) ? p : WEIR_NONE;
 }
 
-/* The kid of a vertex changed, in the rows of its parent only. */
+/* Updates the rows of the parent after a change of v, without rows above. */
 static void touch_kid(weir_graph *g, weir_vertex v)
 {
     for (uint32_t i = 0; i < g->indexes.n; i++)
@@ -519,7 +524,8 @@ static void touch_kid(weir_graph *g, weir_vertex v)
             (void)touch_parent(g, g->indexes.list[i], v);
 }
 
-#define MANY_KIDS 4 /* changed, from which on the best of their rows is looked for once */
+/* Changed children from which on the rows are marked as unknown. */
+#define MANY_KIDS 4
 
 static void used_run(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to)
 {
@@ -529,7 +535,8 @@ static void used_run(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to)
         touch_kid(g, in->kids[i]);
     for (uint32_t i = 0; to - from + 1 >= MANY_KIDS && i < g->indexes.n; i++) {
         struct index *x = g->indexes.list[i];
-        for (uint32_t pos = from; x->mode != INDEX_ANY && index_has_rows(g, x, in) && pos <= to; pos = (pos / WEIR_FAN + 1) * WEIR_FAN)
+        for (uint32_t pos = from; x->mode != INDEX_ANY && index_has_rows(g, x, in) && pos <= to;
+             pos = (pos / WEIR_FAN + 1) * WEIR_FAN)
             forget(g, x, p, pos, false);
     }
 }
@@ -545,8 +552,8 @@ static void used(weir_graph *g, weir_vertex v)
 /* ---- checks ---- */
 
 /* Whether all entries of a row are known. */
-static bool entries_known(const weir_graph *g, const struct index *x, const struct inner *in, const struct levels *lv, uint32_t l,
-                          uint32_t r)
+static bool entries_known(const weir_graph *g, const struct index *x, const struct inner *in, const struct levels *lv,
+                          uint32_t l, uint32_t r)
 {
     uint32_t begin, end;
     bool kids = weir_row_entries(in, lv, l, r, &begin, &end), known = true;
@@ -561,9 +568,9 @@ static bool entries_known(const weir_graph *g, const struct index *x, const stru
     return known;
 }
 
-/* Whether a row says what is first, or that it is not known. */
-static bool row_right(const weir_graph *g, const struct index *x, const struct inner *in, const struct levels *lv, uint32_t l,
-                      uint32_t r)
+/* Whether a row has the first candidate, or is unknown. */
+static bool row_right(const weir_graph *g, const struct index *x, const struct inner *in, const struct levels *lv,
+                      uint32_t l, uint32_t r)
 {
     weir_vertex best = x->best[in->row + r];
 
@@ -574,7 +581,7 @@ static bool row_right(const weir_graph *g, const struct index *x, const struct i
 
 static bool index_right(const weir_graph *g, const struct index *x)
 {
-    if (x->notes.n > 0) /* its rows are those of before */
+    if (x->notes.n > 0) /* rows are outdated until the notes are processed */
         return true;
     for (uint32_t i = 0; i < g->ninners; i++) {
         const struct inner *in = &g->inners[i];
@@ -605,7 +612,8 @@ static size_t bytes(const weir_graph *g)
     size_t n = 0;
 
     for (uint32_t i = 0; i < g->indexes.n; i++)
-        n += (size_t)g->indexes.list[i]->rows * sizeof(weir_vertex) + (key_notes(g, i) ? weir_order_bytes(&g->indexes.list[i]->order) : 0);
+        n += (size_t)g->indexes.list[i]->rows * sizeof(weir_vertex) +
+             (key_notes(g, i) ? weir_order_bytes(&g->indexes.list[i]->order) : 0);
     return n;
 }
 

@@ -1,10 +1,11 @@
-/* candidate_index.h - for one order and one type: the first vertex in that order below each row, among those that qualify.
+/* candidate_index.h - for one order and one type: the first candidate in order below each row.
  *
- * Kept while the policy is in use. A change of the books that brings a better one is carried up; one that takes the first of a row
- * marks it as not known, with all rows above it, and the next that asks looks for it. Where the order reads properties, tags
- * or ranks, a vertex whose own changed is noted, and it and what is below it are put in order again when the index is
- * next asked for: an order may look at a vertex and at those above it. So are new vertices; what goes is taken out at once.
- * Dropped when too much is noted, and built anew when it is next asked for, O(n).
+ * An index exists while the policy is in use. A change of schedules that makes a better candidate is carried up; a
+ * change that takes the first candidate of a row marks the row and all rows above as unknown, and the next query
+ * recomputes them. Where the order reads properties, tags or ranks, a vertex with a change of these is noted, and on
+ * the next query the vertex and its subtree are put in order again: an order may look at a vertex and at ancestors. New
+ * vertices are noted too; removed vertices leave at once. With too many notes the index is dropped, and rebuilt on the
+ * next query, O(n).
  */
 #ifndef WEIR_INDEX_H
 #define WEIR_INDEX_H
@@ -12,13 +13,15 @@
 #include "index/rank_order.h"
 #include "aggregate/schema.h"
 
-#define INDEX_MAX   32   /* kept per graph; the one used least recently makes room */
-#define INDEX_NOTES 1024 /* vertices noted in one index; with more it is dropped */
+#define INDEX_MAX   32   /* indexes per graph; the least recently used is dropped first */
+#define INDEX_NOTES 1024 /* noted vertices in one index; with more the index is dropped */
 
 enum index_mode {
-    INDEX_ANY,  /* every vertex of the type: for times other than now */
-    INDEX_FREE, /* reachable from the row, and with units that no job has now */
-    INDEX_IDLE  /* ... and unused, in it and below it */
+    INDEX_ANY, /* every vertex of the type: for times other than now */
+    /* Reachable from the row, with units that no job has now. */
+    INDEX_FREE,
+    /* Also unused, in the vertex and below. */
+    INDEX_IDLE
 };
 
 struct index {
@@ -28,36 +31,39 @@ struct index {
     uint64_t last_use;
     weir_vertex *best; /* by row number */
     uint32_t rows, rows_cap;
-    bool unknown; /* the best of some row is not known: candidate_index.c */
-    struct order_notes notes; /* vertices whose rows are to be put in order again */
-    bool reordered; /* one of them is no new vertex, but stands elsewhere in the order */
-    weir_vertex *list; /* all vertices of the type in order; NULL until they are asked for */
+    bool unknown;             /* the candidate of some row is UNKNOWN (candidate_index.c) */
+    struct order_notes notes; /* vertices with rows to be put in order again */
+    bool reordered;           /* a noted vertex is not new, but has moved in the order */
+    /* All vertices of the type in order; NULL until asked for. */
+    weir_vertex *list;
     uint32_t nlist, list_cap;
-    int straight;  /* the list is in preorder: 1; backwards: -1; neither: 0 */
-    uint32_t *bits; /* by place in the list: the bit in a calendar, WEIR_NONE: it has none; NULL: they stand in the same order */
-    uint64_t bits_of; /* the serial of that calendar; 0: of none */
+    int straight; /* the list is in preorder: 1; in reverse preorder: -1; neither: 0 */
+    /* By position in the list: the bit in an occupancy, WEIR_NONE: none; NULL: bits are in the order of the list. */
+    uint32_t *bits;
+    uint64_t bits_of; /* serial of the occupancy; 0: none */
 };
 
-/* Whether rows of the index stand at an inner vertex, which may be NULL. */
+/* Whether the index has rows at an inner vertex (or NULL). */
 static inline bool index_has_rows(const weir_graph *g, const struct index *x, const struct inner *in)
 {
     return in && in->cells && type_cell(schema_at(g, in->schema), x->type);
 }
 
-/* The index of a policy's order, built where there is none. */
+/* Finds or builds the index of a policy's order. O(n) where built */
 int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_mode mode, struct index **out,
                    weir_err *err);
-/* Before what is best below v, or (WEIR_NONE) anywhere, is read: looks for what is not known there. */
+/* Recomputes unknown rows of v, or with WEIR_NONE of all roots, before a query. */
 void weir_index_settle(const weir_graph *g, struct index *x, weir_vertex v);
-/* Makes x->list, of an index of every vertex. O(n log n) where there is none. */
+/* Makes x->list, in an index of mode INDEX_ANY. O(n log n) where there is none */
 int weir_index_list(const weir_graph *g, struct index *x) WEIR_CHECKED;
 void weir_index_list_drop(struct index *x);
-/* v and what is below it is new, or about to go. O(k log n) for k of the type, and one move of the list. */
+/* Adds v and the subtree of v to the list, or removes them before an unlink. O(k log n) for k vertices of the type,
+ * and one move of the list. */
 void weir_index_list_change(const weir_graph *g, struct index *x, weir_vertex v, bool in);
-bool weir_index_list_check(const weir_graph *g, const struct index *x); /* makes one anew and compares */
-/* The first in order of what v offers to its parent's rows: v itself, or what is below it. */
+bool weir_index_list_check(const weir_graph *g, const struct index *x); /* makes a list anew and compares */
+/* The candidate that v offers to rows of the parent: v itself, or the first below v. */
 weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v);
-/* Keeps the indices of a graph that has some. */
+/* Updates the indexes of a graph. */
 extern const struct weir_observer weir_index_observer;
 
 #endif

@@ -1,6 +1,6 @@
-/* candidate_list.c - all vertices of a type in the order of an index: made when it is first asked for; what comes and goes then finds its
- * place, all that one change brings at once. Invariant: it is what a list made anew would be, but for what is noted; where memory is
- * short there is none. */
+/* candidate_list.c - all vertices of a type in the order of an index: made on first use; new vertices are inserted
+ * and removed vertices deleted, all of one change at once. Invariant: the list equals a list made anew, apart from
+ * noted vertices; out of memory there is no list. */
 #include "index/candidate_index.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct vertices {
     uint32_t n, cap;
 };
 
-/* Adds those of the type at and below v, in preorder. */
+/* Adds the vertices of the type at and below v, in preorder. */
 static int add_below(const weir_graph *g, const struct index *x, weir_vertex v, struct vertices *out)
 {
     const struct inner *in = inner_of(g, v);
@@ -52,7 +52,7 @@ void weir_index_list_drop(struct index *x)
     x->bits_of = 0;
 }
 
-/* Whether vertices, in preorder as they are, stand in order already (1), or backwards (-1). */
+/* Whether vertices in preorder are in order (1), or in reverse order (-1). */
 static int straightness(const weir_graph *g, const struct index *x, const struct vertices *all)
 {
     bool up = true, down = true;
@@ -65,7 +65,7 @@ static int straightness(const weir_graph *g, const struct index *x, const struct
     return up ? 1 : down ? -1 : 0;
 }
 
-/* Puts vertices in preorder in order; returns how they stood. */
+/* Sorts vertices in preorder; returns the straightness before. */
 static int put_in_order(const weir_graph *g, const struct index *x, struct vertices *all)
 {
     struct ordering o = {g, &x->order};
@@ -99,7 +99,7 @@ int weir_index_list(const weir_graph *g, struct index *x)
 
 /* ---- changes ---- */
 
-/* Where v stands in the list, or would, from `lo` on. */
+/* Position of v in the list, or the position to insert v, from `lo` on. */
 static uint32_t place_of(const weir_graph *g, const struct index *x, weir_vertex v, uint32_t lo)
 {
     uint32_t hi = x->nlist;
@@ -114,14 +114,14 @@ static uint32_t place_of(const weir_graph *g, const struct index *x, weir_vertex
     return lo;
 }
 
-/* Whether a stands before b in the tree, neither being below the other. O(d) */
+/* Whether a is before b in the tree; neither is an ancestor. O(d) */
 static bool tree_before(const weir_graph *g, weir_vertex a, weir_vertex b)
 {
     vertices_part(g, &a, &b);
     return vertex_at(g, a)->pos < vertex_at(g, b)->pos;
 }
 
-/* Whether the entry at `at` stands between its neighbours in the tree, too. */
+/* Whether the entry at `at` is between its neighbours in the tree, too. */
 static bool stands(const weir_graph *g, const struct index *x, uint32_t at)
 {
     bool up = x->straight > 0;
@@ -130,7 +130,7 @@ static bool stands(const weir_graph *g, const struct index *x, uint32_t at)
            (at + 1 == x->nlist || tree_before(g, x->list[at], x->list[at + 1]) == up);
 }
 
-/* Finds where each of these stands, or would; leaves out what need not be changed. */
+/* Finds the position of each vertex; leaves out vertices already inserted, or deleted. */
 static void find_places(const weir_graph *g, const struct index *x, struct vertices *some, uint32_t *places, bool in)
 {
     uint32_t n = 0, at = 0;
@@ -145,7 +145,7 @@ static void find_places(const weir_graph *g, const struct index *x, struct verti
     some->n = n;
 }
 
-/* All of them at once: what stands between two of them moves once. There is room. */
+/* Inserts all vertices at once: each entry of the list moves once. Memory is reserved. */
 static void insert_all(const weir_graph *g, struct index *x, const struct vertices *some, const uint32_t *places)
 {
     uint32_t end = x->nlist;

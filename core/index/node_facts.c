@@ -1,5 +1,5 @@
-/* node_facts.c - what is known of nodes by their numbers: who has a property, a rank, a name. Invariant: of the nodes that are
- * there, all of it; of those that are gone, nothing.
+/* node_facts.c - properties, ranks and names of nodes by number. Invariant: complete for present nodes, empty for
+ * removed nodes.
  */
 #include "index/node_table_private.h"
 
@@ -13,7 +13,7 @@ static int by_text(const weir_graph *g, weir_name a, const char *b)
     return strcmp(weir_strtab_text(&g->names, a), b);
 }
 
-/* The first property that is not before a text. */
+/* The first property not before a text. */
 static uint32_t property_from(const weir_graph *g, const struct node_table *r, const char *text)
 {
     uint32_t lo = 0, hi = r->nproperties;
@@ -28,12 +28,13 @@ static uint32_t property_from(const weir_graph *g, const struct node_table *r, c
     return lo;
 }
 
-/* Puts in a property that nobody has yet, at a place. */
+/* Inserts a property without nodes, at a position. */
 static int insert_property(struct node_table *r, uint32_t at, weir_name key)
 {
     weir_idset *nodes = weir_idset_new();
 
-    if (!nodes || weir_array_reserve(&r->properties, &r->properties_cap, (size_t)r->nproperties + 1, sizeof *r->properties)) {
+    if (!nodes ||
+        weir_array_reserve(&r->properties, &r->properties_cap, (size_t)r->nproperties + 1, sizeof *r->properties)) {
         weir_idset_free(nodes);
         return WEIR_ENOMEM;
     }
@@ -48,7 +49,7 @@ struct sorter {
     struct node_table_property *list, *spare;
 };
 
-/* Merge sort, as the texts are the graph's. */
+/* Merge sort: qsort has no argument for the graph of the texts. */
 static void sort_properties(const struct sorter *s, uint32_t lo, uint32_t hi)
 {
     uint32_t mid = lo + (hi - lo) / 2, a = lo, b = mid;
@@ -58,7 +59,8 @@ static void sort_properties(const struct sorter *s, uint32_t lo, uint32_t hi)
     sort_properties(s, lo, mid);
     sort_properties(s, mid, hi);
     for (uint32_t i = lo; i < hi; i++) {
-        bool left = b == hi || (a < mid && by_text(s->g, s->list[a].key, weir_strtab_text(&s->g->names, s->list[b].key)) < 0);
+        bool left =
+            b == hi || (a < mid && by_text(s->g, s->list[a].key, weir_strtab_text(&s->g->names, s->list[b].key)) < 0);
         s->spare[i] = s->list[left ? a++ : b++];
     }
     memcpy(s->list + lo, s->spare + lo, (size_t)(hi - lo) * sizeof *s->list);
@@ -70,7 +72,7 @@ static const struct map *properties_of(const weir_graph *g, weir_vertex v)
     return p ? &p->maps[WEIR_PROPERTIES] : NULL;
 }
 
-/* Adds a node to the sets of its properties. `place` tells where each key stands in the list, plus 1. */
+/* Adds a node to the sets of its properties. `place` has, for each key, the position in the list plus 1. */
 static int add_properties(const weir_graph *g, struct node_table *r, uint32_t node, uint32_t *place)
 {
     const struct map *m = properties_of(g, r->nodes[node]);
@@ -106,7 +108,7 @@ int weir_node_table_read_properties(const weir_graph *g, struct node_table *r)
     return WEIR_OK;
 }
 
-/* Puts a node in the set of a property, or takes it out. */
+/* Adds a node to the set of a property, or removes the node. */
 static int set_property(const weir_graph *g, struct node_table *r, uint32_t node, weir_name key, bool has)
 {
     uint32_t at = property_from(g, r, weir_strtab_text(&g->names, key));
@@ -202,7 +204,7 @@ static uint32_t run_of(const struct node_table *r, struct ranked x)
     return lo;
 }
 
-/* Puts n runs in the place of `gone` ones. */
+/* Replaces `gone` runs by n runs. */
 static int replace_runs(struct node_table *r, uint32_t at, uint32_t gone, const struct node_table_run *with, uint32_t n)
 {
     if (weir_array_reserve(&r->runs, &r->runs_cap, (size_t)r->nruns - gone + n, sizeof *r->runs))
@@ -214,7 +216,7 @@ static int replace_runs(struct node_table *r, uint32_t at, uint32_t gone, const 
     return WEIR_OK;
 }
 
-/* The first `count` of a run, or what is behind them. */
+/* The first `count` elements of a run, and the rest. */
 static struct node_table_run head_of(struct node_table_run x, uint32_t count)
 {
     return (struct node_table_run){x.rank, x.node, count};
@@ -239,14 +241,15 @@ static int insert_rank(struct node_table *r, struct ranked x)
         with[0] = (struct node_table_run){x.rank, x.node, 1};
         return replace_runs(r, at, 0, with, 1);
     }
-    count = (uint32_t)(x.rank - in->rank) + (x.node > in->node + (x.rank - in->rank)); /* those of the run before x */
+    /* elements of the run before x */
+    count = (uint32_t)(x.rank - in->rank) + (x.node > in->node + (x.rank - in->rank));
     with[n++] = head_of(*in, count);
     with[n++] = (struct node_table_run){x.rank, x.node, 1};
     with[n++] = tail_of(*in, count);
     return replace_runs(r, at, 1, with, n);
 }
 
-/* Takes the i-th of a run out. */
+/* Removes the i-th element of a run. */
 static int remove_rank(struct node_table *r, uint32_t at, uint32_t i)
 {
     struct node_table_run x = r->runs[at], with[2];
@@ -292,7 +295,7 @@ static size_t name_of(const weir_graph *g, const struct node_table *r, uint32_t 
     return len < NODE_TABLE_NAME ? len : 0;
 }
 
-/* The slot of a name, or the free one where it would stand. Slots of names that nobody has any more stay in use. */
+/* The slot of a name, or the empty slot for the name. Slots of names without nodes stay in use. */
 static uint32_t *slot_of(const weir_graph *g, const struct node_table *r, const char *name, size_t len)
 {
     uint32_t at = weir_strtab_hash(name, len) & (r->nname_slots - 1);
@@ -331,12 +334,13 @@ int weir_node_table_read_names(const weir_graph *g, struct node_table *r)
     r->next = weir_mem_zalloc(r->cap, sizeof *r->next);
     r->names_known = r->name_slots && r->next;
     r->templates = false;
-    for (uint32_t i = r->count; r->names_known && i-- > 0;) /* so that those of one name are found in ascending order */
+    /* downward, so that nodes of equal names are chained in ascending order */
+    for (uint32_t i = r->count; r->names_known && i-- > 0;)
         add_name(g, r, i);
     return r->names_known ? WEIR_OK : WEIR_ENOMEM;
 }
 
-/* A node that is not the first of its name stays where it is. */
+/* Removes a node as the first of a name. Further nodes stay in the chain after removal. */
 static void leave_name(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     char name[NODE_TABLE_NAME];
@@ -349,7 +353,7 @@ static void leave_name(const weir_graph *g, struct node_table *r, uint32_t node)
         *slot = other;
 }
 
-/* ---- a node comes or goes ---- */
+/* ---- new and removed nodes ---- */
 
 int weir_node_table_learn(const weir_graph *g, struct node_table *r, uint32_t node)
 {
@@ -373,9 +377,10 @@ int weir_node_table_forget(const weir_graph *g, struct node_table *r, uint32_t n
     return rc;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-int weir_node_table_add_property(const weir_graph *g, const struct node_table *r, const char *name, size_t len, weir_idset *out)
+int weir_node_table_add_property(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
+                                 weir_idset *out)
 {
     int rc = WEIR_OK;
 
@@ -389,7 +394,8 @@ int weir_node_table_add_property(const weir_graph *g, const struct node_table *r
     return rc;
 }
 
-int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, const char *name, size_t len, weir_idset *out)
+int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
+                             weir_idset *out)
 {
     int rc = WEIR_OK;
 
@@ -401,7 +407,7 @@ int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, co
     return rc;
 }
 
-/* The nodes whose name is in a list, one after the other: for lists that are longer. */
+/* Adds the nodes with a name in a list, by a pass over all nodes: for lists longer than the table. */
 static int add_listed(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts, weir_idset *out)
 {
     char name[NODE_TABLE_NAME];
@@ -415,7 +421,8 @@ static int add_listed(const weir_graph *g, const struct node_table *r, const wei
     return rc;
 }
 
-int weir_node_table_add_hosts(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts, weir_idset *out)
+int weir_node_table_add_hosts(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts,
+                              weir_idset *out)
 {
     uint64_t n = weir_hostlist_count(hosts);
     char name[NODE_TABLE_NAME];

@@ -1,5 +1,5 @@
-/* node_table.c - who the nodes are: making the roster, following the structure, and where things stand in it. Invariant: the number of
- * each node below a row is within what the row says.
+/* node_table.c - numbers of nodes: makes the table, follows the tree, and bounds the nodes below each row.
+ * Invariant: the number of each node below a row is within the bounds of the row.
  */
 #include "index/node_table_private.h"
 
@@ -19,7 +19,7 @@ void weir_node_table_free(struct node_table *r)
     weir_mem_free(r->nodes);
     weir_mem_free(r->slots);
     weir_mem_free(r->first);
-    weir_mem_free(r->later);
+    weir_mem_free(r->added);
     weir_mem_free(r->outside);
     weir_mem_free(r->runs);
     weir_mem_free(r->name_slots);
@@ -37,7 +37,8 @@ static void drop(weir_graph *g)
 static size_t bytes(const weir_graph *g)
 {
     const struct node_table *r = g->node_table;
-    size_t n = sizeof *r + ((size_t)r->cap + r->nslots) * 4 + (size_t)r->rows_cap * sizeof *r->first * (r->later ? 2 : 1) + r->ntypes;
+    size_t n = sizeof *r + ((size_t)r->cap + r->nslots) * 4 +
+               (size_t)r->rows_cap * sizeof *r->first * (r->added ? 2 : 1) + r->ntypes;
 
     n += (size_t)r->properties_cap * sizeof *r->properties + (size_t)r->runs_cap * sizeof *r->runs;
     n += (size_t)r->nname_slots * 4 + (r->next ? (size_t)r->cap * 4 : 0) + weir_idset_bytes(r->live);
@@ -61,7 +62,7 @@ uint32_t weir_node_table_number(const struct node_table *r, weir_vertex v)
     return WEIR_NONE;
 }
 
-/* Slots of nodes that are gone stay in use. */
+/* Inserts a node. Slots of removed nodes stay in use. */
 static void put_slot(struct node_table *r, uint32_t node)
 {
     uint32_t at = slot_from(r, r->nodes[node]);
@@ -81,7 +82,7 @@ static void cover(struct node_table_span *s, uint32_t lo, uint32_t hi)
     s->hi = s->hi > hi ? s->hi : hi;
 }
 
-/* A node stands below all rows over it. */
+/* Widens the bounds of all rows over a node. */
 static void cover_up(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     weir_vertex v = r->nodes[node], p;
@@ -92,19 +93,20 @@ static void cover_up(const weir_graph *g, struct node_table *r, uint32_t node)
         weir_levels_of(in->rows_cap, &lv);
         for (uint32_t l = 0; l <= lv.n; l++) {
             uint32_t row = in->row + row_over(&lv, l, vertex_at(g, v)->pos);
-            cover(node < r->base ? &r->first[row] : &r->later[row], node, node + 1);
+            cover(node < r->base ? &r->first[row] : &r->added[row], node, node + 1);
         }
     }
 }
 
-/* ---- all of them ---- */
+/* ---- making ---- */
 
 bool weir_node_table_has_below(const weir_graph *g, const struct node_table *r, const struct inner *in)
 {
     return in && in->cells && type_cell(schema_at(g, in->schema), r->type) != 0;
 }
 
-/* Notes that v, which is neither a node nor inside one, is there; where no node is below it, all that is, too. */
+/* Records v, which is neither a node nor inside a node, in `outside`; where no node is below v, also the types
+ * below. */
 static void note_outside(const weir_graph *g, struct node_table *r, weir_vertex v)
 {
     const struct inner *in = inner_of(g, v);
@@ -116,7 +118,7 @@ static void note_outside(const weir_graph *g, struct node_table *r, weir_vertex 
         r->outside[t] = r->outside[t] || type_cell(schema_at(g, in->schema), t) != 0;
 }
 
-/* Lists v, if it is a node, and the nodes below it, in preorder. The depth of the tree is bounded. */
+/* Lists v, if a node, and the nodes below v, in preorder. The depth of the tree is bounded. */
 static int list_nodes(const weir_graph *g, struct node_table *r, weir_vertex v, bool inside)
 {
     const struct inner *in = inner_of(g, v);
@@ -135,10 +137,10 @@ static int list_nodes(const weir_graph *g, struct node_table *r, weir_vertex v, 
     return rc;
 }
 
-/* Makes room for all numbers that will be given out, and puts those that are in their places. */
+/* Reserves the numbers for later nodes, and inserts the nodes listed. */
 static int settle(const weir_graph *g, struct node_table *r)
 {
-    size_t most = (size_t)r->count + r->count / 8 + NODE_TABLE_LATER;
+    size_t most = (size_t)r->count + r->count / 8 + NODE_TABLE_ADDED;
 
     r->live = weir_idset_new();
     for (r->nslots = 8; r->nslots < most + most / 2;)
@@ -204,7 +206,7 @@ int weir_node_table_get(weir_graph *g, weir_type node_type, struct node_table **
     return WEIR_OK;
 }
 
-/* ---- what is new ---- */
+/* ---- new nodes ---- */
 
 static int widen_types(const weir_graph *g, struct node_table *r)
 {
@@ -227,9 +229,9 @@ static int join(const weir_graph *g, struct node_table *r, weir_vertex v)
 
     if (node == r->cap)
         return WEIR_ELIMIT;
-    if (!r->later)
-        r->later = weir_mem_zalloc(r->rows_cap, sizeof *r->later);
-    if (!r->later)
+    if (!r->added)
+        r->added = weir_mem_zalloc(r->rows_cap, sizeof *r->added);
+    if (!r->added)
         return WEIR_ENOMEM;
     r->nodes[r->count++] = v;
     put_slot(r, node);
@@ -275,7 +277,7 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
         drop(g);
 }
 
-/* ---- what goes ---- */
+/* ---- removed nodes ---- */
 
 static int leave_below(const weir_graph *g, struct node_table *r, weir_vertex v)
 {
@@ -305,7 +307,7 @@ static int widen_rows(struct node_table *r, uint32_t rows)
 {
     uint32_t had = r->rows_cap;
 
-    if (r->later && weir_array_reserve(&r->later, &had, rows, sizeof *r->later))
+    if (r->added && weir_array_reserve(&r->added, &had, rows, sizeof *r->added))
         return WEIR_ENOMEM;
     return weir_array_reserve(&r->first, &r->rows_cap, rows, sizeof *r->first);
 }
@@ -320,8 +322,8 @@ static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
     }
     r->nrows = first + count > r->nrows ? first + count : r->nrows;
     memset(r->first + first, 0, count * sizeof *r->first);
-    if (r->later)
-        memset(r->later + first, 0, count * sizeof *r->later);
+    if (r->added)
+        memset(r->added + first, 0, count * sizeof *r->added);
 }
 
 static void rows_moved(weir_graph *g, weir_vertex v)
@@ -334,30 +336,31 @@ static void rows_moved(weir_graph *g, weir_vertex v)
     for (uint32_t i = 0; i < in->nkids; i++) {
         const struct inner *kid = in->kids[i] == WEIR_NONE ? NULL : inner_of(g, in->kids[i]);
         uint32_t node = in->kids[i] == WEIR_NONE ? WEIR_NONE : weir_node_table_number(r, in->kids[i]);
-        struct node_table_row below = kid && kid->cells ? node_table_below(r, kid, 0) : (struct node_table_row){{0, 0}, {0, 0}};
+        struct node_table_row below =
+            kid && kid->cells ? node_table_below(r, kid, 0) : (struct node_table_row){{0, 0}, {0, 0}};
         if (node != WEIR_NONE)
-            cover(node < r->base ? &below.first : &below.later, node, node + 1);
+            cover(node < r->base ? &below.first : &below.added, node, node + 1);
         for (uint32_t l = 0; l <= lv.n; l++) {
             uint32_t row = in->row + row_over(&lv, l, i);
             cover(&r->first[row], below.first.lo, below.first.hi);
-            if (r->later)
-                cover(&r->later[row], below.later.lo, below.later.hi);
+            if (r->added)
+                cover(&r->added[row], below.added.lo, below.added.hi);
         }
     }
 }
 
-/* ---- what changes of vertices ---- */
+/* ---- changed pools ---- */
 
 static bool is_empty(struct node_table_row row)
 {
-    return row.first.lo == row.first.hi && row.later.lo == row.later.hi;
+    return row.first.lo == row.first.hi && row.added.lo == row.added.hi;
 }
 
 static int rerank(const weir_graph *g, struct node_table *r, weir_vertex v, uint32_t node)
 {
     const struct inner *in = inner_of(g, v);
 
-    if (in && in->cells && !is_empty(node_table_below(r, in, 0))) /* others may have it from v */
+    if (in && in->cells && !is_empty(node_table_below(r, in, 0))) /* nodes below may inherit the rank of v */
         r->ranks_known = false;
     return r->ranks_known && node != WEIR_NONE ? weir_node_table_rerank(g, r, node) : WEIR_OK;
 }

@@ -1,28 +1,32 @@
-/* node_table.h - the nodes of a graph, numbered 0, 1, ...: which of them stand below each row, and which have a property, a rank or a
- * name. Constraints are solved with it (constraint_nodes.c) and tell which rows hold nodes that they allow (constraint_filter.c).
+/* node_table.h - the nodes of a graph, numbered 0, 1, ...: the nodes below each row, and the nodes with a property, a
+ * rank or a name. Constraints are solved on numbers (constraint_nodes.c) and give the rows with allowed nodes
+ * (constraint_filter.c).
  *
- * Made when it is first asked for, in O(nodes and what is above them), in preorder, so that what stands below a vertex or a row is
- * a span of numbers. It follows the structure: nodes that are added have the next numbers, those that go leave theirs unused,
- * O(d f) each; after so many that it pays, all are numbered anew. 8 bytes a row, 16 once something was added, about 32 a node, and
- * sets of numbers: 8 bytes for each run of nodes with a property, or with ranks in a row. A changed property moves one node in one set, as does its own rank;
- * after a changed rank above nodes, or where names are made of what changed, those alone are read again.
+ * Made on first use, in O(nodes and ancestors), in preorder, so that the nodes below a vertex or a row are a span of
+ * numbers. A new node gets the next number, a removed node leaves a number unused, O(d f) each; after many new nodes
+ * all nodes are numbered anew. Memory: 8 bytes per row, 16 after a new node, about 32 per node, and sets of numbers: 8
+ * bytes for each run of nodes with a property, or with ascending ranks. A changed property, or a changed rank of a
+ * node, moves one node in one set; after a changed rank above nodes, or of data in names, ranks or names are read
+ * again.
  */
 #ifndef WEIR_NODE_TABLE_H
 #define WEIR_NODE_TABLE_H
 
 #include "graph/graph.h"
 
-#define NODE_TABLE_NAME 1024 /* names of so many bytes or more are nobody's */
-#define NODE_TABLE_LATER 64  /* nodes that may be added before all are numbered anew, and an eighth of those that were there */
+#define NODE_TABLE_NAME 1024 /* names of NODE_TABLE_NAME bytes or more match nothing */
+/* New nodes before all nodes are numbered anew; plus an eighth of the nodes. */
+#define NODE_TABLE_ADDED 64
 
-struct node_table_span { /* nodes lo to hi - 1 */
+/* Nodes lo to hi - 1. */
+struct node_table_span {
     uint32_t lo, hi;
 };
 
-/* What stands below a row is within these. */
+/* Bounds of the nodes below a row. */
 struct node_table_row {
-    struct node_table_span first; /* of those that were numbered in preorder: only what stands there, or stood there */
-    struct node_table_span later; /* of those that were added: others may be among them */
+    struct node_table_span first; /* numbers in preorder: only nodes below the row, present or removed */
+    struct node_table_span added; /* numbers of nodes added later: further nodes may be within */
 };
 
 struct node_table_property {
@@ -30,38 +34,42 @@ struct node_table_property {
     weir_idset *nodes;
 };
 
-struct node_table_run { /* ranks rank, rank + 1, ... of nodes node, node + 1, ... */
+/* Ranks rank, rank + 1, ... of nodes node, node + 1, ... */
+struct node_table_run {
     int64_t rank;
     uint32_t node, count;
 };
 
 struct node_table {
-    weir_type type;            /* of nodes */
-    weir_vertex *nodes;        /* by number; WEIR_NONE: it is gone */
-    uint32_t count, base, cap; /* numbers given out, and those of them in preorder; room */
-    weir_idset *live;          /* numbers of nodes that are there */
-    uint32_t *slots, nslots;   /* by hash of the vertex: its number + 1; as wide as it ever needs to be */
-    struct node_table_span *first, *later; /* by row number: see above; later NULL: no node was added */
+    weir_type type;            /* type of nodes */
+    weir_vertex *nodes;        /* by number; WEIR_NONE: removed */
+    uint32_t count, base, cap; /* numbers given out; numbers in preorder; capacity */
+    weir_idset *live;          /* numbers of present nodes */
+    /* Hash table by vertex: number + 1; never grows. */
+    uint32_t *slots, nslots;
+    struct node_table_span *first, *added; /* by row number (struct node_table_row); added NULL: no node was added */
     uint32_t nrows, rows_cap;
-    bool *outside; /* by type: one of its vertices is, or once was, neither a node nor inside one */
+    /* By type: some vertex of the type is, or once was, neither a node nor inside a node. */
+    bool *outside;
     uint32_t ntypes;
-    struct node_table_property *properties; /* by the text of their keys, ascending */
+    struct node_table_property *properties; /* by key, ascending as text */
     uint32_t nproperties, properties_cap;
-    struct node_table_run *runs; /* ascending ranks */
+    struct node_table_run *runs; /* ascending by rank */
     uint32_t nruns, runs_cap;
     bool ranks_known, names_known;
-    bool templates;                           /* names are made of properties or ranks */
-    uint32_t *name_slots, nname_slots, *next; /* by hash of a name: the first that has it, its number + 1; the next of them */
+    bool templates; /* some name contains properties or ranks */
+    /* Hash table by name: the number of the first node of the name + 1; `next` chains nodes of equal names. */
+    uint32_t *name_slots, nname_slots, *next;
 };
 
-/* The roster of a graph as it is now; WEIR_ENOMEM. */
+/* The node table of a graph, made or updated; WEIR_ENOMEM. */
 int weir_node_table_get(weir_graph *g, weir_type node_type, struct node_table **out) WEIR_CHECKED;
-/* Keeps the node table of a graph that has one. */
+/* Updates the node table of a graph. */
 extern const struct weir_observer weir_node_table_observer;
 
-/* The number of a node; WEIR_NONE: it is none. */
+/* The number of a node; WEIR_NONE: not a node. */
 uint32_t weir_node_table_number(const struct node_table *r, weir_vertex v);
-/* What is known of a row of a vertex with children. */
+/* Bounds of the nodes below a row of a vertex with children. */
 static inline struct node_table_row node_table_below(const struct node_table *r, const struct inner *in, uint32_t row)
 {
     uint32_t at = in->row + row;
@@ -69,16 +77,18 @@ static inline struct node_table_row node_table_below(const struct node_table *r,
 
     if (at < r->nrows)
         x.first = r->first[at];
-    if (at < r->nrows && r->later)
-        x.later = r->later[at];
+    if (at < r->nrows && r->added)
+        x.added = r->added[at];
     return x;
 }
 
-/* Each adds nodes to a set; WEIR_ENOMEM. */
-int weir_node_table_add_property(const weir_graph *g, const struct node_table *r, const char *name, size_t len, weir_idset *out)
-    WEIR_CHECKED; /* that have it, or it with "@..." behind */
-int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, const char *name, size_t len, weir_idset *out) WEIR_CHECKED;
-int weir_node_table_add_hosts(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts, weir_idset *out) WEIR_CHECKED;
+/* Each function adds nodes to a set; WEIR_ENOMEM. */
+int weir_node_table_add_property(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
+                                 weir_idset *out) WEIR_CHECKED; /* with the property, or with "property@..." */
+int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
+                             weir_idset *out) WEIR_CHECKED;
+int weir_node_table_add_hosts(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts,
+                              weir_idset *out) WEIR_CHECKED;
 int weir_node_table_add_ranks(const struct node_table *r, const weir_idset *ranks, weir_idset *out) WEIR_CHECKED;
 
 #endif

@@ -1,4 +1,4 @@
-/* node_table_check.c - the roster against one that is made anew. Numbers differ, so that the nodes are compared that they stand for. */
+/* node_table_check.c - compares the node table with a table made anew. Numbers differ, so vertices are compared. */
 #include "index/node_table_private.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ struct both {
     const struct node_table *kept, *made;
 };
 
-/* A set of numbers of the roster that was made, in those of the one that was kept. */
+/* Translates a set of numbers of the new table into numbers of the kept table. */
 static int renumber(const struct both *b, const weir_idset *set, weir_idset **out)
 {
     int rc = WEIR_OK;
@@ -38,7 +38,7 @@ static bool is_within(struct node_table_span s, uint32_t node)
     return s.lo <= node && node < s.hi;
 }
 
-/* Whether all rows over a node say so. */
+/* Whether the bounds of all rows over a node include the node. */
 static bool is_covered(const struct both *b, uint32_t node)
 {
     weir_vertex v = b->kept->nodes[node], p;
@@ -49,7 +49,7 @@ static bool is_covered(const struct both *b, uint32_t node)
         weir_levels_of(in->rows_cap, &lv);
         for (uint32_t l = 0; l <= lv.n; l++) {
             struct node_table_row row = node_table_below(b->kept, in, row_over(&lv, l, vertex_at(b->g, v)->pos));
-            if (!is_within(node < b->kept->base ? row.first : row.later, node))
+            if (!is_within(node < b->kept->base ? row.first : row.added, node))
                 return false;
         }
     }
@@ -72,7 +72,7 @@ static int check_properties(const struct both *b, bool *same)
     uint32_t k = 0;
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; *same && !rc && i < b->kept->nproperties; i++) { /* those that nobody has any more are kept */
+    for (uint32_t i = 0; *same && !rc && i < b->kept->nproperties; i++) { /* properties without nodes are kept */
         const struct node_table_property *p = &b->kept->properties[i];
         if (weir_idset_count(p->nodes) == 0)
             continue;
@@ -96,12 +96,13 @@ static uint64_t ranked(const struct node_table *r)
 static bool has_rank(const struct node_table *r, int64_t rank, uint32_t node)
 {
     for (uint32_t i = 0; i < r->nruns; i++)
-        if (rank >= r->runs[i].rank && rank - r->runs[i].rank < r->runs[i].count && node - r->runs[i].node == rank - r->runs[i].rank)
+        if (rank >= r->runs[i].rank && rank - r->runs[i].rank < r->runs[i].count &&
+            node - r->runs[i].node == rank - r->runs[i].rank)
             return true;
     return false;
 }
 
-/* Whether all of a run are before the first of another, by rank and number. */
+/* Whether all of run a is before run b, by rank and number. */
 static bool is_before(struct node_table_run a, struct node_table_run b)
 {
     int64_t last = a.rank + a.count - 1;
@@ -121,7 +122,7 @@ static void check_ranks(const struct both *b, bool *same)
     }
 }
 
-/* Those of the name that a node of the roster that was made has. */
+/* Compares the nodes with the name of a node of the new table. */
 static int check_name(const struct both *b, uint32_t node, bool *same)
 {
     char name[NODE_TABLE_NAME];

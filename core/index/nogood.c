@@ -1,5 +1,5 @@
-/* nogood.c - see nogood.h. Invariant: where a bit that counts is set, its search would find nothing before the candidate that is
- * noted there. */
+/* nogood.c - see nogood.h. Invariant: where a valid bit is set, the search would find nothing before the stored
+ * candidate. */
 #include "index/nogood.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ static struct nogoods *make(weir_graph *g)
     return g->nogoods = x;
 }
 
-/* The place of a new search: behind the others, or that of the one not used for longest. */
+/* The number for a new search: the next, or the number of the least recently used search. */
 static uint32_t make_room(const struct nogoods *x)
 {
     uint32_t oldest = 0;
@@ -81,7 +81,7 @@ static uint32_t make_room(const struct nogoods *x)
     return oldest;
 }
 
-/* The place of a search, new or not; WEIR_NONE: out of memory. */
+/* The number of a search, new or not; WEIR_NONE: out of memory. */
 static uint32_t place_for(struct nogoods *x, const weir_buf *key)
 {
     uint32_t i = place_of(x, key);
@@ -148,7 +148,7 @@ static void clear(struct nogoods *x, uint32_t row, uint32_t bits)
         x->rows[row] &= ~bits;
 }
 
-/* Clears bits in the rows of v's parent over it; returns the parent. */
+/* Clears bits in the rows of v's parent over v; returns the parent. */
 static weir_vertex clear_parent(const weir_graph *g, struct nogoods *x, weir_vertex v, uint32_t bits)
 {
     weir_vertex p = vertex_at(g, v)->parent;

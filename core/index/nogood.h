@@ -1,51 +1,55 @@
-/* nogood.h - what searches have found out in vain: below which rows there is nothing that serves a request, though its parts,
- * each by itself, are there ("a gpu here, a core there").
+/* nogood.h - failed searches: rows without a candidate for a request below, though each part of the request alone is
+ * present ("a gpu here, a core there").
  *
- * Aggregates cannot tell that. A search that many candidates have disappointed (nogood_learn.c) gets a bit here; it is set for each row
- * of which is known before which candidate, in the order of the policy, nothing below it serves; and cleared on the way from each
- * vertex that changes to the root. So the next search for the same opens what has changed since, and what there is, and nothing
- * else.
+ * Aggregates cannot show a failed combination. A search with many failed candidates (nogood_learn.c) gets a bit; the
+ * bit is set for a row with the candidate, in the order of the policy, before which nothing below the row serves, and
+ * cleared on the path from every changed vertex to the root. So the next equal search opens only changed rows, and rows
+ * that serve.
  *
- * What is refused now stays so as time goes by: until a reservation begins or goes, which clears bits, it is in the way of every
- * window that starts later and ends no sooner. `end` is for that. Where vertices are added or go, all bits are cleared on the way from
- * there to the root.
+ * A failure now remains a failure later: until a reservation begins or goes, and bits are cleared, the reservation is
+ * in the way of every interval with a later start and no earlier end; hence `end`. New and removed vertices clear all
+ * bits on the path to the root.
  */
 #ifndef WEIR_NOGOOD_H
 #define WEIR_NOGOOD_H
 
 #include "graph/graph.h"
 
-#define NOGOODS_MAX   32 /* searches; the one not used for longest makes room */
-#define NOGOODS_AFTER 16 /* candidates that one search refuses before it gets a bit */
+#define NOGOODS_MAX   32 /* searches; the least recently used is dropped first */
+#define NOGOODS_AFTER 16 /* failed candidates of a search before the search gets a bit */
 
 struct nogood {
-    weir_buf key;       /* what is searched for, and how */
-    weir_vertex *first; /* by row number, where the bit is set: no candidate before this one serves; WEIR_NONE: none at all */
-    int64_t end;        /* the bits count for windows that do not end before this */
-    uint64_t last_use, born; /* born: tells it from another one that had its place before */
+    weir_buf key; /* request and mode of the search */
+    /* By row number, where the bit is set: no earlier candidate serves; WEIR_NONE: none serves. */
+    weir_vertex *first;
+    int64_t end; /* bits hold for intervals that end at `end` or later */
+    /* born: identifies the search among successive searches with the same number. */
+    uint64_t last_use, born;
 };
 
 struct nogoods {
-    uint32_t *rows; /* by row number: a bit for each search below */
-    uint32_t nrows, cap; /* rows there are, and room for: here and for each search */
-    uint32_t passing; /* the bits that a change of books and states clears */
-    uint32_t mapped;  /* ... that changed properties, tags and ranks do: the order reads them */
+    uint32_t *rows; /* by row number: a bit for each search */
+    /* Rows, and capacity: of `rows` and of each `first`. */
+    uint32_t nrows, cap;
+    uint32_t passing; /* bits that a change of schedules and states clears */
+    uint32_t mapped;  /* bits that a change of properties, tags and ranks clears */
     struct nogood list[NOGOODS_MAX];
     uint32_t n;
 };
 
-/* Which bit is that of a search, until another one needs its place. */
+/* Reference to the bit of a search, valid while `born` matches. */
 struct nogood_bit {
-    uint64_t born; /* 0: it has none */
+    uint64_t born; /* 0: no bit */
     uint32_t at;
 };
 
-/* The bit of a search for windows that end at `end`, where it has one that counts. */
+/* The bit of a search for intervals that end at `end`, or a bit with born 0. */
 struct nogood_bit weir_nogood_find(weir_graph *g, const weir_buf *key, int64_t end);
-/* Gives a search a bit, set nowhere. `lasting`: books and states do not matter to it; `mapped`: see above. On failure nothing
- * has changed. O(rows) */
-int weir_nogood_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped, struct nogood_bit *out) WEIR_CHECKED;
-/* Keeps the bits of a graph that has some. */
+/* Gives a search a bit, set nowhere. `lasting`: independent of schedules and states; `mapped`: dependent on
+ * properties, tags or ranks. On failure nothing has changed. O(rows) */
+int weir_nogood_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped,
+                     struct nogood_bit *out) WEIR_CHECKED;
+/* Clears the bits of a graph on changes. */
 extern const struct weir_observer weir_nogood_observer;
 
 static inline bool nogood_counts(const weir_graph *g, struct nogood_bit b)
@@ -53,7 +57,7 @@ static inline bool nogood_counts(const weir_graph *g, struct nogood_bit b)
     return b.born != 0 && g->nogoods && g->nogoods->list[b.at].born == b.born;
 }
 
-/* Whether something is known of a row; what, is then *first. */
+/* Whether the bit is set for a row; then *first is the candidate before which nothing serves. */
 static inline bool nogood_at(const weir_graph *g, struct nogood_bit b, uint32_t row, weir_vertex *first)
 {
     if (!nogood_counts(g, b) || !(g->nogoods->rows[row] >> b.at & 1))
@@ -62,7 +66,8 @@ static inline bool nogood_at(const weir_graph *g, struct nogood_bit b, uint32_t 
     return true;
 }
 
-/* `end`: of the window that was searched, where a reservation before it may be what was in the way; else INT64_MIN. */
+/* Sets the bit for a row. `end`: of the interval searched, where a reservation before `end` may have been in the
+ * way; else INT64_MIN. */
 static inline void nogood_set(weir_graph *g, struct nogood_bit b, uint32_t row, weir_vertex first, int64_t end)
 {
     struct nogood *x;

@@ -7,10 +7,11 @@
 
 static int unknown_field(weir_err *err, const weir_policy *p, const char *text)
 {
-    return weir_fail(err, WEIR_EPOLICY,
-                     "policy %s: order field '%s' is not known; use id, index, size, rank, properties.KEY, or TYPE.FIELD "
-                     "of an ancestor, each with '-' in front for descending",
-                     p->name ? p->name : "?", text);
+    return weir_fail(
+        err, WEIR_EPOLICY,
+        "policy %s: order field '%s' is not known; use id, index, size, rank, properties.KEY, or TYPE.FIELD "
+        "of an ancestor, each with '-' in front for descending",
+        p->name ? p->name : "?", text);
 }
 
 static bool plain_field(const char *text, enum order_what *what)
@@ -55,7 +56,7 @@ static int read_field(weir_graph *g, const weir_policy *p, const char *text, str
     return f->property == WEIR_NO_NAME ? weir_fail_nomem(err) : WEIR_OK;
 }
 
-/* Whether a field is one of the vertex itself. */
+/* Whether a field is of the vertex itself. */
 static bool is_plain(const struct order *o, uint32_t i, enum order_what what)
 {
     return o->nkeys > i && o->fields[i].what == what && o->fields[i].of == WEIR_NO_TYPE;
@@ -146,7 +147,7 @@ size_t weir_order_bytes(const struct order *o)
            (size_t)keys->notes.cap * sizeof *keys->notes.list;
 }
 
-/* Room for n vertices, exact at first. */
+/* Reserves n vertices, exactly n the first time. */
 static int keys_reserve(double **keys, uint32_t *cap, uint32_t n, uint32_t nkeys)
 {
     uint32_t had = *cap;
@@ -215,7 +216,7 @@ static double property_value(const weir_graph *g, const struct pool *p, weir_nam
     return HUGE_VAL;
 }
 
-/* A field as a number; what is not there comes last, whatever the direction. */
+/* A field as a number; a missing value comes last in either direction. */
 static double field_value(const weir_graph *g, const struct order_field *f, weir_vertex v)
 {
     double value = HUGE_VAL;
@@ -264,7 +265,7 @@ static bool before_by_id(const weir_graph *g, const struct order *o, weir_vertex
     return o->nkeys == 2 && o->fields[1].descending ? b < a : a < b;
 }
 
-/* Whether a field is that of one vertex above both, which are siblings. */
+/* Whether a field of two siblings is the field of a common ancestor. */
 static bool is_common(const weir_graph *g, const struct order_field *f, weir_vertex a, weir_vertex b)
 {
     return f->of != WEIR_NO_TYPE && kind_of(g, a)->type != f->of && kind_of(g, b)->type != f->of;

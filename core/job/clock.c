@@ -1,6 +1,6 @@
-/* clock.c - the clock: what begins, what ends, and what is put off because a job past its end has what it needs. Invariant: jobs
- * are taken in the order of time; no step needs memory, so an advance is done as a whole or not begun. A reservation that is put off
- * passes over those before it, and those behind it that it overlaps then are put off after it. */
+/* clock.c - the clock: starts, ends, and reservations put off because an overdue job has the vertices. Invariant:
+ * events are processed in order of time; no step needs memory, so an advance is done as a whole or not begun. A
+ * reservation put off passes over earlier reservations, and overlapped later reservations are put off after it. */
 #include "job/job.h"
 
 #include <inttypes.h>
@@ -45,23 +45,24 @@ const weir_clock_event *weir_graph_events(const weir_graph *g, uint32_t *n)
     return g->jobs ? g->jobs->events : NULL;
 }
 
-/* There is room. */
-static void tell(weir_graph *g, uint32_t job, enum weir_clock_change kind)
+/* Records an event. Memory is reserved. */
+static void add_event(weir_graph *g, uint32_t job, enum weir_clock_change kind)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
 
-    g->jobs->events[g->jobs->nevents++] = (weir_clock_event){a->job, kind == WEIR_CLOCK_EXPIRE ? a->end : a->start, (int)kind};
+    g->jobs->events[g->jobs->nevents++] =
+        (weir_clock_event){a->job, kind == WEIR_CLOCK_EXPIRE ? a->end : a->start, (int)kind};
 }
 
-/* ---- what is in use ---- */
+/* ---- vertices in use ---- */
 
-/* Whether jobs that have begun have v, or something below it. */
+/* Whether active jobs have v, or anything below v. */
 static bool in_use(const weir_graph *g, weir_vertex v)
 {
     return !vertex_unused(g, v);
 }
 
-/* Whether a pick cannot be had beside what jobs have now. */
+/* Whether active jobs prevent a pick. */
 static bool is_blocked(const weir_graph *g, const weir_pick *p)
 {
     const struct schedule *b = schedule_of(g, p->vertex);
@@ -85,29 +86,29 @@ static bool job_blocked(const weir_graph *g, uint32_t job)
     return false;
 }
 
-/* ---- rivals: jobs whose agreed times overlap a window, and that cannot have a pick beside another job ---- */
+/* ---- conflicts: jobs with agreed times within an interval, and with spans excluding a pick of a job ---- */
 
-struct rivals {
+struct conflicts {
     weir_graph *g;
     uint32_t job;
     int64_t t0, t1;
-    void (*each)(struct rivals *r, const struct span *s);
-    int64_t later; /* pass_over(): when the last of those that stay ends */
+    void (*each)(struct conflicts *r, const struct span *s);
+    int64_t first_end; /* pass_over(): the end of the earliest conflict that stays */
 };
 
-/* Whether a job stays where it is when another one is put off. */
+/* Whether `other` stays in place when `job` is put off. */
 static bool stays(const weir_graph *g, uint32_t other, uint32_t job)
 {
     const struct job *o = &g->jobs->list[other];
     return o->a.state == WEIR_ALLOCATED || o->settled == g->jobs->advances || weir_start_queue_earlier(g, other, job);
 }
 
-static bool is_over(const struct rivals *r, const struct span *s)
+static bool is_over(const struct conflicts *r, const struct span *s)
 {
     return s->job != r->job && s->start < r->t1 && s->end > r->t0;
 }
 
-static void look_at_book(struct rivals *r, const struct schedule *b, bool exclusive_only)
+static void visit_schedule(struct conflicts *r, const struct schedule *b, bool exclusive_only)
 {
     for (uint32_t i = 0; b && i < b->count; i++) {
         struct span s = weir_schedule_span(r->g, b, i);
@@ -116,7 +117,7 @@ static void look_at_book(struct rivals *r, const struct schedule *b, bool exclus
     }
 }
 
-static void look_below(struct rivals *r, weir_vertex v)
+static void visit_below(struct conflicts *r, weir_vertex v)
 {
     const struct inner *in = inner_of(r->g, v);
 
@@ -124,13 +125,13 @@ static void look_below(struct rivals *r, weir_vertex v)
         return;
     for (uint32_t i = 0; i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE) {
-            look_at_book(r, schedule_of(r->g, in->kids[i]), false);
-            look_below(r, in->kids[i]);
+            visit_schedule(r, schedule_of(r->g, in->kids[i]), false);
+            visit_below(r, in->kids[i]);
         }
 }
 
-/* The most units of a book in use at once in the window: by those that stay, or by all, but for the job. */
-static int64_t most_units(const struct rivals *r, const struct schedule *b, bool all)
+/* The most units of a schedule in use at once in the interval: by jobs that stay, or by all jobs, `r->job` excepted. */
+static int64_t most_units(const struct conflicts *r, const struct schedule *b, bool all)
 {
     int64_t most = 0;
 
@@ -149,55 +150,55 @@ static int64_t most_units(const struct rivals *r, const struct schedule *b, bool
     return most;
 }
 
-/* All rivals for one pick. Of units others are rivals where there are too few for all of them. */
-static void look_at_pick(struct rivals *r, const weir_pick *p, bool all)
+/* Visits all conflicts of a pick. Shared spans are conflicts where too few units are left. */
+static void visit_pick(struct conflicts *r, const weir_pick *p, bool all)
 {
     const struct schedule *b = schedule_of(r->g, p->vertex);
     int64_t left = kind_of(r->g, p->vertex)->size - p->amount;
 
-    look_at_book(r, b, !p->exclusive && (!b || most_units(r, b, all) <= left));
+    visit_schedule(r, b, !p->exclusive && (!b || most_units(r, b, all) <= left));
     if (p->exclusive)
-        look_below(r, p->vertex);
+        visit_below(r, p->vertex);
     for (weir_vertex up = vertex_at(r->g, p->vertex)->parent; up != WEIR_NONE; up = vertex_at(r->g, up)->parent)
-        look_at_book(r, schedule_of(r->g, up), true);
+        visit_schedule(r, schedule_of(r->g, up), true);
 }
 
 /* ---- putting off ---- */
 
-/* Notes when the first of those that stay ends. */
-static void pass_over(struct rivals *r, const struct span *s)
+/* Keeps the first end of a staying job. */
+static void pass_over(struct conflicts *r, const struct span *s)
 {
-    if (stays(r->g, s->job, r->job) && s->end < r->later)
-        r->later = s->end;
+    if (stays(r->g, s->job, r->job) && s->end < r->first_end)
+        r->first_end = s->end;
 }
 
-/* The first start from t on at which no job that stays is in the way. */
+/* The first start from t on without a conflict that stays. */
 static int64_t first_start(weir_graph *g, uint32_t job, int64_t t)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
-    struct rivals r = {.g = g, .job = job, .t0 = t, .each = pass_over};
+    struct conflicts r = {.g = g, .job = job, .t0 = t, .each = pass_over};
     uint32_t clear = 0;
 
     for (uint32_t i = 0; clear < a->npicks && r.t0 != WEIR_FOREVER; i = (i + 1) % a->npicks) {
         r.t1 = a->end == WEIR_FOREVER ? WEIR_FOREVER : time_add(r.t0, a->end - a->start);
-        r.later = WEIR_FOREVER;
-        look_at_pick(&r, &a->picks[i], false);
-        clear = r.later == WEIR_FOREVER ? clear + 1 : 0;
-        r.t0 = r.later == WEIR_FOREVER ? r.t0 : r.later;
+        r.first_end = WEIR_FOREVER;
+        visit_pick(&r, &a->picks[i], false);
+        clear = r.first_end == WEIR_FOREVER ? clear + 1 : 0;
+        r.t0 = r.first_end == WEIR_FOREVER ? r.t0 : r.first_end;
     }
     return r.t0;
 }
 
-/* One that is overlapped and comes after the job is put off in its turn. */
-static void displace(struct rivals *r, const struct span *s)
+/* Displaces an overlapped reservation later than the job. */
+static void displace(struct conflicts *r, const struct span *s)
 {
-    if (stays(r->g, s->job, r->job) || r->g->jobs->list[s->job].waits)
+    if (stays(r->g, s->job, r->job) || r->g->jobs->list[s->job].displaced)
         return;
     weir_usage_remove(r->g, s->job);
-    weir_waiting_add(r->g, s->job);
+    weir_displaced_add(r->g, s->job);
 }
 
-/* The times of a job in the books of all its picks. */
+/* Gives a job new times, in the schedules of all picks. */
 static void move_spans(weir_graph *g, uint32_t job, int64_t start)
 {
     struct job *j = &g->jobs->list[job];
@@ -214,47 +215,47 @@ static void move_spans(weir_graph *g, uint32_t job, int64_t start)
     j->a.end = end;
 }
 
-/* A reservation that is in no queue, and no part of what is summed up of jobs, from t on. */
+/* Puts a reservation, in no queue and not in the usage totals, off to the first start from t on. */
 static void put_off(weir_graph *g, uint32_t job, int64_t t)
 {
     struct job *j = &g->jobs->list[job];
     int64_t start = first_start(g, job, t);
-    struct rivals r = {.g = g, .job = job, .each = displace};
+    struct conflicts r = {.g = g, .job = job, .each = displace};
 
     start = start == WEIR_FOREVER ? WEIR_FOREVER - 1 : start;
     r.t0 = start;
     r.t1 = j->a.end == WEIR_FOREVER ? WEIR_FOREVER : time_add(start, j->a.end - j->a.start);
     for (uint32_t i = 0; i < j->a.npicks; i++)
-        look_at_pick(&r, &j->a.picks[i], true);
+        visit_pick(&r, &j->a.picks[i], true);
     if (start != j->a.start) {
         move_spans(g, job, start);
-        if (!j->late)
-            tell(g, job, WEIR_CLOCK_HOLD);
-        j->late = true;
+        if (!j->put_off)
+            add_event(g, job, WEIR_CLOCK_HOLD);
+        j->put_off = true;
     }
     j->settled = g->jobs->advances;
     weir_usage_keep(g, job);
     weir_start_queue_add(g, job);
 }
 
-/* ---- one job after the other ---- */
+/* ---- events, in order of time ---- */
 
 static void begin(weir_graph *g, uint32_t job)
 {
     g->jobs->list[job].a.state = WEIR_ALLOCATED;
-    g->jobs->list[job].late = false;
-    tell(g, job, WEIR_CLOCK_START);
+    g->jobs->list[job].put_off = false;
+    add_event(g, job, WEIR_CLOCK_START);
     weir_spans_begin(g, job);
     if (g->expire)
         weir_start_queue_add(g, job);
 }
 
-/* The time of a job has come. */
-static void turn(weir_graph *g, uint32_t job)
+/* Processes the event of a job. */
+static void process(weir_graph *g, uint32_t job)
 {
     weir_start_queue_remove(g, job);
     if (g->jobs->list[job].a.state == WEIR_ALLOCATED) {
-        tell(g, job, WEIR_CLOCK_EXPIRE);
+        add_event(g, job, WEIR_CLOCK_EXPIRE);
         weir_job_drop(g, job);
     } else if (job_blocked(g, job)) {
         weir_usage_remove(g, job);
@@ -264,13 +265,13 @@ static void turn(weir_graph *g, uint32_t job)
     }
 }
 
-/* The turn of one that another reservation overlaps since that was put off. */
-static void turn_waiting(weir_graph *g, uint32_t job)
+/* Processes a displaced reservation: begins, or is put off in turn. */
+static void process_displaced(weir_graph *g, uint32_t job)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     bool due = a->start <= g->now;
 
-    weir_waiting_take(g);
+    weir_displaced_take(g);
     if (due && !job_blocked(g, job) && first_start(g, job, a->start) == a->start) {
         weir_usage_keep(g, job);
         begin(g, job);
@@ -290,7 +291,8 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
         return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set to %" PRId64 " us", g->now,
                          now);
     if (job != WEIR_NONE && weir_start_queue_time(g, job) <= now &&
-        weir_array_reserve(&g->jobs->events, &g->jobs->events_cap, (size_t)g->jobs->npending * 2, sizeof *g->jobs->events))
+        weir_array_reserve(&g->jobs->events, &g->jobs->events_cap, (size_t)g->jobs->nqueue * 2,
+                           sizeof *g->jobs->events))
         return weir_fail_nomem(err);
     g->now = now;
     g->revision++;
@@ -300,13 +302,13 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
     g->jobs->advances++;
     for (;;) {
         job = weir_start_queue_first(g);
-        waiting = weir_waiting_first(g);
+        waiting = weir_displaced_first(g);
         if (waiting != WEIR_NONE && (job == WEIR_NONE || weir_start_queue_earlier(g, waiting, job)))
-            turn_waiting(g, waiting);
+            process_displaced(g, waiting);
         else if (job != WEIR_NONE && weir_start_queue_time(g, job) <= now)
-            turn(g, job);
+            process(g, job);
         else if (waiting != WEIR_NONE)
-            turn_waiting(g, waiting);
+            process_displaced(g, waiting);
         else
             return WEIR_OK;
     }
@@ -321,9 +323,9 @@ int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err)
     if (live_jobs(g) > 0)
         return weir_fail(err, WEIR_EBUSY, "the clock cannot be set back: there are %" PRIu32 " jobs", live_jobs(g));
     if (now < 0 || now > g->now)
-        return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set back to %" PRId64 " us", g->now,
-                         now);
-    weir_occupancies_clear(g); /* starts that were found may lie after others now */
+        return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set back to %" PRId64 " us",
+                         g->now, now);
+    weir_occupancies_clear(g); /* starts found before may be after further starts now */
     weir_usage_clear(g);
     if (g->jobs) {
         g->jobs->nevents = 0;

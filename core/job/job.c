@@ -1,5 +1,5 @@
-/* job.c - the jobs of a graph. Invariant: every pick of every job has one span in the book of its vertex, with the
- * job's times, and no book has any other; job ids are unique. */
+/* job.c - the jobs of a graph. Invariant: every pick of every job has one span in the schedule of the vertex, with
+ * the times of the job, and no schedule has further spans; job ids are unique. */
 #include "job/job.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static int ids_grow(weir_graph *g)
     return WEIR_OK;
 }
 
-/* Linear probing without gravestones: what stood behind the hole moves up. */
+/* Removes an id from the hash table: entries behind the hole move up. */
 static void id_remove(weir_graph *g, int64_t id)
 {
     uint32_t mask = g->jobs->nslots - 1, hole = id_slot(g, id), at = hole;
@@ -81,7 +81,7 @@ static void clear_all(weir_graph *g)
         weir_mem_free(jobs->starts);
         weir_mem_free(jobs->order);
         weir_mem_free(jobs->slots);
-        weir_mem_free(jobs->pending);
+        weir_mem_free(jobs->queue);
         weir_mem_free(jobs->events);
     }
     weir_mem_free(jobs);
@@ -97,10 +97,10 @@ static const struct weir_observer job_observer = {
 void weir_jobs_observe(weir_graph *g)
 {
     weir_observe(g, &job_observer);
-    weir_observe(g, &weir_reservation_observer);
+    weir_observe(g, &weir_schedule_observer);
 }
 
-/* The table of a graph that has had no job yet. */
+/* Makes the table of a graph without jobs so far. */
 static int table_make(weir_graph *g)
 {
     g->jobs = weir_mem_zalloc(1, sizeof *g->jobs);
@@ -110,7 +110,7 @@ static int table_make(weir_graph *g)
     return WEIR_OK;
 }
 
-/* Room for one more job. */
+/* Reserves one more job. */
 static int table_reserve(weir_graph *g)
 {
     struct jobs *all = g->jobs;
@@ -129,7 +129,7 @@ static int64_t id_after(int64_t id)
     return id < WEIR_NEXT_JOB_MAX ? id + 1 : 1;
 }
 
-/* The next id that no job has. There are more ids than jobs, so beginning again with 1 ends. */
+/* The next free id. There are more ids than jobs, so a search from 1 on ends. */
 static int64_t next_id(weir_graph *g)
 {
     while (weir_job_index(g, g->next_job) != WEIR_NONE)
@@ -155,7 +155,7 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
         all->n++;
     }
     i = all->order[all->live];
-    all->list[i] = (struct job){.a.job = id, .pending = WEIR_NONE, .used = true, .place = all->live};
+    all->list[i] = (struct job){.a.job = id, .queue_place = WEIR_NONE, .used = true, .place = all->live};
     all->slots[id_slot(g, id)] = i + 1;
     all->live++;
     note_job(g, id);
@@ -163,7 +163,7 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
     return WEIR_OK;
 }
 
-/* Forgets a job that has no spans left. */
+/* Removes the record of a job without spans. */
 static void job_forget(weir_graph *g, uint32_t i)
 {
     struct jobs *all = g->jobs;
@@ -182,7 +182,7 @@ static void job_forget(weir_graph *g, uint32_t i)
     all->live--;
 }
 
-/* The first time no more than that: most jobs do not grow. */
+/* Exactly n the first time: most jobs do not grow. */
 int weir_job_reserve(struct job *j, size_t n)
 {
     if (!j->picks && n > 0 && n <= UINT32_MAX) {
@@ -195,16 +195,16 @@ int weir_job_reserve(struct job *j, size_t n)
     return WEIR_OK;
 }
 
-int weir_job_flow(weir_graph *g, uint32_t job, const struct flow_use *feeds, uint32_t n)
+int weir_job_flow(weir_graph *g, uint32_t job, const struct flow_use *flows, uint32_t n)
 {
     struct job *j = &g->jobs->list[job];
 
     if (n == 0)
         return WEIR_OK;
-    if (weir_array_reserve(&j->flows, &j->flows_cap, (size_t)j->nflows + n, sizeof *feeds))
+    if (weir_array_reserve(&j->flows, &j->flows_cap, (size_t)j->nflows + n, sizeof *flows))
         return WEIR_ENOMEM;
     note_job(g, j->a.job);
-    memcpy(j->flows + j->nflows, feeds, n * sizeof *feeds);
+    memcpy(j->flows + j->nflows, flows, n * sizeof *flows);
     j->nflows += n;
     return WEIR_OK;
 }
@@ -365,8 +365,8 @@ weir_pick *weir_job_pick(const struct job *j, weir_vertex v)
 static int check_window(const weir_graph *g, const struct job *j, int64_t start, int64_t end, weir_err *err)
 {
     if (start >= end)
-        return weir_fail(err, WEIR_EINVAL, "the allocation ends at %" PRId64 " us, not after its start at %" PRId64 " us",
-                         end, start);
+        return weir_fail(err, WEIR_EINVAL,
+                         "the allocation ends at %" PRId64 " us, not after its start at %" PRId64 " us", end, start);
     if (start < g->now)
         return weir_fail(err, WEIR_EINVAL, "the allocation starts at %" PRId64 " us, before the clock (%" PRId64 " us)",
                          start, g->now);
@@ -386,7 +386,7 @@ static bool has_below(const weir_graph *g, weir_vertex v, uint32_t job)
     return false;
 }
 
-/* Whether `amount` more units of v fit, `had` being what the job has of it already. */
+/* Whether `amount` more units of v fit; `had` are the units of v that the job has already. */
 static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, int64_t had, int64_t start,
                       int64_t end, weir_err *err)
 {
@@ -403,16 +403,19 @@ static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t 
         return weir_fail(err, WEIR_EBUSY, "%" PRId64 " units are wanted, %" PRId64 " of %" PRId64 " are free", amount,
                          free_units, size);
     if (whole && !weir_availability_alone(g, v, job, start, end))
-        return weir_fail(err, WEIR_EBUSY, "all units are exclusive, and another job shares the vertex or has something below");
+        return weir_fail(err, WEIR_EBUSY,
+                         "all units are exclusive, and another job shares the vertex or has something below");
     if (whole && has_below(g, v, job))
-        return weir_fail(err, WEIR_EBUSY, "all units are exclusive, and the job has something below already: release that first");
+        return weir_fail(err, WEIR_EBUSY,
+                         "all units are exclusive, and the job has something below already: release that first");
     for (weir_vertex up = vertex_at(g, v)->parent; up != WEIR_NONE; up = vertex_at(g, up)->parent)
         if (kind_of(g, up)->exclusive && !weir_availability_alone(g, up, job, start, end))
-            return weir_fail(err, WEIR_EBUSY, "an ancestor of the vertex is exclusive, and another job has a part of it");
+            return weir_fail(err, WEIR_EBUSY,
+                             "an ancestor of the vertex is exclusive, and another job has a part of it");
     return WEIR_OK;
 }
 
-/* Changes what a job has of a vertex it has something of. On failure nothing has changed. */
+/* Changes the units of a pick. On failure nothing has changed. */
 static int resize_units(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
 {
     int rc;
@@ -423,7 +426,7 @@ static int resize_units(weir_graph *g, uint32_t job, weir_pick *p, int64_t amoun
     return rc;
 }
 
-/* One more vertex for a job that is there. */
+/* Adds a pick to a job. */
 static int pick_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     struct job *j = &g->jobs->list[job];
@@ -473,8 +476,8 @@ int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amoun
     if (!p)
         return weir_fail(err, WEIR_ENOENT, "job %" PRId64 " has nothing of vertex %u", job, v);
     if (amount < 0 || amount > p->amount)
-        return weir_fail(err, WEIR_EINVAL, "%" PRId64 " units cannot be freed: job %" PRId64 " has %" PRId64, amount, job,
-                         p->amount);
+        return weir_fail(err, WEIR_EINVAL, "%" PRId64 " units cannot be freed: job %" PRId64 " has %" PRId64, amount,
+                         job, p->amount);
     if (amount > 0 && amount < p->amount)
         return resize_units(g, i, p, p->amount - amount) ? weir_fail_nomem(err) : WEIR_OK;
     weir_usage_remove(g, i);

@@ -1,4 +1,5 @@
-/* job_annotation.c - which jobs use something below a vertex (A4). Derived, not stored: the rows tell where nothing is. */
+/* job_annotation.c - the jobs with spans at or below a vertex (A4). Derived, not stored: rows show empty
+ * subtrees. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -34,7 +35,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The jobs that have an ancestor of v as a whole. */
+/* Collects the jobs with exclusive spans on an ancestor of v. */
 static int collect_above(const weir_graph *g, weir_vertex v, struct ids *ids)
 {
     weir_use use;

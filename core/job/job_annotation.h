@@ -6,7 +6,7 @@
 
 #define ANNOTATION_LISTED 12 /* jobs named in an error */
 
-/* WEIR_EBUSY, naming the jobs, where some job has something at or below v. */
+/* WEIR_EBUSY, with the names of the jobs, where a job has anything at, above or below v. */
 int weir_refuse_used(const weir_graph *g, weir_vertex v, weir_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* job_check.c - whether jobs and books agree, computed anew from the jobs alone. For tests. */
+/* job_check.c - compares jobs and schedules, recomputed from the jobs. For tests. */
 #include <inttypes.h>
 
 #include "job/job.h"
@@ -11,9 +11,9 @@ static int broken(weir_err *err, const char *what, uint32_t v)
     return weir_fail(err, WEIR_EINVAL, "weir_check: %s (vertex or record %u)", what, v);
 }
 
-/* ---- books ---- */
+/* ---- schedules ---- */
 
-static int check_book_sums(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
+static int check_schedule_sums(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
     struct span s = {0}, last = {.start = INT64_MIN};
     uint32_t active = 0, held = 0, shared = 0;
@@ -34,21 +34,22 @@ static int check_book_sums(const weir_graph *g, weir_vertex v, const struct sche
         if (!s.active && s.start < next)
             next = s.start;
     }
-    if (active != b->active || held != b->held || shared != b->shared || used != schedule_used(g, b) || next != b->next ||
-        b->count == 0 || (shared > 0 && !b->parts))
-        return broken(err, "the sums of a book are wrong", v);
+    if (active != b->active || held != b->held || shared != b->shared || used != schedule_used(g, b) ||
+        next != b->next || b->count == 0 || (shared > 0 && !b->detail))
+        return broken(err, "the sums of a schedule are wrong", v);
     if (b->last_start != last.start || b->last_end != last.end)
-        return broken(err, "a book does not know its last span", v);
-    return b->parts && b->parts->timeline ? weir_timeline_check(b->parts->timeline, err) : WEIR_OK;
+        return broken(err, "a schedule does not know its last span", v);
+    return b->detail && b->detail->timeline ? weir_timeline_check(b->detail->timeline, err) : WEIR_OK;
 }
 
-/* Whether x has begun, is not released, and so has what it has beside s now, whatever was agreed. */
+/* Whether two spans are active, and so overlap now, regardless of agreed times. */
 static bool both_now(const struct span *s, const struct span *x)
 {
     return s->active && x->active;
 }
 
-/* Never more than the size at any instant, the clock's time among them, and nobody beside an exclusive holder (A1, A2). */
+/* Checks amounts against the size, at any instant including the clock's time, and exclusive spans against overlaps (A1,
+ * A2). */
 static int check_overlaps(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
     int64_t size = kind_of(g, v)->size;
@@ -72,7 +73,7 @@ static int check_overlaps(const weir_graph *g, weir_vertex v, const struct sched
     return WEIR_OK;
 }
 
-/* Nobody has anything below what somebody has as a whole (A3). */
+/* Checks that no job has anything below an exclusive span of a second job (A3). */
 static int check_ancestors(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
     for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
@@ -87,7 +88,7 @@ static int check_ancestors(const weir_graph *g, weir_vertex v, const struct sche
     return WEIR_OK;
 }
 
-static bool is_booked(const weir_graph *g, uint32_t job, const weir_pick *p)
+static bool has_span(const weir_graph *g, uint32_t job, const weir_pick *p)
 {
     uint32_t at = weir_schedule_find(g, p->vertex, job);
     struct span s = at == WEIR_NONE ? (struct span){0} : weir_schedule_span(g, schedule_of(g, p->vertex), at);
@@ -95,38 +96,39 @@ static bool is_booked(const weir_graph *g, uint32_t job, const weir_pick *p)
     return at != WEIR_NONE && s.amount == p->amount && s.exclusive == p->exclusive;
 }
 
-/* The book of one vertex. */
-static int check_book(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
+/* Checks the schedule of one vertex. */
+static int check_schedule(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
-    int rc = b->kind == vertex_at(g, v)->kind ? check_book_sums(g, v, b, err) : broken(err, "a book is of another kind", v);
+    int rc = b->kind == vertex_at(g, v)->kind ? check_schedule_sums(g, v, b, err)
+                                              : broken(err, "a schedule is of another kind", v);
 
-    if (!rc && b->refs > 1 && (b->cap > 0 || b->parts))
-        rc = broken(err, "a book that vertices have together is too large", v);
+    if (!rc && b->refs > 1 && (b->cap > 0 || b->detail))
+        rc = broken(err, "a shared schedule is too large", v);
     rc = rc ? rc : check_overlaps(g, v, b, err);
     return rc ? rc : check_ancestors(g, v, b, err);
 }
 
-/* Whether each book is of as many vertices as it says. */
+/* Compares the number of vertices of each schedule. */
 static int check_refs(const weir_graph *g, weir_err *err)
 {
-    uint32_t *refs = weir_mem_zalloc((size_t)(g->schedules ? g->schedules->n : 0) + 1, sizeof *refs), booked = 0;
+    uint32_t *refs = weir_mem_zalloc((size_t)(g->schedules ? g->schedules->n : 0) + 1, sizeof *refs), users = 0;
     int rc = refs ? WEIR_OK : weir_fail_nomem(err);
 
     for (weir_vertex v = 0; !rc && v < g->limit; v++)
         if (vertex_valid(g, v) && vertex_at(g, v)->schedule != WEIR_NONE) {
             refs[vertex_at(g, v)->schedule]++;
-            booked++;
+            users++;
         }
     for (uint32_t i = 0; !rc && g->schedules && i < g->schedules->n; i++)
         if (refs[i] != g->schedules->list[i].refs)
-            rc = broken(err, "a book is of more or fewer vertices than it says", i);
-    if (!rc && g->schedules && (booked != g->schedules->booked || g->schedules->booked > g->schedules->cap))
-        rc = broken(err, "the vertices with books are miscounted", booked);
+            rc = broken(err, "a schedule is of more or fewer vertices than it says", i);
+    if (!rc && g->schedules && (users != g->schedules->users || g->schedules->users > g->schedules->cap))
+        rc = broken(err, "the vertices with schedules are miscounted", users);
     weir_mem_free(refs);
     return rc;
 }
 
-static int check_books(const weir_graph *g, weir_err *err)
+static int check_schedules(const weir_graph *g, weir_err *err)
 {
     uint64_t spans = 0, picks = 0;
     int rc = check_refs(g, err);
@@ -134,14 +136,14 @@ static int check_books(const weir_graph *g, weir_err *err)
     for (weir_vertex v = 0; !rc && v < g->limit; v++) {
         const struct schedule *b = vertex_valid(g, v) ? schedule_of(g, v) : NULL;
         spans += b ? b->count : 0;
-        rc = b ? check_book(g, v, b, err) : WEIR_OK;
+        rc = b ? check_schedule(g, v, b, err) : WEIR_OK;
     }
     if (rc)
         return rc;
     for (uint32_t i = 0; i < g->jobs->n; i++)
         for (uint32_t k = 0; g->jobs->list[i].used && k < g->jobs->list[i].a.npicks; k++, picks++)
-            if (!is_booked(g, i, &g->jobs->list[i].picks[k]))
-                return broken(err, "a pick is in no book", g->jobs->list[i].picks[k].vertex);
+            if (!has_span(g, i, &g->jobs->list[i].picks[k]))
+                return broken(err, "a pick is in no schedule", g->jobs->list[i].picks[k].vertex);
     return spans == picks ? WEIR_OK : broken(err, "spans and picks differ in number", (uint32_t)spans);
 }
 
@@ -162,22 +164,22 @@ static int check_records(const weir_graph *g, weir_err *err)
             return broken(err, "a job does not stand in the list where it says", i);
         if (weir_job_index(g, j->a.job) != i)
             return broken(err, "a job is not found by its id", i);
-        if ((j->a.state == WEIR_RESERVED) != (j->a.start > g->now) || j->waits)
+        if ((j->a.state == WEIR_RESERVED) != (j->a.start > g->now) || j->displaced)
             return broken(err, "a job is reserved that has begun, or the other way round", i);
-        if ((j->pending != WEIR_NONE) != (j->a.state == WEIR_RESERVED || (g->expire && j->a.end != WEIR_FOREVER)))
-            return broken(err, "a job is pending that nothing happens to, or the other way round", i);
-        if (j->pending != WEIR_NONE && (j->pending >= g->jobs->npending || g->jobs->pending[j->pending] != i))
+        if ((j->queue_place != WEIR_NONE) != (j->a.state == WEIR_RESERVED || (g->expire && j->a.end != WEIR_FOREVER)))
+            return broken(err, "a job is queued without an event, or the other way round", i);
+        if (j->queue_place != WEIR_NONE && (j->queue_place >= g->jobs->nqueue || g->jobs->queue[j->queue_place] != i))
             return broken(err, "a job does not stand in the heap where it says", i);
-        pending += j->pending != WEIR_NONE;
+        pending += j->queue_place != WEIR_NONE;
     }
-    for (uint32_t i = 1; i < g->jobs->npending; i++)
-        if (weir_start_queue_earlier(g, g->jobs->pending[i], g->jobs->pending[(i - 1) / 2]))
-            return broken(err, "the heap of pending jobs is out of order", i);
-    return live == g->jobs->live && pending == g->jobs->npending ? WEIR_OK : broken(err, "jobs are miscounted", live);
+    for (uint32_t i = 1; i < g->jobs->nqueue; i++)
+        if (weir_start_queue_earlier(g, g->jobs->queue[i], g->jobs->queue[(i - 1) / 2]))
+            return broken(err, "the start queue is out of order", i);
+    return live == g->jobs->live && pending == g->jobs->nqueue ? WEIR_OK : broken(err, "jobs are miscounted", live);
 }
 
 int weir_jobs_check(const weir_graph *g, weir_err *err)
 {
-    int rc = check_books(g, err);
+    int rc = check_schedules(g, err);
     return rc ? rc : check_records(g, err);
 }

@@ -1,5 +1,5 @@
-/* job_detach.c - jobs taken out of the books for a while. Invariant: a lifted job is in no book and under no id; putting it back
- * books what it had, as a whole or not at all. */
+/* job_detach.c - jobs detached from the schedules for a while. Invariant: a detached job has no spans and no id; to
+ * attach the job restores all spans or none. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "time/availability.h"
 
 struct weir_lifted {
-    uint64_t serial; /* of the graph: the vertices are those that they were */
+    uint64_t serial; /* of the graph: vertices are unchanged since */
     weir_allocation a;
     weir_name policy;
     weir_pick *picks;
@@ -64,7 +64,7 @@ int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err)
     return WEIR_OK;
 }
 
-/* Whether what a pick says is free over [t0, t1). */
+/* Whether the units of a pick are free over [t0, t1). */
 static bool is_free(const weir_graph *g, const weir_pick *p, int64_t t0, int64_t t1)
 {
     if (!weir_availability_above(g, p->vertex, t0, t1) || p->amount > weir_availability_free(g, p->vertex, t0, t1))
@@ -74,7 +74,7 @@ static bool is_free(const weir_graph *g, const weir_pick *p, int64_t t0, int64_t
     return !(schedule_of(g, p->vertex) && weir_schedule_touched(g, p->vertex, t0, t1, true));
 }
 
-/* A job past its end has what it has for now. */
+/* Checks that a job can be attached. A job past the end of its interval is checked for the present instant. */
 static int check(const weir_graph *g, const weir_lifted *x, int64_t start, int64_t end, weir_err *err)
 {
     int64_t from = start > g->now ? start : g->now, to = end > from ? end : from + 1;
@@ -83,12 +83,15 @@ static int check(const weir_graph *g, const weir_lifted *x, int64_t start, int64
     if (rc)
         return rc;
     if (x->serial != weir_graph_serial(g))
-        return weir_fail(err, WEIR_EINVAL, "job %" PRId64 " cannot be put back: vertices were added or removed", x->a.job);
+        return weir_fail(err, WEIR_EINVAL, "job %" PRId64 " cannot be put back: vertices were added or removed",
+                         x->a.job);
     if (end <= start)
-        return weir_fail(err, WEIR_EINVAL, "job %" PRId64 " cannot be put back: it would end before it starts", x->a.job);
+        return weir_fail(err, WEIR_EINVAL, "job %" PRId64 " cannot be put back: it would end before it starts",
+                         x->a.job);
     for (uint32_t i = 0; i < x->a.npicks; i++)
         if (!is_free(g, &x->picks[i], from, to))
-            return weir_fail(err, WEIR_EBUSY, "job %" PRId64 " cannot be put back: something that it had is in use", x->a.job);
+            return weir_fail(err, WEIR_EBUSY, "job %" PRId64 " cannot be put back: something that it had is in use",
+                             x->a.job);
     return WEIR_OK;
 }
 

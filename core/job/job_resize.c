@@ -1,12 +1,12 @@
-/* job_resize.c - growing and shrinking a job that is there (A9). Invariant: what can fail is done first and undone when
- * something fails; giving back cannot fail. */
+/* job_resize.c - grows and shrinks jobs (A9). Invariant: steps that can fail come first, and are undone on failure;
+ * a release cannot fail. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "job/job.h"
 #include "time/usage_totals.h"
 
-/* Less of what a job has always fits. */
+/* Reduces a pick: cannot fail. */
 static void resize_down(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
 {
     int rc = weir_pick_resize(g, job, p, amount);
@@ -15,7 +15,7 @@ static void resize_down(weir_graph *g, uint32_t job, weir_pick *p, int64_t amoun
 
 /* ---- growing ---- */
 
-/* One pick more: a new vertex, or more units of one that the job has. */
+/* Adds one pick: a new vertex, or more units of a vertex that the job has. */
 static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     struct job *j = &g->jobs->list[job];
@@ -29,7 +29,7 @@ static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
     return WEIR_OK;
 }
 
-/* Takes back the last of what extend_one did. */
+/* Undoes the last extend_one. */
 static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
 {
     struct job *j = &g->jobs->list[job];
@@ -43,15 +43,15 @@ static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
     j->a.npicks--;
 }
 
-int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct flow_use *feeds,
+int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct flow_use *flows,
                     uint32_t nflows)
 {
     struct job *j = &g->jobs->list[job];
     uint32_t done = 0, had = j->nflows, npicks = j->a.npicks;
-    bool counted = true; /* the first npicks are in what all jobs take */
+    bool counted = true; /* the first npicks picks are in the usage totals */
     int rc = weir_job_reserve(j, (size_t)j->a.npicks + n);
 
-    rc = rc ? rc : weir_job_flow(g, job, feeds, nflows);
+    rc = rc ? rc : weir_job_flow(g, job, flows, nflows);
     if (rc)
         return rc;
     while (!rc && done < n) {
@@ -76,14 +76,14 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
 
 /* ---- shrinking ---- */
 
-/* The picks that a job shall have afterwards, worked out before anything changes. */
-struct plan {
-    weir_pick *picks; /* those that go have no vertex until it is settled */
+/* The picks of a job after a release, computed before any change. */
+struct remainder {
+    weir_pick *picks; /* dropped picks have vertex WEIR_NONE until remainder_settle() */
     uint32_t n, cap;
-    struct weir_map64 places; /* of the vertices */
+    struct weir_map64 places; /* index into picks, by vertex */
 };
 
-static int plan_add(struct plan *p, weir_pick pick)
+static int remainder_add(struct remainder *p, weir_pick pick)
 {
     if (weir_array_reserve(&p->picks, &p->cap, (size_t)p->n + 1, sizeof *p->picks) ||
         (weir_map64_get(&p->places, pick.vertex) == WEIR_NONE && weir_map64_add(&p->places, pick.vertex, p->n)))
@@ -92,18 +92,18 @@ static int plan_add(struct plan *p, weir_pick pick)
     return WEIR_OK;
 }
 
-static weir_pick *plan_find(const struct plan *p, weir_vertex v)
+static weir_pick *remainder_find(const struct remainder *p, weir_vertex v)
 {
     uint32_t at = weir_map64_get(&p->places, v);
     return at == WEIR_NONE || p->picks[at].vertex != v ? NULL : &p->picks[at];
 }
 
-static void plan_drop(weir_pick *pick)
+static void remainder_drop(weir_pick *pick)
 {
     pick->vertex = WEIR_NONE;
 }
 
-/* Where the vertices of picks stand first. */
+/* Maps vertices to the first pick of each vertex. */
 static int index_picks(struct weir_map64 *places, const weir_pick *picks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -112,8 +112,8 @@ static int index_picks(struct weir_map64 *places, const weir_pick *picks, uint32
     return WEIR_OK;
 }
 
-/* Leaves only what stays. */
-static int plan_settle(struct plan *p)
+/* Removes dropped picks from the list. */
+static int remainder_settle(struct remainder *p)
 {
     uint32_t kept = 0;
 
@@ -125,15 +125,15 @@ static int plan_settle(struct plan *p)
     return index_picks(&p->places, p->picks, p->n);
 }
 
-/* Instead of `held` as a whole, the job keeps everything beside the way from there down to v. */
-static int split(const weir_graph *g, struct plan *p, weir_pick held, weir_vertex v)
+/* Replaces an exclusive pick by exclusive picks of all siblings on the path from the picked vertex down to v. */
+static int split(const weir_graph *g, struct remainder *p, weir_pick held, weir_vertex v)
 {
     while (v != held.vertex) {
         weir_vertex parent = weir_vertex_parent(g, v);
         for (uint32_t i = 0; i < weir_vertex_children(g, parent); i++) {
             weir_vertex kid = weir_vertex_child(g, parent, i);
             weir_pick whole = {kid, held.resource, weir_vertex_size(g, kid), true};
-            if (kid != v && whole.amount > 0 && plan_add(p, whole))
+            if (kid != v && whole.amount > 0 && remainder_add(p, whole))
                 return WEIR_ENOMEM;
         }
         v = parent;
@@ -141,26 +141,26 @@ static int split(const weir_graph *g, struct plan *p, weir_pick held, weir_verte
     return WEIR_OK;
 }
 
-/* How many picks there are below v, which go where `drop` says so. Looked for on the way down, at no more than *left vertices. */
-static uint32_t walk_below(const weir_graph *g, const struct plan *p, weir_vertex v, bool drop, uint32_t *left)
+/* Counts picks below v, by descent through at most *left vertices; drops the picks where `drop` is set. */
+static uint32_t walk_below(const weir_graph *g, const struct remainder *p, weir_vertex v, bool drop, uint32_t *left)
 {
     const struct inner *in = inner_of(g, v);
     uint32_t n = 0;
 
-    for (uint32_t i = 0; in && i < in->nkids && *left > 0; i++) {
-        weir_pick *pick = in->kids[i] == WEIR_NONE ? NULL : plan_find(p, in->kids[i]);
+    for (uint32_t i = 0; in && i<in->nkids && * left> 0; i++) {
+        weir_pick *pick = in->kids[i] == WEIR_NONE ? NULL : remainder_find(p, in->kids[i]);
         --*left;
         n += pick != NULL;
         if (pick && drop)
-            plan_drop(pick);
+            remainder_drop(pick);
         if (in->kids[i] != WEIR_NONE)
             n += walk_below(g, p, in->kids[i], drop, left);
     }
     return n;
 }
 
-/* The same, whatever costs less: to look at what is below v, or at all picks. */
-static uint32_t count_below(const weir_graph *g, const struct plan *p, weir_vertex v, bool drop)
+/* Counts, or drops, picks below v by the cheaper way: through the subtree of v, or through all picks. */
+static uint32_t count_below(const weir_graph *g, const struct remainder *p, weir_vertex v, bool drop)
 {
     uint32_t left = p->n + 1, n = walk_below(g, p, v, drop, &left);
 
@@ -170,49 +170,50 @@ static uint32_t count_below(const weir_graph *g, const struct plan *p, weir_vert
             continue;
         n++;
         if (drop)
-            plan_drop(pick);
+            remainder_drop(pick);
     }
     return n;
 }
 
-/* Takes v and what is below it out of the plan. WEIR_ENOENT: there is nothing. */
-static int plan_give_back(const weir_graph *g, struct plan *p, weir_vertex v)
+/* Drops v and picks below v. WEIR_ENOENT: none. */
+static int remainder_give_back(const weir_graph *g, struct remainder *p, weir_vertex v)
 {
-    weir_pick *own = plan_find(p, v);
+    weir_pick *own = remainder_find(p, v);
 
     if (own && own->exclusive) {
-        plan_drop(own);
+        remainder_drop(own);
         return WEIR_OK;
     }
     if (count_below(g, p, v, true) + (own != NULL) > 0) {
         if (own)
-            plan_drop(own);
+            remainder_drop(own);
         return WEIR_OK;
     }
     for (weir_vertex up = weir_vertex_parent(g, v); up != WEIR_NONE; up = weir_vertex_parent(g, up)) {
-        weir_pick *above = plan_find(p, up);
+        weir_pick *above = remainder_find(p, up);
         if (above && above->exclusive) {
             weir_pick held = *above;
-            plan_drop(above);
+            remainder_drop(above);
             return split(g, p, held, v);
         }
     }
     return WEIR_ENOENT;
 }
 
-static int make_plan(const weir_graph *g, uint32_t job, const weir_vertex *list, uint32_t n, struct plan *p, weir_err *err)
+static int remainder_make(const weir_graph *g, uint32_t job, const weir_vertex *list, uint32_t n, struct remainder *p,
+                          weir_err *err)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
 
     for (uint32_t i = 0; i < a->npicks; i++)
-        if (plan_add(p, a->picks[i]))
+        if (remainder_add(p, a->picks[i]))
             return weir_fail_nomem(err);
     for (uint32_t i = 0; i < n; i++) {
         char path[256];
         int rc;
         if (!vertex_valid(g, list[i]))
             return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", list[i]);
-        rc = plan_give_back(g, p, list[i]);
+        rc = remainder_give_back(g, p, list[i]);
         if (rc == WEIR_ENOMEM)
             return weir_fail_nomem(err);
         if (rc) {
@@ -223,50 +224,50 @@ static int make_plan(const weir_graph *g, uint32_t job, const weir_vertex *list,
     return WEIR_OK;
 }
 
-/* Whether the job still has something of the vertex that units were taken for. */
-static bool plan_feeds(const weir_graph *g, const struct plan *p, weir_vertex endpoint)
+/* Whether the job keeps anything of the vertex that a flow is for. */
+static bool keeps_endpoint(const weir_graph *g, const struct remainder *p, weir_vertex endpoint)
 {
     for (weir_vertex up = endpoint; up != WEIR_NONE; up = weir_vertex_parent(g, up)) {
-        const weir_pick *pick = plan_find(p, up);
+        const weir_pick *pick = remainder_find(p, up);
         if (pick && (up == endpoint || pick->exclusive))
             return true;
     }
     return count_below(g, p, endpoint, false) > 0;
 }
 
-/* Takes the units of other subsystems out of the plan whose vertex is gone. */
-static void plan_unfeed(const weir_graph *g, uint32_t job, struct plan *p)
+/* Drops units of flows for vertices that the job gives up. */
+static void drop_flows(const weir_graph *g, uint32_t job, struct remainder *p)
 {
     const struct job *j = &g->jobs->list[job];
 
     for (uint32_t i = 0; i < j->nflows; i++) {
-        weir_pick *unit = plan_find(p, j->flows[i].unit);
-        if (!unit || plan_feeds(g, p, j->flows[i].endpoint))
+        weir_pick *unit = remainder_find(p, j->flows[i].unit);
+        if (!unit || keeps_endpoint(g, p, j->flows[i].endpoint))
             continue;
         unit->exclusive = false;
         unit->amount -= j->flows[i].amount;
         if (unit->amount <= 0)
-            plan_drop(unit);
+            remainder_drop(unit);
     }
 }
 
-static void forget_feeds(struct job *j, const weir_graph *g, const struct plan *p)
+static void forget_flows(struct job *j, const weir_graph *g, const struct remainder *p)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < j->nflows; i++)
-        if (plan_find(p, j->flows[i].unit) && plan_feeds(g, p, j->flows[i].endpoint))
+        if (remainder_find(p, j->flows[i].unit) && keeps_endpoint(g, p, j->flows[i].endpoint))
             j->flows[kept++] = j->flows[i];
     j->nflows = kept;
 }
 
-/* Gives back what is not in the plan, or less of it there. This cannot fail. */
-static void give_back(weir_graph *g, uint32_t job, const struct plan *p)
+/* Releases picks, and units of picks, outside the remainder. Cannot fail. */
+static void give_back(weir_graph *g, uint32_t job, const struct remainder *p)
 {
     struct job *j = &g->jobs->list[job];
 
     for (uint32_t i = 0; i < j->a.npicks; i++) {
-        weir_pick *keep = plan_find(p, j->picks[i].vertex);
+        weir_pick *keep = remainder_find(p, j->picks[i].vertex);
         if (!keep)
             weir_span_remove(g, job, j->picks[i].vertex);
         else if (keep->amount < j->picks[i].amount)
@@ -274,13 +275,14 @@ static void give_back(weir_graph *g, uint32_t job, const struct plan *p)
     }
 }
 
-/* The slots that the job still has: as many as is left of what it took first. Of a slot that lost something, nothing. */
-static uint32_t slots_left(const weir_allocation *a, const struct plan *p)
+/* Slots that the job keeps, in proportion to the picks of the first resource. A slot that lost anything does not
+ * count. */
+static uint32_t slots_left(const weir_allocation *a, const struct remainder *p)
 {
     int64_t had = 0, left = 0;
 
     for (uint32_t i = 0; i < a->npicks; i++) {
-        const weir_pick *pick = &a->picks[i], *kept = plan_find(p, pick->vertex);
+        const weir_pick *pick = &a->picks[i], *kept = remainder_find(p, pick->vertex);
         if (pick->resource != a->picks[0].resource)
             continue;
         had += pick->amount;
@@ -292,11 +294,11 @@ static uint32_t slots_left(const weir_allocation *a, const struct plan *p)
     return left > 0 ? (uint32_t)left : 1;
 }
 
-/* A job that gives something back. */
+/* A job that releases vertices. */
 struct shrinking {
     uint32_t job;
-    struct plan p;
-    struct weir_map64 had; /* of the vertices that it has */
+    struct remainder p;
+    struct weir_map64 had; /* index into the job's picks, by vertex */
 };
 
 static void shrinking_clear(struct shrinking *s)
@@ -306,16 +308,16 @@ static void shrinking_clear(struct shrinking *s)
     weir_map64_clear(&s->had);
 }
 
-/* Works out what the job shall have, and makes room for it. */
+/* Computes the remainder, and reserves memory. */
 static int prepare(weir_graph *g, struct shrinking *s, const weir_vertex *list, uint32_t n, weir_err *err)
 {
     struct job *j = &g->jobs->list[s->job];
-    int rc = make_plan(g, s->job, list, n, &s->p, err);
+    int rc = remainder_make(g, s->job, list, n, &s->p, err);
 
     if (rc)
         return rc;
-    plan_unfeed(g, s->job, &s->p);
-    if (plan_settle(&s->p))
+    drop_flows(g, s->job, &s->p);
+    if (remainder_settle(&s->p))
         return weir_fail_nomem(err);
     if (s->p.n == 0)
         return WEIR_OK;
@@ -324,26 +326,26 @@ static int prepare(weir_graph *g, struct shrinking *s, const weir_vertex *list, 
     return WEIR_OK;
 }
 
-/* Takes back the first n that are new in the plan. */
-static void unbook_new(weir_graph *g, const struct shrinking *s, uint32_t n)
+/* Removes the new spans among the first n picks. */
+static void remove_new(weir_graph *g, const struct shrinking *s, uint32_t n)
 {
     while (n-- > 0)
         if (weir_map64_get(&s->had, s->p.picks[n].vertex) == WEIR_NONE)
             weir_span_remove(g, s->job, s->p.picks[n].vertex);
 }
 
-/* Books what is new in the plan, as a whole or not at all. */
-static int schedule_new(weir_graph *g, const struct shrinking *s)
+/* Adds the new picks of the remainder, all or none. */
+static int add_new(weir_graph *g, const struct shrinking *s)
 {
     for (uint32_t i = 0; i < s->p.n; i++)
         if (weir_map64_get(&s->had, s->p.picks[i].vertex) == WEIR_NONE && weir_span_add(g, s->job, &s->p.picks[i])) {
-            unbook_new(g, s, i);
+            remove_new(g, s, i);
             return WEIR_ENOMEM;
         }
     return WEIR_OK;
 }
 
-/* The plan becomes what the job has. This cannot fail. */
+/* Makes the remainder the picks of the job. Cannot fail. */
 static void finish(weir_graph *g, const struct shrinking *s)
 {
     struct job *j = &g->jobs->list[s->job];
@@ -354,12 +356,12 @@ static void finish(weir_graph *g, const struct shrinking *s)
     }
     j->a.nslots = slots_left(&j->a, &s->p);
     give_back(g, s->job, &s->p);
-    forget_feeds(j, g, &s->p);
+    forget_flows(j, g, &s->p);
     memcpy(j->picks, s->p.picks, s->p.n * sizeof *s->p.picks);
     j->a.npicks = s->p.n;
 }
 
-/* Several jobs, prepared: all of them or none. */
+/* Releases vertices of several prepared jobs: all or none. */
 static int shrink(weir_graph *g, const struct shrinking *list, uint32_t n, weir_err *err)
 {
     uint32_t done = 0;
@@ -369,11 +371,11 @@ static int shrink(weir_graph *g, const struct shrinking *list, uint32_t n, weir_
         if (list[i].p.n)
             weir_usage_remove(g, list[i].job);
     while (!rc && done < n) {
-        rc = schedule_new(g, &list[done]);
+        rc = add_new(g, &list[done]);
         done += rc == WEIR_OK;
     }
     for (uint32_t i = done; rc && i-- > 0;)
-        unbook_new(g, &list[i], list[i].p.n);
+        remove_new(g, &list[i], list[i].p.n);
     for (uint32_t i = 0; i < n; i++) {
         if (!rc)
             finish(g, &list[i]);

@@ -1,11 +1,11 @@
-/* job_spans.c - the books of many picks: siblings in a row change the rows of their parent together. Invariant: as in job.c; what
- * cannot be added as a whole is not added. */
+/* job_spans.c - changes of many spans: neighbouring siblings change the rows of the parent together. Invariant: as
+ * in job.c; spans are added as a whole or not at all. */
 #include "job/job.h"
 
 #include "time/schedule.h"
 #include "aggregate/rows.h"
 
-/* Many picks that are changed alike. */
+/* A change of many picks. */
 struct changing {
     uint32_t job;
     enum schedule_change what;
@@ -16,7 +16,8 @@ struct changing {
 
 #define AHEAD 8
 
-/* Fetches what the changes after pick i will look at: where there are hundreds, waiting for memory is most of what they cost. */
+/* Prefetches the memory of the changes after pick i: with hundreds of picks, most of the time is waiting for
+ * memory. */
 static void fetch_ahead(const weir_graph *g, const struct changing *c, uint32_t i)
 {
     const struct schedule *b;
@@ -27,14 +28,14 @@ static void fetch_ahead(const weir_graph *g, const struct changing *c, uint32_t 
     b = schedule_of(g, c->picks[i + AHEAD / 2].vertex);
     if (b) {
         __builtin_prefetch(b);
-        __builtin_prefetch(&b->parts);
+        __builtin_prefetch(&b->detail);
     }
     b = schedule_of(g, c->picks[i + AHEAD / 4].vertex);
     if (b)
         weir_schedule_fetch(b, g->jobs->starts[c->job]);
 }
 
-/* How many of n picks, from the first on, are alike to their books: those of units are not. */
+/* Number of picks, from the first on, with equal changes: exclusive, of one kind and schedule. */
 static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
 {
     const struct vertex *first = vertex_at(g, picks->vertex);
@@ -48,8 +49,8 @@ static uint32_t alike(const weir_graph *g, const weir_pick *picks, uint32_t n)
     return i;
 }
 
-/* The books of the next so many; what fails is taken back. */
-static int change_books(weir_graph *g, struct changing *c, uint32_t n)
+/* Changes the schedules of the next n picks; undone on failure. */
+static int change_schedules(weir_graph *g, struct changing *c, uint32_t n)
 {
     const weir_pick *picks = c->picks + c->done;
     uint32_t done = 0, more;
@@ -65,7 +66,7 @@ static int change_books(weir_graph *g, struct changing *c, uint32_t n)
     return rc;
 }
 
-/* At least two, siblings in a row. */
+/* Changes a run of at least two neighbouring siblings. */
 static int change_run(weir_graph *g, struct changing *c, uint32_t n)
 {
     const weir_pick *picks = c->picks + c->done;
@@ -77,7 +78,7 @@ static int change_run(weir_graph *g, struct changing *c, uint32_t n)
         weir_rows_run_before(g, picks, n);
     for (uint32_t i = 0; !active && i < n; i++)
         next[i] = schedule_of(g, picks[i].vertex) ? schedule_of(g, picks[i].vertex)->next : WEIR_FOREVER;
-    rc = change_books(g, c, n);
+    rc = change_schedules(g, c, n);
     if (!rc && active)
         weir_rows_run_after(g, picks, n);
     else if (!rc)
@@ -100,7 +101,7 @@ static int change_one(weir_graph *g, const struct changing *c)
     return WEIR_OK;
 }
 
-/* One run after the other; c->done of them are changed in the end. */
+/* Changes run after run; c->done counts changed picks. */
 static int change_all(weir_graph *g, struct changing *c)
 {
     int rc = WEIR_OK;

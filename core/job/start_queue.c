@@ -5,7 +5,7 @@
 
 int weir_start_queue_reserve(weir_graph *g, uint32_t n)
 {
-    return weir_array_reserve(&g->jobs->pending, &g->jobs->pending_cap, n, sizeof *g->jobs->pending);
+    return weir_array_reserve(&g->jobs->queue, &g->jobs->queue_cap, n, sizeof *g->jobs->queue);
 }
 
 bool weir_start_queue_earlier(const weir_graph *g, uint32_t a, uint32_t b)
@@ -20,25 +20,25 @@ bool weir_start_queue_earlier(const weir_graph *g, uint32_t a, uint32_t b)
 
 static void put(weir_graph *g, uint32_t at, uint32_t job)
 {
-    g->jobs->pending[at] = job;
-    g->jobs->list[job].pending = at;
+    g->jobs->queue[at] = job;
+    g->jobs->list[job].queue_place = at;
 }
 
 static void sift(weir_graph *g, uint32_t at)
 {
-    uint32_t job = g->jobs->pending[at];
+    uint32_t job = g->jobs->queue[at];
 
-    while (at > 0 && weir_start_queue_earlier(g, job, g->jobs->pending[(at - 1) / 2])) {
-        put(g, at, g->jobs->pending[(at - 1) / 2]);
+    while (at > 0 && weir_start_queue_earlier(g, job, g->jobs->queue[(at - 1) / 2])) {
+        put(g, at, g->jobs->queue[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
     for (;;) {
         uint32_t kid = 2 * at + 1;
-        if (kid + 1 < g->jobs->npending && weir_start_queue_earlier(g, g->jobs->pending[kid + 1], g->jobs->pending[kid]))
+        if (kid + 1 < g->jobs->nqueue && weir_start_queue_earlier(g, g->jobs->queue[kid + 1], g->jobs->queue[kid]))
             kid++;
-        if (kid >= g->jobs->npending || !weir_start_queue_earlier(g, g->jobs->pending[kid], job))
+        if (kid >= g->jobs->nqueue || !weir_start_queue_earlier(g, g->jobs->queue[kid], job))
             break;
-        put(g, at, g->jobs->pending[kid]);
+        put(g, at, g->jobs->queue[kid]);
         at = kid;
     }
     put(g, at, job);
@@ -48,37 +48,37 @@ void weir_start_queue_add(weir_graph *g, uint32_t job)
 {
     if (weir_start_queue_time(g, job) == WEIR_FOREVER)
         return;
-    put(g, g->jobs->npending, job);
-    sift(g, g->jobs->npending++);
+    put(g, g->jobs->nqueue, job);
+    sift(g, g->jobs->nqueue++);
 }
 
 void weir_start_queue_remove(weir_graph *g, uint32_t job)
 {
-    uint32_t at = g->jobs->list[job].pending;
+    uint32_t at = g->jobs->list[job].queue_place;
 
     if (at == WEIR_NONE)
         return;
-    g->jobs->list[job].pending = WEIR_NONE;
-    if (at == --g->jobs->npending)
+    g->jobs->list[job].queue_place = WEIR_NONE;
+    if (at == --g->jobs->nqueue)
         return;
-    put(g, at, g->jobs->pending[g->jobs->npending]);
+    put(g, at, g->jobs->queue[g->jobs->nqueue]);
     sift(g, at);
 }
 
 uint32_t weir_start_queue_first(const weir_graph *g)
 {
-    return g->jobs && g->jobs->npending ? g->jobs->pending[0] : WEIR_NONE;
+    return g->jobs && g->jobs->nqueue ? g->jobs->queue[0] : WEIR_NONE;
 }
 
-/* ---- reservations to put off ---- */
+/* ---- displaced reservations ---- */
 
-void weir_waiting_add(weir_graph *g, uint32_t job)
+void weir_displaced_add(weir_graph *g, uint32_t job)
 {
-    uint32_t *list, lo = 0, hi = g->jobs->nwaiting;
+    uint32_t *list, lo = 0, hi = g->jobs->ndisplaced;
 
     weir_start_queue_remove(g, job);
-    g->jobs->list[job].waits = true;
-    list = g->jobs->pending + g->jobs->pending_cap - g->jobs->nwaiting;
+    g->jobs->list[job].displaced = true;
+    list = g->jobs->queue + g->jobs->queue_cap - g->jobs->ndisplaced;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
         if (weir_start_queue_earlier(g, list[mid], job))
@@ -88,16 +88,16 @@ void weir_waiting_add(weir_graph *g, uint32_t job)
     }
     memmove(list - 1, list, lo * sizeof *list);
     list[(int64_t)lo - 1] = job;
-    g->jobs->nwaiting++;
+    g->jobs->ndisplaced++;
 }
 
-uint32_t weir_waiting_first(const weir_graph *g)
+uint32_t weir_displaced_first(const weir_graph *g)
 {
-    return g->jobs->nwaiting ? g->jobs->pending[g->jobs->pending_cap - g->jobs->nwaiting] : WEIR_NONE;
+    return g->jobs->ndisplaced ? g->jobs->queue[g->jobs->queue_cap - g->jobs->ndisplaced] : WEIR_NONE;
 }
 
-void weir_waiting_take(weir_graph *g)
+void weir_displaced_take(weir_graph *g)
 {
-    g->jobs->list[weir_waiting_first(g)].waits = false;
-    g->jobs->nwaiting--;
+    g->jobs->list[weir_displaced_first(g)].displaced = false;
+    g->jobs->ndisplaced--;
 }

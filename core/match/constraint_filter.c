@@ -46,7 +46,7 @@ bool weir_filter_excludes_row(const struct match *m, const struct inner *in, uin
 {
     struct node_table_row s = node_table_below(m->node_table, in, row);
 
-    return (s.first.lo < s.first.hi || s.later.lo < s.later.hi) && !allows_one(m, s.first) && !allows_one(m, s.later);
+    return (s.first.lo < s.first.hi || s.added.lo < s.added.hi) && !allows_one(m, s.first) && !allows_one(m, s.added);
 }
 
 bool weir_filter_excludes(const struct match *m, weir_vertex v)
@@ -84,5 +84,5 @@ int weir_filter_allows_whole(struct match *m, weir_vertex v)
     if (rc)
         return rc;
     below = node_table_below(m->node_table, in, 0);
-    return !forbids_one(m, v, below.first) && !forbids_one(m, v, below.later);
+    return !forbids_one(m, v, below.first) && !forbids_one(m, v, below.added);
 }

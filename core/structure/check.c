@@ -1,5 +1,5 @@
-/* check.c - weir_check(): every invariant, computed anew from the vertices and the jobs alone. Tree and rows are checked here,
- * the rest by observers. For tests. */
+/* check.c - weir_check(): recomputes every invariant from vertices and jobs. Tree and rows are checked here,
+ * further records by observers. For tests. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int check_kids(const weir_graph *g, const struct inner *in, weir_err *err
     return holes == in->holes ? WEIR_OK : broken(err, "holes are miscounted", in->vertex);
 }
 
-/* How many vertices there are of each kind. */
+/* Compares the number of vertices of each kind. */
 static int check_kinds(const weir_graph *g, weir_err *err)
 {
     uint32_t *count = weir_mem_zalloc((size_t)g->nkinds + 1, sizeof *count);
@@ -110,9 +110,9 @@ static int check_row(const weir_graph *g, const struct inner *in, const struct l
             else if (one[c] > sum[c])
                 sum[c] = one[c];
     }
-    return memcmp(sum, row_cells(g, in, r), s->width * sizeof *sum) ? broken(err, "a row is not what its entries make",
-                                                                           in->vertex)
-                                                                    : WEIR_OK;
+    return memcmp(sum, row_cells(g, in, r), s->width * sizeof *sum)
+               ? broken(err, "a row is not what its entries make", in->vertex)
+               : WEIR_OK;
 }
 
 static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)

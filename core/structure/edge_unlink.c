@@ -1,6 +1,6 @@
-/* edge_unlink.c - taking a pool out of a subsystem (M5). Invariant: nothing is changed before it is certain that
- * nothing can fail. Only the pool that is named is reclaimed, not those at the other ends of its edges: whoever moves a
- * node from one power unit to another still needs both. */
+/* edge_unlink.c - removes a pool from a subsystem (M5). Invariant: nothing changes before success is certain. Only
+ * the named pool is reclaimed, and no pool at the far end of an edge: a node on the move between two power units needs
+ * both units. */
 #include "graph/graph.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static int check_unlink(const weir_graph *g, weir_vertex v, const char *subsyste
     return WEIR_OK;
 }
 
-/* Whether v has edges of a subsystem, or (`others`) of any other one. */
+/* Whether v has edges of a subsystem, or (`others`) of a different subsystem but containment. */
 static bool has_edges(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool others)
 {
     const struct pool *p = pool_of(g, v);
@@ -61,7 +61,8 @@ int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_e
         weir_vertex_path(g, v, path, sizeof path);
         return weir_fail(err, WEIR_ENOENT, "%s is not in the subsystem '%.100s'", path, subsystem);
     }
-    /* A pool without parent and children is in no containment while it has edges: these were all that held it. */
+    /* A pool without parent and children belongs to no containment while the pool has edges: the last edges are
+     * going. */
     last = vertex_at(g, v)->parent == WEIR_NONE && weir_vertex_children(g, v) == 0 && !has_edges(g, v, s, true);
     rc = last ? weir_unlink_refused(g, v, err) : WEIR_OK;
     if (rc)

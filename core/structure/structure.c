@@ -1,5 +1,5 @@
-/* structure.c - making and unmaking a graph; vertices are added to its containment tree, change their state and go.
- * Invariant: rows are brought up to date before observers are told. */
+/* structure.c - makes and frees a graph; adds vertices to the containment tree, changes states, removes vertices.
+ * Invariant: rows are up to date before observers are called. */
 #include "graph/journal.h"
 #include "graph/observer.h"
 #include "aggregate/rows.h"
@@ -107,7 +107,7 @@ static uint32_t nkids_of(const weir_graph *g, weir_vertex p)
     return p == WEIR_NONE ? g->nroots : inner_of(g, p)->nkids;
 }
 
-/* Writes vertices [first, first + count) behind the kids of p, not counted in yet. */
+/* Writes vertices [first, first + count) behind the children of p, not counted yet. */
 static void write_vertices(weir_graph *g, weir_vertex p, const weir_pool_desc *d, uint32_t kind, uint32_t count,
                            int64_t stride, weir_vertex first)
 {
@@ -127,7 +127,8 @@ static void write_vertices(weir_graph *g, weir_vertex p, const weir_pool_desc *d
     }
 }
 
-/* Takes `count` consecutive vertex records (one may come from the free ones); WEIR_NONE: no room. */
+/* Takes `count` consecutive vertex records, for one vertex a free record if any. WEIR_NONE: out of memory or
+ * numbers. */
 static weir_vertex take_vertices(weir_graph *g, uint32_t count)
 {
     weir_vertex first = g->free.vertices;
@@ -150,14 +151,14 @@ static void give_back(weir_graph *g, weir_vertex first, uint32_t count)
         struct vertex *v = vertex_at(g, first + i);
         v->flags = 0;
         if (v->generation == WEIR_GENERATION_MAX)
-            continue; /* its numbers are used up: another vertex here would be taken for one that was */
+            continue; /* generations are used up: the number is never reused, as old references would match */
         v->generation++;
         v->pos = g->free.vertices;
         g->free.vertices = first + i;
     }
 }
 
-/* What one pool may have of its own beyond its kind. */
+/* Writes name, UUID and rank of a pool, where given. */
 static int write_pool(weir_graph *g, weir_vertex v, const weir_pool_desc *d, weir_err *err)
 {
     struct pool *p;
@@ -173,7 +174,7 @@ static int write_pool(weir_graph *g, weir_vertex v, const weir_pool_desc *d, wei
     return WEIR_OK;
 }
 
-/* Counts vertices that are written into the tree: nothing of it is seen before. */
+/* Counts written vertices into the tree, and so makes the vertices visible. */
 static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32_t count, int64_t size)
 {
     uint32_t pos = nkids_of(g, p);
@@ -306,7 +307,7 @@ static void drop_inner(weir_graph *g, weir_vertex v)
     x->inner = WEIR_NONE;
 }
 
-/* It has no edges: what is in another subsystem stays. */
+/* Reclaims a vertex without edges; vertices with edges stay (keep_alone). */
 static void reclaim_one(weir_graph *g, weir_vertex v)
 {
     struct vertex *x = vertex_at(g, v);
@@ -334,7 +335,7 @@ static uint32_t count_kept(const weir_graph *g, weir_vertex v)
     return n;
 }
 
-/* A pool that is still in another subsystem stays, below nothing. There is room among the roots. */
+/* Makes a pool with edges of another subsystem a root. A root is reserved. */
 static void keep_alone(weir_graph *g, weir_vertex v)
 {
     drop_inner(g, v);

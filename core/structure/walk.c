@@ -1,34 +1,34 @@
-/* walk.c - walks over one subsystem, pulled one visit at a time. Invariant: `way` holds the path from the start to the
- * vertex visited last (breadth-first: the queue), each with the vertices that its edges lead to; the structure has not
- * changed since the walk began. */
+/* walk.c - walks over one subsystem, one visit per call. Invariant: `way` holds the path from the start to the last
+ * visit (breadth-first: the queue), each frame with the ends of the edges; the structure has not changed since the
+ * walk began. */
 #include "graph/graph.h"
 
 #include "aggregate/rows.h"
 
 struct frame {
     weir_vertex v;
-    uint32_t cursor; /* ends taken so far */
-    uint32_t first, count; /* in `ends` */
-    const weir_vertex *kids; /* in a tree instead */
-    uint32_t depth;  /* breadth-first only */
+    uint32_t cursor;         /* ends visited so far */
+    uint32_t first, count;   /* range of `ends` */
+    const weir_vertex *kids; /* children, in a tree, instead of `ends` */
+    uint32_t depth;          /* breadth-first only */
 };
 
 struct weir_walk {
     const weir_graph *g;
     weir_walk_options o;
     uint32_t subsystem;
-    bool tree; /* containment downward: no vertex can be met twice */
+    bool tree; /* containment downward: no vertex is met twice */
     weir_type type;
     uint64_t serial;
     struct frame *way;
-    uint32_t n, cap, head; /* head: of the queue */
+    uint32_t n, cap, head; /* head of the queue */
     weir_vertex *ends;
     uint32_t nends, ends_cap;
-    uint32_t root;     /* the next root to start from */
-    uint8_t *seen;     /* bits by vertex, where it is not a tree */
-    uint32_t depth;    /* of the vertex told last */
+    uint32_t root;  /* next root to start from */
+    uint8_t *seen;  /* bits by vertex, unless `tree` */
+    uint32_t depth; /* of the last visit */
     bool prune;
-    weir_vertex leaf;  /* the one told last: it has no frame; or WEIR_NONE */
+    weir_vertex leaf; /* vertex of the last visit, if a leaf without a frame; or WEIR_NONE */
 };
 
 static weir_walk *fail(weir_walk *w, weir_err *err)
@@ -51,7 +51,7 @@ weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_e
         return fail(w, err);
     w->g = g;
     w->o = *o;
-    w->o.subsystem = w->o.type = NULL; /* the caller's; not kept */
+    w->o.subsystem = w->o.type = NULL; /* belong to the caller */
     w->serial = g->serial;
     w->leaf = WEIR_NONE;
     w->subsystem = o->subsystem ? weir_subsystem_find(g, o->subsystem) : 0;
@@ -62,7 +62,7 @@ weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_e
     }
     w->tree = w->subsystem == 0 && !o->upward;
     w->type = o->type ? weir_type_find(g, o->type) : WEIR_NO_TYPE;
-    w->o.type = o->type ? "" : NULL; /* whether there is one */
+    w->o.type = o->type ? "" : NULL; /* only says whether there is a type */
     if (w->o.events == 0 || w->o.breadth)
         w->o.events = WEIR_PREORDER;
     w->seen = w->tree ? NULL : weir_mem_zalloc(g->limit / 8 + 1, 1);
@@ -92,7 +92,7 @@ static int add_end(weir_walk *w, weir_vertex v)
     return WEIR_OK;
 }
 
-/* Lists where the edges of v lead, in a subsystem that is no tree or against the direction of one. */
+/* Lists the ends of the edges of v, in a subsystem that is no tree, or upward in a tree. */
 static int list_ends(weir_walk *w, weir_vertex v)
 {
     bool out = !w->o.upward;
@@ -129,7 +129,7 @@ static int push(weir_walk *w, weir_vertex v)
     return WEIR_OK;
 }
 
-/* Marks v as met; false when it was met before. */
+/* Marks v as met; false when v was met before. */
 static bool meet(weir_walk *w, weir_vertex v)
 {
     if (w->tree)
@@ -140,7 +140,7 @@ static bool meet(weir_walk *w, weir_vertex v)
     return true;
 }
 
-/* The next root that was not met, or the start. WEIR_NONE at the end. */
+/* The next root not met yet, or the start. WEIR_NONE at the end. */
 static weir_vertex next_root(weir_walk *w)
 {
     weir_vertex v;
@@ -153,7 +153,7 @@ static weir_vertex next_root(weir_walk *w)
     return v;
 }
 
-/* The next vertex below a frame that was not met. WEIR_NONE: no more. */
+/* The next vertex below a frame not met yet. WEIR_NONE at the end. */
 static weir_vertex next_end(weir_walk *w, struct frame *f)
 {
     while (f->cursor < f->count) {
@@ -166,13 +166,13 @@ static weir_vertex next_end(weir_walk *w, struct frame *f)
     return WEIR_NONE;
 }
 
-/* Which of these events are to be told of v. */
+/* The subset of `events` that the walk reports of v. */
 static int told(const weir_walk *w, weir_vertex v, unsigned events)
 {
     return !w->o.type || kind_of(w->g, v)->type == w->type ? (int)(w->o.events & events) : 0;
 }
 
-/* The walk goes down to v. The leaves of a tree are told without a frame of their own. */
+/* Descends to v. Leaves of a tree are visited without a frame. */
 static int descend(weir_walk *w, weir_vertex v, int *event)
 {
     w->depth = w->n;
@@ -187,7 +187,7 @@ static int descend(weir_walk *w, weir_vertex v, int *event)
     return 1;
 }
 
-/* One step in depth: *event is set when a visit is to be told. 1, 0 at the end, or negative. */
+/* One step of a depth-first walk: *event is the visit, or 0. Returns 1, 0 at the end, or negative. */
 static int step(weir_walk *w, weir_vertex *v, int *event)
 {
     bool prune = w->prune;
@@ -195,7 +195,7 @@ static int step(weir_walk *w, weir_vertex *v, int *event)
 
     w->prune = false;
     if (next != WEIR_NONE) {
-        prune = false; /* there is nothing below it */
+        prune = false; /* nothing is below a leaf */
         w->leaf = WEIR_NONE;
         *v = next;
         *event = told(w, next, WEIR_POSTORDER);
@@ -220,7 +220,7 @@ static int step(weir_walk *w, weir_vertex *v, int *event)
     return 1;
 }
 
-/* Puts what the vertex told last leads to into the queue. */
+/* Puts the ends of the last vertex visited into the queue. */
 static int enqueue_ends(weir_walk *w)
 {
     struct frame *f = &w->way[w->head - 1];
@@ -239,7 +239,7 @@ static int enqueue_ends(weir_walk *w)
     return WEIR_OK;
 }
 
-/* One step in breadth. */
+/* One step of a breadth-first walk. */
 static int step_breadth(weir_walk *w, weir_vertex *v, int *event)
 {
     weir_vertex next;
@@ -300,7 +300,7 @@ static bool is_leaf(const weir_graph *g, weir_vertex v)
     return v != WEIR_NONE && vertex_at(g, v)->inner == WEIR_NONE;
 }
 
-/* The leaves beside the one told last, as most vertices are; returns how many. */
+/* Reads siblings of the last visit that are leaves, as most vertices are; returns the number. */
 static int read_leaves(weir_walk *w, weir_walk_visit *out, int max)
 {
     const weir_graph *g = w->g;

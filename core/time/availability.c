@@ -1,4 +1,5 @@
-/* availability.c - free over an interval. Invariant: reads only; an answer of "free" holds at every instant of it. */
+/* availability.c - see availability.h. Invariant: reads only; an answer of "free" holds at every instant of the
+ * interval. */
 #include "time/availability.h"
 
 #include "time/schedule.h"
@@ -12,7 +13,7 @@ bool weir_availability_above(const weir_graph *g, weir_vertex v, int64_t t0, int
     return true;
 }
 
-/* Whether no job but one (WEIR_NONE: no job at all) has anything below v. */
+/* Whether no job but `job` (WEIR_NONE: no job at all) has anything below v. */
 static bool below_unused(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
 {
     const struct inner *in = inner_of(g, v);
@@ -36,7 +37,8 @@ bool weir_availability_unused(const weir_graph *g, weir_vertex v, int64_t t0, in
 
 bool weir_availability_alone(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
 {
-    bool used = schedule_of(g, v) && (job == WEIR_NONE ? weir_schedule_touched(g, v, t0, t1, false) : weir_schedule_others(g, v, job, t0, t1));
+    bool used = schedule_of(g, v) && (job == WEIR_NONE ? weir_schedule_touched(g, v, t0, t1, false)
+                                                       : weir_schedule_others(g, v, job, t0, t1));
     return !used && below_unused(g, v, job, t0, t1);
 }
 
@@ -50,7 +52,8 @@ int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, in
     if (t0 >= t1 || !state_available(vertex_at(g, v)->state))
         return 0;
     for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent)
-        if (!state_available(vertex_at(g, u)->state) || (schedule_of(g, u) && weir_schedule_touched(g, u, t0, t1, true)))
+        if (!state_available(vertex_at(g, u)->state) ||
+            (schedule_of(g, u) && weir_schedule_touched(g, u, t0, t1, true)))
             return 0;
     return weir_availability_free(g, v, t0, t1);
 }

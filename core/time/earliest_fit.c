@@ -1,5 +1,6 @@
-/* earliest_fit.c - see earliest_fit.h. Invariant: the plan of a host is the sum of what jobs have below it; no request of a class has room on a
- * host from `from` of its table on before the time that is noted there, but for what is in the list of hosts given back. */
+/* earliest_fit.c - see earliest_fit.h. Invariant: the timeline of a host is the sum of the units of jobs below the
+ * host; between `from` of a table and the bound of a host, no request of the class fits on the host, apart from
+ * releases not applied yet. */
 #include "time/earliest_fit_private.h"
 
 #include <string.h>
@@ -11,10 +12,12 @@
 
 struct units {
     weir_type type;
-    weir_timeline **plans; /* by bit of the host; NULL: nobody has any of it */
+    /* By bit of the host; NULL: no job has units below. */
+    weir_timeline **timelines;
 };
 
-struct back { /* a host of which something was given back, from `start` on */
+/* A release of units of a host, from `start` on. */
+struct release {
     uint32_t bit;
     int64_t start;
 };
@@ -24,18 +27,18 @@ struct fits {
     uint32_t nunits, units_cap;
     struct fit_table *tables;
     uint32_t ntables, tables_cap;
-    struct back *backs;
-    uint32_t nbacks, backs_cap;
+    struct release *releases;
+    uint32_t nreleases, releases_cap;
     uint64_t uses;
 };
 
-/* ---- plans ---- */
+/* ---- timelines ---- */
 
 static void units_free(const struct occupancy *c, struct units *u)
 {
-    for (uint32_t i = 0; u->plans && i < fit_bits(c); i++)
-        weir_timeline_free(u->plans[i]);
-    weir_mem_free(u->plans);
+    for (uint32_t i = 0; u->timelines && i < fit_bits(c); i++)
+        weir_timeline_free(u->timelines[i]);
+    weir_mem_free(u->timelines);
 }
 
 void weir_fits_free(struct occupancy *c)
@@ -50,7 +53,7 @@ void weir_fits_free(struct occupancy *c)
         weir_mem_free(r->tables[i].times);
     weir_mem_free(r->units);
     weir_mem_free(r->tables);
-    weir_mem_free(r->backs);
+    weir_mem_free(r->releases);
     weir_mem_free(r);
     c->fits = NULL;
 }
@@ -58,15 +61,16 @@ void weir_fits_free(struct occupancy *c)
 size_t weir_fits_bytes(const struct occupancy *c)
 {
     const struct fits *r = c->fits;
-    size_t n = r ? sizeof *r + r->tables_cap * sizeof *r->tables + r->backs_cap * sizeof *r->backs : 0;
+    size_t n = r ? sizeof *r + r->tables_cap * sizeof *r->tables + r->releases_cap * sizeof *r->releases : 0;
 
     for (uint32_t i = 0; r && i < r->nunits; i++)
         for (uint32_t k = 0; k < fit_bits(c); k++)
-            n += sizeof(weir_timeline *) + (r->units[i].plans[k] ? weir_timeline_bytes(r->units[i].plans[k]) : 0);
+            n += sizeof(weir_timeline *) +
+                 (r->units[i].timelines[k] ? weir_timeline_bytes(r->units[i].timelines[k]) : 0);
     return r ? n + (size_t)r->ntables * (fit_bits(c) + fit_bits(c) / FIT_GROUP) * sizeof(int64_t) : 0;
 }
 
-/* The bit of the host that v stands below; WEIR_NONE: it does not. */
+/* The bit of the host above v; WEIR_NONE: no host. */
 static uint32_t host_of(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
     do
@@ -75,17 +79,19 @@ static uint32_t host_of(const weir_graph *g, const struct occupancy *c, weir_ver
     return v != WEIR_NONE && occupancy_knows(g, c, v) ? vertex_at(g, v)->bit : WEIR_NONE;
 }
 
-static int change_plan(struct units *u, uint32_t bit, const weir_allocation *a, int64_t amount)
+static int change_timeline(struct units *u, uint32_t bit, const weir_allocation *a, int64_t amount)
 {
     if (amount == 0)
         return WEIR_OK;
-    if (!u->plans[bit])
-        u->plans[bit] = weir_timeline_new();
-    return u->plans[bit] ? weir_timeline_add(u->plans[bit], a->start, a->end, amount) : WEIR_ENOMEM;
+    if (!u->timelines[bit])
+        u->timelines[bit] = weir_timeline_new();
+    return u->timelines[bit] ? weir_timeline_add(u->timelines[bit], a->start, a->end, amount) : WEIR_ENOMEM;
 }
 
-/* Adds (sign 1) or takes back (-1) what picks of a job, from one on, have below hosts: mostly many in a row are of one. */
-static int change_units(const weir_graph *g, const struct occupancy *c, struct units *u, uint32_t job, uint32_t from, int sign)
+/* Adds (sign 1) or subtracts (-1) picks of a job, from number `from` on, by host: neighbouring picks mostly share a
+ * host. */
+static int change_units(const weir_graph *g, const struct occupancy *c, struct units *u, uint32_t job, uint32_t from,
+                        int sign)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     uint32_t host = WEIR_NONE;
@@ -95,13 +101,13 @@ static int change_units(const weir_graph *g, const struct occupancy *c, struct u
         uint32_t bit = host_of(g, c, a->picks[i].vertex);
         if (bit == WEIR_NONE)
             continue;
-        if (bit != host && host != WEIR_NONE && change_plan(u, host, a, sum))
+        if (bit != host && host != WEIR_NONE && change_timeline(u, host, a, sum))
             return WEIR_ENOMEM;
         sum = bit == host ? sum : 0;
         host = bit;
         sum += sign * weir_usage_pick(g, &a->picks[i], u->type);
     }
-    return host == WEIR_NONE ? WEIR_OK : change_plan(u, host, a, sum);
+    return host == WEIR_NONE ? WEIR_OK : change_timeline(u, host, a, sum);
 }
 
 void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
@@ -111,23 +117,23 @@ void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint3
             weir_fits_free(c);
 }
 
-/* Notes that hosts may have room earlier. With many notes it is cheaper to begin anew. */
-static int note_back(struct occupancy *c, uint32_t bit, int64_t start)
+/* Records a release. After many releases the tables begin anew. */
+static int note_release(struct occupancy *c, uint32_t bit, int64_t start)
 {
     struct fits *r = c->fits;
 
-    if (r->nbacks > fit_bits(c) * 4) {
+    if (r->nreleases > fit_bits(c) * 4) {
         for (uint32_t i = 0; i < r->ntables; i++)
             r->tables[i].serial = 0;
-        r->nbacks = 0;
+        r->nreleases = 0;
     }
-    if (weir_array_reserve(&r->backs, &r->backs_cap, (size_t)r->nbacks + 1, sizeof *r->backs))
+    if (weir_array_reserve(&r->releases, &r->releases_cap, (size_t)r->nreleases + 1, sizeof *r->releases))
         return WEIR_ENOMEM;
-    r->backs[r->nbacks++] = (struct back){bit, start};
+    r->releases[r->nreleases++] = (struct release){bit, start};
     return WEIR_OK;
 }
 
-/* The hosts of a job: those that it has as a whole are marked in c->mask. */
+/* Records a release of every host of a job; exclusive hosts are marked in c->mask. */
 static int note_hosts(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
@@ -136,11 +142,11 @@ static int note_hosts(const weir_graph *g, struct occupancy *c, uint32_t job)
 
     for (uint32_t i = 0; !rc && i < c->ntouched; i++)
         for (uint64_t left = c->mask[c->touched[i]]; !rc && left; left &= left - 1)
-            rc = note_back(c, c->touched[i] * 64 + (uint32_t)__builtin_ctzll(left), a->start);
+            rc = note_release(c, c->touched[i] * 64 + (uint32_t)__builtin_ctzll(left), a->start);
     for (uint32_t i = 0; !rc && i < a->npicks; i++) {
         uint32_t bit = host_of(g, c, a->picks[i].vertex);
         if (bit != WEIR_NONE && bit != last)
-            rc = note_back(c, bit, a->start);
+            rc = note_release(c, bit, a->start);
         last = bit;
     }
     return rc;
@@ -163,7 +169,7 @@ static struct units *units_of(const struct occupancy *c, weir_type t)
     return NULL;
 }
 
-/* The plans of a type of units, from what all jobs have. */
+/* Makes the timelines of a type of units, from all jobs. */
 static int make_units(const weir_graph *g, struct occupancy *c, weir_type t)
 {
     struct fits *r = c->fits;
@@ -171,8 +177,8 @@ static int make_units(const weir_graph *g, struct occupancy *c, weir_type t)
     int rc = weir_array_reserve(&r->units, &r->units_cap, (size_t)r->nunits + 1, sizeof *r->units);
 
     if (!rc)
-        u.plans = weir_mem_zalloc(fit_bits(c), sizeof *u.plans);
-    if (!u.plans)
+        u.timelines = weir_mem_zalloc(fit_bits(c), sizeof *u.timelines);
+    if (!u.timelines)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
         if (g->jobs->list[i].used)
@@ -216,9 +222,10 @@ static int64_t after_holders(const weir_graph *g, weir_vertex v, int64_t t, int6
     return t;
 }
 
-/* The earliest start from t on of a window in which, by the plans, a host has what is needed at each instant. */
-static int64_t plans_fit(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct fit_need *needs, uint32_t n,
-                         int64_t duration, int64_t t)
+/* The earliest start at or after t of an interval with the needed units on a host at each instant, by the
+ * timelines. */
+static int64_t timelines_fit(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct fit_need *needs,
+                             uint32_t n, int64_t duration, int64_t t)
 {
     int64_t before;
 
@@ -226,17 +233,17 @@ static int64_t plans_fit(const weir_graph *g, const struct occupancy *c, uint32_
         before = t;
         for (uint32_t i = 0; i < n && t != WEIR_FOREVER; i++) {
             int64_t limit = total_of(g, c->vertices[bit], needs[i].type) - needs[i].amount;
-            const weir_timeline *plan = units_of(c, needs[i].type)->plans[bit];
+            const weir_timeline *timeline = units_of(c, needs[i].type)->timelines[bit];
             if (limit < 0)
                 return WEIR_FOREVER;
-            t = plan ? weir_timeline_first_fit(plan, t, duration, limit) : t;
+            t = timeline ? weir_timeline_first_fit(timeline, t, duration, limit) : t;
         }
         t = t == WEIR_FOREVER ? t : after_holders(g, c->vertices[bit], t, duration);
     } while (t != before && t != WEIR_FOREVER);
     return t;
 }
 
-/* Units of a type below v that are up, and free all over [t0, t1). The depth of the tree is bounded. */
+/* Units of a type below v that are up and free throughout [t0, t1). The depth of the tree is bounded. */
 static int64_t free_below(const weir_graph *g, weir_vertex v, weir_type t, int64_t t0, int64_t t1)
 {
     const struct inner *in = inner_of(g, v);
@@ -259,13 +266,15 @@ static int64_t free_below(const weir_graph *g, weir_vertex v, weir_type t, int64
     return sum;
 }
 
-/* How many slots a host has room for, all over a window that starts at t, as far as each need tells by itself. */
-static int64_t slots_at(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct fit_request *q, int64_t t)
+/* Upper bound of the slots on a host throughout an interval from t on, by each need alone. */
+static int64_t slots_at(const weir_graph *g, const struct occupancy *c, uint32_t bit, const struct fit_request *q,
+                        int64_t t)
 {
     weir_vertex host = c->vertices[bit];
     int64_t end = time_add(t, q->duration), most = q->slots;
 
-    if (!weir_availability_above(g, host, t, end) || (schedule_of(g, host) && weir_schedule_touched(g, host, t, end, true)))
+    if (!weir_availability_above(g, host, t, end) ||
+        (schedule_of(g, host) && weir_schedule_touched(g, host, t, end, true)))
         return 0;
     for (uint32_t i = 0; i < q->n && most > 0; i++) {
         int64_t n = free_below(g, host, q->needs[i].type, t, end) / q->needs[i].amount;
@@ -274,12 +283,12 @@ static int64_t slots_at(const weir_graph *g, const struct occupancy *c, uint32_t
     return q->once && most > 1 ? 1 : most;
 }
 
-/* The next time after t at which a job ends that has something below v. A plan does not tell: where one ends as another begins
- * its level stays, though it is other units that are free then. The depth of the tree is bounded. */
+/* The first end after t of a job with units below v. A timeline cannot tell: where one job ends as a second begins
+ * the level stays, but different units become free. The depth of the tree is bounded. */
 int64_t weir_fit_next_end(const weir_graph *g, weir_vertex v, int64_t t)
 {
     const struct inner *in = inner_of(g, v);
-    int64_t next = t <= g->now ? g->now + 1 : WEIR_FOREVER; /* jobs past their ends are in the way now */
+    int64_t next = t <= g->now ? g->now + 1 : WEIR_FOREVER; /* jobs past the end of the interval are in the way now */
 
     if (!in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0))
         return next;
@@ -298,14 +307,14 @@ int64_t weir_fit_fits(const struct fit_finder *f, uint32_t bit, int64_t t, int64
     const struct fit_request *q = f->q;
 
     for (;;) {
-        t = plans_fit(f->g, f->c, bit, q->needs, q->n, q->duration, t);
+        t = timelines_fit(f->g, f->c, bit, q->needs, q->n, q->duration, t);
         if (t > latest || t == WEIR_FOREVER || (*slots = slots_at(f->g, f->c, bit, q, t)) > 0)
             return t;
         t = weir_fit_next_end(f->g, f->c->vertices[bit], t);
     }
 }
 
-/* Whether it and all above it are up. */
+/* Whether v and all ancestors are up. */
 static bool is_up(const weir_graph *g, weir_vertex v)
 {
     while (g->unavailable > 0 && v != WEIR_NONE) {
@@ -323,7 +332,7 @@ bool weir_fit_usable(const weir_graph *g, const struct occupancy *c, uint32_t bi
 
 /* ---- classes ---- */
 
-/* x with its two highest bits only. */
+/* x with the two highest bits only. */
 static int64_t round_down(int64_t x)
 {
     uint32_t log = x > 0 ? 63 - (uint32_t)__builtin_clzll((uint64_t)x) : 0;
@@ -334,7 +343,7 @@ static struct fit_key key_of(const struct fit_request *q)
 {
     struct fit_key k;
 
-    memset(&k, 0, sizeof k); /* the gaps between its parts, too */
+    memset(&k, 0, sizeof k); /* padding included */
     k.duration = round_down(q->duration);
     for (uint32_t i = 0; i < q->n; i++) {
         k.needs[i].type = q->needs[i].type;
@@ -363,25 +372,26 @@ static void clear_table(const weir_graph *g, const struct occupancy *c, struct f
     for (uint32_t i = 0; i < fit_bits(c); i++)
         x->times[i] = i < c->count && c->vertices[i] != WEIR_NONE ? INT64_MIN : WEIR_FOREVER;
     for (uint32_t i = 0; i < fit_bits(c); i++)
-        x->first[i / FIT_GROUP] = i % FIT_GROUP && x->first[i / FIT_GROUP] < x->times[i] ? x->first[i / FIT_GROUP] : x->times[i];
+        x->first[i / FIT_GROUP] =
+            i % FIT_GROUP && x->first[i / FIT_GROUP] < x->times[i] ? x->first[i / FIT_GROUP] : x->times[i];
     x->from = INT64_MIN;
     x->serial = g->serial;
-    x->seen = c->fits->nbacks;
+    x->seen = c->fits->nreleases;
 }
 
-/* Takes note of the hosts given back: a window may begin so much earlier as it is long. */
+/* Applies releases: an interval may begin earlier by at most the duration. */
 static void catch_up(struct fits *r, struct fit_table *x)
 {
-    for (; x->seen < r->nbacks; x->seen++) {
-        const struct back *b = &r->backs[x->seen];
+    for (; x->seen < r->nreleases; x->seen++) {
+        const struct release *b = &r->releases[x->seen];
         int64_t t = b->start < INT64_MIN + x->key.duration ? INT64_MIN : b->start - x->key.duration;
         if (t < x->times[b->bit])
             weir_fit_set_time(x, b->bit, t);
     }
 }
 
-/* A place for one more table; NULL: out of memory. */
-static struct fit_table *table_room(const struct occupancy *c, struct fits *r)
+/* Takes a table, the least recently used where all are in use; NULL: out of memory. */
+static struct fit_table *table_take(const struct occupancy *c, struct fits *r)
 {
     size_t n = (size_t)fit_bits(c) + fit_bits(c) / FIT_GROUP;
     struct fit_table *x = r->tables;
@@ -410,7 +420,7 @@ static struct fit_table *table_of(const weir_graph *g, struct occupancy *c, cons
         if (r->tables[i].n == q->n && memcmp(&r->tables[i].key, &k, sizeof k) == 0)
             x = &r->tables[i];
     if (!x) {
-        x = table_room(c, r);
+        x = table_take(c, r);
         if (!x)
             return NULL;
         x->key = k;
@@ -431,13 +441,13 @@ int64_t weir_fit_raise(const struct fit_finder *f, uint32_t bit)
     struct fit_table *x = f->table;
     int64_t t = x->times[bit] > f->from ? x->times[bit] : f->from;
 
-    t = plans_fit(f->g, f->c, bit, x->key.needs, x->n, x->key.duration, t);
+    t = timelines_fit(f->g, f->c, bit, x->key.needs, x->n, x->key.duration, t);
     if (f->from <= f->g->now)
         weir_fit_set_time(x, bit, t);
     return t;
 }
 
-/* The host whose time is the earliest, so that others need no look. */
+/* The host with the lowest bound. */
 static uint32_t earliest(const struct fit_finder *f)
 {
     const struct fit_table *x = f->table;
@@ -451,7 +461,7 @@ static uint32_t earliest(const struct fit_finder *f)
     return bit;
 }
 
-/* The best start so far, and how many hosts were seen to have room then. */
+/* The best start so far, and the number of hosts found free then. */
 struct best {
     int64_t start;
     uint32_t n;
@@ -493,7 +503,7 @@ static int64_t find_one(const struct fit_finder *f, int64_t latest)
 }
 
 int weir_fits_find(const weir_graph *g, struct occupancy *c, const struct fit_request *q, int64_t from, int64_t latest,
-                    int64_t *start)
+                   int64_t *start)
 {
     struct fit_finder f = {g, c, q, table_of(g, c, q), from};
 
@@ -513,8 +523,8 @@ int weir_fits_find(const weir_graph *g, struct occupancy *c, const struct fit_re
 
 static int check_units(const weir_graph *g, const struct occupancy *c, const struct units *u)
 {
-    struct units anew = {u->type, weir_mem_zalloc(fit_bits(c), sizeof *anew.plans)};
-    int rc = anew.plans ? WEIR_OK : WEIR_ENOMEM;
+    struct units anew = {u->type, weir_mem_zalloc(fit_bits(c), sizeof *anew.timelines)};
+    int rc = anew.timelines ? WEIR_OK : WEIR_ENOMEM;
     bool same = true;
 
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
@@ -522,8 +532,8 @@ static int check_units(const weir_graph *g, const struct occupancy *c, const str
     for (uint32_t bit = 0; !rc && same && bit < fit_bits(c); bit++)
         for (uint32_t i = 0; same && i < job_records(g); i++) {
             int64_t t = g->jobs->list[i].a.start;
-            int64_t a = anew.plans[bit] ? weir_timeline_used_at(anew.plans[bit], t) : 0;
-            same = (u->plans[bit] ? weir_timeline_used_at(u->plans[bit], t) : 0) == a;
+            int64_t a = anew.timelines[bit] ? weir_timeline_used_at(anew.timelines[bit], t) : 0;
+            same = (u->timelines[bit] ? weir_timeline_used_at(u->timelines[bit], t) : 0) == a;
         }
     units_free(c, &anew);
     return rc ? rc : same ? WEIR_OK : WEIR_EINVAL;
@@ -539,7 +549,7 @@ static bool check_table(const weir_graph *g, struct occupancy *c, struct fit_tab
         if (x->first[bit / FIT_GROUP] > x->times[bit])
             return false;
         if (c->vertices[bit] != WEIR_NONE && x->times[bit] > from &&
-            plans_fit(g, c, bit, x->key.needs, x->n, x->key.duration, from) < x->times[bit])
+            timelines_fit(g, c, bit, x->key.needs, x->n, x->key.duration, from) < x->times[bit])
             return false;
     }
     return true;

@@ -1,20 +1,23 @@
-/* earliest_fit.h - when there is room for parts of vertices of one type, such as cores of nodes that others have cores of, too. It tells
- * where to look for the start of a reservation, and which vertices ("hosts") need no look.
+/* earliest_fit.h - the time from which parts of hosts, such as cores of shared nodes, are free. "Hosts" are the
+ * vertices of a type. An earliest fit gives lower bounds of the start of a reservation, and excludes hosts.
  *
- * It belongs to the calendar of that type, which knows who has a host as a whole. For each host and each type of unit that a
- * request has asked for, a plan of the units that jobs have below it. And, by classes of requests, for each host a time before
- * which it has no room, as far as the plans tell: so a request looks at few hosts only, those that may be the first.
+ * The record belongs to the occupancy of the type, with the exclusive spans of hosts. For each host and each type of
+ * unit in a request so far, a timeline has the units in use below the host. A table for each class of requests has, for
+ * each host, a lower bound of the start: so a request looks at few hosts only.
  *
- * Made by the first reservation that needs it, and then kept by every change of the jobs.
+ * Made by the first reservation of parts of hosts, and then updated by every change of the jobs.
  */
 #ifndef WEIR_EARLIEST_FIT_H
 #define WEIR_EARLIEST_FIT_H
 
 #include "time/occupancy.h"
 
-#define FIT_NEEDS  8   /* types of units that are looked at; of more the first ones */
-#define FIT_TABLES 256 /* classes of requests; the one not used for longest makes room */
-#define FIT_TIES   64  /* hosts that are found to have room at the same time; others are taken to */
+/* Types of units considered; further types of a request are ignored. */
+#define FIT_NEEDS 8
+/* Classes of requests; the least recently used class is dropped first. */
+#define FIT_TABLES 256
+/* Hosts found free at the same start; further hosts are assumed to be. */
+#define FIT_TIES 64
 
 struct fit_need {
     weir_type type;
@@ -22,30 +25,33 @@ struct fit_need {
 };
 
 struct fit_request {
-    struct fit_need needs[FIT_NEEDS]; /* of one slot, which has one host */
+    struct fit_need needs[FIT_NEEDS]; /* of one slot, on one host */
     uint32_t n;
-    int64_t slots;   /* in each of so many vertices of the type `outer`; WEIR_NO_TYPE: in all, `outers` is 1 */
+    /* In each of `outers` vertices of type `outer`; WEIR_NO_TYPE: in all, and `outers` is 1. */
+    int64_t slots;
     int64_t outers;
-    weir_type outer; /* hosts stand below such ones */
-    bool once;       /* each on a host of its own */
+    weir_type outer; /* type of an ancestor of hosts */
+    bool once;       /* each slot on a host of its own */
     int64_t duration;
 };
 
-/* Makes what a request needs. *made: it is there; it is not, nor made, where `make` is false. */
-int weir_fits_get(const weir_graph *g, struct occupancy *c, const struct fit_request *q, bool make, bool *made) WEIR_CHECKED;
-/* The earliest start from `from` to `latest` at which hosts that are not refused have room for all slots; WEIR_FOREVER: there is
- * none. After weir_usage_build(). c->busy has all hosts but those that have room, or may have. Negative: out of memory, or interrupted. O(hosts / 32 + hosts that
- * may be the first) for one slot; for several also the hosts for each time that is tried. */
+/* Makes the timelines for a request, where `make` is set. *made: all timelines exist. */
+int weir_fits_get(const weir_graph *g, struct occupancy *c, const struct fit_request *q, bool make,
+                  bool *made) WEIR_CHECKED;
+/* The earliest start from `from` to `latest` with free units for all slots, on hosts not refused, or
+ * WEIR_FOREVER. After weir_usage_build(). c->busy then has all hosts without room for a slot at the start.
+ * WEIR_ENOMEM, WEIR_EINTERRUPTED. O(hosts / 32 + hosts looked at) for a single slot; for several slots also the hosts
+ * for each start tried. */
 int weir_fits_find(const weir_graph *g, struct occupancy *c, const struct fit_request *q, int64_t from, int64_t latest,
-                    int64_t *start);
+                   int64_t *start);
 
-/* A job comes or goes. They cannot fail: for want of memory all is forgotten, and made again when it is next asked for. */
-void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from); /* its picks from there on */
+/* Adds or removes a job. The picks of a job are added from number `from` on. Cannot fail: out of memory the record is
+ * dropped, and made again later. */
+void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from);
 void weir_fits_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
 void weir_fits_free(struct occupancy *c);
 size_t weir_fits_bytes(const struct occupancy *c);
-/* Compares the plans with what the jobs have, and the times with what the plans tell; WEIR_EINVAL: they differ.
- * O(hosts * jobs + tables * hosts) */
+/* Compares timelines with the jobs, and bounds with the timelines; WEIR_EINVAL: different. O(hosts (jobs + tables)) */
 int weir_fits_check(const weir_graph *g, struct occupancy *c) WEIR_CHECKED;
 
 #endif

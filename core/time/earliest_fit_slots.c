@@ -1,9 +1,11 @@
-/* earliest_fit_slots.c - starts of several slots. Invariant: no start is passed over at which all hosts together have room.
+/* earliest_fit_slots.c - starts of several slots. Invariant: no start with enough free units on all hosts is passed
+ * over.
  *
- * Each time that is tried a host either sleeps, as it has no room before some time; or it is open, with as many slots as it had when
- * it was looked at last. It may have more when a job ends below it, at `more`, and fewer at any time. So hosts are looked at when
- * they wake, when they may have more, and when all together seem to be enough. Where what is wanted has to be under one rack, say,
- * or so much under each of several, slots are counted by what the hosts stand below.
+ * At each start tried a host is either asleep, with a lower bound of the first fit, or open, with the number of slots
+ * found at the last look. An open host may have more slots when a job below ends, at `more`, and fewer at any time. So
+ * hosts are looked at when the bound is reached, when `more` is reached, and when the sum of slots seems enough. Where
+ * slots must be below one rack, say, or so many below each of several racks, slots are summed by the vertex of type
+ * `outer`.
  */
 #include <string.h>
 
@@ -11,9 +13,9 @@
 #include "aggregate/rows.h"
 #include "aggregate/schema.h"
 
-/* ---- how many hosts it takes ---- */
+/* ---- lower bound ---- */
 
-/* The most units of a type below one host, or more. */
+/* Upper bound of the units of a type below one host. */
 static int64_t most_below(const weir_graph *g, const struct occupancy *c, weir_type t)
 {
     int64_t most = 0;
@@ -31,7 +33,7 @@ static int64_t most_below(const weir_graph *g, const struct occupancy *c, weir_t
     return most;
 }
 
-/* The most slots that one host has room for, be it empty, or more. */
+/* Upper bound of the slots on one host, even if empty. */
 static int64_t most_slots(const struct fit_finder *f)
 {
     int64_t most = f->q->once ? 1 : f->q->slots;
@@ -43,7 +45,7 @@ static int64_t most_slots(const struct fit_finder *f)
     return most > 0 ? most : 1;
 }
 
-/* Puts t in the place of the greatest of a heap. */
+/* Replaces the maximum of a heap by t. */
 static void replace_top(int64_t *heap, uint32_t n, int64_t t)
 {
     uint32_t at = 0;
@@ -58,7 +60,7 @@ static void replace_top(int64_t *heap, uint32_t n, int64_t t)
     heap[at] = t;
 }
 
-/* The time by which so many hosts may have room for one slot each. */
+/* The earliest time at which n hosts may each fit a slot. */
 static int find_bound(const struct fit_finder *f, uint32_t n, int64_t *t)
 {
     int64_t *heap = weir_mem_alloc(n * sizeof *heap);
@@ -79,7 +81,7 @@ static int find_bound(const struct fit_finder *f, uint32_t n, int64_t *t)
     return WEIR_OK;
 }
 
-/* ---- hosts that sleep, and open ones ---- */
+/* ---- hosts asleep, and open hosts ---- */
 
 struct open {
     uint32_t bit, outer;
@@ -91,12 +93,12 @@ struct sweep {
     struct fit_table asleep; /* `times` and `first` only */
     struct open *open;
     uint32_t nopen, open_cap;
-    int64_t *sums; /* by inner record of an outer one, or 0: slots of the open hosts in it */
-    int64_t enough; /* outer ones with as many as are wanted */
+    int64_t *sums;  /* by inner record of the outer vertex, or 0: slots of open hosts */
+    int64_t enough; /* number of outer vertices with enough slots */
     int64_t latest;
 };
 
-/* The number of what a host stands below, of the type that groups hosts; WEIR_NONE: it stands below none. */
+/* The inner record of the ancestor of type `outer` of a host, 0 without such a type; WEIR_NONE: no such ancestor. */
 static uint32_t outer_of(const struct fit_finder *f, uint32_t bit)
 {
     weir_vertex v = f->c->vertices[bit];
@@ -121,7 +123,7 @@ static bool is_enough(const struct sweep *w)
     return w->enough >= w->f->q->outers;
 }
 
-/* Looks at a host, which is not among the open ones, at t. */
+/* Looks at a host at t: the host becomes open, or stays asleep. */
 static int look(struct sweep *w, uint32_t bit, int64_t t)
 {
     const struct fit_finder *f = w->f;
@@ -142,7 +144,7 @@ static int look(struct sweep *w, uint32_t bit, int64_t t)
     return WEIR_OK;
 }
 
-/* Looks again at the open hosts that may have more by t; `all`: at those that may have fewer, too. */
+/* Looks again at open hosts that may have more slots by t, and with `all` at hosts that may have fewer. */
 static int look_again(struct sweep *w, int64_t t, bool all)
 {
     int rc = WEIR_OK;
@@ -170,7 +172,7 @@ static int wake(struct sweep *w, int64_t t)
     return rc;
 }
 
-/* Whether there is room for all slots at t; 1, 0 or negative. */
+/* Whether all slots fit at t: 1, 0 or negative. */
 static int fits_at(struct sweep *w, int64_t t)
 {
     int rc = look_again(w, t, false);
@@ -185,7 +187,7 @@ static int fits_at(struct sweep *w, int64_t t)
     return rc;
 }
 
-/* The next time at which there may be more room. */
+/* The next time at which more slots may fit. */
 static int64_t next_chance(const struct sweep *w)
 {
     int64_t t = WEIR_FOREVER;
@@ -197,8 +199,8 @@ static int64_t next_chance(const struct sweep *w)
     return t;
 }
 
-/* All are busy but those that have room at t, where there is enough around them, and those that may have: they were not looked at,
- * as the others are enough. */
+/* Makes busy all hosts but open hosts under outer vertices with enough slots, and hosts asleep whose bound is
+ * reached: the search ended before a look at the latter. */
 static void mark_busy(struct sweep *w, int64_t t)
 {
     const struct fit_finder *f = w->f;

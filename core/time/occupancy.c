@@ -1,5 +1,5 @@
-/* occupancy.c - keeping calendars. Invariant: a bit is set in the set of a slot, or in the set of its page for all slots, while
- * a job holds the vertex, in one of the two only; each slot but the first begins where `edges` jobs start or end. */
+/* occupancy.c - maintains occupancies. Invariant: while a job holds a vertex the bit is set in the set of the slot
+ * or in SET_ALL of the page, never in both; each slot but the first begins where `edges` jobs start or end. */
 #include "time/occupancy_private.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static void page_free(struct occupancy *c, struct page *p)
     weir_mem_free(p);
 }
 
-/* Room for so many slots. WEIR_ENOMEM, or WEIR_ELIMIT. */
+/* Reserves `cap` slots. WEIR_ENOMEM, or WEIR_ELIMIT. */
 static int page_reserve(struct occupancy *c, struct page *p, uint32_t cap)
 {
     size_t more = (size_t)(cap - p->cap) * c->words * sizeof *p->sets;
@@ -38,7 +38,7 @@ static int page_reserve(struct occupancy *c, struct page *p, uint32_t cap)
     return WEIR_OK;
 }
 
-/* A page without slots, at place `at` among the pages. */
+/* Makes a page without slots, at position `at`. */
 static int page_make(struct occupancy *c, uint32_t at, struct page **out)
 {
     struct page *p = weir_mem_zalloc(1, sizeof *p);
@@ -62,7 +62,7 @@ static int page_make(struct occupancy *c, uint32_t at, struct page **out)
     return WEIR_OK;
 }
 
-/* The second half of a full page becomes one of its own. */
+/* Moves the second half of a full page into a new page. */
 static int page_split(struct occupancy *c, uint32_t at)
 {
     struct page *p = c->pages[at], *q;
@@ -87,7 +87,7 @@ static int page_split(struct occupancy *c, uint32_t at)
 
 /* ---- slots ---- */
 
-/* A slot that begins at t, as number i; what is held there is what is held in the one before. */
+/* Inserts a slot that begins at t, at position i, with the vertices held in the slot before. */
 static void slot_insert(struct occupancy *c, struct page *p, uint32_t i, int64_t t)
 {
     uint32_t more = p->n - i;
@@ -155,7 +155,7 @@ void weir_occupancy_edge_remove(struct occupancy *c, int64_t t)
         slot_remove(c, at.page, at.slot);
 }
 
-/* ---- what a job holds ---- */
+/* ---- vertices held by a job ---- */
 
 static void touch(const weir_graph *g, struct occupancy *c, weir_vertex v)
 {
@@ -168,13 +168,13 @@ static void touch(const weir_graph *g, struct occupancy *c, weir_vertex v)
     c->mask[word] |= UINT64_C(1) << (bit % 64);
 }
 
-/* Whether vertices of the type may stand below others. */
+/* Whether vertices of the type may be below vertices of the type. */
 static bool is_nested(const weir_graph *g, const struct occupancy *c)
 {
     return weir_type_above(g, c->type, c->type);
 }
 
-/* Vertices of the type at and below v. The depth of the tree is bounded. */
+/* Marks the vertices of the type at and below v. The depth of the tree is bounded. */
 static void touch_below(const weir_graph *g, struct occupancy *c, weir_vertex v, bool nested)
 {
     const struct inner *in;
@@ -192,7 +192,8 @@ static void touch_below(const weir_graph *g, struct occupancy *c, weir_vertex v,
             touch_below(g, c, in->kids[i], nested);
 }
 
-#define AHEAD 8 /* vertices are fetched from memory before they are looked at */
+/* Distance of prefetching, in vertices. */
+#define AHEAD 8
 
 void weir_occupancy_touch(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
@@ -207,7 +208,7 @@ void weir_occupancy_touch(const weir_graph *g, struct occupancy *c, uint32_t job
     }
 }
 
-/* Counts what picks of a job, from one on, are of or below vertices of the type (sign 1), or takes it back (-1). */
+/* Adds (sign 1) picks of a job, from number `from` on, to `parts`, or subtracts the picks (-1). */
 static void count_parts(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, int sign)
 {
     const struct job *j = &g->jobs->list[job];
@@ -231,14 +232,14 @@ void weir_occupancy_untouch(struct occupancy *c)
         c->mask[c->touched[--c->ntouched]] = 0;
 }
 
-/* What was not set is set, and the other way round. */
+/* Inverts the marked bits of a set. */
 static void flip(const struct occupancy *c, uint64_t *set)
 {
     for (uint32_t i = 0; i < c->ntouched; i++)
         set[c->touched[i]] ^= c->mask[c->touched[i]];
 }
 
-/* Notes the touched in slots lo to hi - 1 of a page, or takes them out. */
+/* Adds the marked vertices to slots lo to hi - 1 of a page, or removes the vertices. */
 static void mark_page(const struct occupancy *c, struct page *p, uint32_t lo, uint32_t hi, uint32_t count, bool on)
 {
     uint64_t *all = set_of(c, p, SET_ALL), *any = set_of(c, p, SET_ANY);
@@ -267,13 +268,14 @@ void weir_occupancy_mark(struct occupancy *c, int64_t start, int64_t end, bool o
 
     for (uint32_t i = 0; i < c->ntouched; i++)
         count += count_bits(c->mask[c->touched[i]]);
-    for (; from.page < c->npages && c->pages[from.page]->time[from.slot] < end; from = (struct spot){from.page + 1, 0}) {
+    for (; from.page < c->npages && c->pages[from.page]->time[from.slot] < end;
+         from = (struct spot){from.page + 1, 0}) {
         struct page *p = c->pages[from.page];
         mark_page(c, p, from.slot, slots_before(p, end), count, on);
     }
 }
 
-/* Whether a job holds something by its first n picks. */
+/* Whether a job holds vertices by the first n picks. */
 static bool holds_by(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t n)
 {
     const weir_pick *picks = g->jobs->list[job].picks;
@@ -300,11 +302,11 @@ static int add_edges(struct occupancy *c, const weir_allocation *a)
 static int occupancy_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
-    bool had = false; /* its edges are there */
+    bool had = false; /* the edges of the job are there */
     int rc = WEIR_OK;
 
     weir_occupancy_touch(g, c, job, from);
-    if (from > 0 && (c->ntouched > 0 || c->used)) {
+    if (from > 0 && (c->ntouched > 0 || c->partial)) {
         weir_occupancy_untouch(c);
         had = holds_by(g, c, job, from);
         weir_occupancy_touch(g, c, job, from);
@@ -341,7 +343,7 @@ static void occupancy_remove(const weir_graph *g, struct occupancy *c, uint32_t 
     weir_occupancy_untouch(c);
 }
 
-/* ---- making them ---- */
+/* ---- making occupancies ---- */
 
 void weir_occupancy_close(struct occupancy *c)
 {
@@ -352,7 +354,7 @@ void weir_occupancy_close(struct occupancy *c)
     c->pages_cap = 0;
 }
 
-/* All but who it is of. */
+/* Frees pages, earliest fits and the partial occupancy. */
 static void occupancy_clear(struct occupancy *c)
 {
     weir_occupancy_partial_free(c);
@@ -372,7 +374,7 @@ static void occupancy_free(struct occupancy *c)
     weir_mem_free(c);
 }
 
-/* Four sets in one block. */
+/* Allocates four sets in one block. */
 static int sets_make(struct occupancy *c)
 {
     c->mask = weir_mem_zalloc((size_t)c->words * 4, sizeof *c->mask);
@@ -412,7 +414,7 @@ static void give_bits(weir_graph *g, struct occupancy *c, weir_vertex v)
             give_bits(g, c, in->kids[i]);
 }
 
-/* Vertices of a type whose size is 1. */
+/* Number of vertices of a type with size 1. */
 static uint32_t count_of(const weir_graph *g, weir_type t)
 {
     weir_aggregate a;
@@ -440,7 +442,7 @@ static int occupancy_make(weir_graph *g, weir_type t, struct occupancy **out)
         return WEIR_ENOMEM;
     c->type = t;
     c->freed = WEIR_FOREVER;
-    c->words = (n + n / 16) / 64 + 1; /* some more may join */
+    c->words = (n + n / 16) / 64 + 1; /* reserves some bits for new vertices */
     c->vertices = weir_mem_alloc((size_t)c->words * 64 * sizeof *c->vertices);
     c->parts = weir_mem_zalloc((size_t)c->words * 64, sizeof *c->parts);
     if (!c->vertices || !c->parts || sets_make(c))
@@ -467,7 +469,7 @@ struct occupancy *weir_occupancy_of(const weir_graph *g, weir_type t)
     return c && c->npages ? c : NULL;
 }
 
-/* Forgets a calendar that grew too large, but for a note of how many jobs that were. */
+/* Empties an occupancy that grew too large, and stores the number of jobs in `live`. */
 static void give_up(const weir_graph *g, struct occupancy *c)
 {
     occupancy_clear(c);
@@ -475,7 +477,7 @@ static void give_up(const weir_graph *g, struct occupancy *c)
     c->live = live_jobs(g);
 }
 
-/* Whether it grew too large not long ago. */
+/* Whether the occupancy grew too large with about as many jobs as now. */
 static bool is_too_large(const weir_graph *g, weir_type t)
 {
     const struct occupancy *c = g->occupancies.by_type[t];
@@ -544,7 +546,7 @@ static void occupancy_drop(weir_graph *g, weir_type t)
     g->occupancies.by_type[t] = NULL;
 }
 
-/* A vertex that no job has is new. */
+/* Adds a new vertex that no job has. */
 static void join(weir_graph *g, weir_vertex v)
 {
     weir_type t = kind_of(g, v)->type;
@@ -553,7 +555,7 @@ static void join(weir_graph *g, weir_vertex v)
     if (!c || occupancy_knows(g, c, v))
         return;
     if (c->count == c->words * 64) {
-        occupancy_drop(g, t); /* made anew, with more room, when it is next asked for */
+        occupancy_drop(g, t); /* made again, with more bits, on the next query */
         return;
     }
     give_bit(g, c, v);
@@ -561,7 +563,7 @@ static void join(weir_graph *g, weir_vertex v)
     weir_occupancy_partial_sync(c);
 }
 
-/* Whether a job has p, or a vertex above it, as a whole. */
+/* Whether a job has p, or an ancestor of p, exclusively. */
 static bool is_held_above(const weir_graph *g, weir_vertex p)
 {
     for (; p != WEIR_NONE; p = vertex_at(g, p)->parent)
@@ -612,7 +614,9 @@ static size_t bytes(const weir_graph *g)
 
     for (uint32_t t = 0; t < g->occupancies.n; t++) {
         const struct occupancy *c = g->occupancies.by_type[t];
-        n += c ? sizeof *c + c->bytes + weir_fits_bytes(c) + (size_t)c->words * 64 * (sizeof *c->vertices + sizeof *c->parts) : 0;
+        n += c ? sizeof *c + c->bytes + weir_fits_bytes(c) +
+                     (size_t)c->words * 64 * (sizeof *c->vertices + sizeof *c->parts)
+               : 0;
         n += c ? weir_occupancy_partial_bytes(c) : 0;
     }
     return n;

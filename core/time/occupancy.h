@@ -1,15 +1,16 @@
-/* occupancy.h - which vertices of one type are held as a whole, and when: those that jobs have exclusively, or something above
- * them. It tells where to look for the start of a reservation, and which vertices need no look.
+/* occupancy.h - which vertices of one type are held over time: vertices that jobs have exclusively, or with an
+ * exclusive ancestor. An occupancy tells where to look for the start of a reservation, and which vertices need no look.
  *
- * Time is cut into slots, from one start or end of a job to the next; a slot has a bit for each vertex of the type, set where
- * it is held. Slots stand in pages of up to OCCUPANCY_SLOTS; what is held all over a page is noted once, and a page knows what
- * is held at any time in it. So a job costs as many slots as begin while it lasts, at most two pages of them one by one; each
- * costs as many words as the vertices of the job stand in.
+ * Time is cut into slots, from each start or end of a job to the next; a slot has a bit for each vertex of the type,
+ * set while the vertex is held. Slots are kept in pages of up to OCCUPANCY_SLOTS; a vertex held throughout a page is in
+ * one set of the page (`all`), and a further set has the vertices held at any time in the page (`any`). So a job costs
+ * the pages of its interval, at most two of them slot by slot, and in each set only the words with vertices of the job.
  *
- * Made when a reservation first asks for vertices of the type, from then on kept by every change of the jobs. Agreed times
- * count: what a job has past its end is not held here. Of units that jobs have of a vertex, or below it, it is only known that
- * there are some; until whole vertices are asked for beside them: then there is a second one, which shares the bits of the first,
- * in which a vertex is held too while jobs have something below it.
+ * An occupancy is made when a reservation first asks for vertices of the type, and then updated by every change of the
+ * jobs. Agreed times count: a job past the end of its interval holds nothing. Units that jobs have of a vertex, or
+ * below a vertex, are only counted (`parts`). Once a request asks for whole vertices beside such jobs, a second,
+ * partial occupancy shares the bits of the first: there a vertex is held also while a job has anything below the
+ * vertex.
  */
 #ifndef WEIR_OCCUPANCY_H
 #define WEIR_OCCUPANCY_H
@@ -20,77 +21,85 @@
 #include "time/timeline.h"
 
 #define OCCUPANCY_SLOTS 64
-#define OCCUPANCY_CLASSES 64 /* of numbers of vertices, four from each power of two to the next; of lengths of time, two */
-#define OCCUPANCY_BYTES (512u << 20) /* a larger one is not kept: reservations are then found without it */
+/* Classes of numbers of vertices, four per power of two, and of durations, two per power of two. */
+#define OCCUPANCY_CLASSES 64
+/* A larger occupancy is given up: reservations are then found without. */
+#define OCCUPANCY_BYTES (512u << 20)
 
 struct fits; /* earliest_fit.h */
 
 struct page {
-    uint32_t n, cap;   /* slots, and room for them */
-    uint32_t all;      /* vertices held all over the page */
-    uint32_t most;     /* held in one of the slots besides, or more */
-    bool stale;        /* the set of those held at any time may have too many */
-    uint64_t *sets;    /* two, held all over the page and held at any time besides, then one for each slot */
-    int64_t time[OCCUPANCY_SLOTS];  /* where a slot begins */
-    uint32_t held[OCCUPANCY_SLOTS]; /* vertices in its set */
-    uint32_t edges[OCCUPANCY_SLOTS]; /* jobs that start or end there */
-    uint8_t place[OCCUPANCY_SLOTS]; /* which set is that of a slot; behind the n-th, those not in use */
+    uint32_t n, cap;                 /* slots, and capacity */
+    uint32_t all;                    /* vertices held throughout the page */
+    uint32_t most;                   /* upper bound of the vertices held in one slot beside `all` */
+    bool stale;                      /* set SET_ANY may have too many vertices */
+    uint64_t *sets;                  /* SET_ALL, SET_ANY, then one set for each slot */
+    int64_t time[OCCUPANCY_SLOTS];   /* begin of each slot */
+    uint32_t held[OCCUPANCY_SLOTS];  /* vertices in the set of the slot */
+    uint32_t edges[OCCUPANCY_SLOTS]; /* jobs that start or end at the begin of the slot */
+    /* Number of the set of each slot; from n on, the unused sets. */
+    uint8_t place[OCCUPANCY_SLOTS];
 };
 
 struct occupancy {
     weir_type type;
     uint32_t words;        /* of a set */
-    weir_vertex *vertices; /* by bit; WEIR_NONE: gone */
-    uint32_t *parts;       /* by bit: what jobs have of the vertex or below it, but for it, or all above it, as a whole */
-    uint32_t count, live;  /* bits given out; vertices that are there */
-    uint64_t serial;       /* of the order of its bits */
-    struct page **pages;   /* never empty; the first slot begins before everything */
+    weir_vertex *vertices; /* by bit; WEIR_NONE: removed */
+    /* By bit: picks of jobs at or below the vertex, without exclusive picks of the vertex or of an ancestor. */
+    uint32_t *parts;
+    uint32_t count, live; /* bits given out; vertices that exist */
+    uint64_t serial;      /* changes with every change of the bits */
+    struct page **pages;  /* never empty; the first slot begins at INT64_MIN */
     uint32_t npages, pages_cap;
     size_t bytes;
-    uint32_t *touched, ntouched; /* words of a job's vertices, in `mask` */
+    uint32_t *touched, ntouched; /* words of `mask` that are not 0 */
     uint64_t *mask, *gone;
-    uint64_t *busy;    /* held at some time in the window asked for last, or refused */
-    uint64_t *refused; /* what this match cannot use at any time */
-    uint32_t nrefused, unheld; /* of these, those that are never held */
-    /* By classes of how many vertices and how long: the earliest start of such a window, or of one that needs less, from
-     * known_from on, as far as is known; nothing where that is 0. Valid until something is given back: windows that reach
-     * beyond `freed` may begin earlier. */
+    uint64_t *busy;            /* held at some time in the interval of the last query, or refused */
+    uint64_t *refused;         /* vertices that the present match cannot use at any time */
+    uint32_t nrefused, unheld; /* unheld: refused vertices that no job ever holds */
+    /* By classes of numbers of vertices and durations: a lower bound of the earliest start of such an interval, or
+     * of an interval with lower needs, from known_from on; 0: unknown. Valid until units are released: intervals
+     * that reach beyond `freed` may begin earlier. */
     int64_t known[OCCUPANCY_CLASSES][OCCUPANCY_CLASSES];
     int64_t known_from, freed;
-    struct exact { /* the last request of a class, and its start */
+    /* The last request of a class, and the start found. */
+    struct exact {
         int64_t duration, start;
         uint64_t n;
     } exact[OCCUPANCY_CLASSES];
-    struct fits *fits; /* what jobs have below the vertices, or NULL */
-    uint64_t nparts;       /* all `parts` together */
-    struct occupancy *used; /* the same where vertices count as held that are in use at all, or NULL (occupancy_partial.c) */
-    uint32_t too_many;     /* jobs with which that grew too large; 0: it has not */
-    weir_timeline **uses;      /* of such a one, by bit: what jobs have below the vertex; NULL: nothing */
+    /* Units that jobs have below the vertices, or NULL. */
+    struct fits *fits;
+    uint64_t nparts; /* sum of `parts` */
+    /* The partial occupancy (occupancy_partial.c), or NULL. */
+    struct occupancy *partial;
+    uint32_t too_many; /* number of jobs with which the partial occupancy grew too large, or 0 */
+    /* In a partial occupancy, by bit: picks of jobs below the vertex, over time; NULL: none. */
+    weir_timeline **below;
 };
 
-/* The calendar of a type of pools of size 1, made where there is none. *out NULL: it would be too large. O(vertices of the
- * type + what all jobs have) */
+/* The occupancy of a type of pools of size 1, made on first use. *out NULL: too large. O(vertices of the type +
+ * picks of all jobs) */
 int weir_occupancy_get(weir_graph *g, weir_type t, struct occupancy **out) WEIR_CHECKED;
-struct occupancy *weir_occupancy_of(const weir_graph *g, weir_type t); /* NULL: none is kept */
-/* The one to ask for vertices that nobody has anything below: made where `make` says so and jobs have parts of vertices; c itself
- * where there is none. O(what all jobs have) */
+struct occupancy *weir_occupancy_of(const weir_graph *g, weir_type t); /* NULL: none */
+/* The occupancy to query for vertices without any job below: the partial occupancy, made where `make` is set and
+ * jobs have parts of vertices; c itself where none is needed. O(picks of all jobs) */
 int weir_occupancy_used(const weir_graph *g, struct occupancy *c, bool make, struct occupancy **out) WEIR_CHECKED;
 
-/* A job comes, or its picks from one on do; or it goes. Adding a whole job may fail and has then done nothing; where picks cannot
- * be added, the calendars are of no use any more. */
+/* Adds the picks of a job from number `from` on, or removes a job. To add a whole job may fail, without any change;
+ * after a failure to add further picks the occupancies must be cleared. */
 int weir_occupancies_add(weir_graph *g, uint32_t job, uint32_t from) WEIR_CHECKED;
 void weir_occupancies_remove(weir_graph *g, uint32_t job);
 void weir_occupancies_clear(weir_graph *g);
-/* Keeps the calendars of a graph that has some. */
+/* Updates the occupancies of a graph. */
 extern const struct weir_observer weir_occupancy_observer;
 
-/* Nothing is refused; then what cannot be used. */
+/* Begins a match without refused vertices; refuses a vertex for the match. */
 void weir_occupancy_reset(struct occupancy *c);
 void weir_occupancy_refuse(const weir_graph *g, struct occupancy *c, weir_vertex v);
-/* The earliest start from `from` on such that n vertices are neither refused nor held all over the time from there;
- * WEIR_FOREVER: there is none. c->busy has the others. */
+/* The earliest start at or after `from` with n vertices neither refused nor held throughout the duration, or
+ * WEIR_FOREVER. c->busy then has all other vertices. */
 int64_t weir_occupancy_find(const weir_graph *g, struct occupancy *c, int64_t from, int64_t duration, uint64_t n);
-/* Whether n are free all over [t0, t1). */
+/* Whether n vertices are free throughout [t0, t1). */
 bool weir_occupancy_fits(struct occupancy *c, int64_t t0, int64_t t1, uint64_t n);
 
 static inline bool occupancy_knows(const weir_graph *g, const struct occupancy *c, weir_vertex v)
@@ -99,13 +108,13 @@ static inline bool occupancy_knows(const weir_graph *g, const struct occupancy *
     return bit < c->count && c->vertices[bit] == v;
 }
 
-/* Whether nobody ever has, or will have, less than all of v, of the type. */
+/* Whether v, of the type, is known and no job has less than the whole of v, at any time. */
 static inline bool occupancy_alone(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
     return occupancy_knows(g, c, v) && c->parts[g->vertices[v].bit] == 0;
 }
 
-/* Whether v, of the type, is among the others. */
+/* Whether v, of the type, is in c->busy. */
 static inline bool occupancy_busy(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
     uint32_t bit = g->vertices[v].bit;

@@ -1,13 +1,13 @@
-/* occupancy_check.c - whether a calendar is what the jobs make it. For tests. */
+/* occupancy_check.c - compares occupancies with the jobs. For tests. */
 #include "time/occupancy_private.h"
 #include "time/earliest_fit.h"
 
 static int broken(weir_err *err, const weir_graph *g, const struct occupancy *c, const char *what)
 {
-    return weir_fail(err, WEIR_EINVAL, "weir_check: the calendar of %s: %s", type_text(g, c->type), what);
+    return weir_fail(err, WEIR_EINVAL, "weir_check: the occupancy of %s: %s", type_text(g, c->type), what);
 }
 
-/* Whether a job that lasts over the time t holds v; or, where `used`, has something below it. */
+/* Whether a job holds v at time t or, where `used`, has anything below v. */
 static bool is_held(const weir_graph *g, weir_vertex v, int64_t t, bool used)
 {
     for (uint32_t i = 0; i < job_records(g); i++) {
@@ -31,17 +31,18 @@ static int check_slot(const weir_graph *g, struct occupancy *c, struct page *p, 
         uint64_t one = UINT64_C(1) << (bit % 64);
         bool in_all = all[bit / 64] & one, in_own = own[bit / 64] & one;
         bool live = bit < c->count && c->vertices[bit] != WEIR_NONE;
-        if ((in_all || in_own) != (live && is_held(g, c->vertices[bit], p->time[i], c->uses)) || (in_all && in_own))
+        if ((in_all || in_own) != (live && is_held(g, c->vertices[bit], p->time[i], c->below)) || (in_all && in_own))
             return broken(err, g, c, "a vertex is held when it is not, or the other way round");
         if (in_own && !(any[bit / 64] & one))
             return broken(err, g, c, "a page forgets what is held in a slot");
         nall += in_all;
         nown += in_own;
     }
-    return nall == p->all && nown == p->held[i] && nown <= p->most ? WEIR_OK : broken(err, g, c, "the held are miscounted");
+    return nall == p->all && nown == p->held[i] && nown <= p->most ? WEIR_OK
+                                                                   : broken(err, g, c, "the held are miscounted");
 }
 
-/* Spans of and below v but for those of all of it. */
+/* Spans at and below v, exclusive spans of v excepted. */
 static uint32_t count_parts(const weir_graph *g, weir_vertex v)
 {
     const struct schedule *b = schedule_of(g, v);
@@ -83,16 +84,16 @@ static int check_slots(const weir_graph *g, struct occupancy *c, weir_err *err)
     return rc;
 }
 
-static int check_calendar(const weir_graph *g, struct occupancy *c, weir_err *err)
+static int check_occupancy(const weir_graph *g, struct occupancy *c, weir_err *err)
 {
     int rc = check_parts(g, c, err);
 
     rc = rc ? rc : check_slots(g, c, err);
-    rc = rc || !c->used ? rc : check_slots(g, c->used, err);
+    rc = rc || !c->partial ? rc : check_slots(g, c->partial, err);
     rc = rc ? rc : weir_fits_check(g, c);
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(err);
-    return rc ? broken(err, g, c, "the room on its vertices is not what the jobs leave") : WEIR_OK;
+    return rc ? broken(err, g, c, "the earliest fits are not what the jobs leave") : WEIR_OK;
 }
 
 int weir_occupancies_check(const weir_graph *g, weir_err *err)
@@ -101,6 +102,6 @@ int weir_occupancies_check(const weir_graph *g, weir_err *err)
 
     for (uint32_t t = 0; !rc && t < g->occupancies.n; t++)
         if (weir_occupancy_of(g, (weir_type)t))
-            rc = check_calendar(g, g->occupancies.by_type[t], err);
+            rc = check_occupancy(g, g->occupancies.by_type[t], err);
     return rc;
 }

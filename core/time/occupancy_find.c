@@ -1,5 +1,6 @@
-/* occupancy_find.c - asking calendars. Invariant: what is said to be busy is, and no start is passed over at which enough is
- * free. Windows are looked through from their end on: what is in the way there puts the start off furthest. */
+/* occupancy_find.c - queries of occupancies. Invariant: every vertex reported busy is busy, and no start with
+ * enough free vertices is passed over. An interval is searched from the end: the latest obstacle moves the start
+ * furthest. */
 #include <string.h>
 
 #include "time/occupancy_private.h"
@@ -18,14 +19,14 @@ void weir_occupancy_refuse(const weir_graph *g, struct occupancy *c, weir_vertex
         return;
     *word |= bit;
     c->nrefused++;
-    if (c->uses && c->parts[vertex_at(g, v)->bit] > 0)
+    if (c->below && c->parts[vertex_at(g, v)->bit] > 0)
         return;
     while (v != WEIR_NONE && !schedule_of(g, v))
         v = vertex_at(g, v)->parent;
     c->unheld += v == WEIR_NONE;
 }
 
-/* How many of a set are not busy yet. */
+/* Number of vertices of a set not busy yet. */
 static uint32_t count_new(const struct occupancy *c, const uint64_t *set)
 {
     uint32_t n = 0;
@@ -38,7 +39,7 @@ static uint32_t count_new(const struct occupancy *c, const uint64_t *set)
     return n;
 }
 
-/* Makes a set of `count` busy; returns how many of it were not. *fresh: nothing that is there is busy yet. */
+/* Makes a set of `count` vertices busy; returns how many were not busy before. *fresh: no live vertex is busy yet. */
 static uint32_t make_busy(struct occupancy *c, const uint64_t *set, uint32_t count, bool *fresh)
 {
     uint32_t n = *fresh ? count : 0;
@@ -75,14 +76,15 @@ const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p)
     return any;
 }
 
-/* The slots of one page in a window. */
-static void part_of(const struct occupancy *c, uint32_t page, struct spot first, struct spot last, uint32_t *lo, uint32_t *hi)
+/* The slots [*lo, *hi) of a page within an interval. */
+static void part_of(const struct occupancy *c, uint32_t page, struct spot first, struct spot last, uint32_t *lo,
+                    uint32_t *hi)
 {
     *lo = page == first.page ? first.slot : 0;
     *hi = page == last.page ? last.slot + 1 : c->pages[page]->n;
 }
 
-/* The last slot of a window in which more than `limit` are held, as *last. */
+/* Finds the last slot of an interval with more than `limit` vertices held, as *last. */
 static bool is_crowded(const struct occupancy *c, struct spot first, struct spot *last, uint64_t limit)
 {
     for (uint32_t page = last->page + 1; page-- > first.page;) {
@@ -100,8 +102,8 @@ static bool is_crowded(const struct occupancy *c, struct spot first, struct spot
     return false;
 }
 
-/* Makes busy what is held at any time in a window, from its end on, while *spare more may be. False: the slot that was too
- * much is *last. */
+/* Makes busy all vertices held at any time in an interval, from the end on, at most *spare. False: *last is the
+ * slot that exceeds *spare. */
 static bool is_free(struct occupancy *c, struct spot first, struct spot *last, uint64_t spare)
 {
     bool fresh = c->nrefused == 0;
@@ -132,7 +134,8 @@ static bool is_free(struct occupancy *c, struct spot first, struct spot *last, u
     return true;
 }
 
-#define NEAR_PAGES 4 /* looked at one by one before all */
+/* Pages looked at in turn before a binary search. */
+#define NEAR_PAGES 4
 
 /* The last slot that begins before t, not before `from`. */
 static struct spot last_before(const struct occupancy *c, struct spot from, int64_t t)
@@ -150,11 +153,12 @@ static bool next_slot(const struct occupancy *c, struct spot *s)
     return ++s->page < c->npages;
 }
 
-/* ---- what is known ---- */
+/* ---- known starts ---- */
 
-#define LENGTH_UNIT 16 /* lengths are told apart by their bits above these: 65 ms */
+/* Low bits that classes of durations ignore: 65 ms. */
+#define LENGTH_UNIT 16
 
-/* The number of the class that x is in: below 2^bits its own, then 2^bits of them from each power of two to the next. */
+/* Class of x: x itself below 2^bits, then 2^bits classes for each power of two. */
 static uint32_t class_of(uint64_t x, uint32_t bits)
 {
     uint32_t log = x ? 63 - (uint32_t)__builtin_clzll(x) : 0;
@@ -164,7 +168,7 @@ static uint32_t class_of(uint64_t x, uint32_t bits)
     return ((log - bits + 1) << bits) + (uint32_t)(x >> (log - bits) & ((1u << bits) - 1));
 }
 
-/* The least x of a class of lengths, in microseconds. */
+/* The shortest duration of a class, in microseconds. */
 static int64_t shortest(uint32_t class)
 {
     return (int64_t)(class < 2 ? class : (2 + (class & 1)) << (class / 2 - 1)) << LENGTH_UNIT;
@@ -175,14 +179,14 @@ static uint32_t least_class(uint32_t class)
     return class < OCCUPANCY_CLASSES ? class : OCCUPANCY_CLASSES - 1;
 }
 
-/* What is noted of the class of a request, or of another class. */
+/* The entry for the class of a request; an entry may hold a request of another class. */
 static struct exact *exact_of(struct occupancy *c, int64_t duration, uint64_t n)
 {
     uint32_t size = class_of(n, 2), length = class_of((uint64_t)duration >> LENGTH_UNIT, 1);
     return &c->exact[(size + 7 * length) % OCCUPANCY_CLASSES];
 }
 
-/* A start before which there is nothing for n vertices, as far as is known: what there was not for less. */
+/* A known lower bound of the start for n vertices: the bound of lower needs. */
 static int64_t known_start(struct occupancy *c, int64_t from, int64_t duration, uint64_t n)
 {
     uint32_t size = least_class(class_of(n, 2)), length = least_class(class_of((uint64_t)duration >> LENGTH_UNIT, 1));
@@ -203,8 +207,10 @@ static void forget_all(struct occupancy *c)
     c->known_from = 0;
 }
 
-/* Starts grow with both numbers. Where a search began further on than others that are yet to come, nothing is noted. */
-static void note_start(const weir_graph *g, struct occupancy *c, int64_t from, int64_t duration, uint64_t n, int64_t start)
+/* Raises the lower bounds of a request and of all higher needs. A search that began later than further searches may
+ * is not recorded. */
+static void note_start(const weir_graph *g, struct occupancy *c, int64_t from, int64_t duration, uint64_t n,
+                       int64_t start)
 {
     uint32_t size = class_of(n - 1, 2) + 1, length = class_of((uint64_t)(duration - 1) >> LENGTH_UNIT, 1) + 1;
 
@@ -225,7 +231,7 @@ void weir_occupancy_forget(struct occupancy *c, int64_t start)
         c->freed = start;
 }
 
-/* What was given back since was so from c->freed on: a window may begin so much earlier as it is long. */
+/* Lowers the bounds after releases from c->freed on: an interval may begin earlier by at most the duration. */
 static void settle_known(struct occupancy *c)
 {
     int64_t freed = c->freed;
@@ -254,7 +260,8 @@ static int64_t find_from(struct occupancy *c, int64_t from, int64_t duration, ui
     for (;;) {
         int64_t end = duration > WEIR_FOREVER - (start > 0 ? start : 0) ? WEIR_FOREVER : start + duration;
         last = last_before(c, first, end);
-        if (!is_crowded(c, first, &last, c->live - c->unheld - n) && is_free(c, first, &last, c->live - c->nrefused - n))
+        if (!is_crowded(c, first, &last, c->live - c->unheld - n) &&
+            is_free(c, first, &last, c->live - c->nrefused - n))
             return start;
         if (!next_slot(c, &last))
             return WEIR_FOREVER;

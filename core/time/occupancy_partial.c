@@ -1,13 +1,15 @@
-/* occupancy_partial.c - a second calendar of a type: when its vertices are in use at all. It shares the bits of the first. Invariant:
- * the plan of a vertex is the number of picks of jobs below it, and the vertex is held where that is not 0, and where a job holds it
- * as a whole; each job that counts in any of this has an edge at its start and at its end. */
+/* occupancy_partial.c - the second occupancy of a type: a vertex is also held while jobs have anything below.
+ * Shares the bits of the first. Invariant: the timeline of a vertex is the number of picks of jobs below the
+ * vertex, and the vertex is held where the number is not 0 or a job has the vertex exclusively; each job counted
+ * here has an edge at start and end. */
 #include "time/occupancy_private.h"
 
 #include <string.h>
 
 /* ---- one vertex ---- */
 
-/* In slots lo to hi - 1 of a page. What was held all over the page, and is no more, is noted slot by slot. */
+/* Adds a vertex to slots lo to hi - 1 of a page, or removes the vertex. A vertex no longer held throughout the page
+ * moves from SET_ALL to slots. */
 static void mark_page(const struct occupancy *c, struct page *p, uint32_t bit, uint32_t lo, uint32_t hi, bool on)
 {
     uint64_t one = UINT64_C(1) << (bit % 64), *all = set_of(c, p, SET_ALL) + bit / 64;
@@ -39,31 +41,31 @@ static void mark_times(const struct occupancy *c, uint32_t bit, int64_t start, i
         mark_page(c, c->pages[from.page], bit, from.slot, slots_before(c->pages[from.page], end), on);
 }
 
-/* Marks a vertex, or takes it out, while a job lasts and no other has anything below it. */
+/* Adds a vertex to the slots of a job, or removes the vertex, where no further job has anything below. */
 static void mark_alone(const struct occupancy *c, uint32_t bit, const weir_allocation *a, bool on)
 {
-    const weir_timeline *plan = c->uses[bit];
+    const weir_timeline *timeline = c->below[bit];
 
     for (int64_t t = a->start, next = a->end; t < a->end; t = next, next = a->end) {
-        int64_t change = plan ? weir_timeline_next_change(plan, t) : WEIR_FOREVER;
+        int64_t change = timeline ? weir_timeline_next_change(timeline, t) : WEIR_FOREVER;
         next = change < next ? change : next;
-        if (!plan || weir_timeline_used_at(plan, t) == 0)
+        if (!timeline || weir_timeline_used_at(timeline, t) == 0)
             mark_times(c, bit, t, next, on);
     }
 }
 
-/* n picks of a job below a vertex are new (on), or go. */
-static int change_uses(struct occupancy *c, uint32_t bit, const weir_allocation *a, int64_t n, bool on)
+/* Adds (on) or subtracts n picks of a job below a vertex. */
+static int change_below(struct occupancy *c, uint32_t bit, const weir_allocation *a, int64_t n, bool on)
 {
     int rc;
 
-    if (!c->uses[bit])
-        c->uses[bit] = weir_timeline_new();
-    if (!c->uses[bit])
+    if (!c->below[bit])
+        c->below[bit] = weir_timeline_new();
+    if (!c->below[bit])
         return WEIR_ENOMEM;
     if (on)
         mark_alone(c, bit, a, true);
-    rc = weir_timeline_add(c->uses[bit], a->start, a->end, on ? n : -n);
+    rc = weir_timeline_add(c->below[bit], a->start, a->end, on ? n : -n);
     if (!rc && !on)
         mark_alone(c, bit, a, false);
     return rc;
@@ -71,7 +73,7 @@ static int change_uses(struct occupancy *c, uint32_t bit, const weir_allocation 
 
 /* ---- a job ---- */
 
-/* The next vertex of the type above v that the job does not have as a whole; WEIR_NONE: no more. */
+/* The next ancestor of v of the type that the job does not have exclusively; WEIR_NONE at the end. */
 static weir_vertex next_above(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
     while ((v = vertex_at(g, v)->parent) != WEIR_NONE) {
@@ -82,7 +84,8 @@ static weir_vertex next_above(const weir_graph *g, const struct occupancy *c, we
     return v;
 }
 
-/* What picks of a job, from one on, are below vertices of: mostly many in a row below one. */
+/* Adds or subtracts picks of a job, from number `from` on, by ancestor: neighbouring picks mostly share an
+ * ancestor. */
 static int change_job(const weir_graph *g, struct occupancy *c, const weir_allocation *a, uint32_t from, bool on)
 {
     uint32_t last = WEIR_NONE;
@@ -93,14 +96,14 @@ static int change_job(const weir_graph *g, struct occupancy *c, const weir_alloc
         for (weir_vertex v = next_above(g, c, a->picks[i].vertex); !rc && v != WEIR_NONE; v = next_above(g, c, v)) {
             uint32_t bit = vertex_at(g, v)->bit;
             if (bit != last && n > 0)
-                rc = change_uses(c, last, a, n, on);
+                rc = change_below(c, last, a, n, on);
             n = bit == last ? n + 1 : 1;
             last = bit;
         }
-    return rc || n == 0 ? rc : change_uses(c, last, a, n, on);
+    return rc || n == 0 ? rc : change_below(c, last, a, n, on);
 }
 
-/* Whether picks of a job are below vertices. */
+/* Whether some of n picks are below vertices of the type. */
 static bool is_below(const weir_graph *g, const struct occupancy *c, const weir_pick *picks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -109,7 +112,7 @@ static bool is_below(const weir_graph *g, const struct occupancy *c, const weir_
     return false;
 }
 
-/* What it has as a whole is marked. `had`: some of what it has was added before, so that its edges are there. */
+/* Adds a job with exclusive vertices marked. `had`: earlier picks were added before, with edges. */
 static int add_job(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, bool had)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
@@ -143,34 +146,34 @@ static int remove_job(const weir_graph *g, struct occupancy *c, uint32_t job)
     return rc;
 }
 
-/* ---- with the first ---- */
+/* ---- beside the first occupancy ---- */
 
 void weir_occupancy_partial_free(struct occupancy *c)
 {
-    struct occupancy *u = c->used;
+    struct occupancy *u = c->partial;
 
     if (!u)
         return;
     weir_occupancy_close(u);
-    for (uint32_t i = 0; u->uses && i < u->words * 64; i++)
-        weir_timeline_free(u->uses[i]);
-    weir_mem_free(u->uses);
+    for (uint32_t i = 0; u->below && i < u->words * 64; i++)
+        weir_timeline_free(u->below[i]);
+    weir_mem_free(u->below);
     weir_mem_free(u->busy);
     weir_mem_free(u);
-    c->used = NULL;
+    c->partial = NULL;
 }
 
 size_t weir_occupancy_partial_bytes(const struct occupancy *c)
 {
-    const struct occupancy *u = c->used;
+    const struct occupancy *u = c->partial;
     size_t n = u ? sizeof *u + u->bytes : 0;
 
     for (uint32_t i = 0; u && i < u->words * 64; i++)
-        n += u->uses[i] ? weir_timeline_bytes(u->uses[i]) : 0;
+        n += u->below[i] ? weir_timeline_bytes(u->below[i]) : 0;
     return n;
 }
 
-/* It goes where it cannot be kept: it is made again when it is next asked for, but not soon where it was too large. */
+/* Drops the partial occupancy after a failure: made again on the next query, or, if too large, with half the jobs. */
 static void keep(const weir_graph *g, struct occupancy *c, int rc)
 {
     if (!rc)
@@ -182,23 +185,23 @@ static void keep(const weir_graph *g, struct occupancy *c, int rc)
 
 void weir_occupancy_partial_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, bool held)
 {
-    if (!c->used)
+    if (!c->partial)
         return;
-    c->used->ntouched = c->ntouched;
-    keep(g, c, add_job(g, c->used, job, from, held || is_below(g, c->used, g->jobs->list[job].picks, from)));
+    c->partial->ntouched = c->ntouched;
+    keep(g, c, add_job(g, c->partial, job, from, held || is_below(g, c->partial, g->jobs->list[job].picks, from)));
 }
 
 void weir_occupancy_partial_remove(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
-    if (!c->used)
+    if (!c->partial)
         return;
-    c->used->ntouched = c->ntouched;
-    keep(g, c, remove_job(g, c->used, job));
+    c->partial->ntouched = c->ntouched;
+    keep(g, c, remove_job(g, c->partial, job));
 }
 
 void weir_occupancy_partial_sync(struct occupancy *c)
 {
-    struct occupancy *u = c->used;
+    struct occupancy *u = c->partial;
 
     if (!u)
         return;
@@ -208,12 +211,12 @@ void weir_occupancy_partial_sync(struct occupancy *c)
     weir_occupancy_forget(u, INT64_MIN);
 }
 
-/* Without any job. */
+/* Makes a partial occupancy without jobs. */
 static int make(struct occupancy *c)
 {
     struct occupancy *u = weir_mem_zalloc(1, sizeof *u);
 
-    c->used = u;
+    c->partial = u;
     if (!u)
         return WEIR_ENOMEM;
     u->type = c->type;
@@ -224,11 +227,11 @@ static int make(struct occupancy *c)
     u->mask = c->mask;
     u->gone = c->gone;
     u->busy = weir_mem_zalloc((size_t)c->words * 2, sizeof *u->busy);
-    u->uses = weir_mem_zalloc((size_t)c->words * 64, sizeof *u->uses);
-    if (!u->busy || !u->uses)
+    u->below = weir_mem_zalloc((size_t)c->words * 64, sizeof *u->below);
+    if (!u->busy || !u->below)
         return WEIR_ENOMEM;
     u->refused = u->busy + c->words;
-    u->bytes = c->words * (2 * sizeof *u->busy + 64 * sizeof *u->uses);
+    u->bytes = c->words * (2 * sizeof *u->busy + 64 * sizeof *u->below);
     weir_occupancy_partial_sync(c);
     u->freed = WEIR_FOREVER;
     return weir_occupancy_open(u);
@@ -238,18 +241,18 @@ int weir_occupancy_used(const weir_graph *g, struct occupancy *c, bool may_make,
 {
     int rc = WEIR_OK;
 
-    if (!c->used && may_make && c->nparts > 0 && (c->too_many == 0 || live_jobs(g) <= c->too_many / 2)) {
+    if (!c->partial && may_make && c->nparts > 0 && (c->too_many == 0 || live_jobs(g) <= c->too_many / 2)) {
         rc = make(c);
         for (uint32_t i = 0; !rc && i < job_records(g); i++) {
             if (!g->jobs->list[i].used)
                 continue;
             weir_occupancy_touch(g, c, i, 0);
-            c->used->ntouched = c->ntouched;
-            rc = add_job(g, c->used, i, 0, false);
+            c->partial->ntouched = c->ntouched;
+            rc = add_job(g, c->partial, i, 0, false);
             weir_occupancy_untouch(c);
         }
         keep(g, c, rc);
     }
-    *out = c->used ? c->used : c;
+    *out = c->partial ? c->partial : c;
     return rc == WEIR_ELIMIT ? WEIR_OK : rc;
 }

@@ -1,4 +1,4 @@
-/* occupancy_private.h - what the files of the calendar share: where its slots are. */
+/* occupancy_private.h - shared by the files of the occupancy: access to pages and slots. */
 #ifndef WEIR_OCCUPANCY_PRIVATE_H
 #define WEIR_OCCUPANCY_PRIVATE_H
 
@@ -25,7 +25,7 @@ struct spot {
     uint32_t page, slot;
 };
 
-/* The last page that begins at t or before. */
+/* The last page that begins at or before t. */
 static inline uint32_t page_at(const struct occupancy *c, int64_t t)
 {
     uint32_t lo = 0, n = c->npages;
@@ -39,7 +39,7 @@ static inline uint32_t page_at(const struct occupancy *c, int64_t t)
     return lo;
 }
 
-/* The last slot of a page that begins at t or before; the first one where none does. */
+/* The last slot of a page that begins at or before t; the first slot where none does. */
 static inline uint32_t slot_at(const struct page *p, int64_t t)
 {
     uint32_t lo = 0, n = p->n;
@@ -59,35 +59,36 @@ static inline struct spot spot_at(const struct occupancy *c, int64_t t)
     return (struct spot){page, slot_at(c->pages[page], t)};
 }
 
-/* The slots of a page before t. */
+/* Number of slots of a page that begin before t. */
 static inline uint32_t slots_before(const struct page *p, int64_t t)
 {
     return p->time[p->n - 1] < t ? p->n : slot_at(p, t);
 }
 
-/* The set of what is held at any time in a page besides what is all over it, right again if it was stale. */
+/* The set of vertices held at any time in a page beside SET_ALL, recomputed if stale. */
 const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p);
-/* Its first slot. */
+/* Makes the first page and slot. */
 int weir_occupancy_open(struct occupancy *c) WEIR_CHECKED;
-void weir_occupancy_close(struct occupancy *c); /* all pages go */
-/* A job starts or ends at t. WEIR_ENOMEM, WEIR_ELIMIT */
+void weir_occupancy_close(struct occupancy *c); /* Frees all pages. */
+/* Adds or removes a start or end of a job at t. WEIR_ENOMEM, WEIR_ELIMIT */
 int weir_occupancy_edge_add(struct occupancy *c, int64_t t) WEIR_CHECKED;
 void weir_occupancy_edge_remove(struct occupancy *c, int64_t t);
-/* Marks in c->mask the vertices that a job holds by its picks from one on; takes that back. */
+/* Marks in c->mask the vertices that a job holds by the picks from number `from` on; clears c->mask. */
 void weir_occupancy_touch(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from);
 void weir_occupancy_untouch(struct occupancy *c);
-/* Notes what is marked as held in all slots of [start, end), both of which are edges, or takes that out. */
+/* Adds the marked vertices to all slots of [start, end), or removes the vertices. Slots must begin at start and
+ * end. */
 void weir_occupancy_mark(struct occupancy *c, int64_t start, int64_t end, bool on);
-/* What c->used is told: of a job, or its picks from one on (`held`: it holds something by those before), that come or go, marked in
- * c->mask; of vertices that do. */
+/* Update c->partial: for picks of a job from number `from` on, marked in c->mask (`held`: earlier picks hold
+ * vertices), for a job that goes, for changed vertices. */
 void weir_occupancy_partial_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, bool held);
 void weir_occupancy_partial_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
 void weir_occupancy_partial_sync(struct occupancy *c);
 void weir_occupancy_partial_free(struct occupancy *c);
 size_t weir_occupancy_partial_bytes(const struct occupancy *c);
-/* Compares with what the jobs have, slot by slot: for weir_check(). O(slots * jobs) */
+/* Compares with the jobs, slot by slot: for weir_check(). O(slots * jobs) */
 int weir_occupancies_check(const weir_graph *g, weir_err *err);
-/* What was held from `start` on is free again. */
+/* Notes a release of vertices from `start` on: lower bounds of starts are void beyond. */
 void weir_occupancy_forget(struct occupancy *c, int64_t start);
 
 #endif

@@ -1,6 +1,6 @@
-/* schedule.c - the spans of one vertex. Invariant: sorted by start, so those that have begun come first; `active`, `held`,
- * `shared`, `used` and `next` sum up the spans; the plan, where there is one, holds the amounts of all of them. A span has
- * begun when its job has. */
+/* schedule.c - the spans of one vertex. Invariant: spans are sorted by start, so active spans come first; `active`,
+ * `held`, `shared`, `used` and `next` sum up the spans; the timeline, if any, holds the amounts of all spans. A
+ * span is active from the time when the job begins. */
 #include "time/schedule.h"
 
 #include "graph/observer.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void parts_free(struct schedule_detail *p)
+static void detail_free(struct schedule_detail *p)
 {
     if (!p)
         return;
@@ -21,12 +21,12 @@ static void free_contents(struct schedule *b)
 {
     if (b->cap)
         weir_mem_free(b->jobs);
-    parts_free(b->parts);
+    detail_free(b->detail);
 }
 
-/* ---- who has which ---- */
+/* ---- records ---- */
 
-/* A record that nobody has yet. */
+/* Takes a record without vertices. */
 static struct schedule *record_take(weir_graph *g)
 {
     uint32_t i = g->schedules->free;
@@ -45,7 +45,7 @@ static void record_drop(weir_graph *g, struct schedule *b)
     g->schedules->free = (uint32_t)(b - g->schedules->list);
 }
 
-int weir_books_make(weir_graph *g)
+int weir_schedules_make(weir_graph *g)
 {
     g->schedules = weir_mem_zalloc(1, sizeof *g->schedules);
     if (!g->schedules)
@@ -54,12 +54,13 @@ int weir_books_make(weir_graph *g)
     return WEIR_OK;
 }
 
-/* Room for the records of n vertices more. */
+/* Reserves the records of n more vertices. */
 static int reserve_records(weir_graph *g, uint32_t n)
 {
-    if (!g->schedules && weir_books_make(g))
+    if (!g->schedules && weir_schedules_make(g))
         return WEIR_ENOMEM;
-    return weir_array_reserve(&g->schedules->list, &g->schedules->cap, (size_t)g->schedules->booked + n, sizeof *g->schedules->list);
+    return weir_array_reserve(&g->schedules->list, &g->schedules->cap, (size_t)g->schedules->users + n,
+                              sizeof *g->schedules->list);
 }
 
 static struct schedule *schedule_make(weir_graph *g, weir_vertex v)
@@ -71,22 +72,22 @@ static struct schedule *schedule_make(weir_graph *g, weir_vertex v)
     b = record_take(g);
     *b = (struct schedule){.refs = 1, .kind = vertex_at(g, v)->kind, .next = WEIR_FOREVER};
     vertex_at(g, v)->schedule = (uint32_t)(b - g->schedules->list);
-    g->schedules->booked++;
+    g->schedules->users++;
     return b;
 }
 
-/* v has a book, and has none from now on. */
+/* Removes v from the vertices of the schedule of v. */
 static void schedule_leave(weir_graph *g, weir_vertex v)
 {
     uint32_t *at = &vertex_at(g, v)->schedule;
 
-    g->schedules->booked--;
+    g->schedules->users--;
     if (--g->schedules->list[*at].refs == 0)
         record_drop(g, &g->schedules->list[*at]);
     *at = WEIR_NONE;
 }
 
-/* The book of v, which no other vertex has from now on. That needs no memory: where several have one, a record is to spare. */
+/* Makes the schedule of v exclusive to v. Cannot fail: a shared schedule leaves a reserved record for each vertex. */
 static struct schedule *schedule_own(weir_graph *g, weir_vertex v)
 {
     struct schedule *b = schedule_of(g, v), *own;
@@ -118,7 +119,7 @@ static bool is_active(const weir_graph *g, uint32_t job)
 
 static bool is_whole(const struct schedule *b, uint32_t i)
 {
-    return !b->parts || b->parts->amounts[i] == SPAN_WHOLE;
+    return !b->detail || b->detail->amounts[i] == SPAN_WHOLE;
 }
 
 struct span weir_schedule_span(const weir_graph *g, const struct schedule *b, uint32_t i)
@@ -126,21 +127,21 @@ struct span weir_schedule_span(const weir_graph *g, const struct schedule *b, ui
     uint32_t job = jobs_of(b)[i];
     const weir_allocation *a = &g->jobs->list[job].a;
     bool whole = is_whole(b, i);
-    int64_t amount = whole ? g->kinds[b->kind].size : b->parts->amounts[i];
+    int64_t amount = whole ? g->kinds[b->kind].size : b->detail->amounts[i];
 
     return (struct span){a->start, a->end, amount, job, whole, is_active(g, job)};
 }
 
-/* Counts a span in (sign 1) or out (-1) as one that has begun. */
+/* Adds (sign 1) an active span to the sums or subtracts (-1) the span. */
 static void count_active(struct schedule *b, const struct span *s, int sign)
 {
     b->active += (uint32_t)sign;
     b->held += (uint32_t)(sign * s->exclusive);
-    if (b->parts)
-        b->parts->used += sign * s->amount;
+    if (b->detail)
+        b->detail->used += sign * s->amount;
 }
 
-/* Counts a span in or out. */
+/* Adds a span to the sums or subtracts the span. */
 static void count_span(struct schedule *b, const struct span *s, int sign)
 {
     b->shared += (uint32_t)(sign * !s->exclusive);
@@ -148,32 +149,32 @@ static void count_span(struct schedule *b, const struct span *s, int sign)
         count_active(b, s, sign);
 }
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
-/* Room for the amounts of n spans; those that are there are exclusive where there was none. */
-static int reserve_parts(const weir_graph *g, struct schedule *b, size_t n)
+/* Reserves the amounts of n spans; without amounts so far, all spans are exclusive. */
+static int reserve_detail(const weir_graph *g, struct schedule *b, size_t n)
 {
-    struct schedule_detail *p = b->parts ? b->parts : weir_mem_zalloc(1, sizeof *p);
+    struct schedule_detail *p = b->detail ? b->detail : weir_mem_zalloc(1, sizeof *p);
 
     if (!p)
         return WEIR_ENOMEM;
     if (weir_array_reserve(&p->amounts, &p->cap, n, sizeof *p->amounts)) {
-        if (!b->parts)
+        if (!b->detail)
             weir_mem_free(p);
         return WEIR_ENOMEM;
     }
-    if (!b->parts) {
+    if (!b->detail) {
         p->used = schedule_used(g, b);
         for (uint32_t i = 0; i < b->count; i++)
             p->amounts[i] = SPAN_WHOLE;
-        b->parts = p;
+        b->detail = p;
     }
     return WEIR_OK;
 }
 
 #define FIRST_JOBS 6
 
-/* Room for one more span; the first ones need none. */
+/* Reserves one more span; the first SCHEDULE_FEW need no memory. */
 static int reserve_jobs(struct schedule *b)
 {
     uint32_t *many;
@@ -191,34 +192,38 @@ static int reserve_jobs(struct schedule *b)
     return WEIR_OK;
 }
 
-static int make_plan(const weir_graph *g, struct schedule *b)
+static int make_timeline(const weir_graph *g, struct schedule *b)
 {
-    weir_timeline *plan = weir_timeline_new();
+    weir_timeline *timeline = weir_timeline_new();
 
-    for (uint32_t i = 0; plan && i < b->count; i++) {
+    for (uint32_t i = 0; timeline && i < b->count; i++) {
         struct span s = weir_schedule_span(g, b, i);
-        if (s.amount && weir_timeline_add(plan, s.start, s.end, s.amount)) {
-            weir_timeline_free(plan);
+        if (s.amount && weir_timeline_add(timeline, s.start, s.end, s.amount)) {
+            weir_timeline_free(timeline);
             return WEIR_ENOMEM;
         }
     }
-    b->parts->timeline = plan;
-    return plan ? WEIR_OK : WEIR_ENOMEM;
+    b->detail->timeline = timeline;
+    return timeline ? WEIR_OK : WEIR_ENOMEM;
 }
 
-/* All that can fail when a span is added. A plan pays where amounts add up. */
+/* Does all of an addition that can fail. A timeline pays where amounts add up. */
 static int prepare(const weir_graph *g, struct schedule *b, const struct span *s)
 {
-    if (reserve_jobs(b) || ((b->parts || !s->exclusive) && reserve_parts(g, b, (size_t)b->count + 1)))
+    if (reserve_jobs(b) || ((b->detail || !s->exclusive) && reserve_detail(g, b, (size_t)b->count + 1)))
         return WEIR_ENOMEM;
-    if (b->count + 1 >= SCHEDULE_PLAN && b->shared + !s->exclusive > 0 && !b->parts->timeline && make_plan(g, b))
+    if (b->count + 1 >= SCHEDULE_TIMELINE && b->shared + !s->exclusive > 0 && !b->detail->timeline &&
+        make_timeline(g, b))
         return WEIR_ENOMEM;
-    return b->parts && b->parts->timeline && s->amount ? weir_timeline_add(b->parts->timeline, s->start, s->end, s->amount) : WEIR_OK;
+    return b->detail && b->detail->timeline && s->amount
+               ? weir_timeline_add(b->detail->timeline, s->start, s->end, s->amount)
+               : WEIR_OK;
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
-/* Where a span that starts then is likely to stand: starts are about evenly spread. b has spans. */
+/* Likely position of a span that starts at `start`, by interpolation: starts are about evenly spread. b is not
+ * empty. */
 static uint32_t guess_of(const struct schedule *b, int64_t start)
 {
     double from = (double)b->next, all = (double)b->last_start - from;
@@ -236,8 +241,8 @@ void weir_schedule_fetch(const struct schedule *b, int64_t start)
         __builtin_prefetch(&b->jobs[guess_of(b, start)]);
 }
 
-/* How many spans start at `start` or before; number `at` is likely to be near. */
-static uint32_t place_near(const weir_graph *g, const struct schedule *b, int64_t start, uint32_t at)
+/* Number of spans that start at or before `start`, searched outward from position `at`. */
+static uint32_t position_near(const weir_graph *g, const struct schedule *b, int64_t start, uint32_t at)
 {
     uint32_t lo = 0, hi = b->count, step = 1;
 
@@ -260,12 +265,12 @@ static uint32_t place_near(const weir_graph *g, const struct schedule *b, int64_
     return lo;
 }
 
-/* How many spans start at `start` or before. O(log spans), less where starts are evenly spread. */
-static uint32_t place_of(const weir_graph *g, const struct schedule *b, int64_t start)
+/* Number of spans that start at or before `start`. O(log spans), faster for evenly spread starts. */
+static uint32_t position_of(const weir_graph *g, const struct schedule *b, int64_t start)
 {
     if (b->count == 0 || b->last_start <= start)
         return b->count;
-    return place_near(g, b, start, guess_of(b, start));
+    return position_near(g, b, start, guess_of(b, start));
 }
 
 static void set_last(const weir_graph *g, struct schedule *b)
@@ -276,7 +281,7 @@ static void set_last(const weir_graph *g, struct schedule *b)
     b->last_end = last->end;
 }
 
-/* Notes the start of the first span from number `at` on that has not begun. */
+/* Sets `next` to the start of the first span from position `at` on that has not begun. */
 static void set_next(const weir_graph *g, struct schedule *b, uint32_t at)
 {
     while (at < b->count && is_active(g, jobs_of(b)[at]))
@@ -290,26 +295,26 @@ static void insert(struct schedule *b, uint32_t at, const struct span *s)
 
     memmove(jobs + at + 1, jobs + at, more * sizeof *jobs);
     jobs[at] = s->job;
-    if (b->parts) {
-        int64_t *amounts = b->parts->amounts;
+    if (b->detail) {
+        int64_t *amounts = b->detail->amounts;
         memmove(amounts + at + 1, amounts + at, more * sizeof *amounts);
         amounts[at] = s->exclusive ? SPAN_WHOLE : s->amount;
     }
     b->count++;
 }
 
-static void take_out(struct schedule *b, uint32_t at)
+static void remove_at(struct schedule *b, uint32_t at)
 {
     uint32_t *jobs = b->cap ? b->jobs : b->few, more = --b->count - at;
 
     memmove(jobs + at, jobs + at + 1, more * sizeof *jobs);
-    if (b->parts)
-        memmove(b->parts->amounts + at, b->parts->amounts + at + 1, more * sizeof *b->parts->amounts);
+    if (b->detail)
+        memmove(b->detail->amounts + at, b->detail->amounts + at + 1, more * sizeof *b->detail->amounts);
 }
 
 /* ---- changes ---- */
 
-/* The first span of a vertex, all of it. */
+/* Adds the first span of a vertex, an exclusive span. */
 static int add_first(weir_graph *g, uint32_t job, weir_vertex v)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
@@ -343,7 +348,7 @@ int weir_schedule_add(weir_graph *g, uint32_t job, const weir_pick *p)
             schedule_leave(g, p->vertex);
         return WEIR_ENOMEM;
     }
-    insert(b, place_of(g, b, s.start), &s);
+    insert(b, position_of(g, b, s.start), &s);
     if (b->count == 1 || s.start >= b->last_start) {
         b->last_start = s.start;
         b->last_end = s.end;
@@ -359,18 +364,19 @@ uint32_t weir_schedule_find(const weir_graph *g, weir_vertex v, uint32_t job)
     const struct schedule *b = schedule_of(g, v);
     int64_t start = g->jobs->starts[job];
 
-    for (uint32_t at = b ? place_of(g, b, start) : 0; at-- > 0 && start_of(g, b, at) == start;)
+    for (uint32_t at = b ? position_of(g, b, start) : 0; at-- > 0 && start_of(g, b, at) == start;)
         if (jobs_of(b)[at] == job)
             return at;
     return WEIR_NONE;
 }
 
-/* Changes a plan where there is no way back: when that fails for want of memory the plan goes, and is made again later. */
-static void plan_change(struct schedule *b, const struct span *s, int64_t amount)
+/* Changes a timeline where failure is not allowed: out of memory the timeline is dropped, and made again later. */
+static void timeline_change(struct schedule *b, const struct span *s, int64_t amount)
 {
-    if (b->parts && b->parts->timeline && amount && weir_timeline_add(b->parts->timeline, s->start, s->end, amount)) {
-        weir_timeline_free(b->parts->timeline);
-        b->parts->timeline = NULL;
+    if (b->detail && b->detail->timeline && amount &&
+        weir_timeline_add(b->detail->timeline, s->start, s->end, amount)) {
+        weir_timeline_free(b->detail->timeline);
+        b->detail->timeline = NULL;
     }
 }
 
@@ -389,9 +395,9 @@ void weir_schedule_remove(weir_graph *g, weir_vertex v, uint32_t job)
         return;
     b = schedule_own(g, v);
     s = weir_schedule_span(g, b, at);
-    plan_change(b, &s, -s.amount);
+    timeline_change(b, &s, -s.amount);
     count_span(b, &s, -1);
-    take_out(b, at);
+    remove_at(b, at);
     if (at == b->count)
         set_last(g, b);
     if (!s.active && s.start == b->next)
@@ -405,18 +411,18 @@ void weir_schedule_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t star
     struct schedule *b = schedule_own(g, v);
     struct span s = weir_schedule_span(g, b, at), was = s;
 
-    plan_change(b, &s, -s.amount);
-    take_out(b, at);
+    timeline_change(b, &s, -s.amount);
+    remove_at(b, at);
     if (b->count > 0) {
         set_last(g, b);
         set_next(g, b, 0);
     }
     s.start = a->start = g->jobs->starts[job] = start;
     s.end = a->end = end;
-    insert(b, place_of(g, b, start), &s);
+    insert(b, position_of(g, b, start), &s);
     set_last(g, b);
     set_next(g, b, 0);
-    plan_change(b, &s, s.amount);
+    timeline_change(b, &s, s.amount);
     a->start = g->jobs->starts[job] = was.start;
     a->end = was.end;
 }
@@ -432,7 +438,7 @@ void weir_schedule_begin(weir_graph *g, weir_vertex v, uint32_t job)
     b = schedule_own(g, v);
     s = weir_schedule_span(g, b, at);
     count_active(b, &s, 1);
-    set_next(g, b, place_of(g, b, s.start - 1)); /* others that start with it may begin later */
+    set_next(g, b, position_of(g, b, s.start - 1)); /* further spans with the same start may begin later */
 }
 
 static int change_one(weir_graph *g, uint32_t job, const weir_pick *p, enum schedule_change what)
@@ -445,14 +451,14 @@ static int change_one(weir_graph *g, uint32_t job, const weir_pick *p, enum sche
     return WEIR_OK;
 }
 
-/* Gives n vertices that have one book, or none, another one, or none. There is room. */
-static void turn_many(weir_graph *g, const weir_pick *picks, uint32_t n, uint32_t to)
+/* Moves n vertices that share a schedule, or have none, to schedule `to`, or to none. The records are reserved. */
+static void move_many(weir_graph *g, const weir_pick *picks, uint32_t n, uint32_t to)
 {
     uint32_t from = vertex_at(g, picks->vertex)->schedule;
 
     for (uint32_t i = 0; i < n; i++)
         vertex_at(g, picks[i].vertex)->schedule = to;
-    g->schedules->booked += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);
+    g->schedules->users += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);
     if (to != WEIR_NONE)
         g->schedules->list[to].refs += n;
     if (from != WEIR_NONE && (g->schedules->list[from].refs -= n) == 0)
@@ -460,11 +466,12 @@ static void turn_many(weir_graph *g, const weir_pick *picks, uint32_t n, uint32_
 }
 
 int weir_schedule_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, enum schedule_change what,
-                     struct schedule_memo *memo, uint32_t *done)
+                         struct schedule_memo *memo, uint32_t *done)
 {
     uint32_t from = vertex_at(g, picks->vertex)->schedule;
     const struct schedule *b = schedule_of(g, picks->vertex);
-    bool small = picks->exclusive && (!b || (b->cap == 0 && !b->parts && (what != SCHEDULE_ADD || b->count < SCHEDULE_FEW)));
+    bool small =
+        picks->exclusive && (!b || (b->cap == 0 && !b->detail && (what != SCHEDULE_ADD || b->count < SCHEDULE_FEW)));
     bool known = memo->known && memo->from == from &&
                  (from != WEIR_NONE || g->schedules->list[memo->to].kind == vertex_at(g, picks->vertex)->kind);
     int rc = WEIR_OK;
@@ -481,7 +488,7 @@ int weir_schedule_change(weir_graph *g, uint32_t job, const weir_pick *picks, ui
     if (!known)
         *memo = (struct schedule_memo){from, vertex_at(g, picks->vertex)->schedule, true};
     if (*done < n)
-        turn_many(g, picks + *done, n - *done, memo->to);
+        move_many(g, picks + *done, n - *done, memo->to);
     *done = n;
     return WEIR_OK;
 }
@@ -494,29 +501,30 @@ int weir_schedule_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amo
 
     s.amount = amount;
     s.exclusive = exclusive;
-    if (!exclusive && reserve_parts(g, b, b->count))
+    if (!exclusive && reserve_detail(g, b, b->count))
         return WEIR_ENOMEM;
-    if (amount > was.amount && b->parts && b->parts->timeline &&
-        weir_timeline_add(b->parts->timeline, s.start, s.end, amount - was.amount))
+    if (amount > was.amount && b->detail && b->detail->timeline &&
+        weir_timeline_add(b->detail->timeline, s.start, s.end, amount - was.amount))
         return WEIR_ENOMEM;
     if (amount < was.amount)
-        plan_change(b, &s, amount - was.amount);
+        timeline_change(b, &s, amount - was.amount);
     count_span(b, &was, -1);
-    if (b->parts)
-        b->parts->amounts[at] = exclusive ? SPAN_WHOLE : amount;
+    if (b->detail)
+        b->detail->amounts[at] = exclusive ? SPAN_WHOLE : amount;
     count_span(b, &s, 1);
     return WEIR_OK;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* Whether a span counts at some time in [t0, t1). */
+/* Whether a span overlaps [t0, t1). */
 static bool touches(const weir_graph *g, const struct span *s, int64_t t0, int64_t t1)
 {
     return s->start < t1 && (s->end > t0 || (s->active && t0 <= g->now));
 }
 
-/* The same where no two spans touch: only the last one that starts before t1 can, or one that has begun. */
+/* Whether a span overlaps [t0, t1), where no two spans overlap: only the last span that starts before t1 can, or an
+ * active span. */
 static bool touched_alone(const weir_graph *g, const struct schedule *b, int64_t t0, int64_t t1)
 {
     uint32_t before;
@@ -525,7 +533,7 @@ static bool touched_alone(const weir_graph *g, const struct schedule *b, int64_t
         return true;
     if (b->last_start < t1)
         return b->last_end > t0;
-    before = place_of(g, b, t1 - 1);
+    before = position_of(g, b, t1 - 1);
     return before > 0 && g->jobs->list[jobs_of(b)[before - 1]].a.end > t0;
 }
 
@@ -560,7 +568,7 @@ bool weir_schedule_others(const weir_graph *g, weir_vertex v, uint32_t job, int6
 int64_t weir_schedule_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t duration)
 {
     const struct schedule *b = schedule_of(g, v);
-    uint32_t i = b->shared == 0 ? place_of(g, b, t) : 0;
+    uint32_t i = b->shared == 0 ? position_of(g, b, t) : 0;
 
     for (i = i > 0 ? i - 1 : 0; i < b->count; i++) {
         const weir_allocation *a = &g->jobs->list[jobs_of(b)[i]].a;
@@ -577,7 +585,7 @@ int64_t weir_schedule_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t
 int64_t weir_schedule_next_end(const weir_graph *g, weir_vertex v, int64_t t)
 {
     const struct schedule *b = schedule_of(g, v);
-    uint32_t i = b->shared == 0 ? place_of(g, b, t) : 0;
+    uint32_t i = b->shared == 0 ? position_of(g, b, t) : 0;
     int64_t next = WEIR_FOREVER;
 
     for (i = i > 0 ? i - 1 : 0; i < b->count; i++) {
@@ -590,7 +598,7 @@ int64_t weir_schedule_next_end(const weir_graph *g, weir_vertex v, int64_t t)
     return next;
 }
 
-/* The most that overlaps at the start of some span in [t0, t1), or at t0. */
+/* The maximum of overlapping amounts, over the starts of spans in [t0, t1), and t0. */
 static int64_t most_overlap(const weir_graph *g, const struct schedule *b, int64_t t0, int64_t t1)
 {
     int64_t most = 0;
@@ -619,10 +627,10 @@ int64_t weir_schedule_used(const weir_graph *g, weir_vertex v, int64_t t0, int64
         return 0;
     if (b->shared == 0)
         return touched_alone(g, b, t0, t1) ? size : 0;
-    if (b->parts->timeline) {
-        used = weir_timeline_max(b->parts->timeline, t0, t1);
-        if (t0 <= g->now && b->parts->used > used)
-            used = b->parts->used;
+    if (b->detail->timeline) {
+        used = weir_timeline_max(b->detail->timeline, t0, t1);
+        if (t0 <= g->now && b->detail->used > used)
+            used = b->detail->used;
     } else {
         used = most_overlap(g, b, t0, t1);
     }
@@ -659,11 +667,11 @@ static size_t bytes(const weir_graph *g)
     size_t n = g->schedules ? sizeof *g->schedules + (size_t)g->schedules->cap * sizeof *g->schedules->list : 0;
 
     for (uint32_t i = 0; g->schedules && i < g->schedules->n; i++) {
-        const struct schedule_detail *p = g->schedules->list[i].parts;
+        const struct schedule_detail *p = g->schedules->list[i].detail;
         n += (size_t)g->schedules->list[i].cap * sizeof *g->schedules->list[i].jobs;
         n += p ? sizeof *p + p->cap * sizeof *p->amounts + (p->timeline ? weir_timeline_bytes(p->timeline) : 0) : 0;
     }
     return n;
 }
 
-const struct weir_observer weir_reservation_observer = {.freed = clear_all, .bytes = bytes};
+const struct weir_observer weir_schedule_observer = {.freed = clear_all, .bytes = bytes};

@@ -1,12 +1,12 @@
-/* timeline.c - how much of one pool is used, over time. See timeline.h.
+/* timeline.c - units of one pool in use over time. See timeline.h.
  *
- * A point is a time and the change of level there, never 0; the level at t is the sum of the changes up to t. So an
- * addition touches two points, and equal neighbours merge by themselves. Main invariant: times ascend, no sum of the
- * first k changes is negative, and there is room for two points for every addition not yet taken back.
+ * A point is a time and the change of level at the time, never 0; the level at t is the sum of the changes up to t. So
+ * an addition touches two points, and equal neighbours merge by themselves. Main invariant: times ascend, no sum of the
+ * first k changes is negative, and two points are reserved for every addition not yet subtracted.
  *
- * The capacity tells the form: up to FEW points inside the struct, up to MANY in an array, more in a tree. The tree
- * is weight-balanced, its nodes lie in one array, node 0 is the empty tree. Each node knows the sum of the changes
- * below it, and the lowest and highest level reached on the way through them, relative to the level before.
+ * The capacity tells the form: up to FEW points inside the struct, up to MANY in an array, more in a tree. The tree is
+ * weight-balanced; all nodes lie in one array, node 0 is the empty tree. A node has the sum of the changes in the
+ * subtree, and the lowest and highest level within the subtree, relative to the level before.
  */
 #include "time/timeline.h"
 
@@ -24,23 +24,23 @@ struct point {
 
 struct node {
     struct point at;
-    int64_t sum;       /* of the changes in this subtree */
-    int64_t low, high; /* of the running sum, the empty one included */
+    int64_t sum;       /* of the changes in the subtree */
+    int64_t low, high; /* of the running sum, the empty sum included */
     uint32_t kid[2];   /* earlier, later; kid[0] links free nodes */
-    uint32_t size;     /* points in this subtree */
+    uint32_t size;     /* points in the subtree */
 };
 
 struct tree {
-    struct node *nodes; /* cap + 1, of which node 0 is empty */
+    struct node *nodes; /* cap + 1 nodes, node 0 is empty */
     uint32_t root;
-    uint32_t unused; /* head of the list of given back nodes */
-    uint32_t top;    /* nodes from here on were never used */
+    uint32_t unused; /* head of the chain of free nodes */
+    uint32_t top;    /* first node never used */
 };
 
 struct weir_timeline {
     uint32_t n;    /* points */
-    uint32_t cap;  /* points there is room for */
-    uint32_t adds; /* additions not yet taken back */
+    uint32_t cap;  /* capacity */
+    uint32_t adds; /* additions not yet subtracted */
     union {
         struct point few[FEW];
         struct point *many;
@@ -48,7 +48,7 @@ struct weir_timeline {
     } u;
 };
 
-/* Sums may pass out of range half way through an addition, never in the end. */
+/* Adds with wrap-around: sums may overflow within an addition, never at the end. */
 static int64_t wrap(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -131,7 +131,7 @@ static void node_update(struct node *nodes, uint32_t i)
     x->high = high > l->high ? high : l->high;
 }
 
-/* Lifts the child on `side` above node i; returns it. */
+/* Rotates the child on `side` above node i; returns the child. */
 static uint32_t rotate(struct node *nodes, uint32_t i, int side)
 {
     uint32_t up = nodes[i].kid[side];
@@ -148,7 +148,7 @@ static uint64_t weight(const struct node *nodes, uint32_t i)
     return (uint64_t)nodes[i].size + 1;
 }
 
-/* Node i lost or won one point on one side: updates and balances it, returns the root in its place. */
+/* Updates and balances node i after a change by one point on one side; returns the root of the subtree. */
 static uint32_t balance(struct node *nodes, uint32_t i)
 {
     for (int side = 0; side < 2; side++) {
@@ -182,7 +182,7 @@ static void node_free(struct tree *tree, uint32_t i)
     tree->unused = i;
 }
 
-/* Unlinks the earliest node of subtree i into *first; returns what is left. */
+/* Unlinks the earliest node of subtree i into *first; returns the root of the rest. */
 static uint32_t take_first(struct node *nodes, uint32_t i, uint32_t *first)
 {
     if (!nodes[i].kid[0]) {
@@ -209,7 +209,7 @@ static uint32_t node_remove(struct tree *tree, uint32_t i)
     return balance(nodes, next);
 }
 
-/* Changes the level from at.time on, in subtree i; returns its new root. Takes a node when the time is new. */
+/* Changes the level from at.time on, in subtree i; returns the new root. Takes a node for a new time. */
 static uint32_t tree_change(struct tree *tree, uint32_t i, struct point at)
 {
     struct node *nodes = tree->nodes;
@@ -295,7 +295,7 @@ static int to_array(weir_timeline *p, uint32_t cap)
     return WEIR_OK;
 }
 
-/* Moves the tree into a smaller one, or leaves it where it is. */
+/* Moves the tree into a smaller array, or changes nothing where out of memory. */
 static void to_smaller_tree(weir_timeline *p, uint32_t cap)
 {
     struct point *points = weir_mem_alloc(p->n * sizeof *points);
@@ -332,7 +332,7 @@ static int reserve(weir_timeline *p, uint64_t need)
     return is_tree(p) ? tree_grow(p, (uint32_t)cap) : to_tree(p, points_of(p), (uint32_t)cap);
 }
 
-/* Gives memory back once three quarters stand empty. It does not matter when that fails. */
+/* Shrinks the capacity where three quarters are unused. Failure is harmless. */
 static void shrink(weir_timeline *p)
 {
     uint64_t need = 2 * (uint64_t)p->adds;
@@ -449,7 +449,7 @@ int weir_timeline_add(weir_timeline *p, int64_t start, int64_t end, int64_t amou
     return WEIR_OK;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 int64_t weir_timeline_used_at(const weir_timeline *p, int64_t t)
 {
@@ -471,7 +471,7 @@ int64_t weir_timeline_used_at(const weir_timeline *p, int64_t t)
     return level;
 }
 
-/* A run over the points in (t0, t1): the level reached, and the lowest and highest met. */
+/* A pass over the points in (t0, t1): the level reached, and the lowest and highest level seen. */
 struct span {
     int64_t t0, t1;
     int64_t level, low, high;
@@ -486,7 +486,7 @@ static void span_take(struct span *s, int64_t sum, int64_t low, int64_t high)
     s->level += sum;
 }
 
-/* Takes subtree i. `after` and `before`: part of it may lie outside, at its beginning or its end. */
+/* Passes over subtree i. `after`, `before`: the subtree may begin before t0, may end after t1. */
 static void span_tree(struct span *s, const struct node *nodes, uint32_t i, bool after, bool before)
 {
     const struct node *x = &nodes[i];
@@ -545,7 +545,7 @@ int64_t weir_timeline_next_change(const weir_timeline *p, int64_t t)
     return found;
 }
 
-/* What to look for: the first point after `time` whose level is above the limit, or not above it. */
+/* A search for the first point after `time` with a level above the limit, or not above the limit. */
 struct sought {
     int64_t time;
     int64_t limit;
@@ -557,8 +557,8 @@ static bool is_sought(const struct sought *s, int64_t level)
     return (level > s->limit) == s->above;
 }
 
-/* Searches subtree i, before which the level is `level`. `whole`: all of it is later than s->time. Then the level
- * before it is none that is sought (it would have been found), so low and high tell whether to descend. */
+/* Searches subtree i, with level `level` before the subtree. `whole`: the subtree is later than s->time. Then
+ * `level` itself is not sought (the search would have ended), so low and high tell whether to descend. */
 static bool seek_tree(const struct sought *s, const struct node *nodes, uint32_t i, int64_t level, bool whole,
                       int64_t *found)
 {

@@ -1,6 +1,7 @@
-/* usage_totals.c - see usage_totals.h. Invariant: taken[t] is the sum over all jobs of the units of type t that their picks take,
- * those below an exclusive pick included. Behind the types stand two plans of the times at which jobs end, the even and
- * the odd microseconds apart, so that neighbours do not merge: each end is one unit for a microsecond. NULL: nobody asked. */
+/* usage_totals.c - see usage_totals.h. Invariant: usage.by_type[t] is the sum over all jobs of the units of type t
+ * in picks, units below an exclusive pick included, or NULL before the first query. Behind the types follow two
+ * timelines of ends of jobs, one of even and one of odd microseconds, so that neighbours do not merge: each end is
+ * one unit for a microsecond. */
 #include "time/usage_totals.h"
 
 #include "time/occupancy.h"
@@ -28,14 +29,14 @@ int64_t weir_usage_pick(const weir_graph *g, const weir_pick *p, weir_type t)
     return own + (cell ? in->cells[cell + TYPE_TOTAL] : 0);
 }
 
-#define END_PLANS 2
+#define END_TIMELINES 2
 
-static bool is_end_plan(const weir_graph *g, uint32_t t)
+static bool is_end_timeline(const weir_graph *g, uint32_t t)
 {
-    return t + END_PLANS >= g->usage.n;
+    return t + END_TIMELINES >= g->usage.n;
 }
 
-/* By its picks from one on. */
+/* Units of type t in the picks of a job from number `from` on. */
 static int64_t job_takes(const weir_graph *g, const struct job *j, uint32_t from, weir_type t)
 {
     int64_t sum = 0;
@@ -44,7 +45,7 @@ static int64_t job_takes(const weir_graph *g, const struct job *j, uint32_t from
     return sum;
 }
 
-/* The same, noted, as a job is put in and taken out more than once. */
+/* Units of type t in all picks of a job, cached: a job is often added and removed again. */
 static int64_t job_count(struct job *j, const weir_graph *g, weir_type t)
 {
     if (!j->counted || j->takes_type != t) {
@@ -55,12 +56,12 @@ static int64_t job_count(struct job *j, const weir_graph *g, weir_type t)
     return j->takes;
 }
 
-/* Adds (sign 1) or takes back (-1) what a job has in one plan. */
+/* Adds (sign 1) or subtracts (-1) a job in one timeline. */
 static int change(weir_graph *g, uint32_t t, struct job *j, int sign)
 {
     int64_t n;
 
-    if (is_end_plan(g, t)) {
+    if (is_end_timeline(g, t)) {
         bool odd = t + 1 == g->usage.n;
         if (j->a.end == WEIR_FOREVER || (j->a.end & 1) != odd)
             return WEIR_OK;
@@ -70,17 +71,17 @@ static int change(weir_graph *g, uint32_t t, struct job *j, int sign)
     return n ? weir_timeline_add(g->usage.by_type[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
 }
 
-/* Takes back what a job has in the first n plans. */
+/* Subtracts a job in the first n timelines. */
 static void take_back(weir_graph *g, struct job *j, uint32_t n)
 {
     while (n-- > 0)
         if (change(g, n, j, -1)) {
-            weir_usage_clear(g); /* built anew when it is next needed */
+            weir_usage_clear(g); /* built again on the next query */
             return;
         }
 }
 
-static int add_to_plans(weir_graph *g, struct job *j)
+static int add_to_timelines(weir_graph *g, struct job *j)
 {
     for (uint32_t t = 0; t < g->usage.n; t++)
         if (change(g, t, j, 1)) {
@@ -92,7 +93,7 @@ static int add_to_plans(weir_graph *g, struct job *j)
 
 int weir_usage_add(weir_graph *g, uint32_t job)
 {
-    int rc = add_to_plans(g, &g->jobs->list[job]);
+    int rc = add_to_timelines(g, &g->jobs->list[job]);
 
     if (!rc && weir_occupancies_add(g, job, 0)) {
         take_back(g, &g->jobs->list[job], g->usage.n);
@@ -119,7 +120,7 @@ void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from)
         weir_occupancies_clear(g);
     rc = WEIR_OK;
     j->counted = false;
-    for (uint32_t t = 0; !rc && t < g->usage.n && !is_end_plan(g, t); t++) {
+    for (uint32_t t = 0; !rc && t < g->usage.n && !is_end_timeline(g, t); t++) {
         int64_t n = g->usage.by_type[t] ? job_takes(g, j, from, (weir_type)t) : 0;
         rc = n ? weir_timeline_add(g->usage.by_type[t], j->a.start, j->a.end, n) : WEIR_OK;
     }
@@ -130,7 +131,7 @@ void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from)
 void weir_usage_remove(weir_graph *g, uint32_t job)
 {
     take_back(g, &g->jobs->list[job], g->usage.n);
-    g->jobs->list[job].counted = false; /* mostly its picks change now */
+    g->jobs->list[job].counted = false; /* the picks mostly change now */
     weir_occupancies_remove(g, job);
 }
 
@@ -141,7 +142,7 @@ void weir_usage_hide(weir_graph *g, uint32_t job)
 
 void weir_usage_show(weir_graph *g, uint32_t job)
 {
-    if (add_to_plans(g, &g->jobs->list[job]))
+    if (add_to_timelines(g, &g->jobs->list[job]))
         weir_usage_clear(g);
 }
 
@@ -149,7 +150,7 @@ int64_t weir_usage_next_end(const weir_graph *g, int64_t t)
 {
     int64_t first = WEIR_FOREVER;
 
-    for (uint32_t i = g->usage.n - END_PLANS; i < g->usage.n; i++) {
+    for (uint32_t i = g->usage.n - END_TIMELINES; i < g->usage.n; i++) {
         int64_t at = t;
         if (t == g->now && weir_timeline_max(g->usage.by_type[i], INT64_MIN / 2, t + 1) > 0)
             return t + 1;
@@ -161,8 +162,8 @@ int64_t weir_usage_next_end(const weir_graph *g, int64_t t)
     return first;
 }
 
-/* Makes a plan of what all jobs have. */
-static int build_plan(weir_graph *g, uint32_t t)
+/* Builds a timeline from all jobs. */
+static int build_timeline(weir_graph *g, uint32_t t)
 {
     int rc = WEIR_OK;
 
@@ -181,15 +182,15 @@ static int build_plan(weir_graph *g, uint32_t t)
 
 int weir_usage_build(weir_graph *g)
 {
-    if (g->usage.by_type && g->usage.n == g->ntypes + END_PLANS)
+    if (g->usage.by_type && g->usage.n == g->ntypes + END_TIMELINES)
         return WEIR_OK;
     weir_usage_clear(g);
-    g->usage.by_type = weir_mem_zalloc(g->ntypes + END_PLANS, sizeof *g->usage.by_type);
+    g->usage.by_type = weir_mem_zalloc(g->ntypes + END_TIMELINES, sizeof *g->usage.by_type);
     if (!g->usage.by_type)
         return WEIR_ENOMEM;
-    g->usage.n = g->ntypes + END_PLANS;
+    g->usage.n = g->ntypes + END_TIMELINES;
     weir_observe(g, &weir_usage_observer);
-    if (build_plan(g, g->ntypes) || build_plan(g, g->ntypes + 1)) {
+    if (build_timeline(g, g->ntypes) || build_timeline(g, g->ntypes + 1)) {
         weir_usage_clear(g);
         return WEIR_ENOMEM;
     }
@@ -198,16 +199,16 @@ int weir_usage_build(weir_graph *g)
 
 int weir_usage_of(weir_graph *g, weir_type t, const weir_timeline **out)
 {
-    int rc = g->usage.by_type[t] ? WEIR_OK : build_plan(g, t);
+    int rc = g->usage.by_type[t] ? WEIR_OK : build_timeline(g, t);
 
     *out = g->usage.by_type[t];
     return rc;
 }
 
-/* Compares with sums made anew, at the start of each job. O(jobs^2) */
+/* Compares with sums over all jobs, at the start of each job. O(jobs^2) */
 static int check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t t = 0; t + END_PLANS < g->usage.n; t++)
+    for (uint32_t t = 0; t + END_TIMELINES < g->usage.n; t++)
         for (uint32_t i = 0; i < job_records(g); i++) {
             int64_t at = g->jobs->list[i].a.start, sum = 0;
             if (!g->jobs->list[i].used || !g->usage.by_type[t])
@@ -222,7 +223,7 @@ static int check(const weir_graph *g, weir_err *err)
     return WEIR_OK;
 }
 
-/* New vertices below what a job has as a whole are taken by that job, too. */
+/* Drops the totals where new vertices are below an exclusive pick: the job of the pick uses the vertices, too. */
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
     (void)pos, (void)count;

@@ -77,7 +77,7 @@ static struct schedule *schedule_at(const weir_graph *g, const char *path)
 {
     struct schedule *b = schedule_of(g, at_path(g, path));
 
-    CHECK(b != NULL, "%s has a book", path);
+    CHECK(b != NULL, "%s has a schedule", path);
     return b;
 }
 
@@ -119,11 +119,11 @@ DAMAGE(last_end, BOOK(HELD)->last_end, 5)
 DAMAGE(amount, job_of(g, 2)->picks[0].amount, 3)
 DAMAGE(start, g->jobs->starts[weir_job_index(g, 3)], 1)
 DAMAGE(list, job_of(g, 2)->place, 60)
-DAMAGE(pending, job_of(g, 3)->pending, WEIR_NONE)
-DAMAGE(heap, job_of(g, 3)->pending, 9)
+DAMAGE(pending, job_of(g, 3)->queue_place, WEIR_NONE)
+DAMAGE(heap, job_of(g, 3)->queue_place, 9)
 DAMAGE(id, job_of(g, 2)->a.job, 9)
 DAMAGE(jobs, g->jobs->live, 4)
-DAMAGE(heap_count, g->jobs->npending, 0)
+DAMAGE(heap_count, g->jobs->nqueue, 0)
 
 static const struct {
     struct damage (*make)(weir_graph *g);
@@ -133,8 +133,8 @@ static const struct {
     {root_place, "a root does not stand where it says"},
     {child_place, "a child does not stand where it says"},
     {inner_owner, "an inner record belongs to another vertex"},
-    {schedule_kind, "a book is of another kind"},
-    {schedule_refs, "a book is of more or fewer vertices than it says"},
+    {schedule_kind, "a schedule is of another kind"},
+    {schedule_refs, "a schedule is of more or fewer vertices than it says"},
     {kid, "a kid has another parent"},
     {holes, "holes are miscounted"},
     {seen, "the kid that was asked for last has another number"},
@@ -143,13 +143,13 @@ static const struct {
     {cell, "a row is not what its entries make"},
     {span_job_gone, "a span is of no job"},
     {clock, "a span has begun too early or too late"},
-    {shared, "the sums of a book are wrong"},
+    {shared, "the sums of a schedule are wrong"},
     {longer, "two jobs at once where one is exclusive"},
-    {last_end, "a book does not know its last span"},
-    {amount, "a pick is in no book"},
+    {last_end, "a schedule does not know its last span"},
+    {amount, "a pick is in no schedule"},
     {start, "a job does not start when it says"},
     {list, "a job does not stand in the list where it says"},
-    {pending, "a job is pending that nothing happens to, or the other way round"},
+    {pending, "a job is queued without an event, or the other way round"},
     {heap, "a job does not stand in the heap where it says"},
     {id, "a job is not found by its id"},
     {jobs, "jobs are miscounted"},
