@@ -5,7 +5,7 @@
 #include "time/job_table.h"
 
 /* Makes a job with picks, as a whole or not at all. The caller has checked that the picks fit. id 0: the next id
- * never given by id 0. *out is the index of the job. */
+ * of the graph's counter. *out is the index of the job. */
 int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
                     uint32_t *out, weir_err *err);
 void weir_job_drop(weir_graph *g, uint32_t job); /* cannot fail */
