@@ -19,6 +19,7 @@ struct levels {
     uint32_t rows; /* total, row 0 included */
 };
 
+/* Computes the layout of rows for `cap` children. */
 void weir_levels_of(uint32_t cap, struct levels *lv);
 
 /* The row of level l over the child at pos; l 0 is row 0. */
@@ -31,6 +32,7 @@ static inline uint32_t row_over(const struct levels *lv, uint32_t l, uint32_t po
 bool weir_row_entries(const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r, uint32_t *begin,
                       uint32_t *end);
 
+/* The cells of row r of an inner record with rows. */
 static inline int64_t *row_cells(const weir_graph *g, const struct inner *in, uint32_t r)
 {
     return in->cells + (size_t)r * schema_at(g, in->schema)->stride;
@@ -65,9 +67,11 @@ static inline int64_t vertex_unallocated(const weir_graph *g, weir_vertex v)
 /* The contribution of v to each cell of the parent's rows (schema `ps`). O(width) */
 void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_t *out);
 
-/* Brackets a change of v (state or schedule): before() remembers the contribution of v, after() carries the
- * difference up to the root and calls observers. Cannot fail. O(d f) */
+/* Begins a change of v (state or schedule): stores the contribution of v in scratch memory until weir_rows_after().
+ * Cannot fail. */
 void weir_rows_before(weir_graph *g, weir_vertex v);
+/* Ends a change of v: carries the difference to the root, or into the batch, and calls observers. Cannot fail. O(d
+ * f) */
 void weir_rows_after(weir_graph *g, weir_vertex v);
 
 /* Follows a change of the schedule of v that moved at most the start of the first reservation, `next` until then:
@@ -79,9 +83,11 @@ void weir_rows_batch(weir_graph *g, bool on);
 /* Length of the run at the start of n picks, of neighbouring siblings, whose changes a batch can bracket together:
  * 1 to WEIR_FAN. */
 uint32_t weir_rows_run(const weir_graph *g, const weir_pick *picks, uint32_t n);
-/* weir_rows_before, _after and _soon for a run of at least 2 picks. */
+/* Begins a change of a run: weir_rows_before() for every pick of a run of at least 2. */
 void weir_rows_run_before(weir_graph *g, const weir_pick *picks, uint32_t n);
+/* Ends a change of a run: weir_rows_after() for every pick. */
 void weir_rows_run_after(weir_graph *g, const weir_pick *picks, uint32_t n);
+/* weir_rows_soon() for every pick of a run of at least 2, with the former starts in `next`. */
 void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const int64_t *next);
 
 /* Recomputes schema and rows of every inner vertex. O(n). After a failure the graph cannot be matched on. */

@@ -7,6 +7,7 @@
 /* Scratch vectors. DEFERRED_OLD and RUN have a vector for each level of a batch. */
 enum { OLD, NEW, OLD_UP, FILL, DEFERRED_OLD, RUN = DEFERRED_OLD + DEFERRED_LEVELS };
 
+/* A scratch vector; valid until the next new schema. */
 static inline int64_t *scratch(const weir_graph *g, int which)
 {
     return g->aggregates->scratch + (size_t)which * g->aggregates->scratch_width;

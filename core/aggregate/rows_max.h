@@ -25,6 +25,7 @@ static inline uint32_t row_next_max(uint32_t cell, uint32_t pairs)
     return cell == CELL_SOON ? pairs : cell + 1;
 }
 
+/* The greater of two numbers. */
 static inline int64_t max64(int64_t a, int64_t b)
 {
     return a > b ? a : b;

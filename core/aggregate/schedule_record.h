@@ -44,6 +44,7 @@ struct schedules {
     uint32_t users;        /* vertices with a schedule; `list` has a record reserved for each */
 };
 
+/* The schedule of v; NULL: no spans. */
 static inline struct schedule *schedule_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->vertices[v].schedule;

@@ -93,6 +93,7 @@ uint32_t weir_row_map_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_
  * vertices with more than SCHEMA_PAIR_TYPES types below) */
 bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t);
 
+/* The schema with number i. */
 static inline const struct schema *schema_at(const weir_graph *g, uint32_t i)
 {
     return g->aggregates->schemas[i];
@@ -107,6 +108,7 @@ static inline uint32_t type_cell(const struct schema *s, weir_type t)
 /* The first cell of a pair, or 0. O(log pairs) */
 uint32_t weir_pair_cell(const struct schema *s, weir_type outer, weir_type t);
 
+/* Whether a cell is a maximum, not a sum. */
 static inline bool cell_is_max(const struct schema *s, uint32_t cell)
 {
     return cell == CELL_SOON || cell >= CELL_TYPES + TYPE_CELLS * s->ntypes;

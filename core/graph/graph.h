@@ -202,16 +202,19 @@ struct weir_graph {
     bool whole_kinds;          /* some kinds are allocated as a whole only (A5) */
 };
 
+/* The record of v. O(1) */
 static inline struct vertex *vertex_at(const weir_graph *g, weir_vertex v)
 {
     return &g->vertices[v];
 }
 
+/* The kind of v. O(1) */
 static inline const struct kind *kind_of(const weir_graph *g, weir_vertex v)
 {
     return &g->kinds[g->vertices[v].kind];
 }
 
+/* The inner record of v; NULL for a leaf. */
 static inline struct inner *inner_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->vertices[v].inner;
@@ -244,6 +247,7 @@ static inline void vertices_part(const weir_graph *g, weir_vertex *a, weir_verte
     }
 }
 
+/* The pool record of v, or NULL. */
 static inline struct pool *pool_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->vertices[v].pool;
@@ -257,17 +261,20 @@ static inline bool in_other_subsystem(const weir_graph *g, weir_vertex v)
     return p && (p->edges_in != WEIR_NONE || p->edges_out != WEIR_NONE);
 }
 
+/* The rank of v itself, or WEIR_NO_RANK; weir_vertex_rank() inherits. */
 static inline int64_t own_rank(const weir_graph *g, weir_vertex v)
 {
     const struct pool *p = pool_of(g, v);
     return p ? p->rank : WEIR_NO_RANK;
 }
 
+/* Whether a state (enum weir_state) lets jobs in. */
 static inline bool state_available(int state)
 {
     return state == WEIR_UP || state == WEIR_DEGRADED;
 }
 
+/* Whether v is the number of a live vertex. */
 static inline bool vertex_valid(const weir_graph *g, weir_vertex v)
 {
     return v < g->limit && (g->vertices[v].flags & VERTEX_LIVE);
@@ -277,6 +284,7 @@ static inline bool vertex_valid(const weir_graph *g, weir_vertex v)
 weir_type weir_type_find(const weir_graph *g, const char *name);
 /* Finds or adds a type. WEIR_NO_TYPE: out of memory, or WEIR_TYPES_MAX types. */
 weir_type weir_type_add(weir_graph *g, const char *name, size_t len);
+/* The name of a type, owned by the graph. */
 static inline const char *type_text(const weir_graph *g, weir_type t)
 {
     return weir_strtab_text(&g->names, g->types[t].name);
@@ -293,14 +301,17 @@ int weir_inners_reserve(weir_graph *g, uint32_t n) WEIR_CHECKED;
 int weir_units_check(const weir_graph *g, int64_t size, uint32_t count, weir_err *err) WEIR_CHECKED;
 /* Reserves `more` children at the end of p's list, or of the roots where p is WEIR_NONE. */
 int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more) WEIR_CHECKED;
+/* Gives v a name instead of the derived name. WEIR_EINVAL, WEIR_ELIMIT, WEIR_ENOMEM */
 int weir_name_set(weir_graph *g, weir_vertex v, const char *name, weir_err *err) WEIR_CHECKED;
 /* Finds or makes the pool record of v. NULL: out of memory. */
 struct pool *weir_pool_get(weir_graph *g, weir_vertex v);
 /* Takes a free pool record. Returns the number, WEIR_NONE where out of memory. */
 uint32_t weir_pool_new(weir_graph *g);
+/* Frees the pool record of v, if any. v has no edges any more. */
 void weir_pool_drop(weir_graph *g, weir_vertex v);
 /* Gives v a UUID. WEIR_EINVAL: malformed or zero; WEIR_EEXIST: another pool has the UUID. */
 int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err);
+/* Gives v a UUID in binary form. WEIR_EEXIST, WEIR_ENOMEM */
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err);
 /* False where text is malformed or the UUID is zero. */
 bool weir_uuid_parse(const char *text, uint8_t out[16]);
@@ -315,25 +326,31 @@ struct weir_uuid_names {
 };
 /* The UUID of v, given or derived. `above` may be NULL. */
 void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16]);
+/* The UUID of v as text. */
 void weir_uuid_write(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, char out[37]);
+/* Removes the given UUID of v, if any. */
 void weir_uuid_drop(weir_graph *g, weir_vertex v);
+/* Frees the entries of a map. */
 void weir_map_clear(struct map *m);
 /* Reserves n entries, exactly n where the map has none. */
 int weir_map_reserve(struct map *m, uint32_t n) WEIR_CHECKED;
 /* Sets an entry without fault. WEIR_ENOMEM; WEIR_ELIMIT: ENTRY_MANY */
 int weir_map_set(weir_graph *g, struct pool *p, int map, weir_name key, weir_name value) WEIR_CHECKED;
 enum weir_entry_fault { ENTRY_FINE, ENTRY_EMPTY, ENTRY_LONG, ENTRY_MANY };
+/* The fault of an entry by the lengths of key and value (enum weir_entry_fault). */
 int weir_entry_fault(int map, size_t key_len, size_t value_len);
 /* Sets err to the message of a fault and returns the code; WEIR_OK for ENTRY_FINE. */
 int weir_entry_fail(int fault, weir_err *err);
 struct map_index *weir_map_index_new(void); /* NULL: out of memory */
 void weir_map_index_free(struct map_index *x);
+/* Removes edge i from both chains; the record becomes free. */
 void weir_edge_drop(weir_graph *g, uint32_t i);
 uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: unknown */
 uint32_t weir_subsystem_add(weir_graph *g, const char *name);        /* finds or adds; WEIR_NONE: out of memory */
-/* The first edge of a subsystem other than containment that leaves (or enters) v, and the successor of an edge in
- * the chain; WEIR_NONE at the end. */
+/* The first edge of a subsystem other than containment that leaves (or enters) v; WEIR_NONE: none. */
 uint32_t weir_edge_first(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool out);
+/* The edge of the subsystem of edge i after i in the chain that leaves (or enters) the vertex; WEIR_NONE at the
+ * end. */
 uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out);
 
 /* Reserves all memory that an unlink of v takes: afterwards an unlink fails only where a vertex is in use. */

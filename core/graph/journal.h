@@ -54,6 +54,7 @@ void weir_text_save_set(weir_graph *g, struct weir_text_save *s);
 /* Fills in the identity of the file but for `path`. False where stat fails. */
 bool weir_file_look(const char *path, struct weir_file_id *out);
 
+/* Adds a number to a list, unless equal to the last. */
 static inline void journal_note(struct journal *j, int64_t number)
 {
     if (j->all || (j->n && j->list[j->n - 1] == number))
@@ -64,6 +65,7 @@ static inline void journal_note(struct journal *j, int64_t number)
         j->list[j->n++] = number;
 }
 
+/* Records a change of v. */
 static inline void note_vertex(weir_graph *g, weir_vertex v)
 {
     g->revision++;
@@ -71,6 +73,7 @@ static inline void note_vertex(weir_graph *g, weir_vertex v)
         journal_note(&g->journal->vertices, v);
 }
 
+/* Records a change of vertices [first, first + count). */
 static inline void note_vertices(weir_graph *g, weir_vertex first, uint32_t count)
 {
     g->revision++;
@@ -86,6 +89,7 @@ static inline void note_edge(weir_graph *g, uint64_t serial)
         journal_note(&g->journal->edges, (int64_t)serial);
 }
 
+/* Records a change of a job. */
 static inline void note_job(weir_graph *g, int64_t id)
 {
     g->revision++;

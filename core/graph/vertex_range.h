@@ -35,8 +35,12 @@ struct weir_restore {
     uint64_t holes;
     bool spare; /* some numbers are not in use */
 };
+/* Writes a range, and links the vertices to the parent now or at the end. WEIR_EPARSE: malformed; WEIR_ELIMIT,
+ * WEIR_ENOMEM */
 int weir_restore_range(struct weir_restore *p, const struct weir_vertex_range *r) WEIR_CHECKED;
+/* Links the deferred ranges, and checks depth and holes. WEIR_EPARSE, WEIR_ELIMIT, WEIR_ENOMEM */
 int weir_restore_end(struct weir_restore *p) WEIR_CHECKED;
+/* Frees the deferred ranges, after success or failure. */
 void weir_restore_free(struct weir_restore *p);
 
 #endif

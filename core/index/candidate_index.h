@@ -56,6 +56,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_
 void weir_index_settle(const weir_graph *g, struct index *x, weir_vertex v);
 /* Makes x->list, in an index of mode INDEX_ANY. O(n log n) where there is none */
 int weir_index_list(const weir_graph *g, struct index *x) WEIR_CHECKED;
+/* Frees x->list. */
 void weir_index_list_drop(struct index *x);
 /* Adds v and the subtree of v to the list, or removes them before an unlink. O(k log n) for k vertices of the type,
  * and one move of the list. */

@@ -82,13 +82,16 @@ static inline struct node_table_row node_table_below(const struct node_table *r,
     return x;
 }
 
-/* Each function adds nodes to a set; WEIR_ENOMEM. */
+/* Adds the nodes with a property, or with "property@...", to a set. WEIR_ENOMEM */
 int weir_node_table_add_property(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
-                                 weir_idset *out) WEIR_CHECKED; /* with the property, or with "property@..." */
+                                 weir_idset *out) WEIR_CHECKED;
+/* Adds the nodes of a name to a set. WEIR_ENOMEM */
 int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
                              weir_idset *out) WEIR_CHECKED;
+/* Adds the nodes with a name in a list. WEIR_ENOMEM */
 int weir_node_table_add_hosts(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts,
                               weir_idset *out) WEIR_CHECKED;
+/* Adds the nodes with a rank in a set. WEIR_ENOMEM */
 int weir_node_table_add_ranks(const struct node_table *r, const weir_idset *ranks, weir_idset *out) WEIR_CHECKED;
 
 #endif

@@ -7,20 +7,25 @@
 
 /* Makes a node table with properties; ranks and names are read on first use. WEIR_ENOMEM. */
 int weir_node_table_make(const weir_graph *g, weir_type node_type, struct node_table **out) WEIR_CHECKED;
+/* Frees a node table; r may be NULL. */
 void weir_node_table_free(struct node_table *r);
 
 /* Makes a table anew and compares: for weir_check(). */
 int weir_node_table_check(const weir_graph *g, weir_err *err) WEIR_CHECKED;
 
-/* Read the properties, ranks or names of all nodes; WEIR_ENOMEM. */
+/* Reads the properties of all nodes. WEIR_ENOMEM */
 int weir_node_table_read_properties(const weir_graph *g, struct node_table *r) WEIR_CHECKED;
+/* Reads the ranks of all nodes. WEIR_ENOMEM */
 int weir_node_table_read_ranks(const weir_graph *g, struct node_table *r) WEIR_CHECKED;
+/* Reads the names of all nodes. WEIR_ENOMEM */
 int weir_node_table_read_names(const weir_graph *g, struct node_table *r) WEIR_CHECKED;
-/* Adds properties, rank and name of a new node; removes them while the vertex still exists. WEIR_ENOMEM. */
+/* Adds properties, rank and name of a new node. WEIR_ENOMEM */
 int weir_node_table_learn(const weir_graph *g, struct node_table *r, uint32_t node) WEIR_CHECKED;
+/* Removes properties, rank and name of a node while the vertex still exists. WEIR_ENOMEM */
 int weir_node_table_forget(const weir_graph *g, struct node_table *r, uint32_t node) WEIR_CHECKED;
-/* Updates one property, or the rank, of a node, if read. WEIR_ENOMEM. */
+/* Updates a property of a node. WEIR_ENOMEM */
 int weir_node_table_move(const weir_graph *g, struct node_table *r, uint32_t node, weir_name key) WEIR_CHECKED;
+/* Updates the rank of a node, if ranks are read. WEIR_ENOMEM */
 int weir_node_table_rerank(const weir_graph *g, struct node_table *r, uint32_t node) WEIR_CHECKED;
 
 /* Whether nodes are below a vertex with children, by the schema. */

@@ -52,6 +52,7 @@ int weir_nogood_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapp
 /* Clears the bits of a graph on changes. */
 extern const struct weir_observer weir_nogood_observer;
 
+/* Whether the bit still belongs to the search. */
 static inline bool nogood_counts(const weir_graph *g, struct nogood_bit b)
 {
     return b.born != 0 && g->nogoods && g->nogoods->list[b.at].born == b.born;

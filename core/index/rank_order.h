@@ -43,6 +43,7 @@ struct order {
 int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err);
 /* Whether a changed entry of a map, or a rank (WEIR_NO_NAME), may change the order. */
 bool weir_order_reads(const struct order *o, int map, weir_name key);
+/* Whether two orders are equal. */
 bool weir_order_same(const struct order *a, const struct order *b);
 /* Gives an order keys: shared with an equal order `other`, or (NULL) new keys without values. */
 int weir_order_keys(struct order *o, const struct order *other) WEIR_CHECKED;
@@ -53,6 +54,7 @@ int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *
 int weir_order_reserve(const weir_graph *g, struct order *o) WEIR_CHECKED;
 /* Moves the keys of v, a leaf until now, to the inner record. Memory is reserved. */
 void weir_order_promote(const weir_graph *g, struct order *o, weir_vertex v);
+/* Releases the keys of an order. */
 void weir_order_clear(struct order *o);
 /* Adds the fields of v to sums. Fields of an ancestor add nothing for the ancestor itself, nor where there is none.
  * Not for orders with `keys`. */

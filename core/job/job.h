@@ -9,14 +9,17 @@
 int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
                     uint32_t *out, weir_err *err);
 void weir_job_drop(weir_graph *g, uint32_t job); /* cannot fail */
-/* Adds or removes a single span, without usage totals (usage_totals.h): the caller updates the totals. */
+/* Adds a single span, without usage totals (usage_totals.h): the caller updates the totals. */
 int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p) WEIR_CHECKED;
+/* Removes the span of a job on v, without usage totals. */
 void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v);
-/* Add or remove spans, all or none, in the order of the picks; begin a reservation; change the amount of a pick.
- * Without usage totals. */
+/* Adds the spans of picks, all or none, in the order of the picks, without usage totals. WEIR_ENOMEM */
 int weir_spans_add(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n) WEIR_CHECKED;
+/* Removes the spans of picks, without usage totals. Cannot fail. */
 void weir_spans_remove(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n);
+/* Makes the spans of a begun reservation active. */
 void weir_spans_begin(weir_graph *g, uint32_t job);
+/* Changes the amount of a pick and of the span, without usage totals. */
 int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount) WEIR_CHECKED;
 weir_pick *weir_job_pick(const struct job *j, weir_vertex v); /* the pick of v itself, or NULL */
 /* whether a job has a span on v; O(log spans of v) */

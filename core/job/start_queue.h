@@ -6,12 +6,14 @@
 
 #include "time/job_table.h"
 
+/* The time of the next event of a job. */
 static inline int64_t weir_start_queue_time(const weir_graph *g, uint32_t job)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
     return a->state == WEIR_RESERVED ? a->start : a->end;
 }
 
+/* Reserves a queue of n jobs. */
 int weir_start_queue_reserve(weir_graph *g, uint32_t n) WEIR_CHECKED;
 void weir_start_queue_add(weir_graph *g, uint32_t job);    /* reserved before; no effect for WEIR_FOREVER */
 void weir_start_queue_remove(weir_graph *g, uint32_t job); /* no effect where not queued */

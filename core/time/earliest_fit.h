@@ -45,11 +45,14 @@ int weir_fits_get(const weir_graph *g, struct occupancy *c, const struct fit_req
 int weir_fits_find(const weir_graph *g, struct occupancy *c, const struct fit_request *q, int64_t from, int64_t latest,
                    int64_t *start);
 
-/* Adds or removes a job. The picks of a job are added from number `from` on. Cannot fail: out of memory the record is
+/* Adds the picks of a job from number `from` on. Cannot fail: out of memory the record is
  * dropped, and made again later. */
 void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from);
+/* Removes a job, with exclusive hosts marked in c->mask. Cannot fail. */
 void weir_fits_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
+/* Frees c->fits. */
 void weir_fits_free(struct occupancy *c);
+/* Memory of c->fits. */
 size_t weir_fits_bytes(const struct occupancy *c);
 /* Compares timelines with the jobs, and bounds with the timelines; WEIR_EINVAL: different. O(hosts (jobs + tables)) */
 int weir_fits_check(const weir_graph *g, struct occupancy *c) WEIR_CHECKED;

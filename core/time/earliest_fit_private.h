@@ -29,16 +29,19 @@ struct fit_finder {
     int64_t from;
 };
 
+/* Number of bits of an occupancy, used or not. */
 static inline uint32_t fit_bits(const struct occupancy *c)
 {
     return c->words * 64;
 }
 
+/* Clears a bit of c->busy. */
 static inline void fit_free_bit(struct occupancy *c, uint32_t bit)
 {
     c->busy[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
 }
 
+/* Sets the lower bound of a host, and the minimum of the group. */
 void weir_fit_set_time(struct fit_table *x, uint32_t bit, int64_t t);
 /* Whether a host and all ancestors are up, and the host is not refused. */
 bool weir_fit_usable(const weir_graph *g, const struct occupancy *c, uint32_t bit);

@@ -56,6 +56,7 @@ static inline uint32_t job_records(const weir_graph *g)
     return g->jobs ? g->jobs->n : 0;
 }
 
+/* Number of jobs. */
 static inline uint32_t live_jobs(const weir_graph *g)
 {
     return g->jobs ? g->jobs->live : 0;

@@ -85,16 +85,19 @@ struct occupancy *weir_occupancy_of(const weir_graph *g, weir_type t); /* NULL: 
  * jobs have parts of vertices; c itself where none is needed. O(picks of all jobs) */
 int weir_occupancy_used(const weir_graph *g, struct occupancy *c, bool make, struct occupancy **out) WEIR_CHECKED;
 
-/* Adds the picks of a job from number `from` on, or removes a job. To add a whole job may fail, without any change;
+/* Adds the picks of a job from number `from` on. To add a whole job may fail, without any change;
  * after a failure to add further picks the occupancies must be cleared. */
 int weir_occupancies_add(weir_graph *g, uint32_t job, uint32_t from) WEIR_CHECKED;
+/* Removes a job from all occupancies. Cannot fail. */
 void weir_occupancies_remove(weir_graph *g, uint32_t job);
+/* Frees all occupancies. */
 void weir_occupancies_clear(weir_graph *g);
 /* Updates the occupancies of a graph. */
 extern const struct weir_observer weir_occupancy_observer;
 
-/* Begins a match without refused vertices; refuses a vertex for the match. */
+/* Begins a match without refused vertices. */
 void weir_occupancy_reset(struct occupancy *c);
+/* Excludes a vertex from the present match. */
 void weir_occupancy_refuse(const weir_graph *g, struct occupancy *c, weir_vertex v);
 /* The earliest start at or after `from` with n vertices neither refused nor held throughout the duration, or
  * WEIR_FOREVER. c->busy then has all other vertices. */
@@ -102,6 +105,7 @@ int64_t weir_occupancy_find(const weir_graph *g, struct occupancy *c, int64_t fr
 /* Whether n vertices are free throughout [t0, t1). */
 bool weir_occupancy_fits(struct occupancy *c, int64_t t0, int64_t t1, uint64_t n);
 
+/* Whether v has a bit in the occupancy. */
 static inline bool occupancy_knows(const weir_graph *g, const struct occupancy *c, weir_vertex v)
 {
     uint32_t bit = g->vertices[v].bit;

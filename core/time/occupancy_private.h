@@ -6,16 +6,19 @@
 
 enum { SET_ALL, SET_ANY, SET_SLOTS };
 
+/* A set of a page, by number. */
 static inline uint64_t *set_of(const struct occupancy *c, const struct page *p, uint32_t set)
 {
     return p->sets + (size_t)set * c->words;
 }
 
+/* The set of a slot. */
 static inline uint64_t *slot_set(const struct occupancy *c, const struct page *p, uint32_t slot)
 {
     return set_of(c, p, SET_SLOTS + p->place[slot]);
 }
 
+/* Number of bits set. */
 static inline uint32_t count_bits(uint64_t x)
 {
     return (uint32_t)__builtin_popcountll(x);
@@ -53,6 +56,7 @@ static inline uint32_t slot_at(const struct page *p, int64_t t)
     return lo;
 }
 
+/* The last slot that begins at or before t. */
 static inline struct spot spot_at(const struct occupancy *c, int64_t t)
 {
     uint32_t page = page_at(c, t);
@@ -70,21 +74,26 @@ const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p);
 /* Makes the first page and slot. */
 int weir_occupancy_open(struct occupancy *c) WEIR_CHECKED;
 void weir_occupancy_close(struct occupancy *c); /* Frees all pages. */
-/* Adds or removes a start or end of a job at t. WEIR_ENOMEM, WEIR_ELIMIT */
+/* Adds a start or end of a job at t. WEIR_ENOMEM, WEIR_ELIMIT */
 int weir_occupancy_edge_add(struct occupancy *c, int64_t t) WEIR_CHECKED;
+/* Removes a start or end of a job at t, and the slot with the last. */
 void weir_occupancy_edge_remove(struct occupancy *c, int64_t t);
-/* Marks in c->mask the vertices that a job holds by the picks from number `from` on; clears c->mask. */
+/* Marks in c->mask the vertices that a job holds by the picks from number `from` on. */
 void weir_occupancy_touch(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from);
+/* Clears c->mask. */
 void weir_occupancy_untouch(struct occupancy *c);
 /* Adds the marked vertices to all slots of [start, end), or removes the vertices. Slots must begin at start and
  * end. */
 void weir_occupancy_mark(struct occupancy *c, int64_t start, int64_t end, bool on);
-/* Update c->partial: for picks of a job from number `from` on, marked in c->mask (`held`: earlier picks hold
- * vertices), for a job that goes, for changed vertices. */
+/* Adds picks of a job from number `from` on, marked in c->mask, to c->partial. `held`: earlier picks hold vertices. */
 void weir_occupancy_partial_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, bool held);
+/* Removes a job, marked in c->mask, from c->partial. */
 void weir_occupancy_partial_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
+/* Copies the bits of c to c->partial after a change of vertices. */
 void weir_occupancy_partial_sync(struct occupancy *c);
+/* Frees c->partial. */
 void weir_occupancy_partial_free(struct occupancy *c);
+/* Memory of c->partial. */
 size_t weir_occupancy_partial_bytes(const struct occupancy *c);
 /* Compares with the jobs, slot by slot: for weir_check(). O(slots * jobs) */
 int weir_occupancies_check(const weir_graph *g, weir_err *err);

@@ -17,6 +17,7 @@ struct span {
 
 /* The i-th span, i below b->count, in order of starts. */
 struct span weir_schedule_span(const weir_graph *g, const struct schedule *b, uint32_t i);
+/* The job of the i-th span. */
 static inline uint32_t span_job(const struct schedule *b, uint32_t i)
 {
     return b->cap ? b->jobs[i] : b->few[i];
@@ -25,6 +26,7 @@ static inline uint32_t span_job(const struct schedule *b, uint32_t i)
 /* Adds a span for a job without a span on the vertex. The caller has checked that the span fits, and brackets
  * additions and removals with weir_rows_before/after. */
 int weir_schedule_add(weir_graph *g, uint32_t job, const weir_pick *p) WEIR_CHECKED;
+/* Removes the span of a job, if any. Cannot fail. */
 void weir_schedule_remove(weir_graph *g, weir_vertex v, uint32_t job);
 /* Number of the span of a job on v; WEIR_NONE: none. O(log spans) */
 uint32_t weir_schedule_find(const weir_graph *g, weir_vertex v, uint32_t job);

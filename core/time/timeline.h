@@ -29,9 +29,9 @@ int64_t weir_timeline_next_change(const weir_timeline *p, int64_t t);
  * saturate at WEIR_FOREVER. O(log n) for each busy stretch passed over. */
 int64_t weir_timeline_first_fit(const weir_timeline *p, int64_t from, int64_t duration, int64_t limit);
 
-/* The points where the level changes, in order of time: *used is the level from *time on. False where i is out of
- * range. */
+/* Number of points where the level changes. */
 uint32_t weir_timeline_points(const weir_timeline *p);
+/* The i-th point in order of time: *used is the level from *time on. False where i is out of range. */
 bool weir_timeline_point(const weir_timeline *p, uint32_t i, int64_t *time, int64_t *used);
 
 size_t weir_timeline_bytes(const weir_timeline *p); /* memory held */

@@ -11,21 +11,25 @@
 /* The first end of a job after t, or WEIR_FOREVER. A job past the end of its interval counts as ending right after
  * the clock's time. */
 int64_t weir_usage_next_end(const weir_graph *g, int64_t t);
+/* Makes the usage totals, with timelines of ends of jobs and no timeline of a type yet. WEIR_ENOMEM */
 int weir_usage_build(weir_graph *g) WEIR_CHECKED;
 /* Units of one type in use, after weir_usage_build(). Built on first use, in O(picks of all jobs). */
 int weir_usage_of(weir_graph *g, weir_type t, const weir_timeline **out) WEIR_CHECKED;
-/* Adds a job, or changes, to usage totals and occupancies. O(picks * types + types * log jobs) */
-int weir_usage_add(weir_graph *g, uint32_t job) WEIR_CHECKED; /* on failure nothing has changed */
-/* Adds a job where failure is not allowed: out of memory the totals are dropped, and built again later. */
+/* Adds a job to usage totals and occupancies. On failure nothing has changed. O(picks * types + types * log jobs) */
+int weir_usage_add(weir_graph *g, uint32_t job) WEIR_CHECKED;
+/* weir_usage_add() where failure is not allowed: out of memory the totals are dropped, and built again later. */
 void weir_usage_keep(weir_graph *g, uint32_t job);
 /* Adds the picks of a job from number `from` on; earlier picks are counted already. */
 void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from);
+/* Removes a job from usage totals and occupancies. Cannot fail. */
 void weir_usage_remove(weir_graph *g, uint32_t job);
-/* Hides the units of a job from the totals for a moment, and shows the units again; occupancies stay as they are. */
+/* Hides the units of a job from the totals for a moment; occupancies stay as they are. */
 void weir_usage_hide(weir_graph *g, uint32_t job);
+/* Shows the units of a job hidden before. */
 void weir_usage_show(weir_graph *g, uint32_t job);
 /* Units of type t that one pick uses. */
 int64_t weir_usage_pick(const weir_graph *g, const weir_pick *p, weir_type t);
+/* Frees the usage totals. */
 void weir_usage_clear(weir_graph *g);
 /* Drops and checks the totals of a graph. */
 extern const struct weir_observer weir_usage_observer;
