@@ -1,8 +1,8 @@
-/* allocate.c - the recursion of a match: resources of a request are placed below a vertex, siblings one after the other.
+/* allocate.c - the recursion of a match: resources of a request are placed below a vertex, sibling by sibling.
  *
- * weir_match_attempt() enters with the whole request. Each resource goes to the file that places its kind: gather.c, slot.c,
- * or_slot.c, flow.c, or backtrack.c where siblings compete. These reach what a candidate or slot holds by m->place(), which
- * enters once more below the vertex; no file below allocate.c knows allocate.c.
+ * weir_match_attempt() enters with the whole request. Each resource goes to the file for its kind: gather.c, slot.c,
+ * or_slot.c, flow.c, or backtrack.c where siblings compete. For nested resources, these files call m->allocate() to
+ * enter once more below a vertex; no file below allocate.c calls allocate.c by name.
  *
  * Invariant: on "does not fit" and on failure the picks are as they were.
  */
@@ -16,7 +16,7 @@ static int place_slot(struct match *m, weir_vertex under, const weir_resource *s
     uint32_t npicks = m->npicks;
 
     if (host != WEIR_NO_TYPE)
-        return weir_slot_place(m, under, slot, host);
+        return weir_slot_allocate(m, under, slot, host);
     if (slot->count.min != most) {
         n = weir_slot_bound(m, under, slot, most);
         if (n < 0)
@@ -45,7 +45,7 @@ static int place_one(struct match *m, weir_vertex under, const weir_resource *r,
     return m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, under, subsystem, r, times);
 }
 
-static int place(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+static int place_list(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     uint32_t npicks = m->npicks;
     int rc = 1;
@@ -54,13 +54,13 @@ static int place(struct match *m, weir_vertex under, const weir_resource *list, 
         return 1;
     if (n > 0 && list->any)
         return weir_or_slot_allocate(m, under, list, n, times);
-    if (m->rivals == WEIR_NONE && weir_allocate_competes(m, list, n))
+    if (m->conflicts_from == WEIR_NONE && weir_allocate_competes(m, list, n))
         return weir_allocate_backtracking(m, under, list, n, times);
     for (uint32_t i = 0; rc == 1 && i < n; i++)
         rc = place_one(m, under, &list[i], times);
     if (rc != 1)
         m->npicks = npicks;
-    if (rc == 0 && m->rivals == WEIR_NONE && weir_allocate_nests(m, list, n, times))
+    if (rc == 0 && m->conflicts_from == WEIR_NONE && weir_allocate_nests(m, list, n, times))
         return weir_allocate_backtracking(m, under, list, n, times);
     return rc;
 }
@@ -75,11 +75,11 @@ int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
     m->t0 = t0;
     m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, m->duration);
     m->npicks = 0;
-    m->rivals = WEIR_NONE;
+    m->conflicts_from = WEIR_NONE;
     m->backtracked = false;
-    m->place = place;
+    m->allocate = place_list;
     m->g->matching = true;
-    rc = place(m, WEIR_NONE, list, n, 1);
+    rc = place_list(m, WEIR_NONE, list, n, 1);
     m->g->matching = false;
     return rc;
 }

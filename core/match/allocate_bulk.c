@@ -1,35 +1,37 @@
-/* allocate_bulk.c - many whole vertices of one type at once. Where the order of the policy is that of the tree, they are found row by
- * row; where a calendar knows who is free, one after the other in its bits: no heap, and each is looked at once. Invariant: what is
- * taken is what a search would have found, in its order. */
+/* allocate_bulk.c - takes many whole vertices of a type at once. Where the order of the policy is that of the tree,
+ * vertices are found row by row; where an occupancy knows the free vertices, in the order of its bits: without a heap,
+ * each visited once. Invariant: a search would have taken exactly the same vertices, in the same order.
+ */
 #include "time/schedule.h"
 #include "match/match.h"
 #include "aggregate/rows.h"
 #include "time/availability.h"
 
-#define MANY       16 /* vertices; fewer are searched for */
-/* So many may be looked at in vain now before a search goes on, which knows what was refused before. */
-#define MANY_WASTE      1024 /* and ... */
-#define MANY_WASTE_EACH 16   /* ... for each that is wanted */
+#define BULK_MIN       16 /* vertices; fewer are left to a search */
+/* In VIEW_NOW, vertices tested in vain before a search takes over, as a search knows nogoods: BULK_WASTE, and
+ * BULK_WASTE_EACH for each vertex wanted. */
+#define BULK_WASTE      1024
+#define BULK_WASTE_EACH 16
 
-struct need {
+struct bulk_need {
     weir_type type;
     int64_t amount;
 };
 
-struct many {
+struct bulk {
     struct match *m;
     const weir_resource *r;
     weir_type type;
-    struct need needs[SEARCH_NEEDS]; /* below each vertex */
+    struct bulk_need needs[SEARCH_NEEDS]; /* units below each vertex */
     uint32_t nneeds;
     uint32_t want, have, wasted;
-    bool back;               /* through the tree from its end */
-    weir_vertex open_parent; /* all is well with it and what is above it */
+    bool backward;               /* the tree is traversed from its end */
+    weir_vertex open; /* this vertex and all vertices above are open */
 };
 
 /* ---- what it is for ---- */
 
-static bool policy_minds(struct match *m, const weir_resource *r)
+static bool policy_interferes(struct match *m, const weir_resource *r)
 {
     const weir_policy *p = m->policy;
 
@@ -39,24 +41,26 @@ static bool policy_minds(struct match *m, const weir_resource *r)
     return p->prune || p->evaluate || (!m->probing && (p->select || p->runs)) || p->ndescend > 0;
 }
 
-/* Whether each vertex is taken or not whatever becomes of the others. */
-static bool serves(struct match *m, const weir_resource *r, int64_t want)
+/* Whether each vertex can be tested without regard to all others taken. */
+static bool applies(struct match *m, const weir_resource *r, int64_t want)
 {
     weir_type t = weir_match_type(m, r);
 
-    if (want < MANY || want > UINT32_MAX || m->view == VIEW_CAPACITY || m->has_fit_index)
+    if (want < BULK_MIN || want > UINT32_MAX || m->view == VIEW_CAPACITY || m->has_fit_index)
         return false;
     if (t == WEIR_NO_TYPE || (m->g->types[t].flags & TYPE_POOLED) || m->g->whole_kinds || weir_type_above(m->g, t, t))
         return false;
-    if (m->has_busy_mask && m->calendar->type != t)
+    if (m->has_busy_mask && m->occupancy->type != t)
         return false;
-    if (!(r->takes || r->exclusive == WEIR_EXCLUSIVE_YES) || r->unit[0] || (r->nwith > 0 && !weir_candidate_plain(m, r)))
+    if (!(r->takes || r->exclusive == WEIR_EXCLUSIVE_YES) || r->unit[0] ||
+        (r->nwith > 0 && !weir_candidate_plain(m, r)))
         return false;
-    return !policy_minds(m, r) && m->rivals == WEIR_NONE && m->links == WEIR_NONE && m->options->reading == 0 && !m->options->trace &&
-           !m->options->inside && (m->g->nsubsystems == 1 || r->nwith == 0) && !weir_request_constraint(m->request);
+    return !policy_interferes(m, r) && m->conflicts_from == WEIR_NONE && m->links == WEIR_NONE &&
+           m->options->reading == 0 && !m->options->trace && !m->options->inside &&
+           (m->g->nsubsystems == 1 || r->nwith == 0) && !weir_request_constraint(m->request);
 }
 
-static bool read_needs(struct many *b)
+static bool read_needs(struct bulk *b)
 {
     uint32_t n;
     const struct weir_need *needs = weir_resource_needs(b->m->request, b->r->index, &n);
@@ -66,15 +70,15 @@ static bool read_needs(struct many *b)
             continue;
         if (b->nneeds == SEARCH_NEEDS || weir_flow_find(b->m->g, needs[i].type) != WEIR_NONE)
             return false;
-        b->needs[b->nneeds++] = (struct need){weir_type_find(b->m->g, needs[i].type), needs[i].amount};
+        b->needs[b->nneeds++] = (struct bulk_need){weir_type_find(b->m->g, needs[i].type), needs[i].amount};
     }
     return true;
 }
 
 /* ---- one vertex ---- */
 
-/* Whether it has what is needed below it. */
-static bool is_large(const struct many *b, weir_vertex v)
+/* Whether v holds the needs. */
+static bool is_large(const struct bulk *b, weir_vertex v)
 {
     const struct inner *in = inner_of(b->m->g, v);
     uint32_t which = b->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL;
@@ -87,7 +91,7 @@ static bool is_large(const struct many *b, weir_vertex v)
     return true;
 }
 
-/* Whether nobody has any of it, or of what is below it, in the window. */
+/* Whether no job has any part of v, or of vertices below v, in the window. */
 static bool is_unused(const struct match *m, weir_vertex v)
 {
     const struct schedule *b = schedule_of(m->g, v);
@@ -96,34 +100,35 @@ static bool is_unused(const struct match *m, weir_vertex v)
     if (m->view == VIEW_ALL)
         return true;
     if (m->view == VIEW_LATER)
-        return (m->has_busy_mask && occupancy_alone(m->g, m->calendar, v)) || weir_availability_unused(m->g, v, m->t0, m->t1);
+        return (m->has_busy_mask && occupancy_alone(m->g, m->occupancy, v)) ||
+               weir_availability_unused(m->g, v, m->t0, m->t1);
     if (b && (b->active > 0 || b->next < m->t1))
         return false;
     return !in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && WEIR_FOREVER - in->cells[CELL_SOON] >= m->t1);
 }
 
-/* Whether it is up, and nobody has it as a whole in the window. */
+/* Whether v is up, and no job holds v as a whole in the window. */
 static bool is_open(const struct match *m, weir_vertex v)
 {
     return m->view == VIEW_ALL || (state_available(vertex_at(m->g, v)->state) &&
                                    !(schedule_of(m->g, v) && weir_schedule_touched(m->g, v, m->t0, m->t1, true)));
 }
 
-/* The same for all that is above it. */
-static bool is_open_above(struct many *b, weir_vertex v)
+/* Whether all vertices above v are open. */
+static bool is_open_above(struct bulk *b, weir_vertex v)
 {
     const weir_graph *g = b->m->g;
 
-    for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE && u != b->open_parent; u = vertex_at(g, u)->parent)
+    for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE && u != b->open; u = vertex_at(g, u)->parent)
         if (!is_open(b->m, u))
             return false;
-    b->open_parent = vertex_at(g, v)->parent;
+    b->open = vertex_at(g, v)->parent;
     return true;
 }
 
 enum verdict { IGNORED, BUSY, SMALL, FITS };
 
-static enum verdict judge(const struct many *b, weir_vertex v)
+static enum verdict judge(const struct bulk *b, weir_vertex v)
 {
     const struct match *m = b->m;
 
@@ -136,8 +141,8 @@ static enum verdict judge(const struct many *b, weir_vertex v)
     return is_large(b, v) ? FITS : SMALL;
 }
 
-/* Takes it, where that can be. */
-static void look_at(struct many *b, weir_vertex v, enum verdict verdict)
+/* Counts a tested vertex, and takes v where v fits. */
+static void look_at(struct bulk *b, weir_vertex v, enum verdict verdict)
 {
     struct match *m = b->m;
 
@@ -154,22 +159,22 @@ static void look_at(struct many *b, weir_vertex v, enum verdict verdict)
     *(verdict == BUSY ? &m->stats.busy : &m->stats.pruned) += 1;
 }
 
-static bool is_over(const struct many *b)
+static bool is_over(const struct bulk *b)
 {
-    uint64_t most = b->m->view == VIEW_NOW ? (uint64_t)b->want * MANY_WASTE_EACH + MANY_WASTE : UINT64_MAX;
+    uint64_t most = b->m->view == VIEW_NOW ? (uint64_t)b->want * BULK_WASTE_EACH + BULK_WASTE : UINT64_MAX;
 
     return b->have == b->want || b->wasted > most || weir_interrupted();
 }
 
-/* ---- from a calendar ---- */
+/* ---- from a occupancy ---- */
 
-/* Those that are no use at any time need no look at another one. */
-static bool is_useful(struct many *b, weir_vertex v)
+/* Whether v can serve at any time. A useless vertex is refused for the rest of the match. */
+static bool is_useful(struct bulk *b, weir_vertex v)
 {
     const weir_graph *g = b->m->g;
     bool up = state_available(vertex_at(g, v)->state);
 
-    for (weir_vertex u = vertex_at(g, v)->parent; up && u != WEIR_NONE && u != b->open_parent; u = vertex_at(g, u)->parent)
+    for (weir_vertex u = vertex_at(g, v)->parent; up && u != WEIR_NONE && u != b->open; u = vertex_at(g, u)->parent)
         up = state_available(vertex_at(g, u)->state);
     if (up && (b->m->view == VIEW_NOW || is_large(b, v)))
         return true;
@@ -177,16 +182,16 @@ static bool is_useful(struct many *b, weir_vertex v)
     b->m->stats.visited++;
     b->wasted++;
     if (!up || b->m->single_resource)
-        weir_occupancy_refuse(g, b->m->calendar, v);
+        weir_occupancy_refuse(g, b->m->occupancy, v);
     return false;
 }
 
-static int take_listed(struct many *b, struct index *x)
+static int take_free(struct bulk *b, struct index *x)
 {
     struct free_list l;
     weir_vertex v;
 
-    if (weir_free_list_begin(&l, b->m->g, x, b->m->calendar))
+    if (weir_free_list_begin(&l, b->m->g, x, b->m->occupancy))
         return weir_fail_nomem(b->m->err);
     while (!is_over(b) && (v = weir_free_list_next(&l)) != WEIR_NONE)
         if (is_useful(b, v) && is_open_above(b, v))
@@ -196,8 +201,8 @@ static int take_listed(struct many *b, struct index *x)
 
 /* ---- row by row ---- */
 
-/* Whether there may be something for it in a row. */
-static bool is_hopeful(const struct many *b, const struct schema *s, const int64_t *cells)
+/* Whether the aggregates of a row allow a vertex with the needs. */
+static bool row_bound_ok(const struct bulk *b, const struct schema *s, const int64_t *cells)
 {
     bool now = b->m->view == VIEW_NOW;
     uint32_t cell = type_cell(s, b->type);
@@ -212,35 +217,36 @@ static bool is_hopeful(const struct many *b, const struct schema *s, const int64
     return true;
 }
 
-static void sweep_row(struct many *b, weir_vertex v, const struct levels *lv, uint32_t l, uint32_t r);
+static void sweep_row(struct bulk *b, weir_vertex v, const struct levels *lv, uint32_t l, uint32_t r);
 
-/* A vertex of another type: what is below it. */
-static void sweep_below(struct many *b, weir_vertex v)
+/* Sweeps the children of v, a vertex of another type. */
+static void sweep_below(struct bulk *b, weir_vertex v)
 {
     const weir_graph *g = b->m->g;
     const struct inner *in = inner_of(g, v);
     struct levels lv;
 
-    if (!in || !in->cells || !is_hopeful(b, schema_at(g, in->schema), in->cells) || !is_open(b->m, v))
+    if (!in || !in->cells || !row_bound_ok(b, schema_at(g, in->schema), in->cells) || !is_open(b->m, v))
         return;
     weir_levels_of(in->rows_cap, &lv);
     sweep_row(b, v, &lv, 0, 0);
 }
 
-/* Whether what is true of one is true of the other: leaves of one kind and state with one book, or none. */
+/* Whether two vertices get the same verdict: leaves of equal kind and state with a common schedule, or without any. */
 static bool is_alike(const struct vertex *a, const struct vertex *b)
 {
-    return a->schedule == b->schedule && a->kind == b->kind && a->state == b->state && a->inner == WEIR_NONE && b->inner == WEIR_NONE;
+    return a->schedule == b->schedule && a->kind == b->kind && a->state == b->state && a->inner == WEIR_NONE &&
+           b->inner == WEIR_NONE;
 }
 
-static void sweep_kids(struct many *b, const weir_vertex *kids, uint32_t n)
+static void sweep_kids(struct bulk *b, const weir_vertex *kids, uint32_t n)
 {
     const weir_graph *g = b->m->g;
     const struct vertex *last = NULL;
     enum verdict verdict = IGNORED;
 
     for (uint32_t i = 0; i < n && !is_over(b); i++) {
-        weir_vertex v = kids[b->back ? n - 1 - i : i];
+        weir_vertex v = kids[b->backward ? n - 1 - i : i];
         if (v == WEIR_NONE)
             continue;
         if (kind_of(g, v)->type != b->type) {
@@ -254,8 +260,8 @@ static void sweep_kids(struct many *b, const weir_vertex *kids, uint32_t n)
     }
 }
 
-/* The depth of the tree is bounded, and so are the levels of rows. */
-static void sweep_row(struct many *b, weir_vertex v, const struct levels *lv, uint32_t l, uint32_t r)
+/* Sweeps a row. The recursion is as deep as the tree and the levels of its rows. */
+static void sweep_row(struct bulk *b, weir_vertex v, const struct levels *lv, uint32_t l, uint32_t r)
 {
     const weir_graph *g = b->m->g;
     const struct inner *in = inner_of(g, v);
@@ -267,13 +273,13 @@ static void sweep_row(struct many *b, weir_vertex v, const struct levels *lv, ui
         return;
     }
     for (uint32_t i = begin; i < end && !is_over(b); i++) {
-        uint32_t at = b->back ? begin + end - 1 - i : i;
-        if (is_hopeful(b, schema_at(g, in->schema), row_cells(g, in, at)))
+        uint32_t at = b->backward ? begin + end - 1 - i : i;
+        if (row_bound_ok(b, schema_at(g, in->schema), row_cells(g, in, at)))
             sweep_row(b, v, lv, l == 0 ? lv->n : l - 1, at);
     }
 }
 
-static void sweep_under(struct many *b, weir_vertex under)
+static void sweep_under(struct bulk *b, weir_vertex under)
 {
     const weir_graph *g = b->m->g;
     const struct inner *in = under == WEIR_NONE ? NULL : inner_of(g, under);
@@ -289,14 +295,14 @@ static void sweep_under(struct many *b, weir_vertex under)
 
 /* ---- both ---- */
 
-static int take(struct many *b, weir_vertex under)
+static int take(struct bulk *b, weir_vertex under)
 {
     struct match *m = b->m;
-    bool listed = m->has_busy_mask && under == WEIR_NONE;
+    bool by_occupancy = m->has_busy_mask && under == WEIR_NONE;
     struct index *x = NULL;
     int rc = WEIR_OK;
 
-    if (m->view == VIEW_NOW && m->policy->keys) /* they need not be computed for one more index */
+    if (m->view == VIEW_NOW && m->policy->keys) /* keys are not computed for one more index */
         return WEIR_OK;
     if (m->view != VIEW_ALL)
         rc = weir_match_index(m, true, b->type, INDEX_ANY, &x);
@@ -306,9 +312,9 @@ static int take(struct many *b, weir_vertex under)
         weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + b->want, sizeof *m->picks) ||
         weir_array_reserve(&m->notes, &m->notes_cap, (size_t)m->npicks + b->want, sizeof *m->notes))
         return weir_fail_nomem(m->err);
-    b->back = x && x->straight < 0;
-    if (x && listed)
-        return take_listed(b, x);
+    b->backward = x && x->straight < 0;
+    if (x && by_occupancy)
+        return take_free(b, x);
     if (!x || x->straight != 0)
         sweep_under(b, under);
     return WEIR_OK;
@@ -316,11 +322,11 @@ static int take(struct many *b, weir_vertex under)
 
 int weir_allocate_bulk(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
-    struct many b = {.m = m, .r = r, .type = weir_match_type(m, r), .open_parent = WEIR_NONE};
+    struct bulk b = {.m = m, .r = r, .type = weir_match_type(m, r), .open = WEIR_NONE};
     uint32_t npicks = m->npicks;
     int rc;
 
-    if (!serves(m, r, want) || !read_needs(&b))
+    if (!applies(m, r, want) || !read_needs(&b))
         return 0;
     b.want = (uint32_t)want;
     rc = take(&b, under);

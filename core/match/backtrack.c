@@ -1,10 +1,12 @@
-/* backtrack.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores beside them.
+/* backtrack.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores beside the
+ * nodes.
  *
- * What one of them takes may be what another one needs, so this backtracks: vertices with children first, one by one in
- * the policy's order, with what is asked for inside them, then units. First as much as may be of everything, all in the
- * policy's order. If nothing is found there soon, the least of everything in all ways: the choice of vertices by backtracking,
- * units divided exactly among all that need some, what is like something refused left out. That is exact, but it can take long;
- * after BACKTRACK_TRIES steps it gives up with WEIR_ELIMIT rather than say something untrue.
+ * A vertex taken by a sibling may be needed by another sibling, so the search backtracks: first vertices with children,
+ * one by one in the order of the policy, with the resources nested in each; then units. The first run takes as many
+ * units as the counts allow, in the order of the policy only. If that finds nothing soon, the second run takes minimal
+ * counts and tries all ways: vertices by backtracking, units by an exact assignment, symmetric choices once. The second
+ * run is exact, but may take long; after BACKTRACK_TRIES steps it gives up with WEIR_ELIMIT rather than report
+ * something untrue.
  */
 #include <math.h>
 #include <string.h>
@@ -22,33 +24,34 @@ static void drop_demands(struct backtrack *c, uint32_t n)
     while (c->n > n) {
         struct demand *d = &c->demands[--c->n];
         weir_mem_free(d->candidates);
-        weir_mem_free(d->behind);
+        weir_mem_free(d->remaining);
         weir_mem_free(d->pools);
     }
 }
 
-/* Whether v would do if nothing else were asked for: what it cannot give then it can never give. 1, 0 or negative. */
-static int would_do(struct backtrack *c, const struct demand *d, weir_vertex v)
+/* Whether v fits without regard to the other siblings; a vertex that does not is no candidate. Returns 1, 0 or
+ * negative. */
+static int fits_alone(struct backtrack *c, const struct demand *d, weir_vertex v)
 {
     struct match *m = c->m;
-    uint32_t npicks = m->npicks, rivals = m->rivals;
-    bool trying = m->probing;
+    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
+    bool probing = m->probing;
     int64_t units;
 
-    m->rivals = WEIR_NONE;
+    m->conflicts_from = WEIR_NONE;
     m->probing = true;
     units = is_hosted(d) ? weir_slots_fill(m, v, d->r, 1) : weir_candidate_take(m, v, d->r, kind_of(m->g, v)->size);
-    m->probing = trying;
-    m->rivals = rivals;
+    m->probing = probing;
+    m->conflicts_from = conflicts_from;
     m->npicks = npicks;
     return units < 0 ? (int)units : units > 0;
 }
 
-/* Lists what the search found, if it is of use. */
+/* Adds a vertex found by the search to the candidates, or the pools, of a demand, if of use. */
 static int add_candidate(struct backtrack *c, struct demand *d, weir_vertex v)
 {
     bool pool = !c->ordered && !is_hosted(d) && weir_candidate_divisible(c->m, v, d->r);
-    int rc = c->ordered ? 1 : pool ? weir_candidate_unit(c->m, v, d->r) : would_do(c, d, v);
+    int rc = c->ordered ? 1 : pool ? weir_candidate_unit(c->m, v, d->r) : fits_alone(c, d, v);
 
     if (rc <= 0)
         return rc;
@@ -64,20 +67,20 @@ static int add_candidate(struct backtrack *c, struct demand *d, weir_vertex v)
     return WEIR_OK;
 }
 
-/* What all candidates are like. */
+/* Sets the facts about all candidates of a demand. */
 static int describe(struct backtrack *c, struct demand *d)
 {
-    d->whole = !is_hosted(d);
+    d->all_whole = !is_hosted(d);
     for (uint32_t k = 0; k < d->n && !is_hosted(d); k++) {
-        d->whole &= weir_candidate_all(c->m, d->candidates[k], d->r);
-        d->sized |= kind_of(c->m->g, d->candidates[k])->size != 1;
+        d->all_whole &= weir_candidate_all(c->m, d->candidates[k], d->r);
+        d->multi_unit |= kind_of(c->m->g, d->candidates[k])->size != 1;
     }
-    d->behind = weir_mem_zalloc((size_t)d->n + 1, sizeof *d->behind);
-    return d->behind ? WEIR_OK : weir_fail_nomem(c->m->err);
+    d->remaining = weir_mem_zalloc((size_t)d->n + 1, sizeof *d->remaining);
+    return d->remaining ? WEIR_OK : weir_fail_nomem(c->m->err);
 }
 
-/* What the policy gives no score is none. */
-static int leave_unwanted(struct backtrack *c, struct demand *d)
+/* Drops the pools without a score of the policy. */
+static int drop_unscored(struct backtrack *c, struct demand *d)
 {
     struct match *m = c->m;
     double *score = weir_mem_alloc((size_t)d->npools * sizeof *score + 1);
@@ -109,17 +112,17 @@ static int list_candidates(struct backtrack *c, struct demand *d)
     while (!rc && (rc = weir_search_next(&s, &v)) > 0) {
         rc = add_candidate(c, d, v);
         if (!rc && nested)
-            rc = weir_search_rejected(&s, v); /* what is inside of it is one, too */
+            rc = weir_search_rejected(&s, v); /* vertices of the type inside v are candidates, too */
     }
     weir_search_end(&s);
     if (!rc && !c->ordered)
         rc = describe(c, d);
     if (!rc && d->npools && m->view <= VIEW_LATER && m->policy->evaluate)
-        rc = leave_unwanted(c, d);
+        rc = drop_unscored(c, d);
     return rc;
 }
 
-/* Whether some vertices of a type are only given as a whole: then it matters which of them units come from. */
+/* Whether some vertices of a type are only given as a whole: then it matters which vertices units come from. */
 static bool some_whole(const weir_graph *g, weir_type t)
 {
     for (uint32_t i = 0; g->whole_kinds && t != WEIR_NO_TYPE && i < g->nkinds; i++)
@@ -139,7 +142,7 @@ static int add_demand(struct backtrack *c, weir_vertex under, const weir_resourc
         return weir_fail_nomem(c->m->err);
     d = &c->demands[c->n++];
     *d = (struct demand){.r = r, .under = under, .depth = vertex_depth(c->m->g, under), .times = times, .host = host};
-    d->most = saturating_mul(count_most(c->m, &r->count), times);
+    d->max_units = saturating_mul(count_most(c->m, &r->count), times);
     d->subsystem = weir_flow_find(c->m->g, r->type);
     if (!c->ordered)
         return d->subsystem == WEIR_NONE ? list_candidates(c, d) : WEIR_OK;
@@ -151,8 +154,8 @@ static int add_demand(struct backtrack *c, weir_vertex under, const weir_resourc
 
 static int add_demands(struct backtrack *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 
-/* What so many slots hold: together, or each for itself where they cannot share pools. `counted`: these demands stand for the
- * slots. */
+/* Adds demands for the resources of slots: together, or slot by slot where slots cannot share pools. `counted`: the
+ * demands account for the slots. */
 static int add_slots(struct backtrack *c, weir_vertex under, const weir_resource *slot, int64_t slots, bool counted)
 {
     int64_t step = weir_slot_apart(c->m, slot) ? 1 : slots;
@@ -169,8 +172,9 @@ static int add_slots(struct backtrack *c, weir_vertex under, const weir_resource
 
 static int add_demands(struct backtrack *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
-    int rc = n > 0 && list->any ? weir_fail(c->m->err, WEIR_ELIMIT, "or_slots inside of resources that compete with others")
-                                : WEIR_OK;
+    int rc = n > 0 && list->any
+                 ? weir_fail(c->m->err, WEIR_ELIMIT, "or_slots inside of resources that compete with others")
+                 : WEIR_OK;
 
     for (uint32_t i = 0; !rc && i < n; i++) {
         const weir_resource *r = &list[i];
@@ -185,18 +189,18 @@ static int add_demands(struct backtrack *c, weir_vertex under, const weir_resour
 
 /* ---- units ---- */
 
-/* The allowed number of units nearest below what a demand could get, `got` more than it has. */
+/* Units above those taken so far that make the largest allowed count, if the demand got `got` units more. */
 static int64_t allowed_more(const struct demand *d, int64_t got)
 {
     int64_t count = weir_count_floor(&d->r->count, (d->units + got) / d->times);
     return count >= 0 && count * d->times > d->units ? count * d->times - d->units : 0;
 }
 
-/* Gives a demand its least (the first round), or what more it may have. 1, 0 or negative. */
+/* Places the minimum of a demand (round 0), or as many more units as allowed (round 1). Returns 1, 0 or negative. */
 static int place_units_of(struct backtrack *c, struct demand *d, int round)
 {
     struct match *m = c->m;
-    int64_t want = round ? d->most - d->units : demand_least(d), got;
+    int64_t want = round ? d->max_units - d->units : demand_least(d), got;
     uint32_t npicks = m->npicks;
 
     if (d->candidates || want <= 0)
@@ -206,7 +210,7 @@ static int place_units_of(struct backtrack *c, struct demand *d, int round)
     got = weir_allocate_some(m, d->under, d->r, want);
     if (got < 0 || (round == 0 && got < want))
         return got < 0 ? (int)got : 0;
-    if (round && got != allowed_more(d, got)) { /* between two allowed amounts: ask for the lower one */
+    if (round && got != allowed_more(d, got)) { /* between two allowed amounts: place the lower */
         m->npicks = npicks;
         got = allowed_more(d, got);
         got = got ? weir_allocate_some(m, d->under, d->r, got) : 0;
@@ -215,8 +219,8 @@ static int place_units_of(struct backtrack *c, struct demand *d, int round)
     return got < 0 ? (int)got : 1;
 }
 
-/* Units last, where there is least choice first: what is deeper can only come from there. Every demand gets its least,
- * then what more it may have. */
+/* Places units, deepest demands first, as deep demands have the least choice. Every demand gets its minimum before
+ * any gets more. */
 static int place_units(struct backtrack *c)
 {
     uint32_t npicks = c->m->npicks;
@@ -230,7 +234,7 @@ static int place_units(struct backtrack *c)
             for (uint32_t i = 0; rc == 1 && i < c->n; i++)
                 if (c->demands[i].depth == depth)
                     rc = place_units_of(c, &c->demands[i], round);
-    c->refusals += rc == 0 ? (c->m->npicks - npicks) / 8 : 0; /* it is as much work */
+    c->refusals += rc == 0 ? (c->m->npicks - npicks) / 8 : 0; /* counts as work */
     return rc;
 }
 
@@ -239,7 +243,8 @@ static int place_units(struct backtrack *c)
 static int solve(struct backtrack *c, uint32_t i);
 static int solve_from(struct backtrack *c, uint32_t i, uint32_t from);
 
-/* Takes a candidate for `want` units: 1 with *units set and its picks or the demands inside it added, 0 or negative. */
+/* Takes a candidate for `want` units. Returns 1 with *units set and either picks or nested demands added, 0 or
+ * negative. */
 static int take(struct backtrack *c, uint32_t i, weir_vertex v, int64_t want, int64_t *units)
 {
     const struct demand d = c->demands[i];
@@ -262,31 +267,32 @@ static int take(struct backtrack *c, uint32_t i, weir_vertex v, int64_t want, in
     return *units < 0 ? (int)*units : *units > 0;
 }
 
-/* What was picked and asked for since: begins or ends. */
-static int touch(struct backtrack *c, uint32_t npicks, uint32_t n, int by)
+/* Adds (by 1) or removes (by -1) the picks from number `npicks` on, and the demands from number n on, to the
+ * symmetries. */
+static int record_uses(struct backtrack *c, uint32_t npicks, uint32_t n, int by)
 {
     int rc = WEIR_OK;
 
     for (uint32_t i = npicks; !c->ordered && !rc && i < c->m->npicks; i++)
-        rc = weir_symmetry_pick(&c->twins, &c->m->picks[i], by);
+        rc = weir_symmetry_pick(&c->symmetries, &c->m->picks[i], by);
     for (uint32_t i = n; !c->ordered && !rc && i < c->n; i++)
-        rc = weir_symmetry_demand(&c->twins, &c->demands[i], i, by);
+        rc = weir_symmetry_demand(&c->symmetries, &c->demands[i], i, by);
     return rc ? weir_fail_nomem(c->m->err) : WEIR_OK;
 }
 
 static int set_units(struct backtrack *c, uint32_t i, int64_t units, int64_t last)
 {
     struct demand *d = &c->demands[i];
-    int rc = c->ordered ? WEIR_OK : weir_symmetry_demand(&c->twins, d, i, -1);
+    int rc = c->ordered ? WEIR_OK : weir_symmetry_demand(&c->symmetries, d, i, -1);
 
     d->units = units;
-    d->last = last;
+    d->last_units = last;
     if (!rc && !c->ordered)
-        rc = weir_symmetry_demand(&c->twins, d, i, 1);
+        rc = weir_symmetry_demand(&c->symmetries, d, i, 1);
     return rc ? weir_fail_nomem(c->m->err) : WEIR_OK;
 }
 
-/* Whether units that are asked for right where v is can still be had. 1, 0 or negative. */
+/* Whether the missing units around v can still be had. Returns 1, 0 or negative. */
 static int leaves_units(struct backtrack *c, uint32_t i, weir_vertex v)
 {
     weir_vertex within = v;
@@ -306,24 +312,24 @@ static int too_many_tries(struct backtrack *c)
     c->gave_up = c->ordered;
     return c->ordered ? 0
                       : weir_fail(c->m->err, WEIR_ELIMIT,
-                                  "the resources asked for side by side compete for the same vertices, and %d tries did not "
-                                  "tell whether they fit; ask for them one below the other, or in two jobs",
+                                  "the resources asked for side by side compete for the same vertices, and %d tries "
+                                  "did not tell whether they fit; ask for them one below the other, or in two jobs",
                                   BACKTRACK_TRIES);
 }
 
-/* Takes a candidate and goes on. 1, 0 (and nothing taken) or negative. */
+/* Takes candidate k of demand i, and solves the rest. Returns 1, 0 (nothing taken) or negative. */
 static int take_and_go_on(struct backtrack *c, uint32_t i, uint32_t k, int64_t want)
 {
     struct match *m = c->m;
     uint32_t npicks = m->npicks, n = c->n;
     weir_vertex v = c->demands[i].candidates[k];
-    int64_t had = c->demands[i].units, last = c->demands[i].last, units;
+    int64_t had = c->demands[i].units, last = c->demands[i].last_units, units;
     int rc;
 
     if (++c->tries > BACKTRACK_TRIES)
         return too_many_tries(c);
     rc = take(c, i, v, want, &units);
-    if (rc >= 0 && touch(c, npicks, n, 1))
+    if (rc >= 0 && record_uses(c, npicks, n, 1))
         return WEIR_ENOMEM;
     if (rc == 1) {
         rc = set_units(c, i, had + units, units);
@@ -332,7 +338,7 @@ static int take_and_go_on(struct backtrack *c, uint32_t i, uint32_t k, int64_t w
     }
     if (rc == 0) {
         c->refusals++;
-        if (touch(c, npicks, n, -1) || set_units(c, i, had, last))
+        if (record_uses(c, npicks, n, -1) || set_units(c, i, had, last))
             return WEIR_ENOMEM;
         m->npicks = npicks;
         drop_demands(c, n);
@@ -340,17 +346,18 @@ static int take_and_go_on(struct backtrack *c, uint32_t i, uint32_t k, int64_t w
     return rc;
 }
 
-/* Whether what a demand has is an allowed amount, but for what its last vertex gave beyond that; or units may make it one. */
+/* Whether the units of a demand are an allowed amount, apart from the excess of the vertex taken last; or pools may
+ * complete them. */
 static bool is_allowed(const struct demand *d)
 {
     int64_t count = weir_count_floor(&d->r->count, d->units / d->times);
 
     if (d->npools > 0)
         return true;
-    return count >= 0 && (count * d->times == d->units || d->units - d->last < count * d->times);
+    return count >= 0 && (count * d->times == d->units || d->units - d->last_units < count * d->times);
 }
 
-/* So many slots at most may lie in v, beside what was taken; or negative. */
+/* Most slots that may lie in v beside the picks so far; or negative. */
 static int64_t host_bound(struct backtrack *c, weir_vertex v, const weir_resource *slot, int64_t most)
 {
     const weir_graph *g = c->m->g;
@@ -358,7 +365,8 @@ static int64_t host_bound(struct backtrack *c, weir_vertex v, const weir_resourc
 
     if (!weir_backtrack_within(c->m, slot->with, slot->nwith))
         return weir_slot_bound(c->m, v, slot, most);
-    for (uint32_t i = 0; i < slot->nwith; i++) { /* how they fit beside each other is for later: so many there are */
+    /* how the resources fit beside each other shows later: totals are the bound */
+    for (uint32_t i = 0; i < slot->nwith; i++) {
         const weir_resource *r = &slot->with[i];
         weir_type t = weir_match_type(c->m, r);
         uint32_t cell = t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(schema_at(g, in->schema), t);
@@ -369,12 +377,13 @@ static int64_t host_bound(struct backtrack *c, weir_vertex v, const weir_resourc
     return most;
 }
 
-/* Tries the k-th candidate of a demand, for as many units as it can give and, where it can be, for fewer. 1, 0 or negative. */
+/* Tries candidate k of demand i for as many units as v can give and, where v is divisible, for fewer. Returns 1, 0
+ * or negative. */
 static int try_candidate(struct backtrack *c, uint32_t i, uint32_t k)
 {
     const struct demand *d = &c->demands[i];
     weir_vertex v = d->candidates[k];
-    int64_t want = d->most - d->units, size = kind_of(c->m->g, v)->size;
+    int64_t want = d->max_units - d->units, size = kind_of(c->m->g, v)->size;
     bool hosted = is_hosted(d), fewer = hosted || weir_candidate_divisible(c->m, v, d->r);
     int rc = 0;
 
@@ -390,14 +399,15 @@ static int try_candidate(struct backtrack *c, uint32_t i, uint32_t k)
     return rc;
 }
 
-/* Whether the k-th candidate is of no use, or one that is like it was refused; *key is for note_tried(). 1, 0 or negative. */
+/* Whether candidate k is of no use, or symmetric to a refused candidate; *key is for note_tried(). Returns 1, 0 or
+ * negative. */
 static int was_tried(struct backtrack *c, const struct tried *t, const struct demand *d, uint32_t k, uint64_t *key)
 {
     if (c->ordered)
         return 0;
-    if (d->behind[k] == d->behind[k + 1])
+    if (d->remaining[k] == d->remaining[k + 1])
         return 1;
-    if (weir_symmetry_key(&c->twins, d->candidates[k], key))
+    if (weir_symmetry_key(&c->symmetries, d->candidates[k], key))
         return weir_fail_nomem(c->m->err);
     for (uint32_t i = 0; i < t->n; i++)
         if (t->keys[i] == *key)
@@ -415,21 +425,21 @@ static int note_tried(struct backtrack *c, struct tried *t, uint64_t key)
     return WEIR_OK;
 }
 
-/* Whether a demand is to look at its k-th candidate. */
-static bool looks_at(const struct backtrack *c, const struct demand *d, uint32_t k)
+/* Whether a demand has to try candidate k. */
+static bool may_try(const struct backtrack *c, const struct demand *d, uint32_t k)
 {
-    if (c->gave_up || k >= d->n || d->units >= d->most)
+    if (c->gave_up || k >= d->n || d->units >= d->max_units)
         return false;
-    return c->ordered || d->npools > 0 || d->units + d->behind[k] >= demand_least(d);
+    return c->ordered || d->npools > 0 || d->units + d->remaining[k] >= demand_least(d);
 }
 
-/* Goes on with the i-th demand, which may take its candidates from `from` on. 1, 0 or negative. */
+/* Solves demand i with the candidates from number `from` on, and then the demands behind. Returns 1, 0 or negative. */
 static int solve_from(struct backtrack *c, uint32_t i, uint32_t from)
 {
     struct tried tried = {0};
     int rc = 0;
 
-    for (uint32_t k = from; rc == 0 && looks_at(c, &c->demands[i], k); k++) {
+    for (uint32_t k = from; rc == 0 && may_try(c, &c->demands[i], k); k++) {
         uint64_t key = 0;
         rc = was_tried(c, &tried, &c->demands[i], k, &key);
         if (rc == 1) {
@@ -445,8 +455,8 @@ static int solve_from(struct backtrack *c, uint32_t i, uint32_t from)
     return is_allowed(&c->demands[i]) ? solve(c, i + 1) : 0;
 }
 
-/* All vertices are chosen: units, and those of channels. 1, 0 or negative. */
-static int share_units(struct backtrack *c)
+/* Assigns units and flows, now that all vertices are chosen. Returns 1, 0 or negative. */
+static int assign_units(struct backtrack *c)
 {
     struct match *m = c->m;
     uint32_t npicks = m->npicks;
@@ -462,8 +472,8 @@ static int share_units(struct backtrack *c)
     return rc;
 }
 
-/* The units that the k-th candidate may give as things stand; negative: failed. */
-static int64_t usable(struct backtrack *c, uint32_t i, uint32_t k)
+/* Units that candidate k of demand i may give beside the picks so far; or negative. */
+static int64_t usable_units(struct backtrack *c, uint32_t i, uint32_t k)
 {
     const struct demand d = c->demands[i];
     weir_vertex v = d.candidates[k];
@@ -471,37 +481,37 @@ static int64_t usable(struct backtrack *c, uint32_t i, uint32_t k)
     uint32_t npicks = c->m->npicks, n = c->n;
     int rc = take(c, i, v, is_hosted(&d) ? 1 : size, &units);
 
-    if (rc == 1 && touch(c, npicks, n, 1))
+    if (rc == 1 && record_uses(c, npicks, n, 1))
         return WEIR_ENOMEM;
     if (rc == 1) {
         rc = leaves_units(c, i, v);
-        if (touch(c, npicks, n, -1))
+        if (record_uses(c, npicks, n, -1))
             return WEIR_ENOMEM;
     }
     c->m->npicks = npicks;
     drop_demands(c, n);
     if (rc <= 0)
         return rc;
-    return is_hosted(&d) ? host_bound(c, v, d.r, d.most - d.units) : size;
+    return is_hosted(&d) ? host_bound(c, v, d.r, d.max_units - d.units) : size;
 }
 
-/* Counts what may serve a demand, now that those before it are met. 1: it may be enough; 0: it is not; negative: failed. */
+/* Fills `remaining` of a demand, once all demands before are met. Returns 1 if that may be enough, 0 or negative. */
 static int count_usable(struct backtrack *c, uint32_t i)
 {
     int64_t sum = 0;
 
     for (uint32_t k = c->demands[i].n; k-- > 0;) {
-        int64_t units = usable(c, i, k);
+        int64_t units = usable_units(c, i, k);
         if (units < 0)
             return (int)units;
         sum += units;
-        c->demands[i].behind[k] = sum;
+        c->demands[i].remaining[k] = sum;
     }
-    c->tries += c->demands[i].n / 16; /* it is as much work */
+    c->tries += c->demands[i].n / 16; /* counts as work */
     return c->demands[i].npools > 0 || sum >= demand_least(&c->demands[i]);
 }
 
-/* The same, for what has vertices to choose from the i-th demand on. */
+/* Solves from demand i on, a demand with candidates, in all ways. Returns 1, 0 or negative. */
 static int solve_all_ways(struct backtrack *c, uint32_t i)
 {
     uint64_t state;
@@ -525,51 +535,52 @@ static int solve(struct backtrack *c, uint32_t i)
     while (i < c->n && (c->ordered ? !c->demands[i].candidates : c->demands[i].n == 0))
         i++;
     if (i == c->n)
-        return c->ordered ? place_units(c) : share_units(c);
+        return c->ordered ? place_units(c) : assign_units(c);
     return c->ordered ? solve_from(c, i, 0) : solve_all_ways(c, i);
 }
 
-static void end_contest(struct backtrack *c)
+static void end_backtrack(struct backtrack *c)
 {
     drop_demands(c, 0);
     weir_mem_free(c->demands);
     weir_mem_free(c->states);
-    weir_symmetry_end(&c->twins);
+    weir_symmetry_end(&c->symmetries);
 }
 
-/* One time through: 1, 0 or negative; the picks are as they were unless it is 1. */
-static int contest_once(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times, bool ordered)
+/* Runs the search once. Returns 1, 0 or negative; unless it returns 1, the picks are as before. */
+static int run_once(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times,
+                    bool ordered)
 {
     struct backtrack c = {.m = m, .ordered = ordered};
     uint32_t npicks = m->npicks;
     int rc;
 
-    weir_symmetry_begin(&c.twins, m);
+    weir_symmetry_begin(&c.symmetries, m);
     rc = add_demands(&c, under, list, n, times);
-    rc = rc ? rc : touch(&c, npicks, 0, 1);
+    rc = rc ? rc : record_uses(&c, npicks, 0, 1);
     rc = rc ? rc : solve(&c, 0);
     if (rc != 1)
         m->npicks = npicks;
     for (uint32_t i = 0; rc == 1 && i < c.n; i++)
         weir_pick_slots(m, npicks, is_hosted(&c.demands[i]) ? c.demands[i].units : c.demands[i].slots);
-    end_contest(&c);
+    end_backtrack(&c);
     return rc;
 }
 
 int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
-    bool least = m->take_minimum;
+    bool take_minimum = m->take_minimum;
     int rc;
 
-    m->rivals = m->npicks;
+    m->conflicts_from = m->npicks;
     m->backtracked = true;
-    rc = contest_once(m, under, list, n, times, true);
-    if (rc == 0) { /* what may vary may have taken too much from the others, one what another one needs */
-        m->rivals = m->npicks;
+    rc = run_once(m, under, list, n, times, true);
+    if (rc == 0) { /* counts with a range may have taken too much, or a vertex that another sibling needs */
+        m->conflicts_from = m->npicks;
         m->take_minimum = true;
-        rc = contest_once(m, under, list, n, times, false);
-        m->take_minimum = least;
+        rc = run_once(m, under, list, n, times, false);
+        m->take_minimum = take_minimum;
     }
-    m->rivals = WEIR_NONE;
+    m->conflicts_from = WEIR_NONE;
     return rc;
 }

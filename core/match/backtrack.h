@@ -1,10 +1,10 @@
-/* backtrack.h - what the files about siblings that compete share. Private to the matcher.
+/* backtrack.h - declarations shared by the files about siblings that compete. Private to the matcher.
  *
- *   backtrack.c        the search over what the siblings take
- *   backtrack_conflicts.c whether they compete at all
- *   backtrack_assign.c  units of pools, divided among all that need some
- *   backtrack_bound.c  whether there can be enough of them at all
- *   backtrack_symmetry.c  what need not be tried: it is like what was refused
+ *   backtrack.c            the search over the vertices of the siblings
+ *   backtrack_conflicts.c  whether siblings compete at all
+ *   backtrack_assign.c     units of pools, divided among all demands
+ *   backtrack_bound.c      whether there can be enough units at all
+ *   backtrack_symmetry.c   candidates and states equivalent to refused candidates and states
  */
 #ifndef WEIR_BACKTRACK_H
 #define WEIR_BACKTRACK_H
@@ -13,49 +13,60 @@
 #include "match/match.h"
 #include "request/request.h"
 
-#define BACKTRACK_TRIES 20000
-#define BACKTRACK_DEMANDS 256
-#define BACKTRACK_TRIED 64 /* refused candidates that are kept for one choice */
+#define BACKTRACK_TRIES   20000 /* steps before the search gives up */
+#define BACKTRACK_DEMANDS 256   /* demands at the same time */
+#define BACKTRACK_TRIED   64    /* refused candidates kept for a choice */
 
-/* So many units of a resource below a vertex, or so many slots in nodes. */
+/* A demand for units of a resource below a vertex, or for slots in nodes. */
 struct demand {
+    /* The question */
     const weir_resource *r;
     weir_vertex under;
-    uint32_t depth; /* of `under` */
-    int64_t times, units, most;
-    int64_t last; /* units that the vertex taken last gave */
-    weir_type host; /* r is a slot, the candidates are vertices of this type, the units slots; WEIR_NO_TYPE: it is none */
-    int64_t slots; /* that this demand stands for, as the first resource of other slots */
-    uint32_t subsystem; /* WEIR_NONE, or whose units these are (flow.c) */
+    uint32_t depth;     /* of `under` */
+    int64_t times;      /* the count of r is asked for so many times */
+    int64_t max_units;  /* most units that the demand may take */
+    /* r is a slot, units are slots, candidates are vertices of this type; WEIR_NO_TYPE: r is no slot */
+    weir_type host;
+    int64_t slots;      /* slots that the demand accounts for, as the first resource of slots without a host */
+    uint32_t subsystem; /* the subsystem of the units (flow.c); WEIR_NONE: containment */
+
+    /* The choices */
     weir_vertex *candidates; /* in order; NULL: only units, placed last */
     uint32_t n, cap;
-    bool whole;      /* all candidates are taken as a whole */
-    bool sized;      /* some candidates stand for more than one */
-    int64_t *behind; /* by candidate: units of it and of all behind it, as things stood when its turn came; one more at the end.
-                        Not in order */
-    weir_vertex *pools; /* that give some of their units, where all ways are tried */
+    bool all_whole;      /* all candidates are taken as a whole */
+    bool multi_unit;     /* some candidates have a size other than 1 */
+    /* by candidate: units of the candidate and all later candidates when the turn of the demand came; one entry more
+     * at the end. Only where all ways are tried */
+    int64_t *remaining;
+    weir_vertex *pools;  /* pools that give some of their units. Only where all ways are tried */
     uint32_t npools, pools_cap;
+
+    /* Progress */
+    int64_t units;      /* taken so far */
+    int64_t last_units; /* units of the vertex taken last */
 };
 
-/* A vertex, what can be taken of it, and what was taken or is asked for there. */
+/* The uses of a vertex, and a signature of all resources that can still be taken at or below the vertex. */
 struct symmetry {
     weir_vertex v;
-    uint32_t touched; /* picks and demands at or below it */
-    uint32_t wholes;  /* picks of it as a whole */
-    uint32_t round;   /* that `units` is about */
-    int64_t units;    /* of the pools at or below it that are counted */
-    uint64_t itself, kids, extra; /* what it is, sums of the looks of its kids and of what is taken or asked for at it */
-    uint64_t look;    /* all of that; 0: not known yet */
+    uint32_t uses;       /* picks and demands at or below v */
+    uint32_t whole_uses; /* picks of v as a whole */
+    uint32_t round;      /* the round of `units` */
+    int64_t units;       /* of the counted pools at or below v */
+    uint64_t own_hash;   /* hash of the vertex without children and uses */
+    uint64_t kids_hash;  /* sum of the signatures of the children */
+    uint64_t use_hash;   /* sum of the hashes of picks and demands at v */
+    uint64_t signature;  /* of the three hashes; 0: not known yet */
 };
 
 struct symmetries {
     const struct match *m;
-    bool known;        /* else no two are alike as far as we know */
+    bool known;            /* false: no two vertices are known to be alike */
     struct symmetry *list; /* a hash table by vertex */
     uint32_t n, size, round;
 };
 
-/* Candidates that were refused for one choice. */
+/* Keys of candidates refused for a choice. */
 struct tried {
     uint64_t *keys;
     uint32_t n, cap;
@@ -63,13 +74,17 @@ struct tried {
 
 struct backtrack {
     struct match *m;
-    struct demand *demands; /* those of the siblings, then those inside of what was chosen for them */
-    uint32_t n, cap, tries, refusals;
-    bool ordered;  /* the first way in the policy's order; else all ways, for the least of everything */
-    bool gave_up;  /* ... which took too long */
-    struct symmetries twins;
-    uint64_t *states; /* that were refused: a hash table */
+    bool ordered; /* only the first way in the order of the policy; false: all ways, with minimal counts */
+
+    struct demand *demands; /* the demands of the siblings, then the demands nested in chosen vertices */
+    uint32_t n, cap;
+    struct symmetries symmetries;
+    uint64_t *states; /* refused states: a hash table */
     uint32_t nstates, states_size;
+
+    uint32_t tries;    /* steps so far, against BACKTRACK_TRIES */
+    uint32_t refusals; /* candidates refused so far */
+    bool gave_up;      /* the ordered search took too long */
 };
 
 static inline bool is_hosted(const struct demand *d)
@@ -77,42 +92,46 @@ static inline bool is_hosted(const struct demand *d)
     return d->host != WEIR_NO_TYPE;
 }
 
-/* The least that a demand has to get. */
+/* Fewest units that satisfy a demand. */
 static inline int64_t demand_least(const struct demand *d)
 {
     return saturating_mul(d->r->count.min, d->times);
 }
 
-/* Whether something inside of the resources competes with what is beside it there. */
+/* Whether resources nested in the resources of a list compete among each other, at any level. */
 bool weir_backtrack_within(struct match *m, const weir_resource *list, uint32_t n);
 
-/* Whether the units that are still missing can be divided among the pools as they are; the demands from `open` on that have
- * candidates left count nothing, nor do those that are not about what is at or below `within` (WEIR_NONE: all are). 1, 0 or
- * negative. O(demands x pools) for each way that units are moved. weir_backtrack_assign_all() picks them. */
+/* Whether the missing units can be divided among the pools as they are. Demands from number `open` on that have
+ * candidates left count nothing, nor do demands outside of `within` (WEIR_NONE: all demands count). Returns 1, 0 or
+ * negative. O(demands x pools) for each way by which units are moved. */
 int weir_backtrack_assign(struct backtrack *c, uint32_t open, weir_vertex within) WEIR_CHECKED;
+/* Divides the missing units of all demands among the pools, and adds the picks. Returns 1, 0 or negative. */
 int weir_backtrack_assign_all(struct backtrack *c) WEIR_CHECKED;
 
-/* Units that a pool has beside all that was taken. O(d), more where it was touched itself */
+/* Units that a pool has left beside all picks. O(d), and O(picks) where picks or demands are at the pool */
 int64_t weir_backtrack_room(const struct backtrack *c, weir_vertex v);
-/* Whether there are as many units as are needed, whichever vertices are chosen for the demands from `open` on. 1, 0 or negative.
- * O(demands x (candidates + pools)) */
+/* Whether there can be enough units, whichever vertices are chosen for the demands from `open` on. Returns 1, 0 or
+ * negative. O(demands x (candidates + pools)) */
 int weir_backtrack_enough(struct backtrack *c, uint32_t open) WEIR_CHECKED;
 
-/* What is taken or asked for begins (1) or ends (-1); WEIR_ENOMEM. O(d) */
+/* Adds (by 1) or removes (by -1) a pick from the uses of its vertex and all vertices above. WEIR_ENOMEM. O(d) */
 int weir_symmetry_pick(struct symmetries *t, const weir_pick *p, int by) WEIR_CHECKED;
+/* Adds (by 1) or removes (by -1) demand i from the uses of its vertex and all vertices above. WEIR_ENOMEM. O(d) */
 int weir_symmetry_demand(struct symmetries *t, const struct demand *d, uint32_t i, int by) WEIR_CHECKED;
-/* NULL: nothing is noted about v. Good until the next call. */
+/* The record of v, valid until a record is added; NULL: v has no record. */
 const struct symmetry *weir_symmetry_find(const struct symmetries *t, weir_vertex v);
-/* Counts units of v, and of all above it, in this round. WEIR_ENOMEM. */
+/* Adds units to v and all vertices above, in the current round. WEIR_ENOMEM. */
 int weir_symmetry_count(struct symmetries *t, weir_vertex v, int64_t units) WEIR_CHECKED;
-/* *key is the same for candidates that are alike: what one of them leads to the other one does. WEIR_ENOMEM. */
+/* Sets *key, equal for candidates that are interchangeable: choosing either leads to the same result. WEIR_ENOMEM. */
 int weir_symmetry_key(struct symmetries *t, weir_vertex v, uint64_t *key) WEIR_CHECKED;
 void weir_symmetry_begin(struct symmetries *t, const struct match *m);
 void weir_symmetry_end(struct symmetries *t);
 
-/* What all depends on once the demands before the i-th are met. WEIR_ENOMEM. */
+/* Sets *state, a hash of everything relevant to the search once all demands before number i are met. WEIR_ENOMEM. */
 int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state) WEIR_CHECKED;
+/* Whether a state was refused before. */
 bool weir_backtrack_refused(const struct backtrack *c, uint64_t state);
+/* Records a refused state. WEIR_ENOMEM. */
 int weir_backtrack_refuse(struct backtrack *c, uint64_t state) WEIR_CHECKED;
 
 #endif

@@ -1,6 +1,6 @@
-/* backtrack_assign.c - units of pools, divided among demands of which each may have them from some pools only: what lies below a
- * vertex, and has the right unit. Taking them one demand after the other may take from a pool that another one depends on, so
- * this moves what was given until all is met or nothing can be moved (a maximal flow, found by shortest augmenting paths).
+/* backtrack_assign.c - divides units of pools among demands, each with a set of pools: below a vertex, with the right
+ * unit. Serving demand by demand may exhaust a pool needed by a later demand. So units are moved between demands until
+ * all demands are met or no move is left (a maximal flow, found by shortest augmenting paths).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,33 +8,34 @@
 #include "match/backtrack.h"
 #include "match/match.h"
 
-/* That a demand may have units of a pool, and has some. */
+/* The right of a demand to units of a pool, and the units taken so far. */
 struct claim {
     weir_vertex v;
     uint32_t demand, pool;
-    uint32_t next; /* to the same pool */
+    uint32_t next; /* next claim to the pool */
     int64_t units;
 };
 
 struct pool_left {
     weir_vertex v;
     int64_t left;
-    uint32_t claims; /* the first one */
-    uint32_t seen;   /* in that round */
+    uint32_t claims; /* the first claim */
+    uint32_t seen;   /* round of the last visit */
 };
 
-/* How a demand was come to: it would give units that it has, for another demand to take. */
+/* A step of a path: a demand gives up units of claim `gives`, so that the previous demand gets units by claim
+ * `takes`. */
 struct step {
     uint32_t gives, takes; /* claims */
     uint32_t seen;
 };
 
-struct sharing {
+struct assignment {
     struct backtrack *c;
     struct claim *claims; /* by demand, in the order of its pools */
     struct pool_left *pools;
     uint32_t nclaims, npools, round;
-    uint32_t *first;   /* by demand: its first claim; one more at the end */
+    uint32_t *first;   /* by demand: the first claim; an entry more at the end */
     int64_t *missing;  /* by demand */
     struct step *steps;
     uint32_t *queue;
@@ -54,7 +55,7 @@ static bool is_within(const struct backtrack *c, const struct demand *d, weir_ve
     return within == WEIR_NONE || (d->under != WEIR_NONE && weir_vertex_within(c->m->g, d->under, within));
 }
 
-/* ---- what there is ---- */
+/* ---- claims and pools ---- */
 
 static int by_vertex(const void *a, const void *b)
 {
@@ -62,15 +63,15 @@ static int by_vertex(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static uint32_t find_pool(const struct sharing *s, weir_vertex v)
+static uint32_t find_pool(const struct assignment *s, weir_vertex v)
 {
     struct pool_left key = {.v = v};
     const struct pool_left *at = bsearch(&key, s->pools, s->npools, sizeof *s->pools, by_vertex);
     return (uint32_t)(at - s->pools);
 }
 
-/* The pools that anybody may have units of, each once. */
-static void list_pools(struct sharing *s)
+/* Lists all claimed pools, each once, with the units left. */
+static void list_pools(struct assignment *s)
 {
     uint32_t kept = 0;
 
@@ -91,7 +92,7 @@ static void list_pools(struct sharing *s)
     }
 }
 
-static void list_claims(struct sharing *s)
+static void list_claims(struct assignment *s)
 {
     for (uint32_t d = 0; d < s->c->n; d++) {
         const struct demand *demand = &s->c->demands[d];
@@ -102,7 +103,7 @@ static void list_claims(struct sharing *s)
     s->first[s->c->n] = s->nclaims;
 }
 
-static void end_sharing(struct sharing *s)
+static void end_assignment(struct assignment *s)
 {
     weir_mem_free(s->claims);
     weir_mem_free(s->pools);
@@ -112,8 +113,8 @@ static void end_sharing(struct sharing *s)
     weir_mem_free(s->queue);
 }
 
-/* 1: something is missing; 0: nothing is; negative: failed. */
-static int begin_sharing(struct sharing *s, uint32_t open, weir_vertex within)
+/* Returns 1 if units are missing, 0 if all demands are met, or negative. */
+static int begin_assignment(struct assignment *s, uint32_t open, weir_vertex within)
 {
     struct backtrack *c = s->c;
     size_t n = 0;
@@ -141,8 +142,8 @@ static int begin_sharing(struct sharing *s, uint32_t open, weir_vertex within)
 
 /* ---- moving ---- */
 
-/* All demands that have units of a full pool might give them. */
-static void ask_others(struct sharing *s, uint32_t claim, uint32_t *end)
+/* Appends to the queue all demands with units of an exhausted pool, as each could give up some. */
+static void queue_holders(struct assignment *s, uint32_t claim, uint32_t *end)
 {
     for (uint32_t i = s->pools[s->claims[claim].pool].claims; i != WEIR_NONE; i = s->claims[i].next) {
         uint32_t other = s->claims[i].demand;
@@ -153,8 +154,8 @@ static void ask_others(struct sharing *s, uint32_t claim, uint32_t *end)
     }
 }
 
-/* The claim with which a way from the demand d to a pool that has something left ends; WEIR_NONE: there is no way. */
-static uint32_t find_way(struct sharing *s, uint32_t d)
+/* The last claim of a path from demand d to a pool with units left; WEIR_NONE: no path exists. */
+static uint32_t find_path(struct assignment *s, uint32_t d)
 {
     uint32_t end = 0;
 
@@ -168,15 +169,15 @@ static uint32_t find_way(struct sharing *s, uint32_t d)
             if (p->left > 0)
                 return i;
             if (p->seen != s->round)
-                ask_others(s, i, &end);
+                queue_holders(s, i, &end);
             p->seen = s->round;
         }
     }
     return WEIR_NONE;
 }
 
-/* Moves as much as can go the whole way that ends with a claim. */
-static void move(struct sharing *s, uint32_t d, uint32_t claim)
+/* Moves as many units as possible along the path to a claim. */
+static void move(struct assignment *s, uint32_t d, uint32_t claim)
 {
     struct pool_left *p = &s->pools[s->claims[claim].pool];
     int64_t units = s->missing[d] < p->left ? s->missing[d] : p->left;
@@ -193,8 +194,9 @@ static void move(struct sharing *s, uint32_t d, uint32_t claim)
     }
 }
 
-/* What is deepest first, as it has the least choice. */
-static bool share(struct sharing *s)
+/* Assigns units to all demands, deepest first, as deep demands have the least choice. False: some units stay
+ * missing. */
+static bool assign(struct assignment *s)
 {
     const struct backtrack *c = s->c;
     uint32_t deepest = 0;
@@ -204,7 +206,7 @@ static bool share(struct sharing *s)
     for (uint32_t depth = deepest + 1; depth-- > 0;)
         for (uint32_t d = 0; d < c->n; d++)
             while (c->demands[d].depth == depth && s->missing[d] > 0) {
-                uint32_t claim = find_way(s, d);
+                uint32_t claim = find_path(s, d);
                 if (claim == WEIR_NONE)
                     return false;
                 move(s, d, claim);
@@ -212,7 +214,7 @@ static bool share(struct sharing *s)
     return true;
 }
 
-static int pick_all(struct sharing *s)
+static int pick_all(struct assignment *s)
 {
     struct match *m = s->c->m;
     int rc = WEIR_OK;
@@ -225,26 +227,26 @@ static int pick_all(struct sharing *s)
     return rc ? rc : 1;
 }
 
-static int share_once(struct backtrack *c, uint32_t open, weir_vertex within, bool take)
+static int assign_once(struct backtrack *c, uint32_t open, weir_vertex within, bool take)
 {
-    struct sharing s = {.c = c};
-    int rc = begin_sharing(&s, open, within);
+    struct assignment s = {.c = c};
+    int rc = begin_assignment(&s, open, within);
 
-    c->tries += s.nclaims / 128; /* it is as much work */
+    c->tries += s.nclaims / 128; /* counts as work */
     if (rc == 1)
-        rc = !share(&s) ? 0 : take ? pick_all(&s) : 1;
+        rc = !assign(&s) ? 0 : take ? pick_all(&s) : 1;
     else if (rc == 0)
         rc = 1;
-    end_sharing(&s);
+    end_assignment(&s);
     return rc;
 }
 
 int weir_backtrack_assign(struct backtrack *c, uint32_t open, weir_vertex within)
 {
-    return share_once(c, open, within, false);
+    return assign_once(c, open, within, false);
 }
 
 int weir_backtrack_assign_all(struct backtrack *c)
 {
-    return share_once(c, c->n, WEIR_NONE, true);
+    return assign_once(c, c->n, WEIR_NONE, true);
 }

@@ -10,12 +10,13 @@ static bool types_compete(const struct match *m, const char *a, const char *b)
 
     if (x == WEIR_NO_TYPE || y == WEIR_NO_TYPE)
         return false;
-    if (reads(m, WEIR_STRICT_LEVELS)) /* one is not looked for inside the other */
+    if (reads(m, WEIR_STRICT_LEVELS)) /* neither type is searched for inside the other */
         return x == y;
     return x == y || weir_type_above(g, x, y) || weir_type_above(g, y, x);
 }
 
-/* The resources of a list with those that slots hold in their place; at most `max` are written. */
+/* Lists the resources of a list, each slot replaced by its resources. Writes at most `max`, and returns the number
+ * of all. */
 static uint32_t flatten(const weir_resource *list, uint32_t n, const weir_resource **out, uint32_t max)
 {
     uint32_t count = 0;
@@ -30,8 +31,8 @@ static uint32_t flatten(const weir_resource *list, uint32_t n, const weir_resour
     return count;
 }
 
-/* Whether r may take what b, or something inside that, asks for. */
-static bool tree_meets(struct match *m, const weir_resource *r, const weir_resource *b)
+/* Whether r may take a vertex needed by b, or by a resource nested in b. */
+static bool takes_from(struct match *m, const weir_resource *r, const weir_resource *b)
 {
     weir_type x = r->slot ? WEIR_NO_TYPE : weir_type_find(m->g, r->type);
     weir_type y = b->slot ? WEIR_NO_TYPE : weir_type_find(m->g, b->type);
@@ -41,27 +42,28 @@ static bool tree_meets(struct match *m, const weir_resource *r, const weir_resou
          (weir_candidate_idle(m, b) && weir_type_above(m->g, y, x))))
         return true;
     for (uint32_t i = 0; i < b->nwith; i++)
-        if (tree_meets(m, r, &b->with[i]))
+        if (takes_from(m, r, &b->with[i]))
             return true;
     return false;
 }
 
-/* Where edges are followed, one vertex may be inside several others. */
-static bool trees_meet(struct match *m, const weir_resource *a, const weir_resource *b)
+/* Whether a or a resource nested in a may take a vertex of b. Matters where edges are followed: a vertex may then
+ * have several parents. */
+static bool conflict(struct match *m, const weir_resource *a, const weir_resource *b)
 {
-    if (tree_meets(m, a, b))
+    if (takes_from(m, a, b))
         return true;
     for (uint32_t i = 0; i < a->nwith; i++)
-        if (trees_meet(m, &a->with[i], b))
+        if (conflict(m, &a->with[i], b))
             return true;
     return false;
 }
 
-static bool some_meet(struct match *m, const weir_resource *list, uint32_t n)
+static bool some_conflict(struct match *m, const weir_resource *list, uint32_t n)
 {
     for (uint32_t i = 0; m->links != WEIR_NONE && i < n; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (trees_meet(m, &list[i], &list[k]))
+            if (conflict(m, &list[i], &list[k]))
                 return true;
     return false;
 }
@@ -71,7 +73,7 @@ bool weir_allocate_competes(struct match *m, const weir_resource *list, uint32_t
     const weir_resource *flat[BACKTRACK_DEMANDS];
     uint32_t count;
 
-    if (some_meet(m, list, n))
+    if (some_conflict(m, list, n))
         return true;
     if (n == 1 && (!list->slot || list->nwith == 1))
         return false;
@@ -98,7 +100,8 @@ bool weir_allocate_nests(struct match *m, const weir_resource *list, uint32_t n,
 bool weir_backtrack_within(struct match *m, const weir_resource *list, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (weir_allocate_competes(m, list[i].with, list[i].nwith) || weir_backtrack_within(m, list[i].with, list[i].nwith))
+        if (weir_allocate_competes(m, list[i].with, list[i].nwith) ||
+            weir_backtrack_within(m, list[i].with, list[i].nwith))
             return true;
     return false;
 }

@@ -1,13 +1,14 @@
-/* backtrack_symmetry.c - what need not be tried, as it is like what was refused.
+/* backtrack_symmetry.c - candidates and states that are equivalent to refused candidates and states, and need not be
+ * tried.
  *
- * Two vertices look alike if the same can be taken of them, and of what is below them, and the same was taken and is asked for
- * there. Two candidates of a demand are twins if they and what is above them look alike, level by level: with the branches of the
- * tree that they stand on changing places, nothing would be different. So once one of them has been refused the other one is, too:
- * a way with it is a way with the first one, under other names.
+ * The signature of a vertex stands for everything that can be taken of the vertex and below, and for all picks and
+ * demands there. Two candidates of a demand are interchangeable if both have equal signatures, and so have all vertices
+ * above, level by level: exchanging the two branches of the tree changes nothing. So once a candidate has been refused,
+ * any interchangeable candidate would be refused, too.
  *
- * And two ways lead to the same if the same was taken and the same is still to be met.
+ * Two states are equal if equal resources were taken and equal demands are still to be met.
  *
- * A look is a hash of 64 bits; that two of them are the same by chance is left out of account.
+ * A signature is a hash of 64 bits; two different vertices with equal signatures by chance are left out of account.
  */
 #include <string.h>
 
@@ -16,9 +17,9 @@
 #include "match/match.h"
 #include "time/availability.h"
 
-#define SYMMETRY_MAX (1u << 19) /* vertices of a graph in which they are looked for */
+#define SYMMETRY_MAX (1u << 19) /* vertices; larger graphs are searched without symmetries */
 
-static uint64_t mix(uint64_t h, uint64_t n)
+static uint64_t hash_add(uint64_t h, uint64_t n)
 {
     h ^= n + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
     h ^= h >> 30;
@@ -30,9 +31,9 @@ static uint64_t mix(uint64_t h, uint64_t n)
 
 /* ---- the table ---- */
 
-static struct symmetry *slot_of(const struct symmetries *t, weir_vertex v)
+static struct symmetry *table_entry(const struct symmetries *t, weir_vertex v)
 {
-    uint32_t i = (uint32_t)mix(0, v) & (t->size - 1);
+    uint32_t i = (uint32_t)hash_add(0, v) & (t->size - 1);
 
     while (t->list[i].v != WEIR_NONE && t->list[i].v != v)
         i = (i + 1) & (t->size - 1);
@@ -53,21 +54,21 @@ static int grow(struct symmetries *t)
         list[i] = (struct symmetry){.v = WEIR_NONE};
     for (uint32_t i = 0; i < old.size; i++)
         if (old.list[i].v != WEIR_NONE)
-            *slot_of(t, old.list[i].v) = old.list[i];
+            *table_entry(t, old.list[i].v) = old.list[i];
     weir_mem_free(old.list);
     return WEIR_OK;
 }
 
-/* NULL: out of memory. It is good until the next call. */
-static struct symmetry *twin_at(struct symmetries *t, weir_vertex v)
+/* The record of v, added where missing; NULL: out of memory. Valid until the next record is added. */
+static struct symmetry *record_at(struct symmetries *t, weir_vertex v)
 {
-    struct symmetry *at = t->size ? slot_of(t, v) : NULL;
+    struct symmetry *at = t->size ? table_entry(t, v) : NULL;
 
     if (at && at->v == v)
         return at;
     if (t->n >= t->size / 2 && grow(t))
         return NULL;
-    at = slot_of(t, v);
+    at = table_entry(t, v);
     at->v = v;
     t->n++;
     return at;
@@ -75,34 +76,35 @@ static struct symmetry *twin_at(struct symmetries *t, weir_vertex v)
 
 const struct symmetry *weir_symmetry_find(const struct symmetries *t, weir_vertex v)
 {
-    const struct symmetry *at = t->size ? slot_of(t, v) : NULL;
+    const struct symmetry *at = t->size ? table_entry(t, v) : NULL;
     return at && at->v == v ? at : NULL;
 }
 
-/* ---- looks ---- */
+/* ---- signatures ---- */
 
-static uint64_t look_itself(const struct match *m, weir_vertex v)
+static uint64_t own_hash_of(const struct match *m, weir_vertex v)
 {
     const weir_constraint *constraint = weir_request_constraint(m->request);
     const weir_graph *g = m->g;
-    uint64_t h = mix(1, vertex_at(g, v)->kind);
+    uint64_t h = hash_add(1, vertex_at(g, v)->kind);
     weir_type t = kind_of(g, v)->type;
 
     if (m->view != VIEW_ALL)
-        h = mix(h, state_available(vertex_at(g, v)->state));
+        h = hash_add(h, state_available(vertex_at(g, v)->state));
     if (m->view <= VIEW_LATER && schedule_of(g, v)) {
-        h = mix(h, (uint64_t)weir_availability_free(g, v, m->t0, m->t1));
-        h = mix(h, weir_schedule_touched(g, v, m->t0, m->t1, false) + 2u * weir_schedule_touched(g, v, m->t0, m->t1, true));
-        h = m->grows ? mix(h, v) : h;
+        h = hash_add(h, (uint64_t)weir_availability_free(g, v, m->t0, m->t1));
+        h = hash_add(h, weir_schedule_touched(g, v, m->t0, m->t1, false) +
+                            2u * weir_schedule_touched(g, v, m->t0, m->t1, true));
+        h = m->growing ? hash_add(h, v) : h;
     }
     if (constraint && (t == m->node_type || t == m->store_type))
-        h = mix(h, weir_constraint_match(constraint, g, v));
+        h = hash_add(h, weir_constraint_match(constraint, g, v));
     return h;
 }
 
-static uint64_t look_of(const struct symmetry *at)
+static uint64_t signature_of(const struct symmetry *at)
 {
-    return mix(mix(mix(13, at->itself), at->kids), at->extra) | 1;
+    return hash_add(hash_add(hash_add(13, at->own_hash), at->kids_hash), at->use_hash) | 1;
 }
 
 static bool has_kids(const weir_graph *g, weir_vertex v)
@@ -111,64 +113,66 @@ static bool has_kids(const weir_graph *g, weir_vertex v)
     return in && in->nkids > in->holes;
 }
 
-/* Depth of the recursion: that of the graph. Leaves that nobody touched are not kept. */
-static int look_at(struct symmetries *t, weir_vertex v, uint64_t *look)
+/* Computes the signature of v. Leaves without picks and demands get no record. The recursion is as deep as the
+ * graph. */
+static int find_signature(struct symmetries *t, weir_vertex v, uint64_t *signature)
 {
     const struct inner *in = inner_of(t->m->g, v);
     const struct symmetry *known = weir_symmetry_find(t, v);
-    struct symmetry fresh = {.v = v, .extra = known ? known->extra : 0}, *at;
+    struct symmetry fresh = {.v = v, .use_hash = known ? known->use_hash : 0}, *at;
     int rc = WEIR_OK;
 
-    *look = known ? known->look : 0;
-    if (*look)
+    *signature = known ? known->signature : 0;
+    if (*signature)
         return WEIR_OK;
     for (uint32_t i = 0; !rc && in && i < in->nkids; i++) {
         uint64_t kid = 0;
         if (in->kids[i] != WEIR_NONE)
-            rc = look_at(t, in->kids[i], &kid);
-        fresh.kids += kid;
+            rc = find_signature(t, in->kids[i], &kid);
+        fresh.kids_hash += kid;
     }
     if (rc)
         return rc;
-    fresh.itself = look_itself(t->m, v);
-    *look = look_of(&fresh);
+    fresh.own_hash = own_hash_of(t->m, v);
+    *signature = signature_of(&fresh);
     if (!known && !has_kids(t->m->g, v))
         return WEIR_OK;
-    at = twin_at(t, v);
+    at = record_at(t, v);
     if (!at)
         return WEIR_ENOMEM;
-    at->itself = fresh.itself;
-    at->kids = fresh.kids;
-    at->look = *look;
+    at->own_hash = fresh.own_hash;
+    at->kids_hash = fresh.kids_hash;
+    at->signature = *signature;
     return WEIR_OK;
 }
 
-/* What is at v changes by so much: so do the looks above it. */
-static int change_look(struct symmetries *t, weir_vertex v, uint64_t by)
+/* Adds to the use hash of v, and updates the signatures of v and all vertices above. */
+static int add_use_hash(struct symmetries *t, weir_vertex v, uint64_t by)
 {
     uint64_t old = 0;
-    int rc = t->known && !has_kids(t->m->g, v) ? look_at(t, v, &old) : WEIR_OK;
-    struct symmetry *at = rc ? NULL : twin_at(t, v);
+    int rc = t->known && !has_kids(t->m->g, v) ? find_signature(t, v, &old) : WEIR_OK;
+    struct symmetry *at = rc ? NULL : record_at(t, v);
 
     if (!at)
         return WEIR_ENOMEM;
-    old = at->look;
-    at->extra += by;
-    for (; old; at = slot_of(t, v)) {
-        uint64_t look = look_of(at), was = old;
-        at->look = look;
+    old = at->signature;
+    at->use_hash += by;
+    for (; old; at = table_entry(t, v)) {
+        uint64_t signature = signature_of(at), was = old;
+        at->signature = signature;
         v = vertex_at(t->m->g, v)->parent;
-        old = v != WEIR_NONE && weir_symmetry_find(t, v) ? slot_of(t, v)->look : 0;
+        old = v != WEIR_NONE && weir_symmetry_find(t, v) ? table_entry(t, v)->signature : 0;
         if (!old)
             break;
-        slot_of(t, v)->kids += look - was;
+        table_entry(t, v)->kids_hash += signature - was;
     }
     return WEIR_OK;
 }
 
-/* ---- twins ---- */
+/* ---- uses and keys ---- */
 
-/* Where a policy says whom to leave out, or other edges matter, what a vertex is like is more than what is below it. */
+/* Begins with symmetries known, unless the policy prunes or edges of other subsystems matter: more than the
+ * containment below then decides what a vertex can give. */
 void weir_symmetry_begin(struct symmetries *t, const struct match *m)
 {
     bool known = !m->policy->prune && m->g->nsubsystems == 1 && m->links == WEIR_NONE && m->g->live <= SYMMETRY_MAX;
@@ -181,14 +185,14 @@ void weir_symmetry_end(struct symmetries *t)
     *t = (struct symmetries){0};
 }
 
-static int touch(struct symmetries *t, weir_vertex v, bool whole, int by)
+static int record_uses(struct symmetries *t, weir_vertex v, bool whole, int by)
 {
     for (; v != WEIR_NONE; v = vertex_at(t->m->g, v)->parent, whole = false) {
-        struct symmetry *at = twin_at(t, v);
+        struct symmetry *at = record_at(t, v);
         if (!at)
             return WEIR_ENOMEM;
-        at->touched += (uint32_t)by;
-        at->wholes += whole ? (uint32_t)by : 0;
+        at->uses += (uint32_t)by;
+        at->whole_uses += whole ? (uint32_t)by : 0;
     }
     return WEIR_OK;
 }
@@ -200,26 +204,28 @@ static uint64_t signed_hash(uint64_t h, int by)
 
 int weir_symmetry_pick(struct symmetries *t, const weir_pick *p, int by)
 {
-    uint64_t h = mix(mix(17, (uint64_t)p->amount), p->exclusive);
-    return touch(t, p->vertex, p->exclusive, by) ? WEIR_ENOMEM : change_look(t, p->vertex, signed_hash(h, by));
+    uint64_t h = hash_add(hash_add(17, (uint64_t)p->amount), p->exclusive);
+    return record_uses(t, p->vertex, p->exclusive, by) ? WEIR_ENOMEM : add_use_hash(t, p->vertex, signed_hash(h, by));
 }
 
-/* Where a demand has both vertices and pools it matters how far it got: then it is like no other. */
+/* Adds a demand to the uses. A demand with both candidates and pools equals no other demand, as the candidates tried
+ * so far matter. */
 int weir_symmetry_demand(struct symmetries *t, const struct demand *d, uint32_t i, int by)
 {
-    uint64_t h = mix(mix(mix(mix(19, d->r->index), (uint64_t)d->times), d->host), (uint64_t)(demand_least(d) - d->units));
+    uint64_t h = hash_add(hash_add(hash_add(hash_add(19, d->r->index), (uint64_t)d->times), d->host),
+                          (uint64_t)(demand_least(d) - d->units));
 
     if (d->under == WEIR_NONE)
         return WEIR_OK;
     if (d->n > 0 && d->npools > 0)
-        h = mix(h, i);
-    return touch(t, d->under, false, by) ? WEIR_ENOMEM : change_look(t, d->under, signed_hash(h, by));
+        h = hash_add(h, i);
+    return record_uses(t, d->under, false, by) ? WEIR_ENOMEM : add_use_hash(t, d->under, signed_hash(h, by));
 }
 
 int weir_symmetry_count(struct symmetries *t, weir_vertex v, int64_t units)
 {
     for (; v != WEIR_NONE; v = vertex_at(t->m->g, v)->parent) {
-        struct symmetry *at = twin_at(t, v);
+        struct symmetry *at = record_at(t, v);
         if (!at)
             return WEIR_ENOMEM;
         at->units = at->round == t->round ? at->units + units : units;
@@ -230,12 +236,12 @@ int weir_symmetry_count(struct symmetries *t, weir_vertex v, int64_t units)
 
 int weir_symmetry_key(struct symmetries *t, weir_vertex v, uint64_t *key)
 {
-    uint64_t h = t->known ? 3 : v, look;
+    uint64_t h = t->known ? 3 : v, signature;
 
     for (; t->known && v != WEIR_NONE; v = vertex_at(t->m->g, v)->parent) {
-        if (look_at(t, v, &look))
+        if (find_signature(t, v, &signature))
             return WEIR_ENOMEM;
-        h = mix(h, look);
+        h = hash_add(h, signature);
     }
     *key = h;
     return WEIR_OK;
@@ -243,35 +249,38 @@ int weir_symmetry_key(struct symmetries *t, weir_vertex v, uint64_t *key)
 
 /* ---- states ---- */
 
-/* What was taken: where no two vertices are alike, which ones. */
-static int taken(struct backtrack *c, uint64_t *sum)
+/* Adds a hash of all picks: by signatures of the roots, or by vertex where no symmetries are known. */
+static int hash_picks(struct backtrack *c, uint64_t *sum)
 {
     const struct match *m = c->m;
-    uint64_t look;
+    uint64_t signature;
 
-    for (uint32_t k = m->rivals; !c->twins.known && k < m->npicks; k++)
-        *sum += mix(mix(mix(11, m->picks[k].vertex), (uint64_t)m->picks[k].amount), m->picks[k].exclusive);
-    for (uint32_t k = 0; c->twins.known && k < m->g->nroots; k++) {
-        if (m->g->roots[k] != WEIR_NONE && look_at(&c->twins, m->g->roots[k], &look))
+    for (uint32_t k = m->conflicts_from; !c->symmetries.known && k < m->npicks; k++)
+        *sum += hash_add(hash_add(hash_add(11, m->picks[k].vertex), (uint64_t)m->picks[k].amount),
+                         m->picks[k].exclusive);
+    for (uint32_t k = 0; c->symmetries.known && k < m->g->nroots; k++) {
+        if (m->g->roots[k] != WEIR_NONE && find_signature(&c->symmetries, m->g->roots[k], &signature))
             return WEIR_ENOMEM;
-        *sum += m->g->roots[k] != WEIR_NONE ? mix(23, look) : 0;
+        *sum += m->g->roots[k] != WEIR_NONE ? hash_add(23, signature) : 0;
     }
     return WEIR_OK;
 }
 
-/* The same in whatever order it came about: a sum. What is asked for below a vertex is part of the looks. */
+/* Computes the state as a sum, so that the order of picks does not matter. Signatures include the demands below a
+ * vertex. */
 int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state)
 {
-    *state = mix(7, i < c->n ? c->demands[i].r->index : 0);
+    *state = hash_add(7, i < c->n ? c->demands[i].r->index : 0);
     for (uint32_t k = 0; k < c->n; k++) {
         const struct demand *d = &c->demands[k];
         int64_t missing = demand_least(d) - d->units;
-        bool told = c->twins.known && d->under != WEIR_NONE;
-        uint64_t h = mix(mix(mix(mix(k < i, d->r->index), told ? 0 : d->under), d->host), (uint64_t)d->times);
+        bool told = c->symmetries.known && d->under != WEIR_NONE;
+        uint64_t h = hash_add(hash_add(hash_add(hash_add(k < i, d->r->index), told ? 0 : d->under), d->host),
+                              (uint64_t)d->times);
         if (d->subsystem != WEIR_NONE || k >= i || missing > 0)
-            *state += mix(h, (uint64_t)missing);
+            *state += hash_add(h, (uint64_t)missing);
     }
-    if (taken(c, state))
+    if (hash_picks(c, state))
         return WEIR_ENOMEM;
     *state += *state == 0;
     return WEIR_OK;
@@ -279,7 +288,7 @@ int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state)
 
 static uint64_t *state_at(const struct backtrack *c, uint64_t state)
 {
-    uint32_t i = (uint32_t)mix(0, state) & (c->states_size - 1);
+    uint32_t i = (uint32_t)hash_add(0, state) & (c->states_size - 1);
 
     while (c->states[i] && c->states[i] != state)
         i = (i + 1) & (c->states_size - 1);

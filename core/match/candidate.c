@@ -1,5 +1,6 @@
-/* candidate.c - what one vertex can give for one resource of a request. Invariant: what is taken here does not overlap
- * anything booked in the window, nor any pick of the same match. */
+/* candidate.c - the units of a vertex for a resource of a request. Invariant: nothing taken here overlaps a span within
+ * the window, or a pick of the match.
+ */
 #include <string.h>
 
 #include "time/schedule.h"
@@ -13,7 +14,7 @@ enum use {
     USE_WHOLE,  /* the vertex and all below it */
     USE_UNITS,  /* some of its units */
     USE_SHARED, /* without units, beside others */
-    USE_WITHIN  /* not itself: only what the request asks for below it */
+    USE_WITHIN  /* only resources nested in the request, below the vertex */
 };
 
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive)
@@ -34,7 +35,8 @@ void weir_pick_slots(struct match *m, uint32_t from, int64_t n)
         *slots = n < UINT32_MAX - *slots ? *slots + (uint32_t)n : UINT32_MAX;
 }
 
-/* Never where feasibility is asked for: that is not the policy's to decide. */
+/* Whether the policy makes vertices of a type exclusive; never for feasibility, which is not for the policy to
+ * decide. */
 static bool policy_whole(const struct match *m, const char *type)
 {
     for (uint32_t i = 0; m->view != VIEW_ALL && i < m->policy->nexclusive; i++)
@@ -97,19 +99,20 @@ bool weir_candidate_idle(struct match *m, const weir_resource *r)
     return r->takes && (flags & TYPE_HAS_KIDS) && !(flags & TYPE_POOLED);
 }
 
-/* ---- the picks of this match that compete ---- */
+/* ---- conflicting picks of the match ---- */
 
-/* What rivals have of a vertex. */
+/* The use of a vertex by conflicting picks. */
 struct conflict {
     int64_t used;
-    bool shared; /* one of them, without units */
+    bool shared; /* a pick without units */
 };
 
-/* Whether v, as a whole or not, overlaps a rival pick that cannot be shared. */
-static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struct conflict *r)
+/* Whether v, as a whole or not, overlaps a conflicting pick without sharing; otherwise *r tells the use of v by
+ * conflicting picks. */
+static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct conflict *r)
 {
     *r = (struct conflict){0, false};
-    for (uint32_t i = m->rivals; i < m->npicks; i++) {
+    for (uint32_t i = m->conflicts_from; i < m->npicks; i++) {
         const weir_pick *p = &m->picks[i];
         if (p->exclusive && weir_vertex_within(m->g, v, p->vertex))
             return true;
@@ -125,10 +128,11 @@ static bool rivals_clash(const struct match *m, weir_vertex v, bool whole, struc
 
 /* ---- taking ---- */
 
-/* A calendar knows whole uses; where it tells of room for parts, a vertex that is not busy is only likely to have some. */
-static bool window_unused(const struct match *m, weir_vertex v)
+/* Whether v is unused in the window. An occupancy tells for whole uses; with a fit index a vertex free in the mask
+ * may be in use. */
+static bool is_unused(const struct match *m, weir_vertex v)
 {
-    const struct occupancy *c = m->has_busy_mask && m->view == VIEW_LATER && !m->has_fit_index ? m->calendar : NULL;
+    const struct occupancy *c = m->has_busy_mask && m->view == VIEW_LATER && !m->has_fit_index ? m->occupancy : NULL;
 
     if (c && kind_of(m->g, v)->type == c->type && occupancy_alone(m->g, c, v))
         return !occupancy_busy(m->g, c, v);
@@ -141,11 +145,12 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
     return !unit[0] || strcmp(r->unit, unit) == 0;
 }
 
-/* Whether aggregates alone tell that a vertex taken as a whole holds what is asked for below it: counts of types that have
- * nothing to do with each other, of which no more is asked. */
+/* Whether aggregates decide if a vertex taken as a whole holds the nested resources: only counts, of types that do
+ * not nest. */
 static bool is_plain(struct match *m, const weir_resource *r)
 {
-    if (m->policy->prune || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE || weir_allocate_competes(m, r->with, r->nwith))
+    if (m->policy->prune || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE ||
+        weir_allocate_competes(m, r->with, r->nwith))
         return false;
     if (weir_request_constrained(m->request) && m->node_type != WEIR_NO_TYPE &&
         weir_type_above(m->g, weir_type_find(m->g, r->type), m->node_type))
@@ -162,35 +167,35 @@ bool weir_candidate_plain(struct match *m, const weir_resource *r)
 {
     bool plain;
 
-    if (r->index < PLAIN_MEMO && m->plain[r->index])
+    if (r->index < RESOURCE_CACHE && m->plain[r->index])
         return m->plain[r->index] == 1;
     plain = is_plain(m, r);
-    if (r->index < PLAIN_MEMO)
+    if (r->index < RESOURCE_CACHE)
         m->plain[r->index] = plain ? 1 : 2;
     return plain;
 }
 
-/* Whether v, free as a whole, holds what the request asks for below it. 1 (with picks of what is inside where somebody wants
- * to know), 0 or negative. */
-static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
+/* Whether v, free as a whole, holds the nested resources. Returns 1 (with nested picks added where the caller asks
+ * for them), 0 or negative. */
+static int holds_nested(struct match *m, weir_vertex v, const weir_resource *r)
 {
     enum match_view view = m->view;
-    uint32_t npicks = m->npicks, rivals = m->rivals;
-    bool told = m->options->inside && view != VIEW_ALL; /* somebody wants to know what serves the request there */
+    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
+    bool wants_picks = m->options->inside && view != VIEW_ALL;
     int rc;
 
-    /* the search has weighed the needs against the totals below v: where those are what is up, it is decided */
-    if (!told && m->needs_known_met)
+    /* the search has compared the needs with the totals below v: where all vertices are up, the totals decide */
+    if (!wants_picks && m->needs_known_met)
         return 1;
-    if (!told && weir_candidate_plain(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
+    if (!wants_picks && weir_candidate_plain(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
         return 1;
     if (view < VIEW_CAPACITY)
         m->view = VIEW_CAPACITY;
-    m->rivals = WEIR_NONE;
-    rc = m->place(m, v, r->with, r->nwith, 1);
+    m->conflicts_from = WEIR_NONE;
+    rc = m->allocate(m, v, r->with, r->nwith, 1);
     m->view = view;
-    m->rivals = rivals;
-    if (rc <= 0 || !told)
+    m->conflicts_from = conflicts_from;
+    if (rc <= 0 || !wants_picks)
         m->npicks = npicks;
     return rc;
 }
@@ -198,21 +203,21 @@ static int capacity(struct match *m, weir_vertex v, const weir_resource *r)
 static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r)
 {
     int64_t size = kind_of(m->g, v)->size;
-    struct conflict rivals;
+    struct conflict conflict;
     uint32_t npicks = m->npicks;
     int rc;
 
-    if (size == 0 || rivals_clash(m, v, true, &rivals))
+    if (size == 0 || conflicts(m, v, true, &conflict))
         return 0;
-    if (!window_unused(m, v)) {
-        note(m, WEIR_EVENT_BUSY, v, r);
+    if (!is_unused(m, v)) {
+        count_event(m, WEIR_EVENT_BUSY, v, r);
         return 0;
     }
     rc = weir_filter_allows_whole(m, v);
     if (rc == 0)
-        note(m, WEIR_EVENT_CONSTRAINT, v, r);
+        count_event(m, WEIR_EVENT_CONSTRAINT, v, r);
     if (rc == 1 && r->nwith)
-        rc = capacity(m, v, r);
+        rc = holds_nested(m, v, r);
     if (rc <= 0)
         return rc;
     rc = weir_pick_add(m, v, r, size, true);
@@ -224,36 +229,37 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
     return rc <= 0 ? rc : size;
 }
 
-/* Units of v that the job has which asks for more. */
+/* Units of v already held by the growing job. */
 static int64_t own_units(const struct match *m, weir_vertex v)
 {
-    const struct schedule *b = m->grows && m->view <= VIEW_LATER ? schedule_of(m->g, v) : NULL;
-    uint32_t i = b ? weir_schedule_find(m->g, v, (uint32_t)(m->grows - m->g->jobs->list)) : WEIR_NONE;
+    const struct schedule *b = m->growing && m->view <= VIEW_LATER ? schedule_of(m->g, v) : NULL;
+    uint32_t i = b ? weir_schedule_find(m->g, v, (uint32_t)(m->growing - m->g->jobs->list)) : WEIR_NONE;
 
     return i != WEIR_NONE ? weir_schedule_span(m->g, b, i).amount : 0;
 }
 
-/* Whether somebody else uses v; without units of it the job itself is somebody else, too. */
+/* Whether further jobs use v in the window. A growing job without units of v counts as a further job. */
 static bool others_use(const struct match *m, weir_vertex v, int64_t own)
 {
-    return own > 0 ? weir_schedule_others(m->g, v, (uint32_t)(m->grows - m->g->jobs->list), m->t0, m->t1) : !window_unused(m, v);
+    return own > 0 ? weir_schedule_others(m->g, v, (uint32_t)(m->growing - m->g->jobs->list), m->t0, m->t1)
+                   : !is_unused(m, v);
 }
 
-/* Units that v can still give, at most `want`; negative where it is a rival's. */
+/* Units left in v, at most `want`; negative: v is in conflict. */
 static int64_t units_left(const struct match *m, weir_vertex v, int64_t want)
 {
     int64_t size = kind_of(m->g, v)->size, left = size, own = own_units(m, v);
-    struct conflict rivals;
+    struct conflict conflict;
 
-    if (rivals_clash(m, v, false, &rivals))
+    if (conflicts(m, v, false, &conflict))
         return -1;
     if (m->view <= VIEW_LATER)
         left = weir_availability_free(m->g, v, m->t0, m->t1);
-    left -= rivals.used;
+    left -= conflict.used;
     if (left > want)
         left = want;
-    /* all units to one job is exclusive (A2): nobody may share the pool then */
-    if (left + rivals.used + own == size && (rivals.shared || others_use(m, v, own)))
+    /* all units for a single job is exclusive (A2): no further job may share the pool then */
+    if (left + conflict.used + own == size && (conflict.shared || others_use(m, v, own)))
         left--;
     return left > 0 ? left : 0;
 }
@@ -271,7 +277,7 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
     if (left < 0)
         return 0;
     if (left == 0) {
-        note(m, WEIR_EVENT_BUSY, v, r);
+        count_event(m, WEIR_EVENT_BUSY, v, r);
         return 0;
     }
     rc = weir_pick_add(m, v, r, left, left == size);
@@ -281,12 +287,12 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
 static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
 {
     int64_t size = kind_of(m->g, v)->size;
-    struct conflict rivals;
+    struct conflict conflict;
     int rc;
 
-    if (size == 0 || rivals_clash(m, v, false, &rivals))
+    if (size == 0 || conflicts(m, v, false, &conflict))
         return 0;
-    if (rivals.used > 0 && rivals.used + own_units(m, v) == size) /* nothing is left to share (A2) */
+    if (conflict.used > 0 && conflict.used + own_units(m, v) == size) /* nothing is left to share (A2) */
         return 0;
     rc = weir_pick_add(m, v, r, 0, false);
     return rc ? rc : size < want ? size : want;
@@ -294,18 +300,18 @@ static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *
 
 bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r)
 {
-    struct conflict rivals;
-    return weir_candidate_unit(m, v, r) && !rivals_clash(m, v, false, &rivals);
+    struct conflict conflict;
+    return weir_candidate_unit(m, v, r) && !conflicts(m, v, false, &conflict);
 }
 
 static int64_t take_within(struct match *m, weir_vertex v, const weir_resource *r)
 {
-    struct conflict rivals;
+    struct conflict conflict;
     int rc;
 
-    if (rivals_clash(m, v, false, &rivals))
+    if (conflicts(m, v, false, &conflict))
         return 0;
-    rc = m->place(m, v, r->with, r->nwith, 1);
+    rc = m->allocate(m, v, r->with, r->nwith, 1);
     return rc <= 0 ? rc : kind_of(m->g, v)->size;
 }
 

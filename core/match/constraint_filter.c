@@ -1,7 +1,8 @@
-/* constraint_filter.c - which nodes the constraint of a request allows, all at once, so that a search leaves out what holds none of them.
- * Most matches never ask: a node that is refused costs one look. From the FILTER_AFTER-th on it pays to know them all.
+/* constraint_filter.c - all nodes allowed by the constraint of a request, computed at once, so that a search leaves out
+ * rows without any. Most matches never need the filter: a refused node costs a test. From number FILTER_AFTER on the
+ * filter pays off.
  *
- * Invariant: what the fence stops, weir_constraint_match() would have refused node by node.
+ * Invariant: weir_constraint_match() would have refused every node that the filter excludes.
  */
 #include "match/match.h"
 
@@ -15,12 +16,13 @@ int weir_filter_prepare(struct match *m)
 
     if (m->allowed || !c || m->node_type == WEIR_NO_TYPE)
         return WEIR_OK;
-    if (weir_node_table_get(m->g, m->node_type, &m->node_table) || weir_constraint_nodes(c, m->g, m->node_table, &m->allowed))
+    if (weir_node_table_get(m->g, m->node_type, &m->node_table) ||
+        weir_constraint_nodes(c, m->g, m->node_table, &m->allowed))
         return weir_fail_nomem(m->err);
     return WEIR_OK;
 }
 
-/* Whether vertices of a type stand nowhere but at or inside nodes. */
+/* Whether vertices of a type are only found at or inside nodes. */
 static bool is_in_nodes(const struct match *m, weir_type t)
 {
     return t < m->node_table->ntypes && !m->node_table->outside[t];
@@ -35,7 +37,7 @@ bool weir_filter_matters(const struct search *s)
     return inside;
 }
 
-/* Whether one of the nodes in a span is allowed. */
+/* Whether a span has an allowed node. */
 static bool allows_one(const struct match *m, struct node_table_span s)
 {
     int64_t first = s.lo < s.hi ? weir_idset_next(m->allowed, (int64_t)s.lo - 1) : -1;
@@ -58,7 +60,7 @@ bool weir_filter_excludes(const struct match *m, weir_vertex v)
     return in && in->cells && weir_filter_excludes_row(m, in, 0);
 }
 
-/* Whether one of the nodes in a span is below v, and not allowed. */
+/* Whether a span has a forbidden node below v. */
 static bool forbids_one(const struct match *m, weir_vertex v, struct node_table_span s)
 {
     for (int64_t i = weir_idset_next(m->node_table->live, (int64_t)s.lo - 1); i >= 0 && i < s.hi;

@@ -1,18 +1,18 @@
-/* context.c - services of a match for its parts: the listener, the policy's scores and failures, the indexes at hand. */
+/* context.c - services of a match for its parts: the listener, scores and failures of the policy, cached indexes. */
 #include <math.h>
 #include <string.h>
 
 #include "match/match.h"
 
-void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource, const struct lack *lack,
-                     double score)
+void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource,
+                     const struct shortage *shortage, double score)
 {
     weir_trace t = {.event = event, .vertex = v, .resource = resource, .score = score};
 
-    if (lack) {
-        t.type = lack->type;
-        t.need = lack->need;
-        t.have = lack->have;
+    if (shortage) {
+        t.type = shortage->type;
+        t.need = shortage->need;
+        t.have = shortage->have;
     }
     m->options->trace(m->options->trace_data, &t);
 }
@@ -35,7 +35,7 @@ int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_v
         return weir_match_policy_failed(m, "evaluate");
     for (size_t i = 0; i < n; i++)
         if (isnan(score[i]))
-            note(m, WEIR_EVENT_POLICY, v[i], r);
+            count_event(m, WEIR_EVENT_POLICY, v[i], r);
         else if (m->options->trace)
             weir_match_tell(m, WEIR_EVENT_SCORED, v[i], r->index, NULL, score[i]);
     return WEIR_OK;
@@ -52,9 +52,9 @@ int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode
             return WEIR_OK;
         }
     rc = weir_index_get(m->g, ordered ? m->policy : &unordered, t, mode, out, m->err);
-    if (m->g->indexes.n == INDEX_MAX) /* another one may have made room */
+    if (m->g->indexes.n == INDEX_MAX) /* an older index may have made way */
         m->nindexes = 0;
-    if (rc || m->nindexes == INDEX_MEMO)
+    if (rc || m->nindexes == INDEX_CACHE)
         return rc;
     m->indexes[m->nindexes].index = *out;
     m->indexes[m->nindexes].type = t;

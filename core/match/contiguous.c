@@ -1,5 +1,7 @@
-/* contiguous.c - neighbours first: which of the candidates lie together. Candidates under one parent whose ids follow each other are a
- * run; the longest run is taken first, then the next longest. What is alike is taken in the order that the candidates stand in. */
+/* contiguous.c - chooses candidates that lie together. Candidates under a common parent with consecutive ids are a run;
+ * the longest run is taken first, then the next longest. Runs of equal length, and candidates of equal id, keep the
+ * order of the candidates.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +9,13 @@
 
 struct neighbour {
     weir_vertex parent;
-    uint32_t at; /* among the candidates */
+    uint32_t at; /* position among the candidates */
     int64_t id;
 };
 
 struct run {
-    uint32_t first, n; /* of the neighbours */
-    uint32_t at;       /* of its first */
+    uint32_t first, n; /* in the list of neighbours */
+    uint32_t at;       /* position of the first neighbour among the candidates */
 };
 
 static int by_place(const void *a, const void *b)
@@ -36,7 +38,7 @@ static int by_length(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Mostly the order of a policy is that of places. */
+/* Lists the candidates by parent and id. The order of a policy mostly is that already. */
 static void list_neighbours(const weir_graph *g, const weir_vertex *v, uint32_t n, struct neighbour *list)
 {
     bool in_place = true;

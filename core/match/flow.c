@@ -1,8 +1,9 @@
-/* flow.c - channelled pools (RFC 4): a resource of a request that names a subsystem, such as power=2 or pfs1=4, takes
- * its units on every distribution unit on the way from the vertex it stands below up to the source of that subsystem, or
- * the vertex does not fit. Where several ways lead up, the first that fits is taken.
+/* flow.c - flows (RFC 4): a resource of a request that names a subsystem, such as power=2 or pfs1=4, takes units of
+ * every distribution unit on the way from the vertex above the resource up to the source of the subsystem, or the
+ * vertex does not fit. Of several ways up, the first with enough units is taken.
  *
- * Invariant: the units that this match has already taken of a distribution unit count as used. */
+ * Invariant: units of a distribution unit already taken by the match count as used.
+ */
 #include <string.h>
 
 #include "match/match.h"
@@ -30,7 +31,7 @@ uint32_t weir_flow_find(const weir_graph *g, const char *name)
     return s;
 }
 
-/* Units of a distribution unit that are left to this match. */
+/* Units of a distribution unit left to the match. */
 static int64_t left_of(const struct match *m, weir_vertex v)
 {
     int64_t left = kind_of(m->g, v)->size;
@@ -45,7 +46,7 @@ static int64_t left_of(const struct match *m, weir_vertex v)
     return left;
 }
 
-/* What a resource takes on the way up, and for which vertex. */
+/* The units of a resource on the way up, and the vertex to be served. */
 struct flow {
     weir_vertex endpoint;
     uint32_t subsystem;
@@ -53,7 +54,7 @@ struct flow {
     int64_t units;
 };
 
-/* Takes units of everything above v. 1, 0 (and no pick) when no way up fits, or negative. */
+/* Takes units of all vertices on a way up from v. Returns 1, 0 (no pick added) when no way up fits, or negative. */
 static int climb(struct match *m, weir_vertex v, const struct flow *f, uint32_t depth)
 {
     uint32_t npicks = m->npicks;
@@ -66,9 +67,9 @@ static int climb(struct match *m, weir_vertex v, const struct flow *f, uint32_t 
     for (; i != WEIR_NONE; i = weir_edge_next(m->g, i, false)) {
         weir_vertex up = m->g->edges[i].source;
         int rc;
-        note(m, WEIR_EVENT_VISITED, up, f->r);
+        count_event(m, WEIR_EVENT_VISITED, up, f->r);
         if (!weir_candidate_unit(m, up, f->r) || left_of(m, up) < f->units) {
-            note(m, WEIR_EVENT_BUSY, up, f->r);
+            count_event(m, WEIR_EVENT_BUSY, up, f->r);
             continue;
         }
         rc = weir_pick_add(m, up, f->r, f->units, f->units == kind_of(m->g, up)->size);
@@ -88,13 +89,13 @@ int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, c
     int64_t most = count_most(m, &r->count);
 
     if (most > r->count.min && most >= WEIR_FOREVER / 2)
-        most = r->count.min; /* "at least": no more than that */
-    /* what is inside a node is fed where the node is */
+        most = r->count.min; /* "at least": no more than the minimum */
+    /* resources inside a node draw from the way up from the node */
     while (under != WEIR_NONE && weir_edge_first(m->g, under, subsystem, false) == WEIR_NONE)
         under = vertex_at(m->g, under)->parent;
     if (under == WEIR_NONE)
         return 0;
-    m->backtracked = true; /* one distribution unit may have several picks */
+    m->backtracked = true; /* a distribution unit may have several picks */
     for (int64_t n = most; n >= r->count.min && n >= 0; n = weir_count_floor(&r->count, n - 1)) {
         struct flow f = {under, subsystem, r, saturating_mul(n, times)};
         int rc = climb(m, under, &f, 0);

@@ -1,9 +1,12 @@
-/* free_list.c - see free_list.h. Invariant: what occupancy.h says is busy is left out, nothing else; the order is that of the index. */
+/* free_list.c - iterator over free vertices (free_list.h). Invariant: exactly the vertices set in c->busy are left out;
+ * the order is that of the index.
+ */
 #include "match/free_list.h"
 
 #include <string.h>
 
-/* Where the listed vertices stand in a calendar, so that those that are busy need no look. */
+/* Records the bit of each vertex in the list of the index, so that busy vertices need not be read; no record is
+ * needed where list and occupancy have the same order. WEIR_ENOMEM. */
 static int find_bits(const weir_graph *g, struct index *x, const struct occupancy *c)
 {
     bool alike = x->nlist == c->count && memcmp(x->list, c->vertices, x->nlist * sizeof *x->list) == 0;
@@ -21,13 +24,13 @@ static int find_bits(const weir_graph *g, struct index *x, const struct occupanc
 
 int weir_free_list_begin(struct free_list *l, const weir_graph *g, struct index *x, const struct occupancy *c)
 {
-    *l = (struct free_list){.g = g, .calendar = c, .index = x};
+    *l = (struct free_list){.g = g, .occupancy = c, .index = x};
     if (weir_index_list(g, x) || (x->bits_of != c->serial && find_bits(g, x, c)))
         return WEIR_ENOMEM;
     return WEIR_OK;
 }
 
-/* The first bit from `at` on that is not set. Behind the last vertex all are. */
+/* The first bit from `at` on that is not set; beyond the last vertex all bits count as set. */
 static uint32_t next_clear(const struct occupancy *c, uint32_t at)
 {
     uint32_t word = at / 64;
@@ -43,18 +46,18 @@ static weir_vertex find(struct free_list *l)
     const struct index *x = l->index;
 
     if (!x->bits) {
-        l->at = next_clear(l->calendar, l->at) + 1;
+        l->at = next_clear(l->occupancy, l->at) + 1;
         return l->at <= x->nlist ? x->list[l->at - 1] : WEIR_NONE;
     }
     while (l->at < x->nlist) {
         uint32_t bit = x->bits[l->at++];
-        if (bit == WEIR_NONE || !(l->calendar->busy[bit / 64] >> (bit % 64) & 1))
+        if (bit == WEIR_NONE || !(l->occupancy->busy[bit / 64] >> (bit % 64) & 1))
             return x->list[l->at - 1];
     }
     return WEIR_NONE;
 }
 
-/* What hangs off the vertex that is number i in the ring, itself there by now. */
+/* Prefetches the schedule and the inner record of vertex number i of the ring, which is in the cache by now. */
 static void fetch_records(const struct free_list *l, uint32_t i)
 {
     const struct vertex *x = vertex_at(l->g, l->ahead[i % FREE_LIST_AHEAD]);
@@ -65,7 +68,8 @@ static void fetch_records(const struct free_list *l, uint32_t i)
         __builtin_prefetch(&l->g->inners[x->inner]);
 }
 
-/* ... and what hangs off that: where one more span would go, mostly behind the last. */
+/* Prefetches the next free span of the schedule, behind the last span, and the cells of the inner record of vertex
+ * number i. */
 static void fetch_details(const struct free_list *l, uint32_t i)
 {
     weir_vertex v = l->ahead[i % FREE_LIST_AHEAD];

@@ -1,7 +1,8 @@
-/* free_list.h - the vertices of a calendar that are not busy, one after the other in the order of an index. Private to the core.
+/* free_list.h - iterator over the vertices of an occupancy that are not busy, in the order of an index. Private to the
+ * core.
  *
- * Where a job takes hundreds of vertices, waiting for memory is most of what it costs. So some are found ahead, and what will be
- * looked at is fetched meanwhile.
+ * A job that takes hundreds of vertices mostly waits for memory. So the iterator finds vertices ahead of the caller,
+ * and prefetches the records that the caller will look at.
  */
 #ifndef WEIR_FREE_LIST_H
 #define WEIR_FREE_LIST_H
@@ -13,14 +14,19 @@
 
 struct free_list {
     const weir_graph *g;
-    const struct occupancy *calendar; /* NULL: this is no listing */
+    const struct occupancy *occupancy; /* NULL: the iterator is not in use */
     const struct index *index;
+    /* position in the list of the index, or bit of the occupancy, to look at next */
     uint32_t at;
-    weir_vertex ahead[FREE_LIST_AHEAD]; /* a ring: found, from number `out` to `in` */
+    weir_vertex ahead[FREE_LIST_AHEAD]; /* a ring of vertices found, numbers `out` to `in` */
     uint32_t in, out;
 };
 
-int weir_free_list_begin(struct free_list *l, const weir_graph *g, struct index *x, const struct occupancy *c) WEIR_CHECKED;
-weir_vertex weir_free_list_next(struct free_list *l); /* WEIR_NONE: no more */
+/* Begins an iteration; x and c must stay unchanged, but for bits set in c->busy, until the iteration ends.
+ * WEIR_ENOMEM. */
+int weir_free_list_begin(struct free_list *l, const weir_graph *g, struct index *x,
+                         const struct occupancy *c) WEIR_CHECKED;
+/* The next vertex; WEIR_NONE: no more. */
+weir_vertex weir_free_list_next(struct free_list *l);
 
 #endif

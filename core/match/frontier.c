@@ -1,5 +1,7 @@
-/* frontier.c - what a search has still to look at, best first: a heap of runs. Invariant: the items of a run are in order, its
- * first one is in the heap. What stands side by side mostly is in order, so that most of it never moves in the heap. */
+/* frontier.c - the items left for a search to look at, best first: a heap of runs. Invariant: the items of a run are in
+ * order, and the first item of each run is in the heap. Siblings mostly are in order, so most items never move in the
+ * heap.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
 
 /* ---- depth first, to where most is free ---- */
 
-/* The number in the tag that decides between siblings; WEIR_FOREVER: v has none. */
+/* The number in the tag that decides between siblings; WEIR_FOREVER: v has no such tag. */
 static int64_t tagged(const struct search *s, weir_vertex v)
 {
     const struct pool *p = pool_of(s->m->g, v);
@@ -25,8 +27,8 @@ static int64_t tagged(const struct search *s, weir_vertex v)
     return WEIR_FOREVER;
 }
 
-/* What decides between siblings: how much of the first spare type is free below v, most of all where nobody uses or has
- * reserved any of it. */
+/* The quantity that decides between siblings: free units of the first spare type below v; WEIR_FOREVER, most of all,
+ * where v is neither used nor reserved. */
 static int64_t slack(const struct search *s, weir_vertex v)
 {
     const weir_graph *g = s->m->g;
@@ -44,7 +46,7 @@ static int64_t slack(const struct search *s, weir_vertex v)
     return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;
 }
 
-/* Whether a is come by before b: their ancestors that are siblings decide. O(d) */
+/* Whether a search that descends reaches a before b: the ancestors of both that are siblings decide. O(d) */
 static bool descends_before(const struct search *s, weir_vertex a, weir_vertex b)
 {
     const weir_graph *g = s->m->g;
@@ -64,7 +66,8 @@ static bool descends_before(const struct search *s, weir_vertex a, weir_vertex b
 static bool before(const struct search *s, const struct item *a, const struct item *b)
 {
     if (search_descends(s))
-        return descends_before(s, a->kind == ITEM_AGAIN ? a->key : a->vertex, b->kind == ITEM_AGAIN ? b->key : b->vertex);
+        return descends_before(s, a->kind == ITEM_AGAIN ? a->key : a->vertex,
+                               b->kind == ITEM_AGAIN ? b->key : b->vertex);
     if (a->key == b->key)
         return a->kind < b->kind;
     return weir_order_before(s->m->g, &s->index->order, a->key, b->key);
@@ -91,9 +94,9 @@ struct item weir_search_pop(struct search *s)
     uint32_t at = 0;
 
     if (top.next != WEIR_NONE) {
-        next = s->behind[top.next];
-        s->behind[top.next].next = s->spare_behind;
-        s->spare_behind = top.next;
+        next = s->run_items[top.next];
+        s->run_items[top.next].next = s->run_free;
+        s->run_free = top.next;
     } else {
         next = s->heap[--s->n];
     }
@@ -112,61 +115,62 @@ struct item weir_search_pop(struct search *s)
 
 /* ---- runs ---- */
 
-/* A place behind the first of a run; WEIR_NONE: out of memory. */
-static uint32_t place_behind(struct search *s)
+/* Number of an unused entry of run_items; WEIR_NONE: out of memory. */
+static uint32_t new_run_item(struct search *s)
 {
-    uint32_t i = s->spare_behind;
+    uint32_t i = s->run_free;
 
     if (i != WEIR_NONE) {
-        s->spare_behind = s->behind[i].next;
+        s->run_free = s->run_items[i].next;
         return i;
     }
-    if (weir_array_reserve(&s->behind, &s->behind_cap, (size_t)s->nbehind + 1, sizeof *s->behind))
+    if (weir_array_reserve(&s->run_items, &s->run_items_cap, (size_t)s->nrun_items + 1, sizeof *s->run_items))
         return WEIR_NONE;
-    return s->nbehind++;
+    return s->nrun_items++;
 }
 
-/* The first of a run that nothing has been put behind yet. */
+/* Begins a run with one item. */
 static void begin_run(struct search *s, const struct item *it)
 {
-    s->first = *it;
-    s->last = WEIR_NONE;
+    s->run_first = *it;
+    s->run_last = WEIR_NONE;
     s->in_run = true;
 }
 
-/* Puts an item behind the run, or in front of it, where it belongs there; else that run is over. */
+/* Adds an item to the end or the start of the run under construction, where the order allows; otherwise begins a new
+ * run. */
 static int add_to_run(struct search *s, struct item *it)
 {
-    bool behind = !before(s, it, s->last == WEIR_NONE ? &s->first : &s->behind[s->last]);
-    uint32_t place;
+    bool behind = !before(s, it, s->run_last == WEIR_NONE ? &s->run_first : &s->run_items[s->run_last]);
+    uint32_t entry;
 
-    if (!behind && !before(s, it, &s->first)) {
-        int rc = put(s, &s->first);
+    if (!behind && !before(s, it, &s->run_first)) {
+        int rc = put(s, &s->run_first);
         begin_run(s, it);
         return rc;
     }
-    place = place_behind(s);
-    if (place == WEIR_NONE)
+    entry = new_run_item(s);
+    if (entry == WEIR_NONE)
         return weir_fail_nomem(s->m->err);
-    s->behind[place] = behind ? *it : s->first;
+    s->run_items[entry] = behind ? *it : s->run_first;
     if (!behind) {
-        s->last = s->last == WEIR_NONE ? place : s->last;
-        it->next = place;
-        s->first = *it;
+        s->run_last = s->run_last == WEIR_NONE ? entry : s->run_last;
+        it->next = entry;
+        s->run_first = *it;
         return WEIR_OK;
     }
-    *(s->last == WEIR_NONE ? &s->first.next : &s->behind[s->last].next) = place;
-    s->last = place;
+    *(s->run_last == WEIR_NONE ? &s->run_first.next : &s->run_items[s->run_last].next) = entry;
+    s->run_last = entry;
     return WEIR_OK;
 }
 
 int weir_search_push(struct search *s, struct item it)
 {
     it.next = WEIR_NONE;
-    it.from = s->noted && it.kind != ITEM_AGAIN ? s->into : WEIR_NONE;
-    if (it.from != WEIR_NONE)
-        s->opened[it.from].items++;
-    if (!s->gathers)
+    it.origin = s->learning && it.kind != ITEM_AGAIN ? s->pushed_from : WEIR_NONE;
+    if (it.origin != WEIR_NONE)
+        s->opened[it.origin].live++;
+    if (!s->collecting)
         return put(s, &it);
     if (s->in_run)
         return add_to_run(s, &it);
@@ -178,6 +182,6 @@ int weir_search_gathered(struct search *s)
 {
     bool left = s->in_run;
 
-    s->gathers = s->in_run = false;
-    return left ? put(s, &s->first) : WEIR_OK;
+    s->collecting = s->in_run = false;
+    return left ? put(s, &s->run_first) : WEIR_OK;
 }

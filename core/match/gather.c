@@ -1,5 +1,6 @@
-/* gather.c - units of one resource: candidates are taken in the order of the search, by score, or as the policy selects.
- * Invariant: on "does not fit" and on failure the picks are as they were. */
+/* gather.c - units of a resource: candidates are taken in the order of the search, by score, or as the policy selects.
+ * Invariant: on "does not fit" and on failure the picks are as they were.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,16 +8,16 @@
 #include "match/match.h"
 #include "index/rank_order.h"
 
-/* Units that one vertex gave, and the number of picks after it. */
+/* Units that a vertex gave, and the number of picks afterwards. */
 struct gain {
     weir_vertex v;
     uint32_t npicks;
     int64_t units;
 };
 
-/* The gains of one resource, one entry a vertex that gave something. */
+/* The gains of a resource, in the order of taking. */
 struct gains {
-    uint32_t from; /* picks before the first gain */
+    uint32_t from; /* number of the first pick */
     struct gain *list;
     uint32_t n, cap;
     int64_t units;
@@ -65,7 +66,7 @@ struct scored {
 struct scores {
     struct scored *list;
     uint32_t n, cap;
-    uint32_t chosen; /* of these, the first ones, are to do where all of them fit */
+    uint32_t chosen; /* the first so many vertices were selected, and suffice if all fit */
 };
 
 static int by_score(const void *a, const void *b)
@@ -76,16 +77,16 @@ static int by_score(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Notes a vertex if it fits; takes nothing. *fits tells whether it does. */
-static int note_fitting(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
+/* Adds a vertex to the list if it fits, without taking anything. *fits tells whether it does. */
+static int add_fitting(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
 {
     uint32_t npicks = m->npicks;
-    bool trying = m->probing;
+    bool probing = m->probing;
     int64_t units;
 
     m->probing = true;
     units = weir_candidate_take(m, v, r, WEIR_FOREVER);
-    m->probing = trying;
+    m->probing = probing;
     m->npicks = npicks;
     *fits = units > 0;
     if (units <= 0)
@@ -97,7 +98,7 @@ static int note_fitting(struct match *m, weir_vertex v, const weir_resource *r, 
     return WEIR_OK;
 }
 
-/* Gives each its score, and leaves out those that the policy does not want. */
+/* Gives each vertex a score, and drops vertices without. */
 static int score_list(struct match *m, const weir_resource *r, struct scores *sc)
 {
     weir_vertex *v = weir_mem_alloc((size_t)sc->n * sizeof *v);
@@ -117,8 +118,9 @@ static int score_list(struct match *m, const weir_resource *r, struct scores *sc
     return rc;
 }
 
-/* The next vertices that fit, at most so many; *more tells whether there may be others. */
-static int score_next(struct match *m, struct search *s, const weir_resource *r, uint32_t most, struct scores *sc, bool *more)
+/* Lists the next vertices that fit, up to `most` in all; *more tells whether further vertices may follow. */
+static int score_next(struct match *m, struct search *s, const weir_resource *r, uint32_t most, struct scores *sc,
+                      bool *more)
 {
     weir_vertex v;
     int rc = WEIR_OK;
@@ -130,7 +132,7 @@ static int score_next(struct match *m, struct search *s, const weir_resource *r,
         *more = rc > 0;
         if (rc <= 0)
             break;
-        rc = note_fitting(m, v, r, sc, &fits);
+        rc = add_fitting(m, v, r, sc, &fits);
         if (!rc && !fits)
             rc = weir_search_rejected(s, v);
         if (rc)
@@ -141,7 +143,7 @@ static int score_next(struct match *m, struct search *s, const weir_resource *r,
     return score_list(m, r, sc);
 }
 
-/* A heap, as mostly few of many are taken: the entry at i goes down to where it belongs. */
+/* Moves the entry at i down to its position in the heap. A heap, as mostly few of many vertices are taken. */
 static void sift(struct scores *sc, uint32_t i)
 {
     struct scored moving = sc->list[i];
@@ -172,8 +174,8 @@ static weir_vertex pop_best(struct scores *sc)
     return v;
 }
 
-/* Puts what the policy's select chose first; the others follow, best first, for when that is less than is needed, or some of
- * it does not fit together: what fits is for the engine to say. */
+/* Puts the vertices chosen by the policy's select first. The rest follow, best first, in case the choice is too
+ * small or does not fit together: the engine decides what fits. */
 static int reorder_selected(struct match *m, struct scores *sc, const uint32_t *chosen, size_t count)
 {
     struct scored *picked = weir_mem_alloc(sc->n * sizeof *picked);
@@ -233,7 +235,7 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
 
     if (sc->n == 0)
         return WEIR_OK;
-    if (m->policy->evaluate) /* else they stand as they were found */
+    if (m->policy->evaluate) /* else the search has ordered the list */
         qsort(sc->list, sc->n, sizeof *sc->list, by_score);
     v = weir_mem_alloc(sc->n * sizeof *v);
     score = weir_mem_alloc(sc->n * sizeof *score);
@@ -245,13 +247,13 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
     return rc;
 }
 
-/* Whether the policy chooses a set, of so many units; not where it does not matter which. */
+/* Whether the policy chooses a set of `want` units; not while probing, where any set will do. */
 static bool policy_selects(const struct match *m, int64_t want)
 {
     return !m->probing && (m->policy->select || (m->policy->runs && want > 1));
 }
 
-/* How many candidates the policy is given at a time. */
+/* Candidates given to the policy at a time. */
 static uint32_t round_size(const struct match *m, int64_t want)
 {
     uint32_t n = m->policy->evaluate ? 0 : m->policy->candidates;
@@ -261,8 +263,9 @@ static uint32_t round_size(const struct match *m, int64_t want)
     return want * 2 > n ? (uint32_t)want * 2 : n;
 }
 
-/* Takes from the next candidates. *more: there are others, and they are needed. */
-static int gather_round(struct match *m, struct search *s, const weir_resource *r, int64_t want, struct gains *gs, bool *more)
+/* Takes units from the next candidates. *more: further candidates are needed, and may exist. */
+static int gather_round(struct match *m, struct search *s, const weir_resource *r, int64_t want, struct gains *gs,
+                        bool *more)
 {
     struct scores sc = {0};
     bool selects = policy_selects(m, want - gs->units), all_fit = true;
@@ -280,7 +283,7 @@ static int gather_round(struct match *m, struct search *s, const weir_resource *
         rc = units < 0 ? (int)units : units > 0 ? gain_add(m, gs, v, units) : 0;
         all_fit &= units > 0;
     }
-    *more = *more && gs->units < want && (n == sc.chosen || !all_fit); /* or it chose to have fewer */
+    *more = *more && gs->units < want && (n == sc.chosen || !all_fit); /* or the policy chose to take fewer */
     weir_mem_free(sc.list);
     return rc;
 }
@@ -306,9 +309,9 @@ static int gather(struct match *m, weir_vertex under, const weir_resource *r, in
     return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
 }
 
-/* ---- when it is more than is allowed ---- */
+/* ---- trimming to an allowed count ---- */
 
-/* One gain with its own picks. */
+/* A gain with the range of its picks. */
 struct share {
     struct gain gain;
     uint32_t from, n;
@@ -335,7 +338,7 @@ static void list_shares(const struct gains *gs, struct share *shares)
         shares[i] = (struct share){gs->list[i], from, gs->list[i].npicks - from};
 }
 
-/* Writes the gains and their picks in the order of the shares. */
+/* Writes the gains and picks in the order of the shares. */
 static void rewrite(struct match *m, struct gains *gs, const struct share *shares, const weir_pick *picks,
                     const struct pick_note *notes)
 {
@@ -351,7 +354,7 @@ static void rewrite(struct match *m, struct gains *gs, const struct share *share
     }
 }
 
-/* Puts what a policy that descends has found into its order. */
+/* Reorders the gains of a search that descends by the order of the policy. */
 static int reorder_gains(struct match *m, struct gains *gs)
 {
     size_t n = m->npicks - gs->from;
@@ -374,7 +377,7 @@ static int reorder_gains(struct match *m, struct gains *gs)
     return rc;
 }
 
-/* Gives back what is above `want` units: whole vertices, last first; a pool that gives units, some of these. */
+/* Gives back the units above `want`: whole vertices, last first; then units of the last pool, if divisible. */
 static int trim(struct match *m, const weir_resource *r, struct gains *gs, int64_t want)
 {
     weir_pick *last;

@@ -1,5 +1,6 @@
-/* match.c - from a request to an allocation: the modes, the earliest start, the commit. Invariant: the graph changes
- * only in weir_job_commit(), and only when everything has been placed. */
+/* match.c - from a request to an allocation: modes, the earliest start, the commit. Invariant: the graph changes
+ * only in weir_job_commit(), and only when everything has been placed.
+ */
 #include "match/match.h"
 
 #include <inttypes.h>
@@ -16,25 +17,25 @@ static int by_vertex(const void *a, const void *b)
     return x->vertex != y->vertex ? (x->vertex < y->vertex ? -1 : 1) : (x->resource < y->resource ? -1 : 1);
 }
 
-static int tell_inside(struct match *m, const weir_pick *p)
+static int add_nested(struct match *m, const weir_pick *p)
 {
     if (!m->options->inside)
         return WEIR_OK;
-    if (weir_array_reserve(&m->inside, &m->inside_cap, (size_t)m->ninside + 1, sizeof *m->inside))
+    if (weir_array_reserve(&m->nested_picks, &m->nested_cap, (size_t)m->nnested_picks + 1, sizeof *m->nested_picks))
         return weir_fail_nomem(m->err);
-    m->inside[m->ninside++] = *p;
+    m->nested_picks[m->nnested_picks++] = *p;
     return WEIR_OK;
 }
 
-/* Leaves only what is booked among the picks. */
-static int split_inside(struct match *m)
+/* Moves nested picks, which enter no schedule, from the picks to m->nested_picks. */
+static int split_nested(struct match *m)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; m->options->inside && i < m->npicks; i++) {
-        if (m->notes[i].inside && tell_inside(m, &m->picks[i]))
+        if (m->notes[i].nested && add_nested(m, &m->picks[i]))
             return WEIR_ENOMEM;
-        if (!m->notes[i].inside) {
+        if (!m->notes[i].nested) {
             m->notes[kept] = m->notes[i];
             m->picks[kept++] = m->picks[i];
         }
@@ -43,7 +44,8 @@ static int split_inside(struct match *m)
     return WEIR_OK;
 }
 
-/* What is below a vertex that is only given as a whole takes all of that (A5): the search has seen that nobody uses it. */
+/* Widens a pick below a vertex only given as a whole to all of the vertex (A5): the search has seen the vertex
+ * unused. */
 static int widen_picks(struct match *m)
 {
     if (!m->g->whole_kinds && m->policy->nexclusive == 0)
@@ -56,7 +58,7 @@ static int widen_picks(struct match *m)
                 whole = v;
         if (whole == WEIR_NONE || (whole == p->vertex && p->exclusive))
             continue;
-        if (whole != p->vertex && tell_inside(m, p))
+        if (whole != p->vertex && add_nested(m, p))
             return WEIR_ENOMEM;
         *p = (weir_pick){whole, p->resource, kind_of(m->g, whole)->size, true};
         m->backtracked = true;
@@ -64,8 +66,8 @@ static int widen_picks(struct match *m)
     return WEIR_OK;
 }
 
-/* Notes what units of channels are taken for, before picks of one unit become one. */
-static int note_feeds(struct match *m)
+/* Records in m->flows the vertex that each pick of a flow is for, before picks of a vertex are merged. */
+static int record_flows(struct match *m)
 {
     uint32_t n = 0;
 
@@ -82,22 +84,22 @@ static int note_feeds(struct match *m)
     return WEIR_OK;
 }
 
-/* The slots that all picks serve; asked before picks of one vertex become one. */
+/* Number of slots served by all picks; to be asked before picks of a vertex are merged. */
 static uint32_t count_slots(const struct match *m)
 {
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < m->npicks; i++)
-        n += m->notes[i].inside ? 0 : m->notes[i].slots;
+        n += m->notes[i].nested ? 0 : m->notes[i].slots;
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* One pick a vertex: siblings that competed may each have units of it. */
-static int tidy_picks(struct match *m)
+/* Merges the picks of each vertex to a single pick: siblings that competed may each have units of a vertex. */
+static int merge_picks(struct match *m)
 {
     uint32_t kept = 0;
 
-    if (split_inside(m) || note_feeds(m) || widen_picks(m))
+    if (split_nested(m) || record_flows(m) || widen_picks(m))
         return WEIR_ENOMEM;
     if (!m->backtracked || m->npicks == 0)
         return WEIR_OK;
@@ -147,7 +149,7 @@ static int run_mode(struct match *m, const weir_match_options *o, int64_t *start
         rc = weir_match_attempt(m, now ? VIEW_NOW : VIEW_LATER, *start);
     m->has_busy_mask = false;
     if (rc == 0 && o->mode == WEIR_RESERVE)
-        rc = weir_match_later(m, *start, start);
+        rc = weir_match_reserve(m, *start, start);
     return rc == 0 ? not_now(m) : rc;
 }
 
@@ -176,7 +178,8 @@ static int check_options(const weir_graph *g, const weir_match_options *o, weir_
     if (g->building)
         return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
     if (o->at < g->now)
-        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at, g->now);
+        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at,
+                         g->now);
     if (o->duration < 0)
         return weir_fail(err, WEIR_EINVAL, "a duration of %" PRId64 " us", o->duration);
     if (o->policy && o->policy->keys && o->policy->serial == 0)
@@ -186,7 +189,7 @@ static int check_options(const weir_graph *g, const weir_match_options *o, weir_
     return WEIR_OK;
 }
 
-/* Hands the picks over as an allocation that is in no book. */
+/* Hands the picks over as an allocation without a job, known to no schedule. */
 static int give_preview(struct match *m, int64_t start, uint32_t nslots, const weir_allocation **out)
 {
     weir_allocation *a = weir_mem_zalloc(1, sizeof *a);
@@ -203,19 +206,19 @@ static int give_preview(struct match *m, int64_t start, uint32_t nslots, const w
 static void tell_chosen(const struct match *m)
 {
     for (uint32_t i = 0; m->options->trace && i < m->npicks; i++) {
-        struct lack amount = {NULL, 0, m->picks[i].amount};
+        struct shortage amount = {NULL, 0, m->picks[i].amount};
         weir_match_tell(m, WEIR_EVENT_CHOSEN, m->picks[i].vertex, m->picks[i].resource, &amount, 0);
     }
 }
 
-/* The name of the policy's label; the empty one where there is none. */
+/* Name of the policy's label; the empty name where the policy has no label. */
 static weir_name label_of(struct match *m)
 {
     const char *label = m->policy->label ? m->policy->label : m->policy->name ? m->policy->name : "";
     return weir_strtab_add(&m->g->names, label, strlen(label));
 }
 
-static void clear_inside(const weir_match_options *o)
+static void clear_nested(const weir_match_options *o)
 {
     if (o->inside) {
         *o->inside = NULL;
@@ -223,17 +226,17 @@ static void clear_inside(const weir_match_options *o)
     }
 }
 
-/* Hands over what is inside. */
-static void give_inside(struct match *m, const weir_match_options *o)
+/* Hands over the nested picks, if the caller asks for them. */
+static void give_nested(struct match *m, const weir_match_options *o)
 {
     if (!o->inside)
         return;
-    *o->inside = m->inside;
-    *o->ninside = m->ninside;
-    m->inside = NULL;
+    *o->inside = m->nested_picks;
+    *o->ninside = m->nnested_picks;
+    m->nested_picks = NULL;
 }
 
-static int give_result(struct match *m, const weir_match_options *o, int64_t start, const weir_allocation **out)
+static int commit_result(struct match *m, const weir_match_options *o, int64_t start, const weir_allocation **out)
 {
     uint32_t job, nslots = count_slots(m);
     weir_name label;
@@ -241,7 +244,7 @@ static int give_result(struct match *m, const weir_match_options *o, int64_t sta
 
     if (o->mode == WEIR_FEASIBLE)
         return WEIR_OK;
-    if (tidy_picks(m))
+    if (merge_picks(m))
         return WEIR_ENOMEM;
     tell_chosen(m);
     if (o->mode == WEIR_PREVIEW)
@@ -267,10 +270,10 @@ static void end_match(struct match *m)
 {
     weir_mem_free(m->picks);
     weir_mem_free(m->notes);
-    weir_mem_free(m->inside);
+    weir_mem_free(m->nested_picks);
     weir_mem_free(m->flows);
     weir_idset_free(m->allowed);
-    weir_request_unbind(m->asked, m->request);
+    weir_request_unbind(m->original, m->request);
 }
 
 static struct match start_match(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_err *err)
@@ -278,7 +281,7 @@ static struct match start_match(weir_graph *g, const weir_request *r, const weir
     static const weir_policy first_found = {.name = "first"};
 
     return (struct match){.g = g,
-                          .asked = r,
+                          .original = r,
                           .request = r,
                           .options = o,
                           .policy = o->policy ? o->policy : &first_found,
@@ -299,13 +302,13 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
     int rc = check_options(g, o, err);
 
     *out = NULL;
-    clear_inside(o);
+    clear_nested(o);
     if (rc)
         return rc;
     rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err) : run_mode(&m, o, &start);
-    rc = rc < 0 ? rc : give_result(&m, o, start, out);
+    rc = rc < 0 ? rc : commit_result(&m, o, start, out);
     if (!rc)
-        give_inside(&m, o);
+        give_nested(&m, o);
     end_match(&m);
     add_stats(o->stats, &m.stats);
     return rc;
@@ -327,19 +330,19 @@ int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options 
     }
     if (job != WEIR_NONE)
         weir_usage_hide(g, job);
-    rc = weir_match_soonest(&m, o->at, start);
+    rc = weir_match_start_bound(&m, o->at, start);
     if (job != WEIR_NONE)
         weir_usage_show(g, job);
     end_match(&m);
     return rc;
 }
 
-/* Gives a job what was placed. */
+/* Adds the picks to a job. */
 static int extend_job(struct match *m, uint32_t job)
 {
     uint32_t nslots = count_slots(m), *had = &m->g->jobs->list[job].a.nslots;
 
-    if (tidy_picks(m) || weir_job_extend(m->g, job, m->picks, m->npicks, m->flows, m->nflows))
+    if (merge_picks(m) || weir_job_extend(m->g, job, m->picks, m->npicks, m->flows, m->nflows))
         return weir_fail_nomem(m->err);
     *had = nslots < UINT32_MAX - *had ? *had + nslots : UINT32_MAX;
     return WEIR_OK;
@@ -356,7 +359,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
 
     if (out)
         *out = NULL;
-    clear_inside(o);
+    clear_nested(o);
     if (!rc && !a)
         rc = weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
     if (!rc && a->end <= g->now)
@@ -364,15 +367,16 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     if (rc)
         return rc;
     m.end = a->end;
-    m.grows = &g->jobs->list[i];
+    m.growing = &g->jobs->list[i];
     rc = weir_request_bind(r, g, &m.request)
              ? weir_fail_nomem(err)
-             : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER, a->start > g->now ? a->start : g->now);
+             : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER,
+                                  a->start > g->now ? a->start : g->now);
     rc = rc == 0 ? not_now(&m) : rc;
     if (rc == 1)
         rc = extend_job(&m, i);
     if (!rc)
-        give_inside(&m, o);
+        give_nested(&m, o);
     end_match(&m);
     add_stats(o->stats, &m.stats);
     if (!rc && out)

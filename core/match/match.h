@@ -1,6 +1,7 @@
-/* match.h - what the files of the matcher share. Private to the core.
+/* match.h - declarations shared by the files of the matcher. Private to the core.
  *
- * A file calls only files below it in the list; candidate.c, flow.c and backtrack_conflicts.c are one level.
+ * A file calls only files below its own line in this list; candidate.c, flow.c and backtrack_conflicts.c are on one
+ * level.
  *   match.c               modes, reservations, commit
  *   earliest_start.c      the earliest start of a reservation
  *   allocate.c            the recursion: resources of a request below a vertex
@@ -10,11 +11,14 @@
  *   gather.c              units of one resource; contiguous.c: neighbours first
  *   allocate_bulk.c       many whole vertices at once
  *   search.c              the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c
- *   slot_host.c           where a slot may lie
- *   candidate.c           what one vertex can give for one resource
+ *   slot_host.c           the vertices in which a slot may lie
+ *   candidate.c           the units that one vertex can give for one resource
  *   flow.c                units on the way to the source of another subsystem
  *   constraint_filter.c   the nodes that a constraint allows
- *   context.c             the listener, the policy's scores, the indexes at hand
+ *   context.c             the listener, the scores of the policy, the cached indexes
+ *
+ * Functions that place something return 1 (placed, picks added), 0 (does not fit, picks as before) or a negative
+ * status.
  */
 #ifndef WEIR_MATCH_H
 #define WEIR_MATCH_H
@@ -26,85 +30,103 @@
 #include "match/search.h"
 
 #define WEIR_NO_END INT64_MIN
-#define PLAIN_MEMO 32
-#define INDEX_MEMO 4 /* indexes that a match gets at hand */
-#define FILTER_AFTER 8 /* nodes that a constraint refuses before all that it allows are looked for */
+#define RESOURCE_CACHE 32 /* resources of a request with cached facts */
+#define INDEX_CACHE    4  /* indexes that a match caches */
+#define FILTER_AFTER   8  /* nodes refused by a constraint before all allowed nodes are computed */
 
-/* What counts as available while a request is placed. */
+/* The vertices that count as available while a request is placed. */
 enum match_view {
-    VIEW_NOW,      /* free at the clock's time and all over the window */
+    VIEW_NOW,      /* free at the time of the clock and all over the window */
     VIEW_LATER,    /* free all over a window that starts later */
-    VIEW_CAPACITY, /* below a vertex that is free as a whole: what is up */
-    VIEW_ALL       /* feasibility: whatever is there */
+    VIEW_CAPACITY, /* below a vertex that is free as a whole: all vertices that are up */
+    VIEW_ALL       /* feasibility: all vertices */
 };
 
-/* What is known of a pick while a request is placed. */
+/* Facts about a pick while a request is placed. */
 struct pick_note {
-    weir_vertex endpoint; /* what units of a channel are taken for; WEIR_NONE for all others */
-    uint32_t slots;       /* slots that were complete with it */
-    bool inside;          /* of a vertex that is taken as a whole: in no book */
+    weir_vertex endpoint; /* the vertex served by units of a flow; WEIR_NONE for all other picks */
+    uint32_t slots;       /* slots that were complete with this pick */
+    bool nested;          /* the pick lies below a vertex taken as a whole, and enters no schedule */
 };
 
 struct match;
 
-/* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). 1: placed, picks added; 0: does not
- * fit, no pick added; negative: failed. */
+/* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). Returns 1, 0 or negative, as above. */
 typedef int weir_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 
 struct match {
+    /* The question */
     weir_graph *g;
-    weir_allocate *place; /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
-    const weir_request *asked;   /* as it was given */
-    const weir_request *request; /* ... with amounts in the units of the graph */
-    const weir_policy *policy; /* never NULL */
+    const weir_request *original; /* the request as given */
+    const weir_request *request;  /* the request with amounts in the units of the graph */
+    const weir_policy *policy;    /* never NULL */
+    const weir_match_options *options; /* never NULL */
+    const struct job *growing;    /* the job to grow; NULL: the request is for a new job */
+    weir_allocate *allocate;      /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
+    weir_type node_type;          /* the subject of constraints, and the host of slots */
+    /* "storage_node", a further subject of constraints; a graph with such vertices gets no constraint filter */
+    weir_type store_type;
+    /* the subsystem whose edges lead to nested resources (WEIR_LINKS); WEIR_NONE: no edges do */
+    uint32_t links;
+
+    /* The window that is tried */
     enum match_view view;
     int64_t t0, t1;
     int64_t duration; /* of the window */
-    int64_t end;      /* of the window, where it does not follow from the duration; WEIR_NO_END */
-    weir_type node_type; /* what constraints are about, and where a slot has its place */
-    uint32_t links;      /* the subsystem whose edges lead to what is asked for inside something; WEIR_NONE: none does */
-    weir_type store_type; /* "storage_node": constraints are about these, too; where there are any, no fence is raised */
-    struct node_table *node_table; /* with `allowed` */
-    weir_idset *allowed;   /* the nodes that the constraint allows, by their numbers in the roster; NULL: nobody asked yet */
+    int64_t end;      /* end of the window where the duration does not tell; WEIR_NO_END: the duration tells */
+
+    /* Progress: the picks so far */
     weir_pick *picks;
     uint32_t npicks, picks_cap;
     struct pick_note *notes; /* by pick */
     uint32_t notes_cap;
-    weir_pick *inside; /* those that serve the request inside of others, in the end; NULL: nobody asks */
-    uint32_t ninside, inside_cap;
-    struct occupancy *calendar; /* that tells what is held in a window (earliest_start.c), or NULL */
-    uint64_t wanted;           /* so many vertices of its type, at least */
-    bool single_resource;                /* one resource of the request is of that type, no more */
-    bool has_busy_mask;               /* it knows the window that is searched */
-    bool has_fit_index;                /* ... and so are vertices that have no room for `room`, which all of the request is */
-    struct fit_request room;
-    const struct job *grows; /* the job that asks for more; NULL: none does */
-    uint32_t rivals; /* picks from here on compete with what is placed now; WEIR_NONE: none do */
-    struct flow_use *flows; /* what the picks of channels were taken for, once they are tidied */
+    /* number of the first pick that conflicts with resources placed now; WEIR_NONE: none does */
+    uint32_t conflicts_from;
+    bool take_minimum;       /* counts with a range take their minimum */
+    /* only whether a resource fits matters: the picks are given back, so any of several alike will do */
+    bool probing;
+    bool needs_known_met;    /* candidates are known to hold the resources nested in them */
+    bool backtracked;        /* siblings competed: one vertex may have several picks */
+
+    /* The result, beside the picks */
+    weir_pick *nested_picks; /* picks of nested resources, where the caller asks for them */
+    uint32_t nnested_picks, nested_cap;
+    struct flow_use *flows; /* by pick of a flow: the vertex to be served; filled when picks are merged */
     uint32_t nflows;
-    bool take_minimum;      /* take the least of what may vary */
-    weir_type types[PLAIN_MEMO]; /* by resource: its type, and whether that was looked up */
-    bool typed[PLAIN_MEMO];
-    uint8_t plain[PLAIN_MEMO]; /* by resource: whether aggregates tell all about what is inside it; 0: not known yet */
+    weir_stats stats;
+    weir_err *err;
+
+    /* Knowledge about the window (earliest_start.c) */
+    struct occupancy *occupancy; /* vertices of one type held in the window; NULL: none is kept */
+    uint64_t occupancy_need;     /* vertices of the type of `occupancy` needed by the request, at least */
+    bool single_resource;        /* exactly one resource of the request has the type of `occupancy` */
+    bool has_busy_mask;          /* occupancy->busy tells about the window that is searched */
+    /* occupancy->busy also has hosts too full for `fit_request`, which stands for the whole request */
+    bool has_fit_index;
+    struct fit_request fit_request;
+
+    /* Knowledge about the constraint (constraint_filter.c) */
+    struct node_table *node_table; /* set with `allowed` */
+    weir_idset *allowed; /* nodes allowed by the constraint, by number in the node table; NULL: not computed yet */
+
+    /* Caches: nothing that they depend on changes during a match */
+    weir_type types[RESOURCE_CACHE]; /* by resource: the type */
+    bool typed[RESOURCE_CACHE];      /* by resource: `types` is set */
+    /* by resource: result of weir_candidate_plain(): 1 true, 2 false, 0 not known yet */
+    uint8_t plain[RESOURCE_CACHE];
     struct {
         struct index *index;
         weir_type type;
         enum index_mode mode;
         bool ordered;
-    } indexes[INDEX_MEMO]; /* at hand: while it runs nothing changes that they depend on */
+    } indexes[INDEX_CACHE];
     uint32_t nindexes;
-    bool probing;     /* does it fit? what it takes is given back: which of what is alike is chosen does not matter */
-    bool needs_known_met;   /* what is taken is known to hold what is asked for inside it */
-    bool backtracked;  /* siblings competed: one vertex may have several picks */
-    weir_stats stats;
-    const weir_match_options *options; /* never NULL */
-    weir_err *err;
 };
 
-/* The type of what a resource of the request asks for; WEIR_NO_TYPE: there is none. */
+/* The type of a resource of the request; WEIR_NO_TYPE: the graph has no such type. */
 static inline weir_type weir_match_type(struct match *m, const weir_resource *r)
 {
-    if (r->index >= PLAIN_MEMO)
+    if (r->index >= RESOURCE_CACHE)
         return weir_type_find(m->g, r->type);
     if (!m->typed[r->index]) {
         m->types[r->index] = weir_type_find(m->g, r->type);
@@ -113,110 +135,122 @@ static inline weir_type weir_match_type(struct match *m, const weir_resource *r)
     return m->types[r->index];
 }
 
-/* The index of the policy's order, or (not `ordered`) of none. */
+/* Sets *out to the index of a type in the order of the policy, or (not `ordered`) of no order; made where missing. */
 int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode mode, struct index **out);
-/* Places the whole request in one view, from t0 on. 1, 0 or negative. */
+/* Places the whole request in a view, with a window that starts at t0. Returns 1, 0 or negative. */
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0);
-/* Whether the request could ever be met. 1, or negative. */
+/* Whether the request could ever be met. Returns 1, WEIR_EINFEASIBLE or another negative status. */
 int weir_match_feasible(struct match *m, int64_t at);
-/* Whether the request may fit at `start`, as far as a calendar that is kept can tell. 1, 0 or negative. */
+/* Whether the request may fit at `start`, as far as an occupancy that is kept can tell. Returns 1, 0 or negative. */
 int weir_match_bound_ok(struct match *m, int64_t start);
-/* Places the request at the earliest time after t. 1 with *start set, 0 when there is none, or negative. */
-int weir_match_later(struct match *m, int64_t t, int64_t *start);
-/* The earliest time from t on at which the totals of what all jobs take leave enough; WEIR_FOREVER: none. */
-int weir_match_soonest(struct match *m, int64_t t, int64_t *start);
+/* Places the request at the earliest possible time after t. Returns 1 with *start set, 0 if no time will do, or
+ * negative. */
+int weir_match_reserve(struct match *m, int64_t t, int64_t *start);
+/* Sets *start to the earliest time from t on at which the usage totals of all jobs leave enough; WEIR_FOREVER:
+ * never. */
+int weir_match_start_bound(struct match *m, int64_t t, int64_t *start);
 
-/* How often what a slot holds fits below `under`, at most `most`, as far as each part tells by itself. */
+/* How many slots fit below `under`, at most `most`, as far as each resource of the slot tells by itself; or
+ * negative. */
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);
-/* What each of these slots has to lie inside of, below `under`: a node, what the policy's locality wants, or SEARCH_PARENT.
- * WEIR_NO_TYPE: nothing. */
+/* The type of host for slots below `under`: node, the type of the policy's locality, or SEARCH_PARENT. WEIR_NO_TYPE:
+ * slots may lie anywhere. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
-/* Whether all that a slot holds has vertices right below v. O(children of v) */
+/* Whether v has children of all types of a slot. O(children of v) */
 bool weir_slot_stands(struct match *m, weir_vertex v, const weir_resource *slot);
-/* Whether what a slot holds is only looked for right below its host (WEIR_SLOT_PARENT). */
+/* Whether the resources of a slot must be children of its host (WEIR_SLOT_PARENT). */
 bool weir_slot_close(const struct match *m, const weir_resource *slot);
-/* Whether two slots cannot have a part of one pool each (WEIR_WHOLE_POOLS), so that they are placed one by one. */
+/* Whether no two slots may have parts of the same pool (WEIR_WHOLE_POOLS), so that slots are placed one by one. */
 bool weir_slot_apart(struct match *m, const weir_resource *slot);
 /* Whether slots are taken in the order of sums (WEIR_SLOT_SUMS). */
 bool weir_slot_summed(const struct match *m);
-/* Adds up the fields of the things that one slot has, in the picks from `from` on. */
+/* Adds up the order fields of the vertices of one slot, the picks from number `from` on. */
 void weir_slot_sum(const struct match *m, const weir_resource *slot, const struct order *o, uint32_t from,
                    double sums[WEIR_ORDER_KEYS]);
-/* Places so many slots anywhere below `under`. 1, 0 or negative. */
+/* Places slots anywhere below `under`. Returns 1, 0 or negative. */
 int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots);
-/* Places slots, each inside one vertex of that type. */
-int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host);
-/* Places or_slots: n alternatives, `times` times as many in all as the last one asks for. 1, 0 or negative. */
+/* Places slots, each inside one vertex of type `host`. Returns 1, 0 or negative. */
+int weir_slot_allocate(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host);
+/* Places or_slots: a mix of n alternatives, in all `times` times as many slots as the last alternative asks for.
+ * Returns 1, 0 or negative. */
 int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
-/* Chooses `max` of n candidates that lie together, as a policy's `runs` says: their positions, best first; how many, or WEIR_ENOMEM.
- * O(n), or O(n log n) where they do not stand by place. */
+/* Chooses `max` of n candidates in contiguous runs, as a policy's `runs` asks for. Writes positions in v to
+ * `chosen`, best first, and returns the number of positions, or WEIR_ENOMEM. O(n), or O(n log n) where candidates
+ * are not sorted by parent and id. */
 int64_t weir_contiguous_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);
-/* Asks the policy for the scores of vertices that fit; NAN: no candidate. */
+/* Asks the policy for the scores of vertices that fit; NAN: the policy does not want the vertex. */
 int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* A weir_allocate for siblings that compete (backtrack.c). */
-int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n,
+                               int64_t times);
+/* Whether some resources of a list compete for the same vertices. */
 bool weir_allocate_competes(struct match *m, const weir_resource *list, uint32_t n);
-/* Whether several of a type are asked for that may stand inside each other: taken in order, one may be what two stand in. */
+/* Whether a list asks for several vertices of a type that lies inside itself: the first vertex taken may enclose two
+ * that serve. */
 bool weir_allocate_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times);
-/* Places `times` times the units of one resource below `under`. 1, 0 or negative. */
+/* Places `times` times the units of one resource below `under`. Returns 1, 0 or negative. */
 int weir_allocate_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);
-/* Places up to `want` units of one resource below `under`; returns the units placed, or negative. */
+/* Places up to `want` units of one resource below `under`. Returns the number of units placed, or negative. */
 int64_t weir_allocate_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
-/* Takes `want` whole vertices for r, where it need not be searched for each. 1: they are picked; 0: a search has to tell, nothing is
- * picked; negative: failed. */
+/* Takes `want` whole vertices for r without a search for each. Returns 1 with the picks added; 0, no pick added: a
+ * search must tell; or negative. */
 int weir_allocate_bulk(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
-/* Finds the nodes that the constraint allows, if there is one; WEIR_ENOMEM. The others then need m->allowed. */
+/* Computes m->allowed, the nodes allowed by the constraint, if any; WEIR_ENOMEM. The functions
+ * weir_filter_matters(), weir_filter_excludes_row() and weir_filter_excludes() need m->allowed. */
 int weir_filter_prepare(struct match *m);
-/* Whether it tells where not to search: what is searched for, or something needed inside it, is only found in nodes. */
+/* Whether the filter can exclude anything for a search: the candidates, or some need, are only found in nodes. */
 bool weir_filter_matters(const struct search *s);
-/* Whether a row, or a vertex, holds nodes but none that is allowed. */
+/* Whether a row holds nodes, but no allowed node. */
 bool weir_filter_excludes_row(const struct match *m, const struct inner *in, uint32_t row);
+/* Whether v is a forbidden node, or holds nodes, but no allowed node. */
 bool weir_filter_excludes(const struct match *m, weir_vertex v);
-/* Whether the constraint allows all nodes below v, which is to be taken as a whole. 1, 0 or negative. */
+/* Whether the constraint allows all nodes below v, a vertex to be taken as a whole. Returns 1, 0 or negative. */
 int weir_filter_allows_whole(struct match *m, weir_vertex v);
 
-/* Whether v is only ever given as a whole (A5): because it says so, or the policy does. */
+/* Whether v is only ever given as a whole (A5), by its kind or by the policy. */
 bool weir_candidate_whole(const struct match *m, weir_vertex v);
-/* Whether v serves r by what is below it only, and whether it may do so beside its rivals. */
+/* Whether v serves r only by resources below v. */
 bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_resource *r);
+/* Whether v, which serves r by resources below, may do so beside the conflicting picks. */
 bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r);
-/* Whether aggregates alone tell that a vertex taken as a whole holds what r asks for below it. */
+/* Whether aggregates alone decide if a vertex taken as a whole holds the resources nested in r. */
 bool weir_candidate_plain(struct match *m, const weir_resource *r);
 /* Whether v serves r only as a whole. */
 bool weir_candidate_all(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether v can give r some of its units only. */
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r);
-/* Whether only vertices that nobody uses can serve r. */
+/* Whether only vertices without any user can serve r. */
 bool weir_candidate_idle(struct match *m, const weir_resource *r);
-/* Units that v, a pool that gives some of its units, still has. O(picks of rivals) */
+/* Units that v, a divisible pool, has left; negative: conflicting picks have all of v. O(conflicting picks) */
 int64_t weir_candidate_room(const struct match *m, weir_vertex v);
-/* What v gives for r, at most `want` units, its picks added; 0: it does not fit; negative: failed. */
+/* Takes at most `want` units of v for r. Returns the units taken, picks added; 0: v does not fit; or negative. */
 int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want);
 
-/* The subsystem whose units a resource of that name asks for; WEIR_NONE: it names a type of vertices. */
+/* The subsystem of the units that a resource of the given name asks for; WEIR_NONE: the name is a type of vertices. */
 uint32_t weir_flow_find(const weir_graph *g, const char *name);
-/* Takes `times` times the units of r on the way up from `under`; 1, 0 or negative. */
+/* Takes `times` times the units of r on the way up from `under` (RFC 4). Returns 1, 0 or negative. */
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times);
-/* The same for all resources of a list, and of its slots, that name subsystems. */
+/* Takes the units of all resources of a list, and of its slots, named after subsystems. Returns 1, 0 or negative. */
 int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 
-/* Whether the units that r asks for are those of v. */
+/* Whether v has the unit of r; true where v or r names no unit. */
 bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r);
-/* Notes that the picks from number `from` on serve n slots. */
+/* Records n slots as served by the picks from number `from` on. */
 void weir_pick_slots(struct match *m, uint32_t from, int64_t n);
+/* Adds a pick. WEIR_ENOMEM. */
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive);
-/* Fails a match because a hook failed; keeps what the hook said. */
+/* Fails a match because a hook of the policy failed. Returns WEIR_EPOLICY; an error set by the hook is kept. */
 int weir_match_policy_failed(struct match *m, const char *hook);
 
-/* Tells the listener of a match. */
-void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource, const struct lack *lack,
-                     double score);
+/* Reports an event to the listener of a match; options->trace must be set. */
+void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource,
+                     const struct shortage *shortage, double score);
 
-/* Counts an event about v, looked at for r, and tells it. */
-static inline void note_lack(struct match *m, enum weir_event event, weir_vertex v, const weir_resource *r,
-                             const struct lack *lack)
+/* Counts an event about v, looked at for r, and reports the event to the listener, if any. */
+static inline void count_shortage(struct match *m, enum weir_event event, weir_vertex v, const weir_resource *r,
+                                  const struct shortage *shortage)
 {
     switch (event) {
     case WEIR_EVENT_VISITED: m->stats.visited++; break;
@@ -228,37 +262,40 @@ static inline void note_lack(struct match *m, enum weir_event event, weir_vertex
     default: break;
     }
     if (m->options->trace)
-        weir_match_tell(m, (int)event, v, r->index, lack, 0);
+        weir_match_tell(m, (int)event, v, r->index, shortage, 0);
 }
 
-static inline void note(struct match *m, enum weir_event event, weir_vertex v, const weir_resource *r)
+/* Counts and reports an event without a shortage. */
+static inline void count_event(struct match *m, enum weir_event event, weir_vertex v, const weir_resource *r)
 {
-    note_lack(m, event, v, r, NULL);
+    count_shortage(m, event, v, r, NULL);
 }
 
-/* Whether what is placed in this view is told to somebody, so that the policy has a say. */
+/* Whether picks of the current view reach the caller, so that the order of the policy matters. */
 static inline bool view_ordered(const struct match *m)
 {
     return m->view <= VIEW_LATER || (m->view == VIEW_CAPACITY && m->options->inside);
 }
 
+/* Whether the caller asks for a reading of another scheduler. */
 static inline bool reads(const struct match *m, enum weir_reading how)
 {
     return m->options->reading & (unsigned)how;
 }
 
+/* Maximum of a count. */
 static inline int64_t count_limit(const weir_count *c)
 {
     return weir_count_floor(c, WEIR_FOREVER - 1);
 }
 
-/* The most that a count may be in this match. */
+/* Maximum of a count in this match. */
 static inline int64_t count_most(const struct match *m, const weir_count *c)
 {
     return m->take_minimum ? c->min : count_limit(c);
 }
 
-/* Of two amounts, neither of them negative. */
+/* The product of two amounts of at least 0; at most WEIR_FOREVER. */
 static inline int64_t saturating_mul(int64_t a, int64_t b)
 {
     return a != 0 && b > WEIR_FOREVER / a ? WEIR_FOREVER : a * b;

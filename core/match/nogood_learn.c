@@ -1,9 +1,9 @@
-/* nogood_learn.c - what a search opens in vain, noted so that others need not (nogood.h). Each item of the heap knows the row that it
- * came out of, and a row counts its items that may still hold something: at none there is nothing below it.
+/* nogood_learn.c - records rows opened in vain, so that later searches need not open the rows (nogood.h). Each item of
+ * the heap knows its row of origin, and each row counts its live items: at zero the row holds nothing.
  *
- * Only for searches whose candidates have several things to offer at once: for all others aggregates tell what there is. And only
- * where what a candidate can give follows from what is below it, and from what its search is known by: not where rivals, hooks or
- * constraints have a say.
+ * Only searches for candidates with several nested resources learn: for all others aggregates tell enough. And only
+ * where the result for a candidate follows from the vertices below and from the key of the search: not where
+ * conflicting picks, hooks or constraints decide.
  */
 #include <string.h>
 
@@ -16,15 +16,15 @@ static const weir_resource *sought(const struct search *s)
     return s->slot ? s->slot : s->r;
 }
 
-/* Whether something in it is taken from a subsystem, on the way up. */
-static bool has_channel(const weir_graph *g, const weir_resource *r)
+/* Whether r, or a resource nested in r, takes units from a subsystem. */
+static bool has_flow(const weir_graph *g, const weir_resource *r)
 {
     if (g->nsubsystems == 1)
         return false;
     if (!r->slot && weir_flow_find(g, r->type) != WEIR_NONE)
         return true;
     for (uint32_t i = 0; i < r->nwith; i++)
-        if (has_channel(g, &r->with[i]))
+        if (has_flow(g, &r->with[i]))
             return true;
     return false;
 }
@@ -34,16 +34,17 @@ static bool applies(const struct search *s)
     const struct match *m = s->m;
     const weir_resource *r = sought(s);
 
-    if (r->nwith == 0 || (r->nwith == 1 && r->with->nwith == 0) || r->any || has_channel(m->g, r))
+    if (r->nwith == 0 || (r->nwith == 1 && r->with->nwith == 0) || r->any || has_flow(m->g, r))
         return false;
-    if (m->rivals != WEIR_NONE || m->take_minimum || m->links != WEIR_NONE || s->nbeside > 0 || m->options->trace)
+    if (m->conflicts_from != WEIR_NONE || m->take_minimum || m->links != WEIR_NONE || s->nbarred > 0 ||
+        m->options->trace)
         return false;
     if (m->policy->prune || weir_request_constrained(m->request))
         return false;
     return m->view == VIEW_ALL || (m->view == VIEW_NOW && !m->policy->evaluate);
 }
 
-/* ---- what a search is known by ---- */
+/* ---- the key of a search ---- */
 
 static void add_number(weir_buf *b, int64_t n)
 {
@@ -89,17 +90,17 @@ static void add_policy(weir_buf *b, const weir_policy *p)
 static void add_search(weir_buf *b, const struct search *s)
 {
     const struct match *m = s->m;
-    const int64_t numbers[] = {(int64_t)m->view, m->options->reading, m->options->inside != NULL, m->g->nsubsystems, m->probing,
-                               s->type, s->host, s->idle, s->close};
+    const int64_t numbers[] = {(int64_t)m->view, m->options->reading, m->options->inside != NULL, m->g->nsubsystems,
+                               m->probing, s->type, s->host, s->idle_only, s->kids_only};
 
     weir_buf_add(b, (const char *)numbers, sizeof numbers);
     add_policy(b, m->policy);
     add_resource(b, sought(s));
 }
 
-/* ---- its bit ---- */
+/* ---- the bit of a search ---- */
 
-/* Whether some reservation begins before the end of the window. */
+/* Whether a reservation begins before the end of the window. */
 static bool is_reserved(const struct match *m)
 {
     const weir_graph *g = m->g;
@@ -131,7 +132,7 @@ static void refuse(struct search *s, weir_vertex v)
         nogood_set(s->m->g, s->bit, in->row, WEIR_NONE, s->until);
 }
 
-/* Without one, where there is no memory for it, nothing is lost but time. */
+/* Gives the search a bit, and sets the bit for everything refused so far. Out of memory costs only time. */
 static void make_bit(struct search *s)
 {
     struct match *m = s->m;
@@ -139,10 +140,11 @@ static void make_bit(struct search *s)
 
     s->nrefused = 0;
     add_search(&key, s);
-    if (!key.failed && weir_nogood_make(m->g, &key, m->view == VIEW_ALL, s->index->order.reads_maps, &s->bit) == WEIR_OK) {
+    if (!key.failed &&
+        weir_nogood_make(m->g, &key, m->view == VIEW_ALL, s->index->order.reads_maps, &s->bit) == WEIR_OK) {
         s->until = m->view == VIEW_NOW && is_reserved(m) ? m->t1 : INT64_MIN;
         for (uint32_t i = 0; i < s->nopened; i++)
-            if (s->opened[i].items == 0 && s->opened[i].row != WEIR_NONE)
+            if (s->opened[i].live == 0 && s->opened[i].row != WEIR_NONE)
                 nogood_set(m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
         for (uint32_t i = 0; i < NOGOODS_AFTER; i++)
             refuse(s, s->refused[i]);
@@ -154,9 +156,9 @@ static void make_bit(struct search *s)
 
 void weir_nogood_begin(struct search *s)
 {
-    s->from = s->into = s->fits = WEIR_NONE;
-    s->noted = applies(s);
-    if (!s->noted || !s->m->g->nogoods)
+    s->popped_from = s->pushed_from = s->accepted_key = WEIR_NONE;
+    s->learning = applies(s);
+    if (!s->learning || !s->m->g->nogoods)
         return;
     find_bit(s);
     if (s->bit.born)
@@ -165,55 +167,55 @@ void weir_nogood_begin(struct search *s)
 
 int weir_nogood_open(struct search *s, uint32_t row)
 {
-    if (!s->noted)
+    if (!s->learning)
         return WEIR_OK;
     if (weir_array_reserve(&s->opened, &s->opened_cap, (size_t)s->nopened + 1, sizeof *s->opened))
         return weir_fail_nomem(s->m->err);
-    s->into = s->nopened++;
-    s->opened[s->into] = (struct opened){s->from, 0, row, WEIR_NONE};
-    s->fits = WEIR_NONE;
+    s->pushed_from = s->nopened++;
+    s->opened[s->pushed_from] = (struct opened){s->popped_from, 0, row, WEIR_NONE};
+    s->accepted_key = WEIR_NONE;
     return WEIR_OK;
 }
 
-/* An item that came out of a row was in vain; so may that row be, and the one that it came out of. */
+/* Counts an item of opened row i as dead, and sets the bit of each row without live items, from i upwards. */
 static void settle(struct search *s, uint32_t i)
 {
-    while (i != WEIR_NONE && --s->opened[i].items == 0) {
+    while (i != WEIR_NONE && --s->opened[i].live == 0) {
         if (s->opened[i].row != WEIR_NONE)
             nogood_set(s->m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
-        i = s->opened[i].from;
+        i = s->opened[i].origin;
     }
 }
 
 void weir_nogood_opened(struct search *s)
 {
-    if (!s->noted || s->opened[s->into].items > 0)
+    if (!s->learning || s->opened[s->pushed_from].live > 0)
         return;
-    s->opened[s->into].items = 1;
-    settle(s, s->into);
+    s->opened[s->pushed_from].live = 1;
+    settle(s, s->pushed_from);
 }
 
 void weir_nogood_pass(struct search *s)
 {
-    if (s->noted)
-        settle(s, s->from);
+    if (s->learning)
+        settle(s, s->popped_from);
 }
 
 void weir_nogood_refuse(struct search *s, weir_vertex v)
 {
-    if (!s->noted)
+    if (!s->learning)
         return;
-    s->fits = WEIR_NONE;
+    s->accepted_key = WEIR_NONE;
     if (s->bit.born)
         refuse(s, v);
     else
         s->refused[s->nrefused++] = v;
     if (s->nrefused == NOGOODS_AFTER)
         make_bit(s);
-    settle(s, s->from);
+    settle(s, s->popped_from);
 }
 
-/* ---- what is left ---- */
+/* ---- the first candidates left ---- */
 
 static weir_vertex earlier(const struct search *s, weir_vertex a, weir_vertex b)
 {
@@ -230,26 +232,26 @@ static void leave(struct search *s, uint32_t from, weir_vertex key)
 
 void weir_nogood_found(struct search *s)
 {
-    if (s->noted && s->fits != WEIR_NONE)
-        leave(s, s->from, s->fits);
-    s->fits = WEIR_NONE;
+    if (s->learning && s->accepted_key != WEIR_NONE)
+        leave(s, s->popped_from, s->accepted_key);
+    s->accepted_key = WEIR_NONE;
 }
 
 void weir_nogood_end(struct search *s)
 {
     weir_nogood_found(s);
-    if (!s->noted || !s->bit.born || s->nspare > 0) /* where it descends the keys tell no order */
+    if (!s->learning || !s->bit.born || s->nspare > 0) /* the keys of a descending search tell no order */
         return;
     for (uint32_t i = 0; i < s->n; i++)
-        for (const struct item *it = &s->heap[i]; it; it = it->next == WEIR_NONE ? NULL : &s->behind[it->next])
-            leave(s, it->from, it->key);
-    for (uint32_t i = s->nopened; i-- > 0;) { /* those that came out of it stand behind it */
+        for (const struct item *it = &s->heap[i]; it; it = it->next == WEIR_NONE ? NULL : &s->run_items[it->next])
+            leave(s, it->origin, it->key);
+    for (uint32_t i = s->nopened; i-- > 0;) { /* rows out of a row stand behind the row */
         const struct opened *o = &s->opened[i];
-        if (o->items == 0 || o->first == WEIR_NONE)
+        if (o->live == 0 || o->first == WEIR_NONE)
             continue;
         if (o->row != WEIR_NONE)
             nogood_set(s->m->g, s->bit, o->row, o->first, s->until);
-        leave(s, o->from, o->first);
+        leave(s, o->origin, o->first);
     }
 }
 

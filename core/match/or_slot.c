@@ -1,21 +1,23 @@
-/* or_slot.c - or_slots: slots side by side that are alternatives. Any mix of them serves, as many in all as the last one asks for.
+/* or_slot.c - or_slots: sibling slots that are alternatives. Any mix of alternatives serves, in all as many slots as
+ * the last alternative asks for.
  *
- * They are placed below one vertex after the other, each time the mix that leaves room for the most slots there; among such
- * mixes the one with the most of those named first. What one of them takes of a type counts as its least. Where the order of
- * sums decides, all mixes are placed, and of their slots those are kept that come first.
- * Invariant: on "does not fit" and on failure the picks are as they were. */
+ * Slots are placed vertex by vertex, each time the mix with the most slots below the vertex; among several such mixes,
+ * the mix with the most slots of the first alternatives. The need of an alternative is the minimum of its counts. Where
+ * the order of sums decides, all slots of the best mix of every vertex are placed, and the first by sums are kept.
+ * Invariant: on "does not fit" and on failure the picks are as they were.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "match/match.h"
 
 #define OR_SLOT_SLOTS 16      /* alternatives */
-#define OR_SLOT_TYPES 32      /* types that they hold */
-#define OR_SLOT_STEPS 1000000 /* mixes tried for one vertex */
+#define OR_SLOT_TYPES 32      /* types of all alternatives */
+#define OR_SLOT_STEPS 1000000 /* mixes tried for a vertex */
 
-/* A slot that was placed, and where it stands in the order of sums. */
-struct turn {
-    uint32_t from, n; /* its picks */
+/* A placed slot, and its sums. */
+struct placed_slot {
+    uint32_t from, n; /* the picks of the slot */
     double sums[WEIR_ORDER_KEYS];
 };
 
@@ -23,18 +25,18 @@ struct or_slots {
     struct match *m;
     const weir_resource *list;
     uint32_t n, ntypes, steps;
-    uint32_t from; /* picks before the first of these */
+    uint32_t from; /* number of the first pick */
     const weir_resource *types[OR_SLOT_TYPES]; /* the first resource of each type */
     int64_t left[OR_SLOT_TYPES];
-    int64_t take[OR_SLOT_SLOTS][OR_SLOT_TYPES];
+    int64_t needs[OR_SLOT_SLOTS][OR_SLOT_TYPES];
     int64_t counts[OR_SLOT_SLOTS], best[OR_SLOT_SLOTS];
-    int64_t most; /* slots of the best mix; -1: none yet */
+    int64_t most; /* slots of the best mix; -1: no mix yet */
     struct order order;
-    struct turn *turns;
-    uint32_t nturns, turns_cap;
+    struct placed_slot *placed;
+    uint32_t nplaced, placed_cap;
 };
 
-/* ---- the mix for one vertex ---- */
+/* ---- the mix for a vertex ---- */
 
 static int note_type(struct or_slots *x, uint32_t slot, const weir_resource *r)
 {
@@ -46,7 +48,7 @@ static int note_type(struct or_slots *x, uint32_t slot, const weir_resource *r)
         return weir_fail(x->m->err, WEIR_ELIMIT, "or_slots hold more than %d types", OR_SLOT_TYPES);
     if (t == x->ntypes)
         x->types[x->ntypes++] = r;
-    x->take[slot][t] += r->count.min;
+    x->needs[slot][t] += r->count.min;
     return WEIR_OK;
 }
 
@@ -66,7 +68,7 @@ static int begin_mix(struct or_slots *x, struct match *m, const weir_resource *l
     return rc;
 }
 
-/* What there is of each type below v. */
+/* Measures the units of each type to be had below v. */
 static int measure(struct or_slots *x, weir_vertex v)
 {
     for (uint32_t t = 0; t < x->ntypes; t++) {
@@ -80,24 +82,24 @@ static int measure(struct or_slots *x, weir_vertex v)
     return WEIR_OK;
 }
 
-/* How many of one of them fit into what is left. */
+/* Slots of an alternative that fit into the units left. */
 static int64_t fitting(const struct or_slots *x, uint32_t slot)
 {
     int64_t n = WEIR_FOREVER;
 
     for (uint32_t t = 0; t < x->ntypes; t++)
-        if (x->take[slot][t] && x->left[t] / x->take[slot][t] < n)
-            n = x->left[t] / x->take[slot][t];
+        if (x->needs[slot][t] && x->left[t] / x->needs[slot][t] < n)
+            n = x->left[t] / x->needs[slot][t];
     return n == WEIR_FOREVER ? 0 : n;
 }
 
 static void use(struct or_slots *x, uint32_t slot, int64_t n)
 {
     for (uint32_t t = 0; t < x->ntypes; t++)
-        x->left[t] -= n * x->take[slot][t];
+        x->left[t] -= n * x->needs[slot][t];
 }
 
-/* Tries all mixes from the i-th on, those with most of the first first. */
+/* Tries all mixes of the alternatives from number i on, the most of each alternative first. */
 static int explore(struct or_slots *x, uint32_t i, int64_t sum)
 {
     int64_t n = fitting(x, i);
@@ -132,7 +134,7 @@ static int find_mix(struct or_slots *x, weir_vertex v)
     return rc ? rc : explore(x, 0, 0);
 }
 
-/* Places up to `want` slots right below v. Returns how many, or negative. */
+/* Places up to `want` slots right below v. Returns the number of slots, or negative. */
 static int64_t place_at(struct or_slots *x, weir_vertex v, int64_t want)
 {
     struct match *m = x->m;
@@ -159,7 +161,7 @@ static int64_t place_at(struct or_slots *x, weir_vertex v, int64_t want)
 
 /* ---- in the order of sums ---- */
 
-static int place_turn(struct or_slots *x, weir_vertex v, const weir_resource *slot)
+static int place_slot(struct or_slots *x, weir_vertex v, const weir_resource *slot)
 {
     struct match *m = x->m;
     uint32_t from = m->npicks;
@@ -167,44 +169,44 @@ static int place_turn(struct or_slots *x, weir_vertex v, const weir_resource *sl
 
     if (rc != 1)
         return rc;
-    if (weir_array_reserve(&x->turns, &x->turns_cap, (size_t)x->nturns + 1, sizeof *x->turns))
+    if (weir_array_reserve(&x->placed, &x->placed_cap, (size_t)x->nplaced + 1, sizeof *x->placed))
         return weir_fail_nomem(m->err);
     weir_pick_slots(m, from, 1);
-    x->turns[x->nturns] = (struct turn){from, m->npicks - from, {0}};
-    weir_slot_sum(m, slot, &x->order, from, x->turns[x->nturns++].sums);
+    x->placed[x->nplaced] = (struct placed_slot){from, m->npicks - from, {0}};
+    weir_slot_sum(m, slot, &x->order, from, x->placed[x->nplaced++].sums);
     return 1;
 }
 
-/* Places the whole mix for v, slot by slot. What stands below others is no rival to it. */
-static int place_turns(struct or_slots *x, weir_vertex v)
+/* Places the whole mix for v, slot by slot. Picks below other vertices do not conflict. */
+static int place_mix(struct or_slots *x, weir_vertex v)
 {
-    uint32_t rivals = x->m->rivals;
+    uint32_t conflicts_from = x->m->conflicts_from;
     int rc;
 
-    x->m->rivals = rivals == x->from ? x->m->npicks : rivals;
+    x->m->conflicts_from = conflicts_from == x->from ? x->m->npicks : conflicts_from;
     rc = find_mix(x, v);
     for (uint32_t i = 0; rc >= 0 && i < x->n; i++)
         for (int64_t k = 0; rc >= 0 && k < x->best[i]; k++)
-            rc = place_turn(x, v, &x->list[i]);
-    x->m->rivals = rivals;
+            rc = place_slot(x, v, &x->list[i]);
+    x->m->conflicts_from = conflicts_from;
     return rc < 0 ? rc : WEIR_OK;
 }
 
 static int by_sums(const void *a, const void *b)
 {
-    const struct turn *s = a, *t = b;
+    const struct placed_slot *s = a, *t = b;
     int sums = weir_order_compare(s->sums, t->sums);
     return sums ? sums : s->from < t->from ? -1 : s->from > t->from;
 }
 
 static int by_place(const void *a, const void *b)
 {
-    const struct turn *s = a, *t = b;
+    const struct placed_slot *s = a, *t = b;
     return s->from < t->from ? -1 : s->from > t->from;
 }
 
-/* Keeps the picks of so many slots. */
-static void keep_turns(struct or_slots *x, uint32_t n)
+/* Keeps the picks of the first n slots by sums. */
+static void keep_slots(struct or_slots *x, uint32_t n)
 {
     struct match *m = x->m;
     uint32_t at = x->from;
@@ -213,10 +215,10 @@ static void keep_turns(struct or_slots *x, uint32_t n)
         m->npicks = at;
         return;
     }
-    qsort(x->turns, x->nturns, sizeof *x->turns, by_sums);
-    qsort(x->turns, n, sizeof *x->turns, by_place);
+    qsort(x->placed, x->nplaced, sizeof *x->placed, by_sums);
+    qsort(x->placed, n, sizeof *x->placed, by_place);
     for (uint32_t i = 0; i < n; i++) {
-        const struct turn *t = &x->turns[i];
+        const struct placed_slot *t = &x->placed[i];
         memmove(m->picks + at, m->picks + t->from, t->n * sizeof *m->picks);
         memmove(m->notes + at, m->notes + t->from, t->n * sizeof *m->notes);
         at += t->n;
@@ -224,9 +226,9 @@ static void keep_turns(struct or_slots *x, uint32_t n)
     m->npicks = at;
 }
 
-/* ---- all of it ---- */
+/* ---- vertex by vertex ---- */
 
-static bool stands(const struct or_slots *x, weir_vertex v)
+static bool has_slot_at(const struct or_slots *x, weir_vertex v)
 {
     for (uint32_t i = 0; i < x->n; i++)
         if (weir_slot_stands(x->m, v, &x->list[i]))
@@ -239,11 +241,12 @@ static int begin_hosts(struct or_slots *x, struct search *s, weir_vertex under)
     int rc = weir_search_hosts(s, x->m, under, x->list, x->list->with, SEARCH_PARENT);
 
     s->nslots = x->n;
-    s->nneeds = 0; /* those of the first alternative only */
+    s->nneeds = 0; /* the needs are those of the first alternative only */
     return rc;
 }
 
-/* Vertex after vertex, in the policy's order of the first thing that the first of them holds. */
+/* Places slots vertex by vertex, in the order of the first type of the first alternative. Returns the number of
+ * slots, or negative. */
 static int64_t place_below(struct or_slots *x, weir_vertex under, int64_t want)
 {
     struct search s;
@@ -264,7 +267,7 @@ static int64_t place_below(struct or_slots *x, weir_vertex under, int64_t want)
     return rc < 0 ? rc : placed;
 }
 
-/* The same in the order of sums. 1, 0 or negative. */
+/* Places slots in the order of sums. Returns 1, 0 or negative. */
 static int place_summed(struct or_slots *x, weir_vertex under, int64_t want, int64_t times)
 {
     struct search s;
@@ -272,30 +275,30 @@ static int place_summed(struct or_slots *x, weir_vertex under, int64_t want, int
     int64_t n;
     int rc = weir_order_read(x->m->g, x->m->policy, &x->order, x->m->err);
 
-    if (!rc && under != WEIR_NONE && stands(x, under)) {
-        rc = place_turns(x, under);
+    if (!rc && under != WEIR_NONE && has_slot_at(x, under)) {
+        rc = place_mix(x, under);
     } else if (!rc) {
         rc = begin_hosts(x, &s, under);
         if (rc)
             return rc;
         while ((rc = weir_search_next(&s, &v)) > 0)
-            if ((rc = place_turns(x, v)) < 0)
+            if ((rc = place_mix(x, v)) < 0)
                 break;
         weir_search_end(&s);
     }
     if (rc)
         return rc;
-    n = weir_count_floor(&x->list[x->n - 1].count, (x->nturns < want ? x->nturns : want) / times);
+    n = weir_count_floor(&x->list[x->n - 1].count, (x->nplaced < want ? x->nplaced : want) / times);
     if (n >= 0)
-        keep_turns(x, (uint32_t)(n * times));
+        keep_slots(x, (uint32_t)(n * times));
     return n >= 0;
 }
 
-/* As many slots as may be, at most `want`. 1, 0 or negative. */
+/* Places as many slots as allowed, at most `want`. Returns 1, 0 or negative. */
 static int place_all(struct or_slots *x, weir_vertex under, int64_t want, int64_t times)
 {
     const weir_count *count = &x->list[x->n - 1].count;
-    bool here = under != WEIR_NONE && stands(x, under);
+    bool here = under != WEIR_NONE && has_slot_at(x, under);
 
     for (;;) {
         int64_t placed = here ? place_at(x, under, want) : place_below(x, under, want), n;
@@ -304,14 +307,14 @@ static int place_all(struct or_slots *x, weir_vertex under, int64_t want, int64_
         n = weir_count_floor(count, placed / times);
         if (n < 0 || n * times == placed)
             return n >= 0;
-        want = n * times; /* between two allowed counts: the lower one */
+        want = n * times; /* between two allowed counts: place the lower */
         x->m->npicks = x->from;
     }
 }
 
 int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
-    uint32_t npicks = m->npicks, rivals = m->rivals;
+    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
     struct or_slots x;
     int64_t want;
     int rc = begin_mix(&x, m, list, n);
@@ -319,12 +322,13 @@ int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resourc
     if (rc)
         return rc;
     x.from = npicks;
-    m->rivals = rivals == WEIR_NONE ? npicks : rivals; /* they may take parts of one pool */
+    /* slots may take parts of a common pool */
+    m->conflicts_from = conflicts_from == WEIR_NONE ? npicks : conflicts_from;
     m->backtracked = true;
     want = saturating_mul(count_most(m, &list[n - 1].count), times);
     rc = weir_slot_summed(m) ? place_summed(&x, under, want, times) : place_all(&x, under, want, times);
-    weir_mem_free(x.turns);
-    m->rivals = rivals;
+    weir_mem_free(x.placed);
+    m->conflicts_from = conflicts_from;
     if (rc != 1)
         m->npicks = npicks;
     return rc;

@@ -1,5 +1,6 @@
-/* search.c - best-first search over rows. Invariant: each item's key is not before the key of any item taken earlier,
- * as long as the policy's order is kept by the index. */
+/* search.c - best-first search over rows. Invariant: no item's key is before the key of an item popped earlier, as long
+ * as the index keeps the order of the policy.
+ */
 #include "match/search.h"
 
 #include <stdlib.h>
@@ -10,60 +11,60 @@
 #include "aggregate/rows.h"
 #include "time/availability.h"
 
-/* ---- edges that are followed ---- */
+/* ---- links ---- */
 
-/* Whether what r asks for may be what edges lead to from `under`. */
-static bool follows(const struct match *m, weir_vertex under, const weir_resource *r)
+/* Whether edges from `under` may lead to vertices that serve r. */
+static bool follows_links(const struct match *m, weir_vertex under, const weir_resource *r)
 {
     return m->links != WEIR_NONE && under != WEIR_NONE && r->parent && !r->parent->slot &&
            weir_candidate_passes(m, under, r->parent);
 }
 
-/* ---- what aggregates tell ---- */
+/* ---- tests by aggregates ---- */
 
-/* Shared use needs no free units: only exclusive holds are in its way. */
+/* Shared use needs no free units: only exclusive holders are in the way. */
 static bool is_shared(const weir_resource *r)
 {
     return r->exclusive == WEIR_EXCLUSIVE_NO && r->nwith == 0;
 }
 
-/* The cell of a type, and of a pair, that bounds what can be had in a view. */
+/* Offset of the cell that bounds the units to be had in the current view, within the cells of a type. */
 static uint32_t cell_for(const struct search *s)
 {
     if (s->m->view != VIEW_NOW || is_shared(s->r))
         return TYPE_TOTAL;
-    return s->idle ? TYPE_IDLE : TYPE_FREE;
+    return s->idle_only ? TYPE_IDLE : TYPE_FREE;
 }
 
-/* Notes what there is too little of; false. */
-static bool lacks(struct search *s, const char *type, int64_t need, int64_t have)
+/* Records a shortage. Returns false. */
+static bool falls_short(struct search *s, const char *type, int64_t need, int64_t have)
 {
-    s->lack = (struct lack){type, need, have};
+    s->shortage = (struct shortage){type, need, have};
     return false;
 }
 
-static bool row_hopeful(struct search *s, const struct schema *sc, const int64_t *cells)
+static bool row_bound_ok(struct search *s, const struct schema *sc, const int64_t *cells)
 {
     uint32_t cell = type_cell(sc, s->type), pair_cell = s->m->view == VIEW_NOW ? PAIR_FREE : PAIR_TOTAL;
 
     if (!cell || cells[cell + cell_for(s)] <= 0)
-        return lacks(s, s->r->type, 1, 0);
+        return falls_short(s, s->r->type, 1, 0);
     for (uint32_t i = 0; i < s->nneeds; i++) {
-        uint32_t pair = s->outer == SEARCH_PARENT ? 0 : weir_pair_cell(sc, s->outer, s->needs[i].type);
+        uint32_t pair = s->needs_type == SEARCH_PARENT ? 0 : weir_pair_cell(sc, s->needs_type, s->needs[i].type);
         if (pair && cells[pair + pair_cell] < s->needs[i].amount)
-            return lacks(s, s->needs[i].name, s->needs[i].amount, cells[pair + pair_cell]);
+            return falls_short(s, s->needs[i].name, s->needs[i].amount, cells[pair + pair_cell]);
     }
     return true;
 }
 
-static bool below_hopeful(struct search *s, weir_vertex v)
+static bool below_bound_ok(struct search *s, weir_vertex v)
 {
     const struct inner *in = inner_of(s->m->g, v);
-    return in && in->cells && row_hopeful(s, s->m->g->aggregates->schemas[in->schema], in->cells);
+    return in && in->cells && row_bound_ok(s, s->m->g->aggregates->schemas[in->schema], in->cells);
 }
 
-/* Whether v itself, a vertex of the type, may do. */
-static bool vertex_hopeful(struct search *s, weir_vertex v)
+/* Whether the aggregates of v, a vertex of the type, allow the needs below v. */
+static bool vertex_bound_ok(struct search *s, weir_vertex v)
 {
     const weir_graph *g = s->m->g;
     const struct inner *in = inner_of(g, v);
@@ -72,37 +73,37 @@ static bool vertex_hopeful(struct search *s, weir_vertex v)
     if (s->nneeds == 0)
         return true;
     if (!in || !in->cells)
-        return lacks(s, s->needs[0].name, s->needs[0].amount, 0);
+        return falls_short(s, s->needs[0].name, s->needs[0].amount, 0);
     sc = schema_at(g, in->schema);
     for (uint32_t i = 0; i < s->nneeds; i++) {
         uint32_t cell = type_cell(sc, s->needs[i].type);
         int64_t have = cell ? in->cells[cell + (s->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL)] : 0;
         if (have < s->needs[i].amount)
-            return lacks(s, s->needs[i].name, s->needs[i].amount, have);
+            return falls_short(s, s->needs[i].name, s->needs[i].amount, have);
     }
     return true;
 }
 
 /* ---- going down ---- */
 
-/* Whether it is known that somebody has v at some time in the window, or that it is no use. */
-static bool is_masked(const struct search *s, weir_vertex v)
+/* Whether the occupancy knows v, or a host, to be held at some time in the window, or to be useless. */
+static bool is_known_busy(const struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
-    return m->has_busy_mask && m->view <= VIEW_LATER && kind_of(m->g, v)->type == m->calendar->type &&
-           (s->type == m->calendar->type || m->has_fit_index) && occupancy_busy(m->g, m->calendar, v);
+    return m->has_busy_mask && m->view <= VIEW_LATER && kind_of(m->g, v)->type == m->occupancy->type &&
+           (s->type == m->occupancy->type || m->has_fit_index) && occupancy_busy(m->g, m->occupancy, v);
 }
 
-/* The first candidate that v offers: itself or below it. In a view other than now the index holds every vertex. */
+/* Pushes v with the first candidate at or below v as key. In views other than VIEW_NOW the index holds every vertex. */
 static int push_kid(struct search *s, weir_vertex v)
 {
     bool typed = kind_of(s->m->g, v)->type == s->type;
     weir_vertex key = weir_index_offer(s->m->g, s->index, v);
 
-    if (key == WEIR_NONE || is_masked(s, v))
+    if (key == WEIR_NONE || is_known_busy(s, v))
         return WEIR_OK;
     if (s->bit.born && inner_of(s->m->g, v) && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key)) {
-        note(s->m, WEIR_EVENT_PRUNED, v, s->r);
+        count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
         return WEIR_OK;
     }
     if (typed)
@@ -110,8 +111,8 @@ static int push_kid(struct search *s, weir_vertex v)
     return weir_search_push(s, (struct item){.key = key, .vertex = v, .kind = ITEM_BELOW});
 }
 
-/* Whether the nodes that the constraint allows are known, and tell where not to go. */
-static bool is_fenced(struct search *s)
+/* Whether the allowed nodes are known, and can exclude rows for this search. */
+static bool is_filtered(struct search *s)
 {
     if (!s->m->allowed)
         return false;
@@ -120,17 +121,17 @@ static bool is_fenced(struct search *s)
     return s->filter == FILTER_ACTIVE;
 }
 
-/* The kids of v, or the roots, from `begin` to `end`. */
+/* Pushes the children, or roots, number `begin` to `end`. */
 static int push_kids(struct search *s, const weir_vertex *kids, uint32_t begin, uint32_t end)
 {
-    bool fenced = is_fenced(s);
+    bool filtered = is_filtered(s);
     int rc = WEIR_OK;
 
     for (uint32_t i = begin; !rc && i < end; i++) {
         if (kids[i] == WEIR_NONE)
             continue;
-        if (fenced && weir_filter_excludes(s->m, kids[i]))
-            note(s->m, WEIR_EVENT_CONSTRAINT, kids[i], s->r);
+        if (filtered && weir_filter_excludes(s->m, kids[i]))
+            count_event(s->m, WEIR_EVENT_CONSTRAINT, kids[i], s->r);
         else
             rc = push_kid(s, kids[i]);
     }
@@ -146,13 +147,14 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
     if (key == WEIR_NONE)
         return WEIR_OK;
     if (weir_nogood_row(s, in->row + row, &key))
-        note(s->m, WEIR_EVENT_PRUNED, v, s->r);
-    else if (!row_hopeful(s, schema_at(g, in->schema), row_cells(g, in, row)))
-        note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
-    else if (is_fenced(s) && weir_filter_excludes_row(s->m, in, row))
-        note(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
+        count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
+    else if (!row_bound_ok(s, schema_at(g, in->schema), row_cells(g, in, row)))
+        count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
+    else if (is_filtered(s) && weir_filter_excludes_row(s->m, in, row))
+        count_event(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
     else
-        return weir_search_push(s, (struct item){.key = key, .vertex = v, .row = row, .kind = ITEM_ROW, .level = level});
+        return weir_search_push(s, (struct item){.key = key, .vertex = v, .row = row, .kind = ITEM_ROW,
+                                                 .level = level});
     return WEIR_OK;
 }
 
@@ -161,7 +163,8 @@ static int push_entries(struct search *s, weir_vertex v, uint32_t level, uint32_
     const struct inner *in = inner_of(s->m->g, v);
     struct levels lv;
     uint32_t begin, end;
-    int rc = s->m->stats.constraint >= FILTER_AFTER && s->m->store_type == WEIR_NO_TYPE ? weir_filter_prepare(s->m) : WEIR_OK;
+    bool filter = s->m->stats.constraint >= FILTER_AFTER && s->m->store_type == WEIR_NO_TYPE;
+    int rc = filter ? weir_filter_prepare(s->m) : WEIR_OK;
 
     weir_levels_of(in->rows_cap, &lv);
     if (rc)
@@ -180,34 +183,34 @@ static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t ro
     int rc = weir_nogood_open(s, inner_of(s->m->g, v)->row + row);
 
     if (!rc) {
-        s->gathers = true;
+        s->collecting = true;
         rc = push_entries(s, v, level, row);
         rc = weir_search_gathered(s) && !rc ? WEIR_ENOMEM : rc;
     }
     if (rc)
-        s->noted = false;
+        s->learning = false;
     else
         weir_nogood_opened(s);
     return rc;
 }
 
-/* Whether somebody has v as a whole, or anything of it where it is only given as a whole. */
-static bool taken(const struct match *m, weir_vertex v)
+/* Whether a job holds v as a whole in the window, or holds any part of a vertex that is only given as a whole. */
+static bool is_held(const struct match *m, weir_vertex v)
 {
     if (weir_candidate_whole(m, v))
         return !weir_availability_unused(m->g, v, m->t0, m->t1);
     return schedule_of(m->g, v) && weir_schedule_touched(m->g, v, m->t0, m->t1, true);
 }
 
-/* Whether constraints are about vertices such as v. */
-static bool is_subject(const struct match *m, weir_vertex v)
+/* Whether constraints are about vertices of the type of v. */
+static bool is_constrained(const struct match *m, weir_vertex v)
 {
     weir_type t = kind_of(m->g, v)->type;
     return t == m->node_type || t == m->store_type;
 }
 
-/* Whether the constraint refuses v, or all nodes that are below it. */
-static bool refused(struct search *s, weir_vertex v)
+/* Whether the constraint refuses v, or all nodes below v. */
+static bool is_refused(struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
     const weir_constraint *c = weir_request_constraint(m->request);
@@ -215,12 +218,12 @@ static bool refused(struct search *s, weir_vertex v)
 
     if (!c)
         return false;
-    if (is_subject(m, v))
+    if (is_constrained(m, v))
         return !weir_constraint_match(c, m->g, v);
-    return in && in->cells && is_fenced(s) && weir_filter_excludes_row(m, in, 0);
+    return in && in->cells && is_filtered(s) && weir_filter_excludes_row(m, in, 0);
 }
 
-/* Whether the search may go to v at all: its state, who has it, the constraint, the policy. 1, 0 or negative. */
+/* Whether the search may enter v, by state, holders, constraint and policy. Returns 1, 0 or negative. */
 static int admit(struct search *s, weir_vertex v)
 {
     struct match *m = s->m;
@@ -228,15 +231,15 @@ static int admit(struct search *s, weir_vertex v)
     int go;
 
     if (m->view != VIEW_ALL && !state_available(vertex_at(g, v)->state)) {
-        note(m, WEIR_EVENT_STATE, v, s->r);
+        count_event(m, WEIR_EVENT_STATE, v, s->r);
         return 0;
     }
-    if (m->view <= VIEW_LATER && taken(m, v)) {
-        note(m, WEIR_EVENT_BUSY, v, s->r);
+    if (m->view <= VIEW_LATER && is_held(m, v)) {
+        count_event(m, WEIR_EVENT_BUSY, v, s->r);
         return 0;
     }
-    if (refused(s, v)) {
-        note(m, WEIR_EVENT_CONSTRAINT, v, s->r);
+    if (is_refused(s, v)) {
+        count_event(m, WEIR_EVENT_CONSTRAINT, v, s->r);
         return 0;
     }
     if (!m->policy->prune)
@@ -246,13 +249,13 @@ static int admit(struct search *s, weir_vertex v)
     if (go < 0)
         return weir_match_policy_failed(m, "prune");
     if (go == 0)
-        note(m, WEIR_EVENT_POLICY, v, s->r);
+        count_event(m, WEIR_EVENT_POLICY, v, s->r);
     return go > 0;
 }
 
 int weir_search_rejected(struct search *s, weir_vertex v)
 {
-    if (s->close || s->host != WEIR_NO_TYPE || !below_hopeful(s, v)) {
+    if (s->kids_only || s->host != WEIR_NO_TYPE || !below_bound_ok(s, v)) {
         weir_nogood_refuse(s, v);
         return WEIR_OK;
     }
@@ -269,13 +272,13 @@ static bool is_host(const struct search *s, weir_vertex v)
     return false;
 }
 
-/* Whether a resource beside the one searched for is what v is there for. */
-static bool is_beside(const struct search *s, weir_vertex v)
+/* Whether the search must not enter v, as v has the type of a barred resource. */
+static bool is_barred(const struct search *s, weir_vertex v)
 {
-    const char *type = s->nbeside ? weir_vertex_type(s->m->g, v) : NULL;
+    const char *type = s->nbarred ? weir_vertex_type(s->m->g, v) : NULL;
 
-    for (uint32_t i = 0; i < s->nbeside; i++) {
-        const weir_resource *b = &s->beside[i];
+    for (uint32_t i = 0; i < s->nbarred; i++) {
+        const weir_resource *b = &s->barred[i];
         for (uint32_t k = 0; b->slot && k < b->nwith; k++)
             if (strcmp(b->with[k].type, type) == 0)
                 return true;
@@ -285,24 +288,24 @@ static bool is_beside(const struct search *s, weir_vertex v)
     return false;
 }
 
-/* Whether there is any. */
-static bool has_beside(const struct search *s)
+/* Whether any resources besides the resource searched for are barred. */
+static bool has_barred(const struct search *s)
 {
-    return s->nbeside > 1 || (s->nbeside == 1 && s->beside->slot && s->beside->nwith > 1);
+    return s->nbarred > 1 || (s->nbarred == 1 && s->barred->slot && s->barred->nwith > 1);
 }
 
-/* A vertex on the way down. */
+/* Tests a vertex above candidates, and opens its row. Returns 1 for a host to be tried, else 0 or negative. */
 static int open_vertex(struct search *s, weir_vertex v)
 {
     bool host = is_host(s, v);
     int go;
 
-    if (!host && (s->close || is_beside(s, v))) {
+    if (!host && (s->kids_only || is_barred(s, v))) {
         weir_nogood_pass(s);
         return WEIR_OK;
     }
-    if (host ? !vertex_hopeful(s, v) : !below_hopeful(s, v)) {
-        note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
+    if (host ? !vertex_bound_ok(s, v) : !below_bound_ok(s, v)) {
+        count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
         weir_nogood_refuse(s, v);
         return WEIR_OK;
     }
@@ -317,13 +320,13 @@ int weir_search_again(struct search *s, weir_vertex host, weir_vertex key, uint3
     return weir_search_push(s, (struct item){.key = key, .vertex = host, .row = tag, .kind = ITEM_AGAIN});
 }
 
-/* A vertex of the type: 1 when it is to be looked at closely. */
-static int weigh_vertex(struct search *s, weir_vertex v)
+/* Tests a vertex of the type. Returns 1 for a candidate, 0 or negative. */
+static int test_vertex(struct search *s, weir_vertex v)
 {
     int go;
 
-    if (!vertex_hopeful(s, v)) {
-        note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
+    if (!vertex_bound_ok(s, v)) {
+        count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
         return weir_search_rejected(s, v);
     }
     go = admit(s, v);
@@ -332,46 +335,47 @@ static int weigh_vertex(struct search *s, weir_vertex v)
     return go;
 }
 
-/* Whether v, and all above it, can be come by at any time, as far as states and the constraint tell. */
+/* Whether states and the constraint allow v and all vertices above v at any time. */
 static bool is_reachable(struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
     const weir_constraint *c = weir_request_constraint(m->request);
 
-    for (weir_vertex u = v; u != WEIR_NONE && u != s->open_parent; u = vertex_at(m->g, u)->parent)
+    for (weir_vertex u = v; u != WEIR_NONE && u != s->admitted; u = vertex_at(m->g, u)->parent)
         if (!state_available(vertex_at(m->g, u)->state)) {
-            note(s->m, WEIR_EVENT_STATE, u, s->r);
+            count_event(s->m, WEIR_EVENT_STATE, u, s->r);
             return false;
-        } else if (c && is_subject(m, u) && !weir_constraint_match(c, m->g, u)) {
-            note(s->m, WEIR_EVENT_CONSTRAINT, u, s->r);
+        } else if (c && is_constrained(m, u) && !weir_constraint_match(c, m->g, u)) {
+            count_event(s->m, WEIR_EVENT_CONSTRAINT, u, s->r);
             return false;
         }
     return true;
 }
 
-/* What is no use at one time is none at another: neither state nor constraint nor the totals below v depend on it. */
-static bool is_useful(struct search *s, weir_vertex v)
+/* Whether v can serve at any time: states, the constraint and the totals below v do not depend on time. A vertex
+ * that cannot is refused for the rest of the match. */
+static bool is_ever_usable(struct search *s, weir_vertex v)
 {
-    bool reachable = is_reachable(s, v), useful = reachable && vertex_hopeful(s, v);
+    bool reachable = is_reachable(s, v), useful = reachable && vertex_bound_ok(s, v);
 
     if (reachable && !useful)
-        note_lack(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->lack);
+        count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
     if (!useful && (!reachable || s->m->single_resource))
-        weir_occupancy_refuse(s->m->g, s->m->calendar, v);
+        weir_occupancy_refuse(s->m->g, s->m->occupancy, v);
     return useful;
 }
 
-/* Whether somebody has v, or what is above it: a list does not come by that on the way down. */
-static bool taken_from_top(const struct search *s, weir_vertex v)
+/* Whether v, or a vertex above v, is held: a free list does not visit the vertices on the way down. */
+static bool is_held_above(const struct search *s, weir_vertex v)
 {
-    if (s->idle) /* who takes a whole one looks for himself */
+    if (s->idle_only) /* a taker of whole vertices tests v itself */
         v = vertex_at(s->m->g, v)->parent;
-    while (v != WEIR_NONE && v != s->open_parent && !taken(s->m, v))
+    while (v != WEIR_NONE && v != s->admitted && !is_held(s->m, v))
         v = vertex_at(s->m->g, v)->parent;
-    return v != WEIR_NONE && v != s->open_parent;
+    return v != WEIR_NONE && v != s->admitted;
 }
 
-static int next_listed(struct search *s, weir_vertex *v)
+static int next_free(struct search *s, weir_vertex *v)
 {
     struct match *m = s->m;
     weir_vertex next;
@@ -379,16 +383,16 @@ static int next_listed(struct search *s, weir_vertex *v)
     while ((next = weir_free_list_next(&s->free_list)) != WEIR_NONE) {
         if (weir_interrupted())
             return weir_fail(m->err, WEIR_EINTERRUPTED, "interrupted");
-        note(m, WEIR_EVENT_VISITED, next, s->r);
-        if (!is_useful(s, next))
+        count_event(m, WEIR_EVENT_VISITED, next, s->r);
+        if (!is_ever_usable(s, next))
             continue;
-        if (taken_from_top(s, next)) {
-            note(m, WEIR_EVENT_BUSY, next, s->r);
+        if (is_held_above(s, next)) {
+            count_event(m, WEIR_EVENT_BUSY, next, s->r);
             continue;
         }
-        s->key = *v = next;
-        s->tag = WEIR_NONE;
-        s->open_parent = vertex_at(m->g, next)->parent;
+        s->found_key = *v = next;
+        s->found_tag = WEIR_NONE;
+        s->admitted = vertex_at(m->g, next)->parent;
         return 1;
     }
     return 0;
@@ -396,28 +400,28 @@ static int next_listed(struct search *s, weir_vertex *v)
 
 int weir_search_next(struct search *s, weir_vertex *v)
 {
-    if (s->free_list.calendar)
-        return next_listed(s, v);
+    if (s->free_list.occupancy)
+        return next_free(s, v);
     weir_nogood_found(s);
     while (s->n > 0) {
         struct item it = weir_search_pop(s);
         int rc;
-        s->from = it.from;
-        note(s->m, WEIR_EVENT_VISITED, it.vertex, s->r);
+        s->popped_from = it.origin;
+        count_event(s->m, WEIR_EVENT_VISITED, it.vertex, s->r);
         switch (weir_interrupted() ? -1 : it.kind) {
         case -1: rc = weir_fail(s->m->err, WEIR_EINTERRUPTED, "interrupted"); break;
-        case ITEM_VERTEX: rc = weigh_vertex(s, it.vertex); break;
+        case ITEM_VERTEX: rc = test_vertex(s, it.vertex); break;
         case ITEM_BELOW: rc = open_vertex(s, it.vertex); break;
         case ITEM_AGAIN: rc = 1; break;
         default: rc = open_row(s, it.vertex, it.level, it.row); break;
         }
-        s->tag = it.kind == ITEM_AGAIN ? it.row : WEIR_NONE;
-        s->key = it.key;
+        s->found_tag = it.kind == ITEM_AGAIN ? it.row : WEIR_NONE;
+        s->found_key = it.key;
         if (rc == 1) {
             *v = it.vertex;
-            s->fits = it.from != WEIR_NONE ? it.key : WEIR_NONE;
+            s->accepted_key = it.origin != WEIR_NONE ? it.key : WEIR_NONE;
         }
-        s->noted = s->noted && rc >= 0;
+        s->learning = s->learning && rc >= 0;
         if (rc)
             return rc;
     }
@@ -428,9 +432,9 @@ void weir_search_end(struct search *s)
 {
     weir_nogood_end(s);
     weir_mem_free(s->heap);
-    weir_mem_free(s->behind);
+    weir_mem_free(s->run_items);
     weir_mem_free(s->opened);
-    s->heap = s->behind = NULL;
+    s->heap = s->run_items = NULL;
     s->opened = NULL;
 }
 
@@ -441,7 +445,7 @@ static void read_needs(struct search *s, const weir_resource *r)
     uint32_t n;
     const struct weir_need *needs = weir_resource_needs(s->m->request, r->index, &n);
 
-    if (s->m->links != WEIR_NONE) /* they may be met elsewhere */
+    if (s->m->links != WEIR_NONE) /* linked vertices may meet the needs */
         return;
     for (uint32_t i = 0; i < n && s->nneeds < SEARCH_NEEDS; i++)
         if (needs[i].amount > 0 && weir_flow_find(s->m->g, needs[i].type) == WEIR_NONE) {
@@ -465,23 +469,25 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
     memset(s, 0, sizeof *s);
     s->m = m;
     s->r = r;
-    s->idle = idle;
-    s->type = s->outer = weir_match_type(m, r);
+    s->idle_only = idle;
+    s->type = s->needs_type = weir_match_type(m, r);
     s->host = WEIR_NO_TYPE;
-    s->open_parent = s->spare_behind = WEIR_NONE;
+    s->admitted = s->run_free = WEIR_NONE;
     for (uint32_t i = 0; view_ordered(m) && i < m->policy->ndescend && i < WEIR_DESCEND_TYPES; i++)
         read_spare(s, m->policy->descend[i]);
     if (reads(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))
-        s->beside = weir_request_resources(m->request, &s->nbeside);
+        s->barred = weir_request_resources(m->request, &s->nbarred);
 }
 
-/* What edges lead to from `under`, but for what is below it; as by another way, all above it has to admit that. */
+/* Pushes the vertices that edges from `under` lead to, unless they lie below `under`; all vertices above each must
+ * be admissible. */
 static int push_linked(struct search *s, weir_vertex under)
 {
     const weir_graph *g = s->m->g;
     int rc = 0;
 
-    for (uint32_t i = weir_edge_first(g, under, s->m->links, true); rc >= 0 && i != WEIR_NONE; i = weir_edge_next(g, i, true)) {
+    for (uint32_t i = weir_edge_first(g, under, s->m->links, true); rc >= 0 && i != WEIR_NONE;
+         i = weir_edge_next(g, i, true)) {
         weir_vertex v = g->edges[i].target, up = v;
         if (kind_of(g, v)->type != s->type || weir_vertex_within(g, v, under))
             continue;
@@ -494,31 +500,31 @@ static int push_linked(struct search *s, weir_vertex under)
     return rc < 0 ? rc : WEIR_OK;
 }
 
-/* Whether the candidates are all those of a calendar: these stand in order already. */
-static bool is_listed(const struct search *s, weir_vertex under)
+/* Whether the candidates are all vertices of the occupancy, which a free list yields in order. */
+static bool uses_free_list(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
-    return m->has_busy_mask && m->view == VIEW_LATER && under == WEIR_NONE && s->type == m->calendar->type &&
-           s->host == WEIR_NO_TYPE && !has_beside(s) && !search_descends(s) && !m->policy->prune;
+    return m->has_busy_mask && m->view == VIEW_LATER && under == WEIR_NONE && s->type == m->occupancy->type &&
+           s->host == WEIR_NO_TYPE && !has_barred(s) && !search_descends(s) && !m->policy->prune;
 }
 
-static bool known_futile(const struct search *s, weir_vertex v)
+static bool is_nogood(const struct search *s, weir_vertex v)
 {
     weir_vertex key = s->index->best[inner_of(s->m->g, v)->row];
     return key != WEIR_NONE && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key);
 }
 
-/* Whether the candidates are few vertices that are known to have room. */
-static bool is_roomy(const struct search *s, weir_vertex under)
+/* Whether the candidates, or hosts, are the few vertices that the fit index has left in the mask. */
+static bool has_few_fits(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
     uint64_t few = FIT_TIES;
 
-    if (!m->has_busy_mask || !m->has_fit_index || m->view > VIEW_LATER || under != WEIR_NONE || has_beside(s) || search_descends(s) ||
-        (s->host != m->calendar->type && s->type != m->calendar->type))
+    if (!m->has_busy_mask || !m->has_fit_index || m->view > VIEW_LATER || under != WEIR_NONE || has_barred(s) ||
+        search_descends(s) || (s->host != m->occupancy->type && s->type != m->occupancy->type))
         return false;
-    for (uint32_t i = 0; i < m->calendar->words; i++) {
-        uint64_t n = (uint64_t)__builtin_popcountll(~m->calendar->busy[i]);
+    for (uint32_t i = 0; i < m->occupancy->words; i++) {
+        uint64_t n = (uint64_t)__builtin_popcountll(~m->occupancy->busy[i]);
         if (n > few)
             return false;
         few -= n;
@@ -526,15 +532,15 @@ static bool is_roomy(const struct search *s, weir_vertex under)
     return true;
 }
 
-/* Puts them on the heap, where what is above them may be come by. */
-static int push_roomy(struct search *s)
+/* Pushes the vertices left in the mask, where all vertices above are admissible. */
+static int push_fits(struct search *s)
 {
     const struct match *m = s->m;
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; rc >= 0 && i < m->calendar->words; i++)
-        for (uint64_t left = ~m->calendar->busy[i]; rc >= 0 && left; left &= left - 1) {
-            weir_vertex v = m->calendar->vertices[i * 64 + (uint32_t)__builtin_ctzll(left)], up = v;
+    for (uint32_t i = 0; rc >= 0 && i < m->occupancy->words; i++)
+        for (uint64_t left = ~m->occupancy->busy[i]; rc >= 0 && left; left &= left - 1) {
+            weir_vertex v = m->occupancy->vertices[i * 64 + (uint32_t)__builtin_ctzll(left)], up = v;
             for (rc = 1; rc > 0 && (up = vertex_at(m->g, up)->parent) != WEIR_NONE;)
                 rc = admit(s, up);
             rc = rc > 0 ? push_kid(s, v) : rc;
@@ -545,7 +551,7 @@ static int push_roomy(struct search *s)
 static int begin(struct search *s, weir_vertex under)
 {
     struct match *m = s->m;
-    enum index_mode mode = m->view != VIEW_NOW || is_shared(s->r) ? INDEX_ANY : s->idle ? INDEX_IDLE : INDEX_FREE;
+    enum index_mode mode = m->view != VIEW_NOW || is_shared(s->r) ? INDEX_ANY : s->idle_only ? INDEX_IDLE : INDEX_FREE;
     struct index *index;
     int rc;
 
@@ -556,27 +562,27 @@ static int begin(struct search *s, weir_vertex under)
         return rc;
     s->index = index;
     weir_index_settle(m->g, index, under);
-    if (is_listed(s, under))
-        return weir_free_list_begin(&s->free_list, m->g, index, m->calendar) ? weir_fail_nomem(m->err) : WEIR_OK;
-    if (is_roomy(s, under)) {
-        rc = push_roomy(s);
+    if (uses_free_list(s, under))
+        return weir_free_list_begin(&s->free_list, m->g, index, m->occupancy) ? weir_fail_nomem(m->err) : WEIR_OK;
+    if (has_few_fits(s, under)) {
+        rc = push_fits(s);
         if (rc)
             weir_search_end(s);
         return rc;
     }
     weir_nogood_begin(s);
     if (under != WEIR_NONE)
-        rc = below_hopeful(s, under) && !known_futile(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
+        rc = below_bound_ok(s, under) && !is_nogood(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
     else if (!(rc = weir_nogood_open(s, WEIR_NONE)))
         rc = push_kids(s, m->g->roots, 0, m->g->nroots);
-    if (!rc && follows(m, under, s->r))
+    if (!rc && follows_links(m, under, s->r))
         rc = push_linked(s, under);
     if (rc)
         weir_search_end(s);
     return rc;
 }
 
-/* Whether only the kids of `under` can serve r. */
+/* Whether only children of `under` can serve r. */
 static bool is_close(const struct match *m, weir_vertex under, const weir_resource *r)
 {
     if (under == WEIR_NONE)
@@ -588,7 +594,7 @@ int weir_search_begin(struct search *s, struct match *m, weir_vertex under, cons
 {
     prepare(s, m, r, idle);
     read_needs(s, r);
-    s->close = is_close(m, under, r);
+    s->kids_only = is_close(m, under, r);
     return begin(s, under);
 }
 
@@ -597,14 +603,15 @@ int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, cons
 {
     prepare(s, m, r, weir_candidate_idle(m, r));
     read_needs(s, slot);
-    s->outer = s->host = host;
+    s->needs_type = s->host = host;
     s->slot = slot;
     s->nslots = 1;
-    s->close = under != WEIR_NONE && reads(m, WEIR_STRICT_LEVELS);
+    s->kids_only = under != WEIR_NONE && reads(m, WEIR_STRICT_LEVELS);
     return begin(s, under);
 }
 
-/* Units in all of the type and of each need, below `under`. */
+/* Units of a type below `under` (WEIR_NONE: in all); `own`: units that the current view can give, rather than free
+ * units or totals. */
 static int64_t units_below(const struct search *s, weir_vertex under, weir_type t, bool own)
 {
     const weir_graph *g = s->m->g;
@@ -622,21 +629,21 @@ static int64_t units_below(const struct search *s, weir_vertex under, weir_type 
     return sum;
 }
 
-/* Whether there is enough below `under`; where not, s->lack tells. */
+/* Whether there are enough units below `under`; otherwise s->shortage tells why. */
 static bool enough(struct search *s, weir_vertex under, const weir_resource *r, int64_t times)
 {
     int64_t have = s->type == WEIR_NO_TYPE ? 0 : units_below(s, under, s->type, true);
 
-    if (follows(s->m, under, r))
+    if (follows_links(s->m, under, r))
         return true;
     if (s->type == WEIR_NO_TYPE || have < times)
-        return lacks(s, s->r->type, times, have);
+        return falls_short(s, s->r->type, times, have);
     for (uint32_t i = 0; i < s->nneeds; i++) {
         weir_type t = s->needs[i].type;
         int64_t need = saturating_mul(s->needs[i].amount, r->takes ? times : 1);
         have = t == WEIR_NO_TYPE ? 0 : units_below(s, under, t, false);
         if (t == WEIR_NO_TYPE || have < need)
-            return lacks(s, s->needs[i].name, need, have);
+            return falls_short(s, s->needs[i].name, need, have);
     }
     return true;
 }
@@ -647,9 +654,9 @@ bool weir_search_bound_ok(struct match *m, weir_vertex under, const weir_resourc
 
     prepare(&s, m, r, idle);
     read_needs(&s, r);
-    note(m, WEIR_EVENT_VISITED, under, r);
+    count_event(m, WEIR_EVENT_VISITED, under, r);
     if (enough(&s, under, r, times))
         return true;
-    note_lack(m, WEIR_EVENT_PRUNED, under, r, &s.lack);
+    count_shortage(m, WEIR_EVENT_PRUNED, under, r, &s.shortage);
     return false;
 }

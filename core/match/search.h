@@ -1,8 +1,8 @@
 /* search.h - the candidates of one type below a vertex, in the order of the policy: a best-first descent over rows.
  *
- * The heap holds vertices and rows, keyed by the first candidate in or below them, so that what is taken from it is
- * always the next in order. Rows that cannot hold what is needed, by their aggregates, are never opened. Taking k
- * candidates costs O(k d f) row visits, however large the machine is.
+ * The heap holds vertices and rows, keyed by the first candidate in or below each, so the item popped from the heap is
+ * always the next in order. Rows that cannot hold the needed units, by their aggregates, are never opened. Taking k
+ * candidates costs O(k d f) row visits (d: depth of the graph, f: entries of a row), however large the machine is.
  */
 #ifndef WEIR_SEARCH_H
 #define WEIR_SEARCH_H
@@ -12,122 +12,157 @@
 
 struct match;
 
-#define SEARCH_NEEDS 16 /* types looked at when a row is weighed; more needs only prune less */
+#define SEARCH_NEEDS 16 /* types compared with the aggregates of a row; further needs only prune less */
 
-/* As a type of hosts: the vertices right below which all stands that a slot holds. */
+/* As a type of hosts: any vertex with all types of a slot among its children. */
 #define SEARCH_PARENT ((weir_type)(WEIR_NO_TYPE - 1))
 
+/* An item of the heap: a candidate, a vertex above candidates, a row, or a host put back by weir_search_again(). */
 enum item_kind { ITEM_VERTEX, ITEM_BELOW, ITEM_ROW, ITEM_AGAIN };
 
 struct item {
-    weir_vertex key;    /* the first candidate in it */
-    weir_vertex vertex; /* the vertex, or the one whose rows these are */
-    uint32_t row;
+    weir_vertex key;    /* the first candidate in the item */
+    weir_vertex vertex; /* the vertex, or the owner of the row */
+    uint32_t row;       /* the row of the owner, or the tag of a host put back */
     uint8_t kind, level;
-    uint32_t from; /* where among what was opened it came out of (nogood_learn.c); WEIR_NONE */
-    uint32_t next; /* behind it in a run, a place in `behind`; WEIR_NONE */
+    uint32_t origin; /* number in `opened` of the row that the item came out of; WEIR_NONE: not recorded */
+    uint32_t next;   /* the next item of the run, in `run_items`; WEIR_NONE: the last */
 };
 
-/* A row that was opened. */
+/* A row that the search opened (nogood_learn.c). */
 struct opened {
-    uint32_t from;  /* where it came out of itself */
-    uint32_t items; /* that came out of it and may hold something */
-    uint32_t row;   /* its number; WEIR_NONE: the roots */
-    weir_vertex first; /* of those that may, in the end: weir_nogood_end() */
+    uint32_t origin;    /* number in `opened` of the row that this row came out of; WEIR_NONE */
+    uint32_t live;      /* items out of this row that may still hold something */
+    uint32_t row;       /* row number; WEIR_NONE: the roots */
+    weir_vertex first;  /* the first candidate left in live items, set by weir_nogood_end() */
 };
 
-/* What there is too little of, where something was cut. */
-struct lack {
-    const char *type; /* as the request calls it */
+/* The need that caused a pruning: the units needed and the units there. */
+struct shortage {
+    const char *type; /* by the name in the request */
     int64_t need, have;
 };
 
 struct search {
+    /* The question */
     struct match *m;
     const weir_resource *r;
-    const weir_resource *slot; /* of hosts; NULL */
-    uint32_t nslots;           /* alternatives of it, each of which makes a host */
-    weir_type type;
-    weir_type outer; /* the needs are those of one vertex of this type: `type`, or the host */
-    weir_type host;  /* vertices of this type are the candidates, in the order of what is below; WEIR_NO_TYPE: none */
-    weir_type spare[WEIR_DESCEND_TYPES]; /* the policy descends to where most of this is free */
-    uint32_t nspare;                     /* 0: it has an order */
-    bool by_tag;                         /* ... or to where `tag_key` has the greatest number */
-    weir_name tag_key;                   /* WEIR_NO_NAME: nothing has such a tag */
-    weir_vertex key; /* of the candidate found last: where it stands in the order */
-    uint32_t tag;    /* of the candidate found last; WEIR_NONE the first time */
-    bool idle; /* only vertices that can be taken as a whole */
-    bool close; /* only the kids of where it starts */
-    const weir_resource *beside; /* resources in whose vertices, or those of what they hold, the search does not look */
-    uint32_t nbeside;
+    weir_type type;  /* type of the candidates, or of the first resource of a slot where hosts are searched for */
+    bool idle_only;  /* only vertices that can be taken as a whole */
+    bool kids_only;  /* only children of the start */
+    /* the search does not enter vertices of the types of these resources and their slots */
+    const weir_resource *barred;
+    uint32_t nbarred;
     struct index *index;
-    struct item *heap; /* the first of each run (frontier.c) */
-    uint32_t n, cap;
-    struct item *behind; /* the others */
-    uint32_t nbehind, behind_cap, spare_behind;
-    struct item first; /* of the run that is being made, and its last one, WEIR_NONE while that is the first */
-    uint32_t last;
-    bool gathers, in_run;
-    struct {
+    struct { /* units that a candidate, or host, must hold */
         weir_type type;
         const char *name;
         int64_t amount;
     } needs[SEARCH_NEEDS];
     uint32_t nneeds;
-    struct lack lack; /* why something was cut last */
-    struct free_list free_list; /* of candidates that a calendar knows, instead of the heap */
-    weir_vertex open_parent; /* the last vertex above a candidate that all was well with, as with what is above it */
-    bool noted;             /* what is opened is */
+    weir_type needs_type; /* the type of the vertices that must hold the needs: `type`, or `host` */
+
+    /* Hosts of slots (weir_search_hosts()) */
+    /* vertices of this type are the candidates, in the order of `type` below; WEIR_NO_TYPE: no hosts */
+    weir_type host;
+    const weir_resource *slot; /* NULL: no hosts */
+    uint32_t nslots;           /* alternative slots from `slot` on; a host has room for at least one of them */
+
+    /* A policy that descends instead of ordering */
+    /* the search descends to the vertices with most free units of the first such type */
+    weir_type spare[WEIR_DESCEND_TYPES];
+    uint32_t nspare;                     /* 0: the policy orders */
+    /* the search descends by the number in the tag `tag_key` instead, greatest first */
+    bool by_tag;
+    weir_name tag_key;                   /* WEIR_NO_NAME: no vertex has the tag */
+
+    /* The candidate found last */
+    weir_vertex found_key;    /* the position of the candidate in the order */
+    uint32_t found_tag;       /* the tag given to weir_search_again(); WEIR_NONE: the candidate was not put back */
+    weir_vertex accepted_key; /* found_key until the candidate is refused; WEIR_NONE: refused, or none found */
+    struct shortage shortage; /* why the search pruned last */
+
+    /* Items still to be looked at (frontier.c): a heap of runs */
+    struct item *heap; /* the first item of each run */
+    uint32_t n, cap;
+    struct item *run_items; /* all further items of the runs */
+    uint32_t nrun_items, run_items_cap;
+    uint32_t run_free;     /* first unused entry of run_items; WEIR_NONE: none */
+    bool collecting;       /* pushed items go into the run under construction, until weir_search_gathered() */
+    bool in_run;           /* a run is under construction */
+    struct item run_first; /* the first item of the run under construction */
+    uint32_t run_last;     /* the last item, in run_items; WEIR_NONE: run_first is the last */
+
+    /* Progress without a heap */
+    struct free_list free_list; /* candidates by occupancy; free_list.occupancy NULL: not used */
+    weir_vertex admitted;       /* this vertex and all vertices above are known to be admissible */
+
+    /* Learning of nogoods (nogood_learn.c) */
+    bool learning; /* opened rows are recorded */
     struct opened *opened;
     uint32_t nopened, opened_cap;
-    uint32_t from, into;    /* of the item taken last; of those that are put in */
-    weir_vertex fits;       /* the key of the candidate found last, while nobody has refused it; WEIR_NONE */
-    weir_vertex refused[NOGOODS_AFTER]; /* candidates, while the search has no bit */
+    uint32_t popped_from; /* number in `opened` of the origin of the item popped last */
+    uint32_t pushed_from; /* number in `opened` of the origin of items pushed now */
+    weir_vertex refused[NOGOODS_AFTER]; /* candidates refused before the search has a bit */
     uint32_t nrefused;
-    struct nogood_bit bit; /* of this search, if it has one */
-    int64_t until;          /* goes with the bit: nogood_set() */
-    enum { FILTER_UNKNOWN, FILTER_IDLE, FILTER_ACTIVE } filter; /* whether the nodes that the constraint allows matter here */
+    struct nogood_bit bit; /* the bit of this search; bit.born 0: none yet */
+    int64_t until;         /* end of the window that the bit is set for; see nogood_set() */
+
+    /* whether the constraint filter can exclude rows here */
+    enum { FILTER_UNKNOWN, FILTER_IDLE, FILTER_ACTIVE } filter;
 };
 
-/* Starts at the kids of `under`; WEIR_NONE: at the roots. On failure there is nothing to end. */
-int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle);
-/* The hosts, vertices of a type above r or SEARCH_PARENT, that may hold a slot: in the order of the first r that each has. */
+/* Begins a search for r at the children of `under`; WEIR_NONE: at the roots. Pair with weir_search_end(), but not on
+ * failure. */
+int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle_only);
+/* Begins a search for hosts of a slot: vertices of type `host`, which is a type above r or SEARCH_PARENT, in the
+ * order of the first r below each. Pair with weir_search_end(), but not on failure. */
 int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, const weir_resource *slot,
                       const weir_resource *r, weir_type host);
-/* Puts a host back, to be found again where `key`, something below it, stands in the order; s->tag then tells the tag. */
+/* Puts a host back, to be found again at the position of `key`, a vertex below the host, with s->found_tag set to
+ * `tag`. */
 int weir_search_again(struct search *s, weir_vertex host, weir_vertex key, uint32_t tag);
-/* The next candidate; 1, 0 at the end, or negative. */
+/* Finds the next candidate. Returns 1 with *v set, 0 at the end, or negative. */
 int weir_search_next(struct search *s, weir_vertex *v);
-/* The last candidate did not fit: what is below it may (a type inside the same type), but for hosts. */
+/* Tells the search that the candidate v, found last, does not fit. The search then looks below v, as a type may lie
+ * inside the same type; never below a host. */
 int weir_search_rejected(struct search *s, weir_vertex v);
 void weir_search_end(struct search *s);
 
-/* What there is still to look at (frontier.c): one thing more; the first of it, of which there is some. What is put in since
- * s->gathers was set stays aside, in runs, until weir_search_gathered(). */
+/* Pushes an item on the frontier (frontier.c). While s->collecting is set, items go into runs beside the heap. */
 int weir_search_push(struct search *s, struct item it) WEIR_CHECKED;
+/* Pops the first item of a frontier that is not empty. */
 struct item weir_search_pop(struct search *s);
+/* Ends the collecting of pushed items, and moves the run under construction to the heap. */
 int weir_search_gathered(struct search *s) WEIR_CHECKED;
 
-/* Whether it goes down to where most is free, in no order. */
+/* Whether the search descends to the vertices with most free units, in no order. */
 static inline bool search_descends(const struct search *s)
 {
     return s->nspare > 0;
 }
 
-/* What is opened in vain (nogood_learn.c). A search begins. A row is opened, then its items were put in; on failure of the first the
- * match fails. The last item holds nothing; a candidate v is refused. The search has found what it wanted, or all there is. */
+/* Begins the recording of opened rows, where nogoods can be learned from the search (nogood_learn.c). */
 void weir_nogood_begin(struct search *s);
+/* Records that a row is about to be opened; on failure the match fails. */
 int weir_nogood_open(struct search *s, uint32_t row) WEIR_CHECKED;
+/* Records that all items of the row opened last were pushed. */
 void weir_nogood_opened(struct search *s);
+/* Records that the item popped last holds nothing. */
 void weir_nogood_pass(struct search *s);
+/* Records that the candidate v is refused. */
 void weir_nogood_refuse(struct search *s, weir_vertex v);
+/* Records that the candidate found last was not refused before the search went on. */
 void weir_nogood_found(struct search *s);
+/* Ends the recording: sets the bits of all opened rows in which nothing is left, or nothing before a known
+ * candidate. */
 void weir_nogood_end(struct search *s);
-/* Whether nothing in a row serves, as far as is known; else *key is put off to what may. */
+/* Whether a row is known to hold no candidate that serves; otherwise *key advances to the first candidate that may
+ * serve. */
 bool weir_nogood_row(const struct search *s, uint32_t row, weir_vertex *key);
 
-/* Whether the whole of what is below `under` can hold `times` of r, as far as aggregates tell; where it cannot, that is
- * counted as pruned. */
-bool weir_search_bound_ok(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle);
+/* Whether all vertices below `under` together can hold `times` units of r and the needs of r, by aggregates. A
+ * failure counts as pruned. O(roots) */
+bool weir_search_bound_ok(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle_only);
 
 #endif

@@ -1,12 +1,12 @@
-/* slot.c - slots. The tasks of a slot run on one node: what a slot holds of things inside nodes comes from one node, a
- * slot at a time. (Slots of whole nodes, or inside a node, need no such care: there the resources are just multiplied.)
+/* slot.c - slots inside hosts. The tasks of a slot run on a node: resources found inside nodes come from a single node
+ * for each slot. (Slots of whole nodes, or slots below a node, need no host: their resources are just multiplied.)
  *
- * A policy that wants locality has slots inside a node come from smaller hosts, such as NUMA domains: those of the first
- * of its types that could hold a slot. A node then gives as many slots as its hosts do.
+ * A policy with a locality has slots inside a node come from smaller hosts, such as NUMA domains: hosts of the first
+ * type of the locality large enough for a slot. A node then gives as many slots as its smaller hosts do.
  *
- * Hosts are taken in the order of the first resource each would give, so that a policy that orders cores by id still
- * decides core by core; or slot by slot, in the order of sums over what each would hold. Invariant: the number of slots a
- * host gives never exceeds what it can hold.
+ * Hosts are taken in the order of the first resource of each slot, so that a policy that orders cores by id still
+ * decides core by core; or slot by slot, in the order of sums over the vertices of each slot; or by score. Invariant: a
+ * host never gives more slots than fit inside.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,12 +19,12 @@
 struct host {
     weir_vertex v;
     int64_t most, given; /* slots */
-    uint32_t first;      /* its keys: the first vertex of each slot it could give */
+    uint32_t first;      /* number of the first key of the host: a key is the first vertex of a slot */
     double score;
 };
 
-/* A slot that a host could give, and where it stands in the order of sums. */
-struct turn {
+/* A slot that a host could give, and the sums of the slot. */
+struct slot_candidate {
     uint32_t host, nth;
     double sums[WEIR_ORDER_KEYS];
 };
@@ -37,14 +37,14 @@ struct hosts {
     uint32_t n, cap;
     weir_vertex *keys;
     uint32_t nkeys, keys_cap;
-    uint32_t *order; /* which host gave the i-th slot */
+    uint32_t *order; /* by slot given: number of the host */
     uint32_t norder, order_cap;
-    struct turn *turns; /* where sums decide */
-    uint32_t nturns, turns_cap;
-    bool placed; /* the slot that was given, the only one, is among the picks */
+    struct slot_candidate *candidates; /* only where sums decide */
+    uint32_t ncandidates, candidates_cap;
+    bool placed; /* the only slot wanted is among the picks already */
 };
 
-/* How many times the picks for r, from `from` on, make up what one slot has of it, whole picks at a time. */
+/* Number of slots that the picks for r, from number `from` on, suffice for, if no two slots share a pick. */
 static int64_t count_shares(const struct match *m, uint32_t from, const weir_resource *r)
 {
     int64_t shares = 0, have = 0, each = r->count.min;
@@ -59,7 +59,7 @@ static int64_t count_shares(const struct match *m, uint32_t from, const weir_res
     return shares;
 }
 
-/* ... as the parts from number `from` on tell. */
+/* weir_slot_bound() by the resources of the slot from number `from` on. */
 static int64_t bound_from(struct match *m, weir_vertex under, const weir_resource *slot, uint32_t from, int64_t most)
 {
     bool apart = weir_slot_apart(m, slot);
@@ -67,13 +67,13 @@ static int64_t bound_from(struct match *m, weir_vertex under, const weir_resourc
     for (uint32_t i = from; i < slot->nwith && most > 0; i++) {
         const weir_resource *r = &slot->with[i];
         uint32_t npicks = m->npicks;
-        bool trying = m->probing;
+        bool probing = m->probing;
         int64_t units;
         if (weir_flow_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
             continue;
         m->probing = true;
         units = weir_allocate_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
-        m->probing = trying;
+        m->probing = probing;
         if (units < 0)
             return units;
         units = apart ? count_shares(m, npicks, r) : units / r->count.min;
@@ -91,21 +91,21 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
 
 int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
 {
-    uint32_t npicks = m->npicks, rivals = m->rivals;
+    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
     int rc = 1;
 
     if (slots == 1 || !weir_slot_apart(m, slot))
-        return m->place(m, under, slot->with, slot->nwith, slots);
-    m->rivals = rivals == WEIR_NONE ? npicks : rivals;
+        return m->allocate(m, under, slot->with, slot->nwith, slots);
+    m->conflicts_from = conflicts_from == WEIR_NONE ? npicks : conflicts_from;
     for (int64_t i = 0; rc == 1 && i < slots; i++)
-        rc = m->place(m, under, slot->with, slot->nwith, 1);
-    m->rivals = rivals;
+        rc = m->allocate(m, under, slot->with, slot->nwith, 1);
+    m->conflicts_from = conflicts_from;
     if (rc != 1)
         m->npicks = npicks;
     return rc;
 }
 
-/* The vertex that serves a resource of type t by this pick, which may be something inside it. */
+/* The vertex of type t at or above v, the vertex of a pick; v where there is none. */
 static weir_vertex served_by(const weir_graph *g, weir_type t, weir_vertex v)
 {
     weir_vertex up = v;
@@ -115,7 +115,7 @@ static weir_vertex served_by(const weir_graph *g, weir_type t, weir_vertex v)
     return up == WEIR_NONE ? v : up;
 }
 
-/* The first vertex of each slot, in the picks from `from` on. */
+/* Lists the keys of a host, from the picks from number `from` on; `each`: units of a slot. */
 static void list_keys(struct hosts *h, const struct host *host, uint32_t from, int64_t each)
 {
     const weir_graph *g = h->m->g;
@@ -143,7 +143,7 @@ static void free_hosts(struct hosts *h)
     weir_mem_free(h->list);
     weir_mem_free(h->keys);
     weir_mem_free(h->order);
-    weir_mem_free(h->turns);
+    weir_mem_free(h->candidates);
 }
 
 static int append_host(struct hosts *h, struct host host)
@@ -160,13 +160,13 @@ static bool scored(const struct match *m)
     return m->view <= VIEW_LATER && m->policy->evaluate;
 }
 
-/* Where the keys of the next host begin; where scores decide there are none, and it is its place in the list. */
+/* Number of the first key of the next host; where scores decide, without keys, the number of the host. */
 static uint32_t next_first(const struct hosts *h)
 {
     return scored(h->m) ? h->n : h->nkeys;
 }
 
-/* A host with smaller hosts in it: the slots that these give. */
+/* Adds v as a host with the slots of its smaller hosts of type `inner`. Returns 1, 0 or negative. */
 static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64_t want)
 {
     struct hosts in = {.m = h->m, .slot = h->slot};
@@ -186,14 +186,16 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
     return rc ? rc : in.norder > 0;
 }
 
-/* Whether what is found first of a part, in order, is the same whether it is tried or taken. */
-static bool is_steady(struct match *m, const weir_resource *slot)
+/* Whether probing and placing take the same vertices for the first resource of a slot. */
+static bool is_predictable(struct match *m, const weir_resource *slot)
 {
-    return !m->policy->evaluate && !m->policy->select && !m->policy->runs && slot->with->count.min > 0 && !weir_slot_apart(m, slot);
+    return !m->policy->evaluate && !m->policy->select && !m->policy->runs && slot->with->count.min > 0 &&
+           !weir_slot_apart(m, slot);
 }
 
-/* One search for the first part tells how many slots there may be, and their keys; then the other parts are tried. */
-static int add_steady(struct hosts *h, struct host host, int64_t want)
+/* Adds a host with a single search for the first resource of the slot, which bounds the slots and yields the keys;
+ * the other resources are probed. Returns 1, 0 or negative. */
+static int add_predictable(struct hosts *h, struct host host, int64_t want)
 {
     struct match *m = h->m;
     const weir_resource *first = h->slot->with;
@@ -220,7 +222,8 @@ static int add_steady(struct hosts *h, struct host host, int64_t want)
     return 1;
 }
 
-/* Whether one slot is all that is wanted, and what it would have of its first part tells where it stands. */
+/* Whether a single slot is wanted, and the vertices of its first resource tell the position of the slot in the
+ * order. */
 static bool is_only(const struct hosts *h, int64_t want)
 {
     const weir_resource *first = h->slot->with;
@@ -229,7 +232,7 @@ static bool is_only(const struct hosts *h, int64_t want)
            count_most(h->m, &first->count) == first->count.min && weir_flow_find(h->m->g, first->type) == WEIR_NONE;
 }
 
-/* The only slot is placed at once. */
+/* Adds a host and places the only slot at once, if the host is next in the order. Returns 1, 0 or negative. */
 static int add_only(struct hosts *h, struct host host)
 {
     struct match *m = h->m;
@@ -242,13 +245,14 @@ static int add_only(struct hosts *h, struct host host)
     if (append_host(h, host))
         return WEIR_ENOMEM;
     list_keys(h, &host, npicks, h->slot->with->count.min);
-    h->placed = h->keys[host.first] == h->search.key;
+    h->placed = h->keys[host.first] == h->search.found_key;
     if (!h->placed)
         m->npicks = npicks;
     return 1;
 }
 
-/* How many slots v holds, and (for an order) the first vertex of each of them. 1: v is a host; 0: it holds none. */
+/* Adds v as a host with the number of its slots and, where an order decides, its keys. Returns 1, 0 (no slot fits)
+ * or negative. */
 static int add_host(struct hosts *h, weir_vertex v, int64_t want)
 {
     struct match *m = h->m;
@@ -259,13 +263,13 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
     int64_t units = 0;
 
     if (inner == SEARCH_PARENT)
-        return 0; /* what the slot holds stands below several vertices */
+        return 0; /* the resources of the slot lie below several vertices */
     if (inner != WEIR_NO_TYPE)
         return add_outer_host(h, v, inner, want);
     if (is_only(h, want))
         return add_only(h, host);
-    if (is_steady(m, h->slot))
-        return add_steady(h, host, want);
+    if (is_predictable(m, h->slot))
+        return add_predictable(h, host, want);
     host.most = weir_slot_bound(m, v, h->slot, want);
     if (host.most <= 0)
         return (int)host.most;
@@ -290,14 +294,14 @@ static int give_slot(struct hosts *h, uint32_t i)
     return WEIR_OK;
 }
 
-/* Slot by slot, each where its first resource stands first in the policy's order. */
+/* Gives slots, each to the host with the first key in the order of the policy. */
 static int fill_ordered(struct hosts *h, int64_t want)
 {
     weir_vertex v;
     int rc = 1;
 
     while (h->norder < want && (rc = weir_search_next(&h->search, &v)) > 0) {
-        uint32_t i = h->search.tag;
+        uint32_t i = h->search.found_tag;
         if (i == WEIR_NONE) {
             rc = add_host(h, v, want - h->norder);
             if (rc == 0 && (rc = weir_search_rejected(&h->search, v)) == 0)
@@ -305,7 +309,7 @@ static int fill_ordered(struct hosts *h, int64_t want)
             if (rc < 0)
                 return rc;
             i = h->n - 1;
-            if (h->keys[h->list[i].first] != h->search.key) { /* what stands first there does not fit */
+            if (h->keys[h->list[i].first] != h->search.found_key) { /* the first vertex below v does not fit */
                 rc = weir_search_again(&h->search, v, h->keys[h->list[i].first], i);
                 if (rc)
                     return rc;
@@ -329,7 +333,7 @@ static int by_score(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Gives each host its score, and leaves out those that the policy does not want. */
+/* Gives each host a score, and drops hosts without. */
 static int score_hosts(struct hosts *h)
 {
     weir_vertex *v = weir_mem_alloc((size_t)h->n * sizeof *v);
@@ -351,7 +355,7 @@ static int score_hosts(struct hosts *h)
     return rc;
 }
 
-/* Host by host, the best score first. */
+/* Gives slots host by host, best score first. */
 static int fill_scored(struct hosts *h, int64_t want)
 {
     weir_vertex v;
@@ -375,7 +379,7 @@ static int fill_scored(struct hosts *h, int64_t want)
 
 static int place_in(struct hosts *h, weir_vertex v, int64_t count);
 
-/* The resource of a slot that a pick serves: itself or something inside it. */
+/* The resource of a slot that a pick serves, directly or by a nested resource. */
 static const weir_resource *part_of(const weir_resource *slot, const weir_pick *p)
 {
     uint32_t i = slot->nwith - 1;
@@ -401,33 +405,33 @@ void weir_slot_sum(const struct match *m, const weir_resource *slot, const struc
     }
 }
 
-/* The slots of a host, placed one by one to see what each would have. */
-static int add_turns(struct hosts *h, uint32_t host, const struct order *o)
+/* Lists the slots of a host with their sums, by placing slot after slot; the picks are as before afterwards. */
+static int add_slot_candidates(struct hosts *h, uint32_t host, const struct order *o)
 {
     struct match *m = h->m;
-    uint32_t npicks = m->npicks, rivals = m->rivals, most = (uint32_t)h->list[host].most;
+    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from, most = (uint32_t)h->list[host].most;
     int rc = 1;
 
-    if (weir_array_reserve(&h->turns, &h->turns_cap, (size_t)h->nturns + most, sizeof *h->turns))
+    if (weir_array_reserve(&h->candidates, &h->candidates_cap, (size_t)h->ncandidates + most, sizeof *h->candidates))
         return weir_fail_nomem(m->err);
-    m->rivals = rivals == WEIR_NONE ? npicks : rivals;
+    m->conflicts_from = conflicts_from == WEIR_NONE ? npicks : conflicts_from;
     for (uint32_t k = 0; rc >= 0 && k < most; k++) {
-        struct turn *t = &h->turns[h->nturns++];
+        struct slot_candidate *t = &h->candidates[h->ncandidates++];
         uint32_t from = m->npicks;
-        *t = k ? t[-1] : (struct turn){.host = host};
+        *t = k ? t[-1] : (struct slot_candidate){.host = host};
         t->nth = k;
-        rc = rc == 1 ? place_in(h, h->list[host].v, 1) : rc; /* 0: counts that vary took what is missing now */
+        rc = rc == 1 ? place_in(h, h->list[host].v, 1) : rc; /* 0: counts with a range took the units missing now */
         if (rc == 1)
             weir_slot_sum(m, h->slot, o, from, t->sums);
     }
-    m->rivals = rivals;
+    m->conflicts_from = conflicts_from;
     m->npicks = npicks;
     return rc < 0 ? rc : WEIR_OK;
 }
 
 static int by_sums(const void *a, const void *b)
 {
-    const struct turn *x = a, *y = b;
+    const struct slot_candidate *x = a, *y = b;
     int sums = weir_order_compare(x->sums, y->sums);
 
     if (sums)
@@ -445,16 +449,16 @@ static int fill_summed(struct hosts *h, int64_t want)
 
     while (!rc && (rc = weir_search_next(&h->search, &v)) > 0) {
         rc = add_host(h, v, want);
-        rc = rc == 1 ? add_turns(h, h->n - 1, &o) : rc;
+        rc = rc == 1 ? add_slot_candidates(h, h->n - 1, &o) : rc;
     }
-    if (!rc && h->nturns)
-        qsort(h->turns, h->nturns, sizeof *h->turns, by_sums);
-    for (uint32_t i = 0; !rc && i < h->nturns && h->norder < want; i++)
-        rc = give_slot(h, h->turns[i].host);
+    if (!rc && h->ncandidates)
+        qsort(h->candidates, h->ncandidates, sizeof *h->candidates, by_sums);
+    for (uint32_t i = 0; !rc && i < h->ncandidates && h->norder < want; i++)
+        rc = give_slot(h, h->candidates[i].host);
     return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- giving and placing slots ---- */
 
 static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want)
 {
@@ -469,7 +473,7 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
 
 static int place_given(struct hosts *h, int64_t count);
 
-/* Places so many slots in a host, which has room for them. */
+/* Places `count` slots in a host with room for them. Returns 1, 0 or negative. */
 static int place_in(struct hosts *h, weir_vertex v, int64_t count)
 {
     weir_type inner = weir_slot_host(h->m, v, h->slot);
@@ -485,7 +489,7 @@ static int place_in(struct hosts *h, weir_vertex v, int64_t count)
     return rc;
 }
 
-/* Places the first `count` slots that were given. 1, 0 or negative. */
+/* Places the first `count` slots given. Returns 1, 0 or negative. */
 static int place_given(struct hosts *h, int64_t count)
 {
     uint32_t npicks = h->m->npicks;
@@ -503,15 +507,15 @@ static int place_given(struct hosts *h, int64_t count)
     return rc;
 }
 
-/* Whether there is enough for that many slots in all. */
-static bool hopeful(struct match *m, weir_vertex under, const weir_resource *r, int64_t slots)
+/* Whether aggregates allow so many slots in all. */
+static bool bound_ok(struct match *m, weir_vertex under, const weir_resource *r, int64_t slots)
 {
     if (weir_flow_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
         return true;
     return weir_search_bound_ok(m, under, r, saturating_mul(r->count.min, slots), weir_candidate_idle(m, r));
 }
 
-int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host)
+int weir_slot_allocate(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host)
 {
     struct hosts h = {.m = m, .slot = slot};
     uint32_t npicks = m->npicks;
@@ -519,7 +523,7 @@ int weir_slot_place(struct match *m, weir_vertex under, const weir_resource *slo
     int rc;
 
     for (uint32_t i = 0; i < slot->nwith; i++)
-        if (!hopeful(m, under, &slot->with[i], slot->count.min))
+        if (!bound_ok(m, under, &slot->with[i], slot->count.min))
             return 0;
     rc = fill(&h, under, host, count_most(m, &slot->count));
     count = weir_count_floor(&slot->count, h.norder);

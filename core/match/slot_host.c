@@ -1,4 +1,4 @@
-/* slot_host.c - rules for slots: the vertices that slots lie inside of, and the ways in which slots are taken. */
+/* slot_host.c - rules for slots: the vertices that slots lie in, and the ways in which slots are taken. */
 #include "aggregate/schema.h"
 #include "match/match.h"
 
@@ -24,7 +24,7 @@ static bool is_within_type(const weir_graph *g, weir_vertex v, weir_type t)
     return v != WEIR_NONE;
 }
 
-/* Whether all that a slot holds stands inside vertices of a type. */
+/* Whether all resources of a slot lie inside vertices of a type. */
 static bool is_inside(struct match *m, const weir_resource *slot, weir_type outer)
 {
     for (uint32_t i = 0; i < slot->nwith; i++) {
@@ -36,7 +36,7 @@ static bool is_inside(struct match *m, const weir_resource *slot, weir_type oute
     return true;
 }
 
-/* Whether all of v, used or not, could hold one slot. */
+/* Whether v could hold a slot if nothing of v were in use. */
 static bool could_hold(struct match *m, weir_vertex v, const weir_resource *slot)
 {
     const struct inner *in = inner_of(m->g, v);
@@ -46,7 +46,8 @@ static bool could_hold(struct match *m, weir_vertex v, const weir_resource *slot
     m->stats.visited++;
     for (uint32_t i = 0; i < n; i++) {
         weir_type t = weir_type_find(m->g, needs[i].type);
-        uint32_t cell = t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(m->g->aggregates->schemas[in->schema], t);
+        uint32_t cell =
+            t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(m->g->aggregates->schemas[in->schema], t);
         if (weir_flow_find(m->g, needs[i].type) == WEIR_NONE &&
             (cell ? in->cells[cell + TYPE_TOTAL] : 0) < needs[i].amount)
             return false;
@@ -54,7 +55,7 @@ static bool could_hold(struct match *m, weir_vertex v, const weir_resource *slot
     return true;
 }
 
-/* Whether a vertex of a type below v could. */
+/* Whether a vertex of type t below v could hold a slot. */
 static bool one_could_hold(struct match *m, weir_vertex v, weir_type t, const weir_resource *slot)
 {
     const struct inner *in = inner_of(m->g, v);
@@ -70,7 +71,7 @@ static bool one_could_hold(struct match *m, weir_vertex v, weir_type t, const we
     return false;
 }
 
-/* What the policy's locality asks for below a vertex. */
+/* The type of hosts by the policy's locality, below a vertex. */
 static weir_type local_host(struct match *m, weir_vertex under, const weir_resource *slot)
 {
     for (uint32_t i = 0; m->view != VIEW_ALL && i < m->policy->nlocality && under != WEIR_NONE; i++) {
@@ -85,7 +86,7 @@ static weir_type local_host(struct match *m, weir_vertex under, const weir_resou
     return WEIR_NO_TYPE;
 }
 
-/* Whether a slot holds one thing only, which is where it is. */
+/* Whether a slot is a single vertex, which then is the host. */
 static bool is_single(const weir_resource *slot)
 {
     return slot->nwith == 1 && slot->with->count.min == 1 && count_limit(&slot->with->count) == 1;
