@@ -1,7 +1,8 @@
-/* csv_write.c - writes a machine as a table, a row a vertex, for spreadsheets and databases. See weir.h for the columns.
+/* csv_write.c - writes a machine as a table, a row a vertex, for spreadsheets and databases. See weir.h for the
+ * columns.
  *
- * Main invariant: while the row of v is written, w->path is v's path, and w->above holds the jobs that have, or will
- * have, something above v as a whole.
+ * Main invariant: while the row of v is written, w->path is v's path, and w->above holds the jobs with a present or
+ * future reservation of a vertex above v as a whole.
  */
 #include "format/output.h"
 
@@ -17,11 +18,11 @@ struct table {
     const weir_graph *g;
     const struct weir_written *in;
     weir_buf *b;
-    weir_buf path, cell; /* cell: a text before it is quoted */
+    weir_buf path, cell; /* cell: a text before quoting */
     int64_t *above, *jobs;
     uint32_t nabove, above_cap, njobs, jobs_cap;
-    bool open; /* all above is up, and no job has it now as a whole */
-    bool held; /* a job has something above now as a whole */
+    bool open; /* all vertices above are up, and no job has any of these now as a whole */
+    bool held; /* a job has a vertex above now as a whole */
     weir_err *err;
     int rc;
 };
@@ -58,7 +59,7 @@ static void write_text(weir_buf *b, const char *s, size_t n)
     WEIR_WRITE(b, "\"");
 }
 
-/* A comma, and the text. */
+/* Adds a comma and a text. */
 static void add_text(struct table *w, const char *s)
 {
     WEIR_WRITE(w->b, ",");
@@ -110,7 +111,7 @@ static void add_map(struct table *w, weir_vertex v, int map)
     add_cell(w);
 }
 
-/* Extended data are JSON texts already. */
+/* Adds extended data, whose values are JSON texts already. */
 static void add_data(struct table *w, weir_vertex v)
 {
     const char *key, *value;
@@ -147,7 +148,7 @@ static void gather(struct table *w, const int64_t *jobs, uint32_t n)
     w->njobs += n;
 }
 
-/* Ascending ids, with some more than once, as ranges. */
+/* Writes ascending ids, repetitions allowed, as ranges. */
 static void write_ranges(weir_buf *b, const int64_t *ids, uint32_t n)
 {
     for (uint32_t i = 0, end; i < n; i = end) {
@@ -225,7 +226,7 @@ static void write_row(struct table *w, weir_vertex v)
     WEIR_WRITE(w->b, "\n");
 }
 
-/* Takes v in as something above what comes next. */
+/* Adds v to the vertices above the next rows. */
 static void step_below(struct table *w, weir_vertex v)
 {
     const struct schedule *book = schedule_of(w->g, v);
@@ -277,7 +278,7 @@ static void write_below(struct table *w, weir_vertex v)
 
 /* ---- the table ------------------------------------------------------------------------------------------------ */
 
-/* What stands above a start counts for it, and is in its path. */
+/* Begins with the vertices above the start, which count for states and jobs, and are in the path. */
 static void begin_at(struct table *w, weir_vertex start)
 {
     weir_vertex way[WEIR_PATH_DEPTH + 2];

@@ -1,29 +1,29 @@
 /* input.h - services for readers of machines, and the readers of this folder. Private to the core.
  *
- * Every reader builds a new graph between weir_graph_begin() and weir_graph_end(), and hands it over only when it is
- * whole. `source` names the text in errors; `text` need not end in a NUL.
+ * Every reader builds a new graph between weir_graph_begin() and weir_graph_end(), and hands over only a complete
+ * graph. `source` names the text in errors; `text` need not end in a NUL.
  *
  * Pools of type "node" get the execution ranks 0, 1, ... in preorder from the readers of recipes, synthetic strings and
  * hwloc; JSON graphs and R bring their own.
  *
- * Formats that weir_graph_parse() takes, and their arguments:
+ * Formats of weir_graph_parse(), and their arguments:
  *   grug        GraphML recipes
- *   synthetic   one line, below
- *   jgf         JSON Graph Format: {"graph": {"nodes": [...], "edges": [...]}}, or an R that has one
+ *   synthetic   a line of text, see below
+ *   jgf         JSON Graph Format: {"graph": {"nodes": [...], "edges": [...]}}, or an R with such a graph
  *   rv1         R version 1
  *   hwloc       XML; "hwloc:LEVEL" stops at node, socket, numanode, core (the default) or pu; with ",all" processors
- *               that the machine does not allow us count too: "hwloc:core,all"
+ *               count even if the machine does not allow their use: "hwloc:core,all"
  *
  * Synthetic strings:
  *   machine    = word { word }
  *   word       = type [":" count] ["(" attribute {"," attribute} ")"] ["[" machine "]"]
  *   attribute  = "size=" n | "unit=" text | "basename=" text | "id=" first | "scope=" ("local" | "global")
  *              | "exclusive" | name of a property | "property=" key ["=" value]
- * A word lies in the nearest word before it that takes others in: core, gpu, memory, storage, pu, ssd and nic take
- * none, and neither does a word whose content was given in brackets. Inside brackets, the word before them starts.
- * Ids count from `id` on: local in the parent; global over the machine; otherwise over the nearest node for what is
- * below a node, and over the machine for the rest. Pools of one basename, scope and first id share their count.
- * What is not one single pool at the top is put into "cluster0".
+ * A word lies in the nearest word before that is a container: core, gpu, memory, storage, pu, ssd and nic are none, and
+ * neither is a word with content in brackets. Inside brackets, the word before the brackets is the first container. Ids
+ * count from `id` on: local in the parent; global over the machine; otherwise over the nearest node for pools below a
+ * node, and over the machine for the rest. Pools of equal basename, scope and first id share their count. A machine
+ * with several pools at the top is put into "cluster0".
  */
 #ifndef WEIR_FORMAT_H
 #define WEIR_FORMAT_H
@@ -38,7 +38,7 @@
 /* For messages about a description of more vertices than there may be. */
 #define WEIR_VERTICES_MANY "more than %u vertices (WEIR_VERTICES=N in the environment allows more)"
 #ifndef WEIR_VERTICES_MAX /* the build for fuzzing has fewer */
-#define WEIR_VERTICES_MAX 0x4000000u /* 2^26, about 4 GB: more are refused before they are made */
+#define WEIR_VERTICES_MAX 0x4000000u /* 2^26, about 4 GB: larger graphs are refused before anything is made */
 #endif
 /* How many a description may have: of these, as many as the process allows. */
 static inline uint32_t weir_vertices_allowed(void)
@@ -51,20 +51,23 @@ static inline uint32_t weir_vertices_allowed(void)
 typedef int weir_reader(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);
 weir_reader weir_grug_read, weir_synthetic_read, weir_jgf_read;
 
-/* in->option names the types of the graph, or is "". See hwloc_types.h. */
+/* Reads the XML of hwloc. in->option names the types of the graph, or is ""; see hwloc_types.h. */
 weir_reader weir_hwloc_read;
 int weir_hwloc_discover(const char *types, weir_graph **out, weir_err *err);
-/* Whether an XML text can be shown to hwloc, which itself would neither say what is wrong nor survive any depth. */
+/* Checks an XML text before hwloc reads it, as hwloc neither reports errors well nor survives any depth of nesting.
+ * 0 or a status. */
 int weir_hwloc_check(const char *text, size_t len, const char *source, weir_err *err);
-/* The objects of an XML text: {type, index, name, size, device, infos, children}, caches and I/O devices included. */
+/* Sets *out to the objects of an XML text: {type, index, name, size, device, infos, children}, caches and I/O
+ * devices included. */
 int weir_hwloc_objects(const char *text, size_t len, const char *source, json_t **out, weir_err *err);
 
-/* Builds from the value of "graph"; `path`, "graph" or "scheduling.graph", is where it lies in the document. */
+/* Builds a graph from the value of "graph"; `path`, "graph" or "scheduling.graph", is its position in the document. */
 int weir_jgf_build(const json_t *graph, const char *path, const char *source, weir_graph **out, weir_err *err);
-/* The outermost object of a JSON text, to be given back with json_decref(). */
+/* Sets *out to the outermost object of a JSON text, to be freed with json_decref(). */
 int weir_json_object(const char *text, size_t len, const char *source, json_t **out, weir_err *err);
 
-/* Values of the key "writer" of an R: Fluxion's, where all that lies below exclusive vertices is left out; RFC 49's. */
+/* Values of the key "writer" of an R: Fluxion's, for graphs without the vertices below exclusive vertices; that of
+ * RFC 49. */
 #define WEIR_JGF_SHORTHAND "fluxion:jgf_shorthand"
 #define WEIR_TREEPOOL      "TreePool"
 
@@ -75,7 +78,7 @@ bool weir_probe_rv1(const char *text, size_t len);
 bool weir_probe_hwloc(const char *text, size_t len);
 bool weir_probe_synthetic(const char *text, size_t len);
 
-/* Keys and values that every pool of one kind gets. Zero-initialise. */
+/* Keys and values for every pool of a kind. Zero-initialise. */
 struct weir_prop {
     char *key, *value;
 };
@@ -91,14 +94,13 @@ void weir_props_free(struct weir_props *p);
 int weir_siblings_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, const struct weir_props *props,
                       uint32_t count, int64_t stride, int64_t *next_rank, weir_vertex *first, weir_err *err);
 
-/* What is wrong with a type, name or unit: "is empty", ...; NULL: nothing. `part` is one part of a path. */
+/* Why a type, name or unit is not allowed: "is empty", ...; NULL: allowed. `part`: the text is a part of a path. */
 const char *weir_text_fault(const char *s, bool part);
-/* Describes a host by its name: what ends in a number becomes basename and id, and keeps its name where these two do
- * not give it back ("node007"). `basename` has room for the whole name. */
+/* Describes a host by its name: a number at the end becomes the id, the rest the basename; the name is kept where
+ * basename and id do not reproduce it ("node007"). `basename` must have space for the whole name. */
 void weir_host_describe(const char *name, char *basename, weir_pool_desc *d);
 
-/* XML: a parser whose memory comes from weir_mem_*, and a run over a whole text. The handlers report by filling err and
- * calling XML_StopParser(). */
+/* A parser of XML that takes its memory from weir_mem_*; NULL: out of memory. */
 XML_Parser weir_xml_new(void);
 int weir_xml_run(XML_Parser xml, const char *text, size_t len, const char *source, weir_err *err);
 

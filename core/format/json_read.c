@@ -1,10 +1,10 @@
-/* json_read.c - JSON as a row of events, by YAJL. See json_read.h.
+/* json_read.c - JSON as a sequence of events, by YAJL. See json_read.h.
  *
- * YAJL is given one slice of the text after the other, and what it calls back with is put into a queue, which is empty
- * when the next slice is given.
+ * YAJL gets slice by slice of the text, and its callbacks fill a queue of events, which is empty when the next slice
+ * begins. YAJL does not check the results of its allocator. So a failed allocation leaves YAJL by a longjmp, past no
+ * functions but those of YAJL.
  *
- * YAJL does not look at what its allocator returns. So an allocation that fails leaves it by a longjmp, which passes no
- * function but YAJL's own. Main invariant: all memory that YAJL has is in the list `blocks`, from where it is freed.
+ * Main invariant: all memory of YAJL is in the list `blocks`, and freed from there.
  */
 #include "format/json_read.h"
 
@@ -20,7 +20,7 @@
 
 #define SLICE     16384
 #define SLICE_MAX WEIR_JSON_TEXT_MAX
-#define VALUE_MAX (1 << 28) /* bytes of a value that becomes a tree of jansson, which takes several times as many */
+#define VALUE_MAX (1 << 28) /* bytes of a value to become a tree of jansson, which takes several times as much memory */
 
 struct event {
     uint32_t end; /* offset in the slice, past the event */
@@ -28,7 +28,7 @@ struct event {
     uint8_t type;
 };
 
-/* Stands before each piece of YAJL's memory. */
+/* Header of each block of YAJL's memory. */
 union block {
     struct {
         union block *prev, *next;
@@ -39,7 +39,7 @@ union block {
 struct weir_json {
     struct weir_input in;
     const char *source;
-    weir_err *err, why; /* why: what went wrong behind the events that are waiting */
+    weir_err *err, why; /* why: the error behind the events in the queue */
     int rc;
     bool done;
     yajl_handle yajl;
@@ -47,16 +47,16 @@ struct weir_json {
     jmp_buf leave;
     struct event *events;
     uint32_t nevents, cap, at; /* at: the event after the current one */
-    weir_buf texts;            /* of the events, each with a NUL */
+    weir_buf texts;            /* texts of the events, each with a NUL */
     const char *slice;
     size_t slice_len, wanted; /* wanted: bytes of the next slice */
-    uint64_t total, before; /* bytes of the whole text, 0: not known; of it before the slice */
-    int line;      /* that the slice begins in, and the bytes of it before the slice */
-    size_t column; /* both from 0 on */
+    uint64_t total, before; /* total: bytes of the whole text, 0: not known; before: bytes before the slice */
+    int line;      /* number of the line with the start of the slice, from 0 on */
+    size_t column; /* bytes of that line before the slice */
     uint32_t depth;
-    weir_buf *raw; /* what is captured goes here */
+    weir_buf *raw; /* receives captured text */
     size_t raw_from;
-    char *room; /* for slices of a file */
+    char *room; /* memory for slices of a file */
     size_t fit_size;
 };
 
@@ -120,7 +120,7 @@ static void give_back(void *data, void *p)
 
 /* ---- events --------------------------------------------------------------------------------------------------- */
 
-/* A place in the slice as line and column. */
+/* Line and column of an offset in the slice. */
 static void locate(const weir_json *j, size_t offset, int *line, int *column)
 {
     const char *at = j->slice, *end = offset ? at + offset : at, *nl;
@@ -132,14 +132,14 @@ static void locate(const weir_json *j, size_t offset, int *line, int *column)
     *column = before < INT32_MAX ? (int)before : INT32_MAX;
 }
 
-/* How much of the slice YAJL has read. At the end it gives itself one more blank. */
+/* Bytes of the slice that YAJL has read. At the end of the text YAJL adds a blank. */
 static size_t consumed(const weir_json *j)
 {
     size_t n = yajl_get_bytes_consumed(j->yajl);
     return n < j->slice_len ? n : j->slice_len;
 }
 
-/* Keeps an error for when its turn comes. */
+/* Records an error, to be reported after the events in the queue. */
 WEIR_PRINTF(3, 4) static int fail_here(weir_json *j, int code, const char *fmt, ...)
 {
     char what[200];
@@ -254,7 +254,7 @@ static const yajl_callbacks callbacks = {
 
 /* ---- slices --------------------------------------------------------------------------------------------------- */
 
-/* What is done with YAJL: everything that makes it allocate. */
+/* The calls of YAJL that may allocate. */
 enum step { START, FEED, FINISH, EXPLAIN };
 
 static yajl_status run_yajl(weir_json *j, enum step step, const unsigned char **text)
@@ -266,7 +266,7 @@ static yajl_status run_yajl(weir_json *j, enum step step, const unsigned char **
     switch (step) {
     case START:
         j->yajl = yajl_alloc(&callbacks, &memory, j);
-        /* Texts are checked here, and better: YAJL lets through what only looks like UTF-8. */
+        /* Texts are checked in this file: YAJL accepts some sequences that only resemble UTF-8. */
         yajl_config(j->yajl, yajl_dont_validate_strings, 1);
         return yajl_status_ok;
     case FEED: return yajl_parse(j->yajl, (const unsigned char *)j->slice, j->slice_len);
@@ -275,7 +275,7 @@ static yajl_status run_yajl(weir_json *j, enum step step, const unsigned char **
     }
 }
 
-/* Keeps what YAJL says of the slice: "parse error: premature EOF\n". */
+/* Records the error message of YAJL, such as "parse error: premature EOF\n". */
 static void explain(weir_json *j)
 {
     const unsigned char *text = NULL;
@@ -293,8 +293,9 @@ static void count_lines(weir_json *j)
     j->column += (size_t)(end - at);
 }
 
-/* YAJL goes through a text that a slice ends in from its beginning with each slice. So the next slice is twice as large
- * where one had the end of nothing, or a long text would cost the square of its length. */
+/* Chooses the length of the next slice. YAJL rescans a cut string from the beginning for every slice. So the next
+ * slice is twice as large after a slice without the end of any value; otherwise a long string would cost the square
+ * of its length. */
 static void choose_length(weir_json *j)
 {
     if (j->nevents > 0 || j->wanted == 0)
@@ -317,7 +318,7 @@ static int make_room(weir_json *j)
     return WEIR_OK;
 }
 
-/* The next piece of the input; none is left when slice_len is 0 then. */
+/* Reads the next slice; slice_len is 0 at the end of the input. */
 static int next_slice(weir_json *j)
 {
     size_t n;
@@ -349,7 +350,8 @@ static void refill(weir_json *j)
     }
     j->rc = next_slice(j);
     if (j->rc == WEIR_OK && j->raw && j->raw->len > VALUE_MAX)
-        j->rc = weir_fail_at(&j->why, WEIR_ELIMIT, j->source, j->line + 1, 0, "JSON: a value of more than %d MiB", VALUE_MAX >> 20);
+        j->rc = weir_fail_at(&j->why, WEIR_ELIMIT, j->source, j->line + 1, 0, "JSON: a value of more than %d MiB",
+                             VALUE_MAX >> 20);
     j->at = j->nevents = 0;
     j->texts.len = 0;
     if (j->rc < 0)
@@ -463,7 +465,7 @@ int weir_json_capture(weir_json *j, weir_buf *out)
     weir_buf_add(out, j->slice + j->raw_from, j->events[j->at - 1].end - j->raw_from);
     if (out->failed)
         return weir_fail_nomem(j->err);
-    skipped = strspn(out->data + start, " \t\r\n:"); /* between the key and the value */
+    skipped = strspn(out->data + start, " \t\r\n:"); /* blanks and the colon between key and value */
     out->len -= skipped;
     memmove(out->data + start, out->data + start + skipped, out->len - start + 1);
     return type;

@@ -1,8 +1,8 @@
 /* output.c - services for writers of machines and allocations: the tree of an allocation, escaped texts, the run of a
  * writer. See output.h.
  *
- * Main invariant: a part that is in a tree has every part above it there too, and a chain of parts is in the order in
- * which the graph has the vertices, whatever the order of the picks.
+ * Main invariant: the parts above a part of a tree are in the tree, too, and a chain of parts is in the order of the
+ * graph, whatever the order of the picks.
  */
 #include "format/output.h"
 
@@ -39,7 +39,7 @@ static void map32_put(struct weir_map32 *m, uint32_t key, uint32_t value)
     m->slots[2 * (size_t)i + 1] = value + 1;
 }
 
-/* Makes room for `want` numbers in all. */
+/* Reserves memory for `want` numbers in all. WEIR_ENOMEM. */
 static int map32_reserve(struct weir_map32 *m, size_t want)
 {
     size_t had = m->slots ? (size_t)m->mask + 1 : 0, wide = had ? had : 64;
@@ -98,7 +98,7 @@ static void chain_part(const weir_graph *g, struct weir_parts *p, uint32_t i)
     *last = i;
 }
 
-/* The part of v, made with all above it if it is not there; WEIR_NONE: out of memory. */
+/* Number of the part of v, made with all parts above where missing; WEIR_NONE: out of memory. */
 static uint32_t get_part(const weir_graph *g, struct weir_parts *p, weir_vertex v)
 {
     uint32_t i = weir_map32_get(&p->numbers, v), above = WEIR_NONE;
@@ -132,7 +132,7 @@ static int compare_places(const void *a, const void *b)
     return x->pos < y->pos ? -1 : x->pos > y->pos;
 }
 
-/* Makes all chains anew, in the graph's order. */
+/* Rebuilds all chains in the order of the graph. */
 static int sort_parts(const weir_graph *g, struct weir_parts *p)
 {
     struct place *places = weir_mem_alloc(p->count * sizeof *places);
@@ -205,7 +205,7 @@ void weir_write_int(weir_buf *b, int64_t n)
     weir_buf_add(b, digits, (size_t)(weir_put_int(digits, n) - digits));
 }
 
-/* A name of the pool's own, which may be long, or have other values in it. */
+/* Adds the own name of a pool, of any length, possibly with values of other pools inside. */
 static void write_own_name(weir_buf *b, const weir_graph *g, weir_vertex v)
 {
     char small[256], *large;
@@ -238,7 +238,7 @@ void weir_write_name(weir_buf *b, const weir_graph *g, weir_vertex v)
         weir_write_int(b, vertex_at(g, v)->id);
 }
 
-/* Bytes of the UTF-8 character at s, and the character; 0: there is none. */
+/* Bytes of the UTF-8 character at s, with *c set to the character; 0: no such character. */
 static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
@@ -255,7 +255,7 @@ static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
     return *c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
 }
 
-/* Bytes at the start of s that both kinds of text take as they are. */
+/* Bytes at the start of s that need no change in either kind of text. */
 static size_t count_safe(const char *s, size_t n)
 {
     size_t i = 0;

@@ -1,26 +1,27 @@
 /* output.h - services for writers of machines and allocations, and the writers of this folder. Private to the core.
  *
- * Every writer adds to one weir_buf, whose `failed` is looked at once, at the end. Nothing is allocated for single
- * vertices: what is kept while writing lies in a few growing arrays.
+ * Every writer adds to a single weir_buf, and tests `failed` of the buffer once, at the end. Nothing is allocated for
+ * single vertices: a writer keeps its state in a few growing arrays.
  */
 #ifndef WEIR_WRITE_H
 #define WEIR_WRITE_H
 
 #include "graph/graph.h"
 
-/* One vertex of the tree that an allocation makes: a pick, or something above one. What lies below a whole part is
- * meant too, and has no parts unless it was picked once more. Parts are in no order; the chains are in the graph's. */
+/* A vertex of the tree of an allocation: a pick, or a vertex above a pick. Vertices below a whole part belong to the
+ * allocation, too, but are parts only if picked once more. Parts are in no order; the chains are in the order of the
+ * graph. */
 struct weir_part {
     weir_vertex v;
-    uint32_t above;             /* number of the part over it, WEIR_NONE for a root */
-    uint32_t first, last, next; /* the chain of the parts below it; WEIR_NONE: ends */
-    int64_t amount;             /* units taken, 0 for shared use and for what is not picked */
+    uint32_t above;             /* number of the part above, WEIR_NONE for a root */
+    uint32_t first, last, next; /* the chain of the parts below; WEIR_NONE: ends */
+    int64_t amount;             /* units taken, 0 for shared use and for vertices without a pick */
     bool picked, whole;
 };
 
-/* Numbers by number, for finding what was seen before. A key is added once. */
+/* A map from numbers to numbers. A key is added at most once. */
 struct weir_map32 {
-    uint32_t *slots; /* pairs: key, value + 1; 0 is empty */
+    uint32_t *slots; /* pairs: key, value + 1; value 0: the entry is empty */
     uint32_t mask, count;
 };
 
@@ -37,14 +38,15 @@ uint32_t weir_map32_get(const struct weir_map32 *m, uint32_t key);
 int weir_map32_add(struct weir_map32 *m, uint32_t key, uint32_t value) WEIR_CHECKED;
 void weir_map32_free(struct weir_map32 *m);
 
-/* The tree of an allocation. WEIR_EINVAL: it has a vertex that is not there. O(picks d + p log p for p parts). */
+/* Builds the tree of an allocation. WEIR_EINVAL: a picked vertex is not in the graph. O(picks d + p log p for p
+ * parts). */
 int weir_parts_build(const weir_graph *g, const weir_allocation *a, struct weir_parts *out, weir_err *err) WEIR_CHECKED;
 void weir_parts_free(struct weir_parts *p);
 
-/* Adds a number; the text of a pool's name. */
+/* Adds a number. */
 void weir_write_int(weir_buf *b, int64_t n);
 void weir_write_name(weir_buf *b, const weir_graph *g, weir_vertex v);
-/* Adds a text as the inside of a JSON string, or with its quotes; bytes that are no UTF-8 become U+FFFD. */
+/* Adds a text as the inside of a JSON string; bytes that are no UTF-8 become U+FFFD. */
 void weir_write_escaped(weir_buf *b, const char *s, size_t n);
 void weir_write_string(weir_buf *b, const char *s);
 /* Adds a text for people: control characters become '?', bytes that are no UTF-8 become U+FFFD. */
@@ -52,10 +54,10 @@ void weir_write_plain(weir_buf *b, const char *s, size_t n);
 
 #define WEIR_WRITE(b, literal) weir_buf_add((b), "" literal, sizeof(literal) - 1)
 
-/* The vertices that a picture or table begins at, with holes: the start that is asked for, or the roots. Sets *n. */
+/* The vertices at which a picture or table begins, with holes: the start in the options, or the roots. Sets *n. */
 const weir_vertex *weir_write_tops(const weir_graph *g, const weir_format_options *o, uint32_t *n);
 
-/* The kids of v with their holes; NULL: none. Sets *n. */
+/* The children of v with their holes; NULL: no children. Sets *n. */
 static inline const weir_vertex *kids_of(const weir_graph *g, weir_vertex v, uint32_t *n)
 {
     const struct inner *in = inner_of(g, v);
@@ -63,13 +65,13 @@ static inline const weir_vertex *kids_of(const weir_graph *g, weir_vertex v, uin
     return in ? in->kids : NULL;
 }
 
-/* A leaf with nothing of its own but its id. */
+/* Whether a vertex is a leaf with nothing of its own but its id. */
 static inline bool is_plain(const struct vertex *x)
 {
     return x->inner == WEIR_NONE && x->pool == WEIR_NONE && x->id >= 0 && x->id < UINT32_MAX;
 }
 
-/* The end of the run that kid i begins: plain leaves of one kind and state whose ids go up by one. */
+/* The end of the run that starts at child i: plain leaves of one kind and state with consecutive ids. */
 static inline uint32_t run_of_kids(const weir_graph *g, const weir_vertex *kids, uint32_t n, uint32_t i)
 {
     const struct vertex *first = vertex_at(g, kids[i]);
@@ -87,32 +89,33 @@ static inline uint32_t run_of_kids(const weir_graph *g, const weir_vertex *kids,
     return i;
 }
 
-/* The writers. `p` is the tree of an allocation; NULL: the whole graph. */
+/* Arguments of a writer: a graph, or a graph with the tree of an allocation. */
 struct weir_written {
     const weir_graph *g;
     const struct weir_parts *parts;
-    const weir_allocation *a; /* NULL with parts */
+    const weir_allocation *a; /* NULL without parts */
     const weir_format_options *o; /* NULL with an allocation */
     weir_sink sink;               /* NULL: all of the text stays in the buffer */
     void *sink_data;
 };
 
-/* Hands over what is in the buffer, once it is WEIR_FLUSH bytes or with `all`, where there is a sink. */
+/* Empties the buffer into the sink, if any, once the buffer has WEIR_FLUSH bytes, or with `all`. */
 #define WEIR_FLUSH 65536
 int weir_write_flush(const struct weir_written *w, weir_buf *b, bool all, weir_err *err) WEIR_CHECKED;
 
 /* A writer adds to the buffer; the run reports a failed buffer and empties it into the sink. */
 typedef int weir_writer(const struct weir_written *w, weir_buf *b, weir_err *err);
 int weir_write_run(weir_writer *writer, const struct weir_written *w, weir_buf *b, weir_err *err) WEIR_CHECKED;
-/* The whole text, or NULL; to be freed with weir_mem_free(). */
+/* The whole text, to be freed with weir_mem_free(); NULL: failed. */
 char *weir_write_text(weir_writer *writer, const struct weir_written *w, weir_err *err) WEIR_CHECKED;
 char *weir_write_allocation(weir_writer *writer, const weir_graph *g, const weir_allocation *a,
                             weir_err *err) WEIR_CHECKED;
 
-/* How much of an allocation is written as a graph: nothing; without what lies below exclusive vertices; all. */
+/* How much of an allocation is written as a graph: nothing; all but the vertices below exclusive vertices; all. */
 enum weir_detail { WEIR_NO_GRAPH, WEIR_SHORTHAND, WEIR_FULL_GRAPH };
 
-/* The members of an object: "graph": {...} and, where a shorthand left something out, "writer": WEIR_JGF_SHORTHAND. */
+/* Writes members of an object: "graph": {...} and, where a shorthand left something out, "writer":
+ * WEIR_JGF_SHORTHAND. */
 int weir_jgf_write(const struct weir_written *w, enum weir_detail detail, weir_buf *b, weir_err *err) WEIR_CHECKED;
 
 weir_writer weir_jgf_write_graph, weir_jgf_write_shorthand, weir_tree_write, weir_csv_write;

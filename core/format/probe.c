@@ -1,5 +1,6 @@
-/* probe.c - tells the format of a machine by the start of its text. Invariant: at most one probe accepts a text, however
- * much of its end is missing. */
+/* probe.c - tells the format of a machine by the start of its text. Invariant: at most one probe accepts a text,
+ * however much of its end is missing.
+ */
 #include "format/input.h"
 
 #include <ctype.h>

@@ -1,10 +1,11 @@
 /* synthetic.c - reads machines of one line: "cluster:1 rack:4 node:16 socket:2 core:8 gpu:1". The grammar is in
  * input.h.
  *
- * The words become a small tree, checked for its size before anything is made; that tree is then grown in preorder.
+ * The words become a small tree, checked for its size before anything is made; then the machine is grown from the tree
+ * in preorder.
  *
- * Main invariant: words[0] is the cluster that holds what is at the top, used only where that is not one single pool;
- * the tree of words is no deeper than WEIR_PATH_DEPTH, which bounds the recursion.
+ * Main invariant: words[0] is the cluster around the pools at the top, used only where these are several; the tree of
+ * words is no deeper than WEIR_PATH_DEPTH, which bounds the recursion.
  */
 #include "format/input.h"
 
@@ -18,13 +19,13 @@ enum scope { LOCAL, IN_NODE, GLOBAL };
 
 struct word {
     char *type, *basename, *unit; /* unit NULL: none */
-    int64_t size, id;             /* id of the first */
+    int64_t size, id;             /* id: of the first pool */
     uint32_t count;
     bool exclusive, scoped; /* scoped: the scope was given */
     enum scope scope;
     struct weir_props props;
     uint32_t parent, first, last, next; /* in the tree of words */
-    uint32_t group;                     /* words that share a count of ids */
+    uint32_t group;                     /* the words with a common count of ids */
     uint32_t depth;
     bool in_node;
 };
@@ -36,7 +37,7 @@ struct reader {
     uint32_t nwords, cap;
     /* growing */
     weir_graph *g;
-    int64_t *counts; /* ids given out, by group; then a copy for each level, see aside() */
+    int64_t *counts; /* ids given out, by group; then a copy for each level, see saved_counts() */
     int64_t rank;
 };
 
@@ -65,7 +66,7 @@ static bool at_char(const struct reader *r, char c)
 
 /* ---- words ---------------------------------------------------------------------------------------------------- */
 
-/* Types that take nothing in unless brackets say so. */
+/* Whether pools of a type contain nothing unless brackets follow. */
 static bool is_leaf_type(const char *type)
 {
     static const char *const leaves[] = {"core", "gpu", "memory", "storage", "pu", "ssd", "nic"};
@@ -81,7 +82,7 @@ static bool is_node(const struct word *w)
     return strcmp(w->type, "node") == 0;
 }
 
-/* A new word in `parent`, whose type is the n bytes at s. */
+/* Adds a word to `parent`, with the n bytes at s as its type. */
 static int new_word(struct reader *r, uint32_t parent, const char *s, size_t n, uint32_t *out)
 {
     struct word *w;
@@ -116,7 +117,7 @@ static int new_word(struct reader *r, uint32_t parent, const char *s, size_t n, 
     return WEIR_OK;
 }
 
-/* The integer that is all of the n bytes at s, from min to max; -1: it is not. */
+/* The integer written in all of the n bytes at s, from min to max; -1: the bytes are no such integer. */
 static int64_t read_integer(const char *s, size_t n, int64_t min, int64_t max)
 {
     int64_t value = 0;
@@ -153,7 +154,7 @@ static int set_integer(struct reader *r, int64_t *slot, const char *s, size_t n)
     return *slot < 0 ? fail_here(r, s, WEIR_EINVAL, "an integer from 0 to 2^61 is wanted", NULL) : WEIR_OK;
 }
 
-/* KEY=VALUE, `key` bytes of it before the '='. */
+/* Sets an attribute KEY=VALUE of a word; `key` bytes are before the '='. */
 static int set_attribute(struct reader *r, struct word *w, const char *s, size_t key, size_t n)
 {
     const char *value = s + key + 1;
@@ -215,7 +216,7 @@ static int parse_attributes(struct reader *r, struct word *w)
         if (rc < 0)
             return rc;
     }
-    r->s++; /* the ')' that parse_attribute() stopped at */
+    r->s++; /* the ')' at which parse_attribute() stopped */
     return WEIR_OK;
 }
 
@@ -259,7 +260,7 @@ static int parse_word(struct reader *r, uint32_t parent, uint32_t *out)
     return rc;
 }
 
-/* The words up to the end, or to the "]" that closes `owner`. */
+/* Parses words up to the end, or to the "]" of `owner`. */
 static int parse_words(struct reader *r, uint32_t owner)
 {
     uint32_t into = owner, w;
@@ -320,7 +321,7 @@ static int survey(struct reader *r)
         struct word *w = &r->words[i];
         if (!w->scoped)
             w->scope = w->in_node ? IN_NODE : GLOBAL;
-        w->group = 1; /* the first word alike */
+        w->group = 1; /* number of the first word alike */
         while (w->group < i && !same_group(&r->words[w->group], w))
             w->group++;
         made[i] = made[w->parent] * w->count;
@@ -349,21 +350,21 @@ static int make(struct reader *r, const struct word *w, weir_vertex parent, int6
     return weir_siblings_add(r->g, parent, &d, &w->props, count, 1, &r->rank, first, r->err);
 }
 
-/* Whether the ids of v begin anew in each pool of word i. */
+/* Whether the ids of v start again in each pool of word i. */
 static bool renewed(const struct reader *r, uint32_t i, const struct word *v)
 {
     return (v->scope == LOCAL && v->parent == i) || (v->scope == IN_NODE && is_node(&r->words[i]));
 }
 
-/* Where the counts are kept while a pool of word w is being filled. */
-static int64_t *aside(const struct reader *r, const struct word *w)
+/* Memory for the counts of all groups while a pool of word w is being filled. */
+static int64_t *saved_counts(const struct reader *r, const struct word *w)
 {
     return r->counts + (size_t)r->nwords * (w->depth + 1);
 }
 
 static void enter(struct reader *r, uint32_t i)
 {
-    memcpy(aside(r, &r->words[i]), r->counts, r->nwords * sizeof *r->counts);
+    memcpy(saved_counts(r, &r->words[i]), r->counts, r->nwords * sizeof *r->counts);
     for (uint32_t k = 1; k < r->nwords; k++)
         if (renewed(r, i, &r->words[k]))
             r->counts[r->words[k].group] = 0;
@@ -371,14 +372,14 @@ static void enter(struct reader *r, uint32_t i)
 
 static void leave(struct reader *r, uint32_t i)
 {
-    const int64_t *before = aside(r, &r->words[i]);
+    const int64_t *before = saved_counts(r, &r->words[i]);
 
     for (uint32_t k = 1; k < r->nwords; k++)
         if (renewed(r, i, &r->words[k]))
             r->counts[r->words[k].group] = before[r->words[k].group];
 }
 
-/* Makes the pools of word i in `parent`, and all that is in them. */
+/* Makes the pools of word i in `parent`, and the pools of all words below. */
 static int grow(struct reader *r, uint32_t i, weir_vertex parent)
 {
     const struct word *w = &r->words[i];

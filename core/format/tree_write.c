@@ -8,12 +8,12 @@
  *           core[0-3]
  *           memory0  24 of 64 GB
  *
- * What has nothing below it on the page and is like its neighbours shares their line: "node[5-9]  each whole: ...".
- * A size is told where there is a unit or it is not 1, a state where it is not "up". Behind "whole" stand the nodes
- * and leaves below, by name, with the sum of their sizes; where their ids do not tell them apart, how many there are.
+ * Neighbours alike with nothing below on the page share a line: "node[5-9]  each whole: ...". A size is shown with a
+ * unit or other than 1, a state other than "up". Behind "whole" follow the nodes and leaves below, by name, with the
+ * sum of their sizes; leaves that ids do not distinguish are counted.
  *
- * Main invariant: `line` is what the last vertices are to be written as; it is flushed before anything else is written
- * or the depth changes.
+ * Main invariant: `line` describes the vertices read last and not written yet; the line is flushed before anything else
+ * is written or the depth changes.
  */
 #include "format/output.h"
 
@@ -21,23 +21,23 @@
 
 #include "idset/idset.h"
 
-/* Vertices alike at one depth that share a line. */
+/* Vertices alike, at a common depth, that share a line. */
 struct line {
-    uint32_t count; /* 0: nothing waits */
+    uint32_t count; /* 0: the line is empty */
     uint32_t depth;
-    weir_name basename; /* WEIR_NO_NAME: cannot be shared */
+    weir_name basename; /* WEIR_NO_NAME: the line cannot be shared */
     weir_idset *ids;
-    weir_buf name; /* of the first */
-    weir_buf text; /* what follows the name */
+    weir_buf name; /* name of the first vertex */
+    weir_buf text; /* text behind the name */
 };
 
-/* What is below a whole vertex under one name. */
+/* Leaves of one basename and unit below a whole vertex. */
 struct item {
     weir_name basename, unit;
     weir_idset *ids;
     uint64_t count;
     int64_t size; /* the sum */
-    bool named;   /* the ids tell them apart */
+    bool named;   /* the ids distinguish the leaves */
 };
 
 struct tree {
@@ -46,9 +46,9 @@ struct tree {
     weir_buf *b;
     weir_type node;
     struct line line;
-    weir_buf text; /* what is told of the vertex at hand */
+    weir_buf text; /* text behind the name of the current vertex */
     struct item *items;
-    uint32_t nitems, made_items, items_cap; /* made: have an idset */
+    uint32_t nitems, made_items, items_cap; /* made_items: items with an idset */
     bool failed;
 };
 
@@ -117,7 +117,7 @@ static void flush(struct tree *w)
     l->count = 0;
 }
 
-/* What a vertex goes by on a shared line: its basename, unless it has a name of its own or no fit id. */
+/* The basename of a vertex on a shared line; WEIR_NO_NAME: the vertex has an own name, or no suitable id. */
 static weir_name shared_name(const weir_graph *g, weir_vertex v)
 {
     const struct pool *p = pool_of(g, v);
@@ -128,7 +128,7 @@ static weir_name shared_name(const weir_graph *g, weir_vertex v)
     return kind_of(g, v)->basename;
 }
 
-/* Whether the line that waits can take in v, of which `text` is to be told. */
+/* Whether the line under construction can include v, with `text` behind its name. */
 static bool joins(const struct tree *w, weir_vertex v, uint32_t depth)
 {
     const struct line *l = &w->line;
@@ -160,7 +160,7 @@ static void begin_line(struct tree *w, weir_vertex v, uint32_t depth)
     w->failed |= l->name.failed;
 }
 
-/* Adds v, and the count - 1 leaves behind it whose ids go up by one, with w->text. */
+/* Adds v, and the count - 1 leaves with consecutive ids behind v, with w->text. */
 static void add_line(struct tree *w, weir_vertex v, uint32_t count, uint32_t depth)
 {
     struct line *l = &w->line;
@@ -175,7 +175,7 @@ static void add_line(struct tree *w, weir_vertex v, uint32_t count, uint32_t dep
         w->failed = true;
 }
 
-/* ---- what follows a name -------------------------------------------------------------------------------------- */
+/* ---- the text behind a name -------------------------------------------------------------------------------------- */
 
 static void add_word(struct tree *w, const char *word)
 {
@@ -209,9 +209,9 @@ static void tell_vertex(struct tree *w, weir_vertex v)
     add_state(w, v);
 }
 
-/* ---- what is below a whole vertex ----------------------------------------------------------------------------- */
+/* ---- leaves below a whole vertex --------------------------------------------------------------------------------- */
 
-/* The item of a kind, made if there is none; NULL: out of memory. */
+/* The item of a kind, made where missing; NULL: out of memory. */
 static struct item *item_of(struct tree *w, const struct kind *k)
 {
     struct item *it;
@@ -234,7 +234,7 @@ static struct item *item_of(struct tree *w, const struct kind *k)
     return it;
 }
 
-/* Counts in v and the count - 1 leaves behind it whose ids go up by one. */
+/* Counts v, and the count - 1 leaves with consecutive ids behind v. */
 static void count_item(struct tree *w, weir_vertex v, uint32_t count)
 {
     const struct kind *k = kind_of(w->g, v);
@@ -342,7 +342,7 @@ static void write_part(struct tree *w, const struct weir_part *p, uint32_t depth
     flush(w);
 }
 
-/* Writes v, which stands for `count` leaves alike, and all below it. */
+/* Writes v, or `count` leaves alike from v on, and all vertices below. */
 static void write_vertex(struct tree *w, weir_vertex v, uint32_t count, uint32_t depth)
 {
     uint32_t n, end;

@@ -1,6 +1,8 @@
-/* formats.h - the registry of formats: one row a format, with functions of the rooms below. Private to the registry.
+/* formats.h - the registry of formats: a row for each format, with functions of the folders below. Private to the
+ * registry.
  *
- * Readers and writers see format/input.h and format/output.h and no other format. A new format is a row in formats.c.
+ * Readers and writers include format/input.h and format/output.h, and know no further format. A new format is a row in
+ * formats.c.
  */
 #ifndef WEIR_FORMATS_H
 #define WEIR_FORMATS_H
@@ -9,11 +11,11 @@
 #include "format/output.h"
 
 enum format_traits {
-    STREAMED = 1u,         /* read() takes the rest of a file itself; other readers get the whole text */
+    STREAMED = 1u,         /* read() reads the rest of a file; without the trait, read() gets the whole text */
     TAKES_OPTION = 2u,     /* "NAME:OPTION" is read, too */
     FOR_GRAPHS = 4u,       /* write() takes graphs */
     FOR_ALLOCATIONS = 8u,  /* write() takes allocations */
-    TAKES_START = 16u,     /* members of weir_format_options that write() follows */
+    TAKES_START = 16u,     /* members of weir_format_options with an effect on write() */
     TAKES_BY = 32u,
     TAKES_WIDTH = 64u,
     TAKES_ALL = 128u
@@ -22,10 +24,10 @@ enum format_traits {
 struct format {
     const char *name;
     unsigned traits;
-    bool (*probe)(const char *text, size_t len); /* true if the start of a text is in the format */
+    bool (*probe)(const char *text, size_t len); /* true if a text with such a start is in the format */
     weir_reader *read;
     weir_writer *write;
-    /* Formats that are files and not texts: */
+    /* Formats of files rather than texts: */
     const char *const *suffixes; /* of files saved in the format, up to NULL */
     int (*load)(const char *path, weir_graph **out, weir_err *err);
     int (*save)(weir_graph *g, const char *path, bool changed, weir_err *err);

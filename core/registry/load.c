@@ -19,7 +19,7 @@ static bool only_space(const char *text, size_t len)
     return len == 0;
 }
 
-/* Finds the reader of "NAME" or "NAME:OPTION" and sets *option, "" where there is none. */
+/* Finds the reader of "NAME" or "NAME:OPTION" and sets *option, "" for a name alone. NULL: unknown name. */
 static const struct format *find_reader(const char *name, const char **option)
 {
     const char *colon = strchr(name, ':');
@@ -63,7 +63,7 @@ int weir_graph_parse(const char *text, size_t len, const char *source, const cha
     return rc;
 }
 
-/* Reads the rest of a file behind its first block, then parses the whole text. */
+/* Reads the rest of a file behind the first block, then parses the whole text. */
 static int load_whole(FILE *file, weir_buf *text, const char *source, const char *format, weir_graph **out,
                       weir_err *err)
 {
@@ -96,8 +96,8 @@ static int load_file(FILE *file, const char *source, const char *format, weir_gr
     return rc;
 }
 
-/* The format of a file that is to be loaded by its path: beside such a file lie others that belong to it, so that its
- * bytes are not enough. NULL: the file is read as a text. */
+/* The format of a file to be loaded by path, as the bytes of the file alone are not enough: further files belong to
+ * the format. NULL: the file is read as a text. */
 static const struct format *loaded_by_path(const char *path, const char *format)
 {
     const struct format *f = NULL;
@@ -110,7 +110,8 @@ static const struct format *loaded_by_path(const char *path, const char *format)
     file = fopen(path, "rb");
     if (!file)
         return NULL;
-    f = format ? weir_format_find(format, strlen(format)) : weir_format_probe(start, fread(start, 1, sizeof start, file));
+    f = format ? weir_format_find(format, strlen(format))
+               : weir_format_probe(start, fread(start, 1, sizeof start, file));
     fclose(file);
     return f && f->load ? f : NULL;
 }

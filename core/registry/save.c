@@ -1,5 +1,6 @@
-/* save.c - saves a graph to a file (L4, L6 to L8). Invariant: however the save ends, the file holds either its old content
- * or the complete new one. */
+/* save.c - saves a graph to a file (L4, L6 to L8). Invariant: however the save ends, the file holds either its old
+ * content or the complete new content.
+ */
 #include "registry/formats.h"
 
 #include <stdio.h>
@@ -14,7 +15,8 @@ static int to_file(void *data, const char *text, size_t len)
     return weir_draft_write(data, text, len, NULL);
 }
 
-/* A full disk says more than the writer, which only knows that its text was not taken. */
+/* Writes a text to a draft of the file. An error of the draft, such as a full disk, replaces the less exact error of
+ * the writer. */
 static int write_text(const weir_graph *g, const char *path, const char *format, weir_err *err)
 {
     weir_draft *d;
@@ -29,7 +31,7 @@ static int write_text(const weir_graph *g, const char *path, const char *format,
     return weir_draft_end(d, rc, err);
 }
 
-/* Whether the file is still what this graph was saved as, and the graph is what it was then. */
+/* Whether neither file nor graph have changed since the last save. */
 static bool unchanged(const weir_graph *g, const char *path, const char *format)
 {
     const struct weir_text_save *s = g->text_save;

@@ -1,4 +1,4 @@
-/* text_json.c - weir_text_to_json(): documents of several formats as JSON, for programs that need more than the graph.
+/* text_json.c - weir_text_to_json(): documents of several formats as JSON, for programs in need of more than the graph.
  *
  * Invariant: the reader of the format has read and checked the document, so limits and errors are those of the reader.
  */
@@ -54,7 +54,7 @@ static bool is_number(int field)
            field == MULTI_SCALE || field == AS_TGT_UPLVL || field == AS_SRC_UPLVL;
 }
 
-/* NULL: out of memory. */
+/* The JSON object of a node or edge of a recipe; NULL: out of memory. */
 static json_t *part_json(const struct part *p)
 {
     int first = p->source ? NODE_FIELDS : 0, last = p->source ? FIELDS : NODE_FIELDS;

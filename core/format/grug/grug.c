@@ -1,14 +1,13 @@
 /* grug.c - grows machines from GRUG recipes: GraphML in which each node stands for a kind of pool, and each edge for
- * how many of the target every pool of the source has. See grug.h, input.h.
+ * the number of target pools for every source pool. See grug.h, input.h.
  *
- * What MULTIPLY makes in containment is grown first, in preorder and with the children in the order of the recipe's
- * edges; then the other edges are followed from the roots, one edge at a time, over lists of the pools that each recipe
- * node stands for.
+ * Pools of MULTIPLY edges in containment are grown first, in preorder and with children in the order of the recipe's
+ * edges; then all other edges are followed from the roots, edge by edge, over lists of the pools of each recipe node.
+ * An association in containment would give a pool a second parent; so such associations become edges of the subsystem
+ * "links".
  *
- * An association in containment would give a pool a second parent there; it becomes edges of the subsystem "links".
- *
- * Main invariant: a recipe node is `grown` from the moment its pools exist, and its list is whole before an edge that
- * needs it is followed.
+ * Main invariant: a recipe node is `grown` from the moment its pools exist, and its list is complete before an edge in
+ * need of the list is followed.
  */
 #include "format/grug/grug.h"
 
@@ -24,7 +23,7 @@ static int list_add(struct recipe *r, struct list *l, weir_vertex first, uint32_
     return WEIR_OK;
 }
 
-/* The id of the first pool that edge e makes for the j-th pool of its source, and the step to the next. */
+/* Id of the first pool made by edge e for source pool number j, with *stride set to the step between ids. */
 static int64_t first_id(const struct part *e, int64_t j, int64_t *stride)
 {
     int64_t scale = e->number[MULTI_SCALE], start = e->number[ID_START];
@@ -36,7 +35,7 @@ static int64_t first_id(const struct part *e, int64_t j, int64_t *stride)
     return e->number[ID_SCOPE] == 0 ? start : start + j % e->wrap * scale * *stride;
 }
 
-/* Adds `count` pools of recipe node `to`, and puts them on its list if it keeps one. */
+/* Adds `count` pools of recipe node `to`, and appends the pools to the list of the node, if kept. */
 static int make(struct recipe *r, struct part *to, weir_vertex parent, int64_t id, uint32_t count, int64_t stride,
                 weir_vertex *first)
 {
@@ -54,7 +53,7 @@ static int make(struct recipe *r, struct part *to, weir_vertex parent, int64_t i
     return rc;
 }
 
-/* Makes what is below v, the j-th pool of recipe node `from`, in containment. */
+/* Makes the pools below v, pool number j of recipe node `from`, in containment. */
 static int grow(struct recipe *r, struct part *from, weir_vertex v, int64_t j)
 {
     int rc = WEIR_OK;
@@ -81,7 +80,7 @@ static int grow(struct recipe *r, struct part *from, weir_vertex v, int64_t j)
     return rc;
 }
 
-/* MULTIPLY in a subsystem other than containment, or below a pool of one. */
+/* Follows a MULTIPLY edge outside of containment, or below a pool outside of containment. */
 static int multiply(struct recipe *r, struct part *e)
 {
     const struct list *sources = &r->nodes[e->from].pools;
@@ -105,7 +104,7 @@ static int multiply(struct recipe *r, struct part *e)
     return rc;
 }
 
-/* The pool `levels` above v in a subsystem; WEIR_NONE above the root. */
+/* The pool `levels` above v in a subsystem; WEIR_NONE: above the root. */
 static weir_vertex ancestor(const weir_graph *g, weir_vertex v, const char *subsystem, int64_t levels)
 {
     bool containment = strcmp(subsystem, "containment") == 0;
@@ -120,7 +119,7 @@ static weir_vertex ancestor(const weir_graph *g, weir_vertex v, const char *subs
     return v;
 }
 
-/* A pool that an association may take, by what it has to share with the source. */
+/* A possible target of an association, with the ancestor to be shared with the source as key. */
 struct mate {
     weir_vertex key, v;
 };
@@ -134,7 +133,7 @@ static int compare_mates(const void *a, const void *b)
     return x->v < y->v ? -1 : x->v > y->v;
 }
 
-/* The pools of a type, sorted; *n may be 0. To be freed. */
+/* The pools of a type, sorted by key, to be freed with weir_mem_free(); *n may be 0. */
 static struct mate *find_mates(struct recipe *r, const struct part *e, uint32_t *n)
 {
     const char *type = r->nodes[e->to].text[TYPE];
@@ -158,7 +157,7 @@ static struct mate *find_mates(struct recipe *r, const struct part *e, uint32_t 
     return mates;
 }
 
-/* The first of n mates whose key is not below `key`. */
+/* Number of the first of n mates with a key of at least `key`. */
 static uint32_t first_mate(const struct mate *mates, uint32_t n, weir_vertex key)
 {
     uint32_t low = 0;
@@ -173,13 +172,15 @@ static uint32_t first_mate(const struct mate *mates, uint32_t n, weir_vertex key
     return low;
 }
 
-/* What a pool of the source shares with those that it is tied to. */
+/* The key that a source pool shares with its targets. */
 static weir_vertex key_of(const struct recipe *r, const struct part *e, weir_vertex v)
 {
-    return e->method == ASSOCIATE_BY_PATH_IN ? ancestor(r->g, v, e->text[AS_TGT_SUBSYSTEM], e->number[AS_SRC_UPLVL]) : 0;
+    return e->method == ASSOCIATE_BY_PATH_IN
+               ? ancestor(r->g, v, e->text[AS_TGT_SUBSYSTEM], e->number[AS_SRC_UPLVL])
+               : 0;
 }
 
-/* All with all may be many more than the pools are. */
+/* Checks the number of edges, which may be the product of two numbers of pools. */
 static int check_edges(struct recipe *r, struct part *e, const struct mate *mates, uint32_t n)
 {
     const struct list *sources = &r->nodes[e->from].pools;
@@ -196,8 +197,8 @@ static int check_edges(struct recipe *r, struct part *e, const struct mate *mate
                 weir_vertices_allowed(), e->id, sources->count, n);
 }
 
-/* Edges from each pool of the source to the pools of the target's type: all of them, or those that lie below the same
- * ancestor. The target's list gets them if it was not filled before. */
+/* Adds edges from each source pool to all pools of the target's type, or to the pools below the same ancestor. The
+ * list of the target gets these pools unless filled before. */
 static int associate(struct recipe *r, struct part *e)
 {
     struct part *from = &r->nodes[e->from], *to = &r->nodes[e->to];
@@ -222,7 +223,7 @@ static int associate(struct recipe *r, struct part *e)
     return rc;
 }
 
-/* Follows all edges from a recipe node whose pools exist, and makes what grow() left out. */
+/* Follows all edges from a recipe node with existing pools, except those done by grow(). */
 static int spread(struct recipe *r, struct part *from)
 {
     int rc = WEIR_OK;
@@ -241,7 +242,7 @@ static int spread(struct recipe *r, struct part *from)
     return rc;
 }
 
-/* Makes the roots, and in containment all that is below them. */
+/* Makes the roots, and all pools below in containment. */
 static int grow_roots(struct recipe *r)
 {
     int rc = WEIR_OK;

@@ -34,23 +34,23 @@ struct list {
     uint32_t count, cap;
 };
 
-/* A <node> or an <edge>. */
+/* A <node> or an <edge> of a recipe. */
 struct part {
-    char *id, *source, *target; /* the latter two of edges */
+    char *id, *source, *target; /* source and target: edges only */
     char *text[FIELDS];
     int64_t number[FIELDS];
     int line;
     /* edges */
-    uint32_t from, to, next; /* node numbers, and the next edge that leaves `from`; NONE: no more */
+    uint32_t from, to, next; /* node numbers, and the next edge with the same `from`; NONE: the last */
     enum method method;
-    bool contains; /* makes pools in containment: MULTIPLY there */
-    int64_t wrap;  /* pools of the source among which ids run on */
+    bool contains; /* method MULTIPLY in containment */
+    int64_t wrap;  /* number of source pools with consecutive ids */
     /* nodes */
     uint32_t first_edge, last_edge;
-    int64_t made; /* so far */
+    int64_t made; /* pools made so far */
     bool seen, open, grown, listed, leaf;
-    struct part *by;   /* the MULTIPLY edge that makes it */
-    struct list pools; /* those it stands for, in order; kept when `listed` */
+    struct part *by;   /* the MULTIPLY edge to this node */
+    struct list pools; /* the pools of this node, in order; kept when `listed` */
     struct weir_props props;
 };
 #define NONE UINT32_MAX
@@ -71,9 +71,9 @@ struct recipe {
     int rc;
     /* while reading */
     XML_Parser xml;
-    struct part *part; /* the node or edge that is open */
-    struct key *key;   /* the key that is open */
-    uint32_t data;     /* the key of the <data> that is open, or NONE */
+    struct part *part; /* the open node or edge */
+    struct key *key;   /* the open key */
+    uint32_t data;     /* the key of the open <data>, or NONE */
     bool graph, in_default;
     weir_buf chars;
     /* while growing */
@@ -82,11 +82,12 @@ struct recipe {
     uint64_t total;
 };
 
-/* Errors with the line of a part. */
+/* Fails with the line of a part. */
 #define FAIL(r, part, code, ...) weir_fail_at((r)->err, code, (r)->source, (part)->line, 0, __VA_ARGS__)
 
-/* Reads a recipe and checks it; afterwards each node is reached from a root, by at most one MULTIPLY edge, no deeper
- * than WEIR_PATH_DEPTH, and `total` is what the MULTIPLY edges from the roots make. Free it in either case. */
+/* Reads and checks a recipe. On success each node is reached from a root, by at most one MULTIPLY edge, no deeper
+ * than WEIR_PATH_DEPTH, and `total` is the number of pools of all MULTIPLY edges from the roots. To be freed in
+ * either case. */
 int weir_recipe_read(struct recipe *r, const char *text, size_t len);
 void weir_recipe_free(struct recipe *r);
 

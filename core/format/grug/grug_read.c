@@ -1,6 +1,5 @@
-/* grug_read.c - reads GraphML recipes and checks them. See grug.h.
- *
- * Main invariant: once one handler of the parser failed, `rc` is set and no other does anything.
+/* grug_read.c - reads GraphML recipes and checks them. See grug.h. Main invariant: once a handler of the parser failed,
+ * `rc` is set and all further handlers do nothing.
  */
 #include "format/grug/grug.h"
 
@@ -11,7 +10,7 @@
 
 #define PARTS_MAX 4096 /* nodes, and edges, of a recipe */
 
-/* What a recipe can say, and what holds when neither it nor its <default> does. Texts have max = 0. */
+/* The fields of a recipe, with the value of each field in absence of value and <default>. Texts have max = 0. */
 static const struct field_rule {
     const char *name, *fallback;
     int64_t min, max;
@@ -67,7 +66,7 @@ void weir_recipe_free(struct recipe *r)
 
 /* ---- reading the XML ------------------------------------------------------------------------------------------ */
 
-/* Every handler that fails ends with this: it keeps the status, and stops the parser. */
+/* Ends a failed handler: keeps the status, and stops the parser. */
 static void stop(struct recipe *r, int rc)
 {
     if (r->rc == WEIR_OK)
@@ -91,7 +90,7 @@ static const char *attribute(const char **attrs, const char *name)
     return NULL;
 }
 
-/* A copy of an attribute that must be there; NULL: stopped. */
+/* A copy of a required attribute; NULL: missing, and the parser stopped. */
 static char *take_attribute(struct recipe *r, const char *element, const char **attrs, const char *name)
 {
     const char *value = attribute(attrs, name);
@@ -142,7 +141,7 @@ static void start_key(struct recipe *r, const char **attrs)
     r->key = k;
 }
 
-/* A new, empty part; NULL: stopped. */
+/* Adds an empty part; NULL: failed, and the parser stopped. */
 static struct part *new_part(struct recipe *r, bool edge)
 {
     struct part **array = edge ? &r->edges : &r->nodes, *p;
@@ -207,7 +206,7 @@ static void start_data(struct recipe *r, const char **attrs)
     const char *id = attribute(attrs, "key");
 
     if (!r->part)
-        return; /* of the graph itself */
+        return; /* the <data> is about the graph */
     for (uint32_t i = 0; id && i < r->nkeys; i++)
         if (strcmp(r->keys[i].id, id) == 0) {
             r->data = i;
@@ -243,7 +242,7 @@ static void XMLCALL on_start(void *user, const char *name, const char **attrs)
         start_data(r, attrs);
 }
 
-/* A copy of the characters since the last tag, without white space around them; NULL: stopped. */
+/* A copy of the characters since the last tag, without white space around; NULL: failed, and the parser stopped. */
 static char *take_chars(struct recipe *r)
 {
     const char *s = r->chars.data;
@@ -348,7 +347,7 @@ static int read_number(struct recipe *r, struct part *p, int field)
     return WEIR_OK;
 }
 
-/* Fills in what the recipe leaves out. */
+/* Fills in the fields missing in the recipe. */
 static int complete(struct recipe *r, struct part *p)
 {
     int last = p->source ? FIELDS : NODE_FIELDS;
@@ -432,7 +431,7 @@ static int read_method(struct recipe *r, struct part *e)
     return WEIR_OK;
 }
 
-/* Ties an edge to its nodes. */
+/* Resolves the nodes of an edge. */
 static int link_edge(struct recipe *r, uint32_t i)
 {
     struct part *e = &r->edges[i], *from, *to;
@@ -482,7 +481,8 @@ static int check_parts(struct recipe *r)
     return rc;
 }
 
-/* Ids of scope s run on over the pools of the source below one ancestor, s levels above the source. */
+/* Sets the wrap of an edge. Ids of scope s are consecutive over the source pools below an ancestor s levels above
+ * the source. */
 static void set_wrap(struct recipe *r, struct part *e)
 {
     const struct part *above = r->nodes[e->from].by;
@@ -496,7 +496,7 @@ static void set_wrap(struct recipe *r, struct part *e)
     }
 }
 
-/* Follows the edges from node n, of which there will be `count`: finds cycles, depth, and the size of the machine. */
+/* Follows the edges from node n, which gets `count` pools: finds cycles, depth, and the size of the machine. */
 static int survey(struct recipe *r, uint32_t n, uint64_t count, int depth)
 {
     struct part *node = &r->nodes[n];

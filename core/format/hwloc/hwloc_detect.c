@@ -1,17 +1,20 @@
-/* hwloc_detect.c - looks at an hwloc XML before libhwloc does, which would neither say what is wrong nor survive all that it is given. */
+/* hwloc_detect.c - checks an hwloc XML before libhwloc reads the text, as libhwloc neither explains errors nor survives
+ * all input.
+ */
 #include "format/input.h"
 
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What of one kind the machine may use. hwloc removes the rest, and does not survive it where nothing is left. */
+/* The allowed processors, or memory nodes, of a machine. hwloc removes all others, and does not survive if none is
+ * left. */
 struct allowance {
-    hwloc_bitmap_t set; /* NULL: all */
-    bool seen, usable;  /* there is one; ... of which something may be used */
+    hwloc_bitmap_t set; /* allowed members; NULL: all */
+    bool seen, usable;  /* seen: an object of the kind was there; usable: an allowed object was there */
 };
 
-struct look {
+struct checker {
     XML_Parser xml;
     const char *source;
     weir_err *err;
@@ -21,8 +24,8 @@ struct look {
 };
 
 #define DEPTH_MAX   200
-#define OBJECTS_MAX (1u << 16) /* the time that hwloc takes grows with their square */
-#define INDEX_MAX   (1u << 20) /* hwloc sets one bit for each lower one */
+#define OBJECTS_MAX (1u << 16) /* the running time of hwloc grows with the square */
+#define INDEX_MAX   (1u << 20) /* hwloc sets a bit for each index below, too */
 
 static const char *attribute(const char **attrs, const char *name)
 {
@@ -32,7 +35,7 @@ static const char *attribute(const char **attrs, const char *name)
     return "";
 }
 
-/* Whether a text is a set as hwloc writes it: "0x0000000f,,0x1", "0xf...f,0x0". */
+/* Whether a text is a set in the notation of hwloc: "0x0000000f,,0x1", "0xf...f,0x0". */
 static bool is_bitmap(const char *s)
 {
     if (*s == '\0' || *s == ',')
@@ -61,7 +64,8 @@ static bool is_index(const char *s)
     return *s && strspn(s, "0123456789") == strlen(s) && strtoull(s, NULL, 10) <= INDEX_MAX;
 }
 
-/* All but devices must say which processors they have, and processors must have one; hwloc takes that for granted. */
+/* The fault of an object; NULL: none. hwloc relies on processor sets in all objects but devices, and on a member in
+ * processors. */
 static const char *object_fault(const char **attrs)
 {
     static const char *const devices[] = {"Bridge", "PCIDev", "OSDev", "Misc"};
@@ -87,7 +91,7 @@ static const char *object_fault(const char **attrs)
     return NULL;
 }
 
-/* hwloc does not survive any other. */
+/* The fault of the first object; NULL: none. hwloc does not survive a first object other than a machine. */
 static const char *first_fault(const char **attrs)
 {
     const char *type = attribute(attrs, "type");
@@ -97,7 +101,7 @@ static const char *first_fault(const char **attrs)
     return NULL;
 }
 
-/* A set that is well-formed; NULL: there is none, or no memory. */
+/* The set of a well-formed text; NULL: no text, or out of memory. */
 static hwloc_bitmap_t read_set(const char *s)
 {
     hwloc_bitmap_t set = *s ? hwloc_bitmap_alloc() : NULL;
@@ -118,7 +122,7 @@ static void note_use(struct allowance *a, const char *s)
     hwloc_bitmap_free(set);
 }
 
-static void note_object(struct look *l, const char **attrs)
+static void note_object(struct checker *l, const char **attrs)
 {
     const char *type = attribute(attrs, "type");
 
@@ -134,7 +138,7 @@ static void note_object(struct look *l, const char **attrs)
 
 static void XMLCALL on_start(void *user, const char *name, const char **attrs)
 {
-    struct look *l = user;
+    struct checker *l = user;
     bool object = strcmp(name, "object") == 0;
     const char *fault = object ? object_fault(attrs) : NULL;
     int line = (int)XML_GetCurrentLineNumber(l->xml);
@@ -160,12 +164,12 @@ static void XMLCALL on_start(void *user, const char *name, const char **attrs)
 static void XMLCALL on_end(void *user, const char *name)
 {
     (void)name;
-    ((struct look *)user)->depth--;
+    ((struct checker *)user)->depth--;
 }
 
 int weir_hwloc_check(const char *text, size_t len, const char *source, weir_err *err)
 {
-    struct look l = {.xml = weir_xml_new(), .source = source, .err = err};
+    struct checker l = {.xml = weir_xml_new(), .source = source, .err = err};
     int rc;
 
     if (!l.xml)

@@ -1,4 +1,4 @@
-/* hwloc_json.c - the objects of an hwloc XML as they are, without what hwloc_read.c makes of them. */
+/* hwloc_json.c - the objects of an hwloc XML as JSON, without the interpretation of hwloc_read.c. */
 #include "format/input.h"
 
 #include <hwloc.h>
@@ -31,7 +31,8 @@ static int set_attributes(json_t *o, hwloc_obj_t obj)
     return rc | set_infos(o, obj);
 }
 
-/* Recurses as deep as the XML nests, which weir_hwloc_check() limits. NULL: out of memory. */
+/* The JSON of an object and all objects below; NULL: out of memory. Recurses as deep as the XML, limited by
+ * weir_hwloc_check(). */
 static json_t *object_json(hwloc_topology_t topology, hwloc_obj_t obj)
 {
     json_t *o = json_object(), *children = json_array();

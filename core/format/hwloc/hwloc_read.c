@@ -1,14 +1,13 @@
-/* hwloc_read.c - reads this machine, or the XML of another, by libhwloc.
+/* hwloc_read.c - reads this machine, or the XML of a machine, by libhwloc.
  *
- * cluster0 -> node, called by the host's name -> socket (hwloc: Package) -> numanode, where a package has several ->
- * core; groups and caches (KB of 2^10 bytes) only where they are asked for. What hwloc does not place in a package lies in
- * the node. A NUMA node gives a memory pool (MB of 2^20 bytes, property "kind" where hwloc tells); one without processors,
- * such as the memory of a GPU, gives none. A GPU is one pool however many drivers show it: what has the same PCI address
- * is the same. A disk whose size hwloc knows is "storage" (GB). Cores count 0, 1, ... over the node; a GPU has the number
- * of its driver where that is unique.
+ * cluster0 -> node, called by the host's name -> socket (hwloc: Package) -> numanode, in packages with several -> core;
+ * groups and caches (KB of 2^10 bytes) only on demand. Objects outside of packages lie in the node. A NUMA node gives a
+ * memory pool (MB of 2^20 bytes, property "kind" where known to hwloc), but none without processors, such as the memory
+ * of a GPU. A GPU is a single pool however many drivers show the device, by PCI address. A disk of known size is
+ * "storage" (GB). Cores count 0, 1, ... over the node; a GPU has the number of its driver where unique.
  *
- * Main invariant: places[0] is the node; an object belongs into the smallest place that has all of its processors, the
- * last one made where several are as small.
+ * Main invariant: containers[0] is the node; an object belongs into the smallest container with all of its processors,
+ * of several the last one made.
  */
 #include "format/input.h"
 #include "format/hwloc/hwloc_types.h"
@@ -17,19 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A vertex that others are put into. */
-struct place {
+/* A vertex for further vertices to lie in. */
+struct container {
     weir_vertex v;
-    unsigned type; /* one of enum weir_hwloc_type */
+    unsigned type; /* an enum weir_hwloc_type */
     hwloc_obj_t obj;
 };
 
 #define GPUS_MAX 4096
 
-/* A GPU. Those without a PCI address are told apart by their number. */
+/* A GPU. GPUs without a PCI address are distinguished by number. */
 struct gpu {
-    hwloc_obj_t pci; /* or NULL */
-    int driver;      /* that `number` and `obj` are from: lower is better */
+    hwloc_obj_t pci; /* NULL: no PCI address */
+    int driver;      /* source of `number` and `obj`: lower is better */
     int64_t number, id;
     hwloc_obj_t obj;
 };
@@ -37,22 +36,22 @@ struct gpu {
 struct reader {
     const char *source;
     weir_err *err;
-    unsigned what; /* of enum weir_hwloc_type */
+    unsigned what; /* enum weir_hwloc_type, or-ed */
     hwloc_topology_t topology;
     weir_graph *g;
-    struct place *places;
-    uint32_t nplaces, places_cap;
+    struct container *containers;
+    uint32_t ncontainers, containers_cap;
     struct gpu *gpus;
     uint32_t ngpus, gpus_cap;
 };
 
-/* ---- places --------------------------------------------------------------------------------------------------- */
+/* ---- containers -------------------------------------------------------------------------------------------------- */
 
-static int add_place(struct reader *r, weir_vertex v, unsigned type, hwloc_obj_t obj)
+static int add_container(struct reader *r, weir_vertex v, unsigned type, hwloc_obj_t obj)
 {
-    if (weir_array_reserve(&r->places, &r->places_cap, (size_t)r->nplaces + 1, sizeof *r->places) < 0)
+    if (weir_array_reserve(&r->containers, &r->containers_cap, (size_t)r->ncontainers + 1, sizeof *r->containers) < 0)
         return weir_fail_nomem(r->err);
-    r->places[r->nplaces++] = (struct place){v, type, obj};
+    r->containers[r->ncontainers++] = (struct container){v, type, obj};
     return WEIR_OK;
 }
 
@@ -61,23 +60,23 @@ static bool has_cpus(hwloc_obj_t obj)
     return obj->cpuset && !hwloc_bitmap_iszero(obj->cpuset);
 }
 
-static bool is_nearer(const struct place *a, const struct place *b)
+static bool is_nearer(const struct container *a, const struct container *b)
 {
     return hwloc_bitmap_weight(a->obj->cpuset) <= hwloc_bitmap_weight(b->obj->cpuset);
 }
 
 #define ANY_PLACE (~0u)
 
-/* The nearest place, of one of these types, that has all processors of obj. */
-static weir_vertex find_place(const struct reader *r, hwloc_obj_t obj, unsigned types)
+/* The nearest container, of one of several types, with all processors of obj. */
+static weir_vertex find_container(const struct reader *r, hwloc_obj_t obj, unsigned types)
 {
-    const struct place *best = &r->places[0];
+    const struct container *best = &r->containers[0];
 
     if (!has_cpus(obj) || obj->type == HWLOC_OBJ_MACHINE)
         return best->v;
-    for (const struct place *p = r->places + 1; p < r->places + r->nplaces; p++)
+    for (const struct container *p = r->containers + 1; p < r->containers + r->ncontainers; p++)
         if ((p->type & types) && hwloc_bitmap_isincluded(obj->cpuset, p->obj->cpuset) &&
-            (best == r->places || is_nearer(p, best)))
+            (best == r->containers || is_nearer(p, best)))
             best = p;
     return best->v;
 }
@@ -109,7 +108,7 @@ static int add_quantity(struct reader *r, weir_vertex parent, const char *type, 
     return weir_graph_add(r->g, parent, &d, v, r->err);
 }
 
-/* Keeps what hwloc tells about a pool as a property. */
+/* Records a piece of information of hwloc as a property of a pool. */
 static int set_info(struct reader *r, weir_vertex v, const char *key, const char *value)
 {
     if (!value || !*value || !weir_text_utf8(value, strlen(value)))
@@ -137,12 +136,12 @@ static int add_node(struct reader *r)
     if (rc == WEIR_OK)
         rc = weir_graph_add(r->g, cluster, &d, &v, r->err);
     weir_mem_free(basename);
-    return rc < 0 ? rc : add_place(r, v, WEIR_HWLOC_NODE, machine);
+    return rc < 0 ? rc : add_container(r, v, WEIR_HWLOC_NODE, machine);
 }
 
-/* One vertex for each object of a type, in the place where it lies. Where a type is at several depths, as groups may be, hwloc
- * counts from 0 at each of them; here they are counted on. */
-static int add_places(struct reader *r, unsigned type, const char *name, hwloc_obj_type_t kind, bool in_package)
+/* Adds a vertex for each object of a type, in its container. hwloc numbers objects from 0 at each depth; ids here
+ * continue over all depths of a type, of which groups may have several. */
+static int add_objects(struct reader *r, unsigned type, const char *name, hwloc_obj_type_t kind, bool in_package)
 {
     unsigned above = 0;
     int rc = WEIR_OK;
@@ -155,58 +154,58 @@ static int add_places(struct reader *r, unsigned type, const char *name, hwloc_o
             weir_vertex v;
             if (in_package != (hwloc_get_ancestor_obj_by_type(r->topology, HWLOC_OBJ_PACKAGE, p) != NULL))
                 continue;
-            rc = add_pool(r, find_place(r, p, ANY_PLACE), name, above + p->logical_index, &v);
+            rc = add_pool(r, find_container(r, p, ANY_PLACE), name, above + p->logical_index, &v);
             if (rc == WEIR_OK && has_cpus(p))
-                rc = add_place(r, v, type, p);
+                rc = add_container(r, v, type, p);
         }
         above += hwloc_get_nbobjs_by_depth(r->topology, depth);
     }
     return rc;
 }
 
-/* A group may have packages in it, or lie in one. */
+/* Adds the packages as sockets; a group may contain packages, or lie in a package. */
 static int add_sockets(struct reader *r)
 {
     int rc = WEIR_OK;
 
     if (r->what & WEIR_HWLOC_GROUP)
-        rc = add_places(r, WEIR_HWLOC_GROUP, "group", HWLOC_OBJ_GROUP, false);
+        rc = add_objects(r, WEIR_HWLOC_GROUP, "group", HWLOC_OBJ_GROUP, false);
     if (rc == WEIR_OK && (r->what & WEIR_HWLOC_SOCKET))
-        rc = add_places(r, WEIR_HWLOC_SOCKET, "socket", HWLOC_OBJ_PACKAGE, false);
+        rc = add_objects(r, WEIR_HWLOC_SOCKET, "socket", HWLOC_OBJ_PACKAGE, false);
     if (rc == WEIR_OK && (r->what & WEIR_HWLOC_GROUP))
-        rc = add_places(r, WEIR_HWLOC_GROUP, "group", HWLOC_OBJ_GROUP, true);
+        rc = add_objects(r, WEIR_HWLOC_GROUP, "group", HWLOC_OBJ_GROUP, true);
     return rc;
 }
 
-/* Where NUMA nodes lie. */
+/* Types of the containers of NUMA nodes. */
 #define OUTER (WEIR_HWLOC_GROUP | WEIR_HWLOC_SOCKET)
 
-/* How many NUMA nodes with processors lie in the place v. */
+/* Number of NUMA nodes with processors in the container v. */
 static unsigned count_memories(const struct reader *r, weir_vertex v)
 {
     hwloc_obj_t m = NULL;
     unsigned n = 0;
 
     while ((m = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_NUMANODE, m)))
-        n += has_cpus(m) && find_place(r, m, OUTER) == v;
+        n += has_cpus(m) && find_container(r, m, OUTER) == v;
     return n;
 }
 
-/* A NUMA node is a vertex where it is one of several in its package, or in a machine without packages, or asked for. */
+/* Adds NUMA nodes as vertices: in packages with several, in machines without packages, or on demand. */
 static int add_numanodes(struct reader *r)
 {
     hwloc_obj_t m = NULL;
-    bool packages = r->nplaces > 1;
+    bool packages = r->ncontainers > 1;
     int rc = WEIR_OK;
 
     while (rc == WEIR_OK && (m = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_NUMANODE, m))) {
-        weir_vertex in = find_place(r, m, OUTER), v;
-        bool alone = (packages && in == r->places[0].v) || count_memories(r, in) < 2;
+        weir_vertex in = find_container(r, m, OUTER), v;
+        bool alone = (packages && in == r->containers[0].v) || count_memories(r, in) < 2;
         if (!has_cpus(m) || (alone && !(r->what & WEIR_HWLOC_LISTED)))
             continue;
         rc = add_pool(r, in, "numanode", m->logical_index, &v);
         if (rc == WEIR_OK)
-            rc = add_place(r, v, WEIR_HWLOC_NUMANODE, m);
+            rc = add_container(r, v, WEIR_HWLOC_NUMANODE, m);
     }
     return rc;
 }
@@ -229,15 +228,15 @@ static int add_caches(struct reader *r)
             weir_pool_desc d = quantity("cache", c->logical_index, c->attr->cache.size >> 10, "KB");
             weir_vertex v;
             d.basename = caches[i].basename;
-            rc = weir_graph_add(r->g, find_place(r, c, ANY_PLACE), &d, &v, r->err);
+            rc = weir_graph_add(r->g, find_container(r, c, ANY_PLACE), &d, &v, r->err);
             if (rc == WEIR_OK)
-                rc = add_place(r, v, caches[i].type, c);
+                rc = add_container(r, v, caches[i].type, c);
         }
     }
     return rc;
 }
 
-/* ---- what is in them ------------------------------------------------------------------------------------------ */
+/* ---- contents of containers -------------------------------------------------------------------------------------- */
 
 static int add_processors(struct reader *r, hwloc_obj_t core, weir_vertex v)
 {
@@ -252,7 +251,7 @@ static int add_processors(struct reader *r, hwloc_obj_t core, weir_vertex v)
     return rc;
 }
 
-/* Where hwloc knows of no cores, its processors are the cores. */
+/* Adds the cores; processors take the place of cores in a topology without cores. */
 static int add_cores(struct reader *r)
 {
     hwloc_obj_type_t type = HWLOC_OBJ_CORE;
@@ -262,7 +261,7 @@ static int add_cores(struct reader *r)
     if (hwloc_get_nbobjs_by_type(r->topology, type) <= 0)
         type = HWLOC_OBJ_PU;
     while (rc == WEIR_OK && (c = hwloc_get_next_obj_by_type(r->topology, type, c))) {
-        weir_vertex v = find_place(r, c, ANY_PLACE);
+        weir_vertex v = find_container(r, c, ANY_PLACE);
         if (r->what & WEIR_HWLOC_CORE)
             rc = add_pool(r, v, "core", c->logical_index, &v);
         if (rc == WEIR_OK && (r->what & WEIR_HWLOC_PU))
@@ -277,12 +276,12 @@ static int add_memories(struct reader *r)
     int rc = WEIR_OK;
 
     while (rc == WEIR_OK && (m = hwloc_get_next_obj_by_type(r->topology, HWLOC_OBJ_NUMANODE, m))) {
-        weir_vertex in = find_place(r, m, OUTER), v;
+        weir_vertex in = find_container(r, m, OUTER), v;
         if (!has_cpus(m))
             continue;
-        for (uint32_t i = 0; i < r->nplaces; i++)
-            if (r->places[i].obj == m)
-                in = r->places[i].v;
+        for (uint32_t i = 0; i < r->ncontainers; i++)
+            if (r->containers[i].obj == m)
+                in = r->containers[i].v;
         rc = add_quantity(r, in, "memory", m->logical_index, m->attr->numanode.local_memory >> 20, "MB", &v);
         if (rc == WEIR_OK)
             rc = set_info(r, v, "kind", m->subtype);
@@ -290,13 +289,14 @@ static int add_memories(struct reader *r)
     return rc;
 }
 
-/* Where an I/O device lies. */
-static weir_vertex device_place(const struct reader *r, hwloc_obj_t device)
+/* The container of an I/O device. */
+static weir_vertex device_container(const struct reader *r, hwloc_obj_t device)
 {
-    return find_place(r, hwloc_get_non_io_ancestor_obj(r->topology, device), ANY_PLACE);
+    return find_container(r, hwloc_get_non_io_ancestor_obj(r->topology, device), ANY_PLACE);
 }
 
-/* Whether a device is a GPU that can compute, by the driver that shows it, and its number there. */
+/* Whether a device is a GPU for computing, with *driver set to the driver that shows the device, and *number to the
+ * number there. */
 static bool is_gpu(hwloc_obj_t dev, int *driver, int64_t *number)
 {
     static const char *const drivers[] = {"cuda", "rsmi", "nvml", "ze", "opencl"};
@@ -351,7 +351,7 @@ static int note_gpu(struct reader *r, hwloc_obj_t dev, int driver, int64_t numbe
     return WEIR_OK;
 }
 
-/* Whether the i-th GPU may not have this id: one before it does, or it is the number of another. */
+/* Whether GPU number i may not have an id: a GPU before i has the id, or the id is the number of a different GPU. */
 static bool id_taken(const struct reader *r, uint32_t i, int64_t id)
 {
     for (uint32_t k = 0; k < r->ngpus; k++)
@@ -366,7 +366,7 @@ static int compare_gpus(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The first of each number keeps it; others get the lowest ids that are left. O(n^2) */
+/* Gives ids to the GPUs: the first GPU of each number keeps the number, all others get the lowest ids left. O(n^2) */
 static void number_gpus(struct reader *r)
 {
     int64_t spare = 0;
@@ -395,14 +395,14 @@ static int add_gpus(struct reader *r)
     number_gpus(r);
     for (uint32_t i = 0; rc == WEIR_OK && i < r->ngpus; i++) {
         weir_vertex v;
-        rc = add_pool(r, device_place(r, r->gpus[i].obj), "gpu", r->gpus[i].id, &v);
+        rc = add_pool(r, device_container(r, r->gpus[i].obj), "gpu", r->gpus[i].id, &v);
         if (rc == WEIR_OK)
             rc = set_info(r, v, "model", hwloc_obj_get_info_by_name(r->gpus[i].obj, "GPUModel"));
     }
     return rc;
 }
 
-/* hwloc gives the size of a disk in units of 1000 bytes. */
+/* Adds disks. hwloc gives the size of a disk in units of 1000 bytes. */
 static int add_storages(struct reader *r)
 {
     hwloc_obj_t dev = NULL;
@@ -415,7 +415,7 @@ static int add_storages(struct reader *r)
         if (!dev->attr || dev->attr->osdev.type != HWLOC_OBJ_OSDEV_BLOCK || !size || strtoull(size, NULL, 10) == 0 ||
             (dev->subtype && strcmp(dev->subtype, "Disk") != 0))
             continue;
-        rc = add_quantity(r, device_place(r, dev), "storage", id++, strtoull(size, NULL, 10) / 1000000, "GB", &v);
+        rc = add_quantity(r, device_container(r, dev), "storage", id++, strtoull(size, NULL, 10) / 1000000, "GB", &v);
         if (rc == WEIR_OK)
             rc = set_info(r, v, "device", dev->name);
         if (rc == WEIR_OK)
@@ -459,8 +459,8 @@ static int build(struct reader *r)
     return rc < 0 ? rc : weir_graph_end(r->g, r->err);
 }
 
-/* Loads the topology: of the XML, or of this machine. There, Linux itself tells what is on PCI (libpciaccess, which
- * hwloc would ask too, does not give its memory back), and no X server has to be asked for displays. */
+/* Loads the topology of the XML, or of this machine. For this machine, Linux tells about PCI (libpciaccess, which
+ * hwloc would ask, too, leaks memory), and no X server is asked for displays. */
 static int load(struct reader *r, const char *text, size_t len, bool all)
 {
     if (hwloc_topology_init(&r->topology) < 0) {
@@ -470,7 +470,7 @@ static int load(struct reader *r, const char *text, size_t len, bool all)
     if (hwloc_topology_set_io_types_filter(r->topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) < 0 ||
         hwloc_topology_set_flags(r->topology, all ? HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED : 0) < 0)
         return weir_fail(r->err, WEIR_EIO, "hwloc does not take its options");
-    if (!text) { /* these two only cost time and memory here; a hwloc without them refuses to leave them out */
+    if (!text) { /* both components only cost time and memory here; a hwloc without them refuses to disable them */
         (void)hwloc_topology_set_components(r->topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
         (void)hwloc_topology_set_components(r->topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "gl");
     }
@@ -482,7 +482,8 @@ static int load(struct reader *r, const char *text, size_t len, bool all)
     return WEIR_OK;
 }
 
-static int read_machine(const char *text, size_t len, const char *source, unsigned what, weir_graph **out, weir_err *err)
+static int read_machine(const char *text, size_t len, const char *source, unsigned what, weir_graph **out,
+                        weir_err *err)
 {
     struct reader r = {.source = source, .err = err, .what = what};
     int rc = load(&r, text, len, what & WEIR_HWLOC_ALL);
@@ -491,7 +492,7 @@ static int read_machine(const char *text, size_t len, const char *source, unsign
         rc = build(&r);
     if (r.topology)
         hwloc_topology_destroy(r.topology);
-    weir_mem_free(r.places);
+    weir_mem_free(r.containers);
     weir_mem_free(r.gpus);
     if (rc < 0)
         weir_graph_free(r.g);

@@ -1,4 +1,4 @@
-/* hwloc_types.c - reads the list of types that are wanted of a topology. See hwloc_types.h. */
+/* hwloc_types.c - parses the list of types wanted of a topology. See hwloc_types.h. */
 #include "format/hwloc/hwloc_types.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@ static const struct {
     const char *word;
     unsigned type;
 } words[] = {
-    {"all", WEIR_HWLOC_ALL},           {"cluster", 0}, /* there is always one */
+    {"all", WEIR_HWLOC_ALL},           {"cluster", 0}, /* the cluster is always made */
     {"node", WEIR_HWLOC_NODE},         {"group", WEIR_HWLOC_GROUP},
     {"socket", WEIR_HWLOC_SOCKET},     {"numanode", WEIR_HWLOC_NUMANODE},
     {"L3cache", WEIR_HWLOC_L3},        {"L2cache", WEIR_HWLOC_L2},
@@ -16,14 +16,14 @@ static const struct {
     {"memory", WEIR_HWLOC_MEMORY},     {"storage", WEIR_HWLOC_STORAGE},
 };
 
-/* The levels, each with all above it. */
+/* The levels, each including all levels above. */
 #define DOWN_TO_NODE     WEIR_HWLOC_NODE
 #define DOWN_TO_SOCKET   (DOWN_TO_NODE | WEIR_HWLOC_SOCKET)
 #define DOWN_TO_NUMANODE (DOWN_TO_SOCKET | WEIR_HWLOC_NUMANODE)
 #define DOWN_TO_CORE     (DOWN_TO_NUMANODE | WEIR_HWLOC_CORE | WEIR_HWLOC_GPU | WEIR_HWLOC_MEMORY | WEIR_HWLOC_STORAGE)
 #define DOWN_TO_PU       (DOWN_TO_CORE | WEIR_HWLOC_PU)
 
-/* What one type alone stands for. */
+/* The types wanted by a single type. */
 static unsigned level_of(unsigned type)
 {
     switch (type) {
@@ -45,8 +45,8 @@ static int find_word(const char *s, size_t len, unsigned *type, weir_err *err)
             return WEIR_OK;
         }
     return weir_fail(err, WEIR_EINVAL,
-                     "format \"hwloc:...\": \"%.*s\" is no type of it; node, group, socket, numanode, L3cache, L2cache, "
-                     "L1cache, core, pu, gpu, memory and storage are, and \"all\" for what is not allowed too",
+                     "format \"hwloc:...\": \"%.*s\" is no type of it; node, group, socket, numanode, L3cache, "
+                     "L2cache, L1cache, core, pu, gpu, memory and storage are, and \"all\" for what is not allowed too",
                      (int)(len > 64 ? 64 : len), s);
 }
 

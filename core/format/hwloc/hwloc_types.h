@@ -1,4 +1,4 @@
-/* hwloc_types.h - what is wanted of a topology. */
+/* hwloc_types.h - the types of vertices wanted of a topology. */
 #ifndef WEIR_HWLOC_TYPES_H
 #define WEIR_HWLOC_TYPES_H
 
@@ -17,12 +17,12 @@ enum weir_hwloc_type {
     WEIR_HWLOC_GPU = 1 << 9,
     WEIR_HWLOC_MEMORY = 1 << 10,
     WEIR_HWLOC_STORAGE = 1 << 11,
-    WEIR_HWLOC_ALL = 1 << 12,    /* processors too that are not allowed */
-    WEIR_HWLOC_LISTED = 1 << 13  /* the types were listed one by one: numanodes, where there is one, count */
+    WEIR_HWLOC_ALL = 1 << 12,    /* processors count even if the machine does not allow their use */
+    WEIR_HWLOC_LISTED = 1 << 13  /* several types were listed: a single NUMA node of a package is a vertex, too */
 };
 
-/* Takes apart what stands behind "hwloc:" in the name of a format. "": down to cores. One type: down to that level.
- * Several types, such as "node,socket,L3cache,core": these, and the node. "all" can stand among them. */
+/* Parses the part behind "hwloc:" in the name of a format. "": down to cores. A type: down to that level. Several
+ * types, such as "node,socket,L3cache,core": exactly these, and the node. "all" may be among the types. */
 int weir_hwloc_types(const char *words, unsigned *what, weir_err *err) WEIR_CHECKED;
 
 #endif

@@ -1,8 +1,8 @@
 /* jgf_build.c - makes a graph of the vertices and edges of a JSON graph. See jgf.h.
  *
- * Main invariant: the containment edges are made a forest of items first, which proves that there are no second parents
- * or loose ends. Then the items are put into preorder, which proves that there are no cycles; then each becomes a
- * vertex, where it stands. Nothing recurses.
+ * Main invariant: first the containment edges make a forest of the items, which excludes second parents and loose ends.
+ * Then the items are sorted into preorder, which excludes cycles; then each item becomes a vertex in place. Nothing
+ * recurses.
  */
 #include "format/jgf/jgf.h"
 
@@ -47,13 +47,14 @@ static int set_parent(struct jgf *r, uint32_t at, uint32_t child, uint32_t paren
     return WEIR_OK;
 }
 
-/* Whether the paths say that one item lies in another. */
+/* Whether by their paths item `from` lies in item `to`. */
 static bool leads_up(const struct jgf *r, uint32_t from, uint32_t to)
 {
     return from < r->npaths && to < r->npaths && r->paths[from].above && r->paths[from].above == r->paths[to].own;
 }
 
-/* "in" is the way back of "contains", and so is an edge without a name that leads up along the paths. */
+/* Adds an edge of containment. "in" is the reverse of "contains", and so is an edge without a name from child to
+ * parent by paths. */
 int weir_jgf_contain(struct jgf *r, const struct jgf_edge *e)
 {
     bool up = e->type == WEIR_NO_NAME ? leads_up(r, e->source, e->target) : strcmp(jgf_text(r, e->type), "in") == 0;
@@ -63,7 +64,7 @@ int weir_jgf_contain(struct jgf *r, const struct jgf_edge *e)
 
 /* ---- preorder ------------------------------------------------------------------------------------------------- */
 
-/* The item after `at` in the preorder below a root; WEIR_NONE: there is none. */
+/* The item after `at` in the preorder below a root; WEIR_NONE: no more. */
 static uint32_t next_item(const struct jgf_item *items, uint32_t root, uint32_t at)
 {
     if (items[at].last != WEIR_NONE)
@@ -74,8 +75,8 @@ static uint32_t next_item(const struct jgf_item *items, uint32_t root, uint32_t 
     return WEIR_NONE;
 }
 
-/* Numbers the items in preorder, into `numbers` unless that is NULL. Returns how many are below a root; *sorted tells
- * whether they stand so already. */
+/* Numbers the items in preorder, into `numbers` unless NULL. Returns the number of items below a root; *sorted tells
+ * whether the items are in preorder already. */
 static uint32_t number_items(const struct jgf *r, uint32_t *numbers, bool *sorted)
 {
     uint32_t n = 0;
@@ -93,7 +94,7 @@ static uint32_t number_items(const struct jgf *r, uint32_t *numbers, bool *sorte
     return n;
 }
 
-/* An item on a cycle: the first that is below no root hangs below one. */
+/* An item on a cycle: found upwards from the first item below no root. */
 static uint32_t find_cycle(const struct jgf *r, const uint32_t *numbers)
 {
     uint32_t at = 0;
@@ -114,7 +115,7 @@ static void swap(void *a, void *b, size_t size)
     memcpy(b, c, size);
 }
 
-/* Brings items, and what is kept by item, to their numbers, which are all different. */
+/* Moves items, paths, UUIDs and waiting edges to the new numbers, all different. */
 static void move_items(struct jgf *r, uint32_t *numbers)
 {
     for (uint32_t i = 0; i < r->count; i++)
@@ -134,14 +135,14 @@ static void move_items(struct jgf *r, uint32_t *numbers)
         }
 }
 
-/* What order_items() finds. */
+/* Result of order_items(). */
 struct order {
-    uint32_t count; /* items below a root, which come first */
-    uint32_t cycle; /* the "nodes" place of an item on a cycle, if there are others */
-    char key[104];  /* and the beginning of its key */
+    uint32_t count; /* items below a root; those are first */
+    uint32_t cycle; /* position in "nodes" of an item on a cycle, if count is too small */
+    char key[104];  /* start of the key of the item on a cycle */
 };
 
-/* Gives what is below no root the numbers that are left. */
+/* Numbers the items below no root with the numbers left. */
 static void number_rest(const struct jgf *r, uint32_t *numbers, struct order *o)
 {
     char buf[16];
@@ -154,7 +155,7 @@ static void number_rest(const struct jgf *r, uint32_t *numbers, struct order *o)
             numbers[i] = n++;
 }
 
-/* Puts the items into preorder, in place; mostly they are. Nothing needs their keys from then on. */
+/* Sorts the items into preorder in place; mostly the items are sorted. The keys of items are of no use afterwards. */
 static int order_items(struct jgf *r, struct order *o)
 {
     uint32_t *numbers = NULL;
@@ -180,13 +181,13 @@ static int order_items(struct jgf *r, struct order *o)
 
 /* ---- vertices ------------------------------------------------------------------------------------------------- */
 
-/* What stands above the vertex that is made. */
+/* The vertices above the vertex being made. */
 struct above {
     weir_vertex v;
     int64_t rank;
 };
 
-/* Vertices in the making. */
+/* State of making vertices. */
 struct maker {
     struct jgf *r;
     struct above way[WEIR_PATH_DEPTH];
@@ -213,7 +214,7 @@ static int fail_entry(const struct jgf *r, const struct jgf_item *it)
     return weir_jgf_bad(r, rc, "nodes", it->at, name, "%s", why.text);
 }
 
-/* A UUID that would follow from the place of the pool anyway is not kept. */
+/* Sets a UUID, unless equal to the UUID derived from the position of the pool. */
 static int set_uuid(weir_graph *g, weir_vertex v, struct weir_uuid_names *above, weir_err *why)
 {
     static const uint8_t none[16];
@@ -227,7 +228,7 @@ static int set_uuid(weir_graph *g, weir_vertex v, struct weir_uuid_names *above,
     return memcmp(given, derived, 16) == 0 ? WEIR_OK : weir_uuid_put(g, v, given, why);
 }
 
-/* A vertex has the rank of what it is in, for nothing. */
+/* Sets a rank, unless equal to the rank inherited from the parent, which needs no record. */
 static int set_rank(weir_graph *g, weir_vertex v, int64_t rank, int64_t inherited)
 {
     struct pool *p = rank == inherited || rank == WEIR_NO_RANK ? NULL : weir_pool_get(g, v);
@@ -237,7 +238,8 @@ static int set_rank(weir_graph *g, weir_vertex v, int64_t rank, int64_t inherite
     return p || rank == inherited || rank == WEIR_NO_RANK ? WEIR_OK : WEIR_ENOMEM;
 }
 
-/* Writes a vertex over its item and counts it in; `inner` counts its kids until they are all there. */
+/* Overwrites an item with its vertex, and counts the vertex in its parent; `inner` counts children until all are
+ * there. */
 static void write_vertex(weir_graph *g, weir_vertex v, const struct jgf_item *it)
 {
     weir_vertex p = it->parent;
@@ -283,7 +285,7 @@ static int make_vertex(struct maker *m, weir_vertex v)
     return rc < 0 ? fail_item(m->r, &it, rc, &why) : WEIR_OK;
 }
 
-/* The arrays of the items, and what is kept by item, go over to the graph. */
+/* Hands the arrays of items, and all arrays by item, to the graph. */
 static void give_items(struct jgf *r)
 {
     weir_graph *g = r->g;
@@ -321,7 +323,7 @@ static int make_vertices(struct jgf *r, uint32_t count)
 
 /* ---- the tree ------------------------------------------------------------------------------------------------- */
 
-/* Tells the vertices above of those below, which stand in order. */
+/* Lists the children of all vertices, which are in preorder. */
 static int make_kids(weir_graph *g)
 {
     uint32_t roots = g->nroots, inners = 0;

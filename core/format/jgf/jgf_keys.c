@@ -1,5 +1,6 @@
-/* jgf_keys.c - the ids of a JSON graph. See jgf_keys.h. Invariant: a key is in a run or in a slot, never in both; slots
- * are at most three quarters full. */
+/* jgf_keys.c - the ids of a JSON graph. See jgf_keys.h. Invariant: a key is either in a run or in a slot; at most three
+ * quarters of the slots are in use.
+ */
 #include "format/jgf/jgf_keys.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #define NO_NUMBER UINT32_MAX
 #define DIGITS    10
 
-/* The number that is written so and in no other way, or NO_NUMBER. */
+/* The number with `key` as its only notation, or NO_NUMBER. */
 static uint32_t number_of(const char *key, size_t len)
 {
     uint64_t n = 0;
@@ -29,7 +30,7 @@ static uint32_t number_of(const char *key, size_t len)
 
 static uint32_t find_number(const struct jgf_keys *k, uint32_t number)
 {
-    uint32_t low = 0, high = k->nruns; /* it is in the last run that does not begin behind it, if in any */
+    uint32_t low = 0, high = k->nruns; /* only the last run with a first number up to `number` can have the number */
 
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
@@ -43,7 +44,7 @@ static uint32_t find_number(const struct jgf_keys *k, uint32_t number)
     return k->runs[low - 1].item + (number - k->runs[low - 1].number);
 }
 
-/* 1: it continues the runs; 0: it cannot; or WEIR_ENOMEM. */
+/* Adds a number to the runs. Returns 1, 0 if the number does not continue the runs, or WEIR_ENOMEM. */
 static int add_number(struct jgf_keys *k, uint32_t number, uint32_t item)
 {
     struct jgf_run *last = k->nruns ? &k->runs[k->nruns - 1] : NULL;
@@ -67,7 +68,7 @@ static const char *text_at(const struct jgf_keys *k, uint32_t slot)
     return k->texts + k->slots[slot] - 1 + sizeof(uint32_t);
 }
 
-/* The slot of a text: where it is, or where it would go. */
+/* The slot of a text, or the empty slot for the text. */
 static uint32_t slot_of(const struct jgf_keys *k, const char *key, size_t len)
 {
     uint32_t mask = k->nslots - 1, i = weir_strtab_hash(key, len) & mask;
@@ -85,13 +86,13 @@ static uint32_t item_at(const struct jgf_keys *k, size_t at)
     return item;
 }
 
-/* Past the text that begins at `at`. */
+/* Offset behind the text at offset `at`. */
 static size_t next_text(const struct jgf_keys *k, size_t at)
 {
     return at + sizeof(uint32_t) + strlen(k->texts + at + sizeof(uint32_t)) + 1;
 }
 
-/* All are put in anew from the texts, so that there is never a second table beside the first. */
+/* Grows the table and adds all texts again, so that two tables never exist at once. */
 static int grow_slots(struct jgf_keys *k)
 {
     if (weir_scratch_grow(&k->slots, &k->nslots, k->nslots ? 2 * (size_t)k->nslots : 64, sizeof *k->slots) < 0)
@@ -150,7 +151,7 @@ int weir_jgf_keys_add(struct jgf_keys *k, const char *key, size_t len, uint32_t 
 const char *weir_jgf_keys_text(const struct jgf_keys *k, uint32_t item, char buf[16])
 {
     for (uint32_t i = 0; i < k->nruns; i++)
-        if (item - k->runs[i].item < k->runs[i].count) { /* or it wraps around */
+        if (item - k->runs[i].item < k->runs[i].count) { /* unsigned: wraps around for items before the run */
             snprintf(buf, 16, "%" PRIu32, k->runs[i].number + (item - k->runs[i].item));
             return buf;
         }

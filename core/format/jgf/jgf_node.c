@@ -1,6 +1,6 @@
-/* jgf_node.c - one vertex of a JSON graph: from its metadata to an item. See jgf.h, and jgf_read.c for what is read.
+/* jgf_node.c - a vertex of a JSON graph: from its metadata to an item. See jgf.h, and jgf_read.c for the metadata.
  *
- * Main invariant: an item is described once everything about it was checked that can be checked without the others.
+ * Main invariant: a described item has passed all checks possible without any other item.
  */
 #include "format/jgf/jgf.h"
 
@@ -20,7 +20,7 @@ const char *const weir_jgf_fields[JGF_FIELDS] = {
     [JGF_UNIT] = "unit",
     [JGF_UUID] = "uuid",
     [JGF_STATE] = "state",
-    [JGF_PATH] = "paths.containment", /* these two are no keys of metadata itself */
+    [JGF_PATH] = "paths.containment", /* no key of metadata itself, nor is the next */
     [JGF_OTHER] = "paths.",
     [JGF_ID] = "id",
     [JGF_UNIQ_ID] = "uniq_id",
@@ -48,7 +48,7 @@ static const struct {
 
 /* ---- errors --------------------------------------------------------------------------------------------------- */
 
-/* ".metadata.FIELD" or ".metadata.FIELD.KEY" */
+/* Writes ".metadata.FIELD" or ".metadata.FIELD.KEY" to buf. */
 static const char *place(char *buf, size_t size, int field, const char *key)
 {
     snprintf(buf, size, ".metadata.%s%s%.60s", weir_jgf_fields[field], key ? "." : "", key ? key : "");
@@ -74,7 +74,7 @@ WEIR_PRINTF(4, 5) static int bad_field(const struct jgf *r, int code, int field,
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
 
-/* Adds a text to those of the vertex; *at is where it is. */
+/* Adds a text to the texts of the vertex; *at is its offset. */
 static int keep_text(struct jgf *r, const char *text, size_t len, uint32_t *at)
 {
     weir_buf *b = &r->node.texts;
@@ -92,7 +92,7 @@ static const char *text_of(const struct jgf *r, int field)
     return r->node.given & BIT(field) ? r->node.texts.data + r->node.text[field] : NULL;
 }
 
-/* The text of the current event. An empty one counts as not given. */
+/* Takes the text of the current event. An empty text counts as not given. */
 static int take_text(struct jgf *r, int field, int type)
 {
     size_t len;
@@ -153,7 +153,7 @@ static int index_entries(struct jgf *r)
     return WEIR_OK;
 }
 
-/* 1: the node has an entry of that key already; 0 or negative. */
+/* Whether the node has an entry of a key already. Returns 1, 0 or negative. */
 static int has_entry(struct jgf *r, int field, weir_name key)
 {
     const struct jgf_node *n = &r->node;
@@ -180,7 +180,7 @@ static int push_entry(struct jgf *r, int field, weir_name key, size_t len)
     return WEIR_OK;
 }
 
-/* Begins an entry whose key is the current event. */
+/* Begins an entry with the current event as key. */
 static int add_key(struct jgf *r, int field)
 {
     size_t len;
@@ -204,7 +204,7 @@ static int set_value(struct jgf *r, const char *text, size_t len)
     return value == WEIR_NO_NAME ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
-/* The value that follows a key: a text, or null for none; of extended data any JSON. */
+/* Takes the value behind a key: a text, or null for none; any JSON for extended data. */
 static int take_value(struct jgf *r, int field)
 {
     char name[160];
@@ -228,7 +228,7 @@ static int take_value(struct jgf *r, int field)
     return weir_jgf_bad_type(r, "nodes", r->nodes_seen, place(name, sizeof name, field, text), type, "a string");
 }
 
-/* An array of keys without values, one of which may be there twice. */
+/* Takes an array of keys without values, repetitions allowed. */
 static int take_keys(struct jgf *r, int field)
 {
     int type = weir_json_next(r->json), rc = WEIR_OK;
@@ -265,7 +265,7 @@ static int take_map(struct jgf *r, int field, int type)
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
-/* Keeps "SUBSYSTEM:PATH". Anything but a text is left alone. */
+/* Takes a path as "SUBSYSTEM:PATH". Values other than texts are ignored. */
 static int take_path(struct jgf *r)
 {
     bool containment = strcmp(weir_json_text(r->json, NULL), "containment") == 0;
@@ -353,7 +353,7 @@ static int take_key(struct jgf *r, int type)
     return keep_text(r, text, len, &r->node.key);
 }
 
-/* The member of a vertex whose key is the current event. */
+/* Reads the member of a vertex with the current event as key. */
 static int read_member(struct jgf *r)
 {
     const char *key = weir_json_text(r->json, NULL);
@@ -375,14 +375,14 @@ static int read_member(struct jgf *r)
     return read_metadata(r);
 }
 
-/* ---- what is not given follows from the rest ------------------------------------------------------------------ */
+/* ---- defaults ---------------------------------------------------------------------------------------------------- */
 
 static int64_t number_or(const struct jgf *r, int field, int64_t otherwise)
 {
     return r->node.given & BIT(field) ? r->node.number[field] : otherwise;
 }
 
-/* Whether a pool without a name of its own would have this one. */
+/* Whether a name is that of a pool without an own name. */
 static bool is_derived(const char *name, const char *basename, int64_t id)
 {
     size_t n = strlen(basename);
@@ -393,7 +393,7 @@ static bool is_derived(const char *name, const char *basename, int64_t id)
     return strncmp(name, basename, n) == 0 && strcmp(name + n, digits) == 0;
 }
 
-/* The number at the end of a name; what is before it must be `stem` unless that is NULL. */
+/* The number at the end of a name; the part before must be `stem`, unless NULL. */
 static int64_t id_of_name(const char *name, const char *stem)
 {
     size_t n = strlen(name), i = n;
@@ -405,21 +405,21 @@ static int64_t id_of_name(const char *name, const char *stem)
     return strtoll(name + i, NULL, 10);
 }
 
-/* The number that a vertex without an id and a name goes by. */
+/* The id of a vertex without id and name. */
 static int64_t id_of_key(const struct jgf *r)
 {
     const char *key = r->node.texts.data + r->node.key;
     return *key && strspn(key, "0123456789") == strlen(key) ? id_of_name(key, NULL) : WEIR_NO_ID;
 }
 
-/* The last part of the path; NULL: it can be no name. */
+/* The last part of the path; NULL: not allowed as a name. */
 static const char *tail_of_path(const struct jgf *r)
 {
     const char *path = text_of(r, JGF_PATH), *tail = path ? strrchr(path, '/') : NULL;
     return tail && !weir_text_fault(tail + 1, true) ? tail + 1 : NULL;
 }
 
-/* The name follows from the path, the id from the name. */
+/* Derives the name from the path, and the id from the name. */
 static int name_node(const struct jgf *r, weir_pool_desc *d)
 {
     bool given = r->node.given & BIT(JGF_ID);
@@ -512,7 +512,7 @@ static int set_uuid(struct jgf *r, uint32_t item)
     return WEIR_OK;
 }
 
-/* FNV-1a, never 0. */
+/* Hash of a text: FNV-1a, never 0. */
 static uint64_t hash_text(const char *s, const char *end)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -539,7 +539,7 @@ static int set_path(struct jgf *r, uint32_t item)
     return WEIR_OK;
 }
 
-/* The record of what a vertex has of its own; NULL: out of memory. */
+/* The pool of an item, for its own names, properties and the like; NULL: out of memory. */
 static struct pool *pool_of_item(struct jgf *r, struct jgf_item *it)
 {
     if (it->pool == WEIR_NONE)
@@ -567,7 +567,7 @@ static int set_kind(struct jgf *r, struct jgf_item *it, const weir_pool_desc *d)
     return rc < 0 ? weir_jgf_bad(r, rc, "nodes", r->nodes_seen, "", "%s", why.text) : WEIR_OK;
 }
 
-/* Room for all entries of the node, and no more. */
+/* Reserves memory for exactly all entries of the node. */
 static int reserve_maps(struct jgf *r, struct pool *p)
 {
     uint32_t wanted[WEIR_EXTENDED + 1] = {0};
@@ -589,7 +589,7 @@ static int note_fault(struct jgf *r, struct jgf_item *it, int field, int fault)
     return WEIR_OK;
 }
 
-/* Gives the vertex its entries, up to the first that cannot be. */
+/* Sets the entries of the vertex, up to the first faulty entry. */
 static int set_entries(struct jgf *r, struct jgf_item *it)
 {
     struct pool *p = r->node.nentries ? pool_of_item(r, it) : NULL;

@@ -1,13 +1,13 @@
-/* jgf_read.c - reads JSON Graph Format, as RFC 20 describes it and Fluxion writes it: the document, its edges.
+/* jgf_read.c - reads JSON Graph Format, as described by RFC 20 and written by Fluxion: the document, its edges.
  *
- * Of a vertex this reads: id, and in metadata: type, basename, name, id, uniq_id, rank, status or state, unit, size,
- * uuid, properties, tags or ephemeral, extended, paths. `exclusive` says what a job has there, not what the pool is, so
- * it is checked and left alone; "whole": true is the pool's own wish to be allocated as a whole. Of an edge: source,
- * target, and in metadata: subsystem, relationship, back, or name: {SUBSYSTEM: RELATIONSHIP}. What else weir writes is
- * in jgf_write.c. Other keys are skipped.
+ * Read of a vertex: id, and in metadata: type, basename, name, id, uniq_id, rank, status or state, unit, size, uuid,
+ * properties, tags or ephemeral, extended, paths. `exclusive` is about the use by a job, not about the pool, so its
+ * type is checked and its value ignored; "whole": true is the pool's own wish to be allocated as a whole. Read of an
+ * edge: source, target, and in metadata: subsystem, relationship, back, or name: {SUBSYSTEM: RELATIONSHIP}. For further
+ * keys of weir see jgf_write.c. All other keys are skipped.
  *
- * Nodes and edges may come in any order. An edge that names a vertex which has not come yet makes its item; edges of
- * containment wait until all vertices are known, others until the graph is there.
+ * Nodes and edges may come in any order. An edge to a vertex not read yet makes the item of the vertex; edges of
+ * containment wait until all vertices are known, all other edges until the graph is there.
  */
 #include "format/jgf/jgf.h"
 
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FEW 256 /* elements that tell nothing of those that follow */
+#define FEW 256 /* elements too few to predict the number of all */
 
 /* ---- errors --------------------------------------------------------------------------------------------------- */
 
@@ -129,14 +129,14 @@ bool weir_jgf_contains(const struct jgf *r, const struct jgf_edge *e)
 
 /* ---- edges ---------------------------------------------------------------------------------------------------- */
 
-/* What is known of the edge that is being read. */
-struct draft {
+/* The edge that is being read. */
+struct edge_draft {
     struct jgf_edge e;
     bool has_source, has_target, has_data;
     bool has_subsystem;
 };
 
-/* The vertex at one end, which is the current event. */
+/* Takes the vertex at an end of the edge from the current event. */
 static int take_end(struct jgf *r, bool target, int type, uint32_t *item)
 {
     const char *which = target ? ".target" : ".source", *key;
@@ -157,7 +157,7 @@ static int take_end(struct jgf *r, bool target, int type, uint32_t *item)
     return WEIR_OK;
 }
 
-/* A text of the metadata. `filled`: it must not be empty. */
+/* Takes a text of the metadata. `filled`: the text must not be empty. */
 static int take_name(struct jgf *r, const char *key, int type, bool filled, weir_name *out)
 {
     const char *text;
@@ -173,7 +173,7 @@ static int take_name(struct jgf *r, const char *key, int type, bool filled, weir
     return *out == WEIR_NO_NAME ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
-/* metadata.name: {SUBSYSTEM: RELATIONSHIP, ...}. Anything else by that name is not looked at. */
+/* Takes metadata.name: {SUBSYSTEM: RELATIONSHIP, ...}. Values of any other type are ignored. */
 static int take_names(struct jgf *r, int type)
 {
     static const char path[] = ".metadata.name";
@@ -202,8 +202,8 @@ static int take_names(struct jgf *r, int type)
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
-/* The member of metadata whose key is the current event. */
-static int read_data(struct jgf *r, struct draft *d)
+/* Reads the member of metadata with the current event as key. */
+static int read_data(struct jgf *r, struct edge_draft *d)
 {
     const char *key = weir_json_text(r->json, NULL);
     weir_name *out = strcmp(key, "subsystem") == 0      ? &d->e.subsystem
@@ -226,7 +226,7 @@ static int read_data(struct jgf *r, struct draft *d)
     return rc;
 }
 
-static int read_metadata(struct jgf *r, struct draft *d, int type)
+static int read_metadata(struct jgf *r, struct edge_draft *d, int type)
 {
     int rc = WEIR_OK;
 
@@ -239,13 +239,13 @@ static int read_metadata(struct jgf *r, struct draft *d, int type)
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
-/* What an edge says of one subsystem takes effect now, or waits. */
+/* Adds the edge of one subsystem to containment, or to the waiting edges. */
 static int relate(struct jgf *r, const struct jgf_edge *e)
 {
     return r->has_nodes && weir_jgf_contains(r, e) ? weir_jgf_contain(r, e) : keep_edge(r, e);
 }
 
-static int finish_edge(struct jgf *r, const struct draft *d)
+static int finish_edge(struct jgf *r, const struct edge_draft *d)
 {
     int rc = WEIR_OK;
 
@@ -263,8 +263,8 @@ static int finish_edge(struct jgf *r, const struct draft *d)
     return rc;
 }
 
-/* The member of an edge whose key is the current event. */
-static int read_member(struct jgf *r, struct draft *d)
+/* Reads the member of an edge with the current event as key. */
+static int read_member(struct jgf *r, struct edge_draft *d)
 {
     const char *key = weir_json_text(r->json, NULL);
     bool *seen = strcmp(key, "source") == 0     ? &d->has_source
@@ -286,7 +286,7 @@ static int read_member(struct jgf *r, struct draft *d)
 
 static int read_edge(struct jgf *r, int type)
 {
-    struct draft d = {.e = {.at = r->edges_seen, .type = WEIR_NO_NAME, .back = WEIR_NO_NAME}};
+    struct edge_draft d = {.e = {.at = r->edges_seen, .type = WEIR_NO_NAME, .back = WEIR_NO_NAME}};
     int rc = WEIR_OK;
 
     if (type != WEIR_JSON_OBJECT)
@@ -302,7 +302,7 @@ static int read_edge(struct jgf *r, int type)
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
-/* The elements of an array that was begun, each given to fn and counted. */
+/* Reads the elements of an array that was begun: calls fn for each element, and counts. */
 static int read_array(struct jgf *r, int (*fn)(struct jgf *r, int type), uint32_t *count)
 {
     int type, rc = WEIR_OK;
@@ -323,7 +323,7 @@ static int fail_array(const struct jgf *r, bool nodes)
                         nodes ? "nodes" : "edges", nodes ? "vertices" : "edges");
 }
 
-/* The member of a graph whose key is the current event. */
+/* Reads the member of a graph with the current event as key. */
 static int read_part(struct jgf *r)
 {
     const char *key = weir_json_text(r->json, NULL);
@@ -343,7 +343,7 @@ static int read_part(struct jgf *r)
     return rc;
 }
 
-/* Every vertex that an edge has named was there. */
+/* Checks that every vertex named by an edge is described. */
 static int check_items(const struct jgf *r)
 {
     char buf[16];
@@ -362,7 +362,7 @@ static void drop_waiting(struct jgf_waiting *w)
     *w = (struct jgf_waiting){0};
 }
 
-/* Those edges of containment that came before the vertices. */
+/* Adds the waiting edges of containment. */
 static int contain_waiting(struct jgf *r)
 {
     bool others = false;
@@ -403,7 +403,7 @@ static int read_graph(struct jgf *r, const char *path, int type)
 
 /* ---- the document --------------------------------------------------------------------------------------------- */
 
-/* Who wrote it: Fluxion says here that it left out what lies below exclusive vertices. */
+/* Reads the writer: Fluxion marks graphs without the vertices below exclusive vertices. */
 static int read_writer(struct jgf *r, int type)
 {
     const char *writer = type == WEIR_JSON_STRING ? weir_json_text(r->json, NULL) : "";
@@ -413,7 +413,7 @@ static int read_writer(struct jgf *r, int type)
     return weir_json_skip(r->json, type);
 }
 
-/* The topology of an R is small too, and kept likewise. */
+/* Keeps the text of the topology of an R, which is small. */
 static int read_children(struct jgf *r)
 {
     int type;
@@ -455,7 +455,7 @@ static int read_version(struct jgf *r, int type)
     return weir_json_skip(r->json, type);
 }
 
-/* What tells the ranks of an R is small, and is kept for rv1_read.c. */
+/* Keeps the text of the execution section of an R, which is small, for rv1_read.c. */
 static int read_execution(struct jgf *r)
 {
     if (r->execution != WEIR_JSON_END)
@@ -464,7 +464,7 @@ static int read_execution(struct jgf *r)
     return r->execution < 0 ? r->execution : WEIR_OK;
 }
 
-/* The member of the outermost object whose key is the current event. */
+/* Reads the member of the outermost object with the current event as key. */
 static int read_top(struct jgf *r)
 {
     static const char *const known[] = {"graph", "scheduling", "writer", "version", "execution"};
@@ -499,7 +499,7 @@ static int read_document(struct jgf *r)
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
         rc = read_top(r);
     if (rc == WEIR_OK && type >= 0)
-        type = weir_json_next(r->json); /* nothing may follow */
+        type = weir_json_next(r->json); /* only the end may follow */
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 

@@ -1,7 +1,7 @@
-/* jgf_resolve.c - what a JSON graph says of the vertices of a graph that is there: which ones it names, and what of
- * them is taken. Of what lies below an exclusive vertex nothing needs to be in the document, as in Fluxion's shorthand.
+/* jgf_resolve.c - resolves a JSON graph in an existing graph: finds the vertices of the document, and the picks among
+ * the vertices. Vertices below an exclusive vertex may be missing in the document, as in Fluxion's shorthand.
  *
- * Main invariant: each item stands for another vertex, found by its path when it was read.
+ * Main invariant: no two items have a common vertex; the vertex of an item is found by path when the item is read.
  */
 #include "format/jgf/jgf.h"
 #include "format/output.h"
@@ -9,25 +9,25 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Where the last vertex was found: the next one is there, or soon after, in a document that is in order. */
+/* Position of the vertex found last: in a sorted document the next vertex is there, or soon after. */
 struct step {
     weir_vertex parent;
     uint32_t pos;
 };
 
-/* What an item stands for. */
-struct stand {
+/* The vertex of an item. */
+struct resolved {
     weir_vertex v;
-    bool implied; /* something above is taken as a whole */
-    bool leads;   /* to others below it */
+    bool implied; /* a vertex above is taken as a whole */
+    bool leads;   /* items below depend on the item */
 };
 
 struct resolver {
-    struct jgf r;         /* the first member: on_node is given its address */
-    struct stand *stands; /* by item */
-    uint32_t stands_cap;
+    struct jgf r;         /* first, as on_node gets its address */
+    struct resolved *resolved; /* by item */
+    uint32_t resolved_cap;
     const weir_graph *within;
-    struct step way[WEIR_PATH_DEPTH + 1];
+    struct step steps[WEIR_PATH_DEPTH + 1];
     struct weir_map32 items; /* by vertex */
 };
 
@@ -51,7 +51,7 @@ static bool is_named(const weir_graph *g, weir_vertex v, const char *name, size_
     return strlen(digits) == len - n && memcmp(digits, name + n, len - n) == 0;
 }
 
-/* The kid of `at` (or the root, for WEIR_NONE) of that name and, where both have one, that rank. */
+/* The child of `at` (WEIR_NONE: the root) of a name and, where both have a rank, of that rank. */
 static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *name, size_t len, int64_t rank,
                              struct step *step)
 {
@@ -73,14 +73,14 @@ static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *na
     return WEIR_NONE;
 }
 
-/* The vertex of a path; WEIR_NONE: there is none. */
+/* The vertex of a path; WEIR_NONE: no such vertex. */
 static weir_vertex find_path(struct resolver *s, const char *path, int64_t rank)
 {
     weir_vertex v = WEIR_NONE;
 
     for (uint32_t depth = 0; *path == '/' && depth <= WEIR_PATH_DEPTH; depth++) {
         size_t len = strcspn(++path, "/");
-        v = step_down(s->within, v, path, len, rank, &s->way[depth]);
+        v = step_down(s->within, v, path, len, rank, &s->steps[depth]);
         if (v == WEIR_NONE)
             return WEIR_NONE;
         path += len;
@@ -134,42 +134,42 @@ static int resolve_item(struct jgf *r, uint32_t item)
     if (other != WEIR_NONE)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", it->at, ".metadata.paths",
                             "is the same vertex as %s.nodes[%" PRIu32 "]", r->path, r->items[other].at);
-    if (weir_array_reserve(&s->stands, &s->stands_cap, r->count, sizeof *s->stands) < 0)
+    if (weir_array_reserve(&s->resolved, &s->resolved_cap, r->count, sizeof *s->resolved) < 0)
         return weir_fail_nomem(r->err);
-    s->stands[item] = (struct stand){.v = v};
+    s->resolved[item] = (struct resolved){.v = v};
     return weir_map32_add(&s->items, v, item) < 0 ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
-/* ---- what is taken -------------------------------------------------------------------------------------------- */
+/* ---- picks ------------------------------------------------------------------------------------------------------ */
 
 /* Whether all of a vertex is taken. */
 static bool is_whole(const struct resolver *s, uint32_t item)
 {
     const struct jgf_item *it = &s->r.items[item];
-    weir_vertex v = s->stands[item].v;
+    weir_vertex v = s->resolved[item].v;
 
     return it->exclusive &&
            (s->r.g->kinds[it->kind].size >= weir_vertex_size(s->within, v) || weir_vertex_children(s->within, v));
 }
 
-/* Looks at what the document has above an item. */
-static void look_up(struct resolver *s, struct stand *x)
+/* Looks at the items above an item. */
+static void read_parents(struct resolver *s, struct resolved *x)
 {
     weir_vertex v = x->v;
     uint32_t above;
 
     while (!x->implied && (v = weir_vertex_parent(s->within, v)) != WEIR_NONE)
         if ((above = weir_map32_get(&s->items, v)) != WEIR_NONE) {
-            s->stands[above].leads = true;
+            s->resolved[above].leads = true;
             x->implied = is_whole(s, above);
         }
 }
 
-/* What an item takes. False: nothing, it only leads to others. */
+/* Sets *out to the pick of an item. False: the item only leads to items below. */
 static bool pick_item(const struct resolver *s, uint32_t item, weir_pick *out)
 {
     const struct jgf_item *it = &s->r.items[item];
-    const struct stand *x = &s->stands[item];
+    const struct resolved *x = &s->resolved[item];
     int64_t size = weir_vertex_size(s->within, x->v), units = s->r.g->kinds[it->kind].size;
 
     *out = (weir_pick){.vertex = x->v, .exclusive = is_whole(s, item)};
@@ -187,10 +187,10 @@ static int pick_all(struct resolver *s, weir_pick **picks, uint32_t *n)
     if (!list)
         return weir_fail_nomem(s->r.err);
     for (uint32_t i = 0; i < s->r.count; i++)
-        look_up(s, &s->stands[i]);
+        read_parents(s, &s->resolved[i]);
     *n = 0;
     for (uint32_t i = 0; i < s->r.count; i++)
-        if (!s->stands[i].implied && pick_item(s, i, &list[*n]))
+        if (!s->resolved[i].implied && pick_item(s, i, &list[*n]))
             ++*n;
     *picks = list;
     return WEIR_OK;
@@ -204,7 +204,7 @@ int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const 
     int rc;
 
     for (uint32_t i = 0; i <= WEIR_PATH_DEPTH; i++)
-        s.way[i].parent = WEIR_NONE;
+        s.steps[i].parent = WEIR_NONE;
     rc = weir_jgf_document(&s.r, &in);
     if (rc == WEIR_OK && !s.r.has_graph)
         rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0,
@@ -212,7 +212,7 @@ int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const 
     if (rc == WEIR_OK)
         rc = pick_all(&s, picks, n);
     weir_map32_free(&s.items);
-    weir_mem_free(s.stands);
+    weir_mem_free(s.resolved);
     weir_jgf_free(&s.r);
     return rc;
 }

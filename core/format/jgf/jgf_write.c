@@ -1,26 +1,26 @@
-/* jgf_write.c - writes JSON Graph Format, as RFC 20 describes it; jgf_read.c reads it back without loss. Books are no
- * part of it.
+/* jgf_write.c - writes JSON Graph Format, as described by RFC 20; jgf_read.c reads it back without loss. Schedules are
+ * not written.
  *
- * Vertices come in preorder, then the containment edges in preorder, then, for a whole graph, the edges of the other
- * subsystems in the order in which they were added. The id of a vertex is its index, so that what is written of one
- * graph agrees. Beyond what RFC 20 asks for, metadata has
+ * Vertices come in preorder, then the containment edges in preorder, then, for a whole graph, the edges of all other
+ * subsystems in the order of adding. The id of a vertex is its index, so that all documents of a graph agree. Beyond
+ * RFC 20, metadata has
  *   rank           the execution target, -1 for none
- *   exclusive      true: an allocation has it, and all below it, alone
- *   status         1: it cannot be given to jobs; left out otherwise
- *   paths          by subsystem: {"containment": path}. Where several edges enter a vertex, the first one counts
- * and what other readers do not know, left out where there is nothing to say:
- *   name_template  what the name is made from, such as "node-${rack}"
- *   negative_id    true: the id of -1 is one; otherwise it stands for none
+ *   exclusive      true: the allocation has the vertex, and all vertices below, as a whole
+ *   status         1: the vertex cannot be given to jobs; left out otherwise
+ *   paths          by subsystem: {"containment": path}. Of several edges to a vertex, the first counts
+ * and keys unknown to other readers, left out where empty:
+ *   name_template  the template of the name, such as "node-${rack}"
+ *   negative_id    true: an id of -1 is an id; otherwise -1 stands for none
  *   whole          true: the pool is only ever allocated as a whole
- *   state          the name of its state, unless that is "up"
+ *   state          the name of the state, unless "up"
  *   tags           key to value
- *   extended       key to JSON, as it was given
- *   extended_text  key to text: what was given as extended data and is no JSON
- * In an allocation, `size` is what was taken, but the pool's size where nothing was.
+ *   extended       key to JSON, as given
+ *   extended_text  key to text: extended data given that is no JSON
+ * In an allocation, `size` is the amount taken, or the size of the pool where none was.
  *
- * What vertices of a kind have in common is made fit for JSON once, as a form.
+ * The parts common to all vertices of a kind are escaped for JSON once, as a form.
  *
- * Main invariant: `path` holds the path of the vertex that is being written, fit for the inside of a JSON string.
+ * Main invariant: `path` holds the path of the vertex being written, escaped for the inside of a JSON string.
  */
 #include "format/jgf/jgf.h"
 #include "base/utf8.h"
@@ -28,31 +28,31 @@
 
 #include <string.h>
 
-#define DEPTH  8 /* of extended data in the document, and some more */
-#define FORMS 16 /* kinds whose forms are kept, by number */
-#define SPACE  512 /* more than all that a form and the path leave: punctuation, keys, five numbers, a UUID */
+#define DEPTH  8 /* nesting of extended data in the document, and some more */
+#define FORMS 16 /* forms that are cached, by number of the kind */
+#define SPACE  512 /* more than the rest of an element beside form and path: punctuation, keys, five numbers, a UUID */
 
-/* What is the same in all vertices of a kind, one piece after the other; the first three end here: */
+/* The pieces common to all vertices of a kind, in sequence; the fields are the ends of pieces: */
 struct form {
     uint32_t kind; /* + 1 */
     weir_buf text;
     size_t type;     /* ","metadata":{"type":"core","uuid":" */
     size_t basename; /* ","basename":"core","name":" */
     size_t unit;     /* ,"unit":"","rank": */
-};                   /* and what names begin with */
+};                   /* then the start of names */
 
 struct writer {
     const struct weir_written *in;
     const weir_graph *g;
     const struct weir_parts *parts; /* NULL: the whole graph */
-    bool shorthand, cut;            /* cut: something was left out */
+    bool shorthand, cut;            /* cut: some vertices were left out */
     weir_buf *b;
     weir_buf path;
     struct form forms[FORMS];
     struct weir_uuid_names names;
     weir_err *err;
     int rc;
-    bool first; /* of an array */
+    bool first; /* the next element is the first of its array */
 };
 
 static char *put(char *at, const char *s, size_t n)
@@ -63,7 +63,7 @@ static char *put(char *at, const char *s, size_t n)
 
 #define PUT(at, literal) put((at), "" literal, sizeof(literal) - 1)
 
-/* Room for n bytes and SPACE of the next element of an array; NULL: out of memory. */
+/* Reserves n bytes and SPACE for the next element of an array; NULL: out of memory. */
 static char *begin_element(struct writer *w, size_t n)
 {
     char *at = weir_buf_space(w->b, n + SPACE);
@@ -106,7 +106,7 @@ static void make_form(const weir_graph *g, uint32_t kind, struct form *s)
     s->kind = kind + 1;
 }
 
-/* The form of a vertex; NULL: out of memory. */
+/* The form of the kind of a vertex; NULL: out of memory. */
 static const struct form *form_of(struct writer *w, weir_vertex v)
 {
     uint32_t kind = vertex_at(w->g, v)->kind;
@@ -135,7 +135,7 @@ static void write_entries(struct writer *w, weir_vertex v, int map)
     }
 }
 
-/* 1: the text is JSON that comes back as it is; 0: it is not; or WEIR_ENOMEM. */
+/* Whether a text is JSON that is read back unchanged. Returns 1, 0 or WEIR_ENOMEM. */
 static int is_json(const char *text)
 {
     static const char blank[] = " \t\r\n";
@@ -146,7 +146,7 @@ static int is_json(const char *text)
     return weir_json_valid(text, n, DEPTH);
 }
 
-/* The extended data that is JSON, or that which is not. */
+/* Writes the extended data in JSON, or all others. */
 static void write_extended(struct writer *w, weir_vertex v, bool json)
 {
     const char *key, *value;
@@ -184,7 +184,7 @@ static void write_state(struct writer *w, weir_vertex v)
     WEIR_WRITE(w->b, "\"");
 }
 
-/* What few vertices have. */
+/* Writes the metadata that few vertices have. */
 static void write_own(struct writer *w, weir_vertex v)
 {
     const struct pool *p = pool_of(w->g, v);
@@ -211,7 +211,7 @@ static void write_own(struct writer *w, weir_vertex v)
     }
 }
 
-/* A name that follows from basename and id. */
+/* Adds a name made of basename and id to the path. */
 static void push_derived(struct writer *w, weir_vertex v)
 {
     const struct form *s = form_of(w, v);
@@ -226,7 +226,7 @@ static void push_derived(struct writer *w, weir_vertex v)
     weir_buf_end(&w->path, at);
 }
 
-/* Adds the name of v to the path and returns where it begins there. */
+/* Adds the name of v to the path. Returns the offset of the name. */
 static size_t push_name(struct writer *w, weir_vertex v)
 {
     char small[1024];
@@ -253,7 +253,8 @@ static size_t push_name(struct writer *w, weir_vertex v)
     return at;
 }
 
-/* Writes the path in a subsystem other than containment, if v is in it and the way to its source is not endless. */
+/* Writes the path of v in a subsystem other than containment, if v is in the subsystem and the way to its source
+ * ends. */
 static void write_path_in(struct writer *w, weir_vertex v, uint32_t subsystem)
 {
     weir_vertex way[WEIR_PATH_DEPTH];
@@ -297,7 +298,7 @@ static void write_paths(struct writer *w, weir_vertex v)
     WEIR_WRITE(w->b, "}");
 }
 
-/* From the id of a vertex to its properties. */
+/* Writes a vertex from its id to its properties. Returns the end. */
 static char *put_base(struct writer *w, const struct form *s, weir_vertex v, size_t name, char *at)
 {
     int64_t id = vertex_at(w->g, v)->id;
@@ -313,7 +314,7 @@ static char *put_base(struct writer *w, const struct form *s, weir_vertex v, siz
     return PUT(at, ",\"properties\":{");
 }
 
-/* From there to whether it is exclusive. */
+/* Writes a vertex from its properties to `exclusive`. Returns the end. */
 static char *put_use(const struct form *s, int64_t rank, int64_t size, bool exclusive, char *at)
 {
     at = PUT(at, "},\"size\":");
@@ -323,14 +324,14 @@ static char *put_use(const struct form *s, int64_t rank, int64_t size, bool excl
     return exclusive ? PUT(at, ",\"exclusive\":true") : at;
 }
 
-/* Whether there is nothing to say of v but what every vertex has. */
+/* Whether v has no metadata but those of every vertex. */
 static bool is_bare(const weir_graph *g, weir_vertex v)
 {
     const struct vertex *x = vertex_at(g, v);
     return x->pool == WEIR_NONE && x->state == WEIR_UP && x->id != -1 && !g->kinds[x->kind].exclusive;
 }
 
-/* What is left to say of v; NULL: out of memory. */
+/* Writes the rest of v. Returns the end; NULL: out of memory. */
 static char *write_end(struct writer *w, weir_vertex v, char *at)
 {
     if (is_bare(w->g, v)) {
@@ -345,7 +346,7 @@ static char *write_end(struct writer *w, weir_vertex v, char *at)
     return at ? PUT(at, "}}") : NULL;
 }
 
-/* Writes v, `name` being where its name is in the path. */
+/* Writes v; `name` is the offset of its name in the path. */
 static void write_vertex(struct writer *w, weir_vertex v, size_t name, int64_t rank, int64_t size, bool exclusive)
 {
     const struct form *s = form_of(w, v);
@@ -373,7 +374,7 @@ static int64_t rank_of(const weir_graph *g, weir_vertex v, int64_t above)
     return p && p->rank != WEIR_NO_RANK ? p->rank : above;
 }
 
-/* Writes v and all below it. */
+/* Writes v and all vertices below. */
 static void write_all(struct writer *w, weir_vertex v, int64_t rank, bool exclusive)
 {
     size_t back = w->path.len, name = push_name(w, v);
@@ -408,7 +409,7 @@ static void write_part(struct writer *w, const struct weir_part *p, int64_t rank
 
 /* ---- edges ---------------------------------------------------------------------------------------------------- */
 
-/* As far as the subsystem. */
+/* Writes an edge up to the subsystem. Returns the end. */
 static char *put_edge(struct writer *w, weir_vertex source, weir_vertex target)
 {
     char *at = begin_element(w, 0);
@@ -457,7 +458,7 @@ static void contain_part(struct writer *w, const struct weir_part *p)
     }
 }
 
-/* The edges of all subsystems but containment. */
+/* Writes the edges of all subsystems but containment. */
 static void write_others(struct writer *w)
 {
     uint32_t left = weir_edge_count(w->g);
