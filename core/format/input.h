@@ -35,12 +35,12 @@
 #include "format/json_read.h"
 #include "base/utf8.h"
 
-/* For messages about a description of more vertices than there may be. */
+/* Text of errors about a description of too many vertices. */
 #define WEIR_VERTICES_MANY "more than %u vertices (WEIR_VERTICES=N in the environment allows more)"
 #ifndef WEIR_VERTICES_MAX /* the build for fuzzing has fewer */
 #define WEIR_VERTICES_MAX 0x4000000u /* 2^26, about 4 GB: larger graphs are refused before anything is made */
 #endif
-/* How many a description may have: of these, as many as the process allows. */
+/* Most vertices that a description may have, at most as many as the process allows. */
 static inline uint32_t weir_vertices_allowed(void)
 {
     uint32_t most = weir_vertices_limit(0);
