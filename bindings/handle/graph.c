@@ -217,8 +217,11 @@ static int graph_vertex(lua_State *L)
     struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
     weir_vertex v = WEIR_NONE;
     weir_err err = {0};
-    int rc = weir_graph_lookup(box->g, luaL_checkstring(L, 2), &v, &err);
+    const char *uri = luaL_checkstring(L, 2);
+    int64_t begin = weirlua_timing(weirlua_of(L));
+    int rc = weir_graph_lookup(box->g, uri, &v, &err);
 
+    weirlua_spend_since(L, weirlua_of(L), begin);
     if (rc)
         return weirlua_fail(L, &err, rc);
     weirlua_push_vertex(L, box, v);
@@ -289,8 +292,8 @@ static int graph_aggregate(lua_State *L)
 static int next_edge(lua_State *L)
 {
     struct weirlua_graph *box;
-    uint32_t i = (uint32_t)lua_tointeger(L, lua_upvalueindex(3)),
-             left = (uint32_t)lua_tointeger(L, lua_upvalueindex(4));
+    uint32_t from, i = (uint32_t)lua_tointeger(L, lua_upvalueindex(3)),
+                   left = (uint32_t)lua_tointeger(L, lua_upvalueindex(4));
     weir_edge e;
 
     lua_settop(L, 0);
@@ -300,9 +303,11 @@ static int next_edge(lua_State *L)
         return luaL_error(L, "the graph changed while its edges were read");
     if (left == 0)
         return 0;
+    from = i;
     while (!weir_edge_get(box->g, i, &e))
         if (++i == UINT32_MAX)
             return 0;
+    weirlua_spend(L, weirlua_of(L), i - from);
     lua_pushinteger(L, (lua_Integer)i + 1);
     lua_replace(L, lua_upvalueindex(3));
     lua_pushinteger(L, (lua_Integer)left - 1);

@@ -97,9 +97,12 @@ int weirlua_vertex_jobs(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+    int64_t begin;
 
     weirlua_anchor(L, s, h.box);
+    begin = weirlua_timing(s);
     push_jobs(L, h.g, h.v);
+    weirlua_spend_since(L, s, begin);
     return 1;
 }
 

@@ -133,6 +133,7 @@ static int vertex_edges(lua_State *L)
         for (uint32_t i = 0; weir_vertex_edge(h.g, h.v, subsystem, out, i, &e); i++) {
             weirlua_push_edge(L, h.box, &e);
             lua_rawseti(L, -2, ++n);
+            weirlua_spend(L, s, i + 64); /* edges are a list */
         }
     return 1;
 }
@@ -159,10 +160,12 @@ static int vertex_available(lua_State *L)
 {
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
     int64_t t0 = lua_isnoneornil(L, 2) ? weir_graph_now(h.g) : weirlua_check_time(L, 2);
-    int64_t t1 = lua_isnoneornil(L, 3) ? t0 + 1 : weirlua_check_time(L, 3);
+    int64_t t1 = lua_isnoneornil(L, 3) ? t0 + 1 : weirlua_check_time(L, 3), begin;
 
     luaL_argcheck(L, t0 < t1, 3, "the end must lie after the start");
+    begin = weirlua_timing(weirlua_of(L));
     lua_pushinteger(L, weir_vertex_available(h.g, h.v, t0, t1));
+    weirlua_spend_since(L, weirlua_of(L), begin);
     return 1;
 }
 
@@ -187,6 +190,7 @@ static int vertex_uses(lua_State *L)
         lua_pushboolean(L, u.exclusive);
         lua_setfield(L, -2, "exclusive");
         lua_rawseti(L, -2, (lua_Integer)i + 1);
+        weirlua_spend(L, s, 64);
     }
     return 1;
 }

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define WALK "weir.walk"
+#define WALK  "weir.walk"
+#define VISIT 64 /* steps of one, and of a call of a filter that may be a function in C */
 
 static int walk_gc(lua_State *L)
 {
@@ -20,14 +21,15 @@ static int walk_gc(lua_State *L)
     return 0;
 }
 
-void weirlua_walk_charge_more(lua_State *L, struct walk *walk)
+void weirlua_walk_charge_more(lua_State *L, struct walk *walk, int64_t visits)
 {
-    size_t bytes = weir_walk_bytes(walk->w);
+    size_t bytes = walk->w ? weir_walk_bytes(walk->w) : 0;
 
     if (bytes > walk->charged) {
         weirlua_sandbox_take(L, bytes - walk->charged);
         walk->charged = bytes;
     }
+    weirlua_sandbox_spend(L, visits * VISIT);
 }
 
 /* ---- visits ---- */
@@ -86,14 +88,20 @@ static void ask_prune(lua_State *L, int at, struct walk *walk, const struct weir
  * step. */
 static int pull(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 {
+    int64_t begin;
     int event;
 
-    if (walk->compares)
+    if (walk->compares) {
+        weirlua_walk_charge(L, walk, 1);
         return weirlua_order_next(L, at, walk, v);
+    }
+    begin = walk->skips ? weirlua_timing(walk->state) : 0;
     event = weir_walk_next(walk->w, v, NULL);
+    if (walk->skips)
+        weirlua_spend_since(L, walk->state, begin);
     if (event < 0)
         luaL_error(L, event == WEIR_EINVAL ? "the graph changed while it was walked" : "out of memory");
-    weirlua_walk_charge(L, walk);
+    weirlua_walk_charge(L, walk, 1);
     return event;
 }
 

@@ -20,6 +20,7 @@ enum walk_slot {
 struct walk {
     weir_walk *w;
     bool open, compares;
+    bool skips;                 /* the core passes over vertices of other types: a step may pass over the machine */
     uint32_t number;            /* of the graph */
     unsigned events;            /* to report; the core may be asked for more */
     uint32_t nprune, nevaluate; /* numbers of functions; for 1 the user value is the function itself */
@@ -47,13 +48,13 @@ static inline struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struc
     return box;
 }
 
-/* walk.c: charges the memory by which the core's walk has grown to the sandbox. Raises where the sandbox has no memory
- * left. */
-void weirlua_walk_charge_more(lua_State *L, struct walk *walk);
-static inline void weirlua_walk_charge(lua_State *L, struct walk *walk)
+/* walk.c: charges visits, and the memory by which the core's walk has grown, to the sandbox. Raises where the sandbox has
+ * no memory, budget or time left. */
+void weirlua_walk_charge_more(lua_State *L, struct walk *walk, int64_t visits);
+static inline void weirlua_walk_charge(lua_State *L, struct walk *walk, int64_t visits)
 {
     if (walk->state->readonly)
-        weirlua_walk_charge_more(L, walk);
+        weirlua_walk_charge_more(L, walk, visits);
 }
 
 /* walk_drive.c: runs the walk at index 3 to the end and adds vertices with scores to the accumulator. Only for walks

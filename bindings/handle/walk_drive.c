@@ -199,14 +199,17 @@ static void prepare(lua_State *L, struct drive *d)
 void weirlua_walk_drive(lua_State *L, struct walk *walk, weir_accum *accum)
 {
     struct drive d = {.walk = walk, .box = weirlua_walk_graph(L, walk), .accum = accum};
+    int64_t begin;
     bool on = true;
     int n;
 
     prepare(L, &d);
     do {
+        begin = weirlua_timing(walk->state);
         n = weir_walk_read(walk->w, d.visits, AHEAD, NULL);
+        weirlua_spend_since(L, walk->state, begin);
         d.revision = weir_graph_revision(d.g);
-        weirlua_walk_charge(L, walk);
+        weirlua_walk_charge(L, walk, n > 0 ? n : 0);
         for (int i = 0; on && i < n; i++)
             on = visit(L, &d, &d.visits[i], i + 1 == n);
         lua_settop(L, d.top);

@@ -131,11 +131,12 @@ static void open_core(lua_State *L, struct walk *walk, struct weirlua_graph *box
     o->events = walk->nprune ? walk->events | WEIR_PREORDER : walk->events;
     o->leaves = weirlua_walk_drivable(walk);
     o->type = walk->nprune ? NULL : walk->type;
+    walk->skips = o->type != NULL;
     walk->w = weir_walk_new(box->g, o, &err);
     if (!walk->w)
         weirlua_raise(L, &err);
     walk->open = true;
-    weirlua_walk_charge(L, walk);
+    weirlua_walk_charge(L, walk, 1);
 }
 
 void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *box)

@@ -14,12 +14,15 @@ struct frame {
 /* ---- lists of children ---- */
 
 /* Returns the i-th neighbour of v in the walk's subsystem and direction, or WEIR_NONE. */
-static weir_vertex end_at(const weir_graph *g, const struct walk *walk, weir_vertex v, uint32_t i)
+static weir_vertex end_at(lua_State *L, const weir_graph *g, const struct walk *walk, weir_vertex v, uint32_t i)
 {
     weir_edge e;
 
+    weirlua_spend(L, walk->state, 16);
     if (v == WEIR_NONE)
         return weir_graph_root(g, walk->subsystem, i);
+    if (strcmp(walk->subsystem, "containment") != 0)
+        weirlua_spend(L, walk->state, i); /* edges are a list */
     if (strcmp(walk->subsystem, "containment") != 0)
         return weir_vertex_edge(g, v, walk->subsystem, !walk->upward, i, &e) ? (walk->upward ? e.source : e.target)
                                                                              : WEIR_NONE;
@@ -28,11 +31,11 @@ static weir_vertex end_at(const weir_graph *g, const struct walk *walk, weir_ver
     return i < weir_vertex_children(g, v) ? weir_vertex_child(g, v, i) : WEIR_NONE;
 }
 
-static uint32_t count_ends(const weir_graph *g, const struct walk *walk, weir_vertex v)
+static uint32_t count_ends(lua_State *L, const weir_graph *g, const struct walk *walk, weir_vertex v)
 {
     uint32_t n = 0;
 
-    while (end_at(g, walk, v, n) != WEIR_NONE)
+    while (end_at(L, g, walk, v, n) != WEIR_NONE)
         n++;
     return n;
 }
@@ -47,11 +50,12 @@ static struct weirlua_graph *check_same(lua_State *L, const struct walk *walk)
 }
 
 /* Asks the function whether b comes before a. */
-static bool before(lua_State *L, int at, const struct walk *walk, weir_vertex b, weir_vertex a)
+static bool before(lua_State *L, int at, struct walk *walk, weir_vertex b, weir_vertex a)
 {
     struct weirlua_graph *box = check_same(L, walk);
     bool less;
 
+    weirlua_walk_charge(L, walk, 1);
     lua_getiuservalue(L, at, WALK_COMPARE);
     weirlua_push_vertex(L, box, b);
     weirlua_push_vertex(L, box, a);
@@ -63,7 +67,7 @@ static bool before(lua_State *L, int at, const struct walk *walk, weir_vertex b,
 }
 
 /* Merges [lo, mid) and [mid, hi) of `from` into `to`; of equal vertices, those in [lo, mid) come first. */
-static void merge(lua_State *L, int at, const struct walk *walk, const weir_vertex *from, weir_vertex *to, uint32_t lo,
+static void merge(lua_State *L, int at, struct walk *walk, const weir_vertex *from, weir_vertex *to, uint32_t lo,
                   uint32_t mid, uint32_t hi)
 {
     uint32_t i = lo, k = mid;
@@ -75,7 +79,7 @@ static void merge(lua_State *L, int at, const struct walk *walk, const weir_vert
 }
 
 /* Sorts by the function. Stable, and within bounds whatever the function answers. */
-static void sort(lua_State *L, int at, const struct walk *walk, weir_vertex *list, uint32_t n)
+static void sort(lua_State *L, int at, struct walk *walk, weir_vertex *list, uint32_t n)
 {
     weir_vertex *spare = lua_newuserdatauv(L, (n + (size_t)1) * sizeof *spare, 0);
 
@@ -93,7 +97,7 @@ static void sort(lua_State *L, int at, const struct walk *walk, weir_vertex *lis
 static void push_frame(lua_State *L, int at, struct walk *walk, weir_vertex v, weir_vertex start)
 {
     struct weirlua_graph *box = weirlua_walk_graph(L, walk);
-    uint32_t n = start != WEIR_NONE ? 1 : count_ends(box->g, walk, v);
+    uint32_t n = start != WEIR_NONE ? 1 : count_ends(L, box->g, walk, v);
     struct frame *f;
 
     luaL_checkstack(L, 8, "walk");
@@ -101,7 +105,7 @@ static void push_frame(lua_State *L, int at, struct walk *walk, weir_vertex v, w
     f->v = v;
     f->n = f->next = 0;
     for (box = check_same(L, walk); f->n < n; f->n++)
-        f->kids[f->n] = start != WEIR_NONE ? start : end_at(box->g, walk, v, f->n);
+        f->kids[f->n] = start != WEIR_NONE ? start : end_at(L, box->g, walk, v, f->n);
     sort(L, at, walk, f->kids, n);
     lua_getiuservalue(L, at, WALK_FRAMES);
     lua_insert(L, -2);

@@ -145,6 +145,15 @@ unsigned weirlua_field_reading(lua_State *L, int table);
 /* Charges `steps` of a C function, of a nanosecond or two each, to the script. Raises where the budget of instructions
  * or the time is used up, or a signal came. */
 void weirlua_sandbox_spend(lua_State *S, int64_t steps);
+/* Steps of a function that scripts and others reach; only those of scripts are charged. */
+static inline void weirlua_spend(lua_State *L, const struct weirlua *s, int64_t steps)
+{
+    if (s->readonly)
+        weirlua_sandbox_spend(L, steps);
+}
+/* A function that may go through many vertices in one call of the core: the clock before, and its charge after. */
+int64_t weirlua_timing(const struct weirlua *s);
+void weirlua_spend_since(lua_State *L, const struct weirlua *s, int64_t begin);
 /* Charge `bytes` of core memory to the script's state, or return the charge. _take raises where the limit would be
  * exceeded. */
 void weirlua_sandbox_take(lua_State *S, size_t bytes);

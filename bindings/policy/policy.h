@@ -51,6 +51,7 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
 /* A lua_State of its own for one policy or file. Invariant: whatever runs in it is charged to `left` and `used`. */
 struct sandbox {
     lua_State *S; /* NULL: closed */
+    lua_State *thread; /* the coroutine of it that runs; S where none does */
     size_t used, limit;
     int64_t budget, left; /* instructions */
     bool exhausted;

@@ -31,6 +31,7 @@ struct sandbox *weirlua_sandbox_of(lua_State *S)
 }
 
 static void *refuse(struct sandbox *sb);
+static void hurry(struct sandbox *sb);
 
 static void *allocate(void *ud, void *p, size_t old, size_t size)
 {
@@ -48,7 +49,8 @@ static void *allocate(void *ud, void *p, size_t old, size_t size)
         sb->long_text = true;
         return refuse(sb);
     }
-    sb->haste = sb->haste || (text && size > LONG_TEXT);
+    if (text && size > LONG_TEXT && !sb->haste)
+        hurry(sb);
     if (size > old && (sb->starved || size - old > sb->limit - sb->used || (sb->left < 0 && size > LARGE)))
         return refuse(sb);
     q = realloc(p, size);
@@ -93,6 +95,16 @@ static int interval(const struct sandbox *sb)
     return sb->sample ? SAMPLE : sb->seconds < SANDBOX_QUICK || sb->haste ? HASTE : COUNT;
 }
 
+static void look(lua_State *S, lua_Debug *ar);
+
+/* There is a long string now, and the next look may be a thousand instructions away, each of which may compare the string. */
+static void hurry(struct sandbox *sb)
+{
+    sb->haste = true;
+    if (sb->thread && !sb->exhausted)
+        lua_sethook(sb->thread, look, LUA_MASKCOUNT, interval(sb));
+}
+
 /* The innermost function in Lua that runs. False: there is none. */
 static bool find_place(lua_State *S, lua_Debug *ar)
 {
@@ -117,8 +129,6 @@ static void *refuse(struct sandbox *sb)
         snprintf(sb->place, sizeof sb->place, "%s:%d: ", ar.short_src, ar.currentline);
     return NULL;
 }
-
-static void look(lua_State *S, lua_Debug *ar);
 
 static bool over(struct sandbox *sb, bool clock)
 {
@@ -168,6 +178,7 @@ void weirlua_sandbox_begin(struct sandbox *sb)
 {
     sb->left = sb->budget;
     sb->exhausted = false;
+    sb->thread = sb->S;
     sb->turn++;
     sb->since = 0;
     sb->inside = 0;
@@ -203,6 +214,17 @@ void weirlua_sandbox_spend(lua_State *S, int64_t steps)
         sb->unseen = sb->unseen < LOOK_STEPS ? sb->unseen : 0;
     else
         end(S);
+}
+
+int64_t weirlua_timing(const struct weirlua *s)
+{
+    return s->readonly ? weirlua_clock() : 0;
+}
+
+void weirlua_spend_since(lua_State *L, const struct weirlua *s, int64_t begin)
+{
+    if (s->readonly)
+        weirlua_sandbox_spend(L, weirlua_clock() - begin);
 }
 
 void weirlua_sandbox_take(lua_State *S, size_t bytes)
@@ -363,7 +385,7 @@ void weirlua_sandbox_close(struct sandbox *sb)
 {
     lua_State *S = sb->S;
 
-    sb->S = NULL;
+    sb->S = sb->thread = NULL;
     if (S)
         lua_close(S);
 }

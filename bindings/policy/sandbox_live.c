@@ -161,6 +161,21 @@ static void compile(lua_State *S, const char *text, size_t len, const char *name
     lua_remove(S, -2);
 }
 
+/* resume(coroutine, ...): the sandbox knows which one runs. Upvalue 1: the original. */
+static int resume(lua_State *S)
+{
+    struct sandbox *sb = weirlua_sandbox_of(S);
+    lua_State *before = sb->thread;
+
+    luaL_checktype(S, 1, LUA_TTHREAD);
+    sb->thread = lua_tothread(S, 1);
+    lua_pushvalue(S, lua_upvalueindex(1));
+    lua_insert(S, 1);
+    lua_call(S, lua_gettop(S) - 1, LUA_MULTRET);
+    sb->thread = before;
+    return lua_gettop(S);
+}
+
 static int build(lua_State *S)
 {
     struct source source = *(struct source *)lua_touserdata(S, 1);
@@ -171,6 +186,9 @@ static int build(lua_State *S)
     lua_pushcfunction(S, bridge);
     lua_pushcfunction(S, luaopen_coroutine);
     lua_call(S, 0, 1);
+    lua_getfield(S, -1, "resume");
+    lua_pushcclosure(S, resume, 1);
+    lua_setfield(S, -2, "resume");
     lua_call(S, 2, 1);
     compile(S, source.text, source.len, source.name);
     lua_call(S, 0, 1);
