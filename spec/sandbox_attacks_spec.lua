@@ -2,6 +2,8 @@
 -- its budget within a generous time of the processor; the engine is as it was. And the list of all functions that a script
 -- can reach, each with its bound: a new one needs a row.
 local core = require "weir.core"
+local shell = require "spec.support.shell"
+local sim = require "weir.sim"
 local weir = require "weir"
 
 local CPU = 20 * math.max(1, tonumber(os.getenv "WEIR_SPEC_SLOW") or 1) -- seconds; without the bounds it is minutes
@@ -157,6 +159,26 @@ describe("an error of a policy names the line:", function()
       assert.truthy(why:find(case[2], 1, true), why)
     end)
   end
+end)
+
+describe("an error of a queue policy", function()
+  after_each(shell.clean)
+
+  it("names a line of the policy, also where it broke what the library keeps of the jobs", function()
+    for field, value in pairs { estimate = "{}", number = "{}", place = "999999" } do
+      local path = shell.path(shell.directory(), "mine.lua",
+        ("return { schedule = function(queue)\n for job in queue:pending() do job.id, job.waits, job.%s = {}, true, %s "
+          .. "queue:start(job) end end }"):format(field, value))
+      local s = assert(sim.new { resources = "node:4 core:2", queue = path })
+      local ok, why = pcall(function()
+        s:submit { request = "slot=1/node", estimate = 10, runtime = 10, at = 0 }
+        s:run()
+      end)
+      assert.is_false(ok)
+      assert.truthy(why:find "mine.lua:2: ", why)
+      assert.is_nil(why:find("prelude", 1, true), why)
+    end
+  end)
 end)
 
 describe("no address is shown", function()

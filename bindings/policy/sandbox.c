@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PRELUDE      "prelude" /* what Lua calls the library's own code in a sandbox */
 #define COUNT        1000  /* instructions between two looks at the budget, */
 #define SAMPLE       100   /* ... and while lines are sampled */
 #define HASTE        20    /* ... and where there are few seconds */
@@ -105,12 +106,13 @@ static void hurry(struct sandbox *sb)
         lua_sethook(sb->thread, look, LUA_MASKCOUNT, interval(sb));
 }
 
-/* The innermost function in Lua that runs. False: there is none. */
+/* The innermost function of the script, in Lua, that runs. Code of the library in the sandbox has the name PRELUDE. False: there
+ * is none. */
 static bool find_place(lua_State *S, lua_Debug *ar)
 {
     for (int level = 0; lua_getstack(S, level, ar); level++) {
         lua_getinfo(S, "Sl", ar);
-        if (ar->currentline >= 0)
+        if (ar->currentline >= 0 && strcmp(ar->short_src, PRELUDE) != 0)
             return true;
     }
     return false;
@@ -412,12 +414,27 @@ static bool has_place(const char *text)
     return false;
 }
 
+/* Behind "prelude:LINE: ", where a text begins so: the place is none of the script's. */
+static const char *behind_prelude(const char *text)
+{
+    size_t at = sizeof PRELUDE - 1, digits;
+
+    if (strncmp(text, PRELUDE ":", at + 1) != 0)
+        return text;
+    digits = strspn(text + at + 1, "0123456789");
+    at += 1 + digits;
+    return digits && text[at] == ':' && text[at + 1] == ' ' ? text + at + 2 : text;
+}
+
 int weirlua_sandbox_locate(lua_State *S)
 {
+    const char *text = lua_type(S, 1) == LUA_TSTRING ? lua_tostring(S, 1) : NULL, *rest = text ? behind_prelude(text) : NULL;
     lua_Debug ar;
 
-    if (lua_type(S, 1) != LUA_TSTRING || has_place(lua_tostring(S, 1)) || !find_place(S, &ar))
+    if (!text || (rest == text && has_place(text)) || !find_place(S, &ar))
         return 1;
+    lua_pushstring(S, rest);
+    lua_replace(S, 1);
     lua_pushfstring(S, "%s:%d: ", ar.short_src, ar.currentline);
     lua_insert(S, 1);
     lua_concat(S, 2);

@@ -30,6 +30,8 @@ local function parts_of(list)
   return parts
 end
 
+local NUMBERS = 1000000 -- of one range: more resources would use up the budget of the file
+
 -- "1-3,7" or "[1-3,7]": calls f with each.
 local function each_number(list, what, f)
   local text = type(list) == "number" and tostring(list) or list
@@ -40,6 +42,7 @@ local function each_number(list, what, f)
     local first = math.tointeger(tonumber(low or part:match "^%d+$"))
     local last = high and math.tointeger(tonumber(high)) or first
     if not first or last < first then fail('%s: numbers such as "0-7,9" are wanted, not %s', what, show(list)) end
+    if last - first >= NUMBERS then fail("%s: %s are more numbers than the %d that one range may have", what, show(part), NUMBERS) end
     for n = first, last do f(n) end
   end
 end
