@@ -48,8 +48,8 @@ static inline struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struc
     return box;
 }
 
-/* walk.c: charges visits, and the memory by which the core's walk has grown, to the sandbox. Raises where the sandbox has
- * no memory, budget or time left. */
+/* walk.c: charges visits, and the memory by which the core's walk has grown, to the sandbox. Raises where the sandbox
+ * has no memory, budget or time left. */
 void weirlua_walk_charge_more(lua_State *L, struct walk *walk, int64_t visits);
 static inline void weirlua_walk_charge(lua_State *L, struct walk *walk, int64_t visits)
 {
