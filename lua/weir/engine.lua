@@ -95,11 +95,14 @@ end
 --- does not load leaves the last good one in place (see e:watched). opts.failed(message) is called then.
 function engine.use(self, x, opts)
   check(self)
+  if opts ~= nil and type(opts) ~= "table" then
+    error(("bad argument #2 to 'use' (table expected, got %s)"):format(type(opts)))
+  end
   local own = known[self] or {}
   local chosen, why, code = policy.load(x, own.budget)
   if not chosen then return nil, why, code end
   if opts and opts.watch and not (type(chosen) == "userdata" and chosen.path) then
-    error("e:use: only a policy from a file can be watched", 2)
+    error("e:use: only a policy from a file can be watched")
   end
   local done
   done, why, code = put_in_use(self, own, chosen)
@@ -210,6 +213,9 @@ end
 
 --- Matches what weir.request takes.
 function engine.match(self, request, opts)
+  if opts ~= nil and type(opts) ~= "table" then
+    error(("bad argument #2 to 'match' (table expected, got %s)"):format(type(opts)))
+  end
   local own = known[self]
   if own and own.watch then engine.reload(self) end
   if not (own and own.allowed) and not (opts and opts.policy) then

@@ -8,6 +8,7 @@ local core = require "weir.core"
 local engines = require "weir.engine"
 local explain = require "weir.explain"
 local files = require "weir.files"
+local method_errors = require "weir.method_errors"
 local policy = require "weir.policy"
 local recipe = require "weir.machine.recipe"
 local rset = require "weir.rset"
@@ -126,5 +127,7 @@ engines.reads(weir.request)
 
 --- weir.explain.text(report, columns), .headline(report), .plain(report): what e:explain() gives, in words and for programs.
 weir.explain = explain
+
+for _, class in ipairs { "engine", "graph", "rset" } do method_errors.mend(core.methods(class)) end
 
 return weir

@@ -67,8 +67,7 @@ local function engine_for(opts)
   return out.check(weir.engine { resources = graph, policy = inputs.policy(opts.policy or "low") })
 end
 
-local function ask(opts, job)
-  local engine = engine_for(opts)
+local function ask(engine, opts, job)
   local assumed = { down = opts.down, up = opts.up, release = opts.release, without = opts.without }
   assumed.at, assumed.vertex, assumed.constraint = opts.time, opts.at, constraint(opts.constraint)
   return engine:explain(job.request, assumed)
@@ -90,7 +89,8 @@ end
 function M.run(opts)
   inputs.check_stdin(opts, opts)
   local job = inputs.jobs(opts)[1]
-  local report, why = ask(opts, job)
+  local engine <close> = engine_for(opts) -- the report has vertices of its graph
+  local report, why = ask(engine, opts, job)
   if not report then out.fail(2, "%s: %s", job.name, why) end
   show(opts, job, report)
   return report.fits and 0 or 1

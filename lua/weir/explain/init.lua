@@ -30,10 +30,11 @@ local OPTIONS = { "at", "vertex", "down", "up", "release", "without", "constrain
 table.move(READINGS, 1, #READINGS, #OPTIONS + 1, OPTIONS)
 
 local function check_options(opts)
+  if type(opts) ~= "table" then error(("bad argument #2 to 'explain' (table expected, got %s)"):format(type(opts))) end
   local known = {}
   for _, name in ipairs(OPTIONS) do known[name] = true end
   for key in pairs(opts) do
-    if not known[key] then error(("e:explain: there is no option '%s' here"):format(tostring(key)), 3) end
+    if not known[key] then error(("e:explain: there is no option '%s' here"):format(tostring(key))) end
   end
 end
 
@@ -46,14 +47,15 @@ end
 -- ---- what is assumed -----------------------------------------------------------------------------------------
 
 -- The vertex of a graph that a path or a vertex of the original names.
-local function vertex_in(graph, x)
-  if type(x) ~= "string" then x = x.path end
-  return graph:vertex(x)
+local function vertex_in(graph, x, field)
+  local path = type(x) == "userdata" and x.path or x
+  if type(path) ~= "string" then error(("field '%s': a vertex or its path expected, got %s"):format(field, type(x))) end
+  return graph:vertex(path)
 end
 
 local function assume_states(copy, list, state, said)
   for _, x in ipairs(each(list)) do
-    local v, why, code = vertex_in(copy, x)
+    local v, why, code = vertex_in(copy, x, state)
     if not v then return nil, why, code end
     v.state = state
     said[#said + 1] = ("%s is %s"):format(v.path, state)
@@ -92,6 +94,7 @@ local KEYS = { property = "properties", properties = "properties", host = "hostl
 
 -- "constraint", "property=bigmem", "hostlist", "ranks=0-3" as a function of operator and value.
 local function matcher(text)
+  if type(text) ~= "string" then error(("field 'without': a text or a list of texts expected, got %s"):format(type(text))) end
   if text == "constraint" then return function() return true end end
   local key, value = text:match "^(%w+)=(.*)$"
   local operator = KEYS[key or text]
@@ -141,7 +144,11 @@ local function assume_policy(self, request, opts, said)
     if not choice then return nil, refusal, word end
     return choice.policy or own
   end
-  local chosen, why, code = policy.load(opts.policy)
+  local x = opts.policy
+  if type(x) ~= "string" and type(x) ~= "table" and not (type(x) == "userdata" and type(x.name) == "string") then
+    error(("field 'policy': a name, a table or a policy expected, got %s"):format(type(x)))
+  end
+  local chosen, why, code = policy.load(x)
   if not chosen then return nil, why, code end
   if type(chosen) == "table" then chosen, why, code = core.policy_table(chosen) end
   if chosen then said[#said + 1] = "the policy is " .. chosen.name end
@@ -205,7 +212,7 @@ local function on_copy(self, request, opts, what)
   what.request, why, code = assume_constraint(request, opts, what.said)
   if not what.request then return nil, why, code end
   if opts.vertex ~= nil then
-    what.where, why, code = vertex_in(what.graph, opts.vertex)
+    what.where, why, code = vertex_in(what.graph, opts.vertex, "vertex")
     if not what.where then return nil, why, code end
   end
   return ask(what, opts)

@@ -68,7 +68,7 @@ end
 --- Books an allocation of a view on the fine graph, under the job number of `opts.job` or that of the allocation.
 function M.expand(view, allocation, opts)
   local map = maps[view]
-  if not map then error("expand: this graph is no view that g:coarsen made", 2) end
+  if not map then error("expand: this graph is no view that g:coarsen made") end
   local engine = core.engine { resources = map:graph() }
   local window = { job = opts and opts.job or allocation.id, start = math.max(allocation.at, engine:now()),
     stop = allocation.end_ }

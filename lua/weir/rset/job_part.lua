@@ -149,9 +149,9 @@ end
 
 local function free_units(engine, job, what)
   if math.type(what.amount) ~= "integer" or what.amount < 1 then
-    error("shrink: {vertex=, amount=}: an amount from 1 on is wanted", 3)
+    error("shrink: {vertex=, amount=}: an amount from 1 on is wanted")
   end
-  if vertex.graph(what.vertex) ~= engine:resources() then error("shrink: the vertex belongs to another graph", 3) end
+  if vertex.graph(what.vertex) ~= engine:resources() then error("shrink: the vertex belongs to another graph") end
   local ok, why, code = vertex.release(what.vertex, job.id, what.amount)
   if not ok then return nil, why, code end
   return engine:job(job.id) or true

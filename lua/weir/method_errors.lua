@@ -1,0 +1,35 @@
+--- method_errors.lua - methods that are written in Lua raise errors as those in C do: with the line of the caller, not with one of the
+--- library, and with the name that was called.
+
+local M = {}
+
+local HERE = debug.getinfo(1, "S").short_src:match "^(.*)method_errors%.lua$" -- "/usr/share/lua/5.4/weir/"
+
+-- What a caller is told in place of a message; nil: the message is right as it is. One that Lua itself raised in the library is a fault
+-- of the library, whose line is kept.
+local function told(name, message)
+  if type(message) ~= "string" or message:sub(1, #HERE) ~= HERE then return nil end
+  local text = message:sub(#HERE + 1):match "^[%w_/]+%.lua:%d+: (.*)$"
+  if not text or text:find "^attempt to " then return nil end
+  return (text:gsub("^bad argument #%d+ to '[^']*' ", ("bad argument to '%s' "):format(name)))
+end
+
+-- The level of `error` is that of the caller, as the method ends in a tail call of this.
+local function pass(name, ok, ...)
+  if ok then return ... end
+  local message = ...
+  local text = told(name, message)
+  if text then error(text, 2) end
+  error(message, 0)
+end
+
+--- Those methods of a class that are written in Lua.
+function M.mend(methods)
+  for name, f in pairs(methods) do
+    if type(f) == "function" and debug.getinfo(f, "S").what ~= "C" then
+      methods[name] = function(...) return pass(name, pcall(f, ...)) end
+    end
+  end
+end
+
+return M
