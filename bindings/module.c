@@ -124,6 +124,8 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"guarded", weirlua_guarded},
                                      {"watch", weirlua_watch},
                                      {"vertices_limit", vertices_limit},
+                                     {"limited", weirlua_limited},
+                                     {"snapshot", weirlua_snapshot},
                                      {"editor", weirlua_editor_new},
                                      {"sandbox_open", weirlua_sandbox_live},
                                      {"sandbox_run", weirlua_sandbox_run},
@@ -180,6 +182,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_lifted_open(L, s);
         weirlua_editor_open(L, s);
         weirlua_tls_open(L, s);
+        weirlua_snapshot_open(L, s);
         weirlua_graph_open(L, s);
     }
     lua_pop(L, 1);

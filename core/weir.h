@@ -786,6 +786,11 @@ int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err);
 int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err);
 /* Frees the record of a detached job, which is thereby released. */
 void weir_lifted_free(weir_lifted *x);
+/* What a job has as a text, to be freed with weir_free, for another copy of the same graph, such as the one that a forked process has;
+ * and a job with all that such a text tells, under a new id. NULL: err says why. WEIR_EBUSY: something of that is not free, or vertices
+ * or states have changed since the two copies parted. WEIR_EPARSE: the text is none of this graph. O(picks d f) */
+char *weir_job_record(const weir_graph *g, int64_t job, weir_err *err);
+int weir_job_book(weir_graph *g, int64_t job, const char *text, size_t len, weir_err *err);
 
 /* A9: adds resources for a request to an existing job, from now (or the start of the job) to its end, as a whole or
  * not at all. `out` may be NULL. WEIR_EINVAL: the job has ended. Costs as weir_match(). */

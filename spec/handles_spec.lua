@@ -105,6 +105,9 @@ local DEAD = {
     return assert(core.sandbox_open("return {}", "text", { prelude = live "", bridge = print }))
   end) } },
   ["sandbox.run"] = {}, -- no script has one
+  snapshot = { { finished("snapshot", function()
+    return assert(core.snapshot(print, { seconds = 9, memory = 1 << 30, answer = 1 }))
+  end) } },
   tls = {}, tls_session = {}, -- the specs of the service have certificates
   vertex = { { with_closed_graph(function(w) return w.v end) }, { without_its_vertex(function(w) return w.v end) },
     { with_closed_graph(function(w) return w.v.tags end) }, { without_its_vertex(function(w) return w.v.data end) } },
@@ -157,6 +160,7 @@ local TAKES = {
     engine.release e:release(X)
     engine.shrink e:shrink(X, v)
     engine.lift e:lift(X)
+    engine.record e:record(X)
     vertex.release v:release(X)
   ]],
   request = [[
@@ -231,7 +235,7 @@ local NONE = [[
   allocation: __index format rset vertices
   constraint: map: graph
   editor: read remember
-  engine: advance free job jobs now policy reload resources retire retired stats visits watched
+  engine: advance book free job jobs now policy reload resources retire retired stats visits watched
   graph: __call advance begin bytes changed check coarsen count dup edges expand finish format now pieces resolve rewind root roots rset
     save subsystems types vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
@@ -245,13 +249,16 @@ local NONE = [[
   rset: __eq __len children count entries expiration format get graph hosts nslots properties ranks starttime subset table validate
     writer
   sandbox: call slice
+  snapshot: kill reap take
   tls: session
   tls_session: finish ready receive send start take
   vertex: __index __len __newindex __pairs aggregate allocate ancestor available below child children edges graph jobs nchildren
     parent uri uses
   core: array base64 calls clock discover document draft editor file_mode guarded guess http in_group inherited json_decode json_encode
-    json_line keep_memory load lock_file members methods new notify numbers open_files open_own parse peer pieces policy_load policy_source
-    policy_stamp policy_table constraint query read_file release_memory request same sandbox_open sandbox_run secret synthetic tls_client
+    json_line keep_memory limited load lock_file members methods new notify numbers open_files open_own parse peer pieces policy_load
+    policy_source policy_stamp policy_table constraint query read_file release_memory
+    request same sandbox_open sandbox_run secret snapshot synthetic
+    tls_client
     tls_server umask unbase64 unlock_file uptime user watch
     vertices_limit write_file write_private
 ]]

@@ -178,6 +178,8 @@ static int allocation_index(lua_State *L)
         lua_pushstring(L, state_name(own->a.state));
     else if (strcmp(key, "nslots") == 0)
         lua_pushinteger(L, own->a.nslots);
+    else if (strcmp(key, "count") == 0)
+        lua_pushinteger(L, own->a.npicks);
     else if (strcmp(key, "policy") == 0)
         lua_getiuservalue(L, 1, 2);
     else

@@ -572,6 +572,8 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"visits", weirlua_engine_visits},
                                        {"lift", weirlua_engine_lift},
                                        {"put", weirlua_engine_put},
+                                       {"record", weirlua_engine_record},
+                                       {"book", weirlua_engine_book},
                                        {"close", engine_close},     {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__close", engine_close}, {"__tostring", engine_tostring}, {NULL, NULL}};
 

@@ -16,6 +16,10 @@
  * @method visits(): integer -- The number of vertices visited by place so far.
  * @method lift(job: any): any -- Detaches a job: removes the job from the schedules, to be put back; or nil, message,
  *   code.
+ * @method record(job: any): string?, string?, string? -- The resources and times of a job as a text, for `book` in the
+ *   parent of a forked process.
+ * @method book(record: string, job: integer): boolean?, string?, string? -- Books the resources of a record under an
+ *   id; busy: some resource of the record is in use, or vertices or states have changed since the fork.
  * @method put(lifted: any, end_: number?): boolean?, string?, string? -- Attaches a detached job again, with the old
  *   end or a new end; busy: some resource of the job is in use. */
 #include "policy/policy.h"
@@ -226,6 +230,36 @@ int weirlua_engine_put(lua_State *L)
     if (!rc)
         own->x = NULL;
     return weirlua_status(L, rc, &err);
+}
+
+/* ---- jobs of another copy of the graph ---- */
+
+/* record(job) -> text */
+int weirlua_engine_record(lua_State *L)
+{
+    struct weirlua_graph *box;
+    struct weirlua_box *text;
+    weir_err err = {0};
+    int64_t job;
+
+    weirlua_engine_idle(L, &box);
+    job = weirlua_check_job(L, 2, box);
+    text = weirlua_box_push(L, weir_free);
+    return weirlua_text(L, text, weir_job_record(box->g, job, &err), &err);
+}
+
+/* book(record, job) */
+int weirlua_engine_book(lua_State *L)
+{
+    struct weirlua_graph *box;
+    size_t len;
+    const char *text = luaL_checklstring(L, 2, &len);
+    lua_Integer job = luaL_checkinteger(L, 3);
+    weir_err err = {0};
+
+    weirlua_engine_idle(L, &box);
+    luaL_argcheck(L, job > 0, 3, "a job number above 0 expected");
+    return weirlua_status(L, weir_job_book(box->g, job, text, len, &err), &err);
 }
 
 void weirlua_lifted_open(lua_State *L, struct weirlua *s)

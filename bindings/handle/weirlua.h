@@ -118,6 +118,7 @@ bool weirlua_ending(void);         /* SIGTERM or SIGHUP came: begin no new work 
 void weirlua_interrupts_clear(void);
 int weirlua_guarded(lua_State *L); /* guarded(f, ...) */
 int weirlua_watch(lua_State *L);   /* watch(co) */
+int weirlua_limited(lua_State *L); /* limited(seconds, f, ...) */
 
 /* ---- editor.c ---- */
 
@@ -324,6 +325,11 @@ int weirlua_uptime(lua_State *L);
 int weirlua_lock_file(lua_State *L);
 int weirlua_unlock_file(lua_State *L);
 
+/* ---- snapshot.c: functions in a forked copy of the process ---- */
+
+int weirlua_snapshot(lua_State *L);
+void weirlua_snapshot_open(lua_State *L, struct weirlua *s);
+
 /* ---- tls.c ---- */
 
 int weirlua_tls_server(lua_State *L);
@@ -425,6 +431,8 @@ int weirlua_engine_free(lua_State *L);
 int weirlua_engine_visits(lua_State *L);
 int weirlua_engine_lift(lua_State *L);
 int weirlua_engine_put(lua_State *L);
+int weirlua_engine_record(lua_State *L);
+int weirlua_engine_book(lua_State *L);
 void weirlua_lifted_open(lua_State *L, struct weirlua *s);
 
 __attribute__((visibility("default"))) int luaopen_weir_core(lua_State *L); /* exported by the Lua module */

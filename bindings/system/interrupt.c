@@ -4,8 +4,12 @@
  *
  * guarded(f, ...) is pcall for input of a person: after the signal every instruction of f fails until guarded returns,
  * so that no loop around a pcall goes on. watch(co) makes a coroutine check for the signal too, since coroutines have
- * hooks of their own. */
+ * hooks of their own.
+ *
+ * limited(seconds, f, ...) makes functions of the core end early once the time is over; the Lua code of f goes on. */
+#include <math.h>
 #include <signal.h>
+#include <sys/time.h>
 
 #include "handle/weirlua.h"
 
@@ -151,4 +155,43 @@ int weirlua_guarded(lua_State *L)
     lua_rawgeti(L, 2, 1);
     lua_rawgeti(L, 2, 2);
     return 3;
+}
+
+/* ---- a limit of time ---- */
+
+static void on_alarm(int signal_number)
+{
+    (void)signal_number;
+    weir_interrupt(true);
+}
+
+/* 0: no alarm. */
+static void set_alarm(double seconds)
+{
+    double whole = floor(seconds);
+    struct itimerval timer = {.it_value = {(time_t)whole, (suseconds_t)((seconds - whole) * 1e6)}};
+
+    if (seconds > 0 && timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
+        timer.it_value.tv_usec = 1;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* limited(seconds, f, ...): what f returns; matches, walks and finds that f begins fail with the code "interrupted" once the time is
+ * over, and have changed nothing. Not to be nested. */
+int weirlua_limited(lua_State *L)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART}, old;
+    lua_Number seconds = luaL_checknumber(L, 1);
+    int rc;
+
+    luaL_argcheck(L, seconds > 0 && seconds < 1e9, 1, "seconds above 0 expected");
+    luaL_checkany(L, 2);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, &old);
+    set_alarm(seconds);
+    rc = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 0);
+    set_alarm(0);
+    sigaction(SIGALRM, &old, NULL);
+    weir_interrupt(signals != 0);
+    return rc == LUA_OK ? lua_gettop(L) - 1 : lua_error(L);
 }

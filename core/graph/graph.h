@@ -191,6 +191,7 @@ struct weir_graph {
     bool expire; /* a job ends at the end of its interval (weir_graph_overrun) */
     int64_t now, next_job;
     uint64_t serial;              /* count of changes of the tree and the edges */
+    uint64_t state_changes;       /* count of changes of the state of a vertex */
     uint64_t revision;            /* count of changes of anything that a save writes */
     int64_t units;                /* sum of the sizes of all pools, at most WEIR_UNITS_MAX: no sum of sizes overflows */
     uint32_t unavailable;         /* vertices with a state of their own that is not available */

@@ -114,3 +114,129 @@ int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err)
     weir_lifted_free(x);
     return WEIR_OK;
 }
+
+/* ---- records as texts ---- */
+
+char *weir_job_record(const weir_graph *g, int64_t job, weir_err *err)
+{
+    uint32_t index = weir_job_index(g, job);
+    const struct job *j = index == WEIR_NONE ? NULL : &g->jobs->list[index];
+    weir_buf b = {0};
+
+    if (!j) {
+        weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
+        return NULL;
+    }
+    weir_buf_printf(&b, "%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " ",
+                    weir_graph_serial(g), g->state_changes, j->a.start, j->a.end, j->a.nslots, j->a.npicks, j->nfeeds);
+    for (uint32_t i = 0; i < j->a.npicks; i++) {
+        const weir_pick *p = &j->picks[i];
+        weir_buf_printf(&b, "%" PRIu32 " %" PRIu32 " %" PRId64 " %d ", p->vertex, p->resource, p->amount, p->exclusive);
+    }
+    for (uint32_t i = 0; i < j->nfeeds; i++) {
+        const struct feed *f = &j->feeds[i];
+        weir_buf_printf(&b, "%" PRIu32 " %" PRIu32 " %" PRId64 " ", f->endpoint, f->unit, f->amount);
+    }
+    weir_buf_puts(&b, weir_names_text(&g->names, j->policy));
+    if (!b.failed)
+        return b.data;
+    weir_buf_free(&b);
+    weir_fail_nomem(err);
+    return NULL;
+}
+
+struct record_text {
+    const char *at, *end;
+    bool wrong;
+};
+
+/* The next number, from 0 to `most`, and the space behind it. */
+static int64_t number(struct record_text *t, int64_t most)
+{
+    int64_t n = 0;
+    const char *begin = t->at;
+
+    while (t->at < t->end && *t->at >= '0' && *t->at <= '9' && n <= (INT64_MAX - (*t->at - '0')) / 10)
+        n = n * 10 + (*t->at++ - '0');
+    if (t->at == begin || t->at == t->end || *t->at != ' ' || n > most) {
+        t->wrong = true;
+        return 0;
+    }
+    t->at++;
+    return n;
+}
+
+static weir_vertex vertex_number(struct record_text *t, const weir_graph *g)
+{
+    weir_vertex v = (weir_vertex)number(t, UINT32_MAX - 1);
+
+    t->wrong = t->wrong || !vertex_valid(g, v);
+    return v;
+}
+
+static weir_pick pick_number(struct record_text *t, const weir_graph *g)
+{
+    weir_pick p = {.vertex = vertex_number(t, g)};
+    int64_t size = t->wrong ? 0 : kind_of(g, p.vertex)->size;
+
+    p.resource = (uint32_t)number(t, UINT32_MAX);
+    p.amount = number(t, size);
+    p.exclusive = number(t, 1) == 1;
+    t->wrong = t->wrong || (p.exclusive && p.amount != size);
+    return p;
+}
+
+static int read_lists(struct record_text *t, const weir_graph *g, weir_lifted *x)
+{
+    size_t left = (size_t)(t->end - t->at);
+
+    x->a.npicks = (uint32_t)number(t, (int64_t)left);
+    x->nfeeds = (uint32_t)number(t, (int64_t)left);
+    x->picks = weir_mem_alloc(((size_t)x->a.npicks + 1) * sizeof *x->picks);
+    x->feeds = weir_mem_alloc(((size_t)x->nfeeds + 1) * sizeof *x->feeds);
+    if (!x->picks || !x->feeds)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < x->a.npicks && !t->wrong; i++)
+        x->picks[i] = pick_number(t, g);
+    for (uint32_t i = 0; i < x->nfeeds && !t->wrong; i++) {
+        weir_vertex endpoint = vertex_number(t, g), unit = vertex_number(t, g);
+        x->feeds[i] = (struct feed){endpoint, unit, number(t, INT64_MAX - 1)};
+    }
+    x->a.picks = x->picks;
+    return WEIR_OK;
+}
+
+static int read_record(struct record_text *t, weir_graph *g, weir_lifted *x, weir_err *err)
+{
+    uint64_t states;
+
+    x->serial = (uint64_t)number(t, INT64_MAX);
+    states = (uint64_t)number(t, INT64_MAX);
+    if (!t->wrong && (x->serial != weir_graph_serial(g) || states != g->state_changes))
+        return weir_fail(err, WEIR_EBUSY, "vertices were added, removed, or got another state");
+    x->a.start = number(t, INT64_MAX);
+    x->a.end = number(t, INT64_MAX);
+    x->a.nslots = (uint32_t)number(t, UINT32_MAX);
+    if (read_lists(t, g, x))
+        return weir_fail_nomem(err);
+    if (t->wrong)
+        return weir_fail(err, WEIR_EPARSE, "a record of a job of this graph is expected");
+    x->policy = weir_names_add(&g->names, t->at, (size_t)(t->end - t->at));
+    return x->policy == WEIR_NO_NAME ? weir_fail_nomem(err) : WEIR_OK;
+}
+
+int weir_job_book(weir_graph *g, int64_t job, const char *text, size_t len, weir_err *err)
+{
+    struct record_text t = {text, text + len, false};
+    weir_lifted *x = weir_mem_zalloc(1, sizeof *x);
+    int rc = x ? weir_graph_writable(g, err) : weir_fail_nomem(err);
+
+    if (!rc) {
+        x->a.job = job;
+        rc = read_record(&t, g, x, err);
+    }
+    rc = rc ? rc : weir_job_put(g, x, 0, err);
+    if (rc)
+        weir_lifted_free(x);
+    return rc;
+}

@@ -283,6 +283,7 @@ int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err
     weir_rows_before(g, v);
     g->unavailable += (uint32_t)!state_available(state) - (uint32_t)!state_available(x->state);
     x->state = (uint8_t)state;
+    g->state_changes++;
     weir_rows_after(g, v);
     note_vertex(g, v);
     return WEIR_OK;

@@ -211,6 +211,8 @@ group("matches", [[
   return e:admitted "slot=1/core=1"
   return e:free "core" + e:visits()
   return e:put(must(e:lift(1)), 60)
+  return e:record(1)
+  return e:book(texts.record, 77)
   return e:lift(2)
   return e:explain "node=4/slot=1/core=2"
   return e:explain("slot=1/core=1", { policy = policies.hooked })
@@ -321,6 +323,8 @@ function M.stage(dir)
   assert(w.g:save(files.sqlite))
   sets.a = assert(weir.rset(texts.rv1))
   sets.b = assert(sets.a:on_ranks "0")
+  local twin = M.world(dir)
+  texts.record = assert(twin.e:record(assert(twin.e:match "slot=1/core=1").id))
   return function(text)
     local own = M.world(dir)
     own.texts, own.sets, own.trace, own.inside, own.policies = texts, sets, {}, {}, {}

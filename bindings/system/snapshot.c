@@ -1,0 +1,338 @@
+/* snapshot.c - a function that runs in a forked copy of the process, with limits that the kernel keeps. The copy sees all that the
+ * process has, as of the fork, and can change nothing of that: the copy has one descriptor, a pipe for its answer, and ends by
+ * _exit(), so that no buffer, database or handle of the parent is touched. Linux.
+ *
+ *   snapshot(f, {seconds =, memory =, answer =})   a child that runs f(write); or nil, message, code. write(text) may give `answer`
+ *                                                  bytes in all; `memory` are bytes beside those that are mapped now
+ *   child:take()    the descriptor of the pipe, which is the caller's from then on
+ *   child:kill()    ends the child at once
+ *   child:reap()    nil while the child runs; then how it ended ("done", "raised", "answer", "memory" or "killed"), and the seconds
+ *                   of the processor that the child had
+ *
+ * Invariant: a child is waited for by its handle only, so that its process id is its own until then. */
+#include "handle/weirlua.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SNAPSHOT "weir.snapshot"
+#define PIPE     3 /* the descriptor that a child writes to */
+
+enum end { END_DONE, END_RAISED, END_ANSWER, END_MEMORY, END_KILLED };
+
+static const char *const ends[] = {"done", "raised", "answer", "memory", "killed"};
+
+struct limits {
+    double seconds;
+    lua_Integer memory, answer;
+};
+
+struct snapshot {
+    pid_t pid;   /* 0: it was waited for */
+    pid_t owner; /* the process that has forked it, as handles are copied with everything else; 0: closed */
+    int fd;    /* -1: taken */
+    enum end end;
+    double cpu; /* seconds */
+};
+
+/* ---- in the child ---- */
+
+static void limit_to(__rlimit_resource_t what, rlim_t n)
+{
+    struct rlimit limit;
+
+    if (getrlimit(what, &limit))
+        return;
+    limit.rlim_max = limit.rlim_max < n ? limit.rlim_max : n;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(what, &limit);
+}
+
+/* Bytes that the process has mapped. */
+static rlim_t mapped(void)
+{
+    unsigned long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+
+    if (f && fscanf(f, "%llu", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) : RLIM_INFINITY / 2;
+}
+
+static void handle_by_default(void)
+{
+    sigset_t none;
+
+    for (int i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Where memory runs out, the system is to end the copy and not the service. */
+static void volunteer(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (write(fd, "1000", 4) != 4)
+        errno = 0; /* the limits are there all the same */
+    close(fd);
+}
+
+/* Leaves the pipe and the standard error, which sanitizers write to. */
+static bool close_others(int fd)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    return null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 && (fd == PIPE || dup2(fd, PIPE) >= 0) &&
+           close_range(PIPE + 1, ~0U, 0) == 0;
+}
+
+static void confine(int fd, pid_t parent, const struct limits *limits)
+{
+    handle_by_default();
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+        _exit(END_KILLED);
+    volunteer();
+    limit_to(RLIMIT_AS, mapped() + (rlim_t)limits->memory);
+    if (!close_others(fd))
+        _exit(END_KILLED);
+    limit_to(RLIMIT_CPU, (rlim_t)ceil(limits->seconds) + 1);
+    limit_to(RLIMIT_CORE, 0);
+    limit_to(RLIMIT_FSIZE, 0);
+    limit_to(RLIMIT_NPROC, 0);
+    limit_to(RLIMIT_NOFILE, 0);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* Upvalue 1: the bytes that may still be written. */
+static int write_answer(lua_State *L)
+{
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    lua_Integer left = lua_tointeger(L, lua_upvalueindex(1)) - (lua_Integer)len;
+
+    if (left < 0)
+        _exit(END_ANSWER);
+    while (len > 0) {
+        ssize_t n = write(PIPE, text, len);
+        if (n < 0 && errno != EINTR)
+            _exit(END_KILLED);
+        text += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
+    }
+    lua_pushinteger(L, left);
+    lua_replace(L, lua_upvalueindex(1));
+    return 0;
+}
+
+/* (limits): what f is called with. */
+static int call_with_write(lua_State *L)
+{
+    const struct limits *limits = lua_touserdata(L, 2);
+
+    lua_settop(L, 1);
+    lua_pushinteger(L, limits->answer);
+    lua_pushcclosure(L, write_answer, 1);
+    lua_call(L, 1, 0);
+    return 0;
+}
+
+/* The function is at 1. */
+static void run(lua_State *L, const struct limits *limits)
+{
+    int rc;
+
+    lua_sethook(L, NULL, 0, 0);
+    weirlua_interrupts_clear();
+    lua_pushcfunction(L, call_with_write);
+    lua_pushvalue(L, 1);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)limits);
+    rc = lua_pcall(L, 2, 0, 0);
+    _exit(rc == LUA_OK ? END_DONE : rc == LUA_ERRMEM ? END_MEMORY : END_RAISED);
+}
+
+/* ---- in the parent ---- */
+
+static int fail_errno(lua_State *L, const char *what)
+{
+    weir_err err = {.code = WEIR_EBUSY};
+
+    snprintf(err.text, sizeof err.text, "%s: %s", what, strerror(errno));
+    return weirlua_fail(L, &err, err.code);
+}
+
+static lua_Integer size_field(lua_State *L, const char *name)
+{
+    lua_Integer n = weirlua_field_integer(L, 2, name, 0);
+
+    if (n < 1)
+        luaL_error(L, "field '%s': a number of bytes above 0 expected", name);
+    return n;
+}
+
+static struct limits read_limits(lua_State *L)
+{
+    static const char *const known[] = {"seconds", "memory", "answer", NULL};
+    struct limits limits;
+
+    luaL_checktype(L, 2, LUA_TTABLE);
+    weirlua_options(L, 2, known);
+    lua_getfield(L, 2, "seconds");
+    limits.seconds = lua_tonumber(L, -1);
+    if (!(limits.seconds > 0 && limits.seconds < 1e9))
+        luaL_error(L, "field 'seconds': seconds above 0 expected");
+    lua_pop(L, 1);
+    limits.memory = size_field(L, "memory");
+    limits.answer = size_field(L, "answer");
+    return limits;
+}
+
+/* Forks with all signals held back, so that no handler of the parent ever runs in the child: one of libuv would write to the parent's
+ * own pipe. */
+static pid_t fork_quietly(void)
+{
+    sigset_t all, old;
+    pid_t pid;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old);
+    pid = fork();
+    if (pid != 0) {
+        int why = errno;
+        sigprocmask(SIG_SETMASK, &old, NULL);
+        errno = why;
+    }
+    return pid;
+}
+
+int weirlua_snapshot(lua_State *L)
+{
+    struct limits limits;
+    struct snapshot *own;
+    pid_t parent = getpid();
+    int fds[2];
+
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 2);
+    limits = read_limits(L);
+    own = lua_newuserdatauv(L, sizeof *own, 0);
+    *own = (struct snapshot){.owner = parent, .fd = -1};
+    luaL_setmetatable(L, SNAPSHOT);
+    if (pipe2(fds, O_CLOEXEC))
+        return fail_errno(L, "a copy cannot answer");
+    own->pid = fork_quietly();
+    if (own->pid == 0) {
+        confine(fds[1], parent, &limits);
+        run(L, &limits);
+    }
+    if (own->pid < 0) {
+        own->pid = 0;
+        fail_errno(L, "no copy can be made");
+        close(fds[0]);
+        close(fds[1]);
+        return 3;
+    }
+    close(fds[1]);
+    own->fd = fds[0];
+    return 1;
+}
+
+static struct snapshot *check(lua_State *L)
+{
+    struct snapshot *own = luaL_checkudata(L, 1, SNAPSHOT);
+
+    luaL_argcheck(L, own->owner == getpid(), 1, "the copy was closed, or is another process's");
+    return own;
+}
+
+static int snapshot_take(lua_State *L)
+{
+    struct snapshot *own = check(L);
+
+    luaL_argcheck(L, own->fd >= 0, 1, "the pipe was taken already");
+    lua_pushinteger(L, own->fd);
+    own->fd = -1;
+    return 1;
+}
+
+static int snapshot_kill(lua_State *L)
+{
+    struct snapshot *own = check(L);
+
+    if (own->pid)
+        kill(own->pid, SIGKILL);
+    return 0;
+}
+
+static double seconds_of(struct timeval t)
+{
+    return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+/* Whether the child has ended; flags are those of waitpid(2). */
+static bool ended(struct snapshot *own, int flags)
+{
+    struct rusage usage = {0};
+    int status = 0;
+    pid_t pid = 0;
+
+    if (own->pid == 0)
+        return true;
+    do
+        pid = wait4(own->pid, &status, flags, &usage);
+    while (pid < 0 && errno == EINTR);
+    if (pid == 0)
+        return false;
+    own->pid = 0;
+    own->cpu = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+    own->end = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) < END_KILLED ? (enum end)WEXITSTATUS(status) : END_KILLED;
+    return true;
+}
+
+static int snapshot_reap(lua_State *L)
+{
+    struct snapshot *own = check(L);
+
+    if (!ended(own, WNOHANG))
+        return 0;
+    lua_pushstring(L, ends[own->end]);
+    lua_pushnumber(L, own->cpu);
+    return 2;
+}
+
+static int snapshot_gc(lua_State *L)
+{
+    struct snapshot *own = luaL_checkudata(L, 1, SNAPSHOT);
+
+    if (own->owner != getpid())
+        return 0;
+    if (own->pid)
+        kill(own->pid, SIGKILL);
+    ended(own, 0);
+    if (own->fd >= 0)
+        close(own->fd);
+    own->owner = 0;
+    return 0;
+}
+
+void weirlua_snapshot_open(lua_State *L, struct weirlua *s)
+{
+    static const luaL_Reg methods[] = {{"take", snapshot_take}, {"kill", snapshot_kill}, {"reap", snapshot_reap}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", snapshot_gc}, {"__close", snapshot_gc}, {NULL, NULL}};
+
+    weirlua_class(L, s, SNAPSHOT, methods, meta);
+}
