@@ -355,7 +355,7 @@ end)
 
 describe("limits", function()
   it("hold for streams, and for lists in pages", function()
-    local s = service.start(shell.directory(), { "-r", "cluster:1 node:100 core:40", "--limit", "streams=2", "--limit", "lists=1" })
+    local s = service.start(shell.directory(), { "-r", "cluster:1 node:30 core:30", "--limit", "streams=2", "--limit", "lists=1" })
     local c = s:connect()
     for _ = 1, 2 do assert(c:next(c:send "events")) end
     assert.equal("2 streams are in flight, which is as many as may be", refused("limit", c:ask "events"))

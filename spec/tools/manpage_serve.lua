@@ -31,14 +31,18 @@ from 1 to 2^53-1 (job): it must not be in use, and changes nothing about the ids
 that has it then. The owner of a job, a name of 1 to 255 bytes of UTF-8 without blanks, is who matched it, from the match until nothing
 of the job is left.
 
-Any number of requests may be sent without waiting for answers, up to the limit; those of one client are served in order.]]
+Any number of requests may be sent without waiting for answers, up to the limit. Those of one client begin in order. A request with a
+filter, and a look that may be long, is answered by a forked copy of the service, which has the state as it was saved last, and holds up
+none of those behind it: answers may come in another order, and the id tells which is which. See doc/service-limits.md.]]
 
 local CODES = {
-  { "busy", "It would fit, but not now." }, { "infeasible", "It could never fit." }, { "rejected", "The policy does not admit it." },
+  { "busy", "It would fit, but not now; or the service does too much for this user already." },
+  { "infeasible", "It could never fit." }, { "rejected", "The policy does not admit it." },
   { "unknown", "There is no such method, job, vertex or target." }, { "exists", "The id or the name is taken." },
   { "invalid, parse", "The request makes no sense; the error says why." }, { "limit", "A limit was reached; see --limit." },
   { "forbidden", "The role of this client does not allow it; the error says which role would." },
-  { "policy", "A policy or a filter failed." }, { "standby", "Another service leads." },
+  { "gone", "What a filter has chosen was taken meanwhile; ask again." }, { "policy", "A policy or a filter failed." },
+  { "standby", "Another service leads." },
   { "io, internal", "The service is in trouble, and has written it to its log." },
 }
 

@@ -275,6 +275,20 @@ function Follow:match(request, opts)
   return a, why, code
 end
 
+--- Books what match has chosen in a copy of this process (engine:record there), under an id as match gives it: the allocation; or
+--- nil, message, code: "gone" where something of it is not free any more.
+function Follow:book(record, job)
+  local ok, why, code = usable(self)
+  if not ok then return nil, why, code end
+  local own, given = with_id(self, { job = job })
+  if self:owes(own.job) then return nil, ("job %d is there already"):format(own.job), "exists" end
+  ok, why, code = self.engine:book(record, own.job)
+  if not ok and code == "busy" then return nil, "what was chosen is not free any more; again, please", "gone" end
+  if not ok then return nil, why, code end
+  if given then self.last = given end
+  return self.engine:job(own.job)
+end
+
 --- Whether a job that is to end is still on something that was taken away.
 function Follow:owes(job)
   for _, users in pairs(self.users) do

@@ -37,10 +37,14 @@ local M = {
       .. "which on it waits; 262144), most (... is dropped; 8388608). Of a user, who is a uid, a token or, before the login, an "
       .. "address: user (clients; 128), idle (seconds without a request after which a client makes room for another one of the "
       .. "user; 60), input (bytes of requests that wait; 16777216), output (bytes that were not read, from which on nothing more "
-      .. "is served; 16777216), filters (milliseconds of a second; 250), address (clients of one address that have not shown a "
-      .. "token; 16). Of all: clients (1024), reserve (more, for administrators; 16), strangers (that have not shown a token; 64), "
-      .. "buffers (bytes of requests and answers that wait; 268435456). Of a request: add (vertices that resource.add brings; 1000000)",
-      many = true },
+      .. "is served; 16777216), filters (milliseconds of a second; 250), copies (of the "
+      .. "service that work for the user; 2), waits (requests that wait for a copy; 32), address "
+      .. "(clients of one address that have not shown a token; 16). Of all: "
+      .. "clients (1024), reserve (more, for administrators; 16), strangers (that have not shown a token; 64), "
+      .. "buffers (bytes of requests and answers that wait; 268435456), allcopies (copies that work; 8). Of a request: copyms "
+      .. "(milliseconds of a copy; 10000), filterms (with a filter; 1000), tryms (of a look, before a copy works on it; 5), changems "
+      .. "(of a search that changes something; 10000), copymb (MB of a copy, besides twice what the machine takes; 256), "
+      .. "answermb (MB that it answers; 64), add (vertices that resource.add brings; 1000000)", many = true },
     { nil, "allow", "ROLE=WHO", "who may do what over a Unix socket, besides who runs the service and root, who are administrators: "
       .. "reader (looks), owner (and has jobs of its own) or administrator, of users, @GROUPs or *, separated by commas; can be given "
       .. "several times. It takes a --mode that lets them in", many = true },

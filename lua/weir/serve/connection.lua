@@ -4,6 +4,7 @@
 -- not read is not read from any more, once `high` bytes wait for it; its streams may pile up to `most` bytes
 -- besides one answer of any length, then it is dropped.
 
+local core = require "weir.core"
 local wire = require "weir.serve.wire"
 
 local M = {}
@@ -33,8 +34,8 @@ local function put(self, call, text)
 end
 
 -- The pages of a list that is made while it is sent: as many entries at once as fit.
-local function next_page(call)
-  local page, bytes, list = call.page, 0, {}
+local function next_page(page)
+  local bytes, list = 0, {}
   while page.at < page.n and #list < PAGE and bytes < PAGE_BYTES do
     page.at = page.at + 1
     local entry = page.make(page.at)
@@ -46,9 +47,14 @@ local function next_page(call)
   return list, page.at >= page.n
 end
 
+--- The next page of a list, {name =, n =, at =, make(i) =}, as a result; and whether it is the last one.
+function M.page(page)
+  local list, last = next_page(page)
+  return { [page.name] = core.array(list), total = page.n }, last
+end
+
 local function send_page(self, call)
-  local list, last = next_page(call)
-  local result = { [call.page.name] = self.array(list), total = call.page.n }
+  local result, last = M.page(call.page)
   put(self, call, wire.answer(call.id, result, not last))
   if last then finished(self, call) end
   return last
@@ -73,6 +79,14 @@ function ACTS.fail(call)
     call.client.failed(code or "error")
     put(call.client, call, wire.error(call.id, why, code))
     finished(call.client, call)
+  end
+end
+
+--- What a copy of the service has answered (copies.lua), as it is.
+function ACTS.pass(call)
+  return function(text, last)
+    put(call.client, call, text)
+    if last then finished(call.client, call) end
   end
 end
 
@@ -160,7 +174,9 @@ function Client:step(handle)
   elseif self.ncalls >= self.limits.calls then
     put(self, nil, wire.error(request.id, ("%d requests are in flight, which is as many as may be"):format(self.ncalls), "limit"))
   else
-    handle(self:call(request))
+    local call = self:call(request)
+    call.size = #line
+    handle(call)
   end
   return "done"
 end

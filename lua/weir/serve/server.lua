@@ -6,6 +6,7 @@
 local clocks = require "weir.serve.clock"
 local core = require "weir.core"
 local clients = require "weir.serve.connection"
+local copies = require "weir.serve.copies"
 local listen = require "weir.serve.listen"
 local metrics = require "weir.serve.metrics"
 local notify = require "weir.serve.notify"
@@ -23,7 +24,16 @@ M.LIMITS = {
   most = 8 << 20,     -- ... from which on it is dropped
   streams = 32,       -- in flight, of these calls
   lists = 8,          -- lists that come in pages, of these calls
-  filters = 250,      -- milliseconds of each second for the filters of one client
+  filters = 250,      -- milliseconds of each second for the filters of one user
+  copies = 2,         -- copies of the service that work for one user
+  allcopies = 8,      -- ... for all users that are no administrators
+  waits = 32,         -- requests of one user that wait for a copy
+  copyms = 10000,     -- milliseconds that a copy may take,
+  filterms = 1000,    -- ... with a filter,
+  tryms = 5,          -- ... and that a look may take in the service before it begins again in a copy
+  changems = 10000,   -- milliseconds that the search of a request may take that changes something
+  copymb = 256,       -- MB that a copy may use, besides twice what the machine takes
+  answermb = 64,      -- MB that it may answer
   clients = 1024,
   reserve = 16,       -- clients beyond these, for administrators
   user = 128,         -- clients of one user, administrators excepted
@@ -312,6 +322,7 @@ end
 local function revoke(self, why, code)
   local fenced = code == "fenced" -- what was asked for may have been done; and there is nothing to go back to
   self.service.opts.log(fenced and why or "not saved: " .. why, { often = "saving" })
+  self.copies:abandon(why, code)
   for client in pairs(self.clients) do client:revoke(fenced and why or "not done, as it could not be saved: " .. why, code) end
   local ok, worse
   if code ~= "exists" and not fenced then ok, worse = self.service:restore() end
@@ -367,8 +378,9 @@ local function turn(self)
     if client.paging[1] then client:continue() end
   end
   local ok, why, code = commit(self)
-  if not ok then revoke(self, why, code) end
+  if ok then self.copies:turn() else revoke(self, why, code) end
   flush(self)
+  self.copies:flow()
   if ok then self.service:flush() end
   if work then self.turns:add(core.clock() - begin) end
   if self.users.waiting > 0 or self.touched[1] then self.idle:start(function() end) else self.idle:stop() end
@@ -384,6 +396,7 @@ local function shut_down(self)
   if self.closing then return uv.stop() end
   self.closing = true
   notify.tell "STOPPING=1"
+  self.copies:close()
   for _, listener in ipairs(self.listeners) do
     if not listener.handle:is_closing() then listener.handle:close() end
   end
@@ -524,6 +537,7 @@ end
 function Server:use(service)
   self.service = service
   service.opts.limits, service.opts.tokens = self.limits, self.tokens
+  service.opts.copies, self.copies.service = self.copies, service
   service.opts.metrics = function() return self:metrics() end
   service.opts.server_stats = function(detailed)
     local waiting, calls = 0, 0
@@ -578,6 +592,8 @@ function M.new(service, opts)
   on_signal(self, "sigterm", shut_down)
   on_signal(self, "sigint", shut_down)
   on_signal(self, "sighup", reload)
+  self.copies = copies.new { limits = self.limits, log = self.log, guard = function(f) return guarded(self, f) end }
+  on_signal(self, "sigchld", function() self.copies:child_ended() end)
   self:use(service)
   return self
 end

@@ -8,6 +8,7 @@
 -- Invariant: what is answered is in `graph`; with opts.store it leaves only after `commit` has saved it.
 
 local core = require "weir.core"
+local effort = require "weir.serve.effort"
 local engines = require "weir.engine"
 local follow = require "weir.acquire.follow"
 local inventory = require "weir.serve.inventory"
@@ -417,25 +418,86 @@ local function tell_retired(self)
   self:event { event = "policy", policy = retired.policy, seconds = retired.seconds, instead = retired.instead, note = retired.why }
 end
 
--- What a method raises by params.lua is the caller's fault, anything else the service's: it is told too, and logged.
+-- What a method raises by params.lua is the caller's fault, anything else the service's: it is told too, and logged. True: it is more
+-- than is done in the service.
 local function run(self, method, call)
   local ok, raised = xpcall(checked, internal, self, method, call)
   tell_retired(self)
   if ok then return end
+  if raised.over then return true end
   if raised.misuse then return call.fail(raised.misuse, raised.code or "invalid") end
   self.opts.log(("%s: %s%s"):format(call.method, raised.text or "?", raised.trace or ""), { level = "error" })
   call.fail("internal error: " .. (raised.text or "?"), "internal")
 end
 
--- Filters of one user may take only a share of the service's time, however many are sent over however many connections.
-local function run_filter(self, method, call)
-  local client, share, now = call.client.user or call.client, self.opts.limits.filters / 1000, core.clock()
-  local spent = math.max(0, (client.filtered or 0) - (now - (client.filtered_at or now)) * share)
-  if spent > share then
-    return call.fail(("filters of one user may take %g s of a second; again later"):format(share), "limit")
+-- Filters of one user may take only a share of the service's time, however many they are. Whether there is some left.
+local function has_share(self, call)
+  local share, now, user = self.opts.limits.filters / 1000, core.clock(), self.opts.copies.user(call.client)
+  local used = self.filtered[user] or { spent = 0, at = now }
+  used.spent, used.at = math.max(0, used.spent - (now - used.at) * share), now
+  self.filtered[user] = used.spent > 0 and used or nil
+  if used.spent <= share then return true end
+  call.fail(("filters of one user may take %g s of a second; again later"):format(share), "limit")
+  return false
+end
+
+local function spend(self, user, seconds)
+  local used = self.filtered[user] or { spent = 0, at = core.clock() }
+  used.spent = used.spent + seconds
+  self.filtered[user] = used
+end
+
+-- Runs a call in a copy of the service.
+local function copy(self, call)
+  local limits, filter, user, ms = self.opts.limits, effort.has_filter(call), self.opts.copies.user(call.client), nil
+  if filter and not has_share(self, call) then return end
+  if filter then ms = math.max(limits.filterms, math.ceil(2000 * (self.opts.filter_seconds or 0))) end
+  self.opts.copies:add(call, {
+    ms = ms or limits.copyms, filter = filter,
+    spent = filter and function(seconds) spend(self, user, seconds) end or nil,
+    failed = call.method == "match" and function() self.counts.refused = self.counts.refused + 1 end or nil,
+  })
+end
+
+local OVER = { over = true } -- raised where a call turns out to be more than is done in the service
+
+--- Searches by f(...) within the time that the call has: what that returns. A call that only looks begins again in a copy when the
+--- time is over; any other has changed nothing then: nil, message, "limit".
+function Service:within(f, ...)
+  if not self.opts.copies then return f(...) end
+  local ms, begin = self.trying and self.opts.limits.tryms or self.opts.limits.changems, core.clock()
+  local a, why, code, more = core.limited(ms / 1000, f, ...)
+  if a or code ~= "interrupted" and core.clock() - begin < ms / 1000 then return a, why, code, more end
+  if self.trying then error(OVER, 0) end
+  return nil, ("the search took longer than %d ms, which is as long as may be; nothing has changed"):format(ms), "limit"
+end
+
+--- What a call that only looks is to tell has n parts: where they are many it begins again in a copy.
+function Service:tells(n)
+  if self.trying and n > effort.MANY then error(OVER, 0) end
+end
+
+--- Answers a call in a copy of the service, which this is from now on.
+function Service:run_in_copy(call)
+  self.opts.copies = nil
+  run(self, methods[call.method], call)
+end
+
+--- Books what a copy has chosen for a match; it may be gone by now.
+function Service:book(call, record)
+  call.record = record
+  run(self, methods.match, call)
+end
+
+local function run_way(self, call, way)
+  if way == "copy" then
+    if call.method == "match" then self.counts.matches = self.counts.matches + 1 end
+    return copy(self, call)
   end
-  run(self, method, call)
-  client.filtered, client.filtered_at = spent + core.clock() - now, now
+  self.trying = way == "try"
+  local over = run(self, methods[call.method], call)
+  self.trying = false
+  if over then copy(self, call) end
 end
 
 --- Answers a call, now or in a stream.
@@ -450,8 +512,7 @@ function Service:handle(call)
   if self.lost and not STILL[name] then
     return call.fail("the state can neither be saved nor read now, and is tried again every second: " .. self.lost, "io")
   end
-  if call.params.filter ~= nil then return run_filter(self, method, call) end
-  run(self, method, call)
+  run_way(self, call, self.opts.copies and effort.of(self, call) or "here")
 end
 
 --- Takes another policy: it; or nil, message, code.
@@ -500,7 +561,8 @@ function M.new(graph, opts)
   local self = setmetatable({
     opts = opts, policy = policy, policy_name = opts.policy or policies.default,
     policy_names = setmetatable({ [policy] = opts.policy or policies.default }, { __mode = "k" }), acquires = opts.acquire or { "default" },
-    listeners = {}, asked = {}, dirty = true, kept = false, counts = { requests = 0, commits = 0, matches = 0, refused = 0 },
+    listeners = {}, asked = {}, filtered = {}, trying = false, dirty = true, kept = false,
+    counts = { requests = 0, commits = 0, matches = 0, refused = 0 },
   }, Service)
   local ok
   ok, why, code = open(self, graph)

@@ -62,6 +62,7 @@ local function brief(self, a)
 end
 
 local function full(self, a, format)
+  self:tells(a.count)
   local t = brief(self, a)
   t.vertices, t.resources = picks(a), document(a, format)
   return t
@@ -88,20 +89,31 @@ local function request(p)
   return remember(value, params.check(weir.request(value, p.name or "request")))
 end
 
+-- What a match is asked, when it is; what a copy has chosen was asked before.
+local function check_match(self, p, opts)
+  if p.filter then opts.policy = params.check_field("filter", filter.load(p.filter, self.opts.filter_seconds)) end
+  if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
+  self.counts.matches = self.counts.matches + 1
+end
+
 --- {"id":1,"method":"match","params":{"request":"slot=2/node","mode":"reserve"}}
 function M.match(self, call, p)
   local asked = request(p)
   local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, stats = true }
-  if p.filter then opts.policy = params.check_field("filter", filter.load(p.filter, self.opts.filter_seconds)) end
-  if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
-  self.counts.matches = self.counts.matches + 1
+  if not call.record then check_match(self, p, opts) end
   if opts.job then self.nested:update() end -- a child of an earlier job with this id is over before the id is given again
-  local a, why, code = self.follower:match(asked, opts)
+  local a, why, code
+  if call.record then
+    a, why, code = self.follower:book(call.record, opts.job)
+  else
+    a, why, code = self:within(self.follower.match, self.follower, asked, opts)
+  end
   if not a then
     self.counts.refused = self.counts.refused + 1
     return call.fail(opts.policy and filter.said(why, self.opts.filter_seconds) or why, code)
   end
   if a == true then return call.answer { feasible = true } end
+  if a.state ~= "matched" and call.choose then return call.choose(params.check(self.engine:record(a.id))) end
   if a.state ~= "matched" then self:matched(a.id, call.client) end
   call.answer(full(self, a, p.format))
 end
@@ -133,7 +145,7 @@ function M.grow(self, call, p)
       local fits, strange, kind = self.nested:fits(asked)
       if not fits then return nil, strange, kind end
     end
-    local a, why, code = self.engine:grow(job, asked)
+    local a, why, code = self:within(self.engine.grow, self.engine, job, asked)
     if not a then return nil, why, code end
     self:changed()
     self.nested:touch(job)
