@@ -128,16 +128,16 @@ char *weir_job_record(const weir_graph *g, int64_t job, weir_err *err)
         return NULL;
     }
     weir_buf_printf(&b, "%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " ",
-                    weir_graph_serial(g), g->state_changes, j->a.start, j->a.end, j->a.nslots, j->a.npicks, j->nfeeds);
+                    weir_graph_serial(g), g->state_changes, j->a.start, j->a.end, j->a.nslots, j->a.npicks, j->nflows);
     for (uint32_t i = 0; i < j->a.npicks; i++) {
         const weir_pick *p = &j->picks[i];
         weir_buf_printf(&b, "%" PRIu32 " %" PRIu32 " %" PRId64 " %d ", p->vertex, p->resource, p->amount, p->exclusive);
     }
-    for (uint32_t i = 0; i < j->nfeeds; i++) {
-        const struct feed *f = &j->feeds[i];
+    for (uint32_t i = 0; i < j->nflows; i++) {
+        const struct flow_use *f = &j->flows[i];
         weir_buf_printf(&b, "%" PRIu32 " %" PRIu32 " %" PRId64 " ", f->endpoint, f->unit, f->amount);
     }
-    weir_buf_puts(&b, weir_names_text(&g->names, j->policy));
+    weir_buf_puts(&b, weir_strtab_text(&g->names, j->policy));
     if (!b.failed)
         return b.data;
     weir_buf_free(&b);
@@ -191,16 +191,16 @@ static int read_lists(struct record_text *t, const weir_graph *g, weir_lifted *x
     size_t left = (size_t)(t->end - t->at);
 
     x->a.npicks = (uint32_t)number(t, (int64_t)left);
-    x->nfeeds = (uint32_t)number(t, (int64_t)left);
+    x->nflows = (uint32_t)number(t, (int64_t)left);
     x->picks = weir_mem_alloc(((size_t)x->a.npicks + 1) * sizeof *x->picks);
-    x->feeds = weir_mem_alloc(((size_t)x->nfeeds + 1) * sizeof *x->feeds);
-    if (!x->picks || !x->feeds)
+    x->flows = weir_mem_alloc(((size_t)x->nflows + 1) * sizeof *x->flows);
+    if (!x->picks || !x->flows)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < x->a.npicks && !t->wrong; i++)
         x->picks[i] = pick_number(t, g);
-    for (uint32_t i = 0; i < x->nfeeds && !t->wrong; i++) {
+    for (uint32_t i = 0; i < x->nflows && !t->wrong; i++) {
         weir_vertex endpoint = vertex_number(t, g), unit = vertex_number(t, g);
-        x->feeds[i] = (struct feed){endpoint, unit, number(t, INT64_MAX - 1)};
+        x->flows[i] = (struct flow_use){endpoint, unit, number(t, INT64_MAX - 1)};
     }
     x->a.picks = x->picks;
     return WEIR_OK;
@@ -221,7 +221,7 @@ static int read_record(struct record_text *t, weir_graph *g, weir_lifted *x, wei
         return weir_fail_nomem(err);
     if (t->wrong)
         return weir_fail(err, WEIR_EPARSE, "a record of a job of this graph is expected");
-    x->policy = weir_names_add(&g->names, t->at, (size_t)(t->end - t->at));
+    x->policy = weir_strtab_add(&g->names, t->at, (size_t)(t->end - t->at));
     return x->policy == WEIR_NO_NAME ? weir_fail_nomem(err) : WEIR_OK;
 }
 
