@@ -786,10 +786,11 @@ int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err);
 int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err);
 /* Frees the record of a detached job, which is thereby released. */
 void weir_lifted_free(weir_lifted *x);
-/* What a job has as a text, to be freed with weir_free, for another copy of the same graph, such as the one that a forked process has;
- * and a job with all that such a text tells, under a new id. NULL: err says why. WEIR_EBUSY: something of that is not free, or vertices
- * or states have changed since the two copies parted. WEIR_EPARSE: the text is none of this graph. O(picks d f) */
+/* Returns the resources and times of a job as a text for weir_job_book() in a copy of the graph, such as the graph of the
+ * parent of a forked process, to be freed with weir_free. NULL: err says why. O(k d f) */
 char *weir_job_record(const weir_graph *g, int64_t job, weir_err *err);
+/* Books the resources of such a text, exactly, under the id `job`. WEIR_EBUSY: some resource of the text is in use, or
+ * vertices or states have changed since the copies parted. WEIR_EPARSE: the text was made of another graph. O(k d f) */
 int weir_job_book(weir_graph *g, int64_t job, const char *text, size_t len, weir_err *err);
 
 /* A9: adds resources for a request to an existing job, from now (or the start of the job) to its end, as a whole or
