@@ -1,9 +1,9 @@
 -- The acquisition protocol (RFC 28), both sides, and recordings of it. No sockets: what one side sends is put into the other.
 local weir = require "weir"
 local consumers = require "weir.acquire.consumer"
-local follow = require "weir.acquire.follow"
+local scheduler_client = require "weir.acquire.scheduler_client"
 local providers = require "weir.acquire.provider"
-local record = require "weir.acquire.record"
+local recording = require "weir.acquire.recording"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4" -- targets 0-7
 
@@ -57,7 +57,7 @@ local function pair(opts)
     return it.p:release(group, payload)
   end
   function it.make(more)
-    it.f = follow.new {
+    it.f = scheduler_client.new {
       groups = opts.want, style = opts.style, policy = opts.policy or "low", record = more and more.record,
       send = function(method, payload, group)
         it.log[#it.log + 1] = method .. " " .. (payload.targets or payload.group or "")
@@ -543,7 +543,7 @@ describe("a scheduler that follows", function()
   end)
 
   it("[Q10] says nothing about that before the first grow", function()
-    local f = follow.new { send = function() end }
+    local f = scheduler_client.new { send = function() end }
     f:start()
     local ok, why, code = f:feasible "slot=1/node"
     assert.is_nil(ok)
@@ -620,7 +620,7 @@ describe("a scheduler that follows", function()
   for _, case in ipairs(BROKEN) do
     it("[Q6] ends where the provider fails to conform: " .. case[1], function()
       local said
-      local f = follow.new { send = function() end, on = { exit = function(why) said = why end } }
+      local f = scheduler_client.new { send = function() end, on = { exit = function(why) said = why end } }
       f:start()
       local R = inventory():table "rv1"
       for i, message in ipairs(case[2]) do
@@ -693,7 +693,7 @@ end)
 describe("recordings", function()
   local function recorded()
     local lines = {}
-    local it = pair { record = record.writer(function(text) lines[#lines + 1] = text end) }
+    local it = pair { record = recording.writer(function(text) lines[#lines + 1] = text end) }
     it.f:match "slot=2/node"
     it.p:exclude "1-2"
     it.run()
@@ -715,14 +715,14 @@ describe("recordings", function()
   end
 
   local function make(send)
-    local f = follow.new { send = send, policy = "low" }
+    local f = scheduler_client.new { send = send, policy = "low" }
     f:start()
     return f
   end
 
   it("are JSON lines, one a message", function()
     local text = recorded()
-    local entries = assert(record.read(text))
+    local entries = assert(recording.read(text))
     local kinds = {}
     for i, entry in ipairs(entries) do kinds[i] = entry.request or entry.response.type end
     assert.same({ "resource.acquire", "grow", "shrink", "resource.release", "resource.release", "offline" }, kinds)
@@ -731,20 +731,20 @@ describe("recordings", function()
 
   it("played again give the same requests and the same books", function()
     local text, it = recorded()
-    local f = assert(record.play(assert(record.read(text)), make, acting()))
+    local f = assert(recording.play(assert(recording.read(text)), make, acting()))
     assert(f.engine:resources():compare(it.f.engine:resources(), true))
   end)
 
   it("played by a scheduler that acts otherwise say where", function()
     local text = recorded()
-    local ok, why, code = record.play(assert(record.read(text)), make)
+    local ok, why, code = recording.play(assert(recording.read(text)), make)
     assert.is_nil(ok)
     assert.matches("entry 4", why, 1, true)
     assert.equal("differs", code)
   end)
 
   it("name the line that is none", function()
-    local entries, why, code = record.read '{"group":"default","error":"x"}\n{"grou'
+    local entries, why, code = recording.read '{"group":"default","error":"x"}\n{"grou'
     assert.is_nil(entries)
     assert.matches("^line 2: ", why)
     assert.equal("parse", code)

@@ -1,7 +1,7 @@
 -- Recorded streams of the acquisition protocol, as services write them, played in scenarios.
 local providers = require "weir.acquire.provider"
-local follow = require "weir.acquire.follow"
-local record = require "weir.acquire.record"
+local scheduler_client = require "weir.acquire.scheduler_client"
+local recordings = require "weir.acquire.recording"
 local scenario = require "weir.scenario"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
@@ -16,8 +16,8 @@ local function recording(style, acts)
     targets = set:ranks(), up = "0-6", resources = function(targets) return set:on_ranks(targets):table "rv1" end,
     send = function(_, response) f:receive("default", response) end,
   }
-  f = follow.new {
-    style = style, policy = "low", record = record.writer(function(text) lines[#lines + 1] = text end, function() return now end),
+  f = scheduler_client.new {
+    style = style, policy = "low", record = recordings.writer(function(text) lines[#lines + 1] = text end, function() return now end),
     send = function(method, payload)
       if method == "resource.acquire" then assert(p:acquire("s", payload)) else assert(p:release("s", payload)) end
     end,

@@ -1,5 +1,5 @@
 -- Both wordings of RFC 28, statement by statement (spec/support/acquire_text.lua), and what no other spec has of them.
-local follow = require "weir.acquire.follow"
+local scheduler_client = require "weir.acquire.scheduler_client"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local statements = require "spec.support.acquire_text"
@@ -10,7 +10,7 @@ local MACHINE = "cluster:1 rack:2 node:4 core:4"
 -- A scheduler that has acquired MACHINE; sent: its requests; said: why it ended, and what became unsatisfiable.
 local function scheduler(style)
   local it = { sent = {}, said = {} }
-  it.f = follow.new {
+  it.f = scheduler_client.new {
     style = style, policy = "low", send = function(method, payload) table.insert(it.sent, { method, payload }) end,
     on = {
       exit = function(why) table.insert(it.said, "exit " .. why) end, exception = function() table.insert(it.said, "exception") end,

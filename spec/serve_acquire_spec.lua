@@ -1,5 +1,5 @@
 -- The acquisition protocol over a service's socket: other schedulers acquire groups of it, it schedules the rest by the same rules.
-local follow = require "weir.acquire.follow"
+local scheduler_client = require "weir.acquire.scheduler_client"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local weir = require "weir"
@@ -22,7 +22,7 @@ local function scheduler(s, group)
     if answer.id ~= 1 and answer.error then it.f:error(group, answer.error) end
     it.got = it.got + 1
   end)
-  it.f = follow.new {
+  it.f = scheduler_client.new {
     groups = { group }, policy = "low",
     send = function(method, payload)
       last = last + 1

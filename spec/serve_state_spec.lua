@@ -310,10 +310,10 @@ describe("ids and owners of jobs", function()
     w.service.ids, w.service.follower.last = math.mininteger, math.maxinteger
     w.service:keeps()
     assert(w.service.commit(w.service))
-    local keep = require "weir.serve.keep"
-    local known = keep.get(w.service.graph)
+    local service_state = require "weir.serve.service_state"
+    local known = service_state.get(w.service.graph)
     known.ids = math.maxinteger
-    keep.put(w.service.graph, known)
+    service_state.put(w.service.graph, known)
     assert(w.service.graph:save(path, { format = "sqlite", changed = true }))
     restart()
     assert.equal(2, assert(match(admin)).job)
@@ -327,10 +327,10 @@ describe("ids and owners of jobs", function()
     { "children", { ["1"] = { leaving = "x", passing = "" } }, "children: 1" },
   } do
     it("does not start on a state with " .. weir.json.encode(case[2]):sub(1, 40) .. " as its " .. case[1], function()
-      local keep = require "weir.serve.keep"
-      local known = keep.get(w.service.graph)
+      local service_state = require "weir.serve.service_state"
+      local known = service_state.get(w.service.graph)
       known[case[1]] = case[2]
-      keep.put(w.service.graph, known)
+      service_state.put(w.service.graph, known)
       local graph <close> = assert(w.service.graph:dup())
       local none, why, code = service.new(graph, { state_loaded = true, clock = "manual", log = print })
       assert.same({ nil, "parse" }, { none, code })

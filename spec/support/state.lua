@@ -3,7 +3,7 @@
 local clients = require "weir.serve.connection"
 local core = require "weir.core"
 local files = require "weir.files"
-local keep = require "weir.serve.keep"
+local service_state = require "weir.serve.service_state"
 local server = require "weir.serve.server"
 local service = require "weir.serve.service"
 local store = require "weir.serve.store"
@@ -125,7 +125,7 @@ function World:dump()
   for _, child in ipairs(children) do child.acquired = nil end
   return {
     jobs = text { jobs_of(s.engine), users_of(s.follower) }, ids = text { s.follower.last, s.ids, next_of(s.graph) },
-    owners = text(owners_of(s)), machine = keep.strip_text(s.graph:format "jgf") .. tostring(s.stashed),
+    owners = text(owners_of(s)), machine = service_state.strip_text(s.graph:format "jgf") .. tostring(s.stashed),
     targets = text { s.provider:save(), s.provider:status() }, children = text { s.nested:save(), children },
     clock = tostring(s.engine:now()), policy = text { s.policy_name or "", (s.engine:policy()) }, client = table.concat(roles, ";"),
     streams = text { count(s.listeners), count(s.provider.streams), calls }, parent = "", store = self.path and image(self.path) or "",

@@ -138,7 +138,7 @@ check_calls()
 each_file("bindings -path bindings/flux -prune -o -type f -name '*.[ch]' -print", check_bindings)
 -- The event loop is for the service and its client.
 local LOOP = {}
-for _, name in ipairs { "server", "copies", "listen", "client", "link", "clock", "store/sqlite" } do
+for _, name in ipairs { "server", "copies", "listen", "client", "peer_connection", "clock", "store/sqlite" } do
   LOOP["lua/weir/serve/" .. name .. ".lua"] = true
 end
 -- Scenarios are specs.

@@ -1,11 +1,11 @@
---- consumer.lua - the side of the acquisition protocol (RFC 28) that schedules: what it has acquired, what of that is online, what
--- it has to give back.
+--- consumer.lua - the scheduler's side of the acquisition protocol (RFC 28): the targets acquired, the targets online,
+-- and the targets to be given back.
 --
--- A state machine without I/O and without an engine: responses go into `receive`, what they mean comes out as calls of opts.on,
--- requests go out through opts.send(method, payload, group). See follow.lua for the engine.
+-- A state machine without I/O and without an engine: responses go into `receive`, their effects are calls of opts.on,
+-- and requests go out by opts.send(method, payload, group). See scheduler_client.lua for the engine.
 --
--- Invariant: online is a part of acquired; acquired and leaving share no target, nor do two groups. A response that would break
--- this is a failure to conform to the protocol: everything ends, as it does with an error response.
+-- Invariant: online is a subset of acquired; acquired and leaving are disjoint, and so are any two groups. A response
+-- that would break the invariant is a protocol error, and ends everything as an error response does.
 
 local core = require "weir.core"
 
@@ -18,7 +18,7 @@ local function none() return core.idset() end
 
 local Broken = {}
 
--- Ends the reading of a response. Caught in `receive`.
+-- Ends the reading of a response; caught in `receive`.
 local function broken(...) error(setmetatable({ text = string.format(...) }, Broken), 0) end
 
 local function read_set(value, what)
@@ -27,7 +27,7 @@ local function read_set(value, what)
   return set
 end
 
--- The targets of a response, all of which the group has.
+-- Returns an idset of a response; all its targets must be acquired in the group.
 local function read_held(group, value, what)
   local set = read_set(value, what)
   if not group.acquired:contains(set) then
@@ -36,7 +36,7 @@ local function read_held(group, value, what)
   return set
 end
 
--- ---- what responses mean -------------------------------------------------------------------------------------------
+-- ---- responses -----------------------------------------------------------------------------------------------------
 
 local function grow(self, group, R, online, offline)
   if type(R) ~= "table" then broken "grow: resources, an R, is wanted" end
@@ -92,7 +92,7 @@ local function properties(group, message, key, call)
   for name, targets in pairs(message[key] or {}) do call(name, read_set(targets, key) & group.acquired) end
 end
 
--- Of the newer wording: down before up, shrink first, as it counts more than the down that comes with it.
+-- Handles a response in the newer wording: down before up, and shrink before the down that comes with a shrink.
 local function keyed(self, group, message)
   if not group.ready then return grow(self, group, message.resources, read_set(message.up, "up")) end
   local gone = message.shrink and read_held(group, message.shrink, "shrink") or none()
@@ -114,7 +114,8 @@ local function finish(self, why)
   return nil, why, "protocol"
 end
 
---- A response to the acquire of a group: true; or nil, message, "protocol" where it is none that may come. All is over then.
+--- Handles a response to the acquire of a group. Returns true; or nil, message, "protocol" for a response that may not
+-- come, after which the consumer is finished.
 function Consumer:receive(name, message)
   local group = self.groups[name]
   if self.failed or not group then return nil, self.failed or "there is no such group", "protocol" end
@@ -124,19 +125,19 @@ function Consumer:receive(name, message)
   return finish(self, ("group %s: %s"):format(name, raised.text))
 end
 
---- An error response to any request.
+--- Handles an error response to any request: the consumer is finished.
 function Consumer:error(name, why) return finish(self, ("group %s: %s"):format(name, why)) end
 
 -- ---- going out ------------------------------------------------------------------------------------------------------
 
---- Asks for all groups.
+--- Requests all groups.
 function Consumer:start()
   for _, group in ipairs(self.order) do
     self.send("resource.acquire", group.style == "typed" and { group = group.name } or {}, group.name)
   end
 end
 
---- Targets that nobody uses any longer: those that were in a shrink are released, each once.
+--- Releases targets no longer used, as far as a shrink has named them; each is released once.
 function Consumer:freed(set)
   for _, group in ipairs(self.order) do
     local mine = set & group.leaving
@@ -147,10 +148,10 @@ function Consumer:freed(set)
   end
 end
 
---- Targets that were in a shrink before the connection broke: they are to be released still.
+--- Sets the targets named by a shrink before the connection broke, and still to be released.
 function Consumer:owe(name, set) self.groups[name].leaving = set - self.groups[name].acquired end
 
---- The provider is gone, and with it the streams: nothing is acquired, nothing owed. `start` begins anew.
+--- Handles the loss of the provider and all streams: no target is acquired or leaving. `start` begins anew.
 function Consumer:disconnected()
   for _, group in ipairs(self.order) do
     group.acquired, group.online, group.leaving, group.ready = none(), none(), none(), false
@@ -170,7 +171,7 @@ function Consumer:online() return gather(self, "online") end
 function Consumer:leaving() return gather(self, "leaving") end
 function Consumer:held() return self:acquired() | self:leaving() end
 
---- Whether every group has had its first answer: before that nothing can be said about what could ever run.
+--- Returns true if every group has had its first response; before, nothing can be said about feasibility.
 function Consumer:ready()
   for _, group in ipairs(self.order) do
     if not group.ready then return false end
@@ -178,10 +179,10 @@ function Consumer:ready()
   return true
 end
 
---- A consumer. opts.groups: names ("default" if not given); opts.style: "typed" (if not given) or "keyed", the newer wording,
---- which has the default group only; opts.send; opts.on: ranks(R), grow(R, targets, online), which returns false and a message where
---- R does not fit to what is there, shrink(targets, fatal), online(targets), offline(targets), property_add(name, targets),
---- property_remove(name, targets), expiration(seconds), exit(why).
+--- Makes a consumer. opts.groups: names ({"default"} by default); opts.style: "typed" (default), or "keyed", the newer
+--- wording, for the default group only; opts.send; opts.on: ranks(R); grow(R, targets, online), which returns false and
+--- a message if R does not fit the graph; shrink(targets, fatal); online(targets); offline(targets); property_add(name,
+--- targets); property_remove(name, targets); expiration(seconds); exit(why).
 function M.new(opts)
   local self = setmetatable({ groups = {}, order = {}, send = opts.send, on = opts.on }, Consumer)
   for i, name in ipairs(opts.groups or { "default" }) do

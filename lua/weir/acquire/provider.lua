@@ -1,16 +1,16 @@
---- provider.lua - the side of the acquisition protocol (RFC 28) that has the resources: which target is in which group, who has
--- acquired it, and whether it is up.
+--- provider.lua - the resource owner's side of the acquisition protocol (RFC 28): the group of each target, its holder,
+-- and whether the target is up.
 --
--- A state machine without I/O. What is to be sent goes through opts.send(stream, response); requests and commands return
--- nil, message, code where they are refused, and have then changed nothing.
+-- A state machine without I/O. Responses go out by opts.send(stream, response). A refused request or command returns
+-- nil, message, code and has changed nothing.
 --
--- Invariant: a target is held by at most one stream. A stream holds targets of its group only, or such that it was told to
--- give back ("leaving"); these go nowhere else before the release.
+-- Invariant: a target is held by at most one stream. A stream holds targets of its group, and targets the stream was
+-- told to give back ("leaving"); a leaving target goes to no stream before its release.
 --
--- Streams come in two wordings: "typed" asks with {group = NAME} and gets {type = "grow" | "shrink" | "online" | "offline", ...};
--- "keyed" (the newer text) asks with nothing and gets {resources =, up =}, then {up =, down =, shrink =, ["property-add"] =,
--- ["property-remove"] =, expiration =}. Keyed has no grow and no release: what is added waits for the next acquire, what is
--- taken away is gone at once.
+-- Streams use two wordings. "typed" asks with {group = NAME} and gets {type = "grow" | "shrink" | "online" |
+-- "offline", ...}; "keyed" (the newer text) asks with an empty payload and gets {resources =, up =}, then {up =, down
+-- =, shrink =, ["property-add"] =, ["property-remove"] =, expiration =}. Keyed has no grow and no release: added
+-- targets wait for the next acquire, and removed targets are free at once.
 
 local core = require "weir.core"
 
@@ -29,7 +29,7 @@ local function text(set) return tostring(set) end
 
 local function refused(code, ...) return nil, string.format(...), code end
 
--- The targets of a command, all of which must be there; or nil, message, code.
+-- Returns the targets of a command as an idset, all known; or nil, message, code.
 local function read_targets(self, what)
   local ok, set, why = pcall(core.idset, what)
   if not ok or not set then return refused("invalid", "targets: %s", ok and why or "an idset such as \"0-3,7\" is wanted") end
@@ -38,14 +38,14 @@ local function read_targets(self, what)
   return set
 end
 
--- "job.N" is what a nested instance acquires.
+-- Returns true for a valid name of a group. "job.N" is reserved for child instances.
 local function is_name(name)
   return type(name) == "string" and name:find "^[%w_.-]+$" ~= nil and #name <= 64 and not name:find "^job%.%d+$"
 end
 
--- ---- what follows from the state -----------------------------------------------------------------------------
+-- ---- derived sets --------------------------------------------------------------------------------------------
 
---- The targets of a group; "default" is everything that is in no group. nil: there is no such group.
+--- Returns the targets of a group, nil for an unknown group; "default" has all targets outside of any group.
 function Provider:members(group)
   if group ~= DEFAULT then return self.groups[group] end
   local rest = self.targets
@@ -53,7 +53,7 @@ function Provider:members(group)
   return rest
 end
 
---- The group of a target.
+--- Returns the group of a target.
 function Provider:group_of(target)
   for name, set in pairs(self.groups) do
     if set:has(target) then return name end
@@ -61,10 +61,10 @@ function Provider:group_of(target)
   return DEFAULT
 end
 
---- What jobs can be placed on: up, and not drained.
+--- Returns the targets available for jobs: up, and not drained.
 function Provider:available() return self.up - self.drained end
 
---- Everything that some stream has, be it leaving or not.
+--- Returns all targets of all streams, leaving ones included.
 function Provider:taken()
   local all = none()
   for _, stream in pairs(self.streams) do all = all | stream.held | stream.leaving end
@@ -97,7 +97,7 @@ local function send_change(self, stream, ups, downs)
   if not downs:empty() then send(self, stream, { type = "offline", targets = text(downs) }) end
 end
 
--- Streams in the order in which they came, so that runs are alike.
+-- Returns the streams in order of acquisition, so that runs are reproducible.
 local function each_stream(self)
   local list = {}
   for _, stream in pairs(self.streams) do list[#list + 1] = stream end
@@ -105,7 +105,7 @@ local function each_stream(self)
   return list
 end
 
--- Gives every stream what is in its group and with nobody.
+-- Gives every stream the free targets of its group.
 local function settle(self)
   local busy = self:taken()
   for _, stream in ipairs(each_stream(self)) do
@@ -117,7 +117,7 @@ local function settle(self)
   end
 end
 
--- Takes from every stream what is no longer in its group.
+-- Takes from every stream the targets no longer in its group.
 local function withdraw(self)
   for _, stream in ipairs(each_stream(self)) do
     local gone = stream.held - (self:members(stream.group) & self.targets)
@@ -129,7 +129,7 @@ local function withdraw(self)
   end
 end
 
--- Tells the streams how availability changed with what f does.
+-- Runs f, then tells each stream how f changed the availability of its targets.
 local function changing(self, f)
   local before = self:available()
   f()
@@ -142,7 +142,7 @@ end
 
 -- ---- requests of schedulers ------------------------------------------------------------------------------------
 
--- The group and the wording of a request; or nil, message, code.
+-- Returns the group and the wording of a request; or nil, message, code.
 local function read_acquire(self, payload)
   if payload == nil or next(payload) == nil then return DEFAULT, "keyed" end
   local group = payload.group
@@ -151,8 +151,9 @@ local function read_acquire(self, payload)
   return group, "typed"
 end
 
---- resource.acquire on a stream of the caller's naming: true, and the first response was sent; or nil, message, code. leaving: what
---- shrinks on an earlier stream named, and what was not released yet; with it, a stream may begin with nothing else.
+--- Serves resource.acquire for a stream named `key` by the caller, and sends the first response. Returns true; or nil,
+--- message, code. `leaving`: targets named by a shrink on an earlier stream and not yet released; a stream may begin
+--- with these alone.
 function Provider:acquire(key, payload, leaving)
   local group, style, code = read_acquire(self, payload)
   if not group then return nil, style, code end
@@ -169,8 +170,8 @@ function Provider:acquire(key, payload, leaving)
   return true
 end
 
---- resource.release of one who holds streams, given as a predicate over their keys (or one key): an empty payload; or nil,
---- message, code.
+--- Serves resource.release. `mine`: the key of a stream, or a predicate for the keys of the caller. Returns an empty
+--- payload; or nil, message, code.
 function Provider:release(mine, payload)
   local group, targets = payload and payload.group, payload and payload.targets
   if type(group) ~= "string" then return refused("invalid", "resource.release: group, a string, is wanted") end
@@ -192,7 +193,7 @@ function Provider:release(mine, payload)
   return refused("unknown", "resource.release: you have not acquired group \"%s\"", group:sub(1, 64))
 end
 
---- The stream is gone: all that it had can be acquired again. False: there was none.
+--- Ends a stream; its targets can be acquired again. Returns false if the stream is unknown.
 function Provider:disconnect(key)
   if not self.streams[key] then return false end
   self.streams[key] = nil
@@ -202,7 +203,7 @@ end
 
 -- ---- commands of administrators ---------------------------------------------------------------------------------
 
---- Targets out of service until undrain; what runs there goes on.
+--- Takes targets out of service until undrain; running jobs go on.
 function Provider:drain(what, reason)
   local set, why, code = read_targets(self, what)
   if not set then return nil, why, code end
@@ -223,7 +224,7 @@ function Provider:undrain(what)
   end)
 end
 
---- What a monitor says.
+--- Marks targets as up or down, as reported by a monitor.
 function Provider:online(what)
   local set, why, code = read_targets(self, what)
   if not set then return nil, why, code end
@@ -236,7 +237,7 @@ function Provider:offline(what)
   return changing(self, function() self.up = self.up - set end)
 end
 
---- Whether targets can be put into a group: their set; or nil, message, code.
+--- Returns the targets as an idset if they can be put into a group; or nil, message, code.
 function Provider:may_move(what, group)
   local set, why, code = read_targets(self, what)
   if not set then return nil, why, code end
@@ -244,7 +245,8 @@ function Provider:may_move(what, group)
   return set
 end
 
---- Puts targets into a group; "default" is none. A group that nothing is left in is there as long as somebody has it.
+--- Moves targets into a group; "default" removes from any group. An empty group lasts as long as a stream has acquired
+-- it.
 function Provider:move(what, group)
   local set, why, code = self:may_move(what, group)
   if not set then return nil, why, code end
@@ -259,7 +261,7 @@ function Provider:exclude(what) return self:move(what, EXCLUDE) end
 
 function Provider:include(what) return self:move(what, DEFAULT) end
 
---- Targets that are new. opts.resources knows them already; they are up unless opts says {up = idset}.
+--- Adds new targets. opts.resources must know the targets already; all are up, unless opts has {up = idset}.
 function Provider:add(what, opts)
   local ok, set, why = pcall(core.idset, what)
   if not ok or not set or set:empty() then return refused("invalid", "add: targets: %s", ok and why or "an idset is wanted") end
@@ -271,7 +273,7 @@ function Provider:add(what, opts)
   return true
 end
 
---- Targets that leave the machine.
+--- Removes targets from the machine.
 function Provider:remove(what)
   local set, why, code = read_targets(self, what)
   if not set then return nil, why, code end
@@ -283,7 +285,7 @@ function Provider:remove(what)
   return true
 end
 
--- One of the messages that only the newer wording has, to those who hold some of the targets.
+-- Sends a message of the newer wording to the holders of targets.
 local function tell_property(self, key, name, what)
   if type(name) ~= "string" or name == "" or name:find "[!&'\"^`|()]" then
     return refused("invalid", "property: a name without any of ! & ' \" ^ ` | ( ) is wanted")
@@ -297,12 +299,12 @@ local function tell_property(self, key, name, what)
   return true
 end
 
---- opts.resources knows of the property already (or no longer); this tells who has the targets.
+--- Tells the holders of targets that a property was added or removed; opts.resources must know already.
 function Provider:property_add(name, what) return tell_property(self, "property-add", name, what) end
 
 function Provider:property_remove(name, what) return tell_property(self, "property-remove", name, what) end
 
---- All of it ends at another time, in seconds since 1970.
+--- Tells all holders a new time at which the resources end, in seconds since 1970.
 function Provider:expire(time)
   if type(time) ~= "number" or time < 0 then return refused("invalid", "expiration: seconds since 1970 are wanted") end
   for _, stream in ipairs(each_stream(self)) do
@@ -313,7 +315,7 @@ end
 
 -- ---- looking, keeping ---------------------------------------------------------------------------------------------
 
---- Plain data: every group with what is in it, online and offline, who has it; drained targets with reasons.
+--- Returns plain data: for every group its targets, online and offline, and its holder; drained targets with reasons.
 function Provider:status()
   local holders, list = {}, {}
   for _, stream in pairs(self.streams) do holders[stream.group] = stream end
@@ -332,7 +334,7 @@ function Provider:status()
   return { targets = text(self.targets), groups = list, drained = drained }
 end
 
---- What has to outlive the process, as plain data: streams do not.
+--- Returns the groups, states and reasons as plain data for M.new; streams are not saved.
 function Provider:save()
   local groups, reasons = {}, {}
   for name, set in pairs(self.groups) do
@@ -355,8 +357,8 @@ local function check_groups(self, groups)
   end
 end
 
---- A provider. opts: targets (idset), resources(targets): their R as a table, send(stream, response); groups {name = idset}, up
---- (idset; all if not given), drained, reasons: as `save` gave them.
+--- Makes a provider. opts: targets (idset); resources(targets), returning the R of targets as a table; send(stream,
+--- response); groups {name = idset}, up (idset; all by default), drained, reasons: from `save`.
 function M.new(opts)
   local self = setmetatable({
     targets = core.idset(opts.targets), resources = opts.resources, send = opts.send, groups = {}, streams = {}, number = 0,

@@ -1,4 +1,4 @@
---- targets.lua - execution targets as they stand in a graph: which vertices a rank is, what jobs have there.
+--- targets.lua - the execution targets of a graph: the vertices of each rank, and the jobs on them.
 
 local core = require "weir.core"
 
@@ -7,11 +7,11 @@ local M = {}
 local Targets = {}
 Targets.__index = Targets
 
--- Where a rank begins, nothing below is looked at.
+-- Returns false where a rank begins, to end a walk there.
 local function above_ranks(v) return v.rank == nil end
 
--- A vertex more of a target. The usual one vertex stands for itself: ten thousand lists would be ten thousand objects for the
--- collector to visit.
+-- Adds a vertex to a target. A target with a single vertex, the usual case, has no list: ten thousand lists would
+-- burden the garbage collector.
 local function add(vertices, rank, v)
   local known = vertices[rank]
   if known == nil then
@@ -23,7 +23,7 @@ local function add(vertices, rank, v)
   end
 end
 
---- Looks again: after the graph was changed by others.
+--- Finds all targets anew, after the graph was changed elsewhere.
 function Targets:scan()
   self.vertices = {}
   local ids = {}
@@ -37,13 +37,13 @@ function Targets:scan()
   self.all = core.idset(ids)
 end
 
---- The topmost vertices of a target: its node, as a rule.
+--- Returns a list of the topmost vertices of a target: usually a single node.
 function Targets:of(target)
   local known = self.vertices[target]
   return type(known) == "table" and known or { known }
 end
 
---- Each vertex of a set of targets, with its target.
+--- Iterates over the vertices of a set of targets: vertex, target.
 function Targets:each(set)
   return coroutine.wrap(function()
     for target in set:ids() do
@@ -52,7 +52,7 @@ function Targets:each(set)
   end)
 end
 
---- Job -> true for all that have, or will have, something of a target.
+--- Returns job -> true for all jobs with an allocation or reservation on a target.
 function Targets:jobs(target)
   local found = {}
   for _, v in ipairs(self:of(target)) do
@@ -61,21 +61,21 @@ function Targets:jobs(target)
   return found
 end
 
---- Takes a target out of the graph, from jobs too.
+--- Removes a target from the graph, with the spans of jobs on it.
 function Targets:unlink(target)
   for _, v in ipairs(self:of(target)) do assert(self.graph:unlink(v, { force = true })) end
   self.vertices[target] = nil
   self.all = self.all - core.idset { target }
 end
 
---- The targets of a graph.
+--- Makes the targets of a graph.
 function M.of(graph)
   local self = setmetatable({ graph = graph }, Targets)
   self:scan()
   return self
 end
 
---- Gives each node a rank, from 0 on, where no vertex of the graph has one; without nodes the roots are targets.
+--- Numbers the nodes of a graph without any rank, from 0 on; in a graph without nodes the roots become targets.
 function M.number(graph)
   for v in graph:walk {} do
     if v.rank then return end

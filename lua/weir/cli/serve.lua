@@ -200,7 +200,7 @@ local PATIENCE, MORE_PATIENCE = 5, 120 -- seconds for a parent to give the first
 local function parent_of(opts, within)
   if not opts.parent then return nil end
   if opts.resources then out.fail(2, "serve: -r and --parent exclude each other") end
-  local links, parents = require "weir.serve.link", require "weir.serve.parent"
+  local links, parents = require "weir.serve.peer_connection", require "weir.serve.parent"
   local address = out.check(parents.address(opts.parent))
   local access = {
     token_file = opts["parent-token-file"] or os.getenv "WEIR_TOKEN_FILE", ca = opts["parent-ca"] or os.getenv "WEIR_CA",
@@ -238,7 +238,7 @@ local function recorder_of(path)
   local file, why = core.open_own(path)
   if not file then out.fail(2, "serve: --record: %s", why) end
   file:setvbuf "line"
-  return require("weir.acquire.record").writer(function(text)
+  return require("weir.acquire.recording").writer(function(text)
     local ok, wrong = file:write(text)
     if not ok then log(("the recording is not complete: %s"):format(wrong)) end
   end, require("weir.serve.server").now)
@@ -317,7 +317,7 @@ local function stand_by(opts, store, within)
     within.server:use(service)
     announce(service, within.server)
   end
-  return require("weir.serve.standby").new { store = store, lead = lead, log = log, period = store:period() }
+  return require("weir.serve.hot_standby").new { store = store, lead = lead, log = log, period = store:period() }
 end
 
 -- The sockets that were handed over, or else those of --listen.

@@ -1,5 +1,5 @@
---- annotations.lua - what users see of a job that waits or starts (RFC 27, annotations): t_estimate, reason_pending,
---- resource_summary. Few are written at a time, and only what changed.
+--- annotations.lua - annotations of pending and starting jobs (RFC 27): t_estimate, reason_pending, resource_summary.
+--- Only a few are written at a time, and only changed ones.
 
 local core = require "weir.core"
 local explain_text = require "weir.explain.text"
@@ -8,26 +8,26 @@ local jobid = require "weir.flux.jobid"
 local M = {}
 M.__index = M
 
-local MOST = 20           -- estimates that one pass tells
-local FIRST = 4           -- jobs of each queue that are told why they wait
-local EVERY = 0.5         -- seconds
-local VERTICES = 1000     -- of a machine on which what can never run is looked at in detail
+local MOST = 20           -- estimates written after a pass
+local FIRST = 4           -- jobs of each queue for which reason_pending is written
+local EVERY = 0.5         -- seconds between two writes
+local VERTICES = 1000     -- size of a machine up to which infeasible requests are explained in detail
 
---- A job has a reservation, or lost it.
+--- Notes that a job got or lost a reservation.
 function M:reserved(job)
   if self.on then self.changed[job] = true end
 end
 
 function M:forget(job) self.changed[job] = nil end
 
--- What takes away what was written before.
+-- Returns null for each annotation written before, to delete them.
 local function cleared(job)
   local sched = {}
   for key in pairs(job.noted or {}) do sched[key] = core.null end
   return sched
 end
 
---- The annotations of a job that starts, as text.
+--- Returns the annotations of a starting job, as JSON text.
 function M:start(job, allocation)
   self.changed[job] = nil
   local sched = cleared(job)
@@ -56,9 +56,9 @@ local function estimates(self)
   end
 end
 
--- ---- why a job waits, or never runs -------------------------------------------------------------------------------------
+-- ---- why a job waits, or never runs ---------------------------------------------------------------------------------
 
--- Adds up the units of each type that resources ask for, and tells which of them are to be whole.
+-- Adds to `needs` the units of each type requested, and whether whole vertices are requested.
 local function add_needs(needs, resources, times)
   for _, r in ipairs(resources) do
     local count = type(r.count) == "table" and r.count.min or r.count or 1
@@ -73,7 +73,7 @@ end
 
 local NONE = { total = 0, free = 0, idle = 0 }
 
--- The first type, by name, of which there is too little in all, or (now) up and free.
+-- Returns a sentence about the first type with too few units: in all, or (now) up and free.
 local function too_little(self, request, now)
   local rows, types = self.host.graph:aggregate(), {}
   local needs = add_needs({}, request:resources(), 1)
@@ -90,7 +90,7 @@ local function too_little(self, request, now)
   end
 end
 
--- In one sentence; takes as long as explanations do.
+-- Returns the explanation of a request in one sentence. Takes as long as an explanation does.
 local function explained(self, request)
   local report = self.host.engine:explain(request)
   if not report then return nil end
@@ -99,30 +99,30 @@ local function explained(self, request)
   return jobid.with_ids(text, self.host.jobs)
 end
 
---- Why a request can never be met.
+--- Returns why a request can never be met.
 function M:never(request)
   local detail = too_little(self, request)
   if not detail and self.host.graph:count() <= VERTICES then detail = explained(self, request) end
   return "unsatisfiable request: " .. (detail or "it can never be met on these resources")
 end
 
---- Why a job waits, by a full explanation: for a copy of the scheduler.
+--- Returns why a job waits, by a full explanation; to be called in a copy of the scheduler.
 function M:reason(id)
   local job = self.host.jobs[id]
   return job and explained(self, job.request) or nil
 end
 
---- A copy of the scheduler was made for that, or for who asks, in so many seconds. Without being asked it takes 1 % of the time.
+--- Notes the time needed to copy the scheduler. Unrequested copies use at most 1 % of the time.
 function M:copied(seconds) self.next = math.max(self.next, self.host.ticks() + 100 * seconds) end
 
---- What that gave.
+--- Writes the reason found by a copy of the scheduler.
 function M:told(id, text)
   local job = self.host.jobs[id]
   if job and job.state == "pending" then write(self, job, "reason_pending", text) end
 end
 
--- Why those that come first wait, where they could not be told since something became free. What needs a longer look gets it one by
--- one, elsewhere if there is where.
+-- Writes why the first jobs of each queue wait, for jobs without a reason since resources became free last. Reasons
+-- that need a full explanation are requested from a copy, one at a time, if copies are possible.
 local function reasons(self)
   local asked = false
   self.late = next(self.changed) ~= nil
@@ -138,7 +138,7 @@ local function reasons(self)
   end
 end
 
---- After a pass, and when what was put off has its time.
+--- Writes annotations after a pass, and when deferred ones are due.
 function M:write()
   if not self.on then return end
   if next(self.changed) then estimates(self) end
@@ -150,10 +150,10 @@ function M:write()
   self.next = math.max(self.next, now + math.max(EVERY, 20 * took))
 end
 
---- Seconds until what was put off is to be written; nil: nothing was.
+--- Returns the seconds until deferred annotations are due, or nil.
 function M:wait() return self.on and self.late and math.max(self.next - self.host.ticks(), 0.001) or nil end
 
---- Notes for a scheduler.
+--- Makes the annotations of a scheduler.
 function M.new(host)
   return setmetatable({ host = host, changed = {}, next = 0, late = false, on = host.settings.annotate == "true" }, M)
 end

@@ -1,20 +1,23 @@
---- instance.lua - the scheduler of a Flux instance, without I/O: requests come in as texts (RFC 27, RFC 28), answers go out by
---- opts.answer. Queue policies decide who starts when, a placement policy where; the books are those of the engine.
+--- instance.lua - the scheduler of a Flux instance, without I/O: requests come in as texts (RFC 27, RFC 28), answers go
+-- out by opts.answer. Queue policies decide which job starts when, a placement policy decides where; the schedules are
+-- kept by the engine.
 --
 --   local s = instance.new { settings =, answer = {alloc(id, R, annotations), annotate(id, annotations), deny(id, note),
 --                            raise(id, note), explain(id)}, log = function(level, text), clock = seconds since 1970,
 --                            ticks = seconds from some time on, for slices }
---   s:acquire(text)  s:hello(text, R, jobspec)  s:alloc(text)  s:free(text)  s:cancel(text)  s:prioritize(text)  s:expiration(text)
---   s:schedule(seconds)   works no longer than that; in how many seconds it wants to be called again
+--   s:acquire(text)  s:hello(text, R, jobspec)  s:alloc(text)  s:free(text)  s:cancel(text)  s:prioritize(text)
+--   s:expiration(text)
+--   s:schedule(seconds)   works for at most so long; returns in how many seconds the next call is due
 --
--- A job: id, request, shape, units, least, submit, estimate, user, qos, priority, queue, state (pending, running, gone), start, due,
--- reserved, line, preemptible; known: its queue policy has been told of it. See broker.lua for what the policies are given.
+-- Fields of a job: id, request, shape, units, least, submit, estimate, user, qos, priority, queue, state (pending,
+-- running, gone), start, due, reserved, line (its entry in queues.lua), preemptible; known: the queue policy knows the
+-- job. See sim/broker.lua for the fields given to policies.
 
 local asking = require "weir.sim.broker"
 local core = require "weir.core"
-local follow = require "weir.acquire.follow"
+local scheduler_client = require "weir.acquire.scheduler_client"
 local heap = require "weir.sim.event_heap"
-local hello = require "weir.acquire.hello"
+local recover = require "weir.acquire.recover"
 local jobid = require "weir.flux.jobid"
 local jobspec = require "weir.flux.jobspec"
 local lines = require "weir.flux.queues"
@@ -29,7 +32,7 @@ local M = {}
 M.__index = M
 
 local MOST_REST = 1 -- seconds
-local LONGER = 10 -- seconds that a job whose time is over is thought to go on, at least
+local LONGER = 10 -- seconds by which an overdue job is expected to go on, at least
 
 local function decode(text)
   local value, why = core.json_decode(text or "")
@@ -37,12 +40,12 @@ local function decode(text)
   return value
 end
 
--- The clock of the books is in microseconds: what comes out of it is what was put in.
+-- Rounds to microseconds, the unit of engine time, so that times read equal times written.
 local function round(t) return math.floor(t * 1e6 + 0.5) / 1e6 end
 
--- ---- the machine --------------------------------------------------------------------------------------------------------
+-- ---- the machine ----------------------------------------------------------------------------------------------------
 
--- A reservation is gone, and with it what the policy knows of it.
+-- Handles the loss of a reservation, and tells the queue policy.
 local function lost(self, id)
   local job = self.jobs[id]
   if not job then return end
@@ -50,7 +53,7 @@ local function lost(self, id)
   self:ask("lost", id)
 end
 
--- What could run, and when, may be otherwise now.
+-- Notes a change of resources: any job might start now, or at a different time.
 local function changed(self)
   if not self.engine then return end
   self.releases = self.releases + 1
@@ -59,7 +62,7 @@ local function changed(self)
   self.dirty = true
 end
 
--- Jobs that could never run on what is left are denied.
+-- Denies jobs that can never run on the remaining resources.
 local function judge(self)
   local list = {}
   for _, shape in pairs(self.requests) do shape.feasible, shape.last = nil, nil end
@@ -89,7 +92,8 @@ local function on_stream(self)
   }
 end
 
--- Units of what jobs are counted in that the smallest node has, and nodes have in the mean of those that have any.
+-- Measures nodes, in units of the type jobs are counted in: the units of the smallest node, and the mean of nodes with
+-- any.
 local function measure_nodes(self)
   local least, sum, n = math.huge, 0, 0
   for v in self.graph:walk { type = "node" } do
@@ -100,7 +104,7 @@ local function measure_nodes(self)
   self.sizes = { node = n > 0 and sum / n or 0 } -- for sim.units_of
 end
 
--- What a first match makes and later ones use is made at once, before anybody waits for it.
+-- Runs a few matches in advance, so that the first real match finds all indices built.
 local function warm_up(self)
   local core_of = '{"type":"slot","count":1,"label":"a","with":[{"type":"core","count":1}]}'
   for _, resource in ipairs {
@@ -111,7 +115,7 @@ local function warm_up(self)
   end
 end
 
--- The first response: there is a machine now.
+-- Handles the first response: the machine is known now.
 local function open(self, resources)
   self.engine, self.graph = self.follow.engine, self.follow.engine:resources()
   self.type = sim.main_type(self.graph)
@@ -129,7 +133,7 @@ local function open(self, resources)
   return true
 end
 
---- A response to resource.acquire: true; or nil, message: then all is over.
+--- Handles a response to resource.acquire. Returns true; or nil, message, after which the scheduler is finished.
 function M:acquire(text)
   local message, why = decode(text)
   if not message then return nil, why end
@@ -146,13 +150,13 @@ function M:acquire(text)
   return true
 end
 
--- Units that there are in all of what jobs are counted in.
+-- Returns the units of the machine, of the type jobs are counted in.
 function M:total()
   local row = self.graph:aggregate()[self.type]
   return row and row.total or 0
 end
 
--- ---- what broker.lua stands on ------------------------------------------------------------------------------------------
+-- ---- host of broker.lua ---------------------------------------------------------------------------------------------
 
 function M:ask(what, id, ...)
   if what == "lost" then self.notes:reserved(self.jobs[id]) end
@@ -167,7 +171,7 @@ function M:tell(event, job)
   if event == "reserve" then self.notes:reserved(job) end
 end
 
--- A job got its resources.
+-- Starts a job whose resources were allocated.
 function M:begin(job)
   job.state, job.start, job.due = "running", self.now, self.now + job.estimate
   self.npending, self.nrunning, self.started = self.npending - 1, self.nrunning + 1, self.started + 1
@@ -176,7 +180,8 @@ function M:begin(job)
   self.answer.alloc(job.id, self:R(a), self.notes:start(job, a))
 end
 
---- The R of an allocation. Where the R of the machine has a graph, so has this one; what else its scheduling key holds is passed on.
+--- Returns the R of an allocation. With a graph in the R of the machine, the R has a graph, too; any different
+-- scheduling key is passed on.
 function M:R(a)
   local format, scheduling = self.settings["R-format"], self.scheduling
   if format ~= "auto" then return assert(a:format(format)) end
@@ -187,7 +192,8 @@ end
 
 local START, FREE, PREEMPT, AGAIN = 1, 5, 6, 7
 
--- Whether one that asks for the same, for no longer, was refused since something became free last, or a reservation came or went.
+-- Returns true if an equal request, no longer than the job's, failed since resources became free or a reservation
+-- changed last.
 local function was_refused(self, job)
   local last = not job.reserved and job.shape.last
   return last and last.releases == self.releases and last.promises == self.promises
@@ -203,7 +209,7 @@ local function try(self, job)
   return started
 end
 
--- What a policy asks. Jobs may have gone, or come anew, since it began. Those that are to make way end some time later.
+-- Answers a query of a policy. Jobs may have gone or come since the policy began. Preempted jobs end some time later.
 local function answer(self, what, id, ...)
   if what == FREE or what == AGAIN then return asking.answer(self, what, id) end
   local job = self.jobs[id]
@@ -214,9 +220,9 @@ local function answer(self, what, id, ...)
   return asking.answer(self, what, id)
 end
 
--- ---- jobs ---------------------------------------------------------------------------------------------------------------
+-- ---- jobs -----------------------------------------------------------------------------------------------------------
 
--- Forgets requests that nobody uses.
+-- Forgets shapes without jobs.
 local function forget_shapes(self)
   if self.nshapes < 1000 or self.nshapes < 4 * (self.npending + self.nrunning) then return end
   local used, kept, n = {}, {}, 0
@@ -229,7 +235,7 @@ end
 
 local SLOTS = { slot = true, or_slot = true }
 
--- Nodes that are asked for as a whole, as those within slots are.
+-- Returns the number of whole nodes requested; a node within a slot is whole by default.
 local function whole_nodes(resources, times, in_slot)
   local sum = 0
   for _, r in ipairs(resources) do
@@ -240,7 +246,7 @@ local function whole_nodes(resources, times, in_slot)
   return sum
 end
 
--- How much a request is, as the policy admits it, and that nothing is known yet of whether it could ever run.
+-- Measures a request as admitted by the placement policy; feasibility is unknown again.
 local function measure(self, shape)
   local asked = self.engine:admitted(shape.request) or shape.request
   local units, least = sim.units_of(asked, self.type, self.graph, self.sizes)
@@ -248,7 +254,7 @@ local function measure(self, shape)
   shape.feasible = nil
 end
 
--- Another policy may admit other requests.
+-- Measures all requests again: a new policy may admit different requests.
 local function measure_all(self)
   for _, shape in pairs(self.requests) do measure(self, shape) end
   for _, job in pairs(self.jobs) do
@@ -256,7 +262,7 @@ local function measure_all(self)
   end
 end
 
--- A request is read once for all jobs that give the same text.
+-- Returns the shape of a request text; equal texts share a shape, so a request is parsed once.
 local function read_shape(self, text)
   local shape = self.requests[text]
   if shape then return shape end
@@ -270,7 +276,7 @@ local function read_shape(self, text)
   return shape
 end
 
---- Whether a request could ever run here; shape.why says why not.
+--- Returns true if a request could ever run here; otherwise shape.why says why not.
 function M:feasible_shape(shape)
   if shape.feasible == nil then
     local ok, why, code = self.engine:match(shape.request, { mode = "feasible", stats = false })
@@ -290,7 +296,7 @@ local function read_job(self, spec)
   return shape, what
 end
 
---- sched.alloc
+--- Serves sched.alloc.
 function M:alloc(text)
   local message, why = decode(text)
   if not message then return nil, why end
@@ -316,7 +322,7 @@ function M:alloc(text)
   return true
 end
 
--- Reservations of those that a new job comes before are made anew.
+-- Drops reservations of jobs behind a new job, to be made again.
 function M:behind(job)
   if self.nreserved == 0 then return end
   for other in pairs(self.reservations) do
@@ -327,7 +333,7 @@ function M:behind(job)
   end
 end
 
---- A job goes, whatever it is; its queue policy is told.
+--- Removes a job in any state, and tells its queue policy.
 function M:leave(job)
   local running = job.state == "running"
   asking.unreserve(self, job)
@@ -338,14 +344,14 @@ function M:leave(job)
   self.dirty = true
 end
 
--- The ranks of an R.
+-- Returns the ranks of an R, as an idset.
 local function ranks_of(R)
   local ids = core.idset()
   for _, entry in ipairs(R and R.execution and R.execution.R_lite or {}) do ids = ids | core.idset(tostring(entry.rank)) end
   return ids
 end
 
---- sched.free: of all that a job has left, or of some of its ranks.
+--- Serves sched.free: all remaining resources of a job, or the resources on some ranks.
 function M:free(text)
   local message, why = decode(text)
   if not message then return nil, why end
@@ -370,7 +376,7 @@ function M:free(text)
   return true
 end
 
---- sched.cancel: of a request that nobody has had the last answer to. What it got meanwhile is given back.
+--- Serves sched.cancel for a request without a final answer. Resources allocated meanwhile are released.
 function M:cancel(text)
   local message, why = decode(text)
   if not message then return nil, why end
@@ -385,14 +391,14 @@ function M:cancel(text)
   return true
 end
 
---- A job that was to make way does not end.
+--- Handles a preempted job that goes on.
 function M:spared(text)
   local job = self.jobs[(decode(text) or {}).id]
   if job then preempt.spare(self, job) end
   return true
 end
 
---- sched.prioritize
+--- Serves sched.prioritize.
 function M:prioritize(text)
   local message, why = decode(text)
   if not message then return nil, why end
@@ -412,7 +418,7 @@ function M:prioritize(text)
   return true
 end
 
--- A running job ends at another time than was thought. Reservations give way.
+-- Changes the expected end of a running job. Reservations in the way are dropped.
 function M:lasts_until(job, t)
   if not self.engine:job(job.id) then return end
   local lifted = assert(self.engine:lift(job.id))
@@ -428,7 +434,7 @@ function M:lasts_until(job, t)
   self.lines:tell_all("change", sooner)
 end
 
---- sched.expiration: true; or nil, message, "invalid" or "unknown".
+--- Serves sched.expiration. Returns true; or nil, message, "invalid" or "unknown".
 function M:expiration(text)
   local message, why = decode(text)
   if not message then return nil, why, "invalid" end
@@ -440,15 +446,16 @@ function M:expiration(text)
   return true
 end
 
--- ---- jobs that run already ----------------------------------------------------------------------------------------------
+-- ---- recovery of running jobs ---------------------------------------------------------------------------------------
 
--- Units of what jobs are counted in.
+-- Returns the units of an R, of the type jobs are counted in.
 local function units_of_R(self, set) return set:count(self.type) end
 
--- What a job still has of an R, where some of its ranks are free.
+-- Returns the rest of an R after some of its ranks were freed.
 local function without(set, ranks) return ranks and set:on_ranks(core.idset(set:ranks()) - core.idset(ranks)) or set end
 
---- A job of hello: its message, its R and its jobspec, if that is known. True; or nil, message: then it cannot be booked.
+--- Recovers a running job from the message of hello, its R, and its jobspec if known. Returns true; or nil, message if
+-- the job cannot be booked.
 function M:hello(text, R, spec)
   local message, why = decode(text)
   if not message then return nil, why end
@@ -459,7 +466,7 @@ function M:hello(text, R, spec)
   if message.free then R = assert(set:format "rv1") end
   self:tick()
   self.engine:advance(self.now)
-  local here, elsewhere = hello.book(self.follow.targets, message.id, R)
+  local here, elsewhere = recover.book(self.follow.targets, message.id, R)
   if not here then return nil, elsewhere end
   if here:empty() then return nil, ("none of its targets, %s, is here"):format(tostring(elsewhere)) end
   if not elsewhere:empty() then
@@ -480,7 +487,7 @@ function M:hello(text, R, spec)
   return true
 end
 
--- Notes when a job's time is over. Jobs that are gone stay in the list until there are too many of them.
+-- Queues the expected end of a job. Entries of gone jobs stay in the heap until they are too many.
 function M:ends(job)
   if job.due == math.huge then return end
   if self.due.n > 4 * self.nrunning + 1000 then
@@ -494,14 +501,14 @@ function M:ends(job)
   self.due:push { time = job.due, kind = 0, job = job }
 end
 
--- ---- time ---------------------------------------------------------------------------------------------------------------
+-- ---- time -----------------------------------------------------------------------------------------------------------
 
---- Reads the clock, but amid a pass: there it stands still.
+--- Reads the clock; during a pass the clock stands still.
 function M:tick()
   if not self.lines.passing then self.now = math.max(self.now, round(self.clock())) end
 end
 
--- Jobs whose time is over and that are still there go on, nobody knows how long: reservations are made anew.
+-- Extends jobs past their expected end by an unknown time, and drops the reservations affected.
 local function extend(self)
   local event, late = self.due:peek(), nil
   while event and event.time <= self.now do
@@ -529,7 +536,7 @@ local function advance(self)
   if self.again and self.again <= self.now then self.again, self.dirty = nil, true end
 end
 
--- Seconds until something is to be done though nothing happens; nil: never.
+-- Returns the seconds until the scheduler has work without any request; nil: never.
 local function until_next(self)
   local t = self.again
   if self.nreserved > 0 then t = math.min(t or math.huge, self.soonest) end
@@ -538,9 +545,9 @@ local function until_next(self)
   return wait < math.huge and wait or nil
 end
 
--- ---- scheduling ---------------------------------------------------------------------------------------------------------
+-- ---- scheduling -----------------------------------------------------------------------------------------------------
 
--- A pass is over. The next one waits as long as this one took, so that half of the time is for others.
+-- Ends a pass. The next pass waits as long as the last one took, so that half of the time is left to the broker.
 local function rest(self, ends)
   self.notes:write()
   self.rests = ends + math.min(self.spent, MOST_REST)
@@ -563,8 +570,8 @@ local function begin(self)
   return true
 end
 
---- Works for so many seconds, or a little longer. Returns in how many seconds it wants to be called again: 0, at once; nil,
---- when something happens.
+--- Works for `seconds`, or a little longer. Returns in how many seconds the next call is due: 0, at once; nil, after
+--- the next request.
 function M:schedule(seconds)
   if not self.engine then return nil end
   local from = self.ticks()
@@ -583,9 +590,9 @@ function M:schedule(seconds)
   return self.dirty and math.max(self.rests - ends, 0) or until_next(self)
 end
 
--- ---- asked by others ----------------------------------------------------------------------------------------------------
+-- ---- queries --------------------------------------------------------------------------------------------------------
 
---- feasibility.check: true; or nil, message, "infeasible" or "invalid".
+--- Serves feasibility.check. Returns true; or nil, message, "infeasible" or "invalid".
 function M:feasible(text)
   local message, why = decode(text)
   if not message then return nil, why, "invalid" end
@@ -596,7 +603,7 @@ function M:feasible(text)
   return true
 end
 
---- sched.resource-status, as text.
+--- Serves sched.resource-status; returns JSON text.
 function M:status()
   local function part(state)
     local set = self.graph:root() and assert(self.graph:rset { state = state }) or rset.new()
@@ -606,8 +613,8 @@ function M:status()
   return ('{"all":%s,"allocated":%s,"down":%s}'):format(self.all, part "allocated", part "down")
 end
 
---- The placement policy failed. One that took more than twice its seconds gives way to the one before:
---- whether it did, so that what failed is tried again.
+--- Handles a failure of the placement policy. A policy that used more than twice its seconds is replaced by its
+--- predecessor. Returns true after a replacement: the failed match is to be tried again.
 function M:placement_failed()
   local retired = self.engine:retire() or self.engine:retired()
   if not retired or retired == self.retired then return false end
@@ -616,7 +623,7 @@ function M:placement_failed()
   return retired.instead ~= nil
 end
 
---- Numbers about it, a table.
+--- Returns statistics as a table.
 function M:stats()
   return {
     pending = self.npending, running = self.nrunning, reserved = self.nreserved, started = self.started, denied = self.denied,
@@ -625,7 +632,8 @@ function M:stats()
   }
 end
 
--- The placement policy of settings: a name; of a file that is not here, the policy itself. Or nil, message, code.
+-- Returns the placement policy of settings: a name, or the policy itself if its text came with a request. Or nil,
+-- message, code.
 local function placement(settings)
   local name, options = weir_policy.parse(settings.policy)
   local text = settings.texts[name]
@@ -633,7 +641,7 @@ local function placement(settings)
   return core.policy_source(text, name, { options = options })
 end
 
---- Takes other settings. What cannot be taken leaves everything as it was: nil, message.
+--- Replaces the settings. On failure nothing has changed: nil, message.
 function M:reconfigure(settings)
   if self.lines.passing then
     self.waiting = settings
@@ -653,14 +661,14 @@ function M:reconfigure(settings)
   return true
 end
 
---- What it begins with, in one line.
+--- Returns a line for the log about settings and machine.
 function M:describe()
   local s = self.settings
   local machine = self.graph:root() and self.graph:rset():format "rlist" or "no resources"
   return ("queue-depth=%s policy=%s queue=%s %s"):format(s["queue-depth"], s.policy, s.queue, machine)
 end
 
---- A scheduler; or nil, message, code.
+--- Makes a scheduler; or nil, message, code.
 function M.new(opts)
   local policy, why, code = weir.policy(opts.settings.policy)
   if not policy then return nil, why, code end
@@ -677,7 +685,7 @@ function M.new(opts)
     replaced = function() self.dirty = true end,
   }
   self.notes = notes.new(self)
-  self.follow = follow.new { style = "keyed", policy = opts.settings.policy, send = function() end, on = on_stream(self) }
+  self.follow = scheduler_client.new { style = "keyed", policy = opts.settings.policy, send = function() end, on = on_stream(self) }
   return self
 end
 

@@ -1,12 +1,12 @@
---- jobid.lua - ids of jobs as people see them (RFC 19, F58).
+--- jobid.lua - job ids as shown to users (RFC 19, F58).
 
 local M = {
-  prefix = "ƒ", -- "f" where that cannot be shown
+  prefix = "ƒ", -- "f" for terminals without it
 }
 
 local DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
---- The prefix (M.prefix, if not given) and the number to the base of 58.
+--- Returns an id in F58: the prefix (M.prefix by default), and the number in base 58.
 function M.f58(id, prefix)
   local text = ""
   repeat
@@ -16,7 +16,7 @@ function M.f58(id, prefix)
   return (prefix or M.prefix) .. text
 end
 
---- A text with the numbers of those that `known` has written so.
+--- Returns a text with all ids found in `known` written in F58.
 function M.with_ids(text, known, prefix)
   return (text:gsub("%d[%d]+", function(digits)
     local id = math.tointeger(tonumber(digits))

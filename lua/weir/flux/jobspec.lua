@@ -1,15 +1,15 @@
---- jobspec.lua - what of a jobspec matters to a scheduler. Jobs that ask for the same share one request, so what differs
---- between them and changes nothing is left out.
+--- jobspec.lua - the parts of a jobspec relevant to the scheduler. Jobs with equal resources share a request, so parts
+--- that differ between jobs without affecting placement are left out.
 
 local core = require "weir.core"
 
 local M = {}
 
--- Of attributes.system: of no interest, or told apart.
+-- Keys of attributes.system without effect on the request, or read by about().
 local NOISE = { environment = true, cwd = true, shell = true, exec = true, files = true, job = true, dependencies = true,
   preferences = true, bank = true, ["preemptible-after"] = true }
 
--- The tasks, without what they run.
+-- Returns the tasks without their commands.
 local function plain_tasks(tasks)
   if type(tasks) ~= "table" then return tasks end
   local list = {}
@@ -19,8 +19,8 @@ local function plain_tasks(tasks)
   return core.array(list)
 end
 
--- A job's constraint, and the properties that its queue requires besides, whatever the job's own constraint says of them. A constraint
--- that is none stays part of the request, whose reader refuses it.
+-- Returns the job's constraint and the properties required by its queue, joined by "and". A malformed constraint stays
+-- in the request, to be refused by the parser.
 local function with_required(constraints, requires)
   if type(requires) ~= "table" or #requires == 0 then return constraints end
   local own = { properties = core.array { table.unpack(requires) } }
@@ -35,7 +35,7 @@ local function system_of(spec)
   return attributes, type(attributes.system) == "table" and attributes.system or {}
 end
 
---- What counts of a jobspec besides the request: {duration =, preemptible = seconds or nil, queue =, qos =}.
+--- Returns the parts of a jobspec read besides the request: {duration =, preemptible = seconds or nil, queue =, qos =}.
 function M.about(spec)
   local _, given = system_of(spec)
   local queue, after = type(given.queue) == "string" and given.queue or nil, given["preemptible-after"]
@@ -43,8 +43,8 @@ function M.about(spec)
     preemptible = type(after) == "number" and after >= 0 and after or nil }
 end
 
---- The request of a jobspec as text, the same for jobs that ask for the same, and what else counts, see about().
---- requires: queue -> properties. Or nil, message.
+--- Returns the request of a jobspec as text, equal for equal resources, and the result of about(). `requires`: queue ->
+--- properties. Or nil, message.
 function M.read(spec, requires)
   if type(spec) ~= "table" then return nil, "a jobspec is an object" end
   local attributes, given = system_of(spec)

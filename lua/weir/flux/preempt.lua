@@ -1,13 +1,13 @@
---- preempt.lua - jobs that make way for others, as a queue policy says: those that may be stopped after some time, and no others
---- (RFC 14, preemptible-after). Flux ends them by an exception; what they have is free when they are gone, some seconds later. Until
---- then the one that they make way for has a reservation for when they are thought to be gone, so that nobody else takes it.
+--- preempt.lua - preemption, as requested by a queue policy. Only jobs with preemptible-after (RFC 14) can be
+--- preempted, after the time given. Flux ends a preempted job by an exception, and its resources become free seconds
+--- later. Until then the waiting job has a reservation at the expected end, so no further job takes the resources.
 
 local asking = require "weir.sim.broker"
 local jobid = require "weir.flux.jobid"
 
 local M = {}
 
-local GRACE = 10 -- seconds that a job has to end
+local GRACE = 10 -- seconds given to a job to end
 local RESERVE = 2
 
 local function may_go(self, job)
@@ -20,7 +20,7 @@ local function leave(self, job, note)
   self.answer.raise(job.id, note)
 end
 
--- Whether a job fits now.
+-- Returns true if a job fits now. Changes nothing.
 local function fits(self, job)
   self.matches = self.matches + 1
   if self.engine:place(job.request, job.id, self.now, job.estimate) ~= self.now then return false end
@@ -28,8 +28,8 @@ local function fits(self, job)
   return true
 end
 
--- Those that have to go, the first ones of the victims, besides those that leave already; nil: not even that would do. What is
--- tried here is undone.
+-- Returns the first jobs of `victims` to be ended besides jobs leaving already; nil if ending all is not enough.
+-- Restores the schedules.
 local function choose(self, job, victims)
   local lifted, chosen = {}, {}
   local function lift(other)
@@ -50,12 +50,12 @@ local function choose(self, job, victims)
   return done and chosen or nil
 end
 
--- It has what is going to be free, as soon as it is.
+-- Reserves for the job the resources about to become free.
 local function hold(self, job)
   return asking.answer(self, RESERVE, job.id) == self.now and 0
 end
 
--- Whether all that it waits for are still on their way.
+-- Returns true if all jobs awaited by the job are still leaving.
 local function awaits(self, job)
   if not job.reserved or not job.after then return false end
   for _, other in ipairs(job.after) do
@@ -64,8 +64,8 @@ local function awaits(self, job)
   return true
 end
 
---- A job that cannot start takes the place of running ones (ids), as few of them as it needs, the first ones first. False: not now;
---- 0: it has started after all.
+--- Preempts running jobs (ids) for a job unable to start, in the order of `victims` and no more than needed. Returns 0
+--- if the job has started after all; otherwise false, with a reservation for the job if enough victims could be ended.
 function M.make_way(self, job, victims)
   if awaits(self, job) then return false end
   local chosen = choose(self, job, victims)
@@ -75,13 +75,13 @@ function M.make_way(self, job, victims)
   return hold(self, job)
 end
 
---- A job is to end, for nobody in particular. It goes on until it does.
+--- Preempts a job for no job in particular. The job runs until it ends.
 function M.stop(self, job)
   if may_go(self, job) and not self.leaving[job] then leave(self, job, "preempted") end
   return false
 end
 
---- One that was to leave does not.
+--- Keeps a preempted job running beyond its preemption.
 function M.spare(self, job)
   local due = self.leaving[job]
   if not due then return end

@@ -1,8 +1,8 @@
---- queues.lua - the queue policies of a scheduler: one for each queue of Flux that has its own, and one for all others. Each is a
---- sandbox with the jobs of its queue in it; all of them place on one engine.
+--- queues.lua - the queue policies of a scheduler: one for each queue of Flux with a policy of its own, and one for all
+-- remaining queues. Each policy runs in a sandbox with the jobs of its queue, called a line; all place on one engine.
 --
--- Invariant: while a pass is under way (a policy stopped amid its work, to go on later), no policy is told anything: what
--- happens meanwhile is put off until the pass is over.
+-- Invariant: during a pass (a policy interrupted in the middle, to continue later) no policy is told anything; events
+-- are deferred until the pass is over.
 
 local queue_policy = require "weir.sim.queue_policy"
 
@@ -10,11 +10,11 @@ local M = {}
 M.__index = M
 
 local BUDGET = { seconds = 30, instructions = 2000000000, memory = 1 << 30 }
-local FALLBACK = "fcfs" -- takes the place of a policy that fails
+local FALLBACK = "fcfs" -- replaces a policy that fails
 
 local function by_id(a, b) return a.id < b.id end
 
---- Opens a policy for a queue ("" for all that have none of their own): a line; or nil, message, code.
+--- Opens a policy for a queue ("" for queues without a policy of their own). Returns a line; or nil, message, code.
 local function open(self, queue, x, texts)
   local line = { queue = queue }
   local sandbox, name, code = queue_policy.open(x, function(...) return self.bridge(...) end, BUDGET, texts)
@@ -23,13 +23,13 @@ local function open(self, queue, x, texts)
   return line
 end
 
--- Tells a line. A policy that fails is replaced.
+-- Tells a line of an event. A policy that fails is replaced.
 local function tell(self, line, ...)
   local ok, why = line.sandbox:call(...)
   if not ok then self:replace(line, why) end
 end
 
--- Gives a line all jobs that are its.
+-- Submits to a line all its jobs.
 local function fill(self, line)
   local list = {}
   for _, job in pairs(self.jobs()) do
@@ -41,7 +41,7 @@ local function fill(self, line)
   for _, job in ipairs(list) do self:add(job, line) end
 end
 
---- A policy failed: its queue goes on in order, so that jobs still start.
+--- Replaces a failed policy, so that jobs of the queue still start, in order.
 function M:replace(line, why)
   if line.failed then error(why, 0) end
   self.log("err", ("queue policy %s: %s; %s takes its place"):format(line.name, why, FALLBACK))
@@ -51,10 +51,10 @@ function M:replace(line, why)
   self.replaced()
 end
 
---- The line of a queue.
+--- Returns the line of a queue.
 function M:of(queue) return self.by_queue[queue or ""] or self.by_queue[""] end
 
---- Tells the line of a job something about it, or after the pass.
+--- Tells the line of a job of an event, at once or after the pass.
 function M:tell(job, what, ...)
   if self.passing then
     self.deferred[#self.deferred + 1] = table.pack(job.line, what, job.id, ...)
@@ -63,14 +63,14 @@ function M:tell(job, what, ...)
   end
 end
 
---- Tells all lines.
+--- Tells all lines of an event, at once or after the pass.
 function M:tell_all(...)
   for _, line in ipairs(self.order) do
     if self.passing then self.deferred[#self.deferred + 1] = table.pack(line, ...) else tell(self, line, ...) end
   end
 end
 
--- A job comes, or is told of again.
+-- Submits a job to a line, for the first time or again.
 function M:add(job, line)
   line = line or self:of(job.queue)
   job.line, job.known = line, false
@@ -88,9 +88,9 @@ function M:submit(job)
   if job.state == "running" then tell(self, job.line, "started", job.id, job.start) end
 end
 
--- ---- passes -------------------------------------------------------------------------------------------------------------
+-- ---- passes ---------------------------------------------------------------------------------------------------------
 
--- What was put off is told, in its order; but to who was given all jobs as they are now.
+-- Delivers deferred events in order, except to lines filled anew meanwhile.
 local function flush(self)
   local list = self.deferred
   self.deferred = {}
@@ -101,7 +101,7 @@ local function flush(self)
   end
 end
 
--- The pass is over: what has failed is replaced, what was put off is told.
+-- Ends a pass: replaces failed policies, delivers deferred events.
 local function finish(self)
   self.passing = nil
   for _, line in ipairs(self.order) do line.renewed = nil end
@@ -113,12 +113,12 @@ local function finish(self)
   flush(self)
 end
 
---- Begins a pass: each line is asked what is to be done at `now`.
+--- Begins a pass at time `now` over all lines.
 function M:begin(now)
   self.passing, self.at = { now = now }, 1
 end
 
--- A line's part of a pass, as far as it comes. Returns whether it is done.
+-- Continues a line's part of the pass. Returns true if the part is done.
 local function go(self, line, seconds)
   line.sandbox:slice(seconds)
   local ok, done
@@ -134,7 +134,7 @@ local function go(self, line, seconds)
   return true
 end
 
---- Goes on with the pass for so many seconds. Returns whether it is over.
+--- Continues the pass for `seconds`. Returns true if the pass is over.
 function M:go(seconds, clock)
   local ends = clock() + seconds
   while self.at <= #self.order do
@@ -146,7 +146,7 @@ function M:go(seconds, clock)
   return true
 end
 
---- The first n jobs that wait in each line.
+--- Returns the ids of the first n waiting jobs of each line.
 function M:heads(n)
   local ids = {}
   for _, line in ipairs(self.order) do
@@ -155,17 +155,17 @@ function M:heads(n)
   return ids
 end
 
---- What is in use: {queue =, policy =, failed = why or nil} of each line.
+--- Returns {queue =, policy =, failed = why or nil} for each line.
 function M:about()
   local list = {}
   for i, line in ipairs(self.order) do list[i] = { queue = line.queue, policy = line.name, failed = line.failed } end
   return list
 end
 
--- ---- making them --------------------------------------------------------------------------------------------------------
+-- ---- construction ---------------------------------------------------------------------------------------------------
 
---- Opens other policies, for use(): `default`, and by queue; texts: of files that are not here, by path. Or nil, message, code where
---- one of them does not open. The old ones go on.
+--- Opens new policies, for use(): `default`, and by queue; texts: sources of policies by path, for paths not readable
+--- here. Or nil, message, code if any fails to open; the old policies stay in use.
 function M:open(default, queues, texts)
   local by_queue, order, names = {}, {}, { "" }
   for name in pairs(queues) do names[#names + 1] = name end
@@ -178,14 +178,15 @@ function M:open(default, queues, texts)
   return { by_queue = by_queue, order = order }
 end
 
---- Policies that open() gave take the place of the old ones.
+--- Replaces the policies by the result of open().
 function M:use(opened)
   self.by_queue, self.order, self.deferred, self.passing = opened.by_queue, opened.order, {}, nil
   for _, job in pairs(self.jobs()) do job.line = self:of(job.queue) end
   for _, line in ipairs(opened.order) do fill(self, line) end
 end
 
---- Lines. host: bridge(...), what policies ask; jobs(), units(), free(), log(level, text); replaced(): a policy was.
+--- Makes the lines. host: bridge(...), which answers policies; jobs(), units(), free(), log(level, text); replaced(),
+-- called after a failed policy was replaced.
 function M.new(host)
   return setmetatable({
     bridge = host.bridge, jobs = host.jobs, units = host.units, free = host.free, log = host.log,

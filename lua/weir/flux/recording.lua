@@ -1,11 +1,11 @@
---- recording.lua - what passes between Flux and the scheduler, written to a file, a JSON object a line: {"now", "call", "args"} and
---- {"answer", "args"}. For reports, and to run it again without Flux.
+--- recording.lua - a recording of the calls between Flux and the scheduler, a JSON object a line: {"now", "call",
+--- "args"} and {"answer", "args"}. For bug reports, and to run the calls again without Flux.
 
 local core = require "weir.core"
 
 local M = {}
 
--- Calls that change nothing, and what is of no use in a record.
+-- Calls without effect, left out of a recording.
 local SILENT = { slice = true, depth = true, stats = true, status = true, describe = true }
 
 local function writer(path)
@@ -19,8 +19,8 @@ local function list(...) return core.array { ... } end
 
 local ANSWERS = { "alloc", "annotate", "deny", "raise" }
 
---- Records the answers of a port from now on, and what a service is called with: record.start(path, port) returns a function that
---- is told of each call, before it; or nil, message. During a call the clock stands still, so that it can be run again.
+--- Records the answers of a port from now on. Returns a function to be called ahead of each call of the service; or
+--- nil, message. During a call the clock stands still, so that a repeated call sees equal times.
 function M.start(path, port)
   local write, why = writer(path)
   if not write then return nil, why end

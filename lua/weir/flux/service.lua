@@ -1,4 +1,5 @@
---- service.lua - what the broker module calls: a scheduler made from arguments and configuration, and what `flux weir` asks it.
+--- service.lua - the functions called by the broker module: a scheduler made from arguments and configuration, and the
+-- queries of `flux weir`.
 
 local core = require "weir.core"
 local explain_text = require "weir.explain.text"
@@ -20,19 +21,19 @@ for _, name in ipairs { "acquire", "hello", "alloc", "free", "cancel", "prioriti
   end
 end
 
--- The last tenth of a slice is for what is begun and has to be finished.
+-- fraction of a slice for new work; the rest is for finishing begun work
 local WORK = 0.9
 
---- One slice of work: in how many seconds the next one is due, or nil.
+--- Works for a slice. Returns in how many seconds the next slice is due, or nil.
 function M:work()
   if self.record then self.record "work" end
   return self.scheduler:schedule(self.settings.slice * WORK)
 end
 
---- How many requests may come at a time.
+--- Returns how many requests the job manager may send at a time.
 function M:depth() return self.settings["queue-depth"] end
 
---- The configuration was read again.
+--- Takes a changed configuration. Returns true; or nil, message.
 function M:configure(config)
   local read, why = settings.read(self.arguments, core.json_decode(config), self.texts)
   if not read then return nil, why end
@@ -43,11 +44,11 @@ function M:configure(config)
   return true
 end
 
--- ---- flux weir ----------------------------------------------------------------------------------------------------------
+-- ---- flux weir ------------------------------------------------------------------------------------------------------
 
 local function when(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) end
 
--- A report as text, with jobs and times as people know them.
+-- Returns a report as text, with job ids and times in the usual form.
 local function in_words(self, report, prefix)
   if report.fits then return "It would fit now: it is not its turn.\n" end
   local text = jobid.with_ids(explain_text.text(report, 100), self.scheduler.jobs, prefix)
@@ -57,13 +58,14 @@ local function in_words(self, report, prefix)
   end))
 end
 
--- The object that a request carries.
+-- Returns the payload of a request as a table.
 local function payload(text)
   local value = core.json_decode(text or "")
   return type(value) == "table" and value or {}
 end
 
---- Why a job waits: {id =, f58 = what ids begin with} -> text. user: who asks; nil: the owner of the instance.
+--- Returns the text why a job waits, for {id =, f58 = prefix of ids}; or nil, message, code. `user`: the user asking,
+-- nil for the owner of the instance.
 function M:why(text, user)
   local s, asked = self.scheduler, payload(text)
   local id, prefix = asked.id, asked.f58 == "f" and "f" or nil
@@ -71,7 +73,7 @@ function M:why(text, user)
   if not job or user and job.user ~= tonumber(user) then return nil, "the scheduler does not know this job", "unknown" end
   if job.state == "running" then return ("%s has its resources since %s.\n"):format(jobid.f58(id, prefix), when(job.start)) end
   local reserved = job.reserved
-  if reserved then s.engine:release(id) end -- this is a copy of the scheduler
+  if reserved then s.engine:release(id) end -- runs in a copy of the scheduler
   local report, why, code = s.engine:explain(job.request)
   if not report then return nil, why, code end
   local first = ("%s waits"):format(jobid.f58(id, prefix))
@@ -79,13 +81,13 @@ function M:why(text, user)
   return first .. "\n" .. in_words(self, report, prefix)
 end
 
---- For reason_pending: asked of a copy of the scheduler, and what that gave.
+--- Returns the text for reason_pending; to be called in a copy of the scheduler.
 function M:reason(text) return self.scheduler.notes:reason(payload(text).id) end
---- A copy was made, in so many seconds.
+--- copied notes the seconds needed for a copy; told takes the text found by a copy.
 function M:copied(seconds) self.scheduler.notes:copied(tonumber(seconds)) end
 function M:told(text, reason) self.scheduler.notes:told(payload(text).id, reason) end
 
--- What is in the books: who has what, when.
+-- Returns the jobs of the engine with times and R_lite, as JSON text.
 local function books(s)
   local list = {}
   for _, a in ipairs(s.engine:jobs()) do
@@ -98,14 +100,14 @@ local function books(s)
   return core.json_encode(core.array(list))
 end
 
---- The engine: its machine as a JSON graph, and the books.
+--- Returns the machine as JGF, and the jobs, as JSON text.
 function M:dump()
   local s = self.scheduler
   local graph = assert(s.graph:format "jgf")
   return (graph:gsub("}%s*$", "")) .. ',"books":' .. books(s) .. "}\n"
 end
 
--- ---- policies -----------------------------------------------------------------------------------------------------------
+-- ---- policies -------------------------------------------------------------------------------------------------------
 
 local ACTIONS = {}
 
@@ -131,7 +133,7 @@ end
 
 local LONGEST = core.limits.policy -- bytes of the text of a policy
 
--- What was given before, and now.
+-- Merges the texts given before and now.
 local function with_texts(old, given)
   local all = {}
   for path, text in pairs(old) do all[path] = text end
@@ -142,7 +144,7 @@ local function with_texts(old, given)
   return all
 end
 
--- policy=NAME and queue=NAME, as arguments that count from now on.
+-- Sets policy=NAME and queue=NAME as arguments from now on.
 function ACTIONS.use(self, words, given)
   local own, config = table.move(self.arguments, 1, #self.arguments, 1, {}), self.config
   local texts, problem = with_texts(self.texts, given)
@@ -159,8 +161,8 @@ function ACTIONS.use(self, words, given)
   return ACTIONS.show(self)
 end
 
---- {words = {"list"} | {"show"} | {"use", "policy=NAME", "queue=NAME"}, texts = {path = the text of a policy}} -> text. A path that
---- has a text is not read here: who asks may stand elsewhere.
+--- Serves {words = {"list"} | {"show"} | {"use", "policy=NAME", "queue=NAME"}, texts = {path = text of a policy}};
+--- returns text. A path in `texts` is not read here: the client's file system may be a different one.
 function M:policy(text)
   local asked = payload(text)
   local words = asked.words or {}
@@ -169,7 +171,7 @@ function M:policy(text)
   return action(self, table.move(words, 2, #words, 1, {}), asked.texts)
 end
 
---- Numbers as JSON text.
+--- Returns statistics as JSON text.
 function M:stats() return core.json_encode(self.scheduler:stats()) end
 
 local LEVELS = { err = 1, warning = 2, info = 3, debug = 4 }
@@ -180,8 +182,8 @@ local function logger(read, log)
   end
 end
 
---- A scheduler. arguments: a list; config: JSON text of the tables sched-weir and queues; port: alloc, annotate, deny, raise,
---- explain, log, clock, functions; f58, what ids of jobs begin with. Or nil, message.
+--- Opens a scheduler. arguments: a list; config: JSON text of the tables sched-weir and queues; port: functions alloc,
+--- annotate, deny, raise, explain, log, clock; f58, the prefix of job ids. Or nil, message.
 function M.open(arguments, config, port)
   local read, why = settings.read(arguments, core.json_decode(config))
   if not read then return nil, why end

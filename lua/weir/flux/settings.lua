@@ -1,11 +1,11 @@
---- settings.lua - what the scheduler can be told: module arguments, and the table [sched-weir] of Flux's configuration. Arguments
--- count more.
+--- settings.lua - settings of the scheduler: module arguments, and the table [sched-weir] of Flux's configuration.
+-- Arguments win.
 
 local suggest = require "weir.cli.suggest"
 
 local M = {}
 
--- Seconds of "50ms", "0.05s" or 0.05.
+-- Returns the seconds of "50ms", "0.05s" or 0.05.
 local function duration(value)
   local number, unit = tostring(value):match "^([%d.]+)(%a*)$"
   local factor = ({ [""] = 1, s = 1, ms = 1e-3 })[unit]
@@ -19,7 +19,7 @@ local function text(value)
   return value
 end
 
--- How many requests the job manager may send at a time: "unlimited" or "limited=N".
+-- Parses the number of requests the job manager may send at a time: "unlimited" or "limited=N".
 local function depth(value)
   local n = tostring(value):gsub("^limited=", "")
   if n == "unlimited" then return n end
@@ -39,16 +39,16 @@ end
 
 local yes = one_of { "true", "false" }
 
--- name -> {how a value is read, its default}.
+-- KNOWN: name -> {parser of the value, default}.
 local KNOWN = {
   policy = { text, "first" },            -- placement
   queue = { text, "fcfs" },              -- order, reservations, backfilling
-  slice = { duration, 0.05 },            -- the reactor is not kept longer
+  slice = { duration, 0.05 },            -- longest time that the reactor is kept
   ["queue-depth"] = { depth, "unlimited" },
   ["R-format"] = { one_of { "auto", "rv1", "rv1_nosched" }, "auto" },
   annotate = { yes, "true" },            -- t_estimate, reason_pending
   ["log-level"] = { one_of { "err", "warning", "info", "debug" }, "info" },
-  record = { text, false },              -- a file that gets all that is said, see record.lua
+  record = { text, false },              -- path of a recording, see recording.lua
 }
 
 local ALIAS = { mode = "queue-depth" }
@@ -72,7 +72,7 @@ local function put(into, name, value)
   return true
 end
 
--- [sched-weir.queues.NAME] queue = "...": the jobs of that queue have a queue policy of their own.
+-- Reads [sched-weir.queues.NAME] queue = "...": a queue policy of its own for a queue of Flux.
 local function put_queues(into, queues)
   if type(queues) ~= "table" then return nil, "queues: tables by name are expected" end
   for name, own in pairs(queues) do
@@ -86,9 +86,9 @@ local function put_queues(into, queues)
   return true
 end
 
---- The settings of arguments (a list of NAME=VALUE) and of the configuration, a table: policy, queue, slice, queue-depth,
---- R-format, annotate, queues = {name = queue policy}, requires = {queue = properties}, texts = {path = a policy whose file is not
---- here}. Or nil, message.
+--- Returns the settings of arguments (a list of NAME=VALUE) and configuration (a table): policy, queue, slice,
+--- queue-depth, R-format, annotate, queues = {name = queue policy}, requires = {queue = properties}, texts = {path =
+--- source of a policy not readable here}. Or nil, message.
 function M.read(arguments, config, texts)
   local settings = { queues = {}, requires = {}, texts = texts or {} }
   for name, known in pairs(KNOWN) do settings[name] = known[2] end

@@ -1,14 +1,15 @@
---- alloc_log.lua - who had what, and when: written down from what the simulator tells, apart from the books of the engine, so that
---- the one can be held against the other.
+--- alloc_log.lua - a log of allocations, kept from the events of the simulator and independent of the schedules of the
+--- engine, so that the two can be compared.
 ---
---- A record is {job =, from =, to = (nil: it still has it), picks =}; a pick {path =, label =, amount =, units = {type = n}}.
+--- A record is {job =, from =, to = (nil while the job has the picks), picks =}; a pick is {path =, label =, amount =,
+--- units = {type = n}}.
 
 local where = require "weir.scenario.vertex_names"
 
 local M = {}
 M.__index = M
 
---- A ledger of a machine. `title(job)`: what faults and lines call a job.
+--- Makes the log of a machine. title(job) returns the name of a job for messages.
 function M.new(graph, now, title)
   local self = setmetatable({ graph = graph, began = now, title = title, records = {}, open = {}, promised = {}, broken = {},
     faults = {}, lines = {}, sizes = {}, holders = {}, whole = {}, beneath = {} }, M)
@@ -29,7 +30,8 @@ local function add(counts, path, job, n)
   if by_job[job] == 0 then by_job[job] = nil end
 end
 
--- Somebody but this job, the one with the lowest number. Who is told to have ended a moment later (released) has nothing any more.
+-- Returns the holder with the lowest number besides `job`, or nil. A job about to end at the present time (released)
+-- holds nothing any more.
 local function other_than(by_job, job)
   local found
   for other in pairs(by_job or {}) do
@@ -115,7 +117,7 @@ local function begin(self, job, allocation, now)
   for _, pick in ipairs(record.picks) do book(self, job, pick, 1, now) end
 end
 
--- ---- what the simulator tells -------------------------------------------------------------------------------
+-- ---- events of the simulator --------------------------------------------------------------------------------
 
 local ON = {}
 
@@ -141,7 +143,7 @@ ON.requeue = ON.preempt
 
 function ON.finish(self, job, now) close(self, job, now) end
 
---- The labels of what a record is of, folded: "node[0-3]".
+--- Returns the labels of a record's picks, folded: "node[0-3]".
 function M.place(record)
   local labels = {}
   for i, pick in ipairs(record.picks) do
@@ -157,17 +159,17 @@ local function line_of(self, event, job, now)
   return record and text .. " " .. M.place(record) or text
 end
 
---- Takes down what the simulator tells.
+--- Logs an event of the simulator.
 function M:note(event, job, sim)
   if event == "pass" then return end
   if ON[event] then ON[event](self, job, sim.now, sim.engine) end
   self.lines[#self.lines + 1] = line_of(self, event, job, sim.now)
 end
 
---- Nothing is promised any more: the machine is another one.
+--- Forgets the first reservations of jobs, after a change of the machine.
 function M:forget_promises() self.promised = {} end
 
---- How many units there are of each type, from now on.
+--- Logs the units of each type in the machine, from now on.
 function M:measure(now)
   local totals = {}
   for type, row in pairs(self.graph:aggregate()) do totals[type] = row.total end
@@ -176,7 +178,7 @@ end
 
 -- ---- sums over time -----------------------------------------------------------------------------------------
 
--- Whether a pick is at or below one of some paths; nil: anywhere.
+-- Returns true if a pick is at or below a path of `paths`; nil: always.
 local function is_within(pick, paths)
   if not paths then return true end
   for _, path in ipairs(paths) do
@@ -185,7 +187,7 @@ local function is_within(pick, paths)
   return false
 end
 
--- Units of a type that a record has; "job": 1.
+-- Returns the units of a type in a record; for "job", 1.
 local function units_in(record, type, paths)
   local sum = 0
   for _, pick in ipairs(record.picks) do
@@ -197,7 +199,7 @@ local function units_in(record, type, paths)
   return sum
 end
 
---- The share of the units of a type that were given to jobs from one time to another.
+--- Returns the share of the units of a type allocated to jobs between two times.
 function M:utilisation(type, from, to)
   local used, there = 0, 0
   for _, record in ipairs(self.records) do
@@ -212,7 +214,7 @@ function M:utilisation(type, from, to)
   return there > 0 and used / there or 0
 end
 
--- {time, change, record}: what was given back at a time comes before what was given then.
+-- Returns a list of {time, change, record}; at equal times, releases come before allocations.
 local function changes(self, type, filter)
   local list = {}
   for i, record in ipairs(self.records) do
@@ -230,8 +232,8 @@ local function changes(self, type, filter)
   return list
 end
 
---- The most units of a type (or jobs, type "job") that were in use at one time, and when. filter: job, a function; paths, a list
---- or nil. What began and ended at one moment does not count.
+--- Returns the most units of a type (or jobs, for type "job") in use at a time, and the time. filter: job, a function;
+--- paths, a list or nil. An allocation with equal start and end does not count.
 function M:peak(type, filter)
   local now, most, at = 0, 0, self.began
   local list = changes(self, type, filter)
@@ -243,7 +245,7 @@ function M:peak(type, filter)
   return most, at
 end
 
--- ---- the two held against each other ------------------------------------------------------------------------
+-- ---- comparison with the schedules --------------------------------------------------------------------------
 
 local function image(picks, path_of)
   local list = {}
@@ -276,7 +278,7 @@ local function compare(self, sim, found)
   end
 end
 
---- What is wrong: an empty list where nothing is.
+--- Returns a list of faults found in log and schedules, empty if both are sound and agree.
 function M:check(sim)
   local found = table.move(self.faults, 1, #self.faults, 1, {})
   local sound, why = self.graph:check()

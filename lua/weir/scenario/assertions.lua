@@ -1,21 +1,21 @@
---- assertions.lua - what a scenario can assert, in the words of luassert. One that fails says what was wanted and what is, and shows
---- the machine and the queue at that moment.
+--- assertions.lua - assertions on scenarios, for luassert. A failed assertion says what was expected and what was
+--- found, and shows the machine and the queue at the time.
 ---
----   assert.running(job, ...)  .done  .failed  .cancelled  .rejected        .submitted: its time has not come
----   assert.pending(job [, "reason"])        a word of weir.scenario.reason, or part of the sentence
----   assert.reserved(job [, t])              a start is booked for it
----   assert.placed(job, "node[0-3]")         it has, or had last, exactly that
----   assert.holds(job, { core = 8 })         so many units
+---   assert.running(job, ...)  .done  .failed  .cancelled  .rejected        .submitted: not yet in the queue
+---   assert.pending(job [, "reason"])        a word of weir.scenario.expect_explain, or part of the sentence
+---   assert.reserved(job [, t])              the job has a reservation (starting at t)
+---   assert.placed(job, "node[0-3]")         the job has, or had last, exactly these vertices
+---   assert.holds(job, { core = 8 })         the job has so many units
 ---   assert.starts_at(job, t)  assert.ends_at(job, t)  assert.waited(job, "<=", t)
----   assert.starts_in_order(a, b, ...)       none of them before the one before it
+---   assert.starts_in_order(a, b, ...)       no job starts before its predecessor in the list
 ---   assert.free(16 [, "core"])
 ---   assert.utilisation(">", 0.9 [, { type =, from =, to = }])
 ---   assert.never_over(8, "core" [, { user =, qos =, job =, within = "rack0" }])      "job": jobs at a time
----   assert.invariants()                     the books are sound, and are what was written down beside them
----   assert.kept_promises()                  nobody started later than its first reservation
----   assert.no_standstill()                  nobody waits where nothing else is left to happen and there is room
+---   assert.invariants()                     the schedules are sound, and agree with an independent log
+---   assert.kept_promises()                  no job started later than its first reservation
+---   assert.no_standstill()                  no job waits for nothing: with no event left, and enough resources free
 ---
---- Those that are about no job are about the scenario that was made last, or the one that is given first. All can be
+--- Assertions without a job concern the scenario made last, or the scenario given as the first argument. All can be
 --- negated: assert.is_not.running(job).
 
 local blame = require "weir.scenario.error_location"
@@ -48,7 +48,8 @@ local function one_job(x, what)
   return job.of(handles[1]), s
 end
 
--- What an assertion finds: whether it holds, about whom, what is wanted, what is, and the scenario.
+-- Returns the result of an assertion: whether it holds, its subject, the expected and the found value, and the
+-- scenario.
 local function verdict(ok, subject, wanted, found, s) return { ok = ok, subject = subject, wanted = wanted, found = found, s = s } end
 
 local CHECK = {}
@@ -69,7 +70,7 @@ end
 
 for _, state in ipairs { "running", "done", "failed", "cancelled", "rejected", "submitted" } do check_state(state, state) end
 
--- The last argument may be a reason.
+-- Splits arguments into jobs and the reason, an optional last argument.
 local function split_reason(args)
   local list = table.move(args, 1, args.n, 1, {})
   local why = type(list[#list]) == "string" and table.remove(list) or nil
@@ -149,7 +150,7 @@ local function last_record(s, one)
   end
 end
 
--- Labels of what a pick has of some types: itself, what is around it, or all in it.
+-- Adds the labels of a pick for some types: of the vertex itself, of a vertex around, or of all vertices inside.
 local function add_labels(graph, pick, types, add)
   local v = graph:vertex(pick.path)
   if not v then return end
@@ -203,7 +204,7 @@ end
 
 -- ---- the whole ----------------------------------------------------------------------------------------------
 
--- The scenario that is given first, or the one made last; and the other arguments.
+-- Returns the scenario given as the first argument, or else made last; and the remaining arguments.
 local function scenario_in(args, what)
   local first = 1
   local s = scenario.is(args[1]) and args[1]
@@ -231,7 +232,7 @@ function CHECK.utilisation(args)
     ("be %s %s"):format(operator, number(share)), ("is %.4g"):format(is), s)
 end
 
--- "what user ann has within rack0"
+-- Returns a filter in words, such as "what user ann has within rack0".
 local function whose(filter)
   local words = {}
   for _, key in ipairs { "user", "qos", "job" } do
@@ -282,7 +283,7 @@ local function message_of(v, positive)
   return ("%s %s to %s, but %s\n\n%s"):format(v.subject, positive and "is" or "is not", v.wanted, v.found, v.s:picture())
 end
 
--- luassert takes the message from the arguments: there is one, and it is not to be formatted.
+-- Replaces the arguments, from which luassert takes the message, by a literal text.
 local function say(args, text)
   for i = 1, args.n do args[i] = nil end
   args[1], args.n, args.nofmt = text, 1, { true }
@@ -296,7 +297,7 @@ local function callback(name)
   end
 end
 
---- Registers them, where luassert is there. module: weir.scenario.
+--- Registers all assertions, if luassert is installed. module: weir.scenario.
 function M.register(module)
   scenario = module
   local has_say, sayings = pcall(require, "say")
@@ -306,7 +307,8 @@ function M.register(module)
   for name in pairs(CHECK) do luassert:register("assertion", name, callback(name), "weir.scenario", "weir.scenario") end
 end
 
---- For programs: whether an assertion holds, and the message if it does not. check("never_over", 8, "core").
+--- Checks an assertion from a program, as in check("never_over", 8, "core"). Returns whether the assertion holds, and
+-- the message if not.
 function M.check(name, ...)
   local v = CHECK[name](table.pack(...))
   return v.ok, not v.ok and message_of(v, true) or nil

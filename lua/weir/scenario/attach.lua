@@ -1,8 +1,8 @@
---- attach.lua - puts one machine (what is in its cluster, if it is one) below a vertex of another.
+--- attach.lua - adds a machine, or the contents of its cluster, below a vertex of a further machine.
 
 local blame = require "weir.scenario.error_location"
 
--- The next number of each type in a graph, and the next rank.
+-- Returns the next id of each type in a graph, and the next rank.
 local function counters(graph)
   local next_id, next_rank = {}, 0
   for v in graph:walk {} do
@@ -18,7 +18,7 @@ local function copy(map)
   return t
 end
 
--- Whether it has a name that its basename and number do not give.
+-- Returns the name of a vertex if basename and id do not give the name; otherwise nil.
 local function own_name(v) return v.name ~= v.basename .. (v.id or "") and v.name or nil end
 
 local function pool_of(v, id, rank)
@@ -26,7 +26,8 @@ local function pool_of(v, id, rank)
     rank = rank, exclusive = v.exclusive or nil, properties = copy(v.properties), tags = copy(v.tags) }
 end
 
--- What is right below the top is numbered on; what is further down keeps its numbers unless its likes are numbered through.
+-- Adds `v` and all vertices below. Ids directly below the top continue the ids present; ids further down stay, except
+-- for types numbered through the machine.
 local function put(graph, parent, v, numbers, at_top)
   local through = at_top or numbers.through[v.type]
   local id = v.id and (through and numbers.id[v.type] + v.id or v.id)
@@ -36,7 +37,7 @@ local function put(graph, parent, v, numbers, at_top)
   for kid in v:children() do put(graph, made, kid, numbers) end
 end
 
--- The types that are numbered through the whole machine: there are some in several places, and no two have one number.
+-- Returns the types numbered through the machine: with vertices below several parents, and no id used twice.
 local function numbered_through(graph)
   local seen, twice, place, through = {}, {}, {}, {}
   for v in graph:walk {} do

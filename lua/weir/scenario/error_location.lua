@@ -1,4 +1,5 @@
---- error_location.lua - errors of whoever wrote a scenario are told with the line of the scenario, however deep they are found.
+--- error_location.lua - errors in a scenario, reported with the line of the scenario, however deep in the library they
+-- are found.
 
 local M = {}
 
@@ -9,7 +10,7 @@ local function is_ours(info)
     or info.source:find "/luassert/[%w_]+%.lua$"
 end
 
--- The nearest caller that is not the library itself.
+-- Returns the nearest caller outside of the library.
 local function caller()
   local level = 2
   while true do
@@ -19,13 +20,13 @@ local function caller()
   end
 end
 
---- Raises an error with "FILE:LINE: " of whoever called the library.
+--- Raises an error with "FILE:LINE: " of the library's caller.
 function M.fail(...)
   local info = caller()
   error((info and ("%s:%d: "):format(info.short_src, info.currentline) or "") .. string.format(...), 0)
 end
 
---- The source of whoever called the library: "@FILE".
+--- Returns the source of the library's caller: "@FILE".
 function M.source()
   local info = caller()
   return info and info.source or "="

@@ -1,9 +1,9 @@
---- expect_explain.lua - why a job does not run, in a word and in a sentence.
+--- expect_explain.lua - why a job does not run, as a word and as a sentence.
 ---
----   future      it has not been submitted yet           blocked    what it needs is down or drained
----   dependency  it waits for other jobs                 queue      it would fit now; the queue policy keeps it waiting
----   busy        what it needs is in use                 infeasible nothing on this machine can hold it any more
----   reserved    what it needs is free, and reserved for others    policy   the placement policy fails, or refuses it
+---   future      the job has not been submitted yet          blocked    its resources are down or drained
+---   dependency  the job waits for further jobs              queue      the job would fit; the queue policy waits
+---   busy        its resources are in use                    infeasible the machine can never hold the job any more
+---   reserved    its resources are free but reserved         policy     the placement policy fails, or refuses the job
 
 local M = {}
 
@@ -27,7 +27,7 @@ local function verdict(sim, job, assume)
   return report and report.verdict or "busy"
 end
 
--- Of a job that stands in the queue.
+-- Returns word and sentence for a job in the queue.
 local function of_waiting(sim, job)
   local a, why, code = sim.engine:match(job.request, { mode = "preview", duration = job.estimate, stats = false })
   if a then return "queue", ("it would fit now; %s keeps it waiting"):format(sim.queue_name) end
@@ -38,7 +38,7 @@ local function of_waiting(sim, job)
   return word, TEXTS[word] or job.why or TEXTS.busy
 end
 
---- The word and the sentence; nil for a job that does not wait.
+--- Returns word and sentence for a waiting job; for a job in a different state, code and why of the simulator.
 function M.of(sim, job)
   if job.state == "submitted" then return "future", ("it comes at %.14g s"):format(job.submit) end
   if job.state ~= "pending" then return job.code, job.why end

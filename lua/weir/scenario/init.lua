@@ -1,9 +1,9 @@
---- scenario - what must happen on a machine, written down so that it can be run: a machine in a line, policies, jobs, a clock
---- that jumps, and assertions. No wall clock, no chance: the same text gives the same history everywhere.
+--- scenario - tests of scheduling, written as programs: a machine in a line, policies, jobs, a clock that jumps, and
+--- assertions. No wall clock and no randomness: an equal text gives an equal history everywhere.
 ---
 ---   local scenario = require "weir.scenario"
 ---
----   it("keeps the promise that it made to the first in the queue", function()
+---   it("keeps the promise made to the first job in the queue", function()
 ---     local s = scenario { machine = "rack:2 node:4 core:8", policy = "low", queue = "easy" }
 ---     local long  = s:submit { "slot=6/node", lasts = 100 }
 ---     local first = s:submit { "slot=8/node", lasts = 50 }
@@ -14,8 +14,8 @@
 ---     assert.starts_at(first, 100)
 ---   end)
 ---
---- What is submitted at one time is seen by the queue policy together: it is asked when the clock moves, when something else is
---- done, or when something is looked at. The assertions are in weir.scenario.assertions.
+--- Jobs submitted at equal times reach the queue policy together: the policy is called when the clock moves, before any
+--- further action, and before an assertion or a look at a job. For assertions see weir.scenario.assertions.
 
 local asking = require "weir.sim.broker"
 local blame = require "weir.scenario.error_location"
@@ -33,17 +33,17 @@ local weir = require "weir"
 local where = require "weir.scenario.vertex_names"
 
 local M = {
-  --- What scenarios have that do not say: machine, policy, queue.
+  --- Defaults of machine, policy and queue.
   defaults = { machine = "cluster:1 node:4 core:8", policy = "low", queue = "easy" },
 }
 
 local S = {}
 S.__index = S
 
-local FAR = 9e12          -- seconds; what would happen later never does
-local MOST_EVENTS = 1000000 -- between two looks at a scenario; s.most_events sets another number
+local FAR = 9e12          -- seconds; later events never happen
+local MOST_EVENTS = 1000000 -- between two looks at a scenario; s.most_events overrides
 
--- ---- reading what was given ---------------------------------------------------------------------------------
+-- ---- reading options ----------------------------------------------------------------------------------------
 
 local fail = blame.fail
 
@@ -58,7 +58,7 @@ local function check_keys(given, known, what)
   end
 end
 
--- A file that is not in the current directory may lie beside the scenario.
+-- Returns the path of a file beside the scenario, if the current directory has no such file.
 local function beside(x, source)
   if type(x) ~= "string" or not x:find "%.%w+$" or x:find "\n" or files.exists(x) then return x end
   local near = (source:match "^@(.*/)" or "") .. x:gsub("^%./", "")
@@ -68,7 +68,7 @@ end
 local OPTIONS = { machine = true, policy = true, policies = true, queue = true, rule = true, overrun = true, start = true, type = true,
   seed = true, jobs = true, name = true, stream = true }
 
--- A graph of its own, so that scenarios of one graph do not see each other.
+-- Returns a graph for a scenario. A given graph is copied, so that scenarios do not affect each other.
 local function machine_of(x, source)
   if type(x) == "function" then x = x() end
   if type(x) == "userdata" and x.dup then return x:dup() end
@@ -111,19 +111,19 @@ function M.is(x) return getmetatable(x) == S end
 
 -- ---- the clock ----------------------------------------------------------------------------------------------
 
---- All that happens up to now has happened. Assertions and jobs do this when they are looked at.
+--- Handles all events up to now. Assertions and handles of jobs do so before each look.
 function S:settle()
   if not self.acting then self.sim:settle() end
 end
 
---- The time, in seconds.
+--- Returns the time, in seconds.
 function S:now() return self.sim.now end
 
 local function check_time(t, what)
   if type(t) ~= "number" or t ~= t then fail("%s: a number of seconds is expected", what) end
 end
 
--- All that is to happen up to a time.
+-- Handles all events up to a time.
 local function happen(s, limit)
   local n, most = 0, s.most_events or MOST_EVENTS
   while s.sim:step(limit) do
@@ -143,21 +143,21 @@ function S:to(time)
   return self
 end
 
---- Moves the clock on by some seconds.
+--- Moves the clock by some seconds.
 function S:advance(seconds)
   check_time(seconds, "s:advance")
   if seconds < 0 then fail("s:advance: time does not run backwards") end
   return self:to(self.sim.now + seconds)
 end
 
---- Runs until nothing is left to happen. Jobs without an end go on.
+--- Runs until no event is left. Jobs without an end go on.
 function S:run()
   happen(self, FAR)
   self:settle()
   return self
 end
 
--- Does something from outside, at once.
+-- Runs an external action at once.
 local function act(s, f, ...)
   s:settle()
   local was = s.acting
@@ -179,7 +179,7 @@ function Later.__index(later, name)
   end
 end
 
---- Has something done at a time to come: s:at(50, function(s) ... end), or s:at(50):down "node3".
+--- Schedules an action: s:at(50, function(s) ... end), or s:at(50):down "node3".
 function S:at(time, f)
   check_time(time, "s:at")
   if not f then return setmetatable({ s = self, time = time }, Later) end
@@ -199,7 +199,7 @@ local JOB = { request = true, lasts = true, estimate = true, at = true, user = t
   name = true, after = true, afterany = true, afterok = true, afternotok = true, singleton = true, array = true, limit = true,
   requeue = true, [1] = true }
 
--- Handles, as the simulator's jobs.
+-- Converts handles to jobs of the simulator.
 local function jobs_of(x, what)
   if x == nil then return nil end
   local handles = job.list(x)
@@ -244,12 +244,12 @@ local function submit_array(s, text, spec, count, limit)
   return job.array(name, handles)
 end
 
---- Submits a job: a shape, a jobspec as a table, or { request (shape, jobspec, table, file), lasts = seconds, estimate =, at =,
---- user =, qos =, priority =,
---- preemptible =, name =, after =, afterany =, afterok =, afternotok = jobs, singleton = true, array = count, limit = how many of them
---- may run at a time, requeue = true: begins anew where it would fail with its resources }. It lasts as long as its request or its
---- estimate says, or has no end; it comes now. A jobspec may name jobs that it depends on itself (RFC 26), by name or number.
---- Returns the job, or the array: a list of jobs.
+--- Submits a job: a shape, a jobspec as a table, or { request (shape, jobspec, table, file), lasts = seconds, estimate
+--- =, at =, user =, qos =, priority =, preemptible =, name =, after =, afterany =, afterok =, afternotok = jobs,
+--- singleton = true, array = count, limit = number of elements that may run at a time, requeue = true: begins anew
+--- instead of failing with its resources }. By default a job is submitted now, and lasts as long as its request or its
+--- estimate says, or for ever. A jobspec may have dependencies (RFC 26) on jobs by name or number. Returns the job; or
+--- for an array a list of jobs.
 function S:submit(spec)
   local text, read = read_job(self, spec)
   local count, limit = type(spec) == "table" and spec.array, type(spec) == "table" and spec.limit or nil
@@ -261,21 +261,21 @@ function S:submit(spec)
   return submit_array(self, text, read, count, limit)
 end
 
---- All jobs, as they were submitted.
+--- Returns all jobs, in the order of submission.
 function S:jobs()
   local list = {}
   for i, one in ipairs(self.sim.list) do list[i] = job.new(self, one) end
   return list
 end
 
---- The job of that name; nil: there is none.
+--- Returns the job with a name, or nil.
 function S:job(name)
   for _, one in ipairs(self.sim.list) do
     if one.name == name then return job.new(self, one) end
   end
 end
 
--- Does f(job of the simulator) for each of the jobs that were given; where it says no, the scenario is wrong.
+-- Calls f(job of the simulator) for each job given; a false result is an error in the scenario.
 local function for_jobs(s, x, what, f)
   local list = jobs_of(x, "s:" .. what)
   act(s, function()
@@ -289,7 +289,7 @@ local function for_jobs(s, x, what, f)
   return s
 end
 
---- Cancels jobs that wait or run.
+--- Cancels waiting or running jobs.
 function S.cancel(s, jobs)
   return for_jobs(s, jobs, "cancel", function(one) return s.sim:cancel(one) end)
 end
@@ -299,12 +299,12 @@ function S.fail(s, jobs)
   return for_jobs(s, jobs, "fail", function(one) return s.sim:fail(one) end)
 end
 
---- Takes what running jobs have; they wait again, and begin anew.
+--- Puts running jobs back into the queue, to begin anew.
 function S.requeue(s, jobs)
   return for_jobs(s, jobs, "requeue", function(one) return s.sim:requeue(one) end)
 end
 
---- Gives jobs another priority.
+--- Changes the priority of jobs.
 function S.priority(s, jobs, value)
   return for_jobs(s, jobs, "priority", function(one)
     s.sim:prioritise(one, value)
@@ -312,7 +312,7 @@ function S.priority(s, jobs, value)
   end)
 end
 
---- Gives a running job more: what a request finds now. Returns whether it got it.
+--- Adds to a running job the resources found by a request. Returns true if the job got them.
 function S.grow(s, handle, request)
   local one = jobs_of(handle, "s:grow")[1]
   return act(s, function()
@@ -322,7 +322,7 @@ function S.grow(s, handle, request)
   end)
 end
 
---- Takes a part away from a running job: what names resources.
+--- Takes named resources from a running job.
 function S.shrink(s, handle, part)
   local one = jobs_of(handle, "s:shrink")[1]
   local list = s:find(part)
@@ -335,13 +335,13 @@ end
 
 -- ---- the machine --------------------------------------------------------------------------------------------
 
---- The vertices that a text names, see weir.scenario.where.
+--- Returns the vertices named by a text; see weir.scenario.vertex_names.
 function S:find(x)
   local list, why = where.find(self.graph, x)
   return list or fail("%s", why)
 end
 
--- Jobs that run there fail, or wait again.
+-- Ends jobs running on a vertex, or puts them back into the queue.
 local function end_jobs_on(s, v, fate)
   for _, id in ipairs(v:jobs()) do
     local one = s.sim.jobs[id]
@@ -359,7 +359,7 @@ local function check_fate(fate, what)
   end
 end
 
--- The machine is not what it was.
+-- Handles a change of the machine.
 local function changed(s)
   s.ledger:forget_promises()
   s.ledger:measure(s.sim.now)
@@ -383,12 +383,12 @@ local function setter(what, state)
   end
 end
 
---- Takes resources down; jobs that run there run on, or s:down("node3", "fail"): they fail, but for those that are to be queued
---- again; or s:down("node3", "requeue"): all of them are.
+--- Takes resources down; running jobs go on. With s:down("node3", "fail") jobs there fail, except jobs submitted with
+--- requeue; with s:down("node3", "requeue") all jobs there wait again.
 S.down = setter("down", "down")
---- Nothing new starts there.
+--- Drains resources: no new job starts there.
 S.drain = setter("drain", "draining")
---- And back.
+--- Brings resources up again.
 S.up = setter("up", "up")
 
 local function marker(map)
@@ -404,11 +404,12 @@ local function marker(map)
   end
 end
 
---- Sets properties, or tags, of resources: s:tag("rack0", { temperature = 30 }). False takes one away.
+--- Sets properties, or tags, of resources: s:tag("rack0", { temperature = 30 }). The value false removes a key.
 S.property = marker "properties"
 S.tag = marker "tags"
 
---- Adds another machine, or what is in it if it is a cluster: s:add("rack0", "node:2 core:8"). New pools are numbered on.
+--- Adds a machine, or the contents of a cluster: s:add("rack0", "node:2 core:8"). Ids of new pools continue the ids
+-- present.
 function S.add(s, parent, what)
   local top = s:find(parent)[1]
   local other, why = weir.resources(beside(what, s.source))
@@ -420,7 +421,7 @@ function S.add(s, parent, what)
   return s
 end
 
---- Removes resources that nobody uses, or s:remove("node3", "fail"), as s:down.
+--- Removes unused resources; or with a fate for jobs, as in s:down: s:remove("node3", "fail").
 function S.remove(s, x, fate)
   check_fate(fate, "remove")
   local list = s:find(x)
@@ -436,7 +437,7 @@ function S.remove(s, x, fate)
   return s
 end
 
---- Another placement policy, for what starts from now on.
+--- Sets a new placement policy, for starts from now on.
 function S.policy(s, x)
   act(s, function()
     local ok, why = s.sim:use_policy(beside(x, s.source))
@@ -446,7 +447,7 @@ function S.policy(s, x)
   return s
 end
 
---- Another queue policy.
+--- Sets a new queue policy.
 function S.queue(s, x)
   act(s, function()
     local ok, why = s.sim:use_queue(beside(x, s.source))
@@ -458,14 +459,14 @@ end
 
 -- ---- looking ------------------------------------------------------------------------------------------------
 
---- Units of a type that are free now; of what jobs are counted in if not given.
+--- Returns the free units of a type; by default of the type jobs are counted in.
 function S:free(type)
   self:settle()
   return self.engine:free(type or self.sim.type)
 end
 
---- The share of the units of a type (what jobs are counted in if not given) that was given to jobs from one time to another (from
---- the start to now).
+--- Returns the share of the units of a type (by default the type jobs are counted in) allocated to jobs between two
+--- times (by default from the start to now).
 function S:utilisation(type, from, to)
   self:settle()
   return self.ledger:utilisation(type or self.sim.type, from or self.ledger.began, to or self.sim.now)
@@ -490,22 +491,23 @@ local function filter_of(s, whose)
   }
 end
 
---- The most units of a type (or "job": jobs) that were in use at one time, and when. whose: { user =, qos =, job =, within = "rack0" }.
+--- Returns the most units of a type (or "job": jobs) in use at a time, and the time. whose: { user =, qos =, job =,
+-- within = "rack0" }.
 function S:peak(type, whose)
   self:settle()
   return self.ledger:peak(type or self.sim.type, filter_of(self, whose or {}))
 end
 
---- Why a job does not run: a word and a sentence, see weir.scenario.reason.
+--- Returns why a job does not run: a word and a sentence, see weir.scenario.expect_explain.
 function S:reason(handle)
   self:settle()
   return reason.of(self.sim, (job.of(handle)))
 end
 
---- What happened, a line each: "10 start a (job 1) node[0-3]".
+--- Returns the history, a line an event: "10 start a (job 1) node[0-3]".
 function S:history() return table.concat(self.ledger.lines, "\n") end
 
---- The machine and the queue now, as text.
+--- Returns the machine and the queue now, as text.
 function S:picture()
   self:settle()
   return picture.draw(self)
@@ -513,14 +515,14 @@ end
 
 S.__tostring = S.picture
 
---- What is wrong in the books: an empty list where nothing is.
+--- Returns a list of faults in the schedules; empty if sound.
 function S:faults()
   self:settle()
   return self.ledger:check(self.sim)
 end
 
---- The jobs that wait though nothing runs, nothing is to come, and each of them would fit, or would if the placement policy did not
---- fail: a list. Where one does not, as what it needs is down, those behind it may have to wait for it.
+--- Returns the jobs waiting although no job runs, no event is left, and each would fit, or would fit if the placement
+--- policy did not fail. A job behind a blocked job is not stranded, as it may have to wait.
 function S:stranded()
   self:settle()
   local t = self.sim:next_time()
@@ -559,8 +561,8 @@ local function combine(cases, name, values)
   return all
 end
 
---- Iterates over all combinations of options that are lists: for name, opts in scenario.each { queue = { "fcfs", "easy" }, ... } do
---- it("... under " .. name, function() local s = scenario(opts) ... end) end
+--- Iterates over all combinations of options given as lists: for name, opts in scenario.each { queue = { "fcfs", "easy"
+--- }, ... } do it("... under " .. name, function() local s = scenario(opts) ... end) end
 function M.each(opts)
   check_keys(opts, OPTIONS, "scenario.each")
   local plain = {}
@@ -582,7 +584,7 @@ local function names(list)
   return words
 end
 
---- The names of the placement policies, and of the queue policies, that there are.
+--- Return the names of all placement policies, and of all queue policies.
 function M.policies() return names(weir.policy.list()) end
 function M.queues() return names(require("weir.sim.queue_policy").list()) end
 

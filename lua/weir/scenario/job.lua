@@ -1,15 +1,14 @@
---- job.lua - a job of a scenario, as its author sees it. Whatever is asked of it, all that happens up to now has happened.
+--- job.lua - handles of jobs of a scenario. All events up to now are handled before a field is read.
 ---
---- job.state, .start, .finish, .submit, .reserved, .promised (its first reservation), .wait, .preempted, .requeued,
---- .killed, .why, .priority,
---- .user, .name, .id, .place ("node[0-3]").
+--- Fields: state, start, finish, submit, reserved, promised (start of the first reservation), wait, preempted,
+--- requeued, killed, why, priority, user, name, id, place ("node[0-3]").
 
 local blame = require "weir.scenario.error_location"
 local ledger = require "weir.scenario.alloc_log"
 
 local M = {}
 
--- The scenario and the simulator's job that a handle stands for.
+-- The scenario and the simulator's job of each handle.
 local scenario_of, job_of = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
 
 local FIELDS = { "state", "start", "finish", "submit", "reserved", "preempted", "requeued", "killed",
@@ -42,10 +41,10 @@ function Job.__newindex() blame.fail "a job of a scenario can only be looked at;
 
 function Job.__tostring(handle) return M.title(job_of[handle]) end
 
---- What messages call a job of the simulator.
+--- Returns the name of a job of the simulator, for messages.
 function M.title(job) return job.name and ("%s (job %d)"):format(job.name, job.id) or ("job %d"):format(job.id) end
 
---- A handle.
+--- Makes a handle.
 function M.new(s, job)
   local handle = setmetatable({}, Job)
   scenario_of[handle], job_of[handle] = s, job
@@ -54,17 +53,17 @@ end
 
 function M.is(x) return getmetatable(x) == Job end
 
---- The simulator's job, and the scenario, of a handle.
+--- Returns the simulator's job and the scenario of a handle.
 function M.of(handle) return job_of[handle], scenario_of[handle] end
 
 -- ---- arrays -------------------------------------------------------------------------------------------------
 
 local function array_text(array) return ("%s[0-%d]"):format(array.name, #array - 1) end
 
---- The jobs of an array: a list with a name.
+--- Makes the array of some jobs: a list with a name.
 function M.array(name, handles) return setmetatable(handles, { __index = { name = name }, __tostring = array_text }) end
 
---- Handles in a list: of a handle, an array, lists of them. Nil where x is something else.
+--- Returns the handles in a handle, an array, or nested lists as a single list; nil for any different value.
 function M.list(x, list)
   list = list or {}
   if M.is(x) then

@@ -1,4 +1,4 @@
---- minimise.lua - makes a plan that fails as small as it can be and still fails in the same way.
+--- minimise.lua - minimises a failing plan to a small plan with an equal failure.
 
 local plans = require "weir.scenario.plan"
 
@@ -22,7 +22,7 @@ local function without(plan, first, last)
   return smaller
 end
 
--- Whether a plan fails as it is to; it is the best one then.
+-- Plays a plan; keeps the plan as the best one if the plan fails as wanted. Returns true if kept.
 local function try(self, plan)
   if self.plays >= MOST then return false end
   self.plays = self.plays + 1
@@ -32,7 +32,7 @@ local function try(self, plan)
   return true
 end
 
--- Takes runs of steps out, long ones first.
+-- Removes ranges of steps, long ranges first.
 local function fewer_steps(self)
   local length = #self.plan.steps // 2
   while length >= 1 do
@@ -44,7 +44,7 @@ local function fewer_steps(self)
   end
 end
 
--- Smaller values for a field, the smallest first; `none`: it can go.
+-- SMALLER: smaller values for each field, the smallest first; `none`: the field may be removed.
 local SMALLER = {
   { "after", none = true }, { "user", none = true }, { "preemptible", none = true }, { "priority", none = true, to = { 0, 1 } },
   { "estimate", none = true, to = { 1, 10 } },
@@ -107,7 +107,7 @@ local function no_skipped(plan)
   return smaller
 end
 
---- The smallest plan that was found, and how it fails. scenario: the module.
+--- Returns the smallest plan found, and its failure. scenario: the module.
 function M.run(plan, failure, scenario)
   local self = { plan = plan, failure = failure, scenario = scenario, plays = 0 }
   try(self, no_skipped(plan))

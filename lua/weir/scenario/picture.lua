@@ -1,4 +1,4 @@
---- picture.lua - the machine and the queue as they are at a moment, for whoever looks at a failure.
+--- picture.lua - the machine and the queue at a time as text, for messages of failures.
 
 local ledger = require "weir.scenario.alloc_log"
 local reason = require "weir.scenario.expect_explain"
@@ -14,7 +14,7 @@ local function number(t) return t == math.huge and "ever" or ("%.14g"):format(t)
 
 -- ---- the machine --------------------------------------------------------------------------------------------
 
--- What a line of the picture is about: nodes, or what is right below the root.
+-- Returns the vertices shown, a line each: nodes, or else the vertices right below the root.
 local function rows_of(graph)
   local rows = graph:find "type=node"
   if #rows > 0 then return rows end
@@ -34,7 +34,7 @@ local function part_of(picks)
   return where.fold(labels)
 end
 
--- Path of a row -> what its jobs have of it, in the order of their starts.
+-- Returns path of a row -> the jobs on the row with their parts, in the order of starts.
 local function tenants_of(s)
   local at = {}
   for _, record in ipairs(s.ledger.records) do
@@ -55,7 +55,7 @@ local function tenants_of(s)
   return at
 end
 
--- Who has all of what is around a row.
+-- Returns the job holding a whole vertex around a row, or nil.
 local function around(at, v)
   local up = v:parent()
   while up do
@@ -77,7 +77,7 @@ local function state_of(v)
   return "up"
 end
 
--- Rows that look alike and follow each other are one line.
+-- Adds the lines of the machine; consecutive rows with equal text share a line.
 local function machine(s, lines)
   local at, groups = tenants_of(s), {}
   for _, v in ipairs(rows_of(s.graph)) do
@@ -124,7 +124,7 @@ local function one_job(s, job)
   return ("  %-12s %-10s %-16s %s"):format(name_of(job), job.state, request_of(s, job), (TELL[job.state] or of_the_past)(s, job))
 end
 
--- What runs and waits comes before what is over, where there is no room for all.
+-- Adds the lines of the queue; without enough space, finished jobs are left out first.
 local function queue(s, lines)
   local live, past = {}, {}
   for _, job in ipairs(s.sim.list) do table.insert(TELL[job.state] and live or past, job) end
@@ -136,7 +136,7 @@ local function queue(s, lines)
   if #live > MOST then lines[#lines + 1] = ("  ... %d more"):format(#live - MOST) end
 end
 
---- The text.
+--- Returns the text.
 function M.draw(s)
   local lines = { ("at %s s, policy %s, queue %s"):format(number(s.sim.now), (s.engine:policy()), s.sim.queue_name) }
   machine(s, lines)
@@ -144,7 +144,7 @@ function M.draw(s)
   return table.concat(lines, "\n")
 end
 
---- What a job is doing, in words: "is pending (busy: what it needs is in use)".
+--- Returns the state of a job in words: "is pending (busy: what it needs is in use)".
 function M.tell(s, job)
   return ("is %s (%s)"):format(job.state, (TELL[job.state] or of_the_past)(s, job))
 end

@@ -1,18 +1,18 @@
---- plan.lua - scenarios as data: made up from a seed, played, and written as a file that runs.
+--- plan.lua - scenarios as data: generated from a seed, played, and written as a spec.
 ---
 ---   { machine = {racks =, nodes =, cores =} or any, policy =, queue =, checks = { "assert.invariants()", ... },
----     overrun =, steps = { { "submit", name =, count =, unit = "node", lasts =, estimate =, user =, priority =, preemptible =,
----                 after = { "afterok", "a" } },
+---     overrun =, steps = { { "submit", name =, count =, unit = "node", lasts =, estimate =, user =, priority =,
+---                            preemptible =, after = { "afterok", "a" } },
 ---               { "advance", seconds = }, { "down", at = "node3" }, { "cancel", job = "a" }, ... } }
 ---
---- A step that makes no sense when its turn comes, such as cancelling what is over, is left out; step.skipped tells.
+--- A step without meaning when played, such as the cancel of a finished job, is skipped, with step.skipped set.
 
 local random = require "weir.scenario.random"
 local where = require "weir.scenario.vertex_names"
 
 local M = {}
 
--- ---- what can be done ---------------------------------------------------------------------------------------
+-- ---- steps --------------------------------------------------------------------------------------------------
 
 local DO, TEXT = {}, {}
 
@@ -79,14 +79,14 @@ on_job("fail", { running = true })
 on_job("priority", { pending = true }, function(step) return step.priority end)
 on_job("grow", { running = true }, shape_of)
 
--- ---- making one up ------------------------------------------------------------------------------------------
+-- ---- generation ---------------------------------------------------------------------------------------------
 
 local function name_of(n)
   local letter = string.char(97 + (n - 1) % 26)
   return n <= 26 and letter or letter .. (n - 1) // 26
 end
 
--- Half of all ask for nodes, half for no more than half of what there is.
+-- Chooses unit and count of a submit: half of all jobs request nodes, and half at most half of the machine.
 local function fill(r, step, room)
   step.unit = room.total.node and r(2) == 1 and "node" or r(room.types)
   local total = room.total[step.unit] or 1
@@ -118,7 +118,7 @@ local function disturb(r, plan, room)
   return what == "grow" and fill(r, step, room) or step
 end
 
--- What can be asked for: how much there is of what, and the names of the nodes.
+-- Returns the total of each type and the names of the nodes, as limits of requests.
 local function room_of(graph)
   local total, types, names, root = {}, {}, {}, graph:root().type
   for type, row in pairs(graph:aggregate()) do
@@ -132,14 +132,14 @@ local function room_of(graph)
   return { total = total, types = #types > 0 and types or { root }, names = names }
 end
 
---- The machine of a plan, as a text.
+--- Returns the machine of a plan, as text.
 function M.machine(plan)
   local m = plan.machine
   if type(m) ~= "table" or not m.racks then return m end
   return ("cluster:1 rack:%d node:%d core:%d"):format(m.racks, m.nodes, m.cores)
 end
 
---- A plan. opts: seed, steps, calm, machine, policy, queue, checks; scenario: the module.
+--- Makes a plan. opts: seed, steps, calm, machine, policy, queue, checks; scenario: the module.
 function M.make(opts, scenario)
   local r = random.new(opts.seed)
   local plan = { machine = opts.machine or { racks = r(1, 2), nodes = r(1, 4), cores = r(1, 4) }, policy = opts.policy, queue = opts.queue,
@@ -160,7 +160,7 @@ end
 
 -- ---- playing ------------------------------------------------------------------------------------------------
 
--- A line of Lua about a scenario `s`: whether it holds, and what it says if not.
+-- Runs a line of Lua about a scenario `s`. Returns true; or false and the message.
 local function holds(line, s)
   local chunk, why = load("local s, assert = ...; " .. line, "=" .. line, "t")
   if not chunk then error(why, 0) end
@@ -180,7 +180,7 @@ local function play(plan, scenario)
   return s
 end
 
---- Plays a plan: nil when all is well, or what went wrong: {kind =, text =}. The kind is the check that failed, or "error".
+--- Plays a plan. Returns nil if all checks hold; otherwise {kind =, text =}: kind is the failed check, or "error".
 function M.play(plan, scenario)
   local done, s = pcall(play, plan, scenario)
   if not done then
@@ -195,7 +195,7 @@ end
 
 -- ---- writing ------------------------------------------------------------------------------------------------
 
--- The jobs that a step after their submission names.
+-- Returns the jobs named by steps after their submission.
 local function used_names(plan)
   local used = { made = {} }
   for _, step in ipairs(plan.steps) do
@@ -216,7 +216,7 @@ it(%q, function()
 end)
 ]]
 
---- A plan as a file. about: a comment; failure: what M.play gave.
+--- Returns a plan as the text of a spec. about: a comment; failure: result of M.play.
 function M.write(plan, about, title, failure)
   local lines, used = {}, used_names(plan)
   for _, step in ipairs(plan.steps) do

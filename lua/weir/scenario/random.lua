@@ -1,8 +1,9 @@
---- random.lua - numbers that look like chance and are the same on every machine: splitmix64.
+--- random.lua - pseudo-random numbers, equal on every machine: splitmix64.
 
 local M = {}
 
---- A generator: next(m, n) is a whole number from m to n; next(n) from 1 to n; next(list) one of a list.
+--- Makes a generator: next(m, n) returns an integer from m to n; next(n) from 1 to n; next(list) an element of the
+-- list.
 function M.new(seed)
   local state = math.tointeger(seed) or error("a seed is a whole number", 2)
   local function bits()

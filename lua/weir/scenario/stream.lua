@@ -1,14 +1,14 @@
---- stream.lua - a recorded stream of the acquisition protocol (RFC 28; weir serve --record) as what happens in a scenario: the machine is
---- what was acquired first, and targets come, go, go down and up when they did.
+--- stream.lua - a recording of the acquisition protocol (RFC 28; weir serve --record) replayed in a scenario: the
+--- machine has the targets acquired first, and targets come, go, and change state at the recorded times.
 ---
---- Jobs on targets that a shrink takes fail, as by the exception that it raises; by the newer wording they run to their end, and the
---- target goes then. What is offline runs on.
+--- Jobs on targets taken by a shrink fail, as by the exception raised in a service; in the newer wording jobs run to
+--- their end, and the target goes afterwards. Jobs on offline targets go on.
 
 local asking = require "weir.sim.broker"
 local blame = require "weir.scenario.error_location"
 local core = require "weir.core"
 local files = require "weir.files"
-local record = require "weir.acquire.record"
+local recording = require "weir.acquire.recording"
 local rset = require "weir.rset"
 local targets = require "weir.acquire.targets"
 
@@ -25,13 +25,13 @@ end
 
 local function set_of(text) return core.idset(text or "") end
 
--- ---- what a response does -------------------------------------------------------------------------------------
+-- ---- effects of responses -------------------------------------------------------------------------------------
 
 local function put(self, what, state)
   for v in self.targets:each(set_of(what) & self.targets.all) do v.state = state end
 end
 
--- Those that nobody is on any more leave; the others are tried again when a job has ended.
+-- Removes leaving targets without jobs; the rest is tried again when a job has ended.
 local function sweep(self)
   asking.drop_reservations(self.s.sim)
   for target in (self.leaving & self.targets.all):ids() do
@@ -88,11 +88,11 @@ end
 
 -- ---- from outside -----------------------------------------------------------------------------------------------
 
---- A recording: {graph =, begin =, entries =}; what does not read ends the scenario.
+--- Reads a recording. Returns {graph =, begin =, entries =}; an unreadable recording ends the scenario.
 function M.read(path)
   local text, why = files.read(path, "recording")
   local entries
-  if text then entries, why = record.read(text) end
+  if text then entries, why = recording.read(text) end
   if not entries then fail("scenario: stream: %s: %s", path, why) end
   local responses = {}
   for _, entry in ipairs(entries) do
@@ -103,8 +103,9 @@ function M.read(path)
   return { graph = graph_of(first.resources), first = table.remove(responses, 1), rest = responses }
 end
 
---- Has it happen in a scenario, from its first time on. end_jobs_on(v): jobs there fail; changed(): the machine is another one. Returns
---- what is to be called when a job has ended: what waited for that may go.
+--- Replays a recording in a scenario, from the recording's first time on. end_jobs_on(v) ends jobs on a vertex;
+--- changed() is called after changes of the machine. Returns a function to be called when a job has ended, to remove
+--- targets that waited for the end.
 function M.follow(s, stream, end_jobs_on, changed)
   local self = { s = s, targets = targets.of(s.graph), leaving = core.idset(), end_jobs_on = end_jobs_on }
   local response = stream.first.response

@@ -1,9 +1,9 @@
---- vertex_names.lua - vertices by what a scenario calls them, and the other way round.
+--- vertex_names.lua - the names of vertices in scenarios, and vertices by name.
 ---
----   "node3"   "node[0-3,7]"   "node0/core[0-1]"   "/cluster0/rack1"   "type=node and perf=fast"   or several, by spaces
+---   "node3"   "node[0-3,7]"   "node0/core[0-1]"   "/cluster0/rack1"   "type=node and perf=fast"   or several in a row
 ---
---- Levels may be left out: "rack1/core0" are the first cores of all nodes of rack1. An expression of weir.query is known by
---- its "=".
+--- Levels may be left out: "rack1/core0" are the first cores of all nodes of rack1. A text with "=" is an expression of
+--- weir.query.
 
 local core = require "weir.core"
 local suggest = require "weir.cli.suggest"
@@ -24,14 +24,14 @@ local function not_there(graph, name)
   return nil, ('there is no "%s" on this machine%s'):format(name, suggest.hint(name, names_of(graph)))
 end
 
--- Those anywhere, in whatever subsystem, whose name is one of a set.
+-- Returns the vertices of any subsystem with a name in `set`.
 local function anywhere(graph, list, set)
   local found = graph:find("name=" .. list:format())
   for _, v in ipairs(found) do set[v.name] = "found" end
   return found
 end
 
--- Those at or below `tops` whose name is one of a set; in the order of the machine.
+-- Returns the vertices at or below `tops` with a name in `set`, in the order of the machine.
 local function below(graph, tops, set)
   local found = {}
   for _, top in ipairs(tops) do
@@ -67,7 +67,7 @@ local function find_term(graph, term)
   return found
 end
 
---- The vertices that a text names; a vertex, or a list of either, will do too. Or nil and why not.
+--- Returns the vertices named by a text; a vertex, or a list of texts and vertices, is allowed too. Or nil and why not.
 function M.find(graph, x)
   if type(x) == "userdata" then return { x } end
   local all = {}
@@ -89,14 +89,14 @@ end
 
 -- ---- naming -------------------------------------------------------------------------------------------------
 
---- "node3", or with the node where that is not enough: "node3/core0".
+--- Returns the name of a vertex, "node3", or with the node in front for a vertex within a node: "node3/core0".
 function M.name(v)
   if v.type == "node" then return v.name end
   local node = v:ancestor "node"
   return node and node.name .. "/" .. v.name or v.name
 end
 
--- In the order in which they come; prefix -> names.
+-- Groups labels by prefix, in order of appearance: prefix -> names.
 local function by_prefix(labels)
   local order, groups = {}, {}
   for _, label in ipairs(labels) do
@@ -111,7 +111,7 @@ local function by_prefix(labels)
   return order, groups
 end
 
---- Labels of M.name as one text: "node[0-3]", "node0/core[0-1] node1/core0".
+--- Returns labels of M.name as a single text: "node[0-3]", "node0/core[0-1] node1/core0".
 function M.fold(labels)
   local order, groups = by_prefix(labels)
   local texts = {}

@@ -1,11 +1,11 @@
---- addresses.lua - where a service listens: "unix:PATH" or PATH; "tcp:HOST:PORT", in the clear, so on this machine only;
--- "tls:HOST:PORT".
+--- addresses.lua - addresses on which a service listens: "unix:PATH" or PATH, "tcp:HOST:PORT", "tls:HOST:PORT". TCP
+-- without TLS is allowed on loopback only.
 
 local M = {}
 
 local WANTED = "unix:PATH is wanted, or tcp:HOST:PORT or tls:HOST:PORT"
 
---- Whether a host is this machine, whatever else it is called.
+--- Returns true if `host` is a name or address of loopback.
 function M.is_loopback(host) return host == "localhost" or host == "::1" or host:find "^127%.%d+%.%d+%.%d+$" ~= nil end
 
 local function net(kind, rest)
@@ -20,7 +20,8 @@ local function net(kind, rest)
   return { kind = kind, host = host, port = port }
 end
 
---- {kind = "unix", path =}, {kind = "tcp" or "tls", host =, port =}; or nil, message, code.
+--- Parses an address. Returns {kind = "unix", path =} or {kind = "tcp" or "tls", host =, port =}; or nil, message,
+-- code.
 function M.parse(text)
   if text:find "^%w+://" then return nil, text .. ": " .. WANTED, "invalid" end
   local kind, rest = text:match "^(t%l%l):(.*)$"
@@ -31,7 +32,7 @@ function M.parse(text)
   return { kind = "unix", path = path }
 end
 
---- As text.
+--- Returns an address as text; M.parse of the text gives an equal address.
 function M.text(address)
   if address.kind == "unix" then return "unix:" .. address.path end
   return ((address.host:find ":" and "%s:[%s]:%d" or "%s:%s:%d"):format(address.kind, address.host, address.port))

@@ -1,8 +1,8 @@
---- client.lua - asks a service, and waits for what it says.
+--- client.lua - a blocking client of a service.
 --
 --   local client <close> = assert(require("weir.serve.client").connect "unix:/run/weir.sock")
 --   local result, why, code = client:ask("match", { request = "slot=1/node" })
---   local stream = client:send("events")                 -- the id of the call; client:next(stream) waits for its answers
+--   local stream = client:send("events")          -- the id of the call; client:next(stream) waits for its answers
 
 local addresses = require "weir.serve.addresses"
 local core = require "weir.core"
@@ -15,23 +15,23 @@ local M = {}
 local Client = {}
 Client.__index = Client
 
---- The path of "unix:PATH" or PATH: of what can be nothing else.
+--- Returns the path of "unix:PATH" or PATH; or nil and a message for an address of a different kind.
 function M.path(address)
   if address:find "^%w+://" or address:find "^tcp:" then return nil, address .. ": unix:PATH is wanted" end
   return (address:gsub("^unix:", ""))
 end
 
---- Calls f once, after so many seconds.
+--- Calls f once after `seconds`, from the loop. Returns the timer; the caller closes the timer.
 function M.timer(seconds, f)
   local timer = uv.new_timer()
   timer:start(math.floor(seconds * 1000), 0, function()
     f()
-    uv.stop() -- a round in which a timer fired would otherwise still wait for an event
+    uv.stop() -- a round of the loop in which a timer fired would otherwise still wait for an event
   end)
   return timer
 end
 
---- Waits.
+--- Runs the loop for `seconds`.
 function M.wait(seconds)
   local over = false
   local timer = M.timer(seconds, function() over = true end)
@@ -39,7 +39,7 @@ function M.wait(seconds)
   timer:close()
 end
 
---- Ends the program on an interrupt, also while it waits.
+--- Ends the program on SIGINT or SIGTERM, also during a wait.
 function M.interruptible()
   for _, name in ipairs { "sigint", "sigterm" } do
     uv.new_signal():start(name, function() os.exit(name == "sigint" and 130 or 143) end)
@@ -59,9 +59,9 @@ local function receive(self)
   end
 end
 
--- ---- connecting -------------------------------------------------------------------------------------------------------------------
+-- ---- connecting -----------------------------------------------------------------------------------------------------
 
--- A stream to an address, connected; or nil, message, code.
+-- Connects to an address. Returns the stream; or nil, message, code.
 local function dial(address)
   local stream, done
   local function on_connect(err) done = err or true end
@@ -83,7 +83,7 @@ local function dial(address)
   return nil, ("%s: no service answers there (%s)"):format(address.path or addresses.text(address), tostring(done)), "io"
 end
 
--- Text of the service, which on TLS has to be made of what came.
+-- Takes bytes from the service; on TLS the bytes are decrypted first.
 local function take(self, piece)
   if self.tls then
     local text, ended = self.tls:receive(piece)
@@ -106,7 +106,7 @@ local function listen(self)
   end)
 end
 
--- Waits for the handshake: true; or nil, message, code.
+-- Waits for the TLS handshake. Returns true; or nil, message, code.
 local function shake_hands(self, host, ca)
   local context, why, code = core.tls_client(ca)
   if not context then return nil, why, code end
@@ -119,7 +119,7 @@ local function shake_hands(self, host, ca)
   return true
 end
 
--- Says who this is: true; or nil, message, code.
+-- Logs in with the first token of the file `path`. Returns true; or nil, message, code.
 local function log_in(self, path)
   local token, why, code = tokens.first(path)
   if not token then return nil, why, code end
@@ -136,7 +136,8 @@ local function enter(self, address, access)
   return ok, why, code
 end
 
---- Connects to an address (see addresses.lua): a client; or nil, message, code. access: token_file, ca, for TCP.
+--- Connects to an address (see addresses.lua). Returns a client; or nil, message, code. `access`, for TCP: token_file,
+-- ca.
 function M.connect(text, access)
   local address, why, code = addresses.parse(text)
   if not address then return nil, why, code end
@@ -152,9 +153,9 @@ function M.connect(text, access)
   return nil, why, code
 end
 
--- ---- asking -----------------------------------------------------------------------------------------------------------------------
+-- ---- asking ---------------------------------------------------------------------------------------------------------
 
---- Writes to a connection {pipe =, tls =}.
+--- Writes text to a connection {pipe =, tls =}, encrypted where tls is set.
 function M.write(self, text)
   if self.tls then
     assert(self.tls:send(text))
@@ -163,7 +164,7 @@ function M.write(self, text)
   self.pipe:write(text)
 end
 
---- Sends a request; the id by which `next` knows it.
+--- Sends a request. Returns the id of the call, for `next`.
 function Client:send(method, params)
   self.last = self.last + 1
   local id = self.last
@@ -174,7 +175,8 @@ function Client:send(method, params)
   return id
 end
 
---- Waits for an answer: result, whether more are to come; or nil, message, code. seconds: at most so long; then nil, nil, "time".
+--- Waits for an answer of call `id`. Returns the result and whether more answers follow; or nil, message, code. After
+-- `seconds` without an answer: nil, nil, "time".
 function Client:next(id, seconds)
   local late = false
   local timer = seconds and M.timer(seconds, function() late = true end)
@@ -186,7 +188,7 @@ function Client:next(id, seconds)
   return answer.result, answer.more == true
 end
 
--- What comes in pages is put together.
+-- Appends the lists of a page to the lists of the same names in `all`.
 local function join(all, page)
   for key, value in pairs(page) do
     if type(value) == "table" and type(all[key]) == "table" then table.move(value, 1, #value, #all[key] + 1, all[key]) end
@@ -194,7 +196,7 @@ local function join(all, page)
   return all
 end
 
--- The next answer. slice: seconds after which a wait returns to Lua for a moment, where a hook can run.
+-- Waits for the next answer. Every `slice` seconds the wait returns to Lua for a moment, so that a debug hook can run.
 local function await(self, id, slice)
   while true do
     local result, more, code = self:next(id, slice)
@@ -202,7 +204,8 @@ local function await(self, id, slice)
   end
 end
 
---- Asks and waits for all of the answer: the result; or nil, message, code. slice: a REPL looks for Ctrl-C so often, in seconds.
+--- Sends a request and waits for the whole answer, all pages joined. Returns the result; or nil, message, code.
+-- `slice`: see `await`; a REPL looks for Ctrl-C in between.
 function Client:ask(method, params, slice)
   local id, all = self:send(method, params), nil
   repeat
@@ -214,7 +217,7 @@ function Client:ask(method, params, slice)
   return all
 end
 
---- A handle that is not closed to its end when the state goes would be used after it.
+--- Closes the connection. The loop runs once more, since libuv may use a handle until its close callback was called.
 function Client:close()
   if not self.pipe:is_closing() then self.pipe:close() end
   uv.run "nowait"

@@ -1,8 +1,9 @@
---- clock.lua - the time that a service goes by: the wall's, for as long as that can be believed.
+--- clock.lua - the time of a service: the wall clock, as long as the wall clock is plausible.
 --
--- Engine time never goes back, so one moment with a wrong wall clock would stay for ever. A clock that only goes on (uptime) tells how
--- much time has passed; the wall clock is followed while it is within `jump` seconds of that. Beyond, uptime carries the time on, which
--- the log says once, until the wall clock is right again or an administrator has the service believe it (SIGHUP, or a restart).
+-- Engine time never goes back, so a single moment with a wrong wall clock would last for ever. The monotonic uptime
+-- measures how much time has passed; the wall clock is followed while the two differ by at most `jump` seconds. Beyond
+-- `jump`, uptime carries the time on, and the log says so once, until the wall clock is plausible again or an
+-- administrator makes the service follow the wall clock (SIGHUP, or a restart).
 
 local core = require "weir.core"
 local uv = require "luv"
@@ -12,7 +13,7 @@ local M = { JUMP = 3600 }
 local Clock = {}
 Clock.__index = Clock
 
---- Seconds since 1970, as the system says.
+--- Returns the wall clock of the system, in seconds since 1970.
 function M.wall()
   local seconds, micro = uv.gettimeofday()
   return seconds + micro / 1e6
@@ -22,7 +23,8 @@ local function apart(off)
   return ("%.0f s %s"):format(math.abs(off), off > 0 and "ahead" or "behind")
 end
 
---- The time, in seconds since 1970.
+--- Returns the time of the service, in seconds since 1970. Logs when the wall clock jumps away, and when it is
+-- plausible again.
 function Clock:now()
   local wall, uptime = self.wall(), self.uptime()
   local due = self.time + uptime - self.at
@@ -38,10 +40,10 @@ function Clock:now()
   return self.time
 end
 
---- Believes the wall clock as it is now.
+--- Follows the wall clock from now on, however far away.
 function Clock:follow() self.time, self.at, self.jumped = self.wall(), self.uptime(), false end
 
---- A clock. opts: jump (seconds; 3600 if not given), log(text, fields), and for specs wall() and uptime().
+--- Makes a clock. opts: jump (seconds; 3600 by default), log(text, fields); for specs also wall() and uptime().
 function M.new(opts)
   local self = setmetatable({
     jump = opts.jump or M.JUMP, log = opts.log, wall = opts.wall or M.wall, uptime = opts.uptime or core.uptime,

@@ -1,4 +1,5 @@
---- config.lua - the options of a command from a file: a JSON object, or Lua that returns a table, with the long names of the options.
+--- config.lua - options of a command from a file: a JSON object, or Lua code returning a table; keys are the long names
+-- of options.
 --
 --   return {
 --     resources = "/etc/weir/machine.json",
@@ -7,7 +8,7 @@
 --     allow = { reader = "*" },
 --   }
 --
--- What the command line says counts more.
+-- Options of the command line win over the file.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -18,7 +19,7 @@ local M = {}
 
 local function escaped(text) return (text:gsub("%p", "%%%0")) end
 
--- The line on which a key stands first; nil where it is not to be found.
+-- Returns the number of the first line with the key, for error messages; nil if the key is not found.
 local function line_of(text, key)
   local n = 0
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
@@ -28,7 +29,7 @@ local function line_of(text, key)
   end
 end
 
--- The table of a file; or nil and a message.
+-- Returns the table of a file; or nil and a message.
 local function read(path, text)
   if text:find "^%s*{" then
     local value, why = core.json_decode(text)
@@ -43,14 +44,14 @@ local function read(path, text)
   return value
 end
 
--- ---- values as words of a command line ------------------------------------------------------------------------------------------
+-- ---- values as words of a command line ------------------------------------------------------------------------------
 
 local function plain(value)
   if math.type(value) == "float" and value == value // 1 and math.abs(value) < 1e15 then return ("%d"):format(value) end
   return (type(value) == "string" or type(value) == "number") and tostring(value) or nil
 end
 
--- "NAME=VALUE" of each entry, in order; lists stay lists.
+-- Returns "NAME=VALUE" for each entry, in ascending order of names; a list stays a list. Nil for any value not plain.
 local function entries(value)
   local list, names = {}, {}
   for i, item in ipairs(value) do list[i] = plain(item) end
@@ -67,7 +68,7 @@ local function entries(value)
   return list
 end
 
--- The words that stand for an option; or nil and what is wanted.
+-- Returns the words of a command line for an option with a value; or nil and a description of the values allowed.
 local function words(option, value)
   local flag = "--" .. option[2]
   if not option[3] then
@@ -93,7 +94,7 @@ local function find(command, name)
   return nil, ("there is no option \"%s\"%s"):format(tostring(name), suggest.hint(tostring(name), longs))
 end
 
--- One option, read as the command line is.
+-- Parses an option of the file exactly as the command line does.
 local function take(command, name, value)
   local option, why = find(command, name)
   if not option then return nil, why end
@@ -106,7 +107,8 @@ local function take(command, name, value)
   return parsed[name] == nil and {} or { parsed[name] }
 end
 
---- Adds to options of a command what a file says and they do not: true; or nil and a message.
+--- Adds to `opts` of a command all options of a file that the command line does not set. Returns true; or nil and a
+-- message.
 function M.apply(command, path, opts)
   local text, why = files.read(path, "settings")
   if not text then return nil, why end

@@ -1,8 +1,8 @@
---- connection.lua - one connection as the server has it: what it sends, what it is owed, what it may cost.
+--- connection.lua - a connection of a client: lines received, answers owed, and limits on both.
 --
--- Invariant: nothing is written but by `flush`, which the server calls after what the answers tell was saved. A client that does
--- not read is not read from any more, once `high` bytes wait for it; its streams may pile up to `most` bytes
--- besides one answer of any length, then it is dropped.
+-- Invariant: only `flush` writes, and the server calls `flush` after the state told by the answers was saved. While
+-- more than `high` bytes wait for a client, no request of the client is read. The streams of the client may add up to
+-- `most` bytes besides a single answer of any length; beyond `most` the client is dropped.
 
 local core = require "weir.core"
 local wire = require "weir.serve.wire"
@@ -12,10 +12,10 @@ local M = {}
 local Client = {}
 Client.__index = Client
 
-local STRANGE = 4096               -- bytes of a line of a client that nobody knows yet
-local PAGE, PAGE_BYTES = 200, 1 << 16 -- entries and, about, bytes of a page
+local STRANGE = 4096               -- bytes of a line before the login
+local PAGE, PAGE_BYTES = 200, 1 << 16 -- entries of a page; a page ends at the entry that exceeds PAGE_BYTES
 
--- ---- calls ---------------------------------------------------------------------------------------------------------------------
+-- ---- calls ----------------------------------------------------------------------------------------------------------
 
 local function finished(self, call)
   if call.over then return end
@@ -33,7 +33,7 @@ local function put(self, call, text)
   if not self.touched then self.touch(self) end
 end
 
--- The pages of a list that is made while it is sent: as many entries at once as fit.
+-- Returns the next page of a list made while being sent: as many entries as fit.
 local function next_page(page)
   local bytes, list = 0, {}
   while page.at < page.n and #list < PAGE and bytes < PAGE_BYTES do
@@ -60,7 +60,7 @@ local function send_page(self, call)
   return last
 end
 
--- What a method can do with its call; each is made when it is asked for, as most calls need one of them.
+-- ACTS are the functions a method may use of its call. Each is made on first use, as most calls need only a few.
 local ACTS = {}
 
 function ACTS.answer(call)
@@ -94,7 +94,7 @@ function ACTS.finish(call)
   return function() call.answer { ended = true } end
 end
 
--- Raises as params.lua does, as what asks for a stream or for pages is a method.
+-- Raises like params.fail: streams and pages are started from within methods.
 local function too_many(what, most)
   error({ misuse = ("%d %s are in flight, which is as many as may be"):format(most, what), code = "limit" }, 0)
 end
@@ -124,7 +124,7 @@ local Call = {
   end,
 }
 
---- A call on this connection, for one request.
+--- Makes the call for a request on the connection.
 function Client:call(request)
   local call = setmetatable({ client = self, id = request.id, method = request.method, params = request.params, over = false }, Call)
   self.calls[call.id] = call
@@ -132,13 +132,13 @@ function Client:call(request)
   return call
 end
 
--- A stranger's lines are short.
+-- Sets role and name. Lines are short until the login.
 local function become(self, role, name)
   self.role, self.name = role, name
   self.lines.most = role == "anyone" and math.min(STRANGE, self.limits.line) or self.limits.line
 end
 
---- Somebody else from now on, after "login": true; or nil and why there is no room for one more of them.
+--- Changes role and name after "login". Returns true; or nil and why no further connection of the user fits.
 function Client:login(role, name)
   local ok, why = self.identify(role, name)
   if not ok then return nil, why end
@@ -146,18 +146,19 @@ function Client:login(role, name)
   return true
 end
 
---- Whether nothing is under way.
+--- Returns true if no call is in flight and no byte waits in either direction.
 function Client:is_idle() return self.ncalls == 0 and self.lines:waiting() == 0 and self:waiting() == 0 end
 
---- The stream with an id, or nil.
+--- Returns the stream with an id, or nil.
 function Client:find(id)
   local call = id ~= nil and self.calls[id] or nil
   return call and call.streams and call or nil
 end
 
--- ---- requests ------------------------------------------------------------------------------------------------------------------
+-- ---- requests -------------------------------------------------------------------------------------------------------
 
---- Answers the next request that has arrived, by handle(call). "done", "none", or "bad": the connection is to be closed.
+--- Takes the next request received and calls handle(call). Returns "done"; "none" if no whole line is waiting; or "bad"
+-- if the connection must be closed.
 function Client:step(handle)
   local line = self.lines:next()
   if line == nil then return "none" end
@@ -181,7 +182,7 @@ function Client:step(handle)
   return "done"
 end
 
---- Sends more of what comes in pages, as long as the client takes it. Whether there is still more.
+--- Sends further pages while the client reads them. Returns true if pages are left.
 function Client:continue()
   while self.paging[1] and self:waiting() < self.limits.high do
     if send_page(self, self.paging[1]) then table.remove(self.paging, 1) end
@@ -189,12 +190,12 @@ function Client:continue()
   return self.paging[1] ~= nil
 end
 
--- ---- going out ------------------------------------------------------------------------------------------------------------------
+-- ---- going out ------------------------------------------------------------------------------------------------------
 
---- Bytes that wait for the client to read.
+--- Returns the number of bytes not yet read by the client.
 function Client:waiting() return self.out_bytes + self.queued() end
 
---- The answers were not saved: each of them is an error now. Calls that came in pages or streams end.
+--- Replaces unsent answers by an error, after a failed save. Calls with pages or streams end.
 function Client:revoke(why, code)
   local told, out, whose = {}, self.out, self.whose
   self.out, self.whose, self.out_bytes, self.paging = {}, {}, 0, {}
@@ -209,7 +210,7 @@ function Client:revoke(why, code)
   end
 end
 
---- Hands over what is to be written: a text, or nil.
+--- Returns the text to be written, or nil, and forgets it.
 function Client:flush()
   local out, n = self.out, #self.out
   if n == 0 then return nil end
@@ -218,9 +219,9 @@ function Client:flush()
   return text
 end
 
---- A connection. opts: role and name (see roles.lua); identify(role, name), as `login`; limits (see server.lua); queued(): bytes that
---- were handed over and not written yet; touch(client): it has something to be written; failed(code): a call of it has failed;
---- array(list): marks a list for JSON.
+--- Makes a connection. opts: role and name (see roles.lua); identify(role, name), as `login`; limits (see server.lua);
+--- queued(): bytes handed over but not yet written; touch(client), called when the client has output; failed(code),
+--- called for each error answer; array(list), marks a list for JSON.
 function M.new(opts)
   local self = setmetatable({
     lines = wire.lines(opts.limits.line), limits = opts.limits, queued = opts.queued, touch = opts.touch, failed = opts.failed,

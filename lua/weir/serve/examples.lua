@@ -1,4 +1,5 @@
---- examples.lua - what stands beside each method in its file: a request, and a few words about it.
+--- examples.lua - for each method of the service the comment in front of the method in its file: an example request,
+-- and a description.
 
 local files = require "weir.files"
 
@@ -6,13 +7,13 @@ local M = {}
 
 local known
 
--- "{...}; words", of which the braces may hold others.
+-- Splits "{...}; words" or "{...}: words" at the balanced closing brace.
 local function split(text)
   local request, words = text:match "^(%b{})[;:]?%s*(.*)$"
   return request, words ~= "" and words or nil
 end
 
--- Comments that begin with a request, with the lines that go on.
+-- Collects all comments that begin with a request, including continuation lines.
 local function read(text, found)
   local lines
   for line in (text .. "\n"):gmatch "(.-)\n" do
@@ -30,7 +31,8 @@ local function read(text, found)
   end
 end
 
---- {method =, example =, about =} of a method, or nil. modules: the files of methods, by the ends of their names.
+--- Returns {method =, example =, about =} of a method, or nil. `modules`: names of the files in serve/methods. The
+-- files are read once.
 function M.of(name, modules)
   if not known then
     known = {}

@@ -1,12 +1,12 @@
---- filter.lua - filters that a client sends as Lua source (W8): {prune =, evaluate =, fields =}, as in a policy, in a sandbox of their
--- own with a budget of time and memory for all they do.
+--- filter.lua - filters sent by clients as Lua source (W8): {prune =, evaluate =, fields =}, as in a policy. A filter
+-- runs in a sandbox of its own, with a budget of time and memory for the whole walk.
 
 local core = require "weir.core"
 
 local M = { SECONDS = 0.010, MEMORY = 1 << 20, SOURCE = 64 << 10 }
 
--- What the client's text returns is checked in the sandbox, and nothing else of a policy is taken over: an order, for one, would
--- be kept as an index.
+-- CHECK wraps the source of the client inside the sandbox and takes over nothing but the fields of a filter. An order,
+-- for instance, would be kept as an index.
 local CHECK = [[
 local filter = (...).policy
 if type(filter) ~= "table" then error("a filter returns a table, {prune = function, evaluate = function}", 0) end
@@ -18,7 +18,8 @@ if filter.prune == nil and filter.evaluate == nil then error("a filter has prune
 return { name = "filter", prune = filter.prune, evaluate = filter.evaluate, fields = filter.fields }
 ]]
 
---- A filter from its source: the policy, whose time is what is left of `seconds`; or nil, message, code.
+--- Loads a filter from source. Returns the policy, with the rest of `seconds` as its time budget; or nil, message,
+-- code.
 function M.load(source, seconds)
   if type(source) ~= "string" then return nil, "filter: Lua source, a text, is wanted", "invalid" end
   if #source > M.SOURCE then return nil, ("filter: %d bytes of source are too many; %d are possible"):format(#source, M.SOURCE), "limit" end
@@ -32,13 +33,14 @@ function M.load(source, seconds)
   return policy
 end
 
---- What a filter was ended with, in terms of its whole time: what was left of that after it was loaded is nobody's concern.
+--- Returns the message of an exhausted budget in terms of the whole budget `seconds` instead of the rest left after
+-- loading.
 function M.said(why, seconds)
   return (why:gsub("more than its [%d.e-]+ seconds", ("more than its %g seconds"):format(seconds)))
 end
 
---- Walks with a filter: a list of {vertex =, score =} in descending score; or nil, message, code. opts: start, subsystem, type,
---- best.
+--- Walks a graph with a filter. Returns a list of {vertex =, score =} in descending score; or nil, message, code. opts:
+--- start, subsystem, type, best.
 function M.walk(graph, policy, opts) return core.filter_walk(policy, graph, opts) end
 
 return M

@@ -1,4 +1,4 @@
---- listen.lua - the sockets that a service listens on: opened by an address, or handed over by the service manager.
+--- listen.lua - the listening sockets of a service, opened by address or handed over by the service manager.
 
 local addresses = require "weir.serve.addresses"
 local core = require "weir.core"
@@ -6,14 +6,14 @@ local uv = require "luv"
 
 local M = {}
 
-local BACKLOG = 1024 -- connections that wait to be accepted
-local FIRST_FD = 3 -- of those that the service manager hands over
+local BACKLOG = 1024 -- connections waiting to be accepted
+local FIRST_FD = 3 -- first descriptor handed over by the service manager (sd_listen_fds(3))
 
 local function failed(what, why) return nil, ("%s: %s"):format(what, why), "io" end
 
--- ---- Unix sockets --------------------------------------------------------------------------------------------------------------
+-- ---- Unix sockets ---------------------------------------------------------------------------------------------------
 
--- Whether somebody answers at a path.
+-- Returns true if a process accepts connections at a path.
 local function answers(path)
   local pipe, result = uv.new_pipe(false), nil
   pipe:connect(path, function(err)
@@ -30,7 +30,7 @@ local function is_socket(path)
   return stat and stat.type == "socket"
 end
 
--- Why a path cannot be bound: libuv says EACCES where the directory is not there, too.
+-- Returns why a path cannot be bound. libuv says EACCES for a missing directory, too.
 local function reason(path, why, name)
   local directory = path:match "^(.*)/" or "."
   if name == "EACCES" and not uv.fs_stat(directory == "" and "/" or directory) then return "there is no directory " .. directory end
@@ -38,7 +38,7 @@ local function reason(path, why, name)
   return why
 end
 
--- A socket that a killed service has left is in the way, and taken away; one that is served is not.
+-- Binds a path. A socket left by a killed service is removed; a socket in use is an error.
 local function bind(pipe, path)
   local ok, why, name = pipe:bind(path)
   if not ok and name == "EADDRINUSE" and is_socket(path) then
@@ -52,7 +52,7 @@ end
 
 local Open = {}
 
--- A socket is made with its mode: setting that by the path afterwards could reach something else that took the socket's place.
+-- Opens a Unix socket. The umask sets the mode: chmod by path afterwards could hit a file put in place of the socket.
 function Open.unix(address, opts)
   local pipe = uv.new_pipe(false)
   local mask = core.umask(511 & ~(opts.mode or 384))
@@ -66,16 +66,16 @@ function Open.unix(address, opts)
   return { kind = "unix", handle = pipe, address = addresses.text(address), path = address.path }
 end
 
--- ---- TCP -----------------------------------------------------------------------------------------------------------------------
+-- ---- TCP ------------------------------------------------------------------------------------------------------------
 
---- The numbers of a host; or nil and a message.
+--- Returns the IP address of a host; or nil and a message.
 function M.resolve(host)
   local found, why = uv.getaddrinfo(host, nil, { socktype = "stream" })
   if not found or not found[1] then return nil, ("%s: %s"):format(host, tostring(why or "not known")) end
   return found[1].addr
 end
 
--- Who may come in over the net has to be said.
+-- Returns why an address needs more options, or nil: connections over the net need tokens, TLS needs a certificate.
 local function refusal(address, opts)
   if not opts.tokens then return addresses.text(address) .. ": --token-file FILE is missing: who connects over TCP has to have a token" end
   if address.kind == "tls" and not opts.tls then return addresses.text(address) .. ": --tls-cert FILE and --tls-key FILE are missing" end
@@ -102,11 +102,11 @@ end
 
 Open.tcp, Open.tls = open_net, open_net
 
---- Binds: {kind =, handle =, address = text, path =, tls =}; or nil, message, code. opts: mode, of Unix sockets; tokens and tls, for
---- the net.
+--- Opens and binds an address. Returns {kind =, handle =, address = text, path =, tls =}; or nil, message, code. opts:
+--- mode, of Unix sockets; tokens and tls, for TCP.
 function M.open(address, opts) return Open[address.kind](address, opts) end
 
--- ---- sockets that were handed over -----------------------------------------------------------------------------------------------
+-- ---- inherited sockets ----------------------------------------------------------------------------------------------
 
 local function adopt(fd, opts)
   local family, why, code = core.inherited(fd)
@@ -130,7 +130,8 @@ local function adopt(fd, opts)
   return listener(handle, kind, opts)
 end
 
---- What the service manager has handed over to this process (sd_listen_fds(3)): a list as `open` gives; or nil, message, code.
+--- Returns a list of the sockets handed over by the service manager (sd_listen_fds(3)), as of `open`; or nil, message,
+-- code. The list is empty without a service manager.
 function M.inherited(opts)
   local n = math.tointeger(tonumber(os.getenv "LISTEN_FDS")) or 0
   if math.tointeger(tonumber(os.getenv "LISTEN_PID")) ~= uv.os_getpid() then return {} end
@@ -143,7 +144,7 @@ function M.inherited(opts)
   return list
 end
 
---- Listens: true; or nil, message, code.
+--- Starts to listen. Returns true; or nil, message, code.
 function M.start(one, on_connection)
   local ok, why = one.handle:listen(BACKLOG, on_connection)
   if not ok then return failed(one.address, why) end

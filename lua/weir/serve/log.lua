@@ -1,4 +1,4 @@
---- log.lua - what a service tells those who run it: one event a line on stderr, as text or as JSON.
+--- log.lua - the log of a service: an event a line on stderr, as text or as JSON.
 --
 --   local log = require("weir.serve.log").new { format = "json", level = "info", write = f, now = f }
 --   log("a client was dropped", { level = "warn", client = "alice" })
@@ -9,16 +9,16 @@ local M = {}
 
 M.LEVELS = { "debug", "info", "warn", "error" }
 
--- Of what clients can cause as often as they like, lines of one kind that may come at once, and seconds until there is room for one
--- more: 1.5 MB a day at most.
+-- BURST: lines of a kind that clients can cause at will, logged at once; EACH: seconds until a further line is
+-- allowed. The log grows by at most 1.5 MB a day and kind.
 local BURST, EACH = 10, 6
 
-local OWN = { level = true, often = true } -- fields that are told to the log only
+local OWN = { level = true, often = true } -- fields for the log itself, not printed
 
 local RANK = {}
 for i, name in ipairs(M.LEVELS) do RANK[name] = i end
 
--- UTF-8, whatever a client has called itself.
+-- Returns valid UTF-8, whatever bytes a client has sent.
 local function clean(value)
   if type(value) ~= "string" or utf8.len(value) then return value end
   return (value:gsub("[\128-\255]", "?"))
@@ -48,7 +48,8 @@ end
 
 local WRITERS = { text = as_text, json = as_json }
 
--- Whether there is room for one more line of a kind; how many were left out before is a field of the line.
+-- Returns true if the rate limit of the kind allows a line. Field `left_out` of the line counts the lines suppressed
+-- before.
 local function has_room(self, fields)
   local now = self.now()
   local kind = self.kinds[fields.often] or { room = BURST, at = now, left_out = 0 }
@@ -63,9 +64,9 @@ local function has_room(self, fields)
   return true
 end
 
---- A log: a function of a text and fields, of which two are for the log: `level` (warn if not given) and `often`, the kind
---- (or true) of what clients can cause as often as they like: a few are told, and how many were not. opts: format, text or
---- json; level, the lowest that is told; write(line); now(), in seconds since 1970.
+--- Makes a log: a function of a text and fields. Two fields are not printed: `level` ("warn" by default), and `often`,
+--- the kind (or true) of a line that clients can cause at will, to be rate limited. opts: format ("text" or "json"),
+--- level (lowest level logged), write(line), now() in seconds since 1970.
 function M.new(opts)
   local self, least = { now = opts.now, kinds = {} }, RANK[opts.level]
   local make = WRITERS[opts.format]

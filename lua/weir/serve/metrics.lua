@@ -1,12 +1,12 @@
---- metrics.lua - what a service counts and measures, in the text format of Prometheus.
+--- metrics.lua - counters and measurements of a service, in the text format of Prometheus.
 
 local core = require "weir.core"
 
 local M = {}
 
--- ---- histograms -------------------------------------------------------------------------------------------------------------------
+-- ---- histograms -----------------------------------------------------------------------------------------------------
 
-local BOUNDS = { 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1 } -- seconds
+local BOUNDS = { 0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1 } -- upper bounds, in seconds
 
 local Histogram = {}
 Histogram.__index = Histogram
@@ -23,7 +23,7 @@ function Histogram:add(seconds)
   self[i], self.sum, self.n = self[i] + 1, self.sum + seconds, self.n + 1
 end
 
--- ---- the text ---------------------------------------------------------------------------------------------------------------------
+-- ---- the text -------------------------------------------------------------------------------------------------------
 
 local function label(value) return (tostring(value):gsub('[\\"\n]', { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n" })) end
 
@@ -41,7 +41,7 @@ function Page:one(name, kind, help, value)
   self[#self + 1] = ("weir_%s %s"):format(name, number(value))
 end
 
--- {[value of the label] = number}, in their order.
+-- Adds a metric with a label. `values`: {[value of the label] = number}, printed in ascending order of labels.
 function Page:by(name, kind, help, key, values)
   self:head(name, kind, help)
   local names = {}
@@ -63,7 +63,7 @@ function Page:histogram(name, help, h)
   self[#self + 1] = ("weir_%s_sum %s\nweir_%s_count %d"):format(name, number(h.sum), name, h.n)
 end
 
--- Unit counts of each type: which columns `aggregate` has.
+-- Adds the units of each type; `aggregate` has a column for each type.
 local function put_units(page, graph)
   page:head("units", "gauge", "Units of resources by type: all there are, free, and idle as a whole.")
   local types, rows = {}, graph:aggregate()
@@ -110,7 +110,7 @@ local function put_server(page, server)
   page:one("start_time_seconds", "gauge", "When the service began, in seconds since 1970.", server.began)
 end
 
---- The page of a service, and of its server where it has one.
+--- Returns the page of metrics of a service, and of its server unless nil.
 function M.text(service, server)
   local page = setmetatable({}, Page)
   page:by("version_info", "gauge", "1, with the version of weir.", "version", { [core.version] = 1 })

@@ -1,7 +1,7 @@
---- owners.lua - who has matched which job. An administrator's job has no owner.
+--- owners.lua - the owner of each job: the user of the match. A job matched by an administrator has no owner.
 --
--- Invariant: an owner belongs to one job, from its match until nothing of the job is left. A later job with the same id is another
--- job: its match sets the owner anew, to nobody where an administrator asked for it.
+-- Invariant: an owner belongs to a single job, from the match until nothing of the job is left. A later job with an
+-- equal id is a different job; the match of the later job sets the owner anew, to nil for an administrator.
 
 local core = require "weir.core"
 
@@ -11,20 +11,21 @@ local Owners = {}
 Owners.__index = Owners
 
 M.LONGEST = 255 -- bytes of a name
-local FEW = 256 -- owners that are kept without looking whether their jobs are there
+local FEW = 256 -- owners kept before ended jobs are looked for
 
---- Whether a text can be the name of an owner: UTF-8 without blanks and control characters.
+--- Returns true if `name` can be the name of an owner: UTF-8 without blanks and control characters.
 function M.is_name(name)
   return type(name) == "string" and #name <= M.LONGEST and utf8.len(name) ~= nil and name:find "^[^%s%c]+$" ~= nil
 end
 
---- Who has matched a job that is there; nil: an administrator, or there is no such job.
+--- Returns the owner of a job; nil if the job is gone or was matched by an administrator.
 function Owners:of(job)
   local name = self.names[job]
   return name and self.there(job) and name or nil
 end
 
--- Forgets owners of jobs that are over. Each time twice as many may have come as are left, so that a match costs no more for it.
+-- Forgets the owners of ended jobs. The next tidying comes after the number of owners has doubled, so the cost a match
+-- is constant.
 local function tidy(self)
   for job in pairs(self.names) do
     if not self.there(job) then self:forget(job) end
@@ -32,7 +33,7 @@ local function tidy(self)
   self.most = math.max(FEW, 2 * self.n)
 end
 
---- A new job has this owner; nil: an administrator has matched it. Whether anything is different now.
+--- Sets the owner of a new job; nil for an administrator. Returns true if the owner differs from before.
 function Owners:set(job, name)
   local was = self.names[job]
   self.names[job] = name
@@ -41,14 +42,14 @@ function Owners:set(job, name)
   return was ~= name
 end
 
---- Nothing is left of a job, if it is not there: whether that makes a difference.
+--- Forgets the owner of a job of which nothing is left. Returns true if an owner was forgotten.
 function Owners:forget(job)
   if self.names[job] == nil or self.there(job) then return false end
   self.names[job], self.n = nil, self.n - 1
   return true
 end
 
---- {[name] = {job, ...}}, to be kept.
+--- Returns {[name] = {job, ...}} as plain data, for M.new.
 function Owners:save()
   tidy(self)
   local kept = {}
@@ -60,7 +61,7 @@ function Owners:save()
   return kept
 end
 
---- Owners as `save` gave them, or none. there(job): whether anything is left of a job.
+--- Makes owners from the result of `save`, or none from nil. there(job) returns true while anything is left of a job.
 function M.new(there, kept)
   local self = setmetatable({ there = there, names = {}, n = 0, most = FEW }, Owners)
   for name, jobs in pairs(kept or {}) do

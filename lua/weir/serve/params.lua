@@ -1,42 +1,43 @@
---- params.lua - what each method takes and what it may change: one row a method, beside it in its file. Every request passes `read`
--- before its method sees it.
+--- params.lua - the parameters and effects of each method: one row a method, declared in the file of the method. Every
+-- request passes `read` before the method runs.
 --
 --   takes("release", "jobs owners", { job = "job!", targets = "targets" })
 --
--- The second text names what of the state the method may touch, CHANGES below; a method that only looks has "". A field has a kind
--- of KINDS, "!" where it is needed, or a list of words, of which the first one is meant where it is left out unless `needed` is true.
+-- The second argument lists the parts of the state a method may change (see CHANGES); "" for a method without effects.
+-- A field has a kind of KINDS, with "!" if the field is required, or a list of words. Of a list, the first word is the
+-- default, unless `needed` is true.
 
 local core = require "weir.core"
-local follow = require "weir.acquire.follow"
+local scheduler_client = require "weir.acquire.scheduler_client"
 
 local M = {}
 
---- Ends the call.
+--- Ends the call with a formatted message and a code.
 function M.fail(code, ...) error({ misuse = string.format(...), code = code }, 0) end
 
---- Passes results on, or ends the call with the message and code of `nil, message, code`.
+--- Passes results on; nil, message, code ends the call.
 function M.check(value, why, code, ...)
   if value == nil then error({ misuse = why or "failed without saying why", code = code or "invalid" }, 0) end
   return value, why, code, ...
 end
 
---- The same for what a field led to: the message names it.
+--- Passes results on like `check`; the message of a failure names the field.
 function M.check_field(name, value, why, code, ...)
   if value == nil then M.fail(code or "invalid", "field '%s': %s", name, why or "failed without saying why") end
   return value, why, code, ...
 end
 
---- A request from a table, whose messages name the field in place of the table.
+--- Returns a request made from a table. Messages name the field in place of "<table>".
 function M.table_request(value)
   local request, why, code = core.request(value)
   if not request then M.fail(code, "field 'request': %s", (why:gsub("^<table>: ", ""))) end
   return request
 end
 
--- ---- kinds ------------------------------------------------------------------------------------------------------------------
+-- ---- kinds ----------------------------------------------------------------------------------------------------------
 
 local LONG = 65535        -- bytes of a path, an expression, a tag
-local SECONDS = 9.2e12    -- what the clock of the books, 64 bits of microseconds, can hold
+local SECONDS = 9.2e12    -- range of engine time: 64 bits of microseconds
 local DEEP = 256          -- levels of a table
 
 local function text(most, least)
@@ -47,7 +48,7 @@ local function whole(least, most)
   return function(x) return math.type(x) == "integer" and x >= least and x <= most end
 end
 
--- Why a value cannot be handed to the core; nil: it can.
+-- Returns why a value cannot be handed to the core, or nil.
 local function strange(x, deep)
   if type(x) == "string" then return x:find("\0", 1, true) and "one with a zero byte in a text" or nil end
   if type(x) == "number" then return (x ~= x or math.abs(x) == math.huge) and "one with a number that is not finite" or nil end
@@ -65,7 +66,7 @@ local function is_table(x)
   return why == nil, why
 end
 
--- A value or a list of such.
+-- Returns a check that accepts a value of `is`, or a list of values of `is`.
 local function one_or_more(is)
   return function(x)
     if type(x) ~= "table" then return is(x) end
@@ -86,7 +87,7 @@ end
 
 local is_text, is_any_job = text(LONG, 1), whole(1, math.maxinteger)
 
--- {KEY = VALUE | true | null}
+-- Returns true for {KEY = VALUE | true | null}.
 local function are_tags(x)
   if type(x) ~= "table" then return false end
   for key, value in pairs(x) do
@@ -100,7 +101,7 @@ local function is_request(x)
   return text(1 << 20, 1)(x)
 end
 
---- What a kind of field may be, and the words for it.
+--- KINDS has for each kind of field a check, and a description for messages.
 M.KINDS = {
   name = { text(255, 1), "a text of 1 to 255 bytes" },
   text = { is_text, "a text of 1 to 65535 bytes" },
@@ -111,21 +112,21 @@ M.KINDS = {
   paths = { one_or_more(is_text), "the path of a vertex, or a list of paths," },
   request = { is_request, "a jobspec (an object, or YAML or JSON as text) or a shape" },
   seconds = { function(x) return type(x) == "number" and x >= 0 and x <= SECONDS end, "seconds, a number from 0 to 9.2e12," },
-  count = { whole(0, follow.IDS_MOST), ("a whole number from 0 to %d"):format(follow.IDS_MOST) },
-  positive = { whole(1, follow.IDS_MOST), ("a whole number from 1 to %d"):format(follow.IDS_MOST) },
+  count = { whole(0, scheduler_client.IDS_MOST), ("a whole number from 0 to %d"):format(scheduler_client.IDS_MOST) },
+  positive = { whole(1, scheduler_client.IDS_MOST), ("a whole number from 1 to %d"):format(scheduler_client.IDS_MOST) },
   flag = { function(x) return type(x) == "boolean" end, "true or false" },
   job = { is_any_job, "the id of a job, a whole number from 1 on," },
   jobs = { one_or_more(is_any_job), "the id of a job, or a list of ids," },
-  new_job = { whole(1, follow.IDS_MOST), ("an id for a job, a whole number from 1 to %d,"):format(follow.IDS_MOST) },
+  new_job = { whole(1, scheduler_client.IDS_MOST), ("an id for a job, a whole number from 1 to %d,"):format(scheduler_client.IDS_MOST) },
   targets = { is_idset, 'targets, an idset such as "0-3,7",' },
   table = { is_table, "an object" },
   tags = { are_tags, "an object of keys with a text of at most 65535 bytes, true (no value) or null (to be removed)" },
   call = { function(x) return text(128)(x) or type(x) == "number" and x == x end, "the id of a request, a number or a text," },
 }
 
--- ---- rows -------------------------------------------------------------------------------------------------------------------
+-- ---- rows -----------------------------------------------------------------------------------------------------------
 
---- What of the state a method may change.
+--- CHANGES has for each part of the state a description for the manual.
 M.CHANGES = {
   jobs = "the jobs, and what they have", ids = "the next id that a job gets", owners = "whose job is whose",
   machine = "the machine: what there is, states, properties, tags", targets = "targets: groups, drained, online, acquired",
@@ -141,7 +142,7 @@ local function field_of(spec)
   return { kind = assert(M.KINDS[kind], spec), needed = spec:find("!", 1, true) ~= nil, name = kind }
 end
 
---- The row of a method.
+--- Declares the row of a method.
 function M.takes(method, changes, fields)
   local row = { changes = {}, fields = {}, names = {} }
   for word in changes:gmatch "%S+" do
@@ -156,17 +157,18 @@ function M.takes(method, changes, fields)
   rows[method] = row
 end
 
---- {changes = list of words, fields = {[name] = {kind | words, needed}}, names} of a method; nil: it has no row.
+--- Returns {changes = list of words, fields = {[name] = {kind | words, needed}}, names} of a method, or nil for a
+-- method without a row.
 function M.row(method) return rows[method] end
 
 local function wanted(field) return field.words and "one of " .. table.concat(field.words, ", ") or field.kind[2] end
 
---- What a field wants, in words.
+--- Returns the description of the values of a field.
 function M.wanted(field) return (wanted(field):gsub(",$", "")) end
 
--- ---- reading ----------------------------------------------------------------------------------------------------------------
+-- ---- reading --------------------------------------------------------------------------------------------------------
 
--- What a value is, for people: short, and in letters.
+-- Returns a value as short printable text, for messages.
 local function shown(value)
   if type(value) == "table" then return next(value) == nil and "an empty list or object" or "a list or an object of another kind" end
   if type(value) ~= "string" then return tostring(value) end
@@ -188,7 +190,8 @@ local function unknown(method, row, name)
   M.fail("invalid", "there is no parameter %s of %s here; there is %s", words, method, there)
 end
 
---- The parameters of a request, each as its method wants it; null is as if left out. Ends the call where one is not.
+--- Returns the parameters of a request, each checked and converted for the method; null counts as missing. Ends the
+-- call at the first wrong field.
 function M.read(method, params)
   local row, read = rows[method], {}
   for name, value in pairs(params) do

@@ -1,12 +1,15 @@
---- parent.lua - the service that this one is within: what it gives is the machine here. A client of its resource.acquire.
+--- parent.lua - a service's client for its parent: the service acquires its machine from the parent by
+-- resource.acquire.
 --
--- What the stream says goes into this service's own provider, and from there, by the same protocol, to all who schedule here. What a
--- shrink took is released as soon as nobody here has it: no stream of the provider, no job. No I/O: see link.lua, which also
--- connects again. Then the two compare what they have: what the parent no longer gives leaves, what is new comes, and what was to
--- be given back before the connection broke still is.
+-- Responses of the parent's stream go to the provider of the service, and from the provider, by the protocol of RFC
+-- 28, to all schedulers. A target taken away by a shrink is released as soon as no stream of the provider and no job
+-- holds the target. No I/O here: see peer_connection.lua, which also reconnects. After a reconnect the sets of both
+-- sides are compared: targets no longer given leave, new targets come, and targets that were to be given back still
+-- are.
 --
--- While there is no connection, what a job of the parent has is this service's still, and goes on being scheduled. Of a group
--- of targets others could acquire it meanwhile, so nothing new is placed there.
+-- While disconnected, a service with the allocation of a job goes on scheduling, since the allocation stays with the
+-- job. The targets of a group could meanwhile be acquired by another scheduler, so no new job is placed on the targets
+-- of a group.
 
 local consumers = require "weir.acquire.consumer"
 local core = require "weir.core"
@@ -17,10 +20,11 @@ local M = {}
 local Parent = {}
 Parent.__index = Parent
 
--- Answers after which it is worth to ask again later.
+-- LATER: codes of errors after which a retry makes sense.
 local LATER = { busy = true, unavailable = true, io = true, internal = true, limit = true }
 
---- {socket =, job = or group =} of "unix:PATH", "unix:PATH#JOB" or "unix:PATH#GROUP"; or nil, message, code.
+--- Parses "unix:PATH", "unix:PATH#JOB" or "unix:PATH#GROUP". Returns {socket =, job = or group =}; or nil, message,
+-- code.
 function M.address(text)
   local socket, fragment = text:match "^([^#]+)#?(.*)$"
   if not socket then return nil, "--parent: unix:PATH#JOB or unix:PATH#GROUP is wanted", "invalid" end
@@ -29,7 +33,7 @@ function M.address(text)
   return { socket = socket, job = job or nil, group = not job and (fragment ~= "" and fragment or "default") or nil }
 end
 
--- ---- what the parent says ------------------------------------------------------------------------------------------------------
+-- ---- responses of the parent ----------------------------------------------------------------------------------------
 
 local function tell(self)
   local status = self:status()
@@ -37,7 +41,8 @@ local function tell(self)
   self.service:event(status)
 end
 
--- New targets come in; those of old that still leave here wait.
+-- Adds new targets to the service. A target still leaving from an earlier acquisition waits until the target is
+-- released.
 local function adopt(self, R, ids)
   local busy = self.service.provider:taken()
   local now = ids - busy
@@ -56,7 +61,7 @@ local function withdraw(self, set)
   if not set:empty() then self.service:withdraw(set) end
 end
 
--- Marks targets that are here as online, and the rest of a set as offline.
+-- Marks as online the targets of `online` known to the provider, and as offline the rest of `all`.
 local function set_online(self, all, online)
   local provider = self.service.provider
   local on, off = (online & provider.targets) - provider.up, (all - online) & provider.up
@@ -65,7 +70,7 @@ local function set_online(self, all, online)
   self.service:settle()
 end
 
--- What the parent gives, against what there is.
+-- Compares the first response after a connect with the targets here, and brings the service up to date.
 local function reconcile(self)
   local first, here = self.first, self.service.provider.targets
   self.first, self.same, self.connected, self.problem = nil, true, true, nil
@@ -85,7 +90,7 @@ function On.ranks(self, R)
 end
 
 function On.grow(self, _, ids, online)
-  local set = self.read -- the same
+  local set = self.read -- the parent's set as read when the stream began
   self.read = nil
   if self.same then
     adopt(self, set, ids)
@@ -111,7 +116,8 @@ function On.offline(self, set)
   tell(self)
 end
 
--- The allocation is over, and with it all that was placed on it; or the two do not understand each other.
+-- Ends the service's use of the parent: the allocation is over and all jobs on it end, or parent and service do not
+-- understand each other.
 function On.exit(self, why)
   why = why:gsub("^group %S+: ", "")
   self.over = why
@@ -125,9 +131,9 @@ function On.exit(self, why)
   self.stop(why)
 end
 
--- ---- the connection ------------------------------------------------------------------------------------------------------------
+-- ---- the connection -------------------------------------------------------------------------------------------------
 
--- An error answer: for later, or for good.
+-- Handles an error answer: a retry later, or the end.
 local function refused(self, why, code)
   if LATER[code] then return self.link:again(why) end
   self.consumer:error(self.name, why)
@@ -139,7 +145,7 @@ local function on_response(self, result, why, code)
   self.consumer:receive(self.name, result)
 end
 
--- The job's allocation is opened before it is acquired.
+-- Opens the allocation of the job, then acquires it.
 local function on_open(self)
   self.reached = true
   if not self.job then return self.consumer:start() end
@@ -147,14 +153,14 @@ local function on_open(self)
     if not result then return refused(self, why, code) end
     self.owed = core.idset(result.leaving)
     self.consumer:start()
-    if result.targets ~= "" then return end -- nothing comes but what is to be given back
+    if result.targets ~= "" then return end -- nothing comes but targets to be given back
     self.first = { R = rset.new(), ids = core.idset(), online = core.idset() }
     if self.service then reconcile(self) end
   end)
 end
 
 local function on_closed(self, why)
-  self.absent = not self.reached -- nobody was there from the beginning
+  self.absent = not self.reached -- no parent answered at the start
   local was = self.connected
   self.connected, self.same, self.first, self.later, self.problem = false, false, nil, {}, why
   self.consumer:disconnected()
@@ -166,20 +172,21 @@ local function on_closed(self, why)
   tell(self)
 end
 
--- ---- what is asked here --------------------------------------------------------------------------------------------------------
+-- ---- requests to the parent -----------------------------------------------------------------------------------------
 
 local function unreachable(self)
   return not self.connected and "the parent is not there: " .. (self.problem or "it does not answer") or nil
 end
 
---- Asks for more; done(result) or done(nil, message, code).
+--- Asks the parent for more resources. Calls done(result) or done(nil, message, code), later or at once.
 function Parent:grow(request, done)
   if unreachable(self) then return done(nil, unreachable(self), "unavailable") end
   if not self.job then return done(nil, "a group grows by what its administrators move into it; only a job can ask for more", "invalid") end
   self.link:send("grow", { job = self.job, request = request:format "json", format = "none", pass = true }, done)
 end
 
--- Jobs of this service's own that are on targets; what others have acquired counts as in use.
+-- Returns why targets of `set` are in use, or nil: jobs of the service's own count, and all targets acquired by other
+-- schedulers.
 local function used(self, set)
   local service = self.service
   for target in set:ids() do
@@ -191,7 +198,8 @@ local function used(self, set)
   return ("target %s is not scheduled by this service itself, so somebody may use it"):format(tostring(others))
 end
 
---- Gives targets back: true, and done(result) or done(nil, message, code) later; or nil, message, code. opts: force, pass.
+--- Gives targets back to the parent. Returns true, and calls done(result) or done(nil, message, code) later; or nil,
+-- message, code. opts: force, pass.
 function Parent:shrink(what, opts, done)
   local ok, set = pcall(core.idset, what)
   if not ok or not set or set:empty() then return nil, 'targets: an idset such as "4-5" is wanted', "invalid" end
@@ -201,7 +209,7 @@ function Parent:shrink(what, opts, done)
   if not strange:empty() then return nil, ("target %s was not acquired from the parent"):format(tostring(strange)), "unknown" end
   local why = not opts.force and used(self, set)
   if why then return nil, why .. '; with "force" it gets a fatal exception', "busy" end
-  set_online(self, set, core.idset()) -- nothing is placed there while the parent thinks
+  set_online(self, set, core.idset()) -- no job is placed on the targets while the parent answers
   self.link:send("shrink", { job = self.job, ranks = tostring(set), pass = opts.pass }, function(result, message, code)
     if not result then set_online(self, core.idset(), set & self.consumer:online()) end
     done(result, message, code)
@@ -209,7 +217,7 @@ function Parent:shrink(what, opts, done)
   return true
 end
 
---- Gives back what a child of this service has given, as far as it is not in use again.
+--- Gives back the targets of `set`, released by a child, as far as they were acquired from the parent.
 function Parent:give(set)
   local mine = set & self.consumer:acquired()
   if mine:empty() then return end
@@ -218,7 +226,8 @@ function Parent:give(set)
   end)
 end
 
---- Releases what was to be given back and is in use no longer; takes in what waited for that. After each change.
+--- Releases leaving targets no longer in use, and adds targets that waited for a release. To be called after each
+-- change.
 function Parent:settle()
   if self.later[1] then adopt_late(self) end
   local leaving = self.consumer:leaving()
@@ -228,7 +237,7 @@ function Parent:settle()
   if not (leaving - busy):empty() then self.consumer:freed(leaving - busy) end
 end
 
---- Plain data.
+--- Returns the state of the connection and the targets as plain data.
 function Parent:status()
   local provider = self.service.provider
   return {
@@ -237,21 +246,22 @@ function Parent:status()
   }
 end
 
---- Begins anew: the service went back to what was saved.
+--- Reconnects, after the service was restored from its store.
 function Parent:reconnect(why) self.link:again(why) end
 
---- What was asked of the parent leaves: after what it builds on was saved.
+--- Sends pending requests. To be called after the state they rely on was saved.
 function Parent:flush() self.link:flush() end
 
--- ---- making one ----------------------------------------------------------------------------------------------------------------
+-- ---- construction ---------------------------------------------------------------------------------------------------
 
---- What the parent gave first, as a graph, for a service that has none of its own yet; or nil, message: it gave nothing.
+--- Returns the graph of the parent's first response, for a service without a graph of its own; or nil and a message if
+-- no response came.
 function Parent:graph()
   if not self.first then return nil, self.over or self.problem or "it does not answer" end
   return M.prepare(assert(self.first.R:graph()))
 end
 
---- A target that is a root could not leave, as what a service keeps would go with it: there is a root besides.
+--- Adds a root beside the targets. Data of the service is kept on a root, and targets could leave.
 function M.prepare(graph)
   for _, root in ipairs(graph:roots()) do
     if not root.rank then return graph end
@@ -260,14 +270,15 @@ function M.prepare(graph)
   return graph
 end
 
---- From here on the parent is the inventory of a service. stop(why): the service is to end.
+--- Makes the parent the inventory of a service. stop(why) ends the service.
 function Parent:attach(service, stop)
   self.service, self.stop, service.parent = service, stop, self
   if self.first then return reconcile(self) end
   if self.group then set_online(self, service.provider.targets, core.idset()) end
 end
 
---- A parent. address: as M.address gives it; make_link(events): its link, see link.lua.
+--- Makes the client of a parent. `address`: result of M.address; make_link(events) makes the connection (see
+-- peer_connection.lua).
 function M.new(address, make_link)
   local self = setmetatable({
     socket = address.socket, job = address.job, group = address.group, connected = false, same = false, later = {}, owed = core.idset(),

@@ -1,10 +1,11 @@
---- roles.lua - who may do what. A client has a role and a name: from the user at the other end of a Unix socket, or from its token.
+--- roles.lua - roles of clients and the permissions of each role. The role and the name of a client come from the uid
+-- at the far end of a Unix socket, or from a token.
 --
 --   reader          looks: find, show, jobs, explain, stats ...
---   owner           besides, matches jobs, and releases, grows and shrinks those that it matched
+--   owner           besides, matches jobs, and releases, grows and shrinks jobs of its own
 --   administrator   everything
 --
--- Each method says in its file what it needs; one that does not needs an administrator.
+-- The file of a method declares the role needed; an undeclared method needs an administrator.
 
 local core = require "weir.core"
 local owners = require "weir.serve.owners"
@@ -13,13 +14,14 @@ local M = {}
 
 local RANK = { anyone = 0, reader = 1, owner = 2, administrator = 3 }
 
--- ---- what methods need --------------------------------------------------------------------------------------------------------
+-- ---- permissions of methods -----------------------------------------------------------------------------------------
 
 local needs, own = {}, {}
 
 local function job_of(params) return params.job end
 
---- needs.reader("find", "show"): what these methods need. needs.own(...): owners only for their own jobs, by the parameter "job".
+--- needs.reader("find", "show") declares the role needed by methods. needs.own(...): an owner may use the methods on
+-- jobs of the owner only; parameter "job" names the job.
 M.needs = {}
 
 for role in pairs(RANK) do
@@ -32,10 +34,11 @@ function M.needs.own(...)
   for _, method in ipairs { ... } do needs[method], own[method] = "owner", job_of end
 end
 
---- needs.by(method, f[, job]): f(params) gives the role; job(params) the job that has to be an owner's own.
+--- needs.by(method, f[, job]) declares a role that depends on parameters: f(params) returns the role, job(params) the
+-- job whose owner may call.
 function M.needs.by(method, f, job) needs[method], own[method] = f, job end
 
---- The role that a method needs, with parameters where that depends on them.
+--- Returns the role needed by a method, with `params` where the role depends on parameters.
 function M.needed(method, params)
   local role = needs[method] or "administrator"
   return type(role) == "function" and role(params or {}) or role
@@ -46,14 +49,14 @@ local function no(call, what)
   return ("%s: %s; %s has the role %s"):format(call.method, what, client.name or "this client", client.role)
 end
 
--- Why an owner may not touch a job. One that is not there is the method's to refuse.
+-- Returns why an owner may not touch a job, or nil. For a missing job, the method itself fails.
 local function not_own(service, call)
   local job = own[call.method](call.params)
   if math.type(job) ~= "integer" or not service:there(job) or service.owners:of(job) == call.client.name then return nil end
   return no(call, ("the owner of job %d or an administrator may do that"):format(job))
 end
 
---- Why a call is refused; nil: it is not.
+--- Returns why a call is forbidden, or nil.
 function M.refusal(service, call)
   local role = call.client.role
   if role == "administrator" then return nil end
@@ -65,7 +68,7 @@ function M.refusal(service, call)
   if role == "owner" and own[call.method] then return not_own(service, call) end
 end
 
--- ---- who has which role ----------------------------------------------------------------------------------------------------------
+-- ---- roles of users -------------------------------------------------------------------------------------------------
 
 local function rule(role, who)
   if who == "*" then return { role = role, all = true } end
@@ -74,7 +77,7 @@ local function rule(role, who)
   if who:find "^[%w_.-]+$" then return { role = role, name = who } end
 end
 
---- Rules from words as "reader=*" and "owner=alice,@users,1000"; or nil and a message.
+--- Parses rules such as "reader=*" and "owner=alice,@users,1000". Returns a list; or nil and a message.
 function M.rules(words)
   local rules = {}
   for _, word in ipairs(words or {}) do
@@ -95,7 +98,7 @@ local function fits(r, peer, name)
   return r.all or r.uid == peer.uid or r.name ~= nil and r.name == name or r.group and core.in_group(peer.uid, peer.gid, r.group)
 end
 
--- Names of users by their numbers: asking for one may take the network.
+-- Names of users by uid, cached: a lookup may use the network.
 local names = {}
 
 local function name_of(uid)
@@ -106,8 +109,8 @@ local function name_of(uid)
   return names[uid]
 end
 
---- The highest role that rules give the user at the other end of a socket, or nil; and its name. Who runs the service is an
---- administrator, and so is root.
+--- Returns the highest role given by `rules` to the user at the far end of a socket, or nil; and the name of the user.
+--- Root and the user running the service are administrators.
 function M.of(rules, peer)
   local name = name_of(peer.uid)
   local _, own_uid = core.user()
@@ -119,7 +122,7 @@ function M.of(rules, peer)
   return best, name
 end
 
---- Whether this is a role that a client can be given.
+--- Returns true if `role` can be given to a client.
 function M.is(role) return RANK[role] ~= nil and role ~= "anyone" end
 
 return M

@@ -1,7 +1,8 @@
---- server.lua - a service on its sockets, in one libuv loop.
+--- server.lua - a service on its sockets, in a single libuv loop.
 --
--- In a turn of the loop the users that have sent something are served in turn, one request at a time, until nobody has any, or for
--- SLICE seconds; then all that has changed is saved at once, and only then the answers go out (group commit).
+-- A turn of the loop serves the users with waiting requests in rotation, a request at a time, until no request waits
+-- or SLICE seconds have passed. Then all changes of the turn are saved at once, and only then the answers are sent
+-- (group commit).
 
 local clocks = require "weir.serve.clock"
 local core = require "weir.core"
@@ -16,48 +17,48 @@ local uv = require "luv"
 
 local M = {}
 
---- What a client may cost, unless told otherwise; doc/service-limits.md has a row for each.
+--- LIMITS are the defaults of the limits on clients; doc/service-limits.md has a row for each.
 M.LIMITS = {
   line = 1 << 20,     -- bytes of a request
   calls = 128,        -- requests in flight, streams included
-  high = 1 << 18,     -- bytes that wait to be read by a client, from which on it is not served
-  most = 8 << 20,     -- ... from which on it is dropped
-  streams = 32,       -- in flight, of these calls
-  lists = 8,          -- lists that come in pages, of these calls
-  filters = 250,      -- milliseconds of each second for the filters of one user
-  copies = 2,         -- copies of the service that work for one user
-  allcopies = 8,      -- ... for all users that are no administrators
-  waits = 32,         -- requests of one user that wait for a copy
-  copyms = 10000,     -- milliseconds that a copy may take,
-  filterms = 1000,    -- ... with a filter,
-  tryms = 5,          -- ... and that a look may take in the service before it begins again in a copy
-  changems = 10000,   -- milliseconds that the search of a request may take that changes something
-  copymb = 256,       -- MB that a copy may use, besides twice what the machine takes
-  answermb = 64,      -- MB that it may answer
+  high = 1 << 18,     -- bytes waiting to be read by a client, beyond which the client is not served
+  most = 8 << 20,     -- bytes waiting, beyond which the client is dropped
+  streams = 32,       -- streams in flight, counted in `calls`
+  lists = 8,          -- lists being sent in pages, counted in `calls`
+  filters = 250,      -- milliseconds of each second for the filters of a user
+  copies = 2,         -- copies of the service working for a user
+  allcopies = 8,      -- copies working for all users but administrators
+  waits = 32,         -- requests of a user waiting for a copy
+  copyms = 10000,     -- milliseconds for a copy
+  filterms = 1000,    -- milliseconds for a copy with a filter
+  tryms = 5,          -- milliseconds for a call without effects in the service, before it begins again in a copy
+  changems = 10000,   -- milliseconds for the search of a call with effects
+  copymb = 256,       -- MB of memory of a copy, besides twice the memory of the machine
+  answermb = 64,      -- MB in the answer of a copy
   clients = 1024,
-  reserve = 16,       -- clients beyond these, for administrators
-  user = 128,         -- clients of one user, administrators excepted
-  idle = 60,          -- seconds without a request after which a client makes room for another one of its user
-  strangers = 64,     -- clients that have not shown a token yet, besides
-  address = 16,       -- strangers of one address
-  input = 16 << 20,   -- bytes of requests of one user that wait
-  output = 16 << 20,  -- bytes of answers that a user has not read, from which on none of the user's clients is served
-  buffers = 256 << 20, -- bytes of both, of all
+  reserve = 16,       -- clients beyond `clients`, for administrators
+  user = 128,         -- clients of a user, administrators excepted
+  idle = 60,          -- seconds without a request, after which a client gives way to a new client of its user
+  strangers = 64,     -- clients before the login, beyond `clients`
+  address = 16,       -- strangers of an address
+  input = 16 << 20,   -- bytes of waiting requests of a user
+  output = 16 << 20,  -- bytes of unread answers of a user, beyond which no client of the user is served
+  buffers = 256 << 20, -- bytes of requests and answers of all users
   add = 1000000,      -- vertices that one resource.add may bring
 }
 
-local SLICE = 0.005 -- seconds that requests are served for before what they changed is saved
-local LOGIN = 10    -- seconds for a client to show its token
-local TRIES = 3     -- tokens that it may try
+local SLICE = 0.005 -- seconds of serving requests before the changes are saved
+local LOGIN = 10    -- seconds for a client to log in
+local TRIES = 3     -- tokens that a client may try
 local METRICS = 15  -- seconds between two versions of the file of metrics
-local PEAK = 16 << 20 -- bytes that were kept for clients, after which memory is given back
-local FILES = 64    -- descriptors for what is no client
-local GRACE = 2000  -- milliseconds for clients to take their last answers when the service ends
+local PEAK = 16 << 20 -- bytes buffered for clients, after which memory is given back to the system
+local FILES = 64    -- descriptors not used for clients
+local GRACE = 2000  -- milliseconds for clients to read the last answers when the service ends
 
 local Server = {}
 Server.__index = Server
 
--- libuv calls back without a frame around: what fails in here is the service's end.
+-- Wraps a callback of libuv: a callback has no Lua frame around, so an error ends the service.
 local function guarded(self, f)
   return function(...)
     local ok, raised = xpcall(f, debug.traceback, ...)
@@ -70,7 +71,7 @@ end
 
 local accept
 
--- ---- connections --------------------------------------------------------------------------------------------------------------
+-- ---- connections ----------------------------------------------------------------------------------------------------
 
 local function wake(self, client)
   if not client.waking and not client.gone then
@@ -79,7 +80,7 @@ local function wake(self, client)
   end
 end
 
--- It is looked at before the turn ends: it has something to be written, or to be sent on, or has ended.
+-- Marks a client to be looked at before the turn ends: the client has output, further pages, or has ended.
 local function touch(self, client)
   if not client.touched and not client.gone then
     client.touched = true
@@ -87,7 +88,7 @@ local function touch(self, client)
   end
 end
 
--- The other end of a TLS stream is to know that this is its end.
+-- Sends the close of a TLS stream, which tells a client a complete stream from a cut stream.
 local function hang_up(client)
   client.tls:finish()
   local bytes = client.tls:take()
@@ -106,14 +107,14 @@ end
 
 local function note(self, client) self.users:note(client, client.lines:waiting(), client:waiting()) end
 
--- Tells why, where that can be told at once, and closes.
+-- Sends an error line, as far as the socket takes the line at once.
 local function refuse(pipe, why, code, tls)
   local text = core.json_line { id = core.null, error = why, code = code }
   if tls then text = tls:ready() and tls:send(text) and tls:take() end
   if text then pipe:try_write(text) end
 end
 
--- A connection that is there goes, in favour of others.
+-- Drops a client in favour of clients that need its place.
 local function evict(self, client, why)
   self.users:refuse(client.user)
   self.log("a client was dropped: " .. why, { level = "info", client = client.name, often = "dropped" })
@@ -121,7 +122,7 @@ local function evict(self, client, why)
   drop(self, client)
 end
 
--- Closes once what is owed is written.
+-- Closes a connection as soon as all output is written.
 local function part(self, client)
   client.parting = true
   client.pipe:read_stop()
@@ -140,7 +141,7 @@ local function resume(client)
   client.pipe:read_start(client.on_read)
 end
 
--- What a client on TLS has sent, in the clear. What the handshake has to say goes out by itself.
+-- Returns decrypted input of a client on TLS; output of the handshake is sent at once.
 local function decrypted(self, client, piece)
   local text, ended = client.tls:receive(piece)
   local bytes = client.tls:take()
@@ -151,7 +152,8 @@ local function decrypted(self, client, piece)
   return nil
 end
 
--- No more is kept for a user, and for all, than may be. Who sends whole lines is read on from once they are served.
+-- Enforces the limits on buffered bytes, of the user and in all. A client that has sent whole lines is only paused
+-- until the lines are served.
 local function bound(self, client)
   local surplus, why = self.users:surplus(client.user)
   if why and client.lines:is_whole() then hold(client) end
@@ -173,14 +175,14 @@ local function read(self, client, err, piece)
   bound(self, client)
 end
 
--- Something was written: there may be room for more.
+-- Handles a completed write: the client may have room for further output.
 local function written(self, client, err)
   if err or client.gone then return drop(self, client) end
   note(self, client)
   touch(self, client)
 end
 
--- Role, name and user of who has connected; without a role: why not.
+-- Returns role, name and user of a new connection; or nil and why the connection is refused.
 local function who(self, listener, pipe)
   if listener.kind ~= "unix" then
     local peer = pipe:getpeername()
@@ -193,7 +195,7 @@ local function who(self, listener, pipe)
   return nil, ("the user %s may not use this service; its administrator can start it with --allow reader=%s, for one"):format(name, name)
 end
 
--- Makes room for one more connection of somebody: true; or nil and why there is none.
+-- Makes room for a further connection of `somebody`. Returns true; or nil and why no room can be made.
 local function make_room(self, somebody)
   local ok, other = self.users:room(somebody, uv.now())
   if ok and other then evict(self, other, ("%s makes room for another connection"):format(other.user.key)) end
@@ -203,7 +205,7 @@ local function make_room(self, somebody)
   return nil, other
 end
 
--- Somebody else from now on, if there is room: true; or nil and why there is none.
+-- Gives a client a new role and name, if the new user has room. Returns true; or nil and why not.
 local function identify(self, client, role, name)
   local somebody = users.of_token(name, role)
   local ok, why = make_room(self, somebody)
@@ -253,7 +255,7 @@ function accept(self, listener)
   pipe:read_start(client.on_read)
 end
 
--- Who does not say who they are, go.
+-- Drops clients that have not logged in within LOGIN seconds.
 local function show_out(self)
   local late = {}
   for client in pairs(self.clients) do
@@ -262,9 +264,10 @@ local function show_out(self)
   for _, client in ipairs(late) do evict(self, client, ("no token was shown in %d s"):format(LOGIN)) end
 end
 
--- ---- turns --------------------------------------------------------------------------------------------------------------------
+-- ---- turns ----------------------------------------------------------------------------------------------------------
 
--- What the socket takes at once costs no callback; the rest does. False: on TLS there is no sending any more.
+-- Sends text to a client. A write of as much as the socket takes at once needs no callback; only the rest does.
+-- Returns false if the TLS session cannot send any more.
 local function send(client, text)
   if client.tls then
     if not client.tls:send(text) then return false end
@@ -287,7 +290,7 @@ local function write(self, client)
   bound(self, client)
 end
 
--- One request of a client. Whether it may have more.
+-- Serves a request of a client. Returns true if the client may be served again in the turn.
 local function step(self, client)
   if client.gone or client.parting then return false end
   if (client.refused or 0) >= TRIES then
@@ -318,9 +321,10 @@ local function serve(self)
   until core.clock() > stop
 end
 
--- Nothing of this turn was saved: it is undone, and whoever asked is told. Without a way back the service ends.
+-- Undoes a turn whose save failed, and answers all its requests with an error. Ends the service if the last state
+-- cannot be restored.
 local function revoke(self, why, code)
-  local fenced = code == "fenced" -- what was asked for may have been done; and there is nothing to go back to
+  local fenced = code == "fenced" -- the requests may have been done, and no state is left to go back to
   self.service.opts.log(fenced and why or "not saved: " .. why, { often = "saving" })
   self.copies:abandon(why, code)
   for client in pairs(self.clients) do client:revoke(fenced and why or "not done, as it could not be saved: " .. why, code) end
@@ -333,12 +337,12 @@ local function revoke(self, why, code)
   end
 end
 
--- Whether all that it is owed is on its way.
+-- Returns true if all answers owed to a client have been sent.
 local function over(client)
   return (client.parting or client.served and not client.paging[1]) and client:waiting() == 0
 end
 
--- There is room again: for requests that wait, of any client of the user, and for pages.
+-- Serves again after output was read: waiting requests of any client of the user, and pages.
 local function go_on(self, client)
   if not self.users:is_full(client.user) then
     for other in pairs(client.user.clients) do
@@ -348,7 +352,7 @@ local function go_on(self, client)
   if client.paging[1] and client:waiting() < self.limits.high then touch(self, client) end
 end
 
--- Answers leave; who is through with the service goes.
+-- Sends the answers of a turn; closes clients with nothing left to do.
 local function flush(self)
   local round = self.touched
   self.touched = {}
@@ -361,7 +365,7 @@ local function flush(self)
   end
 end
 
--- Saves what has changed; how long that took is noted where there was something.
+-- Saves the changes of a turn, and records the time needed if anything was saved.
 local function commit(self)
   local service, begin = self.service, core.clock()
   local before = service.counts and service.counts.commits
@@ -386,12 +390,12 @@ local function turn(self)
   if self.users.waiting > 0 or self.touched[1] then self.idle:start(function() end) else self.idle:stop() end
 end
 
---- Seconds since 1970.
+--- Returns the wall clock, in seconds since 1970.
 M.now = clocks.wall
 
--- ---- the end -------------------------------------------------------------------------------------------------------------------
+-- ---- the end --------------------------------------------------------------------------------------------------------
 
--- Answers what has arrived, and waits for a moment until that is read.
+-- Ends the service: answers requests received so far, and waits at most GRACE for clients to read.
 local function shut_down(self)
   if self.closing then return uv.stop() end
   self.closing = true
@@ -410,13 +414,13 @@ local function shut_down(self)
   end))
 end
 
---- Ends the service for a reason of its own, once everybody was told.
+--- Ends the service with a reason, after all clients were told.
 function Server:finish(why)
   self.reason = why
   shut_down(self)
 end
 
---- Calls f within the loop: what fails is the service's end.
+--- Calls f within the loop; an error of f ends the service.
 function Server:guard(f, ...) return guarded(self, f)(...) end
 
 local function on_signal(self, name, f)
@@ -424,7 +428,8 @@ local function on_signal(self, name, f)
   handle:start(name, guarded(self, function() f(self) end))
 end
 
--- The policy and the wall clock as they are now; a policy that does not load leaves the old one.
+-- Loads the policy again and follows the wall clock (SIGHUP). A policy that fails to load leaves the old policy in
+-- use.
 local function reload(self)
   self.clock:follow()
   if not self.service.reload then return end
@@ -435,7 +440,7 @@ local function reload(self)
     { level = policy and "info" or "error" })
 end
 
--- ---- sockets ------------------------------------------------------------------------------------------------------------------
+-- ---- sockets --------------------------------------------------------------------------------------------------------
 
 local function start(self, listener)
   local ok, why, code = listen.start(listener, guarded(self, function(err)
@@ -446,14 +451,14 @@ local function start(self, listener)
   return true
 end
 
---- Listens at an address (see addresses.lua): true; or nil, message, code.
+--- Listens at an address (see addresses.lua). Returns true; or nil, message, code.
 function Server:listen(address)
   local listener, why, code = listen.open(address, self)
   if not listener then return nil, why, code end
   return start(self, listener)
 end
 
---- Listens at what the service manager has handed over: how many sockets that is; or nil, message, code.
+--- Listens at the sockets handed over by the service manager. Returns the number of sockets; or nil, message, code.
 function Server:inherit()
   local list, why, code = listen.inherited(self)
   if not list then return nil, why, code end
@@ -465,14 +470,14 @@ function Server:inherit()
   return #list
 end
 
---- Where it listens, as texts.
+--- Returns the addresses listened at, as texts.
 function Server:addresses()
   local list = {}
   for i, listener in ipairs(self.listeners) do list[i] = listener.address end
   return list
 end
 
--- ---- running -------------------------------------------------------------------------------------------------------------------
+-- ---- running --------------------------------------------------------------------------------------------------------
 
 local function close_all(self)
   for _, listener in ipairs(self.listeners) do
@@ -484,13 +489,13 @@ local function close_all(self)
   uv.run "nowait"
 end
 
--- What clients had sent and was kept is garbage, and what was garbage is the system's again.
+-- Collects garbage left from buffers of clients, and gives the memory back to the system.
 local function give_back()
   collectgarbage()
   core.release_memory()
 end
 
--- What is to be done every second, whoever asks or not.
+-- Does the work of each second, with or without requests.
 local function look_after(self)
   if self.service.lost then
     local ok, why = self.service:retry()
@@ -510,19 +515,21 @@ local function look_after(self)
     self.written = now
     local ok, why = core.write_file(self.metrics_file, self:metrics(), { links = false })
     if not ok and why ~= self.unwritten then self.log("the metrics could not be written: " .. why) end
-    self.unwritten = why -- what is wrong is told once
+    self.unwritten = why -- an error of writing is logged once
   end
 end
 
---- Serves until a signal ends it: true; or nil and a message.
+--- Serves until a signal ends the service. Returns true; or nil and a message.
 function Server:run()
   core.keep_memory()
-  collectgarbage "generational" -- most of what a request needs is garbage after it: shorter pauses than going through all there is
+  -- most objects of a request are garbage after the request: pauses are shorter than with a full cycle
+  collectgarbage "generational"
   self.idle, self.check, self.timer = uv.new_idle(), uv.new_check(), uv.new_timer()
   self.check:start(guarded(self, function() turn(self) end))
   notify.tell("READY=1", "STATUS=listening on " .. table.concat(self:addresses(), ", "))
   local period = self.service.opts.period or 1000
-  self.timer:start(0, period, guarded(self, function() look_after(self) end)) -- after which the clock of the engine goes on
+  -- the clock of the engine goes on with each period
+  self.timer:start(0, period, guarded(self, function() look_after(self) end))
   uv.run()
   if not self.fatal then
     local ok, why = self.service:commit()
@@ -533,7 +540,7 @@ function Server:run()
   return true
 end
 
---- Serves by this service from here on.
+--- Serves requests by `service` from now on.
 function Server:use(service)
   self.service = service
   service.opts.limits, service.opts.tokens = self.limits, self.tokens
@@ -555,7 +562,7 @@ end
 
 local function seconds(t) return t.sec + t.usec / 1e6 end
 
---- The page of metrics.
+--- Returns the page of metrics.
 function Server:metrics()
   local stats, usage = self.service.opts.server_stats(), uv.getrusage()
   stats.failures, stats.dropped, stats.turns, stats.saves, stats.began = self.failures, self.dropped, self.turns, self.saves, self.began
@@ -563,7 +570,7 @@ function Server:metrics()
   return metrics.text(self.service, stats)
 end
 
--- Limits that fit with the files that the process may have open.
+-- Returns limits that fit the number of descriptors the process may open.
 local function fitting(limits, log)
   local others = limits.reserve + limits.strangers + FILES
   local files = core.open_files(limits.clients + others)
@@ -575,9 +582,9 @@ local function fitting(limits, log)
   return fit
 end
 
---- A server. opts: log(text, fields); clock, as of clock.lua, which there is if not given; limits, as LIMITS; rules, as of roles.lua, for
---- who connects to Unix sockets, whose permissions are `mode`;
---- tokens and tls, for the net (see tokens.lua, listen.lua); metrics_file, where the page of metrics is written to.
+--- Makes a server. opts: log(text, fields); clock (see clock.lua; made by default); limits, as LIMITS; rules (see
+--- roles.lua) for clients on Unix sockets, and `mode`, the permissions of the sockets; tokens and tls, for TCP (see
+--- tokens.lua, listen.lua); metrics_file, the path to which the page of metrics is written.
 function M.new(service, opts)
   local self = setmetatable({
     log = opts.log, clock = opts.clock or clocks.new { log = opts.log }, limits = fitting(opts.limits or M.LIMITS, opts.log),

@@ -1,19 +1,23 @@
---- service.lua - an engine with its provider, and what clients ask of them. No sockets: calls come in, answers go out through the call.
+--- service.lua - an engine with its provider, and the calls of clients. No sockets: a call comes in as a table, answers
+-- go out through the call.
 --
--- The service has the machine as a provider of the acquisition protocol, and schedules what it acquires of that itself, by the same
--- protocol: all of group "default" unless opts.acquire says otherwise. What other schedulers acquire is never placed on here.
+-- The service offers the machine as a provider of the acquisition protocol (RFC 28), and its own scheduler acquires
+-- from the provider by the protocol: all of group "default", or the groups of opts.acquire. Targets acquired by
+-- foreign schedulers are never used for jobs here.
 --
--- A call is {client =, id =, method =, params =, answer(result), more(result), fail(why, code), pages(next)}; see server.lua.
+-- A call is {client =, id =, method =, params =, answer(result), more(result), fail(why, code), pages(next)}; see
+-- connection.lua.
 --
--- Invariant: what is answered is in `graph`; with opts.store it leaves only after `commit` has saved it.
+-- Invariant: everything told in an answer is in `graph`; with opts.store an answer is sent only after `commit` has
+-- saved the graph.
 
 local core = require "weir.core"
 local effort = require "weir.serve.effort"
 local engines = require "weir.engine"
-local follow = require "weir.acquire.follow"
-local inventory = require "weir.serve.inventory"
-local keep = require "weir.serve.keep"
-local nested = require "weir.serve.nested"
+local scheduler_client = require "weir.acquire.scheduler_client"
+local target_r = require "weir.serve.target_r"
+local service_state = require "weir.serve.service_state"
+local child_instances = require "weir.serve.child_instances"
 local owners = require "weir.serve.owners"
 local params = require "weir.serve.params"
 local policies = require "weir.policy"
@@ -27,16 +31,16 @@ local M = {}
 local Service = {}
 Service.__index = Service
 
-local SELF = "self" -- the stream of the service's own scheduler is this, a dot, and its group
-local RETRIED = { io = true, busy = true, nomem = true } -- codes of a store that may be read later
-local STILL = { hello = true, methods = true, login = true, cancel = true } -- what is answered without a state
-local IDS = 1000    -- ids of jobs are set aside in blocks, so that not each match has to keep the last one
+local SELF = "self" -- name of a stream of the service's own scheduler: SELF, a dot, the group
+local RETRIED = { io = true, busy = true, nomem = true } -- codes of a store after which reading may succeed later
+local STILL = { hello = true, methods = true, login = true, cancel = true } -- methods answered without a state
+local IDS = 1000    -- job ids are reserved in blocks, so that most matches save no id
 
--- ---- messages between provider and scheduler ---------------------------------------------------------------------------
+-- ---- messages between provider and scheduler ------------------------------------------------------------------------
 
 local function own_group(key) return type(key) == "string" and key:match("^" .. SELF .. "%.(.*)$") end
 
--- From the provider to one of its streams.
+-- Queues a response of the provider for one of its streams.
 local function to_stream(self, key, response)
   local group = own_group(key)
   if group then
@@ -46,7 +50,7 @@ local function to_stream(self, key, response)
   end
 end
 
--- From the service's own scheduler to the provider.
+-- Queues a request of the service's own scheduler for the provider.
 local function to_provider(self, method, payload, group)
   self.queue[#self.queue + 1] = function()
     local ok, why
@@ -59,7 +63,7 @@ local function to_provider(self, method, payload, group)
   end
 end
 
--- The provider has something for its own scheduler now, where it had nothing of one of the groups.
+-- Acquires for the own scheduler, as soon as none of its groups is empty any more.
 local function acquire_late(self)
   for _, group in ipairs(self.acquires) do
     if (self.provider:members(group) - self.provider:taken()):empty() then return end
@@ -68,13 +72,14 @@ local function acquire_late(self)
   self.follower:start()
 end
 
---- Delivers what waits between the two. Descriptions of targets that came back are no longer needed.
+--- Delivers all messages queued between the provider and the own scheduler. Forgets descriptions of targets that are in
+-- the graph again.
 function Service:settle()
   if self.late then acquire_late(self) end
   while self.queue[1] do table.remove(self.queue, 1)() end
   local back = self.stashed & self.follower.targets.all
   if not back:empty() then
-    inventory.tidy(self.follower.targets, back)
+    target_r.tidy(self.follower.targets, back)
     self.stashed = self.stashed - back
   end
   self.nested:touch()
@@ -82,22 +87,23 @@ function Service:settle()
   self:keeps()
 end
 
---- Keeps the descriptions of targets that may leave the graph.
+--- Keeps descriptions of targets that may leave the graph.
 function Service:stash(set)
-  inventory.stash(self.follower.targets, set)
+  target_r.stash(self.follower.targets, set)
   self.stashed = self.stashed | (set & self.follower.targets.all)
 end
 
--- ---- what happens -------------------------------------------------------------------------------------------------------
+-- ---- events ---------------------------------------------------------------------------------------------------------
 
---- Tells those who listen.
+--- Sends an event to all listeners.
 function Service:event(event)
   for call in pairs(self.listeners) do
     if call.over then self.listeners[call] = nil else call.more(event) end
   end
 end
 
--- A job that is an instance of its own need not end, as it can do with less: it is asked to.
+-- Reports an exception of a job. A job with a child need not end, as the child can do with less: the event asks the
+-- child to shrink.
 local function on_exception(self, x)
   if self.nested:of(x.job) then return self:event { event = "shrink", job = x.job, targets = x.targets } end
   self:event { event = "exception", job = x.job, severity = x.severity, type = x.type, note = x.note, targets = x.targets }
@@ -115,50 +121,51 @@ local function events_of(self)
   }
 end
 
--- ---- making one -----------------------------------------------------------------------------------------------------------
+-- ---- construction ---------------------------------------------------------------------------------------------------
 
---- The R of targets, as a table.
+--- Returns the R of targets, as a table.
 function Service:describe(set)
   local new = self.arriving
   if new and new.ids:contains(set) then return (new.ids == set and new.R or new.R:on_ranks(set)):table "rv1" end
-  return keep.strip(inventory[self.brief and "brief" or "resources"](self.follower.targets, set))
+  return service_state.strip(target_r[self.brief and "brief" or "resources"](self.follower.targets, set))
 end
 
---- Takes new targets in, of which some are up. R: a set that describes them, and perhaps others.
+--- Adds new targets, of which `up` are up. `R` describes the targets, and perhaps more.
 function Service:adopt(R, ids, up)
   self.arriving = { ids = ids, R = R:on_ranks(ids) }
   assert(self.provider:add(ids, { up = up }))
   self:settle()
   self.arriving = nil
   for target in (ids - self.follower.targets.all):ids() do
-    keep.stash(self.graph, target, assert(R:on_ranks(core.idset { target }):format "rv1"))
+    service_state.stash(self.graph, target, assert(R:on_ranks(core.idset { target }):format "rv1"))
     self.stashed = self.stashed | core.idset { target }
   end
 end
 
---- Targets leave the machine.
+--- Removes targets from the machine.
 function Service:withdraw(set)
   assert(self.provider:remove(set))
   self:settle()
-  for target in ((set & self.follower.targets.all) - self.follower.consumer:held()):ids() do -- not scheduled here, so nobody took it
+  -- a target not scheduled here is not removed from the graph by the own scheduler
+  for target in ((set & self.follower.targets.all) - self.follower.consumer:held()):ids() do
     self.follower.targets:unlink(target)
   end
-  inventory.drop(self.follower.targets, set & self.stashed)
+  target_r.drop(self.follower.targets, set & self.stashed)
   self.stashed = self.stashed - set
 end
 
--- Targets to be excluded and the like are named on the command line; where the state knows better, it counts.
+-- Makes the provider. Targets excluded or grouped on the command line apply only to a new state: saved groups win.
 local function open_provider(self, known, found)
   local saved = known and known.provider
   self.provider = providers.new {
-    targets = saved and saved.targets or found.all, up = saved and saved.up or inventory.up(found),
+    targets = saved and saved.targets or found.all, up = saved and saved.up or target_r.up(found),
     drained = saved and saved.drained, reasons = saved and saved.reasons, groups = saved and saved.groups or self.opts.groups,
     resources = function(set) return self:describe(set) end,
     send = function(key, response) to_stream(self, key, response) end,
   }
 end
 
--- {[target] = {job = true}} of {[target] = {job, ...}}, as JSON has it.
+-- Converts {[target] = {job, ...}}, as in JSON, to {[target] = {job = true}}.
 local function users_of(known)
   local users = {}
   for target, jobs in pairs(known and known.users or {}) do
@@ -180,7 +187,7 @@ local function users_as_data(users)
   return data
 end
 
--- Acquires what is to be scheduled here; the first answers say what of the graph that is.
+-- Acquires the targets to be scheduled here. The first responses tell which targets of the graph are acquired.
 local function acquire(self)
   if #self.acquires == 0 then return end
   local held = core.idset()
@@ -198,7 +205,8 @@ local function acquire(self)
   self.brief = false
 end
 
--- What goes between the provider and the service's own scheduler is recorded with the graph, which the two of them need not tell.
+-- Returns a function that records the messages between the provider and the own scheduler. A recording includes the R
+-- of resources, left out of the messages themselves.
 local function recorder(self)
   if not self.opts.record then return nil end
   return function(entry)
@@ -207,75 +215,77 @@ local function recorder(self)
       local all = core.idset(rset.new(R, "resources"):ranks())
       local r = entry.response
       entry.response = {
-        type = r.type, online = r.online, offline = r.offline, resources = keep.strip(inventory.resources(self.follower.targets, all)),
+        type = r.type, online = r.online, offline = r.offline,
+        resources = service_state.strip(target_r.resources(self.follower.targets, all)),
       }
     end
     self.opts.record(entry)
   end
 end
 
--- The last id that may have been given; 0: nobody knows, as where the number that was kept is past the end of ids.
+-- Returns the last id that may have been given; 0 if unknown, as after a saved number beyond the largest id.
 local function ids_of(known)
   local ids = known and known.ids or 0
-  return ids > 0 and ids <= follow.IDS_MOST and ids or 0
+  return ids > 0 and ids <= scheduler_client.IDS_MOST and ids or 0
 end
 
--- Everything from the graph on: at the start, and when the service goes back to what was saved.
+-- Builds everything that depends on the graph: at the start, and after going back to the saved state.
 local function open(self, graph)
   if not self.opts.state_loaded then targets.number(graph) end
-  local known, strange = keep.get(graph)
+  local known, strange = service_state.get(graph)
   if strange then return nil, strange, "parse" end
   local found = targets.of(graph)
-  self.graph, self.queue, self.ids, self.stashed = graph, {}, ids_of(known), keep.stashes(graph)
-  self.published, self.fresh = {}, true -- of children: job -> R; fresh: what is in the store is not known yet
-  self.late = false -- to acquire once there is something in each of the groups
+  self.graph, self.queue, self.ids, self.stashed = graph, {}, ids_of(known), service_state.stashes(graph)
+  -- published: job of a child -> R; fresh: the texts in the store are not known yet
+  self.published, self.fresh = {}, true
+  self.late = false -- acquire as soon as none of the groups is empty
   open_provider(self, known, found)
-  self.follower = follow.new {
+  self.follower = scheduler_client.new {
     graph = graph, groups = self.acquires, policy = self.policy, overrun = self.opts.overrun, users = users_of(known),
     last = self.ids > 0 and self.ids or nil, on = events_of(self), record = recorder(self),
     send = function(...) to_provider(self, ...) end,
   }
   self.engine = self.follower.engine
   self.owners = owners.new(function(job) return self:there(job) end, known and known.owners)
-  self.nested = nested.new(self)
+  self.nested = child_instances.new(self)
   acquire(self)
   if self.follower.consumer.failed then return nil, self.follower.consumer.failed, "invalid" end
-  self.nested = nested.new(self, known and known.children)
+  self.nested = child_instances.new(self, known and known.children)
   return true
 end
 
--- ---- state --------------------------------------------------------------------------------------------------------------------
+-- ---- state ----------------------------------------------------------------------------------------------------------
 
---- Something has changed that is to be saved.
+--- Notes a change to be saved.
 function Service:changed() self.dirty = true end
 
---- A client has a new job. Of an administrator's own jobs nobody needs to know whose they are.
+--- Notes a new job of a client. Jobs of administrators have no owner.
 function Service:matched(job, client)
   self.dirty = true
   if self.owners:set(job, client.role == "owner" and client.name or nil) then self:keeps() end
 end
 
---- Whether anything is left of a job: in the books, or on targets that were taken away.
+--- Returns true if anything is left of a job: in the schedules, or on targets taken away.
 function Service:there(job) return self.engine:job(job) ~= nil or self.follower:owes(job) end
 
---- Something of a job was given back, perhaps the last of it.
+--- Notes a release by a job, perhaps of its last resources.
 function Service:ended(job)
   if self.owners:forget(job) then self:keeps() end
 end
 
---- Something of what is kept besides graph and books has.
+--- Notes a change of data kept besides the graph and its schedules.
 function Service:keeps() self.dirty, self.kept = true, false end
 
 local function keep_rest(self)
   local last = self.follower.last
-  if last >= self.ids then self.ids, self.kept = math.min(last + IDS, follow.IDS_MOST), false end
+  if last >= self.ids then self.ids, self.kept = math.min(last + IDS, scheduler_client.IDS_MOST), false end
   if self.kept then return end
-  keep.put(self.graph, { provider = self.provider:save(), users = users_as_data(self.follower:owing()), ids = self.ids,
+  service_state.put(self.graph, { provider = self.provider:save(), users = users_as_data(self.follower:owing()), ids = self.ids,
     children = self.nested:save(), owners = self.owners:save() })
   self.kept = true
 end
 
--- What children have is there for others to read.
+-- Publishes the R of each child for readers of the store.
 local function publish(self)
   local children = self.nested.children
   for key in pairs(self.fresh and self.opts.store:published() or {}) do
@@ -285,7 +295,7 @@ local function publish(self)
   for job in pairs(children) do
     local a = self.engine:job(job)
     local text = a and a:format "rv1"
-    text = text and keep.strip_text(text)
+    text = text and service_state.strip_text(text)
     if self.published[job] ~= text then self.opts.store:publish(("children/%d/R"):format(job), text) end
     self.published[job] = text
   end
@@ -297,9 +307,10 @@ local function publish(self)
   end
 end
 
---- Saves what has changed since the last time, in one transaction: true; or nil, message, code, and the service has to `restore`.
+--- Saves all changes since the last commit in a single transaction. Returns true; or nil, message, code, after which
+-- the service must `restore`.
 function Service:commit()
-  if self.lost then return true end -- which was told
+  if self.lost then return true end -- already reported
   local store, touched = self.opts.store, next(self.nested.touched) ~= nil or self.fresh or not self.kept
   self.nested:update()
   if not self.dirty and store then return store:tick() end
@@ -312,14 +323,15 @@ function Service:commit()
   return store:commit(self.graph)
 end
 
--- What was asked could not be saved, and what was saved cannot be read: nothing is answered until it can.
+-- Suspends the service: a save failed, and the last state cannot be read. No request is answered until a read
+-- succeeds.
 local function lose(self, why)
   if why ~= self.lost then self.opts.log("the state cannot be read again: " .. why, { level = "error", often = "state" }) end
   self.lost = why
   return true
 end
 
---- Goes back to what was saved last. Streams are over: true, also where that has to wait until the store can be read again (`retry`);
+--- Goes back to the state saved last; all streams end. Returns true, also if reading has to be tried again (`retry`);
 --- or nil, message, code.
 function Service:restore()
   local graph, why, code = self.opts.store:load()
@@ -336,11 +348,12 @@ function Service:restore()
   self.opts.state_loaded = true
   local ok
   ok, why, code = open(self, graph)
-  self.dirty = false -- what that changed is saved with what comes next, so that who only asks is answered where nothing can be saved
+  -- changes of going back are saved with the next change, so that readers are answered even if nothing can be saved
+  self.dirty = false
   return ok, why, code
 end
 
---- Tries again to go back, where that was not possible: as `restore`, or true.
+--- Tries again to restore a suspended service. Returns true; or nil, message, code.
 function Service:retry()
   if not self.lost then return true end
   local ok, why, code = self:restore()
@@ -348,14 +361,15 @@ function Service:retry()
   return ok, why, code
 end
 
--- ---- time ---------------------------------------------------------------------------------------------------------------------
+-- ---- time -----------------------------------------------------------------------------------------------------------
 
---- What this service asks of another one leaves: after `commit`.
+--- Sends the requests of the service to its parent. To be called after `commit`.
 function Service:flush()
   if self.parent and not self.lost then self.parent:flush() end
 end
 
---- The clock goes on to a time: true; or nil, message, code. What that does to jobs is told to those who listen.
+--- Advances the clock of the engine. Returns true; or nil, message, code. Listeners are told of starts, holds and ends
+-- of jobs.
 function Service:advance(to)
   local events, why, code = self.follower:advance(to)
   if not events then return nil, why, code end
@@ -369,8 +383,8 @@ function Service:advance(to)
   return true
 end
 
---- The clock of a state that was saved, before it is used first: where that is ahead of the time, and there is no job whose times would
---- tell another story, it goes back.
+--- Sets the clock of a loaded state before first use. A clock ahead of the wall clock goes back if no job depends on
+--- the time.
 function Service:begin(now)
   if self.opts.clock ~= "wall" then return end
   local ahead = self.engine:now() - now
@@ -381,14 +395,14 @@ function Service:begin(now)
   self.opts.log(("the time of the state is %.0f s ahead of the wall clock, and there are jobs: it stands still until then"):format(ahead))
 end
 
---- The clock goes on; it never goes back. With a manual clock only `advance` moves it.
+--- Advances the engine to the wall clock, never back. A manual clock moves by `advance` only.
 function Service:tick(now)
   if self.lost or self.opts.clock ~= "wall" or now <= self.engine:now() then return end
   local ok, why = self:advance(now)
   if not ok then self.opts.log("the clock: " .. why, { level = "error", often = "clock" }) end
 end
 
--- ---- calls --------------------------------------------------------------------------------------------------------------------
+-- ---- calls ----------------------------------------------------------------------------------------------------------
 
 local methods = {}
 local MODULES = { "child", "jobs", "machine", "parent", "policy", "resource", "service" }
@@ -405,7 +419,7 @@ end
 
 local function checked(self, method, call) return method(self, call, params.read(call.method, call.params)) end
 
--- The engine may have taken a policy that overran out of service: this is told once.
+-- Reports, once, a policy taken out of service by the engine for using too much time.
 local function tell_retired(self)
   local retired = self.engine:retired()
   if not retired or retired == self.retired then return end
@@ -418,8 +432,8 @@ local function tell_retired(self)
   self:event { event = "policy", policy = retired.policy, seconds = retired.seconds, instead = retired.instead, note = retired.why }
 end
 
--- What a method raises by params.lua is the caller's fault, anything else the service's: it is told too, and logged. True: it is more
--- than is done in the service.
+-- Runs a method. An error raised by params.lua is the caller's fault; any different error is internal, answered and
+-- logged. Returns true if the call takes more than is done in the service.
 local function run(self, method, call)
   local ok, raised = xpcall(checked, internal, self, method, call)
   tell_retired(self)
@@ -430,7 +444,7 @@ local function run(self, method, call)
   call.fail("internal error: " .. (raised.text or "?"), "internal")
 end
 
--- Filters of one user may take only a share of the service's time, however many they are. Whether there is some left.
+-- Returns true if the filters of the user have not used up their share of the service's time; otherwise the call fails.
 local function has_share(self, call)
   local share, now, user = self.opts.limits.filters / 1000, core.clock(), self.opts.copies.user(call.client)
   local used = self.filtered[user] or { spent = 0, at = now }
@@ -459,10 +473,10 @@ local function copy(self, call)
   })
 end
 
-local OVER = { over = true } -- raised where a call turns out to be more than is done in the service
+local OVER = { over = true } -- raised by a call that takes more than is done in the service
 
---- Searches by f(...) within the time that the call has: what that returns. A call that only looks begins again in a copy when the
---- time is over; any other has changed nothing then: nil, message, "limit".
+--- Calls f(...), a search, within the time limit of the call, and returns the results. Beyond the limit, a call without
+--- effects begins again in a copy; a call with effects has changed nothing: nil, message, "limit".
 function Service:within(f, ...)
   if not self.opts.copies then return f(...) end
   local ms, begin = self.trying and self.opts.limits.tryms or self.opts.limits.changems, core.clock()
@@ -472,18 +486,18 @@ function Service:within(f, ...)
   return nil, ("the search took longer than %d ms, which is as long as may be; nothing has changed"):format(ms), "limit"
 end
 
---- What a call that only looks is to tell has n parts: where they are many it begins again in a copy.
+--- Announces an answer of n parts; a call with many parts and without effects begins again in a copy.
 function Service:tells(n)
   if self.trying and n > effort.MANY then error(OVER, 0) end
 end
 
---- Answers a call in a copy of the service, which this is from now on.
+--- Answers a call in a forked copy of the service.
 function Service:run_in_copy(call)
   self.opts.copies = nil
   run(self, methods[call.method], call)
 end
 
---- Books what a copy has chosen for a match; it may be gone by now.
+--- Books the picks chosen by a copy for a match; the match fails if a pick is no longer free.
 function Service:book(call, record)
   call.record = record
   run(self, methods.match, call)
@@ -500,7 +514,7 @@ local function run_way(self, call, way)
   if over then copy(self, call) end
 end
 
---- Answers a call, now or in a stream.
+--- Answers a call, at once or as a stream.
 function Service:handle(call)
   local method = methods[call.method]
   if not method then return call.fail(('there is no method "%s"; see "methods"'):format(tostring(call.method):sub(1, 64)), "unknown") end
@@ -515,7 +529,7 @@ function Service:handle(call)
   run_way(self, call, self.opts.copies and effort.of(self, call) or "here")
 end
 
---- Takes another policy: it; or nil, message, code.
+--- Sets the policy. Returns the policy; or nil, message, code.
 function Service:use(policy, name)
   local ok, why, code = self.engine:use(policy)
   if not ok then return nil, why, code end
@@ -523,7 +537,7 @@ function Service:use(policy, name)
   return policy
 end
 
---- The policy in use, from its file as it is now; or nil, message, code.
+--- Loads the policy in use again from its file. Returns the policy; or nil, message, code.
 function Service:reload()
   if not self.policy_name then return nil, "the policy came as source: load it again", "invalid" end
   local policy, why, code = policies.load(self.policy_name)
@@ -531,7 +545,7 @@ function Service:reload()
   return self:use(policy, self.policy_name)
 end
 
---- A client is gone: its streams are, and what it had acquired is given back.
+--- Handles the end of a connection: its streams end, and its acquired targets are given back.
 function Service:leave(client)
   for call in pairs(self.listeners) do
     if call.client == client then self.listeners[call] = nil end
@@ -545,16 +559,16 @@ function Service:leave(client)
   if mine[1] then self:settle() end
 end
 
---- One stream is over.
+--- Ends a stream.
 function Service:cancel(call)
   self.listeners[call] = nil
   self.nested:leave(nil, call)
   if self.provider:disconnect(call) then self:settle() end
 end
 
---- A service. graph: what it has; opts: policy (a name or path), acquire (a list of groups; {"default"} if not given), groups
---- {name = idset}, store (see store/init.lua), state_loaded (the graph comes from it), clock ("wall" or "manual"),
---- overrun ("hold" or "expire"), filter_seconds, log(text).
+--- Makes a service. `graph`: the machine; opts: policy (a name or path), acquire (a list of groups; {"default"} by
+--- default), groups {name = idset}, store (see store/init.lua), state_loaded (true if `graph` comes from the store),
+--- clock ("wall" or "manual"), overrun ("hold" or "expire"), filter_seconds, log(text).
 function M.new(graph, opts)
   local policy, why, code = policies.load(opts.policy or policies.default)
   if not policy then return nil, why, code end
@@ -570,7 +584,7 @@ function M.new(graph, opts)
   return self
 end
 
---- For methods: policies by name or source.
+--- for use by methods
 M.policies, M.engines = policies, engines
 
 return M

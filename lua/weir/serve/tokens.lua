@@ -1,9 +1,10 @@
---- tokens.lua - who may come in over TCP: a file of tokens, one a line, with the role and the name that each gives:
+--- tokens.lua - tokens of clients over TCP, in a file with a token, a role and a name a line:
 --
 --   # TOKEN                                                           ROLE    NAME
 --   77f2...                                                           owner   alice
 --
--- The role is administrator and the name "token" where they are left out. Nobody but who runs the service may read the file.
+-- The role is administrator by default, the name "token". Only the user running the service may be able to read the
+-- file.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -28,7 +29,7 @@ local function entry(line)
   return { token = token, role = role, name = name }
 end
 
--- The list in a text; or nil and a message.
+-- Returns the list of tokens in a text; or nil and a message.
 local function parse(text)
   local list, n = {}, 0
   for line in text:gmatch "([^\n]*)\n?" do
@@ -43,14 +44,15 @@ local function parse(text)
   return list
 end
 
---- A file that only its owner may read, with a new token, where there is none: true; or nil, message, code.
+--- Creates a file with a new token, readable by its owner only. Returns true; or nil, message, code. An existing file
+-- is an error.
 local function create(path)
   local secret, why, code = core.secret()
   if not secret then return nil, why, code end
   return core.write_private(path, secret .. " administrator\n")
 end
 
---- The tokens in a file, which is made where it is not there; or nil, message, code.
+--- Reads the tokens of a file, created if missing. Returns the tokens; or nil, message, code.
 function M.open(path)
   local mode, why, code = core.file_mode(path)
   if not mode then
@@ -70,7 +72,7 @@ function M.open(path)
   return setmetatable({ list = list }, Tokens)
 end
 
---- The first token of a file, for a client; or nil, message, code.
+--- Returns the first token of a file, for a client; or nil, message, code.
 function M.first(path)
   local text, why, code = files.read(path, "settings")
   if not text then return nil, why, code end
@@ -80,7 +82,7 @@ function M.first(path)
   return list[1].token
 end
 
---- {role =, name =} of a token, or nil. All are compared, in a time that does not depend on them.
+--- Returns {role =, name =} of a token, or nil. Compares all tokens, in a time independent of their bytes.
 function Tokens:find(token)
   local found
   for _, one in ipairs(self.list) do

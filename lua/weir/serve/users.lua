@@ -1,21 +1,24 @@
---- users.lua - the users of a service: how many connections each has, how many bytes are kept for them, who is served next, and whether
--- there is room for one more.
+--- users.lua - the users of a service: connections and buffered bytes of each, the order of service, and room for new
+-- connections.
 --
--- A user is a uid behind Unix sockets, the name of a token over TCP, and an address before the login. Administrators have a reserve.
--- Invariant: each connection belongs to one user; the sums of a user are those of the user's connections as they were noted last.
+-- A user is a uid behind Unix sockets, the name of a token over TCP, or an address before the login. Administrators
+-- have a reserve.
+-- Invariant: each connection belongs to exactly one user; the sums of a user equal the sums of its connections as
+-- noted last.
 
 local M = {}
 
-local PIECE = 65536 -- bytes that libuv hands over at once
+local PIECE = 65536 -- bytes handed over by libuv at a time
 
 local Users = {}
 Users.__index = Users
 
-local KEYS = 1000 -- users that are known before those without a connection are forgotten
+local KEYS = 1000 -- users known before users without a connection are forgotten
 
--- ---- who it is -----------------------------------------------------------------------------------------------------------------
+-- ---- identity -------------------------------------------------------------------------------------------------------
 
--- The first 64 bits of an IPv6 address: one machine has all that begin so. Addresses of IPv4 stay as they are.
+-- Returns the network of an address: the first 64 bits of an IPv6 address, as a single machine can use all addresses
+-- below; an IPv4 address as a whole.
 local function network(ip)
   local v4 = ip:match "^::[fF]+:(%d+%.%d+%.%d+%.%d+)$"
   if v4 or not ip:find(":", 1, true) then return v4 or ip end
@@ -27,16 +30,16 @@ local function network(ip)
   return table.concat(groups, ":", 1, math.min(4, #groups)) .. "::/64"
 end
 
---- Who connects over a Unix socket, shows a token, or has connected over TCP only.
+--- Users behind a Unix socket, with a token, and over TCP before the login.
 function M.of_uid(uid, role) return { key = "uid " .. uid, privileged = role == "administrator" } end
 
 function M.of_token(name, role) return { key = "token " .. name, privileged = role == "administrator" } end
 
 function M.of_address(ip) return { key = "address " .. network(ip), stranger = true } end
 
--- ---- users ---------------------------------------------------------------------------------------------------------------------
+-- ---- users ----------------------------------------------------------------------------------------------------------
 
--- Forgets users without a connection, so that who connects from many addresses leaves nothing.
+-- Forgets users without a connection, so that connections from many addresses leave nothing behind.
 local function forget_gone(self)
   self.keys = 0
   for key, user in pairs(self.by) do
@@ -60,7 +63,7 @@ local function count(self, user, n)
   if user.stranger then self.strangers = self.strangers + n else self.known = self.known + n end
 end
 
---- A connection is its user's from now on.
+--- Adds a connection to a user.
 function Users:enter(client, who)
   local user = find(self, who)
   client.user, client.input, client.output = user, 0, 0
@@ -68,7 +71,7 @@ function Users:enter(client, who)
   count(self, user, 1)
 end
 
---- A connection is over, or about to be somebody else's.
+--- Removes a connection from its user, at its end or before a login as a different user.
 function Users:leave(client)
   local user = client.user
   user.clients[client] = nil
@@ -78,9 +81,9 @@ function Users:leave(client)
   count(self, user, -1)
 end
 
--- ---- room for connections --------------------------------------------------------------------------------------------------------
+-- ---- room for connections -------------------------------------------------------------------------------------------
 
--- The connection of a user that has asked nothing for longest, of those with nothing under way.
+-- Returns the idle connection of a user that has been silent for longest, and since before `before`; or nil.
 local function quietest(user, before)
   local found, since = nil, before
   for client in pairs(user.clients) do
@@ -90,7 +93,7 @@ local function quietest(user, before)
   return found
 end
 
--- The oldest stranger at an address; a connection on which nothing was said at all comes first.
+-- Returns the oldest stranger at an address; a connection without any input comes first.
 local function oldest(user)
   local found
   for client in pairs(user.clients) do
@@ -100,7 +103,7 @@ local function oldest(user)
   return found
 end
 
--- The user with the most connections, of strangers or of others. Administrators keep what they have.
+-- Returns the user with the most connections, among strangers or among known users. Administrators are left out.
 local function largest(self, strangers)
   local found
   for _, user in pairs(self.by) do
@@ -114,7 +117,7 @@ local function full_for(user, n)
   return nil, ("the service has no room for more connections of %s: %d are open, which is as many as may be"):format(user.key, n)
 end
 
--- Strangers make room for strangers, so that who comes to log in always can try.
+-- Makes room for a stranger at the expense of strangers, so that a login can always be tried.
 local function stranger_room(self, user)
   if user.n >= self.limits.address then return true, oldest(user) end
   if self.strangers < self.limits.strangers then return true end
@@ -122,7 +125,7 @@ local function stranger_room(self, user)
   return true, most and oldest(most)
 end
 
--- Once all places are taken, who has most gives one to who has less.
+-- Makes room in a full service: the user with the most connections gives a connection to a user with less.
 local function shared_room(self, user)
   local most = largest(self, false)
   local client = most and most.n > user.n + 1 and quietest(most, math.huge)
@@ -130,8 +133,8 @@ local function shared_room(self, user)
   return nil, ("the service has no room for more connections: %d are open, which is as many as may be"):format(self.known)
 end
 
---- Whether there is room for one more connection of somebody: true, and the connection that has to go for that; or nil and why not.
---- now: milliseconds.
+--- Makes room for a further connection of `who`. Returns true, and the connection to be dropped if any; or nil and why
+--- not. `now`: milliseconds.
 function Users:room(who, now)
   local user, limits = find(self, who), self.limits
   if who.stranger then return stranger_room(self, user) end
@@ -148,15 +151,15 @@ function Users:room(who, now)
   return shared_room(self, user)
 end
 
---- Somebody was refused something, or lost a connection.
+--- Counts a refused request or a dropped connection of a user.
 function Users:refuse(who)
   local user = find(self, who)
   user.refused, self.refused = user.refused + 1, self.refused + 1
 end
 
--- ---- bytes ---------------------------------------------------------------------------------------------------------------------
+-- ---- bytes ----------------------------------------------------------------------------------------------------------
 
---- Notes what is kept for a connection: bytes of requests and of answers.
+--- Notes the bytes buffered for a connection: of requests and of answers.
 function Users:note(client, input, output)
   local user = client.user
   user.input, user.output = user.input + input - client.input, user.output + output - client.output
@@ -165,7 +168,7 @@ function Users:note(client, input, output)
   if self.bytes > self.peak then self.peak = self.bytes end
 end
 
---- Whether the answers that a user has not read are too many for more of the user's requests to be served.
+--- Returns true if the unread answers of a user are too many for a further request to be served.
 function Users:is_full(user) return user.output >= self.limits.output end
 
 local function heaviest(list, weight)
@@ -177,12 +180,13 @@ local function heaviest(list, weight)
   return found
 end
 
--- Of a line that goes on. Whole lines are served, and go.
+-- Returns the bytes of an unfinished line. Whole lines do not count, as they are about to be served.
 local function unfinished(client) return client.lines:is_whole() and 0 or client.input end
 
 local function all_of(client) return client.input + client.output end
 
---- The connection that has to go because too much is kept for a user, or for all; and why. nil: none has to.
+--- Returns the connection to be dropped because too many bytes are buffered for its user or in all, and why; nil if
+-- none.
 function Users:surplus(user)
   if user.input > self.input_most then
     return heaviest(user.clients, unfinished), ("%d bytes of requests of %s wait, more than the %d that may"):format(user.input, user.key,
@@ -194,25 +198,25 @@ function Users:surplus(user)
     self.bytes, self.limits.buffers, most.key)
 end
 
---- {user = true, ...} of all that are known.
+--- Returns the set of all known users, {user = true, ...}.
 function Users:users()
   local set = {}
   for _, user in pairs(self.by) do set[user] = true end
   return set
 end
 
---- Whether much less is kept now than before: once for each peak.
+--- Returns true once after each peak of buffered bytes of at least `least`, when at most half is left.
 function Users:has_shrunk(least)
   if self.peak < least or self.bytes > self.peak // 2 then return false end
   self.peak = self.bytes
   return true
 end
 
--- ---- turns ---------------------------------------------------------------------------------------------------------------------
+-- ---- turns ----------------------------------------------------------------------------------------------------------
 
--- Invariant: a user is in `turns` exactly once while connections wait in the user's queue.
+-- Invariant: a user is in `turns` exactly once while connections wait in the queue of the user.
 
---- A connection has something to be served: users take turns, and of each user the connections do.
+--- Queues a connection to be served: users take turns, and the connections of a user take turns among each other.
 function Users:put(client)
   local user = client.user
   user.last = user.last + 1
@@ -223,7 +227,7 @@ function Users:put(client)
   self.turns[self.last] = user
 end
 
---- The connection that is served next, or nil.
+--- Returns the connection to be served next, or nil.
 function Users:take()
   local user = self.turns[self.first]
   if not user then return nil end
@@ -239,9 +243,9 @@ function Users:take()
   return client
 end
 
--- ---- what there is ---------------------------------------------------------------------------------------------------------------
+-- ---- listing --------------------------------------------------------------------------------------------------------
 
---- A list of what each user has, for administrators.
+--- Returns a list of the connections and bytes of each user, for administrators.
 function Users:list()
   local list = {}
   for _, user in pairs(self.by) do
@@ -253,7 +257,7 @@ function Users:list()
   return list
 end
 
---- No users yet. limits: as of server.lua.
+--- Makes an empty set of users. `limits`: see server.lua.
 function M.new(limits)
   return setmetatable({
     limits = limits, input_most = math.max(limits.input, limits.line + PIECE), by = {}, known = 0, strangers = 0,

@@ -1,18 +1,18 @@
---- wire.lua - one JSON object a line: requests {"id", "method", "params"}, answers {"id", "result"}, {"id", "result", "more": true} and
--- {"id", "error", "code"}.
+--- wire.lua - the protocol of the service, a JSON object a line: requests {"id", "method", "params"}; answers {"id",
+-- "result"}, {"id", "result", "more": true} and {"id", "error", "code"}.
 
 local core = require "weir.core"
 
 local M = {}
 
---- Lines out of what arrives in pieces. `most`: bytes of a line.
+--- Makes a splitter of input into lines. `most`: bytes allowed in a line.
 local Lines = {}
 Lines.__index = Lines
 
 function M.lines(most) return setmetatable({ text = "", at = 1, most = most, pieces = {}, size = 0 }, Lines) end
 
--- A piece of a line that goes on. A piece that is no shorter than the piece before is put together with that, so that few are kept,
--- however small they come, and each byte is copied a few times only.
+-- Keeps a piece of an unfinished line. A piece at least as long as its predecessor is joined with the predecessor, so
+-- the pieces stay few however small they come, and each byte is copied a logarithmic number of times.
 local function keep(self, piece)
   local pieces = self.pieces
   self.size = self.size + #piece
@@ -20,7 +20,8 @@ local function keep(self, piece)
   pieces[#pieces + 1] = piece
 end
 
--- A line that goes on is put together when its end is there: one of many megabytes comes in hundreds of pieces.
+-- Takes a piece of input. The pieces of a long line are joined only when the line ends: a line of many megabytes comes
+-- in hundreds of pieces.
 function Lines:put(piece)
   if self.seen and not piece:find("\n", 1, true) then return keep(self, piece) end
   if self.pieces[1] then
@@ -31,7 +32,7 @@ function Lines:put(piece)
   self.at = 1
 end
 
---- The next line; nil: there is none yet; false: it is longer than it may be.
+--- Returns the next line; nil if no whole line is waiting; false if the line is too long.
 function Lines:next()
   local stop = self.text:find("\n", math.max(self.at, self.seen or 1), true)
   if not stop then
@@ -47,15 +48,15 @@ function Lines:next()
   return line:byte(-1) == 13 and line:sub(1, -2) or line
 end
 
---- Whether the end of a line is there.
+--- Returns true if a whole line is waiting.
 function Lines:is_whole() return self.text:find("\n", math.max(self.at, self.seen or 1), true) ~= nil end
 
---- Bytes that wait.
+--- Returns the number of waiting bytes.
 function Lines:waiting() return #self.text - self.at + 1 + self.size end
 
 local function is_id(id) return type(id) == "string" and #id <= 128 or type(id) == "number" and id == id end
 
---- A request, {id =, method =, params =}; or nil, message, and its id where that can be told.
+--- Parses a request. Returns {id =, method =, params =}; or nil, message, and the id if the line has a valid id.
 function M.request(line)
   local ok, value, why = pcall(core.json_decode, line)
   if not ok or value == nil then return nil, "a request is a JSON object on a line: " .. tostring(ok and why or value) end
@@ -72,14 +73,14 @@ end
 
 local write = core.json_line
 
---- An answer. What cannot be written as JSON (a name that is not UTF-8) is an error in its place.
+--- Returns the line of an answer. A result that JSON cannot hold (a name not in UTF-8) becomes an error.
 function M.answer(id, result, more)
   local ok, text = pcall(write, { id = id, result = result, more = more or nil })
   if ok then return text end
   return M.error(id, "the answer cannot be written: " .. tostring(text), "internal")
 end
 
--- A text of any bytes as UTF-8: what is none shows as \xNN.
+-- Returns a text as UTF-8; bytes not in UTF-8 show as \xNN.
 local function readable(text)
   local parts, at = {}, 1
   while true do
@@ -91,7 +92,8 @@ local function readable(text)
   end
 end
 
---- An error keeps the id of its request, whatever was said: messages may come from a policy or a filter of anybody.
+--- Returns the line of an error. The id of the request is always kept, though a message may hold any bytes, as messages
+-- of policies and filters do.
 function M.error(id, why, code)
   local answer = { id = id == nil and core.null or id, error = tostring(why), code = code or "error" }
   local ok, text = pcall(write, answer)

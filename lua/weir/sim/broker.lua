@@ -1,15 +1,20 @@
---- broker.lua - what queue policies ask of a simulator: starts, reservations, preemption. Everything is decided by matches on the real
---- graph, and a reservation is a job in its books; sums over time only tell which matches need not be tried.
+--- broker.lua - answers of a simulator to queue policies: starts, reservations, preemption. Every answer is decided by
+--- matches on the real graph, and a reservation is a job in the schedules of the engine; sums over time only tell which
+--- matches need not be tried.
 ---
---- Others are in nobody's way who could stand elsewhere: where a job does not fit beside the reservations as they lie, those that
---- begin no sooner are taken out, and placed anew at their times, in their order; if one of them finds no place, nothing has
---- happened. On resources that are all alike this never fails where the sums allow it.
+--- A reservation has a fixed start but no fixed resources. If a job does not fit beside the reservations as they are,
+--- all reservations with an equal or later start are detached, and allocated again at their starts, in order; if any
+--- fails, nothing has changed. With resources that are all alike, moving never fails where the sums allow the job.
+---
+--- The host of the functions, a simulator or a scheduler (see flux/instance.lua), has the fields engine, now, jobs,
+--- reservations, nreserved, soonest, promises, releases, matches and the methods tell, ask, wake, begin, stop.
 
 local M = {}
 
 local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
 
--- Books a job at a time, or (later) as soon as possible from then. Returns the start, or nil. sums: they were not asked yet.
+-- Allocates for a job at a time, or with `later` at the earliest start from then on. Returns the start, or nil.
+-- `sums`: check the sums over time first.
 local function place(self, job, at, later, sums)
   self.matches = self.matches + 1
   local t, why, code = self.engine:place(job.request, job.id, at, job.estimate, later, sums)
@@ -18,7 +23,7 @@ local function place(self, job, at, later, sums)
   return t
 end
 
--- ---- the reservations there are -----------------------------------------------------------------------------
+-- ---- existing reservations ----------------------------------------------------------------------------------
 
 local function note(self, job, t)
   if not job.reserved then self.nreserved = self.nreserved + 1 end
@@ -28,7 +33,7 @@ local function note(self, job, t)
   self:tell("reserve", job)
 end
 
---- A job has no reservation any more; its resources are no concern of this.
+--- Forgets the reservation of a job; the resources are left to the caller.
 function M.forget(self, job)
   if not job.reserved then return end
   job.reserved, self.reservations[job] = nil, nil
@@ -41,7 +46,7 @@ function M.unreserve(self, job)
   M.forget(self, job)
 end
 
---- All reservations go, and the queue policy is told.
+--- Drops all reservations, and tells the queue policy.
 function M.drop_reservations(self)
   local list = {}
   for job in pairs(self.reservations) do list[#list + 1] = job end
@@ -57,8 +62,8 @@ local function by_start(a, b)
   return a.id < b.id
 end
 
---- Reservations whose time has come and that the engine has made allocations of. One that it holds back, as a job past its end has
---- what it needs, is looked at again whenever the clock goes on.
+--- Starts jobs whose reservation has begun, as the engine has turned the reservation into an allocation. A reservation
+--- held back by an overdue job is looked at again whenever the clock goes on.
 function M.begin_reserved(self)
   local list, soonest, held = {}, math.huge, false
   for job in pairs(self.reservations) do
@@ -81,7 +86,7 @@ end
 
 -- ---- making room --------------------------------------------------------------------------------------------
 
--- The others that have reservations from t on, in the order of their starts.
+-- Returns the remaining jobs with reservations from t on, in the order of their starts.
 local function others_from(self, job, t)
   local list = {}
   for other in pairs(self.reservations) do
@@ -91,7 +96,7 @@ local function others_from(self, job, t)
   return list
 end
 
--- Books a job at t, then others at their times. Where one of them does not fit, none is booked.
+-- Allocates for a job at t, then for `others` at their starts. On failure, nothing is allocated.
 local function place_all(self, job, t, others)
   if not place(self, job, t) then return false end
   for i, other in ipairs(others) do
@@ -104,14 +109,15 @@ local function place_all(self, job, t, others)
   return true
 end
 
--- Forgets what jobs had that were lifted and do not come back. Until it is collected it would take the memory of all their vertices.
+-- Closes detached jobs that are not attached again. Until garbage collection they would hold memory for all their
+-- vertices.
 local function forget_lifted(lifted)
   for _, own in ipairs(lifted) do
     if own then own:close() end
   end
 end
 
--- Books a job at t, with others moved out of its way.
+-- Allocates for a job at t by moving reservations to different resources.
 local function make_room(self, job, t)
   local others, lifted = others_from(self, job, t), {}
   if #others == 0 then return false end
@@ -126,7 +132,7 @@ end
 
 -- ---- starting -----------------------------------------------------------------------------------------------
 
--- Does f(); where that is false, the job has its reservation back.
+-- Runs f with the reservation of the job detached; attaches the reservation again if f returns false.
 local function without_reservation(self, job, f, ...)
   local lifted <close> = job.reserved and assert(self.engine:lift(job.id))
   local result = f(self, job, ...)
@@ -134,7 +140,7 @@ local function without_reservation(self, job, f, ...)
   return result
 end
 
--- No start before that is possible; math.huge: none is, or the policy no longer admits the job.
+-- Returns a lower bound of the start; math.huge if no start is possible, or the policy no longer admits the job.
 local function soonest(self, job)
   local t, why, code = self.engine:soonest(job.request, job.id, self.now, job.estimate)
   if not t then job.why, job.code = why, code end
@@ -143,7 +149,8 @@ end
 
 local function has_others(self, job) return self.nreserved > (job.reserved and 1 or 0) end
 
--- Since something became free last, or a reservation came or went, one was refused that asks for the same, and for no longer.
+-- Returns true if an equal request, no longer than the job's, failed since resources became free or a reservation
+-- changed last.
 local function was_refused(self, job)
   local last = job.shape.refused
   return last and last.releases == self.releases and last.promises == self.promises and last.estimate <= job.estimate
@@ -159,8 +166,8 @@ local function refuse(self, job)
   return false
 end
 
--- Beside reservations. Sums are asked first. Room is made for a job once for the reservations as they stand: who could not have it will
--- hardly have it a moment later, where the resources are not all alike.
+-- Starts a job beside the reservations. Sums are checked first. Reservations are moved for a job at most once as long
+-- as no reservation changes: a further attempt would rarely succeed, unless all resources are alike.
 local function book_beside(self, job)
   if was_refused(self, job) or soonest(self, job) ~= self.now then return false end
   if place(self, job, self.now) then return true end
@@ -184,7 +191,7 @@ end
 
 local COUNTER = { preempt = "preempted", requeue = "requeued" }
 
---- A running job that has nothing any more waits again. event: preempt or requeue.
+--- Puts a running job without resources back into the queue. event: preempt or requeue.
 function M.back(self, job, event)
   self.nrunning, self.npending, self.releases = self.nrunning - 1, self.npending + 1, self.releases + 1
   self:stop(job)
@@ -193,7 +200,7 @@ function M.back(self, job, event)
   job[COUNTER[event]] = (job[COUNTER[event]] or 0) + 1
 end
 
--- Takes victims out, one after the other, until the job fits. Returns how many it took, or nil, and all is as it was.
+-- Detaches victims one by one until the job fits. Returns their number; or nil, with nothing changed.
 local function book_over(self, job, victims)
   local lifted = {}
   for i, id in ipairs(victims) do
@@ -221,7 +228,7 @@ end
 
 local ASK = {}
 
--- Whether it starts; how many of the victims had to go for it.
+-- Returns the number of victims preempted for the start (0 for a start without), or false.
 ASK[START] = function(self, job, ...)
   if start(self, job) then return 0 end
   return select("#", ...) > 0 and start_over(self, job, { ... })
@@ -236,13 +243,13 @@ end
 
 -- ---- reserving ----------------------------------------------------------------------------------------------
 
--- Books the earliest start that is not before t.
+-- Allocates for a job at the earliest start from t on. Returns the start, or nil.
 local function book_from(self, job, t)
   if has_others(self, job) and (place(self, job, t) or make_room(self, job, t)) then return t end
   return place(self, job, t, true)
 end
 
--- The same where that is earlier than the reservation it has.
+-- Allocates like book_from, but only for a start earlier than the present reservation.
 local function book_sooner(self, job, t)
   t = book_from(self, job, t)
   if not t or not job.reserved or t < job.reserved then return t end
@@ -255,7 +262,7 @@ local function reserve(self, job)
   if t < (job.reserved or math.huge) then return without_reservation(self, job, book_sooner, t) end
 end
 
--- The start of its reservation; the time it is now where it started.
+-- Returns the start of the job's reservation; the present time if the job has started.
 ASK[RESERVE] = function(self, job)
   local t = reserve(self, job)
   if not t then return job.reserved end
@@ -280,7 +287,7 @@ ASK[EARLIEST] = function(self, job)
   return earliest
 end
 
---- Answers the sandbox of a queue policy: numbers in, numbers and booleans out.
+--- Answers a query of the sandbox of a queue policy: numbers in, numbers and booleans out.
 function M.answer(self, what, id, ...)
   if what == FREE then return (self.engine:free(self.type)) end
   if what == AGAIN then return self:wake(id, true) end

@@ -1,16 +1,17 @@
---- dependency.lua - jobs that wait for others before they are in the queue, as RFC 26 has it:
+--- dependency.lua - dependencies of jobs, as in RFC 26. A job with a dependency is not in the queue until its
+--- conditions are met:
 ---
----   after: it started   afterany: it is over   afterok: it ended well   afternotok: it ended badly
----   begin-time: the clock is there   singleton: no other job of this user and name is active, but singletons that came later
----   turn: fewer than so many elements of its array are in the queue or run
+---   after: a job started   afterany: a job ended   afterok: a job succeeded   afternotok: a job failed
+---   begin-time: a time has come   singleton: no active job has an equal user and name, later singletons excepted
+---   turn: fewer than a number of elements of the job's array are in the queue or run
 ---
---- A job whose condition can never be met any more is cancelled, code "dependency".
+--- A job with a condition that can never be met is cancelled, with code "dependency".
 
 local core = require "weir.core"
 
 local M = {}
 
---- The conditions that name another job, in the order in which they are told.
+--- CONDITIONS: the conditions on a job, in the order of messages.
 M.CONDITIONS = { "after", "afterany", "afterok", "afternotok" }
 
 local OVER = { done = true, failed = true, cancelled = true, rejected = true }
@@ -24,11 +25,11 @@ local function is_held(job)
   return false
 end
 
--- ---- what holds a job -------------------------------------------------------------------------------------------------
+-- ---- conditions -----------------------------------------------------------------------------------------------------
 
 local function by_id(a, b) return a.id < b.id end
 
--- The active jobs that a singleton waits for.
+-- Returns the active jobs that a singleton waits for.
 local function others_like(sim, job)
   local list = {}
   for _, other in pairs(sim.jobs) do
@@ -46,7 +47,7 @@ local function follow(leader, job)
   leader.followers[job] = true
 end
 
--- Of {condition, of what}: true, it is met; false, it never will be; nil, not yet. Those that wait are heard of again.
+-- MET: for each condition a check of the job named: true if met, false if never to be met, nil if open.
 local MET = {
   after = function(job) return job.start ~= nil or job.preempted ~= nil or job.requeued ~= nil end,
   afterany = function(job) return OVER[job.state] end,
@@ -78,7 +79,7 @@ function JUDGE.singleton(sim, job)
   if #list == 0 then return true end
 end
 
--- group: {limit =, active =, held = {...}}
+-- Lets a job take a turn of its array. group: {limit =, active =, held = {...}}
 function JUDGE.turn(_, job, group)
   if not job.turn and group.active < group.limit then
     group.active, job.turn = group.active + 1, true
@@ -90,7 +91,7 @@ function JUDGE.turn(_, job, group)
   end
 end
 
---- A job is over: the next element of its array has its turn.
+--- Ends the turn of a finished job; the next element of its array takes the turn.
 function M.leave(sim, job)
   local group = job.group
   if not job.turn then return end
@@ -101,7 +102,7 @@ function M.leave(sim, job)
   end
 end
 
--- ---- reading ----------------------------------------------------------------------------------------------------------
+-- ---- reading --------------------------------------------------------------------------------------------------------
 
 local function list_of(x, name)
   if type(x) ~= "table" then error(("a job's %s: a job or a list of jobs is expected"):format(name), 4) end
@@ -114,7 +115,7 @@ local function add(waits, ...)
   return waits
 end
 
---- What a job is to wait for, by the fields of what was submitted; nil: for nothing.
+--- Returns the conditions in the fields of a submitted job; nil for none.
 function M.read(spec)
   local waits
   for _, name in ipairs(M.CONDITIONS) do
@@ -125,7 +126,7 @@ function M.read(spec)
   return waits
 end
 
---- The dependencies in a jobspec: a list of {scheme =, value =}, or nil. x: a request, or a text.
+--- Returns the dependencies of a jobspec, a list of {scheme =, value =}, or nil. `x`: a request, or a text.
 function M.of_jobspec(x)
   if type(x) == "userdata" then x = x:format "json" end
   if type(x) ~= "string" or not x:find('"dependencies"', 1, true) then return nil end
@@ -138,7 +139,7 @@ local function find(sim, value)
   return sim.known and (sim.known[value] or sim.known[math.tointeger(tonumber(value))])
 end
 
--- An entry for one of them; or nil and what is wrong.
+-- Returns the condition for a dependency; or nil and a message.
 local function entry_of(sim, scheme, value)
   if MET[scheme] then
     local leader = find(sim, value)
@@ -154,7 +155,7 @@ local function entry_of(sim, scheme, value)
   return nil, ('a dependency of scheme "%s": %s, begin-time or singleton is known'):format(scheme, table.concat(M.CONDITIONS, ", "))
 end
 
---- Adds what a jobspec says to what a job waits for. Jobs are named by their numbers or names. True; or nil, message.
+--- Adds the dependencies of a jobspec to a job. Jobs are named by number or name. Returns true; or nil, message.
 function M.add(sim, job, list)
   for _, dependency in ipairs(list) do
     local entry, why = entry_of(sim, tostring(dependency.scheme), tostring(dependency.value))
@@ -166,11 +167,11 @@ function M.add(sim, job, list)
   return true
 end
 
--- ---- looking ----------------------------------------------------------------------------------------------------------
+-- ---- looking --------------------------------------------------------------------------------------------------------
 
 local WANTED = { after = "to start", afterany = "to end", afterok = "to end well", afternotok = "to end badly" }
 
--- "a to end well"
+-- Returns a condition in words, such as "a to end well".
 local function text_of(entry)
   local what = entry[2]
   if WANTED[entry[1]] then return ("%s %s"):format(what.name or "job " .. what.id, WANTED[entry[1]]) end
@@ -179,7 +180,8 @@ local function text_of(entry)
   return "others of its name to end"
 end
 
---- Looks at what a job waits for: true when nothing is left, false when it can never be met (then job.why says so).
+--- Checks the conditions of a job. Returns true if all are met, false if any can never be met (job.why says why);
+-- otherwise nil.
 function M.look(sim, job)
   local left, texts = {}, {}
   for _, entry in ipairs(job.waits) do
@@ -200,7 +202,7 @@ function M.look(sim, job)
   job.why, job.code = "it waits for " .. table.concat(texts, ", "), "dependency"
 end
 
---- The jobs that wait for this one and stand in the queue by now, in the order of their numbers.
+--- Returns the pending jobs with a condition on `job`, by ascending number.
 function M.followers(job)
   local list = {}
   for other in pairs(job.followers or {}) do

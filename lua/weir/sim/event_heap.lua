@@ -1,18 +1,18 @@
---- event_heap.lua - a priority queue of events: by time, then kind, then in the order in which they were put in. An event is any table
---- with these two; it stands in the heap once.
+--- event_heap.lua - a priority queue of events: by time, then kind, then order of insertion. An event is any table with
+--- fields time and kind, and may be in a single heap once.
 
 local M = {}
 M.__index = M
 
 function M.new() return setmetatable({ n = 0, made = 0 }, M) end
 
--- Which of two at the same time comes first.
+-- Orders two events of equal time.
 local function before(a, b)
   if a.kind ~= b.kind then return a.kind < b.kind end
   return a.made < b.made
 end
 
--- Puts an event in its place.
+-- Inserts an event. O(log n)
 local function put(self, event)
   local i, time = self.n + 1, event.time
   self.n = i
@@ -33,7 +33,7 @@ end
 
 function M:peek() return self[1] end
 
---- Takes out an event that is to come; false: it is not there. O(n)
+--- Removes an event. Returns false if the event is not in the heap. O(n)
 function M:remove(event)
   local list, n = {}, self.n
   for i = 1, n do

@@ -1,19 +1,19 @@
---- sim - a machine with a queue and a virtual clock. Jobs are submitted, start when the queue policy says so, on resources
---- that the placement policy chooses, and end; time jumps from event to event. No wall clock, no chance: the same input gives
---- the same history on every machine.
+--- sim - a machine with a queue and a virtual clock. Jobs are submitted, start when the queue policy says so, on
+--- resources chosen by the placement policy, and end; time jumps from event to event. No wall clock and no randomness:
+--- equal input gives an equal history on every machine.
 ---
 ---   local s = sim.new { resources = "node:4 core:8", policy = "low", queue = "easy" }
 ---   local job = s:submit { request = "slot=2/node", estimate = 100, runtime = 60, at = 5 }
 ---   s:run()  print(job.state, job.start, job.finish)
 ---
---- Event rule. Events are ordered by time, then submissions before terminations, then by when they were made. "per-event":
---- the queue policy is called after each; "per-timestamp": after the last one of a second (the default). Whatever the rule, a
---- job whose estimate is over has given its resources back when the policy is called at that time.
+--- Event rule. Events are ordered by time, then submissions before terminations, then by creation. "per-event": the
+--- queue policy is called after each event; "per-timestamp" (default): after the last event of a time. With either
+--- rule, a job whose estimate is over has released its resources when the policy is called at that time.
 ---
---- A job: id, name, number, request, units (of what jobs are counted in: size.lua), submit, estimate, runtime, user, qos, priority,
---- preemptible; state (submitted, pending, running, done, failed, cancelled, rejected), start, finish, reserved (the start that is
---- booked for it), due (when it is to be gone), killed (it was longer than its estimate), preempted (how often), why and code (why
---- it did not start last).
+--- Fields of a job: id, name, number, request, units (see job_size.lua), submit, estimate, runtime, user, qos,
+--- priority, preemptible; state (submitted, pending, running, done, failed, cancelled, rejected), start, finish,
+--- reserved (start of its reservation), due (expected end), killed (true if ended at its estimate), preempted (number
+--- of preemptions), why and code (reason of the last failed start).
 
 local asking = require "weir.sim.broker"
 local dependency = require "weir.sim.dependency"
@@ -27,9 +27,9 @@ M.__index = M
 
 local SUBMIT, FINISH, ACTION, WAKE = 1, 2, 3, 4
 
--- ---- making one ---------------------------------------------------------------------------------------------
+-- ---- construction -------------------------------------------------------------------------------------------
 
--- The units that jobs are counted in: the smallest type they ask for most, cores if there are any.
+-- Returns the type jobs are counted in: core if the machine has cores, else node, socket or gpu.
 local function main_type(graph, given)
   if given then return given end
   local totals = graph:aggregate()
@@ -48,7 +48,7 @@ local function check_options(opts)
   return true
 end
 
--- What is called, by event.
+-- Returns the listeners as a table by event.
 local function listeners(on)
   if type(on) ~= "function" then return on or {} end
   return setmetatable({ time = false }, { __index = function(list, event)
@@ -58,14 +58,14 @@ local function listeners(on)
   end })
 end
 
---- A simulator. opts: resources, policy, queue ("fcfs" if not given), rule ("per-timestamp", "per-event"), overrun ("kill",
---- "run": what becomes of a job that runs longer than its estimate), type (what jobs are counted in; core where there are
---- any), start (of the clock), budget (of the queue policy), turns (how often in a row the policy may ask to be called again
---- while nothing happens; 100,000 if not given), keep (false: jobs that are over are forgotten, s.list stays
---- empty), dependencies (false: jobspecs do not name others that they wait for, so that nothing is kept of jobs that are over),
---- on (a function called with what happens: event, job, simulator; or a table of functions by event, called with job and
---- simulator; events are submit, reject, start, reserve, preempt, finish, cancel; without a job, pass after each call of the queue
---- policy, and, in a table, time before the clock moves on). Or nil, message, code.
+--- Makes a simulator. opts: resources; policy; queue ("fcfs" by default); rule ("per-timestamp", "per-event"); overrun
+--- ("kill" or "run", for jobs running longer than their estimate); type (jobs are counted in its units; core by
+--- default, if the machine has cores); start (of the clock); budget (of the queue policy); turns (how many times in a
+--- row the policy may ask to be called again without any event; 100,000 by default); keep (false: finished jobs are
+--- forgotten, and s.list stays empty); dependencies (false: dependencies in jobspecs are ignored, so nothing is kept of
+--- finished jobs); on (a function called with event, job, simulator; or a table of functions by event, called with job
+--- and simulator). Events: submit, reject, start, reserve, preempt, finish, cancel; without a job, pass after each call
+--- of the queue policy, and, in a table only, time before the clock moves on. Or nil, message, code.
 function M.new(opts)
   local ok, why, code = check_options(opts)
   if not ok then return nil, why, code end
@@ -89,7 +89,7 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
---- Takes another queue policy; the jobs that wait are handed over, reservations are dropped. Or nil, message, code.
+--- Sets a new queue policy; waiting jobs are handed over, reservations are dropped. Or nil, message, code.
 function M:use_queue(x, budget)
   local sandbox, name, code = queue_policy.open(x, function(...) return asking.answer(self, ...) end, budget)
   if not sandbox then return nil, name, code end
@@ -106,12 +106,12 @@ function M:use_queue(x, budget)
   return true
 end
 
--- Requests are measured anew, and looked at anew whether they can ever run: jobs that are there keep their units.
+-- Forgets measurements and feasibility of all requests. Existing jobs keep their units.
 local function forget_requests(self)
   self.requests, self.nrequests, self.sizes, self.machine = {}, 0, {}, self.machine + 1
 end
 
---- Takes another placement policy for what starts from now on.
+--- Sets a new placement policy, for starts from now on.
 function M:use_policy(x)
   local done, why, code = self.engine:use(x)
   if done then
@@ -121,16 +121,17 @@ function M:use_policy(x)
   return done, why, code
 end
 
--- Tells the queue policy something. Where it fails it raises, and self.failure is what.
+-- Calls the queue policy. A failure of the policy is raised, and kept as self.failure.
 function M:ask(...)
   local ok, message = self.queue:call(...)
   if ok then return end
-  if message == "interrupted" then error(message, 0) end -- by a signal, which is no fault of the policy's
+  if message == "interrupted" then error(message, 0) end -- by a signal, not a failure of the policy
   self.failure = ("queue policy %s: %s"):format(self.queue_name, message)
   error(self.failure, 0)
 end
 
---- The placement policy failed. Where it took more than twice its seconds the simulation ends, as each job would take as long.
+--- Handles a failure of the placement policy. A policy that used more than twice its seconds ends the simulation, as
+--- each job would take as long.
 function M:placement_failed(why)
   local retired = self.engine:retire() or self.engine:retired()
   if not retired then return end
@@ -138,7 +139,7 @@ function M:placement_failed(why)
   error(self.failure, 0)
 end
 
---- Units free now, and units in all, of what jobs are counted in.
+--- Returns the free units, and all units, of the type jobs are counted in.
 function M:free() return (self.engine:free(self.type)) end
 
 function M:total()
@@ -148,7 +149,8 @@ end
 
 local FOLLOWED = { start = true, finish = true, cancel = true, reject = true }
 
--- Who waits for the job is looked at after the call of the policy that this may be amid.
+-- Reports an event to listeners. Jobs depending on `job` are checked in an event of their own, as a call of the policy
+-- may be under way.
 function M:tell(event, job)
   local f = self.on[event]
   if event ~= "pass" then self.turns = 0 end
@@ -160,9 +162,9 @@ end
 
 M.units_of, M.main_type = size.of, main_type
 
-local REQUESTS = 10000 -- that are remembered
+local REQUESTS = 10000 -- requests remembered
 
--- A request is read once for all jobs that give the same text or table.
+-- Returns the shape of a request; equal texts or tables share a shape, so a request is parsed once.
 local function read_request(self, x)
   local known = self.requests[x]
   if known then return known end
@@ -176,7 +178,7 @@ local function read_request(self, x)
   return known
 end
 
--- The job is the simulator's from now on: submit, estimate, runtime and request are there.
+-- Takes a job into the simulator; submit, estimate, runtime and request are set already.
 local function take(self, job)
   local shape = self.requests[job.request]
   if not shape then
@@ -205,11 +207,11 @@ local function number_of(value, default, what)
   return value
 end
 
---- Submits a job: request (text, table, request), estimate (seconds; the request's duration if not given), runtime (the
---- estimate if not given), at (now if not given), and user, qos, priority, preemptible, name, number; after, afterany, afterok,
---- afternotok: jobs that it waits for, singleton, group: see dependency.lua, and what the jobspec itself names there; requeue: it
---- begins anew where it would fail with its resources. Returns the job, a table whose state is pending, running, done, failed,
---- cancelled or rejected; or nil, message, code.
+--- Submits a job: request (text, table, request), estimate (seconds; by default the request's duration), runtime (by
+--- default the estimate), at (now by default), user, qos, priority, preemptible, name, number; after, afterany,
+--- afterok, afternotok (jobs), singleton, group: see dependency.lua, besides dependencies of the jobspec; requeue
+--- (true: begins anew instead of failing with its resources). Returns the job, a table with state pending, running,
+--- done, failed, cancelled or rejected; or nil, message, code.
 function M:submit(spec)
   local shape, why, code = read_request(self, spec.request)
   if not shape then return nil, why, code end
@@ -234,7 +236,7 @@ function M:submit(spec)
   return job
 end
 
--- The job that is fed next does not stand among the events: it comes before those of its time.
+-- Takes the next job from the source. The job is kept beside the event heap, and precedes all events of its time.
 local function pull(self)
   local job = self.source()
   self.fed = job
@@ -252,9 +254,9 @@ local function pull(self)
   if not ok then error(why, 0) end
 end
 
---- Takes jobs from a function as they are needed: next() returns the next job in the order of submission, or nil. A job is a
---- new table {submit =, estimate =, runtime =, request =}, and user, qos, priority, preemptible, name, number. Jobspecs, as
---- texts, may name jobs that they depend on.
+--- Submits jobs from a function as they are needed: next() returns the next job in the order of submission, or nil. A
+--- job is a new table {submit =, estimate =, runtime =, request =}, with user, qos, priority, preemptible, name,
+--- number. Jobspecs given as texts may have dependencies.
 function M:feed(next)
   self.source = next
   pull(self)
@@ -266,14 +268,14 @@ function M:hand_over(job)
   if job.state == "running" then self:ask("started", job.id, job.start) end
 end
 
---- Gives a job that waits another priority.
+--- Changes the priority of a waiting job.
 function M:prioritise(job, value)
   job.priority = value
   if job.state == "pending" and not job.waits then self:ask("priority", job.id, value) end
   self.dirty = true
 end
 
--- Lists of jobs by time, linked.
+-- Linked lists of jobs by time.
 local function link(lists, t, job)
   job.beside, lists[t] = lists[t], job
 end
@@ -288,7 +290,7 @@ local function unlink(lists, t, job)
   if at then at.beside, job.beside = job.beside, nil end
 end
 
--- A job that has its resources begins to run.
+-- Starts a job whose resources were allocated.
 function M:begin(job)
   local lasts, estimate, now = job.runtime, job.estimate, self.now
   job.state, job.start, job.due, job.why, job.code = "running", now, now + estimate, nil, nil
@@ -307,14 +309,14 @@ function M:begin(job)
   self:tell("start", job)
 end
 
---- A job stops before its time: its end does not come, and nobody waits for it.
+--- Removes the pending end of a running job.
 function M:stop(job)
   self.events:remove(job)
   unlink(self.due, job.due, job)
   unlink(self.late, job.due, job)
 end
 
--- The clock is to stop at a time; calling: and the queue policy to be called.
+-- Makes the clock stop at a time; with `calling` the queue policy is called then.
 function M:wake(time, calling)
   local known = self.wakes[time]
   self.wakes[time] = calling or known or "stop"
@@ -346,7 +348,8 @@ end
 
 local HANDLE = {}
 
--- The queue policy gets to know a job; not before what it waits for has happened. False: that can never be.
+-- Submits a job to the queue policy once its dependencies are met. Cancels a job whose dependencies can never be met,
+-- and returns false.
 local function enter(self, job)
   local free_to_go = not job.waits or dependency.look(self, job)
   if free_to_go == false then
@@ -363,7 +366,7 @@ function M:look_at_followers(job)
   for _, other in ipairs(dependency.followers(job)) do enter(self, other) end
 end
 
---- Looks again at a job that waits for something else than the queue.
+--- Checks the dependencies of a waiting job again.
 function M:look_again(job)
   if job.state == "pending" and job.waits then enter(self, job) end
 end
@@ -396,7 +399,7 @@ HANDLE[ACTION] = function(self, event)
   self.dirty = true
 end
 
--- A policy that always asks to be called again would keep a replay from ending.
+-- Stops a policy that keeps asking to be called again, as a replay would never end.
 local function count_turn(self)
   self.turns = self.turns + 1
   if self.turns <= self.most_turns then return end
@@ -415,7 +418,7 @@ end
 
 -- ---- the clock ----------------------------------------------------------------------------------------------
 
--- Takes the jobs of a time out of their list, in the order of their numbers.
+-- Removes the list of jobs of a time. Returns the jobs by ascending number.
 local function take_list(lists, t)
   local list, job = {}, lists[t]
   lists[t] = nil
@@ -427,7 +430,8 @@ local function take_list(lists, t)
   return list
 end
 
--- What ends by its estimate at t has gone when the queue policy is asked at t, before its own event comes.
+-- Releases the resources of jobs whose estimate ends at t, before the policy is called at t and before their own
+-- events.
 local function let_go(self, t)
   for _, job in ipairs(take_list(self.due, t)) do
     self.engine:release(job.id)
@@ -438,8 +442,8 @@ local function let_go(self, t)
   self:ask("change", false)
 end
 
--- A job that goes on beyond its estimate keeps what it has, for as long again as it ran; nobody could know, so reservations are
--- made anew.
+-- Extends jobs running beyond their estimate, by the time they have run so far; the end is unknown, so reservations
+-- are dropped to be made again.
 local function extend(self, t)
   asking.drop_reservations(self)
   for _, job in ipairs(take_list(self.late, t)) do
@@ -462,7 +466,7 @@ local function advance(self, t)
   if self.nreserved > 0 and (self.held or t >= self.soonest) then asking.begin_reserved(self) end
 end
 
--- Asks the queue policy what is to be done.
+-- Calls the queue policy, if anything has changed and a job is waiting.
 local function pass(self)
   if not self.dirty then return end
   self.dirty = false
@@ -472,14 +476,15 @@ local function pass(self)
   self:tell("pass")
 end
 
---- When something happens next; nil: never.
+--- Returns the time of the next event, or nil.
 function M:next_time()
   local event, fed = self.events[1], self.fed
   if fed and not (event and event.time < fed.time) then return fed.time end
   return event and event.time
 end
 
---- Handles one event, and calls the queue policy as the event rule says. False: there is none, or it lies after `limit`.
+--- Handles the next event, and calls the queue policy as the event rule says. Returns false if no event is left, or the
+-- next one is after `limit`.
 function M:step(limit)
   local events, fed = self.events, self.fed
   local event = events[1]
@@ -501,19 +506,19 @@ function M:step(limit)
   return true
 end
 
---- Runs to the end, or until the clock is at `limit` (seconds) and all that happens up to then has happened.
+--- Runs to the end, or until the clock is at `limit` (seconds) and all events up to `limit` were handled.
 function M:run(limit)
   while self:step(limit) do end
   if limit and limit > self.now then advance(self, limit) end
   return self.now
 end
 
---- Has a function called at a time, in the order of events; what it changes is seen by the queue policy then.
+--- Calls a function at a time, in the order of events; its changes are visible to the queue policy then.
 function M:at(time, action)
   self.events:push { time = math.max(time, self.now), kind = ACTION, action = action }
 end
 
---- Cancels a job, in whatever state. False: it is over.
+--- Cancels a job in any state. Returns false if the job has ended.
 function M:cancel(job)
   if job.state == "running" then
     self:stop(job)
@@ -536,7 +541,7 @@ function M:cancel(job)
   return true
 end
 
---- Ends a running job as failed. False: it does not run.
+--- Ends a running job as failed. Returns false if the job is not running.
 function M:fail(job)
   if job.state ~= "running" then return false end
   self:stop(job)
@@ -544,7 +549,7 @@ function M:fail(job)
   return true
 end
 
---- Takes what a running job has; it waits again, and begins anew. False: it does not run.
+--- Puts a running job back into the queue, to begin anew. Returns false if the job is not running.
 function M:requeue(job)
   if job.state ~= "running" then return false end
   if not job.released then assert(self.engine:release(job.id)) end
@@ -554,7 +559,7 @@ function M:requeue(job)
   return true
 end
 
---- Gives a running job more: what a request finds. Or nil, message, code.
+--- Adds to a running job the resources found by a request. Or nil, message, code.
 function M:grow(job, request)
   if job.state ~= "running" then return nil, "only a job that runs can grow", "invalid" end
   local a, why, code = self.engine:grow(job.id, request)
@@ -564,7 +569,7 @@ function M:grow(job, request)
   return a
 end
 
---- Takes a part away from a running job, as engine:shrink does; a job of which nothing is left is over. Or nil, message, code.
+--- Takes a part from a running job, like engine:shrink; a job left without resources ends. Or nil, message, code.
 function M:shrink(job, part)
   if job.state ~= "running" then return nil, "only a job that runs can shrink", "invalid" end
   local a, why, code = self.engine:shrink(job.id, part)
@@ -580,7 +585,7 @@ function M:shrink(job, part)
   return a
 end
 
---- Everything that happens up to now has happened, and the queue policy was asked.
+--- Handles all events up to now, and calls the queue policy.
 function M:settle()
   repeat
     while self:step(self.now) do end
@@ -589,8 +594,8 @@ function M:settle()
   until not t or t > self.now
 end
 
---- Asks the queue policy now, after changes from outside: states of vertices, resources added or removed. Reservations are made
---- anew, as what they stand on may be gone.
+--- Calls the queue policy after external changes: states of vertices, resources added or removed. Reservations are
+--- dropped to be made again, as their resources may be gone.
 function M:changed()
   self.releases = self.releases + 1
   forget_requests(self)

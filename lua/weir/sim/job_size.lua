@@ -1,12 +1,13 @@
---- job_size.lua - how much of a machine a request is, in units of the type that jobs are counted in (cores, say).
+--- job_size.lua - the size of a request, in units of the type jobs are counted in (cores, for example).
 ---
---- What it asks for of that type counts. Where it gets something as a whole that has such units in it, as nodes have cores, these
---- count too: as many as there are in one of them, in the mean. What has to do with neither, such as gpus beside cores, counts as the
---- share of the machine that it is: half of the gpus are as much as half of the cores.
+--- Units requested directly count. A vertex requested as a whole, such as a node, counts with the units inside, the
+--- mean over all such vertices. Resources unrelated to the type, such as gpus beside cores, count by their share of the
+--- machine: half of the gpus count as much as half of the cores.
 
 local M = {}
 
--- Units of a type within one vertex of another type, in the mean of those that have any; 0: it is not within it.
+-- Returns the units of type `main` within a vertex of `type`, the mean over all vertices with any; 0 if no vertex
+-- contains units.
 local function within(graph, type, main, known)
   if known[type] then return known[type] end
   local sum, n = 0, 0
@@ -20,7 +21,8 @@ end
 
 local function least_of(r) return type(r.count) == "table" and r.count.min or r.count or 1 end
 
--- Sums over a list of resources: units in all, units that are asked for, and the largest share of the machine.
+-- Returns three sums over a list of resources: units in all, units requested directly, and the largest share of the
+-- machine.
 local function sum(list, times, in_slot, look)
   local units, asked, share = 0, 0, 0
   for _, r in ipairs(list) do
@@ -38,8 +40,9 @@ end
 
 local function nothing() return 0 end
 
---- The units of a type that a request is, and those that it asks for, which it gets at least. known: a table that belongs to the
---- graph as it is. Without a graph only what it asks for counts.
+--- Returns the size of a request in units of type `main`, and the units requested directly, a lower bound of the
+--- allocation. `known`: a cache, valid while the graph is unchanged. Without a graph only units requested directly
+--- count.
 function M.of(request, main, graph, known)
   if not graph then return (select(2, sum(request:resources(), 1, false, { main = main, within = nothing, share = nothing }))) end
   local totals = graph:aggregate()

@@ -1,4 +1,4 @@
---- queue_policy.lua - queue policies: found by name in policies/queue, or by path; each in a sandbox.
+--- queue_policy.lua - queue policies, found by name in policies/queue or by path; each runs in a sandbox.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -17,14 +17,14 @@ local function folders()
   return list
 end
 
---- The queue policies there are: {name =, path =} by name.
+--- Returns all queue policies as {name =, path =}, by ascending name.
 function M.list()
   local list = policy.list(folders())
   table.sort(list, function(a, b) return a.name < b.name end)
   return list
 end
 
---- The file of a queue policy; or nil, message.
+--- Returns the file of a queue policy; or nil, message.
 local function find(name)
   if name:find "/" or name:find "%.lua$" then return name end
   local names = {}
@@ -37,7 +37,7 @@ end
 
 M.find = find
 
--- "name:k=4,mode=strict" or {"name", k = 4}: the name, and the options as lines.
+-- Splits "name:k=4,mode=strict" or {"name", k = 4} into the name, and the options as lines.
 local function split(x)
   local lines = {}
   if type(x) == "table" then
@@ -50,8 +50,9 @@ local function split(x)
   return name or x, rest and rest:gsub(",", "\n") or ""
 end
 
---- A queue policy in its sandbox. x: a name or path with options ("hybrid:k=2"), or {"hybrid", k = 2}. bridge: what it asks
---- the simulator. texts: of files that are not here, by path. Or nil, message, code.
+--- Opens a queue policy in a sandbox. `x`: a name or path with options ("hybrid:k=2"), or {"hybrid", k = 2}.
+--- bridge(...) answers queries of the policy. `texts`: sources by path, for paths not readable here. Or nil, message,
+--- code.
 function M.open(x, bridge, budget, texts)
   local name, options = split(x)
   local path, why = find(name)

@@ -1,27 +1,33 @@
--- queue_runtime.lua - what a queue policy stands on. Runs inside the sandbox of the policy, before it: ... is the bridge to the
--- simulator. A queue policy returns
+-- queue_runtime.lua - the library of queue policies. Runs inside the sandbox of a policy, ahead of the policy; ... is
+-- the bridge to the simulator. A queue policy returns
 --
 --   { name =, doc =, version =, options = {k = 4, mode = {default = "a", choices = {"a", "b"}}, ...},
---     order = function(job, now, options) return number, ... end,   who comes first: up to four numbers, smaller first; then as
---                                                                   submitted. Asked for all that wait, whenever something changed
---     schedule = function(queue, options) ... end,                  called when something changed
---     finished = function(job, now, options) ... end }              a job ended that ran since job.start, or was preempted
+--     order = function(job, now, options) return number, ... end,   order of the queue: up to four numbers, smaller first;
+--                                                                   then by submission. Called for all waiting jobs after
+--                                                                   each change
+--     schedule = function(queue, options) ... end,                  called after each change
+--     finished = function(job, now, options) ... end }              called when a job running since job.start has ended or
+--                                                                   was preempted
 --
--- queue.now; queue.units: how many there are in all of what jobs are counted in.
--- for job in queue:pending(): the jobs that wait, in order. for job in queue:news(): those of them that could not be looked at, or
---   could not start, when the policy was called last: all where something became free, or the order changes; else those that came.
--- for job in queue:candidates(): those of the news that have no reservation, and for which there are units enough free.
--- queue:first() the first that waits. queue:running() a list of those that run. queue:freed() whether something became free since.
--- queue:start(job[, victims]): whether it starts now. It starts on what is free and in nobody's way: a reservation may be given other
---   resources for that, but never another time. With a list of running jobs it may take the place of as few of them as it
---   needs, the first ones first; they wait again. Where not even that would do, nothing has happened.
--- queue:reserve(job): whether it starts now; else the earliest start is booked for it, as job.reserved, or nil where there is none
---   in sight. A job that has a reservation keeps it, or gets an earlier one.
--- queue:unreserve(job). queue:fits(job): false when there are too few units free now. queue:earliest(job): when it could start.
--- queue:preempt(job) stops one that runs: it waits again. queue:again(time): the policy is called then, whatever happens.
--- job: id, number, submit, estimate (seconds), units (as far as can be told before it starts), machine (units that there are), user,
---   qos, priority, reserved, start (when it runs), preemptible (seconds after which it may be preempted, or nil), preempted (how
---   often it was).
+-- queue.now: the time. queue.units: the units of the machine, of the type jobs are counted in.
+-- queue:pending() iterates over the waiting jobs, in order. queue:news() iterates over the waiting jobs not examined
+-- by the last call, or possible to start since: all jobs after resources became free or the order changed, otherwise
+-- only new jobs. queue:candidates() iterates over the news without a reservation for which enough units are free.
+-- queue:first() returns the first waiting job; queue:running() a list of the running jobs; queue:freed() true if
+-- resources became free since the last call.
+-- queue:start(job[, victims]) returns true if the job starts now. A job starts on free resources without delaying any
+-- reservation: a reservation may move to different resources, but never to a different time. With a list of running
+-- jobs, the job may replace as few of them as needed, the first ones first; replaced jobs wait again. On failure
+-- nothing has changed.
+-- queue:reserve(job) returns true if the job starts now; otherwise the earliest start is reserved as job.reserved, nil
+-- if no start is in sight. A job with a reservation keeps it, or gets an earlier one.
+-- queue:unreserve(job) drops a reservation. queue:fits(job) returns false if too few units are free now.
+-- queue:earliest(job) returns a possible start.
+-- queue:preempt(job) stops a running job, to wait again. queue:again(time) asks for a call at a time, with or without
+-- changes.
+-- Fields of a job: id, number, submit, estimate (seconds), units (as far as known before the start), machine (units of
+-- the machine), user, qos, priority, reserved, start (of a running job), preemptible (seconds after which the job may
+-- be preempted, or nil), preempted (number of preemptions).
 
 local bridge, coroutines = ...
 
@@ -29,20 +35,21 @@ local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5,
 
 local policy, options
 local jobs, running, nrunning = {}, {}, 0
-local HOLE = { waits = false }                  -- in place of who does not wait any more
-local pending, first, last, holes = {}, 1, 0, 0 -- pending[first..last], each with its place
-local needs = {}                                -- what each takes at least, beside it, so that few jobs are looked at; holes: too much
-local newest                                    -- who was added last
-local front = 1                                 -- before it nobody waits any more
-local fresh = 1                                 -- from here on they came since the last call
-local sorted, freed, early = true, true, true   -- early: there may be an earlier start for what is reserved
-local free = 0                                  -- units, or more than that
+local HOLE = { waits = false }                  -- replaces a job that no longer waits
+local pending, first, last, holes = {}, 1, 0, 0 -- pending[first..last]: jobs in order, each with its place
+-- the least units of each job, parallel to `pending`, so that few jobs are examined; infinite for holes
+local needs = {}
+local newest                                    -- the job added last
+local front = 1                                 -- no job waits in front of this place
+local fresh = 1                                 -- jobs from this place on came since the last call
+local sorted, freed, early = true, true, true   -- early: an earlier start may exist for a reservation
+local free = 0                                  -- free units, or an upper bound
 local ranked = false                            -- by priority
-local counts, smallest = {}, math.huge          -- how many that wait take so many units at least; the least of these
+local counts, smallest = {}, math.huge          -- number of waiting jobs by least units; the smallest least
 
 local queue = { now = 0, units = 0 }
 
--- ---- who waits ----------------------------------------------------------------------------------------------
+-- ---- waiting jobs -------------------------------------------------------------------------------------------
 
 local function count(job)
   local n = job.least
@@ -97,10 +104,10 @@ end
 
 local function keys(a, b, c, d) return a or 0, b or 0, c or 0, d or 0 end
 
--- Where the host says so, what comes first without an order of the policy.
+-- Returns the rank of a job without an order of the policy: by priority, if the host says so.
 local function rank(job) return ranked and -(job.priority or 0) or 0 end
 
--- Whether a comes after b, where the policy has no order.
+-- Returns true if a comes after b, without an order of the policy.
 local function behind(a, b)
   local x, y = rank(a), rank(b)
   if x ~= y then return x > y end
@@ -108,7 +115,7 @@ local function behind(a, b)
   return a.number > b.number
 end
 
--- Where a job belongs among those that wait, which are in order: before what stands there.
+-- Returns the place for a job among the ordered waiting jobs.
 local function place_of(job)
   local low, high = first, last + 1
   while low < high do
@@ -120,7 +127,7 @@ local function place_of(job)
   return low
 end
 
--- Moves up what stands from a place on, as far as the next hole.
+-- Moves jobs from a place on by one, up to the next hole.
 local function move_up(low)
   local hole = low
   while hole <= last and pending[hole] ~= HOLE do hole = hole + 1 end
@@ -131,7 +138,7 @@ local function move_up(low)
   if low < fresh and fresh <= hole then fresh = fresh + 1 end
 end
 
--- Puts a job to its place. Mostly there is room before it, left by one that came first and has started.
+-- Inserts a job at its place. Mostly a hole is in front of the place, left by an earlier job that has started.
 local function insert(job)
   local low = place_of(job)
   if low == first and first > 1 then
@@ -179,7 +186,7 @@ local function from(i)
   end
 end
 
--- ---- what a policy can do -----------------------------------------------------------------------------------
+-- ---- methods for policies -----------------------------------------------------------------------------------
 
 function queue.pending() return from(first) end
 function queue.news() return from((freed or policy.order) and first or fresh) end
@@ -226,7 +233,7 @@ local function ended(job)
   if policy.finished then policy.finished(job, queue.now, options) end
 end
 
--- It runs no more, and waits again.
+-- Puts a running job back among the waiting jobs.
 local function back(job)
   ended(job)
   job.start = nil
@@ -248,7 +255,7 @@ local function numbers(victims)
   return ids
 end
 
--- In place of others: the simulator says how many of them had to go.
+-- Starts a job in place of victims; the simulator answers the number of preempted victims.
 local function start_over(job, victims)
   local n = bridge(START, job.id, table.unpack(numbers(victims)))
   if not n then return false end
@@ -303,16 +310,16 @@ function queue.again(self, time)
   if time > self.now then bridge(AGAIN, time) end
 end
 
--- ---- what the simulator tells -------------------------------------------------------------------------------
+-- ---- calls of the simulator ---------------------------------------------------------------------------------
 
 local host = {}
 
 function host.units(n) queue.units = n end
 
--- From now on who has a higher priority comes first, where the policy has no order of its own.
+-- Orders jobs by priority from now on, where the policy has no order.
 function host.ranked() ranked = true end
 
--- least: the units that it takes at least; units, if not given.
+-- Adds a job. least: the least units the job takes; `units` by default.
 function host.submit(id, number, submit, estimate, units, user, qos, priority, preemptible, least)
   local job = { id = id, number = number, submit = submit, estimate = estimate, units = units, user = user, qos = qos,
     priority = priority, preemptible = preemptible, machine = queue.units, least = least or units, waits = true, reserved = nil }
@@ -324,7 +331,7 @@ function host.submit(id, number, submit, estimate, units, user, qos, priority, p
   insert(job)
 end
 
--- sooner: before it was thought to end.
+-- Ends a job. sooner: before its expected end.
 function host.finish(id, sooner, now)
   local job = jobs[id]
   queue.now = now
@@ -337,7 +344,7 @@ function host.finish(id, sooner, now)
   freed, early = true, early or sooner
 end
 
--- A job runs: its reservation began, or it did so already when the policy came.
+-- Notes a running job: its reservation has begun, or the job was running before the policy was opened.
 function host.started(id, start)
   local job = jobs[id]
   queue.now = math.max(queue.now, start)
@@ -345,16 +352,16 @@ function host.started(id, start)
   job.start = start
 end
 
--- A job lost what it had, and waits again.
+-- Notes that a running job has lost its resources and waits again.
 function host.back(id, now)
   queue.now = now
   back(jobs[id])
 end
 
--- A reservation was lost.
+-- Notes the loss of a reservation.
 function host.lost(id) jobs[id].reserved, freed, early = nil, true, true end
 
--- Something became free; sooner: before it was thought to.
+-- Notes that resources became free. sooner: earlier than expected.
 function host.change(sooner) freed, early = true, early or sooner end
 
 function host.priority(id, value)
@@ -377,10 +384,10 @@ function host.schedule(now, units)
   end
   fresh = last + 1
   local n = last - first + 1
-  if first + holes > 32 and (holes > n // 2 or first > n) then squeeze() end -- lists that begin at 1 are quicker
+  if first + holes > 32 and (holes > n // 2 or first > n) then squeeze() end -- lists beginning at 1 are faster
 end
 
--- The same, in parts: `begin`, and `go` as long as they return false. Between them nothing else may be called.
+-- Runs a pass in parts: `begin`, then `go` as long as it returns false. No further function may be called in between.
 local pass
 
 function host.go(...)
@@ -394,7 +401,7 @@ function host.begin(now, units)
   return host.go(now, units)
 end
 
--- The first n that wait.
+-- Returns the ids of the first n waiting jobs.
 function host.heads(n)
   local ids = {}
   for i = first, last do
@@ -428,7 +435,7 @@ local function value_of(name, declared, text)
   return value
 end
 
--- name=value pairs, separated by line ends.
+-- Sets the options from lines of name=value.
 function host.options(text)
   local given, known = {}, {}
   for name, value in (text or ""):gmatch "([^=\n]+)=([^\n]*)" do given[name] = value end

@@ -1,6 +1,6 @@
---- child.lua - methods for services within this one (weir serve --parent): a job's allocation is the child's machine.
+--- child.lua - methods for child services (weir serve --parent): the allocation of a job is the machine of a child.
 
-local nested = require "weir.serve.nested"
+local child_instances = require "weir.serve.child_instances"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 
@@ -12,13 +12,14 @@ needs.reader "child.list"
 params.takes("child.open", "children", { job = "job!" })
 params.takes("child.list", "", {})
 
---- {"id":1,"method":"child.open","params":{"job":7}}: what job 7 has is for a child to acquire, as group "job.7" of resource.acquire.
---- "leaving" are targets that it was to give back when it was here last. Opened again it is the same
+--- {"id":1,"method":"child.open","params":{"job":7}}: opens the allocation of job 7 to a child, as group "job.7" of
+--- resource.acquire. In the answer, "leaving" are the targets still to be given back from an earlier connection.
+--- Opening again changes nothing
 M["child.open"] = function(self, call, p)
-  call.answer(nested.describe(params.check(self.nested:open(p.job))))
+  call.answer(child_instances.describe(params.check(self.nested:open(p.job))))
 end
 
---- {"id":2,"method":"child.list"}: all that were opened, and whether their child is there
+--- {"id":2,"method":"child.list"}: all opened jobs, and whether a child is connected
 M["child.list"] = function(self, call)
   call.answer { children = self.nested:list() }
 end

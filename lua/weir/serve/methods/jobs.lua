@@ -2,7 +2,7 @@
 
 local core = require "weir.core"
 local filter = require "weir.serve.filter"
-local keep = require "weir.serve.keep"
+local service_state = require "weir.serve.service_state"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 local view = require "weir.cli.view"
@@ -35,7 +35,7 @@ params.takes("explain", "", {
   without = "texts", constraint = "table", columns = "count",
 })
 
--- ---- what is told of a job -------------------------------------------------------------------------------------------------
+-- ---- description of a job -------------------------------------------------------------------------------------------
 
 local function finite(t) return t < math.huge and t or core.null end
 
@@ -51,11 +51,12 @@ end
 local function document(a, format)
   if format == "none" then return nil end
   if format == "tree" then return view.allocation(a) end
-  local text = keep.strip_text(params.check(a:format(format)))
+  local text = service_state.strip_text(params.check(a:format(format)))
   return format:find "^rv1" and core.json_decode(text) or format == "rlite" and core.json_decode(text) or text
 end
 
--- `owner`: who matched it, where that was no administrator.
+-- Returns the state of an allocation without its resources. `owner`: the user of the match, or nil for an
+-- administrator.
 local function brief(self, a)
   return { job = a.state ~= "matched" and a.id or nil, state = a.state, start = a.at, duration = finite(a.duration), policy = a.policy,
     owner = self.owners:of(a.id) }
@@ -68,9 +69,10 @@ local function full(self, a, format)
   return t
 end
 
--- ---- match ------------------------------------------------------------------------------------------------------------------
+-- ---- match ----------------------------------------------------------------------------------------------------------
 
--- Requests by their text, as many clients ask for the same: short texts, the last hundreds of them.
+-- Parsed requests by text, as many clients send equal requests: texts of at most SHORT bytes, at most KNOWN_MOST of
+-- them.
 local SHORT, KNOWN_MOST = 1024, 512
 local known, nknown = {}, 0
 
@@ -81,7 +83,8 @@ local function remember(text, asked)
   return asked
 end
 
--- A jobspec as a table or text, or a shape. Never the name of a file: that would be one of the service's.
+-- Returns the request of a call: a jobspec as table or text, or a shape. Never the name of a file: the path would name
+-- a file of the service's host.
 local function request(p)
   local value = p.request
   if known[value] then return known[value] end
@@ -101,7 +104,8 @@ function M.match(self, call, p)
   local asked = request(p)
   local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, stats = true }
   if not call.record then check_match(self, p, opts) end
-  if opts.job then self.nested:update() end -- a child of an earlier job with this id is over before the id is given again
+  -- the child of an earlier job with an equal id must end before the id is given again
+  if opts.job then self.nested:update() end
   local a, why, code
   if call.record then
     a, why, code = self.follower:book(call.record, opts.job)
@@ -118,9 +122,9 @@ function M.match(self, call, p)
   call.answer(full(self, a, p.format))
 end
 
--- ---- changing jobs ------------------------------------------------------------------------------------------------------------
+-- ---- changing jobs --------------------------------------------------------------------------------------------------
 
---- {"id":2,"method":"release","params":{"job":1}}; with "targets": only from these
+--- {"id":2,"method":"release","params":{"job":1}}; with "targets": only resources on these targets
 function M.release(self, call, p)
   local job, set = p.job, p.targets
   if set and self.nested:of(job) then params.fail("busy", "job %d is an instance of its own: shrink it, and it gives them back", job) end
@@ -135,7 +139,8 @@ end
 
 local NOT_HERE = { busy = true, infeasible = true }
 
---- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}; "pass": true asks the parent, where it is not to be had here
+--- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}; "pass": true asks the parent for resources
+-- missing here
 function M.grow(self, call, p)
   local job, asked = p.job, request(p)
   local child = self.nested:of(job)
@@ -149,7 +154,7 @@ function M.grow(self, call, p)
     if not a then return nil, why, code end
     self:changed()
     self.nested:touch(job)
-    self.nested:update() -- a child hears of it before the answer
+    self.nested:update() -- a child learns of its new targets before the answer
     call.answer(full(self, a, p.format))
     return true
   end
@@ -162,7 +167,7 @@ function M.grow(self, call, p)
   end)
 end
 
--- Some units of one pool, ranks, or an R.
+-- Returns the part of a job named by a call and the name of the field: units of a pool, ranks, or an R.
 local function part(self, p)
   local path, ranks, R = p.path, p.ranks, p.R
   if (path and 1 or 0) + (ranks and 1 or 0) + (R and 1 or 0) ~= 1 then params.fail("invalid", "one of path, ranks and R is wanted") end
@@ -172,7 +177,7 @@ local function part(self, p)
   return p.amount and { vertex = v, amount = p.amount } or v, p.amount and "amount" or "path"
 end
 
--- An instance of its own gives back when nobody is on it any more, and whole targets only.
+-- Asks a child to give targets back. A child releases whole targets only, as soon as no job of the child uses them.
 local function ask_back(self, call, p, child)
   if not p.ranks then params.fail("busy", "job %d is an instance of its own: it gives back targets, so ranks is wanted", child.job) end
   params.check(self.nested:ask_back(child, p.ranks, p.pass))
@@ -180,8 +185,9 @@ local function ask_back(self, call, p, child)
   call.answer { job = child.job, leaving = tostring(child.leaving) }
 end
 
---- {"id":4,"method":"shrink","params":{"job":1,"ranks":"0-1"}}; or "path", with "amount" for some units; or "R". A job that is an
---- instance of its own is asked for the ranks; with "pass": true they go on to the parent of this service
+--- {"id":4,"method":"shrink","params":{"job":1,"ranks":"0-1"}}; or "path", with "amount" for some units; or "R". The
+--- child of an opened job is asked to give the ranks back; with "pass": true the ranks go on to the parent of the
+--- service
 function M.shrink(self, call, p)
   local child = self.nested:of(p.job)
   if child then return ask_back(self, call, p, child) end
@@ -196,12 +202,12 @@ function M.shrink(self, call, p)
   call.answer(full(self, a, p.format))
 end
 
--- Of vertices that are named, each has to be there.
+-- Ends the call unless each vertex named by a field exists.
 local function check_vertices(self, p, name)
   for _, path in ipairs(type(p[name]) == "table" and p[name] or { p[name] }) do params.check_field(name, self.graph:vertex(path)) end
 end
 
--- ---- asking ---------------------------------------------------------------------------------------------------------------------
+-- ---- asking ---------------------------------------------------------------------------------------------------------
 
 --- {"id":5,"method":"job","params":{"job":1,"format":"rv1"}}
 function M.job(self, call, p)
@@ -210,7 +216,7 @@ end
 
 local function in_order(a, b) return a.id < b.id end
 
---- {"id":6,"method":"jobs"}: pages of a list; "vertices": true tells what each has
+--- {"id":6,"method":"jobs"}: pages of a list; "vertices": true adds the vertices of each job
 function M.jobs(self, call, p)
   local jobs, with = self.engine:jobs(), p.vertices
   table.sort(jobs, in_order)

@@ -2,7 +2,7 @@
 
 local core = require "weir.core"
 local filter = require "weir.serve.filter"
-local keep = require "weir.serve.keep"
+local service_state = require "weir.serve.service_state"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 local pool = require "weir.cli.vertex_report"
@@ -18,19 +18,20 @@ params.takes("walk", "", { filter = "source!", start = "path", subsystem = "name
 params.takes("state", "machine targets children jobs owners", { uri = "path!", state = { needed = true, table.unpack(core.states) } })
 params.takes("tag", "machine", { uri = "path!", set = "tags!" })
 
-local BEST, BEST_MOST = 100, 10000 -- vertices that a walk with a filter gives
+local BEST, BEST_MOST = 100, 10000 -- vertices returned by a walk with a filter: by default, at most
 
 local function vertex(self, p, name)
   return p[name] and params.check_field(name, self.graph:vertex(p[name])) or nil
 end
 
--- What a vertex is, unless it is gone since it was found.
+-- Returns the description of a vertex, or nil if the vertex was removed meanwhile.
 local function base(v)
   local ok, t = pcall(pool.base, v)
   return ok and t or nil
 end
 
---- {"id":1,"method":"find","params":{"expression":"type=node and state=up","start":"/cluster0/rack0"}}: pages of vertices
+--- {"id":1,"method":"find","params":{"expression":"type=node and state=up","start":"/cluster0/rack0"}}: pages of
+-- vertices
 function M.find(self, call, p)
   local query, fields = params.check_field("expression", core.query(p.expression)), p.fields
   local found = params.check(self.graph:find(query, { start = vertex(self, p, "start") }))
@@ -43,7 +44,7 @@ end
 
 local function without_own(t)
   for key in pairs(t.data or {}) do
-    if keep.owns(key) then t.data[key] = nil end
+    if service_state.owns(key) then t.data[key] = nil end
   end
   if t.data and next(t.data) == nil then t.data = nil end
   return t
@@ -72,7 +73,7 @@ function SHOW.pool(_, v)
   return without_own(pool.describe(v))
 end
 
--- Pages of what is right below a vertex, or of the roots, with how many children each has.
+-- Sends pages of the children of a vertex, or of the roots, each with its number of children.
 local function send_children(self, call, v)
   local list = v and {} or self.graph:roots()
   if v then
@@ -85,15 +86,15 @@ local function send_children(self, call, v)
   end)
 end
 
---- {"id":2,"method":"show","params":{"uri":"/cluster0","as":"tree"}}; as: tree (with "depth", "all"), totals, pool, or children: pages
---- of what is right below
+--- {"id":2,"method":"show","params":{"uri":"/cluster0","as":"tree"}}; as: tree (with "depth", "all"), totals, pool, or
+--- children: pages of the vertices right below
 function M.show(self, call, p)
   local as, v = p.as, vertex(self, p, "uri")
   if as == "children" then return send_children(self, call, v) end
   call.answer(SHOW[as](self, v, p))
 end
 
--- JSON has finite numbers only.
+-- Ends the call if a score is infinite: JSON has finite numbers only.
 local function check_scores(found)
   for _, entry in ipairs(found) do
     if math.abs(entry.score) == math.huge then
@@ -102,8 +103,8 @@ local function check_scores(found)
   end
 end
 
---- {"id":3,"method":"walk","params":{"filter":"return {evaluate = function(v) return v.free end}","type":"rack","best":3}}: pages of
---- {vertex =, score =} in descending score
+--- {"id":3,"method":"walk","params":{"filter":"return {evaluate = function(v) return v.free
+--- end}","type":"rack","best":3}}: pages of {vertex =, score =} in descending score
 function M.walk(self, call, p)
   local best = p.best or BEST
   if best > BEST_MOST then params.fail("limit", "field 'best': at most %d are possible", BEST_MOST) end
@@ -120,9 +121,9 @@ function M.walk(self, call, p)
   end)
 end
 
--- ---- changes ----------------------------------------------------------------------------------------------------------------
+-- ---- changes --------------------------------------------------------------------------------------------------------
 
--- The target that begins at a vertex, or nil.
+-- Returns the target whose topmost vertex is `v`, or nil.
 local function target_at(v)
   local parent = v:parent()
   return v.rank and (not parent or parent.rank ~= v.rank) and v.rank or nil

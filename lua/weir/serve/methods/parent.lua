@@ -1,4 +1,4 @@
---- parent.lua - methods about the service that this one is within (weir serve --parent).
+--- parent.lua - methods about the parent of the service (weir serve --parent).
 
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
@@ -17,13 +17,13 @@ local function parent(self)
   return self.parent
 end
 
---- {"id":1,"method":"parent.status"}: who it is, whether it is there, what was acquired from it
+--- {"id":1,"method":"parent.status"}: the parent's address, the state of the connection, the targets acquired from it
 M["parent.status"] = function(self, call)
   call.answer(parent(self):status())
 end
 
---- {"id":2,"method":"parent.grow","params":{"request":"slot=2/node"}}: asks the parent for more, and answers when it is here. What the
---- parent does not have, it asks its own parent for
+--- {"id":2,"method":"parent.grow","params":{"request":"slot=2/node"}}: asks the parent for more resources, and answers
+--- once the resources are usable. A parent without enough asks its own parent
 M["parent.grow"] = function(self, call, p)
   local request = type(p.request) == "table" and params.table_request(p.request) or params.check(weir.request(p.request, "request"))
   parent(self):grow(request, function(result, why, code)
@@ -32,8 +32,9 @@ M["parent.grow"] = function(self, call, p)
   end)
 end
 
---- {"id":3,"method":"parent.shrink","params":{"targets":"4-5","force":false,"pass":false}}: gives targets back. Where jobs are on them
---- only with force: they get their fatal exception, and the targets go when the jobs have. With pass on to the parent's parent
+--- {"id":3,"method":"parent.shrink","params":{"targets":"4-5","force":false,"pass":false}}: gives targets back. Targets
+--- with jobs are given back with force only: the jobs get a fatal exception, and the targets go when the jobs have
+--- ended. With pass, the targets go on to the parent's parent
 M["parent.shrink"] = function(self, call, p)
   params.check(parent(self):shrink(p.targets, { force = p.force, pass = p.pass }, function(result, why, code)
     if not result then return call.fail(why, code) end

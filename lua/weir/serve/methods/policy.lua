@@ -1,4 +1,4 @@
---- policy.lua - methods about the policy: which one, which there are, load, reload.
+--- policy.lua - methods about the policy: show, list, load, reload.
 
 local core = require "weir.core"
 local needs = require("weir.serve.roles").needs
@@ -18,7 +18,7 @@ local function about(policy)
   return { name = policy.name, doc = policy.doc, version = policy.version, label = policy.label, hooks = core.array(policy.hooks) }
 end
 
---- {"id":1,"method":"policy"}: the one in use; "retired": the one that was taken out of service before, and why
+--- {"id":1,"method":"policy"}: the policy in use; "retired": a policy taken out of service earlier, and why
 function M.policy(self, call)
   local _, policy = self.engine:policy()
   local answer = about(policy)
@@ -26,14 +26,15 @@ function M.policy(self, call)
   call.answer(answer)
 end
 
---- {"id":2,"method":"policy.list"}: what there is by name
+--- {"id":2,"method":"policy.list"}: the policies available by name
 M["policy.list"] = function(_, call)
   local list = core.array {}
   for i, entry in ipairs(policies.list()) do list[i] = entry.name end
   call.answer { policies = list }
 end
 
--- By name, with options as in "classes:mode=strict", or the source itself; never a path, which would be one of the service's files.
+-- Loads a policy by name, with options as in "classes:mode=strict", or from source. Never by path: the path would name
+-- a file of the service's host.
 local function load(p)
   local name, source = p.name, p.source
   if (name ~= nil) == (source ~= nil) then params.fail("invalid", "one of name and source is wanted") end
@@ -44,13 +45,14 @@ local function load(p)
   return params.check_field("name", policies.load(name)), name
 end
 
---- {"id":3,"method":"policy.load","params":{"name":"spread"}}; or {"source":"return {...}"}. What does not load leaves the old one
+--- {"id":3,"method":"policy.load","params":{"name":"spread"}}; or {"source":"return {...}"}. A policy that fails to
+-- load leaves the old policy in use
 M["policy.load"] = function(self, call, p)
   local policy, name = load(p)
   call.answer(about(params.check(self:use(policy, name))))
 end
 
---- {"id":4,"method":"policy.reload"}: the file of the policy in use, as it is now
+--- {"id":4,"method":"policy.reload"}: loads the policy in use again from its file
 M["policy.reload"] = function(self, call)
   call.answer(about(params.check(self:reload())))
 end

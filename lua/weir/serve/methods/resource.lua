@@ -1,16 +1,16 @@
---- resource.lua - the acquisition protocol (RFC 28) for schedulers, and the commands of administrators.
+--- resource.lua - the acquisition protocol (RFC 28) for schedulers, and the commands of administrators on targets.
 
 local core = require "weir.core"
-local nested = require "weir.serve.nested"
+local child_instances = require "weir.serve.child_instances"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 local rset = require "weir.rset"
 
 local M = {}
 
-local ADD = 1000000 -- vertices that one request may add, where no limit is given
+local ADD = 1000000 -- vertices added by a request at most, without a limit of the server
 
--- What a job has is for its owner to acquire (see child.open).
+-- Returns the job of a group "job.N", or nil: the owner of a job may acquire its targets (see child.open).
 local function job_of(p)
   local job = type(p.group) == "string" and p.group:match "^job%.(%d+)$"
   return job and math.tointeger(tonumber(job)) or nil
@@ -22,7 +22,7 @@ needs.reader "resource.status"
 needs.by("resource.acquire", by_job, job_of)
 needs.by("resource.release", by_job, job_of)
 
-local TAKES = "targets machine jobs owners children" -- what moves targets
+local TAKES = "targets machine jobs owners children" -- effects of methods moving targets
 
 params.takes("resource.acquire", "targets streams", { group = "name" })
 params.takes("resource.release", TAKES, { group = "name!", targets = "targets!" })
@@ -35,14 +35,14 @@ for _, name in ipairs { "undrain", "online", "offline", "exclude", "include", "r
   params.takes("resource." .. name, TAKES, { targets = "targets!" })
 end
 
--- ---- schedulers -----------------------------------------------------------------------------------------------------------------
+-- ---- schedulers -----------------------------------------------------------------------------------------------------
 
---- {"id":1,"method":"resource.acquire","params":{"group":"debug"}}: a stream; without a group the newer wording. "cancel", or the
---- end of the connection, gives everything back.
+--- {"id":1,"method":"resource.acquire","params":{"group":"debug"}}: a stream; without a group in the newer wording of
+--- RFC 28. "cancel", or the end of the connection, gives all targets back.
 M["resource.acquire"] = function(self, call, p)
   call.stream()
   local child = self.nested:of_group(p.group)
-  if child then return params.check(nested.acquire(child, call)) end
+  if child then return params.check(child_instances.acquire(child, call)) end
   params.check(self.provider:acquire(call, p))
   self:settle()
 end
@@ -59,7 +59,7 @@ M["resource.release"] = function(self, call, p)
   self:settle()
 end
 
--- ---- administrators --------------------------------------------------------------------------------------------------------------
+-- ---- administrators -------------------------------------------------------------------------------------------------
 
 local function done(self, call)
   self:settle()
@@ -71,7 +71,7 @@ M["resource.status"] = function(self, call)
   call.answer(self.provider:status())
 end
 
--- A command that takes targets and nothing else.
+-- Defines a command with targets as its only parameter.
 local function plain(name)
   M["resource." .. name] = function(self, call, p)
     params.check(self.provider[name](self.provider, p.targets))
@@ -82,7 +82,7 @@ end
 --- {"id":4,"method":"resource.undrain","params":{"targets":"3"}}
 plain "undrain"
 
---- {"id":4,"method":"resource.online","params":{"targets":"3"}}: what a monitor says
+--- {"id":4,"method":"resource.online","params":{"targets":"3"}}: as reported by a monitor of nodes
 plain "online"
 
 --- {"id":4,"method":"resource.offline","params":{"targets":"3"}}
@@ -94,7 +94,7 @@ M["resource.drain"] = function(self, call, p)
   done(self, call)
 end
 
--- The targets of a command, all of which are there: what is not there is refused before any of them is looked at.
+-- Returns the targets of a command, all known to the provider; an unknown target ends the call before any effect.
 local function targets_of(self, text)
   local set = params.check(core.idset(text))
   if set:empty() then params.fail("invalid", "targets: at least one is wanted") end
@@ -103,7 +103,7 @@ local function targets_of(self, text)
   return set
 end
 
--- What leaves the graph needs a root that stays.
+-- Ends the call if a target of `set` is a root: at least a root has to stay in a graph.
 local function check_roots(self, set)
   for v, target in self.follower.targets:each(set & self.follower.targets.all) do
     if not v:parent() then params.fail("invalid", "target %d is the whole machine; it cannot be taken out of it", target) end
@@ -134,12 +134,12 @@ M["resource.include"] = function(self, call, p)
   move(self, call, p.targets, "default")
 end
 
--- The machine of a child service is what its parent gives it.
+-- Ends the call in a child service: only the parent adds to and removes from the machine of a child.
 local function from_parent(self, instead)
   if self.parent then params.fail("invalid", "the machine is what the parent gives: %s is for this", instead) end
 end
 
---- {"id":9,"method":"resource.remove","params":{"targets":"7"}}: they leave the machine
+--- {"id":9,"method":"resource.remove","params":{"targets":"7"}}: removes targets from the machine
 M["resource.remove"] = function(self, call, p)
   from_parent(self, "parent.shrink")
   local set = targets_of(self, p.targets)
@@ -148,7 +148,7 @@ M["resource.remove"] = function(self, call, p)
   call.answer(self.provider:status())
 end
 
--- A short text may describe a machine that takes minutes to make.
+-- Ends the call if R describes too many vertices: a short text may describe a machine that takes minutes to make.
 local function check_size(self, set, ids)
   local n, most, types = ids:count(), self.opts.limits and self.opts.limits.add or ADD, {}
   for _, entry in ipairs(set:table "rlite") do
@@ -159,7 +159,7 @@ local function check_size(self, set, ids)
 end
 
 --- {"id":10,"method":"resource.add","params":{"R":{"version":1,"execution":{"R_lite":[{"rank":"8","children":{"core":"0-3"}}]}}}}:
---- what R describes comes to the machine, up
+--- adds the targets of R to the machine, up
 M["resource.add"] = function(self, call, p)
   from_parent(self, "parent.grow")
   local set = params.check_field("R", rset.new(p.R, "R"))
@@ -167,7 +167,7 @@ M["resource.add"] = function(self, call, p)
   if ids:empty() then params.fail("invalid", "R: there are no ranks in it") end
   check_size(self, set, ids)
   if ids:overlaps(known) then params.fail("exists", "R: target %s is there already", tostring(ids & known)) end
-  params.check_field("R", set:graph()):close() -- it must be a machine
+  params.check_field("R", set:graph()):close() -- R must describe a machine
   self:adopt(set, ids, ids)
   done(self, call)
 end

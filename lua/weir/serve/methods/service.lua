@@ -27,8 +27,8 @@ function M.hello(self, call)
     durable = self.opts.store ~= nil, role = call.client.role, name = call.client.name }
 end
 
---- {"id":7,"method":"login","params":{"token":"3f9a..."}}: who is at the other end of a TCP connection, by a token of the service's.
---- The wrong one a few times ends the connection
+--- {"id":7,"method":"login","params":{"token":"3f9a..."}}: gives a TCP connection the role and name of a token. A few
+--- wrong tokens end the connection
 function M.login(self, call, p)
   local client, known = call.client, self.opts.tokens and self.opts.tokens:find(p.token)
   if not known then
@@ -41,7 +41,7 @@ function M.login(self, call, p)
   call.answer { role = client.role, name = client.name }
 end
 
--- One method, with a request as an example and what it needs.
+-- Returns the description of a method: example request, parameters, effects and the role needed.
 local function about(name, services)
   local found = examples.of(name, services.modules)
   if not found then params.fail("unknown", 'there is no method "%s"', name:sub(1, 64)) end
@@ -51,8 +51,8 @@ local function about(name, services)
     needs = roles.needed(name, core.json_decode(found.example).params) }
 end
 
---- {"id":2,"method":"methods","params":{"name":"child.open"}}: a request as an example, a few words and the role that is needed;
---- without a name, the names of all
+--- {"id":2,"method":"methods","params":{"name":"child.open"}}: an example request, a description and the role needed;
+--- without a name, the names of all methods
 function M.methods(_, call, p)
   local name, services = p.name, require "weir.serve.service"
   if name then return call.answer(about(name, services)) end
@@ -82,23 +82,23 @@ function M.stats(self, call)
   call.answer(t)
 end
 
---- {"id":8,"method":"metrics"}: what is counted and measured, in the text format of Prometheus
+--- {"id":8,"method":"metrics"}: counters and measurements, in the text format of Prometheus
 function M.metrics(self, call)
   call.answer { text = self.opts.metrics() }
 end
 
---- {"id":4,"method":"events"}: a stream of what happens to jobs: exception, requeue, and shrink, where the job is an instance of its
---- own; start, where a reservation begins, hold, where it is put off for the first time, as a job past its end has what it needs, and
---- expire, where a job is released at its end, each with the job and "at", its start or end; policy, where a policy that took more
---- than twice its seconds gives way to the one before; and between this service and its
---- parent: parent, exit
+--- {"id":4,"method":"events"}: a stream of events of jobs: exception; requeue; shrink, a request to a job opened to a
+--- child; start of a reservation; hold, when a reservation is put off for the first time because a job past its end has
+--- its resources; expire, when a job is released at its end; each with the job and "at", its start or end. Further
+--- events: policy, when a policy has used more than twice its seconds and is replaced by its predecessor; and between
+--- the service and its parent: parent, exit
 function M.events(self, call)
   call.stream()
   self.listeners[call] = true
   call.more { event = "listening" }
 end
 
---- {"id":5,"method":"advance","params":{"to":3600}}: only where the clock is a manual one
+--- {"id":5,"method":"advance","params":{"to":3600}}: only with a manual clock
 function M.advance(self, call, p)
   if self.opts.clock ~= "manual" then params.fail("invalid", "the clock is the wall's; start the service with --clock manual") end
   params.check_field("to", self:advance(p.to))
@@ -106,7 +106,7 @@ function M.advance(self, call, p)
   call.answer { now = self.engine:now() }
 end
 
---- {"id":6,"method":"cancel","params":{"id":4}}: ends a stream of this client
+--- {"id":6,"method":"cancel","params":{"id":4}}: ends a stream of the client
 function M.cancel(self, call, p)
   local stream = call.client:find(p.id)
   if not stream then params.fail("unknown", "field 'id': there is no stream with this id") end

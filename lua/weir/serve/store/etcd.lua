@@ -1,17 +1,18 @@
---- store/etcd.lua - the state of a service in etcd, for another one to take over.
+--- store/etcd.lua - the state of a service in etcd, ready to be taken over by a standby.
 --
--- Below the prefix there are
+-- Keys below the prefix:
 --   meta           of the last commit: the clock, the id of the next job, a stamp; changes with each commit, and last
 --   kinds/ block/ data/ edges/ jobs/   the machine and the jobs, in pieces (see weir_graph_pieces in weir.h)
---   jobs/ID/R      what a job has, as an R (RFC 20)
---   children/NAME/R   what a child instance has
---   leader         who leads, with its lease
---   redo, log/     a commit that is too large for one transaction, until it is in place
+--   jobs/ID/R      the allocation of a job, as an R (RFC 20)
+--   children/NAME/R   the allocation of a child instance
+--   leader         the leader, with a lease
+--   redo, log/     a commit too large for one transaction, until all of it is in place
 --
--- Invariant: every write asks in its transaction that `leader` is the key that this service made, and each commit besides that
--- `meta` is that of its last one; so one that is sent twice is done once, and one of a service that leads no more is not done at
--- all. A large commit is put into log/ first; it has happened when `meta` and `redo` are written, in one transaction. What is in
--- the log is then put in place, by whoever leads: doing it again changes nothing.
+-- Invariant: every transaction with writes compares `leader` with the key made by this service, and each commit
+-- compares `meta` with its last commit as well. So a commit sent twice is done once, and a commit of a deposed leader
+-- is not done at all. A large commit is written to log/ first, and counts as done when `meta` and `redo` are written,
+-- in one transaction. The leader, whichever service that is, then puts the log in place; repeating the step changes
+-- nothing.
 
 local core = require "weir.core"
 local kvs = require "weir.serve.store.kv"
@@ -22,12 +23,13 @@ local M = { LEASE = 10, LEAST = 2 } -- seconds
 local Store = {}
 Store.__index = Store
 
-local EACH, OPS = 60, 3600 -- side by side, and in all, of a transaction: 60 groups of 60; etcd takes 128 side by side
-local BYTES = 1000000      -- of the texts in one, unless told otherwise; etcd takes requests of 1.5 MB
+-- operations side by side in a group, and in a transaction: 60 groups of 60; etcd takes 128 side by side
+local EACH, OPS = 60, 3600
+local BYTES = 1000000      -- bytes of texts in a transaction by default; etcd takes requests of 1.5 MB
 local SECTIONS = { kinds = true, block = true, data = true, edges = true, jobs = true }
 local ELSE = { leader = true, redo = true, log = true, children = true, meta = true }
 
--- ---- transactions -------------------------------------------------------------------------------------------------------------
+-- ---- transactions ---------------------------------------------------------------------------------------------------
 
 local function fenced(self, why)
   self.over = ("%s; whether what was asked last was done, it knows"):format(why)
@@ -44,7 +46,7 @@ local function late(self, why)
   return fenced(self, ("this service could not renew its lease in time%s, and another one may lead"):format(why))
 end
 
--- One transaction, again and again until etcd has said what came of it or the lease is over: the answer; or nil, message, code.
+-- Repeats a transaction until etcd has answered or the lease is over. Returns the answer; or nil, message, code.
 local function transact(self, body)
   local function meanwhile() self.leader:tick() end
   local why, code, answer
@@ -57,7 +59,7 @@ local function transact(self, body)
   return answer, why, code
 end
 
--- Writes what only the leader may: true; or nil, message, code.
+-- Writes in a transaction that only the leader can make. Returns true; or nil, message, code.
 local function write(self, ops)
   local answer, why, code = transact(self, { compare = { self.leader:still() }, success = kvs.group(ops, EACH) })
   if not answer then return nil, why, code end
@@ -65,7 +67,7 @@ local function write(self, ops)
   return true
 end
 
--- The transaction that makes a commit: `meta` changes.
+-- Makes a commit by a transaction with `ops` and the new `meta`.
 local function finish(self, ops, meta)
   local key = self.prefix .. "meta"
   ops[#ops + 1] = kvs.put(key, meta)
@@ -80,11 +82,12 @@ local function finish(self, ops, meta)
   local found = answer.responses[1].response_range.kvs
   found = found and kvs.entry(found[1])
   if not found or found.text ~= meta then return led_by_other(self) end
-  self.revision = found.modified -- it was done when it was asked for before
+  self.revision = found.modified -- an earlier attempt has done the commit
   return true
 end
 
--- Calls take(list, bytes) for changes, as many at a time as fit. A change is {key, text} or {key}: it goes.
+-- Calls take(list, bytes) for changes, in batches that fit a transaction. A change is {key, text}, or {key} for a
+-- removal.
 local function batches(self, changes, take)
   local list, bytes = {}, 0
   for i, change in ipairs(changes) do
@@ -109,9 +112,9 @@ local function ops_of(self, list)
   return ops
 end
 
--- ---- large commits --------------------------------------------------------------------------------------------------------------
+-- ---- large commits --------------------------------------------------------------------------------------------------
 
--- Puts changes in place, and forgets the log.
+-- Puts logged changes in place, then deletes the log.
 local function apply(self, changes)
   local ok, why, code = batches(self, changes, function(list) return write(self, ops_of(self, list)) end)
   if not ok then return nil, why, code end
@@ -129,7 +132,7 @@ local function commit_large(self, changes, meta, stamp)
   if not ok then return nil, why, code end
   ok, why, code = apply(self, changes)
   if ok or code == "fenced" then return ok, why, code end
-  return fenced(self, why) -- it has happened, though: whoever leads next has the log
+  return fenced(self, why) -- the commit is done all the same: the next leader finds the log
 end
 
 local function decode(text)
@@ -137,7 +140,7 @@ local function decode(text)
   return ok and type(value) == "table" and value or {}
 end
 
--- What a log has, or nil, message, code.
+-- Returns the changes of a log; or nil, message, code.
 local function read_log(self, redo)
   local changes, found = {}, 0
   if type(redo.log) ~= "string" or type(redo.parts) ~= "number" then return nil, "redo: {log, parts} is wanted", "parse" end
@@ -152,7 +155,7 @@ local function read_log(self, redo)
   return all
 end
 
--- A commit that was made, and is not in place yet: is put there. Logs of commits that were never made go.
+-- Completes a large commit found in the log. Logs of commits never made are deleted.
 local function recover(self)
   local entry, why, code = self.kv:get(self.prefix .. "redo")
   if entry == nil then return nil, why, code end
@@ -163,12 +166,12 @@ local function recover(self)
   return apply(self, changes)
 end
 
--- ---- commits --------------------------------------------------------------------------------------------------------------------
+-- ---- commits --------------------------------------------------------------------------------------------------------
 
--- What is stored is known by object: "jobs/17/" -> the names below it, "0 R". A commit makes it anew for what is in its pieces.
+-- Names of the stored texts by object: "jobs/17/" -> "0 R". A commit renews the entries of the objects in its pieces.
 local function split(key) return key:match "^(.*/)([^/]*)$" end
 
--- Objects of a whole section that do not come any more.
+-- Adds removals for objects of completely rewritten sections that are gone.
 local function drop_sections(self, sections, names, changes)
   for object, old in pairs(self.known) do
     if sections[object:match "^%w+/"] and names[object] == nil then
@@ -178,8 +181,8 @@ local function drop_sections(self, sections, names, changes)
   end
 end
 
--- The pieces of a change: {{key, text} or {key}, ...}, meta, and the names of what objects have then. Extended data that is there
--- already is left out.
+-- Returns the changes of pieces, {{key, text} or {key}, ...}; meta; and the new names by object. Unchanged extended
+-- data is left out.
 local function changes_of(self, pieces)
   local changes, names, sections, meta = {}, {}, {}, nil
   local i, key, text = 1, pieces:at(1)
@@ -220,10 +223,10 @@ local function size(changes)
   return bytes
 end
 
---- Puts a text under a key (nil: takes it away) with the next commit, for others to read: children/NAME/R.
+--- Puts a text under a key (nil removes the key) with the next commit, for readers: children/NAME/R.
 function Store:publish(key, text) self.public[#self.public + 1] = { key, text } end
 
---- {key = true} of those that were there when the state was loaded.
+--- Returns {key = true} for the published keys found when the state was loaded.
 function Store:published() return self.there end
 
 function Store:commit(graph)
@@ -246,7 +249,7 @@ function Store:commit(graph)
   return pieces:stored(graph)
 end
 
--- ---- loading --------------------------------------------------------------------------------------------------------------------
+-- ---- loading --------------------------------------------------------------------------------------------------------
 
 local function stamp_of(meta)
   for _, row in ipairs(core.json_decode(meta)) do
@@ -254,7 +257,7 @@ local function stamp_of(meta)
   end
 end
 
--- All that is there, into pieces: the entry of meta, or nil, and a key that is none of ours.
+-- Reads all keys into pieces. Returns the entry of meta, or nil, and a key unknown to the format, if any.
 local function read(self, pieces)
   local meta, stranger, bad, code
   self.known, self.data, self.there = {}, {}, {}
@@ -274,7 +277,7 @@ local function read(self, pieces)
   return true, meta, stranger
 end
 
--- Words before what is wrong with what is stored.
+-- Returns a message with the address of the store in front.
 local function located(self, why) return ("%s: %s"):format(self.address, why) end
 
 function Store:load()
@@ -299,9 +302,9 @@ function Store:load()
   return graph
 end
 
--- ---- leading ----------------------------------------------------------------------------------------------------------------------
+-- ---- leading --------------------------------------------------------------------------------------------------------
 
---- Tries to lead: true; false: another one does; or nil, message, code.
+--- Tries to lead. Returns true; false if a different service leads; or nil, message, code.
 function Store:lead()
   local ok, why, code = self.leader:claim()
   if ok == nil then return nil, located(self, why), code end
@@ -313,7 +316,7 @@ local function stop_watching(self)
   self.watch = nil
 end
 
--- Leads, or watches who does; in either case looks again after some time, whatever the watch says.
+-- Tries to lead, or else watches the leader's key. Looks again after the time of a lease even if the watch is silent.
 local function try(self)
   local ok = self.leader:claim(self.leader:patience())
   self.look_at = core.clock() + (ok == nil and 0.2 or self.leader.ttl)
@@ -322,7 +325,7 @@ local function try(self)
   return ok or false
 end
 
---- For one that does not lead: leads, once nobody else does. True: it does now.
+--- For a standby, in each turn: tries to lead once the leader is gone. Returns true if the service leads now.
 function Store:stand()
   local events = self.watch and self.watch:events() or {}
   local last = events[#events]
@@ -331,13 +334,13 @@ function Store:stand()
   return false
 end
 
---- Where the one that leads can be asked, as far as is known.
+--- Returns the address of the leader, or nil if unknown.
 function Store:elsewhere()
   local other = self.leader.other
   return other.address and other.address .. (other.host ~= self.leader.host and " on " .. other.host or "")
 end
 
---- What is to be done in each turn: true; or nil, message, "fenced".
+--- Does the work of a turn. Returns true; or nil, message, "fenced".
 function Store:tick()
   if self.over then return nil, self.over, "fenced" end
   self.leader:tick()
@@ -345,7 +348,7 @@ function Store:tick()
   return late(self)
 end
 
---- Milliseconds between two ticks, at most.
+--- Returns the longest time between two ticks, in milliseconds.
 function Store:period() return math.max(10, math.min(500, self.leader.ttl * 50)) end
 
 function Store:close()
@@ -356,8 +359,8 @@ end
 
 Store.__close = Store.close
 
---- The state below a prefix of an etcd. opts: lease (seconds within which another one takes over), about {address =, ...}, what
---- others are told of this service; bytes, of the texts in one transaction.
+--- Opens the state below a prefix of an etcd. opts: lease (seconds within which a standby takes over); about {address
+--- =, ...}, told to standbys and clients; bytes (of texts in a transaction).
 function M.open(address, opts)
   local endpoints, prefix, code = kvs.address(address)
   if not endpoints then return nil, prefix, code end
@@ -367,7 +370,7 @@ function M.open(address, opts)
   prefix = prefix .. "/"
   local lease = opts and opts.lease or M.LEASE
   if lease < M.LEAST then return nil, ("a lease has at least %d seconds"):format(M.LEAST), "invalid" end
-  -- etcd notices the end of a lease half a second late, and the state is to be loaded.
+  -- etcd notices the end of a lease half a second late, and loading the state takes time.
   local leader = leaders.new { kv = kv, key = prefix .. "leader", ttl = lease - 1, about = opts and opts.about or {} }
   return setmetatable({
     kv = kv, prefix = prefix, leader = leader, address = "etcd:" .. address, known = {}, data = {}, there = {}, public = {},
@@ -375,7 +378,7 @@ function M.open(address, opts)
   }, Store)
 end
 
---- The text under one key, "http://HOST:PORT/KEY"; or nil, message, code.
+--- Returns the text under a key, "http://HOST:PORT/KEY"; or nil, message, code.
 function M.read(address)
   local endpoints, key, code = kvs.address(address)
   if not endpoints then return nil, key, code end

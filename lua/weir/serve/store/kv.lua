@@ -1,43 +1,46 @@
---- store/kv.lua - etcd through its JSON gateway: requests that wait for their answer, and others that do not.
+--- store/kv.lua - a client of etcd's JSON gateway, with requests that wait for the answer and requests that do not.
 --
--- "io" as a code means: no answer, or one that says nothing about what was done. Anything else was refused, and is not done.
+-- Code "io": no answer came, or an answer that leaves open whether the request was done. With any different code the
+-- request was refused and not done.
 
 local core = require "weir.core"
 
-local M = { TRY = 3 } -- seconds for an answer, unless told otherwise
+local M = { TRY = 3 } -- seconds to wait for an answer, by default
 
 local Kv = {}
 Kv.__index = Kv
 
-local PAGE = 200 -- keys of an answer
+local PAGE = 200 -- keys in an answer
 
--- ---- requests ------------------------------------------------------------------------------------------------------------------
+-- ---- requests -------------------------------------------------------------------------------------------------------
 
---- Begins a request to the endpoint in use.
+--- Begins a request to the current endpoint. Returns the request.
 function Kv:begin(path, body, seconds)
   return self.http:post(self.endpoints[self.at] .. "/v3/" .. path, core.json_encode(body), seconds)
 end
 
---- Lets requests that have begun go on; waits for at most so many seconds.
+--- Lets begun requests go on; waits at most `seconds`.
 function Kv:step(seconds) return self.http:step(seconds or 0) end
 
---- Takes the next endpoint from here on.
+--- Switches to the next endpoint.
 function Kv:turn() self.at = self.at % #self.endpoints + 1 end
 
-local UNSURE = { [1] = true, [2] = true, [4] = true, [10] = true, [13] = true, [14] = true } -- of gRPC: cancelled, late, aborted, ...
+-- codes of gRPC after which the request may have been done: cancelled, late, aborted, ...
+local UNSURE = { [1] = true, [2] = true, [4] = true, [10] = true, [13] = true, [14] = true }
 local WORDS = { [3] = "invalid", [5] = "unknown", [8] = "limit" }
 
 local function refused(self, status, text)
   local ok, told = pcall(core.json_decode, text)
   local where = self.endpoints[self.at]
   if not ok or type(told) ~= "table" or not (told.error or told.message) then
-    return nil, ("%s: what answers there is no etcd (HTTP %d)"):format(where, status), "io" -- something between may be in trouble
+    -- a proxy between service and etcd may be in trouble
+    return nil, ("%s: what answers there is no etcd (HTTP %d)"):format(where, status), "io"
   end
   local code = told.code or told.grpc_code
   return nil, ("%s: %s"):format(where, told.error or told.message), UNSURE[code] and "io" or WORDS[code] or "refused"
 end
 
---- What a request has come to: false: it is under way; the answer; or nil, message, code.
+--- Returns the result of a request: false while in flight; the answer; or nil, message, code.
 function Kv:result(request)
   local status, why, code = request:status()
   if not status then
@@ -53,7 +56,7 @@ function Kv:result(request)
   return answer
 end
 
---- Asks, and waits. meanwhile(): called while it waits.
+--- Sends a request and waits for the answer. meanwhile() is called repeatedly during the wait.
 function Kv:ask(path, body, seconds, meanwhile)
   local request <close> = self:begin(path, body, seconds or M.TRY)
   while true do
@@ -67,7 +70,7 @@ function Kv:ask(path, body, seconds, meanwhile)
   end
 end
 
---- Asks each endpoint once, until one knows.
+--- Asks each endpoint once, until an endpoint answers.
 function Kv:try(path, body, seconds)
   local answer, why, code
   for _ = 1, #self.endpoints do
@@ -77,19 +80,19 @@ function Kv:try(path, body, seconds)
   return answer, why, code
 end
 
--- ---- keys -----------------------------------------------------------------------------------------------------------------------
+-- ---- keys -----------------------------------------------------------------------------------------------------------
 
 local b64 = core.base64
 
---- The first key that does not begin with a prefix. The last byte of a prefix is "/" or a digit, never 255.
+--- Returns the first key behind all keys with a prefix. The last byte of a prefix is "/" or a digit, never 255.
 function M.after(prefix) return prefix:sub(1, -2) .. string.char(prefix:byte(-1) + 1) end
 
---- Parts of transactions.
+--- Operations of a transaction.
 function M.put(key, text, lease) return { requestPut = { key = b64(key), value = b64(text), lease = lease } } end
 function M.delete(key) return { requestDeleteRange = { key = b64(key) } } end
 function M.delete_below(prefix) return { requestDeleteRange = { key = b64(prefix), range_end = b64(M.after(prefix)) } } end
 function M.get(key) return { requestRange = { key = b64(key) } } end
---- Many of them as one: etcd takes at most 128 operations side by side, but those within each other count anew.
+--- Groups many operations: etcd takes at most 128 operations side by side, but counts nested operations separately.
 function M.group(ops, each)
   if #ops <= each then return ops end
   local groups = {}
@@ -102,7 +105,7 @@ end
 function M.created(key, revision) return { key = b64(key), target = "CREATE", create_revision = tostring(revision) } end
 function M.modified(key, revision) return { key = b64(key), target = "MOD", mod_revision = tostring(revision) } end
 
---- A key as the gateway tells it: {key =, text =, created =, modified =}.
+--- Converts a key as told by the gateway to {key =, text =, created =, modified =}.
 function M.entry(kv)
   return {
     key = core.unbase64(kv.key), text = kv.value and core.unbase64(kv.value) or "",
@@ -110,14 +113,14 @@ function M.entry(kv)
   }
 end
 
---- One key: its entry; false: it is not there; or nil, message, code.
+--- Reads a key. Returns the entry; false if the key does not exist; or nil, message, code.
 function Kv:get(key, seconds)
   local answer, why, code = self:try("kv/range", { key = b64(key) }, seconds)
   if not answer then return nil, why, code end
   return answer.kvs and answer.kvs[1] and M.entry(answer.kvs[1]) or false
 end
 
---- Calls take(entry) for all keys that begin with a prefix, as of one moment: true; or nil, message, code.
+--- Calls take(entry) for all keys with a prefix, all as of a single revision. Returns true; or nil, message, code.
 function Kv:each(prefix, take, meanwhile)
   local from, revision = prefix, nil
   while true do
@@ -140,12 +143,12 @@ function Kv:each(prefix, take, meanwhile)
   end
 end
 
--- ---- watching -------------------------------------------------------------------------------------------------------------------
+-- ---- watching -------------------------------------------------------------------------------------------------------
 
 local Watch = {}
 Watch.__index = Watch
 
---- Watches a key, or with below = true all that begin with it, from a revision on (now, if not given).
+--- Watches a key, or with below = true all keys with a prefix, from a revision on (now by default). Returns the watch.
 function Kv:watch(key, opts)
   opts = opts or {}
   local self_ = { kv = self, text = "" }
@@ -155,7 +158,8 @@ function Kv:watch(key, opts)
   return setmetatable(self_, Watch)
 end
 
---- What has happened since: a list of {gone = true or nil, key =, text =, ...}; or nil, message, code: it is over, begin anew.
+--- Returns the events since the last call, a list of {gone = true or nil, key =, text =, ...}; or nil, message, code if
+-- the watch is over and has to begin anew.
 function Watch:events()
   self.kv:step()
   self.text = self.text .. self.request:take()
@@ -178,9 +182,10 @@ end
 
 function Watch:close() self.request:close() end
 
--- ---- opening --------------------------------------------------------------------------------------------------------------------
+-- ---- opening --------------------------------------------------------------------------------------------------------
 
---- "http://host:port,http://host:port/prefix": endpoints and prefix ("/weir" if there is none); or nil, message, code.
+--- Parses "http://host:port,http://host:port/prefix". Returns endpoints and prefix ("/weir" by default); or nil,
+-- message, code.
 function M.address(text)
   local endpoints, rest, prefix = {}, text, nil
   while true do
@@ -197,7 +202,8 @@ function M.address(text)
   return endpoints, prefix ~= "" and prefix or "/weir"
 end
 
---- A client of an etcd. Files for TLS are named as etcdctl has them, in ETCDCTL_CACERT, ETCDCTL_CERT and ETCDCTL_KEY.
+--- Makes a client of an etcd. Files for TLS are named by the variables of etcdctl: ETCDCTL_CACERT, ETCDCTL_CERT and
+-- ETCDCTL_KEY.
 function M.open(endpoints)
   local http, why, code = core.http { ca = os.getenv "ETCDCTL_CACERT", cert = os.getenv "ETCDCTL_CERT", key = os.getenv "ETCDCTL_KEY" }
   if not http then return nil, why, code end

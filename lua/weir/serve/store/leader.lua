@@ -1,8 +1,10 @@
---- store/leader.lua - who leads, of several services on one etcd: the one whose key "leader" is there. The key has a lease, which
--- the leader renews; every transaction of it asks that the key is still the one that it made.
+--- store/leader.lua - the election of a leader among the services on an etcd. The leader is the service that made the
+-- key "leader". The key has a lease, renewed by the leader; every transaction of the leader compares the key's
+-- revision.
 --
--- Invariant: `deadline` is the time until which nobody else can lead, as the lease was asked for before it began. After that, less
--- a margin for clocks that differ, nothing is answered any more. What is written is safe without clocks.
+-- Invariant: until `deadline` no different service can lead, since `deadline` counts from before the lease was
+-- requested. After `deadline`, less a margin for clocks that differ, the leader answers no request. Writes are safe
+-- without clocks.
 
 local core = require "weir.core"
 local kvs = require "weir.serve.store.kv"
@@ -12,17 +14,17 @@ local M = {}
 local Leader = {}
 Leader.__index = Leader
 
-local MARGIN = 0.05 -- of the lease
+local MARGIN = 0.05 -- fraction of the lease
 
--- ---- becoming one -----------------------------------------------------------------------------------------------------------
+-- ---- election -------------------------------------------------------------------------------------------------------
 
--- The entry of who leads, as a text for people and as data.
+-- Returns the entry of a leader as data.
 local function read(entry)
   local ok, about = pcall(core.json_decode, entry.text)
   return ok and type(about) == "table" and about or {}
 end
 
--- A lease: its id; or nil, message, code. Sets how long it is and when it ends.
+-- Requests a lease. Returns its id; or nil, message, code. Sets the length and the deadline.
 local function grant(self, seconds)
   local begin = core.clock()
   local answer, why, code = self.kv:try("lease/grant", { TTL = tostring(self.ttl) }, seconds)
@@ -32,7 +34,8 @@ local function grant(self, seconds)
   return answer.ID
 end
 
---- Tries to lead: true; false: another one does, see `other`; or nil, message, code. seconds: to wait for an answer.
+--- Tries to lead. Returns true; false if a different service leads, see `other`; or nil, message, code. Waits at most
+-- `seconds` for an answer.
 function Leader:claim(seconds)
   local lease, why, code = grant(self, seconds)
   if not lease then return nil, why, code end
@@ -55,10 +58,11 @@ function Leader:claim(seconds)
   return false
 end
 
---- Seconds that one waits who has others to answer meanwhile.
+--- Returns how many seconds a service with clients may wait for etcd.
 function Leader:patience() return math.min(kvs.TRY, math.max(0.5, self.ttl / 3)) end
 
---- Who else leads: {address =, host =, pid =}, as far as is known.
+--- Reads the leader's entry. Returns {address =, host =, pid =}, as far as known; false if nobody leads; or nil,
+-- message, code.
 function Leader:look()
   local entry, why, code = self.kv:get(self.key, self:patience())
   if entry == nil then return nil, why, code end
@@ -66,13 +70,13 @@ function Leader:look()
   return entry and self.other or false
 end
 
---- Gives the lease back, and the lead with it; what cannot be told ends by itself.
+--- Gives back the lease, and the lead with it. A lease not given back ends by itself.
 function Leader:resign()
   if self.lease then self.kv:ask("lease/revoke", { ID = self.lease }, 1) end
   self.lease, self.revision, self.renewal = nil, nil, nil
 end
 
--- ---- staying one --------------------------------------------------------------------------------------------------------------
+-- ---- renewal --------------------------------------------------------------------------------------------------------
 
 local function renew(self, now)
   self.renewal, self.asked = self.kv:begin("lease/keepalive", { ID = self.lease }, self.length / 3), now
@@ -87,14 +91,14 @@ local function renewed(self, now)
   if ttl > 0 then
     self.deadline, self.renew_at = self.asked + ttl, self.asked + ttl / 3
   elseif answer or code == "unknown" then
-    self.deadline = 0 -- there is no such lease any more
+    self.deadline = 0 -- the lease does not exist any more
   else
     if code == "io" then self.kv:turn() end
     self.renew_at = now + self.length / 20
   end
 end
 
---- Seconds for which nobody else can lead.
+--- Returns the seconds for which no different service can lead.
 function Leader:left() return self.deadline - MARGIN * self.length - core.clock() end
 
 --- Renews the lease in time, without waiting.
@@ -108,10 +112,10 @@ function Leader:tick()
   end
 end
 
---- What every transaction of a leader compares.
+--- Returns the comparison for every transaction of the leader.
 function Leader:still() return kvs.created(self.key, self.revision) end
 
---- A candidate. opts: kv, key, ttl (seconds), about (what others are told, a table).
+--- Makes a candidate. opts: kv, key, ttl (seconds), about (a table told to standbys and clients).
 function M.new(opts)
   return setmetatable({
     kv = opts.kv, key = opts.key, host = opts.about.host, ttl = opts.ttl, other = {}, deadline = 0,

@@ -1,7 +1,8 @@
 --- store/sqlite.lua - the state of a service in an SQLite database.
 --
--- Nobody but who runs the service may read the state, as who can read a file can lock it. PATH-lock is locked as long as the service
--- runs, so that no other one uses the same state; a lock ends with its process, however that ends.
+-- Only the user running the service may read the state, as a reader of a file can lock the file. PATH-lock is locked
+-- while the service runs, so that no further service uses the state; the kernel releases the lock when the process
+-- ends.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -12,9 +13,9 @@ local M = {}
 local Store = {}
 Store.__index = Store
 
-local PRIVATE, OTHERS = 384, 63 -- 0600, and 077: what others may do
+local PRIVATE, OTHERS = 384, 63 -- 0600, and 077: permissions of group and others
 
--- Takes away what others may do with the files of a state that was made with more: true; or nil, message, code.
+-- Removes permissions of group and others from the files of a state. Returns true; or nil, message, code.
 local function make_private(self)
   for _, suffix in ipairs { "", "-wal", "-shm" } do
     local path = self.path .. suffix
@@ -48,7 +49,8 @@ end
 
 function Store.tick() return true end
 
-function Store.publish() end -- it is for one machine, whose own commands tell what is there
+-- a state on a single machine needs no published texts: commands of the service tell the allocations
+function Store.publish() end
 
 function Store.published() return {} end
 
@@ -59,7 +61,7 @@ end
 
 Store.__close = Store.close
 
--- Where the lock of a database lies: beside the file that links lead to.
+-- Returns the path of the lock of a database: beside the real file, with symbolic links resolved.
 local function lock_path(path)
   local real = uv.fs_realpath(path)
   if not real then
@@ -70,8 +72,8 @@ local function lock_path(path)
   return real .. "-lock"
 end
 
---- The database at a path, which need not be there yet. opts: about.address, where this service can be asked, for others that want the
---- same state; log(text).
+--- Opens the database at a path, created by the first commit if missing. opts: about.address, told to services that
+--- want to use the state too; log(text).
 function M.open(path, opts)
   if path == "" then return nil, "a state has a file: sqlite:FILE", "invalid" end
   local self = setmetatable({ path = path, address = path, log = opts and opts.log or function() end, lock_path = lock_path(path) }, Store)

@@ -1,11 +1,11 @@
---- hello.lua - jobs that run already are booked again, by their R (RFC 27 tells of them after an acquire).
+--- recover.lua - recovery of running jobs from their R, after an acquire (RFC 27, hello).
 
 local core = require "weir.core"
 local rset = require "weir.rset"
 
 local M = {}
 
--- Type -> id -> vertex, of what is below a target's vertices.
+-- Returns type -> id -> vertex, for all vertices below the vertices of a target.
 local function by_type(vertices)
   local found = {}
   for _, top in ipairs(vertices) do
@@ -19,7 +19,7 @@ local function by_type(vertices)
   return found
 end
 
--- The vertices that an entry of R_lite names on one rank; where it names none, the target as a whole.
+-- Returns the vertices named by an entry of R_lite on a rank; the whole target if the entry names none.
 local function named(targets, rank, children)
   local list, found = {}, by_type(targets:of(rank))
   for type, ids in pairs(children or {}) do
@@ -47,7 +47,7 @@ local function undo(done, id)
   for _, v in ipairs(done) do v:release(id) end
 end
 
--- What R_lite names, without its exact graph.
+-- Books the vertices named by R_lite, for an R without a graph.
 local function from_entries(targets, set, id, times)
   local done = {}
   for _, entry in ipairs(set:table "rlite") do
@@ -63,7 +63,7 @@ local function from_entries(targets, set, id, times)
   return true
 end
 
--- An R that has a graph says exactly what the job has.
+-- Books the picks named by the graph of an R exactly.
 local function from_graph(targets, text, id, times)
   local picks, why, code = targets.graph:resolve(text, { source = "R" })
   if not picks then return nil, why, code end
@@ -80,14 +80,14 @@ local function from_graph(targets, text, id, times)
   return true
 end
 
--- From now on to the end that R tells.
+-- Returns start and duration of a recovered job: from now until the expiration of R.
 local function times_of(graph, set)
   local now, ends = graph:now(), set:expiration()
   return { start = now, duration = ends and ends > now and ends - now or math.huge }
 end
 
---- Books a job as its R says, as far as it is on targets that are here, as a whole or not at all: the targets that it has here
---- and elsewhere; or nil, message, code.
+--- Books a job as its R says, on the targets in the graph, as a whole or not at all. Returns the targets of the job in
+--- the graph, and elsewhere; or nil, message, code.
 function M.book(targets, id, R)
   local set, why, code = rset.new(R, "R")
   if not set then return nil, why, code end

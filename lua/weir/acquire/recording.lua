@@ -1,15 +1,15 @@
---- record.lua - streams of the acquisition protocol as JSON lines, and playing them again.
+--- recording.lua - recordings of the acquisition protocol as JSON lines, and replaying them.
 --
--- A line is {"n": 1, "group": "default", "request": "resource.acquire", "payload": {...}}, or has "response" or "error" in place of
--- request and payload; "at" are seconds since the first.
--- Requests are what the scheduler sent: when a recording is played, the same ones have to come.
+-- A line is {"n": 1, "group": "default", "request": "resource.acquire", "payload": {...}}, or has "response" or
+-- "error" in place of request and payload; "at" is the time in seconds since the first line.
+-- Requests were sent by the scheduler: a replay must send equal requests.
 
 local core = require "weir.core"
 
 local M = {}
 
---- What opts.record of a follower wants: writes each entry as a line, through write(text); with now(), seconds, also the time since
---- the first as "at", which a scenario goes by.
+--- Returns a function for opts.record of a scheduler client: it writes each entry as a line through write(text). With
+--- now(), in seconds, an entry has the time since the first entry as "at", which scenarios need.
 function M.writer(write, now)
   local n, begin = 0, nil
   return function(entry)
@@ -28,7 +28,7 @@ local function entry_of(line, number)
   return entry
 end
 
---- The entries of a recording, a text; or nil, message, code.
+--- Parses the text of a recording. Returns a list of entries; or nil, message, code.
 function M.read(text)
   local entries, number = {}, 0
   for line in text:gmatch "[^\n]+" do
@@ -52,9 +52,9 @@ local function check(sent, entry)
     core.json_encode(entry.payload)), "differs"
 end
 
---- Plays a recording to a follower that `make(send)` makes and starts. before(entry, follower), where given, is called in front of each
---- entry: to match and free as it was done. Returns the follower; or nil, message, code where it sends something else than was
---- recorded.
+--- Replays a recording to a scheduler client made and started by make(send). before(entry, client), if given, is called
+--- ahead of each entry, to repeat matches and releases. Returns the client; or nil, message, code if the client sends a
+--- request different from the recording.
 function M.play(entries, make, before)
   local sent = {}
   local follower = make(function(method, payload, group) sent[#sent + 1] = { method = method, payload = payload, group = group } end)

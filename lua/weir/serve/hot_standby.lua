@@ -1,5 +1,6 @@
---- standby.lua - a service that waits for the one that leads to be gone. To a server it is a service: every call is refused, with
--- the address of the one that leads; in the turn in which nobody leads any more, it does.
+--- hot_standby.lua - a service waiting to replace the leader. The server uses a standby like a service: every call
+-- fails with code "standby" and the address of the leader. In the turn in which nobody leads any more, the standby
+-- takes the lead.
 
 local M = {}
 
@@ -21,7 +22,7 @@ function Standby.flush() end
 
 function Standby.leave() end
 
---- One that waits. opts: store, lead(), called in the turn in which it leads; log(text).
+--- Makes a standby. opts: store; lead(), called in the turn in which the standby takes the lead; log(text).
 function M.new(opts) return setmetatable({ opts = opts }, Standby) end
 
 return M

@@ -1,19 +1,20 @@
---- keep.lua - what a service knows besides graph and books, kept in the graph so that one transaction saves it all: plain data on its
--- first root, and the R of targets that are not in the graph for now.
+--- service_state.lua - data of a service besides the machine and its schedules, kept in the graph so that one
+-- transaction saves everything: plain data on the first root, and the R of targets missing in the graph at
+-- present.
 --
--- Values have at most 64 KB in the core, so long texts are kept in pieces.
+-- The core limits a value to 64 KB, so long texts are split into pieces.
 
 local core = require "weir.core"
 local owners = require "weir.serve.owners"
 
 local M = {}
 
-local PIECE = 24000 -- bytes; as JSON text with all quotes escaped it is below the limit
+local PIECE = 24000 -- bytes; below the limit even as JSON text with all quotes escaped
 local META = "weir.service"
 
 local function key_of(name, i) return ("%s.%d"):format(name, i) end
 
--- A root that stays: one that is a target may leave.
+-- Returns the root carrying the data; never a target, as targets may leave.
 local function host(graph)
   for _, root in ipairs(graph:roots()) do
     if not root.rank then return root end
@@ -39,7 +40,7 @@ local function get(graph, name)
   return #parts > 0 and table.concat(parts) or nil
 end
 
---- Keeps plain data; nothing is written where it is the same as before.
+--- Keeps plain data. Writes nothing if the data equals the data kept before.
 function M.put(graph, value)
   local text = core.json_encode(value, { sort = true })
   if get(graph, META) ~= text then put(graph, META, text) end
@@ -47,7 +48,7 @@ end
 
 local function is_job(id) return math.type(id) == "integer" and id > 0 end
 
--- Whether this is a list of ids of jobs.
+-- Returns true for a list of job ids.
 local function are_jobs(list)
   if type(list) ~= "table" then return false end
   for key, id in pairs(list) do
@@ -60,7 +61,7 @@ local function digits(key) return type(key) == "string" and key:find "^%d+$" and
 
 local function is_idset(text) return type(text) == "string" and core.idset(text) ~= nil end
 
--- What each key of a part has to be, and each value.
+-- PARTS has for each part of the data a check of keys and a check of values.
 local PARTS = {
   owners = { owners.is_name, are_jobs },
   users = { digits, are_jobs },
@@ -68,7 +69,7 @@ local PARTS = {
     function(child) return type(child) == "table" and is_idset(child.leaving) and is_idset(child.passing) end },
 }
 
--- The part of what was kept that is none, or nil.
+-- Returns the name of the first malformed part of saved data, or nil.
 local function strange(known)
   if type(known) ~= "table" then return "all of it" end
   if known.ids ~= nil and math.type(known.ids) ~= "integer" then return "ids" end
@@ -81,7 +82,7 @@ local function strange(known)
   end
 end
 
---- What was kept, or nil; or nil and a message, where it is nothing that a service keeps.
+--- Returns the data kept, or nil; or nil and a message if the data is malformed.
 function M.get(graph)
   local text = graph:root() and get(graph, META)
   if not text then return nil end
@@ -93,14 +94,14 @@ end
 
 local function stash_name(target) return "weir.stash." .. target end
 
---- Keeps the description of a target, an R as text, until `forget`.
+--- stash keeps the description of a target (an R as text) until `forget`; stashed returns the description or nil.
 function M.stash(graph, target, text) put(graph, stash_name(target), text) end
 
 function M.stashed(graph, target) return get(graph, stash_name(target)) end
 
 function M.forget(graph, target) put(graph, stash_name(target), "") end
 
---- The targets of which there is a description.
+--- Returns the targets with a description, as an idset.
 function M.stashes(graph)
   local ids = {}
   for key in pairs(graph:root() and host(graph).data or {}) do
@@ -110,17 +111,17 @@ function M.stashes(graph)
   return core.idset(ids)
 end
 
---- Whether a key of extended data is one of these.
+--- Returns true if a key of extended data belongs to the service.
 function M.owns(key) return key:find "^weir%.service%." ~= nil or key:find "^weir%.stash%." ~= nil end
 
--- The vertices of a document: of a JGF, or of an R that has one.
+-- Returns the nodes of a document: of a JGF, or of the JGF within an R.
 local function nodes_of(document)
   local graph = document.graph or type(document.scheduling) == "table" and document.scheduling.graph
   return type(graph) == "table" and graph.nodes or {}
 end
 
---- Takes what a service keeps out of a document that leaves it, an R or JGF as a table: it is nobody else's, and would be in the way
---- of what those keep who make a graph of it. Returns the document.
+--- Removes the data of the service from an R or JGF (a table) before the document leaves the service: in a graph made
+--- from the document, the data would collide with the data of its user. Returns the document.
 function M.strip(document)
   for _, node in ipairs(nodes_of(document)) do
     local data = node.metadata and node.metadata.extended
@@ -132,7 +133,7 @@ function M.strip(document)
   return document
 end
 
---- The same for a document as text.
+--- Does the work of `strip` on a document as text.
 function M.strip_text(text)
   if not text:find('"weir.service.', 1, true) and not text:find('"weir.stash.', 1, true) then return text end
   return core.json_encode(M.strip(core.json_decode(text)), { sort = false })

@@ -1,33 +1,35 @@
---- follow.lua - an engine that acquires what it schedules, and follows the stream of its provider (RFC 28).
+--- scheduler_client.lua - an engine on acquired resources, kept up to date by the stream of a provider (RFC 28).
 --
---   local follow = require "weir.acquire.follow"
---   local f = follow.new { send = function(method, payload, group) ... end, groups = {"default"}, policy = "low",
---                          on = { exception =, requeue =, unsatisfiable =, exit = } }
+--   local scheduler_client = require "weir.acquire.scheduler_client"
+--   local f = scheduler_client.new {
+--     send = function(method, payload, group) ... end, groups = {"default"}, policy = "low",
+--     on = { exception =, requeue =, unsatisfiable =, exit = } }
 --   f:start()                       f:receive("default", response)   f:error("default", message)   f:disconnected()
 --   f:match(request, options)       f:free(job)  f:free(job, "3-5")   f:hello { {id =, R =}, ... }
 --   f:pend("a name", request)       f:settled "a name"
 --
--- What a shrink takes leaves the graph at once, and with it everything that could be placed on it or be called feasible because
--- of it; who still runs there is noted, and the target is released when the last of them is gone. What is offline stays, down.
+-- Targets taken by a shrink leave the graph at once, so nothing more is placed on them or counted as feasible because
+-- of them. Jobs still running on a taken target are noted, and the target is released when the last of the jobs has
+-- gone. An offline target stays in the graph, down.
 --
 -- opts.on, all optional:
---   exception{job =, severity = 0, type = "resources", note =, targets =}   it runs on what was taken: it must end
---   requeue(job)           its reservation stood on what was taken or is offline: it waits again
---   unsatisfiable(name)    what is pending could never run on what is left
---   changed()              something is different
---   exit(why)              all is over: an error response, or a failure to conform to the protocol
+--   exception{job =, severity = 0, type = "resources", note =, targets =}   targets were taken: the job must end
+--   requeue(job)           the job's reservation used targets taken or offline: the job must wait again
+--   unsatisfiable(name)    a pending request can never run on the remaining resources
+--   changed()              the resources have changed
+--   exit(why)              the client is finished, by an error response or a protocol error
 
 local consumer = require "weir.acquire.consumer"
 local core = require "weir.core"
 local engines = require "weir.engine"
-local hello = require "weir.acquire.hello"
+local recover = require "weir.acquire.recover"
 local rset = require "weir.rset"
 local targets = require "weir.acquire.targets"
 
 local M = {}
 
---- The largest id that a job is given by itself: up to here all that reads JSON tells one integer from the next (RFC 8259). Ids that
---- callers choose, as those of Flux, may be larger.
+--- IDS_MOST is the largest job id assigned here: up to 2^53 - 1 all readers of JSON tell integers apart (RFC 8259). Ids
+--- chosen by callers, as by Flux, may be larger.
 M.IDS_MOST = (1 << 53) - 1
 
 local Follow = {}
@@ -37,14 +39,14 @@ local function tell(self, what, ...)
   if self.on[what] then self.on[what](...) end
 end
 
--- ---- the machine ------------------------------------------------------------------------------------------------------
+-- ---- the machine ----------------------------------------------------------------------------------------------------
 
--- An id that was given before this follower was there.
+-- Notes an id assigned before the client existed.
 local function seen(self, id)
   if id <= M.IDS_MOST then self.last = math.max(self.last, id) end
 end
 
--- Uses this graph.
+-- Makes the engine on a graph.
 local function open(self, graph)
   self.engine = assert(engines.new({ policy = self.policy, overrun = self.overrun }, graph))
   self.targets = targets.of(graph)
@@ -53,7 +55,7 @@ local function open(self, graph)
   for _, job in ipairs(self.engine:jobs()) do seen(self, job.id) end
 end
 
--- What of a new part is not in the graph: comes in. False and a message: it does not fit.
+-- Merges into the graph the targets of R missing there. Returns false and a message if R does not fit.
 local function bring(self, R, missing)
   local set = assert(rset.new(R, "resources"))
   local part, why = (missing == core.idset(set:ranks()) and set or set:on_ranks(missing)):graph()
@@ -66,8 +68,8 @@ local function bring(self, R, missing)
   return true
 end
 
--- What is neither up nor down, for a reason of its own, keeps its state. A target that has come back while somebody who was on it
--- when it was taken is still there waits until they are gone.
+-- Sets targets up or down; any further state of a vertex is left alone. A target taken and returned stays down until
+-- the jobs noted on it have gone.
 local function set_online(self, set, on)
   for v, target in self.targets:each(set) do
     local up, state = on and not self.users[target], v.state
@@ -75,7 +77,7 @@ local function set_online(self, set, on)
   end
 end
 
--- Reservations on these targets are given back: their time might come while they are not there.
+-- Releases reservations on targets: their start might come while the targets are away.
 local function requeue(self, set)
   for target in set:ids() do
     for job in pairs(self.targets:jobs(target)) do
@@ -88,7 +90,7 @@ local function requeue(self, set)
   end
 end
 
--- Pending requests that could not run on what is left are told, once.
+-- Reports, once each, pending requests that can never run on the remaining resources.
 local function judge(self)
   local lost = {}
   for name, request in pairs(self.pending) do
@@ -102,9 +104,9 @@ local function judge(self)
   end
 end
 
--- ---- targets that are given back ----------------------------------------------------------------------------------------
+-- ---- release of targets ---------------------------------------------------------------------------------------------
 
--- Releases those that nobody is on.
+-- Releases leaving targets without jobs.
 local function give_back(self)
   local ids = {}
   for target in self.consumer:leaving():ids() do
@@ -113,7 +115,7 @@ local function give_back(self)
   if #ids > 0 then self.consumer:freed(core.idset(ids)) end
 end
 
--- Jobs that lost something get their fatal exception, each one.
+-- Raises a fatal exception for each job with taken targets.
 local function raise(self, lost)
   local jobs = {}
   for job in pairs(lost) do jobs[#jobs + 1] = job end
@@ -126,7 +128,7 @@ local function raise(self, lost)
   end
 end
 
--- Takes a target from the graph, noting who is on it: with those who are there still since it was taken before.
+-- Removes a target from the graph and notes its jobs, besides jobs noted when the target was taken earlier.
 local function take(self, target, lost)
   local users = self.targets:jobs(target)
   self.targets:unlink(target)
@@ -138,9 +140,9 @@ local function take(self, target, lost)
   self.users[target] = next(users) and users or nil
 end
 
--- ---- what the stream says -------------------------------------------------------------------------------------------------
+-- ---- responses of the stream ----------------------------------------------------------------------------------------
 
--- An R without any ranks: all that there is may be excluded.
+-- Returns true for an R without ranks: all resources may be excluded.
 local function is_empty(R)
   local list = type(R.execution) == "table" and R.execution.R_lite
   return type(list) == "table" and #list == 0 and R.scheduling == nil
@@ -210,7 +212,7 @@ local function handlers(self)
   return on
 end
 
--- ---- the stream ------------------------------------------------------------------------------------------------------------
+-- ---- the stream -----------------------------------------------------------------------------------------------------
 
 function Follow:start() self.consumer:start() end
 
@@ -224,8 +226,8 @@ function Follow:error(group, why)
   return self.consumer:error(group, why)
 end
 
---- The provider is gone. Jobs stay as they are, nothing more is placed; after `start` and the first responses what has come back
---- is used again, and what has not is treated as taken away.
+--- Handles the loss of the provider. Jobs stay, and nothing more is placed. After `start` and the first responses,
+--- returned targets are used again, and missing targets count as taken.
 function Follow:disconnected()
   self.consumer:disconnected()
   self.again = self.engine ~= nil
@@ -233,9 +235,9 @@ function Follow:disconnected()
   tell(self, "changed")
 end
 
--- ---- the engine --------------------------------------------------------------------------------------------------------------
+-- ---- the engine -----------------------------------------------------------------------------------------------------
 
--- Whether there is anything to match on; else nil, message, code.
+-- Returns true if matches are possible; or nil, message, code.
 local function usable(self)
   if self.consumer.failed then return nil, self.consumer.failed, "protocol" end
   if #self.consumer.order == 0 then return nil, "nothing is scheduled here", "unavailable" end
@@ -245,14 +247,15 @@ end
 
 local BOOKS = { now = true, reserve = true }
 
--- The next id that no job has. After the largest one they begin again with 1.
+-- Returns the next id without a job; after the largest id, 1 follows.
 local function next_id(self)
   local id = self.last
   repeat id = id < M.IDS_MOST and id + 1 or 1 until not self.engine:job(id) and not self:owes(id)
   return id
 end
 
--- The options of a match, with an id where it takes something and the caller has none; and that id.
+-- Returns a copy of the options of a match, with an id if the match books a job and the caller has given none; and the
+-- id assigned.
 local function with_id(self, opts)
   local own = {}
   for key, value in pairs(opts or {}) do own[key] = value end
@@ -261,9 +264,9 @@ local function with_id(self, opts)
   return own, given
 end
 
---- What the engine's match does, once all groups have answered. An id that is given here was never given before, so that whoever
---- frees a job late, or twice, meets no other one. An id that the caller chooses, opts.job, changes nothing about the ids of others:
---- they are given on from the last one, and pass over those that are in use. Who chooses an id again means the job that has it then.
+--- Matches like engine:match, once all groups have responded. An id assigned here was never assigned before, so a late
+--- or repeated free hits no younger job. An id chosen by the caller, opts.job, has no effect on ids assigned later:
+--- assigning goes on from the last id and skips ids in use. A chosen id used twice means the current job.
 function Follow:match(request, opts)
   local ok, why, code = usable(self)
   if not ok then return nil, why, code end
@@ -275,8 +278,8 @@ function Follow:match(request, opts)
   return a, why, code
 end
 
---- Books what match has chosen in a copy of this process (engine:record there), under an id as match gives it: the allocation; or
---- nil, message, code: "gone" where something of it is not free any more.
+--- Books the picks of a match made in a copy of the process (a result of engine:record), with an id as of `match`. Returns
+--- the allocation; or nil, message, code: "gone" if a pick is no longer free.
 function Follow:book(record, job)
   local ok, why, code = usable(self)
   if not ok then return nil, why, code end
@@ -289,7 +292,7 @@ function Follow:book(record, job)
   return self.engine:job(own.job)
 end
 
---- Whether a job that is to end is still on something that was taken away.
+--- Returns true if a job that must end is still on taken targets.
 function Follow:owes(job)
   for _, users in pairs(self.users) do
     if users[job] then return true end
@@ -297,15 +300,16 @@ function Follow:owes(job)
   return false
 end
 
---- Whether a request could ever run on what is acquired, be it online or not.
+--- Returns true if a request could ever run on the acquired targets, online or not; or nil, message, code.
 function Follow:feasible(request) return self:match(request, { mode = "feasible" }) end
 
---- Keeps an eye on a request that waits: on.unsatisfiable(name) tells when a shrink made it impossible.
+--- pend watches a waiting request: on.unsatisfiable(name) is called when a shrink makes the request impossible. settled
+-- ends the watch.
 function Follow:pend(name, request) self.pending[name] = request end
 
 function Follow:settled(name) self.pending[name] = nil end
 
--- The job is no longer on these targets (nil: on none that leaves).
+-- Removes a job from taken targets of `set` (nil: all). Returns true if the job was on any.
 local function forget(self, job, set)
   local was = false
   for target, users in pairs(self.users) do
@@ -320,7 +324,7 @@ local function forget(self, job, set)
   return was
 end
 
--- What a job has on these targets in the graph goes back.
+-- Releases the part of a job on targets of `set` in the graph.
 local function shrink_job(self, job, set)
   local here = {}
   for target in (set & self.targets.all):ids() do
@@ -330,7 +334,7 @@ local function shrink_job(self, job, set)
   return self.engine:shrink(job, { ranks = tostring(core.idset(here)) })
 end
 
---- sched.free: a job is gone (or from some targets, an idset): true; or nil, message, code.
+--- Serves sched.free: a job has ended, or has left the targets `what` (an idset). Returns true; or nil, message, code.
 function Follow:free(job, what)
   local set = what and core.idset(what)
   local done, why, code
@@ -342,7 +346,8 @@ function Follow:free(job, what)
   return nil, why or ("job %d has nothing there"):format(job), code or "unknown"
 end
 
---- The clock goes on: what happened, as the engine tells it; or nil, message, code. A job that ended at its end is gone as by `free`.
+--- Advances the clock. Returns the events of the engine; or nil, message, code. A job that expires is freed as by
+-- `free`.
 function Follow:advance(to)
   local ok, events, code = self.engine:advance(to)
   if not ok then return nil, events, code end
@@ -360,12 +365,12 @@ function Follow:advance(to)
   return events
 end
 
---- Jobs that run already, {id =, R =} each: they are booked again. One that is on targets that were not acquired gets its fatal
---- exception; one that cannot be booked ends it: nil, message, code.
+--- Recovers running jobs, {id =, R =} each. A job on targets not acquired gets a fatal exception; a job that cannot be
+--- booked ends the recovery: nil, message, code.
 function Follow:hello(jobs)
   local lost = {}
   for _, job in ipairs(jobs) do
-    local here, elsewhere, code = hello.book(self.targets, job.id, job.R)
+    local here, elsewhere, code = recover.book(self.targets, job.id, job.R)
     if not here then return nil, ("job %d: %s"):format(job.id, elsewhere), code end
     for target in elsewhere:ids() do
       lost[job.id] = lost[job.id] or {}
@@ -377,12 +382,12 @@ function Follow:hello(jobs)
   return true
 end
 
---- Who is on targets that are to be given back: target -> {job = true}. What has to outlive the process, with the graph.
+--- Returns the jobs on targets to be given back: target -> {job = true}. To be saved together with the graph.
 function Follow:owing() return self.users end
 
---- A follower. opts: send, groups, style (see consumer.lua); policy; overrun (see engine.lua); graph, where there is one already;
---- users, as `owing` gave it; last, the last id that a job was given (as of the jobs that are there, if not told); on; record(entry),
---- called with all that comes in and goes out (see record.lua).
+--- Makes a client. opts: send, groups, style (see consumer.lua); policy; overrun (see engine.lua); graph, if it exists
+--- already; users, from `owing`; last, the last id assigned (by default the largest id of a job in the graph); on;
+--- record(entry), called with every message in and out (see recording.lua).
 function M.new(opts)
   local self = setmetatable({
     policy = opts.policy, overrun = opts.overrun, on = opts.on or {}, pending = {}, users = opts.users or {}, record = opts.record,

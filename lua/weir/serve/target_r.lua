@@ -1,7 +1,8 @@
---- inventory.lua - the R of any targets of a service: of those in its graph, and of those that it has not acquired.
+--- target_r.lua - the R of targets of a service: of targets in the graph, and of targets not acquired, from their kept
+-- descriptions.
 
 local core = require "weir.core"
-local keep = require "weir.serve.keep"
+local service_state = require "weir.serve.service_state"
 local rset = require "weir.rset"
 
 local M = {}
@@ -12,31 +13,33 @@ local function extract(targets, set)
   return assert(targets.graph:extract(list))
 end
 
---- Keeps the descriptions of targets that are about to leave the graph.
+--- Keeps descriptions of targets of `set` about to leave the graph.
 function M.stash(targets, set)
   for target in (set & targets.all):ids() do
     local one = core.idset { target }
     local part <close> = extract(targets, one)
-    keep.stash(targets.graph, target, keep.strip_text(assert(assert(part:rset { scheduling = true }):on_ranks(one):format "rv1")))
+    service_state.stash(targets.graph, target,
+      service_state.strip_text(assert(assert(part:rset { scheduling = true }):on_ranks(one):format "rv1")))
   end
 end
 
---- Forgets those that are in the graph again.
+--- Forgets descriptions of targets back in the graph.
 function M.tidy(targets, set)
   for target in (set & targets.all):ids() do
-    if keep.stashed(targets.graph, target) then keep.forget(targets.graph, target) end
+    if service_state.stashed(targets.graph, target) then service_state.forget(targets.graph, target) end
   end
 end
 
---- Forgets those that are gone from the machine.
+--- Forgets descriptions of targets removed from the machine.
 function M.drop(targets, set)
-  for target in set:ids() do keep.forget(targets.graph, target) end
+  for target in set:ids() do service_state.forget(targets.graph, target) end
 end
 
--- What is kept of targets that are not in the graph, as one graph; on top of `machine`, where one is given.
+-- Returns a graph of targets missing in the graph of the service, from their descriptions, merged into `machine`
+-- if given.
 local function stashed(targets, set, machine)
   for target in set:ids() do
-    local one = assert(assert(rset.new(assert(keep.stashed(targets.graph, target)), "stash")):graph())
+    local one = assert(assert(rset.new(assert(service_state.stashed(targets.graph, target)), "stash")):graph())
     if machine then
       assert(machine:merge(one))
       one:close()
@@ -47,14 +50,14 @@ local function stashed(targets, set, machine)
   return machine
 end
 
---- The R of targets, as a table, with their graph.
+--- Returns the R of targets as a table, graph included.
 function M.resources(targets, set)
   local here = set & targets.all
   local machine <close> = stashed(targets, set - here, not here:empty() and extract(targets, here) or nil)
   return assert(machine:rset { scheduling = true }):on_ranks(set):table "rv1"
 end
 
---- The same for one who has the graph of those that are in it: their graph is left out.
+--- Returns the R of targets as a table, without a graph for targets that are in the graph already.
 function M.brief(targets, set)
   local here = set & targets.all
   local light = targets.graph:rset { scheduling = false }:on_ranks(here)
@@ -71,7 +74,7 @@ local function usable(v)
   return true
 end
 
---- The targets in the graph that are up, and all above them; of a set where one is given.
+--- Returns the targets in the graph that are up, all vertices above included; of `set` if given.
 function M.up(targets, set)
   local ids = {}
   for target in (set and set & targets.all or targets.all):ids() do

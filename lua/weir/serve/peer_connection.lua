@@ -1,8 +1,8 @@
---- link.lua - a connection to another service that a service keeps up from within its event loop: requests with callbacks, and new
--- attempts, ever less often, when it breaks.
+--- peer_connection.lua - a connection to a further service from within the event loop, kept up: requests with
+-- callbacks, and reconnects at growing intervals.
 --
--- Nothing leaves but by `flush`, so that what it builds on can be saved first. What was not answered when the connection breaks is
--- answered with an error.
+-- Only `flush` sends, so the caller can save the state that requests rely on first. Requests not answered when the
+-- connection breaks are answered with an error.
 
 local addresses = require "weir.serve.addresses"
 local clients = require "weir.serve.client"
@@ -16,9 +16,9 @@ local M = {}
 local Link = {}
 Link.__index = Link
 
-local FIRST, LAST = 20, 2000 -- milliseconds between attempts: the first, and the most
+local FIRST, LAST = 20, 2000 -- milliseconds between attempts to connect: the first interval, and the longest
 
--- Callbacks of libuv have no frame around; the owner says what becomes of errors.
+-- Wraps a callback of libuv: a callback has no Lua frame around, so `guard` of the owner handles errors.
 local function guarded(self, f)
   return function(...) return self.guard(f, ...) end
 end
@@ -42,9 +42,9 @@ local function hang_up(self)
   if pipe and not pipe:is_closing() then pipe:close() end
 end
 
--- The connection is gone; its calls end, and after a pause there is another one.
+-- Ends the calls of a broken connection, and reconnects after a pause.
 local function lost(self, pipe, why)
-  if pipe ~= self.pipe then return end -- an older one
+  if pipe ~= self.pipe then return end -- an older connection
   hang_up(self)
   local calls = self.calls
   self.calls, self.out, self.open = {}, {}, false
@@ -65,13 +65,13 @@ end
 
 -- ---- the stream -----------------------------------------------------------------------------------------------
 
--- It can be used: who this is was said, where that has to be.
+-- Reports the connection as usable, after the login if a login was needed.
 local function opened(self)
   self.open = true
   self.on.open()
 end
 
--- Says who this is before anything else, over TCP.
+-- Logs in with a token before any request, over TCP.
 local function log_in(self, pipe)
   if self.address.kind == "unix" or not self.access.token_file then return opened(self) end
   local token, why = tokens.first(self.access.token_file)
@@ -84,7 +84,7 @@ local function log_in(self, pipe)
   self.out = {}
 end
 
--- What came, in the clear; nil: the connection is gone.
+-- Decrypts bytes received on TLS; nil: the connection is lost.
 local function clear(self, pipe, piece)
   if not self.tls then return piece end
   local text, ended = self.tls:receive(piece)
@@ -111,7 +111,7 @@ local function read(self, pipe, err, piece)
   end
 end
 
--- Connected: with TLS the two have to come to know each other first.
+-- Starts a connected stream: with TLS the handshake comes first, then the login.
 local function greet(self, pipe)
   pipe:read_start(guarded(self, function(...) read(self, pipe, ...) end))
   if self.address.kind ~= "tls" then return log_in(self, pipe) end
@@ -154,26 +154,26 @@ end
 --- Begins to connect.
 function Link:start() connect(self) end
 
---- A request, to leave with the next flush. f(result), for streams several times, or f(nil, message, code).
+--- Queues a request for the next flush. Calls f(result), for streams several times, or f(nil, message, code).
 function Link:send(method, params, f)
   self.last = self.last + 1
   self.calls[self.last] = f
   self.out[#self.out + 1] = core.json_encode { id = self.last, method = method, params = params } .. "\n"
 end
 
---- Sends what waits.
+--- Sends the queued requests, if connected.
 function Link:flush()
   if not self.out[1] or not self.open then return end
   clients.write(self, table.concat(self.out))
   self.out = {}
 end
 
---- Breaks the connection, to connect anew after a pause.
+--- Breaks the connection; a reconnect follows after a pause.
 function Link:again(why)
   if self.pipe then lost(self, self.pipe, why) end
 end
 
---- Runs the loop until done() is true, or for so many seconds: before a server runs it.
+--- Runs the loop until done() is true, at most for `seconds`. For use before a server runs the loop.
 function Link:wait(seconds, done)
   local late = false
   local timer = clients.timer(seconds, function() late = true end)
@@ -184,7 +184,7 @@ function Link:wait(seconds, done)
   timer:close()
 end
 
---- For good.
+--- Closes the connection without reconnecting.
 function Link:close()
   self.over = true
   hang_up(self)
@@ -192,14 +192,15 @@ function Link:close()
   self.timer, self.calls, self.out, self.open = nil, {}, {}, false
 end
 
---- For good, outside of the loop: it sees the handles to their end, as the Lua state may go next.
+--- Closes the connection outside of the loop, and runs the loop until the handles are closed, as the Lua state may be
+-- closed next.
 function Link:finish()
   self:close()
   uv.run "nowait"
 end
 
---- A link to an address (see addresses.lua); or nil, message, code. on: open(), closed(why). guard(f, ...): calls f and takes care of
---- errors. access: token_file, ca, for TCP.
+--- Makes a connection to an address (see addresses.lua); or nil, message, code. on: open(), closed(why). guard(f, ...)
+--- calls f and handles errors. `access`, for TCP: token_file, ca.
 function M.new(text, on, guard, access)
   local address, why, code = addresses.parse(text)
   if not address then return nil, why, code end

@@ -1,16 +1,18 @@
---- nested.lua - instances within this one: what a job has is the machine of a child service, which acquires it, gives parts of it back
--- and may get more.
+--- child_instances.lua - child services. The allocation of a job is the machine of a child service. The child acquires
+-- the targets of the job from here, gives targets back, and may ask for more.
 --
--- Each job that a child has opened has a provider of its own, whose targets are what the job has in the books. `update` brings it up to
--- date with them; what differs is what the child is told. The group of the protocol is called "job.N".
+-- Each job opened by a child has a provider of its own. The targets of the provider are the targets of the job in the
+-- schedules; `update` brings the provider up to date and tells the child the differences. The group of the protocol is
+-- called "job.N".
 --
--- Invariant: what a child has, or is to give back ("leaving"), stays the job's, in the books or, where it was taken away from here,
--- noted as such by the follower. It goes by the child's release or with the job, and by nothing else: a child that is gone for a
--- while loses nothing, and is told when it returns what it is to give back.
+-- Invariant: a target that a child holds, or is asked to give back ("leaving"), stays with the job: in the schedules,
+-- or, after the target was taken away from here, as owed in the scheduler client. Only a release by the child or the
+-- end of the job frees the target. A child may be gone for a while without losing anything; after its return the child
+-- is asked again for targets still leaving.
 
 local core = require "weir.core"
-local inventory = require "weir.serve.inventory"
-local keep = require "weir.serve.keep"
+local target_r = require "weir.serve.target_r"
+local service_state = require "weir.serve.service_state"
 local providers = require "weir.acquire.provider"
 
 local M = {}
@@ -20,11 +22,12 @@ Nested.__index = Nested
 
 local ALL = { group = "default" }
 
--- ---- what a job has ------------------------------------------------------------------------------------------------------------
+-- ---- targets of a job -----------------------------------------------------------------------------------------------
 
 local function above_ranks(v) return v.rank == nil end
 
--- The targets of what a job was given; where that is around targets, such as a rack, those in it.
+-- Returns the ids of the targets of allocation `a`. A pick above targets, such as a rack, stands for all targets
+-- below.
 local function ranks_of(a)
   local ids, seen = {}, {}
   local function note(rank)
@@ -43,7 +46,7 @@ local function ranks_of(a)
   return core.idset(ids)
 end
 
--- Targets that a job has in the books, and those that were taken away while it was on them.
+-- Returns two idsets: the targets of a job in the schedules, and targets taken away under the running job.
 local function targets_of(self, job)
   local a, ids = self.service.engine:job(job), {}
   local has = a and a.state == "allocated" and ranks_of(a) or core.idset()
@@ -53,13 +56,13 @@ local function targets_of(self, job)
   return has, core.idset(ids) - has
 end
 
--- Those on which jobs could be placed here, if nobody had them.
+-- Returns the targets of `set` usable for jobs, once free: up and online.
 local function usable(self, set)
   local follower = self.service.follower
-  return inventory.up(follower.targets, set & follower.consumer:online())
+  return target_r.up(follower.targets, set & follower.consumer:online())
 end
 
--- ---- children ------------------------------------------------------------------------------------------------------------------
+-- ---- children -------------------------------------------------------------------------------------------------------
 
 local function make(self, job, leaving, passing)
   local has, owed = targets_of(self, job)
@@ -67,23 +70,23 @@ local function make(self, job, leaving, passing)
   local targets = has - child.leaving
   child.provider = providers.new {
     targets = targets, up = usable(self, targets),
-    resources = function(set) return keep.strip(self.service.engine:job(job):rset():on_ranks(set):table "rv1") end,
+    resources = function(set) return service_state.strip(self.service.engine:job(job):rset():on_ranks(set):table "rv1") end,
     send = function(call, response) call.more(response) end,
   }
   self.children[job] = child
   return child
 end
 
---- The child of a job, if one has opened it.
+--- Returns the child of a job, or nil if no child has opened the job.
 function Nested:of(job) return self.children[job] end
 
---- The child whose group this is, or nil.
+--- Returns the child with a group ("job.N") of the protocol, or nil.
 function Nested:of_group(group)
   local job = type(group) == "string" and group:match "^job%.(%d+)$"
   return job and self.children[math.tointeger(tonumber(job))]
 end
 
---- Opens what a job has to a child; again, where it is open already: the child; or nil, message, code.
+--- Opens the allocation of a job to a child; an open job stays as before. Returns the child; or nil, message, code.
 function Nested:open(job)
   if self.children[job] then return self.children[job] end
   local has, owed = targets_of(self, job)
@@ -92,7 +95,7 @@ function Nested:open(job)
   return make(self, job, core.idset(), core.idset())
 end
 
---- What a child is told about itself, as plain data.
+--- Returns the description of a child (job, group, targets, leaving, acquired) as plain data.
 function M.describe(child)
   return {
     job = child.job, group = ("job.%d"):format(child.job), targets = tostring(child.provider.targets), leaving = tostring(child.leaving),
@@ -100,7 +103,7 @@ function M.describe(child)
   }
 end
 
---- All of them.
+--- Returns the descriptions of all children, by ascending job.
 function Nested:list()
   local list = core.array {}
   for _, child in pairs(self.children) do list[#list + 1] = M.describe(child) end
@@ -108,10 +111,11 @@ function Nested:list()
   return list
 end
 
---- resource.acquire of a child: true; or nil, message, code. What it was to give back before it went, it still is.
+--- Serves resource.acquire of a child: true; or nil, message, code. Targets still leaving when the child went are still
+-- leaving.
 function M.acquire(child, call) return child.provider:acquire(call, ALL, child.leaving) end
 
--- ---- following the books -------------------------------------------------------------------------------------------------------
+-- ---- following the books --------------------------------------------------------------------------------------------
 
 local function over(self, child, why)
   self.children[child.job] = nil
@@ -119,7 +123,8 @@ local function over(self, child, why)
   for call in pairs(child.provider.streams) do call.fail(why, "over") end
 end
 
--- Everything that has changed about the targets of a child goes to it.
+-- Sends a child all changes of the targets of its job; ends the child if the job has no target
+-- left.
 local function follow(self, child)
   local has, owed = targets_of(self, child.job)
   if has:empty() and owed:empty() then return over(self, child, ("job %d is over"):format(child.job)) end
@@ -137,12 +142,12 @@ local function follow(self, child)
   if not off:empty() then assert(provider:offline(off)) end
 end
 
---- Something about a job has changed, or about all (nil).
+--- Notes a change of the targets of `job`, or of any job if nil, for the next update.
 function Nested:touch(job)
   if next(self.children) then self.touched[job or "all"] = true end
 end
 
---- Tells children what has changed since the last time.
+--- Tells the children of all changes noted since the last update. Costs nothing if none was noted.
 function Nested:update()
   local touched = self.touched
   if not next(touched) then return end
@@ -155,9 +160,10 @@ function Nested:update()
   for _, job in ipairs(jobs) do follow(self, self.children[job]) end
 end
 
--- ---- back and forth ------------------------------------------------------------------------------------------------------------
+-- ---- back and forth -------------------------------------------------------------------------------------------------
 
---- Asks a child to give targets back: true; or nil, message, code. pass: when they are free here, on to the parent of this service.
+--- Asks a child to give targets back. Returns true; or nil, message, code. With `pass`, targets go on to the parent of
+-- the service as soon as they are released.
 function Nested:ask_back(child, what, pass)
   local ok, set = pcall(core.idset, what)
   if not ok or not set or set:empty() then return nil, 'ranks: an idset such as "0-3,7" is wanted', "invalid" end
@@ -171,21 +177,22 @@ function Nested:ask_back(child, what, pass)
   return true
 end
 
---- resource.release of a child: an empty payload; or nil, message, code.
+--- Serves resource.release of a child. Returns an empty payload; or nil, message, code.
 function Nested:release(child, mine, targets)
   local done, why, code = child.provider:release(mine, { group = ALL.group, targets = targets })
   if not done then return nil, why, code end
   local set = core.idset(targets)
   local passing = child.passing & set
   child.leaving, child.passing = child.leaving - set, child.passing - set
-  self.service.follower:free(child.job, tostring(set)) -- nothing, where the job was shrunk by others meanwhile
+  self.service.follower:free(child.job, tostring(set)) -- frees nothing if the job was shrunk meanwhile
   self.service:keeps()
   self:touch(child.job)
   if not passing:empty() and self.service.parent then self.service.parent:give(passing) end
   return done
 end
 
---- A request for more, on targets that the job does not have yet: what a target has is handed to a child as a whole.
+--- Returns a copy of `request` with a constraint against the targets that the job has already: a child gets whole
+-- targets only, so a part of a target of the job cannot be added.
 function Nested:elsewhere(child, request)
   local has, owed = targets_of(self, child.job)
   local spec = core.json_decode(request:format "json")
@@ -197,7 +204,7 @@ function Nested:elsewhere(child, request)
   return assert(core.request(core.json_encode(spec), "request"))
 end
 
--- Whether a target is there or below.
+-- Returns true if `v` or a vertex below is part of a target.
 local function has_targets(v)
   for below in v:graph():walk { start = v, prune = above_ranks } do
     if below.rank then return true end
@@ -205,8 +212,9 @@ local function has_targets(v)
   return false
 end
 
---- Whether what a request would get can be handed to a child: targets, and nothing that is on none of them, such as storage of a rack,
---- of which it may have a part already. Or nil, message, code; why it finds nothing is the match's to say.
+--- Returns true if the match of `request` can be handed to a child: all picks are targets, or contain targets. Storage
+--- of a rack, for example, is on no target, and the job may hold a part of the storage already. Otherwise nil, message,
+--- code. A request without a match passes: explaining the failure is left to the match.
 function Nested:fits(request)
   local a = self.service.engine:match(request, { mode = "preview" })
   for _, pick in ipairs(a and a:vertices() or {}) do
@@ -218,7 +226,7 @@ function Nested:fits(request)
   return true
 end
 
---- A connection, or (call) one stream, is gone.
+--- Ends the streams of a connection, or the stream `call`.
 function Nested:leave(client, call)
   for _, child in pairs(self.children) do
     for key in pairs(child.provider.streams) do
@@ -227,14 +235,14 @@ function Nested:leave(client, call)
   end
 end
 
---- All streams end with an error.
+--- Ends all streams with an error.
 function Nested:close(why, code)
   for _, child in pairs(self.children) do
     for call in pairs(child.provider.streams) do call.fail(why, code) end
   end
 end
 
---- What has to outlive the process, as plain data.
+--- Returns as plain data the idsets of all children for M.new; must outlive the process.
 function Nested:save()
   local data = {}
   for job, child in pairs(self.children) do
@@ -243,7 +251,7 @@ function Nested:save()
   return data
 end
 
---- Children of a service; known: what `save` gave. Those of jobs that are gone are forgotten.
+--- Makes the children of a service. `known`: result of an earlier `save`, or nil; entries of ended jobs are dropped.
 function M.new(service, known)
   local self = setmetatable({ service = service, children = {}, touched = {} }, Nested)
   for job, entry in pairs(known or {}) do
