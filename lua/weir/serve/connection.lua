@@ -47,7 +47,7 @@ local function next_page(page)
   return list, page.at >= page.n
 end
 
---- The next page of a list, {name =, n =, at =, make(i) =}, as a result; and whether it is the last one.
+--- Returns the next page of a list {name =, n =, at =, make(i) =} as a result, and true for the last page.
 function M.page(page)
   local list, last = next_page(page)
   return { [page.name] = core.array(list), total = page.n }, last
@@ -82,7 +82,7 @@ function ACTS.fail(call)
   end
 end
 
---- What a copy of the service has answered (copies.lua), as it is.
+--- Passes on the answer of a copy of the service (copies.lua), a line.
 function ACTS.pass(call)
   return function(text, last)
     put(call.client, call, text)

@@ -1,13 +1,14 @@
---- copies.lua - requests that run in forked copies of the service: those that bring code of their own, and looks that may be long.
+--- copies.lua - requests run in forked copies of the service: requests with code of their own, and requests without
+-- effects that may take long.
 --
--- A copy has the state of the service as of its start, cannot change it, and ends by itself or is killed when its time is over, so
--- that whatever it runs into is no concern of the service, which goes on meanwhile. A copy is started after a commit: what it tells
--- was saved.
+-- A copy has the state of the service as of its start, cannot change the state, and ends by itself or is killed at its
+-- time limit. So no failure of a copy concerns the service, which goes on meanwhile. A copy is started after a commit:
+-- everything in its answer was saved.
 --
--- A copy writes frames, a line each, of which the first letter says what it is: "a" an answer of which more follow, "z" the last one,
--- "e" an error, its code first, "b" what a match has chosen, for the books of the service; "l" something for the log.
+-- A copy writes frames, a line each, named by the first letter: "a" an answer with more to follow, "z" the last
+-- answer, "e" an error, its code first, "b" the picks of a match, to be booked by the service, "l" a line for the log.
 --
--- Invariant: a run is in `queue` or in `runs`, never in both, and is in neither once its call is over.
+-- Invariant: a run is in `queue` or in `runs`, never in both, and in neither once its call is over.
 
 local connection = require "weir.serve.connection"
 local core = require "weir.core"
@@ -20,9 +21,9 @@ local Copies = {}
 Copies.__index = Copies
 
 local MB = 1 << 20
-local HELD = 60 -- seconds that a copy may wait for a client to read, in one go
+local HELD = 60 -- seconds for which a copy may wait for its client to read, at a time
 
--- ---- in the copy ---------------------------------------------------------------------------------------------------------------
+-- ---- in the copy ----------------------------------------------------------------------------------------------------
 
 local function put(own, letter, text)
   if own.over then return end
@@ -30,7 +31,7 @@ local function put(own, letter, text)
   own.write(letter .. text .. (text:sub(-1) == "\n" and "" or "\n"))
 end
 
--- What a method can do with its call, as in connection.lua.
+-- Returns a call for a method in a copy, with the functions of a call of connection.lua.
 local function call_in_copy(call, write)
   local own = { client = call.client, id = call.id, method = call.method, params = call.params, over = false, write = write }
   function own.answer(result) put(own, "z", wire.answer(own.id, result)) end
@@ -53,9 +54,9 @@ local function answer_in_copy(service, call, write)
   service:run_in_copy(call_in_copy(call, write))
 end
 
--- ---- how a copy ends -------------------------------------------------------------------------------------------------------------
+-- ---- end of a copy --------------------------------------------------------------------------------------------------
 
--- Takes a run out; its place is free.
+-- Removes a run; a queued run may start in its place.
 local function leave(self, run)
   if not self.runs[run] then return end
   self.runs[run] = nil
@@ -69,7 +70,7 @@ local function leave(self, run)
   self.leaving[run] = true
 end
 
--- How a child has ended, when it has; what it cost is told once.
+-- Returns how the child of a run has ended, or nil while it runs. Reports the CPU time once.
 local function reaped(run)
   local how, cpu = run.child:reap()
   if how and run.spent then run.spent(cpu) end
@@ -104,10 +105,10 @@ local function why_ended(self, run, how)
   return "the copy of the service that worked on it has ended without an answer", "internal"
 end
 
--- The pipe is at its end, so the child is too, or soon.
+-- Handles the end of the pipe: the child has ended, or is about to end.
 local function ended(self, run)
   local how = reaped(run)
-  run.ending = not how -- SIGCHLD comes then
+  run.ending = not how -- SIGCHLD follows
   if not how then return end
   local why, code = why_ended(self, run, how)
   if code == "internal" and not run.call.over then
@@ -116,7 +117,7 @@ local function ended(self, run)
   fail(self, run, ("%s: %s"):format(run.call.method, why), code)
 end
 
--- ---- what a copy says --------------------------------------------------------------------------------------------------------------
+-- ---- frames of a copy -----------------------------------------------------------------------------------------------
 
 local FRAMES = {}
 
@@ -151,14 +152,14 @@ local function take(self, run, piece)
   end
 end
 
--- ---- how a copy begins --------------------------------------------------------------------------------------------------------------
+-- ---- start of a copy ------------------------------------------------------------------------------------------------
 
 local function watch(self, run)
   run.timer:start(math.max(1, math.ceil(run.left)), 0, self.guard(function() over_time(self, run) end))
   run.since = uv.now()
 end
 
--- A client that does not read holds up the copy that writes to it, whose time stands still meanwhile.
+-- Pauses a copy while its client does not read; the time limit is suspended meanwhile.
 local function hold(self, run)
   local full = run.call.client:waiting() >= self.limits.high
   if full == run.held then return end
@@ -200,7 +201,7 @@ local function may_start(self, run)
   return (self.running[run.user] or 0) < self.limits.copies and (not run.counted or self.nruns < self.limits.allcopies)
 end
 
--- Starts what may be started, in the order in which it came.
+-- Starts queued runs in order, as far as the limits allow.
 local function start_some(self)
   local rest = {}
   self.due = false
@@ -216,13 +217,13 @@ local function start_some(self)
   self.queue = rest
 end
 
--- ---- for the server -------------------------------------------------------------------------------------------------------------------
+-- ---- for the server -------------------------------------------------------------------------------------------------
 
---- The user that a client counts for (users.lua).
+--- Returns the key of a client's user (users.lua), for limits.
 function Copies.user(client) return client.user.key end
 
---- Runs a call in a copy, when there is room for one. opts: ms, the time that it may take; filter: whether it brings a filter;
---- spent(seconds), called with what the copy took of the processor; failed(), called before an answer that is an error.
+--- Runs a call in a copy, as soon as the limits allow. opts: ms, the time limit; filter, true if the call has a filter;
+--- spent(seconds), called with the CPU time of the copy; failed(), called before an error answer.
 function Copies:add(call, opts)
   local user, most = self.user(call.client), self.limits.waits
   if self.closed then return call.fail(call.method .. ": the service ends", "busy") end
@@ -238,7 +239,7 @@ function Copies:add(call, opts)
   self.due = true
 end
 
---- After each commit: copies that nobody waits for end, and others begin.
+--- Ends copies whose call is over, and starts queued runs. To be called after each commit.
 function Copies:turn()
   for run in pairs(self.runs) do
     if is_gone(run) then leave(self, run) end
@@ -247,14 +248,14 @@ function Copies:turn()
   if self.due then start_some(self) end
 end
 
---- After answers were written: copies wait for clients that do not read, and go on for those that do again.
+--- Pauses and resumes copies, by how much their clients have read. To be called after each write.
 function Copies:flow()
   for run in pairs(self.runs) do
     if not is_gone(run) then hold(self, run) end
   end
 end
 
---- A copy has ended: SIGCHLD.
+--- Handles SIGCHLD: a copy has ended.
 function Copies:child_ended()
   reap(self)
   for run in pairs(self.runs) do
@@ -262,7 +263,7 @@ function Copies:child_ended()
   end
 end
 
---- Nothing that runs or waits is answered but by this error: of what it knows nothing holds any more.
+--- Ends all running and queued calls with an error, as the state seen by the copies is no longer valid.
 function Copies:abandon(why, code)
   local list = self.queue
   for run in pairs(self.runs) do list[#list + 1] = run end
@@ -270,20 +271,21 @@ function Copies:abandon(why, code)
   for _, run in ipairs(list) do fail(self, run, why, code) end
 end
 
---- Ends all, and takes nothing more.
+--- Ends all calls, and accepts no further call.
 function Copies:close()
   self.closed = true
   self:abandon("the service ends", "busy")
 end
 
---- Copies that run, and requests that wait.
+--- Returns the number of running copies, and of queued requests.
 function Copies:count()
   local n = 0
   for _ in pairs(self.runs) do n = n + 1 end
   return n, #self.queue
 end
 
---- opts: limits (see server.lua); log(text, fields); guard(f): f as a callback of libuv.
+--- Makes the copies of a server. opts: limits (see server.lua); log(text, fields); guard(f), which wraps f as a
+-- callback of libuv.
 function M.new(opts)
   return setmetatable({
     limits = opts.limits, log = opts.log, guard = opts.guard, queue = {}, runs = {}, nruns = 0, running = {}, waiting = {}, leaving = {},

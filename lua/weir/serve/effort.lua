@@ -1,7 +1,7 @@
---- effort.lua - how a request is run, by what it may cost the others:
+--- effort.lua - how a call is run, by its possible cost for the remaining clients:
 --
---   here     in the service: short, whatever it asks for
---   change   in the service, as it changes something; its search for resources ends when the time for that is over
+--   here     in the service: short with any parameters
+--   change   in the service, as the call has effects; its search for resources has a time limit
 --   try      in the service, for a few milliseconds; then again in a copy
 --   copy     in a forked copy of the service (copies.lua)
 
@@ -9,8 +9,8 @@ local core = require "weir.core"
 
 local M = {}
 
-local SMALL = 1000     -- vertices that are looked through in the service
-local SHORT = 16 << 10 -- bytes of a request that is read in the service just to look
+local SMALL = 1000     -- vertices walked in the service at most
+local SHORT = 16 << 10 -- bytes of a request parsed in the service for a call without effects
 
 local function by_size(service) return service.graph:count() <= SMALL and "here" or "copy" end
 
@@ -20,13 +20,13 @@ local WAYS = {
   show = function(service, p) return (p.as == "pool" or p.as == "totals") and "here" or by_size(service) end,
 }
 
---- Whether code comes with a call.
+--- Returns true if a call has a filter.
 function M.has_filter(call)
   local filter = call.params.filter
   return filter ~= nil and filter ~= core.null
 end
 
---- How a call is run.
+--- Returns how a call is run: a word of the list above.
 function M.of(service, call)
   local way = WAYS[call.method] or "here"
   if type(way) == "function" then way = way(service, call.params) end
@@ -35,7 +35,7 @@ function M.of(service, call)
   return looks and (call.size or 0) > SHORT and "copy" or way
 end
 
---- More things than are told of in the service.
+--- MANY: parts of an answer beyond which a call is run in a copy.
 M.MANY = 1000
 
 return M

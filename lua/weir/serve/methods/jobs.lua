@@ -92,7 +92,7 @@ local function request(p)
   return remember(value, params.check(weir.request(value, p.name or "request")))
 end
 
--- What a match is asked, when it is; what a copy has chosen was asked before.
+-- Checks the parameters of a match; the parameters of a match by a copy were checked in the copy.
 local function check_match(self, p, opts)
   if p.filter then opts.policy = params.check_field("filter", filter.load(p.filter, self.opts.filter_seconds)) end
   if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
