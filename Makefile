@@ -43,7 +43,8 @@ STALE := $(filter-out $(LUAS) $(OUT)/lua/weir/reference.lua,$(shell find $(OUT)/
 $(if $(STALE),$(shell rm -f $(STALE)))
 SPECS := $(wildcard spec/*_spec.lua)
 # Specs that take long under sanitizers: check-deep runs them there.
-SAN_LONG :=
+SAN_LONG := query_cases query endless sandbox_attacks serve_limits serve_state serve_copies serve_nested serve_edge serve_cli serve pages \
+  interruption cli misuse convert repl repl_remote pictures replay explain scenario examples small_texts
 
 .PHONY: always portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench install uninstall dist deb clean help
 .DELETE_ON_ERROR:

@@ -786,7 +786,7 @@ int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err);
 int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err);
 /* Frees the record of a detached job, which is thereby released. */
 void weir_lifted_free(weir_lifted *x);
-/* Returns the resources and times of a job as text for weir_job_book() in a copy of the graph, such as the one of
+/* Returns the resources and times of a job as text for weir_job_book() in a copy of the graph, such as that of the
  * parent of a forked process, to be freed with weir_free. NULL: err says why. O(k d f) */
 char *weir_job_record(const weir_graph *g, int64_t job, weir_err *err);
 /* Books the resources of such a text, exactly, under the id `job`. WEIR_EBUSY: some resource of the text is in use, or

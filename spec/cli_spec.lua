@@ -175,7 +175,7 @@ describe("weir", function()
     { { "explain", "-r", "-", "-j", "-", "slot=1/node" }, "- is given twice" },
     { { "explain", "-r", MACHINE, "--job-policy", "lwo", "slot=1/node" }, 'no policy "lwo"' },
     { { "explain", "-r", MACHINE, "--constraint", '{"foo":["a"]}', "slot=1/node" },
-      'slot=1/node: attributes.system.constraints: unknown constraint operator "foo"' },
+      'slot=1/node: constraint: attributes.system.constraints: unknown constraint operator "foo"' },
     { { "show", "-r", MACHINE, "-p", "lwo" }, 'no policy "lwo"' },
     { { "show", "-r", MACHINE, "--reserve" }, "--reserve is for -j" },
     { { "convert", MACHINE, "" }, 'convert: "" is no OUT' },

@@ -177,7 +177,7 @@ describe("weir repl on a terminal", function()
       { "a tag in an expression", 'find "tag=main', 'find "tag=maintenance' },
       { "a policy", 'e:use "best', 'e:use "best_fit' },
       { "a command", ":pol", ":policy" },
-      { "a file", 'load "core/weir.', 'load "core/weir.h' },
+      { "a file", 'load "core/base/number.', 'load "core/base/number.c' },
     } do
       it(case[1], function()
         local t <close> = open()
