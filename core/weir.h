@@ -23,8 +23,9 @@
  *   time      Times are int64_t microseconds on a clock of the caller's choice. WEIR_FOREVER means "no end". An
  *             interval [start, end) contains its start and not its end.
  *   amounts   Amounts are int64_t in the unit of the pool, and never negative.
- *   threads   A graph is used by one thread at a time; different graphs are independent. The library has two variables
- *             for the whole process: the flag of weir_interrupt(), and a switch that lets allocations fail in tests.
+ *   threads   A graph is used by one thread at a time; different graphs are independent. The library has three
+ *             variables for the whole process: the flag of weir_interrupt(), the limit of weir_vertices_limit(), and a
+ *             switch that lets allocations fail in tests.
  *   costs     n: vertices of the graph. d: depth of the containment tree. f: logarithm of the widest fan-out. k:
  *             picks.
  *
@@ -104,12 +105,6 @@ const char *weir_status_name(int code);
 void weir_interrupt(bool on);
 /* Returns whether the flag of weir_interrupt() is set. */
 bool weir_interrupted(void);
-
-/* A graph gets at most so many vertices from a description or from additions, as one line may describe more than memory
- * holds. The function sets the limit, where `most` is above 0, and returns the limit before. The limit counts for the
- * whole process. */
-#define WEIR_VERTICES_DEFAULT 10000000
-uint32_t weir_vertices_limit(uint32_t most);
 
 /* ---- memory, numbers and files ----------------------------------------------------------------------------------- */
 
@@ -209,6 +204,11 @@ void weir_graph_begin(weir_graph *g);
 int weir_graph_end(weir_graph *g, weir_err *err);
 /* Reserves memory for n vertices in all. Returns WEIR_OK or WEIR_ENOMEM. */
 int weir_graph_reserve(weir_graph *g, uint32_t n);
+/* Sets the most vertices of a graph, for the whole process, unless `most` is 0, and returns the limit before the call:
+ * a line of a description may stand for more vertices than memory holds. Descriptions and additions beyond the limit
+ * fail with WEIR_ELIMIT. */
+#define WEIR_VERTICES_DEFAULT 10000000
+uint32_t weir_vertices_limit(uint32_t most);
 
 /* The description of a new pool (RFC 4, resource pool data). Callers start from WEIR_POOL_DESC_INIT and set `type`. */
 typedef struct weir_pool_desc {
