@@ -28,7 +28,8 @@ local BEFORE = {
   ["graph.add"] = function(w) return w.v end,
 }
 -- What ends the handle, waits, or writes: for other specs.
-local LEFT_OUT = { ["engine.close"] = true, ["graph.close"] = true, ["editor.read"] = true }
+local LEFT_OUT = { ["graph.save"] = true, ["graph.write"] = true, ["allocation.write"] = true,
+  ["engine.close"] = true, ["graph.close"] = true, ["editor.read"] = true }
 
 local function methods_of(class)
   local metatable, list = debug.getregistry()["weir." .. class], {}
