@@ -160,7 +160,7 @@ static int vertex_available(lua_State *L)
 {
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
     int64_t t0 = lua_isnoneornil(L, 2) ? weir_graph_now(h.g) : weirlua_check_time(L, 2);
-    int64_t t1 = lua_isnoneornil(L, 3) ? t0 + 1 : weirlua_check_time(L, 3), begin;
+    int64_t t1 = lua_isnoneornil(L, 3) ? t0 + (t0 < WEIR_FOREVER) : weirlua_check_time(L, 3), begin;
 
     luaL_argcheck(L, t0 < t1, 3, "the end must lie after the start");
     begin = weirlua_timing(weirlua_of(L));
