@@ -118,7 +118,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
         luaL_error(L, "field 'mode': now, reserve, feasible or preview expected, got '%s'", mode);
     o->mode = i; /* enum weir_mode has the order of the names */
     o->at = weirlua_field_time(L, arg, "at", o->at);
-    o->duration = weirlua_field_time(L, arg, "duration", 0);
+    o->duration = weirlua_field_duration(L, arg, "duration", 0);
     o->job = weirlua_field_integer(L, arg, "job", 0);
     *stats = weirlua_field_boolean(L, arg, "stats", true);
     o->reading = weirlua_field_reading(L, arg);

@@ -35,7 +35,7 @@ static weir_match_options read_place(lua_State *L)
 
     o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);
-    o.duration = weirlua_check_time(L, 5);
+    o.duration = weirlua_check_duration(L, 5);
     o.mode = lua_toboolean(L, 6) ? WEIR_RESERVE : WEIR_NOW;
     luaL_argcheck(L, o.job > 0, 3, "a job number above 0 expected");
     luaL_argcheck(L, o.at != WEIR_FOREVER, 4, "a start that comes is expected");
@@ -127,7 +127,7 @@ int weirlua_engine_soonest(lua_State *L)
     lua_settop(L, 5);
     o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);
-    o.duration = weirlua_check_time(L, 5);
+    o.duration = weirlua_check_duration(L, 5);
     lua_getiuservalue(L, 1, 1); /* 6, 7: graph and policy stay alive, whatever admit does to the engine */
     lua_getiuservalue(L, 1, 2);
     request = weirlua_admitted(L, 2, 7);

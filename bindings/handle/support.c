@@ -157,6 +157,19 @@ int64_t weirlua_check_time(lua_State *L, int arg)
     return us;
 }
 
+/* Returns a positive duration as at least 1 microsecond, since 0 means no end. */
+static int64_t least_duration(double seconds, int64_t us)
+{
+    return seconds > 0 && us == 0 ? 1 : us;
+}
+
+int64_t weirlua_check_duration(lua_State *L, int arg)
+{
+    int64_t us = weirlua_check_time(L, arg);
+
+    return least_duration(lua_tonumber(L, arg), us);
+}
+
 /* ---- options ---- */
 
 void weirlua_options(lua_State *L, int arg, const char *const *known)
@@ -233,6 +246,17 @@ int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t oth
         return otherwise;
     if (lua_type(L, -1) != LUA_TNUMBER || !time_of(lua_tonumber(L, -1), &us))
         wrong(L, key, "time in seconds");
+    lua_pop(L, 1);
+    return us;
+}
+
+int64_t weirlua_field_duration(lua_State *L, int table, const char *key, int64_t otherwise)
+{
+    int64_t us = weirlua_field_time(L, table, key, otherwise);
+
+    if (us != 0 || absent(L, table, key))
+        return us;
+    us = least_duration(lua_tonumber(L, -1), us);
     lua_pop(L, 1);
     return us;
 }

@@ -215,7 +215,7 @@ static int vertex_allocate(lua_State *L)
     job = weirlua_field_integer(L, 2, "job", 0);
     amount = weirlua_field_integer(L, 2, "amount", weir_vertex_size(h.g, h.v));
     start = weirlua_field_time(L, 2, "start", weir_graph_now(h.g));
-    duration = weirlua_field_time(L, 2, "duration", WEIR_FOREVER);
+    duration = weirlua_field_duration(L, 2, "duration", WEIR_FOREVER);
     luaL_argcheck(L, job > 0, 2, "field 'job': a job number above 0 expected");
     luaL_argcheck(L, amount >= 0, 2, "field 'amount': an amount that is not negative expected");
     luaL_argcheck(L, start >= 0 && duration > 0, 2, "a start from 0 on and a duration above 0 expected");
@@ -284,12 +284,13 @@ static int vertex_graph(lua_State *L)
  * @method aggregate(): table<string, table> -- Units below the vertex, of all types: {core = {total, free, idle}}.
  * @method available(from: number?, to: number?): integer -- Units free during all of [from, to), in seconds; now if not
  *   given.
- * @method uses(): table[] -- The jobs that have units of the vertex: {job, start, stop, amount, exclusive}.
+ * @method uses(): table[] -- The jobs that have units of the vertex, each with the fields job, start, end, amount and
+ *   exclusive.
  * @method jobs(): integer[] -- Jobs that have units of the vertex or of a vertex below.
- * @method allocate(what: table): boolean?, string?, string? -- Allocates {job, amount, start, stop} without a match.
- *   Not for policies.
- * @method release(what: table): boolean?, string?, string? -- Frees the units that {job, amount} has of the vertex. Not
- *   for policies.
+ * @method allocate(what: table): boolean?, string?, string? -- Allocates {job =, amount =, start =, duration =} without
+ *   a match; all units, from now on and without an end if not given. Not for policies.
+ * @method release(job: any, amount: integer?): boolean?, string?, string? -- Frees the units that a job has of the
+ *   vertex, or an amount of them. Not for policies.
  * @method graph(): graph -- The graph of the vertex. */
 const luaL_Reg weirlua_vertex_methods[] = {{"uri", vertex_uri},
                                            {"parent", vertex_parent},

@@ -128,6 +128,7 @@ void weirlua_editor_open(lua_State *L, struct weirlua *s);
 
 void weirlua_push_time(lua_State *L, int64_t us); /* seconds; math.huge for no end */
 int64_t weirlua_check_time(lua_State *L, int arg);
+int64_t weirlua_check_duration(lua_State *L, int arg); /* a positive number is at least 1 microsecond: 0 means no end */
 /* Raises for a key of the options table at `arg` outside the NULL-terminated list. Nil and none become an empty table,
  * so that a table is at `arg` afterwards. */
 void weirlua_options(lua_State *L, int arg, const char *const *known);
@@ -136,6 +137,7 @@ void weirlua_options(lua_State *L, int arg, const char *const *known);
 const char *weirlua_field_string(lua_State *L, int table, const char *key, const char *otherwise);
 int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t otherwise);
 int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t otherwise);
+int64_t weirlua_field_duration(lua_State *L, int table, const char *key, int64_t otherwise);
 bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherwise);
 /* Returns the bits of enum weir_reading, from the booleans with these names. */
 #define WEIRLUA_READINGS "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools"

@@ -119,24 +119,40 @@ static int compile_hostlist(weir_constraint *c, const json_t *values, weir_err *
     return weir_hostlist_index(c->hosts) == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
 }
 
+static int parse_ranks(const json_t *values, size_t i, weir_idset **out, weir_err *err)
+{
+    const json_t *value = json_array_get(values, i);
+    weir_err why = {0};
+
+    if (weir_idset_parse(json_string_value(value), json_string_length(value), out, &why) != WEIR_OK)
+        return fail_element("idset", values, json_string_value(value), &why, err);
+    return WEIR_OK;
+}
+
+/* Makes the union of the elements [from, to), at least one, by halves: O(n log n) for n ranges, in any order. */
+static int join_ranks(const json_t *values, size_t from, size_t to, weir_idset **out, weir_err *err)
+{
+    size_t middle = from + (to - from) / 2;
+    weir_idset *more = NULL;
+    int rc;
+
+    if (to - from == 1)
+        return parse_ranks(values, from, out, err);
+    rc = join_ranks(values, from, middle, out, err);
+    if (rc == WEIR_OK)
+        rc = join_ranks(values, middle, to, &more, err);
+    if (rc == WEIR_OK && weir_idset_add(*out, more) != WEIR_OK)
+        rc = weir_fail_nomem(err);
+    weir_idset_free(more);
+    return rc;
+}
+
 static int compile_ranks(weir_constraint *c, const json_t *values, weir_err *err)
 {
+    if (json_array_size(values) > 0)
+        return join_ranks(values, 0, json_array_size(values), &c->ranks, err);
     c->ranks = weir_idset_new();
-    if (!c->ranks)
-        return weir_fail_nomem(err);
-    for (size_t i = 0; i < json_array_size(values); i++) {
-        const json_t *value = json_array_get(values, i);
-        weir_idset *more = NULL;
-        weir_err why = {0};
-        int rc;
-        if (weir_idset_parse(json_string_value(value), json_string_length(value), &more, &why) != WEIR_OK)
-            return fail_element("idset", values, json_string_value(value), &why, err);
-        rc = weir_idset_add(c->ranks, more);
-        weir_idset_free(more);
-        if (rc != WEIR_OK)
-            return weir_fail_nomem(err);
-    }
-    return WEIR_OK;
+    return c->ranks ? WEIR_OK : weir_fail_nomem(err);
 }
 
 static int compile_arguments(weir_constraint *c, const json_t *values, uint32_t depth, weir_err *err)
