@@ -1,12 +1,14 @@
---- coarsen.lua - coarse views of a machine (G10), and the way back from them.
+--- coarsen.lua - coarse views of a machine (G10), and how an allocation on a view becomes an allocation on the
+-- machine.
 --
 --   local view, map = g:coarsen { keep = { "rack", "node" } }
---   map(v)                    a fine vertex: the one of the view that stands for it; one of the view: the list it is for
---   view:expand(a, {job=7})   books on g what the allocation `a` took on the view
+--   map(v)                    for a fine vertex: the vertex of the view; for a vertex of the view: the list of fine
+--   vertices
+--   view:expand(a, {job=7})   allocates on g what the allocation `a` took on the view
 --
--- The view has what is free on the fine graph when it is made; later changes there are not seen by it. Expanding is
--- all or nothing: of a pool the units are taken from the fine vertices in their order, of a vertex taken as a whole
--- all that is free below it. Shared use is not booked.
+-- A view copies free resources when made; later changes of the fine graph do not show. Expanding takes all or nothing:
+-- units of a pool come from the fine vertices in order, and a vertex taken whole gives everything free below. Shared
+-- use is not expanded.
 
 local core = require "weir.core"
 
@@ -14,13 +16,13 @@ local M = {}
 
 local maps = setmetatable({}, { __mode = "k" })
 
---- Keeps the map of a view, to be found by expand.
+--- Associates a view with the map of vertices, for M.expand. Passes all arguments through, also errors of g:coarsen.
 function M.remember(view, map, ...)
   if view then maps[view] = map end
   return view, map, ...
 end
 
--- Units of v that an allocation can take; of a pool that is only given as a whole, all or none.
+-- The units of v, at most `want`, free throughout the window. An exclusive pool gives either all units or none.
 local function takeable(v, want, window)
   local free = v:available(window.start, window.stop)
   if v.exclusive and (free < v.size or want < v.size) then return 0 end
@@ -45,7 +47,7 @@ local function book_units(list, want, window)
   return nil, ("%d units of %s are no longer free"):format(want, list[1] and list[1].type or "it"), "busy"
 end
 
--- All of v; where something in it is in use, what is free below.
+-- Allocates v whole; where a part of v is in use, everything free below v.
 local function book_whole(v, window)
   local ok, why, code = book(v, v.size, window)
   if ok or code ~= "busy" or v:nchildren() == 0 then return ok, why, code end
@@ -65,7 +67,8 @@ local function book_pick(pick, map, window)
   return book_units(list, pick.amount, window)
 end
 
---- Books an allocation of a view on the fine graph, under the job number of `opts.job` or that of the allocation.
+--- Allocates on the fine graph the resources that `allocation` took on `view`, for job `opts.job` or, by default, the
+--- job of `allocation`.
 function M.expand(view, allocation, opts)
   local map = maps[view]
   if not map then error("expand: this graph is no view that g:coarsen made") end

@@ -1,8 +1,8 @@
---- merge.lua - one machine of several.
+--- merge.lua - a single machine made of several.
 --
--- Machines of one node each, as hwloc describes them, can become the nodes of one cluster, with the ranks 0, 1, ... in
--- the order given. Other machines are merged: what has the same path is the same; where another node has a rank already,
--- the next free one takes its place.
+-- M.nodes makes machines of one node each, as hwloc describes hosts, the nodes of a cluster, with the ranks 0, 1, ...
+-- in the order given. M.merged unites any machines: vertices with equal paths become a single vertex; a node whose
+-- rank is in use by a different node gets the next free rank.
 
 local core = require "weir.core"
 
@@ -25,7 +25,7 @@ local function pool_of(v)
   }
 end
 
--- Raises {text, code}; caught in M.nodes.
+-- Adds a vertex. Raises {text, code}, caught in M.nodes.
 local function add(g, parent, pool)
   local v, why, code = g:add(parent, pool)
   if not v then error { text = why, code = code } end
@@ -38,7 +38,7 @@ local function copy_tree(g, parent, v, pool)
   for child in v:children() do copy_tree(g, to, child) end
 end
 
--- The only vertex of a type below the only root, which is a cluster.
+-- The node of a graph that consists of a cluster with a single node as its child; nil for any other graph.
 local function only_node(g)
   local roots = g:roots()
   local root = roots[1]
@@ -47,10 +47,10 @@ local function only_node(g)
   return node.type == "node" and node or nil
 end
 
--- "machines/tux3.xml" -> "tux3"
+-- The base name of a file: "machines/tux3.xml" -> "tux3".
 local function stem(name) return name:match "([^/]+)$":gsub("%.[^.]*$", "") end
 
--- A node that hwloc has no host name for is called like its file.
+-- The pool of a node in the cluster. A node without a host name (hwloc's "node0") is named after the file.
 local function node_pool(node, name, rank)
   local pool = pool_of(node)
   pool.rank = rank
@@ -76,7 +76,8 @@ local function grow_nodes(g, graphs, names)
   end
 end
 
---- The cluster of these nodes; or nil, message, code. `names`: of the files, for errors and nodes without a host name.
+--- Makes a cluster of graphs with a single node each. `names`: the files' names, for errors and for nodes without a
+--- host name. Returns a new graph; or nil, message, code.
 function M.nodes(graphs, names)
   local g = core.new()
   g:begin()
@@ -88,7 +89,7 @@ function M.nodes(graphs, names)
   return nil, why.text, why.code
 end
 
--- The ranks of nodes: which are used, by path, and the first that is free behind them.
+-- Returns the nodes by rank, the ranks by path of node, and the lowest rank above all ranks in use.
 local function ranks_of(g)
   local used, by_path, free = {}, {}, 0
   for v in g:walk { type = "node" } do
@@ -97,7 +98,8 @@ local function ranks_of(g)
   return used, by_path, free
 end
 
--- Gives nodes of `from` the ranks that g has them under, or ranks that g does not have.
+-- Prepares the nodes of `from` for the merge: a node also in g takes the rank from g, a node whose rank is in use in g
+-- takes a free rank.
 local function make_ranks_free(g, from)
   local used, by_path, free = ranks_of(g)
   free = math.max(free, select(3, ranks_of(from)))
@@ -110,7 +112,7 @@ local function make_ranks_free(g, from)
   end
 end
 
---- Merges all others into the first, which is returned; or nil, message, code.
+--- Merges all graphs into the first. Returns the first graph; or nil, message, code.
 function M.merged(graphs, names)
   for i = 2, #graphs do
     make_ranks_free(graphs[1], graphs[i])

@@ -2,10 +2,10 @@
 --
 --   { type = "cluster", { type = "rack", count = 4, { type = "node", count = 16, { type = "core", count = 8 } } } }
 --
--- A table is a kind of pool: its fields are below, its children are its array part. Definitions can be put into
--- variables and used in several places. Ids count on from `id` as in a synthetic string: over the nearest node for
--- what is below a node, over the machine for the rest, or as `scope` says; `id = false` gives none. Pools of type
--- "node" without a rank get the ranks 0, 1, ... in preorder; rank = false gives none.
+-- Each table describes a kind of pool: named keys are the fields of FIELDS below, the array part holds the children.
+-- A table may be kept in a variable and used in several places. Ids count up from `id` as in a synthetic string: per
+-- nearest node for pools below a node, per machine for all others, or as `scope` says; `id = false` gives no id.
+-- Pools of type "node" without a rank get the ranks 0, 1, ... in preorder; `rank = false` gives no rank.
 
 local chunk = require "weir.machine.sandboxed_file"
 local core = require "weir.core"
@@ -13,13 +13,13 @@ local suggest = require "weir.cli.suggest"
 
 local M = {}
 
-local DEPTH = 199           -- of the containment tree
-local POOLS = 0x3ffffff     -- in all
+local DEPTH = 199           -- levels of the containment tree
+local POOLS = 0x3ffffff     -- pools of a table, at most
 local LIMIT = math.maxinteger // 4
 
 -- ---- checking -----------------------------------------------------------------------------------------------
 
--- Stops the reading. Caught in M.build and M.parse.
+-- Raises {text, code}, caught in `guarded`.
 local function fail(path, ...) error { text = path .. ": " .. string.format(...) } end
 
 local function show(value)
@@ -41,7 +41,7 @@ local function text(value)
   if value:find "%c" or not utf8.len(value) then return "a text in UTF-8 without control characters" end
 end
 
--- A part of a path.
+-- A text usable as a component of a path.
 local function word(value)
   return text(value) or value:find("/", 1, true) and 'a text without "/"' or nil
 end
@@ -63,12 +63,12 @@ local function scalar(value)
   return kind == "string" or kind == "number" or kind == "boolean"
 end
 
--- What the core takes as the value of a property. True: none.
+-- Whether the core refuses a text as a key or value of a property.
 local function unfit(value)
   return type(value) == "string" and (#value > 65536 or value:find("\0", 1, true) or not utf8.len(value))
 end
 
--- {bigmem=true, speed=3} or {"bigmem", "fast"}.
+-- Properties or tags: {bigmem=true, speed=3} or {"bigmem", "fast"}.
 local function map(value)
   if type(value) ~= "table" then return "a table of keys and values" end
   for k, v in pairs(value) do
@@ -110,15 +110,15 @@ local function check_fields(spec, path)
   end
 end
 
--- "recipe.rack[2].core": the number tells siblings apart, where there are several.
+-- The path of the i-th child for errors: "recipe.rack[2].core", with an index only where siblings exist.
 local function child_path(path, spec, i)
   local child = spec[i]
   local name = type(child) == "table" and type(child.type) == "string" and child.type or "child"
   return ("%s.%s%s"):format(path, name, #spec > 1 and ("[%d]"):format(i) or "")
 end
 
--- Checks a table and what is in it, and returns how many pools one of its kind makes. A table that is used in
--- several places is checked once: `sizes` remembers it.
+-- Checks a table and all tables below. Returns the number of pools of the whole subtree. `sizes` caches the result of
+-- each table, so that a table used in several places is checked once per greater depth only.
 local function survey(spec, path, depth, sizes)
   if type(spec) ~= "table" then fail(path, "a table is wanted, not %s", show(spec)) end
   if depth > DEPTH then fail(path:sub(1, 80) .. "...", "more than %d levels (is a table inside itself?)", DEPTH) end
@@ -136,13 +136,13 @@ end
 
 -- ---- building -----------------------------------------------------------------------------------------------
 
--- The counters of ids that are in force: of the machine, of the nearest node, of the parent.
+-- The table of next ids for a pool: of the machine, of the nearest node, or of the parent.
 local function counters(build, spec)
   if spec.scope == "local" then return build.parent end
   return spec.scope == nil and build.node or build.machine
 end
 
--- Takes `count` ids for pools of a kind and returns the first; nil: they have none.
+-- Reserves `count` consecutive ids for pools of a kind. Returns the first; nil where the kind has no ids.
 local function take_ids(build, spec, count)
   if spec.id == false then return nil end
   local used, start = counters(build, spec), spec.id or 0
@@ -151,7 +151,7 @@ local function take_ids(build, spec, count)
   return start + used[key] - count
 end
 
--- {"bigmem", speed=3} -> {bigmem=true, speed=3}
+-- Normalizes properties and tags: {"bigmem", speed=3} -> {bigmem=true, speed=3}.
 local function as_map(t)
   local out = {}
   for k, v in pairs(t or {}) do
@@ -167,7 +167,8 @@ local function describe(spec, id)
   }
 end
 
--- An explicit rank is the first of its table's pools; `build.ranks` counts those of plain nodes.
+-- The rank of the i-th pool of a table, or nil. An explicit rank counts up from the table's first pool; `build.rank`
+-- is the next rank of nodes without an explicit rank.
 local function take_rank(build, spec, i)
   if spec.rank ~= nil then return spec.rank and spec.rank + i or nil end
   if spec.type ~= "node" then return nil end
@@ -192,7 +193,8 @@ local function grow_one(build, spec, path, parent, pool)
   build.node, build.parent = node, outer
 end
 
--- Leaves that are alike are added in one call; pools with ranks or children one by one.
+-- Adds all pools of a table. Leaves without ranks take a single call of the core; pools with ranks or children are
+-- added separately.
 function grow(build, spec, path, parent)
   local count = spec.count or 1
   local first = take_ids(build, spec, count)
@@ -221,7 +223,7 @@ local function guarded(make, ...)
   return nil, result.text, result.code or "invalid"
 end
 
---- A graph from nested tables; or nil, a message with the path in the table, and a code.
+--- Builds a graph from nested tables. Returns the graph; or nil, a message with the path in the table, and a code.
 function M.build(spec)
   if type(spec) ~= "table" then error("a recipe is a table, not " .. show(spec), 2) end
   return guarded(build_graph, spec, "recipe")
@@ -229,8 +231,8 @@ end
 
 -- ---- files --------------------------------------------------------------------------------------------------
 
---- A graph from the text of a file that returns a recipe. It runs in a sandbox: no files, no processes, no endless loops.
---- opts: budgets, see sandboxed_file.lua.
+--- Builds a graph from the text of a recipe file. The file runs in a sandbox: no files, no processes, no endless
+--- loops. opts: budgets, see sandboxed_file.lua. Returns the graph; or nil, message, code.
 function M.parse(content, name, opts)
   local spec, why, code = chunk.run(content, name, chunk.budgets(opts))
   if why then return nil, why, code end

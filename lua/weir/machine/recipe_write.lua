@@ -1,6 +1,6 @@
---- recipe_write.lua - a graph as the text of a recipe, which gives the same vertices when it is read again.
+--- recipe_write.lua - a graph as the text of a recipe. Reading the text gives equal vertices.
 --
--- Neighbours that are alike but for their ids share a line, with a count.
+-- Neighbours that differ in nothing but consecutive ids share a line with a count.
 
 local M = {}
 
@@ -12,7 +12,7 @@ end
 
 local function quote(text) return (("%q"):format(text)) end
 
--- {bigmem = true, ["a b"] = "3"}; nil when there is nothing.
+-- Properties or tags as Lua: {bigmem = true, ["a b"] = "3"}; nil for none.
 local function map_text(map)
   local words = {}
   for key, value in pairs(map) do
@@ -23,7 +23,8 @@ local function map_text(map)
   return #words > 0 and "{ " .. table.concat(words, ", ") .. " }" or nil
 end
 
--- Where every node has the rank that it would get anyway, and nothing else has one, ranks need not be said.
+-- Whether ranks can be omitted: every node has the rank that a recipe gives by default, and no further vertex has a
+-- rank.
 local function ranks_follow(g)
   local next_rank = 0
   for v in g:walk {} do
@@ -45,7 +46,7 @@ local function own_rank(v, build)
   if v.rank ~= (parent and parent.rank) then return v.rank end
 end
 
--- What is said of a vertex but for its id and rank, which go on from one to the next of those that are alike.
+-- The fields of a vertex except type, id and rank, and whether the vertex has a name of its own.
 local function fields_of(v)
   local derived = v.basename .. (v.id and ("%d"):format(v.id) or "")
   local words = {}
@@ -76,7 +77,8 @@ local function scan_children(v, build)
   return items
 end
 
--- {type, id, rank, count, words, items (its children), key (equal for what is alike)}
+-- Describes a vertex and all vertices below: {type, id, rank, count, words, items = children, key = equal for equal
+-- content}.
 function scan(v, build)
   local words, named = fields_of(v)
   local item = { type = v.type, id = v.id, rank = own_rank(v, build), count = 1, words = words, named = named }
@@ -111,7 +113,7 @@ local function write(item, indent, lines)
   lines[#lines] = lines[#lines]:sub(1, -2) .. " },"
 end
 
--- What a recipe cannot say.
+-- Names the parts of a graph that a recipe cannot express.
 local function losses(g)
   local lost = {}
   for _, name in ipairs(g:subsystems()) do
@@ -127,7 +129,7 @@ local function losses(g)
   return lost
 end
 
---- The text of a recipe, and a list of what of the graph it does not have; or nil, message, code.
+--- Returns the text of a recipe and a list of the parts of the graph missing from the text; or nil, message, code.
 function M.text(g)
   local roots = g:roots()
   if #roots ~= 1 then

@@ -1,22 +1,24 @@
---- sandboxed_file.lua - Lua files that describe something: they run in a sandbox, and hand back plain data, of which graphs are built.
+--- sandboxed_file.lua - Lua files that describe machines: run in a sandbox, and return plain data for building graphs.
 
 local core = require "weir.core"
 
 local M = {}
 
---- What a text returns; or nil, message, code ("parse", "invalid", "limit"). `name` is what errors call it. opts: prelude
---- and source, see bindings/policy/sandbox_run.c; instructions, memory and seconds, budgets.
+--- Runs a text. Returns the result; or nil, message, code ("parse", "invalid", "limit"). `name` is the name of the
+--- text in errors. opts: prelude and source, see bindings/policy/sandbox_run.c; instructions, memory and seconds,
+--- budgets.
 function M.run(text, name, opts)
   text = text:gsub("^\u{FEFF}", ""):gsub("^#[^\n]*", "")
   return core.sandbox_run(text, name, opts)
 end
 
---- Those of a reader's options that are budgets, in a table of their own.
+--- The budgets among a reader's options, as a table.
 function M.budgets(opts)
   return { instructions = opts and opts.instructions, memory = opts and opts.memory, seconds = opts and opts.seconds }
 end
 
---- A new graph that grow(graph) fills; or nil, message, code. What grow raises is raised again; nothing is left half built.
+--- Makes a graph and fills the graph with grow(graph). Returns the graph; or nil, message, code. An error raised by
+--- grow is raised again after the graph is closed.
 function M.build(grow)
   local graph, nothing, code = core.new()
   if not graph then return nil, nothing, code end

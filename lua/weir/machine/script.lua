@@ -1,4 +1,4 @@
---- script.lua - machines in Lua files, which are of two kinds: recipes return nested tables, RDL has statements.
+--- script.lua - machines in Lua files of two kinds: recipes return nested tables, RDL files consist of statements.
 
 local files = require "weir.files"
 local rdl = require "weir.machine.rdl"
@@ -16,29 +16,30 @@ local function check_options(opts)
   end
 end
 
--- A text without its comments.
+-- A Lua text without comments.
 local function code_of(text)
   return "\n" .. text:gsub("%-%-%[(=*)%[.-%]%1%]", " "):gsub("%-%-[^\n]*", "")
 end
 
---- "rdl" where a statement begins with Hierarchy or uses, "recipe" for any other Lua text.
+--- The format of a Lua text: "rdl" where a statement begins with Hierarchy or uses, otherwise "recipe".
 function M.guess(text)
   local code = code_of(text)
   local said = code:find "\n%s*Hierarchy%s*[%(\"'%[]" or code:find "\n%s*uses%s*[%(\"'%[]"
   return said and "rdl" or "recipe"
 end
 
---- Whether this is the name of a format that is read here.
+--- Whether `format` is the name of a format of Lua files.
 function M.reads(format) return READERS[format] ~= nil end
 
---- A graph from a text; or nil, message, code. `name` is what errors call it. opts.format: "recipe" or "rdl", told by
---- content if not given; opts.types: where an RDL file finds types of its own, see weir.rdl; budgets, see sandboxed_file.lua.
+--- Builds a graph from a text. Returns the graph; or nil, message, code. `name` is the name of the text in errors.
+--- opts.format: "recipe" or "rdl", by default told by content; opts.types: directories with types for RDL, see
+--- weir.rdl; budgets, see sandboxed_file.lua.
 function M.parse(text, name, opts)
   check_options(opts)
   return READERS[opts and opts.format or M.guess(text)](text, name, opts)
 end
 
---- The same for a file.
+--- Builds a graph from a file; "-" is standard input. Options and results are those of M.parse.
 function M.load(path, opts)
   local text, why, code = files.read(path, "script")
   if not text then return nil, why, code end

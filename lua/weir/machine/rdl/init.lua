@@ -5,20 +5,22 @@
 --     Resource{ "cluster", name = "cab", children = {
 --       ListOf{ Node, ids = "1-1232", args = { basename = "cab", sockets = {"0-7", "8-15"} } } } } }
 --
--- Such a file is Lua; it runs in a sandbox (see weir.rdl.language for what it can say). A type such as Node is a small
--- Lua file: of the directories in opts.types, of "types" beside the RDL file, beside it, or one that comes with weir.
+-- An RDL file is Lua and runs in a sandbox (see weir.rdl.language for the statements). A type such as Node is a small
+-- Lua file. Types are looked for in the directories of opts.types, in "types" beside the RDL file, beside the RDL
+-- file, and among the types bundled with weir.
 --
--- Hierarchy "default" is containment; each other one becomes a subsystem. What these name is often what "default" has
--- already: a resource with the same uuid, or the same type and name where there is but one, or, below such a one, its
--- child of that type and name, is the same pool. Where its size differs, as in
--- Hierarchy "power" {... Node{..., size = 10} ...}, the pool keeps its own and gets the property "power.size".
+-- Hierarchy "default" is containment; every further hierarchy becomes a subsystem. Resources of a subsystem often
+-- denote pools of "default". A resource denotes an existing pool when the uuids are equal; or when type and name are
+-- equal and unique; or when the parent denotes an existing pool with a child of equal type and name. Where the sizes
+-- differ, as in Hierarchy "power" {... Node{..., size = 10} ...}, the pool keeps the size and gets the property
+-- "power.size".
 
 local chunk = require "weir.machine.sandboxed_file"
 local files = require "weir.files"
 
 local M = {}
 
--- Stops the building. Caught in `guarded`.
+-- Raises {text, code}, caught in `guarded`.
 local function fail(path, why, code) error { text = path .. ": " .. tostring(why), code = code } end
 
 -- ---- types ----------------------------------------------------------------------------------------------------
@@ -30,7 +32,7 @@ local function directories(name, types)
   return dirs
 end
 
--- What `uses` asks for: name -> text, path.
+-- Returns the function by which `uses` loads a type: name -> text, path.
 local function finder(name, types)
   local dirs = directories(name, types)
   return function(wanted)
@@ -62,7 +64,8 @@ local function name_of(resource)
   return resource.name or tostring(resource.basename) .. tostring(resource.id or "")
 end
 
--- Types may have put anything into a resource: what raises is its fault.
+-- Adds a pool. A type may put values of any kind into a resource, so an error raised by the core is reported as an
+-- error of the file.
 local function add(build, path, parent, resource, rank)
   local ok, v, why, code = pcall(build.graph.add, build.graph, parent, pool_of(resource, rank))
   if not ok then fail(path, (tostring(v):gsub("^[^:]*:%d+: ", ""))) end
@@ -73,7 +76,7 @@ end
 
 local function key_of(resource) return resource.type .. "\0" .. name_of(resource) end
 
--- Remembers how the resource can be found again; false: it is one of several.
+-- Enters a resource into the tables by uuid and by type and name. false marks a type and name of several resources.
 local function remember(build, resource, v)
   local key = key_of(resource)
   build.named[key] = build.named[key] == nil and v
@@ -96,7 +99,7 @@ local function child_like(v, resource)
   end
 end
 
--- The pool of containment that a resource of another hierarchy is; `within`: that of what it stands below there.
+-- The pool of containment denoted by a resource of a subsystem, or nil. `within`: the pool denoted by the parent.
 local function same_pool(build, resource, within)
   if resource.uuid then return build.identified[resource.uuid] end
   local v = build.named[key_of(resource)]
@@ -104,7 +107,7 @@ local function same_pool(build, resource, within)
   return within and child_like(within, resource)
 end
 
--- Adds to a pool what another hierarchy tells about it.
+-- Adds properties, tags and a differing size from a subsystem to a pool of containment.
 local function enrich(v, resource, subsystem)
   for map, entries in pairs { properties = resource.properties or {}, tags = resource.tags or {} } do
     for key, value in pairs(entries) do
@@ -136,7 +139,7 @@ local function link(build, path, parent, resource, subsystem, within)
   for _, child in ipairs(resource) do link(build, here, v, child, subsystem, same or within) end
 end
 
--- One Hierarchy statement.
+-- Adds the resources of a Hierarchy statement to the graph.
 local function grow_block(build, block)
   local name, parent = block.hierarchy, block.under and build.vertices[block.under]
   local path = parent and parent.path or ""
@@ -177,8 +180,9 @@ local function language()
   return assert(files.read(assert(package.searchpath("weir.machine.rdl.language", package.path)), "script"))
 end
 
---- A graph from an RDL text; or nil, message, code. `name` is what errors call it, and where its own types are looked for;
---- opts.types: directories (or one) with types; budgets, see sandboxed_file.lua.
+--- Builds a graph from an RDL text. `name` is the name of the text in errors, and the path near which types are looked
+--- for; opts.types: a directory or a list of directories with types; budgets, see sandboxed_file.lua. Returns the
+--- graph; or nil, message, code.
 function M.parse(text, name, opts)
   name = name or "<rdl>"
   local how = chunk.budgets(opts)

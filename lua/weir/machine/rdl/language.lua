@@ -1,13 +1,13 @@
---- language.lua - what an RDL file can say: Resource, ListOf, Hierarchy, uses. This is no module: weir.rdl runs it in the
---- sandbox before the file itself, and the function at its end hands over what the file has said.
+--- language.lua - the statements of RDL: Resource, ListOf, Hierarchy, uses. Not a module: weir.rdl runs this file in
+--- the sandbox before the RDL file, and calls the function returned at the end for the result.
 ---
---- Errors have no position of their own: the sandbox puts the line of the RDL file before them.
+--- Errors raised here carry no position: the sandbox puts the line of the RDL file before the message.
 
-local source = ... -- source(name): the type of that name, as a function
+local source = ... -- source(name): the type called `name`, as a function
 
-local DEPTH = 199 -- of a hierarchy
+local DEPTH = 199 -- levels of a hierarchy
 
---- For types: stops with a message.
+--- Stops with a formatted message. Also for files of types.
 function fail(...) error(string.format(...), 0) end
 
 local fail = fail
@@ -19,7 +19,7 @@ end
 
 -- ---- lists of numbers -----------------------------------------------------------------------------------------
 
--- The parts of a list between commas. (Patterns cost the sandbox too much on a long list.)
+-- Splits a list at commas. Written without patterns, as patterns exhaust the sandbox's budget on a long list.
 local function parts_of(list)
   local parts, at = {}, 1
   while at do
@@ -30,9 +30,9 @@ local function parts_of(list)
   return parts
 end
 
-local NUMBERS = 1000000 -- of one range: more resources would use up the budget of the file
+local NUMBERS = 1000000 -- numbers in a range, at most: more resources would exceed the budget of the file
 
--- "1-3,7" or "[1-3,7]": calls f with each.
+-- Calls f with each number of a list such as "1-3,7" or "[1-3,7]".
 local function each_number(list, what, f)
   local text = type(list) == "number" and tostring(list) or list
   if type(text) ~= "string" then fail('%s: numbers such as "0-7" are wanted, not %s', what, show(list)) end
@@ -47,7 +47,7 @@ local function each_number(list, what, f)
   end
 end
 
--- "0xff00": calls f with the number of each bit.
+-- Calls f with the number of each bit set in hexadecimal digits.
 local function each_bit(digits, f)
   for at = #digits, 1, -1 do
     local digit = tonumber(digits:sub(at, at), 16)
@@ -57,7 +57,7 @@ local function each_bit(digits, f)
   end
 end
 
---- For types: calls f with each processor of a set, "0-7,16" or "0xff".
+--- Calls f with each processor of a set, "0-7,16" or "0xff". For files of types.
 function each_cpu(text, f)
   local digits = type(text) == "string" and text:match "^0x(%x+)$"
   if digits then each_bit(digits, f) else each_number(text, "cpus", f) end
@@ -65,7 +65,7 @@ end
 
 -- ---- resources ------------------------------------------------------------------------------------------------
 
--- What is handed over of a resource; its children are its array part.
+-- The fields of a resource handed over to weir.rdl; children are in the array part.
 local KEPT = {
   type = true, basename = true, name = true, id = true, uuid = true, size = true, unit = true, exclusive = true,
   properties = true, tags = true,
@@ -97,12 +97,12 @@ local function make_class(class, super)
   return setmetatable(class, { __index = super, __call = construct })
 end
 
---- A class of its own: `Node = Resource:subclass "Node"`, then `function Node:initialize(args)`.
+--- Makes a class: `Node = Resource:subclass "Node"`, then `function Node:initialize(args)`.
 function Resource.subclass(self) return make_class({}, self) end
 
 make_class(Resource)
 
---- Tags that every resource of a class has, and of the classes made from it.
+--- Sets tags for every resource of a class and of subclasses.
 function Resource.default_tags(self, tags) self.defaults = tags end
 
 local function value_of(field, key, value)
@@ -111,7 +111,7 @@ local function value_of(field, key, value)
   fail("%s.%s: a text, a number or true is wanted, not %s", field, key, show(value))
 end
 
--- {"bigmem", speed = 3} -> {bigmem = true, speed = 3}; nil when there is nothing.
+-- Normalizes properties and tags: {"bigmem", speed = 3} -> {bigmem = true, speed = 3}; nil for an absent list.
 local function entries(field, list, into)
   if list == nil then return into end
   if type(list) ~= "table" then fail("%s: a table such as {bigmem = true, speed = 3} is wanted, not %s", field, show(list)) end
@@ -131,7 +131,7 @@ local function whole(field, value, otherwise)
   return n
 end
 
-local known = {} -- words that were looked at before: most resources have few
+local known = {} -- words already checked: most resources share a few
 
 local function word(field, value)
   if known[value] then return value end
@@ -141,7 +141,7 @@ local function word(field, value)
   return value
 end
 
--- What stands in Resource{...} itself has to be known; types may pass on more than that.
+-- Checks the keys given to Resource{...} directly. Types may pass on further keys.
 local function check_arguments(args)
   for key in pairs(args) do
     if not KEPT[key] and not ARGUMENTS[key] then
@@ -153,10 +153,11 @@ end
 
 local function derived_name(self) return self.id and self.basename .. self.id or self.basename end
 
--- ListOf gives many values, of which Lua keeps but the first where the list does not stand last: that one stands for all.
+-- ListOf returns many values, but Lua keeps only the first in the middle of a list. `lists` maps the first resource
+-- to the whole list.
 local lists = {}
 
--- All in a table of resources, each once.
+-- Returns all resources of a nested table as a list without duplicates.
 local function flatten(list)
   if is_resource(list) then list = { list } end
   if type(list) ~= "table" then fail("children: a list of resources is wanted, not %s", show(list)) end
@@ -198,7 +199,7 @@ function Resource:add_child(...)
   return self
 end
 
--- Resources that a list's args have as children belong to each of the list.
+-- A deep copy of a resource: each resource of a list gets copies of the children in `args`.
 local function clone(resource)
   local copy = setmetatable({}, getmetatable(resource))
   for key, value in pairs(resource) do
@@ -213,7 +214,7 @@ local function clones(list)
   return out
 end
 
--- The arguments of one of a list. The name is shared by all, so that it can only be what the names begin with.
+-- The arguments of a list's resource with a given id. A name in `args` becomes the basename.
 local function arguments_of(args, id)
   local own = {}
   for key, value in pairs(args) do own[key] = value end
@@ -239,12 +240,12 @@ end
 -- ---- hierarchies ----------------------------------------------------------------------------------------------
 
 local blocks = {} -- {hierarchy = name, under = resource or nil, resources...}, in the order of the file
-local roots = {}  -- hierarchy -> its first resource
-local added = {}  -- hierarchy -> resource -> resources that another block put below it
+local roots = {}  -- hierarchy -> root resource
+local added = {}  -- hierarchy -> resource -> children added by later blocks
 
 local function canonical(name) return name == "default" and "containment" or name end
 
--- The children that a resource has in a hierarchy.
+-- The children of a resource in a hierarchy.
 local function children_in(hierarchy, resource)
   local more = added[hierarchy] and added[hierarchy][resource]
   if not more then return resource end
@@ -267,7 +268,7 @@ local function find(uri, hierarchy, path)
   return at or roots[hierarchy]
 end
 
--- Hierarchy -> resource -> the one above it there; false: none.
+-- hierarchy -> resource -> parent; false for a root.
 local places = {}
 
 local function path_of(hierarchy, resource)
@@ -275,7 +276,7 @@ local function path_of(hierarchy, resource)
   return (above and path_of(hierarchy, above) or "") .. "/" .. resource.name
 end
 
--- Names are unique among siblings, or their paths would mean nothing.
+-- Refuses siblings with equal names, as paths would be ambiguous.
 local function check_siblings(hierarchy, above)
   local seen, list = {}, children_in(hierarchy, above)
   if #list < 2 then return end
@@ -319,7 +320,7 @@ local function add_root(uri, name, list)
   roots[name], added[name], places[name] = list[1], {}, {}
 end
 
--- The resource that something is added to.
+-- Records resources as children of an existing resource, given by path. Returns the existing resource.
 local function extend(uri, name, path, list)
   local under = roots[name] and find(uri, name, path) or fail("%s: there is no such hierarchy yet", uri)
   local more = added[name][under] or {}
@@ -327,7 +328,8 @@ local function extend(uri, name, path, list)
   return under
 end
 
---- Hierarchy "default" { Resource{...} } makes a hierarchy, Hierarchy "default:/cab/cab1" { ... } adds to one.
+--- Hierarchy "default" { Resource{...} } makes a hierarchy, Hierarchy "default:/cab/cab1" { ... } adds resources
+--- below a path.
 function Hierarchy(uri)
   if type(uri) ~= "string" then fail('Hierarchy: a name is wanted, such as Hierarchy "default" { ... }') end
   if uri:find "%c" then fail("Hierarchy: a control character in its name, at byte %d", (uri:find "%c")) end
@@ -343,7 +345,7 @@ end
 
 -- ---- types ----------------------------------------------------------------------------------------------------
 
---- uses "Node": makes the type of that name known.
+--- uses "Node": loads a type, and makes the class global under the given name.
 function uses(name)
   if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then fail('uses: a name is wanted, such as uses "Node"') end
   if _G[name] == nil then
@@ -356,11 +358,11 @@ end
 
 unpack = table.unpack
 
-function print() end -- a description has nowhere to print to
+function print() end -- a description has no output
 
 -- ---- handing over ---------------------------------------------------------------------------------------------
 
--- Leaves of a resource what is data.
+-- Removes methods and all keys outside of KEPT from a resource and the resources below.
 local function strip(resource, done)
   if not is_resource(resource) then fail("children: a Resource is wanted, not %s", show(resource)) end
   if done[resource] then return end

@@ -1,4 +1,4 @@
---- Socket{id = 0, cpus = "0-7", memory = 15000, tags = {max_bw = 144}}: a processor with its cores. Each core has an equal
+--- Socket{id = 0, cpus = "0-7", memory = 15000, tags = {max_bw = 144}}: a processor with cores. Each core has an equal
 --- share of the tag max_bw.
 
 Socket = Resource:subclass "Socket"
