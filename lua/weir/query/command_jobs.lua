@@ -1,4 +1,4 @@
---- command_jobs.lua - cancel and partial-cancel, and what there is to know of jobs.
+--- command_jobs.lua - the commands cancel and partial-cancel, and the commands that show jobs.
 
 local files = require "weir.files"
 local part = require "weir.query.part"
@@ -19,7 +19,7 @@ function M.cancel(shell, words)
   if words[3] == "stats" then report.counts(shell, "", tree.count(root, tags)) end
 end
 
--- The job that a part may be taken from; nil: complained about.
+-- Returns the job of a number if the job holds resources; nil after an error message otherwise.
 local function find_job(shell, number)
   local job = shell.session:holder(number)
   if not job then return shell:complain(("ERROR: nonexistent job %d\n"):format(number)) end

@@ -1,4 +1,4 @@
---- command_machine.lua - find, properties, states, and changes of the machine.
+--- command_machine.lua - the commands that show or change the machine: find, properties, states, vertices.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -31,7 +31,7 @@ end
 
 local COLUMNS = 100
 
---- Not a command of resource-query: why a jobspec does not fit now, or not at all.
+--- Explains why a jobspec does not fit now, or never will. resource-query has no equal command.
 function M.why(shell, words)
   if #words < 2 or #words > 3 then return shell:complain "ERROR: malformed command\n" end
   local text = files.read(words[2], "jobspec")
@@ -117,7 +117,8 @@ function M.attach(shell, words)
     report.errno "EINVAL", "\nadd_subgraph: ERROR: reader returned error: ", why or "", "\n\n\n")
 end
 
--- Takes vertices, all below them, and what jobs have there, away: true; or nil and why.
+-- Removes the vertices of a list with all descendants, also from the displayed parts and the schedules of jobs.
+-- Returns true, or nil and a reason.
 local function take_away(session, list)
   local gone = {}
   for _, v in ipairs(list) do gone[v] = true end

@@ -1,4 +1,4 @@
---- command_match.lua - match, multi-match and update: what places jobs.
+--- command_match.lua - the commands that allocate: match, multi-match and update.
 
 local files = require "weir.files"
 local matching = require "weir.query.matching"
@@ -20,7 +20,8 @@ local function complain(shell, why, code)
   shell:complain("match_allocate: ERROR: ", what, why or "", "\n")
 end
 
--- The text of what was found; nil: it cannot be written, which was told.
+-- Returns the text of an allocation in the format of -F; nil after an error message if the format cannot express the
+-- allocation.
 local function text_of(shell, found)
   local about = { start = math.ceil(found.at or 0), queue = found.queue }
   about.stop = session_of.stop(about.start, found.duration or 0)
@@ -36,7 +37,7 @@ local function remember(session, number, found, path, elapsed)
   }
 end
 
--- Notes what became of a match, and tells it.
+-- Records the outcome of a match in the session and prints a report.
 local function finish(shell, name, path, found, text, code, elapsed)
   local session, books = shell.session, matching.books(name)
   local number = session.counter
@@ -48,7 +49,7 @@ local function finish(shell, name, path, found, text, code, elapsed)
   if books and quirks.uses_number(found, text, code) then session.counter = number + 1 end
 end
 
--- Runs an operation on a jobspec; whether multi-match goes on.
+-- Runs an operation on the jobspec at a path. Returns whether multi-match goes on with the next jobspec.
 local function run(shell, name, path)
   local session, started = shell.session, os.clock()
   local spec = files.read(path, "jobspec")
@@ -81,7 +82,7 @@ end
 
 local READERS = { jgf = true, rv1exec = true, jgf_shorthand = true }
 
--- {job, at, duration, text}; nil: complained about.
+-- Returns {job, at, duration, text} from the words of the command; nil after an error message if a word is wrong.
 local function read_update(shell, words)
   if words[2] ~= "allocate" and words[2] ~= "reserve" then
     return shell:complain("ERROR: unknown subcmd ", words[2], "\n")

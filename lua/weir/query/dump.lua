@@ -4,7 +4,7 @@ local core = require "weir.core"
 
 local M = {}
 
--- Vertices in the order of their numbers, and the place of each.
+-- Returns the vertices sorted by number, and the index of each vertex in that list.
 local function vertices_of(machine)
   local list, place, number = {}, {}, machine.number
   for v in machine.graph:walk {} do list[#list + 1] = v end
@@ -13,7 +13,7 @@ local function vertices_of(machine)
   return list, place
 end
 
--- Calls f(from, to, subsystem) for each edge by the vertex that it leaves.
+-- Calls f(from, to, subsystem) for each edge, ordered by the source vertex.
 local function each_edge(machine, list, f)
   for _, v in ipairs(list) do
     for child in v:children() do f(v, child, machine.dominant) end
@@ -67,7 +67,7 @@ local function field(name, kind, default)
   return { name, kind, "node", function(_, v) return v[name] or default end }
 end
 
--- {name, type, for, text(machine, vertex) or text(machine, subsystem)}, sorted by name.
+-- Attributes of GraphML, sorted by name: {name, type, for, text(machine, vertex) or text(machine, subsystem)}.
 local KEYS = {
   field("basename", "string"), field("id", "long", -1),
   { "member_of", "string", "node", members },

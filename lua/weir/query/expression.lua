@@ -1,7 +1,7 @@
---- expression.lua - the expressions of `find`: KEY=VALUE, put together by "and" (or just a blank) and "or", which bind alike
--- and from left to right, and by parentheses.
+--- expression.lua - the expressions of `find`: terms KEY=VALUE, joined by "and" (or just a blank) and "or", and
+-- grouped by parentheses. Both operators have equal precedence and associate from left to right.
 --
--- An expression is a tree: {key, value} or {op, left, right}.
+-- An expression is a tree of leaves {key, value} and inner nodes {op, left, right}.
 
 local core = require "weir.core"
 local jobid = require "weir.query.jobid"
@@ -26,13 +26,14 @@ function VALUE.agfilter(value)
   return first and (first:sub(1, 1) == "t" and "t" or "f")
 end
 
--- Quirk: lists of names are made lower case, and the names are not.
+-- Quirk: lists of names are made lower case, but the names of vertices are not.
 function VALUE.names(value) return (core.hostlist(value:lower())) end
 function VALUE.property(value) return value ~= "" and value:lower() end
 
 -- ---- tokens -------------------------------------------------------------------------------------------------
 
--- "(", ")" and words; a parenthesis inside a word belongs to it, but for closing ones at its end that were opened before.
+-- Splits a text into "(", ")" and words. A parenthesis inside a word is part of the word, except closing parentheses
+-- at the end of the word while a "(" token is open.
 local function tokens_of(text)
   local tokens, depth = {}, 0
   for word in text:gmatch "[^ \t]+" do
@@ -81,14 +82,15 @@ function Parser:sequence(depth)
   return left
 end
 
--- Calls f(leaf) for each leaf.
+-- Calls f(leaf) for each leaf of a tree.
 local function each_leaf(tree, f)
   if tree.key then return f(tree) end
   each_leaf(tree.left, f)
   each_leaf(tree.right, f)
 end
 
---- {tree, job (of the last key that names one; nil), usage (whether what is in use is asked for)}; nil: malformed.
+--- Parses an expression. Returns {tree, job (of the last key with a job id, or nil), usage (whether the expression
+--- asks for usage)}; nil if the text is malformed.
 function M.parse(text)
   local parser = setmetatable({ tokens = tokens_of(text), at = 1 }, Parser)
   local tree = parser:sequence(0)
@@ -103,8 +105,8 @@ end
 
 -- ---- evaluating ---------------------------------------------------------------------------------------------
 
--- `here`: what is known of a vertex: {vertex, down, allocated, reserved (these three of it and what is above), alloc, reserved_by,
--- span, tag (sets of jobs)}.
+-- Tests by key, called with the value of a leaf and a record `here` of a vertex: {vertex, down, allocated, reserved
+-- (each true if true of the vertex or of an ancestor), alloc, reserved_by, span, tag (sets of jobs)}.
 local TEST = {}
 
 function TEST.status(here, value) return here.down == (value == "down") end
@@ -124,7 +126,7 @@ local function holds(tree, here)
   return holds(tree.left, here) or holds(tree.right, here)
 end
 
---- Whether an expression holds for what is known of a vertex.
+--- Returns whether an expression holds for the record of a vertex (see TEST).
 function M.holds(expression, here) return holds(expression.tree, here) end
 
 return M

@@ -1,5 +1,5 @@
---- filters.lua - what -p asks to be counted where: "ALL:core,rack:node". weir counts all types everywhere, and prunes by that;
--- here it only decides what `find agfilter=true` tells.
+--- filters.lua - the pruning filters of -p, such as "ALL:core,rack:node". weir keeps aggregates of all types at every
+-- vertex and always prunes by aggregates; the filters only choose the totals that `find agfilter=true` prints.
 
 local M = {}
 M.__index = M
@@ -7,7 +7,7 @@ M.__index = M
 local DEFAULT = "ALL:core,ALL:node"
 local ANY = "ALL"
 
---- The filters of a text; nil: malformed.
+--- Parses the text of -p. Returns filters, or nil if the text is malformed.
 function M.read(text)
   local self = setmetatable({ of = {}, counted = {} }, M)
   for pair in ((text or DEFAULT) .. ","):gmatch "([^,]*)," do
@@ -19,7 +19,8 @@ function M.read(text)
   return self
 end
 
---- The types that a vertex of a type counts, in the order of their names. Quirk: clusters count the types of leaves too.
+--- Returns the sorted names of the types counted at vertices of a type. Quirk: clusters also count the types of
+--- leaves.
 function M:types(type, leaf_types)
   local set, list = {}, {}
   for kind in pairs(self.of[type] or {}) do set[kind] = true end

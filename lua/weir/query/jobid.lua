@@ -1,4 +1,4 @@
---- jobid.lua - job ids as people write them: decimal, 0x hexadecimal, dotted hexadecimal, kvs paths, and F58 (RFC 19).
+--- jobid.lua - the notations of job ids: decimal, 0x hexadecimal, dotted hexadecimal, KVS paths, and F58 (RFC 19).
 
 local M = {}
 
@@ -19,7 +19,7 @@ local function hexadecimal(text)
   return digits and #digits <= 16 and math.tointeger(tonumber(digits, 16)) or nil
 end
 
--- "0000.0004.0000.0000", and the same behind "job."
+-- Parses dotted hexadecimal, "0000.0004.0000.0000", with or without the prefix "job.".
 local function dotted(text)
   local parts = { (text:match "^job%.(.*)$" or text):match "^(%x+)%.(%x+)%.(%x+)%.(%x+)$" }
   if #parts ~= 4 then return nil end
@@ -43,7 +43,7 @@ local function f58(text)
   return n
 end
 
---- The number that a text stands for; nil: none.
+--- Returns the number of a job id in any notation; nil if the text is not a job id.
 function M.parse(text)
   text = text:match "^%s*(.-)%s*$"
   return hexadecimal(text) or decimal(text) or dotted(text) or f58(text)

@@ -1,8 +1,8 @@
---- load.lua - the machine of a session: a graph made by weir's own readers, and what resource-query's output tells of a
--- vertex besides: its number ("uniq_id") and, where that is not weir's, its rank.
+--- load.lua - loads the machine of a session with weir's own readers, and adds two attributes of vertices for the
+-- output of resource-query: the number ("uniq_id"), and the rank where resource-query's differs from weir's.
 --
--- A reader takes a text and options; it returns a graph and a function that makes {number (by vertex), rank (function of a
--- vertex)}; or nil and why.
+-- A reader takes a text and options. A reader returns a graph and a function with the result {number (by vertex),
+-- rank (a function of a vertex)}; or nil and a reason.
 
 local grug = require "weir.query.load_grug"
 local hwloc = require "weir.query.load_hwloc"
@@ -15,14 +15,14 @@ local READ = {
   grug = grug.read, hwloc = hwloc.read, jgf = jgf.read, jgf_shorthand = jgf.read, rv1exec = rv1.read, rv1exec_force = rv1.read,
 }
 
---- The formats that -f takes.
+--- Returns whether -f accepts a format.
 function M.known(format) return READ[format] ~= nil end
 
--- A recipe of a few lines can ask for any number, and each pool costs the shell a hundred bytes.
+-- Limit of pools in a recipe: a few lines can ask for any number of pools, at a hundred bytes of memory a pool.
 local POOLS = 1 << 22
 
---- A machine from a text, {graph, number, rank}; or nil and why. options: format, source, allowlist (hwloc: types between
--- commas).
+--- Reads a machine from a text. options: format, source, allowlist (hwloc only: types separated by commas). Returns
+-- {graph, number, rank}; or nil and a reason.
 function M.read(text, options)
   local graph, mark = READ[options.format](text, options)
   if not graph then return nil, mark end

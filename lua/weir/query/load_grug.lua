@@ -1,5 +1,6 @@
---- load_grug.lua - machines from GRUG recipes. weir grows what is contained first, and numbers it from the root on down;
--- resource-query numbers in the order in which the edges of the recipe make pools. Both keep the order of siblings.
+--- load_grug.lua - machines from GRUG recipes. weir creates the containment subsystem first and numbers vertices from
+-- the root down; resource-query numbers vertices in the order of the edges of the recipe. Both keep the order of
+-- siblings.
 
 local core = require "weir.core"
 local quirks = require "weir.query.quirks"
@@ -8,7 +9,7 @@ local M = {}
 
 local CONTAINMENT = "containment"
 
--- What v leads to in a subsystem, in order.
+-- Returns the targets of the edges of v in a subsystem, in order.
 local function targets_of(v, subsystem)
   local list = {}
   if subsystem == CONTAINMENT then
@@ -45,7 +46,8 @@ function Numbering:give(v)
   end
 end
 
--- The way from v in a subsystem: {at, what it leads to ...}; everything before `at` was taken by an edge of the recipe.
+-- Returns the targets of v in a subsystem, {at, list}; edges of the recipe have consumed the targets before index
+-- `at`.
 function Numbering:way(v, subsystem)
   local ways = self.ways[subsystem] or {}
   self.ways[subsystem] = ways
@@ -53,7 +55,7 @@ function Numbering:way(v, subsystem)
   return ways[v]
 end
 
--- Takes what one edge of the recipe has made, or linked to, from v on.
+-- Consumes the targets of v that an edge of the recipe has created or linked, and appends the targets to `into`.
 function Numbering:take(edge, v, into)
   local way, type = self:way(v, edge.e_subsystem), self.nodes[edge.to + 1].type
   local made = edge.gen_method == "MULTIPLY"
@@ -99,14 +101,14 @@ function Numbering:run()
   end
 end
 
--- What no edge was found for.
+-- Numbers the vertices without an edge in the recipe.
 function Numbering:rest()
   for _, subsystem in ipairs(self.graph:subsystems()) do
     for v in self.graph:walk { subsystem = subsystem } do self:give(v) end
   end
 end
 
---- See load.lua.
+--- Reads a recipe; see load.lua for parameters and results.
 function M.read(text, options)
   local graph, why = core.parse(text, { format = "grug", source = options.source })
   if not graph then return nil, why end

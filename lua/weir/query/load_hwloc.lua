@@ -1,18 +1,19 @@
---- load_hwloc.lua - machines from hwloc XML. Quirk: where weir's own reader makes a machine of what hwloc found (memory in
--- NUMA nodes, each GPU once, cores counted over the node), resource-query makes a vertex of each object, as deep as it stands
--- and with the number that it has.
+--- load_hwloc.lua - machines from hwloc XML. Quirk: weir's own reader normalizes the objects of hwloc (memory in NUMA
+-- nodes, each GPU once, cores numbered across the node). resource-query makes a vertex of each object, at the depth
+-- and with the number of the object.
 
 local core = require "weir.core"
 local quirks = require "weir.query.quirks"
 
 local M = {}
 
--- What hwloc calls devices.
+-- Device types of hwloc.
 local BLOCK, GPU, COPROCESSOR = 0, 1, 5
 
 -- ---- pools --------------------------------------------------------------------------------------------------
 
--- By the type of the object: a function that describes its pool, {type, basename, name, id, size, properties}; nil: it is none.
+-- By the type of an object: a function that returns the pool of the object, {type, basename, name, id, size,
+-- properties}, or nil if the object is not a resource.
 local POOL = {}
 
 function POOL.Machine(o)
@@ -33,14 +34,14 @@ for _, level in ipairs { "L1", "L2", "L3" } do
   end
 end
 
--- The number that a driver gives a GPU, which may be shown by several.
+-- Returns the number that a driver gives a GPU. Several objects can stand for a single GPU.
 local function gpu(o)
   local name = o.name or ""
   local digits = name:match "^cuda(%d+)" or name:match "^rsmi(%d+)" or name:match "^opencl[^d]*d(%d+)"
   return { type = "gpu", id = math.tointeger(tonumber(digits)) }
 end
 
--- A disk, in GB; one of unknown size is left out.
+-- Returns the pool of a disk, sized in GB; nil if the size is unknown.
 local function storage(o)
   local kilobytes = math.tointeger(tonumber((o.infos.Size or ""):match "^%s*(%d+)"))
   if not kilobytes or kilobytes == 0 then return nil end
@@ -54,7 +55,7 @@ end
 
 -- ---- the tree -----------------------------------------------------------------------------------------------
 
--- "node,socket,core" as a test of types; an empty list lets all in.
+-- Returns a test of types from a list like "node,socket,core"; an empty list allows all types.
 local function allowing(list)
   local set = {}
   for word in list:gmatch "[^,]+" do set[word] = true end
@@ -86,7 +87,8 @@ function Build:walk(o, parent)
   for _, child in ipairs(o.children) do self:walk(child, v) end
 end
 
---- See load.lua. options.allowlist: the types that are wanted, between commas.
+--- Reads hwloc XML; see load.lua for parameters and results. options.allowlist: the wanted types, separated by
+--- commas.
 function M.read(text, options)
   local top, why = core.document(text, { format = "hwloc", source = options.source })
   if not top then return nil, why end

@@ -7,7 +7,7 @@ local M = {}
 
 local function is_map(x) return type(x) == "table" and getmetatable(x) ~= "weir.array" end
 
--- Calls f(node, metadata) for each vertex of a document that can be one.
+-- Calls f(node, metadata) for each well-formed vertex of a document.
 local function each(document, f)
   local graph = is_map(document) and is_map(document.graph) and document.graph or {}
   for _, node in ipairs(type(graph.nodes) == "table" and graph.nodes or {}) do
@@ -16,7 +16,8 @@ local function each(document, f)
 end
 M.each = each
 
--- Vertices by "SUBSYSTEM:PATH": lists, as siblings can have one name and different ranks.
+-- Returns lists of vertices by "SUBSYSTEM:PATH". A list has several vertices where siblings share a name and differ
+-- in rank.
 local function by_path(graph)
   local index = {}
   local function put(key, v)
@@ -31,7 +32,7 @@ local function by_path(graph)
   return index
 end
 
--- The vertex that metadata are about; several may share a path.
+-- Returns the vertex of the metadata. Several vertices may share a path; `taken` excludes vertices already found.
 local function find(index, metadata, taken)
   for subsystem, path in pairs(is_map(metadata.paths) and metadata.paths or {}) do
     for _, v in ipairs(index[subsystem .. ":" .. tostring(path)] or {}) do
@@ -45,7 +46,7 @@ local function number_of(node, metadata)
     or math.tointeger(tonumber(tostring(node.id):match "^%s*([+-]?%d+)"))
 end
 
--- Numbers and ranks as the document gives them.
+-- Returns numbers and ranks of vertices as given by the document.
 local function read_marks(graph, document)
   local index, number, rank = by_path(graph), {}, {}
   each(document, function(node, metadata)
@@ -57,7 +58,8 @@ local function read_marks(graph, document)
   return number, rank
 end
 
---- See load.lua. options.known: a function that finds a vertex that is there by a path, for documents that add to a machine.
+--- Reads a JSON graph; see load.lua for parameters and results. options.known: a function that returns an existing
+--- vertex by path, for documents that extend a machine.
 function M.read(text, options)
   local document, why = core.json_decode(text)
   if document == nil then return nil, ("%s: %s"):format(options.source or "JSON graph", why) end

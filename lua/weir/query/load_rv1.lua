@@ -43,7 +43,8 @@ local function check_hosts(graph)
   return true
 end
 
---- See load.lua. Quirk: how the R's graph groups things is not looked at.
+--- Reads an R; see load.lua for parameters and results. Quirk: the grouping of nodes in the scheduling part of the R
+--- is ignored.
 function M.read(text, options)
   local document, why = core.json_decode(text)
   if document == nil then return nil, ("%s: %s"):format(options.source or "R", why) end

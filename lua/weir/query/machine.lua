@@ -1,8 +1,8 @@
---- machine.lua - the machine of a session: weir's graph, and what is shown of its vertices. See load.lua.
+--- machine.lua - the machine of a session: weir's graph, and the attributes of vertices in the output. See load.lua.
 --
--- Fields: graph, number (by vertex), rank (function of a vertex), dominant (the subsystem that is searched, which the graph has
--- as its containment), filters (what -p asks to be counted),
--- elsewhere (paths of vertices in other subsystems, as a set), all_types (those of what was read, shown or not).
+-- Fields: graph, number (by vertex), rank (function of a vertex), dominant (the subsystem to search, stored as the
+-- containment of the graph), filters (of -p), elsewhere (set of the paths of vertices in the remaining subsystems),
+-- all_types (the types of all loaded vertices, shown or not).
 
 local load = require "weir.query.load"
 local subsystems = require "weir.query.subsystems"
@@ -10,7 +10,7 @@ local subsystems = require "weir.query.subsystems"
 local M = {}
 M.__index = M
 
---- A machine from a text, for a set of subsystems; or nil and why.
+--- Reads a machine from a text, restricted to a set of subsystems. Returns the machine, or nil and a reason.
 function M.read(text, options, set)
   local loaded, why = load.read(text, options)
   if not loaded then return nil, why end
@@ -23,12 +23,12 @@ end
 
 function M:root() return self.graph:root() end
 
---- The paths of a vertex: {{subsystem, path}, ...}.
+--- Returns the paths of a vertex: {{subsystem, path}, ...}.
 function M:paths(v)
   return self.kept and self.kept[v] or { { self.dominant, v.path } }
 end
 
---- The properties of a vertex, texts by key; "" where one has no value.
+--- Returns the properties of a vertex, values by key; a property without a value has "".
 function M.properties(_, v)
   local properties = {}
   for key, value in pairs(v.properties) do properties[key] = value == true and "" or value end
@@ -48,13 +48,14 @@ local function index_paths(self)
   return index
 end
 
---- The vertices at a path, in whatever subsystem; several may have one name and different ranks. nil: none.
+--- Returns the vertices at a path in any subsystem; several if siblings share a name and differ in rank. nil if none
+--- exists.
 function M:at(path)
   self.index = self.index or index_paths(self)
   return self.index[path]
 end
 
---- The vertices of a rank, as it is shown.
+--- Returns the vertices with a rank, as printed.
 function M:on_rank(rank)
   if not self.by_rank then
     self.by_rank = {}
@@ -63,7 +64,7 @@ function M:on_rank(rank)
   return self.by_rank[rank]
 end
 
---- The types of the vertices that have none below them, as a set.
+--- Returns the set of the types of vertices without children.
 function M:leaf_types()
   if not self.leaves then
     self.leaves = {}
@@ -74,7 +75,7 @@ function M:leaf_types()
   return self.leaves
 end
 
---- Whether a type is known: there is, or was, a vertex of it, or -p counts it.
+--- Returns whether a type is known: a vertex of the type exists or existed, or -p counts the type.
 function M:has_type(type)
   if not self.types then
     self.types = {}
@@ -85,7 +86,7 @@ function M:has_type(type)
   return self.types[type] or self.filters.counted[type] or false
 end
 
---- Whether there are vertices with a second parent.
+--- Returns whether any vertex has a second parent.
 function M:has_links()
   for _, name in ipairs(self.graph:subsystems()) do
     if name == "links" then return true end
@@ -93,19 +94,20 @@ function M:has_links()
   return false
 end
 
---- To be called after vertices were added or removed.
+--- Drops cached tables. Must be called after vertices were added or removed.
 function M:changed() self.index, self.by_rank, self.leaves, self.types = nil, nil, nil, nil end
 
 -- ---- growing ------------------------------------------------------------------------------------------------
 
 local function key_of(machine, v) return v.path .. " " .. machine.rank(v) end
 
--- What is known of a vertex that was added, by its path and whatever rank it has in weir's graph.
+-- Returns the number and rank of an added vertex, found by path and by the vertex's rank in weir's graph, or else by
+-- path and rank -1.
 local function mark_of(v, marks)
   return marks[v.path .. " " .. (v.rank or -1)] or marks[v.path .. " -1"]
 end
 
---- Adds what another machine has more: the topmost vertices that are new; or nil and why. It has to have the same root.
+--- Merges a second machine with an equal root. Returns the topmost added vertices, or nil and a reason.
 function M:add(other)
   if not self:at(other:root().path) then
     return nil, ("add_graph_metadata: failed to add root metadata for %s subsystem. Possible duplicate root."):format(

@@ -1,4 +1,4 @@
---- matching.lua - between the commands of the shell and fluxion_match: what a match gives, as parts that can be shown.
+--- matching.lua - connects the commands of the shell with fluxion_match: turns allocations into parts (tree.lua).
 
 local core = require "weir.core"
 local match = require "weir.query.fluxion_match.match"
@@ -7,22 +7,22 @@ local quirks = require "weir.query.quirks"
 
 local M = {}
 
---- Whether -P names a policy: true; or nil and why.
+--- Returns true if -P accepts the name of a policy; or nil and a reason.
 M.check_policy = match.check_policy
 
--- Whether what is found becomes the job's.
+-- Operations of `match`; true if the job keeps the resources found.
 local BOOKS = {
   allocate = true, allocate_with_satisfiability = true, allocate_orelse_reserve = true, satisfiability = false,
   without_allocating = false, without_allocating_future = false,
 }
 
---- Whether there is an operation of that name.
+--- Returns whether an operation is known.
 function M.known(operation) return BOOKS[operation] ~= nil end
 
---- Whether what it finds becomes the job's.
+--- Returns whether the job keeps the resources that an operation finds.
 function M.books(operation) return BOOKS[operation] end
 
--- The resources of a request by their numbers, each with the one that it stands in.
+-- Appends the resources of a request to a list in preorder, {type, parent (index of the enclosing resource)}.
 local function number(resources, parent, list)
   for _, r in ipairs(resources) do
     list[#list + 1] = { type = r.type, parent = parent }
@@ -31,13 +31,13 @@ local function number(resources, parent, list)
   return list
 end
 
--- The vertices that a resource stands in: the next resource around it that is no slot.
+-- Returns the nearest enclosing resource that is not a slot.
 local function holder_of(r, resources)
   repeat r = resources[r.parent] until not r or (r.type ~= "slot" and r.type ~= "or_slot")
   return r
 end
 
--- Labels of what is only passed through on the way to a vertex.
+-- Copies the labels of enclosing resources to the ancestors of v with the types of these resources.
 local function label_above(parts, v, resources, at, labels)
   local r = resources[at]
   while r and r.parent do
@@ -48,14 +48,14 @@ local function label_above(parts, v, resources, at, labels)
   end
 end
 
--- Something of a type from which an edge leads to v, as weir keeps second parents.
+-- Returns a vertex of a type with a link to v. weir stores second parents as edges of the subsystem "links".
 local function linked_from(v, type)
   for _, edge in ipairs(v:edges "links") do
     if edge.target == v and edge.source.type == type then return edge.source end
   end
 end
 
--- Where what is asked for inside something else does not stand below that: what led to it.
+-- Records in parts.above the source of a link, for each vertex reached through a link and not as a descendant.
 local function note_links(parts, v, resources, at)
   local r, above = resources[at], holder_of(resources[at], resources)
   while v and above do
@@ -69,7 +69,7 @@ local function note_links(parts, v, resources, at)
   end
 end
 
--- What is shared goes without saying, but for its label.
+-- Appends the picks to the parts. A shared pick (amount 0) only contributes a label.
 local function add(parts, picks, inside, resources, links)
   local labels = inside.labels or {}
   for _, pick in ipairs(picks) do
@@ -106,7 +106,7 @@ end
 
 local LATER = { allocate_orelse_reserve = "allocate", without_allocating_future = "without_allocating" }
 
--- Now, or at one of the times that resource-query would look at.
+-- Matches now, or else at the times that resource-query would try (stale.lua).
 local function match_stale(session, text, operation)
   local found, why, code = match_at(session, text, LATER[operation], 0)
   if found or code ~= "busy" then return found, why, code end
@@ -125,13 +125,14 @@ local function add_types(resources, types)
   return types
 end
 
--- What is wrong with the types that a jobspec asks for, as a document: it may be none that weir reads as it is.
+-- Returns an error message if a jobspec asks for unknown types. Reads the plain JSON or YAML, as weir may reject the
+-- jobspec.
 local function check_types(session, text)
   local document = core.document(text, { format = "yaml" })
   return is_map(document) and quirks.unknown_type(session.machine, add_types(document.resources, {})) or nil
 end
 
---- Matches a jobspec: {at, duration, queue, parts}; or nil, why, code.
+--- Matches a jobspec. Returns {at, duration, queue, parts}; or nil, message, code.
 function M.run(session, text, operation)
   local wrong = check_types(session, text)
   if wrong then return nil, wrong, "invalid" end
@@ -140,7 +141,7 @@ function M.run(session, text, operation)
   return match_at(session, text, operation, 0)
 end
 
---- What weir has to say of why a jobspec does not fit, at a path if one is given: a report; or nil and why.
+--- Explains why a jobspec does not fit, at a path if given. Returns a report; or nil and a reason.
 function M.explain(session, text, path)
   local chosen, why = policy.get(session.options.policy)
   if not chosen then return nil, why end

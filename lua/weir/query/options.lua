@@ -1,12 +1,12 @@
---- options.lua - the command line of resource-query, read as getopt_long() reads it: short options together, values
--- attached or apart, long names cut short where that is plain.
+--- options.lua - the command line of resource-query, parsed as by getopt_long(): short options may be joined, values
+-- may be attached or separate, and long names may be abbreviated while unambiguous.
 
 local load = require "weir.query.load"
 local writers = require "weir.query.writers"
 
 local M = {}
 
--- Each: {short, long, what its argument is called, help}.
+-- Options: {short name, long name, name of the argument, help}.
 local OPTIONS = {
   { "L", "load-file", "FILE", "the machine (default: conf/default)" },
   { "f", "load-format", "FORMAT", "its format: grug (default), hwloc, jgf, jgf_shorthand, rv1exec, rv1exec_force" },
@@ -28,7 +28,7 @@ local OPTIONS = {
   { "h", "help", nil, "show this" },
 }
 
---- For the man page and for the shell's completion.
+--- The options, for the man page and for the completion of shells.
 M.list = OPTIONS
 
 local function by_short(letter)
@@ -87,7 +87,7 @@ local function read_short(words, i, put)
   return i
 end
 
--- The list of {option's short name, value} in order; or nil and why.
+-- Returns the list of {short name, value} in order; or nil and a reason.
 local function split(words)
   local list, i = {}, 1
   local function put(option, value)
@@ -170,7 +170,7 @@ function MEANING.e(o) o.elapsed = true end
 function MEANING.d(o) o.no_prompt = true end
 function MEANING.h(o) o.help = true end
 
---- What the words ask for; or nil and what is wrong.
+--- Returns the options in a list of words; or nil and an error message.
 function M.read(words)
   local list, why = split(words)
   if not list then return nil, why end
@@ -184,7 +184,7 @@ function M.read(words)
   return o
 end
 
---- The text of --help.
+--- Returns the text of --help.
 function M.help()
   local lines = { "usage: weir query [OPTION...] < COMMANDS\n",
     "Takes the options and commands of Fluxion's resource-query, and prints the same.\n" }

@@ -1,4 +1,4 @@
---- part.lua - gives back a part of what a job has.
+--- part.lua - partial cancellation: releases a part of the resources of a job.
 
 local rset = require "weir.query.rset"
 local search = require "weir.query.search"
@@ -7,7 +7,7 @@ local update = require "weir.query.update"
 
 local M = {}
 
--- All that is shown of a job, each vertex as a part of its own.
+-- Returns the displayed parts of a job, with each vertex as a separate part.
 local function spelled_out(session, job)
   local parts, root = { labels = job.parts.labels, above = job.parts.above }, tree.of(session.machine:root(), job.parts)
   if not root then return parts end
@@ -19,13 +19,13 @@ local function spelled_out(session, job)
   return parts
 end
 
---- Whether v, or something above it, is in a set.
+--- Returns whether v or an ancestor of v is in a set.
 function M.is_below(v, gone)
   while v and not gone[v] do v = v:parent() end
   return v ~= nil
 end
 
---- Takes the vertices of a set, and what is below them, out of what is shown of a job.
+--- Removes the vertices of a set, and their descendants, from the displayed parts of a job.
 function M.strike(session, job, gone)
   local kept = { labels = job.parts.labels, above = job.parts.above }
   for _, part in ipairs(spelled_out(session, job)) do
@@ -44,7 +44,7 @@ end
 
 local FIND = {}
 
--- Each vertex of a JSON graph has to be the job's.
+-- Returns the vertices of a JSON graph. Fails if the job does not hold each vertex.
 function FIND.jgf(session, job, text)
   local list, held = rset.of_jgf(session.machine, text), held_by(session, job)
   for _, part in ipairs(list) do
@@ -53,7 +53,7 @@ function FIND.jgf(session, job, text)
   return list
 end
 
--- Of an R only the ranks count.
+-- Returns the job's vertices on the ranks of an R; the children of the rows are ignored.
 function FIND.rv1exec(session, job, text)
   local list, held = {}, held_by(session, job)
   for _, row in ipairs((rset.rows(text))) do
@@ -66,7 +66,8 @@ function FIND.rv1exec(session, job, text)
   return list
 end
 
--- Quirk: a vertex above what is given back is still the job's where nothing that -p counts there was.
+-- Returns the ancestors that the job still marks as used. Quirk: an ancestor of a released vertex stays marked if the
+-- job used no units below the ancestor of the types that -p counts at the ancestor.
 local function left_above(session, job, tops)
   local counted, tags = search.counted(session, job), job.tags or {}
   for _, top in ipairs(tops) do
@@ -93,7 +94,8 @@ local function run(session, job, reader, text)
   return true
 end
 
---- Gives back what a text names ("jgf": each vertex, "rv1exec": all that the job has on its ranks): true; or nil and why.
+--- Releases the vertices named by a text. reader "jgf": each vertex of the graph; "rv1exec": all vertices of the job
+--- on the ranks of the R. Returns true; or nil and a reason, with nothing released.
 function M.run(session, job, reader, text) return rset.guarded(run, session, job, reader, text) end
 
 return M

@@ -1,19 +1,20 @@
---- quirks.lua - what resource-query does and nobody would want elsewhere: each of these has a name, and is used where its
--- output or its reading of files must be the same. How the engine reads requests for them, the options of a match say:
--- enum weir_reading in weir.h.
+--- quirks.lua - the quirks of resource-query: behaviour that weir reproduces only for equal output and equal reading
+-- of files. Each quirk has a function here. Quirks in the reading of requests by the engine are options of a match:
+-- see enum weir_reading in weir.h.
 
 local core = require "weir.core"
 
 local M = {}
 
---- Quirk: only nodes have a rank; weir gives it to all that is in them.
+--- Quirk: only nodes have a rank; weir also gives the rank of a node to all descendants.
 function M.has_rank(v) return v.type == "node" end
 
---- The rank that is shown of a vertex of a recipe or of hwloc.
+--- Returns the displayed rank of a vertex from a recipe or from hwloc.
 function M.rank_of_nodes(v) return v.type == "node" and v.rank or -1 end
 
---- Quirk: a machine may be what was written for an allocation; "exclusive" then says nothing about the pools. Units are not
--- read. And a vertex without an id has the number at the end of its name when it is a node, else the number of the vertex.
+--- Quirk: a machine may be read from an allocation, so "exclusive" says nothing about the pools. Units are ignored. A
+-- node without an id gets the number at the end of the node's name; any vertex else without an id gets the vertex
+-- number.
 function M.jgf_metadata(node, metadata)
   metadata.exclusive, metadata.unit = nil, nil
   if metadata.id ~= nil then return end
@@ -21,7 +22,7 @@ function M.jgf_metadata(node, metadata)
   metadata.id = math.tointeger(tonumber(digits or metadata.uniq_id or tostring(node.id):match "^%s*([+-]?%d+)"))
 end
 
---- Quirk: what a document says of a vertex that is there already does not matter.
+--- Quirk: metadata of a vertex that already exists are ignored.
 function M.jgf_known(metadata, known)
   for _, path in pairs(type(metadata.paths) == "table" and metadata.paths or {}) do
     local v = known(path)
@@ -36,24 +37,24 @@ end
 --- Quirk: a storage node counts as a host, too.
 function M.is_host(v) return v.type == "node" or v.type == "storage_node" end
 
---- Quirk: nothing is no text, but an error where it would be an R_lite.
+--- Quirk: an empty allocation has an empty text, but is an error in the format rlite.
 function M.text_of_nothing(format)
   if format == "rlite" then return nil, "EINVAL" end
   return ""
 end
 
---- Quirk: numbers of jobs go on after each try, but not where the jobspec could not be read or the output not be written.
+--- Quirk: a match uses up a job number even on failure, but not if the jobspec is unreadable or the output fails.
 function M.uses_number(found, text, code)
   return text ~= nil and (found ~= nil or code == "busy" or code == "infeasible")
 end
 
---- Quirk: the number at the end of a host's name must fit, though nothing is done with it.
+--- Quirk: the number at the end of a host name must fit 64 bits, although the number is never used.
 function M.host_fits(name)
   local digits = name:match "0*(%d*)$"
   return #digits < 19 or #digits == 19 and digits <= tostring(math.maxinteger)
 end
 
---- Quirk: what follows the digits of a number is not looked at, and what is none is 0.
+--- Quirk: text after the digits of a number is ignored, and a text without digits reads as 0.
 function M.integer(word) return math.tointeger(tonumber(word:match "^%s*([+-]?%d+)")) or 0 end
 
 local TYPES = {
@@ -61,7 +62,8 @@ local TYPES = {
   storage_node = true,
 }
 
---- Quirk: a type that the machine does not have is a fault of the jobspec, but for some that are always known. What is wrong.
+--- Quirk: a type unknown to the machine is an error of the jobspec, except a few types that are always known. Returns
+--- an error message, or nil.
 function M.unknown_type(machine, types)
   for type in pairs(types) do
     if not TYPES[type] and not machine:has_type(type) then
@@ -70,7 +72,7 @@ function M.unknown_type(machine, types)
   end
 end
 
---- Quirk: jobs last whole seconds. The text of a jobspec that says so.
+--- Quirk: jobs last whole seconds. Returns the text of the jobspec with the duration rounded up.
 function M.in_whole_seconds(text)
   local request = core.request(text)
   local duration = request and request:duration()
@@ -80,7 +82,7 @@ function M.in_whole_seconds(text)
   return core.json_encode(jobspec)
 end
 
---- Quirk: jobs without an end, and the graph itself, last this many seconds.
+--- Quirk: jobs without an end, and the graph as a whole, last GRAPH_END seconds.
 M.GRAPH_END = 3153600000
 
 return M

@@ -1,4 +1,4 @@
---- report.lua - what the shell says about a match: the lines that start with INFO.
+--- report.lua - the report of the shell about a match: the lines that start with INFO.
 
 local M = {}
 
@@ -9,11 +9,11 @@ local ERRNO = {
   ENOTSUP = "Operation not supported",
 }
 
---- What strerror() says.
+--- Returns the text of strerror() for the name of an errno.
 function M.errno(name) return ERRNO[name] or "Success" end
 
--- Times and counts of visits, which go to standard output wherever the rest goes. The visits are those of weir's search: it
--- counts a vertex once, on the way down, so that both numbers are the same.
+-- Prints times and counts of visits, always to standard output. The counts are of weir's search, where a vertex
+-- counts once, on the way down; both printed numbers are therefore equal.
 local function put_visits(shell, elapsed)
   if not shell.session.options.elapsed then return end
   local visited = shell.session.engine:stats().visited
@@ -22,7 +22,7 @@ local function put_visits(shell, elapsed)
   shell:print(("INFO: POSTORDER VISIT COUNT=%d\n"):format(visited))
 end
 
---- Whether a request could ever be met.
+--- Reports whether a request can be satisfied with all resources free.
 function M.satisfiability(shell, satisfiable, elapsed)
   shell:put(RULE, "INFO: ", satisfiable and "Satisfiable" or "Unsatisfiable", " request\n", RULE)
   put_visits(shell, elapsed)
@@ -30,7 +30,7 @@ end
 
 local function when(at) return at == 0 and "Now" or ("%d"):format(math.ceil(at)) end
 
---- result: {job, matched, booked, at, satisfiable, elapsed}.
+--- Reports a match. result: {job, matched, booked, at, satisfiable, elapsed}.
 function M.match(shell, result)
   if not result.matched then return M.no_match(shell, result) end
   local mode = not result.booked and "MATCHED" or result.at == 0 and "ALLOCATED" or "RESERVED"
@@ -49,7 +49,7 @@ function M.no_match(shell, result)
   shell:put(RULE)
 end
 
---- How many vertices a cancellation looked at, and how many of them the job had.
+--- Reports how many vertices a cancellation visited, and how many of the visited vertices the job held.
 function M.counts(shell, what, looked, held)
   shell:put(RULE, ('INFO: %sCANCEL PREORDER COUNT="%d"\n'):format(what, looked))
   shell:put(('INFO: %sCANCEL POSTORDER COUNT="%d"\n'):format(what, held), RULE)

@@ -1,15 +1,15 @@
---- rset.lua - what documents say of the vertices of a machine: the vertices that a JSON graph or an R names.
+--- rset.lua - reads resource sets: the vertices of a machine named by a JSON graph or an R.
 
 local core = require "weir.core"
 local jgf = require "weir.query.load_jgf"
 
 local M = {}
 
--- Stops the reading. Caught in guarded().
+-- Ends the reading with an error, caught in guarded().
 local function fail(...) error({ why = string.format(...) }, 0) end
 M.fail = fail
 
---- f(...), or nil and why it was stopped.
+--- Returns f(...); or nil and a reason if f called fail().
 function M.guarded(f, ...)
   local ok, result = pcall(f, ...)
   if ok then return result end
@@ -31,7 +31,7 @@ end
 
 -- ---- JSON graphs --------------------------------------------------------------------------------------------
 
--- Ranks that are free already; nothing is taken on them.
+-- Returns the ranks that a document declares free; reading skips vertices on free ranks.
 local function free_ranks(document)
   if document.free_ranks == nil then return core.idset "" end
   return ids(tostring(document.free_ranks), "free_ranks")
@@ -44,7 +44,7 @@ local function same(machine, v, m)
     and machine.rank(v) == number(m.rank, -1)
 end
 
--- The vertex that metadata are about; nil: one of a subsystem that is not searched.
+-- Returns the vertex of the metadata; nil if the vertex belongs to a subsystem outside the search.
 local function find(machine, node, m)
   for _, path in pairs(type(m.paths) == "table" and m.paths or {}) do
     for _, v in ipairs(machine:at(path) or {}) do
@@ -67,7 +67,8 @@ local function add(machine, list, node, m)
   end
 end
 
---- The vertices that a JSON graph names: {{vertex, size, exclusive}, ...}; the vertices are keys besides.
+--- Returns the vertices named by a JSON graph, {{vertex, size, exclusive}, ...}; the list also has each vertex as a
+--- key.
 function M.of_jgf(machine, text)
   local document = decode(text)
   local graph, list = document.graph, { free = free_ranks(document) }
@@ -80,7 +81,7 @@ end
 
 -- ---- R ------------------------------------------------------------------------------------------------------
 
---- The rows of an R: {{ranks (an idset), children (by type)}, ...}, and the document.
+--- Returns the rows of an R, {{ranks (an idset), children (by type)}, ...}, and the document.
 function M.rows(text)
   local document = decode(text)
   local execution = document.execution
@@ -95,7 +96,7 @@ function M.rows(text)
   return rows, document
 end
 
--- The host of each rank, by the place of the rank.
+-- Returns the host names by rank. The nodelist has the hosts in ascending order of the ranks.
 local function hosts_of(machine, rows, document)
   local all, names, hosts = core.idset "", core.hostlist "", {}
   for _, row in ipairs(rows) do all:add(row.ranks) end
@@ -130,7 +131,8 @@ local function add_children(machine, list, node, rank, children)
   return n
 end
 
---- The vertices that an R names, as of_jgf() gives them. A node is exclusive when all that is in it is named.
+--- Returns the vertices named by an R, shaped like the result of of_jgf(). A node is exclusive if the R names as
+--- many vertices as the node has children.
 function M.of_r(machine, text)
   local rows, document = M.rows(text)
   local hosts, list = hosts_of(machine, rows, document), { [machine:root()] = true }

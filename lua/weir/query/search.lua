@@ -1,4 +1,4 @@
---- search.lua - `find`: the vertices that an expression holds for, and all above them, as a tree (tree.lua).
+--- search.lua - the command `find`: the vertices satisfying an expression, and all ancestors, as a tree (tree.lua).
 
 local expression = require "weir.query.expression"
 local tree = require "weir.query.tree"
@@ -20,7 +20,7 @@ local function add_amount(into, job, kind, amount)
   into.below[job][kind] = (into.below[job][kind] or 0) + amount
 end
 
--- Notes what a job has at and below n; returns the units by type.
+-- Records the resources that a job holds at and below n. Returns the units by type.
 local function note(uses, job, n)
   local here, below = entry(uses, n.vertex), {}
   here.tag[job.job] = true
@@ -34,7 +34,7 @@ local function note(uses, job, n)
   return below
 end
 
--- By vertex: {alloc, reserve, span, tag: sets of jobs; below: units by job and type}.
+-- Returns the use of each vertex: {alloc, reserve, span, tag (sets of jobs), below (units by job and type)}.
 local function uses_of(session)
   local uses = {}
   for _, job in ipairs(session:list()) do
@@ -47,12 +47,13 @@ end
 
 -- ---- what is in use -----------------------------------------------------------------------------------------
 
--- The types that -p counts at a vertex.
+-- Returns the types that -p counts at a vertex.
 local function counted_types(session, v)
   return session.machine.filters:types(v.type, session.machine:leaf_types())
 end
 
---- A function that tells whether a job has something below a vertex that -p counts there.
+--- Returns a function of a vertex: whether the job holds units below the vertex, of a type counted by -p at the
+--- vertex.
 function M.counted(session, job)
   local uses, root = {}, tree.of(session.machine:root(), job.parts)
   if root then note(uses, job, root) end
@@ -70,7 +71,7 @@ local function is_on(session, number)
   return job and job.at <= 0 and job.stop > 0
 end
 
--- Units of a type that one job, or all that run at the start, have below a vertex.
+-- Returns the units of a type held below a vertex by a job, or by all running jobs together.
 local function used(search, use, kind)
   local sum = 0
   for job, below in pairs(use.below or {}) do
@@ -79,7 +80,7 @@ local function used(search, use, kind)
   return sum
 end
 
--- "used:1, total:4" by type; nil: nothing is counted there.
+-- Returns "used:1, total:4" by type; nil if -p counts nothing at the vertex, or the requested job uses nothing below.
 local function usage(search, v, use)
   if v:nchildren() == 0 then return nil end
   local counted = {}
@@ -108,7 +109,8 @@ local function children_of(search, v, here)
   return children
 end
 
--- Quirk: where what is in use is asked for and not counted, the vertex is left out.
+-- Returns the node of v with the matching descendants. Quirk: if the expression asks for usage, vertices without
+-- counted types are left out.
 function walk(search, v, above)
   local here = describe(search, v, above)
   local children = children_of(search, v, here)
@@ -121,7 +123,7 @@ function walk(search, v, above)
   return { vertex = v, amount = v.size, exclusive = true, children = children, usage = counted }
 end
 
---- The tree of what is found, which may be nil; false: the expression is malformed.
+--- Returns the tree of the vertices found, nil if none; false if the expression is malformed.
 function M.run(session, text)
   local wanted = expression.parse(text)
   if not wanted then return false end

@@ -1,8 +1,8 @@
---- session.lua - one run of the shell: a machine, weir's engine on it, and the jobs so far. Who has what, and when, is in the
--- books of the engine; the session keeps what is shown of a job.
+--- session.lua - the state of the shell: a machine, weir's engine on the machine, and the jobs so far. Spans of jobs
+-- are in the schedules of the engine; the session keeps the displayed attributes of jobs.
 --
--- A job: {job (its number), state, at, duration, source, elapsed, kind ("allocate" or "reserve"), held ("allocations",
--- "reservations" or nil), parts (tree.lua), tags (see part.lua)}.
+-- A job: {job (number), state, at, duration, source, elapsed, kind ("allocate" or "reserve"), held ("allocations",
+-- "reservations" or nil), parts (tree.lua), tags (part.lua)}.
 
 local files = require "weir.files"
 local filters = require "weir.query.filters"
@@ -48,7 +48,7 @@ local function check(options, read)
   return true
 end
 
---- A session by the options of options.lua; or nil and why.
+--- Returns a session for the options of options.lua; or nil and a reason.
 function M.new(options)
   local read, ok, why
   read, why = load(options)
@@ -64,7 +64,7 @@ end
 
 -- ---- jobs ---------------------------------------------------------------------------------------------------
 
---- Notes a job that was placed: {job, at, duration, kind, source, elapsed, parts}.
+--- Records a job with an allocation: {job, at, duration, kind, source, elapsed, parts}.
 function M:remember(job)
   job.held = job.at == 0 and "allocations" or "reservations"
   job.state = job.at == 0 and "ALLOCATED" or "RESERVED"
@@ -73,19 +73,19 @@ function M:remember(job)
   self.stale:planned(job.at, job.stop)
 end
 
---- Notes that nothing is left of a job.
+--- Records that a job has lost all resources.
 function M:forget(job)
   self.stale:planned(job.at, job.stop)
   job.held, job.state, job.parts, job.tags = nil, "CANCELED", {}, nil
 end
 
---- The job of a number that has something; nil: there is none.
+--- Returns the job of a number if the job holds resources, else nil.
 function M:holder(number)
   local job = self.jobs[number]
   return job and job.held and job
 end
 
---- Jobs in the order of their numbers.
+--- Returns the jobs sorted by number.
 function M:list()
   local list = {}
   for _, job in pairs(self.jobs) do list[#list + 1] = job end
@@ -93,20 +93,21 @@ function M:list()
   return list
 end
 
---- The id that a job has in weir's books: any number will do for resource-query, 0 too.
+--- Returns the id of a job in the engine. resource-query takes any number, also 0 and below; the engine only positive
+--- ids.
 function M.id_of(_, number) return number > 0 and number or math.maxinteger + number end
 
---- Keeps how long something took.
+--- Adds the duration of a match to the statistics.
 function M:count_time(elapsed)
   self.least, self.most, self.sum = math.min(self.least, elapsed), math.max(self.most, elapsed), self.sum + elapsed
 end
 
---- What is written of some parts: a text; or nil and the name of an errno. about: {start, stop, queue}.
+--- Returns the text of some parts in the format of -F; or nil and the name of an errno. about: {start, stop, queue}.
 function M:text(parts, about)
   return writers.write(self.options.match_format, self.machine, tree.of(self.machine:root(), parts), about)
 end
 
---- When a job that starts and lasts so long ends, in whole seconds.
+--- Returns the end of a job in whole seconds, from start and duration.
 function M.stop(at, duration) return math.ceil(math.min(at + duration, quirks.GRAPH_END)) end
 
 return M

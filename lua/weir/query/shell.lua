@@ -1,4 +1,4 @@
---- shell.lua - reads commands, a line each, and runs them. No command ends the session but quit, however wrong it is.
+--- shell.lua - reads commands, a line each, and runs them. No error of a command ends the session; only quit does.
 
 local dump = require "weir.query.dump"
 local files = require "weir.files"
@@ -9,7 +9,7 @@ local matching = require "weir.query.command_match"
 local M = {}
 M.__index = M
 
--- {name, short name, help}. Of two with one short name the first has it.
+-- Commands: {name, short name, help}. If two commands share a short name, the first has precedence.
 local COMMANDS = {
   { "match", "m", "Match a jobspec: match OPERATION JOBSPEC (allocate | allocate_with_satisfiability | "
     .. "allocate_orelse_reserve | satisfiability | without_allocating | without_allocating_future)" },
@@ -56,13 +56,13 @@ function RUN.quit(shell) shell.over = true end
 
 -- ---- output -------------------------------------------------------------------------------------------------
 
---- To standard output.
+--- Writes to standard output.
 function M:print(...) self.screen:write(...) end
 
---- To the file of -t, or to standard output.
+--- Writes to the file of -t, or to standard output.
 function M:put(...) self.out:write(...) end
 
---- To standard error.
+--- Writes to standard error.
 function M:complain(...)
   self.screen:flush()
   self.out:flush()
@@ -85,7 +85,7 @@ end
 
 local function with_trace(raised) return raised == "interrupted" and raised or debug.traceback(raised) end
 
---- Runs one line. What goes wrong inside of weir is told, and the session goes on; Ctrl-C ends it.
+--- Runs a line. Prints errors raised inside weir and goes on; an interrupt (Ctrl-C) is raised again.
 function M:run(line)
   local words = split(line)
   local run = words[1] and command(words[1])
@@ -101,8 +101,8 @@ local function prompt(shell)
   shell.screen:flush()
 end
 
---- Runs lines until quit or their end; then writes the graph if that is wanted. next_line() is the next one; nil at the end; or
---- nil and a message.
+--- Runs lines until quit or the end of input, then writes the graph if -o is given. next_line() returns the next
+--- line; nil at the end; or nil and a message.
 function M:loop(next_line)
   prompt(self)
   local line, why = next_line()
@@ -119,8 +119,8 @@ function M:loop(next_line)
   return files.write(o.graph_output .. "." .. o.graph_format, dump[o.graph_format](self.session.machine))
 end
 
---- A shell for a session. streams: {out (where matches are written), screen, errors}; those left out are standard output
---- and error. `prompted`: whether a person types.
+--- Returns a shell for a session. streams: {out (for allocations), screen, errors}; the defaults are standard output
+--- and standard error. `prompted`: whether a person types the commands.
 function M.new(session, streams, prompted)
   local screen = streams.screen or io.stdout
   return setmetatable({

@@ -1,12 +1,12 @@
---- stale.lua - a quirk of resource-query: what is attached while jobs are planned does not count for reservations that would
--- begin when one of these jobs begins or ends, until something else is planned over that time.
+--- stale.lua - a quirk of resource-query: vertices attached while jobs are planned do not count for reservations that
+-- would begin at a start or end of a planned job, until a later job is planned over the begin.
 
 local M = {}
 M.__index = M
 
 function M.new() return setmetatable({ points = {}, added = {} }, M) end
 
--- The times at which jobs begin and end, ascending.
+-- Returns the times at which jobs begin and end, ascending.
 local function times_of(jobs)
   local seen, times = {}, {}
   for _, job in ipairs(jobs) do
@@ -19,30 +19,30 @@ local function times_of(jobs)
   return times
 end
 
---- Notes that vertices were attached.
+--- Records that vertices were attached while `jobs` were planned.
 function M:attach(vertices, jobs)
   for _, v in ipairs(vertices) do self.added[v] = true end
   for _, at in ipairs(times_of(jobs)) do self.points[at] = true end
 end
 
---- Notes that vertices are gone.
+--- Forgets each attached vertex with is_gone(vertex) true.
 function M:gone(is_gone)
   for v in pairs(self.added) do
     if is_gone(v) then self.added[v] = nil end
   end
 end
 
---- Notes that something was planned, or is planned no more, from one time to another.
+--- Records that a job was planned or cancelled over [from, to).
 function M:planned(from, to)
   for at in pairs(self.points) do
     if from <= at and at < to then self.points[at] = nil end
   end
 end
 
---- Whether there is anything to mind.
+--- Returns whether the quirk can have an effect.
 function M:minds() return next(self.points) ~= nil and next(self.added) ~= nil end
 
--- f() while what was attached counts as down.
+-- Returns f(), called while the attached vertices are down.
 local function without(self, f)
   local up = {}
   for v in pairs(self.added) do
@@ -54,8 +54,9 @@ local function without(self, f)
   return found
 end
 
---- The first result of allocate(at) at a time at which a job begins or ends; preview(at) tells whether it would be one. nil, and
---- the rest of what the last try gave.
+--- Tries the times at which jobs begin or end, ascending, until allocate(at) succeeds. Where the quirk applies,
+--- preview(at) must succeed first with the attached vertices down. Returns the result of allocate(at); or nil and the
+--- reason and code of the last attempt.
 function M:reserve(jobs, allocate, preview)
   local why, code = nil, "busy"
   for _, at in ipairs(times_of(jobs)) do

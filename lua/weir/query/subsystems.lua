@@ -1,5 +1,5 @@
---- subsystems.lua - the sets of subsystems that -S takes, and the graph that is searched for one: the first subsystem of a
--- set becomes the containment of a graph of its own, in which there is nothing else than the subsystems of the set.
+--- subsystems.lua - the sets of subsystems of -S, and the graph to search for a set: a copy with the first subsystem
+-- of the set as containment, and without vertices and edges outside the set.
 
 local core = require "weir.core"
 
@@ -14,7 +14,7 @@ local SETS = {
   ALL = { "containment", "ibnet", "ibnetbw", "pfs1bw", "power" },
 }
 
---- The subsystems of a set, by its name in capitals or in small letters; nil: there is no such set.
+--- Returns the subsystems of a set by the set's name, in capitals or in small letters; nil if the name is unknown.
 function M.named(name)
   if SETS[name] then return SETS[name] end
   for known, list in pairs(SETS) do
@@ -29,7 +29,7 @@ local function path_in(v, subsystem)
 end
 
 
---- The paths of each vertex: {{subsystem, path}, ...} in the order of the graph's subsystems.
+--- Returns the paths of each vertex, {{subsystem, path}, ...} in the order of the graph's subsystems.
 local function paths_of(graph)
   local paths = {}
   for _, subsystem in ipairs(graph:subsystems()) do
@@ -68,7 +68,7 @@ local function next_in(v, subsystem)
   end
 end
 
--- v and what it leads to; a vertex that is reached twice is below the first.
+-- Copies v and the descendants of v. A vertex with several parents becomes a child of the first.
 function Copy:grow(v, parent)
   local w = self:add(v, parent)
   for child in next_in(v, self.dominant) do
@@ -77,7 +77,7 @@ function Copy:grow(v, parent)
 end
 
 
--- Adds the edges of the other subsystems of a set. "links" are what weir makes of second parents in containment.
+-- Adds the edges of the further subsystems of a set. weir stores second parents in containment as edges of "links".
 function Copy:link(graph, set)
   local wanted = { links = set[1] == "containment" }
   for i = 2, #set do wanted[set[i]] = set[i] ~= "containment" end
@@ -89,7 +89,7 @@ function Copy:link(graph, set)
   end
 end
 
--- The paths of vertices that are in no copy, as a set.
+-- Returns the set of the paths of vertices that are not in the copy.
 local function paths_outside(copy, paths)
   local set = {}
   for v, list in pairs(paths) do
@@ -98,9 +98,9 @@ local function paths_outside(copy, paths)
   return set
 end
 
---- The machine as the subsystems of a set show it; nil: the first has no root. `paths` of it: by vertex, as in paths_of();
---- nil where there is no subsystem but containment; `elsewhere`: the paths of the vertices that are not shown; `types`: the
---- types of all vertices, shown or not.
+--- Returns the machine as seen through a set of subsystems; nil if the first subsystem has no root. Fields of the
+--- result besides those of load.lua: `paths` by vertex, as from paths_of(), or nil if containment is the only
+--- subsystem; `elsewhere`, the paths of hidden vertices; `types`, the types of all vertices, shown or hidden.
 function M.restrict(machine, set)
   local graph = machine.graph
   local root = graph:root(set[1])

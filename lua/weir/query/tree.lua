@@ -1,7 +1,7 @@
---- tree.lua - what is written about a job: the vertices that it has and all above them, as a tree.
+--- tree.lua - the displayed tree of a job: the vertices that the job holds, and all ancestors.
 --
--- A node: {vertex, amount, exclusive, label, usage, children (nodes, in the order of the graph)}. What a job has is a list of
--- parts {vertex, amount, exclusive, label, whole (all that is below it is shown)}.
+-- A node: {vertex, amount, exclusive, label, usage, children (nodes, in the order of the graph)}. The resources of a
+-- job are a list of parts {vertex, amount, exclusive, label, whole (all descendants are shown)}.
 
 local M = {}
 
@@ -12,10 +12,10 @@ local function new(v, part)
   }
 end
 
--- What v is shown below: its parent, or what led to it for this job.
+-- Returns the displayed parent of v: the source of the link that the job used, or else the parent.
 local function above(parts, v) return parts.above and parts.above[v] or v:parent() end
 
--- Puts the parts and all above them into `nodes`; returns the vertices that have one of these below them.
+-- Creates nodes for the parts and all ancestors. Returns the set of the vertices with a part below.
 local function collect(parts, nodes)
   local leads = {}
   for _, part in ipairs(parts) do
@@ -39,7 +39,7 @@ local function add_whole(node)
   end
 end
 
--- What is shown right below a vertex, in the order of the graph: what links lead to comes last.
+-- Returns the children of a vertex in the order of the graph, then the targets of links if the job used links.
 local function below(parts, v)
   local list = {}
   for child in v:children() do list[#list + 1] = child end
@@ -49,7 +49,8 @@ local function below(parts, v)
   return list
 end
 
--- Quirk: of what is below an exclusive vertex only what was asked for is shown, unless its type is always given whole.
+-- Attaches the children to a node. Quirk: below an exclusive vertex only requested resources are shown, unless the
+-- part is `whole`.
 local function link(node, parts, nodes, leads, inside)
   node.exclusive = node.exclusive or inside
   if node.whole then
@@ -64,8 +65,8 @@ local function link(node, parts, nodes, leads, inside)
   return node
 end
 
---- The tree of some parts; nil where there is none. parts.labels: of vertices that are only passed through; parts.above: what
---- others than their parents led to, by vertex.
+--- Returns the tree of some parts; nil without parts. parts.labels: labels of ancestors, by vertex; parts.above:
+--- sources of links, by target.
 function M.of(root, parts)
   if #parts == 0 then return nil end
   local nodes = {}
@@ -76,8 +77,8 @@ function M.of(root, parts)
   return nodes[root] and link(nodes[root], parts, nodes, leads, false)
 end
 
---- Calls node(n, depth, under) and edge(parent, child) in the order in which resource-query writes: a vertex after all that
---- is below it. `under`: what is above is exclusive.
+--- Calls on_node(n, depth, under) and on_edge(parent, child) in the order of resource-query's output: a vertex after
+--- all descendants. `under` is true if the parent is exclusive.
 function M.visit(tree, on_node, on_edge)
   local function walk(n, depth, under)
     for _, child in ipairs(n.children) do
@@ -89,8 +90,8 @@ function M.visit(tree, on_node, on_edge)
   walk(tree, 1, false)
 end
 
---- How many vertices are looked at when a job is cancelled: the root, and what is right below those that the job has something
---- at or below; and how many the latter are. `tags`: more of these, as a set.
+--- Returns how many vertices a cancellation visits, and how many vertices the job holds. Visited are the root and all
+--- children of held vertices. `tags`: further vertices that count as held, as a set.
 function M.count(root, tags)
   local held, looked = {}, 1
   for v in pairs(tags) do held[v] = true end

@@ -1,4 +1,4 @@
---- update.lua - books what a document says that a job has.
+--- update.lua - the command update: commits the allocation that a document describes.
 
 local rset = require "weir.query.rset"
 
@@ -6,7 +6,7 @@ local M = {}
 
 local READ = { jgf = rset.of_jgf, jgf_shorthand = rset.of_jgf, rv1exec = rset.of_r }
 
--- Those of a list that have no other of it above them.
+-- Returns the parts of a list whose ancestors are not in the list.
 local function topmost(list)
   local is_in, tops = {}, {}
   for _, part in ipairs(list) do is_in[part.vertex] = true end
@@ -39,8 +39,8 @@ local function book(session, id, what, list)
   return exclusive
 end
 
--- What is shown of the job: without the shorthand only what the document names. Quirk: nothing where it does not name the
--- root of the subsystem that is searched.
+-- Returns the displayed parts of the job; without the shorthand only the vertices in the document. Quirk: no parts if
+-- the document lacks the root of the searched subsystem.
 local function parts_of(session, list, exclusive, shorthand)
   local parts = {}
   if not list[session.machine:root()] then return parts end
@@ -57,7 +57,8 @@ local function run(session, what)
   return parts_of(session, list, exclusive, what.reader == "jgf_shorthand")
 end
 
---- The parts that a job has now, {job, at, duration, text, reader} being what was asked for; or nil and why.
+--- Commits an allocation {job, at, duration, text, reader}. Returns the parts of the job; or nil and a reason, with
+--- nothing allocated.
 function M.run(session, what) return rset.guarded(run, session, what) end
 
 return M

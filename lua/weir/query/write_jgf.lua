@@ -1,5 +1,5 @@
---- write_jgf.lua - "jgf" and "jgf_shorthand": JSON Graph Format with the keys in the order and the blanks that resource-query
--- has. The shorthand leaves out what is below an exclusive vertex.
+--- write_jgf.lua - the formats "jgf" and "jgf_shorthand": JSON Graph Format with resource-query's order of keys and
+-- blanks. The shorthand leaves out the descendants of exclusive vertices.
 
 local core = require "weir.core"
 local tree = require "weir.query.tree"
@@ -10,7 +10,7 @@ local SHORTHAND = "fluxion:jgf_shorthand"
 
 local quote = core.json_encode
 
---- {"key": "value", ...} in the order of the keys.
+--- Returns {"key": "value", ...} with sorted keys.
 function M.map(entries)
   local keys, parts = {}, {}
   for key in pairs(entries) do keys[#keys + 1] = key end
@@ -25,7 +25,7 @@ local function paths_text(machine, v)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
--- What is said only where it is not what follows from the rest.
+-- Puts the basename and the name only if different from the defaults, type and basename with id.
 local function add_names(put, v, id)
   if v.basename ~= v.type then put("basename", quote(v.basename)) end
   if v.name ~= v.basename .. id then put("name", quote(v.name)) end
@@ -54,7 +54,7 @@ local function edge_text(machine, parent, child)
   return ('{"source": "%d", "target": "%d"%s}'):format(machine.number[parent.vertex], machine.number[child.vertex], about)
 end
 
---- The graph without a line end; nil: "ENOENT".
+--- Returns the graph without a final newline; nil and "ENOENT" if the tree is empty.
 function M.graph(machine, root, shorthand)
   local nodes, edges, complete = {}, {}, true
   tree.visit(root, function(n, _, under)

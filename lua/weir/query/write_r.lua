@@ -1,5 +1,5 @@
---- write_r.lua - "rlite", "rv1", "rv1_nosched" and "rv1_shorthand": R (RFC 20) in the layout of resource-query. Ranks with the
--- same cores and gpus share a row; the rows are in the order of their texts.
+--- write_r.lua - the formats "rlite", "rv1", "rv1_nosched" and "rv1_shorthand": R (RFC 20) in the layout of
+-- resource-query. Ranks with equal cores and gpus share a row; rows are sorted by text.
 
 local core = require "weir.core"
 local jgf = require "weir.query.write_jgf"
@@ -22,7 +22,7 @@ local function idset(ids)
   return tostring(core.idset(ids))
 end
 
--- {"core": "0-3", ...} of what was collected.
+-- Returns {"core": "0-3", ...} of the collected ids.
 local function children_text(found)
   local parts = {}
   for _, kind in ipairs(CHILDREN) do
@@ -39,7 +39,7 @@ local function add_host(machine, r, v, found)
   end
 end
 
--- Rows and properties of a tree. Quirk: cores that are in no node count for the node that comes next.
+-- Returns the rows and properties of a tree. Quirk: cores outside any node count for the next node in the tree.
 local function collect(machine, root)
   local r, found = { rows = {}, properties = {} }, {}
   tree.visit(root, function(n)

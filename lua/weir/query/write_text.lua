@@ -1,4 +1,5 @@
---- write_text.lua - "simple" and "pretty_simple": a line for each vertex, what is below it first, or last.
+--- write_text.lua - the formats "simple" and "pretty_simple": a line for each vertex, after or before the
+--- descendants.
 
 local tree = require "weir.query.tree"
 

@@ -1,5 +1,5 @@
---- writers.lua - the formats that -F takes. A writer makes the text of a tree (tree.lua): write(machine, tree, about); about:
--- {start, stop, queue}. nil and the name of an errno: it cannot be written.
+--- writers.lua - the formats of -F. A writer formats a tree (tree.lua): write(machine, tree, about), where about is
+-- {start, stop, queue}. A writer returns a text; or nil and the name of an errno.
 
 local jgf = require "weir.query.write_jgf"
 local quirks = require "weir.query.quirks"
@@ -15,7 +15,7 @@ local WRITE = {
 
 function M.known(name) return WRITE[name] ~= nil end
 
---- The text of a tree, which may be nil: there is nothing.
+--- Formats a tree; nil stands for an empty allocation. Returns a text; or nil and the name of an errno.
 function M.write(name, machine, tree, about)
   if not tree then return quirks.text_of_nothing(name) end
   return WRITE[name](machine, tree, about)

@@ -1,12 +1,12 @@
---- alternatives.lua - jobspecs with alternatives, as Fluxion's flexible traverser reads them: slots side by side are or_slots
--- (any mix of them), of xor_slots side by side one kind serves for all; and slots inside of slots, which RFC 14 does not have.
--- The requests of weir that such a jobspec stands for.
+--- alternatives.lua - jobspecs with alternatives, read as by Fluxion's flexible traverser. Sibling slots become
+-- or_slots (any combination serves); of sibling xor_slots a single kind serves for all; slots may contain slots,
+-- unlike in RFC 14. Such jobspecs are expanded into several requests of weir.
 
 local core = require "weir.core"
 
 local M = {}
 
-M.limit = 1000 -- requests that one jobspec may stand for
+M.limit = 1000 -- limit of the requests from a single jobspec
 
 -- ---- one of them for all ------------------------------------------------------------------------------------
 
@@ -18,7 +18,7 @@ local function with(r, kind, inner)
   return copy
 end
 
--- All lists of `lists` with one of `choices` behind; nil: more than the limit.
+-- Returns all lists of `lists` extended by each of `choices`; nil above the limit.
 local function product(lists, choices)
   local out = {}
   if #lists * #choices > M.limit then return nil end
@@ -32,7 +32,7 @@ local function product(lists, choices)
   return out
 end
 
--- The lists without xor_slots that a list of resources stands for; nil: more than the limit.
+-- Expands a list of resources with xor_slots. Returns the lists without xor_slots; nil above the limit.
 local function variants(resources)
   local lists, choices = { {} }, {}
   for _, r in ipairs(resources) do
@@ -64,7 +64,7 @@ local function times(r, n)
   return copy
 end
 
--- A slot inside of a slot says nothing but how often it is there.
+-- Replaces slots inside of slots by the contents, with multiplied counts.
 local function unnest(list)
   local out = {}
   for _, r in ipairs(list) do
@@ -77,8 +77,8 @@ local function unnest(list)
   return out
 end
 
--- Slots side by side become or_slots, where these are asked for. Labels of slots name tasks, and may come twice here: they are
--- numbered.
+-- Turns sibling slots into or_slots, if Fluxion's flexible reading is wanted. Labels of slots name tasks and may
+-- repeat here, so the labels are numbered.
 local function mark(list, state, inside)
   if inside then list = unnest(list) end
   local any, out = state.flexible and are_slots(list), {}
@@ -92,8 +92,8 @@ local function mark(list, state, inside)
   return out
 end
 
---- The requests that a jobspec (text) stands for, the first one to be preferred; or nil, message, code. Without `flexible`
--- only slots in slots are taken apart.
+--- Expands a jobspec (text). Returns the requests, in order of preference; or nil, message, code. Without `flexible`
+-- only slots inside of slots are expanded.
 function M.requests(text, flexible)
   local doc, why, code = core.document(text, { format = text:match "^%s*{" and "json" or "yaml" })
   if not doc then return nil, why, code end

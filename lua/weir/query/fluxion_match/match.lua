@@ -1,12 +1,12 @@
---- match.lua - the matches that resource-query knows, on weir's engine: its policies and operations by their names, and what
--- of its reading of requests differs from weir's own.
+--- match.lua - resource-query's match on weir's engine: policies and operations by resource-query's names, and the
+-- differences of Fluxion in reading requests.
 --
--- Quirks of Fluxion that are kept here or asked of the engine, rather than being how weir does it:
---   slots        what a slot holds stands right below one vertex; pools are given as a whole
---   levels       are only left out above the first resource of a jobspec
---   types        a type that is exclusive somewhere in a jobspec brings all that is below its vertices
---   siblings     two resources of one type side by side, or anything beside a slot, match nothing
---   nodes up     a job of more nodes than are up is refused without a look at what else it needs, or at what may come
+-- Quirks of Fluxion, kept here or requested from the engine:
+--   slots: the contents of a slot are directly below a single vertex; pools are allocated whole.
+--   levels: only levels above the first resource of a jobspec may be omitted.
+--   types: a type exclusive anywhere in a jobspec includes all descendants of the allocated vertices.
+--   siblings: two sibling resources of equal type, or any sibling of a slot, match nothing.
+--   nodes up: a job for more nodes than are up is rejected without a look at further needs or at future times.
 
 local alternatives = require "weir.query.fluxion_match.alternatives"
 local core = require "weir.core"
@@ -14,7 +14,8 @@ local policy = require "weir.query.fluxion_match.policy"
 
 local M = {}
 
--- mode: of the engine; checks: whether a job that can never run is told from one that has to wait; undo: nothing is kept.
+-- Fields: mode (of the engine), checks (whether jobs that can never run are distinguished from waiting jobs), undo
+-- (whether the allocation is released at once).
 local OPERATIONS = {
   allocate = { mode = "now" },
   allocate_with_satisfiability = { mode = "now", checks = true, asks = true },
@@ -24,13 +25,13 @@ local OPERATIONS = {
   without_allocating_future = { mode = "reserve", checks = true, undo = true },
 }
 
---- Options of a match, or an explanation, with Fluxion's reading of requests.
+--- Returns options of a match or an explanation, with Fluxion's reading of requests added.
 function M.reading(options)
   options.links, options.slot_parent, options.slot_sums, options.strict_levels, options.whole_pools = true, true, true, true, true
   return options
 end
 
---- Whether a text names a policy: true; or nil and why not.
+--- Returns true if a text names a policy; or nil and a reason.
 function M.check_policy(text)
   local found, why = policy.get(text)
   return found and true, why
@@ -38,7 +39,7 @@ end
 
 -- ---- what the jobspec says besides --------------------------------------------------------------------------
 
--- Calls f(resource, how many of it in all) for each resource, in preorder.
+-- Calls f(resource, total count) for each resource, in preorder.
 local function each_resource(list, times, f)
   for _, r in ipairs(list) do
     f(r, times * r.count.min)
@@ -46,7 +47,8 @@ local function each_resource(list, times, f)
   end
 end
 
--- Fills `inside` with what the shell asks for: labels by preorder number, types that bring all below them, the queue.
+-- Fills `inside` with the attributes for the shell's output: labels by preorder number, types allocated with all
+-- descendants, the queue.
 local function describe(request, nodex, inside)
   local index = -1
   inside.labels, inside.whole, inside.queue = {}, { node = nodex or nil }, request:attribute "queue"
@@ -59,7 +61,7 @@ end
 
 -- ---- siblings -----------------------------------------------------------------------------------------------
 
--- The type that two siblings both ask for somewhere, slots asking for any.
+-- Returns the type of two sibling resources, or "slot" if a slot has siblings, at any depth; nil without a conflict.
 local function ambiguous(list)
   local seen = {}
   for _, r in ipairs(list) do
@@ -106,7 +108,7 @@ local function code_of(engine, request, op, code)
   return op.checks and code or "busy"
 end
 
--- One request. Returns as M.match does.
+-- Matches a single request; see M.match for the results.
 local function try(engine, request, op, opts, inside)
   local twice = ambiguous(request:resources())
   if twice then
@@ -122,7 +124,8 @@ local function try(engine, request, op, opts, inside)
   return found
 end
 
--- The first of several requests that fits, or the one that fits first.
+-- Returns the first of several requests that fits now, or else the request with the earliest start; or nil, message,
+-- code.
 local function try_each(engine, requests, op, opts)
   local first, which, why, code
   for i, request in ipairs(requests) do
@@ -135,7 +138,7 @@ local function try_each(engine, requests, op, opts)
   return requests[which], why, code
 end
 
---- The requests that a jobspec stands for, the first one to be preferred; or nil, message, code.
+--- Expands a jobspec. Returns the requests, in order of preference; or nil, message, code.
 function M.requests(text, traverser)
   if traverser == "flexible" and type(text) == "string" then return alternatives.requests(text, true) end
   local request, why, code = core.request(text)
@@ -145,17 +148,17 @@ function M.requests(text, traverser)
   return request and { request }, why, code
 end
 
--- The request that is matched in the end: of alternatives, the one that fits.
+-- Returns the request to match: of several, the request chosen by try_each().
 local function choose(engine, requests, op, opts)
   if #requests == 1 then return requests[1] end
   local books = op.mode == "now" and { mode = "preview", checks = op.checks, asks = op.asks } or op
   return try_each(engine, requests, books, opts)
 end
 
---- Matches a jobspec (text). opts.mode: an operation of resource-query, such as "allocate_orelse_reserve"; .at: seconds;
--- .policy: Fluxion's policy string; .traverser: "simple" or "flexible"; .jobid; .inside: a table to be filled: what serves the
--- request inside vertices that are taken as a whole (see e:match), labels = {[number of the resource] = text},
--- whole = {[type] = true} where all below such vertices is the job's, queue, and the request that was matched. Returns the
+--- Matches a jobspec (text). opts.mode: an operation of resource-query, such as "allocate_orelse_reserve"; .at:
+-- seconds; .policy: Fluxion's policy string; .traverser: "simple" or "flexible"; .jobid; .inside: a table to fill:
+-- the picks inside vertices allocated as a whole (see e:match), labels = {[number of the resource] = text}, whole =
+-- {[type] = true} if vertices of the type include all descendants, queue, and the matched request. Returns the
 -- allocation, or true for satisfiability; or nil, message, code: "infeasible", "busy", "invalid", ...
 function M.match(engine, text, opts)
   local op = OPERATIONS[opts.mode] or error(("there is no operation '%s'"):format(tostring(opts.mode)), 2)

@@ -1,5 +1,5 @@
---- policy.lua - the match policies of Fluxion by name ("lonodex") or by settings ("policy=low node_exclusive=true") as policies
--- of weir: which file of policies/ says the same.
+--- policy.lua - the match policies of Fluxion, by name ("lonodex") or by settings ("policy=low node_exclusive=true"),
+-- mapped to the policies of weir in policies/.
 
 local policy = require "weir.policy"
 local weights = require "weir.query.fluxion_match.weights"
@@ -19,7 +19,7 @@ local NAMED = {
 
 local SETTINGS = { policy = true, node_centric = true, node_exclusive = true, stop_on_1_matches = true }
 
--- One KEY=VALUE into `settings`; nil and what is wrong.
+-- Reads a word KEY=VALUE into `settings`; returns nil and an error message if the word is wrong.
 local function read_setting(word, settings)
   local key, value = word:match "^([^=]*)=?([^=]*)"
   if not SETTINGS[key] then return nil, ("invalid policy option: %s\n"):format(key) end
@@ -30,7 +30,7 @@ local function read_setting(word, settings)
     settings[value] = true
   elseif value ~= "true" and value ~= "false" then
     return nil, ("Policy option %s requires true or false, got %s\n"):format(key, value)
-  elseif settings[key] == nil then -- the first one counts
+  elseif settings[key] == nil then -- the first occurrence counts
     settings[key] = value == "true"
   end
   return true
@@ -46,13 +46,14 @@ local function read_settings(text)
   return settings
 end
 
--- The file that says what settings say, but for nodes being exclusive.
+-- Returns the name of the policy file for some settings, apart from exclusive nodes.
 local function file_of(settings)
   if settings.node_centric then return settings.high and "hinode" or "lonode" end
   return settings.high and "high" or "low"
 end
 
--- The first match is taken, wherever most is free; but where more was found than an allowed count, ids decide what is kept.
+-- Returns a policy for stop_on_1_matches: the search goes where most is free and takes the first match; if the search
+-- found more than an allowed count, ids decide between the candidates.
 local function stopping(settings)
   local order = settings.high and "-id" or "id"
   return policy.load {
@@ -70,13 +71,13 @@ local function load(text)
   if settings.node_centric then
     return policy.load(settings.node_exclusive and name .. "x" or name)
   end
-  -- a quirk: equal ids are taken from the front of the machine, also when high ones are preferred
+  -- quirk: equal ids are taken from the front of the machine, also when high ids are preferred
   return policy.load { name = name, order = settings.high and "-id" or "id", exclusive = settings.node_exclusive and "node" or nil }
 end
 
 local loaded = {}
 
---- The policy of weir, and whether nodes are exclusive; or nil, message, code.
+--- Returns weir's policy, and whether nodes are exclusive; or nil, message, code.
 function M.get(text)
   if not loaded[text] then
     local found, why, code = load(text)
@@ -86,7 +87,7 @@ function M.get(text)
   return loaded[text], (NAMED[text] or text):find("node_exclusive=true", 1, true) ~= nil
 end
 
---- Whether a policy stops at the first match: whoever books a job by it has to say where it is (weights.lua).
+--- Returns whether a policy stops at the first match. Commits under such a policy must call note() of weights.lua.
 function M.stops(text)
   local settings = read_settings(NAMED[text] or text)
   return settings and settings.stop_on_1_matches or false

@@ -1,13 +1,14 @@
---- weights.lua - quirk: where a policy stops at the first match, Fluxion goes to where nothing was ever placed, then to where
--- most was free when something was last placed there: that a job has gone since makes no difference. weir looks at what is free
--- now; so what was free then is kept in a tag.
+--- weights.lua - quirk: with a policy that stops at the first match, Fluxion prefers vertices never used so far, then
+-- vertices with the most resources free at the time of the vertex's last allocation; later cancellations have no
+-- effect. weir decides by current amounts, so the amount at the last allocation is kept in a tag.
 
 local M = {}
 
---- The tag that the policy descends by.
+--- Name of the tag for the policy's descent.
 M.TAG = "placing.weight"
 
--- What counts below v: nodes, or cores where there are none. How many in all, and how many are free; nil: there are neither.
+-- Returns the type counted below v (nodes, or cores without nodes), the total and the free number; nil with neither
+-- type.
 local function counted(v)
   for _, type in ipairs { "node", "core" } do
     local total, free = v:below(type)
@@ -15,7 +16,7 @@ local function counted(v)
   end
 end
 
--- Units of each type that parts have below each vertex.
+-- Returns the units of each type that the parts have below each vertex.
 local function sum_up(parts)
   local sums = {}
   for _, part in ipairs(parts) do
@@ -29,14 +30,15 @@ local function sum_up(parts)
   return sums
 end
 
--- The part that v is in, if that has all of it.
+-- Returns the part of the nearest held vertex at or above v; nil if none.
 local function part_around(v, own)
   while v and not own[v] do v = v:parent() end
   return own[v]
 end
 
---- Notes what is left now where a job was placed. parts: {vertex, amount, whole}, `whole` of what is given with all below it: of
--- anything else only what is among the parts counts as taken. later: the job has not begun.
+--- Tags the vertices of an allocation, and all ancestors, with the number of free nodes or cores. parts: {vertex,
+-- amount, whole}. A part with `whole` uses all descendants; otherwise only descendants among the parts count as used.
+-- later: the job has not begun.
 function M.note(parts, later)
   local own, sums, done = {}, sum_up(parts), {}
   for _, part in ipairs(parts) do own[part.vertex] = not later and part or nil end
