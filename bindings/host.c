@@ -1,4 +1,4 @@
-/* host.c - a lua_State with weir in it: what weir(1) and the scheduler of Flux begin with. */
+/* host.c - prepares a lua_State for weir; used by weir(1) and the scheduler of Flux. */
 #include "handle/weirlua.h"
 
 #include <limits.h>

@@ -1,9 +1,9 @@
-/* main.c - the host of the `weir` command: a Lua 5.4 with weir.core inside; all else is lua/weir/cli. Invariant: one
- * lua_State, whose errors all end here.
+/* main.c - the host of the `weir` command: Lua 5.4 with weir.core linked in; the command line itself is lua/weir/cli.
+ * Invariant: a single lua_State, and every error ends here.
  *
- * Exit status: what weir.cli returns; 1 after an error that nobody caught; 2 when the output cannot be written; 130 when
- * interrupted, 143 after SIGTERM and 129 after SIGHUP; 141 when the reader of a pipe went away, as a program that SIGPIPE
- * ends would give. WEIR_TRACE=1 adds a traceback to errors. */
+ * Exit status: the number returned by weir.cli; 1 after an uncaught error; 2 when the output cannot be written; 130
+ * after an interrupt, 143 after SIGTERM and 129 after SIGHUP; 141 when the reader of a pipe has gone, like the status
+ * of a program killed by SIGPIPE. WEIR_TRACE=1 adds a traceback to errors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,9 +19,9 @@
 #define INTERRUPTED        "interrupted"
 #define INTERRUPTED_STATUS 130
 
-/* ---- where things are ---- */
+/* ---- places of files ---- */
 
-/* Pushes the folder of this executable. */
+/* Pushes the folder of the executable. */
 static void push_exe_dir(lua_State *L)
 {
     char path[PATH_MAX];
@@ -33,7 +33,7 @@ static void push_exe_dir(lua_State *L)
     lua_pushlstring(L, slash ? path : ".", slash ? (size_t)(slash - path) : 1);
 }
 
-/* Pushes the folder of weir's Lua files; what is loaded from C lies beside it. */
+/* Pushes the folder of weir's Lua files, and adds the folder of C modules to package.cpath. */
 static void push_lua(lua_State *L, const char *dir)
 {
     static const char *const folders[] = {"lua", "../share/lua/5.4", NULL};
@@ -48,7 +48,7 @@ static void push_lua(lua_State *L, const char *dir)
     lua_pop(L, 2);
 }
 
-/* weir.core, with core.prefix.policies. */
+/* Opens weir.core and sets core.prefix.policies. */
 static int open_core(lua_State *L)
 {
     static const char *const folders[] = {"../policies", "../../policies", "../share/weir/policies", NULL};
@@ -75,7 +75,7 @@ static void set_arg(lua_State *L, int argc, char **argv)
 
 /* ---- running ---- */
 
-/* (argc, argv): returns what weir.cli's main returns. */
+/* (argc, argv): returns the results of weir.cli's main. */
 static int run(lua_State *L)
 {
     int argc = (int)lua_tointeger(L, 1);
@@ -114,8 +114,8 @@ static int status_of(lua_State *L, int rc)
     return 1;
 }
 
-/* What was written must have arrived: else 141 for a pipe without a reader, 2 for a full disk. After a signal nobody waits
- * for it. */
+/* Flushes the output. Returns `status`, or 141 for a pipe without a reader, or 2 for a full disk; after a
+ * signal 128 plus the signal's number, without a flush. */
 static int finish_output(int status)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -130,8 +130,8 @@ static int finish_output(int status)
     return status > 2 ? status : 2;
 }
 
-/* A file that is opened must not get the number of a standard stream that is closed, or what is printed would go into it.
- * What stands in for a stream refuses reads (0) and writes (1, 2), as a closed one does. */
+/* Opens /dev/null for closed standard streams: a file opened later must not get the number of a standard stream, since
+ * printed text would go into the file. Reads of stream 0 and writes of streams 1 and 2 fail, as on a closed stream. */
 static void fill_standard_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     }
     weirlua_interrupts_begin(L);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may grow no more is an error like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* reaching a limit of file size is an error, like a full disk */
     lua_pushcfunction(L, on_error);
     lua_pushcfunction(L, run);
     lua_pushinteger(L, argc);

@@ -1,17 +1,17 @@
-/* module.c - luaopen_weir_core: the module "weir.core". Invariant: loading it again in the same lua_State gives the
- * same classes and handles. */
+/* module.c - luaopen_weir_core: the module "weir.core". Invariant: a second load in a lua_State gives the classes and
+ * handles of the first. */
 #include "policy/policy.h"
 
 #include <stdlib.h>
 
-/* clock(): seconds of wall time, from some time on. */
+/* clock(): seconds of a monotonic clock. */
 static int seconds(lua_State *L)
 {
     lua_pushnumber(L, (lua_Number)weirlua_clock() / 1e9);
     return 1;
 }
 
-/* calls(f, n, ...): calls f n times with what follows; what a call from C costs, for benchmarks. */
+/* calls(f, n, ...): calls f n times with the further arguments, for benchmarks of calls from C. */
 static int calls(lua_State *L)
 {
     lua_Integer n = luaL_checkinteger(L, 2);
@@ -28,7 +28,7 @@ static int calls(lua_State *L)
     return 0;
 }
 
-/* vertices_limit([most]): how many vertices a graph may get; what it was. */
+/* vertices_limit([most]): sets the greatest number of vertices of a graph; returns the former limit. */
 static int vertices_limit(lua_State *L)
 {
     lua_Integer most = luaL_optinteger(L, 1, 0);
@@ -38,7 +38,7 @@ static int vertices_limit(lua_State *L)
     return 1;
 }
 
-/* The limit of the environment, where there is one that makes sense. */
+/* Sets the limit of vertices to the environment variable WEIR_VERTICES, if valid. */
 static void read_environment(void)
 {
     const char *text = getenv("WEIR_VERTICES");
@@ -49,7 +49,7 @@ static void read_environment(void)
         weir_vertices_limit((uint32_t)most);
 }
 
-/* Pushes {name = true} of an array of methods. */
+/* Pushes {name = true} for an array of methods. */
 static void push_names(lua_State *L, const luaL_Reg *list)
 {
     lua_newtable(L);
@@ -59,8 +59,8 @@ static void push_names(lua_State *L, const luaL_Reg *list)
     }
 }
 
-/* members(): what a policy can reach, for the manual to be held against: {vertex, graph, allocation = {name = ...}, policy =
- * {names}}. */
+/* members(): the names that a policy can use, compared with the manual: {vertex, graph, allocation = {name = ...},
+ * policy = {names}}. */
 static int members(lua_State *L)
 {
     lua_settop(L, 0);
@@ -80,7 +80,7 @@ static int members(lua_State *L)
     return 1;
 }
 
-/* methods(class): the table of methods of a class of handles, for those that are written in Lua. */
+/* methods(class): the table of methods of a class of handles, to be extended in Lua. */
 static int methods(lua_State *L)
 {
     lua_pushfstring(L, "weir.%s", luaL_checkstring(L, 1));
@@ -161,7 +161,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
 static void open_classes(lua_State *L, struct weirlua *s)
 {
     if (luaL_getmetatable(L, WEIRLUA_GRAPH) == LUA_TNIL) {
-        weirlua_vertex_open(L, s); /* first, as it may refuse */
+        weirlua_vertex_open(L, s); /* first, as loading may fail here */
         weirlua_box_open(L, s);
         weirlua_draft_open(L, s);
         weirlua_json_open(L, s);
@@ -197,7 +197,7 @@ static void push_states(lua_State *L)
     }
 }
 
-/* Bytes of what is read whole. */
+/* Pushes the limits of texts read whole, in bytes. */
 static void push_limits(lua_State *L)
 {
     static const struct {

@@ -48,8 +48,8 @@ struct call {
     const flux_msg_t *msg;        /* kept for the answer; or NULL */
     char *own;                    /* a string owned by the call; or NULL */
     void *arg;
-    void (*done)(struct sched *s, struct call *c); /* called in the reactor's thread, before the call is destroyed; s is
-                                                    * NULL when the module ends */
+    /* Called in the reactor's thread, before the call is destroyed; `s` is NULL when the module ends. */
+    void (*done)(struct sched *s, struct call *c);
     struct reply reply;
 };
 

@@ -407,8 +407,8 @@ static int engine_jobs(lua_State *L)
 /* Pushes the list of the changes made by the last advance. */
 static void push_clock_events(lua_State *L, const weir_graph *g)
 {
-    static const char *const words[] = {"start", "hold", "expire"}; /* enum weir_clock_change has the order of the
-                                                                     * words */
+    /* enum weir_clock_change has the order of the words */
+    static const char *const words[] = {"start", "hold", "expire"};
     uint32_t n;
     const weir_clock_event *events = weir_graph_events(g, &n);
 

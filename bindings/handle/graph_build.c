@@ -223,7 +223,8 @@ static int graph_add_edge(lua_State *L)
     return weirlua_status(L, weir_edge_add(box->g, source, target, subsystem, type, back, &err), &err);
 }
 
-/* merge(other[, uri]): adds the vertices of `other`, below uri. */
+/* merge(g2[, uri]): adds the vertices and edges of g2 missing in the graph; uri names the vertex corresponding to the
+ * root of g2. */
 static int graph_merge(lua_State *L)
 {
     struct weirlua_graph *box = check_writable_graph(L), *other = weirlua_check_graph(L, weirlua_of(L), 2);

@@ -1,5 +1,5 @@
-/* policy.c - policies as Lua values: made from a file or a text (in a sandbox) or from a table (trusted, in the state
- * of its user). Invariant: a policy that a script can reach is complete; it never changes. */
+/* policy.c - policies as Lua values: made from a file or a text (in a sandbox) or from a table (trusted, in the user's
+ * state). Invariant: a policy that a script can reach is complete and never changes. */
 #include "policy/policy.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static struct policy *push_closed(lua_State *L)
     return p;
 }
 
-/* "policies/low.lua" -> "low" */
+/* Pushes the name of a policy for a path: "policies/low.lua" -> "low". */
 static void push_name(lua_State *L, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
@@ -29,9 +29,9 @@ static void push_name(lua_State *L, const char *path)
         lua_pushstring(L, name);
 }
 
-/* ---- in a sandbox ---- */
+/* ---- sandboxed policies ---- */
 
-/* FNV-1a: tells versions of a file apart. */
+/* FNV-1a, to distinguish versions of a file. */
 static uint64_t hash_of(const char *text, size_t len)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -41,14 +41,15 @@ static uint64_t hash_of(const char *text, size_t len)
     return hash;
 }
 
-/* Pushes a field that is a table, as JSON, or nil where it is none or empty; the text. */
+/* Pushes a field that is a table as JSON, and returns the text; pushes nil and returns NULL for nil or an empty
+ * table. */
 static const char *push_json(lua_State *L, int table, const char *key)
 {
     if (lua_getfield(L, table, key) == LUA_TNIL)
         return NULL;
     luaL_checktype(L, -1, LUA_TTABLE);
     lua_pushnil(L);
-    if (lua_next(L, -2) == 0) { /* an empty table would be an array in JSON */
+    if (lua_next(L, -2) == 0) { /* JSON would be an array */
         lua_pushnil(L);
         lua_replace(L, -2);
         return NULL;
@@ -59,7 +60,8 @@ static const char *push_json(lua_State *L, int table, const char *key)
     return lua_tostring(L, -1);
 }
 
-/* Reads {options =, parts =, instructions =, memory =, seconds =} at `arg`; pushes two values that keep it alive. */
+/* Reads {options =, parts =, instructions =, memory =, seconds =} at `arg`. Pushes two values that keep the texts
+ * alive. */
 static void read_settings(lua_State *L, int arg, struct policy_source *from)
 {
     static const char *const known[] = {"options", "parts", "instructions", "memory", "seconds", NULL};
@@ -76,7 +78,8 @@ static void read_settings(lua_State *L, int arg, struct policy_source *from)
     from->parts = push_json(L, arg, "parts");
 }
 
-/* Stack: ..., source text at `text`, settings at `settings`; `path` is an index or 0. */
+/* Pushes a sandboxed policy. Stack: source text at `text`, settings at `settings`, path at `path` unless `path` is
+ * 0. */
 static int open_sandboxed(lua_State *L, int text, int settings, int path, const char *chunk, const char *name)
 {
     struct weirlua *s = weirlua_of(L);
@@ -103,7 +106,7 @@ static int open_sandboxed(lua_State *L, int text, int settings, int path, const 
     return 1;
 }
 
-/* Pushes what is in the file, or nil, message, code. */
+/* Pushes the content of the file, or nil, message, code. */
 static int push_file(lua_State *L, const char *path)
 {
     struct weirlua_box *box = weirlua_box_push(L, weir_free);
@@ -112,7 +115,8 @@ static int push_file(lua_State *L, const char *path)
     size_t len = 0;
     int rc = weir_file_read(path, "a policy", WEIR_POLICY_MAX, &text, &len, &err);
 
-    int mark = !rc && len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; /* what some editors put before UTF-8 */
+    /* some editors begin UTF-8 with a byte order mark */
+    int mark = !rc && len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 
     box->p = text;
     if (rc)
@@ -148,9 +152,9 @@ int weirlua_policy_source(lua_State *L)
     return open_sandboxed(L, 1, 3, 0, name, name);
 }
 
-/* ---- in the state of its user ---- */
+/* ---- trusted policies ---- */
 
-/* A trusted policy of the table at `arg`, with the options at `options` (0: none). */
+/* Pushes a trusted policy made from the table at `arg`, with the options at `options` (0: no options). */
 static int open_trusted(lua_State *L, struct weirlua *s, int arg, int options)
 {
     struct policy *p = push_closed(L);
@@ -213,7 +217,7 @@ static int policy_gc(lua_State *L)
     return 0;
 }
 
-/* The options: {name = {type =, value =, default =, doc =, ...}}. */
+/* Pushes the options: {name = {type =, value =, default =, doc =, ...}}. */
 static void push_options(lua_State *L, const struct policy *p)
 {
     if (weirlua_json_read(L, p->spec.options, strlen(p->spec.options)) != 1)
@@ -241,20 +245,21 @@ static void push_budget(lua_State *L, const struct policy *p)
     lua_setfield(L, -2, "seconds");
 }
 
-/* @class loaded_policy A policy that was read: what weir.policy returns, and e:policy() as its second result.
- * @field name: string -- Its name.
- * @field doc: string? -- Its line.
- * @field version: string? -- As the file says.
- * @field hash: string? -- Of the file's text; nil for a table.
- * @field label: string -- name@hash: what is kept with every job it places.
+/* @class loaded_policy A policy after reading: the result of weir.policy, and the second result of e:policy().
+ * @field name: string -- The name.
+ * @field doc: string? -- The description, a line.
+ * @field version: string? -- The version given by the file.
+ * @field hash: string? -- The hash of the file's text; nil for a table.
+ * @field label: string -- name@hash: kept with every job matched by the policy.
  * @field source: string? -- The text.
  * @field path: string? -- The file.
- * @field options: table<string, table> -- Its options: {value =, default =, type =, doc =, ...} each.
- * @field hooks: string[] -- Which of order, prune, evaluate, select, admit, init it has.
- * @field budget: table? -- What one match may cost: {instructions =, memory = bytes, seconds =}; nil for a table.
- * @field overran: number? -- Seconds that its last match took, where that was more than twice its budget of seconds; nil: it was not.
- * @field sandboxed: boolean -- It lives in a state of its own.
- * @method profile(on: boolean?): table? -- true starts counting, false ends it; else {hooks =, lines =, samples =, reads =}. */
+ * @field options: table<string, table> -- The options: {value =, default =, type =, doc =, ...} each.
+ * @field hooks: string[] -- The hooks that the policy has, of order, prune, evaluate, select, admit, init.
+ * @field budget: table? -- The limits of one match: {instructions =, memory = bytes, seconds =}; nil for a table.
+ * @field overran: number? -- The seconds of the last match, where more than twice the budget of seconds; else nil.
+ * @field sandboxed: boolean -- Whether the policy has a sandbox.
+ * @method profile(on: boolean?): table? -- true starts counting, false ends counting; without argument the counts:
+ *   {hooks =, lines =, samples =, reads =}. */
 static bool push_field(lua_State *L, const struct policy *p, const char *key)
 {
     const char *at = strchr(p->label, '@');
@@ -308,7 +313,7 @@ static int policy_index(lua_State *L)
     return 1;
 }
 
-/* policy_stamp(path): a text that changes when the file does; nil where there is none. */
+/* policy_stamp(path): a text that changes with the file; nil for a missing file. */
 int weirlua_policy_stamp(lua_State *L)
 {
     struct stat st;

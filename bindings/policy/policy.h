@@ -1,4 +1,5 @@
-/* policy.h - policies: what was read from the table, the sandbox it may live in, and the hooks of one match. */
+/* policy.h - policies: the description read from a policy's table, the sandbox of a policy, and the hooks during one
+ * match. */
 #ifndef WEIRLUA_POLICY_H
 #define WEIRLUA_POLICY_H
 
@@ -11,64 +12,67 @@
 
 enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOKS };
 extern const char *const weirlua_hook_names[HOOKS];
-extern const char *const weirlua_policy_fields[]; /* of a policy table; NULL ends them */
+extern const char *const weirlua_policy_fields[]; /* of a policy table, NULL at the end */
 
-/* What a policy table says. Strings belong to the lua_State of the table and are kept by its anchor. */
+/* The description of a policy, read from the table. Strings belong to the lua_State of the table; the anchor keeps the
+ * strings alive. */
 struct policy_spec {
-    const char *name, *doc, *version; /* doc, version: NULL where there is none */
-    const char *options; /* JSON: what options there are, and their values; see policy_options.c */
+    const char *name, *doc, *version; /* doc, version: may be NULL */
+    const char *options; /* JSON of the options and values; see policy_options.c */
     const char *order[WEIR_ORDER_KEYS];
     const char *exclusive[POLICY_EXCLUSIVE];
     const char *locality[POLICY_LOCALITY];
     const char *descend[WEIR_DESCEND_TYPES];
     uint32_t norder, nexclusive, nlocality, ndescend;
     bool runs;                    /* select is "runs" */
-    uint32_t candidates;          /* that select gets at a time; 0: all */
-    struct weirlua_fields fields; /* that prune and evaluate get */
+    uint32_t candidates;          /* given to select at a time; 0: all */
+    struct weirlua_fields fields; /* passed to prune and evaluate */
     bool has[HOOKS];
 };
 
 /* ---- policy_read.c ---- */
 
-/* The anchor of a policy, a table: the hooks at 1..HOOKS (false where there is none), the values of its options, and all
+/* The anchor of a policy, a table: the hooks at 1..HOOKS (false for an absent hook), the values of the options, and all
  * strings of the spec. */
 #define ANCHOR_OPTIONS (HOOKS + 1)
 
 /* A C function for lua_pcall: (policy table, light userdata of the spec, default name, options given or nil) -> anchor.
- * Raises what is wrong with the table. */
+ * Raises for a wrong table. */
 int weirlua_policy_read(lua_State *L);
 /* Raises "policy NAME: ...". */
 int weirlua_policy_refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...);
 
 /* ---- policy_options.c ---- */
 
-/* From what the policy declares (a table or nil at `declared`) and what was given (likewise at `given`): pushes the table
- * of values, and the JSON text of {name = {type, value, doc, ...}}. Raises which option is wrong. */
+/* Reads the declared options (a table or nil at `declared`) and the values given (a table or nil at `given`). Pushes
+ * the table of values, and the JSON text {name = {type, value, doc, ...}}. Raises for a wrong option. */
 void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int declared, int given);
 
 /* ---- sandbox.c ---- */
 
-/* A lua_State of its own for one policy or file. Invariant: whatever runs in it is charged to `left` and `used`. */
+/* A lua_State for one policy or file. Invariant: all instructions and bytes of code in the state are charged to `left`
+ * and `used`. */
 struct sandbox {
     lua_State *S; /* NULL: closed */
     lua_State *thread; /* the coroutine of it that runs; S where none does */
     size_t used, limit;
     int64_t budget, left; /* instructions */
     bool exhausted;
-    bool long_text; /* a string was not given, as it was too long */
-    bool haste;     /* there was a long string: the budget is looked at more often */
-    bool starved;   /* nothing grows any more: memory was refused when the budget was used up */
+    bool long_text; /* a string above the limit was refused */
+    bool haste;     /* a long string exists: check the budget more often */
+    bool starved;   /* refuse all growth: memory was requested with the budget used up */
     int64_t unseen; /* steps of C functions since the last look at the clock */
-    char place[LUA_IDSIZE + 16]; /* "file:line: " where memory was refused; "": nowhere */
-    char chunk[LUA_IDSIZE];      /* what errors call the main text */
-    uint64_t turn, seeded; /* turns, of which each has a budget; the one that random numbers were begun in */
+    char place[LUA_IDSIZE + 16]; /* "file:line: " of the refused allocation, or "" */
+    char chunk[LUA_IDSIZE];      /* name of the main text in errors */
+    uint64_t turn, seeded; /* number of the current turn, each turn with a budget; the turn that last seeded the random
+                            * numbers */
     double seconds; /* of wall time */
-    int64_t since;  /* when the first look at the clock was; 0: none yet */
-    int64_t looked; /* when the last look was */
-    uint64_t calls, looked_calls; /* calls of hooks so far, and at the last look */
-    double inside;  /* seconds between looks within one call of a hook, of this turn */
-    double overran; /* seconds of the last turn, where the turn took more than OVERRUN times its budget of seconds; 0: no */
-    int64_t pause;  /* when coroutines in it yield, by the clock; 0: never */
+    int64_t since;  /* time of the turn's first look at the clock; 0: none yet */
+    int64_t looked; /* time of the last look */
+    uint64_t calls, looked_calls; /* hook calls so far, and at the last look */
+    double inside;  /* seconds of the turn between looks within one hook call */
+    double overran; /* `inside` of the last turn, where above SANDBOX_OVERRUN times `seconds`; else 0 */
+    int64_t pause;  /* clock time at which coroutines yield; 0: never */
     void (*sample)(void *sampler, const lua_Debug *ar); /* NULL, or called every few instructions */
     void *sampler;
 };
@@ -76,56 +80,57 @@ struct sandbox {
 #define SANDBOX_INSTRUCTIONS INT64_C(50000000)
 #define SANDBOX_BYTES        ((size_t)64 << 20)
 #define SANDBOX_SECONDS      10.0
-#define SANDBOX_OVERRUN      2.0  /* times the budget of seconds, beyond which the budget did not hold */
-#define SANDBOX_QUICK        0.25 /* seconds; with fewer the clock is looked at more often */
+#define SANDBOX_OVERRUN      2.0  /* times the budget of seconds: beyond, the budget has failed */
+#define SANDBOX_QUICK        0.25 /* seconds; smaller limits are checked more often */
 #define SANDBOX_TEXT_MAX     (1 << 18) /* bytes of a string */
-#define SANDBOX_STEPS_MAX    5e7  /* of one call of a C function, which takes a tenth of a second at most */
+#define SANDBOX_STEPS_MAX    5e7  /* of one call of a C function: at most a tenth of a second */
 
-int64_t weirlua_clock(void); /* nanoseconds, from some time on */
+int64_t weirlua_clock(void); /* nanoseconds of a monotonic clock */
 
-/* Opens an empty state; false: out of memory. */
+/* Opens an empty state. Returns false without memory. */
 bool weirlua_sandbox_new(struct sandbox *sb, int64_t instructions, size_t bytes);
 
-/* What a policy is made from. */
+/* The text of a policy, with options and budgets. */
 struct policy_source {
-    const char *text, *chunk, *name; /* chunk: what errors of Lua call the text */
+    const char *text, *chunk, *name; /* chunk: name of the text in Lua's errors */
     size_t len;
-    const char *options; /* those given, as JSON; NULL: none */
-    const char *parts;   /* [{text, name, options}], as JSON: policies that the text gets as {policy, options}; or NULL */
+    const char *options; /* values given, as JSON; NULL: no values */
+    const char *parts;   /* [{text, name, options}] as JSON: policies passed to the text as {policy, options}; or
+                          * NULL */
     int64_t instructions; /* budgets */
     size_t bytes;
     double seconds;
 };
 
-/* Opens the state, runs the text, reads the table it returns. On failure the sandbox is closed and err is filled; a
- * status. */
+/* Opens the state, runs the text, and reads the table returned. Returns a status; on failure the sandbox is closed and
+ * err filled. */
 int weirlua_sandbox_open(struct sandbox *sb, struct weirlua *home, const struct policy_source *source,
                          struct policy_spec *spec, weir_err *err);
 void weirlua_sandbox_close(struct sandbox *sb);
-/* Starts the budget (of one match); gives one more hook call its share. */
+/* _begin starts a turn (a match) with the whole budget; _call adds the share of one hook call. */
 void weirlua_sandbox_begin(struct sandbox *sb);
 void weirlua_sandbox_call(struct sandbox *sb);
 void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions);
-/* Ends the budget: notes in `overran` whether the budget of seconds did not hold. */
+/* Ends a turn: sets `overran`. */
 void weirlua_sandbox_end(struct sandbox *sb);
-/* Whether it is time for a coroutine to yield. */
+/* Returns whether coroutines are to yield now. */
 bool weirlua_sandbox_due(const struct sandbox *sb);
-/* The sandbox of a state that has one. */
+/* Returns the sandbox of a state; NULL for a state without a sandbox. */
 struct sandbox *weirlua_sandbox_of(lua_State *S);
-/* A message handler: puts the innermost place in Lua before a text that begins with none. */
+/* A message handler: puts the innermost place in Lua before a message without a place. */
 int weirlua_sandbox_locate(lua_State *S);
-/* Pushes the anchor table. Does not raise. */
+/* Pushes the anchor table. Never raises. */
 void weirlua_sandbox_anchor(struct sandbox *sb);
-/* Takes the error value on top of the stack of S as text into err, never raising. */
+/* Moves the error value on top of the stack of S, as text, into err. Never raises. */
 void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hook, weir_err *err);
-/* Fills err with a text about a hook (NULL: about the file), with the place where there is none in it. */
+/* Fills err with a text about a hook (NULL: about the file). A text without a place gets the place of the hook. */
 void weirlua_sandbox_complain(struct sandbox *sb, const char *name, const char *hook, const char *text, weir_err *err);
-/* The error value as one line into buf; it may be longer than that. */
+/* Writes the error value as one line into buf, cut to the size. */
 void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size);
 
 /* ---- sandbox_lib.c ---- */
 
-/* Puts the whitelist into the state; called protected. */
+/* Puts the whitelist of functions into the state. Called under lua_pcall. */
 void weirlua_sandbox_libraries(lua_State *S);
 
 /* ---- sandbox_order.c ---- */
@@ -134,34 +139,34 @@ int weirlua_sandbox_pairs(lua_State *S);
 int weirlua_sandbox_next(lua_State *S);
 int weirlua_sandbox_tostring(lua_State *S);
 int weirlua_sandbox_random(lua_State *S);
-/* Refuses %p, and puts names of types in place of arguments that string.format would show by their address. */
+/* Raises for %p, and replaces arguments that string.format would print as addresses by the names of the types. */
 void weirlua_sandbox_hide(lua_State *S);
 
-/* ---- sandbox_run.c: files that describe something, in Lua ---- */
+/* ---- sandbox_run.c: Lua files that describe data ---- */
 
 #define SANDBOX_RUN_INSTRUCTIONS INT64_C(200000000)
 #define SANDBOX_RUN_BYTES        ((size_t)256 << 20)
 int weirlua_sandbox_run(lua_State *L);
 void weirlua_sandbox_run_open(lua_State *L, struct weirlua *s);
 
-/* ---- sandbox_live.c: sandboxes whose functions are called for a long time ---- */
+/* ---- sandbox_live.c: sandboxes that stay open, for many calls ---- */
 
 int weirlua_sandbox_live(lua_State *L);
 void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s);
 
 /* ---- policy.c ---- */
 
-/* User values: 1 the anchor of a policy that lives in the state of its user; of one in a sandbox: 2 its source, 3 the
- * name of its file. */
+/* A policy. User values: 1 the anchor of a trusted policy, which lives in the user's state; of a sandboxed policy: 2
+ * the source, 3 the path of the file. */
 struct policy {
     struct policy_spec spec;
     struct sandbox sandbox; /* S is NULL for a trusted policy */
     uint64_t serial;
     bool open;
     uint32_t number;    /* of the graph that init was called for; 0: none */
-    uint64_t structure; /* ... and the serial that it had */
-    char label[80];     /* name, and hash of the source: kept with each job */
-    struct policy_profile *profile; /* NULL: nobody asked */
+    uint64_t structure; /* serial of that graph's structure at the time */
+    char label[80];     /* name and hash of the source: kept with each job */
+    struct policy_profile *profile; /* NULL: not profiled */
 };
 
 #define WEIRLUA_POLICY "weir.policy"
@@ -169,8 +174,8 @@ int weirlua_policy_load(lua_State *L);
 int weirlua_policy_source(lua_State *L);
 int weirlua_policy_table(lua_State *L);
 int weirlua_policy_stamp(lua_State *L);
-/* Makes a policy of the table, policy or nil at `arg`: the policy, or nil, at the top of the stack; 1. Otherwise nil,
- * message, code are there; 0. */
+/* Makes a policy from the table, policy or nil at `arg`. Returns 1 with the policy or nil pushed, or 0 with nil,
+ * message, code pushed. */
 int weirlua_policy_at(lua_State *L, struct weirlua *s, int arg);
 void weirlua_policy_open(lua_State *L, struct weirlua *s);
 
@@ -182,10 +187,10 @@ struct policy_profile {
     uint64_t calls[HOOKS];
     int64_t ns[HOOKS]; /* in Lua */
     struct {
-        int line; /* 0: free */
+        int line; /* 0: unused */
         uint64_t samples;
     } lines[PROFILE_LINES];
-    uint64_t samples, lost; /* lost: no room for their lines */
+    uint64_t samples, lost; /* lost: samples of lines beyond PROFILE_LINES */
 };
 
 int weirlua_policy_profile(lua_State *L); /* policy:profile(on), policy:profile() */
@@ -199,28 +204,30 @@ int weirlua_filter_walk(lua_State *L);
 
 /* The hooks during one match. */
 struct hooks {
-    lua_State *L;          /* where they run */
-    int base;              /* stack: the hooks, then the table of requests */
+    lua_State *L;          /* the state that runs the hooks */
+    int base;              /* stack index: the hooks, then the table of requests */
     struct policy *policy; /* NULL: none */
     struct weirlua_graph *box;
     const weir_request *request;
-    const char *failed;    /* the hook that failed */
-    const char *complaint; /* what was wrong with its result; NULL: the error value is on top of the stack */
+    const char *failed;    /* the first failed hook */
+    const char *complaint; /* the fault of the hook's result; NULL: the error value is on top of the stack */
     weir_policy given;     /* to the core */
 };
 
-/* Puts the hooks on the stack. A status, never a raise: explanations begin the hooks of each match with the core below. The stack
- * index `policy` has a policy, or nil, which the caller has checked. */
+/* Puts the hooks on the stack. Returns a status and never raises: an explanation begins the hooks of each match while
+ * the core runs. The stack index `policy` has a policy, checked by the caller, or nil. */
 int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *box,
                         const weir_request *request, weir_err *err);
-/* Takes them off; fills err (anew) when a hook failed. */
+/* Removes the hooks from the stack. After a failed hook, err is overwritten with the hook's error. */
 void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err);
 /* ---- policy_admit.c ---- */
 
-/* Sees to it that init was called for this graph as it is. A status. `policy` is a stack index. */
+/* Calls init of the policy at stack index `policy` unless init was called for the graph's present structure. Returns a
+ * status. */
 int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *box, weir_err *err);
-/* Reads the request at the stack index `request` and asks the policy's admit: the request to be matched, which is pushed;
- * NULL: nil, message and code were pushed. Whatever the core is asked about a request passes through here. */
+/* Reads the request at the stack index `request`, asks the policy's admit, and pushes and returns the request to be
+ * matched. Returns NULL with nil, message and code pushed. All requests pass through this function before the core sees
+ * the request. */
 const weir_request *weirlua_admitted(lua_State *L, int request, int policy);
 
 #endif

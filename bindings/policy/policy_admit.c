@@ -1,11 +1,12 @@
-/* policy_admit.c - the hooks around matches: init, called for a graph before the first match on it, and admit, asked for
- * each request. Invariant: they run protected, with a budget of their own, before the graph is marked as matching. */
+/* policy_admit.c - the hooks around matches: init, called for a graph before the first match, and admit, called for
+ * each request. Invariant: both run under lua_pcall, with a full budget each, before the graph is marked as
+ * matching. */
 #include "policy/policy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a hook of this policy runs; its anchor is pushed there. */
+/* Returns the state that runs the policy's hooks, with the anchor pushed. */
 static lua_State *enter(lua_State *L, struct policy *p, int policy)
 {
     if (!p->sandbox.S) {
@@ -17,7 +18,7 @@ static lua_State *enter(lua_State *L, struct policy *p, int policy)
     return p->sandbox.S;
 }
 
-/* Takes the error value on top of the stack that the hook ran on. */
+/* Moves the error value on top of S into err. */
 static void take_error(lua_State *S, struct policy *p, const char *hook, weir_err *err)
 {
     if (p->sandbox.S) {
@@ -26,11 +27,13 @@ static void take_error(lua_State *S, struct policy *p, const char *hook, weir_er
     }
     weir_err_clear(err);
     err->code = WEIR_EPOLICY;
-    snprintf(err->text, sizeof err->text, "policy %s: %s: %s", p->spec.name, hook, lua_type(S, -1) == LUA_TSTRING ? lua_tostring(S, -1) : luaL_typename(S, -1));
+    snprintf(err->text, sizeof err->text, "policy %s: %s: %s", p->spec.name, hook,
+             lua_type(S, -1) == LUA_TSTRING ? lua_tostring(S, -1) : luaL_typename(S, -1));
     lua_pop(S, 1);
 }
 
-/* Runs f(anchor, data) there, timed; on failure err is filled. On success `results` values are on the stack of *S. */
+/* Runs f(anchor, data) in the policy's state, and counts the time. Returns a status; on success `results` values are on
+ * the policy's stack. */
 static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, int results, weir_err *err)
 {
     struct policy *p = lua_touserdata(L, policy);
@@ -59,7 +62,7 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
 
 /* ---- init ---- */
 
-/* (anchor, graph) */
+/* (anchor, graph): calls init. */
 static int call_init(lua_State *S)
 {
     lua_rawgeti(S, 1, HOOK_INIT + 1);
@@ -78,7 +81,7 @@ int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *box, wei
     if (!p || !p->spec.has[HOOK_INIT] || (p->number == box->number && p->structure == structure))
         return WEIR_OK;
     luaL_argcheck(L, p->open, policy, "the policy is closed");
-    box->matching = true; /* it may only read the graph */
+    box->matching = true; /* init may only read the graph */
     rc = run(L, policy, HOOK_INIT, call_init, box, 0, err);
     box->matching = false;
     if (rc)
@@ -97,7 +100,7 @@ struct admission {
     enum verdict verdict;
 };
 
-/* (anchor, admission) -> nil, the reason of a rejection, or the JSON text of another request */
+/* (anchor, admission): calls admit. Returns nil, the reason of a rejection, or the JSON text of a replaced request. */
 static int call_admit(lua_State *S)
 {
     struct admission *a = lua_touserdata(S, 2);
@@ -129,7 +132,7 @@ static void reject(lua_State *L, const struct policy *p, const char *reason)
     lua_pushstring(L, weir_status_name(WEIR_EREJECTED));
 }
 
-/* Pushes the request that the policy wants instead. */
+/* Pushes the request that admit returned instead. */
 static const weir_request *amended(lua_State *L, const struct policy *p, const char *text)
 {
     weir_request *r;
@@ -137,7 +140,8 @@ static const weir_request *amended(lua_State *L, const struct policy *p, const c
     lua_pushstring(L, text);
     r = weirlua_request_at(L, weirlua_of(L), lua_gettop(L));
     if (!r) {
-        lua_pushfstring(L, "policy %s: admit: the jobspec that it wants instead: %s", p->spec.name, lua_tostring(L, -2));
+        lua_pushfstring(L, "policy %s: admit: the jobspec that it wants instead: %s", p->spec.name,
+                        lua_tostring(L, -2));
         lua_replace(L, -3);
         lua_pushstring(L, weir_status_name(WEIR_EPOLICY));
         lua_replace(L, -2);
@@ -166,7 +170,7 @@ static const weir_request *ask_admit(lua_State *L, int policy, const weir_reques
         return weirlua_fail(L, &err, WEIR_EPOLICY), NULL;
     S = p->sandbox.S ? p->sandbox.S : L;
     answer->p = lua_type(S, -1) == LUA_TSTRING ? strdup(lua_tostring(S, -1)) : NULL;
-    lua_pop(S, 1); /* before anything can raise: S may be another state */
+    lua_pop(S, 1); /* before a raise: S may be a different state */
     if (a.verdict == ADMITTED)
         return request;
     if (!answer->p)

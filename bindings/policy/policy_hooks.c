@@ -1,5 +1,6 @@
-/* policy_hooks.c - the calls from the matcher into Lua. Invariant: nothing here raises: only pushes that cannot fail,
- * and lua_pcall. The first failure is kept on the stack until the core has unwound; no hook is called after it. */
+/* policy_hooks.c - the calls from the matcher into Lua. Invariant: no function here raises: only pushes that cannot
+ * fail, and lua_pcall. The first failure stays on the stack until the core has returned; after a failure no hook is
+ * called. */
 #include "policy/policy.h"
 
 #include <limits.h>
@@ -9,7 +10,7 @@
 /* Above the base: the hooks by number, the options, the requests by index, a message handler, an error or results. */
 #define SLOT_OPTIONS  HOOKS
 #define SLOT_REQUESTS (HOOKS + 1)
-#define SLOT_HANDLER  (HOOKS + 2) /* of messages for a sandbox */
+#define SLOT_HANDLER  (HOOKS + 2) /* message handler for a sandbox */
 #define SLOTS         (HOOKS + 3)
 #define STACK         (SLOTS + WEIRLUA_FIELDS + 24)
 
@@ -25,19 +26,20 @@ static int fail(struct hooks *h, const char *hook, const char *complaint)
     return WEIR_EPOLICY;
 }
 
-/* ---- the request as the hook sees it ----
+/* ---- the request as hooks see the request ----
  *
- * @class request One resource of a jobspec, as prune, evaluate and select get it: a plain table, new with each match.
- * @field type: string -- The type that is looked for; "slot" where a slot's node is looked for.
+ * @class request One resource of a jobspec, as prune, evaluate and select get the resource: a plain table, new with
+ *   each match.
+ * @field type: string -- The requested type; "slot" for the node of a slot.
  * @field unit: string? -- The unit of the count.
- * @field label: string? -- Of a slot.
- * @field index: integer -- Its number in the request, in preorder.
- * @field count: integer -- How many are wanted at least; the same as min.
- * @field min: integer -- How many are wanted at least.
- * @field max: number -- How many are wanted at most; math.huge for no limit.
- * @field exclusive: boolean -- exclusive: true was asked for.
- * @field duration: number -- Of the job, in seconds; math.huge for no end.
- * @field below: string? -- The type that the request wants inside it, innermost first: "core" of node/core.
+ * @field label: string? -- The label of a slot.
+ * @field index: integer -- The number of the resource in the jobspec, in preorder.
+ * @field count: integer -- The least number wanted; equal to min.
+ * @field min: integer -- The least number wanted.
+ * @field max: number -- The greatest number wanted; math.huge for no limit.
+ * @field exclusive: boolean -- Whether the jobspec says exclusive: true.
+ * @field duration: number -- The duration of the job, in seconds; math.huge for no end.
+ * @field below: string? -- The innermost type requested inside the resource: "core" of node/core.
  * @field options: table<string, any> -- The values of the policy's options. */
 
 static const char *leaf_type(const weir_resource *r)
@@ -61,7 +63,7 @@ static void set_integer(lua_State *L, const char *key, int64_t value)
     lua_setfield(L, -2, key);
 }
 
-/* (table of requests, resource, request, options): makes and keeps the table of one resource. */
+/* (table of requests, resource, request, options): makes the table of one resource and keeps the table. */
 static int make_request(lua_State *L)
 {
     const weir_resource *r = lua_touserdata(L, 2);
@@ -109,7 +111,7 @@ static int push_request(struct hooks *h, const weir_resource *r)
 
 /* ---- calls ---- */
 
-/* lua_pcall of a hook, counted and timed where somebody asked. */
+/* lua_pcall of a hook. A profiled policy's calls are counted and timed. */
 static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
 {
     struct policy_profile *profile = h->policy->profile;
@@ -128,17 +130,17 @@ static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
 
 /* ---- filters ---- */
 
-/* Calls of one filter for several vertices, run in one protected call. */
+/* Calls of one filter for several vertices, inside one lua_pcall. */
 struct filtering {
     struct hooks *h;
     const weir_vertex *v;
     size_t n;
     double *score;  /* evaluate */
-    uint32_t calls; /* that were made */
-    bool go_on;     /* prune: what it says of the only vertex */
+    uint32_t calls; /* number made */
+    bool go_on;     /* the result of prune for the only vertex */
 };
 
-/* Pushes the function, a vertex, the request and the fields, and calls it. */
+/* Pushes the function, a vertex, the request and the fields, and calls the function. */
 static void call_filter(lua_State *L, struct filtering *f, weir_vertex v, int nresults)
 {
     const struct hooks *h = f->h;
@@ -160,7 +162,7 @@ static int run_prune(lua_State *L)
     return 0;
 }
 
-/* The score of a vertex; *alike tells whether its siblings have the same. */
+/* Returns the score of a vertex. *alike is set when all siblings of the vertex have an equal score. */
 static double ask_score(lua_State *L, struct filtering *f, weir_vertex v, bool *alike)
 {
     double score;
@@ -182,7 +184,7 @@ static double ask_score(lua_State *L, struct filtering *f, weir_vertex v, bool *
 static int run_evaluate(lua_State *L)
 {
     struct filtering *f = lua_touserdata(L, 1);
-    weir_vertex family = WEIR_NONE; /* the parent of vertices that score like the last one */
+    weir_vertex family = WEIR_NONE; /* parent of vertices with the last score */
 
     for (size_t i = 0; i < f->n; i++) {
         weir_vertex parent = weir_vertex_parent(f->h->box->g, f->v[i]);
@@ -238,7 +240,7 @@ static int hook_evaluate(void *data, const weir_graph *g, const weir_resource *r
     return rc ? rc : (int)(f.calls < INT_MAX ? f.calls : INT_MAX);
 }
 
-/* The static order: up to WEIR_ORDER_KEYS numbers; nil comes last. */
+/* The hook `order`: up to WEIR_ORDER_KEYS numbers; nil is sorted last. */
 static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_ORDER_KEYS])
 {
     struct hooks *h = data;
@@ -280,7 +282,8 @@ struct selection {
     int64_t count;
 };
 
-/* The position of a candidate: itself, or found by its vertex in the table of positions, made when first needed. */
+/* Returns the position of a candidate given by position, or by vertex: the table from vertices to positions is made at
+ * the first use. */
 static lua_Integer position_of(lua_State *L, int candidates, int positions)
 {
     lua_Integer at;
@@ -341,7 +344,7 @@ static int call_select(lua_State *L)
     }
     lua_call(L, 5, 1);
     result = lua_gettop(L);
-    if (lua_isnil(L, result)) { /* no opinion: the best ones */
+    if (lua_isnil(L, result)) { /* no choice: the best candidates */
         for (s->count = 0; s->count < (int64_t)s->n; s->count++)
             s->chosen[s->count] = (uint32_t)s->count;
         return 0;
@@ -410,7 +413,7 @@ static bool calls_lua(const weir_policy *p)
     return p->keys || p->prune || p->evaluate || p->select;
 }
 
-/* Pushes the anchor where the hooks run, and starts the budget there. */
+/* Pushes the anchor in the state of the hooks, and starts the turn's budget. */
 static void push_anchor(lua_State *L, struct policy *p, int policy)
 {
     if (p->sandbox.S) {
@@ -431,7 +434,7 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
     if (lua_isnil(L, policy))
         return WEIR_OK;
     h->policy = lua_touserdata(L, policy);
-    if (!h->policy->open) { /* by a hook of an earlier match of the same explanation */
+    if (!h->policy->open) { /* closed by a hook of an earlier match of the explanation */
         h->policy = NULL;
         weir_err_clear(err);
         err->code = WEIR_EPOLICY;
@@ -451,7 +454,7 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
     }
     push_anchor(L, h->policy, policy);
     anchor = h->base;
-    for (int i = 0; i <= HOOKS; i++) /* and the options */
+    for (int i = 0; i <= HOOKS; i++) /* HOOKS: the options */
         lua_rawgeti(h->L, anchor, i + 1);
     lua_remove(h->L, anchor);
     lua_pushcfunction(h->L, new_table);
@@ -470,7 +473,7 @@ static int to_text(lua_State *L)
     return 1;
 }
 
-/* Protected, as the core may stand below us. */
+/* Moves the error of a trusted policy into err, under lua_pcall, since the core may be running. */
 static void trusted_error(lua_State *L, const struct hooks *h, weir_err *err)
 {
     const char *text = h->complaint;

@@ -1,13 +1,13 @@
-/* policy_options.c - the options of a policy: what it declares, what was given, the values that come out. Invariant:
- * every declared option has a value of its type, or none where it has no default and was not given.
+/* policy_options.c - the options of a policy: declarations, values given, resulting values. Invariant: every declared
+ * option has a value of the declared type, or no value where the option has no default and no value was given.
  *
- *   options = { k = 4,                                          the default tells the type
+ *   options = { k = 4,                                          the type is the default's
  *               share = { default = 0.5, min = 0, max = 1, doc = "..." },
  *               mode = { default = "strict", choices = { "strict", "loose" } },
  *               file = { type = "string" } }                    no default
  *
- * Types: boolean, integer, number, string, table. Text stands for a value of another type where it can be read as one
- * (for a table: JSON), as options come from the command line. */
+ * Types: boolean, integer, number, string, table. Since options come from the command line, a text is accepted for any
+ * type when the text can be converted (for a table: from JSON). */
 #include "policy/policy.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ enum option_type { OPTION_BOOLEAN, OPTION_INTEGER, OPTION_NUMBER, OPTION_STRING,
 
 static const char *const type_names[OPTION_TYPES] = {"boolean", "integer", "number", "string", "table"};
 
-/* One option while it is read. The declaration is at stack index `at`: always a table. */
+/* An option while being read. The declaration is a table at stack index `at`. */
 struct option {
     const struct policy_spec *spec;
     const char *name;
@@ -29,7 +29,7 @@ static int refuse(lua_State *L, const struct option *o, const char *what)
     return weirlua_policy_refuse(L, o->spec, "option '%s': %s", o->name, what);
 }
 
-/* Adds a word to the text at `at`. */
+/* Appends a word to the text at `at`. */
 static void add_word(lua_State *L, int at, const char *word)
 {
     lua_pushfstring(L, "%s %s", lua_tostring(L, at), word);
@@ -42,7 +42,7 @@ static int raw_field(lua_State *L, int table, const char *key)
     return lua_rawget(L, table);
 }
 
-/* The type of the value on top; -1: it can be no option. */
+/* Returns the type of the value on top; -1 for a value that no option can have. */
 static int type_of_value(lua_State *L)
 {
     switch (lua_type(L, -1)) {
@@ -76,7 +76,7 @@ static void check_keys(lua_State *L, const struct option *o)
     }
 }
 
-/* Puts a declaration in full in the place of a default that stands alone. */
+/* Replaces a default by a declaration with the default. */
 static void expand(lua_State *L, struct option *o)
 {
     if (lua_type(L, o->at) == LUA_TTABLE)
@@ -111,7 +111,7 @@ static void read_type(lua_State *L, struct option *o)
 
 /* ---- values ---- */
 
-/* Turns the text on top into a value of the type, where it can be read as one. */
+/* Converts the text on top to a value of the type, where possible. */
 static void from_text(lua_State *L, int type)
 {
     const char *text = lua_tostring(L, -1);
@@ -122,7 +122,7 @@ static void from_text(lua_State *L, int type)
     else if (type == OPTION_BOOLEAN && (strcmp(text, "false") == 0 || strcmp(text, "no") == 0))
         lua_pushboolean(L, 0);
     else if (type == OPTION_TABLE && (text[0] == '{' || text[0] == '['))
-        weirlua_json_read(L, text, strlen(text)); /* nil, message and code where it is none */
+        weirlua_json_read(L, text, strlen(text)); /* nil, message and code for wrong JSON */
     else if ((type != OPTION_INTEGER && type != OPTION_NUMBER) || !lua_stringtonumber(L, text))
         return;
     lua_settop(L, top + 1);
@@ -165,7 +165,7 @@ static void check_choice(lua_State *L, const struct option *o)
     refuse(L, o, lua_tostring(L, choices + 1));
 }
 
-/* Checks the value on top, which may be a text that stands for it; nil stays nil. */
+/* Checks the value on top, after converting a text; nil stays nil. */
 static void check_value(lua_State *L, const struct option *o)
 {
     if (lua_isnil(L, -1))
@@ -187,7 +187,7 @@ static void check_value(lua_State *L, const struct option *o)
 
 /* ---- all of them ---- */
 
-/* Copies what tells about the option from its declaration into the table on top. */
+/* Copies the describing fields of a declaration into the table on top. */
 static void describe(lua_State *L, const struct option *o)
 {
     static const char *const keys[] = {"default", "min", "max", "choices", "doc"};
@@ -200,7 +200,7 @@ static void describe(lua_State *L, const struct option *o)
     lua_setfield(L, -2, "type");
 }
 
-/* The declaration is on top; it is taken away. */
+/* Reads one option. Pops the declaration on top. */
 static void read_one(lua_State *L, struct option *o, int given, int values, int about)
 {
     o->at = lua_gettop(L);
@@ -223,7 +223,7 @@ static void read_one(lua_State *L, struct option *o, int given, int values, int 
     lua_settop(L, o->at - 1);
 }
 
-/* Pushes the keys of a table of options in their order, each after a space: they are few. */
+/* Pushes the sorted names of a table of options as one text, each after a space; quadratic, as options are few. */
 static void push_names(lua_State *L, int about)
 {
     const char *last = "";

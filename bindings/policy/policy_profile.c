@@ -1,11 +1,11 @@
-/* policy_profile.c - what a policy costs: calls and time of each hook, and the lines where its instructions go. Invariant:
- * a policy nobody profiles pays one test of a pointer for each call. */
+/* policy_profile.c - the costs of a policy: calls and time of each hook, and samples of the lines executed. Invariant:
+ * without a profile, a hook call costs one test of a pointer more. */
 #include "policy/policy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts the line that runs. */
+/* The sampler: counts the line being executed. */
 static void sample(void *sampler, const lua_Debug *ar)
 {
     struct policy_profile *profile = sampler;
@@ -73,7 +73,7 @@ static void push_lines(lua_State *L, const struct policy_profile *profile)
         }
 }
 
-/* In the sandbox: -> the JSON text of what was read. */
+/* Runs in the sandbox: returns the JSON text of the counted reads. */
 static int write_reads(lua_State *S)
 {
     weirlua_push_reads(S);
@@ -81,7 +81,7 @@ static int write_reads(lua_State *S)
     return 1;
 }
 
-/* Pushes {name = reads}, of a policy in a sandbox. */
+/* Pushes {name = reads} for a sandboxed policy. */
 static void push_reads(lua_State *L, struct policy *p)
 {
     lua_State *S = p->sandbox.S;
@@ -94,9 +94,9 @@ static void push_reads(lua_State *L, struct policy *p)
     lua_pop(S, 1);
 }
 
-/* policy:profile(true) starts anew, policy:profile(false) ends it; without an argument: {hooks = {evaluate = {calls,
- * seconds}}, lines = {[line] = samples}, samples = n, reads = {field = n}}, or nil where nothing was started. A policy in
- * the state of its user has no lines and no reads; asking takes the reads away. */
+/* policy:profile(true) starts anew, policy:profile(false) ends; without an argument: {hooks = {evaluate = {calls,
+ * seconds}}, lines = {[line] = samples}, samples = n, reads = {field = n}}, or nil unless started. A trusted policy has
+ * no lines and no reads; each query resets the reads. */
 int weirlua_policy_profile(lua_State *L)
 {
     struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);

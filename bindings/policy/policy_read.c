@@ -1,5 +1,5 @@
-/* policy_read.c - checks the table of a policy. Invariant: it is read raw, once; what is used later is in the anchor,
- * so that the table may change afterwards without effect. */
+/* policy_read.c - checks and reads the table of a policy. Invariant: the table is read raw and once; the anchor keeps
+ * all values used later, so that changes of the table have no effect. */
 #include "policy/policy.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static int field(lua_State *L, const char *key)
     return lua_rawget(L, TABLE);
 }
 
-/* Pops a string and keeps it for as long as the anchor lives. */
+/* Pops a string, which lives as long as the anchor, and returns the address. */
 static const char *keep(lua_State *L, const struct policy_spec *spec, const char *key)
 {
     const char *s;
@@ -48,7 +48,7 @@ static const char *keep(lua_State *L, const struct policy_spec *spec, const char
     return s;
 }
 
-/* A string or a list of strings. Returns how many. */
+/* Reads a string or a list of strings. Returns the number of strings. */
 static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const char *key, const char **out, uint32_t max)
 {
     uint32_t n = 0;
@@ -71,48 +71,50 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
     return n;
 }
 
-/* @class policy What a policy file returns, or what an engine in a script is given. All of it is optional.
+/* @class policy The table returned by a policy file, or given to an engine in a script. All fields are optional.
  * @field name: string? -- The file's name if not given.
  * @field doc: string? -- A line for weir policy list.
- * @field version: string? -- For people; changes are told by a hash of the file.
- * @field subsystem: string? -- "containment": the hierarchy that matches follow. Filters may walk others.
- * @field options: table<string, option>? -- What users may set: a default, or {type =, default =, min =, max =, choices =, doc =}.
- *   Types: boolean, integer, number, string, table.
- * @field order: string | string[] | function | nil -- The static preference, smallest numbers first, at most four of them:
- *   "id", "index", "size", "rank", "properties.KEY", "TYPE.FIELD" of what is around it, each with "-" in front for descending;
- *   or function(v: vertex, options): number... that reads what jobs do not change, of the vertex and of those above it.
- *   It is kept as an index: a match costs what it does in C, and what changes is put in order again.
- * @field prune: function? -- fun(v: vertex, request: request, ...): boolean. On the way down: false leaves out the vertex and all
- *   below it. Called for vertices that are visited.
- * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?, boolean?. The score of a candidate that fits,
- *   higher is better; nil: no candidate. true as the second result: its siblings have the same score, and are not asked about
- *   where they follow (the cores of a socket: one call a socket).
- * @field select: function | string | nil -- fun(candidates: vertex[], request: request, min: integer, max: integer, scores:
- *   number[]): table?. Chooses a set of the candidates, which are given best first: a list of them or of their positions, or nil for
- *   the best ones. Where it chooses fewer than min, the best of the others follow. Or "runs": candidates under one parent whose ids
- *   follow each other are a run, and the longest runs come first; the engine knows how, without calls. Where one is wanted it is the
- *   best one.
- * @field admit: function? -- fun(jobspec: table, options: table): false | table | nil, string?. Asked for each request: false and a
- *   reason refuses it, a table is the jobspec that is matched instead.
- * @field init: function? -- fun(graph: graph, options: table). Before the first match on a graph, and again when its structure
- *   changed. The graph can only be read.
- * @field exclusive: string | string[] | nil -- Types that are always given whole.
- * @field locality: string | string[] | nil -- Types of vertices inside a node, the smallest first, at most eight, such as {"numa",
- *   "socket"}: what one slot holds comes from one vertex of the first of them that could hold it, were it all free; where none
- *   could, from anywhere in the node. Types that the machine does not have are passed over.
- * @field descend: string | string[] | nil -- Instead of order, types such as {"node", "core"}: depth first, at each level the
- *   children first that nobody uses or has reserved, then those with the most free below, of the first of the types that they
- *   have; the last one among equals. Or "tags.KEY": those without that tag first, then those with the greatest number in it.
- *   With an order besides, that tells what is kept where more was found than an allowed count.
- * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments: type, id, size,
- *   free, rank, name, state, index. Three times as fast as asking for them.
- * @field candidates: integer? -- How many candidates select is given at a time where there is no evaluate: the first in the order,
- *   or twice as many as are wanted where that is more; the next ones only where these do not suffice. Without it select sees all
- *   that fit, so that a match costs the machine. */
-const char *const weirlua_policy_fields[] = {"name",   "doc",   "version", "subsystem", "order",    "prune",  "evaluate",
-                                             "select", "admit", "init",    "exclusive", "locality", "descend", "fields",
-                                             "candidates", "options",
-                                             NULL};
+ * @field version: string? -- For readers; weir recognizes changes by a hash of the file.
+ * @field subsystem: string? -- "containment": the hierarchy that matches follow. Filters may walk further subsystems.
+ * @field options: table<string, option>? -- Values that users may set: a default, or {type =, default =, min =, max =,
+ *   choices =, doc =}. Types: boolean, integer, number, string, table.
+ * @field order: string | string[] | function | nil -- The static preference, smallest numbers first, at most four
+ *   numbers: "id", "index", "size", "rank", "properties.KEY", "TYPE.FIELD" of the nearest vertex above with a type,
+ *   each with "-" in front for descending; or function(v: vertex, options): number... that reads fields of the vertex
+ *   and of the vertices above, but nothing that jobs change. The order is kept as an index: a match calls no Lua for
+ *   the order, and a changed vertex is sorted anew.
+ * @field prune: function? -- fun(v: vertex, request: request, ...): boolean. Called for vertices on the way down: false
+ *   leaves out the vertex and all vertices below.
+ * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?, boolean?. The score of a candidate that
+ *   fits, higher is better; nil: no candidate. true as the second result: all siblings have an equal score, and
+ *   evaluate is not called for siblings that follow directly (the cores of a socket: one call a socket).
+ * @field select: function | string | nil -- fun(candidates: vertex[], request: request, min: integer, max: integer,
+ *   scores: number[]): table?. Chooses a set of the candidates, which are given best first: a list of candidates or of
+ *   positions, or nil for the best candidates. After a choice of fewer than min, the best remaining candidates follow.
+ *   Or "runs": a run is a list of candidates below one parent with consecutive ids, and the longest runs come first,
+ *   chosen by the engine without calls; where a single candidate is wanted, the best candidate.
+ * @field admit: function? -- fun(jobspec: table, options: table): false | table | nil, string?. Called for each
+ *   request: false and a reason reject the request, a table is a jobspec to be matched instead.
+ * @field init: function? -- fun(graph: graph, options: table). Called before the first match on a graph, and again
+ *   after a change of the graph's structure. The graph can only be read.
+ * @field exclusive: string | string[] | nil -- Types of vertices that jobs get only as a whole.
+ * @field locality: string | string[] | nil -- Types of vertices inside a node, smallest first, at most eight, such as
+ *   {"numa", "socket"}. The resources of a slot come from a single vertex: of the first type with vertices large
+ *   enough, if all were free; where no type is large enough, from anywhere in the node. Types that the machine does not
+ *   have are ignored.
+ * @field descend: string | string[] | nil -- Types such as {"node", "core"}, instead of order: the search visits, at
+ *   each level of the machine, unused and unreserved children first, then children with the most free units below, of
+ *   the first of the types found below the children; the last child among equals. Or "tags.KEY": children without the
+ *   tag first, then children with the greatest number in the tag. With an order as well, the order decides which
+ *   vertices are kept where more vertices were found than the count allows.
+ * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments:
+ *   type, id, size, free, rank, name, state, index. Three times as fast as reading the fields.
+ * @field candidates: integer? -- The number of candidates that select gets at a time, without evaluate: the first
+ *   candidates in the order, or twice the number wanted if greater; the next candidates only where the first do not
+ *   suffice. Without the field, select gets all fitting candidates, so that a match visits the whole machine. */
+const char *const weirlua_policy_fields[] = {
+    "name",  "doc",  "version",   "subsystem", "order",   "prune",  "evaluate",   "select",
+    "admit", "init", "exclusive", "locality",  "descend", "fields", "candidates", "options", NULL};
 
 static void check_known(lua_State *L, const struct policy_spec *spec)
 {
@@ -123,13 +125,13 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
             i++;
         if (!key || !weirlua_policy_fields[i])
             refuse(L, spec,
-                   "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate, select, "
-                   "admit, init, exclusive, locality, descend, fields, candidates, options",
+                   "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate,"
+                   " select, admit, init, exclusive, locality, descend, fields, candidates, options",
                    key ? key : luaL_typename(L, -2));
     }
 }
 
-/* A select that is a word. */
+/* Reads select = "runs"; raises for a different word. */
 static void read_runs(lua_State *L, struct policy_spec *spec)
 {
     const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1);
@@ -139,7 +141,7 @@ static void read_runs(lua_State *L, struct policy_spec *spec)
     spec->runs = true;
 }
 
-/* Reserves the places of the hooks and the options in the anchor, and fills those of the hooks. */
+/* Reserves the places of the hooks and the options in the anchor, and stores the hooks. */
 static void read_hooks(lua_State *L, struct policy_spec *spec)
 {
     for (int i = 0; i < HOOKS; i++) {
@@ -167,7 +169,7 @@ static void read_options(lua_State *L, struct policy_spec *spec)
     lua_rawseti(L, ANCHOR, ANCHOR_OPTIONS);
 }
 
-/* A field that is a string, or NULL. */
+/* Returns a field that is a string, or NULL. */
 static const char *text_field(lua_State *L, const struct policy_spec *spec, const char *key)
 {
     const char *text = field(L, key) == LUA_TNIL ? NULL : keep(L, spec, key);

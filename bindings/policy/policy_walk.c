@@ -1,10 +1,11 @@
-/* policy_walk.c - the pruning and evaluating filter of a policy on a walk (W3, W4, W5), as a client of a service sends them (W8).
- * Invariant: while it runs the graph is marked, as during a match, and nothing here raises before the hooks have ended.
+/* policy_walk.c - the filters prune and evaluate of a policy on a walk (W3, W4, W5), as sent by clients of a service
+ * (W8). Invariant: during the walk the graph is marked, as during a match, and no function raises before the hooks have
+ * ended.
  *
- *   filter_limit(policy, seconds)              what a match or walk may take from now on
+ *   filter_limit(policy, seconds)              limits the time of each later match or walk
  *   filter_walk(policy, graph[, {start =, subsystem =, type =, best =, seconds =}])
- *       {{vertex =, score =}...} in descending score; without evaluate what is visited, score 0; or nil, message, code. As in a
- *       match, what prune refuses is left out, and all below it. */
+ *       {{vertex =, score =}...} in descending score; without evaluate the visited vertices, with score 0; or nil,
+ *       message, code. As in a match, a vertex refused by prune is left out, with all vertices below. */
 #include "policy/policy.h"
 
 #include <math.h>
@@ -15,11 +16,11 @@
 struct filter_walk {
     struct weirlua_graph *box;
     struct hooks hooks;
-    const weir_resource *resource; /* what the filters are told that is wanted */
-    const char *type;              /* only these are evaluated; NULL: all */
+    const weir_resource *resource; /* the request passed to the filters */
+    const char *type;              /* the only type to evaluate; NULL: all */
     weir_walk *walk;
     weir_accum *accum;
-    weir_vertex pruned;            /* the one that is left out; its postorder visit comes next */
+    weir_vertex pruned;            /* the vertex refused by prune last; the next postorder visit */
     uint64_t visits;
     int64_t deadline;
 };
@@ -132,7 +133,7 @@ static weir_vertex start_of(lua_State *L, const struct weirlua_graph *box)
     return v;
 }
 
-/* Whether a type can stand in a JSON text as it is. */
+/* Returns whether JSON can contain a type unescaped. */
 static bool is_bare(const char *type)
 {
     for (; *type; type++)
@@ -141,7 +142,7 @@ static bool is_bare(const char *type)
     return true;
 }
 
-/* A request that asks for one vertex of the type, which hooks get as theirs; it stays in a box. */
+/* Returns a request for one vertex of the type, to be passed to hooks. Pushes the owner of the request. */
 static const weir_request *push_request(lua_State *L, const char *type, weir_err *err)
 {
     struct weirlua_box *held = weirlua_box_push(L, free_request);
@@ -150,7 +151,8 @@ static const weir_request *push_request(lua_State *L, const char *type, weir_err
 
     if (type && !is_bare(type)) {
         err->code = WEIR_EINVAL;
-        snprintf(err->text, sizeof err->text, "type: a name without quotes, backslashes and control characters is wanted");
+        snprintf(err->text, sizeof err->text,
+                 "type: a name without quotes, backslashes and control characters is wanted");
         return NULL;
     }
     text = lua_pushfstring(L, "{\"resources\":[{\"type\":\"%s\",\"count\":1}]}", type ? type : "vertex");
@@ -179,7 +181,7 @@ static int push_best(lua_State *L, const struct filter_walk *f)
     return 1;
 }
 
-/* The walk and the accumulator, each in a box. A status. */
+/* Opens the walk and the accumulator and pushes the owners. Returns a status. */
 static int open_walk(lua_State *L, struct filter_walk *f, const weir_walk_options *o, int64_t best, weir_err *err)
 {
     struct weirlua_box *walk = weirlua_box_push(L, free_walk), *accum = weirlua_box_push(L, free_accum);

@@ -1,28 +1,29 @@
-/* sandbox.c - the lua_State of a policy that was loaded from a file, or of a file that describes something: budgets of
- * memory and instructions. Invariant: code of the policy runs under lua_pcall only, with the count hook set; outside of
- * it nothing is called on S that can raise.
+/* sandbox.c - the lua_State of a policy from a file, or of a file that describes data: budgets of memory and
+ * instructions. Invariant: code of the policy runs only under lua_pcall with the count hook set; outside of lua_pcall
+ * no function that can raise is called on S.
  *
  * A match may spend the budget of instructions, and SHARE more for each call of a hook, so that large machines do not
- * exhaust an honest policy. C functions are charged too: memory by the allocator, loops by sandbox_lib.c.
- * As the last resort, a match may not take longer than the budget of seconds. The count hook looks at budget, clock and
- * signals every COUNT instructions; every HASTE instructions once the state has had a string of LONG_TEXT bytes, because
- * each instruction on such a string takes as long as hundreds of others. */
+ * exhaust an honest policy. C functions are charged too: memory by the allocator, loops by sandbox_lib.c. As the last
+ * resort, a match is limited to a budget of seconds. The count hook checks budget, clock and signals every COUNT
+ * instructions, and every HASTE instructions once the state has had a string of LONG_TEXT bytes, because an instruction
+ * on such a string takes as long as hundreds of instructions on short strings. */
 #include "policy/policy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PRELUDE      "prelude" /* what Lua calls the library's own code in a sandbox */
-#define COUNT        1000  /* instructions between two looks at the budget, */
-#define SAMPLE       100   /* ... and while lines are sampled */
-#define HASTE        20    /* ... and where there are few seconds */
-#define SHARE        10000 /* instructions that each call of a hook adds */
-#define BYTES        8     /* of allocated memory cost one instruction */
-#define LARGE        65536 /* bytes that are not given once the budget is used up: the count hook may be far away */
-#define LONG_TEXT    (1 << 15) /* bytes of a string that makes the count hook come more often */
-#define LOOK_STEPS   10000 /* of C functions between two looks at the clock */
-#define STEPS        16    /* of a C function cost one instruction */
-#define COLLECTED    8     /* bytes that a full collection goes through in the time of one instruction */
+#define PRELUDE      "prelude" /* name of the library's own code in a sandbox */
+#define COUNT        1000  /* instructions between two checks of the budget */
+#define SAMPLE       100   /* instructions between two checks while lines are sampled */
+#define HASTE        20    /* instructions between two checks with few seconds or long strings */
+#define SHARE        10000 /* instructions added by each call of a hook */
+#define BYTES        8     /* bytes of allocated memory charged as one instruction */
+#define LARGE        65536 /* bytes refused once the budget is used up: the next run of the count hook may be far
+                            * away */
+#define LONG_TEXT    (1 << 15) /* bytes of a string that make the count hook run more often */
+#define LOOK_STEPS   10000 /* steps of C functions between two looks at the clock */
+#define STEPS        16    /* steps of a C function charged as one instruction */
+#define COLLECTED    8     /* bytes that a full collection examines in the time of one instruction */
 
 static const char anchor_key = 0;
 
@@ -37,7 +38,7 @@ static void hurry(struct sandbox *sb);
 static void *allocate(void *ud, void *p, size_t old, size_t size)
 {
     struct sandbox *sb = ud;
-    bool text = !p && old == LUA_TSTRING; /* for something new, Lua tells what it is */
+    bool text = !p && old == LUA_TSTRING; /* for a new block, Lua passes the type as old size */
     void *q;
 
     old = p ? old : 0;
@@ -72,8 +73,8 @@ int64_t weirlua_clock(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Whether the match takes too long. The clock starts at the first look. Time between two looks within one call of a hook is
- * the script's; any other may be that of the core. */
+/* Returns whether the turn exceeds the seconds. The clock of a turn starts at the first call. Time between two calls
+ * during a single hook call is charged to the script (`inside`); any further time may be the core's. */
 static bool overtime(struct sandbox *sb)
 {
     int64_t now = weirlua_clock();
@@ -98,7 +99,8 @@ static int interval(const struct sandbox *sb)
 
 static void look(lua_State *S, lua_Debug *ar);
 
-/* There is a long string now, and the next look may be a thousand instructions away, each of which may compare the string. */
+/* Makes the count hook run soon, after the first long string: before the next check, a thousand instructions may each
+ * compare the string. */
 static void hurry(struct sandbox *sb)
 {
     sb->haste = true;
@@ -106,8 +108,8 @@ static void hurry(struct sandbox *sb)
         lua_sethook(sb->thread, look, LUA_MASKCOUNT, interval(sb));
 }
 
-/* The innermost function of the script, in Lua, that runs. Code of the library in the sandbox has the name PRELUDE. False: there
- * is none. */
+/* Finds the innermost running Lua function of the script: the library's own code in the sandbox, called PRELUDE, is
+ * skipped. Returns false without such a function. */
 static bool find_place(lua_State *S, lua_Debug *ar)
 {
     for (int level = 0; lua_getstack(S, level, ar); level++) {
@@ -118,8 +120,9 @@ static bool find_place(lua_State *S, lua_Debug *ar)
     return false;
 }
 
-/* Memory was refused. Lua collects all garbage and asks once more, which costs as much as there is memory: the collection
- * is charged, so that a script whose memory is full ends by its budget. The place is kept, as an error of memory has none. */
+/* Called when memory is refused. Lua then collects all garbage and asks again, at a cost proportional to the memory in
+ * use: the collection is charged, so that the budget ends a script with full memory. Notes the place, since errors of
+ * memory have no place. */
 static void *refuse(struct sandbox *sb)
 {
     lua_Debug ar;
@@ -137,7 +140,7 @@ static bool over(struct sandbox *sb, bool clock)
     return sb->exhausted || sb->left < 0 || weir_interrupted() || (clock && overtime(sb));
 }
 
-/* Raises that the budget is used up. From now on each instruction does, so that handlers of the script get no further. */
+/* Raises "budget used up". From now on each instruction raises, so that no handler of the script can go on. */
 static void end(lua_State *S)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);
@@ -279,7 +282,7 @@ static void load_chunk(lua_State *S, struct job *job)
     snprintf(weirlua_sandbox_of(S)->chunk, LUA_IDSIZE, "%s", ar.short_src);
 }
 
-/* (text, chunk name, options): the part {policy = what the text returns, options = values}. */
+/* (text, chunk name, options): adds the part {policy = result of the text, options = values}. */
 static void load_part(lua_State *S, int part)
 {
     size_t len;
@@ -304,7 +307,7 @@ static void load_part(lua_State *S, int part)
     lua_settop(S, part);
 }
 
-/* Pushes the parts of a policy made of several; returns how many. */
+/* Pushes the parts of a policy made from several policies; returns the number of parts. */
 static int load_parts(lua_State *S, const char *parts)
 {
     int list = lua_gettop(S) + 1, n = 0;
@@ -401,7 +404,7 @@ void weirlua_sandbox_anchor(struct sandbox *sb)
 
 /* ---- errors ---- */
 
-/* Whether there is a "name:line: " in a text. */
+/* Returns whether a text contains "name:line: ". */
 static bool has_place(const char *text)
 {
     for (const char *end = text; (end = strstr(end, ": ")) != NULL; end++) {
@@ -414,7 +417,7 @@ static bool has_place(const char *text)
     return false;
 }
 
-/* Behind "prelude:LINE: ", where a text begins so: the place is none of the script's. */
+/* Returns the text after a leading "prelude:LINE: ", a place outside of the script; else the whole text. */
 static const char *behind_prelude(const char *text)
 {
     size_t at = sizeof PRELUDE - 1, digits;
@@ -428,7 +431,8 @@ static const char *behind_prelude(const char *text)
 
 int weirlua_sandbox_locate(lua_State *S)
 {
-    const char *text = lua_type(S, 1) == LUA_TSTRING ? lua_tostring(S, 1) : NULL, *rest = text ? behind_prelude(text) : NULL;
+    const char *text = lua_type(S, 1) == LUA_TSTRING ? lua_tostring(S, 1) : NULL,
+               *rest = text ? behind_prelude(text) : NULL;
     lua_Debug ar;
 
     if (!text || (rest == text && has_place(text)) || !find_place(S, &ar))
@@ -475,7 +479,7 @@ void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size)
     lua_pop(sb->S, 1);
 }
 
-/* Where the function of a hook begins, as "file:line: "; else the file, where there is one. */
+/* Writes the place where the function of a hook begins, as "file:line: "; else the name of the file, if known. */
 static void place_of_hook(struct sandbox *sb, const char *hook, char *buf, size_t size)
 {
     int top = lua_gettop(sb->S);
@@ -504,8 +508,8 @@ void weirlua_sandbox_complain(struct sandbox *sb, const char *name, const char *
     if (!hook && strncmp(text, "policy ", 7) == 0)
         snprintf(err->text, sizeof err->text, "%s", text);
     else
-        snprintf(err->text, sizeof err->text, "policy %.64s: %s%s%s%.350s", name, hook ? hook : "", hook ? ": " : "", place,
-                 text);
+        snprintf(err->text, sizeof err->text, "policy %.64s: %s%s%s%.350s", name, hook ? hook : "", hook ? ": " : "",
+                 place, text);
 }
 
 void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hook, weir_err *err)

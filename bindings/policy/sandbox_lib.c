@@ -1,25 +1,26 @@
-/* sandbox_lib.c - what a policy may call: parts of base, string, table, math, utf8. Invariant: a script reaches no function
- * of these libraries but those of the lists at the end of this file. A call that may take more than SANDBOX_STEPS_MAX steps
- * is refused before it starts, any other is charged, and budget, clock and signals are looked at when it ends. None reads
- * files or loads code, and none can catch the end of a budget.
+/* sandbox_lib.c - the functions that a policy may call: parts of base, string, table, math, utf8. Invariant: a script
+ * reaches only the functions listed at the end of this file. A call that may take more than SANDBOX_STEPS_MAX steps
+ * raises before starting; any other call is charged, and budget, clock and signals are checked at the end of the call.
+ * No function reads files or loads code, and no function can catch the end of a budget.
  *
- * Functions that are not wrapped take no longer than a few instructions, or as long as one string, of which the allocator
- * gives none longer than SANDBOX_TEXT_MAX; the count hook comes more often where there are long ones. */
+ * A function without wrapper takes no longer than a few instructions, or the time to read one string; the allocator
+ * gives no string longer than SANDBOX_TEXT_MAX, and long strings make the count hook run more often. */
 #include "policy/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PATTERN_CHEAP 1e6  /* steps of a pattern; one that takes less is not timed */
-#define CHEAP_SHARE   1000 /* ... but charged a step for as many of its steps, which mostly it does not take */
-#define COMPARED      32   /* bytes that are compared in the time of a step */
-#define ZERO_BYTE     8    /* steps to compare a byte: strcoll is called anew behind each zero byte */
+#define PATTERN_CHEAP 1e6  /* steps of a pattern; cheaper patterns are not timed */
+#define CHEAP_SHARE   1000 /* steps of a cheap pattern charged as one step: most patterns take far fewer steps than the
+                            * bound */
+#define COMPARED      32   /* bytes compared in the time of a step */
+#define ZERO_BYTE     8    /* steps to compare a byte: strcoll is called anew after each zero byte */
 #define ELEMENT       8    /* steps for an element of a table */
 #define DIRECTIVE     500  /* steps for a directive of string.format */
-#define SORTED_AT_ONCE 512 /* elements that the original sorts without a look at the budget */
+#define SORTED_AT_ONCE 512 /* elements sorted by the original without a check of the budget */
 
-/* Calls the original, upvalue 1, with all arguments. */
+/* Calls the original function, upvalue 1, with all arguments. */
 static int forward(lua_State *S)
 {
     lua_pushvalue(S, lua_upvalueindex(1));
@@ -28,7 +29,7 @@ static int forward(lua_State *S)
     return lua_gettop(S);
 }
 
-/* Calls the original, which takes as many steps. */
+/* Calls the original function and charges the steps. */
 static int spend_forward(lua_State *S, double steps)
 {
     int n = forward(S);
@@ -49,7 +50,7 @@ static void check_steps(lua_State *S, double steps, const char *what)
                    (LUAI_UACINT)(SANDBOX_STEPS_MAX * fmin(1, weirlua_sandbox_of(S)->seconds)));
 }
 
-/* A longer text cannot be given. This ends the script as an allocation that fails does. */
+/* Raises for a text above the limit. The error ends the script, like a failed allocation. */
 static void check_text(lua_State *S, double bytes)
 {
     if (bytes <= SANDBOX_TEXT_MAX)
@@ -60,7 +61,8 @@ static void check_text(lua_State *S, double bytes)
 
 /* ---- pcall ---- */
 
-/* A failed call: returns when the policy may see the error. */
+/* Handles a failed call: raises the error again where the script must not see the error (the end of a budget), else
+ * returns. */
 static void rethrow(lua_State *S, int status)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);
@@ -87,7 +89,7 @@ static int safe_pcall(lua_State *S)
     return 2;
 }
 
-/* The handler is called after the error has unwound: within it, no count hook would run. */
+/* xpcall. The handler is called after unwinding: during a message handler of Lua no count hook would run. */
 static int safe_xpcall(lua_State *S)
 {
     int status;
@@ -110,7 +112,8 @@ static int safe_xpcall(lua_State *S)
 
 /* ---- metatables ---- */
 
-/* Whether the table at 1 has a metatable that a script gave and has not protected, or none. */
+/* Returns whether a script may replace the metatable of the table at 1: the table has no metatable, or a metatable set
+ * by a script without __metatable. */
 static bool may_change(lua_State *S)
 {
     bool may = true;
@@ -133,8 +136,9 @@ static void refuse_event(lua_State *S, const char *event, const char *why)
     lua_pop(S, 1);
 }
 
-/* setmetatable(t, m): t gets a table of its own with the metamethods of m as they are now, which no script ever sees:
- * getmetatable gives m. So no weak table comes about later, whose collection would take the square of its entries. */
+/* setmetatable(t, m): gives t a private table with the present metamethods of m, hidden from scripts: getmetatable
+ * returns m. So a script cannot make a table weak later; collecting a weak table could take time quadratic in the
+ * entries. */
 static int safe_setmetatable(lua_State *S)
 {
     static const char *const events[] = {
@@ -167,7 +171,7 @@ static int safe_setmetatable(lua_State *S)
     return 1;
 }
 
-/* ---- tables: no metatables, and loops are charged ---- */
+/* ---- tables: without metatables, and with loops charged ---- */
 
 static double check_plain(lua_State *S, int arg)
 {
@@ -178,7 +182,7 @@ static double check_plain(lua_State *S, int arg)
     return (double)lua_rawlen(S, arg);
 }
 
-/* insert(t, v), insert(t, at, v), remove(t), remove(t, at): what stands behind `at` moves. */
+/* insert(t, v), insert(t, at, v), remove(t), remove(t, at): charges the elements moved behind `at`. */
 static int safe_shift(lua_State *S)
 {
     double steps = check_plain(S, 1) * ELEMENT;
@@ -189,10 +193,12 @@ static int safe_shift(lua_State *S)
     return spend_forward(S, steps);
 }
 
-/* The elements from the number at `first` to that at `last`, which are 1 and the length of the table at 1. */
+/* Returns the number of elements between the indices at arguments `first` and `last`, by default 1 and the length of
+ * the table. */
 static double range_of(lua_State *S, int first, int last, double length)
 {
-    double from = (double)luaL_optinteger(S, first, 1), to = lua_isnoneornil(S, last) ? length : (double)luaL_checkinteger(S, last);
+    double from = (double)luaL_optinteger(S, first, 1),
+           to = lua_isnoneornil(S, last) ? length : (double)luaL_checkinteger(S, last);
 
     return to < from ? 0 : to - from + 1;
 }
@@ -202,7 +208,8 @@ static int safe_unpack(lua_State *S)
     return spend_forward(S, fmin(range_of(S, 2, 3, check_plain(S, 1)), LUAI_MAXSTACK) * ELEMENT);
 }
 
-/* The bytes of all elements and separators are counted first: the original would copy them before it is refused the text. */
+/* concat. Sums the bytes of all elements and separators first: the original would copy all before the text is
+ * refused. */
 static int safe_concat(lua_State *S)
 {
     double n = range_of(S, 3, 4, check_plain(S, 1)), bytes = n > 1 ? (n - 1) * length_of(S, 2) : 0;
@@ -211,7 +218,7 @@ static int safe_concat(lua_State *S)
     luaL_checktype(S, 1, LUA_TTABLE);
     for (lua_Integer i = 0; i < (lua_Integer)fmin(n, SANDBOX_TEXT_MAX) && bytes <= SANDBOX_TEXT_MAX; i++) {
         if (lua_rawgeti(S, 1, first + i) == LUA_TNIL)
-            break; /* the original says which */
+            break; /* the original reports the element */
         bytes += length_of(S, -1);
         lua_pop(S, 1);
         if (i % 1024 == 0)
@@ -237,7 +244,8 @@ static int safe_move(lua_State *S)
 
 /* ---- sorting ---- */
 
-/* Whether a comes before b; upvalue 1: the function that says so, or nil. Within a sort in C no count hook runs. */
+/* The comparison of safe_sort(): whether a comes before b; upvalue 1: the script's function, or nil. Charged, since no
+ * count hook runs during a sort in C. */
 static int before(lua_State *S)
 {
     if (lua_isnil(S, lua_upvalueindex(1))) {
@@ -253,7 +261,7 @@ static int before(lua_State *S)
     return 1;
 }
 
-/* The bytes of all texts in a list, or so many that they are too many. */
+/* Returns the bytes of all texts in the list at 1 of length n. */
 static double texts_in(lua_State *S, lua_Unsigned n)
 {
     double bytes = 0;
@@ -266,7 +274,7 @@ static double texts_in(lua_State *S, lua_Unsigned n)
     return bytes;
 }
 
-/* Short lists are left to the original, others get a comparison that looks at the budget. */
+/* sort. A short list is sorted by the original alone; for a long list the comparison checks the budget. */
 static int safe_sort(lua_State *S)
 {
     double n = check_plain(S, 1);
@@ -281,16 +289,18 @@ static int safe_sort(lua_State *S)
     return spend_forward(S, n * ELEMENT);
 }
 
-/* ---- patterns: how long one may take grows with the length of the string to the number of its repetitions ---- */
+/* ---- patterns: the time is bounded by a power of the string's length, the power being the number of repetitions
+ * ---- */
 
-/* %b looks for its end, %1 compares with what was captured. */
+/* %b searches for the closing byte, %1 compares with a capture. */
 static double steps_of_escape(char what, size_t len)
 {
     return what == 'b' ? (double)len + 1 : what >= '1' && what <= '9' ? (double)len / COMPARED + 1 : 1;
 }
 
-/* Where a match begins and where each of its repetitions ends are places in the string, one behind the other: as many
- * choices as there are of k out of len + k. In each a set takes as long as the pattern. */
+/* Returns a bound of the steps of a match. The start of a match and the ends of all repetitions are ascending positions
+ * in the string: as many choices as k elements of len + k. For each choice, a set takes time proportional to the
+ * pattern. */
 static double steps_of(const char *pattern, size_t plen, size_t len, bool anchored)
 {
     double steps = anchored ? 1 : (double)len + 1;
@@ -309,7 +319,8 @@ static double steps_of(const char *pattern, size_t plen, size_t len, bool anchor
     return steps * ((double)plen + 1);
 }
 
-/* The steps that a search for the pattern at 2 in the string at 1 may take. */
+/* Returns the bound of steps for a search of the pattern at 2 in the string at 1; raises for a bound above the
+ * limit. */
 static double check_pattern(lua_State *S, bool anchors)
 {
     size_t len, plen;
@@ -323,7 +334,8 @@ static double check_pattern(lua_State *S, bool anchors)
     return steps;
 }
 
-/* Calls the original. Most patterns take few of the steps that they may take, so those that may take many are timed. */
+/* Calls the original and charges the steps. Most patterns take far fewer steps than the bound, so expensive patterns
+ * are charged by the clock. */
 static int timed(lua_State *S, double steps)
 {
     int64_t begin = steps < PATTERN_CHEAP ? 0 : weirlua_clock();
@@ -338,7 +350,8 @@ static int safe_match(lua_State *S)
     return timed(S, check_pattern(S, true));
 }
 
-/* A replacement that is a text is copied for each match, with as many captures as it names, each as long as the match. */
+/* Returns the bytes copied by gsub: a replacement text is copied for each match, with each capture named, of at most
+ * the match's length. */
 static double steps_of_replacement(lua_State *S, double len)
 {
     size_t rlen, names = 0;
@@ -348,7 +361,8 @@ static double steps_of_replacement(lua_State *S, double len)
         return 0;
     for (size_t i = 0; i < rlen; i++)
         names += text[i] == '%';
-    return fmin(len + 1, fmax((double)luaL_optinteger(S, 4, LUA_MAXINTEGER), 0)) * (double)(rlen + names) + (double)names * len;
+    return fmin(len + 1, fmax((double)luaL_optinteger(S, 4, LUA_MAXINTEGER), 0)) * (double)(rlen + names) +
+           (double)names * len;
 }
 
 static int safe_gsub(lua_State *S)
@@ -359,7 +373,7 @@ static int safe_gsub(lua_State *S)
     return timed(S, steps + copied);
 }
 
-/* A text that is looked for as it is may be compared at each place. */
+/* find. A plain text may be compared at each position of the string. */
 static int safe_find(lua_State *S)
 {
     size_t len, plen;
@@ -375,13 +389,13 @@ static int safe_find(lua_State *S)
     return timed(S, steps);
 }
 
-/* Upvalues: the iterator of gmatch, the steps of a call. */
+/* The iterator of gmatch. Upvalues: the original iterator, the steps of a call. */
 static int next_match(lua_State *S)
 {
     return timed(S, lua_tonumber(S, lua_upvalueindex(2)));
 }
 
-/* gmatch takes "^" for a letter. */
+/* gmatch. A "^" is a plain character here, and no anchor. */
 static int safe_gmatch(lua_State *S)
 {
     double steps = check_pattern(S, false);
@@ -395,7 +409,7 @@ static int safe_gmatch(lua_State *S)
 
 /* ---- strings ---- */
 
-/* What takes as long as its strings are. */
+/* Functions that take time proportional to the length of the strings passed. */
 static int safe_string(lua_State *S)
 {
     return spend_forward(S, length_of(S, 1) + length_of(S, 2));
@@ -409,7 +423,7 @@ static int safe_rep(lua_State *S)
     luaL_checklstring(S, 1, &each);
     luaL_optlstring(S, 3, "", &between);
     bytes = n > 0 ? n * (double)each + (n - 1) * (double)between : 0;
-    if (bytes <= 0) { /* the original would count */
+    if (bytes <= 0) { /* the original would loop */
         lua_pushliteral(S, "");
         return 1;
     }
@@ -432,7 +446,7 @@ static int safe_format(lua_State *S)
     return spend_forward(S, steps + bytes);
 }
 
-/* pack("c1000000", ""): the numbers of a format are bytes of the result. */
+/* pack. In a format such as "c1000000" the numbers are bytes of the result. */
 static int safe_pack(lua_State *S)
 {
     size_t len;
@@ -488,23 +502,28 @@ static const struct allowed strings[] = {
     {"upper", safe_string, NULL},   {NULL, NULL, NULL}};
 
 static const struct allowed tables[] = {
-    {"concat", safe_concat, NULL}, {"insert", safe_shift, "insert"}, {"move", safe_move, NULL},     {"pack", NULL, NULL},
-    {"remove", safe_shift, NULL},  {"sort", safe_sort, NULL},        {"unpack", safe_unpack, NULL}, {NULL, NULL, NULL}};
+    {"concat", safe_concat, NULL}, {"insert", safe_shift, "insert"}, {"move", safe_move, NULL},
+    {"pack", NULL, NULL},          {"remove", safe_shift, NULL},     {"sort", safe_sort, NULL},
+    {"unpack", safe_unpack, NULL}, {NULL, NULL, NULL}};
 
 static const struct allowed numbers[] = {
     {"abs", NULL, NULL},  {"acos", NULL, NULL}, {"asin", NULL, NULL},      {"atan", NULL, NULL},
     {"ceil", NULL, NULL}, {"cos", NULL, NULL},  {"deg", NULL, NULL},       {"exp", NULL, NULL},
     {"floor", NULL, NULL}, {"fmod", NULL, NULL}, {"log", NULL, NULL},      {"max", NULL, NULL},
-    {"min", NULL, NULL},  {"modf", NULL, NULL}, {"rad", NULL, NULL},       {"random", weirlua_sandbox_random, "randomseed"},
+    {"min", NULL, NULL},  {"modf", NULL, NULL}, {"rad", NULL, NULL},
+    {"random", weirlua_sandbox_random, "randomseed"},
     {"sin", NULL, NULL},  {"sqrt", NULL, NULL}, {"tan", NULL, NULL},       {"tointeger", safe_string, NULL},
-    {"type", NULL, NULL}, {"ult", NULL, NULL},  {"cosh", NULL, NULL},      {"sinh", NULL, NULL}, /* where Lua has those of 5.2 */
+    {"type", NULL, NULL}, {"ult", NULL, NULL},
+    /* where Lua has the functions of 5.2: */
+    {"cosh", NULL, NULL}, {"sinh", NULL, NULL},
     {"tanh", NULL, NULL}, {"pow", NULL, NULL},  {"frexp", NULL, NULL},     {"ldexp", NULL, NULL},
     {"log10", NULL, NULL}, {NULL, NULL, NULL}};
 
-static const struct allowed utf8[] = {{"char", NULL, NULL},          {"codepoint", safe_string, NULL}, {"codes", NULL, NULL},
-                                      {"len", safe_string, NULL},    {"offset", safe_string, NULL},    {NULL, NULL, NULL}};
+static const struct allowed utf8[] = {
+    {"char", NULL, NULL},       {"codepoint", safe_string, NULL}, {"codes", NULL, NULL},
+    {"len", safe_string, NULL}, {"offset", safe_string, NULL},    {NULL, NULL, NULL}};
 
-/* Removes all functions from the table on top of the stack but those that are allowed. */
+/* Removes all functions except the allowed functions from the table on top of the stack. */
 static void drop_others(lua_State *S, const struct allowed *list)
 {
     for (lua_pushnil(S); lua_next(S, -2); lua_pop(S, 1)) {

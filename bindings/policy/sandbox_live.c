@@ -1,15 +1,16 @@
-/* sandbox_live.c - a sandbox that stays: sandbox_open(text, name, opts) runs a file of somebody's in a lua_State of its own,
- * and its functions can be called as long as the handle lives. What goes in and out is nil, booleans, numbers and strings.
- * Invariant: the state is touched outside of lua_pcall only by functions that cannot raise there.
+/* sandbox_live.c - a sandbox that stays open: sandbox_open(text, name, opts) runs a file, maybe a stranger's, in a
+ * separate lua_State, and the functions of the file can be called while the handle lives. Only nil, booleans, numbers
+ * and strings pass in and out. Invariant: outside of lua_pcall only functions that cannot raise are called on the
+ * state.
  *
  *   sb = sandbox_open(text, name, {prelude =, bridge =, instructions =, memory =, seconds =})   or nil, message, code
- *   sb:call(f, ...)   true and what f returns; or nil, message, "policy". Each call has the whole budget.
- *   sb:slice(seconds) from then on coroutines of the sandbox yield, nothing, wherever they are; nil: they do not.
+ *   sb:call(f, ...)   true and the results of f; or nil, message, "policy". Each call has the whole budget.
+ *   sb:slice(seconds) after so many seconds coroutines of the sandbox yield without values, anywhere; nil: no yielding
  *   sb:close()
  *
- * opts.prelude is a text that gets a function bridge(...), which calls opts.bridge(...) on the host, and the library of
- * coroutines, which nobody else has in there; it returns a function that is given the result of the main text, and returns the
- * table of functions that can be called. */
+ * opts.prelude is a text with two privileges: a function bridge(...), which calls opts.bridge(...) on the host, and the
+ * library of coroutines. The prelude returns a function; the function gets the result of the main text, and returns the
+ * table of functions to be called. */
 #include "policy/policy.h"
 
 #include <string.h>
@@ -18,19 +19,20 @@
 
 struct live {
     struct sandbox sandbox;
-    lua_State *host; /* while a call runs: where the bridge ends */
-    int handle;      /* ... and the index of the handle there */
+    lua_State *host; /* the state at the far end of the bridge, during a call */
+    int handle;      /* index of the handle on the host's stack */
     bool busy;
     char name[64];
 };
 
 enum { BRIDGE = 1, USER_VALUES = BRIDGE };
 
-static char functions_key; /* in the registry of the sandbox */
+static char functions_key; /* key in the registry of the sandbox */
 
 /* ---- values ---- */
 
-/* Copies one value; what is no scalar is told by its type's name, else NULL. The target has room. */
+/* Copies a scalar. Returns NULL, or for a value of a different kind the name of the type. The caller has made room on
+ * the target's stack. */
 static const char *copy_scalar(lua_State *to, lua_State *from, int idx)
 {
     size_t len;
@@ -53,7 +55,7 @@ static const char *copy_scalar(lua_State *to, lua_State *from, int idx)
     }
 }
 
-/* (from, first, n): pushes the values; protected on the state they go to. */
+/* (from, first, n): pushes the values. Runs under lua_pcall on the target. */
 struct transfer {
     lua_State *from;
     int first, n;
@@ -73,7 +75,8 @@ static int receive(lua_State *to)
     return t->n;
 }
 
-/* Copies values that need no memory, which cannot raise: most are such. False: some do, or there is no room. */
+/* Copies values that need no memory, without a lua_pcall, since most values are such. Returns false where a value needs
+ * memory, or without room on the stack. */
 static bool copy_plain(lua_State *to, lua_State *from, int first, int n)
 {
     for (int i = 0; i < n; i++)
@@ -88,7 +91,7 @@ static bool copy_plain(lua_State *to, lua_State *from, int first, int n)
 
 /* ---- the bridge ---- */
 
-/* On the host: (bridge, transfer). */
+/* Runs on the host: (bridge, transfer). */
 static int call_host(lua_State *L)
 {
     struct transfer *t = lua_touserdata(L, 2);
@@ -101,7 +104,7 @@ static int call_host(lua_State *L)
     return lua_gettop(L);
 }
 
-/* What the bridge has on its stack above `out` values is its answer. */
+/* Returns the bridge's results: the values on the stack above `out`. */
 static int answer(lua_State *S, int status, lua_KContext out)
 {
     (void)status;
@@ -198,7 +201,7 @@ static int build(lua_State *S)
     return 0;
 }
 
-/* Takes the error on top of S; pushes nil, message, code. */
+/* Moves the error on top of S to the host: pushes nil, message, code. */
 static int fail(lua_State *L, struct live *live)
 {
     char text[512];
@@ -215,7 +218,8 @@ static lua_Number seconds_of(lua_State *L, int options)
     lua_Number seconds = SANDBOX_SECONDS;
 
     if (lua_getfield(L, options, "seconds") != LUA_TNIL) {
-        luaL_argcheck(L, lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) > 0, options, "field 'seconds': above 0 expected");
+        luaL_argcheck(L, lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) > 0, options,
+                      "field 'seconds': above 0 expected");
         seconds = lua_tonumber(L, -1);
     }
     lua_pop(L, 1);
@@ -242,7 +246,8 @@ static struct live *make(lua_State *L)
     return live;
 }
 
-/* Runs f of the sandbox with what is on its stack; the host's handle is at `handle`. */
+/* Runs a function of the sandbox with the arguments on the sandbox's stack. `handle` is the host's index of the
+ * handle. */
 static int run(lua_State *L, struct live *live, int handle, int nargs, int nresults)
 {
     lua_State *S = live->sandbox.S;
@@ -283,7 +288,7 @@ int weirlua_sandbox_live(lua_State *L)
 
 /* ---- calling ---- */
 
-/* (name, transfer): the function with the arguments. */
+/* (name, transfer): pushes the function and the arguments. */
 static int call_function(lua_State *S)
 {
     const char *name = lua_touserdata(S, 1);
@@ -332,7 +337,7 @@ static int live_call(lua_State *L)
     lua_settop(S, 0);
     if (rc == LUA_ERRMEM)
         return lua_error(L);
-    if (rc != LUA_OK) { /* what it gave back is none of that */
+    if (rc != LUA_OK) { /* the results are not used */
         lua_pushnil(L);
         lua_insert(L, -2);
         lua_pushstring(L, weir_status_name(WEIR_EPOLICY));

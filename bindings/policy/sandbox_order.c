@@ -1,19 +1,19 @@
-/* sandbox_order.c - what would make a policy answer differently from run to run, put right: the order of pairs, addresses
- * in texts, random numbers that remember earlier matches. Invariant: nothing that a policy can see depends on an address
- * or on the seed of Lua's hash tables. */
+/* sandbox_order.c - removes differences between runs of a policy: fixes the order of pairs, hides addresses in texts,
+ * and seeds random numbers anew in each match. Invariant: no value visible to a policy depends on an address or on the
+ * seed of Lua's hash tables. */
 #include "policy/policy.h"
 
 #include <string.h>
 
 /* ---- pairs ---- */
 
-/* A key as what it is sorted by: false before true, numbers, texts, vertices by index. */
+/* The sort key of a table's key: false before true, then numbers, texts, vertices by index. */
 struct key {
     int type;
     lua_Number number; /* booleans, numbers, vertices */
     const char *text;
     size_t len;
-    lua_Integer at; /* in the list of keys, 1.. */
+    lua_Integer at; /* position in the list of keys, from 1 */
 };
 
 static int by_key(const struct key *x, const struct key *y)
@@ -45,7 +45,7 @@ static struct key read_key(lua_State *S, int idx, lua_Integer at)
     return k;
 }
 
-/* Merges [lo, mid) and [mid, hi). Charged as it goes: in C, no count hook runs. */
+/* Merges [lo, mid) and [mid, hi). Charged in steps, since no count hook runs in C. */
 static void merge(lua_State *S, const struct key *from, struct key *to, size_t lo, size_t mid, size_t hi)
 {
     size_t i = lo, k = mid;
@@ -59,7 +59,7 @@ static void merge(lua_State *S, const struct key *from, struct key *to, size_t l
     weirlua_sandbox_spend(S, (int64_t)(hi - lo) % 256 * 8);
 }
 
-/* Sorts n keys with n places behind them; returns where they are then. */
+/* Sorts n keys, using the n places behind. Returns the address of the sorted keys. */
 static struct key *sort(lua_State *S, struct key *keys, size_t n)
 {
     struct key *from = keys, *to = keys + n;
@@ -106,7 +106,7 @@ static void push_sorted(lua_State *S)
     weirlua_sandbox_spend(S, n * 16 + (lua_Integer)lua_rawlen(S, 1) / 4);
 }
 
-/* Upvalues: the table, its keys, the position. What was set to nil meanwhile is passed over. */
+/* The iterator of pairs. Upvalues: the table, the sorted keys, the position. Skips keys set to nil during the loop. */
 static int step(lua_State *S)
 {
     lua_Integer i = lua_tointeger(S, lua_upvalueindex(3));
@@ -124,7 +124,7 @@ static int step(lua_State *S)
     }
 }
 
-/* pairs(t): in the order of the keys. Upvalue 1: the original, for what has __pairs. */
+/* pairs(t): in the order of the keys. Upvalue 1: the original, for tables with __pairs. */
 int weirlua_sandbox_pairs(lua_State *S)
 {
     luaL_checkany(S, 1);
@@ -135,7 +135,7 @@ int weirlua_sandbox_pairs(lua_State *S)
         lua_call(S, 1, 3);
         return 3;
     }
-    luaL_checktype(S, 1, LUA_TTABLE); /* the original would hand out its `next`, which has no fixed order */
+    luaL_checktype(S, 1, LUA_TTABLE); /* the original would return the original `next`, with an undefined order */
     lua_settop(S, 1);
     push_sorted(S);
     lua_pushinteger(S, 0);
@@ -143,7 +143,7 @@ int weirlua_sandbox_pairs(lua_State *S)
     return 1;
 }
 
-/* next(t): the first key and its value; nil where t is empty. */
+/* next(t): the first key and the value; nil for an empty table. */
 int weirlua_sandbox_next(lua_State *S)
 {
     struct key first = {0};
@@ -199,9 +199,9 @@ void weirlua_sandbox_hide(lua_State *S)
         weirlua_hide_address(S, i);
 }
 
-/* ---- random numbers: the same in every match ---- */
+/* ---- random numbers: equal in every match ---- */
 
-/* Upvalues: the original, randomseed. */
+/* random, seeded at the first call of a turn. Upvalues: the original, randomseed. */
 int weirlua_sandbox_random(lua_State *S)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);

@@ -1,18 +1,19 @@
-/* sandbox_run.c - sandbox_run(text, name[, opts]): runs a file that describes something (a recipe, an RDL file) in a
- * lua_State of its own, and hands back what it returns as plain data. Invariant: the state is closed whatever happens:
- * it hangs in a userdata, and is touched outside of lua_pcall only by functions that cannot raise there.
+/* sandbox_run.c - sandbox_run(text, name[, opts]): runs a file that describes data (a recipe, an RDL file) in a
+ * separate lua_State, and returns the result as plain data. Invariant: a userdata owns the state, so that every error
+ * closes the state; outside of lua_pcall only functions that cannot raise are called on the state.
  *
- * opts.prelude is a text that runs first: it makes globals, gets a function source(name), and may return a function that
- * turns the result of the main text into what is handed back. source(name) compiles, in the sandbox, what the host's
- * opts.source(name) returns: a text and its name, or nil and a message. opts.instructions, memory (bytes) and seconds are
+ * opts.prelude is a text that runs first, and makes globals. The prelude gets a function source(name), and may return a
+ * function that converts the result of the main text. source(name) compiles, in the sandbox, the text returned by the
+ * host's opts.source(name): a text and a name, or nil and a message. opts.instructions, memory (bytes) and seconds are
  * budgets. */
 #include "policy/policy.h"
 
 #include <string.h>
 
 #define RUN       "weir.sandbox.run"
-#define DEPTH_MAX 450  /* tables inside each other in what is handed back */
-#define PAUSE     1000 /* percent: most of what a description makes stays; at its limit all garbage is collected anyway */
+#define DEPTH_MAX 450  /* nesting of tables in the result */
+#define PAUSE     1000 /* percent: most data of a description stays alive; at the limit of memory all garbage is
+                        * collected anyway */
 
 /* Stack of the host: 1 text, 2 name, 3 opts, then: */
 enum { SOURCE = 4, PRELUDE, HANDLE, MEMO, TOP = MEMO };
@@ -33,7 +34,7 @@ static int run_gc(lua_State *L)
 
 /* ---- in the sandbox ---- */
 
-/* Compiles a text, which errors call "name". */
+/* Compiles a text, called "name" in errors. */
 static void compile(lua_State *S, const char *text, size_t len, const char *name, struct run *run)
 {
     lua_pushfstring(S, "@%s", name);
@@ -44,7 +45,7 @@ static void compile(lua_State *S, const char *text, size_t len, const char *name
     lua_remove(S, -2);
 }
 
-/* On the host: the function, a name -> what opts.source returns. */
+/* Runs on the host: calls opts.source with a name. */
 static int ask(lua_State *L)
 {
     lua_pushstring(L, lua_touserdata(L, 2));
@@ -74,12 +75,12 @@ static int source(lua_State *S)
         return lua_error(S);
     }
     text = lua_tolstring(L, -2, &len);
-    compile(S, text, len, lua_tostring(L, -1), run); /* where it raises, the host's stack is tidied up later */
+    compile(S, text, len, lua_tostring(L, -1), run); /* a raise leaves values on the host's stack, removed later */
     lua_settop(L, TOP);
     return 1;
 }
 
-/* Puts the place in the main text that an error comes from before its message, where another place or none is there. */
+/* Message handler: puts the place in the main text before a message with a different place or no place. */
 static int locate(lua_State *S)
 {
     const struct run *run = (struct run *)weirlua_sandbox_of(S);
@@ -137,7 +138,7 @@ static void copy_key(lua_State *L, lua_State *S, int idx)
     copy_value(L, S, idx, 0);
 }
 
-/* A table that is in several places is copied once: 100 tables may describe 2^100 places. */
+/* Copies a table. A table found in several places is copied once: 100 tables may describe 2^100 places. */
 static void copy_table(lua_State *L, lua_State *S, int idx, int depth)
 {
     luaL_checkstack(L, 8, "data");
@@ -191,8 +192,8 @@ static int copy_result(lua_State *L)
 
 /* ---- the function ---- */
 
-/* Where a message begins with the place in the main text: behind the name of that text, which Lua cuts at the front when
- * it is long; or NULL. */
+/* Returns the end of the main text's name at the start of a message, or NULL for a message without the name. Lua
+ * shortens a long name at the front. */
 static const char *behind_name(const char *text, const char *name)
 {
     size_t len = strlen(name), shown = LUA_IDSIZE - sizeof "...";
@@ -217,7 +218,7 @@ static int fail(lua_State *L, const struct run *run, const char *text)
     return 3;
 }
 
-/* Runs the texts and leaves the result at index 1 of S. */
+/* Runs the texts and leaves the result at index 1 of S. Returns false with the error in buf. */
 static bool run_sandbox(struct run *run, char *buf, size_t size)
 {
     lua_State *S = run->sandbox.S;
@@ -248,7 +249,7 @@ static struct run *make_run(lua_State *L)
     return run;
 }
 
-/* The state, with the budgets that opts give it. False: not even that fits. */
+/* Opens the state with the budgets in opts. Returns false where even an empty state exceeds the memory. */
 static bool open_sandbox(lua_State *L, struct run *run)
 {
     int64_t instructions = weirlua_field_integer(L, 3, "instructions", SANDBOX_RUN_INSTRUCTIONS);

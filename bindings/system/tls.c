@@ -252,8 +252,9 @@ void weirlua_tls_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg contexts[] = {{"session", context_session}, {NULL, NULL}};
     static const luaL_Reg context_meta[] = {{"__gc", context_gc}, {NULL, NULL}};
-    static const luaL_Reg sessions[] = {{"receive", session_receive}, {"start", session_start}, {"ready", session_ready},
-                                        {"send", session_send}, {"take", session_take}, {"finish", session_finish},
+    static const luaL_Reg sessions[] = {{"receive", session_receive}, {"start", session_start},
+                                        {"ready", session_ready}, {"send", session_send},
+                                        {"take", session_take}, {"finish", session_finish},
                                         {NULL, NULL}};
     static const luaL_Reg session_meta[] = {{"__gc", session_gc}, {NULL, NULL}};
 
