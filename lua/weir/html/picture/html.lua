@@ -1,4 +1,4 @@
---- html.lua - a machine as one page: tooltips, zoom, search, and a slider for time. It needs nothing but itself.
+--- html.lua - a machine as a self-contained page: tooltips, zoom, search, and a slider for time.
 
 local markup = require "weir.html.picture.markup"
 local palette = require "weir.html.picture.palette"
@@ -19,7 +19,7 @@ local function title_of(g, start)
   return #names > 0 and table.concat(names, ", ") or "nothing"
 end
 
---- The colours that all pages have.
+--- Adds the colours common to all pages to `data`. Returns `data`.
 function M.colours(data)
   data.hues, data.heats, data.darkHeats, data.states_colours = palette.hues, palette.heats, palette.dark_heats, palette.states
   return data
@@ -31,9 +31,9 @@ local function has_colour(data)
   return known[data.colour]
 end
 
---- The page of a graph. opts: start (a vertex: only what is at and below it), colour ("use", "state", "type",
---- "property:KEY", "tag:KEY"), title. Costs the vertices; what is alike is written once. Or nil, message, "unknown": nothing has
---- that property.
+--- Returns the page of a graph; or nil, message, "unknown" where no vertex has the property to colour by. opts: start
+--- (a vertex: only the vertex and everything below), colour ("use", "state", "type", "property:KEY", "tag:KEY"),
+--- title. Time is linear in the vertices; the size of the page is less, as alike subtrees are written once.
 function M.machine(g, opts)
   opts = opts or {}
   local data = M.colours(scene.of(g, opts.start))

@@ -1,10 +1,11 @@
---- picture - a machine as a picture: what it is and who has what, as SVG; the same as a page with a slider for time; what is
---- allocated and reserved over time.
+--- picture - pictures of a machine and of the resources of jobs: as SVG, as a page with a slider for time, and as a
+--- timeline of allocations and reservations.
 ---
 ---   local picture = require "weir.html.picture"
 ---   picture.svg(g, { colour = "state" })     picture.html(g)     picture.timeline(g, { by = "rack" })
 ---
---- Each returns the text; or nil, message, code. opts.start, a vertex: only what is at and below it.
+--- Each function returns the text; or nil, message, code. opts.start, a vertex, limits the picture to the vertex and
+--- everything below.
 
 local html = require "weir.html.picture.html"
 local timeline = require "weir.html.picture.timeline"
@@ -13,8 +14,8 @@ local M = {}
 
 local PLAIN = { use = "job", job = "job", state = "state", type = "type" }
 
---- What colours stand for, as the picture writer of the core has it: "use" (who has it), "state", "type", "property:KEY",
---- "tag:KEY". Or nil, message, "invalid".
+--- Translates the meaning of colours into the word of the core's picture writer: "use" (jobs), "state", "type",
+--- "property:KEY", "tag:KEY". Returns nil, message, "invalid" for any further word.
 function M.colour(word)
   if word == nil then return "job" end
   local map, key = word:match "^(%a+)[:.](.+)$"
@@ -23,7 +24,7 @@ function M.colour(word)
   return nil, ('colours by "%s": one of use, state, type, property:KEY, tag:KEY is wanted'):format(word), "invalid"
 end
 
---- The machine as nested rectangles. opts: start, colour, width (320 to 8000 pixels).
+--- Draws the machine as nested rectangles. opts: start, colour, width (320 to 8000 pixels).
 function M.svg(g, opts)
   opts = opts or {}
   local by, why, code = M.colour(opts.colour)
@@ -31,7 +32,7 @@ function M.svg(g, opts)
   return g:format("svg", { start = opts.start, by = by, width = opts.width })
 end
 
---- The machine as a page with tooltips, zoom, search and a slider for time. opts: start, colour, title.
+--- Makes a page of the machine with tooltips, zoom, search and a slider for time. opts: start, colour, title.
 function M.html(g, opts)
   opts = opts or {}
   local by, why, code = M.colour(opts.colour)
@@ -39,8 +40,8 @@ function M.html(g, opts)
   return html.machine(g, { start = opts.start, title = opts.title, colour = by == "job" and "use" or by:gsub("%.", ":", 1) })
 end
 
---- What is allocated and reserved over time. opts: start, by (a type with a lane for each of its vertices; "node" if not
---- given; "type": a lane for each type), width.
+--- Draws allocations and reservations over time. opts: start, width, by: a type with a lane for each vertex (default
+--- "node"), or "type", a lane for each type.
 M.timeline = timeline.svg
 
 return M

@@ -1,7 +1,8 @@
---- lanes.lua - who has which part of what, and when: the rows of a timeline.
+--- lanes.lua - the rows of a timeline: which share of a vertex each job has, and when.
 ---
---- A lane is {vertex = (nil: all of a type), label =, n = how many vertices alike it stands for, parts = {{booking =, part =}, ...}},
---- parts from 0 to 1, by job. A booking is {job =, start =, stop = (math.huge: none), reserved =}.
+--- A lane is {vertex = (nil: all of a type), label =, n = number of vertices, parts = {{booking =, part =}, ...}},
+--- sorted by job; a part is a share from 0 to 1. A booking is {job =, start =, stop = (math.huge: no end), reserved
+--- =}, a job's interval.
 
 local M = {}
 
@@ -26,7 +27,7 @@ local function add(units, booking, type, amount)
   row[type] = (row[type] or 0) + amount
 end
 
--- Notes what jobs have of a vertex, and with it of what is below.
+-- Adds the amounts of all spans of v to `units`; an exclusive span counts for everything below v.
 local function note(c, units, v, uses)
   for _, use in ipairs(uses) do
     local b = booking_of(c, use)
@@ -37,7 +38,7 @@ local function note(c, units, v, uses)
   end
 end
 
--- The exclusive ones of a vertex, behind those of what it is in.
+-- Prepends the exclusive spans of a vertex to the linked list `above` of exclusive spans of the ancestors.
 local function wholes(c, above, uses)
   for _, use in ipairs(uses) do
     if use.exclusive then above = { booking = booking_of(c, use), rest = above } end
@@ -45,7 +46,7 @@ local function wholes(c, above, uses)
   return above
 end
 
--- A job's part of a vertex is the largest of its parts by type.
+-- Shares by job, as a list of parts. A job's share of a vertex is the largest share over all types.
 local function parts_of(units, totals)
   local list = {}
   for booking, row in pairs(units) do
@@ -95,7 +96,7 @@ local function collect_type(c, v, type, above)
   for child in v:children() do collect_type(c, child, type, above) end
 end
 
--- What has `start`, if it is not everything, as a whole from above.
+-- The exclusive spans of all ancestors of `start`, as a linked list; nil for the whole graph.
 local function held_above(c, start)
   local above, up = nil, start and start:parent()
   while up do
@@ -104,7 +105,7 @@ local function held_above(c, start)
   return above
 end
 
---- Lanes of all vertices of a type, in order, and all bookings.
+--- Returns a lane for each vertex of a type, in preorder, and a list of all bookings.
 function M.by_vertex(g, type, start)
   local c = { now = g:now(), known = {}, bookings = {}, lanes = {} }
   local above = held_above(c, start)
@@ -112,7 +113,7 @@ function M.by_vertex(g, type, start)
   return c.lanes, c.bookings
 end
 
---- A lane for each type: the units of it that are in use.
+--- Returns a lane for each type with units in use, and a list of all bookings.
 function M.by_type(g, start)
   local c, units, totals = { now = g:now(), known = {}, bookings = {} }, {}, {}
   local above = held_above(c, start)
@@ -155,7 +156,7 @@ local function label_of(first, last, n)
   return first.label .. " \u{2013} " .. last.label
 end
 
---- Neighbours that are in use alike as one lane.
+--- Merges neighbouring lanes with equal parts.
 function M.fold(lanes)
   local out, i = {}, 1
   while i <= #lanes do
@@ -167,7 +168,7 @@ function M.fold(lanes)
   return out
 end
 
---- Lanes of `size` neighbours each, whose parts are those of all of them together.
+--- Merges each `size` neighbouring lanes; parts are means over the merged lanes.
 function M.bundle(lanes, size)
   local out = {}
   for i = 1, #lanes, size do

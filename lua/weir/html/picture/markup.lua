@@ -1,4 +1,4 @@
---- markup.lua - texts in XML and HTML, and pages that need nothing but themselves.
+--- markup.lua - escaping for XML and HTML, and self-contained pages.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -7,7 +7,7 @@ local M = {}
 
 local ESCAPES = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
 
--- The text with U+FFFD for each byte that is not UTF-8.
+-- Replaces each byte outside of valid UTF-8 by U+FFFD.
 local function as_utf8(text)
   local parts, from = {}, 1
   while true do
@@ -20,13 +20,13 @@ local function as_utf8(text)
   return table.concat(parts)
 end
 
---- A text as it may stand in XML and HTML, in attributes too.
+--- Escapes a value for XML and HTML, in attributes too.
 function M.escape(text)
   text = as_utf8(tostring(text)):gsub("[%z\1-\8\11\12\14-\31\127]", "\u{FFFD}"):gsub("\239\191[\190\191]", "\u{FFFD}")
   return (text:gsub("[&<>\"']", ESCAPES))
 end
 
--- The same value with texts that are UTF-8.
+-- A copy of a value with all texts made valid UTF-8.
 local function cleaned(value)
   if type(value) == "string" then return as_utf8(value) end
   if type(value) ~= "table" then return value end
@@ -35,14 +35,14 @@ local function cleaned(value)
   return out
 end
 
---- A value as JSON that may stand in a script element.
+--- A value as JSON, safe inside of a script element.
 function M.json(value)
   local ok, text = pcall(core.json_encode, value, { sort = true })
   if not ok then text = core.json_encode(cleaned(value), { sort = true }) end
   return (text:gsub("<", "\\u003c"))
 end
 
---- The text of a file that lies beside the modules: asset("weir.html.picture.machine", "js").
+--- The contents of an asset beside the modules: asset("weir.html.picture.machine", "js").
 function M.asset(name, kind)
   local path = assert(package.searchpath(name, (package.path:gsub("%.lua%f[%z;]", "." .. kind))))
   local text = assert(files.read(path, "script"))
@@ -50,7 +50,7 @@ function M.asset(name, kind)
   return text
 end
 
--- Nothing is loaded from anywhere: the page says so itself, and browsers see to it.
+-- The policy in the page's head forbids browsers to load anything.
 local PAGE = [[
 <!DOCTYPE html>
 <html lang="en">
@@ -72,7 +72,8 @@ local PAGE = [[
 </html>
 ]]
 
---- A page: {title =, data = what its scripts read, css = names, js = names of assets, in their order}.
+--- Returns a page as text. page: {title =, data = a table for the scripts, css = names of assets, js = names of
+--- assets}, in the order of loading.
 function M.page(page)
   local css, js = {}, {}
   for i, name in ipairs(page.css) do css[i] = M.asset(name, "css") end

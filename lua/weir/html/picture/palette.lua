@@ -1,8 +1,9 @@
---- palette.lua - the colours of pictures made here: those of the core's picture writer, so that a job looks the same in all.
+--- palette.lua - the colours of pictures. The core's picture writer has equal colours, so that a job has the same
+--- colour everywhere.
 
 local M = {}
 
---- By hue: three shades each. A job has the hue id % 12, and the shade id // 12 % 3.
+--- Colours of jobs: twelve hues of three shades. Job `id` has the hue id % 12 and the shade id // 12 % 3.
 M.hues = {
   { "#ee8866", "#8f523d", "#ffb896" }, { "#4477aa", "#9ab9d8", "#294766" }, { "#ddaa33", "#85661f", "#ffdb70" },
   { "#88ccee", "#527a8f", "#2f5163" }, { "#cc6677", "#e6a9b4", "#7a3d47" }, { "#332288", "#a39cc9", "#6659a6" },
@@ -10,21 +11,21 @@ M.hues = {
   { "#117733", "#7dbd92", "#0a471f" }, { "#ee99aa", "#8f5c66", "#6b3040" }, { "#882255", "#c987aa", "#e0609f" },
 }
 
---- From a tenth in use to all of it, on a light and on a dark page.
+--- Shares in use, from a tenth to all, on a light and on a dark page.
 M.heats = { "#d3e3f0", "#bcd5e9", "#a3c6e1", "#88b6d8", "#6ba4ce", "#5092c2", "#3a7fb4", "#296ba2", "#1b568c", "#0f4070" }
 M.dark_heats = { "#1b3346", "#1f3f58", "#244b6b", "#29587e", "#2f6692", "#3776a6", "#4688b9", "#5d9bca", "#7ab0da", "#9cc8ea" }
 
---- By state.
+--- Colours of states.
 M.states = { up = "#9fd3c1", down = "#4d5661", degraded = "#e3c34a", failing = "#b3382c", unknown = "#b9aed6",
   null = "#cfd6dd", draining = "#ee8866" }
 
 --- The colour of a job.
 function M.job(id) return M.hues[id % 12 + 1][id // 12 % 3 + 1] end
 
---- The colour of one more and one more of something, from 0 on.
+--- The colour of the n-th category, n from 0.
 M.nth = M.job
 
---- Whether white letters are read well on a colour.
+--- Whether white letters are readable on a colour.
 function M.is_dark(colour)
   local r, g, b = colour:match "^#(%x%x)(%x%x)(%x%x)$"
   return tonumber(r, 16) * 0.299 + tonumber(g, 16) * 0.587 + tonumber(b, 16) * 0.114 < 140

@@ -1,27 +1,28 @@
---- scene.lua - a machine and its books as data for a page, small enough for hundreds of thousands of vertices.
+--- scene.lua - a machine and the spans of its jobs as data for a page, compact for hundreds of thousands of vertices.
 ---
---- Vertices are numbered in preorder, from 0. A shape is what is below a vertex: runs of children. Vertices with alike
---- content share their shape, so most of a machine is written once:
----   kinds   {type, basename, size, unit} each
----   shapes  by number, from 0 (nothing below) on; a flat list of runs of six numbers: kind, id of the first (-1: none), step
----           from id to id, how many, shape of each, own rank of the first (-1: none, else the ranks count on)
----   roots   runs like those of a shape
---- What few vertices have is listed by their numbers: names (not basename and id), states, values of properties and tags.
----   bookings  {job, start, end (-1: none), 1 where it is reserved} each
----   spans     flat, seven numbers: the first vertex, how many side by side from there on, booking, amount of each, 1 where
----             exclusive, kind, shape
+--- Vertices are numbered in preorder, from 0. A shape describes everything below a vertex as runs of children.
+--- Vertices with equal content share a shape, so most of a machine is written once:
+---   kinds   list of {type, basename, size, unit}
+---   shapes  by number, 0 = no children; a flat list of runs of six numbers: kind, id of the first (-1: no id), step
+---           from id to id, count, shape of each, rank of the first (-1: no rank of its own; otherwise ranks are
+---           consecutive)
+---   roots   runs of the roots, as in a shape
+--- Sparse data are listed by vertex number: names (other than basename and id), states, values of properties and tags.
+---   bookings  list of {job, start, end (-1: no end), 1 for a reservation}
+---   spans     flat, seven numbers: the first vertex, count of neighbours from the first on, booking, amount of each,
+---             1 for exclusive, kind, shape
 
 local core = require "weir.core"
 
 local M = {}
 
 M.STATES = { "up", "down", "degraded", "failing", "unknown", "null", "draining" }
-M.VALUES_MAX = 300000 -- of properties and tags in all; those of later vertices are left out
+M.VALUES_MAX = 300000 -- values of properties and tags in all; values of later vertices are left out
 
 local STATE = {}
 for i, name in ipairs(M.STATES) do STATE[name] = i - 1 end
 
--- The number of a text or list of numbers in a table that grows, from 0 on.
+-- Returns the number, from 0, of `value` in the list; appends a new value. `key` identifies the value in `known`.
 local function intern(known, list, key, value)
   local n = known[key]
   if n then return n end
@@ -37,7 +38,8 @@ end
 
 -- ---- what few vertices have -------------------------------------------------------------------------------------
 
--- Appends to a flat list of {first, how many, ...}, where the last run may grow by one.
+-- Adds vertex p to a flat list of {first, count, values...}, by extending the run at `last` where possible. Returns
+-- the index of the run.
 local function extend(list, last, width, p, ...)
   if last and list[last] + list[last + 1] == p then
     local same = true
@@ -81,7 +83,8 @@ local function booking_of(s, use)
   return intern(s.known_bookings, s.bookings, key, { use.job, use.start, stop, use.start > s.now and 1 or 0 })
 end
 
--- Spans of a vertex come before those of what is below it. Returns the place behind its last one, where its shape is not known yet.
+-- Appends the spans of a vertex, before the spans of any vertex below, with shape 0 until the shape is known. Returns
+-- the length of the list afterwards.
 local function note_uses(s, p, kind, leaf, uses)
   for _, use in ipairs(uses) do
     local b = booking_of(s, use)
@@ -91,8 +94,8 @@ local function note_uses(s, p, kind, leaf, uses)
   return #s.spans
 end
 
--- The spans of a vertex with others below it, in the flat list behind `first`, get its shape. Where nothing below it has any,
--- those that go on with the last one of their booking, `each` numbers before, join it.
+-- Sets the shape of the spans of an inner vertex, at `first` in the flat list. Where no vertex below has spans, a span
+-- adjacent to the last span of an equal booking, `each` numbers before, is merged with the last span.
 local function join_spans(s, first, behind, shape, each)
   local spans, kept = s.spans, first
   for i = first, behind - 7, 7 do
@@ -115,7 +118,7 @@ end
 
 -- ---- the tree -----------------------------------------------------------------------------------------------------
 
--- Adds a child to a flat list of runs; it joins the last run where it goes on.
+-- Adds a child to a flat list of runs, by extending the last run where possible.
 local function add_child(runs, kind, id, shape, rank)
   local n = #runs
   local last, count = n - 5, runs[n - 2]
@@ -138,7 +141,7 @@ local function shape_of(s, v, rank)
   return intern(s.known_shapes, s.shapes, table.concat(runs, " "), runs)
 end
 
--- `above`: the rank of what it is in.
+-- Adds a vertex and everything below. `above`: the rank of the parent.
 function add_vertex(s, v, runs, above)
   local p, id, rank, kind, name, basename = s.n, v.id, v.rank, kind_of(s, v), v.name, v.basename
   s.n = p + 1
@@ -158,7 +161,7 @@ local function sorted_properties(s)
   return list
 end
 
---- The data of a graph, or of what is at and below a vertex of it. Costs the vertices.
+--- Returns the data of a graph, or of a vertex and everything below. Time is linear in the vertices.
 function M.of(g, start)
   local array = core.array
   local s = { n = 0, now = g:now(), kinds = array {}, known_kinds = {}, shapes = { array {} }, known_shapes = { [""] = 0 },

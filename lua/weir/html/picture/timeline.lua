@@ -1,4 +1,5 @@
---- timeline.lua - who has what, when, as a picture: a lane for each node (or what else), time from left to right, in SVG.
+--- timeline.lua - the resources of jobs over time as SVG: a lane for each node (or vertex of another type), time from
+--- left to right.
 
 local lanes_of = require "weir.html.picture.lanes"
 local markup = require "weir.html.picture.markup"
@@ -7,11 +8,11 @@ local times = require "weir.html.picture.times"
 
 local M = {}
 
-M.LANES_MAX = 400 -- more are bundled, and drawn by how much of each bundle is in use
+M.LANES_MAX = 400 -- more lanes are bundled, and drawn by the share of each bundle in use
 M.RECTS_MAX = 60000
 local MARGIN, AXIS, LABEL, LISTED, HEIGHT, TICK = 24, 26, 200, 30, 900, 110
 
--- Width of a text, rather too wide: most letters are narrower.
+-- Width of a text in pixels, estimated generously: most letters are narrower.
 local function wide(text, size) return (utf8.len(text) or #text) * size * 0.62 end
 
 local function cut(text, size, room)
@@ -23,7 +24,7 @@ end
 
 -- ---- steps of one lane ----------------------------------------------------------------------------------------------
 
--- The times at which something of a lane begins or ends.
+-- The times at which a booking of a lane begins or ends, sorted.
 local function changes(parts, horizon)
   local seen, list = {}, {}
   for _, x in ipairs(parts) do
@@ -49,7 +50,7 @@ local function active(parts, t)
   return list, sum
 end
 
---- Calls f(booking, t0, t1, low, high) for the rectangles of a lane: jobs at one time stand on one another.
+--- Calls f(booking, t0, t1, low, high) for each rectangle of a lane; simultaneous jobs are stacked.
 local function each_rect(parts, horizon, f)
   local open, list = {}, changes(parts, horizon)
   for i, t in ipairs(list) do
@@ -72,7 +73,7 @@ local function each_rect(parts, horizon, f)
   end
 end
 
---- Calls f(level, t0, t1) for the times in which a lane is in use, from level 1 to 10.
+--- Calls f(level, t0, t1) for each interval in which a lane is in use, with the share in use as a level from 1 to 10.
 local function each_level(parts, horizon, f)
   local steps = {}
   for _, x in ipairs(parts) do
@@ -106,7 +107,7 @@ local function span_of(bookings, now)
   return first, last, endless
 end
 
--- Heights of lanes: one that stands for many is higher.
+-- Sets the offset and height of each lane. A lane of many vertices is higher.
 local function place(p)
   local weights, sum = {}, 1e-9
   for i, lane in ipairs(p.lanes) do
@@ -132,7 +133,8 @@ local function box(x, y, w, h) return ("M%s %sh%sv%sh-%sz"):format(number(x), nu
 
 local function stop_of(p, b) return b.stop == math.huge and p.right or x_of(p, b.stop) end
 
--- Rectangles by booking, as one path each, and the best place for a name.
+-- Returns by booking {words = rectangles of an SVG path, x, y, w, h of the largest rectangle, for a label}; nil where
+-- more than RECTS_MAX rectangles are needed.
 local function job_paths(p)
   local paths, count = {}, 0
   for _, lane in ipairs(p.lanes) do
@@ -244,7 +246,7 @@ local function draw_scale(p, y)
   return y + 22
 end
 
--- Returns where it ends.
+-- Draws the legend at y. Returns the y below.
 local function draw_legend(p, y)
   if p.heat then y = draw_scale(p, y) end
   local list, widest = entries_of(p), 0
@@ -303,7 +305,8 @@ local function title_of(g, start)
   return root and root.name or "nothing"
 end
 
--- What there is to draw: single lanes, folded, or bundles of neighbours.
+-- Chooses the lanes: folded; or bundles of neighbours, where lanes or rectangles are too many. Returns the paths of
+-- jobs; nil for bundles.
 local function prepare(p, lanes)
   p.lanes = p.total and lanes or lanes_of.fold(lanes)
   place(p)
@@ -331,8 +334,9 @@ local function has_type(g, type)
   end
 end
 
---- The picture of a graph's books as SVG. opts: by, a type whose vertices are the lanes ("node" where there are nodes) or
---- "type" for a lane a type; start, a vertex: only what is at and below it; width, in pixels. Or nil, message, "unknown".
+--- Draws the spans of a graph over time. Returns SVG; or nil, message, "unknown" or "invalid". opts: by, a type whose
+--- vertices are the lanes (default "node", where the graph has nodes) or "type" for a lane per type; start, a vertex:
+--- only the vertex and everything below; width, in pixels.
 function M.svg(g, opts)
   opts = opts or {}
   if opts.width and (opts.width < 320 or opts.width > 8000) then

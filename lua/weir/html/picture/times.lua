@@ -1,9 +1,9 @@
---- times.lua - points in time as texts, and the round ones among them.
+--- times.lua - times as text, and round steps for axes.
 
 local M = {}
 
---- "90 s" among times below an hour, else "01:30:00", "2 d 03:00": as exact as steps of so many seconds need. extent: the
---- largest of the times that are told together.
+--- A time as text: "90 s" for extents below an hour, otherwise "01:30:00" or "2 d 03:00", as exact as `step` (in
+--- seconds) needs. extent: the largest time shown in the picture.
 function M.text(t, step, extent)
   if t < 0 then return "-" .. M.text(-t, step, extent) end
   local s = math.floor(t)
@@ -17,7 +17,7 @@ end
 
 local STEPS = { 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400 }
 
--- 1, 2 or 5 times a power of ten, not below x.
+-- The smallest of 1, 2 or 5 times a power of ten not below x.
 local function round_up(x)
   local unit = 10.0 ^ math.floor(math.log(x, 10))
   for _, k in ipairs { 1, 2, 5, 10 } do
@@ -25,7 +25,7 @@ local function round_up(x)
   end
 end
 
---- A round step, of which there are at most `count` in `span` seconds.
+--- A round step in seconds that divides `span` seconds into at most `count` parts.
 function M.step(span, count)
   local least = span / math.max(1, count)
   if least < 1 then return round_up(least) end

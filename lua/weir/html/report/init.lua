@@ -1,19 +1,22 @@
---- report - what a replay did, as one HTML page: Gantt charts, utilisation and queue over time, metrics side by side, search.
---- It needs nothing but itself and a browser.
+--- report - an HTML page about replays: Gantt charts, utilisation and queue over time, metrics side by side, search.
+--- The page is self-contained: a browser suffices.
 ---
----   report.write("out", { run, ... })     -- out/index.html; several runs are compared, the first one is the base
+---   report.write("out", { run, ... })     -- out/index.html; several runs are compared with the first
 ---
---- A run; times are seconds on one clock:
----   title     its name                     subtitle  more about it
----   machine   {type = "core", total = units of it, per_rank = units on each rank (where resources are "RANKS/IDS"),
----             names = of the ranks, or of the units where there are no ranks}
----   jobs      {id =, submit =, start =, finish =, resources =, size =, user =, name =, estimate =, state =} each. start and
----             finish are nil where it did not start or end. resources: "0-1/0-15 7/3", the ids on each of these ranks, or
----             "0-3,7", units from 0 on; a job without them is counted, but not drawn. size: its units, told by resources if nil.
----   metrics   {name =, value =, unit = "s" or "%" (0 to 1) or any, better = "less" or "more", doc =} each, or {name = value};
----             {group =} is a heading
----   series    {utilisation = {t, part, t, part, ...}, queue = {t, jobs, ...}, any other name = ...}: steps. The two are
----             computed from the jobs where they are missing.
+--- A run is a table as follows. Times are seconds on a common clock:
+---   title     the name of the run          subtitle  further text
+---   machine   {type = "core", total = number of units, per_rank = units on each rank (where resources are
+---             "RANKS/IDS"), names = names of the ranks, or of the units of a machine without ranks}
+---   jobs      list of {id =, submit =, start =, finish =, resources =, size =, user =, name =, estimate =, state =}.
+---             start and finish are nil for a job that did not start or end. resources: "0-1/0-15 7/3", ids on ranks,
+---             or "0-3,7",
+---             units counted from 0; a job without resources is counted, but not drawn. size: number of units, by
+---             default
+---             counted from resources.
+---   metrics   list of {name =, value =, unit = "s" or "%" (0 to 1) or any, better = "less" or "more", doc =}, or
+---             {name = value}; an entry {group =} is a heading
+---   series    {utilisation = {t, part, t, part, ...}, queue = {t, jobs, ...}, any name = ...}: step functions.
+---             Utilisation and queue are computed from the jobs where missing.
 
 local core = require "weir.core"
 local colours = require "weir.html.picture.html".colours
@@ -22,14 +25,14 @@ local markup = require "weir.html.picture.markup"
 
 local M = {}
 
-M.JOBS_MAX = 300000 -- drawn of a run: those with the largest areas (units times time)
+M.JOBS_MAX = 300000 -- jobs drawn of a run, at most; larger areas (units times time) have priority
 
--- What is wrong with a run; caught in M.html.
+-- Raises an error in a run, caught in M.html.
 local function fail(...) error({ text = string.format(...) }, 0) end
 
 -- ---- resources ----------------------------------------------------------------------------------------------------
 
--- Calls f(lo, hi) for the runs of an idset.
+-- Calls f(lo, hi) for each range of an idset. Returns whether the text is an idset.
 local function each_range(text, f)
   text = text:match "^%[(.*)%]$" or text
   for part in text:gmatch "[^,]+" do
@@ -41,7 +44,7 @@ local function each_range(text, f)
   return true
 end
 
--- Appends units lo to hi to a flat list of {first, how many}; refuses what the machine does not have.
+-- Appends units lo to hi to a flat list of {first, count}. Returns false for units outside of the machine.
 local function add_units(list, lo, hi, total)
   if hi >= total then return false end
   local n = #list
@@ -70,7 +73,7 @@ local function add_ranks(list, ranks, ids, machine)
   return good and ok
 end
 
--- "0-1/0-15 7/3" or "0-3,7" as a flat list of {first unit, how many}; nil where it makes no sense.
+-- Parses "0-1/0-15 7/3" or "0-3,7" into a flat list of {first unit, count}; nil where invalid.
 local function units_of(text, machine)
   local list, ok = {}, true
   for part in text:gmatch "%S+" do
@@ -103,7 +106,8 @@ local function check_job(run, i, job)
   if job.finish and (job.start == nil or job.finish < job.start) then fail("%s: job %s: it ends before it starts", run.title, job.id) end
 end
 
--- Places of units, each set of them once: where[text] is {place in the flat list, how many ranges, how many units}.
+-- Returns {offset in all.flat, number of ranges, number of units} for a job's resources; nil for none. Each distinct
+-- text is parsed and stored once.
 local function note_units(all, run, job)
   local text = job.resources
   if text == nil or text == "" then return nil end
@@ -124,7 +128,7 @@ end
 
 local function area(job) return (job.size or 1) * ((job.finish or job.start or 0) - (job.start or 0)) end
 
--- The jobs that are drawn, by their starts, and how many are left out.
+-- Returns the jobs to draw, sorted by start, and the number of jobs left out.
 local function choose(jobs)
   local list, left = table.move(jobs, 1, #jobs, 1, {}), math.max(0, #jobs - M.JOBS_MAX)
   if left > 0 then
@@ -157,7 +161,7 @@ end
 
 local function array() return core.array {} end
 
--- Jobs as columns: what repeats is a number into a list.
+-- Jobs as columns; repeated texts (users, states) are indices into lists.
 local function columns(run)
   local jobs, left = choose(run.jobs)
   local out = { id = array(), submit = array(), start = array(), finish = array(), size = array(), first = array(), ranges = array(),
@@ -240,7 +244,8 @@ local function page(runs, opts)
       "weir.html.report.report" } }
 end
 
---- The page of one or several runs as text; or nil, message, "invalid". opts.title. Costs the jobs.
+--- Returns the page about one or several runs as text; or nil, message, "invalid". opts.title. Time is linear in the
+--- jobs.
 function M.html(runs, opts)
   if #runs == 0 then return nil, "a report needs a run", "invalid" end
   local ok, result = pcall(page, runs, opts)
@@ -249,7 +254,7 @@ function M.html(runs, opts)
   error(result, 0)
 end
 
---- Writes DIR/index.html, and makes DIR where it is missing. Returns the path; or nil, message, "io" or "invalid".
+--- Writes DIR/index.html and makes a missing DIR. Returns the path; or nil, message, "io" or "invalid".
 function M.write(dir, runs, opts)
   local html, why, code = M.html(runs, opts)
   if not html then return nil, why, code end

@@ -1,12 +1,12 @@
---- replay.lua - what weir.replay.data tells of a replay (the text of replay.json, too) as a run of a report.
+--- replay.lua - turns the data of a replay (weir.replay.data, also as read from replay.json) into a run of a report.
 
 local M = {}
 
-local JOBS_MAX = 300000 -- series of more are not computed from the jobs
+local JOBS_MAX = 300000 -- series of more jobs are not computed from the jobs
 
 -- ---- who had what -------------------------------------------------------------------------------------------------
 
--- By rank: {first =, units =}; and how many units each rank has, where all have as many and come one after the other.
+-- Returns {first =, units =} by rank; and the number of units of each rank, or nil where ranks differ or leave gaps.
 local function lanes_of(list)
   local lanes, per = {}, list[1] and list[1].units
   for i, lane in ipairs(list) do
@@ -22,7 +22,7 @@ local function each_id(text, f)
   end
 end
 
--- Units of one rank's ids, numbered through; all of the rank's without ids.
+-- Appends the units of ids on a rank, numbered through the machine; all units of the rank for ids = nil.
 local function add_rank(words, lane, ids)
   if not lane then return end
   if not ids then
@@ -32,7 +32,7 @@ local function add_rank(words, lane, ids)
   end
 end
 
--- "rank[0-1]/core[0-3]" as a report has it: "0-1/0-3", or units from 0 on where ranks are not alike.
+-- Converts "rank[0-1]/core[0-3]" into the form of a report: "0-1/0-3"; or a list of units, where ranks differ.
 local function units_of(text, type, lanes, per)
   local words = {}
   for ranks, children in text:gmatch "rank(%[?[%d,-]+%]?)(%S*)" do
@@ -67,7 +67,7 @@ end
 
 -- ---- metrics and series -------------------------------------------------------------------------------------------
 
--- {name, where in the metrics, unit, what is better, doc}. Counts of what went wrong are left out where they are 0.
+-- {name, path in the metrics, unit, better, doc}. Rows in WRONG are left out where 0.
 local ROWS = {
   { "jobs", "jobs" }, { "refused", "rejected", nil, "less", "more than the machine has" }, { "unfinished", "unfinished", nil, "less" },
   { "longer than estimated", "killed", nil, "less" }, { "failed", "failed", nil, "less" }, { "preempted", "preempted", nil, "less" },
@@ -119,14 +119,15 @@ local function steps_of(series, name, total)
   return #list > 0 and list or nil
 end
 
--- What jobs that ended do not tell: others waited too, or ran before.
+-- Series as sampled by the replay, where the list of ended jobs is incomplete (unfinished or preempted jobs) or too
+-- long for computing series; otherwise nil.
 local function sampled(data, jobs)
   local m, s, total = data.metrics, data.series, data.machine.total
   if (m.unfinished or 0) == 0 and (m.preempted or 0) == 0 and #jobs <= JOBS_MAX then return nil end
   return { utilisation = steps_of(s, "used", total), queue = steps_of(s, "queued", 1) }
 end
 
---- A run. `data`: what weir.replay.data.report gives.
+--- Returns a run for weir.html.report. `data`: a table from weir.replay.data.report.
 function M.run(data)
   local jobs, per = jobs_of(data)
   return {
