@@ -1,7 +1,7 @@
-/* rack_table.c - reads the topology of RFC 49, and builds nodes by it.
+/* rack_table.c - reads the topology of RFC 49, and builds nodes with the topology.
  *
- * Domains lie in one array in preorder, each with the place where what is below it ends. Main invariant: within an entry
- * no core and no gpu is in two domains, and an id tells domains of one type apart.
+ * Domains lie in one array in preorder, each with the index of the end of its subtree. Main invariant: within an entry,
+ * each core and each gpu is in at most one domain, and domains of one type have different ids.
  */
 #include "rset/rack_table.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TYPES 32 /* of domains, in one entry */
+#define TYPES 32 /* types of domains in one entry */
 
 enum { CORES, GPUS, KINDS };
 static const char *const id_keys[KINDS] = {"cores", "gpus"};
@@ -26,21 +26,21 @@ struct storage {
     int64_t size;
 };
 
-/* A domain; the first of an entry is the node itself. */
+/* A domain; the first domain of an entry is the node. */
 struct domain {
     const char *type;
-    uint32_t id, end;    /* end: of what is below it */
-    int64_t memory;      /* GiB; -1: not told */
-    weir_idset *own[KINDS]; /* NULL: not told */
+    uint32_t id, end;    /* end: index after the last domain of the subtree */
+    int64_t memory;      /* GiB; -1: absent */
+    weir_idset *own[KINDS]; /* NULL: absent */
     uint32_t storage, nstorage;
 };
 
 struct entry {
     weir_idset *ranks;
-    uint32_t top; /* domain */
+    uint32_t top; /* index of the domain that is the node */
 };
 
-/* Ranks lo to hi belong to an entry. */
+/* Ranks lo to hi, both included, belong to the entry with index `entry`. */
 struct run {
     uint32_t lo, hi, entry;
 };
@@ -56,7 +56,7 @@ struct weir_rack_table {
     uint32_t nstorages, storages_cap;
 };
 
-/* The domains of one type in an entry so far. */
+/* The number of domains of one type in an entry so far. */
 struct counter {
     const char *type;
     uint32_t n;
@@ -67,8 +67,8 @@ struct reader {
     const char *source;
     weir_err *err;
     weir_idset *ranks;       /* of all entries so far */
-    weir_idset *seen[KINDS]; /* in this entry */
-    struct counter types[TYPES]; /* likewise */
+    weir_idset *seen[KINDS]; /* ids in this entry so far */
+    struct counter types[TYPES]; /* of this entry */
     uint32_t ntypes;
     char path[512];
     size_t path_len;
@@ -76,7 +76,7 @@ struct reader {
 
 #define BAD(r, ...) bad(r, WEIR_EINVAL, __VA_ARGS__)
 
-/* An error at the place that the path leads to. */
+/* Fails with an error at the current path of the document. */
 __attribute__((format(printf, 3, 4))) static int bad(const struct reader *r, int code, const char *fmt, ...)
 {
     char text[320];
@@ -122,7 +122,7 @@ static int read_idset(struct reader *r, const char *key, const json_t *value, we
 
 /* ---- domains -------------------------------------------------------------------------------------------------- */
 
-/* Reads cores or gpus, which no other domain of the entry may have. */
+/* Reads the cores or gpus of a domain. Fails if a further domain of the entry has some of the ids. */
 static int read_own(struct reader *r, uint32_t at, int kind, const json_t *value)
 {
     weir_idset *ids = NULL;
@@ -146,10 +146,11 @@ static int read_memory(struct reader *r, struct domain *d, const json_t *value)
     return WEIR_OK;
 }
 
-/* The next smaller of the units that RFC 14 names; NULL: there is none. */
+/* Returns the next smaller unit of the list in RFC 14, with the factor between the two, or NULL. */
 static const char *smaller_unit(const char *unit, double *factor)
 {
-    static const char *const units[][6] = {{"PiB", "TiB", "GiB", "MiB", "KiB", "B"}, {"PB", "TB", "GB", "MB", "kB", "B"}};
+    static const char *const units[][6] = {{"PiB", "TiB", "GiB", "MiB", "KiB", "B"},
+                                           {"PB", "TB", "GB", "MB", "kB", "B"}};
 
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < 5; k++)
@@ -160,7 +161,7 @@ static const char *smaller_unit(const char *unit, double *factor)
     return NULL;
 }
 
-/* A capacity with a fraction is told in smaller units. */
+/* Reads a capacity. A capacity with a fraction is converted to smaller units until the fraction is gone. */
 static int read_capacity(struct reader *r, struct storage *s, const json_t *value)
 {
     double capacity = json_number_value(value), factor = 1;
@@ -175,7 +176,8 @@ static int read_capacity(struct reader *r, struct storage *s, const json_t *valu
     if (capacity > (double)WEIR_TREEPOOL_CAPACITY)
         return BAD(r, "capacity must be a number from 0 to 2^53");
     if (json_is_real(value) && capacity != floor(capacity) && strcmp(s->unit, "B") != 0)
-        return BAD(r, "capacity %.17g has a fraction; the unit \"%.32s\" has no smaller one that is known", capacity, s->unit);
+        return BAD(r, "capacity %.17g has a fraction; the unit \"%.32s\" has no smaller one that is known", capacity,
+                   s->unit);
     s->size = json_is_integer(value) ? json_integer_value(value) : (int64_t)floor(capacity);
     return WEIR_OK;
 }
@@ -225,7 +227,7 @@ static int read_storage(struct reader *r, struct domain *d, const json_t *list)
 
 static int read_domain(struct reader *r, const char *type, const json_t *value, uint32_t depth);
 
-/* The counter of a type, made where there is none; NULL: too many types. */
+/* Returns the counter of a type, made if missing; NULL if there are too many types. */
 static struct counter *counter_of(struct reader *r, const char *type)
 {
     uint32_t i = 0;
@@ -426,7 +428,8 @@ uint32_t weir_rack_table_extra(const weir_rack_table *t)
 
     for (uint32_t i = 0; t && i < t->nentries; i++) {
         const struct domain *top = &t->domains[t->entries[i].top];
-        uint64_t n = 2 * (uint64_t)(top->end - t->entries[i].top) + t->nstorages; /* each domain and its memory */
+        /* a vertex and its memory for each domain */
+        uint64_t n = 2 * (uint64_t)(top->end - t->entries[i].top) + t->nstorages;
         most = n > most ? n : most;
     }
     return most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
@@ -434,14 +437,14 @@ uint32_t weir_rack_table_extra(const weir_rack_table *t)
 
 /* ---- building ------------------------------------------------------------------------------------------------- */
 
-/* A node that is being filled. */
+/* A node under construction. */
 struct builder {
     const weir_rack_table *t;
     weir_graph *g;
     weir_err *err;
     const weir_idset *have[KINDS]; /* NULL: none */
-    weir_idset *rest[KINDS];       /* what no domain has taken */
-    int64_t memories, storages;    /* ids given out */
+    weir_idset *rest[KINDS];       /* not yet in a domain */
+    int64_t memories, storages;    /* next ids */
 };
 
 static int add_ids(struct builder *b, weir_vertex parent, const char *type, const weir_idset *ids)
@@ -459,7 +462,7 @@ static int add_ids(struct builder *b, weir_vertex parent, const char *type, cons
     return rc;
 }
 
-/* What a domain has of its own that R_lite has too. */
+/* Adds the ids of a domain, as far as R_lite has the ids, and removes the ids from the rest. */
 static int add_own(struct builder *b, weir_vertex parent, const weir_idset *own, int kind)
 {
     weir_idset *both = NULL;
@@ -501,7 +504,8 @@ static int add_storage(struct builder *b, weir_vertex parent, const struct stora
     return rc == WEIR_OK ? weir_vertex_set(b->g, v, WEIR_PROPERTIES, "path", s->path, b->err) : rc;
 }
 
-/* Whether R_lite has something of a domain, or the domain is about neither cores nor gpus. */
+/* Returns true if R_lite has some core or gpu of the subtree of a domain, or if the subtree names no cores and no
+ * gpus. */
 static bool is_there(const struct builder *b, uint32_t at)
 {
     bool told = false;
@@ -518,7 +522,7 @@ static bool is_there(const struct builder *b, uint32_t at)
 
 static int add_domain(struct builder *b, weir_vertex parent, uint32_t at);
 
-/* What lies in a domain, whose vertex is there. */
+/* Adds the content of a domain below the vertex of the domain. */
 static int add_content(struct builder *b, weir_vertex v, uint32_t at)
 {
     const struct domain *d = &b->t->domains[at];
@@ -561,7 +565,7 @@ static const struct entry *entry_of(const weir_rack_table *t, uint32_t rank)
     return t && lo < t->nruns && t->runs[lo].lo <= rank ? &t->entries[t->runs[lo].entry] : NULL;
 }
 
-/* The domains of an entry, then what none of them has. */
+/* Adds the domains of an entry, and then the cores and gpus outside of domains. */
 static int add_topology(struct builder *b, weir_vertex node, const struct entry *e)
 {
     int rc = WEIR_OK;
@@ -578,8 +582,8 @@ static int add_topology(struct builder *b, weir_vertex node, const struct entry 
     return rc;
 }
 
-int weir_rack_table_add(const weir_rack_table *t, weir_graph *g, weir_vertex node, uint32_t rank, const struct rset_class *has,
-                      weir_err *err)
+int weir_rack_table_add(const weir_rack_table *t, weir_graph *g, weir_vertex node, uint32_t rank,
+                        const struct rset_class *has, weir_err *err)
 {
     struct builder b = {.t = t, .g = g, .err = err};
     const struct entry *e = entry_of(t, rank);

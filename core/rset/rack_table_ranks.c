@@ -1,7 +1,9 @@
-/* rack_table_ranks.c - the key `scheduling` of RFC 49 for other ranks: those of a part, of two together, of a child instance.
- * What an entry says of its nodes is carried along as it is: it tells what there is, not what a job has of it.
+/* rack_table_ranks.c - the key `scheduling` of RFC 49 with a changed set of ranks: for a part of a set, for a union,
+ * for a child instance. The topology in an entry is never cut: the topology describes nodes, and not the share of a
+ * job.
  *
- * Main invariant: values that were read are shared, never changed; an entry whose ranks cannot be read stays as it came.
+ * Main invariant: input values are shared by the results, and never changed; an entry with unreadable ranks stays
+ * unchanged.
  */
 #include "rset/rack_table.h"
 
@@ -9,7 +11,7 @@
 
 #include <string.h>
 
-/* The ranks of an entry; *out NULL: they cannot be read. */
+/* Reads the ranks of an entry; *out is NULL if the ranks are unreadable. */
 static int ranks_of(const json_t *entry, weir_idset **out)
 {
     const json_t *ranks = json_object_get(entry, "ranks");
@@ -22,7 +24,7 @@ static int ranks_of(const json_t *entry, weir_idset **out)
     return rc == WEIR_ENOMEM ? rc : WEIR_OK;
 }
 
-/* A copy of an entry with other ranks, which are freed; NULL: out of memory. */
+/* Copies an entry with new ranks, which are freed. Returns NULL if out of memory. */
 static json_t *with_ranks(json_t *entry, weir_idset *ranks)
 {
     weir_buf text = {0};
@@ -41,7 +43,7 @@ static json_t *with_ranks(json_t *entry, weir_idset *ranks)
     return NULL;
 }
 
-/* The key with other children, which go over to it; NULL: out of memory. */
+/* Copies the value of `scheduling` with new children, whose ownership is taken. Returns NULL if out of memory. */
 static json_t *with_children(const json_t *scheduling, json_t *children)
 {
     json_t *copy = json_copy((json_t *)(uintptr_t)scheduling);
@@ -54,13 +56,13 @@ static json_t *with_children(const json_t *scheduling, json_t *children)
     return NULL;
 }
 
-/* A map from ranks to ranks: `keep` says which stay, `to` what they become. */
+/* A change of ranks: ranks outside of `keep` are dropped, and the rest may get new numbers. */
 struct change {
     const weir_idset *keep;
-    const uint32_t *to; /* NULL: what they were. The i-th of `keep` becomes to[i]. */
+    const uint32_t *to; /* the i-th of `keep` becomes to[i]; NULL: numbers stay */
 };
 
-/* The ranks of an entry after a change; *ranks is replaced. */
+/* Applies a change to *ranks, which is replaced. */
 static int changed_ranks(const struct change *c, weir_idset **ranks)
 {
     weir_idset *stay = NULL, *result = NULL;
@@ -87,7 +89,7 @@ static int changed_ranks(const struct change *c, weir_idset **ranks)
     return rc;
 }
 
-/* Appends an entry as it is after a change, if a rank is left. 0, or negative. */
+/* Appends an entry after a change, unless no rank is left. Returns 0, or a negative number. */
 static int append_changed(json_t *list, json_t *entry, const struct change *c)
 {
     weir_idset *ranks;
@@ -137,7 +139,7 @@ int weir_rack_table_renumber(const json_t *scheduling, const weir_idset *ranks, 
 
 /* ---- joining -------------------------------------------------------------------------------------------------- */
 
-/* Whether two entries say the same but for their ranks. */
+/* Returns true if two entries differ in nothing but their ranks. */
 static bool alike(const json_t *a, const json_t *b)
 {
     const char *key;
@@ -154,7 +156,7 @@ static bool alike(const json_t *a, const json_t *b)
     return true;
 }
 
-/* Adds the ranks of `entry` to those of the i-th of the list. 0, or negative. */
+/* Adds the ranks of `entry` to the ranks of the i-th entry of the list. Returns 0, or a negative number. */
 static int add_ranks(json_t *list, size_t i, const json_t *entry)
 {
     weir_idset *ranks, *more;

@@ -1,4 +1,4 @@
-/* rset.c - resource sets: making them, asking them, and the canonical form. See rset.h for the main invariant.
+/* rset.c - making and querying resource sets, and the canonical form. The main invariant is in rset.h.
  */
 #include "format/input.h"
 #include "base/strtab.h"
@@ -168,16 +168,17 @@ static uint32_t hash_children(const struct rset_class *c)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* Which classes of r the raw ones have become; found by the hash of their children. */
+/* The conversion of raw classes to classes of r, found by the hash of their children. */
 struct settling {
     weir_rset *r;
     struct rset_classes *raw;
-    uint32_t *became; /* by raw class: class of r + 1, 0: none yet */
-    uint32_t *slots;  /* hash table: class of r + 1 */
+    uint32_t *became; /* by raw class: class of r + 1, or 0 */
+    uint32_t *slots;  /* hash table of classes of r, + 1 */
     uint32_t mask;
 };
 
-/* The class of r with these children, made of the raw one if there is none; WEIR_NONE: out of memory. */
+/* Returns the class of r with the children of a raw class. A missing class is made, and the children move from the raw
+ * class. Returns WEIR_NONE if out of memory. */
 static uint32_t settle_class(struct settling *s, uint32_t raw)
 {
     struct rset_classes *to = &s->r->classes;

@@ -1,20 +1,25 @@
-/* rset.h - how a resource set (RFC 20, R version 1) is kept, and what its files share. Private to the core.
+/* rset.h - the struct behind weir_rset, a resource set (RFC 20, R version 1), and the functions that the files of rset/
+ * share. Private to the core.
  *
- *   rset.c            making, asking, the canonical form
- *   rset_read.c       from JSON
- *   rset_write.c      to JSON
- *   rset_algebra.c    union, difference, parts
- *   rset_remap.c      other ranks
- *   rset_scheduling.c the key `scheduling`: who wrote it, and which part of it belongs to a part of the set
- *   rset_jgf.c        ... where it is a JSON graph (rset_jgf_join.c: two of them as one)
- *   rset_check.c      what RFC 20 asks for beyond what can be read
- *   rset_collect.c    from a graph or an allocation
- *   rset_graph.c      the machine that a set stands for
+ *   rset.c            making and querying sets, the canonical form
+ *   rset_read.c       sets from JSON
+ *   rset_write.c      sets to JSON
+ *   rset_algebra.c    union, difference, intersection, parts
+ *   rset_remap.c      sets with new ranks
+ *   rset_scheduling.c the key `scheduling`: its writer, and the part of the key that belongs to a part of the set
+ *   rset_jgf.c        scheduling as a JSON graph: parts of the graph, new ranks
+ *   rset_jgf_join.c   scheduling as a JSON graph: two graphs joined
+ *   rack_table.c      scheduling as RFC 49 has it: the topology of nodes (rack_table_ranks.c: parts, new ranks)
+ *   rset_check.c      validation beyond the rules that reading enforces
+ *   rset_collect.c    sets of a graph or an allocation
+ *   rset_graph.c      graphs of a set
+ *   rv1_read.c        the reader of machines for the format R
+ *   rv1_write.c       the writers of machines and allocations for the format R
  *
- * Ranks with the same children are one class. Main invariant (canonical form): classes have disjoint, non-empty sets of
- * ranks and differ in their children; they are in the order of their lowest ranks; the children of a class are in the
- * order core, gpu, others by name, and none is empty; `ranks` is the union of all classes. A rank may have no children.
- * Properties are in the order in which they came; each is on some rank of the set, and on none that is not.
+ * Ranks with equal children form a class. Main invariant (canonical form): classes have disjoint, non-empty sets of
+ * ranks, differ in their children, and ascend by their lowest ranks; the children of a class are ordered core, gpu,
+ * then the rest by name, and none is empty; `ranks` is the union of the ranks of all classes. A rank may have no
+ * children. Properties keep the order of the input; each has at least one rank, and only ranks of the set.
  */
 #ifndef WEIR_RSET_H
 #define WEIR_RSET_H
@@ -23,11 +28,13 @@
 
 #include "request/constraint.h"
 
+/* The ids of one type on each rank of a class. */
 struct rset_child {
     char *type;
     weir_idset *ids;
 };
 
+/* Ranks with equal children. */
 struct rset_class {
     weir_idset *ranks;
     struct rset_child *children;
@@ -39,7 +46,7 @@ struct rset_classes {
     uint32_t count, cap;
 };
 
-/* Ranks lo to hi belong to a class, by number. */
+/* Ranks lo to hi, both included, belong to the class with index `class`. */
 struct rset_run {
     uint32_t lo, hi, class;
 };
@@ -49,15 +56,15 @@ struct rset_runs {
     uint32_t count, cap;
 };
 
-/* The hosts of a document, shared by all sets that were made from it: the i-th of `ranks` has the i-th host. */
+/* The hosts of a document, shared by all sets derived from the document: the i-th rank of `ranks` has the i-th host. */
 struct rset_hosts {
     uint32_t refs;
     weir_idset *ranks;
     weir_hostlist *list;
 };
 
-/* The key `scheduling` of a document as it came, and what the set had to which it belongs; shared likewise. A part of that
- * set keeps the whole of it: what is cut is only what is written. */
+/* The key `scheduling` of a document, unchanged, and the classes of the set in the document; shared by all sets derived
+ * from the document. A part of the set keeps the full value: only writing cuts the value down to the part. */
 struct rset_scheduling {
     uint32_t refs;
     json_t *value;
@@ -74,72 +81,84 @@ struct weir_rset {
     bool has_start, has_end;
     uint32_t nslots;    /* 0: not known */
     struct rset_scheduling *scheduling;
-    json_t *execution, *document; /* the other keys of `execution`, and of the document; NULL: none */
+    json_t *execution, *document; /* unknown keys of `execution` and of the document, kept unchanged; NULL: none */
 };
 
 /* ---- rset.c ---- */
 
-/* How the children of a class are ordered. */
+/* Compares two types in the order of children: core, gpu, then by name. Returns a number below, equal to or above 0. */
 int weir_rset_compare_types(const char *a, const char *b);
-/* Adds a child, at its place; takes the ids over, also when it fails. There is no child of that type yet. */
+/* Inserts a child in order. The class must have no child of the type. Takes ownership of the ids, also on failure. */
 int weir_rset_add_child(struct rset_class *c, const char *type, weir_idset *ids) WEIR_CHECKED;
-const weir_idset *weir_rset_child(const struct rset_class *c, const char *type); /* NULL: none */
+/* Returns the ids of a type in a class, or NULL if the class is NULL or has no such type. */
+const weir_idset *weir_rset_child(const struct rset_class *c, const char *type);
+/* Returns true if two classes have equal children, whatever their ranks. */
 bool weir_rset_same_children(const struct rset_class *a, const struct rset_class *b);
-int weir_rset_class_copy(const struct rset_class *from, struct rset_class *to) WEIR_CHECKED; /* children only */
+/* Adds copies of the children of a class, but not of the ranks, to an empty class. */
+int weir_rset_class_copy(const struct rset_class *from, struct rset_class *to) WEIR_CHECKED;
+/* Free the content of one class, or of all classes of a list, and leave an empty struct behind. */
 void weir_rset_class_clear(struct rset_class *c);
 void weir_rset_classes_clear(struct rset_classes *c);
-/* The class of a rank, or NULL. */
+/* Returns the class of a rank, or NULL. O(classes) */
 const struct rset_class *weir_rset_class_of(const struct rset_classes *c, int64_t rank);
+/* Appends a run; the caller keeps the runs ascending, or sorts at the end. */
 int weir_rset_run_add(struct rset_runs *runs, uint32_t lo, uint32_t hi, uint32_t class) WEIR_CHECKED;
+/* Sorts runs by rank. O(n) if the runs are already sorted. */
 void weir_rset_sort_runs(struct rset_runs *runs);
-/* The runs of all classes, ascending. */
+/* Appends the runs of all classes, and sorts by rank. */
 int weir_rset_runs_of(const struct rset_classes *c, struct rset_runs *out) WEIR_CHECKED;
-/* Gives a new set its classes: `raw` (whose ranks are not looked at, and whose children go over) with the runs that say
- * which ranks they have, ascending and disjoint. WEIR_ELIMIT: too many ranks. */
+/* Gives a new set its classes in canonical form: raw classes with equal children become one class. The runs, ascending
+ * and disjoint, assign ranks to the raw classes, whose own `ranks` are ignored and whose children may move into the
+ * set. Fails with WEIR_ELIMIT if there are more ranks than WEIR_RSET_RANKS. */
 int weir_rset_settle(weir_rset *r, struct rset_classes *raw, const struct rset_runs *runs, weir_err *err) WEIR_CHECKED;
 
-/* Makes the shared pieces; what they hold is taken over, also on failure. NULL: out of memory. */
+/* Make a shared record with one reference. The records own `ranks`, `list` and `value`, which are freed on failure;
+ * `whole` is copied. Return NULL if out of memory. */
 struct rset_hosts *weir_rset_hosts_new(weir_idset *ranks, weir_hostlist *list);
 struct rset_scheduling *weir_rset_scheduling_new(json_t *value, const struct rset_classes *whole);
+/* Add a reference to a shared record, which may be NULL, and return the record. */
 struct rset_hosts *weir_rset_hosts_ref(struct rset_hosts *h);
 struct rset_scheduling *weir_rset_scheduling_ref(struct rset_scheduling *s);
+/* Remove a reference, and free the record with the last reference. NULL is allowed. */
 void weir_rset_hosts_drop(struct rset_hosts *h);
 void weir_rset_scheduling_drop(struct rset_scheduling *s);
 
-/* A property that the set has not yet; takes the ranks over, also when it fails. */
+/* Appends a property with a name that is new to the set. Takes ownership of the ranks, also on failure. */
 int weir_rset_add_property(weir_rset *r, const char *name, weir_idset *ranks) WEIR_CHECKED;
-/* Gives a property to ranks of the set, besides those that have it. O(properties) */
+/* Gives a property to further ranks of the set. O(properties) */
 int weir_rset_give(weir_rset *r, const char *name, const weir_idset *ranks) WEIR_CHECKED;
-/* Whether something is wrong with the name of a property, and what. */
+/* Returns true if RFC 20 does not allow the name of a property, with the reason in `text`. */
 bool weir_rset_name_fault(const char *name, char text[160]);
-/* WEIR_EINVAL: the expiration is not after the start. */
+/* Fails with WEIR_EINVAL if the expiration is not after the start. */
 int weir_rset_check_times(const weir_rset *r, const char *source, weir_err *err);
+/* Returns the facts about ranks by which constraints are evaluated. The facts borrow from the set. */
 struct weir_rank_facts weir_rset_facts(const weir_rset *r);
 
 /* ---- rset_read.c ---- */
 
-/* Reads the value of `execution`. */
+/* Reads a set from the value of `execution`. `source` names the document in errors. */
 int weir_rset_from_execution(const json_t *execution, const char *source, weir_rset **out, weir_err *err) WEIR_CHECKED;
 
 /* ---- rset_write.c ---- */
 
-/* {"version":1,"execution":{...} without the end of the outermost object; R_lite alone. */
+/* Writes {"version":1,"execution":{...}: the outermost object is left open for further keys. */
 int weir_rset_write_head(const weir_rset *r, weir_buf *b, weir_err *err) WEIR_CHECKED;
+/* Writes the array R_lite. */
 int weir_rset_write_rlite(const weir_rset *r, weir_buf *b) WEIR_CHECKED;
 
 /* ---- rset_algebra.c ---- */
 
-/* Gives a set what no operation is about (times, slots, keys kept as they came), as far as it has not got it yet. */
+/* Copies times, slots and the unknown keys of a set to the result of an operation, where the result has none so far. */
 void weir_rset_inherit(weir_rset *result, const weir_rset *from);
 
 /* ---- rset_scheduling.c ---- */
 
-/* Who knows what the other keys of `scheduling` mean, by the scheme of its `writer` (RFC 20). A writer that is not in the
- * table is kept as it came and never cut. Each may be NULL, and takes what is the value of `scheduling`.
- *   build     the machine; *out stays NULL: R_lite tells
- *   cut       the part that belongs to r; *out is a new reference, as below
- *   join      two parts as one
- *   renumber  the same with other ranks: the i-th of `ranks` becomes to[i] */
+/* The operations on `scheduling` for the writers (RFC 20) of a scheme. Values of unknown writers are kept unchanged and
+ * never cut. Each operation may be NULL; `scheduling` is always the value of the key. The caller owns *out.
+ *   build     makes the graph; *out stays NULL if R_lite is to decide
+ *   cut       makes the part that belongs to r
+ *   join      makes one value of two
+ *   renumber  makes a value with new ranks: the i-th of `ranks` becomes to[i] */
 struct rset_writer {
     const char *scheme;
     int (*build)(const json_t *scheduling, const char *source, weir_graph **out, weir_err *err);
@@ -148,33 +167,38 @@ struct rset_writer {
     int (*renumber)(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out, weir_err *err);
 };
 
-/* Who wrote the scheduling of a set; NULL: nobody that is known, or there is none. */
+/* Returns the operations for the scheduling of a set, or NULL if the set has no scheduling or the writer is unknown. */
 const struct rset_writer *weir_rset_known_writer(const weir_rset *r);
-/* What belongs to the set of its scheduling, a new reference; *out NULL: nothing. */
+/* Makes the part of the scheduling that belongs to the set. *out is a new reference, NULL if nothing belongs to the
+ * set. */
 int weir_rset_scheduling_part(const weir_rset *r, json_t **out, weir_err *err) WEIR_CHECKED;
-/* Gives a union the scheduling of both. */
+/* Gives the union of a and b the scheduling of both. If the writers differ, the scheduling of a is kept, or else of
+ * b. */
 int weir_rset_scheduling_join(weir_rset *result, const weir_rset *a, const weir_rset *b, weir_err *err) WEIR_CHECKED;
 
-/* ---- rset_jgf.c ---- */
+/* ---- rset_jgf.c: the operations of struct rset_writer for JSON graphs ---- */
 
 int weir_rset_jgf_cut(const weir_rset *r, json_t **out, weir_err *err) WEIR_CHECKED;
 int weir_rset_jgf_renumber(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
                            weir_err *err) WEIR_CHECKED;
-/* The machine as the key `scheduling` has it; *out NULL: it has none. */
+/* Makes the graph; *out stays NULL if `scheduling` has no key `graph`. */
 int weir_rset_jgf_build(const json_t *scheduling, const char *source, weir_graph **out, weir_err *err) WEIR_CHECKED;
 
 /* ---- rset_jgf_join.c ---- */
 
+/* Joins two JSON graphs. Fails with WEIR_EEXIST if an id names different vertices in the two graphs. */
 int weir_rset_jgf_join(const json_t *a, const json_t *b, json_t **out, weir_err *err) WEIR_CHECKED;
 
 /* ---- rset_graph.c ---- */
 
-/* The machine that a set stands for; `source` names it in errors. */
+/* Makes the graph of a set: the graph of its scheduling, fitted to R_lite, or else the graph of R_lite. `source` names
+ * the document in errors. */
 int weir_rset_build(const weir_rset *r, const char *source, weir_graph **out, weir_err *err) WEIR_CHECKED;
-/* The same by R_lite alone. */
+/* Makes the graph of R_lite, with the topology of RFC 49 if `scheduling` has one, but without a JSON graph. */
 int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **out, weir_err *err) WEIR_CHECKED;
-/* Gives the nodes of a graph the ranks that the set has for their hosts, and takes away what the set does not have,
- * wherever the two go by the same numbers. */
+/* Gives the nodes of a graph the ranks of their hosts in the set, and removes the resources that the set lacks, where
+ * set and graph number the resources alike (see rset_graph.c). On failure, the graph may be changed: the caller frees
+ * it. */
 int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err) WEIR_CHECKED;
 
 /* ---- rset_collect.c ---- */
@@ -182,11 +206,13 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err) WEIR_CHECKED
 struct weir_input;   /* format/json_read.h */
 struct weir_written; /* format/output.h */
 
-/* The set of an allocation or graph, without scheduling; `what` is an enum weir_rset_what. Without `names`, it has neither
- * hosts nor properties. */
+/* Makes the set of a graph or an allocation, without scheduling. `what` is an enum weir_rset_what. If `names` is false,
+ * the set has neither hosts nor properties. */
 int weir_rset_collect(const struct weir_written *w, int what, bool names, weir_rset **out, weir_err *err) WEIR_CHECKED;
 
-/* R version 1 (RFC 20): the reader of machines (a weir_reader), and the writers (weir_writers). */
+/* ---- rv1_read.c, rv1_write.c ---- */
+
+/* The reader of machines (a weir_reader) and the writers (weir_writers) of R version 1 (RFC 20). */
 int weir_rv1_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);
 int weir_rv1_write(const struct weir_written *w, weir_buf *b, weir_err *err);
 int weir_rv1_write_shorthand(const struct weir_written *w, weir_buf *b, weir_err *err);

@@ -1,10 +1,10 @@
-/* rset_algebra.c - union, intersection and difference of resource sets, and parts of them.
+/* rset_algebra.c - union, intersection and difference of resource sets, and parts of sets.
  *
- * What these are about are the pools: ids of a type on a rank. A rank without children counts as one pool, which it is as
- * long as it has no others. So the parts of a set add up to it: (a - b) | (a & b) is a.
+ * The elements of a set are pools: ids of a type on a rank. A rank without children counts as one pool, as long as the
+ * rank has no children. So the parts of a set add up to the set: (a - b) | (a & b) is a.
  *
- * Two sets are walked side by side, in runs of ranks over which both have one class each. Main invariant: a pair of classes
- * is combined once, however many runs it has.
+ * Two sets are swept together, by segments of ranks over which each set has one class. Main invariant: a pair of
+ * classes is combined only once, however many segments have the pair.
  */
 #include "rset/rset.h"
 
@@ -16,9 +16,10 @@
 #include "format/output.h"
 
 #define NONE UINT32_MAX
-#define GONE (UINT32_MAX - 1) /* the raw class of a pair that leaves nothing */
-#define WORK_MAX (UINT64_C(1) << 32) /* bytes of ids looked at, and ... */
-#define BYTES_MAX (UINT64_C(1) << 28) /* ... made, so that small documents cannot ask for much */
+#define GONE (UINT32_MAX - 1) /* raw class of a pair that leaves no pools */
+#define WORK_MAX (UINT64_C(1) << 32) /* limit for the bytes of ids read */
+/* limit for the bytes of ids made, so that small documents cannot demand much memory */
+#define BYTES_MAX (UINT64_C(1) << 28)
 
 struct pairing {
     uint32_t a, b, raw; /* classes; NONE */
@@ -33,13 +34,13 @@ struct combining {
     struct rset_classes raw;
     struct pairing *pairs;
     uint32_t npairs, pairs_cap;
-    struct weir_map32 numbers; /* of pairs, by their hash */
+    struct weir_map32 numbers; /* of pairs, by hash */
     uint64_t work, bytes;
 };
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
 
-/* The ids of one type of which at least one side has some. *out may become NULL: none. */
+/* Combines the ids of one type, of which a or b may be NULL, but not both. *out is NULL if no ids are left. */
 static int combine_ids(struct combining *c, const weir_idset *a, const weir_idset *b, weir_idset **out)
 {
     int rc;
@@ -87,7 +88,7 @@ static int combine_children(struct combining *c, const struct rset_class *a, con
     return rc;
 }
 
-/* Whether a rank that two classes share is still there when `left` of it is. */
+/* Returns true if the rank of two classes is in the result, given the children that are left. */
 static bool leaves_rank(enum weir_rset_op op, const struct rset_class *a, const struct rset_class *b,
                         const struct rset_class *left)
 {
@@ -105,7 +106,7 @@ static const struct rset_class *class_at(const weir_rset *r, uint32_t i)
     return i == NONE ? NULL : &r->classes.list[i];
 }
 
-/* Makes the raw class of a pair; its number, or GONE, goes to *out. */
+/* Makes the raw class of a pair. *out is its index, or GONE. */
 static int combine_pair(struct combining *c, uint32_t a, uint32_t b, uint32_t *out)
 {
     const struct rset_class *x = class_at(c->a, a), *y = class_at(c->b, b);
@@ -113,7 +114,8 @@ static int combine_pair(struct combining *c, uint32_t a, uint32_t b, uint32_t *o
     int rc = combine_children(c, x, y, &left);
 
     if (rc == WEIR_OK && (c->work > WORK_MAX || c->bytes > BYTES_MAX))
-        rc = weir_fail(c->err, WEIR_ELIMIT, "the ids of the result are too many: their ranges would take more than 256 MB");
+        rc = weir_fail(c->err, WEIR_ELIMIT,
+                       "the ids of the result are too many: their ranges would take more than 256 MB");
     if (rc == WEIR_OK && !leaves_rank(c->op, x, y, &left)) {
         *out = GONE;
         return WEIR_OK;
@@ -130,7 +132,7 @@ static int combine_pair(struct combining *c, uint32_t a, uint32_t b, uint32_t *o
     return WEIR_OK;
 }
 
-/* The raw class of a pair, made when it is first met. */
+/* Finds the raw class of a pair, made on first use. */
 static int find_pair(struct combining *c, uint32_t a, uint32_t b, uint32_t *out)
 {
     uint32_t key = (uint32_t)(((uint64_t)a * 0x9E3779B97F4A7C15u + b) * 0xD6E8FEB86659FD93u >> 32), i;
@@ -161,7 +163,7 @@ static bool skips(enum weir_rset_op op, uint32_t a, uint32_t b)
            (b == NONE && op == WEIR_RSET_INTERSECT);
 }
 
-/* The ids that both classes have of some type, for an error; NULL: none. */
+/* Returns a type of which both classes have some common ids, or NULL. */
 static const char *shared_type(const struct rset_class *a, const struct rset_class *b)
 {
     for (uint32_t i = 0; i < a->count; i++)
@@ -186,7 +188,7 @@ static int add_segment(struct combining *c, uint32_t lo, uint32_t hi, uint32_t a
     return weir_rset_run_add(&c->runs, lo, hi, raw) == WEIR_OK ? WEIR_OK : weir_fail_nomem(c->err);
 }
 
-/* The class at `pos` of the run that is next, or NONE; the end of the segment is brought nearer. */
+/* Returns the class at `pos`, or NONE. `at` is the run at or after `pos`. Reduces *end to the end of the segment. */
 static uint32_t class_here(const struct rset_runs *runs, uint32_t at, uint64_t pos, uint64_t *end)
 {
     const struct rset_run *run = at < runs->count ? &runs->list[at] : NULL;
@@ -222,7 +224,7 @@ static int sweep(struct combining *c)
 
 /* ---- hosts ------------------------------------------------------------------------------------------------------ */
 
-/* Two lists of hosts, for ranks that are asked for in ascending order. */
+/* The hosts of two sets, for queries in ascending order of ranks. */
 struct two_lists {
     const struct rset_hosts *h[2];
     struct weir_rank_place place[2];
@@ -245,7 +247,7 @@ static size_t host_of(struct two_lists *t, int which, uint32_t rank)
                              WEIR_NAME_MAX + 1);
 }
 
-/* Whether the two name all of these ranks alike. */
+/* Fails if the two lists have different names for one of the ranks. */
 static int compare_hosts(struct two_lists *t, const weir_idset *ranks, weir_err *err)
 {
     uint32_t lo, hi;
@@ -262,7 +264,7 @@ static int compare_hosts(struct two_lists *t, const weir_idset *ranks, weir_err 
     return WEIR_OK;
 }
 
-/* Refuses sets in which a rank that both speak of is two hosts. */
+/* Fails if a rank in both sets has different hosts. */
 static int check_hosts(const weir_rset *a, const weir_rset *b, weir_err *err)
 {
     weir_idset *common = NULL;
@@ -282,7 +284,7 @@ static int check_hosts(const weir_rset *a, const weir_rset *b, weir_err *err)
     return rc;
 }
 
-/* A list for a union whose ranks are in two. */
+/* Makes the list of hosts of a union from the lists of both sets. */
 static int join_hosts(weir_rset *result, const weir_rset *a, const weir_rset *b)
 {
     weir_hostlist *list = weir_hostlist_new();
@@ -309,7 +311,7 @@ static int join_hosts(weir_rset *result, const weir_rset *a, const weir_rset *b)
     return WEIR_ENOMEM;
 }
 
-/* Whether the hosts that a set goes by are those of the result too. */
+/* Returns true if the hosts of r are valid for the whole result. */
 static bool names_all(const weir_rset *r, const weir_rset *other, const weir_rset *result)
 {
     if (!r->hosts || !weir_idset_contains(r->hosts->ranks, result->ranks))
@@ -337,7 +339,7 @@ static int union_hosts(struct combining *c)
 
 /* ---- everything else -------------------------------------------------------------------------------------------- */
 
-/* The properties of a set on the ranks of the result. */
+/* Adds the properties of a set to the result, restricted to the ranks of the result. */
 static int restrict_properties(const weir_rset *from, weir_rset *result)
 {
     for (uint32_t i = 0; i < from->nprops; i++) {
@@ -353,7 +355,8 @@ static int restrict_properties(const weir_rset *from, weir_rset *result)
     return WEIR_OK;
 }
 
-/* Adds a property to a set. `names` has those of the set: none is empty, so the i-th has the number i + 1. */
+/* Adds a property to a set. `names` has the names of the set's properties: no name is empty, so the i-th property has
+ * the number i + 1. */
 static int join_property(weir_rset *result, weir_strtab *names, const struct weir_rank_property *p)
 {
     weir_name n = weir_strtab_add(names, p->name, strlen(p->name));
@@ -366,7 +369,7 @@ static int join_property(weir_rset *result, weir_strtab *names, const struct wei
     return weir_idset_copy(p->ranks, &ranks) == WEIR_OK ? weir_rset_add_property(result, p->name, ranks) : WEIR_ENOMEM;
 }
 
-/* Adds the properties of another set to those of the result. */
+/* Adds the properties of a second set to the properties of the result. */
 static int join_properties(weir_rset *result, const weir_rset *more)
 {
     weir_strtab names;
@@ -451,7 +454,7 @@ int weir_rset_combine(enum weir_rset_op op, const weir_rset *a, const weir_rset 
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-/* Adds to the raw classes what a class has on some ranks. */
+/* Adds the part of a class on some ranks to the raw classes. */
 static int select_class(const struct rset_class *c, const weir_idset *ranks, struct rset_classes *raw,
                         struct rset_runs *runs)
 {

@@ -1,5 +1,6 @@
-/* rset_check.c - what RFC 20 asks of an R and reading does not. Invariant: nothing is said of what is merely kept as it came,
- * but for attributes, whose shape RFC 20 gives, and a graph in scheduling, which must be what R_lite says.
+/* rset_check.c - validation of a set by rules of RFC 20 beyond the rules of the reader. Keys kept unchanged are not
+ * checked, with two exceptions: attributes must have the shape of RFC 20, and a graph in scheduling must have all cores
+ * and gpus of R_lite.
  */
 #include <inttypes.h>
 
@@ -35,7 +36,7 @@ static int check_attributes(const weir_rset *r, weir_err *err)
     return WEIR_OK;
 }
 
-/* Some id that a set has and the graph has not; -1: none. */
+/* Returns the first id of `ids` that `there` lacks, or -1. */
 static int64_t missing(const weir_idset *ids, const weir_idset *there)
 {
     int64_t id = weir_idset_first(ids);
@@ -55,8 +56,9 @@ static int compare_rank(const weir_rset *graph, const struct rset_class *c, uint
     for (size_t i = 0; i < 2; i++) {
         int64_t id = missing(weir_rset_child(c, types[i]), weir_rset_children(graph, rank, types[i]));
         if (id >= 0)
-            return weir_fail(err, WEIR_EINVAL, "scheduling.graph: rank %" PRIu32 " has no %s %" PRId64 ", which R_lite names",
-                             rank, types[i], id);
+            return weir_fail(err, WEIR_EINVAL,
+                             "scheduling.graph: rank %" PRIu32 " has no %s %" PRId64 ", which R_lite names", rank,
+                             types[i], id);
     }
     return WEIR_OK;
 }

@@ -1,18 +1,18 @@
-/* rset_collect.c - the resource set of a graph or of an allocation.
+/* rset_collect.c - makes the resource set of a graph or of an allocation.
  *
- * A host is what has an execution rank: a vertex with a rank of its own. Each host where an allocation has something is in
- * the set, with the ids of the cores and gpus taken there; other types are not.
- *   - Where nothing in a graph has a rank, its nodes are hosts, numbered from 0 in the order of the graph; cores and gpus in
- *     no node belong to their root, which is then a host too. Where others have ranks, a node without one is an error, and
- *     cores and gpus outside of the ranks are left out: an R can only name what some rank controls.
- *   - Ids that come twice on one host, such as those of cores counted in each socket, are there once; hosts with one rank
- *     are one, called by the first.
- *   - A host is called by the node that it is or is in, otherwise by its own name.
- *   - Of a property with a value only the key is kept. Keys that RFC 20 does not allow are left out, and so are, for
- *     allocations, those of the containing instance, which begin with '+'.
+ * A host is a vertex with an execution rank of its own. The set has each host on which an allocation has resources,
+ * with the ids of the cores and gpus taken there; resources of further types are left out.
+ *   - In a graph without any ranks, the nodes are hosts, numbered from 0 in the order of the graph; cores and gpus
+ *     outside of nodes belong to their root, which is then a host, too. In a graph with ranks, a node without a rank is
+ *     an error, and cores and gpus outside of hosts are left out: an R can only name resources that a rank controls.
+ *   - Duplicate ids on one host, such as ids of cores counted per socket, appear once; hosts with equal ranks become
+ *     one host, with the name of the first.
+ *   - The name of a host is the name of the nearest node at or above the host, or else its own name.
+ *   - Of a property with a value only the key is kept. Keys that RFC 20 does not allow are left out; for allocations,
+ *     so are keys of the containing instance, which begin with '+'.
  *
- * Main invariant: after settle(), hosts[] ascends by rank, and the runs of a host are consecutive, ascend by type and id, and
- * cannot be joined: equal sets are equal bytes.
+ * Main invariant: after settle(), hosts[] ascends by rank, and the runs of a host are consecutive, ascend by type and
+ * id, and do not touch: equal sets have equal bytes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,16 +26,16 @@
 enum { CORE, GPU };
 static const char *const type_names[] = {"core", "gpu"};
 
-/* Ids of one type that a host has. */
+/* Ids of one type on a host. */
 struct run {
-    uint32_t host; /* its number in the order of the walk; after settle(), its place */
+    uint32_t host; /* number of the host in the order of the walk; after settle(), index in hosts[] */
     uint32_t type;
-    uint32_t lo, hi; /* both inside */
+    uint32_t lo, hi; /* both included */
 };
 
 struct host {
     int64_t rank;
-    weir_vertex v; /* what bears the rank */
+    weir_vertex v; /* the vertex with the rank */
     uint32_t number;
     uint32_t first, nruns; /* in runs[] */
 };
@@ -45,7 +45,7 @@ struct prop {
     weir_idset *ranks;
 };
 
-/* Hosts with the same runs: a raw class of the set. */
+/* Hosts with equal runs: a raw class of the set. */
 struct group {
     uint32_t first, nruns;
 };
@@ -67,13 +67,13 @@ struct collecting {
     struct prop *props;
     uint32_t nprops, props_cap;
     struct weir_map32 prop_numbers; /* by name */
-    bool looked, ranked;            /* whether the graph has ranks, once that was asked */
+    bool looked, ranked;            /* ranked: the graph has ranks; valid once `looked` is set */
     struct weir_map32 numbers;      /* of hosts in a graph without ranks, by vertex */
-    struct weir_map32 roots;        /* the number in hosts[] of roots that are hosts, by vertex */
+    struct weir_map32 roots;        /* index in hosts[], by root */
     int rc;
 };
 
-/* Where the walk is: the host, and its number once something is known to be taken there. */
+/* The host at a point of the walk. `host` is WEIR_NONE until a resource of the host is taken. */
 struct spot {
     int64_t rank;
     weir_vertex v;
@@ -115,7 +115,7 @@ static void number_below(struct collecting *w, weir_vertex v, weir_vertex root)
             number_below(w, kids[i], root);
 }
 
-/* Whether the graph has ranks; if not, its hosts are numbered. */
+/* Returns true if some vertex of the graph has a rank. The first call numbers the hosts of a graph without ranks. */
 static bool has_ranks(struct collecting *w)
 {
     const weir_graph *g = w->g;
@@ -131,7 +131,7 @@ static bool has_ranks(struct collecting *w)
     return w->ranked;
 }
 
-/* The rank of a node that has none. */
+/* Returns the rank of a node without a rank of its own: the number of the host, or an error if the graph has ranks. */
 static int64_t given_rank(struct collecting *w, weir_vertex node)
 {
     char path[400];
@@ -155,7 +155,7 @@ static uint32_t add_host(struct collecting *w, int64_t rank, weir_vertex v)
     return w->nhosts++;
 }
 
-/* The number of the host at a spot. */
+/* Returns the index of the host at a spot, added if missing. */
 static uint32_t host_at(struct collecting *w, struct spot *s)
 {
     if (s->host == WEIR_NONE && w->rc == WEIR_OK)
@@ -163,7 +163,7 @@ static uint32_t host_at(struct collecting *w, struct spot *s)
     return s->host;
 }
 
-/* The number of the root that v is in, as a host; WEIR_NONE: it is none. */
+/* Returns the index of the root of v as a host, added if missing, or WEIR_NONE if the graph has ranks. */
 static uint32_t root_host(struct collecting *w, weir_vertex v)
 {
     uint32_t i;
@@ -190,7 +190,7 @@ static int bad_id(struct collecting *w, weir_vertex v)
                      (unsigned long)WEIR_IDSET_MAX, path);
 }
 
-/* Counts in the cores or gpus from v on, whose ids go up by one. */
+/* Adds `count` cores or gpus from v on, with ascending ids, to the host of the spot. */
 static void add_run(struct collecting *w, struct spot *s, weir_vertex v, uint32_t type, uint32_t count)
 {
     int64_t id = vertex_at(w->g, v)->id;
@@ -209,7 +209,7 @@ static void add_run(struct collecting *w, struct spot *s, weir_vertex v, uint32_
     w->runs[w->nruns++] = (struct run){host, type, (uint32_t)id, (uint32_t)id + count - 1};
 }
 
-/* The spot of v: that of what is above it, unless a host begins here, for which `own` is filled. */
+/* Returns the spot of v: `above`, or, if a host begins at v, `own`, filled in by the call. */
 static struct spot *enter(struct collecting *w, weir_vertex v, struct spot *above, struct spot *own)
 {
     const struct pool *p = pool_of(w->g, v);
@@ -223,7 +223,7 @@ static struct spot *enter(struct collecting *w, weir_vertex v, struct spot *abov
     return own;
 }
 
-/* Whether v itself makes that it and all below it are counted in. */
+/* Returns true if v, by its own state or use, is counted with its subtree. */
 static bool counts(const struct collecting *w, weir_vertex v)
 {
     const struct schedule *b = w->what == WEIR_RSET_ALLOCATED ? schedule_of(w->g, v) : NULL;
@@ -233,7 +233,7 @@ static bool counts(const struct collecting *w, weir_vertex v)
     return w->what == WEIR_RSET_ALL || !state_available(vertex_at(w->g, v)->state);
 }
 
-/* Whether the rank of v is there because of v, though its cores may not be. */
+/* Returns true if v alone, even without cores, puts its rank into the set. `in`: v is counted. */
 static bool shows_rank(const struct collecting *w, weir_vertex v, const struct spot *s, bool in)
 {
     const struct schedule *b = w->what == WEIR_RSET_ALLOCATED ? schedule_of(w->g, v) : NULL;
@@ -243,7 +243,7 @@ static bool shows_rank(const struct collecting *w, weir_vertex v, const struct s
     return (in && (w->what != WEIR_RSET_DOWN || s->v == v)) || (b && b->active > 0);
 }
 
-/* Of cores or gpus in a row those that jobs have something of. */
+/* Adds the cores or gpus of a run of siblings in use by jobs, even in part. */
 static void add_allocated(struct collecting *w, struct spot *s, const weir_vertex *kids, uint32_t n, uint32_t type)
 {
     for (uint32_t i = 0; i < n && w->rc == WEIR_OK; i++) {
@@ -253,7 +253,7 @@ static void add_allocated(struct collecting *w, struct spot *s, const weir_verte
     }
 }
 
-/* Counts in what is below v: all of it, where v is `in`. */
+/* Adds the resources below v: all of them if v is counted (`in`), or else by counts(). */
 static void take_below(struct collecting *w, weir_vertex v, struct spot *s, bool in)
 {
     uint32_t n, end;
@@ -303,7 +303,7 @@ static void take_part(struct collecting *w, const struct weir_part *p, struct sp
         take_part(w, &w->parts->list[i], s);
 }
 
-/* A graph is taken as if all its roots had been picked. */
+/* Walks the picks of the allocation. A graph is walked as if all roots had been picked. */
 static void take(struct collecting *w)
 {
     const weir_graph *g = w->g;
@@ -357,7 +357,7 @@ static void sort(void *list, uint32_t n, size_t size, int (*compare)(const void 
         qsort(list, n, size, compare);
 }
 
-/* Sorts the runs of one host, mostly a handful: qsort() would take longer than all the rest. */
+/* Sorts the runs of one host. There are mostly a handful of runs, for which insertion beats qsort() by far. */
 static void sort_runs(struct run *runs, uint32_t n)
 {
     if (n > 32) {
@@ -373,7 +373,7 @@ static void sort_runs(struct run *runs, uint32_t n)
     }
 }
 
-/* Joins what can be joined among the runs of one host, which are sorted, and returns how many are left. */
+/* Joins overlapping and adjacent runs of one host. The runs must be sorted. Returns the number of runs left. */
 static uint32_t join_runs(struct run *runs, uint32_t n)
 {
     uint32_t kept = 0;
@@ -395,7 +395,7 @@ static bool by_host(const struct run *runs, uint32_t n)
     return true;
 }
 
-/* Sorts the hosts, makes one of those with one rank, and gives the runs their places. */
+/* Sorts the hosts, joins hosts with equal ranks, and renumbers the hosts of the runs. */
 static int place_hosts(struct collecting *w)
 {
     uint32_t *place = weir_mem_alloc(((size_t)w->nhosts + 1) * sizeof *place), kept = 0;
@@ -418,7 +418,7 @@ static int place_hosts(struct collecting *w)
     return WEIR_OK;
 }
 
-/* Brings hosts and runs into the order that the main invariant asks for. */
+/* Establishes the main invariant for hosts and runs. */
 static int settle(struct collecting *w)
 {
     uint32_t i = 0;
@@ -465,7 +465,8 @@ static uint32_t hash_runs(const struct collecting *w, const struct host *h)
     return (uint32_t)hash;
 }
 
-/* The group of a host, made if none has its runs; WEIR_NONE: out of memory. */
+/* Returns the group with the runs of a host, made if missing; `guess` is tried first. Returns WEIR_NONE if out of
+ * memory. */
 static uint32_t group_of(struct collecting *w, const struct host *h, uint32_t guess)
 {
     uint32_t key, i;
@@ -504,7 +505,7 @@ static int make_class(const struct collecting *w, const struct group *e, struct 
     return rc;
 }
 
-/* Hosts with consecutive ranks in one group are one run of the set. */
+/* Makes the runs of the set: consecutive ranks in one group form a run. */
 static int list_runs(struct collecting *w, struct rset_runs *runs)
 {
     uint32_t group = WEIR_NONE;
@@ -546,7 +547,7 @@ static int make_classes(struct collecting *w)
 
 /* ---- hosts and properties --------------------------------------------------------------------------------------- */
 
-/* What gives a host its name. */
+/* Returns the vertex with the name for a host. */
 static weir_vertex namesake(const struct collecting *w, weir_vertex v)
 {
     for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(w->g, u)->parent)
@@ -595,7 +596,7 @@ static bool may_keep(const struct collecting *w, const char *key)
     return !weir_rset_name_fault(key, fault) && !(w->parts && key[0] == '+');
 }
 
-/* The number of a property, made if it is new; WEIR_NONE: out of memory. */
+/* Returns the index of a property, added if missing, or WEIR_NONE if out of memory. */
 static uint32_t prop_number(struct collecting *w, weir_name name)
 {
     uint32_t i = weir_map32_get(&w->prop_numbers, name);
@@ -698,7 +699,7 @@ int weir_rset_collect(const struct weir_written *in, int what, bool names, weir_
     return WEIR_OK;
 }
 
-/* Gives the set the graph, or the part of it that an allocation has. */
+/* Gives the set the graph, or the allocation's part of the graph, as `scheduling`. */
 static int attach_graph(const struct weir_written *in, weir_rset *r, weir_err *err)
 {
     weir_buf b = {0};

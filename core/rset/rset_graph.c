@@ -1,14 +1,15 @@
-/* rset_graph.c - the machine that a resource set stands for: the one its scheduling describes, fitted to R_lite; without
- * that, or where its writer left parts out (WEIR_JGF_SHORTHAND), cluster0 -> a node for each rank, named by its host -> its
- * core, gpu, ... with their ids.
+/* rset_graph.c - makes the graph of a resource set: the graph of its scheduling, fitted to R_lite. Without such a
+ * graph, or if the writer left vertices out (WEIR_JGF_SHORTHAND), the graph is cluster0, below it a node for each rank
+ * with the name of the host, and below each node the cores, gpus and so on with their ids.
  *
- * Fitting. R_lite has the last word on what there is, as a part of an R may ride on the scheduling of the whole, and a child
- * instance has other ranks than the graph was written with:
- *   - the nodes that are called like the hosts of the set get their ranks, if every rank of the set has its node;
- *   - what is on other ranks goes, if every rank of the set is in the graph, and none of them in what has a rank too;
- *   - so do the cores and gpus (and what else R_lite speaks of) that R_lite does not name, rank by rank and type by type,
- *     where the graph has all that it does name: otherwise the two count differently, and nothing can be said;
- *   - nodes get the properties that they have not.
+ * Fitting. R_lite decides which resources exist: a part of an R may carry the scheduling of the whole R, and the ranks
+ * of a child instance differ from the ranks in the graph.
+ *   - Nodes with names of hosts get the ranks of the hosts, if each rank of the set has a node.
+ *   - Vertices on further ranks are removed, if each rank of the set has a vertex, and no such vertex lies below a
+ *     vertex with a rank.
+ *   - Cores and gpus (and resources of further types in R_lite) that R_lite does not name are removed, by rank and
+ *     type, if the graph has all ids that R_lite names: otherwise graph and R_lite number the resources differently.
+ *   - Nodes get the properties of the set.
  *
  * Main invariant: nodes[] has the vertex of each rank of the set, in ascending order, or is not used.
  */
@@ -31,13 +32,13 @@ struct flat {
     weir_graph *g;
     struct rset_runs runs;
     weir_hostlist *hosts; /* NULL: not known */
-    weir_rack_table *topology; /* NULL: none is told */
-    weir_vertex *nodes;      /* by place of the rank */
+    weir_rack_table *topology; /* NULL: none */
+    weir_vertex *nodes;      /* by index of the rank */
     uint32_t n;
-    char *name; /* room for two */
+    char *name; /* buffer for two names */
 };
 
-/* Refuses what is too large before anything is made. */
+/* Fails if the graph would be too large, and allocates arrays, before any vertex is added. */
 static int make_room(struct flat *f)
 {
     uint64_t total = 1;
@@ -114,7 +115,7 @@ static int give_below(weir_graph *g, weir_vertex top, const char *type, const ch
     return rc;
 }
 
-/* "NAME@TYPE" is a property of the node as it stands, and NAME one of what the node has of that type. */
+/* Applies a property "NAME@TYPE" of a node to children: resources of the type below the node get the property NAME. */
 static int give_to_children(weir_graph *g, weir_vertex node, const char *name, weir_err *err)
 {
     const char *at = strchr(name, '@');
@@ -131,7 +132,7 @@ static int give_to_children(weir_graph *g, weir_vertex node, const char *name, w
     return rc;
 }
 
-/* Gives the nodes of a graph the set's properties that they have not. */
+/* Gives the nodes of a graph the properties of the set; with `children`, properties "NAME@TYPE" go to children, too. */
 static int give_properties(const weir_rset *r, weir_graph *g, const weir_vertex *nodes, bool children, weir_err *err)
 {
     uint32_t lo, hi;
@@ -190,9 +191,9 @@ struct fit {
     const weir_rset *r;
     weir_graph *g;
     weir_err *err;
-    uint32_t n;         /* ranks of the set */
-    weir_vertex *nodes; /* of each; WEIR_NONE */
-    weir_vertex *drop;  /* what goes */
+    uint32_t n;         /* number of ranks in the set */
+    weir_vertex *nodes; /* vertex of each rank; WEIR_NONE */
+    weir_vertex *drop;  /* vertices to remove */
     uint32_t ndrop, drop_cap;
 };
 
@@ -204,7 +205,7 @@ static bool all_found(const struct fit *f)
     return true;
 }
 
-/* Notes the vertex of a rank. False: it has one already. */
+/* Records the vertex of a rank. Returns false if the rank already has a vertex. */
 static bool note(struct fit *f, uint64_t place, weir_vertex v)
 {
     if (f->nodes[place] != WEIR_NONE)
@@ -225,7 +226,7 @@ static bool may_be_host(const weir_graph *g, weir_vertex v)
            (vertex_at(g, v)->parent == WEIR_NONE || strcmp(weir_vertex_type(g, v), "node") == 0);
 }
 
-/* Finds the nodes by their names. 1: all of them; 0; or negative. */
+/* Finds the nodes by the names of the hosts. Returns 1 if all are found and unique, 0 if not, or a negative error. */
 static int find_hosts(struct fit *f)
 {
     weir_hostlist *hosts = NULL;
@@ -246,7 +247,7 @@ static int find_hosts(struct fit *f)
     return rc < 0 ? rc : sure && all_found(f);
 }
 
-/* Gives each node the rank that the set has for it. */
+/* Gives each node the rank of its host in the set. */
 static int set_ranks(struct fit *f)
 {
     uint32_t lo, hi, i = 0;
@@ -261,7 +262,7 @@ static int set_ranks(struct fit *f)
     return rc;
 }
 
-/* The topmost vertex of each rank that the graph has itself. 1: of all ranks of the set; 0. */
+/* Finds the vertex of each rank by the ranks of the graph. Returns 1 if each rank of the set has one vertex, or 0. */
 static int find_ranks(struct fit *f)
 {
     for (weir_vertex v = 0; v < weir_graph_limit(f->g); v++) {
@@ -299,7 +300,7 @@ static int drop(struct fit *f, weir_vertex v)
     return WEIR_OK;
 }
 
-/* What is on a rank that the set has not. */
+/* Drops vertices on ranks that the set lacks. */
 static int drop_ranks(struct fit *f)
 {
     for (weir_vertex v = 0; v < weir_graph_limit(f->g); v++) {
@@ -312,7 +313,7 @@ static int drop_ranks(struct fit *f)
     return WEIR_OK;
 }
 
-/* Calls fn for every vertex of a type below v that is on the same rank. */
+/* Calls fn for every vertex of a type below v, without descending into vertices with a rank of their own. */
 static int each_of_type(struct fit *f, weir_vertex v, weir_type type, const weir_idset *ids, weir_idset *found,
                         int (*fn)(struct fit *f, weir_vertex v, const weir_idset *ids, weir_idset *found))
 {
@@ -351,7 +352,7 @@ static int drop_unnamed(struct fit *f, weir_vertex v, const weir_idset *ids, wei
     return is_named(f->g, v, ids) ? WEIR_OK : drop(f, v);
 }
 
-/* What a rank has of one type and R_lite does not name, if it has all that R_lite does name. */
+/* Drops the vertices of a type on a rank that R_lite does not name, if the graph has all ids that R_lite names. */
 static int fit_type(struct fit *f, weir_vertex node, const char *name, const weir_idset *ids)
 {
     weir_type type = weir_type_find(f->g, name);
@@ -370,7 +371,7 @@ static int fit_type(struct fit *f, weir_vertex node, const char *name, const wei
     return rc;
 }
 
-/* The types that R_lite speaks of: cores and gpus, and those that some rank has. */
+/* Fits a rank for cores, gpus and all further types of its class. */
 static int fit_rank(struct fit *f, weir_vertex node, const struct rset_class *c)
 {
     int rc = fit_type(f, node, "core", weir_rset_child(c, "core"));
@@ -402,7 +403,7 @@ static bool is_host(const weir_graph *g, weir_vertex v)
     return p && p->rank != WEIR_NO_RANK;
 }
 
-/* Whether a node of the set lies in something that has a rank of its own. */
+/* Returns true if a node of the set lies below a vertex with a rank. */
 static bool is_nested(const struct fit *f)
 {
     for (uint32_t i = 0; i < f->n; i++)
@@ -412,7 +413,7 @@ static bool is_nested(const struct fit *f)
     return false;
 }
 
-/* Takes v out, and what is above it when that has nothing left and is no host. */
+/* Unlinks v, and each ancestor that has no children left, up to a host. */
 static int unlink_empty(struct fit *f, weir_vertex v)
 {
     int rc = WEIR_OK;

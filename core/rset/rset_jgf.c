@@ -1,15 +1,14 @@
-/* rset_jgf.c - the scheduling of a resource set where it is a JSON graph: the part of the graph that belongs to a part of
- * the set, two graphs as one, the graph with other ranks.
+/* rset_jgf.c - the scheduling of a resource set as a JSON graph: the part of the graph that belongs to a part of the
+ * set, and the graph with new ranks. rset_jgf_join.c joins two graphs.
  *
- * A vertex belongs to the rank of the node it is or is in: by its host where the set has hosts that the nodes of the graph
- * are called by, else by its own "rank". What goes from a part is
- *   - what is on a rank that the whole set has and the part has not,
- *   - a pool of a type and id that the whole has on its rank and the part has not, with all that is in it,
- *   - what had something in it and now has nothing, but for the nodes that the part has.
- * Everything else stays, in its order. A graph that cannot be understood is left as it is: the reader of machines says
- * what is wrong with it.
+ * A vertex has the rank of the nearest node at or above the vertex: the rank of the node's host in the set, or, if no
+ * node has the name of a host, the node's own "rank". Cutting a graph to a part of a set removes
+ *   - vertices on ranks that the whole set has and the part lacks,
+ *   - pools whose type and id the whole set has on the rank and the part lacks, with their subtrees,
+ *   - vertices that lost all of their children, except hosts of the part.
+ * Remaining vertices keep their order. A malformed graph is kept unchanged: the reader of machines reports the error.
  *
- * Main invariant: documents that were read share their values with the new ones, and are never changed.
+ * Main invariant: input documents share values with the results, and are never changed.
  */
 #include "rset/rset.h"
 
@@ -26,16 +25,16 @@ struct vertex {
     const char *key;
     const json_t *meta;
     uint32_t parent;
-    int64_t own, rank; /* rank: also from above; -1: none */
+    int64_t own, rank; /* rank: own or inherited; -1: none */
     uint32_t kids, lost;
-    bool known, gone, host; /* host: the topmost of its rank */
+    bool known, gone, host; /* host: topmost vertex of its rank */
 };
 
 struct graph {
     const json_t *nodes, *edges;
     struct vertex *list;
     uint32_t count;
-    uint32_t *slots, mask; /* by key: vertex + 1 */
+    uint32_t *slots, mask; /* hash table by key: index of the vertex + 1 */
 };
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
@@ -50,7 +49,7 @@ static const char *path_of(const json_t *meta)
     return text_of(json_object_get(meta, "paths"), "containment");
 }
 
-/* Where a key is, or would go. */
+/* Returns the slot of a key in the hash table, or the free slot for a new key. */
 static uint32_t slot_of(const struct graph *g, const char *key)
 {
     uint32_t at = weir_strtab_hash(key, strlen(key)) & g->mask;
@@ -65,7 +64,7 @@ static uint32_t find(const struct graph *g, const char *key)
     return key ? g->slots[slot_of(g, key)] - 1 : NONE;
 }
 
-/* 1; 0: it is no graph; or WEIR_ENOMEM. */
+/* Reads the nodes. Returns 1, or 0 if the graph is malformed, or WEIR_ENOMEM. */
 static int read_nodes(struct graph *g)
 {
     size_t n = json_array_size(g->nodes), size = 16;
@@ -93,7 +92,7 @@ static int read_nodes(struct graph *g)
     return 1;
 }
 
-/* Whether the paths say that `low` lies in `high`. */
+/* Returns true if the containment path of `low` lies below the path of `high`. */
 static bool path_below(const json_t *low, const json_t *high)
 {
     const char *l = path_of(low), *h = path_of(high);
@@ -102,7 +101,8 @@ static bool path_below(const json_t *low, const json_t *high)
     return l && h && strncmp(l, h, n) == 0 && l[n] == '/';
 }
 
-/* The relationship that an edge has in containment; "" without a name; NULL: it is of something else. */
+/* Returns the relationship of an edge of containment, "" if the relationship has no name, or NULL for an edge of a
+ * different subsystem. */
 static const char *containment(const json_t *edge)
 {
     const json_t *meta = json_object_get(edge, "metadata"), *names = json_object_get(meta, "name");
@@ -139,7 +139,8 @@ static void close_graph(struct graph *g)
     weir_mem_free(g->slots);
 }
 
-/* 1; 0: it is no graph; or WEIR_ENOMEM. close_graph() is needed in any case. */
+/* Reads the graph of a scheduling. Returns 1, or 0 if the graph is malformed, or WEIR_ENOMEM. The caller always calls
+ * close_graph(). */
 static int open_graph(const json_t *scheduling, struct graph *g)
 {
     const json_t *graph = json_object_get(scheduling, "graph");
@@ -164,7 +165,7 @@ static bool is_node(const struct vertex *v)
     return type && strcmp(type, "node") == 0;
 }
 
-/* What a vertex is called, where the document says so. */
+/* Returns the name of a vertex, or else the last part of its path; NULL: the document has neither. */
 static const char *name_of(const struct vertex *v)
 {
     const char *name = text_of(v->meta, "name"), *path = path_of(v->meta);
@@ -175,7 +176,7 @@ static const char *name_of(const struct vertex *v)
     return path ? path + 1 : NULL;
 }
 
-/* The ranks of a set in ascending order. */
+/* Lists the ranks of a set in ascending order. The caller frees the list; NULL: out of memory. */
 static uint32_t *list_ranks(const weir_idset *ranks)
 {
     uint32_t *list = weir_mem_alloc((size_t)weir_idset_count(ranks) * sizeof *list + 1), lo, hi, n = 0;
@@ -192,7 +193,8 @@ static void forget_ranks(struct graph *g)
         g->list[i].own = -1;
 }
 
-/* Gives the nodes the ranks of their hosts, unless two of them would have the same. Returns how many have one. */
+/* Gives the nodes the ranks of their hosts, and returns the number of nodes with a rank. If two nodes have one host, no
+ * node gets a rank. */
 static uint32_t rank_hosts(struct graph *g, const weir_hostlist *hosts, const uint32_t *ranks, bool *taken)
 {
     uint32_t n = 0;
@@ -239,7 +241,8 @@ static void rank_by_numbers(struct graph *g)
     }
 }
 
-/* The rank of v or of the nearest above it that has one; each vertex is passed once or twice in all. */
+/* Finds the rank of v, inherited from the nearest ancestor with a rank, and caches the rank along the path: O(n) for
+ * all vertices together. */
 static void inherit(struct graph *g, uint32_t v)
 {
     uint32_t u = v, steps = 0;
@@ -278,7 +281,7 @@ static int find_ranks(struct graph *g, const weir_rset *r)
 
 /* ---- cutting ---------------------------------------------------------------------------------------------------- */
 
-/* Classes by rank. */
+/* Finds classes by rank in O(log runs). */
 struct lookup {
     const struct rset_classes *classes;
     struct rset_runs runs;
@@ -298,7 +301,7 @@ static const struct rset_class *look_up(const struct lookup *l, int64_t rank)
     return lo < l->runs.count && l->runs.list[lo].lo <= rank ? &l->classes->list[l->runs.list[lo].class] : NULL;
 }
 
-/* The number of a pool: its id, or what its name ends in; -1: none. */
+/* Returns the id of a pool, or else the number at the end of its name; -1: none. */
 static int64_t id_of(const struct vertex *v)
 {
     const json_t *id = json_object_get(v->meta, "id");
@@ -312,7 +315,7 @@ static int64_t id_of(const struct vertex *v)
     return i < n && n - i <= 18 ? strtoll(name + i, NULL, 10) : -1;
 }
 
-/* Whether the whole has this vertex and the part has not. */
+/* Returns true if the whole set has the vertex and the part has not. */
 static bool is_outside(const struct vertex *v, const struct lookup *whole, const struct lookup *part)
 {
     const struct rset_class *had = v->rank >= 0 ? look_up(whole, v->rank) : NULL;
@@ -328,7 +331,7 @@ static bool is_outside(const struct vertex *v, const struct lookup *whole, const
            !weir_idset_test(weir_rset_child(has, type), (uint32_t)id);
 }
 
-/* Takes a vertex out, and what is above it when that has nothing left in it. */
+/* Removes a vertex, and each ancestor that has no child left, up to a host of the part. */
 static void take_out(struct graph *g, uint32_t v, const struct lookup *part)
 {
     while (!g->list[v].gone) {
@@ -342,7 +345,7 @@ static void take_out(struct graph *g, uint32_t v, const struct lookup *part)
     }
 }
 
-/* Takes out what is below something that is gone. */
+/* Removes the subtrees of removed vertices. */
 static void take_below(struct graph *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
@@ -373,7 +376,7 @@ static int mark(struct graph *g, const weir_rset *r)
     return rc;
 }
 
-/* The nodes, or the edges, that are not gone. NULL: out of memory. */
+/* Copies the list of nodes or edges without removed vertices and their edges. Returns NULL if out of memory. */
 static json_t *keep(const struct graph *g, const json_t *all, bool edges)
 {
     json_t *kept = json_array();
@@ -392,7 +395,8 @@ static json_t *keep(const struct graph *g, const json_t *all, bool edges)
     return kept;
 }
 
-/* The key `scheduling` with other nodes and edges, which are taken over; NULL: out of memory. */
+/* Copies the value of `scheduling` with new nodes and edges, whose ownership is taken. Returns NULL if out of
+ * memory. */
 static json_t *with_graph(const json_t *scheduling, json_t *nodes, json_t *edges)
 {
     json_t *copy = json_copy((json_t *)(uintptr_t)scheduling);
@@ -431,7 +435,7 @@ int weir_rset_jgf_cut(const weir_rset *r, json_t **out, weir_err *err)
 
 /* ---- other ranks ------------------------------------------------------------------------------------------------ */
 
-/* A copy of a node with its rank changed; NULL: out of memory. */
+/* Copies a node with a new rank. Returns NULL if out of memory. */
 static json_t *with_rank(json_t *node, json_int_t rank)
 {
     json_t *copy = json_copy(node), *meta = json_copy(json_object_get(node, "metadata"));

@@ -1,10 +1,11 @@
-/* rset_jgf_join.c - two JSON graphs of one machine as one: a vertex or an edge that both have is there once. Of a pool that
- * the two have with different sizes the larger is kept.
+/* rset_jgf_join.c - joins two JSON graphs of one machine: common vertices and edges appear once in the result. If the
+ * size of a common pool differs, the larger pool is kept.
  *
- * Order: what both have comes as it comes in both; between that, what only one of them has comes by the number in its id
- * (edges: by the place of their target), so that the parts of a graph whose ids ascend give that graph again.
+ * Order: common items keep their order; between common items, vertices of only one graph are merged by the number in
+ * their ids, and edges by the index of the target. So the parts of a graph with ascending ids join to the original
+ * graph.
  *
- * Main invariant: two vertices with one id are the same pool, or there is no result.
+ * Main invariant: two vertices with equal ids are the same pool, or joining fails.
  */
 #include "rset/rset.h"
 
@@ -18,15 +19,15 @@
 struct item {
     char *key;
     json_t *value;
-    int64_t number; /* for the order; -1: none */
-    uint32_t twin;  /* place in the other list; NONE */
+    int64_t number; /* sort key; -1: none */
+    uint32_t equal; /* index of the equal item in the second list; NONE */
 };
 
 /* The nodes or the edges of a graph. */
 struct list {
     struct item *items;
     uint32_t count;
-    uint32_t *slots, mask; /* by key: item + 1 */
+    uint32_t *slots, mask; /* hash table by key: index of the item + 1 */
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -57,7 +58,7 @@ static int64_t node_number(const char *key)
     return n > 0 && n <= 18 && strspn(key, "0123456789") == n ? strtoll(key, NULL, 10) : -1;
 }
 
-/* An edge is told by its ends and what it says. */
+/* Makes the key of an edge from source, target, subsystem and relationship. */
 static char *edge_key(const json_t *edge)
 {
     const json_t *meta = json_object_get(edge, "metadata");
@@ -86,7 +87,8 @@ static void close_list(struct list *l)
     weir_mem_free(l->slots);
 }
 
-/* `nodes`: by which the edges are ordered; NULL: these are the nodes. What is there twice counts once. */
+/* Reads an array of nodes (`nodes` is NULL) or of edges (`nodes` has the targets, and gives the sort keys). Duplicates
+ * count once. The caller always calls close_list(). */
 static int open_list(struct list *l, const json_t *array, const struct list *nodes)
 {
     size_t n = json_array_size(array), size = 16;
@@ -123,8 +125,8 @@ static void pair(struct list *a, struct list *b)
     for (uint32_t i = 0; i < a->count; i++) {
         uint32_t at = b->slots[slot_of(b, a->items[i].key)];
         if (at) {
-            a->items[i].twin = at - 1;
-            b->items[at - 1].twin = i;
+            a->items[i].equal = at - 1;
+            b->items[at - 1].equal = i;
         }
     }
 }
@@ -137,7 +139,7 @@ static bool differs(const json_t *a, const json_t *b, const char *key)
     return x && y && !json_equal(x, y);
 }
 
-static int check_twins(const struct item *a, const struct item *b, weir_err *err)
+static int check_equal(const struct item *a, const struct item *b, weir_err *err)
 {
     static const char *const same[] = {"type", "basename", "name", "id", "uuid", "paths"};
     const json_t *x = json_object_get(a->value, "metadata"), *y = json_object_get(b->value, "metadata");
@@ -156,7 +158,7 @@ static json_int_t size_of(const struct item *it)
     return json_integer_value(json_object_get(json_object_get(it->value, "metadata"), "size"));
 }
 
-/* Whether what comes next is of a: i and j are the next places of a and b. */
+/* Returns true if the next item of the result is a's: i and j are the next indices of a and b. */
 static bool takes_a(const struct list *a, uint32_t i, const struct list *b, uint32_t j)
 {
     const struct item *x, *y;
@@ -165,14 +167,14 @@ static bool takes_a(const struct list *a, uint32_t i, const struct list *b, uint
         return j == b->count;
     x = &a->items[i];
     y = &b->items[j];
-    if (y->twin != NONE)
-        return true; /* a comes to it; where it has been there, y is skipped */
-    if (x->twin != NONE && x->twin > j)
+    if (y->equal != NONE)
+        return true; /* a's equal item is still to come: merge() skips y after a's item */
+    if (x->equal != NONE && x->equal > j)
         return false;
     return x->number < 0 || y->number < 0 || x->number <= y->number;
 }
 
-/* The items of both; NULL: out of memory. */
+/* Merges the items of both lists. Returns NULL if out of memory. */
 static json_t *merge(const struct list *a, const struct list *b)
 {
     json_t *out = json_array();
@@ -180,14 +182,14 @@ static json_t *merge(const struct list *a, const struct list *b)
 
     while (out && (i < a->count || j < b->count)) {
         const struct item *next;
-        if (j < b->count && b->items[j].twin != NONE && b->items[j].twin < i) {
+        if (j < b->count && b->items[j].equal != NONE && b->items[j].equal < i) {
             j++;
             continue;
         }
         if (takes_a(a, i, b, j)) {
             next = &a->items[i++];
-            if (next->twin != NONE && size_of(&b->items[next->twin]) > size_of(next))
-                next = &b->items[next->twin];
+            if (next->equal != NONE && size_of(&b->items[next->equal]) > size_of(next))
+                next = &b->items[next->equal];
         } else {
             next = &b->items[j++];
         }
@@ -199,7 +201,7 @@ static json_t *merge(const struct list *a, const struct list *b)
     return out;
 }
 
-/* Puts the joined array into *out; `nodes` as for open_list. */
+/* Joins two arrays; `nodes` as in open_list(). */
 static int join_arrays(const json_t *x, const json_t *y, const struct list *nodes, json_t **out, weir_err *err)
 {
     struct list a = {0}, b = {0};
@@ -208,8 +210,8 @@ static int join_arrays(const json_t *x, const json_t *y, const struct list *node
     if (rc == WEIR_OK)
         pair(&a, &b);
     for (uint32_t i = 0; rc == WEIR_OK && !nodes && i < a.count; i++)
-        if (a.items[i].twin != NONE)
-            rc = check_twins(&a.items[i], &b.items[a.items[i].twin], err);
+        if (a.items[i].equal != NONE)
+            rc = check_equal(&a.items[i], &b.items[a.items[i].equal], err);
     if (rc == WEIR_OK) {
         *out = merge(&a, &b);
         rc = *out ? WEIR_OK : weir_fail_nomem(err);
@@ -219,7 +221,7 @@ static int join_arrays(const json_t *x, const json_t *y, const struct list *node
     return rc;
 }
 
-/* `a` with other nodes and edges. */
+/* Copies the scheduling `a` with new nodes and edges, still owned by the caller. */
 static int put_graph(const json_t *a, json_t *nodes, json_t *edges, json_t **out, weir_err *err)
 {
     json_t *copy = json_copy((json_t *)(uintptr_t)a), *graph = json_copy(json_object_get(a, "graph"));

@@ -1,8 +1,8 @@
 /* rset_read.c - reads R version 1 (RFC 20) into a resource set.
  *
- * Ranks may be spread over R_lite in any order; the hosts of nodelist go to them in ascending order of the ranks. What
- * RFC 20 wants and this does without: a nodelist, cores on every rank, a rank at all (see rset_check.c). Keys inside the
- * entries of R_lite besides rank and children are not kept.
+ * Ranks may be spread over R_lite in any order; the hosts of nodelist belong to the ranks in ascending order. Some
+ * rules of RFC 20 are not enforced: a nodelist, cores on every rank, at least one rank (see rset_check.c). Keys inside
+ * the entries of R_lite besides rank and children are not kept.
  *
  * Main invariant: the i-th of the raw classes is the i-th entry of R_lite.
  */
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SECONDS_MAX 9e12 /* a little before int64_t microseconds end */
+#define SECONDS_MAX 9e12 /* a little below the end of int64_t microseconds */
 
 struct reader {
     const char *source;
@@ -104,7 +104,7 @@ static int read_entry(struct reader *r, uint32_t i, const json_t *data)
     return read_children(r, i, json_object_get(data, "children"));
 }
 
-/* No rank may stand in two entries. */
+/* Fails if a rank is in two entries. */
 static int check_ranks(const struct reader *r, const json_t *list)
 {
     for (uint32_t k = 1; k < r->runs.count; k++) {
@@ -157,7 +157,7 @@ static int append_hosts(struct reader *r, weir_hostlist *hosts, size_t i, const 
     return WEIR_OK;
 }
 
-/* Gives the set its hosts, which are taken over. */
+/* Gives the set its hosts. Takes ownership of the hosts, also on failure. */
 static int set_hosts(struct reader *r, weir_hostlist *hosts)
 {
     uint64_t nhosts = weir_hostlist_count(hosts), nranks = weir_idset_count(r->r->ranks);
@@ -268,7 +268,7 @@ static int read_nslots(struct reader *r)
     return WEIR_OK;
 }
 
-/* The keys of an object that are not in a list, as a new object; *out NULL: there is none. */
+/* Copies the keys of an object that are not in a list to a new object; *out is NULL if there are none. */
 static int other_keys(const struct reader *r, json_t *object, const char *const *known, json_t **out)
 {
     for (void *it = json_object_iter(object); it; it = json_object_iter_next(object, it)) {
@@ -341,7 +341,7 @@ static int read_document(struct reader *r, json_t *root)
     return rc < 0 ? rc : other_keys(r, root, known, &r->r->document);
 }
 
-/* Runs a reader over a value and hands over the set. */
+/* Runs a reader over a value, and hands the set over to the caller. */
 static int read_with(int (*read)(struct reader *r, json_t *value), const json_t *value, const char *source,
                      weir_rset **out, weir_err *err)
 {
@@ -362,7 +362,7 @@ int weir_rset_from_execution(const json_t *execution, const char *source, weir_r
     return read_with(read_execution, execution, source, out, err);
 }
 
-/* A set whose only source is scheduling: R_lite follows from the machine that it describes. */
+/* Makes the set of a document that has only scheduling: the graph of scheduling gives R_lite. */
 static int derive(weir_rset *r, const char *source, weir_rset **out, weir_err *err)
 {
     weir_graph *g = NULL;

@@ -1,6 +1,6 @@
-/* rset_remap.c - a resource set with other ranks, as an instance gives them to what its parent gave it: 0, 1, 2, ... in the
- * order of the old ones, or in the order of a list of hosts. Main invariant: to[] holds each number below the count of ranks
- * once.
+/* rset_remap.c - a resource set with new ranks, as a child instance numbers the resources of its parent: 0, 1, 2, ...
+ * in the order of the old ranks, or in the order of a list of hosts. Main invariant: to[] has each number below the
+ * count of ranks once.
  */
 #include "rset/rset.h"
 
@@ -12,12 +12,12 @@ struct remap {
     weir_rset *result;
     weir_err *err;
     uint32_t n;
-    uint32_t *to; /* what the i-th rank becomes */
+    uint32_t *to; /* new rank of the i-th old rank */
 };
 
 /* ---- the new ranks ---------------------------------------------------------------------------------------------- */
 
-/* The place of each host of the new order among the set's hosts. */
+/* Fills to[] by finding each host of the new order among the set's hosts. Fails if a host is unknown or ambiguous. */
 static int order_by_hosts(struct remap *m, const weir_hostlist *own, const weir_hostlist *hosts, char *name)
 {
     for (uint32_t i = 0; i < m->n; i++)
@@ -67,7 +67,7 @@ static int number_ranks(struct remap *m, const weir_hostlist *hosts)
     return WEIR_OK;
 }
 
-/* What some ranks of the set become. */
+/* Maps some ranks of the set to new ranks. */
 static int map_ranks(const struct remap *m, const weir_idset *ranks, weir_idset **out)
 {
     struct weir_rank_place place = {m->r->ranks, 0, 0};
@@ -90,7 +90,7 @@ static int map_ranks(const struct remap *m, const weir_idset *ranks, weir_idset 
 
 /* ---- the new set ------------------------------------------------------------------------------------------------ */
 
-/* The same number of ids from 0 on; gpus keep theirs, which the hardware gives them. */
+/* Replaces ids by 0, 1, 2, ... in each type but gpu: ids of gpus belong to the hardware. */
 static int renumber_ids(struct rset_class *c)
 {
     for (uint32_t i = 0; i < c->count; i++) {
@@ -156,7 +156,7 @@ static int map_properties(struct remap *m)
     return WEIR_OK;
 }
 
-/* The hosts in the order of the new ranks. */
+/* Gives the result its hosts in the order of the new ranks. */
 static int map_hosts(struct remap *m, const weir_hostlist *hosts)
 {
     weir_hostlist *list = NULL;
@@ -179,7 +179,8 @@ static int map_hosts(struct remap *m, const weir_hostlist *hosts)
     return m->result->hosts ? WEIR_OK : weir_fail_nomem(m->err);
 }
 
-/* The scheduling of the set, about the new ranks. A graph knows pools by the old ids, so with new ones it goes. */
+/* Gives the result the scheduling with new ranks. With new ids (`ids`), the scheduling is dropped, as its graph has the
+ * old ids. */
 static int map_scheduling(struct remap *m, bool ids)
 {
     const struct rset_writer *writer = weir_rset_known_writer(m->r);

@@ -1,6 +1,6 @@
-/* rset_scheduling.c - the key `scheduling` of a resource set: who wrote it, and what of it belongs to the set. Main
- * invariant: what is kept is the whole key as it came, with the set to which it belonged; a set that has all of that again
- * gets all of the key again, byte by byte.
+/* rset_scheduling.c - the key `scheduling` of a resource set: its writer, and the part of the key for the set. Main
+ * invariant: a set keeps the full key and the classes of the original set; a set equal to the original set again has
+ * the full key again, byte by byte.
  */
 #include "rset/rset.h"
 
@@ -13,7 +13,7 @@ static int cut_treepool(const weir_rset *r, json_t **out, weir_err *err)
     return weir_rack_table_cut(r->scheduling->value, r->ranks, out, err);
 }
 
-/* A further writer is one more row. */
+/* The known writers, by scheme. */
 static const struct rset_writer writers[] = {
     {"fluxion", weir_rset_jgf_build, weir_rset_jgf_cut, weir_rset_jgf_join, weir_rset_jgf_renumber},
     {WEIR_TREEPOOL, NULL, cut_treepool, weir_rack_table_join, weir_rack_table_renumber},
@@ -32,7 +32,7 @@ const char *weir_rset_writer(const weir_rset *r)
 const struct rset_writer *weir_rset_known_writer(const weir_rset *r)
 {
     const char *writer = weir_rset_writer(r);
-    size_t n = writer ? strcspn(writer, ":") : 0; /* the scheme of a URI */
+    size_t n = writer ? strcspn(writer, ":") : 0; /* length of the scheme of the URI */
 
     for (size_t i = 0; writer && i < sizeof writers / sizeof *writers; i++)
         if (strlen(writers[i].scheme) == n && memcmp(writers[i].scheme, writer, n) == 0)
@@ -40,7 +40,7 @@ const struct rset_writer *weir_rset_known_writer(const weir_rset *r)
     return NULL;
 }
 
-/* Whether a set has all that its scheduling was written for. */
+/* Returns true if the set still has all resources of the set in its document. */
 static bool is_whole(const weir_rset *r)
 {
     const struct rset_classes *a = &r->classes, *b = &r->scheduling->whole;
@@ -73,7 +73,7 @@ int weir_rset_scheduling_part(const weir_rset *r, json_t **out, weir_err *err)
     return WEIR_OK;
 }
 
-/* Joins what two sets have of schedulings that were not one before. */
+/* Gives the result the joined scheduling parts of a and b, read from different documents. */
 static int join_parts(weir_rset *result, const struct rset_writer *writer, const weir_rset *a, const weir_rset *b,
                       weir_err *err)
 {

@@ -1,10 +1,10 @@
-/* rset_write.c - writes a resource set as R version 1 (RFC 20), or R_lite alone, or for people.
+/* rset_write.c - writes a resource set as R version 1 (RFC 20), as R_lite alone, or in a short form for people.
  *
- * Keys come in one order: version, execution, scheduling, then the others by name; in execution R_lite, nodelist, nslots,
- * properties (by name), starttime, expiration, then the others by name. What is kept as it came is written in the order
- * in which it came.
- *   rv1           all of it; of scheduling what belongs to the set
- *   rv1_nosched   without scheduling
+ * The order of keys is fixed: version, execution, scheduling, then the rest by name; in execution R_lite, nodelist,
+ * nslots, properties (by name), starttime, expiration, then the rest by name. Inside values that are kept unchanged,
+ * the order of the input stays.
+ *   rv1           all keys; scheduling is cut to the part of the set
+ *   rv1_nosched   all keys but scheduling
  *   rlite         the array R_lite
  *   rlist         "rank[0-2]/core[0-3],gpu0 rank3/core[0-1]"; ranks without children are left out
  */
@@ -36,7 +36,7 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The members of an object by name, each with a comma before it. */
+/* Writes the members of an object by name, each after a comma. */
 static int write_members(json_t *object, weir_buf *b)
 {
     size_t n = json_object_size(object), i = 0;
@@ -70,7 +70,7 @@ static int write_ids(const weir_idset *ids, weir_buf *b)
     return rc;
 }
 
-/* RFC 20 wants cores, though there be none. */
+/* Writes the children of a class. RFC 20 demands the key core, even if empty. */
 static int write_class(const struct rset_class *c, weir_buf *b)
 {
     int rc;
@@ -165,7 +165,7 @@ static int write_properties(const weir_rset *r, weir_buf *b)
     return rc;
 }
 
-/* Microseconds as seconds. */
+/* Writes microseconds as seconds. */
 static void write_time(weir_buf *b, int64_t t)
 {
     uint64_t us = t < 0 ? 0 - (uint64_t)t : (uint64_t)t, part = us % 1000000;

@@ -1,7 +1,7 @@
-/* rv1_read.c - reads a machine from R version 1 (RFC 20). With scheduling.graph it is that graph, fitted to R_lite, unless
- * its writer left parts of it out (WEIR_JGF_SHORTHAND), where Fluxion too goes by the ranks; otherwise it is what R_lite
- * says, grouped as the topology of RFC 49 tells where there is one. What `execution` means: rset_read.c; what machine it
- * makes: rset_graph.c.
+/* rv1_read.c - reads a machine from R version 1 (RFC 20). The graph is scheduling.graph, fitted to R_lite. If
+ * scheduling.graph is missing, or the writer left vertices out (WEIR_JGF_SHORTHAND; Fluxion reads by rank then, too),
+ * the graph is made of R_lite, with the topology of RFC 49 if the document has a topology. rset_read.c reads
+ * `execution`, rset_graph.c makes the graph.
  */
 #include "format/jgf/jgf.h"
 #include "request/request.h"
@@ -25,7 +25,7 @@ static int read_execution(const struct jgf *r, weir_rset **out)
     return rc;
 }
 
-/* Gives the set the topology of the document, if there is one. */
+/* Gives the set the topology of the document, if there is a topology. */
 static int read_topology(const struct jgf *r, weir_rset *set)
 {
     json_error_t what;
@@ -41,7 +41,7 @@ static int read_topology(const struct jgf *r, weir_rset *set)
     return set->scheduling ? WEIR_OK : weir_fail_nomem(r->err);
 }
 
-/* The machine of the document; `set` is NULL where it has no `execution`. */
+/* Makes the graph of the document; `set` is NULL if the document has no `execution`. */
 static int build(struct jgf *r, const weir_rset *set, weir_graph **out)
 {
     int rc;

@@ -1,6 +1,6 @@
-/* rv1_write.c - writes machines and allocations as R version 1 (RFC 20): rv1, rv1_nosched, and rlite, which is the array
- * R_lite alone. What is in it: rset_collect.c; how it looks: rset_write.c. Invariant: the graph is written as it goes, and
- * never held as JSON.
+/* rv1_write.c - writes machines and allocations as R version 1 (RFC 20): rv1, rv1_nosched, and rlite, the array R_lite
+ * alone. rset_collect.c makes the set, and rset_write.c writes the keys of the set. Invariant: the graph is written
+ * directly to the buffer, and never held as JSON.
  */
 #include "format/output.h"
 #include "rset/rset.h"
