@@ -1,10 +1,10 @@
---- columns.lua - lines of fields, laid out by a format string as flux(1) takes them:
+--- columns.lua - lines of fields, laid out by a format string in the syntax of flux(1):
 ---
 ---   "{state:>10} ?:{properties:<10.10+} {nnodes:>6} +:{ncores:>6} {nodelist}"
 ---
---- A field is {NAME} or {NAME:SPEC}; a spec is [[fill]align][0][width][,][.precision][type][h][+], where align is one of
---- < > ^, type is s or d, h shows "-" where there is nothing, + marks what was cut at the precision. {{ and }} are braces.
---- Before a field "?:" leaves it out where it is empty in all lines, "+:" widens it to the longest, "?+:" does both.
+--- A field is {NAME} or {NAME:SPEC}. A spec is [[fill]align][0][width][,][.precision][type][h][+]: align is < > or ^,
+--- type is s or d, h shows "-" for an empty value, + marks values cut at the precision. {{ and }} are braces. The
+--- prefix "?:" drops a field that is empty in all lines, "+:" widens a field to the longest value, "?+:" does both.
 
 local suggest = require "weir.cli.suggest"
 
@@ -12,7 +12,7 @@ local M = {}
 local Format = {}
 Format.__index = Format
 
--- Stops the reading. Caught in M.parse.
+-- Ends the parsing with an error, caught in M.parse.
 local function fail(...) error { text = string.format(...) } end
 
 -- ---- reading ------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ local function check_field(name, headings)
   fail('there is no field "%s"%s; there is %s', name, suggest.hint(name, known), table.concat(known, ", "))
 end
 
--- From behind "{" on: the field and the place behind its "}".
+-- Reads a field from the byte after "{" on. Returns the field and the position after the closing "}".
 local function read_field(text, at, headings)
   local inside, stop = text:match("^([^{}]*)}()", at)
   if not inside then fail "a field is not closed: } is missing" end
@@ -75,7 +75,7 @@ local function read_format(text, headings)
   return { entries = entries, tail = literal .. text:sub(at), headings = headings }
 end
 
---- A format, or nil and what is wrong. headings: {field = heading} of all fields that there are.
+--- Parses a format. headings: {field = heading} of all known fields. Returns a format, or nil and an error message.
 function M.parse(text, headings)
   local ok, format = pcall(read_format, text, headings)
   if ok then return setmetatable(format, Format) end
@@ -83,7 +83,7 @@ function M.parse(text, headings)
   return nil, format.text
 end
 
---- Whether a field is in it.
+--- Returns whether the format contains a field.
 function Format.has(self, field)
   for _, entry in ipairs(self.entries) do
     if entry.field == field then return true end
@@ -97,7 +97,7 @@ local EMPTY = { [""] = true, ["0s"] = true, ["0.0"] = true, ["0:00:00"] = true, 
 
 local function length(text) return utf8.len(text) or #text end
 
--- At most n characters.
+-- Returns at most n characters of a text.
 local function cut(text, n)
   if length(text) <= n then return text end
   return text:sub(1, (utf8.offset(text, n + 1) or n + 1) - 1)
@@ -124,21 +124,21 @@ local function write_value(value, spec)
   return padded
 end
 
--- One line; value(entry) is the text of a field.
+-- Returns a line; value(entry) gives the text of a field.
 local function compose(self, value)
   local parts = {}
   for i, entry in ipairs(self.entries) do parts[i] = entry.text .. value(entry) end
   return table.concat(parts) .. self.tail
 end
 
---- The line of headings.
+--- Returns the line of headings.
 function Format.header(self)
   return compose(self, function(entry)
     return write_value(self.headings[entry.field], { align = entry.spec.align, width = entry.spec.width })
   end)
 end
 
---- The line of one row: {field = text or integer}.
+--- Returns the line of a row {field = text or integer}.
 function Format.row(self, row)
   return compose(self, function(entry) return write_value(row[entry.field], entry.spec) end)
 end
@@ -177,7 +177,7 @@ local function without_sentinels(text)
   return text
 end
 
---- The format for these rows, with "?:" and "+:" done. header: whether the headings count for widths.
+--- Returns the format with "?:" and "+:" resolved for some rows. header: whether headings count in widths.
 function Format.fit(self, rows, header)
   local fitted = setmetatable({ entries = {}, tail = self.tail, headings = self.headings }, Format)
   for _, entry in ipairs(self.entries) do

@@ -1,4 +1,4 @@
---- weir convert: machines and jobspecs from one format into another.
+--- weir convert: converts machines and jobspecs from a format to another format.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -8,7 +8,7 @@ local script = require "weir.machine.script"
 local suggest = require "weir.cli.suggest"
 local weir = require "weir"
 
--- What can be written, and the extensions that stand for it; the first is written where nothing tells.
+-- Output formats with the file extensions of each; the first is the default.
 local MACHINES = {
   { "jgf", "json", "jgf" }, { "rv1", "R", "r" }, { "rv1_nosched" }, { "rlite" }, { "recipe", "lua" },
   { "sqlite", "db", "sqlite", "sqlite3" }, { "csv", "csv" }, { "tree", "txt" }, { "dot", "dot", "gv" }, { "svg", "svg" },
@@ -50,7 +50,7 @@ local READERS = { "grug", "jgf", "rv1", "hwloc", "rdl", "recipe", "synthetic", "
 
 -- ---- reading ------------------------------------------------------------------------------------------------
 
-local BLOCK = 65536 -- bytes that tell what a file is
+local BLOCK = 65536 -- bytes read to recognize the content of a file
 
 local function head_of(path)
   local file = out.check(files.open(path))
@@ -60,7 +60,7 @@ local function head_of(path)
   return head or ""
 end
 
--- What a text is: the name of a machine's format, or "jobspec".
+-- Returns the format of a text: the name of a machine's format, or "jobspec".
 local function guess(text)
   return core.guess(text) or script.guess(text) == "rdl" and "rdl" or "jobspec"
 end
@@ -94,7 +94,7 @@ local function read_file(path, opts)
   return { name = path, format = format, graph = out.check(weir.load(path, options_for(format, opts))) }
 end
 
--- What is no file: this machine, a synthetic string or a shape.
+-- Reads an input that is not a file: the local machine, a synthetic string or a shape.
 local function read_word(word, opts)
   if word == "local" then return { name = word, format = "hwloc", graph = out.check(weir.discover()) } end
   if opts.from ~= "jobspec" and core.guess(word) == "synthetic" then
@@ -125,7 +125,7 @@ local function check_stdin(names)
   if n > 1 then out.fail(2, "convert: - is given twice: there is one standard input") end
 end
 
--- All inputs as one: {graph=} or {request=}.
+-- Merges all inputs. Returns {graph=} or {request=}.
 local function read_all(names, opts)
   local graphs, nodes, first = {}, true, nil
   for i, name in ipairs(names) do
@@ -163,7 +163,7 @@ local function by_extension(list, path)
   end
 end
 
--- The format of OUT for what was read, of which `what` is the word.
+-- Returns the output format for a path, from a list of formats. `what` names the kind of input in error messages.
 local function format_of(list, what, path, opts)
   local known = table.concat(names_of(list), ", ")
   if opts.format then

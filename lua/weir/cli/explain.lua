@@ -1,4 +1,4 @@
---- weir explain: why a job does not fit, and what would have to change.
+--- weir explain: why a job does not fit, and by which changes the job would fit.
 
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
@@ -54,7 +54,7 @@ local function constraint(text)
   return value
 end
 
--- How wide lines may be: as the terminal, or what reads well.
+-- Returns the width of lines: the width of the terminal, or a readable default.
 local function columns()
   if not out.is_terminal() then return 100 end
   local pipe <close> = assert(io.popen "stty size 2>/dev/null </dev/tty")
@@ -89,7 +89,7 @@ end
 function M.run(opts)
   inputs.check_stdin(opts, opts)
   local job = inputs.jobs(opts)[1]
-  local engine <close> = engine_for(opts) -- the report has vertices of its graph
+  local engine <close> = engine_for(opts) -- the report refers to vertices of the engine's graph
   local report, why = ask(engine, opts, job)
   if not report then out.fail(2, "%s: %s", job.name, why) end
   show(opts, job, report)

@@ -1,4 +1,4 @@
---- weir find: the vertices that an expression holds for, as a list or as a graph.
+--- weir find: the vertices satisfying an expression, as a list or as a graph.
 
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"

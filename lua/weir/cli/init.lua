@@ -1,6 +1,7 @@
---- cli/init.lua - the command line: which command, with what options, and the exit status.
+--- cli/init.lua - the command line: selects the command, reads the options, and returns the exit status.
 --
--- 0: done. 1: no match, nothing found. 2: wrong use, or something cannot be read or written. After signals: see main.c.
+-- Exit status 0: success. 1: no match, nothing found. 2: wrong usage, or a file cannot be read or written. For
+-- signals see main.c.
 
 local core = require "weir.core"
 local options = require "weir.cli.options"
@@ -9,11 +10,11 @@ local suggest = require "weir.cli.suggest"
 
 local M = {}
 
--- In the order of `weir --help`; each is the module weir.cli.NAME.
+-- Names of the commands in the order of `weir --help`; the module of a command is weir.cli.NAME.
 local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "repl", "run", "test", "replay", "policy", "query", "serve",
   "top" }
 
---- Their names, for the man page and for the shell's completion.
+--- The names of the commands, for the man page and for the completion of shells.
 M.commands = COMMANDS
 
 local function command(name)
@@ -42,7 +43,7 @@ local GLOBAL = { ["--help"] = show_help, ["-h"] = show_help, ["--version"] = sho
 
 local function run_command(name, words)
   local chosen = command(name)
-  if chosen.raw then return chosen.run(words) end -- reads its own options
+  if chosen.raw then return chosen.run(words) end -- the command parses the options
   local opts, why = options.parse(chosen, words)
   if not opts then out.fail(2, "%s: %s; see weir %s --help", name, why, name) end
   if not opts.help then return chosen.run(opts) end
@@ -50,7 +51,7 @@ local function run_command(name, words)
   return 0
 end
 
--- `weir help match` is `weir match --help`.
+-- Runs a command; `weir help match` runs `weir match --help`.
 local function dispatch(words)
   local first = words[1]
   if not first then out.fail(2, "a command is wanted: %s; see weir --help", table.concat(COMMANDS, ", ")) end
@@ -63,7 +64,7 @@ local function dispatch(words)
   return run_command(first, table.move(words, 2, #words, 1, {}))
 end
 
--- Errors that are no failures are faults of weir itself; the trace is what a report of one needs.
+-- Raised values other than failures (see output.lua) are bugs of weir, and get a traceback for the bug report.
 local function explain(raised)
   if raised == "interrupted" then return { status = 130 } end
   if raised == "not enough memory" then return { status = 2, text = "out of memory" } end
@@ -73,7 +74,7 @@ end
 local function guarded(...)
   local ok, result = xpcall(...)
   if ok then return result end
-  if type(result) == "string" then result = explain(result) end -- without memory Lua calls no handler
+  if type(result) == "string" then result = explain(result) end -- without memory Lua calls no message handler
   if result.text then out.warn(result.text) end
   if result.trace then io.stderr:write(result.trace:sub(2), "\n") end
   return result.status

@@ -1,4 +1,5 @@
---- inputs.lua - what commands read: machines, jobs, policies. What cannot be read ends the command with status 2.
+--- inputs.lua - reads the inputs of commands: machines, jobs, policies. Unreadable input ends the command with status
+--- 2.
 
 local files = require "weir.files"
 local out = require "weir.cli.output"
@@ -6,11 +7,11 @@ local weir = require "weir"
 
 local M = {}
 
---- What -r takes, for --help.
+--- The values of -r, for --help.
 M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua), a synthetic string such as "
   .. '"node:4 core:8", "local" for this machine, - for standard input, or etcd:http://HOST:PORT/KEY, a key of an etcd that has an R or JGF'
 
---- The graph that -r names.
+--- Returns the graph named by -r.
 function M.resources(opts)
   if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
   local stored = (opts.resources or ""):match "^etcd:(.*)$"
@@ -18,7 +19,7 @@ function M.resources(opts)
   return out.check(weir.resources(opts.resources or "local"))
 end
 
---- The policy that -p names.
+--- Returns the policy named by -p.
 function M.policy(name) return out.check(weir.policy(name)) end
 
 local function read_file(job)
@@ -39,21 +40,21 @@ local function missing_among(resources, known)
   end
 end
 
---- The first type of a request that the machine does not have, or nil.
+--- Returns the first type of a request that the machine lacks, or nil.
 function M.missing_type(request, g)
   local known = {}
   for _, type in ipairs(g:types()) do known[type] = true end
   return missing_among(request:resources(), known)
 end
 
--- One JOB of the command line: a file, "-", or a shape.
+-- Returns the request of a JOB on the command line: a file, "-", or a shape.
 local function read_request(job)
   if job == "" then out.fail(2, 'JOB: "" is neither a file nor a shape') end
   if job == "-" or weir.request_kind(job) == "file" then return read_file(job) end
   return read_shape(job)
 end
 
---- The options of commands that look at a machine, with or without jobs on it.
+--- Options of all commands that show a machine, with or without jobs allocated.
 M.job_options = {
   { "j", "job", "JOB", "a job that is matched first, as with weir match; can be given several times", many = true },
   { "p", "policy", "POLICY", "how those jobs are placed; low if not given" },
@@ -67,14 +68,14 @@ end
 
 local TWICE = "- is given twice: there is one standard input"
 
---- Refuses "-" both as the machine and as a job.
+--- Fails if both the machine and a job are "-".
 function M.check_stdin(opts, ...)
   for _, names in ipairs { ... } do
     if opts.resources == "-" and count(names, "-") > 0 then out.fail(2, TWICE) end
   end
 end
 
---- Reads all jobs: {name=, request=} each.
+--- Reads all jobs. Returns a list of {name=, request=}.
 function M.jobs(names)
   if count(names, "-") > 1 then out.fail(2, TWICE) end
   local jobs = {}
@@ -82,7 +83,7 @@ function M.jobs(names)
   return jobs
 end
 
---- The graph that -r names, with the jobs of -j on it: now, or, with opts.reserve, as soon as they fit.
+--- Returns the graph named by -r with the jobs of -j allocated: now, or, with opts.reserve, at the earliest start.
 function M.booked(opts)
   M.check_stdin(opts, opts.job or {})
   local jobs, policy = M.jobs(opts.job or {}), opts.policy and M.policy(opts.policy)

@@ -1,4 +1,4 @@
---- weir list: what is free, allocated and down, as `flux resource list` shows it.
+--- weir list: free, allocated and down resources, in the manner of `flux resource list`.
 
 local core = require "weir.core"
 local columns = require "weir.cli.columns"
@@ -54,7 +54,7 @@ local HEADINGS = {
   ncores = "NCORES", ngpus = "NGPUS", ranks = "RANKS", nodelist = "NODELIST", rlist = "LIST",
 }
 
--- ---- what is listed -----------------------------------------------------------------------------------------
+-- ---- inputs -------------------------------------------------------------------------------------------------
 
 local function read(name, opts)
   if not opts.job and (name == "-" or files.exists(name)) then
@@ -111,7 +111,7 @@ local function read_queues(opts)
   return queues
 end
 
--- The queues to be seen: those that are asked for, or all that are not virtual ones.
+-- Returns the queues to show: the requested queues, or all except virtual queues.
 local function shown_queues(opts, queues)
   if opts.queue then return split(opts.queue) end
   local names = {}
@@ -141,7 +141,7 @@ local function restrict(sets, opts, queues)
   return listing.on_ranks(sets, ranks)
 end
 
--- ---- what is written ----------------------------------------------------------------------------------------
+-- ---- output -------------------------------------------------------------------------------------------------
 
 local function format_of(opts)
   local name = opts.info and "info" or opts.format or (out.is_terminal() and "default" or "fixed")

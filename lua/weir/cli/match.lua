@@ -1,4 +1,4 @@
---- weir match: allocates jobs one after the other, and prints what each got.
+--- weir match: allocates jobs in turn, and prints the allocation of each job.
 
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
@@ -38,7 +38,7 @@ Exit status: 0 all jobs matched, 1 some did not, 2 wrong use or unreadable input
   weir match -r "rack:2 node:4 core:8" -p spread -F rlite job.yaml slot=1/node]],
 }
 
--- ---- what is said of a job ----------------------------------------------------------------------------------
+-- ---- reports of a job ---------------------------------------------------------------------------------------
 
 local function duration(a)
   return a.duration == math.huge and "no end" or "for " .. out.seconds(a.duration)
@@ -55,12 +55,12 @@ local function show_tree(job, a)
   for _, tree in ipairs(view.allocation(a)) do out.tree(tree) end
 end
 
--- Written as it is made.
+-- Writes an allocation to standard output piece by piece.
 local function show_document(_, a, format)
   if a == true then return end
   local written, why, code = a:write(io.stdout, format)
   if not written and code ~= "io" then out.fail(2, why) end
-  out.line "" -- which says what is wrong with standard output
+  out.line "" -- fails with the cause if standard output is broken
 end
 
 local function finite(t) return t < math.huge and t or core.null end
@@ -107,7 +107,7 @@ local function event_line(event)
   return text
 end
 
--- As with the statistics, documents stay documents.
+-- Prints a trace: to stderr with -F or -q, since stdout must stay a parseable document.
 local function show_trace(run, trace)
   local opts = run.opts
   if not trace or opts.json then return end
@@ -129,7 +129,7 @@ end
 
 -- ---- the work -----------------------------------------------------------------------------------------------
 
--- Documents must stay documents: with -F the stats go to stderr.
+-- Prints statistics: to stderr with -F or -q, since stdout must stay a parseable document.
 local function show_stats(run)
   if not run.opts.stats or run.opts.json then return end
   local line = stats_line(run.engine:stats())
@@ -153,7 +153,7 @@ end
 
 local NO_MATCH = { busy = true, infeasible = true, rejected = true }
 
--- A type that the machine does not have may have been meant as the name of a file.
+-- Returns the message for a type unknown to the machine; a JOB without a file of the name is read as a type.
 local function absent(name, type)
   return (': there is no "%s" here%s'):format(type, name == type and ", and no file of that name" or "")
 end
@@ -168,7 +168,7 @@ local function refuse(run, job, why, code)
   out.warn(why)
 end
 
--- Whether the job got something.
+-- Matches a job. Returns whether the job got an allocation.
 local function match_one(run, job)
   run.trace = run.opts.trace and {} or nil
   local a, why, code = run.engine:match(job.request, { mode = run.opts.mode, at = run.opts.at, trace = run.trace })

@@ -13,7 +13,7 @@ local M = {}
 
 local HELP = { "h", "help", nil, "show this" }
 
--- Stops the reading. Caught in M.parse.
+-- Ends the parsing with an error, caught in M.parse.
 local function fail(...) error { text = string.format(...) } end
 
 local function all_options(command)
@@ -36,7 +36,7 @@ end
 
 local KINDS = {}
 
--- Seconds; the clock of the engine ends a little later.
+-- A time in seconds; the upper limit is below the end of the engine's clock.
 function KINDS.time(value)
   local n = tonumber(value)
   return n and n >= 0 and n <= 9e12 and n or nil, "a number of seconds from 0 to 9e12"
@@ -47,7 +47,7 @@ function KINDS.count(value)
   return n or nil, "a whole number"
 end
 
--- Of what there has to be something.
+-- A count of at least 1.
 function KINDS.some(value)
   local n = KINDS.count(value)
   return n and n > 0 and n or nil, "a whole number from 1 on"
@@ -79,7 +79,7 @@ local function convert(option, value)
   return result
 end
 
--- Stores an option; its argument is `attached` or the next word. Returns how many words were used up.
+-- Stores an option with the argument `attached` or the next word. Returns the number of words consumed.
 local function store(option, attached, words, i, out)
   if not option[3] then
     if attached then fail("--%s takes no argument", option[2]) end
@@ -104,7 +104,7 @@ local function read_long(command, words, i, out)
   return store(option, words[i]:find("=", 1, true) and value, words, i, out)
 end
 
--- -q, -qj, -rFILE, -r FILE
+-- Reads short options: -q, -qj, -rFILE, -r FILE.
 local function read_short(command, words, i, out)
   local rest = words[i]:sub(2)
   while true do
@@ -143,7 +143,7 @@ local function check_operands(command, out)
   if command.max and #out > command.max then fail('"%s" is one %s too many', out[command.max + 1], operand) end
 end
 
---- Options by long name and operands by number; or nil and a message. With --help given, nothing else is checked.
+--- Returns options by long name and operands by number; or nil and a message. With --help nothing else is checked.
 function M.parse(command, words)
   local ok, out = pcall(function()
     local read = read_words(command, words)
@@ -187,7 +187,7 @@ local function describe(option)
   return table.concat(lines, "\n")
 end
 
---- The text of `weir COMMAND --help`.
+--- Returns the text of `weir COMMAND --help`.
 function M.help(command)
   local lines = { ("usage: weir %s %s"):format(command.name, command.usage), "", command.doc, "" }
   for _, option in ipairs(all_options(command)) do lines[#lines + 1] = describe(option) end

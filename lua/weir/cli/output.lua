@@ -1,7 +1,7 @@
---- output.lua - what commands print, and how they fail.
+--- output.lua - the output and the failures of commands.
 --
--- A command fails by raising: fail(status, ...) makes one line on stderr and that exit status. Colours and line
--- drawing only where the reader is a person: on a terminal, without NO_COLOR, in a UTF-8 locale.
+-- A command fails by raising: fail(status, ...) prints a line on stderr and sets the exit status. Colours and line
+-- drawing appear only for people: on a terminal, without NO_COLOR, in a UTF-8 locale.
 
 local core = require "weir.core"
 local tree = require "weir.cli.tree"
@@ -11,36 +11,36 @@ local M = {}
 local Failure = {}
 Failure.__index = Failure
 
---- Ends the command with a status and one line on stderr; without text, silently.
+--- Ends the command with a status and a line on stderr; silently without a text.
 function M.fail(status, text, ...)
   error(setmetatable({ status = status, text = text and select("#", ...) > 0 and text:format(...) or text }, Failure), 0)
 end
 
---- The {status, text} of what `fail` raised, or nil.
+--- Returns the {status, text} raised by `fail`, or nil for any other value.
 function M.failure(raised)
   return getmetatable(raised) == Failure and raised or nil
 end
 
---- Passes results on, or fails with status 2 and the message of `nil, message`.
+--- Returns the arguments unchanged; or, given nil and a message, fails with status 2.
 function M.check(value, why, ...)
   if value == nil then M.fail(2, why or "failed without saying why") end
   return value, why, ...
 end
 
--- Control characters and lengths that would spoil a line.
+-- Escapes control characters and shortens the text, so that the message fits on a line.
 local function one_line(text)
   text = text:gsub("[%c\127]", function(c) return c == "\n" and "\\n" or ("\\x%02x"):format(c:byte()) end)
   if #text <= 1000 then return text end
   return text:sub(1, 700) .. "..." .. text:sub(-200)
 end
 
---- One line on stderr.
+--- Prints a line on stderr.
 function M.warn(text)
   io.stdout:flush()
   io.stderr:write("weir: ", one_line(tostring(text)), "\n")
 end
 
--- Ends the command when nothing can be written any more; the host tells why, and keeps quiet about closed pipes.
+-- Ends the command after a failed write. The host prints the reason, except for closed pipes.
 local function check_written(ok)
   if not ok then M.fail(2) end
 end
@@ -57,7 +57,7 @@ function M.json(value) M.line(core.json_encode(value, { sort = true })) end
 
 local terminal
 
---- Whether standard output is a terminal.
+--- Returns whether standard output is a terminal.
 function M.is_terminal()
   if terminal == nil then terminal = os.execute "test -t 1" == true end
   return terminal
@@ -84,8 +84,8 @@ local function plain(text) return text end
 
 local style
 
---- {bold=, dim=, guides=, blocks=, bar=}: functions of a text, the lines of trees, whether there are block characters,
---- and what bars are made of: on a terminal only.
+--- Returns {bold=, dim=, guides=, blocks=, bar=}: functions of a text, the lines of trees, whether block characters
+--- are available, and the marks of bars (on a terminal only).
 function M.style()
   if style then return style end
   local person = M.is_terminal()
@@ -113,7 +113,8 @@ local function pad(cell, width, right)
   return right and space .. cell or cell .. space
 end
 
---- Rows of texts in columns, the first row being the heads. `right[i]`: numbers, lined up at their end.
+--- Prints rows of texts in columns; the first row has the headings. `right[i]` aligns column i to the right, for
+--- numbers.
 function M.table(rows, right)
   local widths = widths_of(rows)
   for n, row in ipairs(rows) do
@@ -124,15 +125,15 @@ function M.table(rows, right)
   end
 end
 
---- "1.5 s", "3600 s".
+--- Formats a duration: "1.5 s", "3600 s".
 function M.seconds(t)
   return (t == math.floor(t) and ("%d"):format(t) or ("%.6f"):format(t):gsub("0+$", "")) .. " s"
 end
 
--- From this second on (in 2001) a time is one of the wall's clock, which a service and many traces have.
+-- Times from here on (a second in 2001) are times of the wall clock, as in services and many traces.
 local WALL = 1e9
 
---- A point in time: seconds where the clock began at 0, else the local date and time.
+--- Formats a point in time: seconds if the clock began at 0, else the local date and time.
 function M.moment(t)
   if t < WALL or t == math.huge then return M.seconds(t) end
   return os.date("%Y-%m-%d %H:%M:%S", math.floor(t))

@@ -1,5 +1,5 @@
---- picture.lua - weir show --svg, --html, --timeline, --dot, --csv: a machine as a picture or a table, on standard output or in
---- a file.
+--- picture.lua - weir show --svg, --html, --timeline, --dot, --csv: a machine as a picture or a table, on standard
+--- output or in a file.
 
 local files = require "weir.files"
 local out = require "weir.cli.output"
@@ -7,7 +7,7 @@ local pictures = require "weir.html.picture"
 
 local M = {}
 
---- Options of weir show.
+--- The options of weir show for pictures and tables.
 M.options = {
   { nil, "dot", nil, "the graph for Graphviz: siblings that are alike are one box; with --all, each pool is" },
   { nil, "svg", nil, "a picture of who has what: cells in the colours of jobs, with a legend" },
@@ -22,14 +22,14 @@ M.options = {
 
 M.formats = { "dot", "svg", "html", "timeline", "csv" }
 
---- The format that is asked for, or nil.
+--- Returns the requested format, or nil.
 function M.format(opts)
   for _, name in ipairs(M.formats) do
     if opts[name] then return name end
   end
 end
 
--- Options, and the formats that have them.
+-- Options that apply only to some formats, with these formats.
 local ONLY = {
   { "colour", { "svg", "html" } }, { "by", { "timeline" } }, { "width", { "svg", "timeline" } }, { "output", M.formats },
 }
@@ -47,7 +47,7 @@ local function list_of(formats)
   return #words > 0 and table.concat(words, ", ") .. " and " .. last or last
 end
 
---- Fails where an option is given to what cannot have it.
+--- Fails if an option does not apply to the requested format.
 function M.check(opts)
   local format = M.format(opts)
   for _, row in ipairs(ONLY) do
@@ -59,13 +59,13 @@ end
 
 local MAKE = { svg = pictures.svg, html = pictures.html, timeline = pictures.timeline }
 
--- Where it is written as it is made.
+-- Formats written piece by piece to the output.
 local function stream(g, format, what)
   local written, why, code = g:write(io.stdout, format, what)
   if not written then out.fail(2, code ~= "io" and why or nil) end
 end
 
---- Writes the graph, or what is at and below the vertex opts[1].
+--- Writes the graph, or the vertex opts[1] with all descendants.
 function M.show(g, opts)
   local format, file = M.format(opts), opts.output ~= "-" and opts.output or nil
   local start = opts[1] and out.check(g:vertex(opts[1])) or nil

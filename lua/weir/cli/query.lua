@@ -1,5 +1,5 @@
---- weir query: Fluxion's resource-query, its options, commands and output. See weir.query.*; what is a quirk of resource-query
--- lives there, not in the engine.
+--- weir query: Fluxion's resource-query with equal options, commands and output. The implementation and all quirks of
+-- resource-query are in weir.query.*, not in the engine.
 
 local files = require "weir.files"
 local options = require "weir.query.options"
@@ -36,7 +36,7 @@ local function count_graph(machine)
   return found
 end
 
--- What -e tells of the graph.
+-- Prints the load time and the size of the graph, for -e.
 local function show_load(machine, elapsed)
   local found, ranks = count_graph(machine), {}
   out.line(("INFO: Graph Load Time: %g"):format(elapsed))

@@ -1,4 +1,4 @@
---- weir repl: a conversation with a machine.
+--- weir repl: an interactive session with a machine.
 
 local files = require "weir.files"
 local inputs = require "weir.cli.inputs"
@@ -35,7 +35,7 @@ local function input_of(opts)
   if not is_typed() then return out.check(files.read("-", "input")) end
 end
 
--- The service, or nil.
+-- Returns a connection to the service of -s, or nil without -s.
 local function remote_of(opts)
   if not opts.socket then return nil end
   if opts.resources or opts.policy then out.fail(2, "repl: -s excludes -r and -p: the service has its own") end

@@ -1,4 +1,4 @@
---- weir replay: a log of jobs once more, on a machine and under policies of one's choice.
+--- weir replay: replays a log of jobs on a machine, under chosen policies.
 
 local core = require "weir.core"
 local data = require "weir.replay.data"
@@ -72,9 +72,9 @@ Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, o
 Exit status: 0 done, 2 wrong use or unreadable input.]],
 }
 
--- ---- what is asked ------------------------------------------------------------------------------------------
+-- ---- arguments ----------------------------------------------------------------------------------------------
 
--- "easy", "lonode", "easy@lonode": {queue =, policy =}.
+-- Parses a word of --compare, such as "easy", "lonode" or "easy@lonode". Returns {queue =, policy =, name =}.
 local function variant(word, opts)
   local queue, policy = word:match "^(.-)@(.*)$"
   if not queue then
@@ -89,7 +89,7 @@ local function variant(word, opts)
   return { queue = queue or opts.queue or "easy", policy = policy or opts.policy or "low", name = word }
 end
 
--- The trace among the operands, and the other policies to compare.
+-- Returns the path of the trace among the operands, and the list of variants to compare (nil without --compare).
 local function sort_operands(opts)
   if not opts.compare then
     if #opts > 1 then out.fail(2, 'replay: "%s" is one TRACE too many', opts[2]) end
@@ -106,7 +106,7 @@ local function sort_operands(opts)
   return path, list
 end
 
--- Each has a file, or standard output, of its own.
+-- Fails if two outputs share a file or standard output.
 local function check_outputs(opts)
   if opts.jobs and opts.jobs == opts.evalys then out.fail(2, "replay: --jobs and --evalys: both are to be written to %s", opts.jobs) end
   if opts.json and (opts.jobs == "-" or opts.evalys == "-") then
@@ -168,7 +168,8 @@ local function remark(opts, result)
   end
 end
 
--- The type that a processor is made of and the machine lacks; said so at once where it was asked for.
+-- Returns the type that stands for a processor if the machine lacks the type, else nil. Fails if --map asks for the
+-- type.
 local function missing_type(opts, graph)
   local one = map.one(opts.map or "core")
   local missing = one and inputs.missing_type(one, graph)
@@ -188,7 +189,7 @@ local function run_one(opts, path, which)
     series = opts.report ~= nil, progress = bar and bar.tick,
   }
   if bar then bar.done() end
-  if code == "output" then out.fail(2) end -- the host tells why
+  if code == "output" then out.fail(2) end -- the host prints the reason
   out.check(result, why).missing = missing
   return result
 end
@@ -223,7 +224,7 @@ function M.run(opts)
   if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
   local path, variants = sort_operands(opts)
   check_options(opts, path, variants)
-  local _ <close> = opts.report and out.check(data.make(opts.report)) -- now, as a replay may take long
+  local _ <close> = opts.report and out.check(data.make(opts.report)) -- fails before a long replay
   if variants then
     compare(opts, path, variants)
   else

@@ -1,4 +1,4 @@
---- weir run: a Lua script with weir at hand.
+--- weir run: runs a Lua script with the module weir available.
 
 local files = require "weir.files"
 local out = require "weir.cli.output"
@@ -25,7 +25,7 @@ local function compile(path)
   return out.check(load(text, "@" .. path, "t"))
 end
 
--- Errors of a script are for its author: with the way there. What a command raised stays as it is.
+-- Adds a traceback to errors of a script, for the author of the script. Failures of commands pass unchanged.
 local function explain(raised)
   if out.failure(raised) or raised == "interrupted" then return raised end
   return debug.traceback(tostring(raised), 2)

@@ -1,4 +1,4 @@
---- weir serve: an engine behind a socket.
+--- weir serve: an engine as a service on sockets.
 
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
@@ -109,7 +109,7 @@ by systemd it says when it is ready, and takes the sockets that are handed over.
 Exit status: 0 ended by a signal, 1 what was changed could not be saved, or the parent has ended it, 2 wrong use or unreadable input.]],
 }
 
--- What is told, once the options say how.
+-- The log of the service, open once the options are read.
 local log
 
 local function open_log(opts)
@@ -119,7 +119,7 @@ local function open_log(opts)
   }
 end
 
--- ---- what the words of the command line say ----------------------------------------------------------------------------------
+-- ---- arguments of options ----------------------------------------------------------------------------------
 
 local function groups_of(words)
   local groups = {}
@@ -160,13 +160,13 @@ local function limits_of(words)
   return limits
 end
 
--- A private key is nobody else's to read, as a file of tokens is.
+-- Fails if users besides the owner can read a private key; files of tokens have an equal check.
 local function check_key(path)
   local bits = core.file_mode(path)
   if bits and bits & 63 ~= 0 then out.fail(2, "%s: others may read it (mode %o); chmod 600", path, bits & 511) end
 end
 
--- Who may come in, and how.
+-- Returns the access rules of the options: tokens, TLS, permissions.
 local function access_of(opts)
   local rules, why = require("weir.serve.roles").rules(opts.allow)
   if not rules then out.fail(2, "serve: --allow: %s", why) end
@@ -192,11 +192,12 @@ local function addresses_of(opts)
   return list
 end
 
--- ---- the graph -----------------------------------------------------------------------------------------------------------------
+-- ---- the graph ---------------------------------------------------------------------------------------------
 
-local PATIENCE, MORE_PATIENCE = 5, 120 -- seconds for a parent to give the first of its resources; when it is there, and they are many
+local PATIENCE, MORE_PATIENCE = 5, 120 -- seconds: to reach a parent, then for the resources
 
--- A service's parent, to which it begins to connect. Errors are the server's, once there is one.
+-- Starts to connect to the parent service; nil without --parent. Errors go to the server as soon as `within` has a
+-- server.
 local function parent_of(opts, within)
   if not opts.parent then return nil end
   if opts.resources then out.fail(2, "serve: -r and --parent exclude each other") end
@@ -214,7 +215,8 @@ local function parent_of(opts, within)
   return parent
 end
 
--- From the state where there is one, else from -r; and whether it was the state. late: the loop runs already.
+-- Returns the graph, and whether the graph is from the state: loaded from the store if the store has a state, else
+-- from the parent or from -r. late: the event loop runs already, as in a takeover.
 local function graph_of(opts, store, parent, late)
   local graph, why
   if store then graph, why = store:load() end
@@ -232,7 +234,7 @@ local function graph_of(opts, store, parent, late)
   return inputs.resources(opts), false
 end
 
--- Writes what is acquired and taken away into a file, from its beginning on; nil: nothing is to be written.
+-- Returns a recorder of acquired and released resources, with the file truncated; nil without a path.
 local function recorder_of(path)
   if not path then return nil end
   local file, why = core.open_own(path)
@@ -252,7 +254,7 @@ local function options_of(opts, store, loaded)
   }
 end
 
--- A service, or what was wrong with the options.
+-- Returns a service; fails if the options are wrong.
 local function make(opts, store, parent, late)
   local services = require "weir.serve.service"
   local graph, loaded = graph_of(opts, store, parent, late)
@@ -262,7 +264,7 @@ local function make(opts, store, parent, late)
   return out.check(service, why)
 end
 
--- ---- running -------------------------------------------------------------------------------------------------------------------
+-- ---- running -----------------------------------------------------------------------------------------------
 
 local function announce(service, server)
   local where = service.opts.store and ", state in " .. service.opts.store.address or ""
@@ -271,7 +273,7 @@ local function announce(service, server)
   out.flush()
 end
 
--- What other services are told of this one.
+-- Returns the description of the service for other services: {address, host}.
 local function about(address)
   local file <close> = io.open "/proc/sys/kernel/hostname"
   local text, here = require("weir.serve.addresses").text(address), os.getenv "PWD"
@@ -279,7 +281,7 @@ local function about(address)
   return { address = text, host = file and file:read "l" or "?" }
 end
 
--- The store of --state, or nil; and whether another service leads there.
+-- Returns the store of --state, or nil; and whether another service leads on the store.
 local function store_of(opts, address)
   if opts.lease and not (opts.state or ""):find "^etcd:" then out.fail(2, "serve: --lease goes with --state etcd:...") end
   if not opts.state then return nil, false end
@@ -293,7 +295,7 @@ local function store_of(opts, address)
   return store, not leads
 end
 
--- A service that leads, and has saved what it begins with. late: the loop runs already.
+-- Returns a leading service, with the initial state saved. late: the event loop runs already, as in a takeover.
 local function begin(opts, store, within, late)
   local parent = parent_of(opts, within)
   within.link = parent and parent.link
@@ -306,7 +308,7 @@ local function begin(opts, store, within, late)
   return service
 end
 
--- A service that takes over when the one that leads is gone.
+-- Returns a standby, ready to take over when the leading service ends.
 local function stand_by(opts, store, within)
   local function lead()
     local ok, service = pcall(begin, opts, store, within, true)
@@ -320,7 +322,7 @@ local function stand_by(opts, store, within)
   return require("weir.serve.hot_standby").new { store = store, lead = lead, log = log, period = store:period() }
 end
 
--- The sockets that were handed over, or else those of --listen.
+-- Listens on inherited sockets, or else on the sockets of --listen.
 local function listen(server, list, opts)
   if not opts.listen and out.check(server:inherit()) > 0 then return end
   for _, address in ipairs(list) do out.check(server:listen(address)) end

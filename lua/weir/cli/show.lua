@@ -1,4 +1,4 @@
---- weir show: a machine as a tree, as totals by type, one pool of it in full, or as a picture or table.
+--- weir show: a machine as a tree, as totals by type, as a single pool in full, or as a picture or table.
 
 local core = require "weir.core"
 local full = require "weir.cli.show_pool"
@@ -38,10 +38,10 @@ A URI is a path, or a path with its hierarchy: /cluster0/rack0, containment:/clu
 }
 table.move(picture.options, 1, #picture.options, #M.options + 1, M.options)
 
--- More runs than this below one vertex are cut, unless --all is given.
+-- Limit of runs of siblings shown below a vertex without --all.
 local SIBLINGS = 40
 
--- The hierarchy that is asked for, by -S or by the URI.
+-- Returns the subsystem requested by -S or by the URI.
 local function subsystem_of(g, opts)
   local name = opts.subsystem or opts[1] and opts[1]:match "^([^/:]+):/" or "containment"
   for _, known in ipairs(g:subsystems()) do
@@ -50,7 +50,7 @@ local function subsystem_of(g, opts)
   out.fail(2, 'show: there is no subsystem "%s" here; there is %s', name, table.concat(g:subsystems(), ", "))
 end
 
--- The vertices to start from: the one that is asked for, or the roots.
+-- Returns the vertices to start from: the vertex of the URI, or the roots.
 local function tops(g, uri, subsystem)
   if not uri then return g:roots(subsystem) end
   return { (out.check(g:vertex(uri))) }

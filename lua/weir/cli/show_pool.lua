@@ -1,4 +1,4 @@
---- show_pool.lua - weir show --full: one pool with all that is known about it.
+--- show_pool.lua - weir show --full: a single pool with all attributes.
 
 local core = require "weir.core"
 local out = require "weir.cli.output"
@@ -23,7 +23,7 @@ local function show_base(t)
   if t.rank then line("rank", tostring(t.rank)) end
 end
 
--- A map as lines, sorted; the first has the label.
+-- Prints a map as sorted lines; the label is on the first line.
 local function show_map(label, map, text)
   local keys = {}
   for key in pairs(map or {}) do keys[#keys + 1] = key end
@@ -41,7 +41,7 @@ local function edge_text(e, path)
   return relation .. " <- " .. e.source
 end
 
--- Subsystem -> texts, and the subsystems in their order.
+-- Groups texts by subsystem. Returns the groups, and the list of subsystems in order.
 local function by_subsystem(t)
   local texts, order = {}, {}
   for _, e in ipairs(t.edges) do
@@ -91,13 +91,13 @@ end
 local ASCII = { [0] = ".", "-", "-", "=", "=", "+", "+", "*", "#" }
 local BLOCKS = { [0] = "·", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" }
 
--- How full a cell is drawn: 0 only when nothing is used, 8 only when all is.
+-- Returns the level of a cell of the bar, 0 to 8: 0 only if nothing is used, 8 only if all units are used.
 local function level(used, size)
   if used <= 0 or size <= 0 then return 0 end
   return used >= size and 8 or math.max(1, math.min(7, used * 8 // size))
 end
 
--- The most that is in use at some time in [t0, t1).
+-- Returns the maximum of used units over [t0, t1).
 local function used_in(t, t0, t1)
   local least = t.size
   for _, row in ipairs(t.plan) do
@@ -125,7 +125,7 @@ local function show_plan(t)
   end
 end
 
---- Prints what pool.describe tells.
+--- Prints the description of a vertex (see vertex_report.lua).
 function M.show(v)
   local t = pool.describe(v)
   out.line(out.style().bold(t.path))

@@ -1,13 +1,13 @@
---- suggest.lua - the known word that a mistyped one probably meant.
+--- suggest.lua - suggests a known word for a mistyped word.
 
 local M = {}
 
--- Whether the letters before i of a and before j of b are the same two, exchanged.
+-- Returns whether the letters before and at i of a equal the letters before and at j of b in exchanged order.
 local function exchanged(a, i, b, j)
   return i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j)
 end
 
--- One row of the edit distance table, from the two above it.
+-- Returns row i of the edit distance table, computed from the previous two rows.
 local function next_row(above, before, a, i, b)
   local row = { [0] = i }
   for j = 1, #b do
@@ -18,7 +18,8 @@ local function next_row(above, before, a, i, b)
   return row
 end
 
---- How many letters have to be added, removed, replaced or exchanged with the next to turn `a` into `b`.
+--- Returns the edit distance of `a` and `b`: the number of letters to add, remove, replace, or exchange with a
+--- neighbour.
 function M.distance(a, b)
   local row, before = {}, nil
   for j = 0, #b do row[j] = j end
@@ -28,7 +29,7 @@ end
 
 local function begins(word, start) return #start >= 2 and word:sub(1, #start) == start end
 
---- The entry of `words` nearest to `word`, or nil when none is near.
+--- Returns the entry of `words` nearest to `word`, or nil if no entry is near.
 function M.nearest(word, words)
   local best, least = nil, (#word < 4 and 1 or math.max(2, #word // 3)) + 1
   if #word > 64 then return nil end
@@ -39,7 +40,7 @@ function M.nearest(word, words)
   return best
 end
 
---- ` (did you mean "x"?)`, or "" when nothing is near.
+--- Returns ` (did you mean "x"?)`, or "" if no entry of `words` is near.
 function M.hint(word, words, prefix)
   local near = M.nearest(word, words)
   return near and (' (did you mean "%s%s"?)'):format(prefix or "", near) or ""

@@ -1,4 +1,4 @@
---- weir test: scenarios, run by busted.
+--- weir test: runs scenarios with busted.
 
 local files = require "weir.files"
 local out = require "weir.cli.output"
@@ -69,7 +69,7 @@ local function default_directory()
   out.fail(2, "test: there is no %s here; which SCENARIO.lua?", table.concat(DEFAULTS, " and no "))
 end
 
--- busted would take a comma for the end of a name.
+-- Fails if a file has a comma in the name (a separator for busted) or does not compile.
 local function check_file(path)
   if path:find(",", 1, true) then out.fail(2, "test: %s: busted takes no file with a comma in its name", path) end
   local text = out.check(files.read(path, "script")):gsub("^#[^\n]*", "")
@@ -104,7 +104,8 @@ local function words_for(opts, list)
   return words
 end
 
--- The runner of busted, which leaves by os.exit: here that is an error with the status in it.
+-- Returns a function that runs busted and returns the exit status. busted leaves by os.exit, replaced here by an
+-- error with the status.
 local function runner()
   local ok, compatibility = pcall(require, "busted.compatibility")
   if not ok then
@@ -123,7 +124,7 @@ local function runner()
   end
 end
 
--- What is loaded before busted begins is one and the same for all files.
+-- Sets the defaults of scenarios. Modules loaded before busted begins are shared by all files.
 local function prepare(opts)
   local scenario = require "weir.scenario"
   for option, name in pairs { resources = "machine", policy = "policy", queue = "queue" } do
@@ -132,7 +133,8 @@ local function prepare(opts)
   return scenario
 end
 
--- What is named on the command line has to be there, whether a scenario uses it or not.
+-- Fails if a machine, policy, queue or output handler of the command line does not exist, even if no scenario uses
+-- the name.
 local function check_names(opts)
   if opts.resources then out.check(weir.resources(opts.resources)) end
   if opts.policy then out.check(weir.policy(opts.policy)) end

@@ -1,5 +1,5 @@
---- test_busted.lua - the configuration file that `weir test` gives busted, in place of a .busted that happens to lie around. busted
---- takes an interruption for an error like any other, and goes on: here it ends the run.
+--- test_busted.lua - the busted configuration of `weir test`, in place of any local .busted. busted would count an
+--- interrupt as an error of a test and go on; here an interrupt ends the run.
 
 local _, busted = pcall(require, "busted")
 busted.subscribe({ "error" }, function(_, _, message)

@@ -1,4 +1,4 @@
---- weir test --random: makes scenarios up until one fails, and prints the smallest one that fails so.
+--- weir test --random: generates scenarios until a failure, and prints the smallest scenario with an equal failure.
 
 local out = require "weir.cli.output"
 local plans = require "weir.scenario.plan"
@@ -28,7 +28,7 @@ end
 
 local function quoted(word) return word:find "^[%w_./:=-]+$" and word or "'" .. word:gsub("'", "'\\''") .. "'" end
 
--- The command line that finds it again.
+-- Returns the command line to reproduce the failure.
 local function again(opts, seed)
   local words = { "weir test --random 1 --seed " .. seed }
   for _, name in ipairs { "steps", "resources", "policy", "queue" } do

@@ -1,4 +1,4 @@
---- weir top: what a service does, live.
+--- weir top: a live view of the activity of a service.
 
 local out = require "weir.cli.output"
 

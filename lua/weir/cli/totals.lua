@@ -1,4 +1,4 @@
---- totals.lua - the table of weir show --totals: units by type, and by state where not all is up.
+--- totals.lua - the table of weir show --totals: units by type, and by state unless all resources are up.
 
 local core = require "weir.core"
 local out = require "weir.cli.output"
@@ -7,22 +7,23 @@ local M = {}
 
 local function quote(text) return '"' .. text:gsub('[\\"]', "\\%0") .. '"' end
 
--- The unit of a type is that of its first pool; what is in other subsystems only, no walk over containment meets.
+-- Returns the unit of a type, taken from the first pool. The expression also finds pools outside of containment,
+-- unlike the walk.
 local function unit_of(g, type)
   local step, walk = g:walk { type = type }
   local v = step(walk) or g:find("type=" .. quote(type))[1]
   return v and v.unit ~= "" and v.unit or nil
 end
 
--- What stands above the start counts too.
+-- Returns the nearest ancestor's state other than "up", or nil.
 local function state_above(v)
   local up = v and v:parent()
   while up and up.state == "up" do up = up:parent() end
   return up and up.state
 end
 
--- Type -> state -> units, below `top` (nil: everywhere); nil when all is up. A state counts for all that is below,
--- unless that has another one of its own.
+-- Returns units by type and state, below `top` (nil: everywhere); nil if all vertices are up. The state of a vertex
+-- covers all descendants without a state besides "up".
 local function by_state(g, top)
   if #g:find "not state=up" == 0 then return nil end
   local sums, state = {}, {}
@@ -39,7 +40,7 @@ local function by_state(g, top)
   return sums
 end
 
---- Rows of {type=, total=, free=, idle=, unit=, states={up=...}}, without the types there is nothing of.
+--- Returns rows of {type=, total=, free=, idle=, unit=, states={up=...}}, without types of zero units.
 function M.rows(g, top)
   local rows, sums, states = {}, g:aggregate(top), by_state(g, top)
   for _, type in ipairs(g:types()) do
@@ -52,7 +53,7 @@ function M.rows(g, top)
   return rows
 end
 
--- The states that some row has units in; none when all is up.
+-- Returns the states with units in any row; empty if all vertices are up.
 local function states_in(rows)
   local seen, list = {}, {}
   for _, row in ipairs(rows) do

@@ -9,7 +9,7 @@ local function plain(text) return text end
 
 local WIDTH = 8
 
--- A bar of the part that is in use, from 0 to 1; full and empty only when it is.
+-- Returns a bar for the used part, from 0 to 1. A bar is drawn full or empty only for exactly 1 or 0.
 local function bar(used, marks)
   local n = used <= 0 and 0 or used >= 1 and WIDTH or math.max(1, math.min(WIDTH - 1, math.floor(used * WIDTH + 0.5)))
   return "  " .. marks[1]:rep(n) .. marks[2]:rep(WIDTH - n)
@@ -26,8 +26,8 @@ local function draw(node, first, rest, style, emit)
   end
 end
 
---- Gives each line to `emit`. style: guides (tree.ascii or tree.utf8), functions bold and dim of a text, and bar: the
---- marks for used and free of the bars beside pools; without it there are none.
+--- Calls `emit` with each line of a tree. style: guides (tree.ascii or tree.utf8), bold and dim (functions of a
+--- text), and bar (the marks for used and free units in bars beside pools; nil for no bars).
 function M.draw(node, emit, style)
   style = style or {}
   draw(node, "", "", { guides = style.guides or M.ascii, bold = style.bold or plain, dim = style.dim or plain,

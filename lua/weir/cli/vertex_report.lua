@@ -1,4 +1,4 @@
---- vertex_report.lua - all there is to know about one vertex, as plain data.
+--- vertex_report.lua - the full description of a vertex, as plain data.
 
 local core = require "weir.core"
 
@@ -12,8 +12,8 @@ end
 
 local function finite(t) return t < math.huge and t or core.null end
 
---- Who has something of a vertex: {job=, start=, end=, amount=, exclusive=, vertex=} each, in the order of their
---- starts. Whoever has a vertex above it as a whole has it too; `vertex` is what was given to the job.
+--- Returns the uses of a vertex by jobs, {job=, start=, end=, amount=, exclusive=, vertex=} each, sorted by start. A
+--- job that holds an ancestor as a whole also uses the vertex; `vertex` is the vertex allocated to the job.
 function M.holders(v)
   local list, up = {}, v
   while up do
@@ -32,7 +32,7 @@ function M.holders(v)
   return list
 end
 
--- The times from `now` on at which something begins or ends, ascending, each once.
+-- Returns the distinct times from `now` on at which a use begins or ends, ascending.
 local function changes(holders, now)
   local seen, times = { [now] = true }, { now }
   for _, use in ipairs(holders) do
@@ -47,7 +47,7 @@ local function changes(holders, now)
   return times
 end
 
---- What is available over time, from now on: {start=, end=, available=} each; the last has no end.
+--- Returns the available units over time, from now on: {start=, end=, available=} each; the last has no end.
 function M.plan(v)
   local times, plan = changes(M.holders(v), v:graph():now()), {}
   for i, t in ipairs(times) do
@@ -57,14 +57,14 @@ function M.plan(v)
   return plan
 end
 
--- The nearest vertex above whose state keeps v from jobs.
+-- Returns the nearest ancestor with a state that bars jobs from v, or nil.
 local function blocked_by(v)
   local up = v:parent()
   while up and (up.state == "up" or up.state == "degraded") do up = up:parent() end
   return up
 end
 
---- The fields that a vertex has in lists and trees.
+--- Returns the fields of a vertex for lists and trees.
 function M.base(v)
   local unit = v.unit ~= "" and v.unit or nil
   return {
@@ -96,7 +96,7 @@ local function plan_of(v)
   return list
 end
 
---- Everything about a vertex.
+--- Returns all fields of a vertex.
 function M.describe(v)
   local t, above = M.base(v), blocked_by(v)
   t.basename, t.uuid, t.exclusive, t.data = v.basename, v.uuid, v.exclusive, map_of(v.data)

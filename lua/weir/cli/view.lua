@@ -1,18 +1,18 @@
---- view.lua - trees of graphs and of allocations, in the shape that tree.lua draws.
+--- view.lua - trees of graphs and of allocations, in the shape for tree.lua.
 --
--- Siblings that are alike share one line: "core[0-39]  12 of 40 free". Where whole subtrees are alike but for the
--- ids in them, the ids are left out below that line: "node[0-31]" has "2 socket" below it.
+-- Alike siblings share a line: "core[0-39]  12 of 40 free". Where whole subtrees are alike except for ids, the ids
+-- are left out below the line: "node[0-31]" has "2 socket" below.
 --
--- An item stands for one vertex or a run of them:
---   key    siblings with the same key make one run
---   mark   what a parent's key has of it
---   n, ids, free, size   how many, their ids, and the units free and in all
+-- An item stands for a vertex or a run of vertices:
+--   key: equal for the siblings of a run
+--   mark: the contribution to the key of the parent
+--   n, ids, free, size: count, ids, free units and total units
 
 local M = {}
 
 -- ---- runs ---------------------------------------------------------------------------------------------------
 
--- {3, 1, 2, 7} -> "1-3,7"
+-- Formats a list of ids: {3, 1, 2, 7} gives "1-3,7".
 local function ranges(ids)
   table.sort(ids)
   local out, first = {}, ids[1]
@@ -30,7 +30,7 @@ local function join(run, free, size, id)
   run.ids[#run.ids + 1] = id
 end
 
--- Appends an item to a list of runs.
+-- Appends an item to a list of runs, or extends the last run if the keys are equal.
 local function append(runs, item)
   local run = runs[#runs]
   if run and run.key == item.key then
@@ -40,7 +40,7 @@ local function append(runs, item)
   end
 end
 
--- What a key has of the basics of a vertex. A name that is not basename and id stands for itself.
+-- Returns the basic attributes of a vertex for the key. A name other than basename and id is part of the key.
 local function basics(v)
   local id, name = v.id, v.name
   local usual = id ~= nil and name == v.basename .. id
@@ -68,7 +68,7 @@ end
 
 local function with_unit(amount, unit) return unit ~= "" and amount .. " " .. unit or tostring(amount) end
 
--- "12 of 40 free", "16 GB each", "used".
+-- Returns the note about amounts, such as "12 of 40 free", "16 GB each" or "used".
 local function amount_note(item)
   if item.state ~= "up" and item.state ~= "degraded" then return "" end
   local used = item.size - item.free
@@ -89,21 +89,22 @@ local function note(item)
   return table.concat(parts, ", ")
 end
 
--- "... and 980 more: node[24-1003]"
+-- Returns the label for the runs beyond the limit: "... and 980 more: node[24-1003]".
 local function rest_label(runs, from)
   local n = 0
   for i = from, #runs do n = n + runs[i].n end
   return ("... %d more"):format(n)
 end
 
--- How much of the units of an item is in use, from 0 to 1; nil where there is nothing to measure.
+-- Returns the used part of the units of an item, from 0 to 1; nil without units to measure.
 local function used_part(item)
   local countable = item.n > 1 or item.each > 1
   if item.exact or not countable or item.size == 0 or (item.state ~= "up" and item.state ~= "degraded") then return nil end
   return (item.size - item.free) / item.size
 end
 
--- Items to what tree.lua draws. Below a run of several the ids would be those of its first only: they are left out.
+-- Converts an item to a node of tree.lua. Below a run of several vertices the ids are left out, since only the first
+-- vertex has these ids.
 local function to_tree(item, label, limit)
   local node = { label = label(item), note = (item.note or note)(item), kids = {}, used = used_part(item) }
   local below = item.n > 1 and not item.exact and loose_label or label
@@ -119,7 +120,7 @@ end
 
 -- ---- graphs -------------------------------------------------------------------------------------------------
 
--- "16 core, 1 of 2 gpu free": what lies below a vertex whose children are not shown.
+-- Returns the summary of a vertex with hidden children: "16 core, 1 of 2 gpu free".
 local function summarize(v, types)
   local parts, totals = {}, v:aggregate()
   for _, type in ipairs(types) do
@@ -133,8 +134,8 @@ local function summarize(v, types)
   return table.concat(parts, ", ")
 end
 
---- How to iterate over what is below a vertex in a subsystem. Outside of containment a vertex that was met before has
---- nothing below it, so that loops end and shared parts are told once.
+--- Returns an iterator factory over the children of a vertex in a subsystem. Outside of containment only the first
+--- visit of a vertex yields children, so that cycles end and shared subtrees appear once.
 function M.kids(subsystem)
   if subsystem == nil or subsystem == "containment" then return function(v) return v:children() end end
   local met = {}
@@ -150,7 +151,7 @@ end
 
 local scan
 
--- Whether a vertex is one more of a run of leaves. Most vertices are, and this makes no item for them.
+-- Returns whether a vertex extends a run of leaves. The test saves the creation of an item for most vertices.
 local function continues(run, v, marks)
   local id = v.id
   return run and run.leaf and not marks.elsewhere and id and v.type == run.type and v.size == run.each and v.state == run.state
@@ -170,7 +171,7 @@ local function scan_children(v, depth, marks)
   return runs
 end
 
--- Long keys are replaced by numbers, so that a key is as long as one vertex's children, not as its subtree.
+-- Replaces a key by a short number, so that the size of keys does not grow with the depth of subtrees.
 local function intern(marks, text)
   local known = marks.known
   if not known[text] then
@@ -180,7 +181,8 @@ local function intern(marks, text)
   return known[text]
 end
 
--- Leaves that are alike make one run whether they are free or not; what has children, only if all of it is the same.
+-- Returns the item of a vertex. Alike leaves form a run, free or used; inner vertices only if the whole subtrees are
+-- equal.
 function scan(v, depth, marks)
   local item = new_item(v)
   if depth > 1 and (marks.elsewhere or v:nchildren() > 0) then item.kids = scan_children(v, depth - 1, marks) end
@@ -196,7 +198,7 @@ function scan(v, depth, marks)
   return item
 end
 
---- The tree of a vertex. opts: depth (levels shown), limit (runs shown below one vertex), subsystem.
+--- Returns the tree of a vertex. opts: depth (levels shown), limit (runs shown below a vertex), subsystem.
 function M.vertex(v, opts)
   opts = opts or {}
   local item = scan(v, opts.depth or math.huge, {
@@ -208,7 +210,7 @@ end
 
 -- ---- allocations --------------------------------------------------------------------------------------------
 
--- "24 of 64 GB", "16 GB each", "whole", "shared".
+-- Returns the note about a pick: "24 of 64 GB", "16 GB each", "whole", "shared".
 local function pick_note(item)
   local pick = item.pick
   if not pick then return "" end
@@ -220,7 +222,7 @@ local function pick_note(item)
   return pick.exclusive and item.inner and "whole" or ""
 end
 
--- The item of a vertex in the tree so far, with those of its ancestors.
+-- Returns the item of a vertex in the tree so far; creates the item, and items of ancestors, on the first call.
 local function place(items, tops, v)
   if items[v] then return items[v] end
   local item, parent = new_item(v), v:parent()
@@ -233,7 +235,8 @@ end
 
 local function in_graph_order(a, b) return a.vertex.index < b.vertex.index end
 
--- Gives an item its key, children first. Unlike in graphs the ids below are part of it: what is shown is exact.
+-- Sets the key of an item, children first. Unlike in graphs the ids of descendants are part of the key, as
+-- allocations are shown in full.
 local function settle(item)
   local words = { table.concat(item.words, "\0"), pick_note(item) }
   table.sort(item.children, in_graph_order)
@@ -244,7 +247,7 @@ local function settle(item)
   item.key = table.concat(words, "\1")
 end
 
---- The trees of an allocation: what it took, below its ancestors.
+--- Returns the trees of an allocation: the picks below the ancestors of the picks.
 function M.allocation(allocation, opts)
   local items, tops, trees = {}, {}, {}
   for _, pick in ipairs(allocation:vertices()) do place(items, tops, pick.vertex).pick = pick end

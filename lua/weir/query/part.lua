@@ -34,7 +34,7 @@ function M.strike(session, job, gone)
   job.parts = kept
 end
 
--- ---- what is to go ------------------------------------------------------------------------------------------
+-- ---- vertices to release ------------------------------------------------------------------------------------------
 
 local function held_by(session, job)
   local held = {}

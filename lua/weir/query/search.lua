@@ -5,7 +5,7 @@ local tree = require "weir.query.tree"
 
 local M = {}
 
--- ---- what jobs have of each vertex --------------------------------------------------------------------------
+-- ---- uses of vertices by jobs -------------------------------------------------------------------------------
 
 local NOTHING = { alloc = {}, reserve = {}, span = {}, tag = {} }
 
@@ -45,7 +45,7 @@ local function uses_of(session)
   return uses
 end
 
--- ---- what is in use -----------------------------------------------------------------------------------------
+-- ---- usage --------------------------------------------------------------------------------------------------
 
 -- Returns the types that -p counts at a vertex.
 local function counted_types(session, v)

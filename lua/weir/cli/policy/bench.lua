@@ -21,7 +21,7 @@ local function add_cells(cells, name, rows)
   end
 end
 
--- The rows of one policy; or nil, what is wrong, the exit status.
+-- Returns the rows of a policy; or nil, an error message, and the exit status.
 local function measure(name, rounds)
   local p, unread = weir.policy(name)
   if not p then return nil, unread, 2 end

@@ -4,7 +4,7 @@ local core = require "weir.core"
 local out = require "weir.cli.output"
 local trial = require "weir.policy.bench"
 
--- {evaluate = {calls, seconds}} as "evaluate 12 calls of 0.4 us".
+-- Formats {evaluate = {calls, seconds}} as "evaluate 12 calls of 0.4 us".
 local function hooks_line(hooks)
   local parts = {}
   for _, name in ipairs { "init", "admit", "order", "prune", "evaluate", "select" } do

@@ -1,4 +1,4 @@
---- weir policy: the policies that can be given by name; trying, timing and starting one.
+--- weir policy: lists, checks, times and creates policies.
 
 local out = require "weir.cli.output"
 local inputs = require "weir.cli.inputs"
@@ -37,7 +37,7 @@ local ACTIONS = { "list", "check", "bench", "profile", "new" }
 
 M.actions = ACTIONS
 
--- Options that only one action takes.
+-- Options allowed for a single action only.
 local ONLY = { resources = "profile", policy = "profile", rounds = "bench", directory = "new", verbose = "list" }
 
 local function check_options(action, opts)

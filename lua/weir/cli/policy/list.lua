@@ -4,7 +4,7 @@ local core = require "weir.core"
 local out = require "weir.cli.output"
 local policy = require "weir.policy"
 
--- A policy that cannot be read is listed with the reason in place of its doc line.
+-- Describes a policy. For an unreadable policy the reason replaces the doc line.
 local function describe(entry)
   local loaded, why = core.policy_load(entry.path)
   local row = { name = entry.name, path = entry.path }

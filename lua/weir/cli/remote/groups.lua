@@ -1,10 +1,10 @@
---- groups.lua - the groups of targets that a service has, as a table for people.
+--- groups.lua - the groups of targets of a service, as a table for people.
 
 local out = require "weir.cli.output"
 
 local M = {}
 
---- Shows the answer of the method "resource.status".
+--- Prints the result of the method "resource.status".
 function M.show(status)
   local rows = { { "group", "targets", "online", "offline", "acquired", "leaving" } }
   for _, g in ipairs(status.groups) do

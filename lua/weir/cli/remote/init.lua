@@ -1,4 +1,4 @@
---- cli/remote/init.lua - weir -s SOCKET COMMAND: the usual commands, asked of a service.
+--- cli/remote/init.lua - weir -s SOCKET COMMAND: the usual commands, executed by a service.
 
 local options = require "weir.cli.options"
 local out = require "weir.cli.output"
@@ -6,7 +6,7 @@ local suggest = require "weir.cli.suggest"
 
 local M = {}
 
--- In the order of the help; each is in the module weir.cli.remote.FILE.
+-- Commands in the order of the help; the module of a command is weir.cli.remote.FILE.
 local COMMANDS = {
   { "match", "jobs" }, { "release", "jobs" }, { "job", "jobs" }, { "jobs", "jobs" }, { "explain", "jobs" },
   { "find", "machine" }, { "show", "machine" }, { "policy", "service" }, { "stats", "service" }, { "resource", "service" },
@@ -37,7 +37,7 @@ local function help()
   return 0
 end
 
---- Options of the connection, which stand between SOCKET and COMMAND.
+--- Options of the connection, placed between SOCKET and COMMAND.
 M.options = {
   { nil, "token-file", "FILE", "for TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given" },
   { nil, "ca", "FILE", "for TLS: the certificates that are trusted, PEM; $WEIR_CA, or those of the system, if not given" },
@@ -54,14 +54,14 @@ end
 
 local NO = { forbidden = true, busy = true, infeasible = true, rejected = true, unknown = true, exists = true }
 
---- Asks, or fails: with status 1 where the answer is no, with 2 where the question was wrong.
+--- Calls a method, or fails: with status 1 for a negative result, with status 2 for a wrong call.
 function M.ask(client, method, params)
   local result, why, code = client:ask(method, params)
   if result == nil then out.fail(NO[code] and 1 or 2, "%s", why) end
   return result
 end
 
--- The command that is also one of its own.
+-- Runs weir top, also a command without SOCKET.
 local function top(socket, access, words)
   local command_top = require "weir.cli.top"
   local opts, why = options.parse(command_top, table.move(words, 1, #words, 3, { "-s", socket }))

@@ -7,7 +7,7 @@ local remote = require "weir.cli.remote"
 
 local M = {}
 
--- ---- match ----------------------------------------------------------------------------------------------------------------------
+-- ---- match -------------------------------------------------------------------------------------------------
 
 M.match = {
   name = "-s SOCKET match", doc = "Match jobs, and print what each one got.", usage = "[OPTION...] JOB...", operand = "JOB", min = 1,
@@ -66,7 +66,7 @@ function M.match.run(client, opts)
   return status
 end
 
--- ---- what jobs have ---------------------------------------------------------------------------------------------------------------
+-- ---- resources of jobs -------------------------------------------------------------------------------------
 
 M.release = {
   name = "-s SOCKET release", doc = "Give back what jobs have.", usage = "JOBID...", operand = "JOBID", min = 1,
@@ -123,7 +123,7 @@ function M.jobs.run(client, opts)
   return 0
 end
 
--- ---- explain -------------------------------------------------------------------------------------------------------------------------
+-- ---- explain -----------------------------------------------------------------------------------------------
 
 M.explain = {
   name = "-s SOCKET explain", doc = "Say why a job does not fit, and what would have to change.", usage = "[OPTION...] JOB",

@@ -1,4 +1,4 @@
---- weir -s SOCKET find, show.
+--- weir -s SOCKET find, show: queries of vertices and trees.
 
 local out = require "weir.cli.output"
 local remote = require "weir.cli.remote"

@@ -1,4 +1,4 @@
---- weir -s SOCKET parent: a child service and the service that it is within.
+--- weir -s SOCKET parent: the parent of a child service.
 
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"

@@ -14,7 +14,8 @@ M.policy = {
   max = 2, options = {},
 }
 
--- A file of the one who asks goes as source; anything else is a name that the service knows.
+-- Returns the parameters to load a policy: a local file is sent as source; any other word is a name known to the
+-- service.
 local function load_params(word)
   if word:find("/", 1, true) or word:find "%.lua$" then return { source = out.check(files.read(word, "policy")) } end
   return { name = word }
@@ -71,7 +72,7 @@ exception, and it is free for others when they have gone.]],
 local THIRD = { drain = "reason", move = "group" }
 local TAKES = { drain = true, undrain = true, exclude = true, include = true, move = true, remove = true, online = true, offline = true }
 
--- The R in a file, as a table.
+-- Returns the R in a file, as a table.
 local function resources_in(path)
   local R, why = core.json_decode(out.check(files.read(path, "R")))
   if type(R) ~= "table" then out.fail(2, "%s: an R is wanted%s", path, why and ": " .. tostring(why) or "") end

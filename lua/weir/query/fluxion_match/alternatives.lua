@@ -8,7 +8,7 @@ local M = {}
 
 M.limit = 1000 -- limit of the requests from a single jobspec
 
--- ---- one of them for all ------------------------------------------------------------------------------------
+-- ---- xor_slots ----------------------------------------------------------------------------------------------
 
 local function with(r, kind, inner)
   local copy = {}
@@ -49,7 +49,7 @@ local function variants(resources)
   return #choices == 0 and lists or product(lists, choices)
 end
 
--- ---- any mix of them ----------------------------------------------------------------------------------------
+-- ---- or_slots -----------------------------------------------------------------------------------------------
 
 local function are_slots(list)
   for _, r in ipairs(list) do

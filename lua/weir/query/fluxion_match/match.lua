@@ -37,7 +37,7 @@ function M.check_policy(text)
   return found and true, why
 end
 
--- ---- what the jobspec says besides --------------------------------------------------------------------------
+-- ---- attributes of the jobspec ------------------------------------------------------------------------------
 
 -- Calls f(resource, total count) for each resource, in preorder.
 local function each_resource(list, times, f)
