@@ -1,4 +1,4 @@
---- commands.lua - what begins with a colon.
+--- commands.lua - the commands of the REPL, each after a colon.
 
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
@@ -11,7 +11,7 @@ local M = {}
 
 local LIST = {}
 
--- A command: its name, arguments, what it does, and the words that may follow.
+-- Registers a command: name, arguments, description, and completion words for the argument.
 local function command(name, arguments, doc, words, run)
   LIST[#LIST + 1] = { name = name, arguments = arguments, doc = doc, words = words, run = run }
 end
@@ -34,7 +34,7 @@ g is the machine, e the engine. Type Lua; an expression prints its value, _ is t
 Commands:
 ]]
 
--- Those that a session has: with a service some go and others come.
+-- Returns the commands of a session; a session with a service has different commands.
 local function all_of(session)
   if not session.remote then return LIST end
   local list = {}
@@ -76,7 +76,7 @@ command("help", "[TOPIC]", "this, or about a class or a command", { "vertex", "g
   M.documented(topic)
 end)
 
---- Shows what is known of a name, such as "e:match", "v.free" or "match".
+--- Prints the documentation of a name, such as "e:match", "v.free" or "match".
 function M.documented(name)
   local last, found = name:match "[%w_]+$" or name, false
   for _, class in ipairs { "weir", "engine", "graph", "vertex", "allocation", "policy", "request", "loaded_policy" } do
@@ -199,7 +199,7 @@ command("source", "FILE", "runs the inputs of a file", "file", function(session,
   if not session:run_text(text) then fail(":source: %s did not run to its end", path) end
 end)
 
--- Puts a picture into a file.
+-- Writes a picture to a file; fails with `why` if the text is nil.
 local function drawn(path, text, why)
   local ok = text
   if ok then ok, why = require("weir.files").write(path, text) end
@@ -207,7 +207,7 @@ local function drawn(path, text, why)
   out.line("drawn in " .. path)
 end
 
--- "FILE.svg WORD": the file, its ending in lower case, and the word.
+-- Parses "FILE.svg WORD". Returns the file, the extension in lower case, and the word.
 local function picture_file(name, words, endings)
   local path, word = words:match "^(%S+)%s*(.-)$"
   local ending = path and (path:match "%.(%a+)$" or ""):lower()
@@ -244,7 +244,7 @@ function M.words(session, name)
   return c and c.words
 end
 
--- A name, or the beginning of only one.
+-- Returns the command of a name or of an unambiguous abbreviation.
 local function lookup(session, name)
   local found = named(session, name)
   if found then return found end
@@ -257,7 +257,7 @@ local function lookup(session, name)
   return found
 end
 
---- Runs ":name arguments". Returns whether it went well.
+--- Runs ":name arguments". Returns whether the command succeeded.
 function M.run(session, text)
   local name, arguments = text:match "^%s*:%s*(%S*)%s*(.-)%s*$"
   local c = name ~= "" and lookup(session, name)

@@ -1,5 +1,6 @@
---- complete.lua - what Tab puts in: globals and fields, vertex paths and find expressions and names inside strings, commands
---- after a colon. Asks handles for fields only, calls nothing, and looks at a bounded part of the machine.
+--- complete.lua - Tab completion: globals and fields; vertex paths, find expressions and names inside strings;
+--- commands after a colon. Completion only reads fields of handles, calls no functions, and looks at a bounded part
+--- of the machine.
 
 local core = require "weir.core"
 local kinds = require "weir.repl.kinds"
@@ -9,7 +10,7 @@ local M = {}
 
 -- ---- candidates ---------------------------------------------------------------------------------------------
 
--- node2 before node10.
+-- Orders node2 before node10.
 local function natural(a, b)
   local x, y = a:gsub("%d+", function(n) return ("%012d"):format(tonumber(n) or 0) end),
     b:gsub("%d+", function(n) return ("%012d"):format(tonumber(n) or 0) end)
@@ -43,7 +44,7 @@ local KEYWORDS = { "and", "break", "do", "else", "elseif", "end", "false", "for"
 
 local members = core.members()
 
--- Names of what a handle has; `method`: what can be called, or what can be read.
+-- Returns the names of the members of a handle: methods if `method`, else fields.
 local function members_of(x, method)
   local kind = kinds.of(x)
   if kind == "vertex" then
@@ -77,7 +78,7 @@ local function table_keys(t, method)
   return list
 end
 
--- The value of "a.b:c", without calling anything that a script defined.
+-- Returns the value of "a.b:c" without a call of any metamethod defined by a script.
 local function evaluate(chain, env)
   local value = env
   for name in chain:gmatch "[%a_][%w_]*" do
@@ -140,7 +141,7 @@ local FIELDS = { "type=", "basename=", "unit=", "uuid=", "path=", "name=", "stat
 
 local SAMPLE = 3000
 
--- The keys of the properties or tags of the first vertices of each type.
+-- Returns the keys of the properties or tags of the first vertices of each type.
 local function map_keys(g, map)
   local seen, n = {}, 0
   for v in g:walk { order = "breadth" } do
@@ -193,7 +194,7 @@ end
 
 local FORMATS = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand", "dot", "svg", "csv" }
 
--- By what stands before the string.
+-- Completions inside a string, by the text before the string.
 local INSIDE = {
   { "find%s*%(?%s*$", complete_expression }, { "query%s*%(?%s*$", complete_expression },
   { "use%s*%(?%s*$", function(text) return text, starting(policy_names(), text) end },
@@ -202,7 +203,7 @@ local INSIDE = {
   { "load%s*%(?%s*$", complete_file }, { "resources%s*[=%(]?%s*$", complete_file }, { "save%s*%(?%s*$", complete_file },
 }
 
--- The text of a string that is open at the end of `left`, and what stands before it.
+-- Returns the text of a string left open at the end of `left`, and the text before the string.
 local function open_string(left)
   local quote, from
   local i = 1
@@ -233,7 +234,7 @@ end
 
 -- ---- commands -----------------------------------------------------------------------------------------------
 
--- "PATH STATE"
+-- Completes "PATH STATE".
 local function complete_vertex_state(argument, session)
   local state = argument:match "%s(%S*)$"
   if state then return state, starting(core.states, state) end
@@ -255,9 +256,9 @@ local function complete_command(left, session)
   return argument, starting(words or {}, argument)
 end
 
--- ---- all of it ----------------------------------------------------------------------------------------------
+-- ---- entry points ----------------------------------------------------------------------------------------
 
---- What can stand at the end of `left`: the part of it that is there already, and a list of whole words.
+--- Returns the word typed so far at the end of `left`, and a list of whole words for completion.
 function M.candidates(left, session)
   if left:match "^%s*:" then return complete_command(left, session) end
   local text, before = open_string(left)
@@ -277,7 +278,7 @@ end
 
 local MOST_SHOWN, MOST_SORTED = 120, 5000
 
--- Names in columns; at most MOST_SHOWN.
+-- Formats names in columns, at most MOST_SHOWN names.
 local function columns(list, width)
   local widest, shown = 0, math.min(#list, MOST_SHOWN)
   for i = 1, shown do widest = math.max(widest, utf8.len(list[i]) or #list[i]) end
@@ -292,7 +293,8 @@ local function columns(list, width)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- For the line editor: what goes in at byte `at` of the line, and what is listed below it.
+--- Completion for the line editor. Returns the text to insert at byte `at` of the line; or nil and a list to print
+--- below the line.
 function M.tab(session, line, at)
   local partial, list = M.candidates(line:sub(1, at), session)
   if #list == 0 then return nil end

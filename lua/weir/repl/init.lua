@@ -1,4 +1,4 @@
---- repl/init.lua - a conversation with a machine: on a terminal with line editing, from a pipe as a filter.
+--- repl/init.lua - the REPL: on a terminal with line editing, from a pipe as a filter.
 
 local complete = require "weir.repl.complete"
 local core = require "weir.core"
@@ -12,7 +12,7 @@ local M = {}
 
 -- ---- where the history is ---------------------------------------------------------------------------------------
 
--- In the state directory of XDG; nil where none can be made.
+-- Returns the path of the history in the state directory of XDG; nil if the directory cannot be created.
 local function history_file()
   local home = os.getenv "HOME"
   local dir = os.getenv "XDG_STATE_HOME"
@@ -22,7 +22,7 @@ local function history_file()
   return os.execute("mkdir -p " .. files.quoted(dir) .. " 2>/dev/null") and dir .. "/history" or nil
 end
 
--- Lines and columns of the terminal.
+-- Measures the terminal: lines and columns.
 local function measure(session)
   local pipe = io.popen "stty size 2>/dev/null </dev/tty"
   local lines, columns = pipe:read("a"):match "(%d+) (%d+)"
@@ -34,7 +34,7 @@ end
 
 -- ---- on a terminal ------------------------------------------------------------------------------------------
 
--- One whole input, of several lines where it needs them; nil and "end" or "interrupted".
+-- Reads a complete input, over several lines if needed; or returns nil and "end" or "interrupted".
 local function read_input(editor)
   local text, why = editor:read "weir> "
   while text and not read.is_complete(text) do
@@ -51,7 +51,7 @@ local function greet(session)
   out.line(("weir %s  %s: %d vertices  policy %s  :help"):format(core.version, session.name, g:count(), session.policy))
 end
 
--- Into the history. That it cannot be kept is said once.
+-- Returns a function that adds an input to the history. A failure is reported only once.
 local function rememberer(editor)
   local told
   return function(text)
@@ -84,8 +84,8 @@ end
 
 -- ---- ways in ------------------------------------------------------------------------------------------------
 
---- Runs a session on what is typed, or on a text. opts: see session.new, and .input (a text), .go_on (after errors too).
---- Returns the exit status, or nil and why it cannot begin.
+--- Runs a session on typed input or on a text. opts: see session.new, and .input (a text), .go_on (continue after
+--- errors). Returns the exit status and the session, or nil and a reason if no session can begin.
 function M.run(opts)
   local session, why, code = sessions.new(opts)
   if not session then return nil, why, code end
@@ -98,7 +98,7 @@ function M.run(opts)
   return result, session
 end
 
--- The locals of the function that called, by name, and where each is.
+-- Returns the values and the indices of the calling function's locals, by name.
 local function locals_of(level)
   local values, places = {}, {}
   for i = 1, 250 do
@@ -109,8 +109,8 @@ local function locals_of(level)
   return values, places
 end
 
---- weir.repl(opts): from any script. What is local where it is called is there under its name, and keeps what it is given.
---- depth: how many functions stand between.
+--- weir.repl(opts), for any script. The caller's locals are globals of the session, and keep assigned values after
+--- the session. depth: the number of functions between the caller and M.here.
 function M.here(opts, depth)
   opts = opts or {}
   local level = 2 + (depth or 0)
@@ -125,7 +125,7 @@ function M.here(opts, depth)
   return status
 end
 
---- For recorded scripts: the environment of a new session.
+--- Returns the environment of a new session, for recorded scripts.
 function M.environment(opts)
   local session = assert(sessions.new(opts))
   return session.env

@@ -1,7 +1,7 @@
---- journal.lua - the changes to the books, so that undo() can take the last one back.
+--- journal.lua - the changes of allocations in a session, so that undo() can revert the last change.
 --
--- Follows match, release, grow and shrink of every engine while it is open. What undo books again keeps its job number,
--- units and times; the policy that once placed it is not kept.
+-- The journal follows match, release, grow and shrink of every engine while open. A restored job keeps the job
+-- number, units and times; the policy of the original match is lost.
 
 local core = require "weir.core"
 
@@ -10,7 +10,7 @@ M.__index = M
 
 local MOST = 1000
 
--- What a job has, to be booked again.
+-- Returns the id, times and picks of a job, to allocate again.
 local function image(a)
   local picks = {}
   for i, pick in ipairs(a:vertices()) do picks[i] = { vertex = pick.vertex, amount = pick.amount } end
@@ -30,7 +30,7 @@ local function note(self, text, back)
   if #self > MOST then table.remove(self, 1) end
 end
 
--- Makes a job what it was.
+-- Restores a job to an earlier image.
 local function restore(engine, original, was)
   if engine:job(was.id) then
     local ok, why = original.release(engine, was.id)
@@ -72,7 +72,7 @@ end
 follow_change "grow"
 follow_change "shrink"
 
---- Begins to follow.
+--- Starts to follow all engines. Returns the journal.
 function M.open()
   local self, methods = setmetatable({ original = {} }, M), core.methods "engine"
   for name, follow in pairs(FOLLOW) do
@@ -82,13 +82,13 @@ function M.open()
   return self
 end
 
---- Ends it.
+--- Stops following.
 function M:close()
   local methods = core.methods "engine"
   for name, f in pairs(self.original) do methods[name] = f end
 end
 
---- Takes the last change back and says what it was; or nil and why not.
+--- Reverts the last change. Returns the description of the change; or nil and a reason.
 function M:undo()
   local last = table.remove(self)
   if not last then return nil, "there is nothing to take back" end

@@ -1,4 +1,4 @@
---- json.lua - any value as JSON: handles as what the commands print of them.
+--- json.lua - any value as JSON; handles as in the --json output of commands.
 
 local core = require "weir.core"
 local kinds = require "weir.repl.kinds"
@@ -51,7 +51,7 @@ function plain(x, depth)
   return tostring(x)
 end
 
---- What json_encode can write of a value.
+--- Returns a value as plain data for json_encode.
 function M.plain(x) return plain(x, 0) end
 
 return M

@@ -1,23 +1,23 @@
---- kinds.lua - what a value is, so that it can be shown as that.
+--- kinds.lua - the kinds of values, by which the REPL selects the form of output.
 
 local core = require "weir.core"
 
 local M = {}
 
--- The names of the metatables of handles are their types.
+-- The names of metatables of handles are the types of the handles.
 local function class(x)
   local mt = debug.getmetatable(x)
   local name = type(mt) == "table" and rawget(mt, "__name")
   return type(name) == "string" and name:match "^weir%.(%w+)$"
 end
 
---- Whether it stands for something of a service (see remote.lua).
+--- Returns whether a value stands for an object of a service (see remote.lua).
 function M.is_remote(x)
   local mt = type(x) == "table" and debug.getmetatable(x)
   return mt and rawget(mt, "__kind") or nil
 end
 
---- "vertex", "graph", "allocation", "engine", "policy", ...; otherwise what type() says.
+--- Returns the kind of a value: "vertex", "graph", "allocation", "engine", "policy", ... for handles, else type(x).
 function M.of(x)
   local t = type(x)
   if t == "table" then return M.is_remote(x) or t end
@@ -25,7 +25,8 @@ function M.of(x)
   return class(x) or t
 end
 
---- The kind that all entries of a list have, and how many there are; nil: it is no list, or one of several kinds.
+--- Returns the common kind of all entries of a list, and the number of entries; nil if the value is not a list or the
+--- kinds differ.
 function M.of_list(t)
   local n = #t
   if n == 0 or next(t, n) ~= nil then return nil end

@@ -1,4 +1,4 @@
---- modes.lua - the ways in which values are printed: table (for people), tree, json, csv.
+--- modes.lua - the output modes of values: table (for people), tree, json, csv.
 
 local json = require "weir.repl.json"
 local out = require "weir.cli.output"
@@ -14,7 +14,7 @@ local MODES = {
   csv = rows.csv,
 }
 
--- Vertices as trees, all else as in a table.
+-- Prints vertices as trees, and all further values as in mode table.
 function MODES.tree(x)
   if kinds.of(x) == "vertex" and not rows.is_view(x) then return show.tree(x) end
   if kinds.of(x) == "table" and kinds.of_list(x) == "vertex" then
@@ -26,7 +26,7 @@ end
 
 M.names = { "table", "tree", "json", "csv" }
 
---- Prints what an input returned. A failure (nil and why) is told as one.
+--- Prints the results of an input; nil and a message are printed as an error.
 function M.print(mode, values)
   if values.n >= 2 and values[1] == nil and type(values[2]) == "string" and mode ~= "json" then
     local code = type(values[3]) == "string" and "  (" .. values[3] .. ")" or ""

@@ -1,9 +1,9 @@
---- read.lua - what was typed, as something to run: an expression, statements, or an unfinished beginning of either.
+--- read.lua - compiles typed input: an expression, statements, or an unfinished beginning of either.
 
 local M = {}
 
--- A local ends with its chunk, and here every input is a chunk of its own: "local x = 1" means x. Not where the value is
--- closed at the end of the chunk.
+-- Removes the keyword from "local x = 1", since a local ends with the chunk and every input is a chunk. Locals with
+-- an attribute, such as <close>, are left unchanged.
 local function without_local(text)
   local head, rest = text:match "^%s*local%s+([^=]-)(=.*)$"
   if head and not head:find "[<(]" then return head .. rest end
@@ -17,8 +17,8 @@ local function compile(text, env)
   return chunk, why, false
 end
 
---- The function of a text. Or nil and why not; `why` is "incomplete" when more lines could make it whole. The third result
---- tells whether it is an expression.
+--- Compiles a text. Returns the function, nil, and whether the text is an expression; or nil and a reason,
+--- "incomplete" if more lines could complete the text.
 function M.chunk(text, env)
   local chunk, why, expression = compile(text, env)
   if chunk then return chunk, nil, expression end
@@ -26,7 +26,7 @@ function M.chunk(text, env)
   return nil, (why:gsub("^input:1: ", ""):gsub("^input:", "line "))
 end
 
---- Whether a text needs no more lines.
+--- Returns whether a text needs no more lines.
 function M.is_complete(text)
   if text:match "^%s*:" or text:match "^%s*$" then return true end
   local _, why = M.chunk(text)

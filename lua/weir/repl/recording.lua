@@ -1,9 +1,9 @@
---- recording.lua - :record writes what is typed as a scenario: `weir test`, or `weir run`, does the same again and asserts that the books
---- come out the same.
+--- recording.lua - :record writes typed input as a scenario. `weir test` or `weir run` repeats the input and asserts
+--- equal allocations.
 
 local M = {}
 
---- The books of an engine as a text: what every job has, by number.
+--- Returns the allocations of all jobs of an engine as a text, by job number.
 function M.books(engine)
   local list = {}
   for i, a in ipairs(engine:jobs()) do
@@ -19,13 +19,14 @@ function M.books(engine)
   return table.concat(list, "\n")
 end
 
---- For the scripts: fails, with both, when the books are not as they were.
+--- For recorded scripts: raises an error with both texts if the allocations differ from the expected text.
 function M.check(engine, expected)
   local now = M.books(engine)
   if now ~= expected then error(("the books came out differently\nwas:\n%s\nis:\n%s"):format(expected, now), 2) end
 end
 
---- For the scripts: gives a job what it had when the recording began; picks are pairs of a path and an amount.
+--- For recorded scripts: allocates the resources that a job held when the recording began. picks: pairs of a path and
+--- an amount.
 function M.book(engine, id, start, duration, picks)
   local g = engine:resources()
   for _, pick in ipairs(picks) do
@@ -33,7 +34,7 @@ function M.book(engine, id, start, duration, picks)
   end
 end
 
--- The jobs that there are already, as calls of M.book.
+-- Returns the existing jobs as calls of M.book.
 local function present(engine)
   local lines = {}
   for i, a in ipairs(engine:jobs()) do
@@ -56,7 +57,8 @@ local _ENV = env
 
 local TAIL = "end)\n"
 
--- The file is whole after each input; the next one goes before its end. Returns the recording; or nil and why, with the file closed.
+-- Appends a text before the file's tail, so that the file is complete after each input. Returns the recording; or nil
+-- and a reason, with the file closed.
 local function put(recording, text)
   local done, why = recording.file:write(text, TAIL)
   if done then done, why = recording.file:flush() end
@@ -66,7 +68,8 @@ local function put(recording, text)
   return nil, ("%s: %s"):format(recording.path, why)
 end
 
---- Begins a recording: opts.path, .resources, .policy, and .engine, whose jobs it begins with. Or nil and why not.
+--- Begins a recording. opts: path, resources, policy, engine (with the initial jobs). Returns the recording; or nil
+--- and a reason.
 function M.open(opts)
   local file, why = io.open(opts.path, "w")
   if not file then return nil, why end
@@ -74,7 +77,8 @@ function M.open(opts)
   return put(recording, HEAD:format(opts.path, opts.resources, opts.policy) .. present(opts.engine))
 end
 
---- One input, and the books after it when they changed. Returns the recording; or nil and why it ends here.
+--- Records an input, and the allocations after the input if changed. Returns the recording; or nil and a reason, with
+--- the file closed.
 function M.note(recording, text, engine, failed)
   local books = M.books(engine)
   local check = books ~= recording.books and ("record.check(e, %q)\n"):format(books) or ""

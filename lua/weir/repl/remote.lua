@@ -1,5 +1,5 @@
---- remote.lua - a running service as the REPL has it: e, g, vertices and allocations that ask it. What they are printed with is the
--- same as for those of a machine in this process.
+--- remote.lua - a running service in the REPL: objects e, g, vertices and allocations backed by calls to the service.
+-- The output of values is as for a machine in the process.
 
 local clients = require "weir.serve.client"
 local core = require "weir.core"
@@ -7,7 +7,7 @@ local weir = require "weir"
 
 local M = {}
 
-local SLICE = 0.1 -- seconds that a wait lasts before Ctrl-C is looked for
+local SLICE = 0.1 -- seconds between checks for Ctrl-C during a wait
 
 -- ---- asking -------------------------------------------------------------------------------------------------
 
@@ -16,7 +16,7 @@ Service.__index = Service
 
 local READS = { show = true, find = true, jobs = true, job = true, stats = true, walk = true, explain = true }
 
---- Asks, and connects again where the connection broke before: the result; or nil, message, code.
+--- Calls a method, after a reconnect if the connection was lost. Returns the result; or nil, message, code.
 function Service:ask(method, params)
   if self.client.lost then
     self.client:close()
@@ -28,7 +28,7 @@ function Service:ask(method, params)
   return self.client:ask(method, params, SLICE)
 end
 
--- Fields and methods of e and g that are not there with a service.
+-- Returns an __index that raises an error for fields and methods not available with a service.
 local function absent(name, methods)
   return function(_, key)
     if methods[key] ~= nil then return methods[key] end
@@ -45,12 +45,12 @@ end
 local Vertex, Map = { __kind = "vertex" }, {}
 local methods_of_vertex = {}
 
--- What does not change while a vertex is there, as it came.
+-- Fields that are constant for the lifetime of a vertex.
 local FIXED = { path = true, type = true, name = true, id = true, size = true, unit = true, rank = true }
 local CHANGING = { "state", "free", "properties", "tags", "basename", "uuid", "exclusive", "data", "edges", "uses", "plan", "below",
   "blocked_by" }
 
-local FRESH = 0.25 -- seconds for which what was told of a vertex counts, unless something was changed from here
+local FRESH = 0.25 -- seconds for which fields of a vertex are cached, unless the session has made a change
 
 local function vertex(service, base)
   return base and setmetatable({ [Vertex] = { service = service, base = base, at = core.clock(), changes = service.changes } }, Vertex)
@@ -61,7 +61,7 @@ local function describe(box)
   return box.full
 end
 
--- Lists tell some of the fields that change; the others are asked for.
+-- Changing fields contained in lists of vertices; further fields need a call.
 local IN_LISTS = { state = true, free = true, properties = true, tags = true }
 
 local function field(box, key)
@@ -71,7 +71,7 @@ local function field(box, key)
   return describe(box)[key]
 end
 
--- properties, tags or data; tags can be set.
+-- Returns a view of properties, tags or data. Only tags can be set.
 local function map(v, name, entries) return setmetatable({ [Map] = { vertex = v, name = name, entries = entries or {} } }, Map) end
 
 function Map.__index(self, key) return rawget(self, Map).entries[key] end
@@ -159,7 +159,7 @@ local methods_of_allocation = {}
 Allocation.__index = methods_of_allocation
 Allocation.__names = { "vertices", "format", "rset" }
 
--- As the service tells of it; not of one job when it was a preview.
+-- Returns an allocation for an answer of the service. The id is nil for a preview.
 local function allocation(service, answer)
   local duration = answer.duration
   return setmetatable({
@@ -168,7 +168,7 @@ local function allocation(service, answer)
   }, Allocation)
 end
 
---- What it has; asked for where the answer that told of it did not say.
+--- Returns the picks, from a call if the answer had no picks.
 function methods_of_allocation.vertices(self)
   self.picks = self.picks or assert(self.service:ask("job", { job = self.id })).vertices
   local list = {}
@@ -202,7 +202,8 @@ local E = {}
 
 local function id_of(job) return type(job) == "table" and job.id or job end
 
--- Jobspecs, shapes and files are read here, so that a file is one of who asks.
+-- Returns a request as JSON. Jobspecs, shapes and files are read in the process of the session, so that a path names
+-- a local file.
 local function request_of(x)
   local request, why, code = weir.request(x)
   if not request then return nil, why, code end
@@ -216,7 +217,7 @@ local function asked(self, method, params)
   return allocation(self.service, answer)
 end
 
---- Finds resources: opts.mode, .at, .duration, .job, and .filter, Lua source that the service runs in a sandbox.
+--- Finds resources: opts.mode, .at, .duration, .job, and .filter, Lua source run by the service in a sandbox.
 function E:match(x, opts)
   local request, why, code = request_of(x)
   if not request then return nil, why, code end
@@ -226,31 +227,31 @@ function E:match(x, opts)
     filter = opts.filter, format = "tree" })
 end
 
---- Gives back all that a job has.
+--- Releases all resources of a job.
 function E:release(job)
   local done, why, code = self.service:ask("release", { job = id_of(job) })
   if not done then return nil, why, code end
   return true
 end
 
---- Gives a job more.
+--- Adds resources to a job.
 function E:grow(job, x)
   local request, why, code = request_of(x)
   if not request then return nil, why, code end
   return asked(self, "grow", { job = id_of(job), request = request, format = "tree" })
 end
 
---- Takes a vertex, {vertex =, amount =} or {ranks =} from a job.
+--- Releases a vertex, {vertex =, amount =} or {ranks =} from a job.
 function E:shrink(job, what)
   local params = { job = id_of(job), format = "tree", ranks = what.ranks, amount = what.amount }
   params.path = not what.ranks and (what.vertex or what).path or nil
   return asked(self, "shrink", params)
 end
 
---- One job.
+--- Returns the job of an id.
 function E:job(id) return asked(self, "job", { job = id_of(id) }) end
 
---- All jobs.
+--- Returns all jobs.
 function E:jobs()
   local answer, why, code = self.service:ask "jobs"
   if not answer then return nil, why, code end
@@ -258,7 +259,7 @@ function E:jobs()
   return answer.jobs
 end
 
---- Why a request does not fit; opts.columns: also as .text of that width.
+--- Explains why a request does not fit; opts.columns adds .text, formatted to a width.
 function E:explain(x, opts)
   local request, why, code = request_of(x)
   if not request then return nil, why, code end
@@ -267,26 +268,26 @@ function E:explain(x, opts)
   return self.service:ask("explain", params)
 end
 
---- Moves the clock of a service that has a manual one.
+--- Advances the clock of a service with a manual clock.
 function E:advance(to)
   local done, why, code = self.service:ask("advance", { to = to })
   if not done then return nil, why, code end
   return true
 end
 
---- The clock, in seconds.
+--- Returns the time of the clock, in seconds.
 function E:now() return assert(self.service:ask "stats").now end
 
---- What the service has done and holds.
+--- Returns the statistics of the service.
 function E:stats() return self.service:ask "stats" end
 
---- The policy in use.
+--- Returns the policy in use.
 function E:policy()
   local p = assert(self.service:ask "policy")
   return p.name, p
 end
 
---- Puts another policy into use: a name, or a file of who asks.
+--- Changes the policy: a name, or a local file.
 function E:use(name)
   local params = { name = name }
   if type(name) == "string" and (name:find("/", 1, true) or name:find "%.lua$") then
@@ -299,31 +300,31 @@ function E:use(name)
   return true
 end
 
---- The file of the policy in use, as it is now.
+--- Reloads the file of the policy in use.
 function E:reload()
   local done, why, code = self.service:ask "policy.reload"
   if not done then return nil, why, code end
   return true
 end
 
---- Names of policies that the service has.
+--- Returns the names of policies known to the service.
 function E:policies() return assert(self.service:ask "policy.list").policies end
 
---- The machine.
+--- Returns the machine.
 function E:resources() return self.graph end
 
 -- ---- the machine --------------------------------------------------------------------------------------------
 
 local G = {}
 
---- The vertex of a path or URI.
+--- Returns the vertex of a path or URI.
 function G:vertex(uri)
   local found, why, code = self.service:ask("show", { uri = uri, as = "pool" })
   if not found then return nil, why, code end
   return vertex(self.service, found)
 end
 
---- The tops of the machine.
+--- Returns the roots of the machine.
 function G:roots()
   local list = {}
   for i, base in ipairs(assert(self.service:ask("show", { as = "children" })).vertices) do list[i] = vertex(self.service, base) end
@@ -332,7 +333,7 @@ end
 
 function G:root() return self:roots()[1] end
 
---- Vertices that an expression holds for; opts.start: a vertex or path below which to look.
+--- Returns the vertices satisfying an expression; opts.start: a vertex or path to search below.
 function G:find(expression, opts)
   local start = opts and opts.start
   local answer, why, code = self.service:ask("find", {
@@ -343,7 +344,8 @@ function G:find(expression, opts)
   return answer.vertices
 end
 
---- The best vertices by a filter: opts.filter, its Lua source; .type, .start, .best. A list of {vertex =, score =}.
+--- Returns the best vertices by a filter, a list of {vertex =, score =}: opts.filter, Lua source; .type, .start,
+--- .best.
 function G:walk(opts)
   local answer, why, code = self.service:ask("walk", opts)
   if not answer then return nil, why, code end
@@ -351,13 +353,13 @@ function G:walk(opts)
   return answer.vertices
 end
 
---- How many vertices there are.
+--- Returns the number of vertices.
 function G:count() return assert(self.service:ask "stats").vertices end
 
---- Units by type: in all, free, idle.
+--- Returns units by type: total, free, idle.
 function G:aggregate(v) return assert(self.service:ask("show", { as = "totals", uri = v and v.path })).totals end
 
---- Types of pools.
+--- Returns the types of pools.
 function G:types()
   local list = {}
   for type in pairs(self:aggregate()) do list[#list + 1] = type end
@@ -369,10 +371,10 @@ function G:now() return assert(self.service:ask "stats").now end
 
 function G:trees(limits) return assert(self.service:ask("show", { depth = limits and limits.depth })).trees end
 
--- ---- all of it ----------------------------------------------------------------------------------------------
+-- ---- entry points ----------------------------------------------------------------------------------------
 
--- What waits for the service runs in a coroutine of its own: Ctrl-C fails there, and never in what the event loop calls, which has
--- nobody around it to take an error.
+-- Runs f in a coroutine. Ctrl-C then raises the error in f, and never in callbacks of the event loop, where no caller
+-- would catch the error.
 local function guarded(f, ...)
   local results = table.pack(coroutine.resume(coroutine.create(core.guarded), f, ...))
   if not results[1] then return false, results[2] end
@@ -385,7 +387,8 @@ local function names_of(methods)
   return list
 end
 
---- Connects: {engine =, graph =, ask(method, params), close()}; or nil, message, code.
+--- Connects to a service. Returns {engine =, graph =, address =, guarded =, ask(method, params), close()}; or nil,
+--- message, code.
 function M.connect(address)
   local client, why, code = clients.connect(address)
   if not client then return nil, why, code end

@@ -1,4 +1,5 @@
---- remote_commands.lua - what the REPL has with a service besides, or in place of, what it has with a machine of its own.
+--- remote_commands.lua - the commands of the REPL in a session with a service, besides or in place of the usual
+--- commands.
 
 local core = require "weir.core"
 local groups = require "weir.cli.remote.groups"
@@ -27,7 +28,7 @@ g is the machine of the service, e its engine. Type Lua, which runs here; an exp
 Commands:
 ]]
 
---- Commands that need the machine in this process, and what to do with a service instead.
+--- Commands that need the machine in the process, with the alternative for a service.
 M.LOCAL = {
   profile = "the hooks of its policy run there", record = "it has its own state; weir -s SOCKET call jobs tells of it",
   show = "the picture is made of a machine in this process; tree() draws it as text", timeline = "as for :show",
@@ -93,12 +94,12 @@ command("call", "METHOD [PARAMS]", "asks any method, with a JSON object", "metho
   session:print(check(session.remote.ask(method, params)))
 end)
 
---- All of them.
+--- All commands of a session with a service.
 M.list = LIST
 
 -- ---- shorthand ------------------------------------------------------------------------------------------------
 
--- Rows of units that jobs have, by what the service tells of each.
+-- Returns rows of units by job, from the service's answers about jobs.
 local function top(session)
   local list = core.array {}
   for i, job in ipairs(check(session.remote.ask("jobs", { vertices = true })).jobs) do
@@ -113,7 +114,7 @@ local function absent(name, what)
   return function() error(("%s is not there with a service: %s"):format(name, what), 0) end
 end
 
---- Puts what is at hand into an environment.
+--- Adds the shorthand functions to an environment.
 function M.fill(env, session)
   env.find = function(expression, opts) return session.graph:find(expression, opts) end
   env.tree = function(v)

@@ -1,11 +1,11 @@
---- rows.lua - lists of vertices, picks, allocations or flat tables as rows of texts under heads.
+--- rows.lua - lists of vertices, picks, allocations or flat tables as rows of texts with headings.
 
 local kinds = require "weir.repl.kinds"
 local out = require "weir.cli.output"
 
 local M = {}
 
---- Whether a vertex handle stands for the properties, tags or data of a vertex.
+--- Returns whether a vertex handle is a view of properties, tags or data of a vertex.
 function M.is_view(x) return tostring(x):find " %(%a+%)$" ~= nil end
 
 local function number(x)
@@ -13,7 +13,7 @@ local function number(x)
   return math.type(x) == "float" and x == math.floor(x) and ("%d"):format(x) or tostring(x)
 end
 
---- The entries of a map in one line: keys, with their values where they have one.
+--- Formats a map on a line: keys, each with the value unless empty.
 function M.words(map)
   local list = {}
   for key, value in pairs(map) do list[#list + 1] = value == true and key or key .. "=" .. tostring(value) end
@@ -54,7 +54,7 @@ local COLUMNS = {
 
 local NUMBERS = { free = true, size = true, amount = true, id = true, at = true, duration = true, total = true, used = true }
 
---- Whether a column holds numbers.
+--- Returns whether a column holds numbers.
 function M.is_number(head) return NUMBERS[head] == true end
 
 -- ---- lists of handles ---------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ local function filled(columns, list, most)
       wanted[c] = wanted[c] or texts[i][c] ~= ""
     end
   end
-  for c = #columns, 1, -1 do -- a column without anything in it tells nothing
+  for c = #columns, 1, -1 do -- empty columns are left out
     if wanted[c] then
       table.insert(heads, 1, columns[c][1])
     else
@@ -111,7 +111,7 @@ local function flat_columns(list)
   return #columns <= 10 and columns or nil
 end
 
---- Heads, at most `most` rows and how many there are in all; nil: it is no such list.
+--- Returns headings, at most `most` rows, and the total number of rows; nil if the value has no form as rows.
 function M.of(t, most)
   local kind, n = kinds.of_list(t)
   if kind == "vertex" and M.is_view(t[1]) then return nil end
@@ -132,7 +132,7 @@ local function csv_line(cells)
   out.line(table.concat(quoted, ","))
 end
 
---- Prints a value as CSV: its rows, or itself as the only cell.
+--- Prints a value as CSV: rows, or a single cell.
 function M.csv(x)
   local list = kinds.of(x) == "table" and x or { x }
   local heads, texts = M.of(list, math.huge)

@@ -1,4 +1,4 @@
---- session.lua - one conversation: the machine, the engine, the environment of what is typed, and how values are printed.
+--- session.lua - a session: the machine, the engine, the environment of the input, and the output of values.
 
 local commands = require "weir.repl.commands"
 local core = require "weir.core"
@@ -14,7 +14,7 @@ local weir = require "weir"
 local M = {}
 M.__index = M
 
--- Coroutines have hooks of their own: each looks for Ctrl-C itself.
+-- Returns the library coroutine with a check for Ctrl-C in each coroutine, since hooks are per coroutine.
 local function watched_coroutines()
   local t = setmetatable({}, { __index = coroutine })
   function t.create(f)
@@ -48,7 +48,7 @@ local function make(opts, name, policy)
   }, M)
 end
 
--- A session with a service: what there is of it is asked for, and nothing is here that could be taken back.
+-- Returns a session with a service. The session calls the service for all values, and has no journal for undo.
 local function new_remote(opts)
   local self = make(opts, opts.remote.address, (opts.remote.engine:policy()))
   self.env = environment(self, opts.locals)
@@ -56,8 +56,8 @@ local function new_remote(opts)
   return self
 end
 
---- A session: opts.resources (a graph or what names one; this machine if not given), .policy, .locals, .mode, .name; or .remote, a
---- service (see remote.lua).
+--- Returns a session. opts: resources (a graph, or a name of resources; default: the local machine), policy, locals,
+--- mode, name; or remote, a service (see remote.lua).
 function M.new(opts)
   if opts.remote then return new_remote(opts) end
   local graph, why, code = weir.resources(opts.resources or "local")
@@ -71,7 +71,7 @@ function M.new(opts)
   return self
 end
 
---- Goes over to another machine.
+--- Switches to a different machine.
 function M:take(graph, engine)
   local why, code
   if not engine then
@@ -91,18 +91,18 @@ end
 
 -- ---- running ------------------------------------------------------------------------------------------------
 
--- The way to an error, as far as it is in what was typed.
+-- Cuts a traceback to the levels of the typed input.
 local function trace_of(text)
   return (text:match "^(.-)\n[^\n]*weir%.core%.guarded" or text)
 end
 
---- Calls f so that Ctrl-C ends it: as core.guarded does.
+--- Calls f so that Ctrl-C ends the call, like core.guarded.
 function M:guarded(f, ...)
   if not self.remote then return core.guarded(f, ...) end
   return self.remote.guarded(f, ...)
 end
 
--- When nothing can be written any more, the session ends.
+-- Prints an error. Failures of commands, such as a failed write of output, are raised again and end the session.
 local function tell_error(self, raised, trace)
   if out.failure(raised) then error(raised, 0) end
   self.trace = trace and trace_of(trace)
@@ -127,7 +127,7 @@ local function record_input(self, text, failed)
   if not self.recording then out.warn("the recording ends here: " .. why) end
 end
 
--- Whether it went well.
+-- Runs a chunk of Lua. Returns whether the chunk succeeded.
 local function run_chunk(self, text)
   local chunk, why, expression = read.chunk(text, self.env)
   if not chunk then
@@ -151,15 +151,16 @@ end
 --- Prints a value as the result of an input.
 function M:print(value) print_values(self, { n = 1, value }) end
 
---- Runs one whole input, a command or Lua. Returns whether it went well; `self.done` is set when the session is to end.
+--- Runs a complete input, a command or Lua. Returns whether the input succeeded. Sets `self.done` if the session is
+--- to end.
 function M:run(text)
   if text:match "^%s*$" or text:match "^%s*%-%-[^\n]*$" then return true end
   if text:match "^%s*:" then return commands.run(self, text) end
   return run_chunk(self, text)
 end
 
---- Runs the inputs of a text, which may span lines. Ends at the first that fails, unless `go_on`. Returns whether all went
---- well.
+--- Runs the inputs of a text, each of a line or more. Stops at the first failure unless `go_on`. Returns whether all
+--- inputs succeeded.
 function M:run_text(text, go_on)
   local well, pending = true, nil
   for line in (text .. "\n"):gmatch "(.-)\n" do

@@ -1,4 +1,4 @@
---- shorthand.lua - what is at hand in the REPL besides g and e: find, tree, top, why, undo, save, load.
+--- shorthand.lua - functions of the REPL besides g and e: find, tree, top, why, undo, save, load.
 
 local core = require "weir.core"
 local show = require "weir.repl.show"
@@ -6,10 +6,10 @@ local weir = require "weir"
 
 local M = {}
 
--- Nothing to print.
+-- A result without output.
 M.quiet = setmetatable({}, { __name = "quiet" })
 
--- Units by type that a job has.
+-- Returns the units by type of a job.
 local function units_of(a)
   local sums = {}
   for _, pick in ipairs(a:vertices()) do
@@ -22,7 +22,7 @@ local function units_of(a)
   return sums
 end
 
---- Who uses what: a row a job, the largest first.
+--- Returns the resources of jobs: a row for each job, the largest first.
 local function top(session)
   local list = {}
   for i, a in ipairs(session.engine:jobs()) do
@@ -48,7 +48,7 @@ end
 
 local FORMATS = { db = "sqlite", sqlite = "sqlite", json = "jgf" }
 
---- Writes the machine with its books into a file: SQLite (.db) or JGF (.json).
+--- Writes the machine with all jobs to a file: SQLite (.db) or JGF (.json).
 local function save(session, path)
   if type(path) ~= "string" then error("save: a file name is wanted, such as save \"session.db\"", 2) end
   local format = FORMATS[path:match "%.(%a+)$" or "db"]
@@ -65,7 +65,7 @@ local function load(session, path)
   return g
 end
 
---- Puts them into an environment.
+--- Adds the functions to an environment.
 function M.fill(env, session)
   env.find = function(expression, opts) return session.graph:find(expression, opts) end
   env.tree = function(v)
@@ -76,7 +76,7 @@ function M.fill(env, session)
   env.why = function(request, opts) return why(session, request, opts) end
   env.undo = function() return session.journal:undo() end
   env.save = function(path) return save(session, path) end
-  env.load = function(path) -- a machine; a chunk, as in any Lua, when it is no file's name
+  env.load = function(path) -- loads a machine; for a text that is no file name, a chunk, as usual in Lua
     if type(path) == "function" or type(path) == "string" and path:find "[\n=(]" then return _G.load(path) end
     return load(session, path)
   end

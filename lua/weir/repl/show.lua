@@ -1,5 +1,5 @@
---- show.lua - values as what they are: a vertex with its key facts, a graph as a tree cut to the screen, an allocation as
---- its tree, lists of handles as tables, Lua tables readably. Never more than a screenful.
+--- show.lua - prints values by kind: a vertex with key facts, a graph or an allocation as a tree, lists of handles as
+--- tables, Lua tables readably. Output is limited to a screenful.
 
 local core = require "weir.core"
 local kinds = require "weir.repl.kinds"
@@ -11,7 +11,7 @@ local M = { lines = 40, width = 80 }
 
 -- ---- lines --------------------------------------------------------------------------------------------------
 
--- How many lines a tree has; stops counting beyond `most`.
+-- Returns the number of lines of a tree; counting stops beyond `most`.
 local function height(tree, most)
   local n = 1
   for _, kid in ipairs(tree.kids or {}) do
@@ -36,7 +36,7 @@ end
 
 local PATIENCE = 0.25 -- seconds after which no deeper tree is tried
 
--- As deep as fits on the screen.
+-- Returns the trees with the largest depth that fits on the screen.
 local function fitting(roots, most)
   local best
   for depth = 1, 64 do
@@ -58,7 +58,7 @@ function M.tree(x)
   draw(fitting(kinds.of(x) == "graph" and x:roots() or { x }, M.lines - 4), M.lines - 4)
 end
 
--- "40 core, 1 of 2 gpu free": what is below a vertex.
+-- Summarizes the descendants of a vertex: "40 core, 1 of 2 gpu free".
 local function below(v)
   local parts = {}
   for type, row in pairs(v:nchildren() > 0 and v:aggregate() or {}) do
@@ -72,7 +72,7 @@ local function below(v)
   return table.concat(parts, ", ")
 end
 
--- One line about a vertex.
+-- Describes a vertex on a line.
 local function vertex_line(v)
   local unit, style = v.unit or "", out.style()
   local parts = { v.type, v.state }
@@ -137,7 +137,7 @@ end
 
 local inspect
 
--- The entries of a table as texts; the list part first.
+-- Returns the entries of a table as texts, the list part first.
 local function entries(t, depth, seen)
   local parts, n = {}, 0
   for i = 1, #t do
@@ -154,7 +154,7 @@ local function entries(t, depth, seen)
   return parts
 end
 
--- On one line where that fits, on one each otherwise.
+-- Formats a table on a single line if the line is short enough, else with a line for each entry.
 function inspect(x, depth, seen)
   if type(x) ~= "table" then return scalar(x) end
   if seen[x] then return "{ ... again }" end
@@ -178,7 +178,7 @@ local function show_lines(text)
   if rest > 0 then out.line(("... %d more lines"):format(rest)) end
 end
 
--- A list of handles, or of flat tables, as columns.
+-- Prints a list of handles, or of flat tables, as columns.
 local function show_table(heads, list, total)
   local right = {}
   for i, head in ipairs(heads) do right[i] = rows.is_number(head) end
@@ -198,7 +198,7 @@ local SHOW = {
   end,
 }
 
---- Prints one value.
+--- Prints a value.
 function M.value(x)
   local show = SHOW[kinds.of(x)]
   if show then return show(x) end
