@@ -144,6 +144,21 @@ describe("an R", function()
     assert.equal("rank3/gpu0", tostring(assert(e:match(request)):rset()))
   end)
 
+  for _, suffix in ipairs { "", "@core" } do
+    it(("[R4] gives 30000 properties such as p1%s to 4 nodes"):format(suffix), function()
+      local properties = {}
+      for i = 1, 30000 do properties["p" .. i .. suffix] = "0-3" end
+      local r = set({ entry("0-3", "0-3") }, { properties = properties })
+      local begin = os.clock()
+      local g <close> = assert(r:graph())
+      assert.is_true(os.clock() - begin < 10)
+      for _, name in ipairs { "p1", "p30000" } do
+        assert.equal(4, #g:find(("type=node and property=%s%s"):format(name, suffix)))
+        assert.equal(suffix == "" and 0 or 16, #g:find(("type=core and property=%s"):format(name)))
+      end
+    end)
+  end
+
   it("[R5] keeps times to the microsecond", function()
     local r = set({ entry("0", "0") }, { starttime = 1676560542.123456, expiration = 1676562342.000001 })
     assert.same({ 1676560542.123456, 1676562342.000001 }, { r:starttime(), r:expiration() })

@@ -101,58 +101,131 @@ static int add_nodes(struct flat *f)
 
 /* ---- properties ------------------------------------------------------------------------------------------------- */
 
-static int give_below(weir_graph *g, weir_vertex top, const char *type, const char *name, weir_err *err)
+/* Properties by node, as one node after another keeps the index of a pool's map (graph/pool.c): the numbers of the
+ * properties of node i are list[first[i]] up to list[first[i + 1]]. */
+struct by_node {
+    size_t *first;
+    uint32_t *list;
+};
+
+/* Writes the number of each property to list[at[i]] for each of its nodes i, and moves at[i] on. Without a list, the
+ * function only counts. */
+static void each_pair(const weir_rset *r, size_t *at, uint32_t *list)
+{
+    uint32_t lo, hi;
+
+    for (uint32_t i = 0; i < r->nprops; i++) {
+        struct weir_rank_place place = {r->ranks, 0, 0};
+        for (size_t k = 0; weir_idset_run(r->props[i].ranks, k, &lo, &hi); k++)
+            for (uint64_t rank = lo; rank <= hi; rank++) {
+                size_t *end = &at[weir_rank_place(&place, (uint32_t)rank)];
+                if (list)
+                    list[*end] = i;
+                ++*end;
+            }
+    }
+}
+
+/* Sorts the pairs of node and property by node. O(pairs) */
+static int sort_by_node(const weir_rset *r, size_t n, struct by_node *out, weir_err *err)
+{
+    out->first = weir_mem_zalloc(n + 2, sizeof *out->first);
+    if (!out->first)
+        return weir_fail_nomem(err);
+    each_pair(r, out->first + 2, NULL);
+    for (size_t i = 2; i < n + 2; i++)
+        out->first[i] += out->first[i - 1];
+    out->list = weir_mem_alloc((out->first[n + 1] + 1) * sizeof *out->list);
+    if (!out->list)
+        return weir_fail_nomem(err);
+    each_pair(r, out->first + 1, out->list);
+    return WEIR_OK;
+}
+
+/* Whether a vertex above v and below the node is of the type of v. */
+static bool inside_its_type(const weir_graph *g, weir_vertex node, weir_vertex v)
+{
+    for (weir_vertex up = weir_vertex_parent(g, v); up != node; up = weir_vertex_parent(g, up))
+        if (strcmp(weir_vertex_type(g, up), weir_vertex_type(g, v)) == 0)
+            return true;
+    return false;
+}
+
+/* Gives v the property NAME for each "NAME@TYPE" of a list where TYPE is the type of v. */
+static int give_stems(const weir_rset *r, weir_graph *g, weir_vertex v, const uint32_t *list, size_t n, weir_err *err)
+{
+    const char *type = weir_vertex_type(g, v);
+    int rc = WEIR_OK;
+
+    for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
+        const char *name = r->props[list[i]].name, *at = strchr(name, '@');
+        char *stem;
+        if (strcmp(at + 1, type) != 0)
+            continue;
+        stem = weir_mem_strndup(name, (size_t)(at - name));
+        rc = stem ? weir_vertex_set(g, v, WEIR_PROPERTIES, stem, "", err) : weir_fail_nomem(err);
+        weir_mem_free(stem);
+    }
+    return rc;
+}
+
+static int give_below(const weir_rset *r, weir_graph *g, weir_vertex node, weir_vertex top, const uint32_t *list,
+                      size_t n, weir_err *err)
 {
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; rc == WEIR_OK && i < weir_vertex_children(g, top); i++) {
         weir_vertex v = weir_vertex_child(g, top, i);
-        if (strcmp(weir_vertex_type(g, v), type) == 0)
-            rc = weir_vertex_set(g, v, WEIR_PROPERTIES, name, "", err);
-        else
-            rc = give_below(g, v, type, name, err);
+        if (!inside_its_type(g, node, v))
+            rc = give_stems(r, g, v, list, n, err);
+        if (rc == WEIR_OK)
+            rc = give_below(r, g, node, v, list, n, err);
     }
     return rc;
 }
 
-/* Applies a property "NAME@TYPE" of a node to children: resources of the type below the node get the property NAME. */
-static int give_to_children(weir_graph *g, weir_vertex node, const char *name, weir_err *err)
+/* "NAME@TYPE" is a property of the node as it stands, and NAME a property of the topmost vertices of the type below the
+ * node. Only such properties stay in the list. */
+static int give_to_children(const weir_rset *r, weir_graph *g, weir_vertex node, uint32_t *list, size_t n,
+                            weir_err *err)
 {
-    const char *at = strchr(name, '@');
-    char *stem;
-    int rc;
+    size_t kept = 0;
 
-    if (!at || at == name)
-        return WEIR_OK;
-    stem = weir_mem_strndup(name, (size_t)(at - name));
-    if (!stem)
-        return weir_fail_nomem(err);
-    rc = give_below(g, node, at + 1, stem, err);
-    weir_mem_free(stem);
+    for (size_t i = 0; i < n; i++) {
+        const char *at = strchr(r->props[list[i]].name, '@');
+        if (at && at != r->props[list[i]].name)
+            list[kept++] = list[i];
+    }
+    return kept > 0 ? give_below(r, g, node, node, list, kept, err) : WEIR_OK;
+}
+
+static int give_node(const weir_rset *r, weir_graph *g, weir_vertex node, const uint32_t *list, size_t n, weir_err *err)
+{
+    int rc = WEIR_OK;
+
+    for (size_t i = 0; rc == WEIR_OK && i < n; i++)
+        if (!weir_vertex_get(g, node, WEIR_PROPERTIES, r->props[list[i]].name))
+            rc = weir_vertex_set(g, node, WEIR_PROPERTIES, r->props[list[i]].name, "", err);
     return rc;
 }
 
 /* Gives the nodes of a graph the properties of the set; with `children`, properties "NAME@TYPE" go to children, too. */
 static int give_properties(const weir_rset *r, weir_graph *g, const weir_vertex *nodes, bool children, weir_err *err)
 {
-    uint32_t lo, hi;
-    int rc = WEIR_OK;
+    size_t n = (size_t)weir_idset_count(r->ranks);
+    struct by_node by = {NULL, NULL};
+    int rc = r->nprops > 0 ? sort_by_node(r, n, &by, err) : WEIR_OK;
 
-    for (uint32_t i = 0; i < r->nprops; i++) {
-        struct weir_rank_place place = {r->ranks, 0, 0};
-        const char *name = r->props[i].name;
-        for (size_t k = 0; weir_idset_run(r->props[i].ranks, k, &lo, &hi); k++)
-            for (uint64_t rank = lo; rank <= hi; rank++) {
-                weir_vertex v = nodes[weir_rank_place(&place, (uint32_t)rank)];
-                if (!weir_vertex_get(g, v, WEIR_PROPERTIES, name))
-                    rc = weir_vertex_set(g, v, WEIR_PROPERTIES, name, "", err);
-                if (rc == WEIR_OK && children)
-                    rc = give_to_children(g, v, name, err);
-                if (rc < 0)
-                    return rc;
-            }
+    for (size_t i = 0; r->nprops > 0 && rc == WEIR_OK && i < n; i++) {
+        uint32_t *list = by.list + by.first[i];
+        size_t count = by.first[i + 1] - by.first[i];
+        rc = give_node(r, g, nodes[i], list, count, err);
+        if (rc == WEIR_OK && children)
+            rc = give_to_children(r, g, nodes[i], list, count, err);
     }
-    return WEIR_OK;
+    weir_mem_free(by.first);
+    weir_mem_free(by.list);
+    return rc;
 }
 
 int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **out, weir_err *err)
