@@ -1,7 +1,7 @@
-/* dot_fold.c - the boxes of a Graphviz picture. See dot.h.
+/* dot_fold.c - makes the boxes of a Graphviz picture (see dot.h).
  *
- * Main invariant: two vertices below one parent have one sign only if their boxes would look alike, but for the ids; with
- * `shapes`, if all that is below them would, too.
+ * Main invariant: two siblings have equal signs only if their boxes look alike, apart from ids; with `shapes`, also
+ * only if the boxes of their subtrees look alike.
  */
 #include "draw/dot.h"
 
@@ -68,7 +68,7 @@ void weir_dot_tuples_free(struct dot_tuples *t)
 
 /* ---- one vertex ----------------------------------------------------------------------------------------------- */
 
-/* What is above. */
+/* The use and state inherited from the ancestors of a vertex. */
 struct above {
     bool held;
     uint8_t out;
@@ -85,7 +85,7 @@ static struct above below(const weir_graph *g, weir_vertex v, struct above up)
     return up;
 }
 
-/* Nothing below it is free. */
+/* Returns true if no resource below the vertex is free. */
 static bool is_full(const weir_graph *g, const struct inner *in)
 {
     const struct schema *s = in->cells ? schema_at(g, in->schema) : NULL;
@@ -108,7 +108,8 @@ static uint8_t use_of(const weir_graph *g, weir_vertex v, struct above here)
     return (in ? is_full(g, in) : b && schedule_used(g, b) >= kind_of(g, v)->size) ? DOT_USED : DOT_PART;
 }
 
-/* Which subsystems it is in, and how; not exact beyond the 16th. */
+/* Returns the subsystems of the edges of v as bits, apart from containment. Numbers of subsystems are taken modulo
+ * 16. */
 static uint32_t edges_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t mask = 0;
@@ -134,7 +135,7 @@ static uint32_t tuple(struct dot_fold *f, uint32_t a, uint32_t b, uint32_t c, ui
     return n;
 }
 
-/* Who has a vertex, and how much of it. */
+/* Adds the job and the units in use of a vertex to a sign. */
 static uint32_t sign_use(struct dot_fold *f, weir_vertex v, uint32_t sign)
 {
     const struct schedule *b = schedule_of(f->g, v);
@@ -203,7 +204,7 @@ static uint32_t add_box(struct dot_fold *f, weir_vertex v, uint32_t parent, stru
     return i;
 }
 
-/* The box that takes v in among those made in this round, or WEIR_NONE. */
+/* Returns the box of the current round for the sign of v, or WEIR_NONE. */
 static uint32_t known_box(struct dot_fold *f, weir_vertex v, uint32_t round)
 {
     uint32_t sign;
@@ -214,7 +215,7 @@ static uint32_t known_box(struct dot_fold *f, weir_vertex v, uint32_t round)
     return f->stamp[sign] == round ? f->group[sign] : WEIR_NONE;
 }
 
-/* Makes boxes for the vertices of a list, and for what is below them down to `depth` more levels. */
+/* Makes boxes for the vertices of a list, and for their subtrees down to `depth` further levels. */
 static void add_boxes(struct dot_fold *f, const weir_vertex *list, uint32_t n, uint32_t parent, struct above up,
                       uint32_t depth)
 {
@@ -244,7 +245,7 @@ static void add_boxes(struct dot_fold *f, const weir_vertex *list, uint32_t n, u
     }
 }
 
-/* What stands above the start. */
+/* Returns the state inherited by the start of the picture from its ancestors. */
 static struct above above_start(const struct dot_fold *f)
 {
     weir_vertex way[WEIR_PATH_DEPTH + 2], v = f->o->start;
@@ -258,7 +259,7 @@ static struct above above_start(const struct dot_fold *f)
     return up;
 }
 
-/* All boxes down to a depth. False: they are more than `limit`. */
+/* Makes all boxes down to a depth. Returns false if there are more boxes than `limit`. */
 static bool make_boxes(struct dot_fold *f, uint32_t depth, uint32_t limit)
 {
     uint32_t n;
@@ -271,7 +272,7 @@ static bool make_boxes(struct dot_fold *f, uint32_t depth, uint32_t limit)
     return f->n <= limit;
 }
 
-/* Computes the signs of all that can be in the picture. */
+/* Computes the signs of all vertices in the picture. */
 static void make_signs(struct dot_fold *f, bool shapes)
 {
     uint32_t n;
@@ -293,9 +294,8 @@ static void make_signs(struct dot_fold *f, bool shapes)
     f->rounds = 0;
 }
 
-#define DEPTH_TRIED 16 /* deeper pictures of too many boxes are cut to this at once */
+#define DEPTH_TRIED 16 /* deeper pictures with too many boxes are cut to DEPTH_TRIED levels first */
 
-/* As much detail as DOT_BOXES boxes show: leaves folded, then subtrees, then without the deepest levels. */
 void weir_dot_fold(struct dot_fold *f)
 {
     uint32_t depth = WEIR_PATH_DEPTH;

@@ -1,8 +1,9 @@
-/* dot_write.c - writes a machine as a Graphviz digraph, from left to right. A box is a vertex, or several that are alike:
- * "core[0-39] x40"; below a box of several the ids are left out: "core x40". The fill tells how much is in use, the words
- * whose it is and its state. Arrows of subsystems other than containment are dashed, each subsystem in a colour of its own.
+/* dot_write.c - writes a machine as a Graphviz digraph, from left to right. A box is a vertex, or several alike
+ * vertices: "core[0-39] x40"; below a box of several vertices, ids are left out: "core x40". The fill shows the use;
+ * the words name the job and the state. Arrows of subsystems other than containment are dashed, with a colour for each
+ * subsystem.
  *
- * Main invariant: whatever a name has in it, it stays inside its quotes.
+ * Main invariant: names stay inside their quotes, whatever the characters of a name.
  */
 #include "draw/dot.h"
 
@@ -11,10 +12,10 @@
 #include "time/schedule.h"
 #include "idset/idset.h"
 
-#define IDS_MAX 40 /* bytes of a list of ids */
+#define IDS_MAX 40 /* limit for the bytes of a list of ids */
 #define TYPES_TOLD 4
 
-/* Told apart also by those who do not see all colours. */
+/* Colours for subsystems, distinct with any kind of colour vision. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f"};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
@@ -24,15 +25,15 @@ struct dot {
     struct dot_fold fold;
     weir_buf name, plain; /* scratch */
     weir_idset *ids;
-    struct dot_tuples arrows; /* source, target, subsystem, type */
-    uint32_t *counts;         /* by arrow: edges that it stands for */
+    struct dot_tuples arrows; /* tuples of source, target, subsystem, type */
+    uint32_t *counts;         /* by arrow: number of edges drawn as the arrow */
     uint32_t counts_cap;
     bool failed;
 };
 
 /* ---- labels --------------------------------------------------------------------------------------------------- */
 
-/* Graphviz takes \N, \G and the like for what they stand for, so every backslash is doubled. */
+/* Writes a text of a label. Backslashes are doubled, as Graphviz replaces \N, \G and the like. */
 static void write_label(struct dot *w, const char *s, size_t n)
 {
     size_t at = 0;
@@ -65,7 +66,8 @@ static const weir_vertex *siblings_of(const struct dot *w, const struct dot_box 
     return weir_write_tops(w->g, w->fold.o, n);
 }
 
-/* Collects the ids of those that a box stands for. False: a name of its own, or no fit id, is among them. */
+/* Collects the ids of the vertices of a box. Returns false if a vertex has a name of its own, or an id outside of the
+ * range of an idset. */
 static bool collect_ids(struct dot *w, const struct dot_box *box)
 {
     uint32_t n;
@@ -88,7 +90,7 @@ static bool collect_ids(struct dot *w, const struct dot_box *box)
     return !w->failed;
 }
 
-/* "[0-39]", a long list cut at a comma. */
+/* Writes a list of ids such as "[0-39]"; a long list is cut at a comma. */
 static void write_ids(struct dot *w)
 {
     size_t n;
@@ -141,18 +143,19 @@ static void write_unit(struct dot *w, weir_vertex v)
     write_text(w, unit);
 }
 
-/* "64 GB", "24 of 64 GB in use" */
+/* Writes the size of a pool, such as "64 GB" or "24 of 64 GB in use". */
 static void write_size(struct dot *w, const struct dot_box *box)
 {
     int64_t size = weir_vertex_size(w->g, box->v);
-    const struct schedule *book = schedule_of(w->g, box->v);
-    bool part = box->use == DOT_PART && !inner_of(w->g, box->v) && book && schedule_used(w->g, book) > 0 && !w->fold.shapes;
+    const struct schedule *schedule = schedule_of(w->g, box->v);
+    bool part = box->use == DOT_PART && !inner_of(w->g, box->v) && schedule && schedule_used(w->g, schedule) > 0 &&
+                !w->fold.shapes;
 
     if (size == 1 && !*weir_vertex_unit(w->g, box->v))
         return;
     WEIR_WRITE(w->b, "\\n");
     if (part) {
-        weir_write_int(w->b, schedule_used(w->g, book));
+        weir_write_int(w->b, schedule_used(w->g, schedule));
         WEIR_WRITE(w->b, " of ");
     }
     weir_write_int(w->b, size);
@@ -161,7 +164,7 @@ static void write_size(struct dot *w, const struct dot_box *box)
         WEIR_WRITE(w->b, " in use");
 }
 
-/* The job that has v, or all above it, where that is one; else 0. */
+/* Returns the id of the only job on v, or else on the nearest ancestor in use; 0 if there are several jobs or none. */
 static int64_t only_job(const struct dot *w, weir_vertex v)
 {
     const struct schedule *b = schedule_of(w->g, v);
@@ -185,7 +188,7 @@ static void write_use(struct dot *w, const struct dot_box *box)
     }
 }
 
-/* "40 core, 4 gpu": what has no boxes. */
+/* Writes the resources below a cut box, such as "40 core, 4 gpu". */
 static void write_rest(struct dot *w, const struct dot_box *box)
 {
     weir_aggregate a;
@@ -262,7 +265,7 @@ static void write_boxes(struct dot *w, uint32_t first)
 
 /* ---- arrows --------------------------------------------------------------------------------------------------- */
 
-/* The vertex as which v is in the picture; WEIR_NONE: it is not. */
+/* Returns the vertex by which v is drawn, or WEIR_NONE if v is outside of the picture. */
 static weir_vertex drawn(const struct dot *w, weir_vertex v)
 {
     weir_vertex start = w->fold.o->start;
@@ -276,7 +279,7 @@ static weir_vertex drawn(const struct dot *w, weir_vertex v)
     return box == WEIR_NONE ? WEIR_NONE : w->fold.boxes[box].v;
 }
 
-/* Counts edge i in with those that are drawn as one arrow. */
+/* Counts edge i for its arrow: edges between equal boxes share an arrow. */
 static void count_edge(struct dot *w, uint32_t i)
 {
     const struct edge *e = &w->g->edges[i];
@@ -286,14 +289,15 @@ static void count_edge(struct dot *w, uint32_t i)
     if (source == WEIR_NONE || target == WEIR_NONE)
         return;
     arrow = weir_dot_tuple(&w->arrows, source, target, e->subsystem, e->type);
-    if (arrow == WEIR_NONE || weir_array_reserve(&w->counts, &w->counts_cap, (size_t)arrow + 1, sizeof *w->counts) < 0) {
+    if (arrow == WEIR_NONE ||
+        weir_array_reserve(&w->counts, &w->counts_cap, (size_t)arrow + 1, sizeof *w->counts) < 0) {
         w->failed = true;
         return;
     }
     w->counts[arrow] = arrow == had ? 1 : w->counts[arrow] + 1;
 }
 
-/* Subsystem 0 is containment and has no colour. */
+/* Writes an arrow. Subsystem 0 is containment, and has no colour. */
 static void write_arrow(struct dot *w, uint32_t i)
 {
     const uint32_t *key = w->arrows.list[i].key;

@@ -1,15 +1,16 @@
-/* svg.h - the parts of the picture writer. Private to the core.
+/* svg.h - the scene of an SVG picture, and the functions that its files share. Private to the core.
  *
- *   svg_write.c   how much detail fits; the page, its title and its legend
- *   svg_scene.c   which vertices are boxes
- *   svg_layout.c  where the boxes are
- *   svg_use.c     which part of a cell jobs have, and in which states it is
- *   svg_colour.c  which colour stands for what
- *   svg_paint.c   draws the boxes
- *   svg_text.c    texts that fit, escaped
+ *   svg_write.c   level of detail; page, title and legend
+ *   svg_scene.c   choice of the boxes
+ *   svg_layout.c  size and position of boxes
+ *   svg_use.c     use, reservations and states of a cell
+ *   svg_colour.c  choice of colours
+ *   svg_paint.c   drawing of boxes
+ *   svg_text.c    texts: width, cutting, escaping
  *
- * A picture is a tree of boxes that follows containment. A box without boxes in it is a cell: a vertex with all that is
- * below it, or some siblings in a row, each with all that is below it. All lengths are whole pixels.
+ * A picture is a tree of boxes that follows containment. A box without child boxes is a cell: a vertex with its
+ * subtree, or some consecutive siblings with their subtrees. A box with child boxes is a block. All lengths are whole
+ * pixels.
  */
 #ifndef WEIR_SVG_H
 #define WEIR_SVG_H
@@ -17,13 +18,13 @@
 #include "format/output.h"
 #include "time/job_table.h"
 
-#define SVG_BYTES_MAX 2000000 /* of a picture; one with less detail is made until it fits */
-#define SVG_BOXES_MAX 8000    /* more are not drawn */
-#define SVG_FINE_MAX  1500    /* what is inside nodes is drawn up to this many boxes */
-#define SVG_CELLS_FEW 400     /* fewer cells than this are split into groups of siblings, where there are too many kids */
-#define SVG_NODES_FEW 32      /* the same for nodes, and what is inside them */
-#define SVG_GROUPS    2000    /* ... so many at most */
-#define SVG_SHARES    6       /* jobs that are told apart in one cell */
+#define SVG_BYTES_MAX 2000000 /* limit for a picture; a larger picture is drawn anew with less detail */
+#define SVG_BOXES_MAX 8000    /* limit for boxes */
+#define SVG_FINE_MAX  1500    /* limit for boxes if a level inside nodes is drawn */
+#define SVG_CELLS_FEW 400     /* below this number of cells, a level that is too large is drawn in groups of siblings */
+#define SVG_NODES_FEW 32      /* as SVG_CELLS_FEW, for levels inside nodes */
+#define SVG_GROUPS    2000    /* limit for such groups */
+#define SVG_SHARES    6       /* jobs shown in one cell */
 #define SVG_LISTED    30      /* entries of a legend */
 #define SVG_WIDTH     1200
 #define SVG_HUES      12
@@ -31,29 +32,29 @@
 #define SVG_TEXT_MAX  120 /* bytes of a name in the picture */
 
 struct svg_box {
-    weir_vertex v;                 /* WEIR_NONE: the page, over several roots */
-    uint32_t members;              /* siblings, v the first of them, that a cell stands for: 1, or more */
-    uint32_t parent, first, count; /* the boxes in it, one after the other; count 0: a cell */
-    uint32_t over;                 /* the cell above it on the page, WEIR_NONE: none */
+    weir_vertex v;                 /* WEIR_NONE: the page, if there are several roots */
+    uint32_t members;              /* number of siblings in a cell; v is the first */
+    uint32_t parent, first, count; /* child boxes are consecutive; count 0: a cell */
+    uint32_t over;                 /* the cell above in the grid; WEIR_NONE: none */
     int32_t x, y, w, h;
-    uint32_t holder; /* number of the job that has it now as a whole, or all above it; WEIR_NONE: none */
-    uint32_t next;   /* ... that has reserved it as a whole, or all above it */
-    uint32_t main;   /* the job that has most of a cell; WEIR_NONE */
-    int32_t label;   /* width of its name in the larger type */
-    uint8_t state;   /* its own, unless it is "up"; else that of what is above */
-    bool fine;       /* a node, or in one */
-    bool heat;       /* a cell of several nodes: drawn by how much of it is in use */
+    uint32_t holder; /* index of the job that now has v or an ancestor exclusively; WEIR_NONE: none */
+    uint32_t next;   /* index of the job that has reserved v or an ancestor exclusively; WEIR_NONE: none */
+    uint32_t main;   /* index of the job with the largest part of a cell; WEIR_NONE: none */
+    int32_t label;   /* width of the name at the larger size */
+    uint8_t state;   /* state of v, or of the nearest ancestor if v is "up" */
+    bool fine;       /* v is a node, or inside a node */
+    bool heat;       /* a cell of several nodes, coloured by the part in use */
 };
 
 enum svg_by { SVG_BY_JOB, SVG_BY_STATE, SVG_BY_TYPE, SVG_BY_MAP };
 
-struct svg_entry { /* units of a type that a job has in the cell at hand */
+struct svg_entry { /* units of a type in use by a job in the current cell */
     uint32_t job;
     weir_type type;
     int64_t units;
 };
 
-struct svg_word { /* a value that a colour stands for */
+struct svg_word { /* a value with a colour */
     const char *text;
     uint32_t cells;
 };
@@ -63,109 +64,116 @@ struct svg {
     const weir_format_options *o;
     weir_buf *b;
     enum svg_by by;
-    int map;         /* SVG_BY_MAP: which, and the key in it */
+    int map; /* SVG_BY_MAP: the map, and the key in the map */
     const char *key;
     struct svg_box *boxes;
     uint32_t n, cap;
-    weir_type node;    /* WEIR_NO_TYPE: there are none */
-    weir_type primary; /* of most cells inside nodes: they are small squares */
-    bool heat;         /* there are heat cells */
-    bool states;       /* some vertex of the graph is not up */
-    int32_t unit;      /* side of a small cell */
-    int32_t width, height; /* of the boxes together */
-    uint8_t *shades;       /* by number of a job: 0: not met, else its shade + 1 */
-    double *weights;       /* by number of a job: cells that it has */
+    weir_type node;        /* WEIR_NO_TYPE: the graph has no nodes */
+    weir_type primary;     /* most frequent type of cells inside nodes; drawn as small squares */
+    bool heat;             /* some cell is a heat cell */
+    bool states;           /* some vertex of the graph is not "up" */
+    int32_t unit;          /* side of a small cell */
+    int32_t width, height; /* of all boxes together */
+    uint8_t *shades;       /* by index of a job: 0, or shade + 1 of a job in the picture */
+    double *weights;       /* by index of a job: number of cells in use by the job */
     struct svg_word *words;
     uint32_t nwords, words_cap;
     struct svg_entry *entries; /* scratch of svg_use.c */
     uint32_t nentries, entries_cap;
-    weir_buf text, plain; /* scratch: a text as it is composed, and what XML may have of it */
+    weir_buf text, plain; /* scratch: a text, and the text without characters that XML forbids */
     bool used_states[WEIR_STATES], used_next, used_several;
     bool failed; /* out of memory */
 };
 
 /* ---- svg_scene.c ---- */
 
-/* Chooses the boxes, `limit` of them at most. */
+/* Chooses the boxes, at most `limit`. */
 void weir_svg_scene(struct svg *s, uint32_t limit);
-/* The live sibling behind `v`; WEIR_NONE: none. */
+/* Returns the next sibling of v in the graph, or WEIR_NONE. */
 weir_vertex weir_svg_sibling(const weir_graph *g, weir_vertex v);
 
 /* ---- svg_layout.c ---- */
 
-/* Places the boxes on a page `width` wide. */
+/* Gives the boxes sizes and positions on a page of a width. */
 void weir_svg_layout(struct svg *s, int32_t width);
-/* The height of the line on which the name of a block stands; 0: no name. */
+/* Returns the height of the line with the name of a block, or 0 if the block shows no name. */
 int32_t weir_svg_head(const struct svg *s, const struct svg_box *box);
+/* Returns the padding inside a block. */
 int32_t weir_svg_pad(const struct svg *s);
 
 /* ---- svg_use.c ---- */
 
-#define SVG_OTHERS (UINT32_MAX - 1) /* the number of "other jobs" */
+#define SVG_OTHERS (UINT32_MAX - 1) /* stands for "other jobs" in place of the index of a job */
 
 struct svg_use {
     struct {
-        uint32_t job; /* its number; SVG_OTHERS */
+        uint32_t job; /* index of the job, or SVG_OTHERS */
         double part;
-    } list[SVG_SHARES]; /* ascending ids */
+    } list[SVG_SHARES]; /* by ascending id of the job */
     uint32_t n;
-    double used; /* the part that all jobs have, from 0 to 1 */
-    uint32_t next; /* the job of the first reservation of something in it; WEIR_NONE */
-    double states[WEIR_STATES]; /* parts of the vertices in it */
+    double used;                /* part in use by all jobs, from 0 to 1 */
+    uint32_t next;              /* index of the job of the first reservation in the cell; WEIR_NONE: none */
+    double states[WEIR_STATES]; /* part of the vertices of the cell in each state */
 };
 
-/* A job's part of a cell is the largest of its parts by type: of the cores, the gpus, the memory. Only cells of one
- * vertex without `heat` tell jobs apart. Costs the vertices in use, and all where some are not up. */
+/* Finds the parts of jobs in a cell. A job's part is the largest of the job's parts by type (of cores, of gpus, of
+ * memory). Jobs are told apart only in cells without `heat`. Costs O(vertices in use), and O(all vertices of the cell)
+ * if some vertex of the graph is not "up". */
 void weir_svg_use(struct svg *s, const struct svg_box *box, struct svg_use *out);
-/* Units of each type that jobs have now at and below the top: fills s->entries. */
+/* Fills s->entries with the units of each type in use by all jobs in the whole picture. */
 void weir_svg_sums(struct svg *s);
-/* Units of a type at and below the top. */
+/* Returns the units of a type in the whole picture. */
 int64_t weir_svg_total(const struct svg *s, weir_type t);
-/* Counts the nodes (all vertices, where there are none) at and below the top by state. */
+/* Counts the nodes in the whole picture (all vertices, if the graph has no nodes) by state. */
 void weir_svg_states(const struct svg *s, uint64_t counts[WEIR_STATES]);
 
 /* ---- svg_colour.c ---- */
 
-/* Gives each job, or each value, its colour: jobs keep their hue from picture to picture, and cells side by side differ. */
+/* Gives each job, or each value, a colour. A job keeps its hue from picture to picture, and adjacent cells of different
+ * jobs differ in colour where possible. */
 void weir_svg_colours(struct svg *s);
-/* The value that a cell stands for in SVG_BY_TYPE and SVG_BY_MAP: its own, or that of what is above it, or else of all that
- * is below; NULL: none; weir_svg_several: not the same all over. */
+/* The word for a cell whose vertices have different values. */
 extern const char weir_svg_several[];
+/* Returns the value of a cell in SVG_BY_TYPE and SVG_BY_MAP: of the vertex, or else of the nearest ancestor with a
+ * value, or else the common value of the subtree; weir_svg_several if the values differ, or NULL if there is no value.
+ * Words are interned: equal words have equal pointers. */
 const char *weir_svg_word(const struct svg *s, const struct svg_box *box);
-/* Its place among the words. */
+/* Returns the index of a word in s->words, or 0 if missing. */
 uint32_t weir_svg_word_place(const struct svg *s, const char *word);
-/* The style sheet and the patterns. */
+/* Writes the style sheet and the patterns. */
 void weir_svg_styles(struct svg *s);
 
 struct svg_paint {
     char class[8];
-    bool dark; /* white letters are read well on it */
+    bool dark; /* white letters are legible on the colour */
 };
+/* Return the colour of a job, of the word with an index, of a word as weir_svg_word() returns, and of a part in use. */
 struct svg_paint weir_svg_job_paint(const struct svg *s, uint32_t job);
 struct svg_paint weir_svg_word_paint(uint32_t place);
-struct svg_paint weir_svg_value_paint(const struct svg *s, const char *word); /* ... of what weir_svg_word() gives */
+struct svg_paint weir_svg_value_paint(const struct svg *s, const char *word);
 struct svg_paint weir_svg_heat_paint(double part);
 
 /* ---- svg_paint.c ---- */
 
-/* Draws all boxes, with the page at (x, y). */
+/* Draws all boxes, with the upper left corner of the page at (x, y). */
 void weir_svg_paint(struct svg *s, int32_t x, int32_t y);
 void weir_svg_rect(struct svg *s, const char *class, int32_t x, int32_t y, int32_t w, int32_t h);
-/* What marks a state that is not "up". */
+/* Draws the mark of a state other than "up". */
 void weir_svg_state(struct svg *s, int state, int32_t x, int32_t y, int32_t w, int32_t h);
-/* What marks a reservation. */
+/* Draws the mark of a reservation: a corner at the upper right. */
 void weir_svg_corner(struct svg *s, const char *class, int32_t right, int32_t y, int32_t side);
 
 /* ---- svg_text.c ---- */
 
-/* The width of a text of `n` bytes in pixels, rather too wide than too narrow. */
+/* Returns an upper estimate in pixels for the width of a text of n bytes. */
 int32_t weir_svg_text_width(const char *text, size_t n, int32_t size);
-/* Adds a text, escaped, with no control characters and nothing but UTF-8 in it. Of one that is longer than `most` bytes,
- * begin and end are left. */
+/* Writes a text, escaped, as valid UTF-8 without control characters. A text of more than `most` bytes is cut in the
+ * middle. */
 void weir_svg_escape(struct svg *s, const char *text, size_t n, size_t most);
-/* Writes s->text as a <text> element, cut so that it is at most `room` wide; nothing where that leaves too little. */
+/* Writes s->text as a <text> element, cut to the width `room`. Returns false, and writes nothing, if too little of the
+ * text would be left. */
 bool weir_svg_text(struct svg *s, const char *class, int32_t x, int32_t y, int32_t size, int32_t room);
-/* "12,345"; "62 %", where only nothing is 0 and only all is 100. */
+/* Write a number as "12,345", and a part as "62 %"; 0 % is only written for 0, and 100 % only for 1. */
 void weir_svg_number(weir_buf *b, int64_t n);
 void weir_svg_percent(weir_buf *b, double part);
 

@@ -1,8 +1,8 @@
-/* svg_colour.c - which colour stands for what in a picture.
+/* svg_colour.c - the colours of a picture.
  *
- * The id of a job tells its hue and its shade, so that it looks the same from picture to picture. Jobs with ids in a row
- * often stand side by side: the hues are in an order in which those next to each other differ much, also for people who
- * do not see all colours. Where two jobs of one hue and shade meet, the second takes another shade.
+ * The id of a job gives its hue and its shade, so that a job looks alike in all pictures. Jobs with consecutive ids
+ * often lie side by side: consecutive hues differ much, for any kind of colour vision. If two jobs with equal hue and
+ * shade meet, the second job gets a different shade.
  */
 #include "draw/svg.h"
 
@@ -11,7 +11,7 @@
 
 static const struct {
     const char *fill[SVG_SHADES];
-    const char *dark; /* 'y' where the shade is dark */
+    const char *dark; /* 'y' for each dark shade */
 } hues[SVG_HUES] = {
     {{"#ee8866", "#8f523d", "#ffb896"}, "nyn"}, {{"#4477aa", "#9ab9d8", "#294766"}, "yny"},
     {{"#ddaa33", "#85661f", "#ffdb70"}, "nyn"}, {{"#88ccee", "#527a8f", "#2f5163"}, "nyy"},
@@ -21,7 +21,7 @@ static const struct {
     {{"#ee99aa", "#8f5c66", "#6b3040"}, "nyy"}, {{"#882255", "#c987aa", "#e0609f"}, "yny"},
 };
 
-/* From a tenth in use to all of it: ever further from the colour of the page. */
+/* Colours from a tenth in use to all in use, ever further from the colour of the page. */
 enum { HEATS = 10, DARK_HEAT = 6 };
 static const char *const heats[HEATS] = {"#d3e3f0", "#bcd5e9", "#a3c6e1", "#88b6d8", "#6ba4ce",
                                          "#5092c2", "#3a7fb4", "#296ba2", "#1b568c", "#0f4070"};
@@ -35,7 +35,7 @@ static uint32_t hue_of(const struct svg *s, uint32_t job)
     return (uint32_t)(s->g->jobs->list[job].a.job % SVG_HUES);
 }
 
-/* Whether a neighbour of another job has the hue of `job` in this shade. */
+/* Returns true if `other`, the job of a neighbour, is a different job with the hue of `job` and the given shade. */
 static bool clashes(const struct svg *s, uint32_t job, uint32_t other, uint32_t shade)
 {
     return other != WEIR_NONE && other != SVG_OTHERS && other != job && hue_of(s, other) == hue_of(s, job) &&
@@ -44,7 +44,8 @@ static bool clashes(const struct svg *s, uint32_t job, uint32_t other, uint32_t 
 
 static void choose_shade(struct svg *s, const struct svg_box *box, uint32_t job, uint32_t before)
 {
-    uint32_t i = (uint32_t)(box - s->boxes), shade = (uint32_t)(s->g->jobs->list[job].a.job / SVG_HUES % SVG_SHADES), tries = 1;
+    uint32_t i = (uint32_t)(box - s->boxes), shade = (uint32_t)(s->g->jobs->list[job].a.job / SVG_HUES % SVG_SHADES),
+             tries = 1;
     uint32_t beside = i > 0 && s->boxes[i - 1].parent == box->parent ? s->boxes[i - 1].main : WEIR_NONE;
     uint32_t over = box->over != WEIR_NONE ? s->boxes[box->over].main : WEIR_NONE;
 
@@ -99,7 +100,7 @@ struct svg_paint weir_svg_job_paint(const struct svg *s, uint32_t job)
 
 const char weir_svg_several[] = "several values";
 
-/* The value that v has, or else all that is below it. */
+/* Returns the value of v, or else the common value of its subtree. */
 static const char *word_below(const struct svg *s, weir_vertex v)
 {
     const char *word = weir_vertex_get(s->g, v, s->map, s->key), *below;
@@ -130,7 +131,6 @@ static const char *word_of_vertex(const struct svg *s, weir_vertex v)
     return word ? word : word_below(s, v);
 }
 
-/* Equal texts are one text: all of them are interned. */
 const char *weir_svg_word(const struct svg *s, const struct svg_box *box)
 {
     weir_vertex v = box->v;
@@ -142,7 +142,7 @@ const char *weir_svg_word(const struct svg *s, const struct svg_box *box)
     return word;
 }
 
-/* Numbers by size, before other words. */
+/* Compares numbers by size, and sorts numbers before words. */
 static int compare_texts(const char *a, const char *b)
 {
     char *end_a, *end_b;
@@ -263,7 +263,8 @@ void weir_svg_colours(struct svg *s)
 static const char light[] = ".bg{fill:#fff}.t{fill:#1f2328}.m{fill:#59636e}.w{fill:#fff}.k{fill:#1f2328}"
                             ".b{fill:#f5f7f9;stroke:#d1d9e0}.f{fill:#e0e5ea}.x{fill:#b4bcc4}.o{fill:#6e7781}"
                             ".l{fill:none;stroke:#3d4752;stroke-width:1.2}.bad{stroke:#b3382c;stroke-width:2}"
-                            ".hd{fill:#fff}.hl{fill:#1f2328}.e{stroke:#fff}.g{paint-order:stroke;stroke:#fff;stroke-width:2px;stroke-linejoin:round}";
+                            ".hd{fill:#fff}.hl{fill:#1f2328}.e{stroke:#fff}"
+                            ".g{paint-order:stroke;stroke:#fff;stroke-width:2px;stroke-linejoin:round}";
 static const char dark[] = "@media(prefers-color-scheme:dark){.bg{fill:#0d1117}.t{fill:#e6edf3}.m{fill:#9198a1}"
                            ".b{fill:#11161d;stroke:#30363d}.f{fill:#252b33}.x{fill:#59626c}.o{fill:#8b949e}"
                            ".hd{fill:#1f2328}.hl{fill:#e6edf3}.l{stroke:#c4ccd4}.bad{stroke:#ff8a7a}"

@@ -1,23 +1,22 @@
-/* svg_layout.c - where the boxes of a picture are. In a block the boxes of each type stand in a grid of their own, row by
- * row in the order of containment; the grids stand one below the other. The largest cells are chosen with which the page
- * is not too high.
+/* svg_layout.c - sizes and positions of the boxes. In a block, the boxes of each type form a grid, row by row in the
+ * order of containment; the grids lie below each other. Cells are as large as possible while the page is not too high.
  *
- * Main invariant: boxes of one type in one block are of one size, and no box reaches out of the one it is in.
+ * Main invariant: boxes of a type in a block have equal sizes, and each box lies inside its parent.
  */
 #include "draw/svg.h"
 
 #include <math.h>
 #include <string.h>
 
-#define UNIT_MAX 44 /* side of a cell */
+#define UNIT_MAX 44 /* largest side of a cell */
 #define UNIT_MIN 3
-#define RUNS_MAX 12 /* types that get a grid of their own in one block */
+#define RUNS_MAX 12 /* limit for the grids of a block */
 
-/* Boxes of one type in one block. */
+/* A grid: the boxes of a type in a block. */
 struct run {
     weir_type type;
     uint32_t count, columns;
-    int32_t w, h; /* of each */
+    int32_t w, h; /* of each box */
 };
 
 static int32_t gap_of(const struct svg *s, bool cells)
@@ -65,7 +64,7 @@ static weir_type type_of(const struct svg *s, const struct svg_box *box)
     return kind_of(s->g, box->v)->type;
 }
 
-/* The grids of a block; where there are too many types, one for all. */
+/* Lists the grids of a block. If there are more types than RUNS_MAX, a single grid has all boxes. */
 static uint32_t find_runs(const struct svg *s, const struct svg_box *block, struct run runs[RUNS_MAX])
 {
     uint32_t n = 0, k;
@@ -108,7 +107,7 @@ static int32_t span(uint32_t n, int32_t each, int32_t gap)
     return n ? (int32_t)n * (each + gap) - gap : 0;
 }
 
-/* How far from a good shape a grid is: too long, too wide, or with an empty corner. */
+/* Returns the distance of a grid from a good shape: wide, but not too wide, and without an empty corner. */
 static double ugliness(const struct run *run, uint32_t columns, int32_t gap)
 {
     uint32_t rows = (run->count + columns - 1) / columns;
@@ -129,7 +128,7 @@ static uint32_t best_columns(const struct run *run, int32_t gap)
     return best;
 }
 
-/* Columns that fit into a width, as few as its rows need. */
+/* Returns how many columns fit into a width, reduced to the number needed for the rows. */
 static uint32_t fitting_columns(const struct run *run, int32_t width, int32_t gap)
 {
     int32_t fit = (width + gap) / (run->w + gap);
@@ -143,7 +142,7 @@ static uint32_t fitting_columns(const struct run *run, int32_t width, int32_t ga
 
 /* ---- placing -------------------------------------------------------------------------------------------------- */
 
-/* Places the boxes of a grid below `top`, and returns where it ends. */
+/* Places the boxes of a grid below `top`, and returns the lower end of the grid. */
 static int32_t place_run(struct svg *s, const struct svg_box *block, const struct run *run, int32_t top, int32_t gap)
 {
     uint32_t placed = 0, columns = run->columns;
@@ -164,7 +163,7 @@ static int32_t place_run(struct svg *s, const struct svg_box *block, const struc
     return top + span((run->count + columns - 1) / columns, run->h, gap);
 }
 
-/* The width that the grids of a block share: that of its largest grid in its best shape. */
+/* Returns the common width for the grids of a block: the width of the largest grid in the best shape. */
 static int32_t inner_width(struct svg *s, const struct svg_box *block, struct run *runs, uint32_t n, int32_t gap)
 {
     const struct run *largest = runs;
@@ -185,7 +184,8 @@ static int32_t inner_width(struct svg *s, const struct svg_box *block, struct ru
     return s->width > width ? s->width : width;
 }
 
-/* Places what is in a block, relative to it, in a width; returns what it takes in the other direction. */
+/* Places the child boxes of a block relative to the block, in a width (0: to be chosen). Returns the height of the
+ * block; *used becomes the width in use. */
 static int32_t fill_block(struct svg *s, struct svg_box *block, int32_t width, int32_t *used)
 {
     struct run runs[RUNS_MAX];
@@ -205,7 +205,7 @@ static int32_t fill_block(struct svg *s, struct svg_box *block, int32_t width, i
     return top - gap + pad;
 }
 
-/* Gives a block the size that what is in it needs. */
+/* Gives a block the size needed for its child boxes. */
 static void arrange(struct svg *s, struct svg_box *block)
 {
     int32_t pad = block == s->boxes ? 0 : weir_svg_pad(s), used = 0;
@@ -216,8 +216,8 @@ static void arrange(struct svg *s, struct svg_box *block)
         block->w = block->label + 2 * pad;
 }
 
-/* Sizes from the inside out; then places from the outside in, where a block that was widened to the size of its siblings
- * uses its width. */
+/* Computes sizes from the inside out, and then positions from the outside in: a block widened to the size of its
+ * siblings uses the full width. */
 static void place_all(struct svg *s, int32_t width)
 {
     int32_t used = 0;
@@ -240,7 +240,8 @@ static void place_all(struct svg *s, int32_t width)
     }
 }
 
-/* The higher the cells, the less high the page may be: small ones are not made smaller still. */
+/* Returns true if the page is not too high. The higher the cells, the lower the limit, so that small cells are not made
+ * smaller still. */
 static bool is_good(const struct svg *s, int32_t width)
 {
     int32_t most = s->unit >= 12 ? width * 3 / 4 : s->unit >= 7 ? width * 5 / 4 : width * 3;

@@ -1,11 +1,11 @@
-/* svg_paint.c - draws the boxes of a picture. Invariant: boxes are drawn before those in them, and each cell is one <g>
- * of the class "cell", with a <title> that tells all of it in words.
+/* svg_paint.c - draws the boxes of a picture. Invariant: a box is drawn before its child boxes, and each cell is one
+ * <g> of the class "cell", with a <title> that describes the cell in words.
  */
 #include "draw/svg.h"
 
 #include <string.h>
 
-#define SLIVER 0.05 /* a job is seen, however little it has */
+#define SLIVER 0.05 /* smallest drawn part of a job, so that each job is visible */
 #define WHOLE  0.999
 #define LETTERS_MIN 7
 
@@ -62,7 +62,7 @@ void weir_svg_corner(struct svg *s, const char *class, int32_t right, int32_t y,
 
 /* ---- what a cell says ----------------------------------------------------------------------------------------- */
 
-/* Adds the path to s->text. */
+/* Appends the path of v to s->text. */
 static void put_path(struct svg *s, weir_vertex v)
 {
     char small[512], *large;
@@ -81,7 +81,7 @@ static void put_path(struct svg *s, weir_vertex v)
     weir_mem_free(large);
 }
 
-/* Writes s->text as one more line of a title. */
+/* Writes s->text as a line of a title. */
 static void tell(struct svg *s, bool first)
 {
     s->failed |= s->text.failed;
@@ -203,7 +203,7 @@ static void write_title(struct svg *s, const struct svg_box *box, const struct s
 
 /* ---- fills ---------------------------------------------------------------------------------------------------- */
 
-/* From 0 to 1 along the width of a box. */
+/* Returns the x coordinate for a part, from 0 to 1, of the width of a box. */
 static int32_t at(const struct svg_box *box, double part)
 {
     return box->x + (int32_t)(part * box->w + 0.5);
@@ -238,7 +238,7 @@ static void fill_states(struct svg *s, const struct svg_box *box, const struct s
     }
 }
 
-/* The state that most of a cell is in, of those that are not "up"; WEIR_UP: all of it is up. */
+/* Returns the most frequent state of a cell, "up" aside; WEIR_UP if the whole cell is up. */
 static int worst_state(const struct svg_use *u)
 {
     int worst = WEIR_UP;
@@ -249,7 +249,7 @@ static int worst_state(const struct svg_use *u)
     return worst;
 }
 
-/* The marks of states: on all of a cell, or on so much of its right end. */
+/* Draws the marks of states over the whole cell, or over the share of the state at the right end. */
 static void mark_states(struct svg *s, const struct svg_box *box, const struct svg_use *u)
 {
     int worst = worst_state(u);
@@ -290,7 +290,7 @@ static void fill_use(struct svg *s, const struct svg_box *box, const struct svg_
 
 /* ---- letters -------------------------------------------------------------------------------------------------- */
 
-/* The class of what is written on a cell: light on dark colours, with a rim where it stands on several. */
+/* Returns the class of the letters on a cell: light on dark colours, with an outline on several colours. */
 static const char *letters_on(const struct svg *s, const struct svg_box *box, const struct svg_use *u)
 {
     const char *word;
@@ -312,7 +312,7 @@ static const char *letters_on(const struct svg *s, const struct svg_box *box, co
     return "t c g";
 }
 
-/* Puts the name of a cell into s->text, or where that is too wide, its id; returns the size it is written in. */
+/* Puts the name of a cell, or, if the name is too wide, the id, into s->text. Returns the font size. */
 static int32_t put_name(struct svg *s, const struct svg_box *box, int32_t size)
 {
     int64_t id = vertex_at(s->g, box->v)->id;
@@ -333,7 +333,7 @@ static int32_t put_name(struct svg *s, const struct svg_box *box, int32_t size)
     return size;
 }
 
-/* What the second line says: the job, the size, the part in use. */
+/* Puts the second line of a cell into s->text: the job, the size, or the part in use. */
 static void put_detail(struct svg *s, const struct svg_box *box, const struct svg_use *u)
 {
     s->text.len = 0;

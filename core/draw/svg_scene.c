@@ -1,7 +1,8 @@
-/* svg_scene.c - which vertices are boxes of a picture. Level by level all boxes are opened, while what is in them is not
- * too much; where that leaves too few cells, the next level is drawn as groups of siblings.
+/* svg_scene.c - chooses the boxes of a picture. All boxes of a level are opened, level by level, while the next level
+ * stays small enough; if too few cells result, the next level is drawn as groups of siblings.
  *
- * Main invariant: the boxes of one parent stand one after the other, behind their parent, in the order of containment.
+ * Main invariant: child boxes of one parent are consecutive, come after the parent, and are in the order of
+ * containment.
  */
 #include "draw/svg.h"
 
@@ -10,7 +11,7 @@
 #include "time/schedule.h"
 #include "aggregate/schema.h"
 
-#define LABEL_MAX 150 /* pixels that a name may widen a block to */
+#define LABEL_MAX 150 /* limit in pixels for widening a block to its name */
 
 static const weir_vertex *siblings_of(const weir_graph *g, weir_vertex v, uint32_t *n)
 {
@@ -46,7 +47,7 @@ static int32_t label_width(struct svg *s, weir_vertex v)
     return width < LABEL_MAX ? width : LABEL_MAX;
 }
 
-/* The jobs that have, and that have reserved, all of v; those of above where nobody has it. */
+/* Finds the jobs that have v exclusively, now and reserved. The results of the parent stay if no job has v. */
 static void find_holders(const weir_graph *g, weir_vertex v, uint32_t *holder, uint32_t *next)
 {
     const struct schedule *b = schedule_of(g, v);
@@ -73,7 +74,7 @@ static void describe(struct svg *s, struct svg_box *box, weir_vertex v)
     find_holders(s->g, v, &box->holder, &box->next);
 }
 
-/* Appends a box for `members` siblings from v on. */
+/* Appends a box for `members` siblings, of which v is the first. */
 static void add_box(struct svg *s, uint32_t parent, weir_vertex v, uint32_t members)
 {
     struct svg_box *box;
@@ -94,7 +95,7 @@ static void add_box(struct svg *s, uint32_t parent, weir_vertex v, uint32_t memb
 
 /* ---- levels --------------------------------------------------------------------------------------------------- */
 
-/* What is in a box, with holes. */
+/* Returns the children of a box, or the roots for the page. The list has holes (WEIR_NONE). */
 static const weir_vertex *content(const struct svg *s, const struct svg_box *box, uint32_t *n)
 {
     return box->v == WEIR_NONE ? weir_write_tops(s->g, s->o, n) : kids_of(s->g, box->v, n);
@@ -109,7 +110,7 @@ static uint32_t count_live(const weir_vertex *list, uint32_t n)
     return live;
 }
 
-/* Puts what is in box i into it, in groups of `members`. */
+/* Makes child boxes for box i, each of `members` siblings. */
 static void open_box(struct svg *s, uint32_t i, uint32_t members)
 {
     uint32_t n, live, first = s->n, taken = 0;
@@ -130,8 +131,8 @@ static void open_box(struct svg *s, uint32_t i, uint32_t members)
 }
 
 struct level {
-    uint32_t first, end; /* the boxes of one depth */
-    uint64_t kids, fine; /* that are in them; of these, the ones inside nodes */
+    uint32_t first, end; /* range of the boxes of one depth */
+    uint64_t kids, fine; /* number of children of the boxes; fine: children inside nodes */
 };
 
 static void look_at(const struct svg *s, struct level *l)
@@ -147,7 +148,7 @@ static void look_at(const struct svg *s, struct level *l)
     }
 }
 
-/* A round number not below n. */
+/* Returns the next number of the form 1, 2 or 5 times a power of ten, not below n. */
 static uint32_t round_up(uint64_t n)
 {
     uint64_t unit = 1;
@@ -178,7 +179,7 @@ static bool has_nodes_below(const struct svg *s, weir_vertex v)
     return s->node != WEIR_NO_TYPE && in && type_cell(schema_at(s->g, in->schema), s->node);
 }
 
-/* Cells that stand for several nodes, or, outside of nodes, for several of anything. */
+/* Marks cells of several nodes, and, outside of nodes, cells of several vertices of any type. */
 static void mark_heat(struct svg *s)
 {
     for (uint32_t i = 0; i < s->n; i++) {
@@ -193,7 +194,7 @@ static void mark_heat(struct svg *s)
     }
 }
 
-/* The type of most cells inside nodes. */
+/* Finds the most frequent type of cells inside nodes. */
 static void find_primary(struct svg *s)
 {
     uint32_t *counts = weir_mem_zalloc((size_t)s->g->ntypes + 1, sizeof *counts), most = 0;
@@ -210,7 +211,7 @@ static void find_primary(struct svg *s)
     weir_mem_free(counts);
 }
 
-/* The page, or the one vertex at the top. */
+/* Makes the box of the page. If there is only one root, the page has the state and the jobs of the root. */
 static void begin_scene(struct svg *s)
 {
     struct svg_box *page;
@@ -248,7 +249,7 @@ static uint32_t count_cells(const struct svg *s)
     return cells;
 }
 
-/* Opens one level; false: what there is, is what is drawn. */
+/* Opens the next level, if not too large. Returns false if the boxes are complete. */
 static bool step_level(struct svg *s, struct level *l, uint32_t limit)
 {
     uint32_t fine_limit = limit < SVG_FINE_MAX ? limit : SVG_FINE_MAX;

@@ -1,10 +1,11 @@
-/* svg_text.c - texts of a picture: how wide they are, what fits, and how they are escaped. Invariant: whatever a name
- * has in it, what is written is well-formed XML, and bounded. */
+/* svg_text.c - texts of a picture: width, cutting, escaping. Invariant: the output is well-formed XML of limited
+ * length, whatever the characters of a name.
+ */
 #include "draw/svg.h"
 
 #include <string.h>
 
-/* Bytes of the character at s, of which n are left; 1 where it is none. */
+/* Returns the length in bytes of the character at s, of which n bytes are left; 1 for a malformed character. */
 static size_t char_length(const char *s, size_t n)
 {
     unsigned char c = (unsigned char)s[0];
@@ -16,7 +17,7 @@ static size_t char_length(const char *s, size_t n)
     return k;
 }
 
-/* In hundredths of the size: what wide fonts need. */
+/* Returns the width of a character in hundredths of the font size, as wide fonts need. */
 static int32_t char_width(char c)
 {
     if ((unsigned char)c >= 0x80)
@@ -32,7 +33,7 @@ static int32_t char_width(char c)
     return c >= 'A' && c <= 'Z' ? 72 : c >= '0' && c <= '9' ? 60 : 64;
 }
 
-/* How many bytes of a text fit into `room` hundredths of the size. */
+/* Returns the number of bytes of a text that fit into `room`, in hundredths of the font size. */
 static size_t fitting(const char *s, size_t n, int32_t room)
 {
     size_t at = 0;
@@ -46,7 +47,7 @@ static size_t fitting(const char *s, size_t n, int32_t room)
     return n;
 }
 
-#define MEASURED 600 /* bytes: what is longer is too wide for anything */
+#define MEASURED 600 /* bytes; a longer text is too wide in any case */
 
 int32_t weir_svg_text_width(const char *s, size_t n, int32_t size)
 {
@@ -70,7 +71,7 @@ static const char *entity(char c)
     }
 }
 
-/* U+FFFE and U+FFFF are UTF-8, but no XML. */
+/* Returns true for U+FFFE and U+FFFF, valid in UTF-8 but not in XML. */
 static bool is_no_char(const char *s, size_t n)
 {
     return n >= 3 && memcmp(s, "\xef\xbf", 2) == 0 && ((unsigned char)s[2] & 0xfe) == 0xbe;
@@ -90,7 +91,7 @@ static void escape_plain(weir_buf *b, const char *s, size_t n)
     }
 }
 
-/* Where a text that is too long can be cut. */
+/* Returns the nearest position at or before `at` between two characters. */
 static size_t cut_before(const char *s, size_t at)
 {
     while (at > 0 && ((unsigned char)s[at] & 0xc0) == 0x80)
@@ -118,7 +119,7 @@ void weir_svg_escape(struct svg *s, const char *text, size_t n, size_t most)
 
 /* ---- elements ------------------------------------------------------------------------------------------------- */
 
-#define LEAST_LETTERS 3 /* fewer say nothing */
+#define LEAST_LETTERS 3 /* shorter texts are left out */
 
 bool weir_svg_text(struct svg *s, const char *class, int32_t x, int32_t y, int32_t size, int32_t room)
 {

@@ -1,5 +1,5 @@
-/* svg_use.c - which part of a cell jobs have now, what is reserved in it, and in which states it is. Invariant:
- * s->entries holds each pair of job and type once; jobs beyond ENTRIES_MAX pairs are counted as SVG_OTHERS.
+/* svg_use.c - the use of a cell by jobs, the reservations in the cell, and the states of the cell. Invariant:
+ * s->entries has each pair of job and type once; from ENTRIES_MAX pairs on, further jobs are counted as SVG_OTHERS.
  */
 #include "draw/svg.h"
 
@@ -45,7 +45,7 @@ static weir_type type_at(const weir_graph *g, weir_vertex v)
     return kind_of(g, v)->type;
 }
 
-/* All of v, and all below it. */
+/* Adds all units of v and of its subtree for a job. */
 static void add_whole(struct svg *s, uint32_t job, weir_vertex v)
 {
     const struct inner *in = inner_of(s->g, v);
@@ -56,7 +56,7 @@ static void add_whole(struct svg *s, uint32_t job, weir_vertex v)
         add_units(s, job, (weir_type)sc->codes[i], in->cells[CELL_TYPES + TYPE_CELLS * i + TYPE_TOTAL]);
 }
 
-/* What jobs have at and below v; `lumped`: all of them count as one. */
+/* Adds the units in use in the subtree of v; with `lumped`, all for SVG_OTHERS. */
 static void collect(struct svg *s, weir_vertex v, bool lumped)
 {
     const struct schedule *b = schedule_of(s->g, v);
@@ -81,7 +81,7 @@ static void collect(struct svg *s, weir_vertex v, bool lumped)
             collect(s, kids[i], lumped);
 }
 
-/* Units of a type at and below v. */
+/* Returns the units of a type in the subtree of v. */
 static int64_t total_of(const weir_graph *g, weir_vertex v, weir_type t)
 {
     const struct inner *in = inner_of(g, v);
@@ -102,7 +102,7 @@ static double part_of(const struct svg *s, const struct svg_box *box, const stru
     return total > 0 ? (double)e->units / total : 0;
 }
 
-/* Notes a job's part, the largest of those of its types. What is too much for the list is put to the others. */
+/* Records a job's part: the largest of the job's parts by type. A full list keeps the largest parts. */
 static void note_part(struct svg_use *u, uint32_t job, double part)
 {
     uint32_t i = 0, least = 0;
@@ -136,7 +136,7 @@ static void sort_parts(const struct svg *s, struct svg_use *u)
         }
 }
 
-/* The parts add up to 1 at most: one job may have all the cores, another all the gpus. */
+/* Scales the parts to a sum of at most 1: one job may have all cores, and a second job all gpus. */
 static void settle_parts(const struct svg *s, struct svg_use *u)
 {
     double sum = 0;
@@ -200,7 +200,7 @@ struct earliest {
     uint32_t job;
 };
 
-/* The first reservation at and below v. */
+/* Finds the first reservation in the subtree of v. */
 static void find_next(const weir_graph *g, weir_vertex v, struct earliest *e)
 {
     const struct schedule *b = schedule_of(g, v);
@@ -222,8 +222,10 @@ static void find_next(const weir_graph *g, weir_vertex v, struct earliest *e)
 
 /* ---- states --------------------------------------------------------------------------------------------------- */
 
-/* Counts by state what is at and below v; with a type, the vertices of that type and nothing below these. */
-static void count_states(const weir_graph *g, weir_vertex v, uint8_t above, weir_type type, uint64_t counts[WEIR_STATES])
+/* Counts the vertices in the subtree of v by state. With a type, only vertices of the type count, and vertices below
+ * are skipped. */
+static void count_states(const weir_graph *g, weir_vertex v, uint8_t above, weir_type type,
+                         uint64_t counts[WEIR_STATES])
 {
     uint8_t own = vertex_at(g, v)->state, state = own == WEIR_UP ? above : own;
     uint32_t n;
@@ -274,7 +276,8 @@ void weir_svg_use(struct svg *s, const struct svg_box *box, struct svg_use *u)
 
     memset(u, 0, sizeof *u);
     find_parts(s, box, u);
-    for (uint32_t i = 0; box->next == WEIR_NONE && i < box->members && v != WEIR_NONE; i++, v = weir_svg_sibling(s->g, v))
+    for (uint32_t i = 0; box->next == WEIR_NONE && i < box->members && v != WEIR_NONE;
+         i++, v = weir_svg_sibling(s->g, v))
         find_next(s->g, v, &e);
     u->next = e.job;
     find_states(s, box, u);

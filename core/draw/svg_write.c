@@ -1,7 +1,8 @@
-/* svg_write.c - a picture of a machine: who has what of it now. See svg.h for its parts.
+/* svg_write.c - a picture of a machine and of the jobs that now use the machine. The files of the picture writer are
+ * listed in svg.h.
  *
- * Main invariant: a picture is at most SVG_BYTES_MAX long, however large the machine and however long its names are:
- * where it would be longer, it is drawn anew with half as many boxes. The same graph gives the same bytes.
+ * Main invariant: a picture has at most SVG_BYTES_MAX bytes, however large the machine and however long the names: a
+ * larger picture is drawn anew with half as many boxes. Equal graphs give equal bytes.
  */
 #include "draw/svg.h"
 
@@ -10,7 +11,7 @@
 #define MARGIN      24
 #define LEAST_WIDTH 520
 #define LINE        20 /* height of a line of the legend */
-#define HEAD_ROOM   6000 /* bytes for what stands before the boxes */
+#define HEAD_ROOM   6000 /* bytes reserved for the head of the picture */
 
 /* ---- what colours stand for ----------------------------------------------------------------------------------- */
 
@@ -70,7 +71,7 @@ static void put_heading(struct svg *s)
         WEIR_WRITE(&s->text, "nothing");
 }
 
-/* Texts that share lines as far as these are wide. */
+/* Texts that are joined into lines of a limited width. */
 struct parts {
     weir_buf line;
     int32_t y, room;
@@ -90,7 +91,7 @@ static void end_line(struct svg *s, struct parts *p)
     p->y += 18;
 }
 
-/* Moves s->text to the line. */
+/* Moves s->text to the end of the line, or to a new line. */
 static void put_part(struct svg *s, struct parts *p)
 {
     weir_buf *t = &s->text;
@@ -107,7 +108,7 @@ static void put_part(struct svg *s, struct parts *p)
     t->len = 0;
 }
 
-/* The unit that all pools of a type share; "". */
+/* Returns the common unit of all pools of a type, or "". */
 static const char *unit_of(const weir_graph *g, weir_type t)
 {
     const char *unit = NULL;
@@ -123,7 +124,7 @@ static const char *unit_of(const weir_graph *g, weir_type t)
     return unit ? unit : "";
 }
 
-/* Puts "40,960 core, 62 % in use" into s->text. */
+/* Puts a total such as "40,960 core, 62 % in use" into s->text. */
 static void put_total(struct svg *s, weir_type t, int64_t total)
 {
     const char *unit = unit_of(s->g, t);
@@ -181,7 +182,7 @@ static void write_states(struct svg *s, struct parts *p)
     }
 }
 
-/* Those with a colour; where jobs are not told apart, all there are. */
+/* Counts the jobs with a colour, or, if jobs are not told apart, all jobs. */
 static uint32_t count_jobs(const struct svg *s)
 {
     uint32_t jobs = 0;
@@ -216,7 +217,7 @@ static void write_subtitle(struct svg *s, struct parts *p)
 
 /* ---- legend --------------------------------------------------------------------------------------------------- */
 
-/* Entries in columns. They are gone through twice: the first time tells how wide they are. */
+/* The entries of a legend, in columns. A first pass without drawing measures the widest entry. */
 struct legend {
     bool draw;
     uint32_t n, columns;
@@ -225,7 +226,7 @@ struct legend {
 
 enum mark { MARK_FILL, MARK_STATE, MARK_CORNER };
 
-/* One entry; s->text is what it says. */
+/* Adds an entry with the text s->text. */
 static void add_entry(struct svg *s, struct legend *l, enum mark mark, int state, const char *class)
 {
     int32_t x, y, width = weir_svg_text_width(s->text.data, s->text.len, 12) + 40;
@@ -270,7 +271,7 @@ static void add_states(struct svg *s, struct legend *l)
     }
 }
 
-/* The jobs with colours that have most, by id. Returns how many there are in all. */
+/* Lists the coloured jobs with most cells, by id. Returns the number of all coloured jobs. */
 static uint32_t largest_jobs(const struct svg *s, uint32_t list[SVG_LISTED], uint32_t *n)
 {
     uint32_t all = 0;
@@ -299,7 +300,7 @@ static uint32_t largest_jobs(const struct svg *s, uint32_t list[SVG_LISTED], uin
 
 #define JOB_TYPES 3
 
-/* Adds "24 node, 3 GB memory" to s->text: what a job has, by type. */
+/* Appends the resources of a job by type, such as "24 node, 3 GB memory", to s->text. */
 static void put_picks(struct svg *s, const weir_allocation *a)
 {
     struct {
@@ -388,7 +389,7 @@ static void add_entries(struct svg *s, struct legend *l)
         add_words(s, l);
 }
 
-/* "0 % [][][] 100 % in use", on a line of its own. */
+/* Writes the scale of heat cells, "0 % [][][] 100 % in use", and returns the lower end. */
 static int32_t write_scale(struct svg *s, int32_t y)
 {
     set_text(s, "in use: 1 %");
@@ -400,7 +401,7 @@ static int32_t write_scale(struct svg *s, int32_t y)
     return y + LINE;
 }
 
-/* Returns where it ends. */
+/* Writes the legend, and returns the lower end. */
 static int32_t write_legend(struct svg *s, int32_t y, int32_t width)
 {
     struct legend l = {.wide = 100};
@@ -420,7 +421,7 @@ static int32_t write_legend(struct svg *s, int32_t y, int32_t width)
 
 /* ---- the page ------------------------------------------------------------------------------------------------- */
 
-/* Writes everything but the frame, and returns the height; *width is that of the page. */
+/* Writes the page without the frame, and returns the height; *width is the width of the page. */
 static int32_t write_page(struct svg *s, int32_t *width)
 {
     struct parts p = {.y = MARGIN + 40};
@@ -443,7 +444,8 @@ static void write_frame(struct svg *s, weir_buf *b, int32_t width, int32_t heigh
 {
     s->b = b;
     weir_buf_printf(b,
-                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
                     "height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>",
                     (int)width, (int)height, (int)width, (int)height);
     put_heading(s);
@@ -458,7 +460,7 @@ static void write_frame(struct svg *s, weir_buf *b, int32_t width, int32_t heigh
     WEIR_WRITE(b, "</svg>\n");
 }
 
-/* Draws with ever fewer boxes until the picture is small enough. */
+/* Draws the picture, with ever fewer boxes until the picture is small enough. */
 static void draw(struct svg *s, weir_buf *b)
 {
     weir_buf body = {0};
@@ -483,7 +485,7 @@ static void draw(struct svg *s, weir_buf *b)
     weir_buf_free(&body);
 }
 
-/* Whether a vertex is not up; "degraded" is available, and yet to be shown. */
+/* Returns true if the state of some vertex is not "up"; "degraded" counts, although jobs can have the vertex. */
 static bool has_states(const weir_graph *g)
 {
     for (weir_vertex v = 0; v < g->limit; v++)
