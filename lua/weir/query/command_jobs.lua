@@ -19,7 +19,8 @@ function M.cancel(shell, words)
   if words[3] == "stats" then report.counts(shell, "", tree.count(root, tags)) end
 end
 
--- Returns the job of a number if the job holds resources; nil after an error message otherwise.
+-- Returns the job of a number if the job has an allocation; nil after an error message for reservations and unknown
+-- numbers, as partial cancellation needs a running job.
 local function find_job(shell, number)
   local job = shell.session:holder(number)
   if not job then return shell:complain(("ERROR: nonexistent job %d\n"):format(number)) end

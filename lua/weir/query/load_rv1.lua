@@ -32,7 +32,8 @@ local function clear(properties)
   for _, key in ipairs(keys) do properties[key] = nil end
 end
 
--- Whether the names of all hosts can be read. Quirk: "NAME@core" is a property of the node and gives the cores none.
+-- Checks the names of all hosts: returns true, or nil and a reason. Quirk: the property "NAME@core" is only a property
+-- of the node, so the properties of the node's children are removed.
 local function check_hosts(graph)
   for node in graph:root():children() do
     if not quirks.host_fits(node.name) then return nil, ("unpack_rank: error splitting hostname=%s"):format(node.name) end
