@@ -264,7 +264,9 @@ describe("calls into the engine", function()
     for _, call in ipairs { "match", "release", "grow", "shrink", "use", "advance" } do
       local seen
       e:use { evaluate = function()
-        local ok, why = pcall(e[call], e, 1, call == "shrink" and {} or "slot=1/node")
+        local first, second = 1, call == "shrink" and {} or "slot=1/node"
+        if call == "match" or call == "use" then first, second = call == "use" and "low" or "slot=1/node", nil end
+        local ok, why = pcall(e[call], e, first, second)
         seen = not ok and why or "went through"
         return 1
       end }

@@ -62,6 +62,7 @@ struct symmetry {
 struct symmetries {
     const struct match *m;
     bool known;            /* false: no two vertices are known to be alike */
+    uint64_t key;          /* of the hashes of this search */
     struct symmetry *list; /* a hash table by vertex */
     uint32_t n, size, round;
 };

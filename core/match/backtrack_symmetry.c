@@ -8,9 +8,13 @@
  *
  * Two states are equal if equal resources were taken and equal demands are still to be met.
  *
- * A signature is a hash of 64 bits; two different vertices with equal signatures by chance are left out of account.
+ * Signatures and states are hashes of 64 bits under a secret key, drawn at random for each search: no machine and no
+ * request can be written for which two different vertices or states have equal hashes, but by chance (1 in 2^64 for a
+ * pair).
  */
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "time/schedule.h"
 #include "match/backtrack.h"
@@ -82,11 +86,12 @@ const struct symmetry *weir_symmetry_find(const struct symmetries *t, weir_verte
 
 /* ---- signatures ---- */
 
-static uint64_t own_hash_of(const struct match *m, weir_vertex v)
+static uint64_t own_hash_of(const struct symmetries *s, weir_vertex v)
 {
+    const struct match *m = s->m;
     const weir_constraint *constraint = weir_request_constraint(m->request);
     const weir_graph *g = m->g;
-    uint64_t h = hash_add(1, vertex_at(g, v)->kind);
+    uint64_t h = hash_add(s->key + 1, vertex_at(g, v)->kind);
     weir_type t = kind_of(g, v)->type;
 
     if (m->view != VIEW_ALL)
@@ -102,9 +107,9 @@ static uint64_t own_hash_of(const struct match *m, weir_vertex v)
     return h;
 }
 
-static uint64_t signature_of(const struct symmetry *at)
+static uint64_t signature_of(const struct symmetries *t, const struct symmetry *at)
 {
-    return hash_add(hash_add(hash_add(13, at->own_hash), at->kids_hash), at->use_hash) | 1;
+    return hash_add(hash_add(hash_add(t->key + 13, at->own_hash), at->kids_hash), at->use_hash) | 1;
 }
 
 static bool has_kids(const weir_graph *g, weir_vertex v)
@@ -133,8 +138,8 @@ static int find_signature(struct symmetries *t, weir_vertex v, uint64_t *signatu
     }
     if (rc)
         return rc;
-    fresh.own_hash = own_hash_of(t->m, v);
-    *signature = signature_of(&fresh);
+    fresh.own_hash = own_hash_of(t, v);
+    *signature = signature_of(t, &fresh);
     if (!known && !has_kids(t->m->g, v))
         return WEIR_OK;
     at = record_at(t, v);
@@ -158,7 +163,7 @@ static int add_use_hash(struct symmetries *t, weir_vertex v, uint64_t by)
     old = at->signature;
     at->use_hash += by;
     for (; old; at = table_entry(t, v)) {
-        uint64_t signature = signature_of(at), was = old;
+        uint64_t signature = signature_of(t, at), was = old;
         at->signature = signature;
         v = vertex_at(t->m->g, v)->parent;
         old = v != WEIR_NONE && weir_symmetry_find(t, v) ? table_entry(t, v)->signature : 0;
@@ -171,12 +176,23 @@ static int add_use_hash(struct symmetries *t, weir_vertex v, uint64_t by)
 
 /* ---- uses and keys ---- */
 
+static uint64_t random_key(void)
+{
+    struct timespec now = {0};
+    uint64_t key;
+
+    if (getrandom(&key, sizeof key, GRND_NONBLOCK) == (ssize_t)sizeof key)
+        return key;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_nsec;
+}
+
 /* Begins with symmetries known, unless the policy prunes or edges of other subsystems matter: more than the
  * containment below then decides what a vertex can give. */
 void weir_symmetry_begin(struct symmetries *t, const struct match *m)
 {
     bool known = !m->policy->prune && m->g->nsubsystems == 1 && m->links == WEIR_NONE && m->g->live <= SYMMETRY_MAX;
-    *t = (struct symmetries){.m = m, .known = known};
+    *t = (struct symmetries){.m = m, .known = known, .key = random_key()};
 }
 
 void weir_symmetry_end(struct symmetries *t)
@@ -204,7 +220,7 @@ static uint64_t signed_hash(uint64_t h, int by)
 
 int weir_symmetry_pick(struct symmetries *t, const weir_pick *p, int by)
 {
-    uint64_t h = hash_add(hash_add(17, (uint64_t)p->amount), p->exclusive);
+    uint64_t h = hash_add(hash_add(t->key + 17, (uint64_t)p->amount), p->exclusive);
     return record_uses(t, p->vertex, p->exclusive, by) ? WEIR_ENOMEM : add_use_hash(t, p->vertex, signed_hash(h, by));
 }
 
@@ -212,7 +228,7 @@ int weir_symmetry_pick(struct symmetries *t, const weir_pick *p, int by)
  * so far matter. */
 int weir_symmetry_demand(struct symmetries *t, const struct demand *d, uint32_t i, int by)
 {
-    uint64_t h = hash_add(hash_add(hash_add(hash_add(19, d->r->index), (uint64_t)d->times), d->host),
+    uint64_t h = hash_add(hash_add(hash_add(hash_add(t->key + 19, d->r->index), (uint64_t)d->times), d->host),
                           (uint64_t)(demand_least(d) - d->units));
 
     if (d->under == WEIR_NONE)
@@ -236,7 +252,7 @@ int weir_symmetry_count(struct symmetries *t, weir_vertex v, int64_t units)
 
 int weir_symmetry_key(struct symmetries *t, weir_vertex v, uint64_t *key)
 {
-    uint64_t h = t->known ? 3 : v, signature;
+    uint64_t h = t->known ? t->key + 3 : v, signature;
 
     for (; t->known && v != WEIR_NONE; v = vertex_at(t->m->g, v)->parent) {
         if (find_signature(t, v, &signature))
@@ -256,12 +272,12 @@ static int hash_picks(struct backtrack *c, uint64_t *sum)
     uint64_t signature;
 
     for (uint32_t k = m->conflicts_from; !c->symmetries.known && k < m->npicks; k++)
-        *sum += hash_add(hash_add(hash_add(11, m->picks[k].vertex), (uint64_t)m->picks[k].amount),
+        *sum += hash_add(hash_add(hash_add(c->symmetries.key + 11, m->picks[k].vertex), (uint64_t)m->picks[k].amount),
                          m->picks[k].exclusive);
     for (uint32_t k = 0; c->symmetries.known && k < m->g->nroots; k++) {
         if (m->g->roots[k] != WEIR_NONE && find_signature(&c->symmetries, m->g->roots[k], &signature))
             return WEIR_ENOMEM;
-        *sum += m->g->roots[k] != WEIR_NONE ? hash_add(23, signature) : 0;
+        *sum += m->g->roots[k] != WEIR_NONE ? hash_add(c->symmetries.key + 23, signature) : 0;
     }
     return WEIR_OK;
 }
@@ -270,13 +286,13 @@ static int hash_picks(struct backtrack *c, uint64_t *sum)
  * vertex. */
 int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state)
 {
-    *state = hash_add(7, i < c->n ? c->demands[i].r->index : 0);
+    *state = hash_add(c->symmetries.key + 7, i < c->n ? c->demands[i].r->index : 0);
     for (uint32_t k = 0; k < c->n; k++) {
         const struct demand *d = &c->demands[k];
         int64_t missing = demand_least(d) - d->units;
         bool told = c->symmetries.known && d->under != WEIR_NONE;
-        uint64_t h = hash_add(hash_add(hash_add(hash_add(k < i, d->r->index), told ? 0 : d->under), d->host),
-                              (uint64_t)d->times);
+        uint64_t h = hash_add(c->symmetries.key + (k < i), d->r->index);
+        h = hash_add(hash_add(hash_add(h, told ? 0 : d->under), d->host), (uint64_t)d->times);
         if (d->subsystem != WEIR_NONE || k >= i || missing > 0)
             *state += hash_add(h, (uint64_t)missing);
     }
