@@ -1,19 +1,21 @@
---- data.lua - what a replay gave, as JSON for programs and for the report.
+--- data.lua - the results of a replay as JSON, for programs and for the report.
 ---
---- summary (weir replay --json): {"version": 1, "queue", "policy", "trace", "name"?, "machine": {"type", "total"}, "read", "malformed",
----   "left_out", "metrics": {...}} where metrics is what weir.replay.metrics gives: jobs, rejected, killed, failed, preempted,
----   unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, wait {mean, median, p95, max},
----   mean_flow, bounded_slowdown {mean, max, tau}, queue {mean, max}, idle_while_waiting, fragmentation, backfilled, fairness
----   {users, index, worst_user, worst_user_bounded_slowdown}, users [{user, jobs, mean_wait, mean_bounded_slowdown, unit_seconds}],
----   decisions, passes, decisions_per_job, visits_per_job.
+--- summary (weir replay --json): {"version": 1, "queue", "policy", "trace", "name"?, "machine": {"type", "total"},
+---   "read", "malformed", "left_out", "metrics": {...}}. "metrics" is from weir.replay.metrics: jobs, rejected,
+---   killed, failed,
+---   preempted, unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, wait {mean,
+---   median, p95, max}, mean_flow, bounded_slowdown {mean, max, tau}, queue {mean, max}, idle_while_waiting,
+---   fragmentation,
+---   backfilled, fairness {users, index, worst_user, worst_user_bounded_slowdown}, users [{user, jobs, mean_wait,
+---   mean_bounded_slowdown, unit_seconds}], decisions, passes, decisions_per_job, visits_per_job.
 ---
 --- report (DIR/replay.json): the summary, and
----   "series": {"start", "step", "used": [...], "queued": [...]}: means over steps of `step` seconds from `start` on, of units in use
----     and of jobs that wait
+---   "series": {"start", "step", "used": [...], "queued": [...]}: means over steps of `step` seconds from `start` on,
+---     of units in use and of waiting jobs
 ---   "ranks": [{"rank", "units", "first"}]: the lanes of a Gantt chart, units numbered through from 0
----   "jobs": one array for each field, all in the order in which the jobs ended: {"id", "user", "submit", "start", "end", "units",
+---   "jobs": an array per field, all in the order of the jobs' ends: {"id", "user", "submit", "start", "end", "units",
 ---     "backfilled" (0 or 1), "killed", "resources" ("rank[0-1]/core[0-3]")}
---- and DIR/jobs.csv, as --jobs writes it, and DIR/index.html, a page for people (see html/report).
+--- A report's directory also has jobs.csv, as written by --jobs, and index.html, a page (see html/report).
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -76,7 +78,7 @@ local function jobs_csv(kept)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- Everything for the report, as a table.
+--- Returns all data of the report as a table.
 function M.report(result)
   local report = M.summary(result)
   local s = result.series
@@ -85,7 +87,7 @@ function M.report(result)
   return report
 end
 
--- The directories that are missing on the way to one, the deepest first.
+-- The missing directories of a path, the deepest first.
 local function missing(dir)
   local list = {}
   dir = dir:gsub("(.)/+$", "%1")
@@ -96,13 +98,13 @@ local function missing(dir)
   return list
 end
 
--- What was made goes again where nothing came into it.
+-- Removes directories made earlier, as far as empty.
 local function unmake(made)
   for _, dir in ipairs(made) do os.remove(dir) end
 end
 
---- Makes the directory of a report: what makes those that it made go again, as far as they are empty, when it is closed; or nil,
---- message, "io".
+--- Makes the directory of a report. Returns a value to be closed, which removes the directories made as far as empty;
+--- or nil, message, "io".
 function M.make(dir)
   local made = setmetatable(missing(dir), { __close = unmake })
   local pipe = assert(io.popen("LC_ALL=C mkdir -p -- " .. files.quoted(dir) .. " 2>&1"))
@@ -112,7 +114,7 @@ function M.make(dir)
   return nil, ("%s: the directory cannot be made: %s"):format(dir, said:match ": ([^:\n]*)\n?$" or "mkdir failed"), "io"
 end
 
---- Writes it into a directory, which is made. True; or nil, message, "io".
+--- Writes replay.json, jobs.csv and index.html into a directory, made if missing. Returns true; or nil, message, "io".
 function M.write(dir, result)
   local made, reason = M.make(dir)
   if not made then return nil, reason, "io" end
@@ -124,7 +126,7 @@ function M.write(dir, result)
   return pages.write(dir, { run_of(all) })
 end
 
---- Writes a page that compares several replays, DIR/index.html: its path; or nil, message, "io".
+--- Writes DIR/index.html, a page comparing several replays. Returns the path; or nil, message, "io".
 function M.compare(dir, results)
   local runs = {}
   for i, result in ipairs(results) do runs[i] = run_of(M.report(result)) end

@@ -1,4 +1,4 @@
---- replay - a log of jobs, run once more on a machine under policies of one's choice.
+--- replay - runs the jobs of a log again, on any machine under any policies.
 ---
 ---   local result = replay.run { resources = "cluster:1 core:100", trace = "KTH-SP2.swf.gz", queue = "easy" }
 ---   print(result.metrics.bounded_slowdown.mean)
@@ -14,7 +14,7 @@ local M = {}
 
 -- ---- jobs of the trace --------------------------------------------------------------------------------------
 
--- A number from 0 up to 1 for a job, the same on every machine.
+-- A pseudo-random number in [0, 1) for a job, equal on every machine.
 local function lot(seed, number)
   local x = (tonumber(number) and math.tointeger(number) or #tostring(number)) * 0x9E3779B97F4A7C15 + seed * 0x2545F4914F6CDD1D
   x = (x ~ (x >> 30)) * 0xBF58476D1CE4E5B9
@@ -27,7 +27,8 @@ local function open_trace(opts)
   return trace.open(opts.trace, { format = opts.format, malformed = opts.malformed })
 end
 
--- A function that changes a job as the options say, and returns false where it is left out; nil: there is nothing to do.
+-- Returns a function that applies the options to a job, and returns false for a job to leave out; nil where no option
+-- asks for a change.
 local function adjuster(opts)
   local sample, seed, exact, speed, first = opts.sample, opts.seed or 1, opts.estimates == "exact", opts.speed, nil
   if not (sample or exact or speed) then return nil end
@@ -40,7 +41,7 @@ local function adjuster(opts)
   end
 end
 
--- next() for the simulator.
+-- Returns the source of jobs for the simulator. Raises {replay = message} on an error of the trace.
 local function feeder(run, request_of)
   local next_job, adjust = run.trace.next, adjuster(run.opts)
   return function()
@@ -62,7 +63,7 @@ end
 
 -- ---- what listens -------------------------------------------------------------------------------------------
 
--- Calls g behind a function of a list.
+-- Appends g to the listener of an event.
 local function also(list, event, g)
   local f = list[event]
   list[event] = function(job, simulator)
@@ -71,7 +72,7 @@ local function also(list, event, g)
   end
 end
 
--- Has a line a job written, and what the report needs kept.
+-- Adds listeners that write a line per ended job, and keep jobs for the report.
 local function record(run, list)
   local writers, kept = run.writers, run.opts.jobs_kept and {} or nil
   run.kept = kept
@@ -86,7 +87,7 @@ local function record(run, list)
   end)
 end
 
--- What is called when something happens.
+-- Returns all listeners, by event.
 local function listen(run, gathered)
   local list, progress, note = gathered:listeners(), run.opts.progress, run.opts.note
   record(run, list)
@@ -122,7 +123,7 @@ local function must(value, why, code)
   return value
 end
 
--- The type that jobs are counted in: what a processor is.
+-- The type of resource in which the size of jobs is counted: the type of a processor.
 local function main_type(opts, shape)
   if opts.type then return opts.type end
   return shape:find "core" and "core" or shape:find "node" and "node" or nil
@@ -162,13 +163,21 @@ local function go(run)
     sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
 end
 
---- Runs a trace. opts: resources (what weir.resources takes), trace (a file, or {next =} as of weir.trace or weir.trace.lublin), policy
---- ("low"), queue ("easy"), map ("core"; see weir.trace.map), format, malformed, rule, overrun, budget; until (stop the clock
---- there), warmup (seconds after the first submission whose jobs do not count), speed (submissions come that much faster), sample
---- (the share of the jobs that is taken), seed (of the choice), estimates ("user", "exact": the run times), tau (10), type; jobs,
---- evalys (files to be written, see weir.replay.jobs), jobs_kept (what the report needs of each job is in result.kept), series
---- (false: no numbers over time); progress(simulator, trace), note(job), called after each end, and with jobs that are refused.
---- Returns {metrics, series, kept, trace, sim, policy, queue}, or nil, message, code.
+--- Replays a trace. Returns {metrics, series, kept, trace, sim, policy, queue}; or nil, message, code. opts:
+---   resources   the machine, as weir.resources takes
+---   trace       a file, or {next =} as from weir.trace or weir.trace.lublin; format, malformed: see weir.trace.open
+---   policy ("low"), queue ("easy"), map ("core"; see weir.trace.map), rule, overrun, budget, type
+---   until       time at which the clock stops
+---   warmup      seconds after the first submission; jobs submitted earlier do not count in the metrics
+---   speed       factor by which submissions come faster
+---   sample      share of the jobs taken at random; seed: of the choice
+---   estimates   "user", or "exact": run times as estimates
+---   tau         bound of the bounded slowdown (10)
+---   jobs, evalys  files to write, see weir.replay.jobs
+---   jobs_kept   whether result.kept has the jobs for the report
+---   series      false: no series
+---   progress(simulator, trace)  called after each end of a job
+---   note(job)   called with each rejected job
 function M.run(opts)
   local run = { opts = opts, writers = {} }
   local ok, result = pcall(go, run)

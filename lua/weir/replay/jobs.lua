@@ -1,18 +1,19 @@
---- jobs.lua - a line a job, written when it ends. Two kinds of CSV, both with a header:
+--- jobs.lua - files with a line per job, written at the job's end. Two kinds of CSV, both with a header:
 ---
----   jobs     job_id,submit,start,end,wait,resources             resources in short: rank[0-1]/core[0-3]
----   evalys   job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,execution_time,finish_time,
----            waiting_time,turnaround_time,stretch,allocated_resources, as Batsim writes it and evalys.jobset.JobSet.from_csv
----            reads it. Of these, evalys needs job_id, submission_time, starting_time, finish_time (or execution and waiting time),
----            requested_number_of_resources for the length of the queue, and allocated_resources: runs with blanks between them,
----            0-3 8, numbered through: the rank, times the most that a rank has, plus the id. Seconds, from the clock of the trace.
+---   jobs     job_id,submit,start,end,wait,resources             resources in short form: rank[0-1]/core[0-3]
+---   evalys   job_id,submission_time,requested_number_of_resources,requested_time,success,starting_time,execution_time,
+---            finish_time,waiting_time,turnaround_time,stretch,allocated_resources, as written by Batsim and read by
+---            evalys.jobset.JobSet.from_csv. Evalys needs job_id, submission_time, starting_time, finish_time (or
+---            execution and waiting time), requested_number_of_resources for the length of the queue, and
+---            allocated_resources: ranges with blanks between, 0-3 8, of the number
+---            rank * (largest number of units on a rank) + id. Times are seconds on the clock of the trace.
 
 local core = require "weir.core"
 local files = require "weir.files"
 
 local M = {}
 
--- Times as they are: whole where they are whole, to the microsecond otherwise.
+-- A time as text: whole seconds without a fraction, otherwise with microseconds.
 local function time(t)
   if math.type(t) == "integer" then return t end
   local n = math.tointeger(t)
@@ -23,7 +24,7 @@ local function quoted(x)
   return type(x) == "string" and x:find '[",\r\n]' and '"' .. x:gsub('"', '""') .. '"' or x
 end
 
---- What a job has, in short: rank[0-1]/core[0-3]; "" where none of it is a rank's.
+--- The resources of a job in short form: rank[0-1]/core[0-3]; "" for resources outside of ranks.
 function M.resources(sim, job)
   local a = sim.engine:job(job.id)
   local set = a and a:rset { scheduling = false }
@@ -39,7 +40,7 @@ local function each_part(text, type, f)
   end
 end
 
--- Where the units of each rank begin.
+-- Returns the number of the first unit of each rank.
 local function offsets_of(sim)
   local first, width = {}, 1
   local text = sim.graph:rset { scheduling = false }
@@ -94,12 +95,12 @@ KINDS.evalys = {
 --- The header of a kind of file.
 function M.head(kind) return KINDS[kind].head end
 
---- The line of `jobs` for a job as it is kept for the report.
+--- The line of kind `jobs` for a job as stored for the report.
 function M.kept_line(job)
   return KINDS.jobs.line({ number = job.id, submit = job.submit, start = job.start, finish = job["end"] }, job.resources)
 end
 
--- Standard output, in the manner of a draft. Where nobody reads it any more there is no use in going on.
+-- Standard output with the methods of a draft. Raises {replay, code} when the reader is gone.
 local Out = {}
 Out.__index = Out
 
@@ -114,7 +115,8 @@ end
 
 function Out.drop() end
 
---- A writer. kind: jobs or evalys; path: a file, which is made as a whole or not at all, or "-", standard output. Or nil, message.
+--- Returns a writer; or nil, message. kind: jobs or evalys; path: a file, made as a whole or not at all, or "-",
+--- standard output.
 function M.new(kind, path)
   local file, why = setmetatable({}, Out), nil
   if path ~= "-" then file, why = files.draft(path) end
@@ -123,13 +125,13 @@ function M.new(kind, path)
   return setmetatable({ kind = KINDS[kind], file = file }, { __index = M })
 end
 
---- A job that ended, with what it had.
+--- Writes the line of an ended job.
 function M:write(job, resources) return self.file:write(self.kind.line(job, resources, self), "\n") end
 
---- True; or nil, message: not all of it could be written, and there is no file.
+--- Completes the file. Returns true; or nil, message, and no file is left.
 function M:close() return self.file:keep() end
 
---- What was written is not wanted.
+--- Discards the file.
 function M:drop() self.file:drop() end
 
 return M

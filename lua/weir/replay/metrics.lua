@@ -1,13 +1,13 @@
---- metrics.lua - what came of a replay, in numbers, gathered while it runs. Memory: 16 bytes a job for the median of the waits, up to
---- 250,000 jobs (see quantiles.lua), and the users; nothing else grows.
+--- metrics.lua - the metrics of a replay, gathered during the run. Memory: 16 bytes a job for the median of the
+--- waits, up to 250,000 jobs (see quantiles.lua), and the users; nothing else grows.
 ---
---- Times are seconds. A mean over time is weighted by how long each state lasted, from the first submission that counts to the last end
---- (or to where the clock was stopped). Utilisation is the share of the units of a type that jobs have; of what has others in it, as
---- nodes have cores, the share of those of which jobs have anything. `whole` is the share of what jobs have as a whole, and `touched`
---- the share of pools of which jobs have anything, by their units.
---- Bounded slowdown is max(1, (wait + run) / max(run, tau)). A job is backfilled where one submitted before it still waited when it
---- started. Fragmentation is the share of what is free, of the type that jobs are counted in, that lies in nodes in use. Fairness is
---- Jain's index of the mean bounded slowdowns of the users: 1 where all are alike, 1/n where one bears it all.
+--- Times are seconds. Means over time are weighted by duration, from the first submission counted to the last end, or
+--- to the time at which the clock stopped. `whole`, by type, is the share of units allocated; `touched` is the share
+--- of units in pools with any allocation inside. Utilisation is `touched` for types with children, such as nodes with
+--- cores, and `whole` for leaves. Bounded slowdown is max(1, (wait + run) / max(run, tau)). A job is backfilled if a
+--- job submitted earlier still waited at the start. Fragmentation is the share of free units (of the type in which
+--- jobs are counted) inside nodes in use. Fairness is Jain's index of the users' mean bounded slowdowns: 1 where all
+--- users are equal, 1/n where a single user bears everything.
 
 local quantiles = require "weir.replay.quantiles"
 local series = require "weir.replay.series"
@@ -17,9 +17,9 @@ M.__index = M
 
 -- ---- the machine --------------------------------------------------------------------------------------------
 
-local LOOKED_AT = 1000 -- vertices of a type
+local LOOKED_AT = 1000 -- vertices looked at per type
 
--- Whether vertices of a type have others in them.
+-- Whether vertices of a type have children.
 local function is_outer(graph, type)
   local n = 0
   for v in graph:walk { type = type } do
@@ -30,7 +30,8 @@ local function is_outer(graph, type)
   return false
 end
 
--- Types that are worth a number, how many units there are, and how many of them could be used; what all is in one of says nothing.
+-- Returns the types with metrics, with the number of units and of usable units. A type with a single unit has no
+-- metrics.
 local function types_of(graph)
   local list = {}
   for type, row in pairs(graph:aggregate()) do
@@ -43,7 +44,8 @@ local function types_of(graph)
   return list
 end
 
---- opts: tau (10), from (submissions before that are left out of everything), series (false: no numbers over time), points (of these).
+--- Returns a collector of metrics. opts: tau (10), from (jobs submitted earlier are ignored), series (false: no
+--- series), points (number of steps of the series).
 function M.new(sim, opts)
   local self = setmetatable({
     sim = sim, tau = opts.tau or 10, from = opts.from or -math.huge, types = types_of(sim.graph), waits = quantiles.new(),
@@ -69,7 +71,7 @@ local function add_fragments(self, dt)
   self.free_sum = self.free_sum + free * dt
 end
 
--- What was seen last lasted until now.
+-- Integrates the last observed state over [self.last, now).
 local function pass_time(self, now)
   local last, queued, main, types = self.last, self.seen, self.main, self.types
   local dt = now - last
@@ -86,7 +88,7 @@ local function pass_time(self, now)
   if steps then steps:add(last, dt, main.used, queued) end
 end
 
--- Before the clock moves on: sums up what was until now, and looks at what is from now on.
+-- Called before the clock moves on: integrates the last observed state, and observes the present state.
 local function look(self)
   local engine, now = self.engine, self.sim.now
   if now > self.last then pass_time(self, now) end
@@ -105,7 +107,7 @@ end
 
 local function counts(self, job) return job.submit >= self.from end
 
--- The first job, by submission, that waits.
+-- The id of the first waiting job in the order of submission.
 local function oldest(self)
   local waiting, i, last = self.waiting, self.oldest, self.sim.made
   while i <= last and not waiting[i] do i = i + 1 end
@@ -113,7 +115,7 @@ local function oldest(self)
   return i
 end
 
--- What becomes of the numbers with each event. `stale`: they are not what was seen; `moved`: neither is what jobs have.
+-- Listeners by event. `stale`: the observed state is out of date; `moved`: allocations changed, too.
 local ON = {}
 
 function ON.submit(self, job)
@@ -175,14 +177,14 @@ end
 
 function ON.reject(self) self.rejected = self.rejected + 1 end
 
--- The first submission that counts is where time begins.
+-- Starts the measurement, at the first submission counted.
 local function begin(self, now)
   self.first, self.last, self.seen = now, now, 0
   for _, t in ipairs(self.types) do t.used, t.touched = 0, 0 end
   self.stale, self.moved = true, true
 end
 
---- What is to be called with what the simulator tells: functions by event.
+--- Returns the listeners for the simulator: functions by event.
 function M:listeners()
   local list = {}
   for event, f in pairs(ON) do
@@ -200,7 +202,7 @@ end
 
 -- ---- the result ---------------------------------------------------------------------------------------------
 
--- Of waits: the mean, the one in the middle, and the smallest that 95 % are not above.
+-- Mean, median, 95th percentile and maximum of the waits.
 local function wait_of(self)
   local n, ranked = self.waits.n, self.waits:ranked()
   if n == 0 then return { mean = 0, median = 0, p95 = 0, max = 0 } end
@@ -222,7 +224,7 @@ local function fairness(self)
     worst_user_bounded_slowdown = worst and worst.mean }
 end
 
--- By user, those who used most first.
+-- Metrics by user, sorted by usage, the largest first.
 local function users_of(self)
   local list = {}
   for _, u in pairs(self.users) do
@@ -238,7 +240,7 @@ end
 
 local function over(a, b) return b > 0 and a / b or 0 end
 
--- The shares of each type over time: in use, as a whole, touched.
+-- Returns by type the shares over time: utilisation, whole, touched.
 local function utilisation(self, span)
   local used, whole, touched = {}, {}, {}
   for _, t in ipairs(self.types) do
@@ -248,7 +250,7 @@ local function utilisation(self, span)
   return used, whole, touched
 end
 
--- Time ends with the last job, or where the clock was stopped.
+-- Ends the measurement, at the last end of a job or at the time the clock stopped. Returns the time span measured.
 local function finish(self)
   if not self.last then return 0 end
   local live = self.sim.nrunning + self.queued > 0
@@ -258,7 +260,7 @@ local function finish(self)
   return stop - self.first
 end
 
---- All of it, as a table for programs; see the head of this file for what the names mean.
+--- Returns all metrics as a table for programs; the head of the file defines the names.
 function M:result()
   local sim, n = self.sim, self.jobs
   local span = finish(self)

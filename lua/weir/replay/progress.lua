@@ -1,5 +1,5 @@
---- progress.lua - a line on the terminal that tells how far a replay is, and when it will be done. Where standard error is no terminal,
---- there is none.
+--- progress.lua - a line on the terminal about the progress of a replay and the time left. Nothing is shown where
+--- standard error is no terminal.
 
 local M = {}
 
@@ -13,13 +13,13 @@ local function duration(s)
   return ("%d:%02d h"):format(s // 3600, s % 3600 // 60)
 end
 
--- The jobs that a trace will have; nil where it does not say.
+-- The number of jobs of a trace, from the header; nil if unknown.
 local function total_of(trace)
   local header = trace.header or {}
   return trace.jobs or tonumber(header.MaxRecords) or tonumber(header.MaxJobs)
 end
 
--- done: jobs that ended; all: how many there will be, or nil; elapsed: seconds of the processor.
+-- The line shown. done: jobs ended; all: jobs expected, or nil; elapsed: seconds of processor time.
 function M.line(name, done, all, elapsed)
   local rate = elapsed > 0 and done / elapsed or 0
   if not all or all < done then return ("%s  %d jobs  %.0f/s"):format(name, done, rate) end
@@ -30,7 +30,7 @@ function M.line(name, done, all, elapsed)
     math.floor(share * 100), done, all, rate, duration(left))
 end
 
---- {tick, done}; nil where nobody looks.
+--- Returns {tick, done}; nil where standard error is no terminal.
 function M.new(name)
   if not is_terminal() then return nil end
   local began, last, ended, shown = os.clock(), os.clock(), 0, false

@@ -1,15 +1,15 @@
---- quantiles.lua - numbers from 0 on, of which the ones in the middle or near the end are wanted: all of them are kept, 16 bytes each,
---- up to a limit; from there on how many of them lie in each of some steps, which are at most a 2048th of their values wide.
+--- quantiles.lua - order statistics of numbers from 0 on. Numbers are stored, 16 bytes each, up to a limit; beyond the
+--- limit only a histogram remains, with steps at most a 2048th of the value wide.
 
 local M = {}
 M.__index = M
 
 local LIMIT, STEPS = 250000, 2048
 
---- limit: how many are kept as they are (250000).
+--- limit: number of values stored exactly (250000).
 function M.new(limit) return setmetatable({ n = 0, limit = limit or LIMIT, list = {} }, M) end
 
--- The middle of the step that a number lies in; small ones have a step each.
+-- The middle of the histogram's step for a number; small integers have a step each.
 local function step_of(x)
   if x < STEPS then return x // 1 end
   local width = 2.0 ^ math.floor(math.log(x, 2)) / (STEPS // 2)
@@ -36,7 +36,7 @@ function M:add(x)
   count(self.counts, x)
 end
 
--- The numbers, sorted, and how many are up to each; without a second list each counts once.
+-- Returns the values, sorted, and the cumulative counts; no counts where each value counts once.
 local function sorted(self)
   if self.list then
     local list = table.move(self.list, 1, self.n, 1, {})
@@ -53,7 +53,7 @@ local function sorted(self)
   return steps, upto
 end
 
---- A function that gives the i-th smallest.
+--- Returns a function from i to the i-th smallest number.
 function M:ranked()
   local values, upto = sorted(self)
   if not upto then return function(i) return values[i] end end

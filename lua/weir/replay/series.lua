@@ -1,4 +1,5 @@
---- series.lua - numbers over time, in at most so many steps of one length, which doubles where they do not suffice.
+--- series.lua - usage and queue length over time, as means over a bounded number of steps of equal length. The length
+--- doubles when the number of steps would exceed the bound.
 
 local M = {}
 M.__index = M
@@ -7,7 +8,7 @@ local POINTS = 2048
 
 function M.new(points) return setmetatable({ most = points or POINTS, width = 1, n = 0, used = {}, queued = {} }, M) end
 
--- Two steps become one.
+-- Doubles the length of steps by merging pairs.
 local function halve(self)
   for _, list in ipairs { self.used, self.queued } do
     for i = 1, (self.n + 1) // 2 do list[i] = (list[2 * i - 1] or 0) + (list[2 * i] or 0) end
@@ -16,13 +17,13 @@ local function halve(self)
   self.n, self.width = (self.n + 1) // 2, self.width * 2
 end
 
--- Steps up to the i-th.
+-- Adds empty steps up to the i-th.
 local function extend(self, i)
   for k = self.n + 1, i do self.used[k], self.queued[k] = 0, 0 end
   self.n = i
 end
 
---- From t on, for dt seconds. Times do not go back.
+--- Records `used` and `queued` for the interval [t, t + dt). Intervals come in the order of time.
 function M:add(t, dt, used, queued)
   local start = self.start
   if not start then start, self.start = t, t end
@@ -40,7 +41,7 @@ function M:add(t, dt, used, queued)
   until at >= stop
 end
 
---- {start, step, used = {...}, queued = {...}}: means over each step.
+--- Returns {start, step, used = {...}, queued = {...}}: means over each step.
 function M:result()
   local used, queued = {}, {}
   for i = 1, self.n do used[i], queued[i] = self.used[i] / self.width, self.queued[i] / self.width end

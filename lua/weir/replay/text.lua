@@ -1,4 +1,4 @@
---- text.lua - metrics for people: one run, or several side by side with what moved against the first.
+--- text.lua - metrics as a table for people: a single run, or several runs side by side with the change from the first.
 
 local M = {}
 
@@ -22,7 +22,7 @@ local function types_of(m)
   return names
 end
 
--- name, value, how it is written, whether it is shown where it is 0.
+-- Returns a list of {name, value, format, whether to show 0}.
 local function lines_of(m)
   local list = {}
   local function add(name, value, how, always)
@@ -66,7 +66,7 @@ local function moved(from, to)
   return ("%+.1f %%"):format((to - from) / math.abs(from) * 100)
 end
 
--- By name, in the order in which they come first.
+-- All names, in the order of first appearance.
 local function names_of(columns)
   local names, seen = {}, {}
   for _, column in ipairs(columns) do
@@ -86,7 +86,8 @@ local function by_name(column)
   return map
 end
 
---- Rows of a table: names, and for each result its value; from the second on with what moved.
+--- Returns the rows of a table: a name, and a value per result; from the second result on with the change from the
+--- first.
 function M.rows(results)
   local columns, head = {}, { "" }
   for i, result in ipairs(results) do

@@ -1,10 +1,10 @@
---- csv.lua - a table with a header, quoted as in RFC 4180, a line a job.
+--- csv.lua - CSV with a header and a line per job, quoted as in RFC 4180.
 
 local fields = require "weir.trace.fields"
 
 local M = {}
 
--- The cells of a line; or nil, what is wrong.
+-- Returns the cells of a line; or nil, message.
 local function split(line)
   local cells, at = {}, 1
   line = line:gsub("\r$", "")
@@ -57,7 +57,7 @@ local function read_job(columns, cells)
   return job
 end
 
---- As swf.reader.
+--- Returns a source of jobs, as swf.reader does.
 function M.reader(trace, lines)
   local columns = read_header(trace, lines)
   return function()

@@ -1,4 +1,4 @@
---- fields.lua - what the columns of a CSV and the keys of JSON lines are called.
+--- fields.lua - the names of a job's fields in columns of CSV and keys of JSON lines.
 
 local M = {}
 
@@ -20,15 +20,16 @@ for field, names in pairs(NAMES) do
   for _, name in ipairs(names) do field_of[name] = field end
 end
 
---- The field that a column is; nil: none that matters.
+--- The field of a column or key; nil for an irrelevant name.
 function M.field(name)
   return field_of[name:lower():gsub("%s+", "_"):gsub("-", "_")]
 end
 
---- The names that a field may have, as text.
+--- The possible names of a field, as text.
 function M.names(field) return table.concat(NAMES[field], ", ") end
 
---- A value of a field: a number where one is needed. nil, message: it is none.
+--- Converts a value of a field, to a number where needed. Returns nil for an absent value; nil, message for an invalid
+--- value.
 function M.value(field, x)
   if x == nil or x == "" or x == "-1" then return nil end
   local n = tonumber(x)

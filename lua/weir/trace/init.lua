@@ -1,12 +1,12 @@
---- trace - logs of what jobs a machine was given, read one job at a time: Standard Workload Format, CSV with a header, JSON lines;
---- compressed with gzip or not.
+--- trace - reads logs of the jobs submitted to a machine, job by job: Standard Workload Format, CSV with a header, JSON
+--- lines; also compressed with gzip.
 ---
 ---   local t = trace.open("KTH-SP2.swf.gz", { malformed = "skip" })
 ---   for job in t.next do print(job.submit, job.procs, job.estimate, job.runtime) end
 ---
---- A job: number, submit, runtime, estimate (seconds), and as far as they are known procs, memory (kB for each processor), user,
---- group, qos, priority, preemptible, name, request (a jobspec or a shape). They come in the order of submission; what stands
---- further out of order than LOOKAHEAD jobs counts as malformed.
+--- A job has number, submit, runtime, estimate (seconds), and where known procs, memory (kB for each processor), user,
+--- group, qos, priority, preemptible, name, request (a jobspec or a shape). Jobs come in the order of submission; a
+--- job out of order by more than LOOKAHEAD jobs is malformed.
 
 local files = require "weir.files"
 
@@ -18,7 +18,7 @@ M.formats = { "swf", "csv", "jsonl" }
 
 -- ---- opening ------------------------------------------------------------------------------------------------
 
--- What comes from a pipe can be read only once, and is not looked at ahead.
+-- Whether a seekable file is gzip. A pipe can be read only once and is never looked at ahead.
 local function is_gzip(file)
   return file:seek() ~= nil and file:read(2) == "\x1f\x8b"
 end
@@ -48,14 +48,15 @@ end
 
 -- ---- what is wrong ------------------------------------------------------------------------------------------
 
--- A file of which no line makes sense is something else.
+-- Raises an error if no line so far was readable: the file is no trace of the format.
 local function check_sense(self)
   local first = self.problems[1]
   if self.read > 0 or self.left_out > 0 or not first then return end
   error { trace = ("%s: no line of it makes sense as %s; line %d: %s"):format(self.path, self.format, first.line, first.text) }
 end
 
--- Keeps the first of them, and counts all. PROBLEMS of them, and nothing else, and it is not read to an end that it may not have.
+-- Counts a problem, and stores the first PROBLEMS problems. An unreadable file is given up after PROBLEMS malformed
+-- lines, as a pipe may be endless.
 local function note(self, line, text, malformed)
   local counter = malformed and "malformed" or "left_out"
   self[counter] = self[counter] + 1
@@ -70,7 +71,8 @@ local function too_long(job)
   end
 end
 
--- Fills in what is missing. What must be left out: why; what makes no sense: why, true.
+-- Fills in missing fields. Returns nil for a usable job; a reason for a job to leave out; a reason and true for a
+-- malformed job.
 local function complete(job)
   local submit, runtime, estimate, procs = job.submit, job.runtime, job.estimate, job.procs
   if submit and submit > TIME_MAX or runtime and runtime > TIME_MAX or estimate and estimate > TIME_MAX then return too_long(job), true end
@@ -85,7 +87,8 @@ end
 
 -- ---- in order -----------------------------------------------------------------------------------------------
 
--- next() returns a job, or nil; and the line it stood in. What comes out is sorted by submission, those of the same time as they came.
+-- Sorts jobs by submission, within the lookahead. Returns a function next(), which returns a job and the job's line;
+-- nil at the end. Sorting is stable.
 local function in_order(self, next)
   local list, first, last, ended, time, ahead = {}, 1, 0, false, 0, self.lookahead
   return function()
@@ -123,7 +126,7 @@ local function numbered(self)
   end
 end
 
--- Gives the first line of a text once more.
+-- Puts a line back before the remaining lines.
 local function again(lines, line, n)
   return function()
     if not line then return lines() end
@@ -142,7 +145,7 @@ local function told(self, lines, format)
   return format, again(lines, line, n)
 end
 
--- The jobs that are whole, and their lines.
+-- Returns a source of usable jobs with line numbers; notes all problems.
 local function whole(self, next)
   return function()
     while true do
@@ -159,7 +162,7 @@ local function whole(self, next)
   end
 end
 
--- Turns an error that `note` raised into nil, message, code.
+-- Turns an error raised by `note` into nil, message, code.
 local function caught(f)
   local ok, result = pcall(f)
   if ok then return result end
@@ -175,10 +178,10 @@ local function close_file(self)
   return true
 end
 
---- A trace. opts: format (told by name and content if not given), malformed ("skip", the default, or "stop": what a line does that
---- makes no sense), lookahead. Fields: next(), which returns a job, or nil at the end, or nil, message, code; header, a table of
---- what a SWF says of itself; format; read, malformed and left_out, how many; problems, the first of those: {line, text}.
---- Or nil, message, code.
+--- Opens a trace; or returns nil, message, code. opts: format (by default told by name and content), malformed
+--- ("skip", the default, or "stop": the treatment of malformed lines), lookahead. Fields of a trace: next(), which
+--- returns a job, or nil at the end, or nil, message, code; header, a table of the header comments of SWF; format;
+--- read, malformed and left_out, counts; problems, a list of the first problems: {line, text}.
 function M.open(path, opts)
   opts = opts or {}
   local file, why, code = open_lines(path)

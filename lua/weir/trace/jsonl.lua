@@ -1,6 +1,5 @@
---- jsonl.lua - JSON lines: each a jobspec (RFC 14) with `submit` and `runtime` beside its keys, or in attributes.user; or an object
---- with the
---- keys that a CSV has as columns, and what it asks for as `procs`, or as `jobspec` or `request`.
+--- jsonl.lua - JSON lines: each a jobspec (RFC 14) with `submit` and `runtime` at the top or in attributes.user; or an
+--- object with the columns of a CSV as keys, and the request as `procs`, `jobspec` or `request`.
 
 local core = require "weir.core"
 local fields = require "weir.trace.fields"
@@ -26,7 +25,7 @@ local function take(job, from)
   end
 end
 
--- What the jobspec itself tells.
+-- Copies the fields of attributes.system to the job.
 local function take_system(job, jobspec)
   local system = table_at(jobspec, "attributes", "system")
   local duration, preemptible = tonumber(system.duration), tonumber(system["preemptible-after"])
@@ -51,7 +50,7 @@ local function read_job(value)
   return job
 end
 
---- As swf.reader.
+--- Returns a source of jobs, as swf.reader does.
 function M.reader(_, lines)
   return function()
     local line, n = lines()

@@ -1,12 +1,14 @@
---- lublin.lua - jobs as supercomputers see them, by the model of U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers:
---- modeling the characteristics of rigid jobs", JPDC 63(11), 2003, with its parameters for all jobs together: sizes from a
---- two-stage uniform distribution of their logarithm, many of them powers of two; run times from a hyper-gamma distribution that
---- depends on the size; arrivals from a gamma distribution, with the cycle of the day.
+--- lublin.lua - synthetic jobs of supercomputers, by the model of U. Lublin and D. G. Feitelson, "The workload on
+--- parallel supercomputers: modeling the characteristics of rigid jobs", JPDC 63(11), 2003, with the parameters for
+--- all jobs together: sizes from a two-stage uniform distribution of the logarithm, many sizes powers of two; run
+--- times from a hyper-gamma distribution dependent on the size; arrivals from a gamma distribution, with the cycle of
+--- the day.
 ---
---- What the model does not tell: an estimate is the run time over an accuracy between 0.1 and 1, rounded up to a time that people
---- like; users come with unequal diligence. Arrivals are stretched so that the jobs ask for `load` of the machine.
+--- Additions to the model: an estimate is the run time over an accuracy between 0.1 and 1, rounded up to a time common
+--- among users; users submit unequal numbers of jobs. Arrivals are stretched so that the jobs ask for `load` of the
+--- machine.
 ---
---- The same seed gives the same jobs: the numbers come from a generator of its own, and times are whole seconds.
+--- Equal seeds give equal jobs: random numbers come from a private generator, and times are whole seconds.
 
 local M = {}
 
@@ -21,7 +23,7 @@ local LIKED = { 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600, 2
 
 -- ---- random numbers -----------------------------------------------------------------------------------------
 
--- A function that gives numbers above 0 and below 1 (splitmix64).
+-- Returns a generator of numbers above 0 and below 1 (splitmix64).
 local function numbers(seed)
   local state = seed * 0x2545F4914F6CDD1D + 0x9E3779B97F4A7C15
   return function()
@@ -41,7 +43,7 @@ local function normal(random)
   end
 end
 
--- Marsaglia and Tsang, 2000; a is at least 1.
+-- A gamma-distributed number by the method of Marsaglia and Tsang, 2000; a is at least 1.
 local function gamma(random, a, b)
   local d = a - 1 / 3
   local c = 1 / math.sqrt(9 * d)
@@ -54,7 +56,7 @@ end
 
 -- ---- the cycle of the day -----------------------------------------------------------------------------------
 
--- How a gamma distribution spreads over [lo, hi), by Simpson's rule; only proportions matter.
+-- The unnormalized mass of a gamma distribution in [lo, hi), by Simpson's rule.
 local function mass(a, b, lo, hi)
   local function density(x) return x <= 0 and 0 or math.exp((a - 1) * math.log(x) - x / b) end
   local sum, steps = 0, 16
@@ -63,7 +65,7 @@ local function mass(a, b, lo, hi)
   return sum * h / 3
 end
 
--- Half hours of a day from midnight on: how many jobs come in each, in the mean 1.
+-- Returns the relative arrival rate of each half hour from midnight on, with mean 1.
 local function day()
   local weights, sum = {}, 0
   for i = DAY_STARTS, BUCKETS + DAY_STARTS - 1 do
@@ -105,7 +107,7 @@ local function estimate(random, runtime)
   return math.ceil(wanted / 86400) * 86400
 end
 
--- The first users have most of the jobs.
+-- A user's number; low numbers are the most frequent.
 local function user(random) return math.floor(USERS ^ random()) end
 
 local function gap(random)
@@ -117,7 +119,7 @@ end
 
 -- ---- all of them --------------------------------------------------------------------------------------------
 
--- What gaps are multiplied with for the load that is wanted, seen on jobs that are not used.
+-- The factor on gaps between arrivals that gives the wanted load, estimated from TRIED jobs drawn separately.
 local function stretch(seed, units, high, load)
   local random = numbers(~seed)
   local work, gaps = 0, 0
@@ -128,9 +130,9 @@ local function stretch(seed, units, high, load)
   return work / (units * load) / gaps
 end
 
--- next_time(): when the next job comes.
+-- Returns a function next_time() for the times of arrival.
 local function arrivals(random, weights, factor)
-  local bucket, inside = 0, 0 -- half hours since the first midnight; the part of this one that is over
+  local bucket, inside = 0, 0 -- half hours since the first midnight; the elapsed share of the current half hour
   return function()
     local points = gap(random) * factor / BUCKET + inside * weights[bucket % BUCKETS]
     while points >= weights[bucket % BUCKETS] do
@@ -142,9 +144,8 @@ local function arrivals(random, weights, factor)
   end
 end
 
---- A trace as weir.trace.open gives one. opts: jobs (how many), units (processors of the machine), largest (of a
---- job; units), seed (1), load (0.7). Or nil,
---- message, "invalid".
+--- Returns a trace like weir.trace.open; or nil, message, "invalid". opts: jobs (number of jobs), units (processors
+--- of the machine), largest (units of a job, at most), seed (1), load (0.7).
 function M.new(opts)
   local jobs, units, seed, load = opts.jobs, opts.units, opts.seed or 1, opts.load or 0.7
   if not (math.type(units) == "integer" and units > 0) then return nil, "generated jobs need a machine with processors", "invalid" end

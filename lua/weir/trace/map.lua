@@ -1,13 +1,13 @@
---- map.lua - what the processors of a trace are on a machine: from a number of processors, and of memory, to a request.
+--- map.lua - turns the processors and memory of a trace's job into a request on a machine.
 ---
----   core            each is a core, on whatever nodes: slot=N/core=1
----   node            each is a node: slot=N/node
----   core+memory     each is a core with its memory beside it, in one node
----   node+memory     each is a node with that much memory
----   a shape         in which N stands for the processors, M for the memory of each (in units of the machine's pools), and {N/16} for a
----                   division, rounded up
+---   core            a processor is a core, on any node: slot=N/core=1
+---   node            a processor is a node: slot=N/node
+---   core+memory     a processor is a core with memory beside, in a single node
+---   node+memory     a processor is a node with enough memory
+---   a shape         a text in which N stands for the processors, M for the memory of each (in units of the machine's
+---                   pools), and {N/16} for a division, rounded up
 ---
---- Jobs that ask for no memory get the request without it. Requests are made once for jobs alike.
+--- Jobs that ask for no memory get the request without memory. Equal jobs share a request.
 
 local core = require "weir.core"
 
@@ -23,7 +23,7 @@ local KNOWN = {
 }
 local WITHOUT_MEMORY = { ["core+memory"] = "core", ["node+memory"] = "node" }
 
--- How many kB one unit of the machine's memory pools is; pools without a unit are taken to be in kB, as traces are.
+-- The size of a unit of the machine's memory pools in kB; pools without a unit are taken to be in kB, as in traces.
 local function memory_unit(graph)
   local pool = graph:walk { type = "memory" } ()
   local unit = pool and pool.unit
@@ -31,7 +31,7 @@ local function memory_unit(graph)
   return BYTES[unit] and BYTES[unit] / 1e3
 end
 
---- The request of one processor, without memory where jobs may go without; or nil, message, code.
+--- Returns the request of a single processor, without memory where jobs may go without; or nil, message, code.
 function M.one(text)
   local shape = KNOWN[WITHOUT_MEMORY[text]] or KNOWN[text] or text
   return core.request((shape:gsub("{N/%d+}", "1"):gsub("%f[%w]N%f[%W]", "1"):gsub("%f[%w]M%f[%W]", "1")))
@@ -49,7 +49,8 @@ local function filled(text, procs, memory)
     :gsub("%f[%w]N%f[%W]", ("%d"):format(procs)):gsub("%f[%w]M%f[%W]", ("%d"):format(memory or 0)))
 end
 
---- A function that gives the request of a job of a trace (procs, memory, request), or nil, message. Or nil, message, "invalid".
+--- Returns a function from a job of a trace (procs, memory, request) to a request, or nil, message; or nil, message,
+--- "invalid".
 function M.new(text, graph)
   local shape = KNOWN[text] or text
   local unit = memory_unit(graph)

@@ -1,10 +1,10 @@
---- swf.lua - Standard Workload Format: a line a job of 18 numbers, -1 where one is not known; comments begin with ';'.
+--- swf.lua - Standard Workload Format: a line of 18 numbers per job, -1 for unknown; comments begin with ';'.
 
 local numbers = require("weir.core").numbers
 
 local M = {}
 
-local HEADER_MAX = 1000 -- comments that are kept
+local HEADER_MAX = 1000 -- comments stored, at most
 
 local function wrong_line(line)
   local n = 0
@@ -15,7 +15,8 @@ local function wrong_line(line)
   return n ~= 18 and ("18 numbers are expected, there are %d"):format(n) or "it cannot be read"
 end
 
--- number submit wait run procs cpu used_memory asked_procs asked_time asked_memory status user group app queue partition before think
+-- Fields: number submit wait run procs cpu used_memory asked_procs asked_time asked_memory status user group app queue
+-- partition before think.
 local function read_job(line)
   local n, id, submit, _, run, procs, _, _, asked, time, memory, _, user, group, _, queue = numbers(line)
   if n ~= 18 or not (id and submit and run and procs and asked and time) then return nil end
@@ -33,7 +34,8 @@ local function comment_reader(header)
   end
 end
 
---- next() returns a job and the number of its line; or nil, the number, and what is wrong; or nothing.
+--- Returns next(), which returns a job and a line number; or nil, the line number, and a message; or nothing at the
+--- end.
 function M.reader(trace, lines)
   local read_comment = comment_reader(trace.header)
   return function()
