@@ -1,5 +1,5 @@
---- engine.lua - engines as scripts see them: policies by name, several to choose from, files that are watched. Adds to the
---- compiled engine what is best written in Lua.
+--- engine.lua - engines as seen by scripts: policies by name, a choice of policies, watched files. Adds to the compiled
+--- engine the parts written in Lua.
 
 local core = require "weir.core"
 local part = require "weir.rset.job_part"
@@ -9,10 +9,10 @@ local M = {}
 
 local engine = core.methods "engine"
 local use, match, grow, shrink = engine.use, engine.match, engine.grow, engine.shrink
-local check = engine.policy -- raises where it is no engine, or a dead one
+local check = engine.policy -- raises for no engine or a closed engine
 
--- What is known of an engine besides: {allowed = {name = policy}, budget =, watch = {path, stamp, words, error}, good = the policy that
--- was in use before, retired = see engine.retired}.
+-- The state of an engine in Lua: {allowed = {name = policy}, budget =, watch = {path, stamp, words, error}, good = the
+-- policy in use before, retired = see engine.retired}.
 local known = setmetatable({}, { __mode = "k" })
 
 -- ---- making one ---------------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ local function check_options(opts)
   end
 end
 
--- The policies that jobs may choose, by name.
+-- Loads the policies from which jobs may choose. Returns the policies by name.
 local function load_allowed(list, budget)
   if list == nil then return nil end
   local allowed = {}
@@ -39,10 +39,11 @@ local function load_allowed(list, budget)
   return allowed
 end
 
---- An engine. opts.resources: a graph; .policy: what policy.load takes; .policies: a list of such, from which a job
---- chooses by attributes.system.policy; .budget: what a match may cost, {instructions =, memory =, seconds =}.
---- .overrun: what happens at the end of a job that nobody releases. "hold" (if nothing else was said): it keeps what it has, and a
---- reservation that needs some of that is held back until it is released; "expire": it is released at its end.
+--- Makes an engine. opts.resources: a graph; .policy: an argument of policy.load; .policies: a list of policies, from
+--- which a job chooses by attributes.system.policy; .budget: limits of a match, {instructions =, memory =, seconds =}.
+--- .overrun: the treatment of a job not released at its end. "hold" (the default): the job keeps all resources, and a
+--- reservation in need of the resources is held back until the job is released; "expire": the job is released at its
+--- end.
 function M.new(opts, graph)
   check_options(opts)
   local chosen, why, code = policy.load(opts.policy or policy.default, opts.budget)
@@ -66,7 +67,7 @@ local function names_of(allowed)
   return #names > 0 and table.concat(names, ", ") or "none"
 end
 
--- The options of one match with the policy that the job asks for.
+-- The options of a match, with the policy chosen by the job.
 local function with_choice(self, request, opts)
   local allowed = known[self] and known[self].allowed
   local name = opts and opts.policy or allowed and request:attribute "policy"
@@ -80,7 +81,7 @@ local function with_choice(self, request, opts)
   return own
 end
 
--- Puts a policy in use. The one before is kept as the last good one, unless it overran.
+-- Puts a policy in use. The previous policy is kept as the last good policy, unless the previous policy overran.
 local function put_in_use(self, own, chosen)
   local _, before = check(self)
   local done, why, code = use(self, chosen)
@@ -90,9 +91,9 @@ local function put_in_use(self, own, chosen)
 end
 
 --- @method use(policy: any, options: table?): boolean?, string?, string? --
---- Replaces the policy, by name, path, table or policy; the old one stays when the new one does not load. With
+--- Replaces the policy, by name, path, table or policy; the old policy stays when the new policy does not load. With
 --- opts.watch a policy from a file is replaced whenever the file changes: before a match, as a whole; an edit that
---- does not load leaves the last good one in place (see e:watched). opts.failed(message) is called then.
+--- does not load leaves the last good policy in place (see e:watched). opts.failed(message) is called then.
 function engine.use(self, x, opts)
   check(self)
   if opts ~= nil and type(opts) ~= "table" then
@@ -115,7 +116,8 @@ function engine.use(self, x, opts)
 end
 
 --- @method watched(): table? --
---- What is watched: {path =, error = why the file as it is now was not taken, or nil}; nil when nothing is.
+--- The watched file: {path =, error = why the present contents of the file did not load, or nil}; nil when no file is
+--- watched.
 function engine.watched(self)
   check(self)
   local watch = known[self] and known[self].watch
@@ -123,8 +125,8 @@ function engine.watched(self)
 end
 
 --- @method reload(): boolean?, string?, string? --
---- Takes a watched file that changed: true when the policy was replaced, false when the file is as it was; or nil,
---- message, code when it does not load. Every match does this first.
+--- Loads a watched file again after a change: true when the policy was replaced, false when the file has not changed;
+--- or nil, message, code when the file does not load. Every match does so first.
 function engine.reload(self)
   check(self)
   local own = known[self]
@@ -145,9 +147,9 @@ function engine.reload(self)
 end
 
 --- @method retire(): table? --
---- Where the policy in use took more than twice its seconds in its last match: the policy that was in use before, if there was one,
---- takes its place. Returns what e:retired() tells then; nil where the policy in use did nothing of that kind. Matches, grow and
---- explanations do this by themselves.
+--- Replaces a policy in use that took more than twice its seconds in the last match by the policy in use before, if
+--- any. Returns the result of e:retired() then; nil when the policy in use did not overrun. Matches, grow and
+--- explanations call retire by themselves.
 function engine.retire(self)
   local _, bad = check(self)
   local took = bad and bad.overran
@@ -166,14 +168,15 @@ function engine.retire(self)
 end
 
 --- @method retired(): table? --
---- The policy that was last taken out of service, as it took more than twice its seconds: {policy =, label =, seconds =, why =, instead =
---- the policy that took its place; nil: there was none, and it stays}; nil when none was, or another policy has come since.
+--- The policy last taken out of service for taking more than twice its seconds: {policy =, label =, seconds =, why =,
+--- instead = the successor; nil: no policy was in use before, and the policy stays}; nil when no policy was retired,
+--- or a further policy has been put in use since.
 function engine.retired(self)
   check(self)
   return known[self] and known[self].retired
 end
 
--- Passes the results of a match on; where they say that the policy in use overran, it is retired, and the message tells.
+-- Passes on the results of a match. When the policy in use overran, retires the policy and says so in the message.
 local function judged(self, result, why, code, ...)
   if result ~= nil or code ~= "policy" then return result, why, code, ... end
   local retired = engine.retire(self)
@@ -182,13 +185,13 @@ end
 
 -- ---- matching -----------------------------------------------------------------------------------------------
 
--- A request from what weir.request takes.
+-- Makes a request from an argument of weir.request. Set by M.reads.
 local read_request = function() end
 
---- Told by the library, which stands on this file: how texts become requests.
+--- Sets the function from texts to requests. Called by the library, which is built on this file.
 function M.reads(f) read_request = f end
 
--- Calls f(request, ...) with a text turned into a request.
+-- Calls f(request, ...), with a text turned into a request.
 local function with_request(request, f, ...)
   if type(request) ~= "string" then return f(request, ...) end
   local read, why, code = read_request(request)
@@ -196,7 +199,7 @@ local function with_request(request, f, ...)
   return f(read, ...)
 end
 
---- For explanations, which stand on this file.
+--- Used by explanations, which are built on this file.
 M.with_request, M.with_choice, M.judged = with_request, with_choice, judged
 
 local function choose_and_match(self, request, opts)
@@ -211,7 +214,7 @@ local function choose_and_match(self, request, opts)
   return judged(self, match(self, request, own))
 end
 
---- Matches what weir.request takes.
+--- Matches a request, given as an argument of weir.request.
 function engine.match(self, request, opts)
   if opts ~= nil and type(opts) ~= "table" then
     error(("bad argument #2 to 'match' (table expected, got %s)"):format(type(opts)))
@@ -225,13 +228,13 @@ function engine.match(self, request, opts)
   return with_request(request, function(r) return choose_and_match(self, r, opts) end)
 end
 
---- Gives a job more: what a request finds.
+--- Adds to a job the resources found for a request.
 function engine.grow(self, job, request)
   return with_request(request, function(r) return judged(self, grow(self, job, r)) end)
 end
 
---- Takes a part away from a job: a vertex, a list of vertices, {ranks = "0-3"}, an R (text or table), or some units of
---- one pool, {vertex = v, amount = n}. Returns the job as it is then, or true when nothing is left of it.
+--- Takes a part away from a job: a vertex, a list of vertices, {ranks = "0-3"}, an R (text or table), or units of a
+--- pool, {vertex = v, amount = n}. Returns the job as it is then, or true when nothing is left of the job.
 function engine.shrink(self, job, what)
   return part.shrink(self, job, what, shrink)
 end

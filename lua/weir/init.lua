@@ -1,7 +1,7 @@
---- weir - resource graphs, and policies that choose from them. See `weir.engine` for the usual way in.
+--- weir - resource graphs, and policies that choose from resource graphs. See `weir.engine` for the usual way in.
 --
--- Wrong use raises. What can fail for reasons outside of the program returns nil, a message and a code (a word such as
--- "parse", "busy", "infeasible").
+-- Wrong use raises. An operation that can fail for reasons outside of the program returns nil, a message and a code
+-- (a word such as "parse", "busy", "infeasible").
 
 local coarse = require "weir.machine.coarsen"
 local core = require "weir.core"
@@ -23,9 +23,9 @@ local weir = {
   idset = core.idset, hostlist = core.hostlist, rset = rset.new, R = rset.new,
 }
 
---- A graph from a file. The format is told by content; files that end in ".lua" are RDL or recipes, see weir.script.
---- opts.format forces one; opts.types: where an RDL file finds types of its own. Lua files run in a sandbox; instructions,
---- memory and seconds are its budgets.
+--- Loads a graph from a file. The format is told by content; files with the ending ".lua" are RDL or recipes, see
+--- weir.script. opts.format forces a format; opts.types: directories with types for an RDL file. Lua files run in a
+--- sandbox with the budgets instructions, memory and seconds.
 function weir.load(path, opts)
   if type(path) ~= "string" then error("weir.load: a file name expected, got " .. type(path), 2) end
   local format = opts and opts.format
@@ -33,8 +33,8 @@ function weir.load(path, opts)
   return core.load(path, opts)
 end
 
---- A graph from a text. opts: format, told by content if not given, but for "recipe" and "rdl"; source, what errors call
---- the text.
+--- Makes a graph from a text. opts: format, by default told by content, except for "recipe" and "rdl"; source, the
+--- name of the text in errors.
 function weir.parse(text, opts)
   local format = opts and opts.format
   if not script.reads(format) then return core.parse(text, opts) end
@@ -45,7 +45,7 @@ local function looks_synthetic(text)
   return text:find "^%s*[%a_][%w_.-]*[:%(%[]" or text:find "^%s*[%a_][%w_.-]*%s.*:"
 end
 
---- A graph from whatever names one: a graph, a resource set, a recipe's table, "local" for this machine, a file, a
+--- Returns a graph from a graph, a resource set, a recipe's table, "local" for the machine at hand, a file, or a
 --- synthetic string.
 function weir.resources(x, opts)
   if type(x) == "table" then return recipe.build(x) end
@@ -56,26 +56,26 @@ function weir.resources(x, opts)
   return weir.load(x, opts)
 end
 
--- A name that can only be a file's: has an extension, or starts like a path.
+-- Whether a text can only be the name of a file: with an extension, or with the beginning of a path.
 local function looks_like_path(text)
   return text:find "^%.?%.?/" or text:find "%.%a+$"
 end
 
---- What a text is as a request: "file" or "text" (a jobspec or a shape string).
+--- The kind of a text given as a request: "file" or "text" (a jobspec or a shape string).
 function weir.request_kind(text)
   if text:find "[\n{]" then return "text" end
   return (files.exists(text) or looks_like_path(text)) and "file" or "text"
 end
 
--- Puts the name of a text where the compiled module has a stand-in for it.
+-- Puts the name of a text into a message of the compiled module, in place of a placeholder.
 local function named(name, request, why, code)
   if request or not name then return request, why, code end
   local rest = why:match "^<request>(.*)$" or ": " .. why
   return nil, name .. rest, code
 end
 
---- A request from a jobspec as a table, as YAML or JSON text, as the name of a file, or from a shape string.
---- `name`: what errors call a text; it is then never a file's name.
+--- Makes a request from a jobspec as a table, as YAML or JSON text, as the name of a file, or from a shape string.
+--- `name`: the name of a text in errors; with a name, x is never the name of a file.
 function weir.request(x, name)
   if type(x) ~= "string" or name or weir.request_kind(x) == "text" then return named(name, core.request(x)) end
   local text, why, code = files.read(x, "jobspec")
@@ -83,14 +83,14 @@ function weir.request(x, name)
   return named(x, core.request(text))
 end
 
---- A policy: weir.policy(x, budget) takes what policy.load takes. weir.policy.chain{...} and weir.policy.weighted{...}
---- make one of several.
+--- Makes a policy: weir.policy(x, budget) takes the arguments of policy.load. weir.policy.chain{...} and
+--- weir.policy.weighted{...} make a policy of several.
 weir.policy = setmetatable({ chain = policy.chain, weighted = policy.weighted, list = policy.list }, {
   __call = function(_, ...) return policy.load(...) end,
 })
 
---- An engine: weir.engine{resources = graph or what weir.resources takes, policy = "low"}; see weir.engine in engine.lua
---- for the other options.
+--- Makes an engine: weir.engine{resources = a graph or an argument of weir.resources, policy = "low"}; see
+--- weir.engine in engine.lua for further options.
 function weir.engine(opts)
   local graph, why, code = weir.resources(type(opts) == "table" and opts.resources)
   if type(opts) == "table" and not graph then return nil, why, code end
@@ -102,22 +102,24 @@ end
 local graph = core.methods "graph"
 local coarsen, format = graph.coarsen, graph.format
 
---- A coarse view and the map between the two: g:coarsen{keep = {"rack", "node"}}; see machine/coarsen.lua.
+--- Returns a coarse view and the map between view and graph: g:coarsen{keep = {"rack", "node"}}; see
+--- machine/coarsen.lua.
 function graph.coarsen(self, opts)
   return coarse.remember(coarsen(self, opts))
 end
 
---- The graph as a text: see the writers in weir.h, and "recipe", which returns also a list of what a recipe cannot say.
+--- The graph as a text: see the writers in weir.h, and "recipe", which also returns a list of the parts that a recipe
+--- cannot express.
 function graph.format(self, name, opts)
   if name == "recipe" then return recipe_write.text(self) end
   return format(self, name, opts)
 end
 
---- Books on the fine graph what an allocation took on a view of it: view:expand(allocation, {job = 7}).
+--- Allocates on the fine graph the resources of an allocation on a view: view:expand(allocation, {job = 7}).
 graph.expand = coarse.expand
 
---- A conversation on the terminal, from any script: what is local where it is called is at hand under its name. opts:
---- resources, engine, policy, and input, a text to run instead. Returns when the person leaves.
+--- Starts a dialogue on the terminal, from any script: the caller's local variables are available by name. opts:
+--- resources, engine, policy, and input, a text to run instead. Returns when the user leaves.
 function weir.repl(opts)
   local status = require("weir.repl").here(opts, 1)
   return status
@@ -125,7 +127,8 @@ end
 
 engines.reads(weir.request)
 
---- weir.explain.text(report, columns), .headline(report), .plain(report): what e:explain() gives, in words and for programs.
+--- weir.explain.text(report, columns), .headline(report), .plain(report): a report of e:explain() in words and for
+--- programs.
 weir.explain = explain
 
 for _, class in ipairs { "engine", "graph", "rset" } do method_errors.mend(core.methods(class)) end

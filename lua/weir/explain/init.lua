@@ -1,22 +1,23 @@
---- explain/init.lua - why a request does not fit: e:explain(request, options) gives a report, M.text makes it readable.
+--- explain/init.lua - why a request does not fit: e:explain(request, options) gives a report, M.text its text.
 --
--- A report is a table; all in it has been tried out on a duplicate of the graph and its books:
---   verdict    "fits"; "busy": once some jobs have ended; "blocked": it could, but something is down or the policy's filters
---              leave out what is up; "infeasible": not on this machine under this policy, as a match says it; "rejected": the policy
---              does not admit it, `why` says why
---   fits       whether it fits now
---   start      the earliest start in seconds, with `vertices`, what it gets then; nil: none in sight
---   after      the jobs that have to end before that: a list of obstacles
---   ways       lists of obstacles. Without all of one list the request fits, and every one in it is needed ("cut": perhaps not
---              every one; the search for less was given up). An obstacle is {kind = "job", job =, ["end"] =},
---              {kind = "state", vertex =, state =}, {kind = "constraint", constraint =, text =} or {kind = "policy", part =}
+-- A report is a table. Everything reported has been tried on a duplicate of the graph and its schedules:
+--   verdict    "fits"; "busy": fits once some jobs have ended; "blocked": prevented by a state, or by filters of the
+--              policy that exclude vertices in state up; "infeasible": never fits on this machine under this policy,
+--              as a match says; "rejected": the policy does not admit the request, `why` says why
+--   fits       whether the request fits now
+--   start      the earliest start in seconds, with `vertices`, the picks at that time; nil: no start found
+--   after      the jobs that have to end before `start`: a list of obstacles
+--   ways       lists of obstacles. Without all obstacles of a list the request fits, and every obstacle of a list is
+--              needed (with "cut": perhaps not every obstacle, as the minimization was given up). An obstacle is
+--              {kind = "job", job =, ["end"] =}, {kind = "state", vertex =, state =},
+--              {kind = "constraint", constraint =, text =} or {kind = "policy", part =}
 --   shortage   need against have, where the request falls short: see weir_shortage in weir.h
---   alternatives  true where the request has some (or_slots): then there is no shortage
---   levels     what became of all vertices of each type asked for: {type =, need =, visited =, left =,
---              causes = {{by =, type =, of =, count =}...}}, the largest first
---   stats      of the match itself;  tries: matches made to find all this
---   assumed    what was assumed, as texts (options down, up, release, without, constraint, policy)
---   where      the vertex that it is about: `asked`, the one asked about, or the nearest above it of a type asked for
+--   alternatives  true for a request with or_slots: the report then has no shortage
+--   levels     the fate of all vertices of each type asked for: {type =, need =, visited =, left =,
+--              causes = {{by =, type =, of =, count =}...}}, sorted by count, the largest first
+--   stats      of the match;  tries: number of matches made for the report
+--   assumed    the assumptions, as texts (options down, up, release, without, constraint, policy)
+--   where      the vertex examined: `asked`, the vertex of the question, or the nearest ancestor of a type asked for
 
 local core = require "weir.core"
 local engines = require "weir.engine"
@@ -38,7 +39,7 @@ local function check_options(opts)
   end
 end
 
--- One thing or a list of them, as a list.
+-- A value or a list of values, as a list.
 local function each(value)
   if value == nil then return {} end
   return type(value) == "table" and value or { value }
@@ -46,7 +47,7 @@ end
 
 -- ---- what is assumed -----------------------------------------------------------------------------------------
 
--- The vertex of a graph that a path or a vertex of the original names.
+-- The vertex of a graph with the path given, or with the path of a vertex of the original.
 local function vertex_in(graph, x, field)
   local path = type(x) == "userdata" and x.path or x
   if type(path) ~= "string" then error(("field '%s': a vertex or its path expected, got %s"):format(field, type(x))) end
@@ -74,7 +75,8 @@ local function assume_released(copy, list, said)
   return true
 end
 
--- Takes from a constraint what `wanted(operator, value)` names; true when nothing is left of it. *count: how often.
+-- Removes from a constraint all values for which `wanted(operator, value)` is true, and adds the number of removals to
+-- count[1]. Returns true when nothing is left of the constraint.
 local function strip(constraint, wanted, count)
   for operator, list in pairs(constraint) do
     local kept = core.array {}
@@ -92,7 +94,8 @@ end
 local KEYS = { property = "properties", properties = "properties", host = "hostlist", hostlist = "hostlist", rank = "ranks",
   ranks = "ranks", ["or"] = "or", ["not"] = "not" }
 
--- "constraint", "property=bigmem", "hostlist", "ranks=0-3" as a function of operator and value.
+-- Parses "constraint", "property=bigmem", "hostlist" or "ranks=0-3" into a predicate of operator and value; nil where
+-- invalid.
 local function matcher(text)
   if type(text) ~= "string" then error(("field 'without': a text or a list of texts expected, got %s"):format(type(text))) end
   if text == "constraint" then return function() return true end end
@@ -118,7 +121,7 @@ local function system_of(jobspec)
   return jobspec.attributes.system
 end
 
--- The request with another constraint, or less of one.
+-- The request with the constraint replaced or reduced as the options say.
 local function assume_constraint(request, opts, said)
   if opts.without == nil and opts.constraint == nil then return request end
   local jobspec = core.json_decode(request:format "json")
@@ -155,7 +158,7 @@ local function assume_policy(self, request, opts, said)
   return chosen, why, code
 end
 
--- Changes the copy as the options want.
+-- Applies the options down, up and release to the copy.
 local function assume(copy, opts, said)
   local done, why, code = assume_states(copy, opts.down, "down", said)
   if done then done, why, code = assume_states(copy, opts.up, "up", said) end
@@ -187,7 +190,7 @@ local function has_alternatives(resources)
   return false
 end
 
--- What is explained: {graph, copy, policy, request, where, at, said}.
+-- Returns the settings of an explanation: {graph, copy, policy, request, where, at, said}.
 local function ask(what, opts)
   local settings = { at = opts.at, where = what.where }
   for _, name in ipairs(READINGS) do settings[name] = opts[name] end
@@ -218,7 +221,7 @@ local function on_copy(self, request, opts, what)
   return ask(what, opts)
 end
 
--- The copy goes with the question, whatever happens.
+-- Makes the copy be closed with the settings, also on an error.
 local function closing(what)
   return setmetatable(what, { __close = function() what.copy:close() end })
 end
@@ -226,12 +229,13 @@ end
 local engine = core.methods "engine"
 
 --- @method explain(request: any, options: table?): table?, string?, string? --
---- Why a request does not fit now, or where it does: a report, see weir.explain; weir.explain.text makes text of it. Nothing is
---- taken. Options: {at = seconds, vertex = only about this one (or its path)}, and what is assumed on a duplicate of the books:
---- {down =, up = vertices or paths, release = jobs, without = "property=bigmem", constraint = table, policy =}; links,
---- slot_parent, slot_sums, strict_levels, whole_pools = true as for match.
+--- Explains why a request does not fit now, or where the request fits: returns a report, see weir.explain;
+--- weir.explain.text makes text of a report. Nothing is allocated. Options: {at = seconds, vertex = a vertex or path
+--- to which the question is limited}, and assumptions made on a duplicate of the graph: {down =, up = vertices or
+--- paths, release = jobs, without = "property=bigmem", constraint = table, policy =}; links, slot_parent, slot_sums,
+--- strict_levels, whole_pools = true as for match.
 function engine.explain(self, request, opts)
-  local graph = engine.resources(self) -- raises where that is no engine, or a dead one
+  local graph = engine.resources(self) -- raises for no engine or a closed engine
   opts = opts or {}
   check_options(opts)
   return engines.with_request(request, function(r)
@@ -296,7 +300,7 @@ local function plain_shortage(s)
   return plain
 end
 
---- A report without vertices: what weir explain --json writes.
+--- A report without userdata, as written by weir explain --json.
 function M.plain(report)
   return {
     verdict = report.verdict, fits = report.fits, why = report.why, start = report.start, policy = report.policy,

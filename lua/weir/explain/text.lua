@@ -1,19 +1,19 @@
---- text.lua - explanations in words: numbers with their units, singular and plural, at most a screenful.
+--- text.lua - reports of explanations in words: numbers with units, singular and plural, at most a screenful.
 
 local M = {}
 
-local LINES = 20 -- of levels and ways together
-local FEW = 5    -- things named one by one
+local LINES = 20 -- lines of levels and ways together, at most
+local FEW = 5    -- things listed by name, at most
 
 -- ---- words ---------------------------------------------------------------------------------------------------
 
---- "24,016"
+--- A number with thousands separated: "24,016".
 function M.number(n)
   local digits = ("%d"):format(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
   return (digits:gsub("^(%-?),", "%1"))
 end
 
--- What is not counted in pieces.
+-- Types with a plural equal to the singular.
 local MASS = { memory = true, storage = true, power = true, bandwidth = true, chassis = true, lustre = true, ssd_space = true }
 
 --- A type in the plural: "nodes", "switches", "chassis".
@@ -24,7 +24,7 @@ function M.plural(type)
   return type .. "s"
 end
 
---- "1 node", "16 nodes", "24,016 GiB of storage", "3 units of memory".
+--- An amount in words: "1 node", "16 nodes", "24,016 GiB of storage", "3 units of memory".
 function M.amount(n, type, unit)
   if unit and unit ~= "" then return ("%s %s of %s"):format(M.number(n), unit, type) end
   if MASS[type] and type ~= "chassis" then
@@ -38,7 +38,7 @@ local function seconds(t)
   return text .. " s"
 end
 
--- "a", "a and b", "a, b and c", "a, b, c, d, e and 7 more".
+-- Joins a list in words: "a", "a and b", "a, b and c", "a, b, c, d, e and 7 more".
 local function join(list, most)
   local n = #list
   if n > (most or n) then
@@ -112,7 +112,7 @@ local function scope(s)
   return #extra > 0 and " " .. table.concat(extra, ", ") or ""
 end
 
--- "24,016 GiB of storage are needed", "16 slots of 1,501 GiB of storage need 24,016 GiB".
+-- The need of a shortage: "24,016 GiB of storage are needed", "16 slots of 1,501 GiB of storage need 24,016 GiB".
 local function needed(s)
   local what = M.amount(s.need, s.type, s.unit)
   if not s.slots or s.slots == s.need or s.slots == 1 then return ("%s %s needed"):format(what, be(s.need)) end
@@ -126,7 +126,7 @@ local function supply(s)
   return ("%s of %s free"):format(have, M.number(s.total))
 end
 
--- Whether the part asks for nothing but so many of one thing.
+-- Whether a list of resources is a single resource without children.
 local function is_plain(list)
   if #list ~= 1 then return false end
   local r = list[1]
@@ -142,7 +142,7 @@ local function compound(s)
     s.have <= 1 and "fits" or "fit", into, scope(s), where)
 end
 
---- The shortage of a report in one sentence.
+--- The shortage of a report as a sentence.
 function M.shortage(s, where)
   if not s.type then
     local place = s.level and ("No single %s has"):format(s.level) or "Nowhere are"
@@ -195,7 +195,7 @@ function KINDS.policy(list, report)
   return ("under a policy other than %s (%s)"):format(report.policy or "this one", join(names))
 end
 
---- One way as words: "once jobs 3 and 5 have ended".
+--- A way as words: "once jobs 3 and 5 have ended".
 function M.way(way, report)
   local by_kind, words = {}, {}
   for _, ob in ipairs(way) do
@@ -224,7 +224,7 @@ local function cause(c)
   return M.number(c.count) .. " " .. words
 end
 
--- One line of columns: type, looked at, what became of them.
+-- A line of the table of levels: type, vertices visited, causes.
 local function level_line(level, width, columns)
   local words = {}
   for i, c in ipairs(level.causes) do words[i] = cause(c) end
@@ -238,7 +238,7 @@ local function level_line(level, width, columns)
   return text
 end
 
--- Levels that say the same are one line.
+-- The table of levels; levels with equal text share a line.
 local function level_lines(levels, columns)
   local lines, seen, width = {}, {}, 4
   for _, level in ipairs(levels) do width = math.max(width, #level.type) end
@@ -257,7 +257,7 @@ local HEADS = {
   blocked = "blocked: it could fit, but not just by waiting for jobs", infeasible = "infeasible: never on this machine as it is",
 }
 
--- Whether it is the policy, not the machine, by which it never fits.
+-- Whether the request is infeasible because of the policy, not because of the machine.
 local function never_by_policy(report)
   for _, way in ipairs(report.verdict == "infeasible" and report.ways or {}) do
     for _, obstacle in ipairs(way) do
@@ -290,7 +290,7 @@ local function wrap(text, columns, indent)
   return lines
 end
 
--- The vertices that it would get, the first ones by name.
+-- The vertices picked at the earliest start, the first few by name.
 local function places(report)
   local names = {}
   for i, pick in ipairs(report.vertices) do
@@ -322,13 +322,13 @@ local function add_ways(lines, report, columns)
   end
 end
 
--- The question was about something inside of what is asked for.
+-- A sentence for a question about a vertex inside of a vertex asked for.
 local function narrowed(report)
   if not report.asked or report.asked == report.where then return nil end
   return ("About %s, the %s that %s is in."):format(report.where.path, report.where.type, report.asked.path)
 end
 
--- "job 3 has ended", "/c/n1 is down".
+-- The assumptions as a sentence: "Assumed: job 3 has ended."
 local function assumption(report)
   if not report.assumed or #report.assumed == 0 then return nil end
   return "Assumed: " .. join(report.assumed, FEW) .. "."
@@ -354,8 +354,8 @@ local function body(report, columns)
   return lines
 end
 
---- A report as text, one line after the other, at most a screenful: {verdict, need against have, what would have to go, the
---- earliest start, what became of the vertices of each type}. `columns`: where lines are broken; nil: nowhere.
+--- A report as text, at most a screenful of lines: the verdict, need against have, the ways, the earliest start, and
+--- the fate of the vertices of each type. `columns`: width at which lines are broken; nil: lines are not broken.
 function M.text(report, columns)
   local lines = { M.headline(report) }
   for _, line in ipairs(body(report, columns)) do lines[#lines + 1] = line end

@@ -1,5 +1,5 @@
---- bench.lua - policies on trial: does one keep the contract, what does it read, what does it cost. Behind `weir policy
---- check`, `bench` and `profile`.
+--- bench.lua - tests of a policy: conformance to the contract, vertex fields read, cost. Behind `weir policy check`,
+--- `bench` and `profile`.
 
 local core = require "weir.core"
 local weir = require "weir"
@@ -25,7 +25,7 @@ local function small_machine()
   return g
 end
 
--- What an allocation took, as a text that is the same for the same choice.
+-- The picks of an allocation as text, equal for equal picks.
 local function choice(a)
   if type(a) ~= "userdata" then return tostring(a) end
   local list = {}
@@ -36,7 +36,8 @@ local function choice(a)
   return table.concat(list, " ")
 end
 
--- The requests that this version reads; the last step is always refused by a full machine.
+-- Matches REQUESTS on a small machine, calling note after each match. The last request always fails, as the machine is
+-- full. Returns the picks or codes; or nil, message.
 local function play(x, note)
   local engine, why = weir.engine { resources = small_machine(), policy = x }
   if not engine then return nil, why end
@@ -58,7 +59,7 @@ local function feasible(x, text)
   return a and true or false, why, code
 end
 
--- Where the policy makes something infeasible, and does not say that it means to.
+-- Notes the requests made infeasible by the policy without a rejection by `admit`.
 local function check_feasibility(x, say)
   for _, text in ipairs(REQUESTS) do
     local here, _, code = feasible(x, text)
@@ -88,8 +89,8 @@ end
 
 local UNREAD = { io = true, limit = true, unknown = true }
 
---- Loads a policy and puts it on trial on a small machine. Returns {policy =, profile =, errors = {text}, notes = {text},
---- matched =, refused =}, and unread = true where there is no such policy, or it cannot be read.
+--- Loads a policy and tests the policy on a small machine. Returns {policy =, profile =, errors = {text}, notes =
+--- {text}, matched =, refused =}; with unread = true where the policy does not exist or cannot be read.
 function M.check(x)
   local report = { errors = {}, notes = {}, matched = 0, refused = 0, visited = 0, callbacks = 0 }
   local function say(kind, text) table.insert(report[kind == "note" and "notes" or "errors"], text) end
@@ -127,7 +128,7 @@ end
 
 local BENCH_MACHINE = "cluster:1 rack:16 node:64 socket:2 core:16 gpu:2 memory:1(size=128,unit=GB)"
 
--- Every third node busy, so that there are holes.
+-- A graph with every third node in use, so that free nodes are scattered.
 local function half_used()
   local g = assert(weir.synthetic(BENCH_MACHINE))
   local engine = assert(weir.engine { resources = g, policy = "low" })
@@ -140,7 +141,7 @@ end
 
 local BENCH = { { "one node", "slot=1/node" }, { "8 nodes", "slot=8/node" }, { "4 cores", "slot=1/core=4" } }
 
---- What matches cost under a policy on 1,024 nodes, a third of them in use: a list of {name, visited, callbacks, us}.
+--- Measures matches under a policy on 1,024 nodes, a third in use. Returns a list of {name, visited, callbacks, us}.
 function M.bench(x, rounds)
   local engine = half_used()
   local done, why, code = engine:use(x)
@@ -161,8 +162,8 @@ end
 
 -- ---- where the time goes ------------------------------------------------------------------------------------
 
---- Matches requests with a policy that is watched: {matches =, seconds =, lua =, hooks =, lines = {{line, share, text}},
---- reads =, failures = {...}}.
+--- Matches requests under a policy with the profiler on. Returns {matches =, seconds =, lua =, hooks =, lines =
+--- {{line, share, text}}, reads =, failures = {...}}.
 function M.profile(resources, p, requests)
   local engine, why, code = weir.engine { resources = resources, policy = p }
   if not engine then return nil, why, code end
@@ -182,7 +183,7 @@ function M.profile(resources, p, requests)
   return report
 end
 
---- The lines of a profile, the hottest first: {line =, share =, text =}.
+--- The lines of a profile, sorted by share, the largest first: {line =, share =, text =}.
 function M.lines(p, profile)
   local texts, list = {}, {}
   for text in (p.source or ""):gmatch "([^\n]*)\n?" do texts[#texts + 1] = text end

@@ -1,13 +1,14 @@
---- chain.lua - one policy made of several. Used by weir.policy.chain and weir.policy.weighted; loaded into the state in
---- which the parts live, so it needs nothing but the language.
+--- chain.lua - a policy made of several. Used by weir.policy.chain and weir.policy.weighted. The file is loaded into
+--- the state in which the parts live, and so requires no modules.
 ---
---- A part is {policy = its table, options = the values of its options}.
+--- A part is {policy = the policy's table, options = values of the policy's options}.
 
 local M = {}
 
 -- ---- parts --------------------------------------------------------------------------------------------------
 
--- A request with the options of one part. The view of the last request is kept: the next call is mostly about it too.
+-- Returns a function from a request to the request with the options of a part. The last result is cached, as
+-- consecutive calls mostly concern the same request.
 local function views(options)
   local last, view
   return function(request)
@@ -16,7 +17,8 @@ local function views(options)
   end
 end
 
--- Calls a filter of a part as the engine would.
+-- Returns a part's hook as function(v, request), called with options and declared fields as the engine does; nil for
+-- none.
 local function filter(part, hook)
   local f, fields, view = part.policy[hook], part.policy.fields, views(part.options)
   if not f then return nil end
@@ -42,7 +44,7 @@ local function ancestor(v, kind)
   return v
 end
 
--- One word of an order list, as a function from a vertex to a number; what is not there comes last.
+-- Turns a word of an order list into a function from a vertex to a number; a missing value sorts last.
 local function key(word)
   local sign, rest = 1, word
   if word:sub(1, 1) == "-" then sign, rest = -1, word:sub(2) end
@@ -56,7 +58,7 @@ local function key(word)
   end
 end
 
--- The order of a part as a function that gives a list of numbers, or nil.
+-- A part's order as a function from a vertex to a list of numbers; nil for a part without an order.
 local function order_of(part)
   local order = part.policy.order
   if type(order) == "function" then
@@ -72,7 +74,7 @@ local function order_of(part)
   end
 end
 
--- The orders one after the other, the first four numbers of them.
+-- The concatenated orders of all parts, cut to four numbers.
 local function order(parts)
   local list = {}
   for _, part in ipairs(parts) do list[#list + 1] = order_of(part) end
@@ -105,7 +107,7 @@ local function init(parts)
   end
 end
 
--- Every part is asked in turn, with what those before it made of the request.
+-- Calls the admit hooks of all parts in turn, each with the request returned by the previous hook.
 local function admit(parts)
   local function ask(request)
     local amended
@@ -143,7 +145,7 @@ end
 
 -- ---- chain --------------------------------------------------------------------------------------------------
 
--- The scores of all parts, compared one after the other; nil where one of them sees no candidate.
+-- The scores of a vertex by all parts, in order; nil where a part rejects the vertex.
 local function scores_of(list, v, request)
   local scores = {}
   for i, f in ipairs(list) do
@@ -161,7 +163,7 @@ local function better(a, b)
   return a.at < b.at
 end
 
--- Candidates under one parent whose ids follow each other are a run.
+-- Groups candidates into runs: consecutive ids under a common parent.
 local function runs_of(candidates)
   local list, runs = {}, {}
   for i, v in ipairs(candidates) do
@@ -181,9 +183,9 @@ local function runs_of(candidates)
   return runs
 end
 
--- What select = "runs" stands for: the longest run first.
+-- The function for select = "runs": prefers the longest run.
 local function longest_runs(candidates, _, _, max)
-  if max == 1 then return nil end -- one lies together with itself: the first
+  if max == 1 then return nil end -- a single vertex is contiguous: take the first
   local runs, out = runs_of(candidates), {}
   table.sort(runs, function(a, b)
     if #a ~= #b then return #a > #b end
@@ -197,7 +199,7 @@ local function longest_runs(candidates, _, _, max)
   return out
 end
 
--- The select of the last part that has one.
+-- The select hook of the last part with a select.
 local function chooser(parts)
   for i = #parts, 1, -1 do
     local f, view = parts[i].policy.select, views(parts[i].options)
@@ -220,7 +222,8 @@ local function chain_select(parts, list)
   end
 end
 
---- The first part decides; where it sees no difference the second does, and so on. Every prune and every admit counts.
+--- Makes a policy in which the first part decides, the second where the first sees no difference, and so on. The
+--- prune and admit hooks of all parts apply.
 function M.chain(parts)
   local policy = common(parts, "chain", "The first of several policies decides, the next where it sees no difference.")
   local list = filters(parts, "evaluate")
@@ -237,7 +240,7 @@ end
 
 -- ---- weighted -----------------------------------------------------------------------------------------------
 
--- A part's opinion of one vertex as a number: its score, or what its order says, small being good.
+-- A part's opinion of a vertex as a number: the score, or the negated order, as small orders are preferred.
 local function opinion(part)
   local score, keys = filter(part, "evaluate"), order_of(part)
   if score then return score end
@@ -245,7 +248,7 @@ local function opinion(part)
   return function() return 0 end
 end
 
---- The sum of what the parts say, each times its weight.
+--- Makes a policy by the sum of the parts' opinions, each times a weight.
 function M.weighted(parts, weights)
   local policy = common(parts, "weighted", "The weighted sum of what several policies say.")
   local opinions = {}

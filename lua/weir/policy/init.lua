@@ -1,6 +1,6 @@
---- policy/init.lua - policies by name: where they lie, and reading them.
+--- policy/init.lua - finding policies by name, and loading policies.
 --
--- A name with a "/" in it or ending in ".lua" is a path. Any other is looked for as NAME.lua in the directories of
+-- A name with a "/" or the ending ".lua" is a path. Any further name is looked for as NAME.lua in the directories of
 -- WEIR_POLICY_PATH (separated by colons), then among the bundled policies.
 
 local combine = require "weir.policy.chain"
@@ -10,7 +10,8 @@ local suggest = require "weir.cli.suggest"
 
 local M = { default = "low" }
 
--- Where the bundled policies are, seen from the directory of weir's Lua files: installed, and in a build tree.
+-- The directory of the bundled policies: as configured at installation, or relative to weir's Lua files in a build
+-- tree.
 local function bundled()
   if core.prefix and core.prefix.policies then return core.prefix.policies end
   local here = package.searchpath("weir.engine", package.path) or ""
@@ -22,7 +23,7 @@ local function bundled()
   return installed
 end
 
---- The directories that names are looked for in, first to last.
+--- The directories searched for policies, first to last.
 function M.path()
   local dirs = {}
   for dir in (os.getenv "WEIR_POLICY_PATH" or ""):gmatch "[^:]+" do dirs[#dirs + 1] = dir end
@@ -42,7 +43,8 @@ local function names_in(dir)
   return names
 end
 
---- All policies on the path, or in the directories given, {name=, path=}; one that an earlier directory hides is left out.
+--- Lists all policies on the path, or in the directories given, as {name=, path=}; without policies hidden by an
+--- equal name in an earlier directory.
 function M.list(dirs)
   local found, seen = {}, {}
   for _, dir in ipairs(dirs or M.path()) do
@@ -72,7 +74,7 @@ local function unknown(name)
   return nil, ('no policy "%s"%s'):format(name:sub(1, 64), hint), "unknown"
 end
 
---- The file of a policy; or nil, message, "unknown".
+--- Returns the file of a policy; or nil, message, "unknown".
 function M.find(name)
   if is_path(name) then return name end
   for _, dir in ipairs(M.path()) do
@@ -84,7 +86,7 @@ end
 
 -- ---- reading ------------------------------------------------------------------------------------------------
 
--- Cuts at commas that are in no brackets.
+-- Splits a text at commas outside of brackets.
 local function words(text)
   local list, depth, from = {}, 0, 1
   for at, mark in text:gmatch "()([%[%]{},])" do
@@ -99,7 +101,7 @@ local function words(text)
   return list
 end
 
---- Takes "classes:mode=strict,k=4" apart: "classes", {mode = "strict", k = "4"}; or nil, message, "parse".
+--- Parses "classes:mode=strict,k=4". Returns "classes", {mode = "strict", k = "4"}; or nil, message, "parse".
 function M.parse(text)
   local name, rest = text:match "^(.*[^/:]):([^/].*)$"
   if not name then return text, {} end
@@ -116,7 +118,7 @@ end
 
 local SETTINGS = { "instructions", "memory", "seconds" }
 
--- What the compiled module takes: the budget with the options.
+-- The argument of the compiled module: options and budget in a table.
 local function settings(options, budget)
   local t = { options = options }
   for _, key in ipairs(SETTINGS) do t[key] = budget and budget[key] end
@@ -141,7 +143,7 @@ local function load_text(text, budget)
   return load_file(name, options, budget)
 end
 
--- {"classes", mode = "strict"}, {table, k = 4}, or the table of a policy.
+-- Loads {"classes", mode = "strict"}, {table, k = 4}, or the table of a policy.
 local function load_table(t, budget)
   local what = t[1]
   if what == nil then return core.policy_table(t) end
@@ -156,9 +158,9 @@ local function load_table(t, budget)
   return load_file(what, options, budget)
 end
 
---- A policy from a name, a path or "name:option=value,..."; from {name, option = value, ...}; from the table of a policy,
---- which then lives in the caller's state; a loaded policy as it is. Or nil, message, code. `budget`: what one match may
---- cost, {instructions =, memory = bytes, seconds =}.
+--- Loads a policy from a name, a path or "name:option=value,..."; from {name, option = value, ...}; from the table of a
+--- policy, which then lives in the caller's state; a loaded policy is returned as is. Returns the policy; or nil,
+--- message, code. `budget`: limits of a match, {instructions =, memory = bytes, seconds =}.
 function M.load(policy, budget)
   if type(policy) == "string" then return load_text(policy, budget) end
   if type(policy) == "table" then return load_table(policy, budget) end
@@ -173,7 +175,7 @@ local combine = table.remove(parts, 1).policy
 return combine.%s(parts, {%s})
 ]]
 
--- The values of a policy's options.
+-- The values of a policy's options, by name.
 local function values_of(policy)
   local values = {}
   for name, option in pairs(policy.options) do values[name] = option.value end
@@ -184,7 +186,7 @@ local function combine_source()
   return assert(files.read(assert(package.searchpath("weir.policy.chain", package.path)), "policy"))
 end
 
--- All parts from files: in one sandbox of their own.
+-- Combines policies from files, in a sandbox of their own.
 local function combine_files(kind, policies, weights)
   local parts = { { text = combine_source(), name = "chain.lua" } }
   for i, p in ipairs(policies) do
@@ -195,7 +197,7 @@ local function combine_files(kind, policies, weights)
   return core.policy_source(COMBINED:format(kind, table.concat(numbers, ", ")), kind, { parts = parts })
 end
 
--- All parts in the caller's state.
+-- Combines tables of policies in the caller's state.
 local function combine_tables(kind, tables, weights)
   local parts = {}
   for i, t in ipairs(tables) do
@@ -222,13 +224,13 @@ local function combined(kind, list, weights)
   return combine_files(kind, loaded, weights)
 end
 
---- One policy of several: the first decides, the second where the first sees no difference, and so on.
+--- Makes a policy of several: the first decides, the second where the first sees no difference, and so on.
 function M.chain(list)
   if type(list) ~= "table" or #list == 0 then error("weir.policy.chain: a list of policies expected", 2) end
   return combined("chain", list, {})
 end
 
--- {best_fit = 2, low = 1} as {{"best_fit", 2}, {"low", 1}}, in the order of the names.
+-- Turns {best_fit = 2, low = 1} into {{"best_fit", 2}, {"low", 1}}, sorted by name.
 local function pairs_of(weights)
   if #weights > 0 then return weights end
   local list = {}
@@ -237,7 +239,7 @@ local function pairs_of(weights)
   return list
 end
 
---- One policy of several: the sum of what they say, each times its weight: {best_fit = 2, low = 1}, or, for tables and
+--- Makes a policy of several: the sum of all scores, each times a weight: {best_fit = 2, low = 1}, or, for tables and
 --- policies with options, {{policy, weight}, ...}.
 function M.weighted(weights)
   if type(weights) ~= "table" or next(weights) == nil then

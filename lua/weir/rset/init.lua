@@ -1,4 +1,4 @@
---- rset/init.lua - resource sets (RFC 20, R version 1): weir.rset, and the methods that are best written in Lua.
+--- rset/init.lua - resource sets (RFC 20, R version 1): weir.rset, and the methods written in Lua.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -12,8 +12,8 @@ function M.is(x)
   return type(x) == "userdata" and (getmetatable(x) or {}) == "weir.rset"
 end
 
---- A resource set from an R as text, as a table or as the name of a file; without anything, one without ranks.
---- `name`: what errors call a text; it is then never a file's name.
+--- Makes a resource set from an R as text, as a table or as the name of a file; without an argument, a set without
+--- ranks. `name`: the name of a text in errors; with a name, x is never the name of a file.
 function M.new(x, name)
   if type(x) ~= "string" or name or x:find "^%s*{" then return core.rset(x, name) end
   local text, why, code = files.read(x, "R")
@@ -30,7 +30,7 @@ local function check_parts(what)
   end
 end
 
--- The part for which a constraint holds, as a table, as JSON or compiled.
+-- The part of a set for which a constraint holds, given as a table, as JSON or compiled.
 local function where(self, x)
   if type(x) ~= "userdata" then
     local why, code
@@ -40,11 +40,11 @@ local function where(self, x)
   return self:where(x)
 end
 
---- The part of a set that is on some ranks, on some hosts, has a property ("^name": has it not), meets a constraint
---- (RFC 31): r:subset{ranks = "0-3", property = "bigmem"}. What is named must all hold.
+--- The part of a set on some ranks, on some hosts, with a property ("^name": without the property), or meeting a
+--- constraint (RFC 31): r:subset{ranks = "0-3", property = "bigmem"}. All conditions given must hold.
 function rset.subset(self, what)
   check_parts(what)
-  rset.count(self) -- raises where it is none, or gone
+  rset.count(self) -- raises for no resource set or a closed set
   local part, why, code = self, nil, nil
   if what.ranks ~= nil then part, why, code = part:on_ranks(what.ranks) end
   if part and what.hosts ~= nil then part, why, code = part:on_hosts(what.hosts) end
@@ -53,7 +53,7 @@ function rset.subset(self, what)
   return part, why, code
 end
 
---- The set as a table: what format(kind) writes, decoded.
+--- The set as a table: the decoded text of format(kind).
 function rset.table(self, kind)
   rset.count(self)
   local text, why, code = self:format(kind)

@@ -1,18 +1,18 @@
---- job_part.lua - parts of a job, to be given back: vertices, ranks, an R, units of a pool.
+--- job_part.lua - the part of a job to give back: vertices, ranks, an R, or units of a pool.
 
 local core = require "weir.core"
 local rset = require "weir.rset"
 
-local vertex = core.members().vertex -- methods, which look at what they are called on
+local vertex = core.members().vertex -- methods, which check their receiver
 
 local M = {}
 
--- Stops the reading of a part. Caught in M.shrink.
+-- Raises {text, code}, caught in M.shrink.
 local function fail(code, ...) error { text = string.format(...), code = code } end
 
 -- ---- idsets -------------------------------------------------------------------------------------------------
 
--- The ids of what stands for a set of them; in an R that may be anything.
+-- An iterator over the ids of an idset; x may have any type, as an R is not checked before.
 local function ids(x, what)
   local ok, set = pcall(core.idset, x)
   if not ok or not set or set:empty() then
@@ -30,7 +30,8 @@ end
 
 local function has_no_rank(v) return v.rank == nil end
 
--- Rank -> list of vertices: what was picked on it; of a vertex taken whole above ranks, the topmost of each.
+-- Returns rank -> list of vertices of a job: the picks on a rank; and for a vertex taken whole above the ranks, the
+-- topmost vertex of each rank below.
 local function by_rank(job)
   local held = {}
   for _, pick in ipairs(job:vertices()) do
@@ -46,7 +47,7 @@ local function by_rank(job)
   return held
 end
 
--- Those of a list that lie below no other of it.
+-- The vertices of a list without an ancestor in the list.
 local function topmost(list)
   local is_in, tops = {}, {}
   for _, v in ipairs(list) do is_in[v] = true end
@@ -72,7 +73,7 @@ end
 
 -- ---- R ------------------------------------------------------------------------------------------------------
 
--- The vertices of some types at and below a list: "TYPE ID" -> list; and how many there are in all.
+-- Returns the vertices of some types at and below a list, as "TYPE ID" -> list, and the total number.
 local function by_type_and_id(list, types)
   local found, n = {}, 0
   for _, top in ipairs(topmost(list)) do
@@ -88,7 +89,8 @@ local function by_type_and_id(list, types)
   return found, n
 end
 
--- The children of an entry of R_lite without those that have no ids, as a "core" may be that is there because it must.
+-- The children of an entry of R_lite except types without ids: a "core" with an empty idset stands for no cores, as
+-- R_lite requires the key.
 local function with_ids(children)
   local left = {}
   for type, set in pairs(children) do
@@ -97,8 +99,8 @@ local function with_ids(children)
   return left
 end
 
--- The cores and gpus that an entry of R_lite names on one rank; all the job has there, when those are all of them or
--- none is named.
+-- The cores and gpus named by an entry of R_lite on a rank; everything the job has on the rank, when the entry names
+-- all or none.
 local function of_children(job, list, rank, children)
   if next(children) == nil then return topmost(list) end
   local types, named = { core = true, gpu = true }, {}
@@ -137,7 +139,7 @@ local function read_R(text)
   return R
 end
 
--- What the compiled module takes: a vertex or a list of vertices.
+-- Turns `what` into the argument of the compiled module: a vertex or a list of vertices.
 local function vertices(job, what)
   if rset.is(what) then return of_entries(job, what:table "rlite") end
   if type(what) == "string" then what = read_R(what) end
@@ -157,7 +159,7 @@ local function free_units(engine, job, what)
   return engine:job(job.id) or true
 end
 
---- The part `what` of a job goes; `shrink` is the engine's own method, for vertices.
+--- Gives back the part `what` of a job; `shrink` is the compiled engine's method for vertices.
 function M.shrink(engine, id, what, shrink)
   local job, why, code = engine:job(id)
   if not job then return nil, why, code end

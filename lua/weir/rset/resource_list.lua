@@ -1,5 +1,5 @@
---- resource_list.lua - resources by state, as `flux resource list` shows them: all, down and allocated are resource sets; up is
---- what is not down, free what is up and not allocated. Lines are the parts of a state that look alike.
+--- resource_list.lua - resources by state, as shown by `flux resource list`: all, down and allocated are resource
+--- sets; up is all without down; free is up without allocated. A line shows the parts of a state that look alike.
 
 local core = require "weir.core"
 local rset = require "weir.rset"
@@ -12,7 +12,7 @@ M.STATES = { "up", "down", "allocated", "free", "all" }
 
 local Listing = {}
 
--- up and free are worked out when they are asked for.
+-- Computes up and free on first use.
 function Listing.__index(self, state)
   local set
   if state == "up" then set = self.all - self.down end
@@ -21,12 +21,12 @@ function Listing.__index(self, state)
   return set
 end
 
---- A listing of three sets, of which down and allocated may be nil.
+--- Makes a listing of three sets; down and allocated may be nil.
 function M.of(all, down, allocated)
   return setmetatable({ all = all, down = down or core.rset(), allocated = allocated or core.rset() }, Listing)
 end
 
---- A listing of a graph as it is now.
+--- Makes a listing of the present state of a graph.
 function M.of_graph(g)
   local sets = {}
   for _, state in ipairs { "all", "down", "allocated" } do
@@ -37,7 +37,7 @@ function M.of_graph(g)
   return M.of(sets.all, sets.down, sets.allocated)
 end
 
--- An R tells no more than what there is, but the graph in it has states.
+-- Makes a listing of an R; the states come from the scheduling graph of the R, if present.
 local function of_rset(all)
   if not all:writer() then return M.of(all) end
   local g <close>, why, code = all:graph()
@@ -48,7 +48,7 @@ local function of_rset(all)
   return M.of(all, down)
 end
 
--- The answer of a scheduler: {"all": R, "down": R, "allocated": R}, each of which may be null.
+-- Makes a listing of a scheduler's answer: {"all": R, "down": R, "allocated": R}, each possibly null.
 local function of_answer(doc, source)
   local sets = {}
   for _, state in ipairs { "all", "down", "allocated" } do
@@ -60,13 +60,13 @@ local function of_answer(doc, source)
   return M.of(sets.all, sets.down, sets.allocated)
 end
 
---- Whether a text is something that parse takes: an R, or the answer of a scheduler.
+--- Whether M.parse can read a text: an R, or the answer of a scheduler.
 function M.reads(text)
   local key = text:match '^%s*{%s*"([^"]*)"'
   return key ~= nil and key ~= "graph"
 end
 
---- A listing of such a text.
+--- Makes a listing of an R or of the answer of a scheduler, as text.
 function M.parse(text, source)
   local key = text:match '^%s*{%s*"([^"]*)"'
   if key ~= "all" and key ~= "down" and key ~= "allocated" then
@@ -79,7 +79,7 @@ function M.parse(text, source)
   return of_answer(doc, source)
 end
 
---- What two listings have together; of sets with the same ranks for other hosts: nil, message, code.
+--- The union of two listings; or nil, message, code for sets with equal ranks on different hosts.
 function M.join(a, b)
   local sets = {}
   for _, state in ipairs { "all", "down", "allocated" } do
@@ -90,7 +90,7 @@ function M.join(a, b)
   return M.of(sets.all, sets.down, sets.allocated)
 end
 
---- The part of a listing that is on some ranks.
+--- The part of a listing on some ranks.
 function M.on_ranks(listing, ranks)
   local down, allocated = listing.down:on_ranks(ranks), listing.allocated:on_ranks(ranks)
   return M.of(assert(listing.all:on_ranks(ranks)), down, allocated)
@@ -98,7 +98,7 @@ end
 
 -- ---- queues -------------------------------------------------------------------------------------------------
 
--- The entry of a queue, or that of its parent.
+-- The configuration of a queue, or of the queue's parent.
 local function entry_of(queues, name)
   local entry = queues[name]
   return entry and (entry.parent and queues[entry.parent] or entry)
@@ -106,7 +106,7 @@ end
 
 local function requires(entry) return entry and entry.requires or {} end
 
---- The ranks of a queue: those that have all properties it requires. nil: there is no such queue.
+--- The ranks of a queue: all ranks with every property required by the queue; nil for an unknown queue.
 function M.queue_ranks(listing, queues, name)
   local entry = entry_of(queues, name)
   return entry and listing.all:where(core.constraint { properties = core.array(requires(entry)) }):ranks()
@@ -119,7 +119,7 @@ local function has_all(properties, names)
   return true
 end
 
--- The queues that a set with these properties belongs to, in the order of their names.
+-- The queues of a set with the properties given, sorted by name.
 local function queues_of(properties, view)
   local list = {}
   for _, name in ipairs(view.names) do
@@ -138,7 +138,7 @@ local function names_of(properties, but)
   return list
 end
 
---- The fields of a set: texts and numbers.
+--- The fields of a set as texts and numbers.
 function M.fields(state, set, view, queue)
   local properties, hosts = set:properties(), set:hosts()
   return {
@@ -149,7 +149,7 @@ function M.fields(state, set, view, queue)
   }
 end
 
--- The parts of a set whose ranks have the same properties.
+-- Splits a set into parts of ranks with equal properties.
 local function split(set)
   local parts, properties = { set }, set:properties()
   for _, name in ipairs(properties) do
@@ -167,7 +167,7 @@ end
 
 local LOOKS = { "state", "queue", "properties", "propertiesx" }
 
--- What parts must have in common to share a line: those of LOOKS that are shown.
+-- The key of a line: the shown fields of LOOKS. Parts with equal keys share a line.
 local function look(fields, shown)
   local words = {}
   for i, name in ipairs(LOOKS) do words[i] = shown(name) and fields[name] or "" end
@@ -176,7 +176,7 @@ end
 
 local function first_rank(set) return set:ranks():first() or math.huge end
 
--- Puts a part on the line of its look, or on a line of its own.
+-- Adds a part to the line with an equal key, or makes a new line.
 local function place(lines, line, key)
   local there = lines[key]
   if there then
@@ -187,8 +187,8 @@ local function place(lines, line, key)
   end
 end
 
---- The lines of some states: {state =, set =, queue =} each. shown(field): whether a field is to be seen. view.queues is
---- the configuration of queues, view.names those to be seen.
+--- The lines of some states: a list of {state =, set =, queue =}. shown(field): whether a field is shown.
+--- view.queues: the configuration of queues; view.names: the queues shown.
 function M.lines(listing, states, shown, view)
   local lines = {}
   for n, state in ipairs(states) do
