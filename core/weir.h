@@ -975,9 +975,10 @@ typedef struct weir_explanation {
     weir_vertex where;     /* the vertex of the options, or its nearest ancestor of a requested type */
     weir_stats stats;      /* of the match that failed */
     uint32_t tries;        /* matches made for the explanation */
+    bool cut;              /* WEIR_EXPLAIN_TRIES did not suffice: ways, or the shortage, may be missing */
 } weir_explanation;
 
-#define WEIR_EXPLAIN_TRIES  4000 /* the most matches for an explanation */
+#define WEIR_EXPLAIN_TRIES  4000 /* the most matches for an explanation; fewer where the constraint is large */
 #define WEIR_EXPLAIN_LEVELS 32   /* the most resources of a request with a weir_level */
 
 typedef struct weir_explain_options {

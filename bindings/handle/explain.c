@@ -201,6 +201,8 @@ static void push_explanation(lua_State *L, const struct telling *t)
     lua_createtable(L, 0, 10);
     set_text(L, "verdict", verdicts[x->verdict]);
     set_number(L, "tries", x->tries);
+    if (x->cut)
+        set_flag(L, "cut", true);
     if (x->start != WEIR_FOREVER)
         set_picks(L, t->box, x);
     set_vertex(L, t->box, "where", x->where);

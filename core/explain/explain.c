@@ -38,7 +38,7 @@ static int ask(void *data, const weir_policy *p)
     weir_err why = {0};
     int rc;
 
-    a->x->tries++;
+    weir_explain_spend(a->x);
     a->o.at = a->x->o->at;
     a->o.policy = p;
     a->o.reading = a->x->o->reading;

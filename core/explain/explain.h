@@ -59,7 +59,9 @@ struct explain {
     uint32_t *weight, *own; /* by vertex, the number of obstacles: at or below the vertex; at the vertex */
     weir_pick *picks;   /* of the last match with TRY_KEEP or TRY_LEAST */
     uint32_t npicks;
-    uint32_t tries, limit; /* matches so far, and the limit for the current stage */
+    uint32_t tries;     /* matches so far */
+    uint64_t spent, limit; /* the cost of the matches so far, in tries, and the limit for the current stage */
+    uint64_t size;      /* values in the current constraint */
     weir_stats stats;   /* of the last match */
 };
 
@@ -79,8 +81,12 @@ int weir_explain_with_policy(struct explain *x, bool least, int (*run)(void *dat
 int weir_explain_request(struct explain *x) WEIR_CHECKED;
 /* Drop x->request after a change of resources or constraint. */
 void weir_explain_changed(struct explain *x);
-/* Whether the limit of matches for the current stage is reached. */
-bool weir_explain_exhausted(const struct explain *x);
+/* Count a match. A match costs one try, and a further try for each TRY_VALUES values of the current constraint, as
+ * compiling and testing a constraint take time by its size. */
+#define TRY_VALUES 256
+void weir_explain_spend(struct explain *x);
+/* Whether the limit of tries for the current stage is reached; if so, the explanation is marked as cut. */
+bool weir_explain_exhausted(struct explain *x);
 
 /* ---- explain_ways.c ---- */
 

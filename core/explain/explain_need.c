@@ -313,6 +313,8 @@ static int fill(struct explain *x, weir_shortage *s)
         return rc < 0 ? rc : 0;
     s->need = weir_part_count(f.counted);
     rc = most_that_fit(x, &f, s->need, &s->have);
+    if (rc == WEIR_OK && x->out->cut && weir_explain_exhausted(x))
+        return 0; /* the bisection ended early: `have` is unknown */
     rc = rc ? rc : describe(x, &f, s);
     return rc ? rc : 1;
 }

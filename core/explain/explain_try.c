@@ -14,15 +14,31 @@ void weir_explain_changed(struct explain *x)
     x->request = NULL;
 }
 
+/* The number of values in a JSON text. */
+static uint64_t size_of(const json_t *value)
+{
+    uint64_t n = 1;
+    const char *key;
+    json_t *kid;
+
+    json_object_foreach((json_t *)(uintptr_t)value, key, kid)
+        n += size_of(kid);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        n += size_of(json_array_get(value, i));
+    return n;
+}
+
 /* The constraint without lifted parts, as {"and": [...]}. NULL: no part is left (*any is false), or out of memory. */
-static json_t *constraint_now(const struct explain *x, bool *any)
+static json_t *constraint_now(struct explain *x, bool *any)
 {
     json_t *list = json_array(), *value;
 
     *any = false;
+    x->size = 0;
     for (uint32_t i = x->first[WEIR_BY_CONSTRAINT]; list && i < x->first[WEIR_BY_CONSTRAINT + 1]; i++)
         if (!x->list[i].lifted) {
             *any = true;
+            x->size += size_of(x->list[i].atom);
             if (json_array_append_new(list, json_deep_copy(x->list[i].atom)))
                 break;
         }
@@ -37,10 +53,10 @@ static json_t *constraint_now(const struct explain *x, bool *any)
 }
 
 /* attributes.system as asked, with the current constraint. NULL: out of memory. */
-static json_t *system_now(const struct explain *x)
+static json_t *system_now(struct explain *x)
 {
-    const json_t *asked = json_object_get(json_object_get(x->asked->root, "attributes"), "system");
-    json_t *system = asked ? json_deep_copy(asked) : json_object();
+    json_t *asked = json_object_get(json_object_get(x->asked->root, "attributes"), "system");
+    json_t *system = asked ? json_copy(asked) : json_object(); /* members are shared: compiling changes nothing */
     bool any;
     json_t *constraint = constraint_now(x, &any);
 
@@ -182,9 +198,18 @@ int weir_explain_with_policy(struct explain *x, bool least, int (*run)(void *dat
 
 /* ---- asking ---- */
 
-bool weir_explain_exhausted(const struct explain *x)
+bool weir_explain_exhausted(struct explain *x)
 {
-    return x->tries >= x->limit;
+    if (x->spent < x->limit)
+        return false;
+    x->out->cut = true;
+    return true;
+}
+
+void weir_explain_spend(struct explain *x)
+{
+    x->tries++;
+    x->spent += 1 + x->size / TRY_VALUES;
 }
 
 struct question {
@@ -231,7 +256,8 @@ static int preview(void *data, const weir_policy *p)
 int weir_explain_try(struct explain *x, enum try_how how)
 {
     struct question q = {x, how};
+    int rc = weir_explain_with_policy(x, how == TRY_LEAST, preview, &q);
 
-    x->tries++;
-    return weir_explain_with_policy(x, how == TRY_LEAST, preview, &q);
+    weir_explain_spend(x);
+    return rc;
 }

@@ -96,6 +96,48 @@ static void test_verdicts(void)
     weir_graph_free(g);
 }
 
+/* Explains a request whose constraint has n members that no node fulfils. */
+static weir_explanation *explain_members(unsigned n, const char *begin, const char *member, const char *end)
+{
+    size_t size = 1000 + n * 60u, used = 0;
+    char *text = malloc(size);
+    weir_explanation *x;
+
+    used += (size_t)snprintf(text, size, "{\"version\":1,\"resources\":[{\"type\":\"slot\",\"label\":\"s\",\"count\":1,"
+                             "\"with\":[{\"type\":\"node\",\"count\":1}]}],\"tasks\":[{\"command\":[\"a\"],\"slot\":\"s\","
+                             "\"count\":{\"per_slot\":1}}],\"attributes\":{\"system\":{\"duration\":9,\"constraints\":%s", begin);
+    for (unsigned i = 0; i < n; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s", i ? "," : "");
+        used += (size_t)snprintf(text + used, size - used, member, i);
+    }
+    snprintf(text + used, size - used, "%s}}}", end);
+    x = explain(text, NULL);
+    free(text);
+    return x;
+}
+
+/* Matches of a request with a large constraint are fewer, and the explanation says so. */
+static void test_cost(void)
+{
+    static const struct { const char *begin, *member, *end; } rows[] = {
+        {"{\"properties\":[", "\"p%u\"", "]}"},
+        {"{\"and\":[", "{\"properties\":[\"p%u\"]}", "]}"},
+        {"{\"and\":[", "{\"or\":[{\"hostlist\":[\"h%u\"]}]}", "]}"},
+    };
+
+    load("cluster:1 node:4 core:2");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_explanation *x = explain_members(3, rows[i].begin, rows[i].member, rows[i].end);
+        CHECK(!x->cut && x->nways == 1 && x->ways[0].n == 3 && !x->ways[0].cut && x->shortage, "%zu: all is told", i);
+        weir_explanation_free(x);
+        x = explain_members(20000, rows[i].begin, rows[i].member, rows[i].end);
+        CHECK(x->cut && x->nways == 1 && x->ways[0].cut && x->ways[0].n > 0, "%zu: what is found is told as cut", i);
+        CHECK(x->tries < 2500, "%zu: %u matches", i, x->tries);
+        weir_explanation_free(x);
+    }
+    weir_graph_free(g);
+}
+
 static void test_levels(void)
 {
     weir_explanation *x;
@@ -315,6 +357,7 @@ static void test_nomem_told(void)
 int main(void)
 {
     test_verdicts();
+    test_cost();
     test_levels();
     test_where();
     test_policies();

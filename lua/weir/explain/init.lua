@@ -15,7 +15,8 @@
 --   alternatives  true for a request with or_slots: the report then has no shortage
 --   levels     the fate of all vertices of each type asked for: {type =, need =, visited =, left =,
 --              causes = {{by =, type =, of =, count =}...}}, sorted by count, the largest first
---   stats      of the match;  tries: number of matches made for the report
+--   stats      of the match;  tries: number of matches made for the report;  cut: true where a limit ended
+--              the search early
 --   assumed    the assumptions, as texts (options down, up, release, without, constraint, policy)
 --   where      the vertex examined: `asked`, the vertex of the question, or the nearest ancestor of a type asked for
 
@@ -307,7 +308,7 @@ function M.plain(report)
     where = report.where and report.where.path, asked = report.asked and report.asked.path,
     vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),
-    alternatives = report.alternatives, levels = plain_levels(report.levels), stats = report.stats, tries = report.tries,
+    alternatives = report.alternatives, levels = plain_levels(report.levels), stats = report.stats, tries = report.tries, cut = report.cut,
     assumed = core.array(report.assumed or {}),
   }
 end

@@ -351,6 +351,7 @@ local function body(report, columns)
   if report.alternatives and not report.fits then add(ALTERNATIVES) end
   add_ways(lines, report, columns)
   add(start_line(report))
+  if report.cut then add "The search for causes ended early, at its limit of matches: there may be more to say." end
   return lines
 end
 
