@@ -176,7 +176,7 @@ check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, sc
 	lua5.4 spec/tools/summary.lua check $$from && test -z "$$failed"
 check-deep: deps ## what takes longer: the other specs and the scenarios under sanitizers, every fuzz target for SECONDS
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
-	$$make -j$(JOBS) V=san build && $$make -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%) || exit 1; \
+	$$make -j$(JOBS) build && $$make -j$(JOBS) V=san build && $$make -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%) || exit 1; \
 	$$make -k V=san spec scenarios SPECS="$(SAN_LATER) $(wildcard spec/deep/*_spec.lua)" || failed=1; \
 	$$make -k SECONDS=$(if $(filter command line,$(origin SECONDS)),$(SECONDS),2) fuzz || failed=1; \
 	lua5.4 spec/tools/summary.lua check-deep $$from && test -z "$$failed"
