@@ -2,10 +2,10 @@
  * separate lua_State, and returns the result as plain data. Invariant: a userdata owns the state, so that every error
  * closes the state; outside of lua_pcall only functions that cannot raise are called on the state.
  *
- * opts.prelude is a text that runs first, and makes globals. The prelude gets a function source(name), and may return a
- * function that converts the result of the main text. source(name) compiles, in the sandbox, the text returned by the
- * host's opts.source(name): a text and a name, or nil and a message. opts.instructions, memory (bytes) and seconds are
- * budgets. */
+ * opts.prelude is a text that runs first, and makes globals. The prelude gets source(name) and limit(message), and
+ * may return a function that converts the result of the main text. source(name) compiles, in the sandbox, the text
+ * returned by the host's opts.source(name): a text and a name, or nil and a message. opts.instructions, memory (bytes)
+ * and seconds are budgets. */
 #include "policy/policy.h"
 
 #include <string.h>
@@ -80,6 +80,15 @@ static int source(lua_State *S)
     return 1;
 }
 
+/* limit(message): raises for a text that asks for too much. The error ends the script, like the end of a budget. */
+static int limit(lua_State *S)
+{
+    luaL_checkstring(S, 1);
+    lua_settop(S, 1);
+    weirlua_sandbox_of(S)->exhausted = true;
+    return lua_error(S);
+}
+
 /* Message handler: puts the place in the main text before a message with a different place or no place. */
 static int locate(lua_State *S)
 {
@@ -116,7 +125,8 @@ static int run_all(lua_State *S)
         compile(S, run->prelude, run->prelude_len, "prelude", run);
         lua_pushlightuserdata(S, run);
         lua_pushcclosure(S, source, 1);
-        lua_call(S, 1, 1);
+        lua_pushcfunction(S, limit);
+        lua_call(S, 2, 1);
         lua_replace(S, 1);
     }
     compile(S, run->text, run->len, run->name, run);

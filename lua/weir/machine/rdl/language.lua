@@ -3,7 +3,8 @@
 ---
 --- Errors raised here carry no position: the sandbox puts the line of the RDL file before the message.
 
-local source = ... -- source(name): the type called `name`, as a function
+-- source(name): the type called `name`, as a function; limit(message): raises for a text that asks for too much
+local source, limit = ...
 
 local DEPTH = 199 -- levels of a hierarchy
 
@@ -42,7 +43,9 @@ local function each_number(list, what, f)
     local first = math.tointeger(tonumber(low or part:match "^%d+$"))
     local last = high and math.tointeger(tonumber(high)) or first
     if not first or last < first then fail('%s: numbers such as "0-7,9" are wanted, not %s', what, show(list)) end
-    if last - first >= NUMBERS then fail("%s: %s are more numbers than the %d that one range may have", what, show(part), NUMBERS) end
+    if last - first >= NUMBERS then
+      limit(("%s: %s are more numbers than the %d that one range may have"):format(what, show(part), NUMBERS))
+    end
     for n = first, last do f(n) end
   end
 end
