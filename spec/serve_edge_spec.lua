@@ -43,21 +43,6 @@ local function enter(s, who)
   return assert(client.connect(s.tcp, { token_file = path }))
 end
 
--- A connection to TCP that does not wait.
-local function knock(s)
-  local tcp, raw = uv.new_tcp(), { text = "" }
-  local connected
-  tcp:connect("127.0.0.1", tonumber(s.tcp:match "%d+$"), function(err) connected = err or true end)
-  service.wait("a connection", function() return connected end)
-  assert.is_true(connected)
-  tcp:read_start(function(err, piece)
-    raw.closed = raw.closed or err ~= nil or piece == nil
-    raw.text = raw.text .. (piece or "")
-  end)
-  function raw.send(text) tcp:write(text) end
-  return raw
-end
-
 local function refused(code, result, why, got)
   assert.is_nil(result)
   assert.equal(code, got)
@@ -293,7 +278,7 @@ describe("TCP", function()
 
   it("takes short lines only before a token", function()
     local s = serve()
-    local raw = knock(s)
+    local raw = s:knock()
     raw.send(("x"):rep(5000))
     service.wait("the end", function() return raw.closed end)
     assert.matches("a line may have 4096 bytes", raw.text)
@@ -302,8 +287,8 @@ describe("TCP", function()
 
   it("has a limit on those who have shown no token", function()
     local s = serve { "--limit", "strangers=2" }
-    local first = knock(s)
-    local second, third = knock(s), knock(s)
+    local first = s:knock()
+    local second, third = s:knock(), s:knock()
     service.wait("the end of the first", function() return first.closed end)
     assert.matches("address 127.0.0.1 makes room for another connection", first.text, 1, true)
     assert.is_falsy(second.closed or third.closed)

@@ -27,20 +27,6 @@ end
 
 local function enter(s, who) return client.connect(s.tcp, { token_file = shell.path(s.dir, who, TOKENS[who] .. "\n") }) end
 
--- A connection over TCP that has asked for nothing yet.
-local function knock(s)
-  local tcp, raw, connected = uv.new_tcp(), { text = "" }, nil
-  tcp:connect("127.0.0.1", tonumber(s.tcp:match "%d+$"), function(err) connected = err or true end)
-  service.wait("a connection", function() return connected end)
-  assert.is_true(connected)
-  tcp:read_start(function(err, piece)
-    raw.closed = raw.closed or err ~= nil or piece == nil
-    raw.text = raw.text .. (piece or "")
-  end)
-  function raw.send(text) tcp:write(text) end
-  return raw
-end
-
 -- What administrators are told of users.
 local function told(s)
   local list = {}
@@ -117,7 +103,7 @@ describe("strangers who say nothing", function()
     local s = serve { strangers = 8, address = 8 }
     local all = {}
     for round = 1, 5 do
-      for _ = 1, 20 do all[#all + 1] = knock(s) end
+      for _ = 1, 20 do all[#all + 1] = s:knock() end
       assert.equal("alice", assert(enter(s, "alice")):ask("hello").name, round)
     end
     service.wait("the end of all but eight", function()
@@ -133,10 +119,10 @@ describe("strangers who say nothing", function()
 
   it("go before those who have begun to speak", function()
     local s = serve { strangers = 3, address = 3 }
-    local first = knock(s)
+    local first = s:knock()
     first.send '{"id":1,'
     service.wait("the beginning of a line", function() return (told(s)["address 127.0.0.1"] or {}).input_bytes == 8 end)
-    for _ = 1, 10 do knock(s) end
+    for _ = 1, 10 do s:knock() end
     first.send '"method":"hello"}\n'
     service.wait("an answer", function() return first.text:find '"role":"anyone"' or first.closed end)
     assert.is_falsy(first.closed)

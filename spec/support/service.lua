@@ -140,4 +140,18 @@ function Service:raw(on_line)
   return raw
 end
 
+--- A connection over TCP that has asked for nothing yet: raw.send(text), raw.text is what was read, raw.closed.
+function Service:knock()
+  local tcp, raw, connected = uv.new_tcp(), { text = "" }, nil
+  tcp:connect("127.0.0.1", tonumber(self.tcp:match "%d+$"), function(err) connected = err or true end)
+  M.wait("a connection", function() return connected end)
+  assert(connected == true, connected)
+  tcp:read_start(function(err, piece)
+    raw.closed = raw.closed or err ~= nil or piece == nil
+    raw.text = raw.text .. (piece or "")
+  end)
+  function raw.send(text) tcp:write(text) end
+  return raw
+end
+
 return M
