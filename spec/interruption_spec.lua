@@ -160,6 +160,11 @@ end
 
 local SIGNALS = { { "SIGINT", SIGINT, 130 }, { "SIGTERM", SIGTERM, 143 } }
 
+-- weir with a standard input that never has anything to say, and never ends.
+local function reading_the_pipe(words)
+  return pty.spawn { "sh", "-c", ('exec "$@" <>%s'):format(quote(fifo)), "sh", shell.bin, table.unpack(words) }
+end
+
 describe("a signal", function()
   for _, case in ipairs(STOPPED) do
     for _, signal in ipairs(SIGNALS) do
@@ -236,16 +241,27 @@ describe("a signal", function()
     assert.equal(143, (t:finish(20)))
   end)
 
+  it("that arrives before a read from a pipe stops the reading", function()
+    local path = shell.path(dir, "finalizer.lua", [[
+      local weir = require "weir"
+      local ok, why = pcall(function()
+        setmetatable({}, { __gc = function() io.popen("kill -INT $PPID"):close() end })
+        collectgarbage()
+        weir.load "/dev/stdin"
+      end)
+      print(ok, why)]])
+    local t <close> = reading_the_pipe { "run", path }
+    assert(t:wait_for("false\tinterrupted", 20))
+    assert.equal(0, (t:finish(20)))
+  end)
+
   it("stops the reading of a machine, which leaves no graph", function()
     local path = shell.path(dir, "interrupted.lua", [[
       local weir = require "weir"
-      local text = assert(weir.synthetic("cluster:1 node:9"):format "jgf")
-      local ok, why = pcall(function()
-        local file = io.popen("kill -INT $PPID; printf '%s' '" .. text .. "'")
-        return weir.load "]] .. "/dev/stdin" .. [["
-      end)
-      print(ok, why)]])
-    local t <close> = pty.spawn { "sh", "-c", ('exec "$@" <>%s'):format(quote(fifo)), "sh", shell.bin, "run", path }
+      local killer = io.popen "sleep 0.05; kill -INT $PPID"
+      print(pcall(weir.load, "/dev/stdin"))
+      killer:close()]])
+    local t <close> = reading_the_pipe { "run", path }
     assert(t:wait_for("false\tinterrupted", 20))
     assert.equal(0, (t:finish(20)))
   end)

@@ -335,11 +335,14 @@ static bool is_endless(FILE *f, const struct stat *st)
 
 int weir_file_open(const char *path, FILE **out, weir_err *err)
 {
-    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     const char *what = NULL;
     struct stat st;
+    FILE *f;
     bool known;
 
+    if (weir_interrupted()) /* a pipe that nobody writes to would block */
+        return weir_fail_at(err, WEIR_EINTERRUPTED, file_name(path), 0, 0, "interrupted");
+    f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     if (!f)
         return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot open: %s", strerror(errno));
     known = fstat(fileno(f), &st) == 0;
@@ -357,7 +360,8 @@ int weir_file_open(const char *path, FILE **out, weir_err *err)
 
 int weir_file_block(FILE *f, const char *path, char *block, size_t size, size_t *n, weir_err *err)
 {
-    *n = fread(block, 1, size, f);
+    /* A signal before the call is not going to wake a read that waits for a pipe or a terminal. */
+    *n = weir_interrupted() ? 0 : fread(block, 1, size, f);
     if (weir_interrupted())
         return weir_fail_at(err, WEIR_EINTERRUPTED, file_name(path), 0, 0, "interrupted");
     if (ferror(f))

@@ -1,6 +1,7 @@
 /* test_draft.c - weir_file_write: whole or not at all, for every allocation that fails and a file that may not grow. */
 #include "check.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -149,6 +150,29 @@ static void test_draft_link(void)
     unlink(target);
 }
 
+/* A read of a pipe that has nothing to say would wait for ever: the signal came before. */
+static void test_interrupted(void)
+{
+    weir_err err = {0};
+    char name[64], *text = NULL, block[8];
+    size_t len = 0, n = 9;
+    int ends[2];
+    FILE *f;
+
+    if (!CHECK(pipe(ends) == 0, "pipe: %s", strerror(errno)))
+        return;
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    f = fopen(name, "rb");
+    weir_interrupt(true);
+    CHECK(weir_file_read(name, "a machine", 100, &text, &len, &err) == WEIR_EINTERRUPTED, "read: %s", err.text);
+    CHECK(f && weir_file_block(f, name, block, sizeof block, &n, &err) == WEIR_EINTERRUPTED, "block: %s", err.text);
+    CHECK(n == 0, "%zu bytes", n);
+    weir_interrupt(false);
+    fclose(f);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     char text[] = "new";
@@ -164,5 +188,6 @@ int main(void)
     test_links();
     test_draft_link();
     unlink(path);
+    test_interrupted();
     return check_report();
 }
