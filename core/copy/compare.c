@@ -146,12 +146,6 @@ struct inherited {
     bool placed; /* ancestors are in equal positions, so derived UUIDs are equal */
 };
 
-static bool uuid_derived(const weir_graph *g, weir_vertex v)
-{
-    static const uint8_t none[16];
-    return v >= g->uuids.cap || memcmp(g->uuids.list[v], none, 16) == 0;
-}
-
 static int compare_pools(const struct compare *c, weir_vertex v, weir_vertex w, const struct inherited *up)
 {
     char buf[300], m[37], n[37];
@@ -162,7 +156,7 @@ static int compare_pools(const struct compare *c, weir_vertex v, weir_vertex w, 
                      buf, sizeof buf) ||
         numbers_differ("rank", up->rank_a, up->rank_b, buf, sizeof buf))
         return differ(c, v, buf);
-    if (!up->placed || !uuid_derived(c->a, v) || !uuid_derived(c->b, w)) {
+    if (!up->placed || weir_uuid_given(c->a, v) || weir_uuid_given(c->b, w)) {
         weir_vertex_uuid(c->a, v, m);
         weir_vertex_uuid(c->b, w, n);
         if (texts_differ("UUID", m, n, buf, sizeof buf))

@@ -83,17 +83,11 @@ static int carry_maps(const struct weir_extract *c, weir_vertex v, weir_vertex u
     return rc;
 }
 
-static bool uuid_given(const weir_graph *g, weir_vertex v)
-{
-    static const uint8_t none[16];
-    return v < g->uuids.cap && memcmp(g->uuids.list[v], none, 16) != 0;
-}
-
 /* Sets the UUID of the copy u, unless the derived UUID is equal. A derived UUID depends on names and positions;
  * `same`: all names and positions are equal up to the root. */
 static int carry_uuid(const struct weir_extract *c, weir_vertex v, weir_vertex u, bool same, weir_err *err)
 {
-    bool given = uuid_given(c->from, v);
+    bool given = weir_uuid_given(c->from, v);
     char was[37], is[37];
 
     if (c->renew || (same && !given))

@@ -325,6 +325,8 @@ struct weir_uuid_names {
         char text[64];  /* beginning of the name, as far as a UUID depends on the name */
     } levels[WEIR_UUID_NAMES];
 };
+/* Whether v was given a UUID, which is not derived from the position of v then. */
+bool weir_uuid_given(const weir_graph *g, weir_vertex v);
 /* The UUID of v, given or derived. `above` may be NULL. */
 void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16]);
 /* The UUID of v as text. */

@@ -153,11 +153,16 @@ int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
     return weir_uuid_put(g, v, uuid, err);
 }
 
+bool weir_uuid_given(const weir_graph *g, weir_vertex v)
+{
+    return v < g->uuids.cap && memcmp(g->uuids.list[v], none, 16) != 0;
+}
+
 void weir_uuid_drop(weir_graph *g, weir_vertex v)
 {
     uint32_t mask = g->uuids.nslots - 1, hole, at;
 
-    if (v >= g->uuids.cap || memcmp(g->uuids.list[v], none, 16) == 0)
+    if (!weir_uuid_given(g, v))
         return;
     hole = at = slot_of(g, g->uuids.list[v]);
     g->uuids.slots[hole] = 0;
@@ -216,7 +221,7 @@ static void uuid_derive(const weir_graph *g, weir_vertex v, struct weir_uuid_nam
 
 void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16])
 {
-    if (v < g->uuids.cap && memcmp(g->uuids.list[v], none, 16) != 0)
+    if (weir_uuid_given(g, v))
         memcpy(out, g->uuids.list[v], 16);
     else
         uuid_derive(g, v, above, out);

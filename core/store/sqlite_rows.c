@@ -72,12 +72,6 @@ int weir_db_put_runs(const struct weir_db_rows *s, weir_vertex from, weir_vertex
     return rc;
 }
 
-static bool uuid_given(const weir_graph *g, weir_vertex v)
-{
-    static const uint8_t none[16];
-    return v < g->uuids.cap && memcmp(g->uuids.list[v], none, 16) != 0;
-}
-
 int weir_db_put_map(const struct weir_db_rows *s, weir_vertex v, int map)
 {
     const char *key, *value;
@@ -100,7 +94,7 @@ int weir_db_put_own(const struct weir_db_rows *s, weir_vertex v)
     if (vertex_at(g, v)->state != WEIR_UP)
         rc = s->put(s->data, DB_STATE,
                     (struct weir_db_cell[]){number(v), text(weir_state_name(vertex_at(g, v)->state))});
-    if (!rc && uuid_given(g, v)) {
+    if (!rc && weir_uuid_given(g, v)) {
         weir_vertex_uuid(g, v, uuid);
         rc = s->put(s->data, DB_UUID, (struct weir_db_cell[]){number(v), text(uuid)});
     }

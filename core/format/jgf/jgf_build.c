@@ -217,10 +217,9 @@ static int fail_entry(const struct jgf *r, const struct jgf_item *it)
 /* Sets a UUID, unless equal to the UUID derived from the position of the pool. */
 static int set_uuid(weir_graph *g, weir_vertex v, struct weir_uuid_names *above, weir_err *why)
 {
-    static const uint8_t none[16];
     uint8_t given[16], derived[16];
 
-    if (v >= g->uuids.cap || memcmp(g->uuids.list[v], none, 16) == 0)
+    if (!weir_uuid_given(g, v))
         return WEIR_OK;
     memcpy(given, g->uuids.list[v], 16);
     memset(g->uuids.list[v], 0, 16);
