@@ -34,17 +34,20 @@ NEAR := $(foreach n,base strtab map64 graph observer structure vertex pool uuid 
 	reservation occupancy usage_totals job journal load formats input grug grug_read,$(filter %/$n.o,$(CORE)))
 BIND_C := $(sort $(shell find bindings -path bindings/flux -prune -o -name '*.c' -print))
 BIND := $(patsubst %.c,$(OBJ)/%.o,$(filter-out bindings/main.c,$(BIND_C)))
-TESTS := $(patsubst spec/c/%.c,$(OUT)/test/%,$(wildcard spec/c/test_*.c))
+TEST_C := $(sort $(shell find spec -name 'test_*.c'))
+TESTS := $(patsubst %.c,$(OUT)/test/%,$(notdir $(TEST_C)))
 # With what pages are made of.
 PAGE_FILES := \( -name '*.lua' -o -name '*.js' -o -name '*.css' \)
 LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(sort $(shell find lua/weir -path lua/weir/serve/systemd -prune -o $(PAGE_FILES) -print)))
 # A module that has moved leaves no copy of its old place behind.
 STALE := $(filter-out $(LUAS) $(OUT)/lua/weir/reference.lua,$(shell find $(OUT)/lua $(PAGE_FILES) 2>/dev/null))
 $(if $(STALE),$(shell rm -f $(STALE)))
-SPECS := $(wildcard spec/*_spec.lua)
+SPECS := $(sort $(shell find spec -path spec/deep -prune -o -name '*_spec.lua' -print))
+# The files of specs that are given by the ends of their names: "walk", "serve/limits".
+specs = $(foreach s,$1,$(filter %/$s_spec.lua,$(SPECS)))
 # Specs that take long under sanitizers: check-deep runs them there.
-SAN_LONG := query_cases query endless sandbox_attacks serve_limits serve_state serve_copies serve_nested serve_edge serve_cli serve pages \
-  interruption cli misuse convert repl repl_remote pictures replay explain scenario examples small_texts
+SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/state serve/copies serve/nested serve/edge serve/cli serve/serve \
+  pages interruption cli/cli misuse convert repl/repl repl/remote pictures replay explain scenario examples small_texts
 
 .PHONY: always portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench install uninstall dist deb clean help
 .DELETE_ON_ERROR:
@@ -79,9 +82,12 @@ $(OBJ)/core/%.o: core/%.c
 $(OBJ)/bindings/%.o: bindings/%.c
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(CFLAGS) $(HIDDEN) -fPIC -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
+vpath test_%.c $(sort $(dir $(TEST_C)))
+compile_test = $(call say,CC $<)mkdir -p $(@D) && $(CC) $(CFLAGS) -MMD -MP -Icore -Ibindings -Ispec/c $(LUA_CFLAGS) -c $< -o $@
+$(OBJ)/test/test_%.o: test_%.c
+	$(compile_test)
 $(OBJ)/test/%.o: spec/c/%.c
-	@mkdir -p $(@D)
-	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
+	$(compile_test)
 
 # The examples in the comments of weir.h.
 $(OBJ)/test/test_examples.o: CFLAGS += -Werror -I$(OUT)/test
@@ -166,7 +172,7 @@ demo: deps build ## this machine, a jobspec, a policy in Lua; then three policie
 
 # ---- checking ----
 # What only repeats at length goes to check-deep. Each ends with a line that says what passed, how many, how long.
-SAN_LATER := $(wildcard $(SAN_LONG:%=spec/%_spec.lua))
+SAN_LATER := $(call specs,$(SAN_LONG))
 check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, scenarios, an installed copy; most again under sanitizers
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
 	$$make -j$(JOBS) build $(TESTS) && $$make lint || exit 1; \
@@ -206,17 +212,17 @@ $(OUT)/test/env: Makefile
 
 # A line each, run beside each other, the longest first; WEIR_SPEC_FROM is the first history of a part of the million.
 SOAK_TESTS := sqlite_kill sqlite engine
-SOAK := $(foreach s,match books contest,'$$BUSTED -o plainTerminal spec/$s_spec.lua') $(SOAK_TESTS:%='$(OUT)/test/test_%') \
-  $(foreach i,1 2 3 4,'WEIR_SPEC_SCALE=27 WEIR_SPEC_FROM=$i000001 $$BUSTED -o plainTerminal spec/model_spec.lua') \
-  $(foreach s,change store,'$$BUSTED -o plainTerminal spec/$s_spec.lua')
+SOAK := $(foreach s,$(call specs,match/match time/schedule backtrack),'$$BUSTED -o plainTerminal $s') $(SOAK_TESTS:%='$(OUT)/test/test_%') \
+  $(foreach i,1 2 3 4,'WEIR_SPEC_SCALE=27 WEIR_SPEC_FROM=$i000001 $$BUSTED -o plainTerminal spec/core/model_spec.lua') \
+  $(foreach s,$(call specs,change store/store),'$$BUSTED -o plainTerminal $s')
 soak: build $(OUT)/test/env $(SOAK_TESTS:%=$(OUT)/test/test_%) ## the random specs and the kills, thirty times as long; a million operations against the model
 	@. $(OUT)/test/env; export BUSTED WEIR_SPEC_SCALE=30; $(call each,,$(SOAK))
 
 # What each call of the module allocates is the moment of a whole collection: what is not kept alive is gone, and sanitizers see it.
-GCSTRESS := operations walk methods allocation
+GCSTRESS := operations walk copy/copy allocation
 gcstress: ## these specs while garbage is collected at each allocation, under sanitizers
 	@$(MAKE) --no-print-directory V=san build build/san/test/env build/san/test/lua_host
-	@. build/san/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal --helper=spec/support/gcstress.lua,$(GCSTRESS:%=spec/%_spec.lua))
+	@. build/san/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal --helper=spec/support/gcstress.lua,$(call specs,$(GCSTRESS)))
 
 # ---- what the tests run, and how they use memory ----
 # `make coverage FILE=core/job/job.c` tells what the last run left out in these files; why some of it stays out stands in
@@ -233,12 +239,12 @@ endif
 
 # The other C tests take minutes there. Without --ignore-lua busted would start another process, which memcheck does not see.
 VALGRIND_WITHOUT := hostlist_ranges incremental query_random sqlite_kill
-VALGRIND_SPECS := match walk rset jobspec jgf store policies
+VALGRIND_SPECS := match/match walk rset/rset jobspec jgf store/store bindings/policy/policies
 VALGRIND := valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite,indirect,possible \
   --errors-for-leak-kinds=definite,indirect,possible --keep-debuginfo=yes --suppressions=spec/tools/valgrind.supp
 valgrind: build $(TESTS) $(OUT)/test/env ## C tests and some specs under memcheck (many minutes)
 	@. $(OUT)/test/env; export WEIR_SPEC_SCALE=0.2; $(call each,nice $(VALGRIND), \
-	  $(VALGRIND_SPECS:%='lua5.4 /usr/bin/busted --ignore-lua -o plainTerminal spec/%_spec.lua') \
+	  $(foreach s,$(call specs,$(VALGRIND_SPECS)),'lua5.4 /usr/bin/busted --ignore-lua -o plainTerminal $s') \
 	  $(filter-out $(VALGRIND_WITHOUT:%=$(OUT)/test/test_%),$(TESTS)))
 
 # ---- fuzzing: libFuzzer, every parser with all of the core instrumented ----
@@ -264,27 +270,27 @@ fuzz-%: build/fuzz/fuzz_%
 	  -timeout=10 -verbosity=0 -print_final_stats=0 -artifact_prefix=build/fuzz/findings/$*- $(if $(wildcard spec/fuzz/$*.dict),-dict=spec/fuzz/$*.dict)
 
 lint: layers $(OUT)/test/examples.h ## warnings of gcc and clang are errors; luacheck
-	@for cc in gcc clang; do printf '%s\n' $(CORE_C) $(BIND_C) spec/c/*.c $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
-	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings -I$(OUT)/test $(LUA_CFLAGS) || exit 1; done
+	@for cc in gcc clang; do printf '%s\n' $(CORE_C) $(BIND_C) spec/c/*.c $(TEST_C) $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
+	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings -Ispec/c -I$(OUT)/test $(LUA_CFLAGS) || exit 1; done
 	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/flux/*.c || exit 1; done)
 	@luacheck -q lua policies spec
 # Each build is made anew, below build/ beside the others. What all of it is worth most for comes first.
 PORT := gcc:-O0 clang:-O0 gcc:-O3 clang:-O3:-DNDEBUG gcc:-O3:-DNDEBUG clang:-O3 \
   gcc:-O1:-DNDEBUG clang:-O1 gcc:-O2 clang:-O2:-DNDEBUG gcc:-O0:-DNDEBUG clang:-O0:-DNDEBUG
-PORT_SPECS := match reading explain walk books
+PORT_SPECS := match/match reading explain walk time/schedule
 portability: deps ## gcc and clang, -O0 to -O3, with and without assertions: warnings are errors; C tests and some specs (many minutes)
 	@export WEIR_SPEC_SCALE=0.2; for port in $(PORT); do set -- $$(echo $$port | tr : ' '); cc=$$1; shift; \
 	  out=build/$$(echo $$cc $$* | tr -d ' '); echo "-- $$cc $$*"; rm -rf $$out; \
 	  make="$(MAKE) --no-print-directory -s CC=$$cc OUT=$$out OBJ=$$out/obj"; \
 	  $$make -j$(JOBS) "OPT_release=$$* -Werror" build $(TESTS:build/%=$$out/%) && \
-	  $$make test-c && $$make spec SPECS="$(PORT_SPECS:%=spec/%_spec.lua)" || exit 1; done
+	  $$make test-c && $$make spec SPECS="$(call specs,$(PORT_SPECS))" || exit 1; done
 layers: build ## no call, no #include and no require points upward; lines of C within 120 columns
 	@lua5.4 spec/tools/layers.lua
 
 analyze: build ## clang's static analyzer and cppcheck (minutes)
 	@nice lua5.4 spec/tools/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings $(LUA_CFLAGS) $(if $(FLUX),--flux $(FLUX_CFLAGS))
 format: ## clang-format on every C file
-	clang-format -i $(shell find core bindings -name '*.[ch]') spec/c/*.[ch] spec/fuzz/*.[ch]
+	clang-format -i $(shell find core bindings -name '*.[ch]') spec/c/*.[ch] $(TEST_C) spec/fuzz/*.[ch]
 
 bench: deps build build/test/bench_jansson build/test/bench_serve ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua

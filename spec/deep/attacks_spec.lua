@@ -1,4 +1,4 @@
--- Attacks on the sandbox, on readers and on the books, with ideas of their own besides those of spec/sandbox_attacks_spec.lua: scripts that
+-- Attacks on the sandbox, on readers and on the books, with ideas of their own besides those of sandbox_attacks_spec.lua: scripts that
 -- hide work in metatables, comparisons and handlers of errors, small texts with much work, and histories of grow, shrink, lift, put, states
 -- and the clock, after each step of which the books are added up again from what vertices tell.
 local core = require "weir.core"

@@ -1,5 +1,5 @@
 -- What takes time with the number of something, to be measured at two sizes: by spec/bench/limits.lua on large ones, by
--- spec/limits_spec.lua on small ones. Each: {name, size for the spec, make(n), run(what make gave, n)}; only run is timed.
+-- spec/weir/cli/limits_spec.lua on small ones. Each: {name, size for the spec, make(n), run(what make gave, n)}; only run is timed.
 
 local core = require "weir.core"
 local weir = require "weir"

@@ -2,9 +2,9 @@
 -- "in NAME" stands for all of a function. A reason counts for the lines beside it that are left out too, and for those below a
 -- condition that it is about.
 local OWN = "a fault of our own, which no input leads to"
-local NOMEM = "memory that runs out in the middle: spec/c/test_nomem.c makes each allocation fail, but meets none of this one's kind"
+local NOMEM = "memory that runs out in the middle: spec/core/test_nomem.c makes each allocation fail, but meets none of this one's kind"
 local OTHERS = "memory of hwloc, SQLite, libyaml, expat or jansson, not of ours, which is made to fail"
-local LUA = "memory of Lua, or its stack, which spec/memory_spec.lua makes fail elsewhere"
+local LUA = "memory of Lua, or its stack, which spec/bindings/handle/memory_spec.lua makes fail elsewhere"
 local LARGE = "takes more memory or time than a test should have"
 local TWICE = "said beforehand by those who call it; here to be sure"
 local CASES = "all cases stand above; compilers want an end"
