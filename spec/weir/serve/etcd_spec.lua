@@ -19,13 +19,16 @@ local maybe = etcds.available() and it or pending
 
 local etcd
 
--- A service on the etcd; waits until it has said what it is: it leads ("listening") or not ("standing by").
-local function start(name, dir, url, wrap, more)
+-- A service on the etcd; waits until the service has said whether it leads ("listening") or not ("standing by"). On a busy machine
+-- etcd may be slower than a start allows: the service then ends, and is started again as a service manager would do.
+local function start(name, dir, url, wrap, more, tries)
   local path = shell.path(dir, name)
   local words = { "serve", "-r", MACHINE, "-l", "unix:" .. path, "--state", "etcd:" .. url .. "/cell", "--lease", tostring(LEASE) }
   local s = service.spawn(table.move(more or {}, 1, #(more or {}), #words + 1, words), wrap)
   s.path = path
   service.wait("the service to begin", function() return s.out.text:find "\n" or s.code end)
+  tries = tries or 5
+  if s.code and s.err.text:find "timed out" and tries > 1 then return start(name, dir, url, wrap, more, tries - 1) end
   if s.code then error("the service ended: " .. s.err.text, 2) end
   return s
 end
