@@ -302,12 +302,13 @@ bench: deps build build/test/bench_jansson build/test/bench_serve ## time and co
 # ---- installing ----
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir
 LUA_LIB := $(DESTDIR)$(LIBDIR)/lua/5.4/weir
+POLICIES := $(DESTDIR)$(PREFIX)/share/weir/policies
 UNITS ?= $(PREFIX)/lib/systemd/system
 COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 FLUX_DIR = $(DESTDIR)$(shell pkg-config --variable=$1 flux-core)
 install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the scheduler module to where Flux is
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include \
-	  $(LUA_LIB) $(DESTDIR)$(PREFIX)/share/weir/policies/queue
+	  $(LUA_LIB) $(POLICIES)/queue
 	install build/weir $(DESTDIR)$(PREFIX)/bin/weir
 	install -m 644 core/weir.h $(DESTDIR)$(PREFIX)/include/weir.h
 	install -m 644 build/libweir.a $(DESTDIR)$(LIBDIR)/libweir.a
@@ -315,8 +316,8 @@ install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the schedule
 	ln -sf libweir.so.0 $(DESTDIR)$(LIBDIR)/libweir.so
 	install -m 644 build/lua/weir/core.so $(LUA_LIB)/core.so
 	cd lua/weir && find . -path ./serve/systemd -prune -o $(PAGE_FILES) -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
-	install -m 644 policies/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/
-	install -m 644 policies/queue/*.lua $(DESTDIR)$(PREFIX)/share/weir/policies/queue/
+	install -m 644 policies/*.lua $(POLICIES)/
+	install -m 644 policies/queue/*.lua $(POLICIES)/queue/
 	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua
 	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
 	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua

@@ -10,17 +10,17 @@ local suggest = require "weir.cli.suggest"
 
 local M = { default = "low" }
 
--- The directory of the bundled policies: as configured at installation, or relative to weir's Lua files in a build
--- tree.
+-- The directory of the bundled policies: the one that the command is configured with, else the first that there is, seen from weir's
+-- Lua files in an installed prefix, a tree of LuaRocks, a build tree.
 local function bundled()
   if core.prefix and core.prefix.policies then return core.prefix.policies end
   local here = package.searchpath("weir.engine", package.path) or ""
   local lib = here:match "^(.*)/[^/]*$" or "."
-  local installed = lib .. "/../../../weir/policies"
-  local file = io.open(installed .. "/low.lua")
-  if not file then return lib .. "/../../../policies" end
-  file:close()
-  return installed
+  for _, place in ipairs { "/../../../weir/policies", "/policies" } do
+    local file <close> = io.open(lib .. place .. "/low.lua")
+    if file then return lib .. place end
+  end
+  return lib .. "/../../../policies"
 end
 
 --- The directories searched for policies, first to last.
