@@ -47,7 +47,8 @@ SPECS := $(sort $(shell find spec -path spec/deep -prune -o -name '*_spec.lua' -
 specs = $(foreach s,$1,$(filter %/$s_spec.lua,$(SPECS)))
 # Specs that take long under sanitizers: check-deep runs them there.
 SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/state serve/copies serve/nested serve/edge serve/cli serve/serve \
-  pages interruption cli/cli misuse convert repl/repl repl/remote pictures replay explain scenario examples small_texts
+  pages interruption cli/cli misuse convert repl/repl repl/remote pictures replay explain scenario examples small_texts serve/etcd \
+  memory wrong_values
 
 .PHONY: always portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench install uninstall dist deb clean help
 .DELETE_ON_ERROR:
@@ -173,16 +174,20 @@ demo: deps build ## this machine, a jobspec, a policy in Lua; then three policie
 # ---- checking ----
 # What only repeats at length goes to check-deep. Each ends with a line that says what passed, how many, how long.
 SAN_LATER := $(call specs,$(SAN_LONG))
+# Random tests, which WEIR_SPEC_SCALE shortens: check runs a third of them, check-deep all.
+RANDOM_C = $(shell grep -lE 'WEIR_SPEC_SCALE|"(stored|formats)\.h"' $(TEST_C))
+RANDOM_SPECS = $(shell grep -lE 'WEIR_SPEC_SCALE|\.scale' $(SPECS))
 check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, scenarios, an installed copy; most again under sanitizers
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
 	$$make -j$(JOBS) build $(TESTS) && $$make lint || exit 1; \
-	$$make -k test-c spec scenarios check-install || failed=1; \
+	WEIR_SPEC_SCALE=0.3 $$make -k test-c spec scenarios check-install || failed=1; \
 	$$make -j$(JOBS) V=san build $(TESTS:build/%=build/san/%) || exit 1; \
 	$$make -k V=san test-c spec SPECS="$(filter-out $(SAN_LATER),$(SPECS))" || failed=1; \
 	lua5.4 spec/tools/summary.lua check $$from && test -z "$$failed"
-check-deep: deps ## what takes longer: the other specs and the scenarios under sanitizers, every fuzz target for SECONDS
+check-deep: deps ## what takes longer: random tests in full, the other specs and the scenarios under sanitizers, every fuzz target for SECONDS
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
 	$$make -j$(JOBS) build && $$make -j$(JOBS) V=san build && $$make -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%) || exit 1; \
+	$$make -k test-c spec TESTS="$(patsubst %.c,build/test/%,$(notdir $(RANDOM_C)))" SPECS="$(RANDOM_SPECS)" || failed=1; \
 	$$make -k V=san spec scenarios SPECS="$(SAN_LATER) $(wildcard spec/deep/*_spec.lua)" || failed=1; \
 	$$make -k SECONDS=$(if $(filter command line,$(origin SECONDS)),$(SECONDS),2) fuzz || failed=1; \
 	lua5.4 spec/tools/summary.lua check-deep $$from && test -z "$$failed"
