@@ -67,15 +67,14 @@ static int add_candidate(struct backtrack *c, struct demand *d, weir_vertex v)
     return WEIR_OK;
 }
 
-/* Sets the facts about all candidates of a demand. */
-static int describe(struct backtrack *c, struct demand *d)
+/* Sets `remaining` of a demand. */
+static int count_remaining(struct backtrack *c, struct demand *d)
 {
-    d->all_whole = !is_hosted(d);
-    for (uint32_t k = 0; k < d->n && !is_hosted(d); k++) {
-        d->all_whole &= weir_candidate_all(c->m, d->candidates[k], d->r);
-        d->multi_unit |= kind_of(c->m->g, d->candidates[k])->size != 1;
-    }
     d->remaining = weir_mem_zalloc((size_t)d->n + 1, sizeof *d->remaining);
+    for (uint32_t k = d->n; d->remaining && k-- > 0;) {
+        int64_t units = is_hosted(d) ? d->max_units : kind_of(c->m->g, d->candidates[k])->size;
+        d->remaining[k] = units < WEIR_FOREVER - d->remaining[k + 1] ? d->remaining[k + 1] + units : WEIR_FOREVER;
+    }
     return d->remaining ? WEIR_OK : weir_fail_nomem(c->m->err);
 }
 
@@ -116,7 +115,7 @@ static int list_candidates(struct backtrack *c, struct demand *d)
     }
     weir_search_end(&s);
     if (!rc && !c->ordered)
-        rc = describe(c, d);
+        rc = count_remaining(c, d);
     if (!rc && d->npools && m->view <= VIEW_LATER && m->policy->evaluate)
         rc = drop_unscored(c, d);
     return rc;
@@ -399,15 +398,12 @@ static int try_candidate(struct backtrack *c, uint32_t i, uint32_t k)
     return rc;
 }
 
-/* Whether candidate k is of no use, or symmetric to a refused candidate; *key is for note_tried(). Returns 1, 0 or
- * negative. */
-static int was_tried(struct backtrack *c, const struct tried *t, const struct demand *d, uint32_t k, uint64_t *key)
+/* Whether candidate v is symmetric to a refused candidate; *key is for note_tried(). Returns 1, 0 or negative. */
+static int was_tried(struct backtrack *c, const struct tried *t, weir_vertex v, uint64_t *key)
 {
     if (c->ordered)
         return 0;
-    if (d->remaining[k] == d->remaining[k + 1])
-        return 1;
-    if (weir_symmetry_key(&c->symmetries, d->candidates[k], key))
+    if (weir_symmetry_key(&c->symmetries, v, key))
         return weir_fail_nomem(c->m->err);
     for (uint32_t i = 0; i < t->n; i++)
         if (t->keys[i] == *key)
@@ -430,7 +426,7 @@ static bool may_try(const struct backtrack *c, const struct demand *d, uint32_t 
 {
     if (c->gave_up || k >= d->n || d->units >= d->max_units)
         return false;
-    return c->ordered || d->npools > 0 || d->units + d->remaining[k] >= demand_least(d);
+    return c->ordered || d->npools > 0 || d->remaining[k] >= demand_least(d) - d->units;
 }
 
 /* Solves demand i with the candidates from number `from` on, and then the demands behind. Returns 1, 0 or negative. */
@@ -441,7 +437,7 @@ static int solve_from(struct backtrack *c, uint32_t i, uint32_t from)
 
     for (uint32_t k = from; rc == 0 && may_try(c, &c->demands[i], k); k++) {
         uint64_t key = 0;
-        rc = was_tried(c, &tried, &c->demands[i], k, &key);
+        rc = was_tried(c, &tried, c->demands[i].candidates[k], &key);
         if (rc == 1) {
             rc = 0;
             continue;
@@ -472,45 +468,6 @@ static int assign_units(struct backtrack *c)
     return rc;
 }
 
-/* Units that candidate k of demand i may give beside the picks so far; or negative. */
-static int64_t usable_units(struct backtrack *c, uint32_t i, uint32_t k)
-{
-    const struct demand d = c->demands[i];
-    weir_vertex v = d.candidates[k];
-    int64_t size = kind_of(c->m->g, v)->size, units;
-    uint32_t npicks = c->m->npicks, n = c->n;
-    int rc = take(c, i, v, is_hosted(&d) ? 1 : size, &units);
-
-    if (rc == 1 && record_uses(c, npicks, n, 1))
-        return WEIR_ENOMEM;
-    if (rc == 1) {
-        rc = leaves_units(c, i, v);
-        if (record_uses(c, npicks, n, -1))
-            return WEIR_ENOMEM;
-    }
-    c->m->npicks = npicks;
-    drop_demands(c, n);
-    if (rc <= 0)
-        return rc;
-    return is_hosted(&d) ? host_bound(c, v, d.r, d.max_units - d.units) : size;
-}
-
-/* Fills `remaining` of a demand, once all demands before are met. Returns 1 if that may be enough, 0 or negative. */
-static int count_usable(struct backtrack *c, uint32_t i)
-{
-    int64_t sum = 0;
-
-    for (uint32_t k = c->demands[i].n; k-- > 0;) {
-        int64_t units = usable_units(c, i, k);
-        if (units < 0)
-            return (int)units;
-        sum += units;
-        c->demands[i].remaining[k] = sum;
-    }
-    c->tries += c->demands[i].n / 16; /* counts as work */
-    return c->demands[i].npools > 0 || sum >= demand_least(&c->demands[i]);
-}
-
 /* Solves from demand i on, a demand with candidates, in all ways. Returns 1, 0 or negative. */
 static int solve_all_ways(struct backtrack *c, uint32_t i)
 {
@@ -518,11 +475,7 @@ static int solve_all_ways(struct backtrack *c, uint32_t i)
     int rc = weir_backtrack_state(c, i, &state) ? weir_fail_nomem(c->m->err) : 1;
 
     if (rc == 1)
-        rc = weir_backtrack_refused(c, state) ? 0 : weir_backtrack_enough(c, i);
-    if (rc == 1)
-        rc = weir_backtrack_assign(c, i, WEIR_NONE);
-    if (rc == 1)
-        rc = count_usable(c, i);
+        rc = weir_backtrack_refused(c, state) ? 0 : weir_backtrack_assign(c, i, WEIR_NONE);
     if (rc == 1)
         rc = solve_from(c, i, 0);
     if (rc == 0 && weir_backtrack_refuse(c, state))

@@ -3,7 +3,6 @@
  *   backtrack.c            the search over the vertices of the siblings
  *   backtrack_conflicts.c  whether siblings compete at all
  *   backtrack_assign.c     units of pools, divided among all demands
- *   backtrack_bound.c      whether there can be enough units at all
  *   backtrack_symmetry.c   candidates and states equivalent to refused candidates and states
  */
 #ifndef WEIR_BACKTRACK_H
@@ -13,7 +12,7 @@
 #include "match/match.h"
 #include "request/request.h"
 
-#define BACKTRACK_TRIES   20000 /* steps before the search gives up */
+#define BACKTRACK_TRIES   40000 /* steps before the search gives up */
 #define BACKTRACK_DEMANDS 256   /* demands at the same time */
 #define BACKTRACK_TRIED   64    /* refused candidates kept for a choice */
 
@@ -33,10 +32,8 @@ struct demand {
     /* The choices */
     weir_vertex *candidates; /* in order; NULL: only units, placed last */
     uint32_t n, cap;
-    bool all_whole;      /* all candidates are taken as a whole */
-    bool multi_unit;     /* some candidates have a size other than 1 */
-    /* by candidate: units of the candidate and all later candidates when the turn of the demand came; one entry more
-     * at the end. Only where all ways are tried */
+    /* by candidate: units of the candidate and all later candidates; one entry more at the end. Only where all ways
+     * are tried */
     int64_t *remaining;
     weir_vertex *pools;  /* pools that give some of their units. Only where all ways are tried */
     uint32_t npools, pools_cap;
@@ -51,8 +48,6 @@ struct symmetry {
     weir_vertex v;
     uint32_t uses;       /* picks and demands at or below v */
     uint32_t whole_uses; /* picks of v as a whole */
-    uint32_t round;      /* the round of `units` */
-    int64_t units;       /* of the counted pools at or below v */
     uint64_t own_hash;   /* hash of the vertex without children and uses */
     uint64_t kids_hash;  /* sum of the signatures of the children */
     uint64_t use_hash;   /* sum of the hashes of picks and demands at v */
@@ -64,7 +59,7 @@ struct symmetries {
     bool known;            /* false: no two vertices are known to be alike */
     uint64_t key;          /* of the hashes of this search */
     struct symmetry *list; /* a hash table by vertex */
-    uint32_t n, size, round;
+    uint32_t n, size;
 };
 
 /* Keys of candidates refused for a choice. */
@@ -109,20 +104,12 @@ int weir_backtrack_assign(struct backtrack *c, uint32_t open, weir_vertex within
 /* Divides the missing units of all demands among the pools, and adds the picks. Returns 1, 0 or negative. */
 int weir_backtrack_assign_all(struct backtrack *c) WEIR_CHECKED;
 
-/* Units that a pool has left beside all picks. O(d), and O(picks) where picks or demands are at the pool */
-int64_t weir_backtrack_room(const struct backtrack *c, weir_vertex v);
-/* Whether there can be enough units, whichever vertices are chosen for the demands from `open` on. Returns 1, 0 or
- * negative. O(demands x (candidates + pools)) */
-int weir_backtrack_enough(struct backtrack *c, uint32_t open) WEIR_CHECKED;
-
 /* Adds (by 1) or removes (by -1) a pick from the uses of its vertex and all vertices above. WEIR_ENOMEM. O(d) */
 int weir_symmetry_pick(struct symmetries *t, const weir_pick *p, int by) WEIR_CHECKED;
 /* Adds (by 1) or removes (by -1) demand i from the uses of its vertex and all vertices above. WEIR_ENOMEM. O(d) */
 int weir_symmetry_demand(struct symmetries *t, const struct demand *d, uint32_t i, int by) WEIR_CHECKED;
 /* The record of v, valid until a record is added; NULL: v has no record. */
 const struct symmetry *weir_symmetry_find(const struct symmetries *t, weir_vertex v);
-/* Adds units to v and all vertices above, in the current round. WEIR_ENOMEM. */
-int weir_symmetry_count(struct symmetries *t, weir_vertex v, int64_t units) WEIR_CHECKED;
 /* Sets *key, equal for candidates that are interchangeable: choosing either leads to the same result. WEIR_ENOMEM. */
 int weir_symmetry_key(struct symmetries *t, weir_vertex v, uint64_t *key) WEIR_CHECKED;
 void weir_symmetry_begin(struct symmetries *t, const struct match *m);

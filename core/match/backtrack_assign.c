@@ -70,6 +70,26 @@ static uint32_t find_pool(const struct assignment *s, weir_vertex v)
     return (uint32_t)(at - s->pools);
 }
 
+/* Units that a pool has left beside all picks. O(d), and O(picks) where picks or demands are at the pool */
+static int64_t room_of(const struct backtrack *c, weir_vertex v)
+{
+    struct match *m = c->m;
+    const struct symmetry *own = weir_symmetry_find(&c->symmetries, v);
+    uint32_t conflicts_from = m->conflicts_from;
+    int64_t room;
+
+    for (weir_vertex up = v; up != WEIR_NONE; up = vertex_at(m->g, up)->parent) {
+        const struct symmetry *at = weir_symmetry_find(&c->symmetries, up);
+        if (at && at->whole_uses)
+            return 0;
+    }
+    if (!own || own->uses == 0)
+        m->conflicts_from = m->npicks; /* no pick is at or below v */
+    room = weir_candidate_room(m, v);
+    m->conflicts_from = conflicts_from;
+    return room;
+}
+
 /* Lists all claimed pools, each once, with the units left. */
 static void list_pools(struct assignment *s)
 {
@@ -83,7 +103,7 @@ static void list_pools(struct assignment *s)
             s->pools[kept++] = s->pools[i];
     s->npools = kept;
     for (uint32_t i = 0; i < s->npools; i++)
-        s->pools[i].left = weir_backtrack_room(s->c, s->pools[i].v);
+        s->pools[i].left = room_of(s->c, s->pools[i].v);
     for (uint32_t i = s->nclaims; i-- > 0;) {
         struct claim *q = &s->claims[i];
         q->pool = find_pool(s, q->v);

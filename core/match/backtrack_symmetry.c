@@ -238,18 +238,6 @@ int weir_symmetry_demand(struct symmetries *t, const struct demand *d, uint32_t 
     return record_uses(t, d->under, false, by) ? WEIR_ENOMEM : add_use_hash(t, d->under, signed_hash(h, by));
 }
 
-int weir_symmetry_count(struct symmetries *t, weir_vertex v, int64_t units)
-{
-    for (; v != WEIR_NONE; v = vertex_at(t->m->g, v)->parent) {
-        struct symmetry *at = record_at(t, v);
-        if (!at)
-            return WEIR_ENOMEM;
-        at->units = at->round == t->round ? at->units + units : units;
-        at->round = t->round;
-    }
-    return WEIR_OK;
-}
-
 int weir_symmetry_key(struct symmetries *t, weir_vertex v, uint64_t *key)
 {
     uint64_t h = t->known ? t->key + 3 : v, signature;

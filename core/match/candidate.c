@@ -77,11 +77,6 @@ bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_reso
     return use_of(m, v, r) == USE_WITHIN;
 }
 
-bool weir_candidate_all(const struct match *m, weir_vertex v, const weir_resource *r)
-{
-    return use_of(m, v, r) == USE_WHOLE;
-}
-
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r)
 {
     return use_of(m, v, r) == USE_UNITS;

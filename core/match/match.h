@@ -217,8 +217,6 @@ bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_reso
 bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether aggregates alone decide if a vertex taken as a whole holds the resources nested in r. */
 bool weir_candidate_plain(struct match *m, const weir_resource *r);
-/* Whether v serves r only as a whole. */
-bool weir_candidate_all(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether v can give r some of its units only. */
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether only vertices without any user can serve r. */
