@@ -8,9 +8,10 @@
  *   sb:slice(seconds) after so many seconds coroutines of the sandbox yield without values, anywhere; nil: no yielding
  *   sb:close()
  *
- * opts.prelude is a text with two privileges: a function bridge(...), which calls opts.bridge(...) on the host, and the
- * library of coroutines. The prelude returns a function; the function gets the result of the main text, and returns the
- * table of functions to be called. */
+ * opts.prelude is a text with three privileges: a function bridge(...), which calls opts.bridge(...) on the host; the
+ * library of coroutines; and a function place(f), which returns where a function begins, as "file:line: ". The prelude
+ * returns a function; the function gets the result of the main text, and returns the table of functions to be
+ * called. */
 #include "policy/policy.h"
 
 #include <string.h>
@@ -179,6 +180,21 @@ static int resume(lua_State *S)
     return lua_gettop(S);
 }
 
+/* place(f) */
+static int place(lua_State *S)
+{
+    lua_Debug ar;
+
+    luaL_checktype(S, 1, LUA_TFUNCTION);
+    lua_settop(S, 1);
+    lua_getinfo(S, ">S", &ar);
+    if (ar.linedefined > 0)
+        lua_pushfstring(S, "%s:%d: ", ar.short_src, ar.linedefined);
+    else
+        lua_pushliteral(S, "");
+    return 1;
+}
+
 static int build(lua_State *S)
 {
     struct source source = *(struct source *)lua_touserdata(S, 1);
@@ -192,7 +208,8 @@ static int build(lua_State *S)
     lua_getfield(S, -1, "resume");
     lua_pushcclosure(S, resume, 1);
     lua_setfield(S, -2, "resume");
-    lua_call(S, 2, 1);
+    lua_pushcfunction(S, place);
+    lua_call(S, 3, 1);
     compile(S, source.text, source.len, source.name);
     lua_call(S, 0, 1);
     lua_call(S, 1, 1);

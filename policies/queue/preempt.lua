@@ -2,6 +2,8 @@
 -- number of seconds for a waiting job without the attribute. As few jobs as needed are stopped, last started job
 -- first. A stopped job returns to the queue and starts from the beginning.
 
+local LAST = 9e12 -- seconds; queue:again takes no later time
+
 -- The running jobs that may be stopped now, last started job first; and the time at which the next job may be
 -- stopped. `most` limits how often a job is stopped.
 local function victims(queue, most)
@@ -10,7 +12,7 @@ local function victims(queue, most)
     local from = job.preemptible and (job.preempted or 0) < most and job.start + job.preemptible
     if from and from <= queue.now then
       list[#list + 1] = job
-    elseif from and from < (soonest or math.huge) then
+    elseif from and from < (soonest or LAST) then
       soonest = from
     end
   end

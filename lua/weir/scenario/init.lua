@@ -121,6 +121,7 @@ function S:now() return self.sim.now end
 
 local function check_time(t, what)
   if type(t) ~= "number" or t ~= t then fail("%s: a number of seconds is expected", what) end
+  if t > FAR then fail("%s: %g seconds: the clock ends at %g seconds", what, t, FAR) end
 end
 
 -- Handles all events up to a time.

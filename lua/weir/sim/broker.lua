@@ -8,6 +8,7 @@
 ---
 --- The host of the functions, a simulator or a scheduler (see flux/instance.lua), has the fields engine, now, jobs,
 --- reservations, nreserved, soonest, promises, releases, matches and the methods tell, ask, wake, begin, stop.
+--- A simulator also has the method turn, called before each preemption.
 
 local M = {}
 
@@ -231,11 +232,14 @@ local ASK = {}
 -- Returns the number of victims preempted for the start (0 for a start without), or false.
 ASK[START] = function(self, job, ...)
   if start(self, job) then return 0 end
-  return select("#", ...) > 0 and start_over(self, job, { ... })
+  if select("#", ...) == 0 then return false end
+  self:turn()
+  return start_over(self, job, { ... })
 end
 
 ASK[PREEMPT] = function(self, job)
   if job.state ~= "running" then return false end
+  self:turn()
   if not job.released then assert(self.engine:release(job.id)) end
   M.back(self, job, "preempt")
   return true
@@ -287,11 +291,14 @@ ASK[EARLIEST] = function(self, job)
   return earliest
 end
 
---- Answers a query of the sandbox of a queue policy: numbers in, numbers and booleans out.
+--- Answers a query of the sandbox of a queue policy: numbers in, numbers and booleans out. Raises for a job whose state
+--- the policy has changed in its own tables.
 function M.answer(self, what, id, ...)
   if what == FREE then return (self.engine:free(self.type)) end
   if what == AGAIN then return self:wake(id, true) end
-  return ASK[what](self, self.jobs[id], ...)
+  local job = self.jobs[id]
+  if not job or what ~= PREEMPT and job.state ~= "pending" then error("the job does not wait", 0) end
+  return ASK[what](self, job, ...)
 end
 
 return M

@@ -26,6 +26,7 @@ local M = {}
 M.__index = M
 
 local SUBMIT, FINISH, ACTION, WAKE = 1, 2, 3, 4
+local LAST = 9e12 -- seconds; no time of a job is later, but for jobs without an end
 
 -- ---- construction -------------------------------------------------------------------------------------------
 
@@ -60,8 +61,9 @@ end
 
 --- Makes a simulator. opts: resources; policy; queue ("fcfs" by default); rule ("per-timestamp", "per-event"); overrun
 --- ("kill" or "run", for jobs running longer than their estimate); type (jobs are counted in its units; core by
---- default, if the machine has cores); start (of the clock); budget (of the queue policy); turns (how many times in a
---- row the policy may ask to be called again without any event; 100,000 by default); keep (false: finished jobs are
+--- default, if the machine has cores); start (of the clock); budget (of the queue policy); turns (how many calls of
+--- queue:again and queue:preempt the policy may make while no job comes, starts for the first time or ends; 100,000 by
+--- default); keep (false: finished jobs are
 --- forgotten, and s.list stays empty); dependencies (false: dependencies in jobspecs are ignored, so nothing is kept of
 --- finished jobs); on (a function called with event, job, simulator; or a table of functions by event, called with job
 --- and simulator). Events: submit, reject, start, reserve, preempt, finish, cancel; without a job, pass after each call
@@ -78,7 +80,7 @@ function M.new(opts)
     late = {}, wakes = {}, nrunning = 0, npending = 0,
     matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill",
     on = listeners(opts.on), requests = {}, nrequests = 0, sizes = {}, machine = 1, dirty = true,
-    promises = 0, turns = 0, most_turns = opts.turns or 100000,
+    promises = 0, turns = 0, spent = 0, most_turns = opts.turns or 100000,
   }, M)
   self.type = main_type(self.graph, opts.type)
   engine:advance(self.now)
@@ -94,7 +96,7 @@ function M:use_queue(x, budget)
   local sandbox, name, code = queue_policy.open(x, function(...) return asking.answer(self, ...) end, budget)
   if not sandbox then return nil, name, code end
   asking.drop_reservations(self)
-  self.queue, self.queue_name = sandbox, name
+  self.queue, self.queue_name, self.queue_seconds = sandbox, name, budget and budget.seconds or queue_policy.SECONDS
   local list = {}
   for _, job in pairs(self.jobs) do
     if job.state == "pending" and not job.waits or job.state == "running" then list[#list + 1] = job end
@@ -121,13 +123,28 @@ function M:use_policy(x)
   return done, why, code
 end
 
+-- Ends the simulation. The failure is kept, as a queue policy may catch the error.
+local function give_up(self, text, ...)
+  self.failure = text:format(...)
+  error(self.failure, 0)
+end
+
 -- Calls the queue policy. A failure of the policy is raised, and kept as self.failure.
 function M:ask(...)
   local ok, message = self.queue:call(...)
+  if self.failure then error(self.failure, 0) end
   if ok then return end
   if message == "interrupted" then error(message, 0) end -- by a signal, not a failure of the policy
-  self.failure = ("queue policy %s: %s"):format(self.queue_name, message)
-  error(self.failure, 0)
+  give_up(self, "queue policy %s: %s", self.queue_name, message)
+end
+
+--- Counts a call of queue:again or queue:preempt. Ends a simulation whose policy keeps calling while nothing happens,
+--- as the simulation would never end.
+function M:turn()
+  self.turns = self.turns + 1
+  if self.turns <= self.most_turns then return end
+  give_up(self, "queue policy %s: it called queue:again and queue:preempt %d times, and meanwhile no job came, started for the first "
+    .. "time or ended; at time %s it is stopped", self.queue_name, self.most_turns, self.now)
 end
 
 --- Handles a failure of the placement policy. A policy that used more than twice its seconds ends the simulation, as
@@ -148,12 +165,13 @@ function M:total()
 end
 
 local FOLLOWED = { start = true, finish = true, cancel = true, reject = true }
+local PROGRESS = { submit = true, finish = true, cancel = true, reject = true }
 
 -- Reports an event to listeners. Jobs depending on `job` are checked in an event of their own, as a call of the policy
 -- may be under way.
 function M:tell(event, job)
   local f = self.on[event]
-  if event ~= "pass" then self.turns = 0 end
+  if PROGRESS[event] or event == "start" and not job.preempted then self.turns, self.spent = 0, 0 end
   if f then f(job, self) end
   if job and job.followers and FOLLOWED[event] then self:at(self.now, function() self:look_at_followers(job) end) end
 end
@@ -207,6 +225,18 @@ local function number_of(value, default, what)
   return value
 end
 
+-- Returns true if a job begun at a time ends by the end of the clock, or is without an end; or nil, message, code.
+local function ends_in_time(at, job)
+  if at + math.max(job.estimate, job.runtime) <= LAST then return true end
+  for _, what in ipairs { "estimate", "runtime" } do
+    local stop = at + job[what]
+    if at > LAST or stop > LAST and job[what] < math.huge then
+      return nil, ("%s %g s from %g s on: a job ends by %g s, the end of the clock"):format(what, job[what], at, LAST), "invalid"
+    end
+  end
+  return true
+end
+
 --- Submits a job: request (text, table, request), estimate (seconds; by default the request's duration), runtime (by
 --- default the estimate), at (now by default), user, qos, priority, preemptible, name, number; after, afterany,
 --- afterok, afternotok (jobs), singleton, group: see dependency.lua, besides dependencies of the jobspec; requeue
@@ -224,10 +254,13 @@ function M:submit(spec)
   local job = {
     name = spec.name, number = spec.number, request = spec.request, submit = math.max(number_of(spec.at, self.now, "at"), self.now),
     estimate = estimate, runtime = number_of(spec.runtime, estimate, "runtime"), user = spec.user, qos = spec.qos,
-    priority = spec.priority, preemptible = spec.preemptible, waits = dependency.read(spec), group = spec.group, requeue = spec.requeue,
+    priority = spec.priority, preemptible = number_of(spec.preemptible, nil, "preemptible"), waits = dependency.read(spec),
+    group = spec.group, requeue = spec.requeue,
   }
+  local ok
+  ok, why, code = ends_in_time(job.submit, job)
+  if not ok then return nil, why, code end
   if shape.named then
-    local ok
     ok, why = dependency.add(self, job, shape.named)
     if not ok then return nil, why, "dependency" end
   end
@@ -245,6 +278,8 @@ local function pull(self)
     return
   end
   if job.submit < self.now then job.submit = self.now end
+  local fits, wrong = ends_in_time(job.submit, job)
+  if not fits then give_up(self, "job %s: %s", job.number or self.made + 1, wrong) end
   local named = type(job.request) == "string" and dependency.of_jobspec(job.request)
   if named then
     local ok, why = dependency.add(self, job, named)
@@ -293,6 +328,8 @@ end
 -- Starts a job whose resources were allocated.
 function M:begin(job)
   local lasts, estimate, now = job.runtime, job.estimate, self.now
+  local fits, wrong = ends_in_time(now, job)
+  if not fits then give_up(self, "job %s: %s", job.number, wrong) end
   job.state, job.start, job.due, job.why, job.code = "running", now, now + estimate, nil, nil
   self.nrunning, self.npending = self.nrunning + 1, self.npending - 1
   if lasts >= estimate then
@@ -319,6 +356,7 @@ end
 -- Makes the clock stop at a time; with `calling` the queue policy is called then.
 function M:wake(time, calling)
   local known = self.wakes[time]
+  if calling and known ~= true then self:turn() end
   self.wakes[time] = calling or known or "stop"
   if not known then self.events:push { time = time, kind = WAKE } end
 end
@@ -399,20 +437,8 @@ HANDLE[ACTION] = function(self, event)
   self.dirty = true
 end
 
--- Stops a policy that keeps asking to be called again, as a replay would never end.
-local function count_turn(self)
-  self.turns = self.turns + 1
-  if self.turns <= self.most_turns then return end
-  self.failure = ("queue policy %s: it asked %d times in a row to be called again (queue:again), and nothing happened meanwhile; "
-    .. "at time %s it is stopped"):format(self.queue_name, self.most_turns, self.now)
-  error(self.failure, 0)
-end
-
 HANDLE[WAKE] = function(self, event)
-  if self.wakes[event.time] == true then
-    count_turn(self)
-    self.dirty = true
-  end
+  if self.wakes[event.time] == true then self.dirty = true end
   self.wakes[event.time] = nil
 end
 
@@ -466,13 +492,24 @@ local function advance(self, t)
   if self.nreserved > 0 and (self.held or t >= self.soonest) then asking.begin_reserved(self) end
 end
 
+-- Calls the queue policy. Calls between which nothing happens share the seconds of a single call.
+local function schedule(self)
+  local begin = self.turns > 0 and os.clock()
+  self:ask("schedule", self.now, (self.engine:free(self.type)))
+  if not begin or self.turns == 0 then return end
+  self.spent = self.spent + os.clock() - begin
+  if self.spent <= self.queue_seconds then return end
+  give_up(self, "queue policy %s: it asked to be called again and took more than its %g seconds, and meanwhile no job came, started "
+    .. "for the first time or ended; at time %s it is stopped", self.queue_name, self.queue_seconds, self.now)
+end
+
 -- Calls the queue policy, if anything has changed and a job is waiting.
 local function pass(self)
   if not self.dirty then return end
   self.dirty = false
   if self.npending == 0 then return end
   self.passes = self.passes + 1
-  self:ask("schedule", self.now, (self.engine:free(self.type)))
+  schedule(self)
   self:tell("pass")
 end
 

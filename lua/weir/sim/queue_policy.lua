@@ -7,6 +7,8 @@ local suggest = require "weir.cli.suggest"
 
 local M = {}
 
+M.SECONDS = 60 -- of a call of a policy, unless the budget says otherwise
+
 local function runtime()
   return assert(files.read((assert(package.searchpath("weir.sim.queue_runtime", package.path))), "policy"))
 end
@@ -62,7 +64,7 @@ function M.open(x, bridge, budget, texts)
   if not text then return nil, why, "io" end
   budget = budget or {}
   local sandbox, message, code = core.sandbox_open(text, path, {
-    prelude = runtime(), bridge = bridge, seconds = budget.seconds or 60, instructions = budget.instructions or 2000000000,
+    prelude = runtime(), bridge = bridge, seconds = budget.seconds or M.SECONDS, instructions = budget.instructions or 2000000000,
     memory = budget.memory or (1 << 30),
   })
   if not sandbox then return nil, ("queue policy %s: %s"):format(name, message), code end

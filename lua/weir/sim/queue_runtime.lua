@@ -23,15 +23,16 @@
 -- if no start is in sight. A job with a reservation keeps it, or gets an earlier one.
 -- queue:unreserve(job) drops a reservation. queue:fits(job) returns false if too few units are free now.
 -- queue:earliest(job) returns a possible start.
--- queue:preempt(job) stops a running job, to wait again. queue:again(time) asks for a call at a time, with or without
--- changes.
+-- queue:preempt(job) stops a running job, to wait again. queue:again(time) asks for a call at a time (seconds, up to
+-- 9e12), with or without changes.
 -- Fields of a job: id, number, submit, estimate (seconds), units (as far as known before the start), machine (units of
 -- the machine), user, qos, priority, reserved, start (of a running job), preemptible (seconds after which the job may
 -- be preempted, or nil), preempted (number of preemptions).
 
-local bridge, coroutines = ...
+local bridge, coroutines, place = ...
 
 local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
+local LAST = 9e12 -- seconds; the last time to ask for
 
 local policy, options
 local jobs, running, nrunning = {}, {}, 0
@@ -102,7 +103,20 @@ local function less(a, b)
   return a.number < b.number
 end
 
-local function keys(a, b, c, d) return a or 0, b or 0, c or 0, d or 0 end
+local function wrong_keys(what) error(("%sorder: it must return up to 4 numbers, not %s"):format(place(policy.order), what), 0) end
+
+-- Returns a key given by the policy's order, 0 for an absent key.
+local function key_of(x)
+  if not x then return 0 end
+  if type(x) ~= "number" then wrong_keys("a " .. type(x)) end
+  if x ~= x then wrong_keys "nan" end
+  return x
+end
+
+local function keys(a, b, c, d, ...)
+  if select("#", ...) > 0 then wrong_keys "more" end
+  return key_of(a), b and key_of(b) or 0, c and key_of(c) or 0, d and key_of(d) or 0
+end
 
 -- Returns the rank of a job without an order of the policy: by priority, if the host says so.
 local function rank(job) return ranked and -(job.priority or 0) or 0 end
@@ -215,7 +229,7 @@ function queue.first()
 end
 
 local function check_job(job)
-  if type(job) ~= "table" or jobs[job.id] ~= job then error("a job of the queue is expected", 3) end
+  if type(job) ~= "table" or not rawequal(jobs[job.id], job) then error("a job of the queue is expected", 3) end
 end
 
 local function runs(job)
@@ -247,10 +261,11 @@ local function preempted(job)
 end
 
 local function numbers(victims)
-  local ids = {}
+  local ids, seen = {}, {}
   for i, job in ipairs(victims) do
     check_job(job)
-    ids[i] = job.id
+    if job.waits or seen[job] then error("a list of running jobs is expected, each once", 3) end
+    ids[i], seen[job] = job.id, true
   end
   return ids
 end
@@ -267,6 +282,7 @@ end
 function queue.start(_, job, victims)
   check_job(job)
   if not job.waits then return false end
+  if victims ~= nil and type(victims) ~= "table" then error("a list of running jobs is expected", 2) end
   if victims and #victims > 0 then return start_over(job, victims) end
   if job.least > free or job.reserved and not early or not bridge(START, job.id) then return false end
   return runs(job)
@@ -306,7 +322,9 @@ function queue.preempt(_, job)
 end
 
 function queue.again(self, time)
-  if type(time) ~= "number" or time ~= time then error("a time is expected", 2) end
+  if type(time) ~= "number" or time ~= time or time > LAST then
+    error(("a time of up to %g seconds is expected, not %s"):format(LAST, type(time) == "number" and time or "a " .. type(time)), 2)
+  end
   if time > self.now then bridge(AGAIN, time) end
 end
 
@@ -422,6 +440,7 @@ local function value_of(name, declared, text)
   local value = text
   if math.type(default) == "integer" then value = math.tointeger(tonumber(text)) elseif type(default) == "number" then
     value = tonumber(text)
+    if value and (value ~= value or math.abs(value) == math.huge) then value = nil end
   elseif type(default) == "boolean" then
     value = ({ ["true"] = true, ["false"] = false })[tostring(text)]
   end

@@ -69,13 +69,19 @@ local function too_long(job)
   for _, key in ipairs { "submit", "runtime", "estimate" } do
     if job[key] and job[key] > TIME_MAX then return ("%s %g is more than %g seconds"):format(key, job[key], TIME_MAX) end
   end
+  return ("it ends after %g seconds, the end of the clock"):format(TIME_MAX)
+end
+
+-- Returns whether a job that starts at once ends by the end of the clock.
+local function ends_in_time(submit, runtime, estimate)
+  return (submit or 0) + math.max(runtime or 0, estimate or 0) <= TIME_MAX
 end
 
 -- Fills in missing fields. Returns nil for a usable job; a reason for a job to leave out; a reason and true for a
 -- malformed job.
 local function complete(job)
   local submit, runtime, estimate, procs = job.submit, job.runtime, job.estimate, job.procs
-  if submit and submit > TIME_MAX or runtime and runtime > TIME_MAX or estimate and estimate > TIME_MAX then return too_long(job), true end
+  if not ends_in_time(submit, runtime, estimate) then return too_long(job), true end
   if not submit or submit < 0 then return "it has no submit time", true end
   if not runtime or runtime < 0 then return "it has no run time" end
   if not estimate or estimate <= 0 then job.estimate = math.max(runtime, 1) end
