@@ -310,6 +310,7 @@ void weirlua_query_open(lua_State *L, struct weirlua *s);
 /* ---- process.c ---- */
 
 int weirlua_peer(lua_State *L);
+int weirlua_hung_up(lua_State *L);
 int weirlua_user(lua_State *L);
 int weirlua_in_group(lua_State *L);
 int weirlua_secret(lua_State *L);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pwd.h>
 #include <stddef.h>
 #include <string.h>
@@ -59,6 +60,16 @@ int weirlua_peer(lua_State *L)
     lua_setfield(L, -2, "gid");
     lua_pushinteger(L, who.pid);
     lua_setfield(L, -2, "pid");
+    return 1;
+}
+
+/* hung_up(fd): whether the far end of a connection is closed for both directions. The end of input tells of one
+ * direction only. Over TCP the far end is known to be closed after a reset, not before. */
+int weirlua_hung_up(lua_State *L)
+{
+    struct pollfd one = {.fd = check_fd(L, 1)};
+
+    lua_pushboolean(L, poll(&one, 1, 0) > 0);
     return 1;
 }
 

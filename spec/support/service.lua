@@ -93,6 +93,28 @@ function Service:kill()
   return self:exit()
 end
 
+--- The processes that it has forked.
+function Service:copies()
+  local pid, list = self.process:get_pid(), {}
+  for child in shell.slurp(("/proc/%d/task/%d/children"):format(pid, pid)):gmatch "%d+" do list[#list + 1] = math.tointeger(child) end
+  return list
+end
+
+--- Runs the loop until f() is true; what a process of the system does is not told to the loop.
+function M.poll(what, f)
+  local timer <close> = setmetatable({ handle = uv.new_timer() }, { __close = function(t) t.handle:close() end })
+  timer.handle:start(1, 1, function() end)
+  M.wait(what, f)
+end
+
+--- Waits for a copy, and stops it: nothing but the service can end it then. Returns its process id.
+function Service:stopped_copy()
+  M.poll("a copy", function() return self:copies()[1] end)
+  local copy = self:copies()[1]
+  uv.kill(copy, "sigstop")
+  return copy
+end
+
 --- A client that waits for its answers.
 function Service:connect() return assert(client.connect(self.path)) end
 
@@ -106,7 +128,8 @@ function M.clean()
   shell.clean()
 end
 
---- A client that does not wait: raw.send(text), raw.lines are the answers, raw.closed. For what is no protocol, and for many at once.
+--- A client that does not wait: raw.send(text), raw.lines are the answers, raw.closed; raw.shutdown() closes the writing half. For what
+--- is no protocol, and for many at once.
 function Service:raw(on_line)
   local raw = { lines = {}, closed = false }
   local pipe, connected = uv.new_pipe(false), nil
@@ -130,6 +153,7 @@ function Service:raw(on_line)
   function raw.send(text)
     if not pipe:is_closing() then pipe:write(text) end
   end
+  function raw.shutdown() pipe:shutdown() end
   function raw.pause() pipe:read_stop() end
   function raw.resume() pipe:read_start(read) end
   function raw.close()

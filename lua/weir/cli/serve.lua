@@ -103,8 +103,15 @@ Over TCP a client shows a token first: {"id": 1, "method": "login", "params": {"
 A file of options (--config) is a JSON object, or Lua that returns a table, with their long names: {"resources": "cluster.json",
 "listen": ["unix:/run/weir.sock"], "limit": {"clients": 200}}.
 
-SIGHUP loads the policy again, and makes the service follow a wall clock that was set by more than --clock-jump. Started
-by systemd it says when it is ready, and takes the sockets that are handed over.
+SIGHUP reads the policy, --token-file, --tls-cert and --tls-key again, and makes the service follow a wall clock that was set by more
+than --clock-jump. Connections whose token has left the file, or has another role or name there, are told so and closed; a file that
+cannot be read, or is wrong, changes nothing, and the log says so. Started by systemd the service says when it is ready, and takes
+the sockets that are handed over.
+
+A client may close its writing half and wait. All that it has asked for is answered, and then the connection is closed; streams
+(events, resource.acquire and others) end at once, with {"ended": true}, and what they have acquired is given back:
+
+  printf '{"id": 1, "method": "explain", "params": {"request": "slot=9/node"}}\n' | nc -N -U /run/weir.sock
 
 Exit status: 0 ended by a signal, 1 what was changed could not be saved, or the parent has ended it, 2 wrong use or unreadable input.]],
 }
@@ -160,12 +167,6 @@ local function limits_of(words)
   return limits
 end
 
--- Fails if users besides the owner can read a private key; files of tokens have an equal check.
-local function check_key(path)
-  local bits = core.file_mode(path)
-  if bits and bits & 63 ~= 0 then out.fail(2, "%s: others may read it (mode %o); chmod 600", path, bits & 511) end
-end
-
 -- Returns the access rules of the options: tokens, TLS, permissions.
 local function access_of(opts)
   local rules, why = require("weir.serve.roles").rules(opts.allow)
@@ -174,11 +175,11 @@ local function access_of(opts)
   if not mode or mode % 1 ~= 0 or mode < 0 or mode > 511 then
     out.fail(2, "serve: --mode: an octal number up to 777 is wanted, such as 660")
   end
-  if opts["tls-key"] then check_key(opts["tls-key"]) end
-  if (opts["tls-cert"] == nil) ~= (opts["tls-key"] == nil) then out.fail(2, "serve: --tls-cert and --tls-key belong together") end
+  local certificate, key = opts["tls-cert"], opts["tls-key"]
+  if (certificate == nil) ~= (key == nil) then out.fail(2, "serve: --tls-cert and --tls-key belong together") end
   return {
     rules = rules, mode = mode // 1 | 0, tokens = opts["token-file"] and out.check(require("weir.serve.tokens").open(opts["token-file"])),
-    tls = opts["tls-cert"] and out.check(core.tls_server(opts["tls-cert"], opts["tls-key"])), metrics_file = opts["metrics-file"],
+    tls = certificate and out.check(require("weir.serve.certificate").open(certificate, key)), metrics_file = opts["metrics-file"],
   }
 end
 
@@ -345,7 +346,7 @@ function M.run(opts)
   local within = setmetatable({}, { __close = function(within)
     if within.link then within.link:finish() end
   end })
-  access.limits, access.log = limits_of(opts.limit), log
+  access.limits, access.log = out.check(servers.fitting(limits_of(opts.limit), log)), log
   access.clock = require("weir.serve.clock").new { jump = opts["clock-jump"], log = log }
   local store <close>, waits = store_of(opts, list[1])
   local open <close> = within -- luacheck: ignore

@@ -101,8 +101,7 @@ end
 
 function ACTS.stream(call)
   return function()
-    local n = 0
-    for _, other in pairs(call.client.calls) do n = n + (other.streams and 1 or 0) end
+    local n = #call.client:in_flight()
     if n >= call.client.limits.streams then too_many("streams", n) end
     call.streams = true
   end
@@ -138,16 +137,25 @@ local function become(self, role, name)
   self.lines.most = role == "anyone" and math.min(STRANGE, self.limits.line) or self.limits.line
 end
 
---- Changes role and name after "login". Returns true; or nil and why no further connection of the user fits.
-function Client:login(role, name)
-  local ok, why = self.identify(role, name)
+--- Changes role and name after "login" with a token {token =, role =, name =}. Returns true; or nil and why no further
+--- connection of the user fits.
+function Client:login(token)
+  local ok, why = self.identify(token.role, token.name)
   if not ok then return nil, why end
-  become(self, role, name)
+  become(self, token.role, token.name)
+  self.token = token
   return true
 end
 
 --- Returns true if no call is in flight and no byte waits in either direction.
 function Client:is_idle() return self.ncalls == 0 and self.lines:waiting() == 0 and self:waiting() == 0 end
+
+--- Returns the streams in flight as a list, and the number of all other calls in flight.
+function Client:in_flight()
+  local streams = {}
+  for _, call in pairs(self.calls) do streams[#streams + 1] = call.streams and call or nil end
+  return streams, self.ncalls - #streams
+end
 
 --- Returns the stream with an id, or nil.
 function Client:find(id)

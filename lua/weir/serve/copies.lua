@@ -60,7 +60,7 @@ end
 local function leave(self, run)
   if not self.runs[run] then return end
   self.runs[run] = nil
-  self.nruns = self.nruns - (run.counted and 1 or 0)
+  self.nruns[run.privileged] = self.nruns[run.privileged] - 1
   self.running[run.user] = self.running[run.user] > 1 and self.running[run.user] - 1 or nil
   self.due = true
   for _, handle in ipairs { run.pipe, run.timer } do
@@ -190,7 +190,7 @@ local function start(self, run)
     ended(self, run)
   end)
   run.pipe:read_start(run.on_read)
-  self.runs[run], self.nruns = true, self.nruns + (run.counted and 1 or 0)
+  self.runs[run], self.nruns[run.privileged] = true, self.nruns[run.privileged] + 1
   self.running[run.user] = (self.running[run.user] or 0) + 1
   watch(self, run)
 end
@@ -198,7 +198,7 @@ end
 local function is_gone(run) return run.call.over or run.call.client.gone end
 
 local function may_start(self, run)
-  return (self.running[run.user] or 0) < self.limits.copies and (not run.counted or self.nruns < self.limits.allcopies)
+  return (self.running[run.user] or 0) < self.limits.copies and self.nruns[run.privileged] < self.limits.allcopies
 end
 
 -- Starts queued runs in order, as far as the limits allow.
@@ -234,7 +234,7 @@ function Copies:add(call, opts)
   self.waiting[user] = (self.waiting[user] or 0) + 1
   self.queue[#self.queue + 1] = {
     call = call, user = user, ms = opts.ms, filter = opts.filter, spent = opts.spent, failed = opts.failed,
-    counted = call.client.role ~= "administrator",
+    privileged = call.client.role == "administrator",
   }
   self.due = true
 end
@@ -288,8 +288,8 @@ end
 -- callback of libuv.
 function M.new(opts)
   return setmetatable({
-    limits = opts.limits, log = opts.log, guard = opts.guard, queue = {}, runs = {}, nruns = 0, running = {}, waiting = {}, leaving = {},
-    due = false, closed = false,
+    limits = opts.limits, log = opts.log, guard = opts.guard, queue = {}, runs = {}, nruns = { [true] = 0, [false] = 0 }, running = {},
+    waiting = {}, leaving = {}, due = false, closed = false,
   }, Copies)
 end
 

@@ -52,7 +52,7 @@ local LOGIN = 10    -- seconds for a client to log in
 local TRIES = 3     -- tokens that a client may try
 local METRICS = 15  -- seconds between two versions of the file of metrics
 local PEAK = 16 << 20 -- bytes buffered for clients, after which memory is given back to the system
-local FILES = 64    -- descriptors not used for clients
+local FILES = 32    -- descriptors not used for clients and copies
 local GRACE = 2000  -- milliseconds for clients to read the last answers when the service ends
 
 local Server = {}
@@ -114,12 +114,17 @@ local function refuse(pipe, why, code, tls)
   if text then pipe:try_write(text) end
 end
 
+-- Drops a client, and tells the client why.
+local function dismiss(self, client, why, code)
+  self.log("a client was dropped: " .. why, { level = "info", client = client.name, often = "dropped" })
+  if not client.pipe:is_closing() then refuse(client.pipe, why, code, client.tls) end
+  drop(self, client)
+end
+
 -- Drops a client in favour of clients that need its place.
 local function evict(self, client, why)
   self.users:refuse(client.user)
-  self.log("a client was dropped: " .. why, { level = "info", client = client.name, often = "dropped" })
-  if not client.pipe:is_closing() then refuse(client.pipe, why, "limit", client.tls) end
-  drop(self, client)
+  dismiss(self, client, why, "limit")
 end
 
 -- Closes a connection as soon as all output is written.
@@ -255,12 +260,14 @@ function accept(self, listener)
   pipe:read_start(client.on_read)
 end
 
--- Drops clients that have not logged in within LOGIN seconds.
+-- Drops clients that have not logged in within LOGIN seconds, and clients that are gone and only have calls in flight.
 local function show_out(self)
-  local late = {}
+  local late, gone = {}, {}
   for client in pairs(self.clients) do
     if client.role == "anyone" and uv.now() - client.since > LOGIN * 1000 then late[#late + 1] = client end
+    if client.served and not client.pipe:is_closing() and core.hung_up(client.pipe:fileno()) then gone[#gone + 1] = client end
   end
+  for _, client in ipairs(gone) do drop(self, client) end
   for _, client in ipairs(late) do evict(self, client, ("no token was shown in %d s"):format(LOGIN)) end
 end
 
@@ -290,6 +297,17 @@ local function write(self, client)
   bound(self, client)
 end
 
+-- Handles the end of a client's requests, all of which were served: streams end, and further calls in flight are
+-- answered before the connection is closed (`over`).
+local function end_of_requests(self, client)
+  client.served = true
+  for _, stream in ipairs((client:in_flight())) do
+    self.service:cancel(stream)
+    stream.finish()
+  end
+  touch(self, client)
+end
+
 -- Serves a request of a client. Returns true if the client may be served again in the turn.
 local function step(self, client)
   if client.gone or client.parting then return false end
@@ -304,10 +322,7 @@ local function step(self, client)
   if what == "done" then return true end
   if what == "bad" then part(self, client) end
   if what == "none" and client.held and client.lines:waiting() <= self.limits.line then resume(client) end
-  if what == "none" and client.ended then
-    client.served = true
-    touch(self, client)
-  end
+  if what == "none" and client.ended and not client.served then end_of_requests(self, client) end
   return false
 end
 
@@ -339,7 +354,7 @@ end
 
 -- Returns true if all answers owed to a client have been sent.
 local function over(client)
-  return (client.parting or client.served and not client.paging[1]) and client:waiting() == 0
+  return (client.parting or client.served and client.ncalls == 0) and client:waiting() == 0
 end
 
 -- Serves again after output was read: waiting requests of any client of the user, and pages.
@@ -428,16 +443,39 @@ local function on_signal(self, name, f)
   handle:start(name, guarded(self, function() f(self) end))
 end
 
--- Loads the policy again and follows the wall clock (SIGHUP). A policy that fails to load leaves the old policy in
--- use.
+-- Reads a file again: object:reload() returns a true value; or nil and a message, and what was read before stays.
+local function read_again(self, what, object)
+  if not object then return nil end
+  local ok, why = object:reload()
+  self.log(ok and what .. " read again" or ("%s not read again, so nothing changes there: %s"):format(what, why),
+    { level = ok and "info" or "error" })
+  return ok
+end
+
+-- Drops the clients whose token has left the file of tokens, or has another role or name there.
+local function withdraw(self)
+  local without = {}
+  for client in pairs(self.clients) do
+    if client.token and not self.tokens:has(client.token) then without[#without + 1] = client end
+  end
+  for _, client in ipairs(without) do
+    dismiss(self, client, ("the token of %s is not valid any more"):format(client.name), "forbidden")
+  end
+end
+
+-- Follows the wall clock, and reads tokens, certificate and policy again (SIGHUP). A file that cannot be read, or has an
+-- error, changes nothing.
 local function reload(self)
-  self.clock:follow()
-  if not self.service.reload then return end
   notify.tell "RELOADING=1"
-  local policy, why = self.service:reload()
+  self.clock:follow()
+  if read_again(self, "the tokens were", self.tokens) then withdraw(self) end
+  read_again(self, "the certificate was", self.tls)
+  if self.service.reload then
+    local policy, why = self.service:reload()
+    self.log(policy and "the policy was loaded again: " .. policy.label or "the policy was not loaded again: " .. why,
+      { level = policy and "info" or "error" })
+  end
   notify.tell "READY=1"
-  self.log(policy and "the policy was loaded again: " .. policy.label or "the policy was not loaded again: " .. why,
-    { level = policy and "info" or "error" })
 end
 
 -- ---- sockets --------------------------------------------------------------------------------------------------------
@@ -570,27 +608,43 @@ function Server:metrics()
   return metrics.text(self.service, stats)
 end
 
--- Returns limits that fit the number of descriptors the process may open.
-local function fitting(limits, log)
-  local others = limits.reserve + limits.strangers + FILES
-  local files = core.open_files(limits.clients + others)
-  if not files or files >= limits.clients + others then return limits end
-  local fit = {}
+-- Limits on what has descriptors: for each, the descriptors that one takes, the share of all that the limit gets where
+-- descriptors are scarce, and the least that a service can do with. A copy has a pipe, and administrators may have as
+-- many copies as all other users. Clients get what is left.
+local SCARCE = {
+  { "reserve", takes = 1, share = 1 / 8, least = 2 }, { "strangers", takes = 1, share = 1 / 8, least = 2 },
+  { "allcopies", takes = 2, share = 1 / 8, least = 1 }, { "clients", takes = 1, share = 1, least = 4 },
+}
+
+--- Returns limits that fit the number of descriptors the process may open; or nil, message, code.
+function M.fitting(limits, log)
+  local wanted, least, fit = FILES, FILES, {}
+  for _, x in ipairs(SCARCE) do wanted, least = wanted + x.takes * limits[x[1]], least + x.takes * x.least end
+  local files = core.open_files(wanted)
+  if not files or files >= wanted then return limits end
+  if files < least then
+    return nil, ("%d files may be open, and a service takes at least %d, or %d for all that the limits allow: see ulimit -n, or "
+      .. "LimitNOFILE= of systemd"):format(files, least, wanted), "limit"
+  end
   for name, n in pairs(limits) do fit[name] = n end
-  fit.clients = math.max(1, files - others)
-  log(("%d files may be open: there is room for %d clients"):format(files, fit.clients))
+  local all, left, text = files - FILES, files - FILES, {}
+  for i, x in ipairs(SCARCE) do
+    fit[x[1]] = math.min(limits[x[1]], math.max(x.least, math.floor(math.min(left, all * x.share) / x.takes)))
+    left = left - x.takes * fit[x[1]]
+    text[i] = ("%s=%d"):format(x[1], fit[x[1]])
+  end
+  log(("%d files may be open, which is not enough for all that the limits allow: they are %s"):format(files, table.concat(text, ", ")))
   return fit
 end
 
 --- Makes a server. opts: log(text, fields); clock (see clock.lua; made by default); limits, as LIMITS; rules (see
 --- roles.lua) for clients on Unix sockets, and `mode`, the permissions of the sockets; tokens and tls, for TCP (see
---- tokens.lua, listen.lua); metrics_file, the path to which the page of metrics is written.
+--- tokens.lua, certificate.lua); metrics_file, the path to which the page of metrics is written.
 function M.new(service, opts)
   local self = setmetatable({
-    log = opts.log, clock = opts.clock or clocks.new { log = opts.log }, limits = fitting(opts.limits or M.LIMITS, opts.log),
-    rules = opts.rules or {}, mode = opts.mode,
-    tokens = opts.tokens, tls = opts.tls,
-    metrics_file = opts.metrics_file, listeners = {}, clients = {}, nclients = 0, connections = 0, dropped = 0, failures = {},
+    log = opts.log, clock = opts.clock or clocks.new { log = opts.log }, limits = opts.limits or M.LIMITS, rules = opts.rules or {},
+    mode = opts.mode, tokens = opts.tokens, tls = opts.tls, metrics_file = opts.metrics_file, listeners = {}, clients = {}, nclients = 0,
+    connections = 0, dropped = 0, failures = {},
     touched = {}, turns = metrics.histogram(), saves = metrics.histogram(), began = M.now(), barked = 0, written = -1e9,
     watchdog = notify.watchdog(uv.os_getpid()),
   }, Server)

@@ -52,37 +52,59 @@ local function create(path)
   return core.write_private(path, secret .. " administrator\n")
 end
 
---- Reads the tokens of a file, created if missing. Returns the tokens; or nil, message, code.
-function M.open(path)
-  local mode, why, code = core.file_mode(path)
-  if not mode then
-    if code ~= "unknown" then return nil, why, code end
-    local made
-    made, why, code = create(path)
-    if not made then return nil, why, code end
-    mode = core.file_mode(path)
-  end
-  if mode & 63 ~= 0 then return nil, ("%s: others may read it (mode %o); chmod 600"):format(path, mode & 511), "forbidden" end
-  local text
-  text, why, code = files.read(path, "settings")
-  if not text then return nil, why, code end
-  local list
-  list, why = parse(text)
-  if not list then return nil, ("%s:%s"):format(path, why), "parse" end
-  return setmetatable({ list = list }, Tokens)
-end
-
---- Returns the first token of a file, for a client; or nil, message, code.
-function M.first(path)
+-- Returns the list of tokens in a file; or nil, message, code.
+local function read(path)
   local text, why, code = files.read(path, "settings")
   if not text then return nil, why, code end
   local list
   list, why = parse(text)
   if not list then return nil, ("%s:%s"):format(path, why), "parse" end
+  return list
+end
+
+-- Returns the list of tokens in a file that no other user may read; or nil, message, code.
+local function read_private(path)
+  local mode, why, code = core.file_mode(path)
+  if not mode then return nil, why, code end
+  if mode & 63 ~= 0 then return nil, ("%s: others may read it (mode %o); chmod 600"):format(path, mode & 511), "forbidden" end
+  return read(path)
+end
+
+--- Reads the tokens of a file, created if missing. Returns the tokens; or nil, message, code.
+function M.open(path)
+  local list, why, code = read_private(path)
+  if not list and code == "unknown" then
+    local made
+    made, why, code = create(path)
+    if made then list, why, code = read_private(path) end
+  end
+  if not list then return nil, why, code end
+  return setmetatable({ path = path, list = list }, Tokens)
+end
+
+--- Reads the file again. Returns the number of tokens; or nil, message, code, and the tokens known before stay.
+function Tokens:reload()
+  local list, why, code = read_private(self.path)
+  if not list then return nil, why, code end
+  self.list = list
+  return #list
+end
+
+--- Returns true if the file, as read last, has a token with the same role and name as `one`, an earlier result of
+--- `find`.
+function Tokens:has(one)
+  local now = self:find(one.token)
+  return now ~= nil and now.role == one.role and now.name == one.name
+end
+
+--- Returns the first token of a file, for a client; or nil, message, code.
+function M.first(path)
+  local list, why, code = read(path)
+  if not list then return nil, why, code end
   return list[1].token
 end
 
---- Returns {role =, name =} of a token, or nil. Compares all tokens, in a time independent of their bytes.
+--- Returns {token =, role =, name =} of a token, or nil. Compares all tokens, in a time independent of their bytes.
 function Tokens:find(token)
   local found
   for _, one in ipairs(self.list) do

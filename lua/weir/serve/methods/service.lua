@@ -36,7 +36,7 @@ function M.login(self, call, p)
     self.opts.log("a token was refused", { client = client.name, often = true })
     params.fail("forbidden", "field 'token': this token is not known here")
   end
-  local ok, why = client:login(known.role, known.name)
+  local ok, why = client:login(known)
   if not ok then params.fail("limit", "login: %s", why) end
   call.answer { role = client.role, name = client.name }
 end
