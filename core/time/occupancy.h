@@ -21,8 +21,8 @@
 #include "time/timeline.h"
 
 #define OCCUPANCY_SLOTS 64
-/* Classes of numbers of vertices, four per power of two, and of durations, two per power of two. */
-#define OCCUPANCY_CLASSES 64
+/* Starts found that an occupancy remembers. */
+#define OCCUPANCY_KNOWN 64
 /* A larger occupancy is given up: reservations are then found without. */
 #define OCCUPANCY_BYTES (512u << 20)
 
@@ -57,16 +57,14 @@ struct occupancy {
     uint64_t *busy;            /* held at some time in the interval of the last query, or refused */
     uint64_t *refused;         /* vertices that the present match cannot use at any time */
     uint32_t nrefused, unheld; /* unheld: refused vertices that no job ever holds */
-    /* By classes of numbers of vertices and durations: a lower bound of the earliest start of such an interval, or
-     * of an interval with lower needs, from known_from on; 0: unknown. Valid until units are released: intervals
-     * that reach beyond `freed` may begin earlier. */
-    int64_t known[OCCUPANCY_CLASSES][OCCUPANCY_CLASSES];
-    int64_t known_from, freed;
-    /* The last request of a class, and the start found. */
-    struct exact {
-        int64_t duration, start;
+    /* Starts found: no interval of so many vertices and so long, or of more and longer, starts earlier, from
+     * known_from on. Valid until units are released: intervals that reach beyond `freed` may begin earlier. */
+    struct known_start {
         uint64_t n;
-    } exact[OCCUPANCY_CLASSES];
+        int64_t duration, start;
+    } known[OCCUPANCY_KNOWN];
+    uint32_t nknown, oldest;
+    int64_t known_from, freed;
     /* Units that jobs have below the vertices, or NULL. */
     struct fits *fits;
     uint64_t nparts; /* sum of `parts` */

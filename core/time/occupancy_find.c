@@ -155,74 +155,41 @@ static bool next_slot(const struct occupancy *c, struct spot *s)
 
 /* ---- known starts ---- */
 
-/* Low bits that classes of durations ignore: 65 ms. */
-#define LENGTH_UNIT 16
-
-/* Class of x: x itself below 2^bits, then 2^bits classes for each power of two. */
-static uint32_t class_of(uint64_t x, uint32_t bits)
+/* A lower bound of the start for n vertices: the latest start known of requests for no more, and no longer. */
+static int64_t bound_of(const struct occupancy *c, int64_t from, int64_t duration, uint64_t n)
 {
-    uint32_t log = x ? 63 - (uint32_t)__builtin_clzll(x) : 0;
+    int64_t start = from;
 
-    if (log < bits)
-        return (uint32_t)x;
-    return ((log - bits + 1) << bits) + (uint32_t)(x >> (log - bits) & ((1u << bits) - 1));
+    for (uint32_t i = 0; i < c->nknown && c->known_from <= from; i++) {
+        const struct known_start *x = &c->known[i];
+        if (x->n <= n && x->duration <= duration && x->start > start)
+            start = x->start;
+    }
+    return start;
 }
 
-/* The shortest duration of a class, in microseconds. */
-static int64_t shortest(uint32_t class)
-{
-    return (int64_t)(class < 2 ? class : (2 + (class & 1)) << (class / 2 - 1)) << LENGTH_UNIT;
-}
-
-static uint32_t least_class(uint32_t class)
-{
-    return class < OCCUPANCY_CLASSES ? class : OCCUPANCY_CLASSES - 1;
-}
-
-/* The entry for the class of a request; an entry may hold a request of another class. */
-static struct exact *exact_of(struct occupancy *c, int64_t duration, uint64_t n)
-{
-    uint32_t size = class_of(n, 2), length = class_of((uint64_t)duration >> LENGTH_UNIT, 1);
-    return &c->exact[(size + 7 * length) % OCCUPANCY_CLASSES];
-}
-
-/* A known lower bound of the start for n vertices: the bound of lower needs. */
-static int64_t known_start(struct occupancy *c, int64_t from, int64_t duration, uint64_t n)
-{
-    uint32_t size = least_class(class_of(n, 2)), length = least_class(class_of((uint64_t)duration >> LENGTH_UNIT, 1));
-    const struct exact *x = exact_of(c, duration, n);
-    int64_t start = c->known[size][length];
-
-    if (c->known_from > from)
-        return from;
-    if (x->n <= n && x->duration <= duration && x->start > start)
-        start = x->start;
-    return start > from ? start : from;
-}
-
-static void forget_all(struct occupancy *c)
-{
-    memset(c->known, 0, sizeof c->known);
-    memset(c->exact, 0, sizeof c->exact);
-    c->known_from = 0;
-}
-
-/* Raises the lower bounds of a request and of all higher needs. A search that began later than further searches may
- * is not recorded. */
+/* Records a start, in place of one that says less, or else of the oldest. A search that began later than further
+ * searches may is not recorded. */
 static void note_start(const weir_graph *g, struct occupancy *c, int64_t from, int64_t duration, uint64_t n,
                        int64_t start)
 {
-    uint32_t size = class_of(n - 1, 2) + 1, length = class_of((uint64_t)(duration - 1) >> LENGTH_UNIT, 1) + 1;
+    uint32_t at = 0;
 
     if (c->nrefused > 0 || (from > c->known_from && c->known_from > g->now))
         return;
-    if (from < c->known_from)
-        forget_all(c);
+    c->nknown = from < c->known_from ? 0 : c->nknown;
     c->known_from = from;
-    *exact_of(c, duration, n) = (struct exact){duration, start, n};
-    for (; length < OCCUPANCY_CLASSES && size < OCCUPANCY_CLASSES && c->known[size][length] < start; size++)
-        for (uint32_t k = length; k < OCCUPANCY_CLASSES && c->known[size][k] < start; k++)
-            c->known[size][k] = start;
+    for (; at < c->nknown; at++) {
+        const struct known_start *x = &c->known[at];
+        if (x->n >= n && x->duration >= duration && x->start <= start)
+            break;
+        if (x->n <= n && x->duration <= duration && x->start >= start)
+            return;
+    }
+    if (at == OCCUPANCY_KNOWN)
+        at = c->oldest++ % OCCUPANCY_KNOWN;
+    c->nknown += at == c->nknown;
+    c->known[at] = (struct known_start){n, duration, start};
 }
 
 void weir_occupancy_forget(struct occupancy *c, int64_t start)
@@ -234,22 +201,17 @@ void weir_occupancy_forget(struct occupancy *c, int64_t start)
 /* Lowers the bounds after releases from c->freed on: an interval may begin earlier by at most the duration. */
 static void settle_known(struct occupancy *c)
 {
-    int64_t freed = c->freed;
+    uint32_t n = 0;
 
+    for (uint32_t i = 0; i < c->nknown && c->freed > c->known_from; i++) {
+        struct known_start x = c->known[i];
+        int64_t least = x.duration < c->freed ? c->freed - x.duration : 0;
+        x.start = least < x.start ? least : x.start;
+        if (x.start > c->known_from)
+            c->known[n++] = x;
+    }
+    c->nknown = n;
     c->freed = WEIR_FOREVER;
-    if (freed <= c->known_from) {
-        forget_all(c);
-        return;
-    }
-    for (uint32_t k = 0; k < OCCUPANCY_CLASSES; k++) {
-        int64_t least = shortest(k) < freed ? freed - shortest(k) : 0;
-        for (uint32_t i = 0; i < OCCUPANCY_CLASSES; i++)
-            if (c->known[i][k] > least)
-                c->known[i][k] = least;
-        least = c->exact[k].duration < freed ? freed - c->exact[k].duration : 0;
-        if (c->exact[k].start > least)
-            c->exact[k].start = least;
-    }
 }
 
 static int64_t find_from(struct occupancy *c, int64_t from, int64_t duration, uint64_t n)
@@ -279,7 +241,7 @@ int64_t weir_occupancy_find(const weir_graph *g, struct occupancy *c, int64_t fr
     duration = duration > 0 ? duration : 1;
     if (c->freed != WEIR_FOREVER)
         settle_known(c);
-    start = find_from(c, known_start(c, from, duration, n), duration, n);
+    start = find_from(c, bound_of(c, from, duration, n), duration, n);
     note_start(g, c, from, duration, n, start);
     return start;
 }
